@@ -1,0 +1,87 @@
+/* The registry of methods and their options. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KINDRED_ALGORITHM_H
+#define KINDRED_ALGORITHM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kindred/context.h"
+
+typedef enum kdr_option_type {
+	KDR_OPTION_INT,
+	KDR_OPTION_REAL,
+	KDR_OPTION_BOOL,
+	KDR_OPTION_CHOICE
+} kdr_option_type;
+
+/* One option of a method. Defaults, validation, help, manual pages and bindings all come from here. */
+typedef struct kdr_option_desc {
+	const char *name;
+	kdr_option_type type;
+	double initial;  /* the default: a number, 0 or 1, or the index of a choice */
+	double min, max; /* numbers only; both ends allowed unless open_* is set */
+	bool open_min, open_max;
+	const char *const *choices; /* NULL-terminated; choices only */
+	const char *automatic;      /* if not NULL: what the default means, such as "k" */
+	const char *symbol;         /* the letter used in the paper, or NULL */
+	const char *help;           /* one sentence, lower case, no full stop */
+} kdr_option_desc;
+
+typedef enum kdr_family { KDR_FAMILY_CLUSTER, KDR_FAMILY_TRANSFER, KDR_FAMILY_FEATURES } kdr_family;
+
+enum {
+	KDR_ALGO_JOINT = 1 << 0,    /* tasks are treated together, not one by one */
+	KDR_ALGO_SAME_K = 1 << 1,   /* all tasks must have the same k */
+	KDR_ALGO_POOLED = 1 << 2,   /* --pooled is allowed: all tasks stacked into one */
+	KDR_ALGO_MONOTONE = 1 << 3, /* the objective never rises */
+	KDR_ALGO_PREDICT = 1 << 4,  /* a saved model labels new samples */
+	KDR_ALGO_WEIGHTS = 1 << 5,  /* sample weights are honoured */
+	KDR_ALGO_NONNEG = 1 << 6    /* entries must not be negative */
+};
+
+typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;
+
+/* One array a method leaves in its result. */
+typedef struct kdr_field_desc {
+	const char *name;
+	kdr_dtype type;
+	bool per_task; /* one array a task; else one in all */
+	bool in_model; /* needed by predict: saved in model files */
+	const char *shape, *help;
+} kdr_field_desc;
+
+/* A registered method. */
+typedef struct kdr_algo {
+	const char *id, *title, *summary;
+	kdr_family family;
+	unsigned flags;
+	const kdr_option_desc *options; /* ends with a NULL name */
+	const kdr_field_desc *fields;   /* ends with a NULL name */
+	const char *const *references;  /* NULL-terminated */
+} kdr_algo;
+
+KDR_API size_t kdr_algo_count(void);
+KDR_API const kdr_algo *kdr_algo_at(size_t index);     /* NULL past the end */
+KDR_API const kdr_algo *kdr_algo_find(const char *id); /* NULL if there is none */
+
+/* Options in force for one method: opaque, set by name, so that a new option changes no ABI. */
+typedef struct kdr_options kdr_options;
+
+KDR_API kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out);
+KDR_API void kdr_options_free(kdr_options *options);
+/* Sets `name` from text, as on the command line; the error names the allowed values or, for an
+ * unknown name, the nearest right ones. */
+KDR_API kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name,
+                                   const char *value);
+KDR_API kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name,
+                                          double value);
+/* The value in force: a number, 0 or 1, or the index of a choice; NaN if `name` is unknown. */
+KDR_API double kdr_options_get(const kdr_options *options, const char *name);
+KDR_API const kdr_algo *kdr_options_algo(const kdr_options *options);
+
+/* The entries of `words` nearest to `word` in spelling, at most `most`, nearest first; returns how
+ * many were written to `out`. Words too far away to be a slip are left out. */
+KDR_API size_t kdr_suggest(const char *word, const char *const *words, size_t count, const char **out,
+                           size_t most);
+
+#endif

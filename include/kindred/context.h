@@ -1,0 +1,65 @@
+/* The context: what every call shares. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A context holds the allocator, the number of threads, the seed, the progress callback, the time
+ * limit and the last error's detail. Use one context per calling thread. */
+#ifndef KINDRED_CONTEXT_H
+#define KINDRED_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kindred/status.h"
+
+typedef struct kdr_context kdr_context;
+
+/* Where the library gets its memory. All three functions must be given, and be thread-safe. */
+typedef struct kdr_allocator {
+	void *(*alloc)(void *user, size_t size);
+	void *(*realloc)(void *user, void *ptr, size_t size);
+	void (*free)(void *user, void *ptr);
+	void *user;
+} kdr_allocator;
+
+typedef enum kdr_event_kind {
+	KDR_EVENT_START,     /* a stage begins */
+	KDR_EVENT_ITERATION, /* a stage advanced: iteration, and objective where it has one */
+	KDR_EVENT_MESSAGE,   /* something worth telling, in `message` */
+	KDR_EVENT_END        /* the stage ended */
+} kdr_event_kind;
+
+typedef struct kdr_event {
+	kdr_event_kind kind;
+	const char *stage;   /* such as "read" or "kmeans"; valid during the call */
+	const char *message; /* NULL unless kind is KDR_EVENT_MESSAGE */
+	int64_t iteration;   /* how far the stage is, from 0 */
+	int64_t total;       /* where it will end at the latest; 0 if unknown */
+	double objective;    /* NaN where there is none */
+	double seconds;      /* since the context's clock was started */
+} kdr_event;
+
+/* Called on the caller's own thread. A non-zero return asks the library to stop and to keep the best
+ * result so far; kdr_result_stop() then says KDR_STOP_CANCELLED. */
+typedef int (*kdr_progress_fn)(void *user, const kdr_event *event);
+
+/* Creates a context. `allocator` may be NULL: the C library's functions. */
+KDR_API kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator);
+KDR_API void kdr_context_free(kdr_context *ctx);
+
+/* Worker threads; 0 (the default) takes all the machine offers. Results never depend on it. */
+KDR_API void kdr_context_set_threads(kdr_context *ctx, int threads);
+KDR_API int kdr_context_threads(const kdr_context *ctx);
+
+KDR_API void kdr_context_set_seed(kdr_context *ctx, uint64_t seed); /* default 1 */
+KDR_API uint64_t kdr_context_seed(const kdr_context *ctx);
+
+KDR_API void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void *user);
+
+/* Seconds from this call on after which iterative methods stop and keep their best; 0: no limit.
+ * Also restarts the context's clock and forgets an earlier cancellation. */
+KDR_API void kdr_context_set_time_limit(kdr_context *ctx, double seconds);
+
+/* What went wrong in the last call that failed: what was found and what is allowed, on one line.
+ * Empty if nothing has failed. The pointer stays valid until the context's next failure. */
+KDR_API const char *kdr_context_error(const kdr_context *ctx);
+
+#endif

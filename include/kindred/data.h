@@ -1,0 +1,102 @@
+/* Data sets: reading, aligning, preprocessing, writing. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KINDRED_DATA_H
+#define KINDRED_DATA_H
+
+#include <stdbool.h>
+
+#include "kindred/context.h"
+#include "kindred/matrix.h"
+
+/* An owned data set: a matrix, and names for its rows, columns and classes where they are known. */
+typedef struct kdr_data kdr_data;
+
+KDR_API void kdr_data_free(kdr_data *data);
+KDR_API kdr_mat kdr_data_mat(const kdr_data *data);
+KDR_API const char *kdr_data_name(const kdr_data *data);
+KDR_API const char *kdr_data_path(const kdr_data *data);            /* "" if it came from no file */
+KDR_API const char *const *kdr_data_features(const kdr_data *data); /* NULL if unnamed */
+KDR_API const char *const *kdr_data_ids(const kdr_data *data);      /* NULL if unnamed */
+/* Class of each row as an index into the class names (-1 unknown), or NULL if none came along. */
+KDR_API const int64_t *kdr_data_labels(const kdr_data *data);
+KDR_API const char *const *kdr_data_classes(const kdr_data *data, int64_t *count);
+
+/* Makes a data set from copies. `features` may be NULL. */
+KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x,
+                                const char *const *features, kdr_data **out);
+
+typedef struct kdr_read_options {
+	const char *format;       /* NULL: from the name. "csv" "tsv" "mtx" "npy" ... */
+	const char *name;         /* NULL: the file's stem */
+	const char *label_column; /* CSV: name or 1-based number of the column of classes; NULL: none */
+	const char *id_column;    /* CSV: the column of row names; NULL: none */
+	int header;               /* CSV: 1 yes, 0 no, -1 find out */
+	const char *missing;      /* CSV: empty cells: NULL or "error", "zero", "drop-row" */
+	const char *decimal;      /* CSV: "." (NULL) or "," */
+} kdr_read_options;
+
+/* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given).
+ * Names of columns come from the file, or from a features.txt beside it with as many lines as
+ * columns. */
+KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data **out);
+
+/* Reads one label a line, as text. Caller frees with kdr_labels_free. */
+typedef struct kdr_labels {
+	int64_t n;
+	int64_t *values; /* index into names: classes in order of first appearance, or, where all
+	                    lines are integers, in increasing order */
+	char **names;
+	int64_t count;
+	bool integers;    /* every line was an integer */
+	int64_t *integer; /* then: the integers as read; else NULL */
+} kdr_labels;
+KDR_API kdr_status kdr_read_labels(kdr_context *ctx, const char *path, kdr_labels **out);
+KDR_API void kdr_labels_free(kdr_labels *labels);
+
+typedef enum kdr_weight {
+	KDR_WEIGHT_NONE,
+	KDR_WEIGHT_BINARY,
+	KDR_WEIGHT_LOG1P,
+	KDR_WEIGHT_CPM,
+	KDR_WEIGHT_TFIDF
+} kdr_weight;
+typedef enum kdr_norm { KDR_NORM_NONE, KDR_NORM_L1, KDR_NORM_L2 } kdr_norm;
+typedef enum kdr_scale { KDR_SCALE_NONE, KDR_SCALE_STANDARD, KDR_SCALE_MINMAX } kdr_scale;
+typedef enum kdr_align {
+	KDR_ALIGN_DEFAULT,
+	KDR_ALIGN_UNION,
+	KDR_ALIGN_INTERSECT,
+	KDR_ALIGN_POSITION
+} kdr_align;
+
+typedef struct kdr_prep_options {
+	kdr_align align;
+	kdr_weight weight;
+	kdr_norm norm;
+	kdr_scale scale;
+	int64_t top_features; /* keep the N features of the highest document frequency; 0: all */
+	bool fit_each;        /* fit on each task by itself; default: on all together */
+} kdr_prep_options;
+
+/* Preprocessing fitted on data, to be applied again to new samples: opaque. */
+typedef struct kdr_prep kdr_prep;
+
+/* Aligns the features of `count` data sets and preprocesses them in place, in the order weight,
+ * norm, scale, top features. *out may be NULL if the fitted steps are not wanted. On failure the
+ * data sets are unchanged. */
+KDR_API kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count,
+                               const kdr_prep_options *options, kdr_prep **out);
+/* Applies fitted steps to a new data set (as task `task` where they were fitted one by one). */
+KDR_API kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
+KDR_API void kdr_prep_free(kdr_prep *prep);
+KDR_API int64_t kdr_prep_warning_count(const kdr_prep *prep);
+KDR_API const char *kdr_prep_warning_at(const kdr_prep *prep, int64_t index);
+
+/* Writes a matrix in the format of the name (.csv .tsv .mtx .npy, with .gz where usual), whole or
+ * not at all. */
+KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
+                             bool force);
+
+KDR_API void kdr_free(kdr_context *ctx, void *ptr);
+
+#endif

@@ -1,0 +1,41 @@
+/* Results and models on disk. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KINDRED_MODEL_H
+#define KINDRED_MODEL_H
+
+#include "kindred/data.h"
+#include "kindred/fit.h"
+
+/* Writes one array as .npy (float64 or int64, C order), whole or not at all. */
+KDR_API kdr_status kdr_write_array(kdr_context *ctx, const char *path, const kdr_array *array, bool force);
+
+/* A fitted model: the arrays a method needs to label new samples, its options, the preprocessing
+ * and the names of the features. One HDF5 file that other languages can read; docs/model-file.md
+ * describes it. */
+typedef struct kdr_model kdr_model;
+
+typedef struct kdr_model_info {
+	const char *const *task_names; /* one per task of the result */
+	const kdr_prep *prep;          /* may be NULL: no preprocessing */
+	const char *const *features;   /* names of the columns after preprocessing, or NULL */
+	int64_t nfeatures;
+	const char *const *classes; /* transfer: names of the classes, or NULL */
+	int64_t nclasses;
+	const kdr_options *options;
+} kdr_model_info;
+
+KDR_API kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result,
+                                  const kdr_model_info *info, bool force);
+KDR_API kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out);
+KDR_API void kdr_model_free(kdr_model *model);
+KDR_API const kdr_algo *kdr_model_algo(const kdr_model *model);
+KDR_API int64_t kdr_model_ntasks(const kdr_model *model);
+KDR_API const char *kdr_model_task_name(const kdr_model *model, int64_t task);
+KDR_API const char *const *kdr_model_classes(const kdr_model *model, int64_t *count);
+KDR_API int64_t kdr_model_k(const kdr_model *model, int64_t task);
+
+/* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing (which
+ * changes `data`). `labels` has one entry a row. */
+KDR_API kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,
+                               int64_t *labels);
+
+#endif

@@ -1,0 +1,103 @@
+/* Overflow-checked allocation. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+
+/* Leaves room for alignment and for signed arithmetic on byte counts. */
+static const size_t most_bytes = (size_t)PTRDIFF_MAX / 2;
+
+static kdr_status bytes_of(kdr_context *ctx, int64_t count, size_t size, size_t *bytes)
+{
+	if (count < 0 || (uint64_t)count > most_bytes / size)
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "%lld elements of %zu bytes are more than memory can hold", (long long)count,
+		                 size);
+	*bytes = (size_t)count * size;
+	if (*bytes == 0)
+		*bytes = 1;
+	return KDR_OK;
+}
+
+static kdr_status no_memory(kdr_context *ctx, size_t bytes)
+{
+	return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: %.1f MB more were needed", (double)bytes / 1e6);
+}
+
+kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size)
+{
+	size_t bytes = 0;
+	kdr_status st = bytes_of(ctx, count, size, &bytes);
+	if (st != KDR_OK)
+		return st;
+	void *old;
+	memcpy(&old, inout, sizeof old);
+	void *p = old ? ctx->allocator.realloc(ctx->allocator.user, old, bytes)
+	              : ctx->allocator.alloc(ctx->allocator.user, bytes);
+	if (!p)
+		return no_memory(ctx, bytes);
+	memcpy(inout, &p, sizeof p);
+	return KDR_OK;
+}
+
+kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size)
+{
+	void *p = NULL;
+	kdr_status st = kdri_realloc(ctx, &p, count, size);
+	if (st == KDR_OK)
+		memcpy(out, &p, sizeof p);
+	return st;
+}
+
+kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
+{
+	void *p;
+	kdr_status st = kdri_alloc(ctx, &p, count, size);
+	if (st != KDR_OK)
+		return st;
+	memset(p, 0, (size_t)count * size);
+	memcpy(out, &p, sizeof p);
+	return KDR_OK;
+}
+
+void kdri_free(kdr_context *ctx, void *ptr)
+{
+	kdri_free_with(&ctx->allocator, ptr);
+}
+
+void kdr_free(kdr_context *ctx, void *ptr)
+{
+	kdri_free(ctx, ptr);
+}
+
+kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out)
+{
+	char *copy;
+	kdr_status st = KDRI_NEW(ctx, &copy, (int64_t)length + 1);
+	if (st != KDR_OK)
+		return st;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	*out = copy;
+	return KDR_OK;
+}
+
+kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out)
+{
+	return kdri_strndup(ctx, text, strlen(text), out);
+}
+
+kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out)
+{
+	if (a < 0 || b < 0 || (b > 0 && a > INT64_MAX / b))
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld x %lld is too large a size", (long long)a,
+		                 (long long)b);
+	*out = a * b;
+	return KDR_OK;
+}
+
+void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count)
+{
+	if (!strings)
+		return;
+	for (int64_t i = 0; i < count; i++)
+		kdri_free_with(allocator, strings[i]);
+	kdri_free_with(allocator, strings);
+}

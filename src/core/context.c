@@ -1,0 +1,166 @@
+/* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static void *default_alloc(void *user, size_t size)
+{
+	(void)user;
+	return malloc(size);
+}
+
+static void *default_realloc(void *user, void *ptr, size_t size)
+{
+	(void)user;
+	return realloc(ptr, size);
+}
+
+static void default_free(void *user, void *ptr)
+{
+	(void)user;
+	free(ptr);
+}
+
+kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
+{
+	static const kdr_allocator standard = { default_alloc, default_realloc, default_free, NULL };
+	if (!out)
+		return KDR_ERR_ARGUMENT;
+	if (!allocator)
+		allocator = &standard;
+	if (!allocator->alloc || !allocator->realloc || !allocator->free)
+		return KDR_ERR_ARGUMENT;
+	kdr_context *ctx = allocator->alloc(allocator->user, sizeof *ctx);
+	if (!ctx)
+		return KDR_ERR_MEMORY;
+	memset(ctx, 0, sizeof *ctx);
+	ctx->allocator = *allocator;
+	ctx->seed = 1;
+	kdr_context_set_threads(ctx, 0);
+	kdr_context_set_time_limit(ctx, 0);
+	*out = ctx;
+	return KDR_OK;
+}
+
+void kdr_context_free(kdr_context *ctx)
+{
+	if (ctx)
+		ctx->allocator.free(ctx->allocator.user, ctx);
+}
+
+void kdr_context_set_threads(kdr_context *ctx, int threads)
+{
+#ifdef _OPENMP
+	ctx->threads = threads > 0 ? threads : omp_get_max_threads();
+#else
+	(void)threads;
+	ctx->threads = 1;
+#endif
+}
+
+int kdr_context_threads(const kdr_context *ctx)
+{
+	return ctx->threads;
+}
+
+void kdr_context_set_seed(kdr_context *ctx, uint64_t seed)
+{
+	ctx->seed = seed;
+}
+
+uint64_t kdr_context_seed(const kdr_context *ctx)
+{
+	return ctx->seed;
+}
+
+void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void *user)
+{
+	ctx->progress = fn;
+	ctx->progress_user = user;
+}
+
+void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
+{
+	ctx->clock_start = kdri_now();
+	ctx->deadline = seconds > 0 ? ctx->clock_start + seconds : 0;
+	ctx->cancelled = ctx->timed_out = false;
+}
+
+const char *kdr_context_error(const kdr_context *ctx)
+{
+	return ctx ? ctx->error : "";
+}
+
+kdr_status kdri_fail(kdr_context *ctx, kdr_status status, const char *format, ...)
+{
+	if (ctx) {
+		va_list args;
+		va_start(args, format);
+		vsnprintf(ctx->error, sizeof ctx->error, format, args);
+		va_end(args);
+		/* One line, whatever a file or an argument held. */
+		for (char *p = ctx->error; *p; p++)
+			if ((unsigned char)*p < 32 || *p == 127)
+				*p = '?';
+	}
+	return status;
+}
+
+double kdri_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void emit(kdr_context *ctx, kdr_event event)
+{
+	if (!ctx->progress)
+		return;
+	event.seconds = kdri_now() - ctx->clock_start;
+	if (ctx->progress(ctx->progress_user, &event))
+		ctx->cancelled = true;
+}
+
+void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total)
+{
+	emit(ctx, (kdr_event){ .kind = KDR_EVENT_START, .stage = stage, .total = total, .objective = NAN });
+}
+
+void kdri_stage_end(kdr_context *ctx, const char *stage)
+{
+	emit(ctx, (kdr_event){ .kind = KDR_EVENT_END, .stage = stage, .objective = NAN });
+}
+
+void kdri_message(kdr_context *ctx, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	emit(ctx, (kdr_event){ .kind = KDR_EVENT_MESSAGE, .stage = "", .message = text, .objective = NAN });
+}
+
+bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective)
+{
+	emit(ctx, (kdr_event){ .kind = KDR_EVENT_ITERATION,
+	                       .stage = stage,
+	                       .iteration = iteration,
+	                       .total = total,
+	                       .objective = objective });
+	if (ctx->deadline > 0 && kdri_now() > ctx->deadline)
+		ctx->timed_out = true;
+	return ctx->cancelled || ctx->timed_out;
+}
+
+kdr_stop kdri_stop_reason(const kdr_context *ctx)
+{
+	return ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME;
+}

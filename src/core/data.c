@@ -1,0 +1,119 @@
+/* Owned data sets. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+
+kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &d, 1));
+	d->allocator = ctx->allocator;
+	KDR_TRY(kdri_strdup(ctx, name, &d->name));
+	KDR_TRY(kdri_strdup(ctx, path, &d->path));
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}
+
+void kdr_data_free(kdr_data *d)
+{
+	if (!d)
+		return;
+	kdr_allocator a = d->allocator;
+	kdri_free_with(&a, d->name);
+	kdri_free_with(&a, d->path);
+	kdri_free_with(&a, d->dense);
+	kdri_free_with(&a, d->rowptr);
+	kdri_free_with(&a, d->col);
+	kdri_free_with(&a, d->val);
+	kdri_strings_free(&a, d->features, d->cols);
+	kdri_strings_free(&a, d->ids, d->rows);
+	kdri_free_with(&a, d->labels);
+	kdri_strings_free(&a, d->classes, d->nclasses);
+	kdri_free_with(&a, d);
+}
+
+kdr_mat kdr_data_mat(const kdr_data *d)
+{
+	return d->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(d->dense, d->rows, d->cols)
+	                                : kdr_mat_from_csr(d->rows, d->cols, d->rowptr, d->col, d->val);
+}
+
+const char *kdr_data_name(const kdr_data *d)
+{
+	return d->name;
+}
+
+const char *kdr_data_path(const kdr_data *d)
+{
+	return d->path;
+}
+
+const char *const *kdr_data_features(const kdr_data *d)
+{
+	return (const char *const *)d->features;
+}
+
+const char *const *kdr_data_ids(const kdr_data *d)
+{
+	return (const char *const *)d->ids;
+}
+
+const int64_t *kdr_data_labels(const kdr_data *d)
+{
+	return d->labels;
+}
+
+const char *const *kdr_data_classes(const kdr_data *d, int64_t *count)
+{
+	*count = d->nclasses;
+	return (const char *const *)d->classes;
+}
+
+static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
+{
+	kdr_status st;
+	d->kind = x->kind;
+	d->rows = kdr_mat_rows(x);
+	d->cols = kdr_mat_cols(x);
+	if (x->kind == KDR_MAT_DENSE) {
+		const kdr_dense *a = &x->as.dense;
+		int64_t count;
+		KDR_TRY(kdri_mul(ctx, d->rows, d->cols, &count));
+		KDR_TRY(KDRI_NEW(ctx, &d->dense, count));
+		for (int64_t i = 0; i < d->rows; i++)
+			memcpy(d->dense + i * d->cols, a->data + i * a->stride,
+			       (size_t)d->cols * sizeof *d->dense);
+	} else {
+		const kdr_csr *a = &x->as.csr;
+		int64_t nnz = a->rowptr[a->rows];
+		KDR_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
+		KDR_TRY(KDRI_NEW(ctx, &d->col, nnz));
+		KDR_TRY(KDRI_NEW(ctx, &d->val, nnz));
+		memcpy(d->rowptr, a->rowptr, (size_t)(d->rows + 1) * sizeof *d->rowptr);
+		memcpy(d->col, a->col, (size_t)nnz * sizeof *d->col);
+		memcpy(d->val, a->val, (size_t)nnz * sizeof *d->val);
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
+                        kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	KDR_TRY(kdri_data_new(ctx, name, "", &d));
+	KDR_TRY(copy_matrix(ctx, x, d));
+	if (features) {
+		KDR_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
+		for (int64_t j = 0; j < d->cols; j++)
+			KDR_TRY(kdri_strdup(ctx, features[j], &d->features[j]));
+	}
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}

@@ -1,0 +1,185 @@
+/* What every file of the library may use. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Clean-up convention: pointers start NULL, a function has one `done:` label, KDR_TRY jumps there
+ * with `st` set, and every *_free accepts NULL. On failure outputs are untouched. */
+#ifndef KDRI_INTERNAL_H
+#define KDRI_INTERNAL_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kindred/kindred.h"
+
+#define KDR_TRY(call)              \
+	do {                       \
+		st = (call);       \
+		if (st != KDR_OK)  \
+			goto done; \
+	} while (0)
+
+#define KDRI_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define KDRI_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+struct kdr_context {
+	kdr_allocator allocator;
+	int threads;
+	uint64_t seed;
+	kdr_progress_fn progress;
+	void *progress_user;
+	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
+	bool cancelled, timed_out;    /* sticky until the time limit is set anew */
+	char error[512];
+};
+
+/* --- errors: context.c --------------------------------------------------------------------- */
+
+/* Stores the detail and returns `status`, so that `return kdri_fail(...)` reads well. Never called
+ * from inside a parallel region. `ctx` may be NULL. */
+KDR_PRINTF(3, 4)
+kdr_status kdri_fail(kdr_context *ctx, kdr_status status, const char *format, ...);
+
+/* --- memory: alloc.c ----------------------------------------------------------------------- */
+
+/* All go through the context's allocator, check count * size for overflow, and set the error. A
+ * count of 0 gives a valid pointer. kdri_free and the stored context are the only way back. */
+kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size);
+kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size);
+kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size);
+void kdri_free(kdr_context *ctx, void *ptr);
+kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out);
+kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out);
+
+/* KDRI_NEW(ctx, &p, n): n elements of *p's type. `void *out` above hides the pointer's type, these
+ * macros put it back. */
+#define KDRI_NEW(ctx, pp, count)  kdri_alloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
+#define KDRI_NEW0(ctx, pp, count) kdri_calloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
+#define KDRI_GROW(ctx, pp, count) kdri_realloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
+
+/* *out = a * b, or KDR_ERR_SIZE. */
+kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out);
+
+/* An allocator by value: what an owned object keeps to free itself after its context is gone. */
+static inline void kdri_free_with(const kdr_allocator *allocator, void *ptr)
+{
+	if (ptr)
+		allocator->free(allocator->user, ptr);
+}
+
+/* --- random numbers: rng.c ----------------------------------------------------------------- */
+
+typedef struct kdri_rng {
+	uint64_t s[4];
+} kdri_rng;
+
+uint64_t kdri_splitmix64(uint64_t *state);
+/* The stream of (seed, stage, index): independent of threads and of what other stages drew. */
+kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index);
+uint64_t kdri_rng_u64(kdri_rng *rng);
+double kdri_rng_uniform(kdri_rng *rng);               /* [0, 1), 53 bits */
+double kdri_rng_normal(kdri_rng *rng);                /* mean 0, variance 1 */
+int64_t kdri_rng_below(kdri_rng *rng, int64_t bound); /* 0 .. bound-1, unbiased */
+
+/* --- time, progress: context.c ------------------------------------------------------------- */
+
+double kdri_now(void); /* monotonic seconds */
+void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
+void kdri_stage_end(kdr_context *ctx, const char *stage);
+KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
+/* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
+ * none. Cheap enough for every iteration; inner loops call it once per block. */
+bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);
+/* Why kdri_iteration said stop. */
+kdr_stop kdri_stop_reason(const kdr_context *ctx);
+
+/* --- options: options.c -------------------------------------------------------------------- */
+
+/* By name, of options that exist (a wrong name is a bug: returns 0 and asserts in debug builds). */
+int64_t kdri_opt_int(const kdr_options *options, const char *name);
+double kdri_opt_real(const kdr_options *options, const char *name);
+int kdri_opt_choice(const kdr_options *options, const char *name);
+bool kdri_opt_bool(const kdr_options *options, const char *name);
+/* The end of every option table. */
+#define KDRI_OPTIONS_END     \
+	{                    \
+		.name = NULL \
+	}
+/* Options all iterative methods share, to be listed in their tables. */
+#define KDRI_OPTION_MAX_ITER(n)                                                                   \
+	{                                                                                         \
+		.name = "max_iter", .type = KDR_OPTION_INT, .initial = (n), .min = 0, .max = 1e9, \
+		.help = "most iterations of one run"                                              \
+	}
+#define KDRI_OPTION_TOL(v)                                                                             \
+	{                                                                                              \
+		.name = "tol", .type = KDR_OPTION_REAL, .initial = (v), .min = 0, .max = 1,            \
+		.help = "stop when the objective falls by less than this share; 0: only when nothing " \
+		        "changes"                                                                      \
+	}
+#define KDRI_OPTION_N_INIT(n)                                                                   \
+	{                                                                                       \
+		.name = "n_init", .type = KDR_OPTION_INT, .initial = (n), .min = 1, .max = 1e6, \
+		.help = "runs from different starts; the best is kept"                          \
+	}
+
+/* --- results: result.c --------------------------------------------------------------------- */
+
+kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
+                           kdr_result **out);
+/* Storage for the labels of a task; filled by the method. */
+kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *result, int64_t task, int64_t **out);
+void kdri_result_set_k(kdr_result *result, int64_t task, int64_t k);
+/* A new zeroed array of the name given in the method's field table; *data points to its storage. */
+kdr_status kdri_result_array(kdr_context *ctx, kdr_result *result, const char *name, int64_t task,
+                             kdr_dtype type, int ndim, const int64_t *shape, void *data);
+kdr_status kdri_result_objective(kdr_context *ctx, kdr_result *result, double value);
+void kdri_result_stop(kdr_result *result, kdr_stop stop, int64_t iterations);
+kdr_status kdri_result_number(kdr_context *ctx, kdr_result *result, const char *name, double value);
+kdr_status kdri_result_text(kdr_context *ctx, kdr_result *result, const char *name, const char *text);
+kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *result, int64_t from, int64_t to,
+                                      int64_t rows, int64_t cols, double **matrix);
+kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *result, double **matrix);
+KDR_PRINTF(3, 4)
+kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *format, ...);
+
+/* --- methods: registry.c ------------------------------------------------------------------- */
+
+typedef struct kdri_algo {
+	kdr_algo info;
+	kdr_status (*fit)(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+	                  kdr_result *result);
+	/* Labels new rows of task `task` from the fitted arrays (those with in_model), found with
+	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
+	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+	                      int64_t task, const kdr_mat *x, int64_t *labels);
+} kdri_algo;
+
+const kdri_algo *kdri_algo_find(const char *id);
+
+/* --- data sets: data.c --------------------------------------------------------------------- */
+
+/* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */
+struct kdr_data {
+	kdr_allocator allocator;
+	char *name, *path;
+	kdr_mat_kind kind;
+	int64_t rows, cols;
+	double *dense; /* rows x cols, stride cols */
+	int64_t *rowptr;
+	int32_t *col;
+	double *val;
+	char **features; /* cols names, or NULL */
+	char **ids;      /* rows names, or NULL */
+	int64_t *labels; /* rows, or NULL */
+	char **classes;
+	int64_t nclasses;
+};
+kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
+
+/* Text of many short strings freed together: a NULL-terminated list owned by `allocator`. */
+void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
+
+#endif

@@ -1,0 +1,197 @@
+/* Options set by name, checked against their descriptors. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct kdr_options {
+	kdr_allocator allocator;
+	const kdr_algo *algo;
+	int64_t count;
+	double value[];
+};
+
+static int64_t table_length(const kdr_option_desc *table)
+{
+	int64_t n = 0;
+	while (table[n].name)
+		n++;
+	return n;
+}
+
+static int64_t find(const kdr_options *options, const char *name)
+{
+	for (int64_t i = 0; i < options->count; i++)
+		if (strcmp(options->algo->options[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out)
+{
+	const kdri_algo *algo = kdri_algo_find(algo_id);
+	if (!algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id);
+	int64_t count = table_length(algo->info.options);
+	kdr_options *options = NULL;
+	kdr_status st =
+	        kdri_alloc(ctx, &options, (int64_t)sizeof *options + count * (int64_t)sizeof(double), 1);
+	if (st != KDR_OK)
+		return st;
+	options->allocator = ctx->allocator;
+	options->algo = &algo->info;
+	options->count = count;
+	for (int64_t i = 0; i < count; i++)
+		options->value[i] = algo->info.options[i].initial;
+	*out = options;
+	return KDR_OK;
+}
+
+void kdr_options_free(kdr_options *options)
+{
+	if (options)
+		kdri_free_with(&options->allocator, options);
+}
+
+const kdr_algo *kdr_options_algo(const kdr_options *options)
+{
+	return options->algo;
+}
+
+/* "a, b, c" of `count` words, cut where the room ends. */
+static void join(const char *const *words, size_t count, char *out, size_t room)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (size_t i = 0; i < count && used < room; i++)
+		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", words[i]);
+}
+
+static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, const char *name)
+{
+	const char *all[64] = { NULL }, *nearest[3] = { NULL };
+	char list[300];
+	size_t n = 0, found;
+	for (int64_t i = 0; i < options->count && n < 64; i++)
+		all[n++] = options->algo->options[i].name;
+	found = kdr_suggest(name, all, n, nearest, 3);
+	join(found ? nearest : all, found ? found : n, list, sizeof list);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "method '%s' has no option '%s'; %s: %s", options->algo->id,
+	                 name, found ? "nearest" : "it has", list);
+}
+
+static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
+{
+	const kdr_option_desc *d = &options->algo->options[i];
+	switch (d->type) {
+	case KDR_OPTION_BOOL:
+		if (value != 0 && value != 1)
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not allowed: 0 or 1", d->name,
+			                 value);
+		break;
+	case KDR_OPTION_CHOICE: {
+		int count = 0;
+		while (d->choices[count])
+			count++;
+		if (!(value >= 0 && value < count) || value != floor(value))
+			return kdri_fail(ctx, KDR_ERR_OPTION,
+			                 "option %s: %g is not the index of one of its %d choices", d->name,
+			                 value, count);
+		break;
+	}
+	case KDR_OPTION_INT:
+	case KDR_OPTION_REAL:
+		if (d->type == KDR_OPTION_INT && value != floor(value))
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not a whole number", d->name,
+			                 value);
+		/* Written so that NaN fails too. */
+		if (!(value >= d->min && value <= d->max) || (d->open_min && value == d->min) ||
+		    (d->open_max && value == d->max))
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is outside %c%g, %g%c", d->name,
+			                 value, d->open_min ? '(' : '[', d->min, d->max,
+			                 d->open_max ? ')' : ']');
+		break;
+	}
+	options->value[i] = value;
+	return KDR_OK;
+}
+
+kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name, double value)
+{
+	int64_t i = find(options, name);
+	return i < 0 ? unknown_name(ctx, options, name) : set_index(ctx, options, i, value);
+}
+
+static int parse_bool(const char *text)
+{
+	static const char *const yes[] = { "1", "true", "yes", "on" };
+	static const char *const no[] = { "0", "false", "no", "off" };
+	for (int i = 0; i < 4; i++) {
+		if (strcmp(text, yes[i]) == 0)
+			return 1;
+		if (strcmp(text, no[i]) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name, const char *value)
+{
+	int64_t i = find(options, name);
+	if (i < 0)
+		return unknown_name(ctx, options, name);
+	const kdr_option_desc *d = &options->algo->options[i];
+	if (d->type == KDR_OPTION_BOOL) {
+		int b = parse_bool(value);
+		if (b < 0)
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: true or false",
+			                 name, value);
+		return set_index(ctx, options, i, b);
+	}
+	if (d->type == KDR_OPTION_CHOICE) {
+		char list[300];
+		size_t count = 0;
+		for (; d->choices[count]; count++)
+			if (strcmp(d->choices[count], value) == 0)
+				return set_index(ctx, options, i, (double)count);
+		join(d->choices, count, list, sizeof list);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: %s", name, value,
+		                 list);
+	}
+	char *end;
+	errno = 0;
+	double number = strtod(value, &end);
+	if (end == value || *end != '\0' || isnan(number))
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not a number", name, value);
+	return set_index(ctx, options, i, number);
+}
+
+double kdr_options_get(const kdr_options *options, const char *name)
+{
+	int64_t i = find(options, name);
+	return i < 0 ? NAN : options->value[i];
+}
+
+double kdri_opt_real(const kdr_options *options, const char *name)
+{
+	int64_t i = find(options, name);
+	assert(i >= 0);
+	return i < 0 ? 0 : options->value[i];
+}
+
+int64_t kdri_opt_int(const kdr_options *options, const char *name)
+{
+	return (int64_t)kdri_opt_real(options, name);
+}
+
+int kdri_opt_choice(const kdr_options *options, const char *name)
+{
+	return (int)kdri_opt_real(options, name);
+}
+
+bool kdri_opt_bool(const kdr_options *options, const char *name)
+{
+	return kdri_opt_real(options, name) != 0;
+}

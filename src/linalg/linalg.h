@@ -1,0 +1,116 @@
+/* Linear algebra: the only code that calls BLAS, LAPACK and ARPACK. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Determinism. Every result here is the same for any number of threads: work is cut into blocks of a
+ * fixed size, each block is done by one thread, and partial sums are added in the order of the blocks.
+ * BLAS is only ever called single-threaded, from inside such blocks.
+ *
+ * Storage. Dense blocks are row-major with a stride, as kdr_dense. Outputs must not alias inputs. */
+#ifndef KDRI_LINALG_H
+#define KDRI_LINALG_H
+
+#include "core/internal.h"
+
+/* --- blas.c: the shim. Row-major; sizes are narrowed to the BLAS integer and checked. -------- */
+
+/* C (m x n) = alpha op(A) op(B) + beta C, blocked over rows of C, in parallel. */
+kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                     double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
+                     double *c, int64_t ldc);
+/* C (n x n, full storage) = A A' (trans = false, A n x k) or A' A (trans = true, A k x n). */
+kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
+                     double *c, int64_t ldc);
+
+/* --- dense.c: vectors and small pieces ------------------------------------------------------ */
+
+/* Fixed association: the same value on every run and for every number of threads. */
+double kdri_dot(const double *x, const double *y, int64_t n);
+double kdri_nrm2sq(const double *x, int64_t n);
+void kdri_axpy(double alpha, const double *x, double *y, int64_t n);
+
+/* --- mat.c: dense or sparse, alike ---------------------------------------------------------- */
+
+/* Y (rows x k) = X B, B is cols x k. Sparse X is never densified. */
+kdr_status kdri_mat_mul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                        double *y, int64_t ldy);
+/* Y (cols x k) = X' B, B is rows x k. */
+kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                         double *y, int64_t ldy);
+/* Squared Euclidean norm of each row. */
+kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
+/* Sum of each column. */
+kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
+/* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` names the matrix. */
+kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
+
+/* An owned matrix: what stacking and transposing give. */
+typedef struct kdri_own {
+	kdr_mat view;
+	void *parts[3];
+} kdri_own;
+void kdri_own_free(kdr_context *ctx, kdri_own *m);
+kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+/* All rows of `count` matrices of equal width below each other; sparse if any of them is. */
+kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out);
+/* Rows rows[0..n-1] of x, in that order. */
+kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out);
+
+/* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
+
+typedef struct kdri_op kdri_op;
+struct kdri_op {
+	int64_t rows, cols;
+	/* Y (rows x k) = A X (cols x k), row-major with strides. */
+	kdr_status (*apply)(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+	                    double *y, int64_t ldy);
+	/* Y (cols x k) = A' X; NULL where op is symmetric (apply serves). */
+	kdr_status (*apply_t)(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+	                      double *y, int64_t ldy);
+	const void *data;
+};
+/* A matrix as an operator; `x` is borrowed. */
+kdri_op kdri_op_mat(const kdr_mat *x);
+/* x with its column means subtracted: X - 1 mean'. Borrows both. */
+typedef struct kdri_centred {
+	const kdr_mat *x;
+	const double *mean;
+} kdri_centred;
+kdri_op kdri_op_centred(const kdri_centred *c);
+
+/* --- eigen.c, svd.c, cholesky.c ------------------------------------------------------------- */
+
+typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
+
+/* All eigenvalues (ascending) of a symmetric n x n matrix in full storage; eigenvector j in column j
+ * of `a` on return, each with its largest entry positive. */
+kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values);
+/* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of a symmetric
+ * operator and their vectors (n x count, row-major), by ARPACK with a start vector drawn from (seed,
+ * stage "eigs"); dense LAPACK below a size. Largest entry of each vector positive. KDR_ERR_NUMERIC
+ * if it does not converge. */
+kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
+                      double *values, double *vectors);
+/* Truncated SVD: A ~ U diag(s) V', s descending; U rows x count, V cols x count (either may be NULL).
+ * Through the smaller Gram operator, never formed unless it is small. */
+kdr_status kdri_svds(kdr_context *ctx, const kdri_op *op, int64_t count, double tol, double *u, double *s,
+                     double *v);
+/* Cholesky of a symmetric positive definite n x n matrix, in place: the lower triangle becomes L.
+ * Blocked, so that the answer does not depend on threads. KDR_ERR_NUMERIC names the failing pivot. */
+kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
+/* Solves L L' X = B in place, B is n x k row-major. */
+kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,
+                               int64_t k, int64_t ldb);
+
+/* --- kernels.h machinery -------------------------------------------------------------------- */
+
+/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. No parallel
+ * region may stand inside such a function. */
+#ifdef KDR_HAVE_TARGET_CLONES
+#define KDRI_KERNEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define KDRI_KERNEL
+#endif
+
+/* Rows per block of parallel work; fixed, since the order of sums depends on it. */
+enum { KDRI_BLOCK = 256 };
+
+#endif

@@ -1,0 +1,41 @@
+/* What every unit test includes. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TESTS_UNIT_H
+#define KDRI_TESTS_UNIT_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/internal.h"
+
+/* A context for one test; free it with kdr_context_free. */
+static inline kdr_context *unit_context(void)
+{
+	kdr_context *ctx = NULL;
+	assert_int_equal(kdr_context_new(&ctx, NULL), KDR_OK);
+	return ctx;
+}
+
+/* Fails with the library's own words. */
+#define assert_ok(ctx, call)                                                                                 \
+	do {                                                                                                 \
+		kdr_status unit_st = (call);                                                                 \
+		if (unit_st != KDR_OK)                                                                       \
+			fail_msg("%s: %s (%s)", #call, kdr_context_error(ctx), kdr_strerror(unit_st));       \
+	} while (0)
+
+#define assert_near(a, b, tol)                                                                               \
+	do {                                                                                                 \
+		double unit_a = (a), unit_b = (b);                                                           \
+		if (!(fabs(unit_a - unit_b) <= (tol)))                                                       \
+			fail_msg("%s = %.17g, expected %.17g +- %g", #a, unit_a, unit_b, (double)(tol));     \
+	} while (0)
+
+#endif

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Installs what is missing to build (and, with "check", to test) kindred on Debian or Ubuntu; on another
+# system prints what to install. Does nothing, without network, when nothing is missing.
+# Usage: tools/setup.sh [build|check|bench]
+set -eu
+
+build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev libarpack2-dev zlib1g-dev libjansson-dev
+libhdf5-dev"
+check="g++ clang clang-format clang-tidy libclang-rt-dev libcmocka-dev python3 python3-numpy python3-scipy
+python3-sklearn python3-pot python3-h5py man-db zsh valgrind"
+bench="python3 python3-numpy python3-scipy python3-sklearn"
+
+case "${1:-build}" in
+build) wanted=$build ;;
+check) wanted="$build $check" ;;
+bench) wanted="$build $bench" ;;
+*)
+	echo "usage: tools/setup.sh [build|check|bench]" >&2
+	exit 2
+	;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+	# Elsewhere: CMake itself says which library is missing; name them all here once.
+	missing=""
+	for tool in cc cmake ninja pkg-config; do
+		command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
+	done
+	if command -v pkg-config >/dev/null 2>&1; then
+		for module in openblas arpack zlib jansson hdf5; do
+			pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
+		done
+	fi
+	[ -z "$missing" ] && exit 0
+	echo "kindred: not a Debian or Ubuntu system; please install:$missing" >&2
+	echo "kindred: (on Debian these are:" $wanted")" >&2
+	exit 1
+fi
+
+missing=""
+for package in $wanted; do
+	state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+	[ "$state" = installed ] || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+run=""
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null 2>&1; then
+		echo "kindred: missing packages, and neither root nor sudo to install them:$missing" >&2
+		exit 1
+	fi
+	run=sudo
+fi
+echo "kindred: installing:$missing"
+$run apt-get update -qq
+# shellcheck disable=SC2086 # a list of packages
+$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
