@@ -33,7 +33,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
 	fi
 	[ -z "$missing" ] && exit 0
 	echo "kindred: not a Debian or Ubuntu system; please install:$missing" >&2
-	echo "kindred: (on Debian these are:" $wanted")" >&2
+	echo "kindred: (Debian calls them: $wanted)" | tr "\n" " " >&2; echo >&2
 	exit 1
 fi
 

@@ -1,0 +1,182 @@
+/* Bytes from a file or standard input; gzip is undone as they come. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { BUFFER = 1 << 18 };
+
+struct kdri_input {
+	char *path;
+	int fd;
+	bool gzip, end_of_file, stream_open;
+	int64_t size, consumed;
+	z_stream z;
+	size_t begin, end; /* unread bytes of `buffer` */
+	unsigned char buffer[BUFFER];
+};
+
+static kdr_status refill(kdr_context *ctx, kdri_input *in)
+{
+	ssize_t n;
+	in->begin = in->end = 0;
+	do {
+		n = read(in->fd, in->buffer, BUFFER);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", in->path, strerror(errno));
+	in->end = (size_t)n;
+	in->consumed += n;
+	if (n == 0)
+		in->end_of_file = true;
+	return KDR_OK;
+}
+
+/* zlib's allocations go through the context too, so that a failing one is handled like any other. */
+static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
+{
+	void *p = NULL;
+	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
+}
+
+static void z_release(voidpf opaque, voidpf ptr)
+{
+	kdri_free(opaque, ptr);
+}
+
+kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	struct stat info;
+	KDR_TRY(kdri_calloc(ctx, &in, 1, sizeof *in));
+	in->fd = -1;
+	in->size = -1;
+	KDR_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
+	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0) {
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
+		goto done;
+	}
+	if (fstat(in->fd, &info) == 0) {
+		if (S_ISDIR(info.st_mode)) {
+			st = kdri_fail(ctx, KDR_ERR_READ, "%s: is a directory; a data file is needed",
+			               in->path);
+			goto done;
+		}
+		if (S_ISREG(info.st_mode))
+			in->size = info.st_size;
+	}
+	KDR_TRY(refill(ctx, in));
+	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
+		in->gzip = true;
+		in->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
+		if (inflateInit2(&in->z, 15 + 16) != Z_OK) {
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
+			goto done;
+		}
+		in->stream_open = true;
+	}
+	*out = in;
+	in = NULL;
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+void kdri_input_close(kdr_context *ctx, kdri_input *in)
+{
+	if (!in)
+		return;
+	if (in->stream_open)
+		inflateEnd(&in->z);
+	if (in->fd >= 0)
+		close(in->fd);
+	kdri_free(ctx, in->path);
+	kdri_free(ctx, in);
+}
+
+static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t want, size_t *got)
+{
+	kdr_status st = KDR_OK;
+	while (*got < want && !in->end_of_file) {
+		if (in->begin == in->end) {
+			KDR_TRY(refill(ctx, in));
+			continue;
+		}
+		size_t n = KDRI_MIN(want - *got, in->end - in->begin);
+		memcpy(to + *got, in->buffer + in->begin, n);
+		in->begin += n;
+		*got += n;
+	}
+done:
+	return st;
+}
+
+static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t want, size_t *got)
+{
+	kdr_status st = KDR_OK;
+	while (*got < want && in->stream_open) {
+		if (in->begin == in->end && !in->end_of_file)
+			KDR_TRY(refill(ctx, in));
+		size_t room = KDRI_MIN(want - *got, (size_t)1 << 30);
+		in->z.next_in = in->buffer + in->begin;
+		in->z.avail_in = (uInt)(in->end - in->begin);
+		in->z.next_out = to + *got;
+		in->z.avail_out = (uInt)room;
+		int code = inflate(&in->z, Z_NO_FLUSH);
+		in->begin = in->end - in->z.avail_in;
+		*got += room - in->z.avail_out;
+		if (code == Z_STREAM_END) {
+			/* Another member may follow, as `cat a.gz b.gz` makes; anything else is the end. */
+			if (in->begin == in->end && !in->end_of_file)
+				KDR_TRY(refill(ctx, in));
+			if (in->begin < in->end && in->buffer[in->begin] == 0x1f) {
+				inflateReset(&in->z);
+			} else {
+				inflateEnd(&in->z);
+				in->stream_open = false;
+			}
+		} else if (code == Z_BUF_ERROR || (code == Z_OK && in->z.avail_in == 0 && in->end_of_file)) {
+			if (in->end_of_file && in->z.avail_out > 0)
+				return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the gzip stream is truncated",
+				                 in->path);
+		} else if (code == Z_MEM_ERROR) {
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
+		} else if (code != Z_OK) {
+			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the gzip stream is damaged (%s)", in->path,
+			                 in->z.msg ? in->z.msg : "unknown reason");
+		}
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got)
+{
+	*got = 0;
+	return in->gzip ? read_gzip(ctx, in, buffer, want, got) : read_plain(ctx, in, buffer, want, got);
+}
+
+const char *kdri_input_path(const kdri_input *in)
+{
+	return in->path;
+}
+
+int64_t kdri_input_size(const kdri_input *in)
+{
+	return in->size;
+}
+
+int64_t kdri_input_consumed(const kdri_input *in)
+{
+	return in->consumed - (int64_t)(in->end - in->begin);
+}
+
+bool kdri_input_compressed(const kdri_input *in)
+{
+	return in->gzip;
+}

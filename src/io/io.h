@@ -1,0 +1,77 @@
+/* Files in and out: the only code that opens any. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_IO_H
+#define KDRI_IO_H
+
+#include "core/internal.h"
+
+/* --- input.c: bytes from a file or standard input, gzip undone as they come ------------------ */
+
+typedef struct kdri_input kdri_input;
+
+/* "-" is standard input. A directory, a missing file or one without permission is KDR_ERR_READ. */
+kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out);
+/* Up to `want` bytes; *got < want only at the end. A damaged or truncated gzip stream is
+ * KDR_ERR_FORMAT. */
+kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got);
+const char *kdri_input_path(const kdri_input *in);
+/* Bytes of the file on disk, or -1 where unknown; and how many of them have been consumed. */
+int64_t kdri_input_size(const kdri_input *in);
+int64_t kdri_input_consumed(const kdri_input *in);
+bool kdri_input_compressed(const kdri_input *in);
+void kdri_input_close(kdr_context *ctx, kdri_input *in);
+
+/* --- output.c: files that appear whole or not at all ------------------------------------------ */
+
+typedef struct kdri_output kdri_output;
+
+/* Writes to a temporary file beside `path`, which kdri_output_commit renames into place after
+ * fsync. Compressed if the name ends in .gz. An existing file is KDR_ERR_EXISTS unless `force`. */
+kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out);
+kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size);
+KDR_PRINTF(3, 4)
+kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...);
+/* Makes the file appear. Frees `o` in any case. */
+kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o);
+/* Leaves nothing behind. Accepts NULL. */
+void kdri_output_abort(kdr_context *ctx, kdri_output *o);
+/* For libraries that open files themselves (HDF5): the temporary name to write to, after the empty
+ * file was made. kdri_output_commit then syncs and renames it. */
+const char *kdri_output_temporary(const kdri_output *o);
+
+/* --- names.c: what a file's name says --------------------------------------------------------- */
+
+/* "data/a.mtx.gz" -> "a"; the result is allocated. */
+kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
+bool kdri_ends_with(const char *text, const char *suffix);
+
+/* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
+
+/* A format: told by name or by endings. `read` fills matrix, names and labels of a new data set;
+ * `write` may be NULL. */
+typedef struct kdri_format {
+	const char *id;             /* "csv" */
+	const char *const *endings; /* { ".csv", ".csv.gz", NULL } */
+	kdr_status (*read)(kdr_context *ctx, const char *path, const kdr_read_options *options,
+	                   kdr_data *data);
+	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
+	const char *help;
+} kdri_format;
+
+extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
+extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdri_format_h5ad,
+        kdri_format_mat; /* binary */
+
+/* The format called `id`, or the one the name of `path` tells; NULL if none. A suffix ":variable"
+ * of .mat and .h5 paths is left out of account. */
+const kdri_format *kdri_format_find(const char *id, const char *path);
+
+/* --- numbers.c: text to double and back, exactly ---------------------------------------------- */
+
+/* Parses a decimal number at p, not beyond end: correctly rounded. Returns the end of what was
+ * taken, or NULL if there is no number. Accepts "nan", "inf", "infinity" in any case. */
+const char *kdri_parse_double(const char *p, const char *end, double *value);
+const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
+/* Shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
+int kdri_print_double(double value, char *buffer);
+
+#endif

@@ -1,0 +1,23 @@
+/* What a file's name says. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/io.h"
+
+bool kdri_ends_with(const char *text, const char *suffix)
+{
+	size_t n = strlen(text), m = strlen(suffix);
+	return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base);
+	if (n > 3 && kdri_ends_with(base, ".gz"))
+		n -= 3;
+	/* The ending is what follows the last dot, but a leading dot is part of the name. */
+	for (size_t i = n; i > 1; i--)
+		if (base[i - 1] == '.') {
+			n = i - 1;
+			break;
+		}
+	return kdri_strndup(ctx, base, n, out);
+}
