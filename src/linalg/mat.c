@@ -2,9 +2,9 @@
  *
  * Everything here is one pass over the stored entries. Sums over rows are cut into at most
  * KDRI_CHUNKS chunks of whole rows; how many depends on the rows alone, never on the threads. */
-#include "linalg/linalg.h"
-
 #include <float.h>
+
+#include "linalg/sparse.h"
 
 /* Below this many entries a pass costs less than waking the threads. */
 enum { SERIAL_ENTRIES = 1 << 14 };
@@ -13,6 +13,28 @@ static int64_t entries(const kdr_mat *x)
 {
 	return x->kind == KDR_MAT_DENSE ? x->as.dense.rows * x->as.dense.cols
 	                                : x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0];
+}
+
+kdr_status kdri_mat_mul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                        double *y, int64_t ldy)
+{
+	const kdr_dense *a = &x->as.dense;
+	if (x->kind == KDR_MAT_DENSE)
+		return kdri_gemm(ctx, false, false, a->rows, k, a->cols, 1, a->data, a->stride, b, ldb, 0, y,
+		                 ldy);
+	kdri_csr_mul(ctx, &x->as.csr, b, k, ldb, y, ldy);
+	return KDR_OK;
+}
+
+kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                         double *y, int64_t ldy)
+{
+	const kdr_dense *a = &x->as.dense;
+	if (x->kind == KDR_MAT_DENSE)
+		return kdri_gemm(ctx, true, false, a->cols, k, a->rows, 1, a->data, a->stride, b, ldb, 0, y,
+		                 ldy);
+	kdri_csr_tmul(ctx, &x->as.csr, b, k, ldb, y, ldy);
+	return KDR_OK;
 }
 
 /* The stored values of row i. */
