@@ -213,25 +213,26 @@ done:
 	return st;
 }
 
-/* (E1) for each pair; `product` has room for n x count. */
+/* Whether each pair meets (E1); `product` has room for n x count. */
 static kdr_status check_pairs(kdr_context *ctx, const kdri_op *op, int64_t count, double tol,
                               const double *values, const double *vectors, double *product, bool *good)
 {
 	int64_t n = op->rows;
 	kdr_status st = op->apply(ctx, op, vectors, count, count, product, count);
-	double scale = 0, allowed = KDRI_MAX(1000 * tol, 1e-8);
-	for (int64_t c = 0; c < count; c++)
-		scale = KDRI_MAX(scale, fabs(values[c]));
-	*good = true;
-	for (int64_t c = 0; c < count && st == KDR_OK; c++) {
+	if (st != KDR_OK)
+		return st;
+	double scale = 0, worst = 0;
+	for (int64_t c = 0; c < count; c++) {
 		double sum = 0;
 		for (int64_t i = 0; i < n; i++) {
 			double r = product[i * count + c] - values[c] * vectors[i * count + c];
 			sum += r * r;
 		}
-		*good = *good && sqrt(sum) <= KDRI_MAX(allowed * scale, DBL_MIN);
+		worst = KDRI_MAX(worst, sum);
+		scale = KDRI_MAX(scale, fabs(values[c]));
 	}
-	return st;
+	*good = sqrt(worst) <= KDRI_MAX(KDRI_MAX(1000 * tol, 1e-8) * scale, DBL_MIN);
+	return KDR_OK;
 }
 
 /* One attempt: draws a start vector, runs ARPACK, sorts, checks. */
@@ -245,9 +246,12 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 		      .basis = (int)basis,
 		      .which = which == KDRI_LARGEST ? "LA" : "SA",
 		      .tol = tol };
-	double *product = NULL;
+	double *product = NULL, *sorted = NULL, *w = NULL;
 	*good = false;
 	KDR_TRY(lanczos_new(ctx, &s));
+	KDR_TRY(KDRI_NEW(ctx, &product, n * count));
+	KDR_TRY(KDRI_NEW(ctx, &sorted, n * count));
+	KDR_TRY(KDRI_NEW(ctx, &w, count));
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "eigs", (uint64_t)index);
 	for (int64_t i = 0; i < n; i++)
 		s.resid[i] = kdri_rng_normal(&rng);
@@ -258,15 +262,20 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 		goto done;
 	for (int64_t c = 0; c < count; c++) {
 		int64_t from = which == KDRI_LARGEST ? count - 1 - c : c;
-		values[c] = s.values[from];
+		w[c] = s.values[from];
 		for (int64_t i = 0; i < n; i++)
-			vectors[i * count + c] = s.v[from * n + i];
-		fix_sign(n, vectors, count, c);
+			sorted[i * count + c] = s.v[from * n + i];
+		fix_sign(n, sorted, count, c);
 	}
-	KDR_TRY(KDRI_NEW(ctx, &product, n * count));
-	KDR_TRY(check_pairs(ctx, op, count, tol, values, vectors, product, good));
+	KDR_TRY(check_pairs(ctx, op, count, tol, w, sorted, product, good));
+	if (*good) {
+		memcpy(values, w, (size_t)count * sizeof *w);
+		memcpy(vectors, sorted, (size_t)(n * count) * sizeof *sorted);
+	}
 done:
 	kdri_free(ctx, product);
+	kdri_free(ctx, sorted);
+	kdri_free(ctx, w);
 	lanczos_free(ctx, &s);
 	return st;
 }
