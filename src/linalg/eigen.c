@@ -15,9 +15,9 @@
  * matter, use kdri_eigh.
  *
  * ARPACK keeps its state in static variables, so a lock lets one run in at a time; for the same reason
- * an operator must not call kdri_eigsh itself. Should Lanczos break down exactly (the zero matrix), it
- * goes on with ARPACK's own random vector, which depends on how often that happened before in the
- * process; the eigenvalues do not. */
+ * an operator must not call kdri_eigsh itself. Should Lanczos break down exactly (a multiple
+ * of the identity), it goes on with ARPACK's own random vector, which depends on how often that happened
+ * before in the process; the eigenvalues do not. */
 #include <arpack.h>
 #include <float.h>
 #include <limits.h>
@@ -49,6 +49,7 @@ static void transpose_square(int64_t n, double *a, int64_t lda)
 		}
 }
 
+/* On failure `a` is lost. */
 kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values)
 {
 	kdr_status st;
@@ -145,7 +146,7 @@ typedef struct lanczos {
 	double tol;
 	double *resid, *v, *workd, *workl, *values;
 	int *select;
-	bool converged;
+	bool converged, zero; /* zero: A times the start vector was 0 */
 } lanczos;
 
 static void lanczos_free(kdr_context *ctx, lanczos *s)
@@ -196,9 +197,10 @@ static kdr_status lanczos_run(kdr_context *ctx, const kdri_op *op, lanczos *s)
 			        (long long)products, s->count);
 		KDR_TRY(op->apply(ctx, op, s->workd + ipntr[0] - 1, 1, 1, s->workd + ipntr[1] - 1, 1));
 	}
+	s->zero = info == -9;
 	/* 1: out of restarts, 3: no shift could be applied, -9999: no basis; another start may do. */
 	s->converged = info == 0;
-	if (info != 0 && info != 1 && info != 3 && info != -9999)
+	if (info != 0 && info != 1 && info != 3 && info != -9 && info != -9999)
 		return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: ARPACK's dsaupd failed (info %d)", info);
 	if (s->converged) {
 		int before = kdri_serial_begin();
@@ -258,8 +260,14 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 	pthread_mutex_lock(&arpack_lock);
 	st = lanczos_run(ctx, op, &s);
 	pthread_mutex_unlock(&arpack_lock);
-	if (st != KDR_OK || !s.converged)
+	if (st != KDR_OK || !(s.converged || s.zero))
 		goto done;
+	if (s.zero) { /* a random vector is mapped to 0 by the zero operator alone: any basis will do */
+		memset(s.values, 0, (size_t)count * sizeof *s.values);
+		memset(s.v, 0, (size_t)(n * count) * sizeof *s.v);
+		for (int64_t c = 0; c < count; c++)
+			s.v[c * n + c] = 1;
+	}
 	for (int64_t c = 0; c < count; c++) {
 		int64_t from = which == KDRI_LARGEST ? count - 1 - c : c;
 		w[c] = s.values[from];
