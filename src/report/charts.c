@@ -112,7 +112,7 @@ static int ticks(const axis *a, double *out, int room)
 
 /* --- the objective -------------------------------------------------------------------------- */
 
-enum { WIDTH = 560, HEIGHT = 280, LEFT = 78, RIGHT = 14, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
+enum { WIDTH = 560, HEIGHT = 280, LEFT = 66, RIGHT = 14, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
 
 typedef struct point {
 	double x, y;
@@ -148,16 +148,24 @@ static int thin(const double *value, int64_t count, double start, point *out)
 	return n;
 }
 
+/* Digits that tell two neighbouring ticks apart. */
+static int tick_digits(const double *tick, int n)
+{
+	double step = n > 1 ? fabs(tick[1] - tick[0]) : 0,
+	       most = n > 0 ? fmax(fabs(tick[0]), fabs(tick[n - 1])) : 0;
+	return step > 0 && most > 0 ? (int)fmin(fmax(ceil(log10(most / step)) + 1, 3), 12) : 6;
+}
+
 static void draw_axes(kdri_html *h, const axis *x, const axis *y)
 {
 	double tick[16];
-	int n = ticks(y, tick, TICKS);
+	int n = ticks(y, tick, TICKS), digits = y->log ? 2 : tick_digits(tick, n);
 	for (int i = 0; i < n; i++) {
 		double at = place(y, tick[i]);
 		kdri_html_put(h,
 		              "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%f\" y2=\"%f\"/>"
-		              "<text class=\"end\" x=\"%d\" y=\"%f\">%g</text>",
-		              LEFT, WIDTH - RIGHT, at, at, LEFT - 8, at + 4, tick[i]);
+		              "<text class=\"end\" x=\"%d\" y=\"%f\">%.*g</text>",
+		              LEFT, WIDTH - RIGHT, at, at, LEFT - 8, at + 4, digits, tick[i]);
 	}
 	n = ticks(x, tick, TICKS + 2);
 	for (int i = 0; i < n; i++) {

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Longer texts say no more in a page; a file may hold megabytes of them. */
+enum { TEXT_MOST = 1000 };
+
 static void append(kdri_html *h, const char *bytes, size_t count)
 {
 	if (h->st != KDR_OK)
@@ -28,13 +31,21 @@ void kdri_html_raw(kdri_html *h, const char *markup)
 	append(h, markup, strlen(markup));
 }
 
+/* Marks that turn the direction of text (U+202A to U+202E, U+2066 to U+2069) could disguise a name and
+ * whatever follows it. */
+static bool turns_direction(const unsigned char *p)
+{
+	return p[0] == 0xE2 && ((p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) ||
+	                        (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9));
+}
+
 /* The text is valid UTF-8: the parser of the file saw to that. */
-static void escaped(kdri_html *h, const char *text)
+static void escaped(kdri_html *h, const char *text, int most)
 {
 	int characters = 0;
 	for (const char *p = text; *p; p++) {
 		unsigned char c = (unsigned char)*p;
-		if ((c & 0xC0) != 0x80 && characters++ == KDRI_TEXT_MOST) {
+		if ((c & 0xC0) != 0x80 && characters++ == most) {
 			kdri_html_raw(h, "…");
 			return;
 		}
@@ -45,10 +56,14 @@ static void escaped(kdri_html *h, const char *text)
 		case '"': kdri_html_raw(h, "&quot;"); break;
 		case '\'': kdri_html_raw(h, "&#39;"); break;
 		default:
-			if (c < 32 || c == 127)
+			if (c < 32 || c == 127) {
 				kdri_html_raw(h, "\xEF\xBF\xBD"); /* U+FFFD */
-			else
+			} else if (turns_direction((const unsigned char *)p)) {
+				kdri_html_raw(h, "\xEF\xBF\xBD");
+				p += 2;
+			} else {
 				append(h, p, 1);
+			}
 		}
 	}
 }
@@ -80,7 +95,7 @@ static void fixed(kdri_html *h, double value, int decimals)
 	}
 	long long scaled = llround(fabs(value) * power[decimals]);
 	char text[32];
-	int n = snprintf(text, sizeof text, "%s%lld", value < 0 && scaled > 0 ? "-" : "",
+	int n = snprintf(text, sizeof text, "%s%lld", value < 0 && scaled > 0 ? "−" : "",
 	                 scaled / unit[decimals]);
 	append(h, text, (size_t)n);
 	if (decimals > 0) {
@@ -189,12 +204,16 @@ void kdri_html_put(kdri_html *h, const char *format, ...)
 			break;
 		int precision = -1;
 		p++;
-		if (*p == '.') {
-			precision = p[1] - '0';
+		if (*p == '.' && p[1] == '*') {
+			precision = va_arg(args, int);
 			p += 2;
-		}
+		} else if (*p == '.')
+			for (precision = 0, p++; *p >= '0' && *p <= '9'; p++)
+				precision = 10 * precision + (*p - '0');
 		switch (*p) {
-		case 's': escaped(h, va_arg(args, const char *)); break;
+		case 's':
+			escaped(h, va_arg(args, const char *), precision < 0 ? TEXT_MOST : precision);
+			break;
 		case 'g': readable(h, va_arg(args, double), precision < 0 ? 6 : precision); break;
 		case 'f': fixed(h, va_arg(args, double), precision < 0 ? 2 : precision); break;
 		case 'l': /* lld */

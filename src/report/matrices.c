@@ -52,13 +52,20 @@ static int64_t best_row(const kdri_report_matrix *m, int64_t j)
 	return best;
 }
 
+/* Two decimals where they say enough, else three digits: the same in cells and in words. */
+static void number(kdri_html *h, double value, double most)
+{
+	if (isfinite(value) && most >= 0.05 && most < 100)
+		kdri_html_put(h, "%.2f", value);
+	else
+		kdri_html_put(h, "%.3g", value);
+}
+
 static void cell(kdri_html *h, double value, double most, bool best)
 {
 	kdri_html_put(h, "<td class=\"%s%s\">", kdri_chart_shade(value, most), best ? " best" : "");
-	if (isfinite(value) && most >= 0.05 && most < 100)
-		kdri_html_put(h, "%.2f</td>", value);
-	else
-		kdri_html_put(h, "%.3g</td>", value);
+	number(h, value, most);
+	kdri_html_raw(h, "</td>");
 }
 
 /* What the colours mean. */
@@ -80,12 +87,11 @@ static void key(kdri_html *h, const kdri_report_matrix *m, double most)
 
 static void match_table(kdri_html *h, const kdri_report_matrix *m, double most)
 {
-	kdri_html_put(h,
-	              "<div class=\"scroll\"><table class=\"heat\"><caption>Rows: clusters of <bdi>%s</bdi>. "
-	              "Columns: "
-	              "clusters of <bdi>%s</bdi>. The best match of each row is framed.</caption>"
-	              "<thead><tr><td class=\"na\"></td>",
-	              m->from, m->to);
+	kdri_html_put(
+	        h,
+	        "<div class=\"scroll\"><table class=\"heat\" aria-label=\"Rows: clusters of %.80s; columns: "
+	        "clusters of %.80s\"><thead><tr><td class=\"na\"></td>",
+	        m->from, m->to);
 	for (int64_t j = 0; j < m->cols; j++)
 		kdri_html_put(h, "<th scope=\"col\">%d</th>", (int)j);
 	kdri_html_raw(h, "</tr></thead><tbody>");
@@ -99,29 +105,46 @@ static void match_table(kdri_html *h, const kdri_report_matrix *m, double most)
 	kdri_html_raw(h, "</tbody></table></div>");
 }
 
-static void match_words(kdri_html *h, const kdri_report_matrix *m)
+/* One row's best match; `said` if all are best both ways, and that was said already. */
+static void match_line(kdri_html *h, const kdri_report_matrix *m, int64_t i, double most, bool said)
 {
-	int64_t shown = KDRI_MIN(m->rows, WORDS_MOST);
-	kdri_html_put(h, "<ul class=\"words small%s\">", shown > 8 ? " many" : "");
-	for (int64_t i = 0; i < shown; i++) {
-		int64_t best = best_column(m, i), second = -1;
-		kdri_html_put(h, "<li>cluster %d ", (int)i);
-		if (best < 0) {
-			kdri_html_raw(h, "matches none</li>");
-			continue;
-		}
-		double value = m->value[i * m->cols + best];
-		for (int64_t j = 0; j < m->cols; j++)
-			if (j != best && m->value[i * m->cols + j] >= 0.9 * value &&
-			    (second < 0 || m->value[i * m->cols + j] > m->value[i * m->cols + second]))
-				second = j;
-		kdri_html_put(h, "→ cluster %d (%.3g%s)", (int)best, value,
-		              best_row(m, best) == i ? ", best both ways" : "");
-		if (second >= 0)
-			kdri_html_put(h, ", nearly as well %d (%.3g)", (int)second,
-			              m->value[i * m->cols + second]);
-		kdri_html_raw(h, "</li>");
+	int64_t best = best_column(m, i), second = -1, back;
+	kdri_html_put(h, "<li>cluster %d ", (int)i);
+	if (best < 0) {
+		kdri_html_raw(h, "matches none</li>");
+		return;
 	}
+	double value = m->value[i * m->cols + best];
+	for (int64_t j = 0; j < m->cols; j++)
+		if (j != best && m->value[i * m->cols + j] >= 0.9 * value &&
+		    (second < 0 || m->value[i * m->cols + j] > m->value[i * m->cols + second]))
+			second = j;
+	kdri_html_put(h, "→ cluster %d (", (int)best);
+	number(h, value, most);
+	back = best_row(m, best);
+	if (back != i)
+		kdri_html_put(h, "; that one is closer to %d", (int)back);
+	else if (!said)
+		kdri_html_raw(h, ", best both ways");
+	if (second >= 0) {
+		kdri_html_put(h, "; nearly as close: %d, ", (int)second);
+		number(h, m->value[i * m->cols + second], most);
+	}
+	kdri_html_raw(h, ")</li>");
+}
+
+static void match_words(kdri_html *h, const kdri_report_matrix *m, double most)
+{
+	int64_t shown = KDRI_MIN(m->rows, WORDS_MOST), mutual = 0;
+	for (int64_t i = 0; i < shown; i++) {
+		int64_t best = best_column(m, i);
+		mutual += best >= 0 && best_row(m, best) == i;
+	}
+	if (mutual == shown)
+		kdri_html_raw(h, "<p class=\"small\">Every match is the best one both ways.</p>");
+	kdri_html_put(h, "<ul class=\"words small%s\">", shown > 8 ? " many" : "");
+	for (int64_t i = 0; i < shown; i++)
+		match_line(h, m, i, most, mutual == shown);
 	kdri_html_raw(h, "</ul>");
 	if (shown < m->rows)
 		kdri_html_put(h, "<p class=\"soft small\">%lld more rows are left out.</p>",
@@ -135,14 +158,16 @@ void kdri_page_correspondence(kdri_html *h, const kdri_report *r)
 	kdri_html_put(
 	        h,
 	        "<section id=\"correspondence\"><h2>Matched clusters</h2><p>How strongly each cluster of one "
-	        "task "
-	        "corresponds to each cluster of another, as the method found it.</p><div class=\"cards%s\">",
+	        "task corresponds to each cluster of another, as the method found it. Rows are the clusters "
+	        "of "
+	        "the first task, columns those of the second; the best match of each row is framed.</p>"
+	        "<div class=\"cards%s\">",
 	        r->nmatches == 1 ? " one" : "");
 	for (int64_t i = 0; i < KDRI_MIN(r->nmatches, MATCHES_MOST); i++) {
 		const kdri_report_matrix *m = &r->matches[i];
 		double most = largest(m);
-		kdri_html_put(h, "<article class=\"card\"><h3><bdi>%s</bdi> → <bdi>%s</bdi></h3>", m->from,
-		              m->to);
+		kdri_html_put(h, "<article class=\"card\"><h3><bdi>%.80s</bdi> → <bdi>%.80s</bdi></h3>",
+		              m->from, m->to);
 		if (m->rows == 0 || m->cols == 0) {
 			kdri_html_raw(h, "<p class=\"soft small\">The matrix is empty.</p></article>");
 			continue;
@@ -155,7 +180,7 @@ void kdri_page_correspondence(kdri_html *h, const kdri_report *r)
 			kdri_html_put(h, "<p class=\"soft small\">%lld × %lld values: too many to draw.</p>",
 			              (long long)m->rows, (long long)m->cols);
 		key(h, m, most);
-		match_words(h, m);
+		match_words(h, m, most);
 		kdri_html_raw(h, "</article>");
 	}
 	kdri_html_raw(h, "</div>");
@@ -171,19 +196,20 @@ static void relatedness_table(kdri_html *h, const kdri_report *r, double most)
 {
 	const kdri_report_matrix *m = &r->relatedness;
 	bool numbered = m->cols > NAMES_MOST;
-	kdri_html_raw(h, "<div class=\"scroll\"><table class=\"heat\"><thead><tr><td class=\"na\"></td>");
+	kdri_html_raw(h, "<div class=\"scroll\"><table class=\"heat named\" aria-label=\"Relatedness of "
+	                 "tasks\"><thead><tr><td class=\"na\"></td>");
 	for (int64_t j = 0; j < m->cols; j++)
 		if (numbered)
-			kdri_html_put(h, "<th scope=\"col\"><abbr title=\"%s\">%d</abbr></th>", r->related[j],
-			              (int)j + 1);
+			kdri_html_put(h, "<th scope=\"col\"><abbr title=\"%.80s\">%d</abbr></th>",
+			              r->related[j], (int)j + 1);
 		else
-			kdri_html_put(h, "<th scope=\"col\"><bdi>%s</bdi></th>", r->related[j]);
+			kdri_html_put(h, "<th scope=\"col\"><bdi>%.80s</bdi></th>", r->related[j]);
 	kdri_html_raw(h, "</tr></thead><tbody>");
 	for (int64_t i = 0; i < m->rows; i++) {
 		kdri_html_raw(h, "<tr><th scope=\"row\">");
 		if (numbered)
 			kdri_html_put(h, "<span class=\"soft\">%d</span> ", (int)i + 1);
-		kdri_html_put(h, "<bdi>%s</bdi></th>", r->related[i]);
+		kdri_html_put(h, "<bdi>%.80s</bdi></th>", r->related[i]);
 		for (int64_t j = 0; j < m->cols; j++)
 			cell(h, m->value[i * m->cols + j], most, false);
 		kdri_html_raw(h, "</tr>");
@@ -206,11 +232,11 @@ static void relatedness_words(kdri_html *h, const kdri_report *r)
 	}
 	if (high < 0)
 		return;
-	kdri_html_put(h, "<p>Most strongly related are <bdi>%s</bdi> and <bdi>%s</bdi> (%.3g)",
+	kdri_html_put(h, "<p>Most strongly related are <bdi>%.80s</bdi> and <bdi>%.80s</bdi> (%.3g)",
 	              r->related[high / m->cols], r->related[high % m->cols], m->value[high]);
 	if (m->value[low] < m->value[high])
-		kdri_html_put(h, ", least <bdi>%s</bdi> and <bdi>%s</bdi> (%.3g)", r->related[low / m->cols],
-		              r->related[low % m->cols], m->value[low]);
+		kdri_html_put(h, ", least <bdi>%.80s</bdi> and <bdi>%.80s</bdi> (%.3g)",
+		              r->related[low / m->cols], r->related[low % m->cols], m->value[low]);
 	kdri_html_raw(h, ".</p>");
 }
 

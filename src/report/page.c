@@ -23,23 +23,32 @@ static const char *method_title(const kdri_report *r)
 
 /* --- head ----------------------------------------------------------------------------------- */
 
-/* "converged after 12 iterations": completes "It …". */
-static void stop_words(kdri_html *h, const kdri_report *r)
+/* Why a method stops: completes "It …", and what a reader should know of it. */
+static const struct reason {
+	const char *id, *words, *advice;
+} reasons[] = {
+	{ "converged", "converged", NULL },
+	{ "max_iter", "reached its limit before converging, and stopped",
+	  "The result may still change with more iterations (max_iter)." },
+	{ "time", "was stopped by the time limit",
+	  "The best result so far is shown; more time may change it." },
+	{ "cancelled", "was interrupted", "The best result so far is shown; a whole run may differ." },
+	{ "stalled", "could make no further progress and stopped",
+	  "The objective stopped falling before the tolerance was met; another start may do better." },
+};
+
+static const struct reason *find_reason(const kdri_report *r)
 {
-	static const struct {
-		const char *id, *words;
-	} reasons[] = {
-		{ "converged", "converged" },
-		{ "max_iter", "reached its limit before converging, and stopped" },
-		{ "time", "was stopped by the time limit" },
-		{ "cancelled", "was interrupted" },
-		{ "stalled", "could make no further progress and stopped" },
-	};
-	const char *words = NULL;
 	for (size_t i = 0; r->stop && i < sizeof reasons / sizeof reasons[0]; i++)
 		if (strcmp(reasons[i].id, r->stop) == 0)
-			words = reasons[i].words;
-	kdri_html_put(h, "%s", words ? words : "stopped");
+			return &reasons[i];
+	return NULL;
+}
+
+static void stop_words(kdri_html *h, const kdri_report *r)
+{
+	const struct reason *reason = find_reason(r);
+	kdri_html_put(h, "%s", reason ? reason->words : "stopped");
 	if (r->iterations >= 0)
 		kdri_html_put(h, " after %lld iteration%s", (long long)r->iterations, plural(r->iterations));
 }
@@ -47,13 +56,13 @@ static void stop_words(kdri_html *h, const kdri_report *r)
 static void duration(kdri_html *h, double seconds)
 {
 	if (seconds >= 3600)
-		kdri_html_put(h, "%.1f h", seconds / 3600);
+		kdri_html_put(h, "%.1f h", seconds / 3600);
 	else if (seconds >= 120)
-		kdri_html_put(h, "%.1f min", seconds / 60);
+		kdri_html_put(h, "%.1f min", seconds / 60);
 	else if (seconds >= 0.1 || seconds == 0)
-		kdri_html_put(h, "%.3g s", seconds);
+		kdri_html_put(h, "%.3g s", seconds);
 	else
-		kdri_html_put(h, "%.3g ms", 1e3 * seconds);
+		kdri_html_put(h, "%.3g ms", 1e3 * seconds);
 }
 
 /* Clusters per task: a number if all have the same, else -1. */
@@ -82,19 +91,22 @@ static void summary_scores(kdri_html *h, const kdri_report *r)
 			worst = t;
 	}
 	if (scored == 1)
-		kdri_html_put(h, " Compared with the known classes, %.1f %% of the samples are right.",
-		              100 * sum);
+		kdri_html_put(h,
+		              " Compared with the known classes, %.1f %% of the samples of <bdi>%.80s</bdi> "
+		              "are right.",
+		              100 * sum, r->tasks[best].name);
 	else if (scored > 1)
 		kdri_html_put(h,
-		              " Compared with the known classes, %.1f %% of a task’s samples are right on "
+		              " Compared with the known classes, %.1f %% of a task’s samples are right on "
 		              "average, from "
-		              "%.1f %% (<bdi>%s</bdi>) to %.1f %% (<bdi>%s</bdi>).",
+		              "%.1f %% (<bdi>%.80s</bdi>) to %.1f %% (<bdi>%.80s</bdi>).",
 		              100 * sum / (double)scored, 100 * kdri_report_metric(&r->tasks[worst], "acc"),
 		              r->tasks[worst].name, 100 * kdri_report_metric(&r->tasks[best], "acc"),
 		              r->tasks[best].name);
 }
 
-static void summary(kdri_html *h, const kdri_report *r)
+/* What was done to what: the first sentence. */
+static void deed(kdri_html *h, const kdri_report *r)
 {
 	bool transfer = r->command && strcmp(r->command, "transfer") == 0;
 	bool relate = r->command && strcmp(r->command, "relate") == 0;
@@ -102,17 +114,28 @@ static void summary(kdri_html *h, const kdri_report *r)
 	double samples = 0;
 	for (int64_t t = 0; t < r->ntasks; t++)
 		samples += r->tasks[t].n > 0 ? (double)r->tasks[t].n : 0;
-	kdri_html_put(h, "<p class=\"lead\">%s %s %lld %stask%s", method_title(r),
-	              transfer ? "carried labels over between"
+	kdri_html_put(h, "%s %s ", method_title(r),
+	              transfer ? "carried labels over to"
 	              : relate ? "compared"
-	                       : "grouped the samples of",
-	              (long long)r->ntasks, r->ntasks > 1 && !relate ? "related " : "", plural(r->ntasks));
+	                       : "grouped");
 	if (samples > 0 && samples < 9e18)
-		kdri_html_put(h, ", %lld sample%s in all", (long long)samples, samples == 1 ? "" : "s");
+		kdri_html_put(h, "the %lld sample%s of ", (long long)samples, samples == 1 ? "" : "s");
+	if (r->ntasks == 1)
+		kdri_html_put(h, "<bdi>%.80s</bdi>", r->tasks[0].name);
+	else
+		kdri_html_put(h, "%lld %stasks", (long long)r->ntasks, relate ? "" : "related ");
 	if (!transfer && !relate && k >= 0)
-		kdri_html_put(h, ", into %lld cluster%s%s", (long long)k, plural(k),
+		kdri_html_put(h, " into %lld cluster%s%s", (long long)k, plural(k),
 		              r->ntasks > 1 ? " each" : "");
+	if (!transfer && !relate && r->ntasks > 1 && r->algo)
+		kdri_html_raw(h, r->algo->flags & KDR_ALGO_JOINT ? ", all together" : ", one by one");
 	kdri_html_raw(h, ".");
+}
+
+static void summary(kdri_html *h, const kdri_report *r)
+{
+	kdri_html_raw(h, "<p class=\"lead\">");
+	deed(h, r);
 	if (r->stop || r->iterations >= 0) {
 		kdri_html_raw(h, " It ");
 		stop_words(h, r);
@@ -128,12 +151,10 @@ static void summary(kdri_html *h, const kdri_report *r)
 
 static void warnings(kdri_html *h, const kdri_report *r)
 {
-	bool unfinished = r->stop && strcmp(r->stop, "converged") != 0;
-	if (unfinished) {
-		kdri_html_raw(h, "<div class=\"warn\"><p><strong>Not converged.</strong> The method ");
-		stop_words(h, r);
-		kdri_html_raw(h, "; the best result so far is shown.</p></div>");
-	}
+	const struct reason *reason = find_reason(r);
+	if (reason && reason->advice)
+		kdri_html_put(h, "<div class=\"warn\"><p><strong>Not converged.</strong> %s</p></div>",
+		              reason->advice);
 	if (r->nwarnings == 0)
 		return;
 	kdri_html_put(h, "<div class=\"warn\"><p><strong>%lld warning%s</strong></p><ul>",
@@ -169,7 +190,7 @@ static void facts(kdri_html *h, const kdri_report *r)
 		kdri_html_raw(h, "</dd></div>");
 	}
 	if (r->peak_bytes >= 0)
-		kdri_html_put(h, "<div><dt>Peak memory</dt><dd>%.3g MB</dd></div>",
+		kdri_html_put(h, "<div><dt>Peak memory</dt><dd>%.3g MB</dd></div>",
 		              (double)r->peak_bytes / 1e6);
 	kdri_html_raw(h, "</dl>");
 }
@@ -187,6 +208,8 @@ static void head(kdri_html *h, const kdri_report *r)
 	kdri_html_put(h, "</style></head>\n<body><header><p class=\"kicker\">kindred %s</p><h1>%s</h1>",
 	              command, method_title(r));
 	summary(h, r);
+	if (r->algo && r->algo->summary)
+		kdri_html_put(h, "<p class=\"soft\">The method: %s.</p>", r->algo->summary);
 	warnings(h, r);
 	facts(h, r);
 	kdri_html_raw(h, "</header>\n<main>");
@@ -194,39 +217,52 @@ static void head(kdri_html *h, const kdri_report *r)
 
 /* --- objective ------------------------------------------------------------------------------ */
 
+static void objective_table(kdri_html *h, const kdri_report *r, double first, double last)
+{
+	int64_t n = r->nobjective;
+	double before = n > 1 ? r->objective[n - 2] : r->objective_start;
+	double change = (last - first) / fabs(first), step = (last - before) / fabs(before);
+	kdri_html_put(h,
+	              "<table><tbody><tr><th scope=\"row\">%s</th><td class=\"num\">%.8g</td></tr>"
+	              "<tr><th scope=\"row\">At the end</th><td class=\"num\">%.8g</td></tr>",
+	              isfinite(r->objective_start) ? "At the start" : "After the first iteration", first,
+	              last);
+	if (isfinite(change))
+		kdri_html_put(h,
+		              "<tr><th scope=\"row\">Change in all</th><td class=\"num\">%s%.3g %%</td></tr>",
+		              change > 0 ? "+" : "", 100 * change);
+	if (isfinite(step))
+		kdri_html_put(h,
+		              "<tr><th scope=\"row\">In the last iteration</th><td "
+		              "class=\"num\">%s%.3g %%</td></tr>",
+		              step > 0 ? "+" : "", 100 * step);
+	kdri_html_raw(h, "</tbody></table>");
+}
+
 static void objective(kdri_html *h, const kdri_report *r)
 {
 	int64_t n = r->nobjective, rises = 0;
-	bool has_start = isfinite(r->objective_start);
 	if (n == 0)
 		return;
-	double first = has_start ? r->objective_start : r->objective[0], last = r->objective[n - 1];
-	double previous = first;
+	double first = isfinite(r->objective_start) ? r->objective_start : r->objective[0], previous = first;
 	for (int64_t i = 0; i < n; i++) {
 		rises += r->objective[i] > previous + 1e-9 * fabs(previous);
 		previous = r->objective[i];
 	}
-	kdri_html_raw(h, "<section id=\"objective\"><h2>Objective</h2><p>");
-	if (n + has_start > 1) {
-		kdri_html_put(h, "The objective went from %g%s to %g", first,
-		              has_start ? " at the start" : "", last);
-		double change = 100 * (last - first) / fabs(first);
-		if (isfinite(change))
-			kdri_html_put(h, " (%s%.3g %%)", change > 0 ? "+" : "", change);
-		kdri_html_raw(h, ". ");
-		if (rises == 0)
-			kdri_html_raw(h, "It never rose from one iteration to the next.");
-		else
-			kdri_html_put(h, "It rose in %lld of %lld iterations%s.", (long long)rises,
-			              (long long)n,
-			              r->algo && (r->algo->flags & KDR_ALGO_MONOTONE)
-			                      ? ", which this method should not do"
-			                      : "");
-	} else {
-		kdri_html_put(h, "The objective is %g, after one iteration.", last);
-	}
-	kdri_html_raw(h, "</p><div class=\"card\">");
+	kdri_html_raw(
+	        h,
+	        "<section id=\"objective\"><h2>Objective</h2><p>The value the method minimises, after each "
+	        "iteration. ");
+	if (rises == 0)
+		kdri_html_raw(h, "It never rose.");
+	else
+		kdri_html_put(h, "It rose in %lld of %lld iterations%s.", (long long)rises, (long long)n,
+		              r->algo && (r->algo->flags & KDR_ALGO_MONOTONE)
+		                      ? ", which this method should not do"
+		                      : "");
+	kdri_html_raw(h, "</p><div class=\"card beside\">");
 	kdri_chart_objective(h, r->objective, n, r->objective_start);
+	objective_table(h, r, first, r->objective[n - 1]);
 	kdri_html_raw(h, "</div></section>");
 }
 
@@ -289,6 +325,23 @@ static void default_text(kdri_html *h, const kdr_option_desc *d)
 		kdri_html_exact(h, d->initial);
 }
 
+static void option_row(kdri_html *h, const kdri_report *r, const char *name, const json_t *value)
+{
+	const kdr_option_desc *d = find_option(r, name);
+	kdri_html_put(h, "<tr><th scope=\"row\"><code>%.80s</code></th><td%s>", name,
+	              d && !is_default(d, value) ? " class=set" : "");
+	value_text(h, value, 0);
+	kdri_html_raw(h, "</td>");
+	if (d) {
+		kdri_html_raw(h, "<td>");
+		default_text(h, d);
+		kdri_html_put(h, "</td><td class=\"name\">%s</td>", d->help ? d->help : "");
+	} else if (r->algo) {
+		kdri_html_raw(h, "<td>–</td><td></td>");
+	}
+	kdri_html_raw(h, "</tr>");
+}
+
 static void options(kdri_html *h, const kdri_report *r)
 {
 	const char *name;
@@ -296,26 +349,20 @@ static void options(kdri_html *h, const kdri_report *r)
 	int rows = 0;
 	if (json_object_size(r->options) == 0)
 		return;
-	kdri_html_raw(
-	        h, "<section id=\"options\"><h2>Options in force</h2><p class=\"soft small\">Values in bold "
-	           "differ "
-	           "from the default.</p><div class=\"scroll\"><table class=\"full\"><thead><tr>"
-	           "<th scope=\"col\">Option</th><th scope=\"col\">Value</th><th scope=\"col\">Default</th>"
-	           "<th scope=\"col\">Meaning</th></tr></thead><tbody>");
+	kdri_html_raw(h, "<section id=\"options\"><h2>Options in force</h2>");
+	if (r->algo)
+		kdri_html_raw(h, "<p class=\"soft small\">Values in bold differ from the default.</p>");
+	kdri_html_raw(h,
+	              "<div class=\"scroll\"><table class=\"full\"><thead><tr><th scope=\"col\">Option</th>"
+	              "<th scope=\"col\">Value</th>");
+	if (r->algo)
+		kdri_html_raw(h, "<th scope=\"col\">Default</th><th scope=\"col\">Meaning</th>");
+	kdri_html_raw(h, "</tr></thead><tbody>");
 	json_object_foreach(r->options, name, value)
 	{
-		const kdr_option_desc *d = find_option(r, name);
 		if (++rows > ROWS_MOST)
 			break;
-		kdri_html_put(h, "<tr><th scope=\"row\"><code>%s</code></th><td class=\"%s\">", name,
-		              d && !is_default(d, value) ? "set" : "");
-		value_text(h, value, 0);
-		kdri_html_raw(h, "</td><td>");
-		if (d)
-			default_text(h, d);
-		else
-			kdri_html_raw(h, "–");
-		kdri_html_put(h, "</td><td class=\"name\">%s</td></tr>", d && d->help ? d->help : "");
+		option_row(h, r, name, value);
 	}
 	kdri_html_raw(h, "</tbody></table></div></section>");
 }
@@ -335,7 +382,7 @@ static void fields(kdri_html *h, const kdri_report *r)
 	{
 		if (++rows > ROWS_MOST)
 			break;
-		kdri_html_put(h, "<tr><th scope=\"row\"><code>%s</code></th><td class=\"name\">", name);
+		kdri_html_put(h, "<tr><th scope=\"row\"><code>%.80s</code></th><td class=\"name\">", name);
 		value_text(h, value, 0);
 		kdri_html_raw(h, "</td></tr>");
 	}
@@ -369,12 +416,12 @@ static void timing(kdri_html *h, const kdri_report *r)
 		        "<tr><th scope=\"row\"><span class=\"swatch c%d\"></span>%s</th><td class=\"num\">",
 		        i, titles[i]);
 		duration(h, part[i]);
-		kdri_html_put(h, "</td><td class=\"num\">%.1f %%</td></tr>", 100 * part[i] / sum);
+		kdri_html_put(h, "</td><td class=\"num\">%.1f %%</td></tr>", 100 * part[i] / sum);
 	}
 	kdri_html_raw(h, "</tbody></table>");
 	if (r->peak_bytes >= 0)
 		kdri_html_put(h,
-		              "<p class=\"soft small\">At its peak the program held %.3g MB of memory.</p>",
+		              "<p class=\"soft small\">At its peak the program held %.3g MB of memory.</p>",
 		              (double)r->peak_bytes / 1e6);
 	kdri_html_raw(h, "</div></section>");
 }

@@ -15,7 +15,7 @@ static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_
 	kdri_input *in = NULL;
 	char *text = NULL;
 	int64_t used = 0, room = 1 << 16;
-	size_t got;
+	size_t got = 0;
 	KDR_TRY(kdri_input_open(ctx, path, &in));
 	do {
 		room *= 2;
@@ -61,8 +61,8 @@ kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *out
 	kdr_status st;
 	char *json = NULL, *html = NULL;
 	kdri_output *o = NULL;
-	size_t size;
-	int64_t length;
+	size_t size = 0;
+	int64_t length = 0;
 	if (!ctx || !result_json || !output_html)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_report: a context and two file names are needed");

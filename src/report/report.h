@@ -21,17 +21,15 @@ typedef struct kdri_html {
 /* Trusted markup, as it is. */
 void kdri_html_raw(kdri_html *h, const char *markup);
 /* Markup with values, written like printf so that the compiler checks the types, but:
- *   %s    text, escaped, control characters replaced, cut after KDRI_TEXT_MOST characters
+ *   %s    text, escaped, control characters replaced, cut after 1000 (or %.Ns) characters with an ellipsis
  *   %d    an int, plain
  *   %lld  a count, in groups of three digits
  *   %g    a number to read, 6 (or %.Ng) significant digits: 1.5×10⁻⁶; "–" where it is not finite
- *   %f    2 (or %.Nf) decimals: coordinates, shares, scores
+ *   %f    2 (or %.Nf) decimals: scores, shares, coordinates (which are never negative)
  * There is no conversion that writes text without escaping it, and none looks at the locale. */
 KDR_PRINTF(2, 3) void kdri_html_put(kdri_html *h, const char *format, ...);
 /* A number exactly, in the shortest form that a program reads back: 1e-06. */
 void kdri_html_exact(kdri_html *h, double value);
-
-enum { KDRI_TEXT_MOST = 160 };
 
 /* --- model.c: what a result.json says -------------------------------------------------------- */
 

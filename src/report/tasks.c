@@ -61,14 +61,14 @@ static void group_row(kdri_html *h, const kdri_report_task *t, const kdri_group 
 {
 	kdri_html_raw(h, "<tr><th scope=\"row\">");
 	if (g->name)
-		kdri_html_put(h, "<bdi>%s</bdi>", g->name);
+		kdri_html_put(h, "<bdi>%.80s</bdi>", g->name);
 	else if (g->number < 0)
 		kdri_html_raw(h, "none");
 	else
 		kdri_html_put(h, "%lld", (long long)g->number);
 	kdri_html_raw(h, "</th><td class=\"grow\">");
 	kdri_chart_bar(h, largest > 0 ? (double)g->count / (double)largest : 0);
-	kdri_html_put(h, "</td><td class=\"num\">%lld</td><td class=\"num\">%.1f %%</td></tr>",
+	kdri_html_put(h, "</td><td class=\"num\">%lld</td><td class=\"num\">%.1f %%</td></tr>",
 	              (long long)g->count,
 	              t->grouped > 0 ? 100 * (double)g->count / (double)t->grouped : 0.0);
 }
@@ -91,8 +91,8 @@ static void sizes_table(kdri_html *h, const kdri_report_task *t, const kdri_grou
 	}
 	if (many)
 		kdri_html_put(h,
-		              "<tr><th scope=\"row\">%lld others</th><td class=\"grow\"></td>"
-		              "<td class=\"num\">%lld</td><td class=\"num\">%.1f %%</td></tr>",
+		              "<tr><th scope=\"row\">%lld others</th><td class=\"grow\"></td>"
+		              "<td class=\"num\">%lld</td><td class=\"num\">%.1f %%</td></tr>",
 		              (long long)(t->ngroups - count), (long long)rest,
 		              t->grouped > 0 ? 100 * (double)rest / (double)t->grouped : 0.0);
 	kdri_html_raw(h, "</tbody></table>");
@@ -122,15 +122,17 @@ static void sizes(kdri_html *h, const kdri_report_task *t)
 	if (t->ngroups > BARS_MOST)
 		kdri_chart_columns(h, sorted, t->ngroups);
 	sizes_table(h, t, sorted);
-	if (t->ngroups > 1)
-		kdri_html_put(h, "<p class=\"soft small\">Sizes from %lld to %lld, median %lld",
-		              (long long)sorted[t->ngroups - 1].count, (long long)sorted[0].count,
-		              (long long)sorted[t->ngroups / 2].count);
-	if (t->ngroups > 1 && empty > 0)
-		kdri_html_put(h, "; %lld of %lld clusters %s empty", (long long)empty, (long long)t->ngroups,
-		              empty == 1 ? "is" : "are");
-	if (t->ngroups > 1)
+	if (t->ngroups > 1) {
+		double median =
+		        ((double)sorted[t->ngroups / 2].count + (double)sorted[(t->ngroups - 1) / 2].count) /
+		        2;
+		kdri_html_put(h, "<p class=\"soft small\">Sizes from %lld to %lld, median %g",
+		              (long long)sorted[t->ngroups - 1].count, (long long)sorted[0].count, median);
+		if (empty > 0)
+			kdri_html_put(h, "; %lld of %lld clusters %s empty", (long long)empty,
+			              (long long)t->ngroups, empty == 1 ? "is" : "are");
 		kdri_html_raw(h, ".</p>");
+	}
 	kdri_free(h->ctx, sorted);
 }
 
@@ -139,7 +141,7 @@ static void sizes(kdri_html *h, const kdri_report_task *t)
 static void card(kdri_html *h, const kdri_report_task *t, int64_t index)
 {
 	double share = density(t);
-	kdri_html_put(h, "<article class=\"card\" id=\"task-%d\"><h3><bdi>%s</bdi></h3>", (int)index,
+	kdri_html_put(h, "<article class=\"card\" id=\"task-%d\"><h3><bdi>%.80s</bdi></h3>", (int)index,
 	              t->name);
 	kdri_html_raw(h, "<p class=\"soft small\">");
 	if (t->n >= 0)
@@ -147,12 +149,12 @@ static void card(kdri_html *h, const kdri_report_task *t, int64_t index)
 	if (t->n >= 0 && t->d >= 0)
 		kdri_html_put(h, " × %lld feature%s", (long long)t->d, t->d == 1 ? "" : "s");
 	if (isfinite(share))
-		kdri_html_put(h, ", density %.3g %%", 100 * share);
+		kdri_html_put(h, ", density %.3g %%", 100 * share);
 	if (t->k >= 0)
 		kdri_html_put(h, "%s%lld cluster%s", t->n >= 0 ? ", " : "", (long long)t->k,
 		              t->k == 1 ? "" : "s");
 	if (t->path && *t->path)
-		kdri_html_put(h, "<br><code><bdi>%s</bdi></code>", t->path);
+		kdri_html_put(h, "<br><code><bdi>%.80s</bdi></code>", t->path);
 	kdri_html_raw(h, "</p>");
 	sizes(h, t);
 	kdri_html_raw(h, "<p class=\"small\">");
@@ -183,12 +185,13 @@ static void overview(kdri_html *h, const kdri_report *r)
 			high = KDRI_MAX(high, t->groups[g].count);
 		}
 		kdri_html_put(
-		        h, "<tr><th scope=\"row\" class=\"name\"><a href=\"#task-%d\"><bdi>%s</bdi></a></th>",
+		        h,
+		        "<tr><th scope=\"row\" class=\"name\"><a href=\"#task-%d\"><bdi>%.80s</bdi></a></th>",
 		        (int)i, t->name);
 		count_cell(h, t->n);
 		count_cell(h, t->d);
 		if (isfinite(density(t)))
-			kdri_html_put(h, "<td class=\"num\">%.3g %%</td>", 100 * density(t));
+			kdri_html_put(h, "<td class=\"num\">%.3g %%</td>", 100 * density(t));
 		else
 			count_cell(h, -1);
 		count_cell(h, t->k >= 0 ? t->k : t->ngroups ? t->ngroups : -1);
@@ -242,7 +245,8 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 			              scores[i].help, scores[i].title);
 	kdri_html_raw(h, "</tr></thead><tbody>");
 	for (int64_t t = 0; t < KDRI_MIN(r->ntasks, TASKS_MOST); t++) {
-		kdri_html_put(h, "<tr><th scope=\"row\" class=\"name\"><bdi>%s</bdi></th>", r->tasks[t].name);
+		kdri_html_put(h, "<tr><th scope=\"row\" class=\"name\"><bdi>%.80s</bdi></th>",
+		              r->tasks[t].name);
 		if (!r->tasks[t].metrics) {
 			int span = 0;
 			for (int i = 0; i < SCORES; i++)
@@ -257,7 +261,7 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 	}
 	kdri_html_raw(h, "</tbody>");
 	if (scored > 1) {
-		kdri_html_raw(h, "<tfoot><tr><th scope=\"row\">Mean of the tasks</th>");
+		kdri_html_raw(h, "<tfoot><tr><th scope=\"row\">Mean</th>");
 		for (int i = 0; i < SCORES; i++) {
 			double sum = 0, count = 0;
 			for (int64_t t = 0; t < r->ntasks; t++) {
@@ -270,7 +274,7 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 		}
 		kdri_html_raw(h, "</tr></tfoot>");
 	}
-	kdri_html_raw(h, "</table></div><dl class=\"small soft\">");
+	kdri_html_raw(h, "</table></div><dl class=\"defs small soft\">");
 	for (int i = 0; i < SCORES; i++)
 		if (used[i])
 			kdri_html_put(h, "<div><dt>%s</dt><dd>%s</dd></div>", scores[i].title,
