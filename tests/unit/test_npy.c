@@ -129,7 +129,7 @@ static void read__hostile_header__fails_before_it_allocates(void **state)
 		{ DESCR("'<f16'"), KDR_ERR_UNSUPPORTED, "extended" },
 		{ DESCR("'<M8[ns]'"), KDR_ERR_FORMAT, "dates" },
 		{ DESCR("'|V8'"), KDR_ERR_FORMAT, "records" },
-		{ DESCR("'<U3'"), KDR_ERR_FORMAT, "text" },
+		{ DESCR("'<U2'"), KDR_ERR_FORMAT, "text" },
 		{ DESCR("[('a', '<f8')]"), KDR_ERR_FORMAT, "structured" },
 		{ DESCR("'zz'"), KDR_ERR_FORMAT, "unknown" },
 		{ "{'descr':'<f8','shape':(1,1)}", KDR_ERR_FORMAT, "expected" },
