@@ -90,9 +90,9 @@ static inline const char *parse_pair(const char *p, const char *end, int64_t *in
 	return p;
 }
 
-/* The pairs of one line from p on. Returns where the line ends, or NULL with part->bad set. */
+/* The pairs of one line from p on. Returns where the line ends, or NULL with here->bad set. */
 static const char *parse_pairs(const char *line, const char *p, const char *end, int32_t *col, double *val,
-                               int64_t *count, part *part)
+                               int64_t *count, part *here)
 {
 	int64_t n = 0, index = 0;
 	bool sorted = true;
@@ -106,11 +106,11 @@ static const char *parse_pairs(const char *line, const char *p, const char *end,
 		}
 		p = parse_pair(p, end, &index, &value, &what, &at);
 		if (!p) {
-			part->bad = (problem){ what, line, at };
+			here->bad = (problem){ what, line, at };
 			return NULL;
 		}
-		part->low = KDRI_MIN(part->low, index);
-		part->high = KDRI_MAX(part->high, index);
+		here->low = KDRI_MIN(here->low, index);
+		here->high = KDRI_MAX(here->high, index);
 		/* Zeros stay until duplicates were looked for. */
 		sorted &= n == 0 || index > col[n - 1];
 		col[n] = (int32_t)index;
@@ -120,7 +120,7 @@ static const char *parse_pairs(const char *line, const char *p, const char *end,
 		kdri_entries_sort_row(n, col, val);
 		for (int64_t i = 1; i < n; i++)
 			if (col[i] == col[i - 1]) {
-				part->bad = (problem){ TWICE, line, line };
+				here->bad = (problem){ TWICE, line, line };
 				return NULL;
 			}
 	}
@@ -133,11 +133,11 @@ static const char *parse_pairs(const char *line, const char *p, const char *end,
 	return p;
 }
 
-static void parse_slice(const kdri_slice *s, bool labelled, const rows *r, const char *base, part *part)
+static void parse_slice(const kdri_slice *s, bool labelled, const rows *r, const char *base, part *here)
 {
 	int64_t row = r->count + s->first;
-	int32_t *col = r->col + r->entries + part->first;
-	double *val = r->val + r->entries + part->first;
+	int32_t *col = r->col + r->entries + here->first;
+	double *val = r->val + r->entries + here->first;
 	for (const char *p = s->begin; p < s->end;) {
 		const char *line = kdri_skip_blanks(p);
 		p = line;
@@ -145,22 +145,22 @@ static void parse_slice(const kdri_slice *s, bool labelled, const rows *r, const
 			const char *stop = token_end(p);
 			bool label = !memchr(p, ':', (size_t)(stop - p));
 			bool several = label && memchr(p, ',', (size_t)(stop - p));
-			note *n = &r->notes[s->first + part->rows];
+			note *n = &r->notes[s->first + here->rows];
 			if (several || label != labelled) {
-				part->bad = (problem){ several    ? SEVERAL
+				here->bad = (problem){ several    ? SEVERAL
 					               : labelled ? LABEL_MISSING
 					                          : LABEL_EXTRA,
 					               line, p };
 				return;
 			}
 			*n = (note){ (uint32_t)(p - base), (uint32_t)(stop - p) };
-			int64_t *size = &r->size[row + part->rows];
-			p = parse_pairs(line, label ? stop : p, s->end, col + part->entries,
-			                val + part->entries, size, part);
+			int64_t *size = &r->size[row + here->rows];
+			p = parse_pairs(line, label ? stop : p, s->end, col + here->entries,
+			                val + here->entries, size, part);
 			if (!p)
 				return;
-			part->entries += *size;
-			part->rows++;
+			here->entries += *size;
+			here->rows++;
 		}
 		p = (const char *)memchr(p, '\n', (size_t)(s->end - p)) + 1;
 	}
