@@ -46,5 +46,9 @@ KDR_API kdr_status kdr_generator_row(kdr_generator *generator, int64_t task, int
 /* The whole of one task in memory, with labels. */
 KDR_API kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *generator, int64_t task,
                                       kdr_data **out);
+/* Streams one task to a file (.csv, .mtx, .npy, each with .gz where usual) and its classes, a line a row, to
+ * `labels_path` (may be NULL). Rows are never held together. */
+KDR_API kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *generator, int64_t task,
+                                       const char *path, const char *labels_path, bool force);
 
 #endif

@@ -128,7 +128,7 @@ static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows,
 static void assign_block(kdri_km *w, int64_t block, bool fresh, double *room, uint8_t *need)
 {
 	int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(w->n, begin + KDRI_BLOCK), count = 0;
-	int64_t rows[KDRI_BLOCK];
+	int64_t rows[KDRI_BLOCK] = { 0 };
 	if (fresh || !w->bounds) {
 		for (int64_t i = begin; i < end; i++)
 			rows[count++] = i;
