@@ -19,6 +19,7 @@ extern "C" {
 #include "kindred/metrics.h"
 #include "kindred/model.h"
 #include "kindred/status.h"
+#include "kindred/text.h"
 #include "kindred/version.h"
 
 #ifdef __cplusplus
