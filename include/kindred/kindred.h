@@ -18,6 +18,7 @@ extern "C" {
 #include "kindred/matrix.h"
 #include "kindred/metrics.h"
 #include "kindred/model.h"
+#include "kindred/report.h"
 #include "kindred/status.h"
 #include "kindred/text.h"
 #include "kindred/version.h"

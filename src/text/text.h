@@ -2,8 +2,8 @@
  *
  * A document goes through decode -> mail -> html -> tokenise -> terms. The steps between bytes and
  * tokens allocate nothing (they run inside parallel regions) and bound their output by their input. */
-#ifndef KDRI_TEXT_H
-#define KDRI_TEXT_H
+#ifndef KDRI_TEXT_TEXT_H
+#define KDRI_TEXT_TEXT_H
 
 #include "core/internal.h"
 
