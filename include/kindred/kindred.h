@@ -21,6 +21,7 @@ extern "C" {
 #include "kindred/model.h"
 #include "kindred/report.h"
 #include "kindred/status.h"
+#include "kindred/text.h"
 #include "kindred/version.h"
 
 #ifdef __cplusplus
