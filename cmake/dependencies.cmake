@@ -42,6 +42,18 @@ target_include_directories(kindred_blas INTERFACE ${KINDRED_CBLAS_INCLUDE})
 kindred_require(ARPACK arpack libarpack2-dev)
 kindred_require(ZLIB zlib zlib1g-dev)
 kindred_require(JANSSON jansson libjansson-dev)
+kindred_require(UTF8PROC libutf8proc libutf8proc-dev)
+
+# Snowball's stemmers: no pkg-config file.
+find_path(KINDRED_STEMMER_INCLUDE NAMES libstemmer.h)
+find_library(KINDRED_STEMMER NAMES stemmer)
+if(NOT KINDRED_STEMMER_INCLUDE OR NOT KINDRED_STEMMER)
+  message(FATAL_ERROR "libstemmer was not found: install libstemmer-dev (Debian/Ubuntu), or run 'make setup'")
+endif()
+add_library(kindred_stemmer INTERFACE)
+target_link_libraries(kindred_stemmer INTERFACE ${KINDRED_STEMMER})
+target_include_directories(kindred_stemmer INTERFACE ${KINDRED_STEMMER_INCLUDE})
+list(APPEND KINDRED_SUMMARY "libstemmer ${KINDRED_STEMMER}")
 
 # HDF5's serial C library: Debian's pkg-config name first, then CMake's own module.
 pkg_check_modules(HDF5PC IMPORTED_TARGET hdf5-serial)
