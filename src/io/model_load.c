@@ -3,6 +3,7 @@
  * A model file may come from anywhere: types, shapes and values are checked here, and what a method's
  * predict needs of them beyond that it checks itself against the data. */
 #include "io/model.h"
+#include "prep/prep.h"
 
 #include <stdio.h>
 

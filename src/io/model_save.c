@@ -1,5 +1,6 @@
 /* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/model.h"
+#include "prep/prep.h"
 
 #include <stdio.h>
 
