@@ -15,6 +15,7 @@ extern "C" {
 #include "kindred/export.h"
 #include "kindred/fit.h"
 #include "kindred/generate.h"
+#include "kindred/inspect.h"
 #include "kindred/matrix.h"
 #include "kindred/metrics.h"
 #include "kindred/model.h"
