@@ -4,8 +4,6 @@
  * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
 #include "text/text.h"
 
-#include <libstemmer.h>
-
 enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
@@ -63,11 +61,8 @@ static kdr_status prepare(kdr_context *ctx, const kdr_text_options *o, const kdr
 		KDR_TRY(grow_terms(ctx, c, 1 << 13));
 	if (c->pair_room == 0)
 		KDR_TRY(grow_pairs(ctx, c, 1 << 13));
-	if (o->stemmer && !c->stemmer) {
-		c->stemmer = sb_stemmer_new(o->stemmer, NULL);
-		if (!c->stemmer)
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for the stemmer '%s'", o->stemmer);
-	}
+	if (o->stemmer && !c->stemmer)
+		KDR_TRY(kdri_stemmer_new(ctx, o->stemmer, &c->stemmer));
 	c->done = false;
 done:
 	return st;
@@ -215,7 +210,7 @@ done:
 
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
 {
-	sb_stemmer_delete(c->stemmer);
+	kdri_stemmer_free(ctx, c->stemmer);
 	kdri_free(ctx, c->plain);
 	kdri_free(ctx, c->visible);
 	kdri_free(ctx, c->tokens.text);

@@ -7,8 +7,6 @@
 
 #include "core/internal.h"
 
-struct sb_stemmer;
-
 /* --- decode.c: bytes to valid UTF-8 ------------------------------------------------------------ */
 
 bool kdri_utf8_valid(const char *text, size_t length);
@@ -77,6 +75,15 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 /* The terms of a features.txt, one a line. */
 kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
 
+/* --- stem.c ------------------------------------------------------------------------------------- */
+
+typedef struct kdri_stemmer kdri_stemmer;
+/* Not for two threads at once. */
+kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out);
+void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
+/* The stem of a word of *length bytes, whose hash is given; valid until the next call. NULL: no memory. */
+const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length, uint32_t hash);
+
 /* --- tokenise.c --------------------------------------------------------------------------------- */
 
 /* Tokens of one document after the other, each followed by one space: the n-gram of tokens i .. i+n-1
@@ -95,8 +102,7 @@ typedef enum kdri_tokenise_result {
 
 /* Appends the tokens of valid UTF-8. `stemmer` may be NULL. FULL: a larger `out` is needed. */
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
-                                   struct sb_stemmer *stemmer, const char *text, size_t length,
-                                   kdri_tokens *out);
+                                   kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out);
 /* One word as the tokeniser would spell it (case folded, composed). `room` of 4 x length + 8 always
  * does; returns its length. */
 size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out, size_t room);
@@ -149,7 +155,7 @@ typedef struct kdri_local_term {
  * merged in their order, which makes the result independent of the number of threads. */
 typedef struct kdri_chunk {
 	int64_t first, count; /* documents */
-	struct sb_stemmer *stemmer;
+	kdri_stemmer *stemmer;
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
 	kdri_tokens tokens;

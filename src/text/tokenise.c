@@ -8,7 +8,6 @@
  * Order of the steps: fold, length limits, stop words, stem. */
 #include "text/text.h"
 
-#include <libstemmer.h>
 #include <utf8proc.h>
 
 /* Characters of a folded run; the longest token allowed has 255, and a longer run is dropped. */
@@ -123,8 +122,7 @@ static int64_t count_characters(const char *text, size_t length)
 }
 
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *stopwords,
-                                   struct sb_stemmer *stemmer, const char *text, size_t length,
-                                   kdri_tokens *out)
+                                   kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out)
 {
 	const char *p = text, *end = text + length, *begin;
 	bool ascii;
@@ -142,14 +140,14 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 			if (n == 0 || characters < o->min_length || characters > o->max_length)
 				continue;
 		}
-		if (stopwords && kdri_terms_find(stopwords, word, n, kdri_term_hash(word, n)) >= 0)
+		uint32_t hash = stopwords || stemmer ? kdri_term_hash(word, n) : 0;
+		if (stopwords && kdri_terms_find(stopwords, word, n, hash) >= 0)
 			continue;
 		const char *term = word;
 		if (stemmer) {
-			term = (const char *)sb_stemmer_stem(stemmer, (const sb_symbol *)word, (int)n);
+			term = kdri_stem(stemmer, word, &n, hash);
 			if (!term)
 				return KDRI_TOKENS_NO_MEMORY;
-			n = (size_t)sb_stemmer_length(stemmer);
 			if (n == 0)
 				continue;
 		}

@@ -5,7 +5,7 @@
 #include <libstemmer.h>
 
 /* The tokens of `text`, each followed by a space. */
-static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, struct sb_stemmer *stemmer,
+static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, kdri_stemmer *stemmer,
                              const char *text, size_t length)
 {
 	static char room[8192];
@@ -101,10 +101,12 @@ static void length__limits__are_in_characters_before_stemming(void **state)
 	assert_string_equal(plain(&o, "ab abc abcde abcdef éé ééé ééééé éééééé"), "abc abcde ééé ééééé ");
 	/* ß counts as the two letters it folds to. */
 	assert_string_equal(plain(&o, "ßa ß"), "ssa ");
-	struct sb_stemmer *stemmer = sb_stemmer_new("porter", NULL);
-	assert_non_null(stemmer);
+	kdr_context *ctx = unit_context();
+	kdri_stemmer *stemmer = NULL;
+	assert_ok(ctx, kdri_stemmer_new(ctx, "porter", &stemmer));
 	assert_string_equal(tokens_of(&o, NULL, stemmer, "use", 3), "us ");
-	sb_stemmer_delete(stemmer);
+	kdri_stemmer_free(ctx, stemmer);
+	kdr_context_free(ctx);
 }
 
 static void length__run_far_too_long__is_dropped(void **state)
@@ -130,10 +132,11 @@ static void stopwords__folded__are_left_out_before_stemming(void **state)
 	kdri_terms *stop = NULL;
 	o.stopwords = "english";
 	assert_ok(ctx, kdri_stopwords(ctx, &o, &stop));
-	struct sb_stemmer *stemmer = sb_stemmer_new("english", NULL);
+	kdri_stemmer *stemmer = NULL;
+	assert_ok(ctx, kdri_stemmer_new(ctx, "english", &stemmer));
 	static const char text[] = "The running DOGS and others were running";
 	assert_string_equal(tokens_of(&o, stop, stemmer, text, strlen(text)), "run dog run ");
-	sb_stemmer_delete(stemmer);
+	kdri_stemmer_free(ctx, stemmer);
 	kdri_terms_free(ctx, stop);
 	kdr_context_free(ctx);
 }
@@ -164,6 +167,33 @@ static void tokenise__no_room__says_so(void **state)
 	assert_int_equal(kdri_tokenise(&o, NULL, NULL, "a b c d", 7, &t), KDRI_TOKENS_FULL);
 }
 
+static void stem__memory__never_changes_a_stem(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_stemmer *kept = NULL;
+	struct sb_stemmer *plain_one = sb_stemmer_new("porter", NULL);
+	kdri_rng rng = kdri_rng_stream(5, "stem", 0);
+	static const char *const endings[] = { "", "s", "ing", "ed", "ational", "fulness", "y", "ies" };
+	assert_ok(ctx, kdri_stemmer_new(ctx, "porter", &kept));
+	for (int i = 0; i < 50000; i++) {
+		char word[64];
+		size_t n = (size_t)kdri_rng_below(&rng, 22) + 1;
+		int64_t kind = kdri_rng_below(&rng, 40); /* few kinds, so that words come back */
+		for (size_t k = 0; k < n; k++)
+			word[k] = (char)('a' + (kind * 7 + (int64_t)k * (kind % 5 + 1)) % 26);
+		n += (size_t)snprintf(word + n, sizeof word - n, "%s", endings[kdri_rng_below(&rng, 8)]);
+		size_t length = n;
+		const char *stem = kdri_stem(kept, word, &length, kdri_term_hash(word, n));
+		const sb_symbol *expected = sb_stemmer_stem(plain_one, (const sb_symbol *)word, (int)n);
+		assert_int_equal(length, sb_stemmer_length(plain_one));
+		assert_memory_equal(stem, expected, length);
+	}
+	sb_stemmer_delete(plain_one);
+	kdri_stemmer_free(ctx, kept);
+	kdr_context_free(ctx);
+}
+
 static void stemmers__list__has_porter_and_german(void **state)
 {
 	(void)state;
@@ -190,6 +220,7 @@ int main(void)
 		cmocka_unit_test(stopwords__folded__are_left_out_before_stemming),
 		cmocka_unit_test(stopwords__built_in__sorted_and_lower_case),
 		cmocka_unit_test(tokenise__no_room__says_so),
+		cmocka_unit_test(stem__memory__never_changes_a_stem),
 		cmocka_unit_test(stemmers__list__has_porter_and_german),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
