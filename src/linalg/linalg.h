@@ -39,7 +39,7 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
 kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Sum of each column. */
 kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
-/* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` names the matrix. */
+/* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` is the task's name. */
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
 
 /* An owned matrix: what stacking and transposing give. */
@@ -112,5 +112,17 @@ kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int
 
 /* Rows per block of parallel work; fixed, since the order of sums depends on it. */
 enum { KDRI_BLOCK = 256 };
+
+/* Sums over all rows: at most KDRI_CHUNKS chunks of about equal size, each with its own partial sum.
+ * How many there are depends on the rows alone. */
+enum { KDRI_CHUNKS = 16 };
+static inline int64_t kdri_chunks(int64_t rows)
+{
+	return KDRI_MIN((rows + KDRI_BLOCK - 1) / KDRI_BLOCK, KDRI_CHUNKS);
+}
+static inline int64_t kdri_chunk_begin(int64_t rows, int64_t chunks, int64_t c)
+{
+	return c * (rows / chunks) + KDRI_MIN(c, rows % chunks);
+}
 
 #endif
