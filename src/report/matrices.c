@@ -200,9 +200,11 @@ static void relatedness_table(kdri_html *h, const kdri_report *r, double most)
 {
 	const kdri_report_matrix *m = &r->relatedness;
 	bool numbered = m->cols > NAMES_MOST;
-	kdri_html_raw(h, "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat named\" "
-	                 "aria-label=\"Relatedness of "
-	                 "tasks\"><thead><tr><td class=\"na\"></td>");
+	kdri_html_put(h,
+	              "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat %s\" "
+	              "aria-label=\"Relatedness of the "
+	              "tasks\"><thead><tr><td class=\"na\"></td>",
+	              numbered ? "numbered" : "named");
 	for (int64_t j = 0; j < m->cols; j++)
 		if (numbered)
 			kdri_html_put(h, "<th scope=\"col\"><abbr title=\"%.80s\">%d</abbr></th>",

@@ -18,7 +18,7 @@ static const char *method_title(const kdri_report *r)
 {
 	if (r->algo && r->algo->title)
 		return r->algo->title;
-	return r->method ? r->method : "an unnamed method";
+	return r->method ? r->method : "An unnamed method";
 }
 
 /* --- head ----------------------------------------------------------------------------------- */
