@@ -75,7 +75,7 @@ static const kdri_dump_strings *find_strings(const kdri_prep_dump *dump, const c
 
 /* The array of that name, type and size, which must be there. */
 static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, kdr_dtype type,
-                       int64_t count, const void *data)
+                       int64_t count, void *out)
 {
 	const kdri_dump_array *a = find(dump, name);
 	if (!a || !a->data)
@@ -85,14 +85,14 @@ static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char 
 		                 "preprocessing in the model: %s: %lld %s expected, found %lld %s", name,
 		                 (long long)count, type == KDR_INT64 ? "integers" : "numbers",
 		                 (long long)a->count, a->type == KDR_INT64 ? "integers" : "numbers");
-	memcpy((void *)data, &a->data, sizeof a->data);
+	memcpy(out, &a->data, sizeof a->data);
 	return KDR_OK;
 }
 
 static kdr_status get_int(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, int64_t min,
                           int64_t max, int64_t *out)
 {
-	const int64_t *value;
+	const int64_t *value = NULL;
 	kdr_status st = need(ctx, dump, name, KDR_INT64, 1, &value);
 	if (st != KDR_OK)
 		return st;
@@ -121,7 +121,7 @@ static kdr_status get_reals(kdr_context *ctx, const kdri_prep_dump *dump, const 
                             bool positive, double **out)
 {
 	kdr_status st;
-	const double *values;
+	const double *values = NULL;
 	double *copy = NULL;
 	KDR_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &values));
 	for (int64_t i = 0; i < count; i++)
@@ -163,7 +163,7 @@ done:
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	kdr_status st;
-	const int64_t *place;
+	const int64_t *place = NULL;
 	int64_t *kept = NULL, n = 0;
 	if (!find(dump, "place"))
 		return KDR_OK;
