@@ -16,7 +16,7 @@ enum { TEXT_MOST = 1000 };
 
 static void append(kdri_html *h, const char *bytes, size_t count)
 {
-	if (h->st != KDR_OK)
+	if (h->st != KDR_OK || count == 0)
 		return;
 	if (h->room - h->used < (int64_t)count) {
 		int64_t room = KDRI_MAX(2 * h->room, h->used + (int64_t)count + (1 << 14));

@@ -269,7 +269,7 @@ static char *as_written(kdr_context *ctx, const char *text)
 
 static void assert_shows(kdr_context *ctx, const char *html, const char *text)
 {
-	char *wanted = text ? as_written(ctx, text) : NULL;
+	char *wanted = text && *text ? as_written(ctx, text) : NULL;
 	if (wanted && !strstr(html, wanted))
 		fail_msg("the page lacks '%s'", wanted);
 	kdri_free(ctx, wanted);
