@@ -112,7 +112,7 @@ static int ticks(const axis *a, double *out, int room)
 
 /* --- the objective -------------------------------------------------------------------------- */
 
-enum { WIDTH = 560, HEIGHT = 280, LEFT = 66, RIGHT = 30, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
+enum { WIDTH = 560, HEIGHT = 280, LEFT = 76, RIGHT = 30, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
 
 typedef struct point {
 	double x, y;
