@@ -102,6 +102,10 @@ KDR_API const char *kdr_prep_describe(const kdr_prep *prep);
 KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
                              bool force);
 
+/* Writes `size` bytes to a file, whole or not at all; compressed if the name ends in .gz. */
+KDR_API kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size,
+                                  bool force);
+
 KDR_API void kdr_free(kdr_context *ctx, void *ptr);
 
 #endif

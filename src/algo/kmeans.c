@@ -69,18 +69,14 @@ static kdri_kmeans_options engine_options(const kdr_options *options, int64_t k,
 }
 
 /* Warns where the data cannot fill k clusters; `name` NULL: the pooled tasks. */
-static kdr_status warn_if_few(kdr_context *ctx, kdr_result *result, const char *name, const kdr_mat *x,
-                              const double *weights, int64_t k)
+static kdr_status warn_if_few(kdr_context *ctx, kdr_result *result, const char *name, int64_t distinct,
+                              int64_t k)
 {
-	kdr_status st;
-	int64_t distinct = 0;
-	KDR_TRY(kdri_count_distinct(ctx, x, weights, k, &distinct));
-	if (distinct < k)
-		KDR_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld distinct sample%s for k = %lld",
-		                         name ? "task " : "pooled tasks", name ? name : "",
-		                         (long long)distinct, distinct == 1 ? "" : "s", (long long)k));
-done:
-	return st;
+	if (distinct >= k)
+		return KDR_OK;
+	return kdri_result_warn(ctx, result, "%s%s: only %lld distinct sample%s for k = %lld",
+	                        name ? "task " : "pooled tasks", name ? name : "", (long long)distinct,
+	                        distinct == 1 ? "" : "s", (long long)k);
 }
 
 /* --- several tasks, one result -------------------------------------------------------------- */
@@ -211,7 +207,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	KDR_TRY(put_trace(ctx, result, &r, 1));
 	KDR_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
 	KDR_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
-	KDR_TRY(warn_if_few(ctx, result, NULL, &p.x.view, p.weights, k));
+	KDR_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
 done:
 	kdri_kmeans_free(ctx, &r);
 	pool_free(ctx, &p);
@@ -240,7 +236,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		KDR_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
 		KDR_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
 		KDR_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
-		KDR_TRY(warn_if_few(ctx, result, name, &task->x, task->weights, task->k));
+		KDR_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
 	}
 	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
 done:

@@ -25,14 +25,17 @@ kdr_status kdri_h5_write_array(kdr_context *ctx, const kdri_h5 *h5, const char *
                                const int64_t *shape, const void *data)
 {
 	kdr_status st = KDR_OK;
-	hid_t space = make_space(ndim, shape), id = -1;
-	if (space >= 0)
-		id = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+	hid_t space = make_space(ndim, shape), id = -1, made = H5Pcreate(H5P_DATASET_CREATE);
+	/* No times: the same data make the same file. */
+	if (space >= 0 && made >= 0 && H5Pset_obj_track_times(made, false) >= 0)
+		id = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, made, H5P_DEFAULT);
 	if (id < 0 || (H5Sget_simple_extent_npoints(space) > 0 &&
 	               H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot write");
 	if (id >= 0)
 		H5Dclose(id);
+	if (made >= 0)
+		H5Pclose(made);
 	if (space >= 0)
 		H5Sclose(space);
 	return st;

@@ -41,6 +41,18 @@ void kdri_output_abort(kdr_context *ctx, kdri_output *o);
  * file was made. kdri_output_commit then syncs and renames it. */
 const char *kdri_output_temporary(const kdri_output *o);
 
+/* --- folder.c: what lies below a folder -------------------------------------------------------- */
+
+typedef struct kdri_folder {
+	char **paths; /* of files, relative to the folder; folder by folder, names in byte order */
+	int64_t count;
+} kdri_folder;
+
+/* Lists all regular files below `root`. Names with a leading dot are passed over; links are followed,
+ * except those to a folder they lie in. */
+kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
+void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
+
 /* --- names.c: what a file's name says --------------------------------------------------------- */
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */

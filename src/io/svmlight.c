@@ -156,7 +156,7 @@ static void parse_slice(const kdri_slice *s, bool labelled, const rows *r, const
 			*n = (note){ (uint32_t)(p - base), (uint32_t)(stop - p) };
 			int64_t *size = &r->size[row + here->rows];
 			p = parse_pairs(line, label ? stop : p, s->end, col + here->entries,
-			                val + here->entries, size, part);
+			                val + here->entries, size, here);
 			if (!p)
 				return;
 			here->entries += *size;

@@ -89,58 +89,46 @@ static int64_t bid(solver *s)
 	return free_count;
 }
 
-/* Moves the columns of the smallest distance to the place `done`; a free one if there is. */
-static int64_t nearest(const solver *s, int64_t done)
-{
-	int64_t best = done;
-	double d = s->distance[s->order[done]];
-	for (int64_t k = done + 1; k < s->cols; k++) {
-		int64_t j = s->order[k];
-		if (s->distance[j] < d ||
-		    (s->distance[j] == d && s->row_of[j] < 0 && s->row_of[s->order[best]] >= 0)) {
-			best = k;
-			d = s->distance[j];
-		}
-	}
-	return best;
-}
-
+/* Grows the tree of shortest paths from a free row to the nearest free column, and flips the path. */
 static void augment(solver *s, int64_t row)
 {
-	const double *c = s->cost + row * s->cols;
 	for (int64_t j = 0; j < s->cols; j++) {
-		s->distance[j] = c[j] - s->v[j];
-		s->from[j] = row;
+		s->distance[j] = INFINITY;
 		s->order[j] = j;
 	}
-	int64_t done = 0, last;
+	int64_t done = 0, last = -1, i = row;
+	double base = 0;
 	for (;;) {
-		int64_t k = nearest(s, done);
-		last = s->order[k];
-		s->order[k] = s->order[done];
-		s->order[done] = last;
-		if (s->row_of[last] < 0)
-			break;
-		done++;
-		int64_t i = s->row_of[last];
-		const double *ci = s->cost + i * s->cols;
-		double base = s->distance[last] - (ci[last] - s->v[last]); /* (E3) */
-		for (int64_t q = done; q < s->cols; q++) {
-			int64_t j = s->order[q];
-			double d = base + (ci[j] - s->v[j]);
+		const double *c = s->cost + i * s->cols;
+		int64_t best = done;
+		double reach = INFINITY;
+		for (int64_t k = done; k < s->cols; k++) {
+			int64_t j = s->order[k];
+			double d = base + (c[j] - s->v[j]);
 			if (d < s->distance[j]) {
 				s->distance[j] = d;
 				s->from[j] = i;
 			}
+			if (s->distance[j] < reach || (s->distance[j] == reach && s->row_of[j] < 0)) {
+				reach = s->distance[j];
+				best = k;
+			}
 		}
+		last = s->order[best];
+		s->order[best] = s->order[done];
+		s->order[done] = last;
+		i = s->row_of[last];
+		if (i < 0)
+			break;
+		done++;
+		base = reach - (s->cost[i * s->cols + last] - s->v[last]); /* (E3) */
 	}
-	double reach = s->distance[last];
 	for (int64_t k = 0; k < done; k++)
-		s->v[s->order[k]] += s->distance[s->order[k]] - reach;
+		s->v[s->order[k]] += s->distance[s->order[k]] - s->distance[last];
 	for (int64_t j = last; j >= 0;) {
-		int64_t i = s->from[j], next = s->col_of[i];
-		s->row_of[j] = i;
-		s->col_of[i] = j;
+		int64_t r = s->from[j], next = s->col_of[r];
+		s->row_of[j] = r;
+		s->col_of[r] = j;
 		j = next;
 	}
 }

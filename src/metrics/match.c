@@ -28,9 +28,10 @@ typedef struct matching {
 	int64_t *u, *v;
 	int64_t *col_of, *row_of; /* the matching, -1: none */
 	/* One search: distance of columns (INT64_MAX: not seen), the row each was seen from, the columns
-	 * seen, those done in order of distance, and the heap of those to do (entries may be stale). */
-	int64_t *distance, *from, *seen, *finished;
-	int64_t seen_count, finished_count, heap_size;
+	 * seen, those done in order of distance, and those to do: as near as the last one done (tables of
+	 * small counts are full of ties), and a heap of the others, which may hold stale entries. */
+	int64_t *distance, *from, *seen, *finished, *near;
+	int64_t seen_count, finished_count, near_count, heap_size;
 	entry *heap;
 	int64_t best, best_col, best_drop; /* nearest end: its distance, column, and row left out or -1 */
 } matching;
@@ -83,6 +84,8 @@ static void relax(matching *m, int64_t row, int64_t base)
 			m->best = d;
 			m->best_col = j;
 			m->best_drop = -1;
+		} else if (d == base) {
+			m->near[m->near_count++] = j;
 		} else {
 			heap_push(m, (entry){ d, j });
 		}
@@ -104,12 +107,14 @@ static void flip_path(matching *m)
 
 static void enter_row(matching *m, int64_t row)
 {
-	m->seen_count = m->finished_count = m->heap_size = 0;
+	m->seen_count = m->finished_count = m->near_count = m->heap_size = 0;
 	m->best = m->u[row]; /* leaving the row itself out */
 	m->best_col = m->best_drop = -1;
 	relax(m, row, 0);
-	while (m->heap_size > 0) {
-		entry e = heap_pop(m);
+	int64_t reach = 0;
+	while (m->near_count > 0 || m->heap_size > 0) {
+		entry e = m->near_count > 0 ? (entry){ reach, m->near[--m->near_count] } : heap_pop(m);
+		reach = e.distance;
 		if (e.distance >= m->best)
 			break;
 		if (e.distance > m->distance[e.col])
@@ -175,6 +180,7 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered)
 	KDR_TRY(KDRI_NEW(ctx, &m.from, m.cols));
 	KDR_TRY(KDRI_NEW(ctx, &m.seen, m.cols));
 	KDR_TRY(KDRI_NEW(ctx, &m.finished, m.cols));
+	KDR_TRY(KDRI_NEW(ctx, &m.near, m.cols));
 	KDR_TRY(KDRI_NEW(ctx, &m.heap,
 	                 t->cells)); /* a row is relaxed once a search, so each cell enters once */
 	for (int64_t j = 0; j < m.cols; j++) {
@@ -206,6 +212,7 @@ done:
 	kdri_free(ctx, m.from);
 	kdri_free(ctx, m.seen);
 	kdri_free(ctx, m.finished);
+	kdri_free(ctx, m.near);
 	kdri_free(ctx, m.heap);
 	return st;
 }

@@ -90,34 +90,48 @@ static void refresh(tree *t, int64_t top)
 	}
 }
 
+/* Restores the order of a heap of columns, cheapest first, below place `at`. */
+static void sift(int64_t *heap, int64_t size, int64_t at, const double *c)
+{
+	int64_t moving = heap[at];
+	for (int64_t child; (child = 2 * at + 1) < size; at = child) {
+		if (child + 1 < size && c[heap[child + 1]] < c[heap[child]])
+			child++;
+		if (!(c[heap[child]] < c[moving]))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = moving;
+}
+
 /* A first strongly feasible tree. Each row in turn fills its cheapest open columns. A column that is
  * full is closed, also when the row has nothing left: the row then hangs on to its next column by an
- * empty arc that points from it. The last open column takes all that is left, and is the root. */
-static int64_t first_arcs(const tree *t, const int64_t *supply, int64_t *demand, int64_t *open, arc *arcs)
+ * empty arc that points from it. The last open column takes all that is left, and is the root.
+ * `heap` has room for all columns; O(rows cols + (rows + cols) log cols). */
+static int64_t first_arcs(const tree *t, const int64_t *supply, int64_t *demand, int64_t *heap, arc *arcs)
 {
-	int64_t count = 0, open_count = t->cols;
+	int64_t count = 0, open = t->cols;
 	for (int64_t j = 0; j < t->cols; j++)
-		open[j] = j;
+		heap[j] = j;
 	for (int64_t i = 0; i < t->rows; i++) {
 		const double *c = t->cost + i * t->cols;
 		int64_t left = supply[i];
+		for (int64_t k = open / 2 - 1; k >= 0; k--)
+			sift(heap, open, k, c);
 		for (;;) {
-			int64_t best = 0;
-			for (int64_t k = 1; k < open_count; k++)
-				if (c[open[k]] < c[open[best]])
-					best = k;
-			int64_t j = open[best];
-			bool fills = open_count > 1 && left >= demand[j];
+			int64_t j = heap[0];
+			bool fills = open > 1 && left >= demand[j];
 			int64_t flow = fills ? demand[j] : left;
 			arcs[count++] = (arc){ i, j, flow };
 			left -= flow;
 			demand[j] -= flow;
 			if (!fills)
 				break;
-			open[best] = open[--open_count];
+			heap[0] = heap[--open];
+			sift(heap, open, 0, c);
 		}
 	}
-	return open[0];
+	return heap[0];
 }
 
 /* Hangs the arcs on the root, from it outwards: `queue` holds the nodes reached, `first` the arcs of

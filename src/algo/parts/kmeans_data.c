@@ -2,7 +2,7 @@
 #include "algo/parts/kmeans_work.h"
 
 /* Multiply-adds in one assignment below which a team of threads costs more than it brings. */
-static const double share_above = 1e6;
+static const double share_above = 4e6;
 /* Samples are summed in this many parts at most, each by one thread. */
 enum { PARTS = 16, ROWS_PER_PART = 4096 };
 

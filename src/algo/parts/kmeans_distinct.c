@@ -2,7 +2,7 @@
  *
  * A hash set of rows, which stops growing at the number asked for: on ordinary data that is after
  * little more than `most` rows. Zeros do not enter the hash, so that dense and sparse rows agree. */
-#include "algo/parts/lloyd.h"
+#include "algo/parts/kmeans_work.h"
 
 typedef struct row_view {
 	const double *val;
@@ -52,8 +52,8 @@ static bool same_row(const row_view *a, const row_view *b)
 	return p == a->count && q == b->count;
 }
 
-kdr_status kdri_count_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
-                               int64_t *out)
+kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
+                            int64_t *out)
 {
 	kdr_status st;
 	int64_t *slots = NULL, size = 16, found = 0; /* a slot holds a row's number + 1, or 0 */

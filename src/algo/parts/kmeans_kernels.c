@@ -8,9 +8,8 @@
  * Dense rows go 8 at a time through two tiles: 16 accumulators of 8 lanes, 16 multiply-adds for 10
  * loads a feature, which fills both multiply-add units of a 512-bit core. Sparse rows go one at a time
  * through up to 4 tiles: every stored entry loads 64 bytes a tile, so that loop is bound by the cache
- * that holds the table. This file is compiled with -ffp-contract=fast; no result here depends on
- * whether a particular expression was contracted, save in its last bits, and every value that is
- * compared with another comes from the same line of code. */
+ * that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts
+ * the products below in all tile shapes or in none, which the tests of dense against sparse check. */
 #include "algo/parts/kmeans_kernels.h"
 #include "linalg/linalg.h"
 
@@ -192,52 +191,5 @@ void kdri_km_own(const kdr_mat *x, const int64_t *rows, int64_t count, const dou
 		                 ? dense_distance(x->as.dense.data + i * x->as.dense.stride, centres + a * d,
 		                                  s, d)
 		                 : sparse_distance(&x->as.csr, i, centres + a * d, s, norms[a]);
-	}
-}
-
-KDRI_KERNEL
-void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
-                 int64_t f1, double *restrict sum)
-{
-	if (x->kind == KDR_MAT_DENSE) {
-		for (int64_t r = 0; r < count; r++) {
-			const double *restrict v = x->as.dense.data + rows[r] * x->as.dense.stride;
-			double w = coef[r];
-			for (int64_t f = f0; f < f1; f++)
-				sum[f] += w * v[f];
-		}
-		return;
-	}
-	const kdr_csr *s = &x->as.csr;
-	for (int64_t r = 0; r < count; r++)
-		for (int64_t p = s->rowptr[rows[r]]; p < s->rowptr[rows[r] + 1]; p++)
-			sum[s->col[p]] += coef[r] * s->val[p];
-}
-
-KDRI_KERNEL
-void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *shift, double shift_norm,
-                   double *out)
-{
-	if (x->kind == KDR_MAT_DENSE) {
-		for (int64_t i = begin; i < end; i++) {
-			const double *v = x->as.dense.data + i * x->as.dense.stride;
-			double sum = 0;
-			/* Without a shift the plain squares, in the order of the sparse loop below. */
-			for (int64_t f = 0; f < x->as.dense.cols; f++) {
-				double e = shift ? v[f] - shift[f] : v[f];
-				sum += e * e;
-			}
-			out[i] = sum;
-		}
-		return;
-	}
-	const kdr_csr *s = &x->as.csr;
-	for (int64_t i = begin; i < end; i++) {
-		double sum = 0;
-		for (int64_t p = s->rowptr[i]; p < s->rowptr[i + 1]; p++) {
-			double e = shift ? s->val[p] - 2 * shift[s->col[p]] : s->val[p];
-			sum += s->val[p] * e;
-		}
-		out[i] = shift ? KDRI_MAX(0.0, sum + shift_norm) : sum;
 	}
 }

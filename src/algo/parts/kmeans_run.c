@@ -184,6 +184,7 @@ static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 	out->objective_start = r->length ? KDRI_MAX(r->start, r->trace[0]) : out->objective;
 	out->iterations = r->length;
 	out->stop = r->stop;
+	out->distinct = w->distinct;
 	kdri_km_count(w, true);
 	for (int64_t j = 0; j < w->k; j++)
 		out->nonempty += w->filled[j] > 0;
@@ -207,6 +208,7 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
 		                 (long long)o->k, (long long)kdr_mat_rows(x));
 	KDR_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
+	KDR_TRY(kdri_km_distinct(ctx, x, weights, w.k, &w.distinct));
 	if (runs > 1) {
 		KDR_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
 		KDR_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));

@@ -252,6 +252,8 @@ int64_t kdri_km_fill_empty(kdri_km *w)
 {
 	int64_t moved = 0;
 	bool seen = false, exact = false;
+	/* Where (E1) sees no distance, differences of dense rows still may; but not if there is none. */
+	bool sharper = w->x->kind == KDR_MAT_DENSE && w->distinct >= w->k;
 	for (int64_t j = 0; j < w->k; j++) {
 		if (w->filled[j])
 			continue;
@@ -271,9 +273,9 @@ int64_t kdri_km_fill_empty(kdri_km *w)
 				    (far < 0 || w->distance[i] > w->distance[far]))
 					far = i;
 			}
-			if (far >= 0 || exact)
+			if (far >= 0 || exact || !sharper)
 				break;
-			kdri_km_distances(w, w->distance); /* sharper, where (E1) sees nothing */
+			kdri_km_distances(w, w->distance);
 			exact = true;
 		}
 		if (far < 0)

@@ -40,6 +40,7 @@ typedef struct kdri_km {
 	double shift_norm;   /* |m|^2 */
 	double total;        /* sum of w_i |x_i - mean|^2; spherical: sum of w_i (|x_i|^2 + 1) */
 	double error_unit;   /* C of (E2) */
+	int64_t distinct;    /* different rows, counted up to k */
 
 	/* Of the centres. */
 	double *centres, *sums, *best_centres; /* k x d */
@@ -129,6 +130,10 @@ void kdri_km_count(kdri_km *w, bool all);
 void kdri_km_update(kdri_km *w, bool all);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
+
+/* kmeans_distinct.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
+kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
+                            int64_t *out);
 
 /* kmeanspp.c: writes k start centres to w->centres. */
 kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);

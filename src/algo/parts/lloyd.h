@@ -53,6 +53,7 @@ typedef struct kdri_kmeans_result {
 	kdr_stop stop;
 	int64_t best_run; /* which run was kept, from 0 */
 	int64_t nonempty; /* clusters with samples of positive weight */
+	int64_t distinct; /* different rows of positive weight, counted up to k */
 } kdri_kmeans_result;
 
 /* Clusters the rows of x. `weights`: one a row, >= 0, or NULL for ones. Nothing of the input is kept.
@@ -64,9 +65,5 @@ void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *result);
 /* labels[i] = the nearest of k centres (k x d), ties to the lowest index; spherical: by the cosine. */
 kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
                               bool spherical, int64_t *labels);
-
-/* Distinct rows of positive weight (weights NULL: all), counted up to `most`. */
-kdr_status kdri_count_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
-                               int64_t *out);
 
 #endif
