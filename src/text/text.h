@@ -122,6 +122,8 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
+/* What the task is called where no name is given: a folder's own name, or a file's stem. */
+kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
 
 /* A larger document is refused: offsets inside a chunk have 32 bits. */
