@@ -189,6 +189,6 @@ void cli_summary(FILE *out, const cli_run *run);
 double cli_now(void);
 
 extern const cli_command cli_cluster, cli_evaluate, cli_generate, cli_methods, cli_demo, cli_report,
-        cli_predict, cli_version, cli_help;
+        cli_predict, cli_vectorize, cli_version, cli_help;
 
 #endif
