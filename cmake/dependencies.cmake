@@ -60,7 +60,7 @@ list(APPEND KINDRED_SUMMARY "OpenMP ${OpenMP_C_FOUND} ${OpenMP_C_VERSION}")
 include(CheckCSourceCompiles)
 if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
   check_c_source_compiles("
-    __attribute__((target_clones(\"arch=skylake-avx512\", \"arch=haswell\", \"default\")))
+    __attribute__((target_clones(\"avx512f\", \"avx2\", \"default\")))
     int f(int x) { return x + 1; }
     int main(void) { return f(-1); }" KDR_HAVE_TARGET_CLONES)
 endif()
