@@ -43,9 +43,10 @@ static inline int64_t first_from(const int32_t *col, int64_t p, int64_t end, int
 }
 
 /* Asks for the W numbers at `row` before they are needed: rows of B or Y are visited in no order that
- * the processor could foresee. AHEAD entries are about the time the second cache takes to answer. */
-#define PREFETCH(row, W, write)                   \
-	for (int line = 0; line < (W); line += 8) \
+ * the processor could foresee. AHEAD entries are about the time the second cache takes to answer. One to
+ * three columns mostly fit into that cache, and the extra instructions would only cost. */
+#define PREFETCH(row, W, write)                              \
+	for (int line = 0; line < (W) && (W) > 3; line += 8) \
 	__builtin_prefetch((row) + line, (write))
 
 /* A vector register: of AVX2 on x86-64 (without it two of SSE2 take its place, slower), of NEON
@@ -161,15 +162,17 @@ static void cut_columns(const kdr_csr *x, int64_t count, int32_t *cuts)
 	enum { BINS = 1024, STEP = 16 };
 	int64_t bins[BINS] = { 0 }, seen = 0, sofar = 0, at = 0;
 	int64_t width = KDRI_MAX((x->cols + BINS - 1) / BINS, 1);
+	cuts[0] = 0;
+	cuts[count] = (int32_t)x->cols;
+	if (count == 1)
+		return;
 	for (int64_t p = x->rowptr[0]; p < x->rowptr[x->rows]; p += STEP, seen++)
 		bins[x->col[p] / width]++;
-	cuts[0] = 0;
 	for (int64_t c = 1; c < count; c++) {
 		while (at < BINS && sofar * count < seen * c)
 			sofar += bins[at++];
 		cuts[c] = (int32_t)KDRI_MIN(at * width, x->cols);
 	}
-	cuts[count] = (int32_t)x->cols;
 }
 
 void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
@@ -183,7 +186,8 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (ranges > 1)
 	for (int64_t r = 0; r < ranges; r++) {
 		for (int64_t j = cuts[r]; j < cuts[r + 1]; j++)
-			memset(y + j * ldy, 0, (size_t)k * sizeof *y);
+			for (int64_t c = 0; c < k; c++)
+				y[j * ldy + c] = 0;
 		for (int64_t j = 0; j < k && cuts[r] < cuts[r + 1];) {
 			int width = strip_width(k - j);
 			tmul_kernels[width](x, cuts[r], cuts[r + 1], b + j, ldb, y + j, ldy);

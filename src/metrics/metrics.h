@@ -1,0 +1,87 @@
+/* What the scores share inside the library: compact labels, sparse contingency tables, and the
+ * assignment solvers with their duals. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_METRICS_H
+#define KDRI_METRICS_H
+
+#include "core/internal.h"
+
+/* --- partition.c ---------------------------------------------------------------------------- */
+
+/* codes[i] is the rank of labels[i] among the distinct labels in increasing order. *values (owned by
+ * the caller, may be NULL if not wanted) are those labels, *count says how many. O(n). */
+kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
+                               int64_t **values, int64_t *count);
+
+/* Counts by (row, column) in compressed rows: only the cells that hold samples, so that partitions
+ * into singletons cost O(n) and not O(n^2). Columns increase within a row; no row or column is empty. */
+typedef struct kdri_table {
+	int64_t n, rows, cols, cells;
+	int64_t *row_label, *col_label; /* the compacted labels, increasing */
+	int64_t *row_total, *col_total;
+	int64_t *rowptr, *col, *count; /* rows + 1, cells, cells */
+} kdri_table;
+
+/* Rows are the distinct values of `a`, columns those of `b`. Refuses n < 1. */
+kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, kdri_table *out);
+void kdri_table_free(kdr_context *ctx, kdri_table *t);
+
+/* --- match.c -------------------------------------------------------------------------------- */
+
+/* The largest number of samples that a one-to-one map of rows to columns can cover. */
+kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered);
+
+/* --- assign.c ------------------------------------------------------------------------------- */
+
+/* kdr_assign without the checks, and with the duals: u_i + v_j <= cost_ij, equal where i is assigned
+ * to j; the lines left over (of the longer side) have dual 0 and all of that side are <= 0. u and v
+ * may be NULL. */
+kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *row_to_col,
+                       double *u, double *v);
+/* KDR_ERR_ARGUMENT or KDR_ERR_DATA unless the costs are rows x cols finite numbers. */
+kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols);
+
+/* --- units.c -------------------------------------------------------------------------------- */
+
+/* Marginals in whole units, with equal totals; q units are q * total / units. */
+typedef struct kdri_units {
+	int64_t *supply, *demand;
+	double total, units;
+} kdri_units;
+
+/* Finds a unit of which all marginals are multiples (to rounding), or else takes one of about 2^-60 of
+ * the total. Fills out->supply (rows) and out->demand (cols), which are the caller's. Refuses negative
+ * or non-finite marginals and totals that differ by more than 1e-9 of the larger. */
+kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows, const double *demand,
+                           int64_t cols, kdri_units *out);
+
+/* --- simplex.c ------------------------------------------------------------------------------ */
+
+typedef struct kdri_arc {
+	int64_t row, col, flow;
+} kdri_arc;
+
+/* Least-cost flow between lines that all have mass: rows + cols - 1 arcs into `flow`, some of which may
+ * be empty, and the duals. */
+kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                        const int64_t *supply, const int64_t *demand, kdri_arc *flow, double *u, double *v);
+
+/* --- sums ----------------------------------------------------------------------------------- */
+
+/* A sum that keeps what rounding loses (Neumaier 1974). */
+typedef struct kdri_sum {
+	double value, lost;
+} kdri_sum;
+
+static inline void kdri_sum_add(kdri_sum *s, double x)
+{
+	double t = s->value + x;
+	s->lost += fabs(s->value) >= fabs(x) ? (s->value - t) + x : (x - t) + s->value;
+	s->value = t;
+}
+
+static inline double kdri_sum_value(const kdri_sum *s)
+{
+	return s->value + s->lost;
+}
+
+#endif
