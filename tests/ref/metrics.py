@@ -250,8 +250,9 @@ def test_silhouette_equals_plain_differences():
             labels[:2] = 0, 1
             close(silhouette(x + offset, labels), plain_silhouette(x + offset, labels), 1e-12,
                   f"offset {offset} spread {spread}")
-            close(silhouette(x + offset, labels, 1), plain_simplified(x + offset, labels), 1e-8 if offset else 1e-9,
-                  f"simplified, offset {offset} spread {spread}") if spread else None
+            if spread:  # centroids are sums, so the plain way is less exact too
+                close(silhouette(x + offset, labels, 1), plain_simplified(x + offset, labels), 1e-8,
+                      f"simplified, offset {offset} spread {spread}")
 
 
 def test_silhouette_of_sparse_equals_dense():
@@ -259,8 +260,8 @@ def test_silhouette_of_sparse_equals_dense():
     for n, d, density in ((50, 30, 0.1), (400, 3000, 0.02), (700, 200, 0.05)):
         x = scipy.sparse.random(n, d, density, format="csr", random_state=1)
         labels = rng.integers(-3, 2, n)
-        close(silhouette(x, labels), plain_silhouette(x.toarray(), labels) if n * n * d < 10**8 else
-              reference.silhouette_samples(x, labels), 1e-12, f"sparse {n} x {d}")
+        close(silhouette(x, labels), reference.silhouette_samples(x.toarray(), labels), 1e-11, f"sparse {n} x {d}")
+        close(silhouette(x, labels), silhouette(x.toarray(), labels), 1e-12, f"sparse as dense {n} x {d}")
         close(silhouette(x, labels, 1), silhouette(x.toarray(), labels, 1), 1e-12, f"simplified sparse {n} x {d}")
 
 
