@@ -1,6 +1,7 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo check bench install clean
+.PHONY: all setup demo check bench install format clean
 PREFIX ?= /usr/local
+JOBS ?= 2
 
 all: setup
 	cmake --preset release
@@ -9,14 +10,32 @@ all: setup
 setup:
 	@tools/setup.sh build
 
+# Builds, and runs the main job on built-in data; the last line says where the result lies.
+demo: all
+	build/release/cli/kindred demo -o demo
+
+# Everything continuous integration checks. The run under the sanitizers comes first, the full suite last.
 check:
 	@tools/setup.sh check
+	cmake --preset asan
+	cmake --build --preset asan
+	ctest --test-dir build/asan --output-on-failure -j $(JOBS)
 	cmake --preset ci
 	cmake --build --preset ci
-	ctest --test-dir build/ci --output-on-failure -j 2
+	ctest --test-dir build/ci --output-on-failure -j $(JOBS)
+
+# The benchmark tables, each beside a named alternative in the same run.
+bench:
+	@tools/setup.sh bench
+	cmake --preset release
+	cmake --build --preset release
+	/usr/bin/python3 bench/run.py --build build/release
 
 install: all
 	cmake --install build/release --prefix $(PREFIX)
 
+format:
+	find include src cli tests bench examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
 clean:
-	rm -rf build
+	rm -rf build demo

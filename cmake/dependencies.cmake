@@ -42,6 +42,18 @@ target_include_directories(kindred_blas INTERFACE ${KINDRED_CBLAS_INCLUDE})
 kindred_require(ARPACK arpack libarpack2-dev)
 kindred_require(ZLIB zlib zlib1g-dev)
 kindred_require(JANSSON jansson libjansson-dev)
+kindred_require(UTF8PROC libutf8proc libutf8proc-dev)
+
+# Snowball's stemmers: no pkg-config file.
+find_path(KINDRED_STEMMER_INCLUDE NAMES libstemmer.h)
+find_library(KINDRED_STEMMER NAMES stemmer)
+if(NOT KINDRED_STEMMER_INCLUDE OR NOT KINDRED_STEMMER)
+  message(FATAL_ERROR "libstemmer was not found: install libstemmer-dev (Debian/Ubuntu), or run 'make setup'")
+endif()
+add_library(kindred_stemmer INTERFACE)
+target_link_libraries(kindred_stemmer INTERFACE ${KINDRED_STEMMER})
+target_include_directories(kindred_stemmer INTERFACE ${KINDRED_STEMMER_INCLUDE})
+list(APPEND KINDRED_SUMMARY "libstemmer ${KINDRED_STEMMER}")
 
 # HDF5's serial C library: Debian's pkg-config name first, then CMake's own module.
 pkg_check_modules(HDF5PC IMPORTED_TARGET hdf5-serial)
@@ -53,6 +65,14 @@ if(NOT HDF5PC_FOUND)
 endif()
 list(APPEND KINDRED_SUMMARY "hdf5 ${HDF5PC_VERSION}")
 
+# MATLAB v5 files: optional.
+pkg_check_modules(MATIO IMPORTED_TARGET matio)
+if(MATIO_FOUND)
+  list(APPEND KINDRED_SUMMARY "matio ${MATIO_VERSION}")
+else()
+  list(APPEND KINDRED_SUMMARY "matio not found (libmatio-dev): MATLAB v5 files will not be read")
+endif()
+
 find_package(OpenMP COMPONENTS C)
 list(APPEND KINDRED_SUMMARY "OpenMP ${OpenMP_C_FOUND} ${OpenMP_C_VERSION}")
 
@@ -60,7 +80,7 @@ list(APPEND KINDRED_SUMMARY "OpenMP ${OpenMP_C_FOUND} ${OpenMP_C_VERSION}")
 include(CheckCSourceCompiles)
 if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
   check_c_source_compiles("
-    __attribute__((target_clones(\"arch=skylake-avx512\", \"arch=haswell\", \"default\")))
+    __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\")))
     int f(int x) { return x + 1; }
     int main(void) { return f(-1); }" KDR_HAVE_TARGET_CLONES)
 endif()

@@ -82,20 +82,29 @@ typedef struct kdr_prep_options {
 typedef struct kdr_prep kdr_prep;
 
 /* Aligns the features of `count` data sets and preprocesses them in place, in the order weight,
- * norm, scale, top features. *out may be NULL if the fitted steps are not wanted. On failure the
- * data sets are unchanged. */
+ * norm, scale, top features. *out may be NULL if the fitted steps are not wanted; its warnings then
+ * come as message events. `options` may be NULL: alignment alone. On failure the data sets are
+ * unchanged. */
 KDR_API kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count,
                                const kdr_prep_options *options, kdr_prep **out);
-/* Applies fitted steps to a new data set (as task `task` where they were fitted one by one). */
+/* Applies fitted steps to a new data set (as task `task` where they were fitted one by one). Features
+ * are found by name where both sides have names: unknown ones are left out, missing ones are zero,
+ * and a message event says so. Else by position, and there must be equally many. */
 KDR_API kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
 KDR_API void kdr_prep_free(kdr_prep *prep);
 KDR_API int64_t kdr_prep_warning_count(const kdr_prep *prep);
 KDR_API const char *kdr_prep_warning_at(const kdr_prep *prep, int64_t index);
+/* What was done, on one line, such as "features: union (3 tasks, 2500 columns); tfidf; l2". */
+KDR_API const char *kdr_prep_describe(const kdr_prep *prep);
 
 /* Writes a matrix in the format of the name (.csv .tsv .mtx .npy, with .gz where usual), whole or
  * not at all. */
 KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
                              bool force);
+
+/* Writes `size` bytes to a file, whole or not at all; compressed if the name ends in .gz. */
+KDR_API kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size,
+                                  bool force);
 
 KDR_API void kdr_free(kdr_context *ctx, void *ptr);
 

@@ -15,10 +15,13 @@ extern "C" {
 #include "kindred/export.h"
 #include "kindred/fit.h"
 #include "kindred/generate.h"
+#include "kindred/inspect.h"
 #include "kindred/matrix.h"
 #include "kindred/metrics.h"
 #include "kindred/model.h"
+#include "kindred/report.h"
 #include "kindred/status.h"
+#include "kindred/text.h"
 #include "kindred/version.h"
 
 #ifdef __cplusplus

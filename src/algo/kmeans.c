@@ -1,3 +1,286 @@
-/* k-means: to be written. */
+/* k-means. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Finds labels z and centres c that make
+ *     (E1)  J = sum_i w_i |x_i - c_{z_i}|^2
+ * small, by turns: each sample to its nearest centre, each centre to the mean of its samples. J never
+ * rises. With `spherical`, rows count as unit vectors and centres have unit length, so that
+ *     (E2)  J = sum_i w_i |x_i / |x_i| - c_{z_i}|^2 = 2 sum_i w_i (1 - cos(x_i, c_{z_i}));
+ * a zero row has no direction, adds w_i whatever its label is, and gets cluster 0.
+ * Each task is clustered by itself, or all of them stacked as one (pooled). The engine, with bounds that
+ * save most distances and change no result, is in parts/lloyd.c and its neighbours.
+ *
+ * n        rows of a task                x_i      sample, row i
+ * k        clusters                      z_i      labels
+ * w_i      weights                       c_j      centres
+ */
+#include "algo/parts/lloyd.h"
 #include "core/internal.h"
-const kdri_algo kdri_algo_kmeans = { .info = { .id = "kmeans" } };
+#include "linalg/linalg.h"
+
+#include <stdio.h>
+
+static const char *const starts[] = { "kmeans++", "random", NULL };
+
+static const kdr_option_desc options_table[] = {
+	{ .name = "start",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_START_PLUSPLUS,
+	  .choices = starts,
+	  .help = "how a run finds its first centres: spread out by k-means++, or k random samples" },
+	{ .name = "spherical",
+	  .type = KDR_OPTION_BOOL,
+	  .initial = 0,
+	  .help = "compare by the cosine: rows count as unit vectors, centres have unit length" },
+	KDRI_OPTION_N_INIT(10),
+	KDRI_OPTION_MAX_ITER(300),
+	KDRI_OPTION_TOL(1e-6),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	{ .name = "centres",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "k x d",
+	  .help = "centres of the clusters" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"S. P. Lloyd: Least squares quantization in PCM. IEEE Trans. Information Theory 28:129-137, 1982.",
+	"D. Arthur, S. Vassilvitskii: k-means++: the advantages of careful seeding. SODA 2007.",
+	"C. Elkan: Using the triangle inequality to accelerate k-means. ICML 2003.",
+	"G. Hamerly: Making k-means even faster. SDM 2010.",
+	"Y. Ding, Y. Zhao, X. Shen, M. Musuvathi, T. Mytkowicz: Yinyang k-means. ICML 2015.",
+	NULL,
+};
+
+static kdri_kmeans_options engine_options(const kdr_options *options, int64_t k, int64_t part)
+{
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	o.n_init = kdri_opt_int(options, "n_init");
+	o.max_iter = kdri_opt_int(options, "max_iter");
+	o.tol = kdri_opt_real(options, "tol");
+	o.start = (kdri_kmeans_start)kdri_opt_choice(options, "start");
+	o.spherical = kdri_opt_bool(options, "spherical");
+	o.stream = (uint64_t)part;
+	return o;
+}
+
+/* Warns where the data cannot fill k clusters; `name` NULL: the pooled tasks. */
+static kdr_status warn_if_few(kdr_context *ctx, kdr_result *result, const char *name, int64_t distinct,
+                              int64_t k)
+{
+	if (distinct >= k)
+		return KDR_OK;
+	return kdri_result_warn(ctx, result, "%s%s: only %lld distinct sample%s for k = %lld",
+	                        name ? "task " : "pooled tasks", name ? name : "", (long long)distinct,
+	                        distinct == 1 ? "" : "s", (long long)k);
+}
+
+/* --- several tasks, one result -------------------------------------------------------------- */
+
+static kdr_status put_centres(kdr_context *ctx, kdr_result *result, int64_t task, int64_t k, int64_t d,
+                              const double *centres)
+{
+	kdr_status st;
+	double *to = NULL;
+	KDR_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
+	memcpy(to, centres, (size_t)(k * d) * sizeof *to);
+done:
+	return st;
+}
+
+static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
+                             double value)
+{
+	char text[256];
+	snprintf(text, sizeof text, "%s%s%s", what, name ? "." : "", name ? name : "");
+	return kdri_result_number(ctx, result, text, value);
+}
+
+/* Sum of the traces: a task that has finished holds its last value. */
+static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_kmeans_result *parts,
+                            int64_t count)
+{
+	kdr_status st = KDR_OK;
+	int64_t longest = 0;
+	double start = 0;
+	/* In order of severity. */
+	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_MAX_ITER, KDR_STOP_TIME,
+		                          KDR_STOP_CANCELLED };
+	int worst = 0;
+	for (int64_t t = 0; t < count; t++) {
+		longest = KDRI_MAX(longest, parts[t].iterations);
+		start += parts[t].objective_start;
+		for (int s = worst; s < 4; s++)
+			if (parts[t].stop == order[s])
+				worst = s;
+	}
+	for (int64_t i = 0; i < longest; i++) {
+		double sum = 0;
+		for (int64_t t = 0; t < count; t++) {
+			int64_t last = parts[t].iterations - 1;
+			sum += last < 0 ? parts[t].objective : parts[t].trace[KDRI_MIN(i, last)];
+		}
+		KDR_TRY(kdri_result_objective(ctx, result, sum));
+	}
+	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	kdri_result_stop(result, order[worst], longest);
+done:
+	return st;
+}
+
+/* --- pooled --------------------------------------------------------------------------------- */
+
+typedef struct pool {
+	kdri_own x;
+	int64_t rows;
+	double *weights;
+	int64_t *init;
+} pool;
+
+static void pool_free(kdr_context *ctx, pool *p)
+{
+	kdri_own_free(ctx, &p->x);
+	kdri_free(ctx, p->weights);
+	kdri_free(ctx, p->init);
+}
+
+/* Stacks all tasks. Initial labels are used if every task has them. */
+static kdr_status pool_new(kdr_context *ctx, const kdr_problem *problem, pool *out)
+{
+	kdr_status st;
+	const kdr_mat **parts = NULL;
+	pool p = { 0 };
+	bool weights = false, init = true;
+	KDR_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		parts[t] = &task->x;
+		p.rows += kdr_mat_rows(&task->x);
+		weights |= task->weights != NULL;
+		init &= task->init != NULL;
+	}
+	KDR_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &p.x));
+	if (weights)
+		KDR_TRY(KDRI_NEW(ctx, &p.weights, p.rows));
+	if (init)
+		KDR_TRY(KDRI_NEW(ctx, &p.init, p.rows));
+	int64_t at = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		for (int64_t i = 0; i < kdr_mat_rows(&task->x); i++, at++) {
+			if (weights)
+				p.weights[at] = task->weights ? task->weights[i] : 1;
+			if (init)
+				p.init[at] = task->init[i];
+		}
+	}
+	*out = p;
+	p = (pool){ 0 };
+done:
+	kdri_free(ctx, parts);
+	pool_free(ctx, &p);
+	return st;
+}
+
+static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             kdr_result *result)
+{
+	kdr_status st;
+	pool p = { 0 };
+	kdri_kmeans_result r = { 0 };
+	int64_t k = problem->tasks[0].k, d = kdr_mat_cols(&problem->tasks[0].x), at = 0;
+	kdri_kmeans_options o = engine_options(options, k, 0);
+	KDR_TRY(pool_new(ctx, problem, &p));
+	o.init_labels = p.init;
+	KDR_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		int64_t n = kdr_mat_rows(&problem->tasks[t].x), *labels = NULL;
+		KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+		memcpy(labels, r.labels + at, (size_t)n * sizeof *labels);
+		at += n;
+		KDR_TRY(put_centres(ctx, result, t, k, d, r.centres));
+	}
+	KDR_TRY(put_trace(ctx, result, &r, 1));
+	KDR_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
+	KDR_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
+	KDR_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
+done:
+	kdri_kmeans_free(ctx, &r);
+	pool_free(ctx, &p);
+	return st;
+}
+
+/* --- one by one ----------------------------------------------------------------------------- */
+
+static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdr_status st;
+	kdri_kmeans_result *parts = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		kdri_kmeans_options o = engine_options(options, task->k, t);
+		char unnamed[32];
+		snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
+		const char *name = task->name ? task->name : unnamed;
+		int64_t *labels = NULL;
+		o.init_labels = task->init;
+		KDR_TRY(kdri_kmeans(ctx, &task->x, task->weights, &o, &parts[t]));
+		KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+		memcpy(labels, parts[t].labels, (size_t)kdr_mat_rows(&task->x) * sizeof *labels);
+		KDR_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
+		KDR_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
+		KDR_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
+		KDR_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
+	}
+	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
+done:
+	for (int64_t t = 0; parts && t < problem->ntasks; t++)
+		kdri_kmeans_free(ctx, &parts[t]);
+	kdri_free(ctx, parts);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdr_status st;
+	int64_t parts = problem->pooled ? 1 : problem->ntasks;
+	kdri_stage_start(ctx, "kmeans",
+	                 parts * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
+	st = problem->pooled ? fit_pooled(ctx, problem, options, result)
+	                     : fit_each(ctx, problem, options, result);
+	kdri_stage_end(ctx, "kmeans");
+	return st;
+}
+
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_array c = kdr_result_array(fitted, "centres", task);
+	if (!c.data || c.ndim != 2)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centres for task %lld",
+		                 (long long)task + 1);
+	if (c.shape[1] != kdr_mat_cols(x))
+		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centres %lld",
+		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
+	return kdri_kmeans_assign(ctx, x, c.data, c.shape[0], kdri_opt_bool(options, "spherical"), labels);
+}
+
+const kdri_algo kdri_algo_kmeans = {
+	.info = { .id = "kmeans",
+	          .title = "k-means",
+	          .summary = "Lloyd's algorithm from k-means++ starts, each task by itself or all pooled",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = predict,
+};

@@ -39,10 +39,12 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 	const kdr_csr *a = &t->x.as.csr;
 	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix", task_name(t));
-	for (int64_t i = 0; i < n; i++) {
+	/* All of the row pointers first: the columns are only safe to read where these are right. */
+	for (int64_t i = 0; i < n; i++)
 		if (a->rowptr[i + 1] < a->rowptr[i])
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: row pointers fall at row %lld",
 			                 task_name(t), (long long)i + 1);
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++)
 			if (a->col[p] < 0 || a->col[p] >= d ||
 			    (p > a->rowptr[i] && a->col[p] <= a->col[p - 1]))
@@ -50,7 +52,6 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 				        ctx, KDR_ERR_ARGUMENT,
 				        "task %s: columns of row %lld are not increasing within 0..%lld",
 				        task_name(t), (long long)i + 1, (long long)d - 1);
-	}
 	return KDR_OK;
 }
 

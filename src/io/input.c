@@ -12,6 +12,8 @@ enum { BUFFER = 1 << 18 };
 struct kdri_input {
 	char *path;
 	int fd;
+	const unsigned char *memory; /* instead of fd: what is left of the bytes */
+	size_t memory_left;
 	bool gzip, end_of_file, stream_open;
 	int64_t size, consumed;
 	z_stream z;
@@ -23,6 +25,15 @@ static kdr_status refill(kdr_context *ctx, kdri_input *in)
 {
 	ssize_t n;
 	in->begin = in->end = 0;
+	if (in->memory) {
+		in->end = KDRI_MIN(in->memory_left, (size_t)BUFFER);
+		memcpy(in->buffer, in->memory, in->end);
+		in->memory += in->end;
+		in->memory_left -= in->end;
+		in->consumed += (int64_t)in->end;
+		in->end_of_file = in->end == 0;
+		return KDR_OK;
+	}
 	do {
 		n = read(in->fd, in->buffer, BUFFER);
 	} while (n < 0 && errno == EINTR);
@@ -45,6 +56,41 @@ static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
 static void z_release(voidpf opaque, voidpf ptr)
 {
 	kdri_free(opaque, ptr);
+}
+
+/* Fills the buffer for the first time, which shows whether the bytes are compressed. */
+static kdr_status start(kdr_context *ctx, kdri_input *in)
+{
+	kdr_status st;
+	KDR_TRY(refill(ctx, in));
+	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
+		in->gzip = true;
+		in->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
+		if (inflateInit2(&in->z, 15 + 16) != Z_OK)
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
+		in->stream_open = true;
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
+                                  kdri_input **out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	KDR_TRY(kdri_calloc(ctx, &in, 1, sizeof *in));
+	in->fd = -1;
+	in->memory = size > 0 ? data : (const void *)"";
+	in->memory_left = size;
+	in->size = (int64_t)size;
+	KDR_TRY(kdri_strdup(ctx, name, &in->path));
+	KDR_TRY(start(ctx, in));
+	*out = in;
+	in = NULL;
+done:
+	kdri_input_close(ctx, in);
+	return st;
 }
 
 kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
@@ -70,16 +116,7 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 		if (S_ISREG(info.st_mode))
 			in->size = info.st_size;
 	}
-	KDR_TRY(refill(ctx, in));
-	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
-		in->gzip = true;
-		in->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
-		if (inflateInit2(&in->z, 15 + 16) != Z_OK) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
-			goto done;
-		}
-		in->stream_open = true;
-	}
+	KDR_TRY(start(ctx, in));
 	*out = in;
 	in = NULL;
 done:

@@ -10,6 +10,9 @@ typedef struct kdri_input kdri_input;
 
 /* "-" is standard input. A directory, a missing file or one without permission is KDR_ERR_READ. */
 kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out);
+/* The same from bytes in memory, which must outlive the input; `name` stands for the path. */
+kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
+                                  kdri_input **out);
 /* Up to `want` bytes; *got < want only at the end. A damaged or truncated gzip stream is
  * KDR_ERR_FORMAT. */
 kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got);
@@ -38,6 +41,18 @@ void kdri_output_abort(kdr_context *ctx, kdri_output *o);
  * file was made. kdri_output_commit then syncs and renames it. */
 const char *kdri_output_temporary(const kdri_output *o);
 
+/* --- folder.c: what lies below a folder -------------------------------------------------------- */
+
+typedef struct kdri_folder {
+	char **paths; /* of files, relative to the folder; folder by folder, names in byte order */
+	int64_t count;
+} kdri_folder;
+
+/* Lists all regular files below `root`. Names with a leading dot are passed over; links are followed,
+ * except those to a folder they lie in. */
+kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
+void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
+
 /* --- names.c: what a file's name says --------------------------------------------------------- */
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */
@@ -64,6 +79,16 @@ extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdr
 /* The format called `id`, or the one the name of `path` tells; NULL if none. A suffix ":variable"
  * of .mat and .h5 paths is left out of account. */
 const kdri_format *kdri_format_find(const char *id, const char *path);
+/* The formats in the order they are listed to people; NULL past the last. */
+const kdri_format *kdri_format_at(int64_t index);
+
+/* The readers of text from an open input, for tests that have bytes and no file. `delimiter` 0: found
+ * out from the text. */
+kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
+                         kdr_data *data);
+kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
+kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
+kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out);
 
 /* --- numbers.c: text to double and back, exactly ---------------------------------------------- */
 

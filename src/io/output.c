@@ -199,3 +199,16 @@ void kdri_output_abort(kdr_context *ctx, kdri_output *o)
 		unlink(o->temporary);
 	release(ctx, o);
 }
+
+kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+	KDR_TRY(kdri_output_write(ctx, o, bytes, size));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}

@@ -45,17 +45,29 @@ static void update_rest(kdr_context *ctx, int64_t n, double *a, int64_t lda, int
 	}
 }
 
+/* (E1); 0, or the number of the pivot that is not positive, counted from 1. */
+static int factor_block(int width, double *a, int64_t lda)
+{
+	int stride = (int)lda, info = 0;
+	/* The upper triangle for Fortran's columns is the lower one for our rows. */
+	dpotrf_("U", &width, a, &stride, &info);
+	for (int i = 0; i < width && info == 0; i++)
+		if (!isfinite(a[i * lda + i])) /* OpenBLAS lets NaN pass */
+			info = i + 1;
+	return info;
+}
+
+/* On failure the lower triangle of `a` is lost. */
 kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda)
 {
 	kdr_status st = kdri_blas_int(ctx, KDRI_MAX(n, lda), "the size of a matrix to factor");
 	if (st != KDR_OK)
 		return st;
-	int before = kdri_serial_begin(), stride = (int)lda, info = 0;
+	int before = kdri_serial_begin(), info = 0;
 	int64_t at = 0;
 	for (; at < n; at += BLOCK) {
 		int width = (int)KDRI_MIN(BLOCK, n - at);
-		/* The upper triangle for Fortran's columns is the lower one for our rows. */
-		dpotrf_("U", &width, a + at * lda + at, &stride, &info); /* (E1) */
+		info = factor_block(width, a + at * lda + at, lda);
 		if (info != 0)
 			break;
 		solve_panel(ctx, n, a, lda, at, width);

@@ -15,9 +15,9 @@
  * matter, use kdri_eigh.
  *
  * ARPACK keeps its state in static variables, so a lock lets one run in at a time; for the same reason
- * an operator must not call kdri_eigsh itself. Should Lanczos break down exactly (the zero matrix), it
- * goes on with ARPACK's own random vector, which depends on how often that happened before in the
- * process; the eigenvalues do not. */
+ * an operator must not call kdri_eigsh itself. Should Lanczos break down exactly (a multiple
+ * of the identity), it goes on with ARPACK's own random vector, which depends on how often that happened
+ * before in the process; the eigenvalues do not. */
 #include <arpack.h>
 #include <float.h>
 #include <limits.h>
@@ -49,6 +49,7 @@ static void transpose_square(int64_t n, double *a, int64_t lda)
 		}
 }
 
+/* On failure `a` is lost. */
 kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values)
 {
 	kdr_status st;
@@ -145,7 +146,7 @@ typedef struct lanczos {
 	double tol;
 	double *resid, *v, *workd, *workl, *values;
 	int *select;
-	bool converged;
+	bool converged, zero; /* zero: A times the start vector was 0 */
 } lanczos;
 
 static void lanczos_free(kdr_context *ctx, lanczos *s)
@@ -196,9 +197,10 @@ static kdr_status lanczos_run(kdr_context *ctx, const kdri_op *op, lanczos *s)
 			        (long long)products, s->count);
 		KDR_TRY(op->apply(ctx, op, s->workd + ipntr[0] - 1, 1, 1, s->workd + ipntr[1] - 1, 1));
 	}
+	s->zero = info == -9;
 	/* 1: out of restarts, 3: no shift could be applied, -9999: no basis; another start may do. */
 	s->converged = info == 0;
-	if (info != 0 && info != 1 && info != 3 && info != -9999)
+	if (info != 0 && info != 1 && info != 3 && info != -9 && info != -9999)
 		return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: ARPACK's dsaupd failed (info %d)", info);
 	if (s->converged) {
 		int before = kdri_serial_begin();
@@ -213,25 +215,26 @@ done:
 	return st;
 }
 
-/* (E1) for each pair; `product` has room for n x count. */
+/* Whether each pair meets (E1); `product` has room for n x count. */
 static kdr_status check_pairs(kdr_context *ctx, const kdri_op *op, int64_t count, double tol,
                               const double *values, const double *vectors, double *product, bool *good)
 {
 	int64_t n = op->rows;
 	kdr_status st = op->apply(ctx, op, vectors, count, count, product, count);
-	double scale = 0, allowed = KDRI_MAX(1000 * tol, 1e-8);
-	for (int64_t c = 0; c < count; c++)
-		scale = KDRI_MAX(scale, fabs(values[c]));
-	*good = true;
-	for (int64_t c = 0; c < count && st == KDR_OK; c++) {
+	if (st != KDR_OK)
+		return st;
+	double scale = 0, worst = 0;
+	for (int64_t c = 0; c < count; c++) {
 		double sum = 0;
 		for (int64_t i = 0; i < n; i++) {
 			double r = product[i * count + c] - values[c] * vectors[i * count + c];
 			sum += r * r;
 		}
-		*good = *good && sqrt(sum) <= KDRI_MAX(allowed * scale, DBL_MIN);
+		worst = KDRI_MAX(worst, sum);
+		scale = KDRI_MAX(scale, fabs(values[c]));
 	}
-	return st;
+	*good = sqrt(worst) <= KDRI_MAX(KDRI_MAX(1000 * tol, 1e-8) * scale, DBL_MIN);
+	return KDR_OK;
 }
 
 /* One attempt: draws a start vector, runs ARPACK, sorts, checks. */
@@ -245,28 +248,42 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 		      .basis = (int)basis,
 		      .which = which == KDRI_LARGEST ? "LA" : "SA",
 		      .tol = tol };
-	double *product = NULL;
+	double *product = NULL, *sorted = NULL, *w = NULL;
 	*good = false;
 	KDR_TRY(lanczos_new(ctx, &s));
+	KDR_TRY(KDRI_NEW(ctx, &product, n * count));
+	KDR_TRY(KDRI_NEW(ctx, &sorted, n * count));
+	KDR_TRY(KDRI_NEW(ctx, &w, count));
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "eigs", (uint64_t)index);
 	for (int64_t i = 0; i < n; i++)
 		s.resid[i] = kdri_rng_normal(&rng);
 	pthread_mutex_lock(&arpack_lock);
 	st = lanczos_run(ctx, op, &s);
 	pthread_mutex_unlock(&arpack_lock);
-	if (st != KDR_OK || !s.converged)
+	if (st != KDR_OK || !(s.converged || s.zero))
 		goto done;
+	if (s.zero) { /* a random vector is mapped to 0 by the zero operator alone: any basis will do */
+		memset(s.values, 0, (size_t)count * sizeof *s.values);
+		memset(s.v, 0, (size_t)(n * count) * sizeof *s.v);
+		for (int64_t c = 0; c < count; c++)
+			s.v[c * n + c] = 1;
+	}
 	for (int64_t c = 0; c < count; c++) {
 		int64_t from = which == KDRI_LARGEST ? count - 1 - c : c;
-		values[c] = s.values[from];
+		w[c] = s.values[from];
 		for (int64_t i = 0; i < n; i++)
-			vectors[i * count + c] = s.v[from * n + i];
-		fix_sign(n, vectors, count, c);
+			sorted[i * count + c] = s.v[from * n + i];
+		fix_sign(n, sorted, count, c);
 	}
-	KDR_TRY(KDRI_NEW(ctx, &product, n * count));
-	KDR_TRY(check_pairs(ctx, op, count, tol, values, vectors, product, good));
+	KDR_TRY(check_pairs(ctx, op, count, tol, w, sorted, product, good));
+	if (*good) {
+		memcpy(values, w, (size_t)count * sizeof *w);
+		memcpy(vectors, sorted, (size_t)(n * count) * sizeof *sorted);
+	}
 done:
 	kdri_free(ctx, product);
+	kdri_free(ctx, sorted);
+	kdri_free(ctx, w);
 	lanczos_free(ctx, &s);
 	return st;
 }

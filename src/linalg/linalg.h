@@ -105,7 +105,7 @@ kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int
 /* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. No parallel
  * region may stand inside such a function. */
 #ifdef KDR_HAVE_TARGET_CLONES
-#define KDRI_KERNEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#define KDRI_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KDRI_KERNEL
 #endif

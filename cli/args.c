@@ -1,0 +1,377 @@
+/* The command line: parsing against tables. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct given {
+	const cli_option *option;
+	const char *value;
+} given;
+
+struct cli_args {
+	const cli_command *command;
+	given *given;
+	int ngiven;
+	const char **positional;
+	int npositional;
+};
+
+static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", NULL };
+static const char *const norms[] = { "none", "l1", "l2", NULL };
+static const char *const scales[] = { "none", "standard", "minmax", NULL };
+static const char *const fits[] = { "all", "each", NULL };
+static const char *const aligns[] = { "union", "intersect", "position", NULL };
+static const char *const missings[] = { "error", "zero", "drop-row", NULL };
+
+const cli_option cli_common_options[] = {
+	{ .name = "seed", .value = "N", .help = "seed of all random choices (default 1)" },
+	{ .name = "threads",
+	  .value = "N",
+	  .help = "worker threads (default: all); the result is the same for any number" },
+	{ .name = "quiet", .letter = 'q', .help = "print errors only" },
+	{ .name = "verbose", .letter = 'v', .help = "say more" },
+	{ .name = "progress", .negatable = true, .help = "show progress (default: only on a terminal)" },
+	{ .name = "time-limit", .value = "SECONDS", .help = "stop then and keep the best result so far" },
+	{ .name = "help", .letter = 'h', .help = "show this help" },
+	CLI_OPTIONS_END,
+};
+
+const cli_option cli_reading_options[] = {
+	{ .name = "format", .value = "FORMAT", .help = "format of the inputs, where the name does not tell" },
+	{ .name = "label-column",
+	  .value = "NAME",
+	  .help = "column of known classes: a name, or a number from 1" },
+	{ .name = "id-column", .value = "NAME", .help = "column of row names: a name, or a number from 1" },
+	{ .name = "header",
+	  .negatable = true,
+	  .help = "CSV: the first line holds names (default: found out)" },
+	{ .name = "missing",
+	  .value = "POLICY",
+	  .choices = missings,
+	  .help = "CSV: what an empty cell means (default error)" },
+	{ .name = "decimal", .value = "CHAR", .help = "CSV: decimal point, '.' or ','" },
+	CLI_OPTIONS_END,
+};
+
+const cli_option cli_prep_options[] = {
+	{ .name = "features",
+	  .value = "HOW",
+	  .choices = aligns,
+	  .help = "how tasks with named columns are aligned (default union where all have names, else "
+	          "position)" },
+	{ .name = "weight",
+	  .value = "KIND",
+	  .choices = weights,
+	  .help = "weight of each entry (default none)" },
+	{ .name = "norm",
+	  .value = "KIND",
+	  .choices = norms,
+	  .help = "scale each row to unit length (default none)" },
+	{ .name = "scale", .value = "KIND", .choices = scales, .help = "scale each column (default none)" },
+	{ .name = "top-features", .value = "N", .help = "keep the N features found in most samples" },
+	{ .name = "fit-on",
+	  .value = "WHAT",
+	  .choices = fits,
+	  .help = "fit these steps on all tasks together or on each (default all)" },
+	CLI_OPTIONS_END,
+};
+
+/* --- looking options up ------------------------------------------------------------------------ */
+
+static const cli_option *find_in_table(const cli_option *table, const char *name, size_t length)
+{
+	for (; table->name; table++)
+		if (strlen(table->name) == length && strncmp(table->name, name, length) == 0)
+			return table;
+	return NULL;
+}
+
+static const cli_option *find_long(const cli_command *command, const char *name, size_t length)
+{
+	for (const cli_option_group *g = command->groups; g->title; g++) {
+		const cli_option *o = find_in_table(g->options, name, length);
+		if (o)
+			return o;
+	}
+	return NULL;
+}
+
+static const cli_option *find_letter(const cli_command *command, char letter)
+{
+	for (const cli_option_group *g = command->groups; g->title; g++)
+		for (const cli_option *o = g->options; o->name; o++)
+			if (o->letter == letter)
+				return o;
+	return NULL;
+}
+
+static void unknown_option(const cli_command *command, const char *argument)
+{
+	const char *all[128], *nearest[2] = { NULL };
+	size_t n = 0;
+	for (const cli_option_group *g = command->groups; g->title; g++)
+		for (const cli_option *o = g->options; o->name && n < 128; o++)
+			all[n++] = o->name;
+	size_t found = strncmp(argument, "--", 2) == 0 ? kdr_suggest(argument + 2, all, n, nearest, 2) : 0;
+	if (found == 0)
+		cli_error("%s has no option '%s'; 'kindred help %s' lists them", command->name, argument,
+		          command->name);
+	else if (found == 1)
+		cli_error("%s has no option '%s'; did you mean --%s?", command->name, argument, nearest[0]);
+	else
+		cli_error("%s has no option '%s'; did you mean --%s or --%s?", command->name, argument,
+		          nearest[0], nearest[1]);
+}
+
+static bool allowed(const cli_option *option, const char *value)
+{
+	if (!option->choices)
+		return true;
+	char list[256] = "";
+	for (int i = 0; option->choices[i]; i++) {
+		if (strcmp(option->choices[i], value) == 0)
+			return true;
+		if (i)
+			strncat(list, ", ", sizeof list - strlen(list) - 1);
+		strncat(list, option->choices[i], sizeof list - strlen(list) - 1);
+	}
+	cli_error("--%s: '%s' is not allowed: %s", option->name, value, list);
+	return false;
+}
+
+/* --- parsing ----------------------------------------------------------------------------------- */
+
+static bool store(cli_args *args, const cli_option *option, const char *value)
+{
+	if (!option->repeats)
+		for (int i = 0; i < args->ngiven; i++)
+			if (args->given[i].option == option) {
+				args->given[i].value = value; /* the last one counts */
+				return true;
+			}
+	args->given[args->ngiven++] = (given){ option, value };
+	return true;
+}
+
+static bool parse_long(cli_args *args, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	const cli_option *option = find_long(args->command, name, length);
+	if (!option && length > 3 && strncmp(name, "no-", 3) == 0) {
+		option = find_long(args->command, name + 3, length - 3);
+		if (option && option->negatable && !equals)
+			return store(args, option, "0");
+		option = NULL;
+	}
+	if (!option) {
+		unknown_option(args->command, argv[*i]);
+		return false;
+	}
+	if (!option->value) {
+		if (equals) {
+			cli_error("--%s takes no value", option->name);
+			return false;
+		}
+		return store(args, option, "1");
+	}
+	const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+	if (!value) {
+		cli_error("--%s needs a value: %s", option->name, option->value);
+		return false;
+	}
+	return allowed(option, value) && store(args, option, value);
+}
+
+static bool parse_short(cli_args *args, int argc, char **argv, int *i)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		const cli_option *option = find_letter(args->command, *p);
+		if (!option) {
+			unknown_option(args->command, argv[*i]);
+			return false;
+		}
+		if (!option->value) {
+			store(args, option, "1");
+			continue;
+		}
+		const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+		if (!value) {
+			cli_error("-%c needs a value: %s", option->letter, option->value);
+			return false;
+		}
+		return allowed(option, value) && store(args, option, value);
+	}
+	return true;
+}
+
+cli_args *cli_args_parse(const cli_command *command, int argc, char **argv)
+{
+	cli_args *args = calloc(1, sizeof *args);
+	/* Letters can be bundled, so that one argument may hold several options. */
+	size_t most = 1;
+	for (int i = 0; i < argc; i++)
+		most += strlen(argv[i]) + 1;
+	if (args) {
+		args->command = command;
+		args->given = calloc(most, sizeof *args->given);
+		args->positional = calloc((size_t)argc + 1, sizeof *args->positional);
+	}
+	if (!args || !args->given || !args->positional) {
+		cli_error("out of memory");
+		cli_args_free(args);
+		return NULL;
+	}
+	bool only_positional = false;
+	for (int i = 0; i < argc; i++) {
+		bool ok = true;
+		if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0')
+			args->positional[args->npositional++] = argv[i];
+		else if (strcmp(argv[i], "--") == 0)
+			only_positional = true;
+		else if (argv[i][1] == '-')
+			ok = parse_long(args, argc, argv, &i);
+		else
+			ok = parse_short(args, argc, argv, &i);
+		if (!ok) {
+			cli_args_free(args);
+			return NULL;
+		}
+	}
+	return args;
+}
+
+void cli_args_free(cli_args *args)
+{
+	if (!args)
+		return;
+	free(args->given);
+	free(args->positional);
+	free(args);
+}
+
+const cli_command *cli_args_command(const cli_args *args)
+{
+	return args->command;
+}
+
+/* --- values ------------------------------------------------------------------------------------ */
+
+const char *cli_get(const cli_args *args, const char *name, const char *otherwise)
+{
+	for (int i = args->ngiven; i-- > 0;)
+		if (strcmp(args->given[i].option->name, name) == 0)
+			return args->given[i].value;
+	return otherwise;
+}
+
+bool cli_flag(const cli_args *args, const char *name)
+{
+	return strcmp(cli_get(args, name, "0"), "1") == 0;
+}
+
+const char *cli_get_nth(const cli_args *args, const char *name, int index)
+{
+	for (int i = 0; i < args->ngiven; i++)
+		if (strcmp(args->given[i].option->name, name) == 0 && index-- == 0)
+			return args->given[i].value;
+	return NULL;
+}
+
+bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out)
+{
+	const char *text = cli_get(args, name, NULL);
+	if (!text)
+		return true;
+	char *end;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	if (end == text || *end || errno || value < min || value > max) {
+		if (max == INT64_MAX)
+			cli_error("--%s: '%s' is not allowed: a whole number from %lld", name, text,
+			          (long long)min);
+		else
+			cli_error("--%s: '%s' is not allowed: a whole number from %lld to %lld", name, text,
+			          (long long)min, (long long)max);
+		return false;
+	}
+	*out = value;
+	return true;
+}
+
+bool cli_get_real(const cli_args *args, const char *name, double min, double max, double *out)
+{
+	const char *text = cli_get(args, name, NULL);
+	if (!text)
+		return true;
+	char *end;
+	double value = strtod(text, &end);
+	if (end == text || *end || !(value >= min && value <= max)) {
+		if (isinf(max))
+			cli_error("--%s: '%s' is not allowed: a number from %g", name, text, min);
+		else
+			cli_error("--%s: '%s' is not allowed: a number from %g to %g", name, text, min, max);
+		return false;
+	}
+	*out = value;
+	return true;
+}
+
+int cli_get_choice(const cli_args *args, const char *name, int otherwise)
+{
+	const char *text = cli_get(args, name, NULL);
+	if (!text)
+		return otherwise;
+	const cli_option *option = find_long(args->command, name, strlen(name));
+	for (int i = 0; option && option->choices[i]; i++)
+		if (strcmp(option->choices[i], text) == 0)
+			return i;
+	return otherwise;
+}
+
+int cli_positional_count(const cli_args *args)
+{
+	return args->npositional;
+}
+
+const char *cli_positional(const cli_args *args, int index)
+{
+	return index < args->npositional ? args->positional[index] : NULL;
+}
+
+bool cli_list_split(const char *text, cli_list *out)
+{
+	int count = 1;
+	for (const char *p = text; *p; p++)
+		count += *p == ',';
+	char *copy = malloc(strlen(text) + 1);
+	out->items = calloc((size_t)count + 1, sizeof *out->items);
+	if (!copy || !out->items) {
+		free(copy);
+		free(out->items);
+		cli_error("out of memory");
+		return false;
+	}
+	strcpy(copy, text);
+	out->count = count;
+	for (int i = 0; i < count; i++) {
+		out->items[i] = copy;
+		char *comma = strchr(copy, ',');
+		if (comma) {
+			*comma = '\0';
+			copy = comma + 1;
+		}
+	}
+	return true;
+}
+
+void cli_list_free(cli_list *list)
+{
+	if (list->items)
+		free(list->items[0]);
+	free(list->items);
+	*list = (cli_list){ 0 };
+}

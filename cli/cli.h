@@ -1,0 +1,194 @@
+/* What the commands share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The program uses the library's public header alone. A command is a table entry: its options, help,
+ * manual page and shell completion all come from the same cli_command. */
+#ifndef KINDRED_CLI_H
+#define KINDRED_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kindred/kindred.h"
+
+/* Exit statuses: a promise to users. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_OTHER = 1,
+	EXIT_USAGE = 2,
+	EXIT_DATA = 3,
+	EXIT_NUMERIC = 4,
+	EXIT_NOT_CONVERGED = 5,
+	EXIT_INTERRUPTED = 130
+};
+
+/* --- args.c: the command line ---------------------------------------------------------------- */
+
+typedef struct cli_option {
+	const char *name;           /* long name without dashes */
+	char letter;                /* short form, or 0 */
+	const char *value;          /* what stands for the value in help; NULL: a flag */
+	const char *const *choices; /* allowed values, NULL-terminated; or NULL */
+	bool negatable;             /* a flag that also exists as --no-NAME */
+	bool repeats;               /* may be given several times */
+	const char *help;           /* one line */
+} cli_option;
+#define CLI_OPTIONS_END      \
+	{                    \
+		.name = NULL \
+	}
+
+typedef struct cli_option_group {
+	const char *title;
+	const cli_option *options;
+} cli_option_group;
+
+typedef struct cli_args cli_args;
+
+typedef struct cli_command {
+	const char *name;
+	const char *usage;              /* what follows the name, such as "[OPTION...] -k K TASK..." */
+	const char *summary;            /* one line */
+	const char *description;        /* paragraphs separated by blank lines */
+	const char *example;            /* command lines with comments */
+	const cli_option_group *groups; /* ends with a NULL title */
+	bool completes_files;           /* positional arguments are files */
+	int (*run)(cli_args *args);
+} cli_command;
+
+/* The commands, ended by a NULL name: main.c. */
+extern const cli_command *const cli_commands[];
+const cli_command *cli_command_find(const char *name);
+
+/* Parses argv[0..] (after the command's name). Prints the error and returns NULL on misuse. */
+cli_args *cli_args_parse(const cli_command *command, int argc, char **argv);
+void cli_args_free(cli_args *args);
+const cli_command *cli_args_command(const cli_args *args);
+
+/* The last value given to an option, or `otherwise`. For flags: "1", or "0" after --no-NAME. */
+const char *cli_get(const cli_args *args, const char *name, const char *otherwise);
+bool cli_flag(const cli_args *args, const char *name);
+/* The value of an option that repeats: the i-th, or NULL past the last. */
+const char *cli_get_nth(const cli_args *args, const char *name, int index);
+/* Numbers with bounds; false after an error was printed. `out` keeps its value if not given. */
+bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
+bool cli_get_real(const cli_args *args, const char *name, double min, double max, double *out);
+/* The index of the value among the option's choices, or `otherwise` if not given. */
+int cli_get_choice(const cli_args *args, const char *name, int otherwise);
+int cli_positional_count(const cli_args *args);
+const char *cli_positional(const cli_args *args, int index);
+
+/* A comma-separated list. */
+typedef struct cli_list {
+	char **items;
+	int count;
+} cli_list;
+bool cli_list_split(const char *text, cli_list *out);
+void cli_list_free(cli_list *list);
+
+/* Options most commands take. */
+extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progress --time-limit */
+extern const cli_option cli_reading_options[]; /* --format --label-column ... */
+extern const cli_option cli_prep_options[];    /* --weight --norm --scale ... */
+
+/* --- help.c ---------------------------------------------------------------------------------- */
+
+void cli_help_overview(FILE *out);
+void cli_help_command(FILE *out, const cli_command *command);
+/* Formats generated from the same tables: man page (command NULL: kindred.1), completions. */
+void cli_man(FILE *out, const cli_command *command);
+void cli_completion_bash(FILE *out);
+void cli_completion_zsh(FILE *out);
+
+/* --- errors and the session: session.c -------------------------------------------------------- */
+
+/* One line on standard error, with the program's name before it. */
+KDR_PRINTF(1, 2) void cli_error(const char *format, ...);
+KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
+int cli_exit_code(kdr_status status);
+/* Prints the context's error, or the status's own words, and returns the exit status. */
+int cli_fail(const kdr_context *ctx, kdr_status status);
+/* The same for a failure while reading: what is unsupported or too large in a file is bad data. */
+int cli_fail_reading(const kdr_context *ctx, kdr_status status);
+
+/* A context set up from the common options, with progress on a terminal and Ctrl-C turned into
+ * cancellation. NULL after an error was printed; *exit_code then says what to return. */
+kdr_context *cli_session_open(const cli_args *args, int *exit_code);
+/* Puts --time-limit, less the time gone, into force. Reading is not cut short: half the data are no data. */
+void cli_session_limit(kdr_context *ctx);
+void cli_session_close(kdr_context *ctx);
+bool cli_interrupted(void);
+bool cli_quiet(const cli_args *args);
+/* Flushes standard output; a full disk or closed pipe there is an error like any other. */
+int cli_finish(int exit_code);
+
+/* --- tasks.c: data sets named on the command line ---------------------------------------------- */
+
+typedef struct cli_tasks {
+	int64_t count;
+	kdr_data **data;
+	kdr_labels **truth; /* for scoring: NULL entries where there is none */
+	kdr_labels **init;  /* initial labels, or NULL entries */
+	kdr_prep *prep;
+	double seconds_read, seconds_prepare;
+} cli_tasks;
+
+/* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
+void cli_task_split(const char *argument, char *name, size_t room, const char **path);
+void cli_reading(const cli_args *args, kdr_read_options *out);
+/* Reads, aligns and preprocesses the tasks given as positional arguments. Exit status. */
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out);
+/* Truth (--truth or --score) and initial labels (--init). Exit status. */
+int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
+void cli_tasks_free(cli_tasks *tasks);
+
+/* --- json.c: text built in memory --------------------------------------------------------------- */
+
+typedef struct cli_json {
+	char *text;
+	size_t used, room;
+	int depth;
+	bool failed, comma;
+} cli_json;
+
+void json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
+void json_array(cli_json *j, const char *key);
+void json_end_object(cli_json *j);
+void json_end_array(cli_json *j);
+void json_string(cli_json *j, const char *key, const char *value);
+void json_int(cli_json *j, const char *key, int64_t value);
+void json_real(cli_json *j, const char *key, double value); /* null where not finite */
+void json_bool(cli_json *j, const char *key, bool value);
+void json_null(cli_json *j, const char *key);
+void json_free(cli_json *j);
+
+/* --- output.c: results to disk, and to people ---------------------------------------------------- */
+
+typedef struct cli_run {
+	const cli_args *args;
+	const char *command, *method;
+	const kdr_options *options;
+	const kdr_result *result;
+	const cli_tasks *tasks;
+	kdr_scores *scores; /* one a task; n = 0 where there is no truth */
+	double seconds_fit, seconds_write, seconds_start;
+} cli_run;
+
+/* Makes a folder unless it is there. Exit status. */
+int cli_make_folder(const char *folder);
+/* Fails early, before any work, if an output exists and --force was not given. */
+int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
+/* Scores the result where truth is known. */
+int cli_score(kdr_context *ctx, cli_run *run);
+/* Writes labels, arrays, model, result.json and report; or result.json to standard output. */
+int cli_outputs_write(kdr_context *ctx, cli_run *run);
+/* The summary a person reads. */
+void cli_summary(FILE *out, const cli_run *run);
+
+/* The seconds of the monotonic clock. */
+double cli_now(void);
+
+extern const cli_command cli_cluster, cli_evaluate, cli_generate, cli_methods, cli_demo, cli_report,
+        cli_predict, cli_vectorize, cli_version, cli_help;
+
+#endif

@@ -1,0 +1,247 @@
+/* kindred cluster. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char default_method[] = "kmeans";
+
+static const cli_option own_options[] = {
+	{ .name = "method",
+	  .letter = 'm',
+	  .value = "METHOD",
+	  .help = "the method (default kmeans); 'kindred methods' lists them" },
+	{ .name = "clusters",
+	  .letter = 'k',
+	  .value = "K[,K2,...]",
+	  .help = "number of clusters: one for all tasks, or one for each" },
+	{ .name = "set",
+	  .value = "NAME=VALUE",
+	  .repeats = true,
+	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	{ .name = "pooled", .help = "stack all tasks into one and cluster that" },
+	{ .name = "init",
+	  .value = "FILE[,FILE...]",
+	  .help = "initial labels of each task: one run from just there" },
+	{ .name = "truth",
+	  .value = "FILE[,FILE...]",
+	  .help = "known classes of each task, used for scoring alone" },
+	{ .name = "score", .help = "score against <task>.labels beside each task" },
+	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option output_options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "write result.json and <task>.labels there (default: result.json to standard output)" },
+	{ .name = "force", .help = "replace an existing result" },
+	{ .name = "report", .help = "also write report.html into -o DIR" },
+	{ .name = "arrays", .value = "DIR", .help = "write every array of the method there as .npy" },
+	{ .name = "save-model", .value = "FILE", .help = "save the model (HDF5) for 'kindred predict'" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "What to do", own_options },
+	{ "Output", output_options },
+	{ "Preprocessing, in this order", cli_prep_options },
+	{ "Reading", cli_reading_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* -k 4 or -k 3,4,5: one number for each task. */
+static bool parse_k(const char *text, int64_t ntasks, int64_t *k)
+{
+	cli_list list;
+	bool ok = true;
+	if (!cli_list_split(text, &list))
+		return false;
+	if (list.count != 1 && list.count != ntasks) {
+		cli_error("-k gives %d numbers for %lld tasks: one for all, or one for each", list.count,
+		          (long long)ntasks);
+		ok = false;
+	}
+	for (int64_t t = 0; t < ntasks && ok; t++) {
+		const char *item = list.items[list.count == 1 ? 0 : t];
+		char *end;
+		errno = 0;
+		long long value = strtoll(item, &end, 10);
+		if (end == item || *end || errno || value < 1) {
+			cli_error("-k: '%s' is not allowed: a whole number from 1", item);
+			ok = false;
+		}
+		k[t] = value;
+	}
+	cli_list_free(&list);
+	return ok;
+}
+
+static int set_options(kdr_context *ctx, const cli_args *args, kdr_options *options)
+{
+	const char *setting;
+	for (int i = 0; (setting = cli_get_nth(args, "set", i)); i++) {
+		const char *equals = strchr(setting, '=');
+		char name[128];
+		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
+			cli_error("--set: '%s' is not of the form name=value", setting);
+			return EXIT_USAGE;
+		}
+		memcpy(name, setting, (size_t)(equals - setting));
+		name[equals - setting] = '\0';
+		kdr_status st = kdr_options_set(ctx, options, name, equals + 1);
+		if (st != KDR_OK)
+			return cli_fail(ctx, st);
+	}
+	return EXIT_DONE;
+}
+
+static int find_method(const char *id)
+{
+	const kdr_algo *algo = kdr_algo_find(id);
+	if (algo && algo->family == KDR_FAMILY_CLUSTER)
+		return EXIT_DONE;
+	const char *all[128], *nearest[2];
+	size_t n = 0;
+	for (size_t i = 0; i < kdr_algo_count() && n < 128; i++)
+		if (kdr_algo_at(i)->family == KDR_FAMILY_CLUSTER)
+			all[n++] = kdr_algo_at(i)->id;
+	if (algo)
+		cli_error("method '%s' does not cluster; 'kindred methods' says what it does", id);
+	else if (kdr_suggest(id, all, n, nearest, 1))
+		cli_error("there is no method '%s'; did you mean %s?", id, nearest[0]);
+	else
+		cli_error("there is no method '%s'; 'kindred methods' lists them", id);
+	return EXIT_USAGE;
+}
+
+static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64_t *k, kdr_result **result)
+{
+	const cli_tasks *tasks = run->tasks;
+	kdr_task *list = calloc((size_t)tasks->count, sizeof *list);
+	if (!list) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t i = 0; i < tasks->count; i++)
+		list[i] = (kdr_task){
+			.name = kdr_data_name(tasks->data[i]),
+			.role = KDR_ROLE_TASK,
+			.x = kdr_data_mat(tasks->data[i]),
+			.k = k[i],
+			.init = tasks->init[i] ? tasks->init[i]->integer : NULL,
+		};
+	kdr_problem problem = { .tasks = list, .ntasks = tasks->count, .pooled = cli_flag(args, "pooled") };
+	double start = cli_now();
+	cli_session_limit(ctx);
+	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+	run->seconds_fit = cli_now() - start;
+	free(list);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* What the fit means for the exit status. */
+static int exit_of(const cli_run *run)
+{
+	kdr_stop stop = kdr_result_stop(run->result);
+	if (stop == KDR_STOP_CANCELLED)
+		return EXIT_INTERRUPTED;
+	if (stop != KDR_STOP_CONVERGED && cli_flag(run->args, "strict")) {
+		cli_error("--strict: the method did not converge (%s after %lld iterations)",
+		          kdr_stop_name(stop), (long long)kdr_result_iterations(run->result));
+		return EXIT_NOT_CONVERGED;
+	}
+	return EXIT_DONE;
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	cli_tasks tasks = { 0 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	int64_t *k = NULL;
+	cli_run job = { .args = args,
+		        .command = "cluster",
+		        .method = cli_get(args, "method", default_method),
+		        .tasks = &tasks,
+		        .seconds_start = cli_now() };
+	const char *k_text = cli_get(args, "clusters", NULL);
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	/* Everything about the command line itself is settled before any file is read. */
+	if ((code = find_method(job.method)) != EXIT_DONE)
+		goto done;
+	kdr_status st = kdr_options_new(ctx, job.method, &options);
+	if (st != KDR_OK) {
+		code = cli_fail(ctx, st);
+		goto done;
+	}
+	job.options = options;
+	if ((code = set_options(ctx, args, options)) != EXIT_DONE)
+		goto done;
+	if (!k_text) {
+		cli_error("cluster needs -k K: the number of clusters");
+		code = EXIT_USAGE;
+		goto done;
+	}
+	k = calloc((size_t)cli_positional_count(args) + 1, sizeof *k);
+	if (!k || (cli_positional_count(args) > 0 && !parse_k(k_text, cli_positional_count(args), k))) {
+		code = k ? EXIT_USAGE : EXIT_OTHER;
+		goto done;
+	}
+	if ((code = cli_tasks_read(ctx, args, &tasks)) != EXIT_DONE ||
+	    (code = cli_tasks_labels(ctx, args, &tasks)) != EXIT_DONE ||
+	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
+	    (code = fit(ctx, args, &job, k, &result)) != EXIT_DONE)
+		goto done;
+	job.result = result;
+	if ((code = cli_score(ctx, &job)) != EXIT_DONE)
+		goto done;
+	if (cli_interrupted() && !cli_get(args, "output", NULL)) {
+		cli_error("interrupted; with -o DIR the best result so far would have been written");
+		code = EXIT_INTERRUPTED;
+		goto done;
+	}
+	if ((code = cli_outputs_write(ctx, &job)) != EXIT_DONE)
+		goto done;
+	/* With -o the summary is the output; else standard output belongs to result.json. */
+	bool to_folder = cli_get(args, "output", NULL) != NULL;
+	if (!cli_quiet(args) && (to_folder || isatty(STDERR_FILENO) || cli_flag(args, "verbose")))
+		cli_summary(to_folder ? stdout : stderr, &job);
+	code = exit_of(&job);
+done:
+	free(job.scores);
+	free(k);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	cli_tasks_free(&tasks);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_cluster = {
+	.name = "cluster",
+	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
+	.summary = "cluster one or more related data sets",
+	.description =
+	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks "
+	        "are "
+	        "taken to be related; their columns are matched by name where they have names, else by "
+	        "position.\n\n"
+	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with "
+	        "one "
+	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
+	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
+	           "kindred cluster -k 4 --weight tfidf --norm l2 -o out --report cornell.mtx texas.mtx\n"
+	           "# a table with a header; compare with classes known from elsewhere\n"
+	           "kindred cluster -k 3 --truth species.txt iris.csv",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* kindred demo: the main job on built-in data. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Runs the very commands a user would type, so that the demo cannot drift from the program. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option own_options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "folder for data and results (default kindred-demo)" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+enum { MOST_WORDS = 24 };
+
+/* Shows and runs one command line; "@" stands for the folder at the start of a word. */
+static int step(const char *folder, const char *line)
+{
+	char words[MOST_WORDS][512], *argv[MOST_WORDS];
+	int argc = 0;
+	printf("$ kindred");
+	while (*line && argc < MOST_WORDS) {
+		size_t n = strcspn(line, " ");
+		const char *prefix = line[0] == '@' ? folder : "";
+		size_t skip = line[0] == '@';
+		snprintf(words[argc], sizeof words[argc], "%s%.*s", prefix, (int)(n - skip), line + skip);
+		argv[argc] = words[argc];
+		printf(" %s", argv[argc++]);
+		line += n;
+		line += strspn(line, " ");
+	}
+	printf("\n");
+	fflush(stdout);
+	const cli_command *command = cli_command_find(argv[0]);
+	cli_args *args = cli_args_parse(command, argc - 1, argv + 1);
+	if (!args)
+		return EXIT_USAGE;
+	int code = command->run(args);
+	cli_args_free(args);
+	printf("\n");
+	return code;
+}
+
+static int run(cli_args *args)
+{
+	const char *folder = cli_get(args, "output", "kindred-demo");
+	static const char *const steps[] = {
+		"generate --design topics --tasks 3 -k 4 -n 240,160,120 --words 1500 --length 60 --seed 7 -q "
+		"--force -o @/data",
+		"cluster -k 4 --weight tfidf --norm l2 --score --force --report -o @/result @/data/task1.mtx "
+		"@/data/task2.mtx @/data/task3.mtx",
+		"evaluate @/result/task1.labels @/data/task1.labels",
+	};
+	if (cli_positional_count(args) > 0) {
+		cli_error("demo takes no arguments besides its options");
+		return EXIT_USAGE;
+	}
+	if (strlen(folder) > 400) {
+		cli_error("the name of the folder is too long");
+		return EXIT_USAGE;
+	}
+	printf("Three related sets of documents, made up of four shared topics and of words of their "
+	       "own.\n\n");
+	int code = cli_make_folder(folder);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
+		code = step(folder, steps[i]);
+	if (code == EXIT_DONE)
+		printf("The result lies in %s/result: open %s/result/report.html in a browser.\n", folder,
+		       folder);
+	return cli_finish(code);
+}
+
+const cli_command cli_demo = {
+	.name = "demo",
+	.usage = "[-o DIR]",
+	.summary = "do the main job on built-in data",
+	.description = "Makes three small related sets of documents, clusters them, scores the result and "
+	               "writes a report that a "
+	               "browser can open. Shows each command it runs.",
+	.example = "kindred demo -o demo",
+	.groups = groups,
+	.run = run,
+};

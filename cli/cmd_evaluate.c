@@ -1,0 +1,160 @@
+/* kindred evaluate. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <string.h>
+
+static const cli_option own_options[] = {
+	{ .name = "json", .help = "print JSON" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* The counts, with names; for people only where they fit a screen. */
+typedef struct table {
+	int64_t *counts, *clusters, *classes, nclusters, nclasses;
+} table;
+
+static void print_json(const kdr_scores *s, const table *t, const kdr_labels *labels, const kdr_labels *truth)
+{
+	cli_json j = { 0 };
+	json_object(&j, NULL);
+	json_int(&j, "n", s->n);
+	json_int(&j, "clusters", s->clusters);
+	json_int(&j, "classes", s->classes);
+	json_real(&j, "acc", s->acc);
+	json_real(&j, "nmi", s->nmi);
+	json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
+	json_real(&j, "nmi_max", s->nmi_max);
+	json_real(&j, "ari", s->ari);
+	json_real(&j, "purity", s->purity);
+	json_real(&j, "homogeneity", s->homogeneity);
+	json_real(&j, "completeness", s->completeness);
+	json_real(&j, "v_measure", s->v_measure);
+	json_object(&j, "contingency");
+	json_array(&j, "rows");
+	for (int64_t i = 0; i < t->nclusters; i++)
+		json_string(&j, NULL, labels->names[t->clusters[i]]);
+	json_end_array(&j);
+	json_array(&j, "columns");
+	for (int64_t i = 0; i < t->nclasses; i++)
+		json_string(&j, NULL, truth->names[t->classes[i]]);
+	json_end_array(&j);
+	json_array(&j, "counts");
+	for (int64_t i = 0; i < t->nclusters; i++) {
+		json_array(&j, NULL);
+		for (int64_t c = 0; c < t->nclasses; c++)
+			json_int(&j, NULL, t->counts[i * t->nclasses + c]);
+		json_end_array(&j);
+	}
+	json_end_array(&j);
+	json_end_object(&j);
+	json_end_object(&j);
+	if (j.failed)
+		cli_error("out of memory");
+	else
+		puts(j.text);
+	json_free(&j);
+}
+
+static void print_text(const kdr_scores *s, const table *t, const kdr_labels *labels, const kdr_labels *truth)
+{
+	printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
+	       (long long)s->classes);
+	printf("acc             %.6f  best one-to-one map of clusters to classes\n", s->acc);
+	printf("nmi             %.6f  mutual information over the geometric mean of entropies\n", s->nmi);
+	printf("nmi_arithmetic  %.6f  over the arithmetic mean\n", s->nmi_arithmetic);
+	printf("nmi_max         %.6f  over the larger entropy\n", s->nmi_max);
+	printf("ari             %.6f  adjusted Rand index\n", s->ari);
+	printf("purity          %.6f\n", s->purity);
+	printf("homogeneity     %.6f\n", s->homogeneity);
+	printf("completeness    %.6f\n", s->completeness);
+	printf("v_measure       %.6f\n", s->v_measure);
+	if (t->nclusters > 40 || t->nclasses > 12)
+		return;
+	int first = 8, width = 8;
+	for (int64_t i = 0; i < t->nclusters; i++)
+		first = (int)strlen(labels->names[t->clusters[i]]) > first
+		                ? (int)strlen(labels->names[t->clusters[i]])
+		                : first;
+	for (int64_t c = 0; c < t->nclasses; c++)
+		width = (int)strlen(truth->names[t->classes[c]]) > width
+		                ? (int)strlen(truth->names[t->classes[c]])
+		                : width;
+	printf("\n%-*s", first, "cluster");
+	for (int64_t c = 0; c < t->nclasses; c++)
+		printf("  %*s", width, truth->names[t->classes[c]]);
+	putchar('\n');
+	for (int64_t i = 0; i < t->nclusters; i++) {
+		printf("%-*s", first, labels->names[t->clusters[i]]);
+		for (int64_t c = 0; c < t->nclasses; c++)
+			printf("  %*lld", width, (long long)t->counts[i * t->nclasses + c]);
+		putchar('\n');
+	}
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	kdr_labels *labels = NULL, *truth = NULL;
+	kdr_scores scores;
+	table t = { 0 };
+	if (cli_positional_count(args) != 2) {
+		cli_error("evaluate needs two files, LABELS and TRUTH; %d given", cli_positional_count(args));
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	kdr_status st = kdr_read_labels(ctx, cli_positional(args, 0), &labels);
+	if (st == KDR_OK)
+		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
+	if (st != KDR_OK) {
+		code = cli_fail_reading(ctx, st);
+		goto done;
+	}
+	if (labels->n != truth->n) {
+		cli_error("%s has %lld labels but %s has %lld: one for each sample is needed",
+		          cli_positional(args, 0), (long long)labels->n, cli_positional(args, 1),
+		          (long long)truth->n);
+		code = EXIT_DATA;
+		goto done;
+	}
+	st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, &scores);
+	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
+	if (st == KDR_OK && scores.clusters * (double)scores.classes <= 1e6)
+		st = kdr_contingency(ctx, labels->values, truth->values, labels->n, &t.counts, &t.clusters,
+		                     &t.nclusters, &t.classes, &t.nclasses);
+	if (st != KDR_OK) {
+		code = cli_fail(ctx, st);
+		goto done;
+	}
+	(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, labels, truth);
+done:
+	kdr_free(ctx, t.counts);
+	kdr_free(ctx, t.clusters);
+	kdr_free(ctx, t.classes);
+	kdr_labels_free(labels);
+	kdr_labels_free(truth);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_evaluate = {
+	.name = "evaluate",
+	.usage = "[--json] LABELS TRUTH",
+	.summary = "score a partition against known classes",
+	.description = "Both files hold one label a line, a line a sample. Prints accuracy under the best "
+	               "one-to-one map of "
+	               "clusters to classes, normalised mutual information (three denominators), adjusted "
+	               "Rand index, purity, "
+	               "homogeneity, completeness, V-measure, and the contingency table.",
+	.example = "kindred evaluate out/cornell.labels cornell.labels",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

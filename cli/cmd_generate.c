@@ -1,0 +1,230 @@
+/* kindred generate. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const designs[] = { "blobs", "topics", NULL };
+static const char *const formats[] = { "csv", "mtx", "npy", NULL };
+
+static const cli_option own_options[] = {
+	{ .name = "design", .value = "NAME", .choices = designs, .help = "what to make (default blobs)" },
+	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write task1, task2, ... to" },
+	{ .name = "to",
+	  .value = "FORMAT",
+	  .choices = formats,
+	  .help = "format (default csv for blobs, mtx for topics)" },
+	{ .name = "tasks", .value = "T", .help = "number of tasks (default 2)" },
+	{ .name = "clusters",
+	  .letter = 'k',
+	  .value = "K",
+	  .help = "number of clusters or topics (default 3)" },
+	{ .name = "samples",
+	  .letter = 'n',
+	  .value = "N[,N2,...]",
+	  .help = "samples of all tasks, or of each (default 200)" },
+	{ .name = "missing",
+	  .value = "M",
+	  .help = "clusters left out of each task after the first (default 0)" },
+	{ .name = "force", .help = "replace existing files" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option blob_options[] = {
+	{ .name = "dimensions", .letter = 'd', .value = "D", .help = "informative features" },
+	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0)" },
+	{ .name = "separation",
+	  .value = "S",
+	  .help = "spread of the centres, in units of the spread within a cluster" },
+	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster" },
+	{ .name = "shift", .value = "S", .help = "how far each task moves each centre (standard deviation)" },
+	{ .name = "rotation", .value = "DEGREES", .help = "by how much each task after the first is turned" },
+	{ .name = "imbalance",
+	  .value = "B",
+	  .help = "0: clusters of one size; 1: sizes fall off to near nothing" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option topic_options[] = {
+	{ .name = "words", .value = "W", .help = "size of the vocabulary" },
+	{ .name = "length", .value = "L", .help = "mean number of words in a document" },
+	{ .name = "purity",
+	  .value = "P",
+	  .help = "share of words that come from the document's topic, 0 to 1" },
+	{ .name = "domain",
+	  .value = "P",
+	  .help = "share of words that come from the task's own vocabulary, 0 to 1" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Blobs", blob_options },
+	{ "Topics", topic_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+static bool parse_samples(const char *text, int64_t tasks, int64_t *out)
+{
+	cli_list list;
+	bool ok = true;
+	if (!cli_list_split(text, &list))
+		return false;
+	if (list.count != 1 && list.count != tasks) {
+		cli_error("--samples gives %d numbers for %lld tasks: one for all, or one for each",
+		          list.count, (long long)tasks);
+		ok = false;
+	}
+	for (int64_t t = 0; t < tasks && ok; t++) {
+		const char *item = list.items[list.count == 1 ? 0 : t];
+		char *end;
+		errno = 0;
+		long long value = strtoll(item, &end, 10);
+		if (end == item || *end || errno || value < 1) {
+			cli_error("--samples: '%s' is not allowed: a whole number from 1", item);
+			ok = false;
+		}
+		out[t] = value;
+	}
+	cli_list_free(&list);
+	return ok;
+}
+
+static bool read_blobs(const cli_args *args, kdr_blobs *b)
+{
+	const double inf = INFINITY;
+	return cli_get_int(args, "dimensions", 1, 1 << 24, &b->features) &&
+	       cli_get_int(args, "noise-features", 0, 1 << 24, &b->noise_features) &&
+	       cli_get_real(args, "separation", 0, inf, &b->separation) &&
+	       cli_get_real(args, "spread", 0, inf, &b->spread) &&
+	       cli_get_real(args, "shift", 0, inf, &b->shift) &&
+	       cli_get_real(args, "rotation", -360, 360, &b->rotation) &&
+	       cli_get_real(args, "imbalance", 0, 1, &b->imbalance);
+}
+
+static bool read_topics(const cli_args *args, kdr_topics *t)
+{
+	return cli_get_int(args, "words", 1, 1 << 24, &t->words) &&
+	       cli_get_real(args, "length", 1, 1e9, &t->length) &&
+	       cli_get_real(args, "purity", 0, 1, &t->purity) &&
+	       cli_get_real(args, "domain", 0, 1, &t->domain);
+}
+
+/* An option of the other design would be ignored in silence: refuse it. */
+static bool check_design(const cli_args *args, bool topics)
+{
+	for (const cli_option *o = topics ? blob_options : topic_options; o->name; o++)
+		if (cli_get(args, o->name, NULL)) {
+			cli_error("--%s does not go with --design %s", o->name, topics ? "topics" : "blobs");
+			return false;
+		}
+	return true;
+}
+
+static int write_features(kdr_context *ctx, kdr_generator *g, const char *folder, bool force)
+{
+	size_t room = 1, used = 0;
+	for (int64_t j = 0; j < kdr_generator_features(g); j++)
+		room += strlen(kdr_generator_feature_name(g, j)) + 1;
+	char *text = malloc(room), path[4096];
+	if (!text) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t j = 0; j < kdr_generator_features(g); j++)
+		used += (size_t)sprintf(text + used, "%s\n", kdr_generator_feature_name(g, j));
+	snprintf(path, sizeof path, "%s/features.txt", folder);
+	kdr_status st = kdr_write_file(ctx, path, text, used, force);
+	free(text);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g, int64_t tasks,
+                       const char *format)
+{
+	const char *folder = cli_get(args, "output", NULL);
+	bool force = cli_flag(args, "force");
+	int code = EXIT_DONE;
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+		cli_error("%s: cannot make the folder: %s", folder, strerror(errno));
+		return EXIT_OTHER;
+	}
+	for (int64_t t = 0; t < tasks && code == EXIT_DONE; t++) {
+		char path[4096], labels[4096];
+		snprintf(path, sizeof path, "%s/task%lld.%s", folder, (long long)t + 1, format);
+		snprintf(labels, sizeof labels, "%s/task%lld.labels", folder, (long long)t + 1);
+		kdr_status st = kdr_generator_write(ctx, g, t, path, labels, force);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		if (code == EXIT_DONE && !cli_quiet(args))
+			printf("written: %s, %s\n", path, labels);
+	}
+	/* CSV files carry their names themselves. */
+	return code == EXIT_DONE && strcmp(format, "csv") != 0 ? write_features(ctx, g, folder, force) : code;
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	kdr_blobs blobs;
+	kdr_topics topics;
+	kdr_generator *g = NULL;
+	int64_t tasks = 2, k = 3, missing = 0, *samples = NULL;
+	bool text = cli_get_choice(args, "design", 0) == 1;
+	kdr_blobs_default(&blobs);
+	kdr_topics_default(&topics);
+	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
+		cli_error(cli_positional_count(args) > 0 ? "generate takes no arguments besides its options"
+		                                         : "generate needs -o DIR, the folder to write to");
+		return EXIT_USAGE;
+	}
+	if (!check_design(args, text) || !cli_get_int(args, "tasks", 1, 10000, &tasks) ||
+	    !cli_get_int(args, "clusters", 1, 1 << 20, &k) ||
+	    !cli_get_int(args, "missing", 0, 1 << 20, &missing) ||
+	    !(text ? read_topics(args, &topics) : read_blobs(args, &blobs)))
+		return EXIT_USAGE;
+	samples = calloc((size_t)tasks, sizeof *samples);
+	if (!samples || !parse_samples(cli_get(args, "samples", "200"), tasks, samples)) {
+		free(samples);
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx) {
+		free(samples);
+		return code;
+	}
+	blobs.tasks = topics.tasks = tasks;
+	blobs.k = topics.k = k;
+	blobs.missing = topics.missing = missing;
+	blobs.samples = topics.samples = samples;
+	kdr_status st = text ? kdr_generate_topics(ctx, &topics, &g) : kdr_generate_blobs(ctx, &blobs, &g);
+	code = st == KDR_OK
+	               ? write_tasks(ctx, args, g, tasks, formats[cli_get_choice(args, "to", text ? 1 : 0)])
+	               : cli_fail(ctx, st);
+	kdr_generator_free(g);
+	free(samples);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_generate = {
+	.name = "generate",
+	.usage = "[--design blobs|topics] -o DIR [OPTION...]",
+	.summary = "make seeded synthetic tasks",
+	.description = "blobs: Gaussian clusters; every task draws from the same centres, which it may "
+	               "shift, turn or lack. "
+	               "topics: counts of words from topics that all tasks share, mixed with words of each "
+	               "task's own.\n\n"
+	               "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The "
+	               "same seed gives the "
+	               "same data.",
+	.example = "# three related tasks; the second and third lack a cluster and are turned by 10 degrees "
+	           "a task\n"
+	           "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
+	           "kindred generate --design topics --words 5000 -n 1000 -o text",
+	.groups = groups,
+	.run = run,
+};

@@ -1,0 +1,206 @@
+/* kindred methods: the registry, for people and programs. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+
+static const cli_option own_options[] = {
+	{ .name = "json", .help = "print JSON" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+static const char *const families[] = { "cluster", "transfer", "features" };
+static const char *const types[] = { "int", "real", "bool", "choice" };
+static const struct {
+	unsigned flag;
+	const char *name, *words;
+} capabilities[] = {
+	{ KDR_ALGO_JOINT, "joint", "treats the tasks together" },
+	{ KDR_ALGO_SAME_K, "same_k", "needs one k for all tasks" },
+	{ KDR_ALGO_POOLED, "pooled", "can pool the tasks (--pooled)" },
+	{ KDR_ALGO_MONOTONE, "monotone", "the objective never rises" },
+	{ KDR_ALGO_PREDICT, "predict", "labels new samples from a saved model" },
+	{ KDR_ALGO_WEIGHTS, "weights", "takes sample weights" },
+	{ KDR_ALGO_NONNEG, "nonnegative", "needs entries >= 0" },
+};
+enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
+
+static void json_default(cli_json *j, const kdr_option_desc *o)
+{
+	switch (o->type) {
+	case KDR_OPTION_INT: json_int(j, "default", (int64_t)o->initial); break;
+	case KDR_OPTION_REAL: json_real(j, "default", o->initial); break;
+	case KDR_OPTION_BOOL: json_bool(j, "default", o->initial != 0); break;
+	case KDR_OPTION_CHOICE: json_string(j, "default", o->choices[(int)o->initial]); break;
+	}
+}
+
+static void json_method(cli_json *j, const kdr_algo *a)
+{
+	json_object(j, NULL);
+	json_string(j, "id", a->id);
+	json_string(j, "title", a->title);
+	json_string(j, "summary", a->summary);
+	json_string(j, "family", families[a->family]);
+	json_array(j, "capabilities");
+	for (int i = 0; i < CAPABILITIES; i++)
+		if (a->flags & capabilities[i].flag)
+			json_string(j, NULL, capabilities[i].name);
+	json_end_array(j);
+	json_array(j, "options");
+	for (const kdr_option_desc *o = a->options; o->name; o++) {
+		json_object(j, NULL);
+		json_string(j, "name", o->name);
+		json_string(j, "type", types[o->type]);
+		json_default(j, o);
+		if (o->automatic)
+			json_string(j, "automatic", o->automatic);
+		if (o->type == KDR_OPTION_INT || o->type == KDR_OPTION_REAL) {
+			json_real(j, "min", o->min);
+			json_real(j, "max", o->max);
+			json_bool(j, "open_min", o->open_min);
+			json_bool(j, "open_max", o->open_max);
+		}
+		if (o->choices) {
+			json_array(j, "choices");
+			for (int c = 0; o->choices[c]; c++)
+				json_string(j, NULL, o->choices[c]);
+			json_end_array(j);
+		}
+		if (o->symbol)
+			json_string(j, "symbol", o->symbol);
+		json_string(j, "help", o->help);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	json_array(j, "arrays");
+	for (const kdr_field_desc *f = a->fields; f->name; f++) {
+		json_object(j, NULL);
+		json_string(j, "name", f->name);
+		json_string(j, "dtype", f->type == KDR_FLOAT64 ? "float64" : "int64");
+		json_bool(j, "per_task", f->per_task);
+		json_bool(j, "in_model", f->in_model);
+		json_string(j, "shape", f->shape);
+		json_string(j, "help", f->help);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	json_array(j, "references");
+	for (int i = 0; a->references[i]; i++)
+		json_string(j, NULL, a->references[i]);
+	json_end_array(j);
+	json_end_object(j);
+}
+
+static void range_text(const kdr_option_desc *o, char *out, size_t room)
+{
+	if (o->type == KDR_OPTION_BOOL) {
+		snprintf(out, room, "true or false");
+	} else if (o->type == KDR_OPTION_CHOICE) {
+		size_t used = 0;
+		for (int i = 0; o->choices[i] && used < room; i++)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "",
+			                         o->choices[i]);
+	} else {
+		snprintf(out, room, "%s %c%g, %g%c",
+		         o->type == KDR_OPTION_INT ? "whole number in" : "number in", o->open_min ? '(' : '[',
+		         o->min, o->max, o->open_max ? ')' : ']');
+	}
+}
+
+static void print_method(const kdr_algo *a)
+{
+	printf("%s: %s\n%s\n\nfamily: %s", a->id, a->title, a->summary, families[a->family]);
+	for (int i = 0; i < CAPABILITIES; i++)
+		if (a->flags & capabilities[i].flag)
+			printf("; %s", capabilities[i].words);
+	printf("\n\nOptions (--set name=value):\n");
+	for (const kdr_option_desc *o = a->options; o->name; o++) {
+		char range[256], initial[64];
+		range_text(o, range, sizeof range);
+		if (o->automatic)
+			snprintf(initial, sizeof initial, "%s", o->automatic);
+		else if (o->type == KDR_OPTION_CHOICE)
+			snprintf(initial, sizeof initial, "%s", o->choices[(int)o->initial]);
+		else if (o->type == KDR_OPTION_BOOL)
+			snprintf(initial, sizeof initial, "%s", o->initial != 0 ? "true" : "false");
+		else
+			snprintf(initial, sizeof initial, "%g", o->initial);
+		printf("  %-12s %s\n  %-12s %s; default %s\n", o->name, o->help, "", range, initial);
+	}
+	printf("\nArrays (--arrays DIR):\n");
+	for (const kdr_field_desc *f = a->fields; f->name; f++)
+		printf("  %-12s %s, %s%s: %s\n", f->name, f->shape,
+		       f->type == KDR_FLOAT64 ? "float64" : "int64", f->per_task ? ", one a task" : "",
+		       f->help);
+	printf("\nReferences:\n");
+	for (int i = 0; a->references[i]; i++)
+		printf("  %s\n", a->references[i]);
+}
+
+static int unknown(const char *id)
+{
+	const char *all[128], *nearest[2];
+	size_t n = 0;
+	for (; n < kdr_algo_count() && n < 128; n++)
+		all[n] = kdr_algo_at(n)->id;
+	if (kdr_suggest(id, all, n, nearest, 1))
+		cli_error("there is no method '%s'; did you mean %s?", id, nearest[0]);
+	else
+		cli_error("there is no method '%s'; 'kindred methods' lists them", id);
+	return EXIT_USAGE;
+}
+
+static int run(cli_args *args)
+{
+	const char *id = cli_positional(args, 0);
+	const kdr_algo *one = id ? kdr_algo_find(id) : NULL;
+	if (cli_positional_count(args) > 1) {
+		cli_error("methods takes one ID at most; %d given", cli_positional_count(args));
+		return EXIT_USAGE;
+	}
+	if (id && !one)
+		return unknown(id);
+	if (cli_flag(args, "json")) {
+		cli_json j = { 0 };
+		if (one) {
+			json_method(&j, one);
+		} else {
+			json_array(&j, NULL);
+			for (size_t i = 0; i < kdr_algo_count(); i++)
+				json_method(&j, kdr_algo_at(i));
+			json_end_array(&j);
+		}
+		if (j.failed)
+			cli_error("out of memory");
+		else
+			puts(j.text);
+		json_free(&j);
+	} else if (one) {
+		print_method(one);
+	} else {
+		for (size_t i = 0; i < kdr_algo_count(); i++)
+			printf("%-12s %-9s %s\n", kdr_algo_at(i)->id, families[kdr_algo_at(i)->family],
+			       kdr_algo_at(i)->title);
+		printf("\n'kindred methods ID' shows a method's options, arrays and references.\n");
+	}
+	return cli_finish(EXIT_DONE);
+}
+
+const cli_command cli_methods = {
+	.name = "methods",
+	.usage = "[--json] [ID]",
+	.summary = "list the methods, or one method's options and references",
+	.description = "Without ID, a line for each method. With ID, its options with defaults and bounds, "
+	               "the arrays it "
+	               "leaves, and the papers it comes from.",
+	.example = "kindred methods kmeans",
+	.groups = groups,
+	.run = run,
+};

@@ -1,0 +1,316 @@
+/* Help, manual pages and completions, all from the command tables. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WIDTH = 90, INDENT = 28 };
+
+/* Words of `text` from column `at` on, continued at `indent`. */
+static void wrapped(FILE *out, const char *text, int at, int indent)
+{
+	int column = at;
+	while (*text) {
+		size_t word = strcspn(text, " \n");
+		if (column > indent && column + 1 + (int)word > WIDTH) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, word, out);
+		column += (int)word;
+		text += word;
+		if (strncmp(text, "\n\n", 2) == 0) {
+			fprintf(out, "\n\n%*s", indent, "");
+			column = indent;
+			text += 2;
+		}
+		while (*text == ' ' || *text == '\n')
+			text++;
+	}
+	fputc('\n', out);
+}
+
+/* "-k, --clusters=K" */
+static int option_text(const cli_option *o, char *out, size_t room)
+{
+	char letter[8] = "    ";
+	if (o->letter)
+		snprintf(letter, sizeof letter, "-%c, ", o->letter);
+	return snprintf(out, room, "%s--%s%s%s%s", letter, o->negatable ? "[no-]" : "", o->name,
+	                o->value ? " " : "", o->value ? o->value : "");
+}
+
+static void help_text(const cli_option *o, char *out, size_t room)
+{
+	size_t used = (size_t)snprintf(out, room, "%s", o->help);
+	for (int i = 0; o->choices && o->choices[i] && used < room; i++)
+		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : ": ", o->choices[i]);
+}
+
+static void print_options(FILE *out, const cli_option_group *groups)
+{
+	for (const cli_option_group *g = groups; g->title; g++) {
+		fprintf(out, "\n%s:\n", g->title);
+		for (const cli_option *o = g->options; o->name; o++) {
+			char left[96], right[512];
+			int n = option_text(o, left, sizeof left);
+			help_text(o, right, sizeof right);
+			fprintf(out, "  %s", left);
+			if (n + 2 >= INDENT - 1)
+				fprintf(out, "\n%*s", INDENT, "");
+			else
+				fprintf(out, "%*s", INDENT - n - 2, "");
+			wrapped(out, right, INDENT, INDENT);
+		}
+	}
+}
+
+void cli_help_command(FILE *out, const cli_command *c)
+{
+	fprintf(out, "Usage: kindred %s %s\n\n", c->name, c->usage);
+	wrapped(out, c->description, 0, 0);
+	fprintf(out, "\nExample:\n");
+	for (const char *line = c->example; *line;) {
+		size_t n = strcspn(line, "\n");
+		fprintf(out, "  %.*s\n", (int)n, line);
+		line += n + (line[n] == '\n');
+	}
+	print_options(out, c->groups);
+}
+
+void cli_help_overview(FILE *out)
+{
+	fprintf(out,
+	        "kindred %s: knowledge transfer between data sets\n\n"
+	        "Usage: kindred COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
+	        kdr_version());
+	for (const cli_command *const *c = cli_commands; *c; c++)
+		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+	fprintf(out,
+	        "\nStart here:\n"
+	        "  kindred demo                            # the main job on built-in data\n"
+	        "  kindred cluster -k 3 -o out data.csv    # cluster a table\n"
+	        "  kindred help COMMAND                    # a command's options, with an example\n\n"
+	        "Exit status: 0 done; 2 misuse of the command line; 3 bad or unreadable data; 4 numeric\n"
+	        "failure; 5 not converged with --strict; 130 interrupted; 1 anything else.\n");
+}
+
+/* --- manual pages --------------------------------------------------------------------------------- */
+
+/* roff treats leading dots and quotes, backslashes and dashes specially. */
+static void roff(FILE *out, const char *text)
+{
+	bool line_start = true;
+	for (const char *p = text; *p; p++) {
+		if (strncmp(p, "\n\n", 2) == 0) {
+			fputs("\n.PP\n", out);
+			p++;
+			line_start = true;
+			continue;
+		}
+		if (line_start && (*p == '.' || *p == '\''))
+			fputs("\\&", out);
+		if (*p == '-')
+			fputs("\\-", out);
+		else if (*p == '\\')
+			fputs("\\e", out);
+		else
+			fputc(*p, out);
+		line_start = *p == '\n';
+	}
+}
+
+static void man_upper(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputc(toupper((unsigned char)*text), out);
+}
+
+static void man_options(FILE *out, const cli_command *c)
+{
+	fprintf(out, ".SH OPTIONS\n");
+	for (const cli_option_group *g = c->groups; g->title; g++) {
+		fprintf(out, ".SS \"");
+		roff(out, g->title);
+		fprintf(out, "\"\n");
+		for (const cli_option *o = g->options; o->name; o++) {
+			char right[512];
+			help_text(o, right, sizeof right);
+			fprintf(out, ".TP\n");
+			if (o->letter)
+				fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+			fprintf(out, "\\fB\\-\\-%s", o->negatable ? "[no\\-]" : "");
+			roff(out, o->name);
+			fprintf(out, "\\fR");
+			if (o->value) {
+				fprintf(out, " \\fI");
+				roff(out, o->value);
+				fprintf(out, "\\fR");
+			}
+			fputc('\n', out);
+			roff(out, right);
+			fprintf(out, ".\n");
+		}
+	}
+}
+
+static const char man_exit_status[] = ".SH EXIT STATUS\n0 done; 2 misuse of the command line; 3 bad or "
+                                      "unreadable data; 4 numeric failure; 5 not\n"
+                                      "converged with \\-\\-strict; 130 interrupted (the best result so far "
+                                      "is written if \\-o was given);\n"
+                                      "1 anything else.\n";
+
+void cli_man(FILE *out, const cli_command *c)
+{
+	if (!c) {
+		fprintf(out,
+		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- "
+		        "knowledge transfer between "
+		        "data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] "
+		        "[\\fIARGUMENT\\fR...]\n"
+		        ".SH DESCRIPTION\nClusters several related data sets together, and carries labels "
+		        "from a labelled "
+		        "data set to an unlabelled one.\n.SH COMMANDS\n",
+		        kdr_version());
+		for (const cli_command *const *each = cli_commands; *each; each++) {
+			fprintf(out, ".TP\n\\fBkindred\\-%s\\fR(1)\n", (*each)->name);
+			roff(out, (*each)->summary);
+			fprintf(out, "\n");
+		}
+		fputs(man_exit_status, out);
+		return;
+	}
+	fprintf(out, ".TH KINDRED\\-");
+	man_upper(out, c->name);
+	fprintf(out, " 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred\\-%s \\- ", kdr_version(),
+	        c->name);
+	roff(out, c->summary);
+	fprintf(out, "\n.SH SYNOPSIS\n.B kindred %s\n", c->name);
+	roff(out, c->usage);
+	fprintf(out, "\n.SH DESCRIPTION\n");
+	roff(out, c->description);
+	fprintf(out, "\n");
+	man_options(out, c);
+	fprintf(out, ".SH EXAMPLE\n.nf\n");
+	roff(out, c->example);
+	fprintf(out, "\n.fi\n");
+	fputs(man_exit_status, out);
+	fprintf(out, ".SH SEE ALSO\n\\fBkindred\\fR(1)\n");
+}
+
+/* --- shell completion ------------------------------------------------------------------------------ */
+
+void cli_completion_bash(FILE *out)
+{
+	fprintf(out,
+	        "# bash completion for kindred; made by 'kindred help --completion bash'\n_kindred()\n{\n"
+	        "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	        "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W \"");
+	for (const cli_command *const *c = cli_commands; *c; c++)
+		fprintf(out, "%s%s", c == cli_commands ? "" : " ", (*c)->name);
+	fprintf(out, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tlocal words=''\n\tcase ${COMP_WORDS[1]} in\n");
+	for (const cli_command *const *c = cli_commands; *c; c++) {
+		fprintf(out, "\t%s)\n\t\tcase $prev in\n", (*c)->name);
+		for (const cli_option_group *g = (*c)->groups; g->title; g++)
+			for (const cli_option *o = g->options; o->name; o++) {
+				if (!o->choices && strcmp(o->name, "method") != 0)
+					continue;
+				fprintf(out, "\t\t--%s%s%c) words='", o->name, o->letter ? "|-" : "",
+				        o->letter ? o->letter : ' ');
+				if (o->choices)
+					for (int i = 0; o->choices[i]; i++)
+						fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
+				else
+					for (size_t i = 0; i < kdr_algo_count(); i++)
+						fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
+				fprintf(out,
+				        "'; COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return ;;\n");
+			}
+		fprintf(out, "\t\tesac\n\t\twords='");
+		for (const cli_option_group *g = (*c)->groups; g->title; g++)
+			for (const cli_option *o = g->options; o->name; o++) {
+				fprintf(out, "--%s ", o->name);
+				if (o->negatable)
+					fprintf(out, "--no-%s ", o->name);
+			}
+		fprintf(out, "'\n\t\t;;\n");
+	}
+	fprintf(out, "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+	             "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n\tesac\n}\ncomplete -o filenames -F "
+	             "_kindred kindred\n");
+}
+
+/* Inside a zsh _arguments spec: brackets, colons and quotes are special. */
+static void zsh_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else if (strchr("[]:\\", *text))
+			fprintf(out, "\\%c", *text);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
+{
+	fprintf(out, "\t\t\t'%s%s[", o->repeats ? "*" : "", dashed);
+	zsh_text(out, o->help);
+	fputc(']', out);
+	if (o->value) {
+		fputc(':', out);
+		zsh_text(out, o->value);
+		fputc(':', out);
+		if (o->choices) {
+			fputc('(', out);
+			for (int i = 0; o->choices[i]; i++)
+				fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
+			fputc(')', out);
+		} else if (strcmp(o->name, "method") == 0) {
+			fputc('(', out);
+			for (size_t i = 0; i < kdr_algo_count(); i++)
+				fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
+			fputc(')', out);
+		} else {
+			fputs("_files", out);
+		}
+	}
+	fputs("' \\\n", out);
+}
+
+void cli_completion_zsh(FILE *out)
+{
+	fprintf(out, "#compdef kindred\n# zsh completion for kindred; made by 'kindred help --completion "
+	             "zsh'\n_kindred() {\n"
+	             "\tlocal -a commands=(\n");
+	for (const cli_command *const *c = cli_commands; *c; c++) {
+		fprintf(out, "\t\t'%s:", (*c)->name);
+		zsh_text(out, (*c)->summary);
+		fprintf(out, "'\n");
+	}
+	fprintf(out, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	             "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n");
+	for (const cli_command *const *c = cli_commands; *c; c++) {
+		fprintf(out, "\t%s)\n\t\t_arguments \\\n", (*c)->name);
+		for (const cli_option_group *g = (*c)->groups; g->title; g++)
+			for (const cli_option *o = g->options; o->name; o++) {
+				char dashed[64];
+				snprintf(dashed, sizeof dashed, "--%s", o->name);
+				zsh_option(out, o, dashed);
+				if (o->negatable) {
+					snprintf(dashed, sizeof dashed, "--no-%s", o->name);
+					zsh_option(out, o, dashed);
+				}
+				if (o->letter) {
+					snprintf(dashed, sizeof dashed, "-%c", o->letter);
+					zsh_option(out, o, dashed);
+				}
+			}
+		fprintf(out, "\t\t\t'*:file:_files'\n\t\t;;\n");
+	}
+	fprintf(out, "\tesac\n}\n_kindred \"$@\"\n");
+}

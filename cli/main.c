@@ -1,0 +1,126 @@
+/* kindred: the command-line program. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <string.h>
+
+const cli_command *const cli_commands[] = {
+	&cli_cluster, &cli_predict, &cli_evaluate, &cli_report, &cli_vectorize, &cli_generate,
+	&cli_methods, &cli_demo,    &cli_version,  &cli_help,   NULL,
+};
+
+const cli_command *cli_command_find(const char *name)
+{
+	for (const cli_command *const *c = cli_commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *all[32], *nearest[1];
+	size_t n = 0;
+	for (const cli_command *const *c = cli_commands; *c && n < 32; c++)
+		all[n++] = (*c)->name;
+	if (kdr_suggest(name, all, n, nearest, 1))
+		cli_error("there is no command '%s'; did you mean '%s'?", name, nearest[0]);
+	else
+		cli_error("there is no command '%s'; 'kindred help' lists them", name);
+	return EXIT_USAGE;
+}
+
+/* --- version and help: small enough to live here ----------------------------------------------------- */
+
+static const cli_option_group common_only[] = { { "Common", cli_common_options }, { NULL, NULL } };
+
+static int run_version(cli_args *args)
+{
+	printf("kindred %s\n", kdr_version());
+	if (cli_flag(args, "verbose"))
+		fputs(kdr_build_info(), stdout);
+	return cli_finish(EXIT_DONE);
+}
+
+const cli_command cli_version = {
+	.name = "version",
+	.usage = "[-v]",
+	.summary = "print the version; with -v also the compiler and libraries",
+	.description = "Prints the version. With -v also what this program was built with.",
+	.example = "kindred version -v",
+	.groups = common_only,
+	.run = run_version,
+};
+
+static const char *const shells[] = { "bash", "zsh", NULL };
+static const cli_option help_options[] = {
+	{ .name = "man", .help = "print the manual page (roff) instead" },
+	{ .name = "completion",
+	  .value = "SHELL",
+	  .choices = shells,
+	  .help = "print the completion script of a shell" },
+	CLI_OPTIONS_END,
+};
+static const cli_option_group help_groups[] = {
+	{ "Options", help_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+static int run_help(cli_args *args)
+{
+	const char *name = cli_positional(args, 0);
+	const cli_command *command = name ? cli_command_find(name) : NULL;
+	if (name && !command)
+		return unknown_command(name);
+	if (cli_get(args, "completion", NULL))
+		(cli_get_choice(args, "completion", 0) == 0 ? cli_completion_bash
+		                                            : cli_completion_zsh)(stdout);
+	else if (cli_flag(args, "man"))
+		cli_man(stdout, command);
+	else if (command)
+		cli_help_command(stdout, command);
+	else
+		cli_help_overview(stdout);
+	return cli_finish(EXIT_DONE);
+}
+
+const cli_command cli_help = {
+	.name = "help",
+	.usage = "[COMMAND] [--man | --completion SHELL]",
+	.summary = "explain a command",
+	.description = "Without COMMAND, lists the commands. The manual pages and the completion scripts for "
+	               "bash and zsh come "
+	               "from the same tables.",
+	.example =
+	        "kindred help cluster\n# completion for this shell\nsource <(kindred help --completion bash)",
+	.groups = help_groups,
+	.run = run_help,
+};
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		cli_help_overview(stderr);
+		return EXIT_USAGE;
+	}
+	const char *name = argv[1];
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	const cli_command *command = cli_command_find(name);
+	if (!command)
+		return unknown_command(name);
+	cli_args *args = cli_args_parse(command, argc - 2, argv + 2);
+	if (!args)
+		return EXIT_USAGE;
+	int code;
+	if (cli_flag(args, "help")) {
+		cli_help_command(stdout, command);
+		code = cli_finish(EXIT_DONE);
+	} else {
+		code = command->run(args);
+	}
+	cli_args_free(args);
+	return code;
+}

@@ -1,0 +1,214 @@
+/* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupts;
+
+static struct {
+	double start, limit; /* seconds; limit 0: none */
+} session;
+
+static struct {
+	bool show;      /* a progress line is wanted */
+	bool line_open; /* one stands on the terminal now */
+	bool verbose;
+	double last_drawn; /* when, so that it is redrawn a few times a second at most */
+	double stage_start;
+} progress;
+
+double cli_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void clear_line(void)
+{
+	if (progress.line_open)
+		fputs("\r\033[K", stderr);
+	progress.line_open = false;
+}
+
+static void print_line(const char *kind, const char *format, va_list args)
+{
+	clear_line();
+	fprintf(stderr, "kindred: %s", kind);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void cli_error(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_line("", format, args);
+	va_end(args);
+}
+
+void cli_warn(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_line("warning: ", format, args);
+	va_end(args);
+}
+
+int cli_exit_code(kdr_status status)
+{
+	if (status == KDR_OK)
+		return EXIT_DONE;
+	switch (status / 10) {
+	case 1: return EXIT_USAGE;
+	case 2: return EXIT_DATA;
+	case 3: return EXIT_NUMERIC;
+	case 6: return EXIT_USAGE; /* a method was asked for what it cannot do */
+	default: return EXIT_OTHER;
+	}
+}
+
+int cli_fail(const kdr_context *ctx, kdr_status status)
+{
+	const char *detail = kdr_context_error(ctx);
+	if (cli_interrupted()) {
+		cli_error("interrupted before there was a result");
+		return EXIT_INTERRUPTED;
+	}
+	cli_error("%s", detail[0] ? detail : kdr_strerror(status));
+	return cli_exit_code(status);
+}
+
+int cli_fail_reading(const kdr_context *ctx, kdr_status status)
+{
+	int code = cli_fail(ctx, status);
+	return code != EXIT_INTERRUPTED && (status == KDR_ERR_UNSUPPORTED || status == KDR_ERR_SIZE)
+	               ? EXIT_DATA
+	               : code;
+}
+
+/* --- Ctrl-C ------------------------------------------------------------------------------------- */
+
+static void on_interrupt(int signal_number)
+{
+	(void)signal_number;
+	if (++interrupts > 2) /* the third time the user means it: now */
+		_exit(EXIT_INTERRUPTED);
+}
+
+bool cli_interrupted(void)
+{
+	return interrupts > 0;
+}
+
+/* --- progress ------------------------------------------------------------------------------------ */
+
+static void draw(const kdr_event *e, double now)
+{
+	char left[48] = "", objective[48] = "", count[64] = "";
+	if (e->total > 0 && e->iteration > 0) {
+		double per_step = (now - progress.stage_start) / (double)e->iteration;
+		double rest = per_step * (double)(e->total - e->iteration);
+		/* Iterations usually stop before their limit, so this is a bound. */
+		snprintf(left, sizeof left, rest >= 60 ? "  at most %.0f min left" : "  at most %.0f s left",
+		         rest >= 60 ? rest / 60 : rest);
+	}
+	if (e->total > 0)
+		snprintf(count, sizeof count, " %lld/%lld", (long long)e->iteration, (long long)e->total);
+	else if (e->iteration > 0)
+		snprintf(count, sizeof count, " %lld", (long long)e->iteration);
+	if (isfinite(e->objective))
+		snprintf(objective, sizeof objective, "  objective %.6g", e->objective);
+	fprintf(stderr, "\r\033[K%s%s%s  %.1f s%s", e->stage, count, objective, e->seconds, left);
+	fflush(stderr);
+	progress.line_open = true;
+}
+
+static int on_event(void *user, const kdr_event *e)
+{
+	(void)user;
+	double now = cli_now();
+	if (e->kind == KDR_EVENT_START)
+		progress.stage_start = now;
+	if (e->kind == KDR_EVENT_MESSAGE && progress.verbose) {
+		clear_line();
+		fprintf(stderr, "kindred: %s\n", e->message);
+	} else if (progress.show && (e->kind == KDR_EVENT_START || e->kind == KDR_EVENT_ITERATION)) {
+		if (e->kind == KDR_EVENT_START || now - progress.last_drawn > 0.1) {
+			draw(e, now);
+			progress.last_drawn = now;
+		}
+	} else if (e->kind == KDR_EVENT_END) {
+		clear_line();
+	}
+	return cli_interrupted();
+}
+
+/* --- the session --------------------------------------------------------------------------------- */
+
+bool cli_quiet(const cli_args *args)
+{
+	return cli_flag(args, "quiet");
+}
+
+kdr_context *cli_session_open(const cli_args *args, int *exit_code)
+{
+	int64_t seed = 1, threads = 0;
+	kdr_context *ctx = NULL;
+	*exit_code = EXIT_USAGE;
+	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
+	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
+	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit))
+		return NULL;
+	kdr_status st = kdr_context_new(&ctx, NULL);
+	if (st != KDR_OK) {
+		*exit_code = cli_fail(NULL, st);
+		return NULL;
+	}
+	kdr_context_set_seed(ctx, (uint64_t)seed);
+	kdr_context_set_threads(ctx, (int)threads);
+	progress.verbose = cli_flag(args, "verbose");
+	progress.show = !cli_quiet(args) &&
+	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
+	kdr_context_set_progress(ctx, on_event, NULL);
+	session.start = cli_now();
+
+	struct sigaction action = { .sa_handler = on_interrupt };
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+#ifdef SIGXFSZ
+	signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error of write(), with a message */
+#endif
+	*exit_code = EXIT_DONE;
+	return ctx;
+}
+
+void cli_session_limit(kdr_context *ctx)
+{
+	double left = session.limit - (cli_now() - session.start);
+	if (session.limit > 0)
+		kdr_context_set_time_limit(ctx, left > 1e-9 ? left : 1e-9);
+}
+
+void cli_session_close(kdr_context *ctx)
+{
+	clear_line();
+	kdr_context_free(ctx);
+}
+
+int cli_finish(int exit_code)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		cli_error("cannot write standard output: %s", strerror(errno));
+		return exit_code == EXIT_DONE ? EXIT_OTHER : exit_code;
+	}
+	return exit_code;
+}

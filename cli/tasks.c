@@ -1,0 +1,219 @@
+/* Data sets named on the command line: read, aligned, preprocessed, with their labels.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cli_task_split(const char *argument, char *name, size_t room, const char **path)
+{
+	const char *equals = strchr(argument, '=');
+	name[0] = '\0';
+	*path = argument;
+	/* A file whose own name holds '=' is still a file. */
+	if (!equals || equals == argument || (size_t)(equals - argument) >= room ||
+	    access(argument, F_OK) == 0 || memchr(argument, '/', (size_t)(equals - argument)))
+		return;
+	memcpy(name, argument, (size_t)(equals - argument));
+	name[equals - argument] = '\0';
+	*path = equals + 1;
+}
+
+void cli_reading(const cli_args *args, kdr_read_options *out)
+{
+	const char *header = cli_get(args, "header", NULL);
+	*out = (kdr_read_options){
+		.format = cli_get(args, "format", NULL),
+		.label_column = cli_get(args, "label-column", NULL),
+		.id_column = cli_get(args, "id-column", NULL),
+		.header = header ? strcmp(header, "1") == 0 : -1,
+		.missing = cli_get(args, "missing", NULL),
+		.decimal = cli_get(args, "decimal", NULL),
+	};
+}
+
+/* Names become names of files. */
+static int check_names(const cli_tasks *tasks)
+{
+	for (int64_t i = 0; i < tasks->count; i++) {
+		const char *name = kdr_data_name(tasks->data[i]);
+		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+			cli_error("'%s' cannot be the name of a task: give one with name=path", name);
+			return EXIT_USAGE;
+		}
+		for (int64_t j = 0; j < i; j++)
+			if (strcmp(name, kdr_data_name(tasks->data[j])) == 0) {
+				cli_error("two tasks are called '%s': give them names with name=path", name);
+				return EXIT_USAGE;
+			}
+	}
+	return EXIT_DONE;
+}
+
+static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
+{
+	int64_t top = 0;
+	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
+		return false;
+	*out = (kdr_prep_options){
+		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
+		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
+		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
+		.scale = (kdr_scale)cli_get_choice(args, "scale", KDR_SCALE_NONE),
+		.top_features = top,
+		.fit_each = cli_get_choice(args, "fit-on", 0) == 1,
+	};
+	return true;
+}
+
+static int prepare(kdr_context *ctx, const kdr_prep_options *options, cli_tasks *tasks)
+{
+	double start = cli_now();
+	kdr_status st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
+	tasks->seconds_prepare = cli_now() - start;
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
+{
+	int count = cli_positional_count(args), code = EXIT_DONE;
+	double start = cli_now();
+	kdr_read_options reading;
+	kdr_prep_options preparing;
+	*out = (cli_tasks){ 0 };
+	if (!read_prep_options(args, &preparing))
+		return EXIT_USAGE;
+	if (count == 0) {
+		cli_error("%s needs at least one TASK: a data file, or name=file",
+		          cli_args_command(args)->name);
+		return EXIT_USAGE;
+	}
+	out->data = calloc((size_t)count, sizeof(kdr_data *));
+	out->truth = calloc((size_t)count, sizeof(kdr_labels *));
+	out->init = calloc((size_t)count, sizeof(kdr_labels *));
+	if (!out->data || !out->truth || !out->init) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	cli_reading(args, &reading);
+	for (int i = 0; i < count && code == EXIT_DONE; i++) {
+		char name[256];
+		const char *path;
+		cli_task_split(cli_positional(args, i), name, sizeof name, &path);
+		if (strcmp(path, "-") == 0 && !reading.format) {
+			cli_error("standard input needs --format");
+			return EXIT_USAGE;
+		}
+		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
+		kdr_status st = kdr_read(ctx, path, &reading, &out->data[i]);
+		if (st != KDR_OK)
+			code = cli_fail_reading(ctx, st);
+		else
+			out->count++;
+	}
+	out->seconds_read = cli_now() - start;
+	if (code == EXIT_DONE)
+		code = check_names(out);
+	if (code == EXIT_DONE)
+		code = prepare(ctx, &preparing, out);
+	return code;
+}
+
+/* --- labels -------------------------------------------------------------------------------------- */
+
+static int read_one(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
+                    kdr_labels **out)
+{
+	kdr_mat x = kdr_data_mat(data);
+	kdr_status st = kdr_read_labels(ctx, path, out);
+	if (st != KDR_OK)
+		return cli_fail_reading(ctx, st);
+	if ((*out)->n != kdr_mat_rows(&x)) {
+		cli_error("%s: %lld %s, but task %s has %lld samples", path, (long long)(*out)->n, what,
+		          kdr_data_name(data), (long long)kdr_mat_rows(&x));
+		return EXIT_DATA;
+	}
+	return EXIT_DONE;
+}
+
+static int read_list(kdr_context *ctx, const cli_args *args, const char *option, const cli_tasks *tasks,
+                     const char *what, kdr_labels **out)
+{
+	const char *text = cli_get(args, option, NULL);
+	cli_list list;
+	int code = EXIT_DONE;
+	if (!text)
+		return EXIT_DONE;
+	if (!cli_list_split(text, &list))
+		return EXIT_OTHER;
+	if (list.count != tasks->count) {
+		cli_error("--%s names %d files for %lld tasks: one for each is needed", option, list.count,
+		          (long long)tasks->count);
+		code = EXIT_USAGE;
+	}
+	for (int i = 0; i < list.count && code == EXIT_DONE; i++)
+		code = read_one(ctx, list.items[i], tasks->data[i], what, &out[i]);
+	cli_list_free(&list);
+	return code;
+}
+
+/* <stem>.labels beside the data: path less its ending (and .gz). */
+static char *labels_beside(const char *path)
+{
+	size_t n = strlen(path);
+	char *out = malloc(n + 8);
+	if (!out)
+		return NULL;
+	strcpy(out, path);
+	if (n > 3 && strcmp(out + n - 3, ".gz") == 0)
+		out[n - 3] = '\0';
+	char *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
+	if (dot && (!slash || dot > slash + 1))
+		*dot = '\0';
+	strcat(out, ".labels");
+	return out;
+}
+
+int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+{
+	int code = read_list(ctx, args, "truth", tasks, "known classes", tasks->truth);
+	if (code == EXIT_DONE)
+		code = read_list(ctx, args, "init", tasks, "initial labels", tasks->init);
+	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++)
+		if (tasks->init[i] && !tasks->init[i]->integers) {
+			cli_error("--init: labels of task %s are not all whole numbers",
+			          kdr_data_name(tasks->data[i]));
+			code = EXIT_DATA;
+		}
+	if (code != EXIT_DONE || cli_get(args, "truth", NULL) || !cli_flag(args, "score"))
+		return code;
+	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
+		char *path = labels_beside(kdr_data_path(tasks->data[i]));
+		if (!path) {
+			cli_error("out of memory");
+			return EXIT_OTHER;
+		}
+		if (access(path, F_OK) == 0)
+			code = read_one(ctx, path, tasks->data[i], "known classes", &tasks->truth[i]);
+		else if (!kdr_data_labels(tasks->data[i]))
+			cli_warn("--score: there is no %s: task %s is not scored", path,
+			         kdr_data_name(tasks->data[i]));
+		free(path);
+	}
+	return code;
+}
+
+void cli_tasks_free(cli_tasks *tasks)
+{
+	for (int64_t i = 0; i < tasks->count; i++) {
+		kdr_data_free(tasks->data[i]);
+		kdr_labels_free(tasks->truth[i]);
+		kdr_labels_free(tasks->init[i]);
+	}
+	free(tasks->data);
+	free(tasks->truth);
+	free(tasks->init);
+	kdr_prep_free(tasks->prep);
+	*tasks = (cli_tasks){ 0 };
+}

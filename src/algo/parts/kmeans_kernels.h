@@ -1,0 +1,42 @@
+/* The inner loops of k-means. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Leaf functions without threads. Rows come as lists, since the bounds leave only some rows to do.
+ * Centres stand transposed in tiles of 8: lane j of tile t and feature f is
+ * table[t * tile_step + f * feature_step + j]. */
+#ifndef KDRI_KMEANS_KERNELS_H
+#define KDRI_KMEANS_KERNELS_H
+
+#include "core/internal.h"
+
+enum { KDRI_LANES = 8 };
+
+typedef struct kdri_table {
+	double *at;
+	int64_t tile_step, feature_step;
+} kdri_table;
+
+/* out[r * ldo + 8 * t + j] = row rows[r] . centre j of tile t, for `tiles` tiles from `first` on. Each
+ * value is one sum over the features in increasing order: it does not depend on the other rows, and is
+ * the same for a dense row and for the sparse row of its non-zero entries. */
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_table *table,
+                  int64_t first, int64_t tiles, double *out, int64_t ldo);
+
+/* Smallest and second smallest of v_j = offset[j] - twice[r] * dots[r * ldo + j], j < width, and the
+ * lowest index that attains the smallest. `twice` NULL: all 2. */
+void kdri_km_scan(const double *dots, int64_t ldo, int64_t count, int64_t width, const double *offset,
+                  const double *twice, double *best, double *second, int32_t *arg);
+
+/* out[r] = |s x_i - c_a|^2 for i = rows[r], a = label[i], s = scale[i] (NULL: 1). Dense: by differences.
+ * Sparse: as sum s x (s x - 2 c) + norms[a], norms[a] = |c_a|^2, cut off at 0. */
+void kdri_km_own(const kdr_mat *x, const int64_t *rows, int64_t count, const double *centres,
+                 const double *norms, const int32_t *label, const double *scale, double *out);
+
+/* sum[f] += coef[r] * x[rows[r]][f] for r = 0, 1, ..; features f0 <= f < f1 (sparse: all of them). */
+void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
+                 int64_t f1, double *sum);
+
+/* out[i] = |x_i - shift|^2, rows begin <= i < end; shift NULL: 0. shift_norm = |shift|^2. */
+void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *shift, double shift_norm,
+                   double *out);
+
+#endif

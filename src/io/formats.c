@@ -1,0 +1,52 @@
+/* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
+#include <strings.h>
+
+#include "io/io.h"
+
+static const kdri_format *const formats[] = {
+	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight, &kdri_format_npy,
+	&kdri_format_npz, &kdri_format_hdf5, &kdri_format_h5ad, &kdri_format_mat,
+};
+
+const kdri_format *kdri_format_at(int64_t index)
+{
+	return index >= 0 && index < (int64_t)(sizeof formats / sizeof formats[0]) ? formats[index] : NULL;
+}
+
+static bool ends_with(const char *text, size_t length, const char *ending)
+{
+	size_t n = strlen(ending);
+	return length > n && strncasecmp(text + length - n, ending, n) == 0;
+}
+
+static const kdri_format *find_ending(const char *path, size_t length)
+{
+	const kdri_format *f;
+	for (int64_t i = 0; (f = kdri_format_at(i)); i++)
+		for (const char *const *e = f->endings; *e; e++)
+			if (ends_with(path, length, *e))
+				return f;
+	return NULL;
+}
+
+const kdri_format *kdri_format_find(const char *id, const char *path)
+{
+	const kdri_format *f;
+	if (!id) {
+		/* The whole name, else what stands before a colon: "file.h5:/group/dataset". */
+		f = find_ending(path, strlen(path));
+		for (size_t i = strlen(path); !f && i > 0; i--)
+			if (path[i - 1] == ':')
+				f = find_ending(path, i - 1);
+		return f;
+	}
+	for (int64_t i = 0; (f = kdri_format_at(i)); i++) {
+		if (strcasecmp(f->id, id) == 0)
+			return f;
+		/* An ending is as good a name: "libsvm", "h5". */
+		for (const char *const *e = f->endings; *e; e++)
+			if (strcasecmp(*e + 1, id) == 0)
+				return f;
+	}
+	return NULL;
+}

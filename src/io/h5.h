@@ -1,0 +1,115 @@
+/* HDF5 with its sharp edges covered: what .h5, .h5ad, MATLAB v7.3 and model files share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nothing is read before its size was compared with what the file holds; external links, external and
+ * virtual storage are refused; the library's error printing is off while a file is open. */
+#ifndef KDRI_H5_H
+#define KDRI_H5_H
+
+#include <hdf5.h>
+
+#include "io/binary.h"
+
+/* --- h5.c: files and what is in them --------------------------------------------------------------- */
+
+typedef struct kdri_h5 {
+	const char *path; /* borrowed */
+	hid_t file;
+	hid_t links;   /* access to objects: no external links */
+	int64_t bytes; /* size of the file */
+	bool entered, writing;
+	H5E_auto2_t print; /* what printed errors before */
+	void *print_data;
+} kdri_h5;
+
+/* Both start from a zeroed struct; close accepts one that was never opened. Close what was opened or
+ * created before anything else is done with the file. */
+kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
+/* Writes to the temporary file of an output; `path` is named in errors. */
+kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
+void kdri_h5_close(kdri_h5 *h5);
+/* Ends writing: KDR_ERR_WRITE if not all bytes reached the file. Closes in any case. */
+kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5);
+/* The error with HDF5's own reason, from its error stack: call right after what failed. */
+kdr_status kdri_h5_fail(kdr_context *ctx, const kdri_h5 *h5, kdr_status status, const char *name,
+                        const char *what);
+
+typedef enum kdri_h5_kind { KDRI_H5_NONE, KDRI_H5_GROUP, KDRI_H5_DATASET } kdri_h5_kind;
+kdri_h5_kind kdri_h5_what(const kdri_h5 *h5, const char *name);
+
+/* Calls `visit` for each object that hard links lead to below `group`, at most 12 levels deep and 100000
+ * in all, until it returns false. */
+typedef bool (*kdri_h5_visit)(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind);
+kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
+                        kdri_h5_visit visit, void *user);
+
+/* Attribute of an object as text; false if there is none, or none that is text. */
+bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room);
+/* Exactly `count` numbers; false if there are none or not so many. */
+bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count,
+                      int64_t *out);
+bool kdri_h5_real(const kdri_h5 *h5, const char *name, const char *attribute, double *out);
+
+/* --- h5_read.c: datasets ------------------------------------------------------------------------------ */
+
+typedef enum kdri_h5_class { KDRI_H5_NUMBER, KDRI_H5_STRING, KDRI_H5_COMPOUND, KDRI_H5_OTHER } kdri_h5_class;
+
+/* An open dataset whose size is believable. */
+typedef struct kdri_h5_array {
+	hid_t id, space, type;
+	kdri_h5_class type_class;
+	bool floating;
+	int ndim; /* may be more than 3; shape then holds the first three */
+	int64_t shape[3], count;
+	int64_t chunk_rows; /* rows that are stored together: 1 where they are not in chunks */
+	char label[256];    /* "file.h5:/name" */
+} kdri_h5_array;
+
+kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdri_h5_array *out);
+/* Accepts a zeroed struct. */
+void kdri_h5_array_close(kdri_h5_array *array);
+
+/* Rows begin .. begin+rows-1 (of the first dimension, everything of the others), converted by HDF5. */
+kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *array, int64_t begin, int64_t rows,
+                               double *out);
+kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *array, int64_t begin, int64_t rows,
+                              int64_t *out);
+/* All elements of a 1-D dataset. Integers become their decimal text. `field`: of a compound; or NULL. */
+kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *array, const char *field, char ***out);
+/* An integer field of all elements of a 1-D compound. */
+kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *array, const char *field,
+                               int64_t **out);
+bool kdri_h5_has_field(const kdri_h5_array *array, const char *field, bool *text);
+
+/* --- h5_matrix.c: matrices in and out ------------------------------------------------------------------ */
+
+/* True for a dataset of numbers with two dimensions, or a group that holds a sparse matrix. */
+bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name);
+/* Reads one into a data set: dense (1-D: one column), or a group with data, indices and indptr, in
+ * AnnData's layouts of any age. */
+kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdr_data *data);
+/* A dataset of one or two dimensions; MATLAB's appear transposed. */
+kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool transposed, kdr_data *data);
+/* data, indices, indptr of these names in `group`; used for MATLAB's ir, jc too. */
+kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const char *group,
+                                   const char *const names[3], bool by_column, int64_t rows, int64_t cols,
+                                   kdr_data *data);
+
+/* --- h5_write.c ----------------------------------------------------------------------------------------- */
+
+kdr_status kdri_h5_make_group(kdr_context *ctx, const kdri_h5 *h5, const char *name);
+kdr_status kdri_h5_write_array(kdr_context *ctx, const kdri_h5 *h5, const char *name, hid_t type, int ndim,
+                               const int64_t *shape, const void *data);
+/* Variable-length UTF-8. */
+kdr_status kdri_h5_write_strings(kdr_context *ctx, const kdri_h5 *h5, const char *name,
+                                 const char *const *strings, int64_t count);
+kdr_status kdri_h5_set_text(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                            const char *text);
+kdr_status kdri_h5_set_integers(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                                const int64_t *values, int64_t count);
+kdr_status kdri_h5_set_real(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                            double value);
+/* A matrix as kdri_h5_read_matrix reads it: a dataset, or a group in AnnData's CSR layout. */
+kdr_status kdri_h5_write_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *data);
+
+#endif

@@ -1,0 +1,182 @@
+/* Files with one label, or one name, a line. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Blanks around a label, a byte order mark and carriage returns do not count; blank lines at the end are
+ * ignored, one before another label is an error, since the labels would no longer match the rows. */
+#include "io/text.h"
+
+/* What kdr_labels_free needs besides what the caller sees. */
+typedef struct owned_labels {
+	kdr_labels labels; /* first */
+	kdr_allocator allocator;
+} owned_labels;
+
+typedef kdr_status (*line_fn)(kdr_context *ctx, void *user, const char *text, size_t length, int64_t line);
+
+/* Hands each line, without blanks around it, to `fn`. */
+static kdr_status each_line(kdr_context *ctx, kdri_input *in, line_fn fn, void *user)
+{
+	kdr_status st;
+	kdri_window w = { 0 };
+	size_t whole;
+	KDR_TRY(kdri_window_open(ctx, in, &w));
+	for (;;) {
+		KDR_TRY(kdri_window_lines(ctx, &w, &whole));
+		if (whole == 0)
+			break;
+		if (w.line == 0 && whole >= 3 && memcmp(w.data, "\xef\xbb\xbf", 3) == 0)
+			w.begin = 3;
+		while (w.begin < whole) {
+			const char *p = w.data + w.begin;
+			const char *newline = memchr(p, '\n', whole - w.begin), *end = newline;
+			w.begin = (size_t)(newline - w.data) + 1;
+			p = kdri_skip_blanks(p);
+			while (end > p && (kdri_is_blank(end[-1]) || end[-1] == '\r'))
+				end--;
+			KDR_TRY(fn(ctx, user, p, end > p ? (size_t)(end - p) : 0, ++w.line));
+		}
+	}
+done:
+	kdri_window_close(ctx, &w);
+	return st;
+}
+
+/* --- labels ----------------------------------------------------------------------------------- */
+
+typedef struct collector {
+	const char *path;
+	kdri_intern classes;
+	int64_t *values;
+	int64_t n, room;
+	int64_t blank; /* the first blank line not followed by a label yet, or 0 */
+} collector;
+
+static kdr_status add_label(kdr_context *ctx, void *user, const char *text, size_t length, int64_t line)
+{
+	kdr_status st = KDR_OK;
+	collector *c = user;
+	if (length == 0) {
+		if (c->blank == 0)
+			c->blank = line;
+		return st;
+	}
+	if (c->blank > 0)
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: line %lld is empty: every line has to hold a label", c->path,
+		                 (long long)c->blank);
+	if (c->n == c->room) {
+		int64_t room = c->room ? 2 * c->room : 1024;
+		KDR_TRY(KDRI_GROW(ctx, &c->values, room));
+		c->room = room;
+	}
+	KDR_TRY(kdri_intern_add(ctx, &c->classes, text, length, &c->values[c->n]));
+	c->n++;
+done:
+	return st;
+}
+
+kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
+{
+	kdr_status st;
+	collector c = { .path = kdri_input_path(in) };
+	owned_labels *owned = NULL;
+	kdr_labels *l;
+	KDR_TRY(each_line(ctx, in, add_label, &c));
+	if (c.n == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no labels", c.path);
+		goto done;
+	}
+	KDR_TRY(KDRI_NEW0(ctx, &owned, 1));
+	owned->allocator = ctx->allocator;
+	l = &owned->labels;
+	KDR_TRY(kdri_intern_finish(ctx, &c.classes, c.values, c.n, &l->integers));
+	if (l->integers) {
+		KDR_TRY(KDRI_NEW(ctx, &l->integer, c.n));
+		for (int64_t i = 0; i < c.n; i++) {
+			const char *name = c.classes.names[c.values[i]];
+			kdri_parse_int(name, name + strlen(name), &l->integer[i]);
+		}
+	}
+	KDR_TRY(KDRI_GROW(ctx, &c.values, c.n));
+	l->n = c.n;
+	l->values = c.values;
+	l->names = c.classes.names;
+	l->count = c.classes.count;
+	c.values = NULL;
+	c.classes.names = NULL;
+	*out = l;
+	owned = NULL;
+done:
+	kdr_labels_free(owned ? &owned->labels : NULL);
+	kdri_intern_free(ctx, &c.classes);
+	kdri_free(ctx, c.values);
+	return st;
+}
+
+kdr_status kdr_read_labels(kdr_context *ctx, const char *path, kdr_labels **out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!path || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_read_labels: a path and a place for the result are needed");
+	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDR_TRY(kdri_labels_read(ctx, in, out));
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+void kdr_labels_free(kdr_labels *labels)
+{
+	if (!labels)
+		return;
+	owned_labels *owned = (owned_labels *)labels;
+	kdr_allocator a = owned->allocator;
+	kdri_free_with(&a, labels->values);
+	kdri_free_with(&a, labels->integer);
+	kdri_strings_free(&a, labels->names, labels->count);
+	kdri_free_with(&a, owned);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+typedef struct lines {
+	char **text;
+	int64_t count, most, blank;
+} lines;
+
+static kdr_status add_line(kdr_context *ctx, void *user, const char *text, size_t length, int64_t line)
+{
+	kdr_status st = KDR_OK;
+	lines *l = user;
+	(void)line;
+	if (length == 0) {
+		l->blank++;
+		return st;
+	}
+	if (l->blank > 0 || l->count == l->most)
+		return KDR_ERR_DATA;
+	KDR_TRY(kdri_strndup(ctx, text, length, &l->text[l->count]));
+	l->count++;
+done:
+	return st;
+}
+
+kdr_status kdri_lines_read(kdr_context *ctx, const char *path, int64_t most, char ***out, int64_t *count)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	lines l = { .most = most };
+	KDR_TRY(KDRI_NEW0(ctx, &l.text, most));
+	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDR_TRY(each_line(ctx, in, add_line, &l));
+	*out = l.text;
+	*count = l.count;
+	l.text = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, l.text, l.count);
+	kdri_input_close(ctx, in);
+	return st;
+}

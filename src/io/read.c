@@ -1,0 +1,132 @@
+/* kdr_read and kdr_write: from a name to a format. SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/binary.h"
+#include "io/text.h"
+
+/* "csv tsv mtx ...": the formats that can be read, or written. */
+static void list_formats(bool write, char *list, size_t room)
+{
+	const kdri_format *f;
+	size_t used = 0;
+	list[0] = '\0';
+	for (int64_t i = 0; (f = kdri_format_at(i)) && used < room; i++)
+		if (write ? f->write != NULL : f->read != NULL)
+			used += (size_t)snprintf(list + used, room - used, "%s%s", used ? " " : "", f->id);
+}
+
+static kdr_status find_format(kdr_context *ctx, const char *id, const char *path, bool write,
+                              const kdri_format **out)
+{
+	kdr_status st = KDR_OK;
+	kdri_input *in = NULL;
+	char list[200];
+	const kdri_format *f = kdri_format_find(id, path);
+	list_formats(write, list, sizeof list);
+	if (f && (write ? f->write != NULL : f->read != NULL)) {
+		*out = f;
+		return st;
+	}
+	if (f)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: format %s cannot be %s; known: %s", path,
+		                 f->id, write ? "written" : "read", list);
+	if (id)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: unknown format '%s'; known: %s", path, id, list);
+	if (strcmp(path, "-") == 0)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "standard %s: the format has to be given; known: %s",
+		                 write ? "output" : "input", list);
+	/* A folder or a file that is not there should be called that. */
+	if (!write)
+		KDR_TRY(kdri_input_open(ctx, path, &in));
+	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT, "%s: unknown format; known: %s", path,
+	               list);
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+/* Names for unnamed columns from a features.txt beside the file, if it has a line for each. Nobody
+ * asked for it, so one that does not fit or cannot be read is left alone. */
+static kdr_status attach_features(kdr_context *ctx, const char *path, kdr_data *data)
+{
+	static const char name[] = "features.txt";
+	kdr_status st;
+	const char *slash = strrchr(path, '/');
+	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+	char *beside = NULL, **lines = NULL;
+	int64_t count = 0;
+	KDR_TRY(KDRI_NEW(ctx, &beside, (int64_t)(folder + sizeof name)));
+	memcpy(beside, path, folder);
+	memcpy(beside + folder, name, sizeof name);
+	if (access(beside, R_OK) != 0)
+		goto done;
+	st = kdri_lines_read(ctx, beside, data->cols, &lines, &count);
+	if (st != KDR_OK && st != KDR_ERR_MEMORY) {
+		st = KDR_OK;
+		ctx->error[0] = '\0';
+	} else if (st == KDR_OK && count == data->cols) {
+		data->features = lines;
+		lines = NULL;
+	}
+done:
+	kdri_strings_free(&ctx->allocator, lines, count);
+	kdri_free(ctx, beside);
+	return st;
+}
+
+kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
+{
+	static const kdr_read_options standard = { .header = -1 };
+	kdr_status st;
+	kdr_data *data = NULL;
+	char *stem = NULL, *file = NULL, *member = NULL;
+	const kdri_format *format;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	kdri_stage_start(ctx, "read", 0);
+	if (!path || !out) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "kdr_read: a path and a place for the result are needed");
+		goto done;
+	}
+	if (!options)
+		options = &standard;
+	KDR_TRY(find_format(ctx, options->format, path, false, &format));
+	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
+	struct stat info;
+	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
+		goto done;
+	}
+	if (!options->name)
+		KDR_TRY(kdri_path_stem(ctx, file, &stem));
+	KDR_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
+	KDR_TRY(format->read(ctx, path, options, data));
+	if (!data->features && strcmp(path, "-") != 0)
+		KDR_TRY(attach_features(ctx, file, data));
+	*out = data;
+	data = NULL;
+done:
+	kdri_stage_end(ctx, "read");
+	kdri_free(ctx, stem);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
+	kdr_data_free(data);
+	return st;
+}
+
+kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data, bool force)
+{
+	kdr_status st;
+	const kdri_format *f;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!path || !data)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write: a path and data are needed");
+	KDR_TRY(find_format(ctx, format, path, true, &f));
+	KDR_TRY(f->write(ctx, path, data, force));
+done:
+	return st;
+}

@@ -1,0 +1,101 @@
+/* What the readers of text share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A file passes through a window of some megabytes. Each window of whole lines is cut into slices at
+ * newlines; the slices are parsed in parallel, each straight to its place in the result, which follows
+ * from the number of newlines before it. So memory is the result plus the window, and the result does
+ * not depend on the number of threads. */
+#ifndef KDRI_TEXT_H
+#define KDRI_TEXT_H
+
+#include "io/io.h"
+#include "io/numbers.h"
+
+/* --- window.c --------------------------------------------------------------------------------- */
+
+typedef struct kdri_window {
+	kdri_input *in; /* borrowed */
+	char *data;
+	size_t begin, end, room; /* unread text is data[begin .. end) */
+	bool last;               /* nothing follows; the text then ends in a newline, added if need be */
+	int64_t line;            /* lines before `begin`, kept by the reader */
+} kdri_window;
+
+kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w);
+/* Moves what is unread to the front and reads more behind it. Called with the window full of one
+ * unfinished line it grows, to a limit. Reports progress. */
+kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w);
+void kdri_window_close(kdr_context *ctx, kdri_window *w);
+/* Fills until there is a whole line; *whole is where the last whole line ends (0: nothing left). */
+kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole);
+/* How many items the whole file may hold if there were `count` up to data[whole]; used to size results
+ * in one go. It goes by the file's size alone, so a lying header costs nothing. */
+int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count);
+
+/* --- slices ----------------------------------------------------------------------------------- */
+
+enum { KDRI_SLICES = 64 };
+
+typedef struct kdri_slice {
+	const char *begin, *end; /* whole lines */
+	int64_t lines;           /* newlines in it */
+	int64_t first;           /* newlines in the slices before */
+} kdri_slice;
+
+/* Cuts [begin, end), which ends in a newline, into KDRI_SLICES pieces (some may be empty) and counts
+ * their lines. Returns the number of lines. */
+int64_t kdri_slices_cut(const kdr_context *ctx, const char *begin, const char *end, kdri_slice *slices);
+/* Fills `lines` and `first` of slices cut by other means. */
+int64_t kdri_slices_count(const kdr_context *ctx, kdri_slice *slices);
+int64_t kdri_count_byte(const char *begin, const char *end, char byte);
+
+static inline bool kdri_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline const char *kdri_skip_blanks(const char *p)
+{
+	while (kdri_is_blank(*p))
+		p++;
+	return p;
+}
+
+/* At the end of a line: "\n" or "\r\n". */
+static inline bool kdri_at_newline(const char *p)
+{
+	return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+/* --- intern.c: texts to indices ---------------------------------------------------------------- */
+
+typedef struct kdri_intern {
+	char **names;
+	int64_t count, room;
+	int64_t *slots; /* open addressing; -1 empty */
+	int64_t slot_count;
+} kdri_intern;
+
+kdr_status kdri_intern_add(kdr_context *ctx, kdri_intern *t, const char *text, size_t length, int64_t *index);
+/* Where every name is an integer: sorts the names by value, writes them plainly ("+01" as "1", so that
+ * equal integers are one class), renumbers `values` (negative ones stay) and sets *integers. */
+kdr_status kdri_intern_finish(kdr_context *ctx, kdri_intern *t, int64_t *values, int64_t n, bool *integers);
+void kdri_intern_free(kdr_context *ctx, kdri_intern *t);
+
+/* svmlight_write.c */
+kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
+
+/* --- labels.c --------------------------------------------------------------------------------- */
+
+/* The lines of a file of names. A blank line before the last name, or more than `most` names, is
+ * KDR_ERR_DATA. */
+kdr_status kdri_lines_read(kdr_context *ctx, const char *path, int64_t most, char ***out, int64_t *count);
+
+/* --- entries.c: entries of a sparse matrix in any order, to compressed rows -------------------- */
+
+/* Sorts `count` entries by row and column in place, adds up duplicates and drops zeros. */
+void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
+                       int32_t *col, double *val);
+/* Sorts one row's entries by column in place. */
+void kdri_entries_sort_row(int64_t count, int32_t *col, double *val);
+
+#endif

@@ -1,0 +1,179 @@
+/* Preprocessing, inside the library. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How data sets are changed. Fitting reads the data sets and changes nothing; then everything the
+ * change needs is allocated; then the change is written, which cannot fail. So a failure leaves the
+ * data sets as they were, and no second copy of the data is ever held, save of dense data that grow
+ * wider. Both kdr_prepare and kdr_prep_apply pass every row through the same three functions
+ * (kdri_row_load, kdri_row_weigh, kdri_row_scale): new samples get exactly the same treatment.
+ *
+ * Columns are numbered three times: as a data set has them, as they are aligned (0..cols-1 of the
+ * fitted preprocessing), and as they come out, when only the top features are kept. */
+#ifndef KDRI_PREP_H
+#define KDRI_PREP_H
+
+#include "core/internal.h"
+
+struct kdr_prep {
+	kdr_allocator allocator;
+	kdr_prep_options options; /* align is never KDR_ALIGN_DEFAULT */
+	int64_t tasks;            /* data sets it was fitted on */
+	int64_t cols;             /* aligned columns */
+	int64_t sets;             /* fitted sets of numbers: tasks if fitted one by one, else 1 */
+	int64_t fit_each, centred;
+	char **names;    /* of the aligned columns, or NULL */
+	double *idf;     /* sets x cols: weight tfidf; else NULL */
+	double *median;  /* sets: weight cpm: the row total all rows are brought to; else NULL */
+	double *offset;  /* sets x cols: scaled value = (value - offset) / divisor; NULL: no scaling */
+	double *divisor; /* sets x cols */
+	int64_t nkept;   /* columns that come out: cols where kept is NULL */
+	int64_t *kept;   /* their aligned numbers, increasing; NULL: all */
+	int64_t *place;  /* cols: number of an aligned column among the kept, or -1; NULL: all */
+	char **warnings;
+	int64_t nwarnings;
+	char description[256];
+};
+
+/* --- prepare.c ------------------------------------------------------------------------------- */
+
+kdr_status kdri_prep_new(kdr_context *ctx, const kdr_prep_options *options, int64_t tasks, kdr_prep **out);
+KDR_PRINTF(3, 4) kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *prep, const char *format, ...);
+/* Takes over `kept` (which may be NULL) and derives nkept and place from it. */
+kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *prep, int64_t *kept, int64_t nkept);
+/* Writes the description; the last step of making a kdr_prep. */
+void kdri_prep_finish(kdr_prep *prep);
+
+/* As the command line spells them, in the order of the enumerations. */
+extern const char *const kdri_align_names[4], *const kdri_weight_names[5], *const kdri_norm_names[3],
+                                                                                   *const kdri_scale_names[3];
+
+/* --- nametable.c: a hash table of borrowed names ------------------------------------------------ */
+
+typedef struct kdri_names {
+	const char **names; /* in order of arrival */
+	uint64_t *hashes;
+	int64_t *slots; /* index of a name, or -1: open addressing, a power of two of them */
+	int64_t count, room, mask;
+} kdri_names;
+
+/* A table with room for `room` names. */
+kdr_status kdri_names_new(kdr_context *ctx, int64_t room, kdri_names *out);
+void kdri_names_free(kdr_context *ctx, kdri_names *table);
+/* The index of the name, which is added where it is new; or without adding it, -1. */
+int64_t kdri_names_add(kdri_names *table, const char *name);
+int64_t kdri_names_find(const kdri_names *table, const char *name);
+
+/* --- align.c --------------------------------------------------------------------------------- */
+
+/* Where the columns of one data set go among the aligned ones. */
+typedef struct kdri_columns {
+	int64_t *to;     /* aligned column of each column, or -1: left out */
+	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
+	bool increasing; /* the order of the columns that stay does not change */
+} kdri_columns;
+
+/* Fills prep->cols and prep->names and one `columns` for each data set (zeroed before; the caller
+ * frees each `to`). */
+kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                      kdri_columns *columns);
+/* The same for one new data set and aligned columns that are given. What is filled in or left out is
+ * told in a message event. */
+kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                          kdri_columns *columns);
+
+/* --- rows.c: one row through all steps ------------------------------------------------------- */
+
+/* A row of aligned columns. Dense: n = columns, col is NULL. Sparse: n entries, columns increasing. */
+typedef struct kdri_row {
+	int64_t n;
+	int32_t *col;
+	double *val;
+} kdri_row;
+
+/* Rows are cut into chunks that one thread each works on. The number of chunks depends on the shape
+ * alone, since sums are combined in their order. `length` values of storage belong to each chunk. */
+typedef struct kdri_chunks {
+	int64_t count, rows, length;
+	bool sparse;
+	int32_t *col;
+	double *val;
+} kdri_chunks;
+kdr_status kdri_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data, kdri_chunks *out);
+void kdri_chunks_free(kdr_context *ctx, kdri_chunks *chunks);
+static inline int64_t kdri_chunk_begin(const kdri_chunks *chunks, int64_t chunk)
+{
+	int64_t each = chunks->rows / chunks->count, rest = chunks->rows % chunks->count;
+	return chunk * each + KDRI_MIN(chunk, rest);
+}
+kdri_row kdri_chunk_row(const kdri_chunks *chunks, int64_t chunk);
+
+/* Row i as it is, its columns aligned. */
+void kdri_row_load(const kdr_data *data, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row);
+/* Then weight and norm, then scale and the choice of columns, by the fitted numbers of `set`. */
+void kdri_row_weigh(const kdr_prep *prep, int64_t set, kdri_row *row);
+void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row);
+
+/* --- weight.c, scale.c: fitting -------------------------------------------------------------- */
+
+/* KDR_ERR_DATA naming the first entry the steps are not defined for. */
+kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                             const kdri_columns *columns);
+/* KDR_ERR_UNSUPPORTED if scaling would turn an entry that sparse data do not store into a value
+ * other than zero. */
+kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdr_data *data,
+                            const kdri_columns *columns);
+kdr_status kdri_fit_weight(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                           const kdri_columns *columns);
+kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                        const kdri_columns *columns);
+kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                          const kdri_columns *columns);
+/* Adds the number of rows with a non-zero entry in each aligned column. */
+void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int64_t *df);
+
+/* --- write.c: the change itself -------------------------------------------------------------- */
+
+/* All the memory that changing one data set takes. */
+typedef struct kdri_change {
+	bool none; /* the data set stays as it is */
+	kdri_chunks chunks;
+	double *dense;   /* new storage where the rows grow; else NULL: in place */
+	int64_t *length; /* sparse: new entries of each row; NULL where no row can lose any */
+	char **features; /* new names, or NULL: they stay */
+	int64_t nfeatures;
+} kdri_change;
+kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                           const kdri_columns *columns, kdri_change *out);
+void kdri_change_free(kdr_context *ctx, kdri_change *change);
+/* Takes over what it needs of `change`. Cannot fail. */
+void kdri_change_write(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,
+                       kdri_change *change, kdr_data *data);
+
+/* --- dump.c: fitted preprocessing as named arrays, for model files --------------------------- */
+
+typedef struct kdri_dump_array {
+	const char *name;
+	kdr_dtype type;
+	int64_t count;
+	const void *data;
+} kdri_dump_array;
+
+typedef struct kdri_dump_strings {
+	const char *name;
+	int64_t count;
+	const char *const *strings;
+} kdri_dump_strings;
+
+typedef struct kdri_prep_dump {
+	kdri_dump_array arrays[24];
+	int narrays;
+	kdri_dump_strings strings[8];
+	int nstrings;
+} kdri_prep_dump;
+
+/* Everything kdri_prep_import needs, borrowed from `prep`. Arrays that do not apply are left out. */
+kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *prep, kdri_prep_dump *dump);
+/* Builds a copy. Every name, type, count and value is checked first: a damaged or hostile file gives
+ * KDR_ERR_FORMAT. Arrays and strings of names it does not know are passed over. */
+kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out);
+
+#endif

@@ -1,0 +1,328 @@
+/* Fitting of scales and of the choice of features. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Column statistics in one pass over the rows, each chunk of rows by itself (Welford 1962):
+ *
+ *   mean' = mean + (x - mean) / n,   m2' = m2 + (x - mean)(x - mean')                    (E1)
+ *
+ * and two parts a, b joined in order of rows (Chan, Golub & LeVeque 1983), d = mean_b - mean_a:
+ *
+ *   mean = mean_a + d n_b / n,   m2 = m2_a + m2_b + d^2 n_a n_b / n                      (E2)
+ *
+ * Sparse rows update (E1) for stored entries alone; the other rows of the chunk join as a part of
+ * zeros by (E2). So the cost is that of the stored entries.
+ *
+ * standard: divisor = sqrt(m2 / n), 1 where the column is constant up to rounding by scikit-learn's
+ * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
+ * where that is nothing. */
+#include "prep/prep.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+/* Statistics of all columns over `rows` rows: mean and m2 in a and b, or min and max. */
+typedef struct stats {
+	bool range;    /* min and max; else mean and m2 */
+	double rows;   /* what count stands for where that is NULL */
+	double *count; /* entries a column has so far: sparse chunks alone */
+	double *a, *b;
+} stats;
+
+static void clear(stats *s, int64_t cols)
+{
+	s->rows = 0;
+	for (int64_t j = 0; j < cols; j++) {
+		s->a[j] = s->range ? INFINITY : 0;
+		s->b[j] = s->range ? -INFINITY : 0;
+	}
+	if (s->count)
+		memset(s->count, 0, (size_t)cols * sizeof *s->count);
+}
+
+static void add_dense(stats *s, const double *restrict x, int64_t cols)
+{
+	double *restrict a = s->a, *restrict b = s->b, part = 1 / (s->rows += 1);
+	if (s->range)
+		for (int64_t j = 0; j < cols; j++) {
+			a[j] = x[j] < a[j] ? x[j] : a[j];
+			b[j] = x[j] > b[j] ? x[j] : b[j];
+		}
+	else
+		for (int64_t j = 0; j < cols; j++) {
+			double d = x[j] - a[j];
+			a[j] += d * part; /* (E1) */
+			b[j] += d * (x[j] - a[j]);
+		}
+}
+
+static void add_sparse(stats *s, const kdri_row *row)
+{
+	s->rows += 1;
+	for (int64_t p = 0; p < row->n; p++) {
+		int32_t j = row->col[p];
+		double x = row->val[p], n = s->count[j] += 1;
+		if (s->range) {
+			s->a[j] = x < s->a[j] ? x : s->a[j];
+			s->b[j] = x > s->b[j] ? x : s->b[j];
+		} else {
+			double d = x - s->a[j];
+			s->a[j] += d / n; /* (E1) */
+			s->b[j] += d * (x - s->a[j]);
+		}
+	}
+}
+
+/* Joins the zeros of a sparse chunk. */
+static void add_zeros(stats *s, int64_t cols)
+{
+	for (int64_t j = 0; j < cols; j++) {
+		double n = s->count[j], zeros = s->rows - n;
+		if (zeros == 0)
+			continue;
+		if (s->range) {
+			s->a[j] = KDRI_MIN(s->a[j], 0);
+			s->b[j] = KDRI_MAX(s->b[j], 0);
+		} else {
+			s->b[j] += s->a[j] * s->a[j] * (n * zeros / s->rows); /* (E2) */
+			s->a[j] *= n / s->rows;
+		}
+	}
+}
+
+static void join(stats *s, const stats *part, int64_t cols)
+{
+	double n = s->rows + part->rows;
+	if (part->rows == 0)
+		return;
+	for (int64_t j = 0; j < cols; j++)
+		if (s->range) {
+			s->a[j] = KDRI_MIN(s->a[j], part->a[j]);
+			s->b[j] = KDRI_MAX(s->b[j], part->b[j]);
+		} else {
+			double d = part->a[j] - s->a[j];
+			s->a[j] += d * (part->rows / n); /* (E2) */
+			s->b[j] += part->b[j] + d * d * (s->rows * part->rows / n);
+		}
+	s->rows = n;
+}
+
+/* Joins the statistics of one task to `total`: of its aligned rows as they are, or weighted by the
+ * numbers of `set` where that is not -1. */
+static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdr_data *d,
+                           const kdri_columns *columns, stats *total)
+{
+	kdr_status st;
+	kdri_chunks chunks = { 0 };
+	stats *parts = NULL;
+	double *storage = NULL;
+	int64_t cols = prep->cols, size, arrays = d->kind == KDR_MAT_CSR ? 3 : 2;
+	KDR_TRY(kdri_chunks_new(ctx, prep, d, &chunks));
+	KDR_TRY(kdri_mul(ctx, chunks.count * arrays, cols, &size));
+	KDR_TRY(KDRI_NEW0(ctx, &parts, chunks.count));
+	KDR_TRY(KDRI_NEW(ctx, &storage, size));
+	for (int64_t c = 0; c < chunks.count; c++) {
+		double *own = storage + c * arrays * cols;
+		parts[c] = (stats){ .range = total->range, .a = own, .b = own + cols };
+		parts[c].count = chunks.sparse ? own + 2 * cols : NULL;
+	}
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (chunks.count > 1)
+	for (int64_t c = 0; c < chunks.count; c++) {
+		kdri_row row = kdri_chunk_row(&chunks, c);
+		clear(&parts[c], cols);
+		for (int64_t i = kdri_chunk_begin(&chunks, c); i < kdri_chunk_begin(&chunks, c + 1); i++) {
+			kdri_row_load(d, columns, i, cols, &row);
+			if (set >= 0)
+				kdri_row_weigh(prep, set, &row);
+			if (chunks.sparse)
+				add_sparse(&parts[c], &row);
+			else
+				add_dense(&parts[c], row.val, cols);
+		}
+		if (chunks.sparse)
+			add_zeros(&parts[c], cols);
+	}
+	for (int64_t c = 0; c < chunks.count; c++)
+		join(total, &parts[c], cols);
+done:
+	kdri_chunks_free(ctx, &chunks);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, storage);
+	return st;
+}
+
+/* --- scale ------------------------------------------------------------------------------------- */
+
+/* From mean and m2 to offset and divisor, in place. */
+static void finish_standard(const kdr_prep *prep, double rows, double *offset, double *divisor)
+{
+	for (int64_t j = 0; j < prep->cols; j++) {
+		double mean = offset[j], variance = rows > 0 ? divisor[j] / rows : 0;
+		/* What rounding alone can leave of the variance of a constant column. */
+		double noise = rows * DBL_EPSILON * variance + pow(rows * mean * DBL_EPSILON, 2);
+		divisor[j] = variance > noise ? sqrt(variance) : 1;
+		offset[j] = prep->centred ? mean : 0;
+	}
+}
+
+/* From min and max to offset and divisor, in place. */
+static void finish_minmax(const kdr_prep *prep, double rows, double *offset, double *divisor)
+{
+	for (int64_t j = 0; j < prep->cols; j++) {
+		double min = rows > 0 ? offset[j] : 0, range = rows > 0 ? divisor[j] - min : 0;
+		offset[j] = min;
+		divisor[j] = range < 10 * DBL_EPSILON ? 1 : range;
+	}
+}
+
+kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                          const kdri_columns *columns)
+{
+	kdr_status st;
+	int64_t size, sparse = 0;
+	if (prep->options.scale == KDR_SCALE_NONE)
+		return KDR_OK;
+	KDR_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
+	KDR_TRY(KDRI_NEW(ctx, &prep->offset, size));
+	KDR_TRY(KDRI_NEW(ctx, &prep->divisor, size));
+	for (int64_t t = 0; t < count; t++)
+		sparse += tasks[t]->kind == KDR_MAT_CSR;
+	bool standard = prep->options.scale == KDR_SCALE_STANDARD;
+	prep->centred = standard && sparse == 0;
+	if (standard && sparse == count)
+		KDR_TRY(kdri_prep_warn(ctx, prep,
+		                       "scale standard: sparse data are not centred, only scaled"));
+	else if (standard && sparse > 0)
+		KDR_TRY(kdri_prep_warn(
+		        ctx, prep,
+		        "scale standard: no task is centred, only scaled: some of them are sparse"));
+	stats total = { .range = !standard };
+	for (int64_t t = 0; t < count; t++) {
+		int64_t set = prep->fit_each ? t : 0;
+		if (t == 0 || prep->fit_each) {
+			total.a = prep->offset + set * prep->cols;
+			total.b = prep->divisor + set * prep->cols;
+			clear(&total, prep->cols);
+		}
+		KDR_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
+		if (!prep->fit_each && t + 1 < count)
+			continue;
+		if (standard)
+			finish_standard(prep, total.rows, total.a, total.b);
+		else
+			finish_minmax(prep, total.rows, total.a, total.b);
+	}
+done:
+	return st;
+}
+
+/* --- zeros of sparse data ---------------------------------------------------------------------- */
+
+static bool moves_zero(const kdr_prep *prep, const double *offset, int64_t j)
+{
+	return offset[j] != 0 && (!prep->place || prep->place[j] >= 0);
+}
+
+/* The first column that moves zeros and that row i does not store. */
+static int64_t lost_zero(const kdr_prep *prep, const double *offset, const kdr_data *d,
+                         const kdri_columns *columns, int64_t i)
+{
+	for (int64_t j = 0; j < prep->cols; j++) {
+		bool stored = false;
+		for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1] && !stored; p++)
+			stored = columns->to[d->col[p]] == j;
+		if (!stored && moves_zero(prep, offset, j))
+			return j;
+	}
+	return -1;
+}
+
+kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdr_data *d,
+                            const kdri_columns *columns)
+{
+	if (!prep->offset || d->kind != KDR_MAT_CSR)
+		return KDR_OK;
+	const double *offset = prep->offset + set * prep->cols;
+	int64_t needed = 0;
+	for (int64_t j = 0; j < prep->cols; j++)
+		needed += moves_zero(prep, offset, j);
+	for (int64_t i = 0; i < d->rows && needed > 0; i++) {
+		int64_t has = 0;
+		for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++) {
+			int64_t j = columns->to[d->col[p]];
+			has += j >= 0 && moves_zero(prep, offset, j);
+		}
+		if (has == needed)
+			continue;
+		int64_t j = lost_zero(prep, offset, d, columns, i);
+		const char *name = prep->names ? prep->names[j] : "";
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "task %s is sparse, and scale %s would turn the zero in row %lld, column "
+		                 "%lld%s%.60s%s into %g (the column's %s is %g): dense data are needed",
+		                 d->name, kdri_scale_names[prep->options.scale], (long long)i + 1,
+		                 (long long)j + 1, *name ? " ('" : "", name, *name ? "')" : "",
+		                 -offset[j] / prep->divisor[set * prep->cols + j],
+		                 prep->centred ? "mean" : "smallest value", offset[j]);
+	}
+	return KDR_OK;
+}
+
+/* --- top features ------------------------------------------------------------------------------ */
+
+typedef struct candidate {
+	int64_t df, column;
+	float variance; /* single precision: rounding in the sums must not decide between equals */
+} candidate;
+
+static int better(const void *pa, const void *pb)
+{
+	const candidate *a = pa, *b = pb;
+	if (a->df != b->df)
+		return a->df > b->df ? -1 : 1;
+	if (a->variance != b->variance)
+		return a->variance > b->variance ? -1 : 1;
+	return a->column < b->column ? -1 : 1;
+}
+
+static int by_column(const void *pa, const void *pb)
+{
+	const candidate *a = pa, *b = pb;
+	return (a->column > b->column) - (a->column < b->column);
+}
+
+kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                        const kdri_columns *columns)
+{
+	kdr_status st = KDR_OK;
+	int64_t top = prep->options.top_features, cols = prep->cols;
+	stats total = { 0 };
+	int64_t *df = NULL, *kept = NULL;
+	candidate *list = NULL;
+	if (top > cols)
+		KDR_TRY(kdri_prep_warn(ctx, prep, "top features: %lld were asked for, all %lld are kept",
+		                       (long long)top, (long long)cols));
+	if (top == 0 || top >= cols)
+		goto done;
+	KDR_TRY(KDRI_NEW0(ctx, &df, cols));
+	KDR_TRY(KDRI_NEW0(ctx, &total.a, cols));
+	KDR_TRY(KDRI_NEW0(ctx, &total.b, cols));
+	KDR_TRY(KDRI_NEW(ctx, &list, cols));
+	KDR_TRY(KDRI_NEW(ctx, &kept, top));
+	for (int64_t t = 0; t < count; t++) {
+		kdri_count_documents(tasks[t], &columns[t], df);
+		KDR_TRY(add_task(ctx, prep, -1, tasks[t], &columns[t], &total));
+	}
+	for (int64_t j = 0; j < cols; j++)
+		list[j] = (candidate){ df[j], j, (float)(total.b[j] / KDRI_MAX(total.rows, 1)) };
+	qsort(list, (size_t)cols, sizeof *list, better);
+	qsort(list, (size_t)top, sizeof *list, by_column);
+	for (int64_t k = 0; k < top; k++)
+		kept[k] = list[k].column;
+	KDR_TRY(kdri_prep_keep(ctx, prep, kept, top));
+	kept = NULL;
+done:
+	kdri_free(ctx, df);
+	kdri_free(ctx, total.a);
+	kdri_free(ctx, total.b);
+	kdri_free(ctx, list);
+	kdri_free(ctx, kept);
+	return st;
+}

@@ -1,0 +1,61 @@
+/* Synthetic data, inside the library. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One file a design (blobs.c, topics.c), each giving a kdri_design and a constructor; generator.c has
+ * what they share. Rows come from the random stream of (seed, task, row) alone, and a generator does
+ * not change once it is made, so rows may be asked for in any order and from any thread. */
+#ifndef KDRI_SYNTH_H
+#define KDRI_SYNTH_H
+
+#include "core/internal.h"
+
+typedef struct kdri_design {
+	const char *stage; /* names the random streams of the rows */
+	/* Fills one row of class `label` from its stream: all values, or (NULL unless the design is
+	 * sparse) the columns, increasing, and their values. Both make the same draws. */
+	void (*dense_row)(const kdr_generator *g, int64_t task, int64_t label, kdri_rng *rng, double *row);
+	int64_t (*sparse_row)(const kdr_generator *g, int64_t task, int64_t label, kdri_rng *rng,
+	                      int32_t *cols, double *vals);
+	/* Sparse: at most how many entries the row that starts this stream needs room for. */
+	int64_t (*room)(const kdr_generator *g, kdri_rng rng);
+	void (*feature_name)(const kdr_generator *g, int64_t column, char *name, size_t size);
+	void (*free_state)(const kdr_allocator *allocator, void *state);
+} kdri_design;
+
+struct kdr_generator {
+	kdr_allocator allocator;
+	const kdri_design *design;
+	void *state; /* the design's own */
+	uint64_t seed;
+	int64_t tasks, k, features, most; /* most: room that any sparse row needs */
+	int64_t *samples;                 /* one a task */
+	double *bound;                    /* tasks x k: see classes.c */
+	uint64_t *start;                  /* tasks */
+	char name[64];
+};
+
+/* --- generator.c ------------------------------------------------------------------------------- */
+
+/* A generator without state and features. `samples` NULL: the same default for all tasks. */
+kdr_status kdri_generator_new(kdr_context *ctx, const kdri_design *design, const char *what, int64_t tasks,
+                              int64_t k, const int64_t *samples, kdr_generator **out);
+/* KDR_ERR_ARGUMENT unless min <= value <= max; `what` names the design. */
+kdr_status kdri_check_count(kdr_context *ctx, const char *what, const char *name, int64_t value, int64_t min,
+                            int64_t max);
+kdr_status kdri_check_real(kdr_context *ctx, const char *what, const char *name, double value, double min,
+                           double max);
+
+/* --- classes.c --------------------------------------------------------------------------------- */
+
+/* Decides how often each class comes in each task: `missing` random ones are left out of each task
+ * after the first, the sizes of the others fall off by `imbalance`. */
+kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance);
+int64_t kdri_class_of(const kdr_generator *g, int64_t task, int64_t index);
+/* 0 .. n-1 in random order. */
+void kdri_shuffle(kdri_rng *rng, int32_t *order, int64_t n);
+
+/* --- words.c ----------------------------------------------------------------------------------- */
+
+/* The name of word `index` of a vocabulary of `count`: invented, pronounceable, all different. */
+void kdri_word(int64_t index, int64_t count, char *name, size_t size);
+
+#endif

@@ -1,0 +1,223 @@
+/* Chunks of documents, worked on side by side. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Nothing is allocated inside the parallel region. A chunk that runs out of room says what it wants,
+ * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
+#include "text/text.h"
+
+enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8 };
+
+static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_GROW(ctx, &t->text, bytes));
+	t->text_room = bytes;
+	KDR_TRY(KDRI_GROW(ctx, &t->start, bytes / 4 + 2));
+	t->room = bytes / 4 + 2;
+done:
+	return st;
+}
+
+static kdr_status grow_terms(kdr_context *ctx, kdri_chunk *c, int64_t slots)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_GROW(ctx, &c->slots, slots));
+	c->slot_count = slots;
+	KDR_TRY(KDRI_GROW(ctx, &c->terms, slots / 2));
+	c->term_room = slots / 2;
+done:
+	return st;
+}
+
+static kdr_status grow_pairs(kdr_context *ctx, kdri_chunk *c, int64_t room)
+{
+	kdr_status st = KDRI_GROW(ctx, &c->pairs, room);
+	if (st == KDR_OK)
+		c->pair_room = room;
+	return st;
+}
+
+/* Room for a first attempt, and what one document needs at most. */
+static kdr_status prepare(kdr_context *ctx, const kdr_text_options *o, const kdri_raw *raw, kdri_chunk *c)
+{
+	kdr_status st = KDR_OK;
+	size_t total = 0, longest = 0;
+	for (int64_t d = c->first; d < c->first + c->count; d++) {
+		total += raw[d].length;
+		longest = KDRI_MAX(longest, raw[d].length);
+	}
+	int64_t decoded = 3 * (int64_t)longest + 1;
+	if (decoded > c->plain_room) {
+		KDR_TRY(KDRI_GROW(ctx, &c->plain, decoded));
+		KDR_TRY(KDRI_GROW(ctx, &c->visible, 2 * decoded));
+		c->plain_room = decoded;
+	}
+	if (c->count > c->pair_end_room) {
+		KDR_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
+		c->pair_end_room = c->count;
+	}
+	if ((int64_t)total / 2 > c->tokens.text_room || c->tokens.room == 0)
+		KDR_TRY(grow_tokens(ctx, &c->tokens, (int64_t)total / 2 + 64));
+	if (c->slot_count == 0)
+		KDR_TRY(grow_terms(ctx, c, 1 << 13));
+	if (c->pair_room == 0)
+		KDR_TRY(grow_pairs(ctx, c, 1 << 13));
+	if (o->stemmer && !c->stemmer)
+		KDR_TRY(kdri_stemmer_new(ctx, o->stemmer, &c->stemmer));
+	c->done = false;
+done:
+	return st;
+}
+
+static kdr_status enlarge(kdr_context *ctx, kdri_chunk *c)
+{
+	kdr_status st = KDR_OK;
+	if (c->wants & WANTS_MEMORY)
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left for a stem");
+	if (c->wants & WANTS_TOKENS) {
+		if (c->tokens.text_room > UINT32_MAX / 4)
+			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 4 GB of tokens");
+		KDR_TRY(grow_tokens(ctx, &c->tokens, 2 * c->tokens.text_room));
+	}
+	if (c->wants & WANTS_TERMS) {
+		if (c->slot_count > INT32_MAX / 2)
+			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 2^29 different terms");
+		KDR_TRY(grow_terms(ctx, c, 2 * c->slot_count));
+	}
+	if (c->wants & WANTS_PAIRS)
+		KDR_TRY(grow_pairs(ctx, c, 2 * c->pair_room));
+done:
+	return st;
+}
+
+/* Counts a term of the document whose pairs begin at first_pair. */
+static bool count_term(kdri_chunk *c, int64_t first_pair, uint32_t offset, uint32_t length)
+{
+	const char *text = c->tokens.text;
+	uint32_t hash = kdri_term_hash(text + offset, length);
+	int64_t mask = c->slot_count - 1, s = (int64_t)hash & mask;
+	kdri_local_term *term = NULL;
+	for (; c->slots[s] >= 0; s = (s + 1) & mask) {
+		term = &c->terms[c->slots[s]];
+		if (term->hash == hash && term->length == length &&
+		    memcmp(text + term->offset, text + offset, length) == 0)
+			break;
+		term = NULL;
+	}
+	if (!term) {
+		if (c->term_count == c->term_room) {
+			c->wants |= WANTS_TERMS;
+			return false;
+		}
+		c->slots[s] = (int32_t)c->term_count;
+		term = &c->terms[c->term_count++];
+		*term = (kdri_local_term){ offset, length, hash, 0, -1 };
+	}
+	if (term->last >= first_pair) {
+		c->pairs[term->last].count++;
+		return true;
+	}
+	if (c->pair_count == c->pair_room) {
+		c->wants |= WANTS_PAIRS;
+		return false;
+	}
+	term->df++;
+	term->last = c->pair_count;
+	c->pairs[c->pair_count++] = (kdri_pair){ (int32_t)(term - c->terms), 1 };
+	return true;
+}
+
+/* The text of a document that will be tokenised, in c->plain, c->visible or where it lies. */
+static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, kdri_chunk *c, size_t *length)
+{
+	const char *text = raw->text;
+	size_t n = raw->length, begin = 0, subject = 0;
+	char *free_buffer = c->visible;
+	if (!kdri_utf8_valid(text, n)) {
+		n = kdri_decode_1252(text, n, c->plain);
+		text = c->plain;
+		c->not_utf8++;
+	}
+	if (o->strip_mail) {
+		subject = kdri_mail_strip(text, n, o->keep_subject, &begin, free_buffer);
+		if (subject > 0) {
+			memcpy(free_buffer + subject, text + begin, n - begin);
+			text = free_buffer;
+			n = subject + n - begin;
+			free_buffer += n;
+		} else {
+			text += begin;
+			n -= begin;
+		}
+	}
+	if (o->strip_html) {
+		n = kdri_html_strip(text, n, free_buffer);
+		text = free_buffer;
+	}
+	*length = n;
+	return text;
+}
+
+static void work(const kdr_text_options *o, const kdri_terms *stopwords, const kdri_raw *raw, kdri_chunk *c)
+{
+	c->tokens.text_used = c->tokens.count = 0;
+	c->tokens.start[0] = 0;
+	c->term_count = c->pair_count = c->not_utf8 = 0;
+	c->wants = 0;
+	memset(c->slots, 0xff, (size_t)c->slot_count * sizeof *c->slots);
+	for (int64_t d = 0; d < c->count; d++) {
+		size_t length;
+		const char *text = visible_text(o, &raw[c->first + d], c, &length);
+		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
+		kdri_tokenise_result r = kdri_tokenise(o, stopwords, c->stemmer, text, length, &c->tokens);
+		if (r != KDRI_TOKENS_DONE) {
+			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_MEMORY;
+			return;
+		}
+		const uint32_t *start = c->tokens.start;
+		for (int64_t i = first_token; i < c->tokens.count; i++)
+			for (int64_t n = o->ngram_min; n <= o->ngram_max && i + n <= c->tokens.count; n++)
+				if (!count_term(c, first_pair, start[i], start[i + n] - 1 - start[i]))
+					return;
+		c->pair_end[d] = c->pair_count;
+	}
+	c->token_count = c->tokens.count;
+	c->done = true;
+}
+
+kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
+                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count)
+{
+	kdr_status st;
+	bool again;
+	for (int64_t i = 0; i < count; i++)
+		KDR_TRY(prepare(ctx, options, raw, &chunks[i]));
+	do {
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+		for (int64_t i = 0; i < count; i++)
+			if (!chunks[i].done)
+				work(options, stopwords, raw, &chunks[i]);
+		again = false;
+		for (int64_t i = 0; i < count; i++)
+			if (!chunks[i].done) {
+				KDR_TRY(enlarge(ctx, &chunks[i]));
+				again = true;
+			}
+	} while (again);
+	st = KDR_OK;
+done:
+	return st;
+}
+
+void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
+{
+	kdri_stemmer_free(ctx, c->stemmer);
+	kdri_free(ctx, c->plain);
+	kdri_free(ctx, c->visible);
+	kdri_free(ctx, c->tokens.text);
+	kdri_free(ctx, c->tokens.start);
+	kdri_free(ctx, c->terms);
+	kdri_free(ctx, c->slots);
+	kdri_free(ctx, c->pairs);
+	kdri_free(ctx, c->pair_end);
+	*c = (kdri_chunk){ 0 };
+}

@@ -1,0 +1,365 @@
+/* Documents one by one, wherever they lie. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/io.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct kdri_corpus {
+	const kdr_corpus *what; /* outlives this */
+	kdri_folder files;
+	kdri_records *records;
+	int64_t next; /* file */
+	char *buffer; /* one file, or one JSON label */
+	int64_t room;
+	char *path;
+	char delimiter;
+	int64_t text_column, label_column; /* from 0; label -1: none */
+	json_t *json;                      /* owns the text of the current document */
+	char id[24];
+};
+
+static const char *text_field(const kdr_corpus *what)
+{
+	return what->text_field ? what->text_field : "text";
+}
+
+/* A column given by number, from 1; 0 if it is a name. */
+static int64_t column_number(const char *field)
+{
+	char *end;
+	if (field[0] < '1' || field[0] > '9')
+		return 0;
+	errno = 0;
+	long long n = strtoll(field, &end, 10);
+	return *end == '\0' && errno == 0 && n < INT32_MAX ? n : 0;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const char *name, char **names,
+                              const size_t *lengths, int64_t count, int64_t *out)
+{
+	char list[200];
+	size_t used = 0;
+	int64_t number = column_number(name);
+	for (int64_t j = 0; j < count; j++)
+		if (lengths[j] == strlen(name) && memcmp(names[j], name, lengths[j]) == 0) {
+			*out = j;
+			return KDR_OK;
+		}
+	if (number > 0 && number <= count) {
+		*out = number - 1;
+		return KDR_OK;
+	}
+	list[0] = '\0';
+	for (int64_t j = 0; j < count && used < sizeof list; j++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
+		                         (int)KDRI_MIN(lengths[j], 60), names[j]);
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: there is no column '%s'; there are %lld: %s", what->path,
+	                 name, (long long)count, list);
+}
+
+static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
+{
+	kdr_status st;
+	char *record, **names = NULL;
+	size_t length, *lengths = NULL;
+	int64_t line, count = 0, room = 0;
+	bool more;
+	KDR_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
+	if (!more) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty; a line of column names is needed",
+		               c->what->path);
+		goto done;
+	}
+	for (char *p = record; p; count++) {
+		if (count == room) {
+			room = 2 * room + 16;
+			KDR_TRY(KDRI_GROW(ctx, &names, room));
+			KDR_TRY(KDRI_GROW(ctx, &lengths, room));
+		}
+		lengths[count] = kdri_record_field(p, record + length, c->delimiter, &names[count], &p);
+	}
+	KDR_TRY(find_column(ctx, c->what, text_field(c->what), names, lengths, count, &c->text_column));
+	if (c->what->label_field)
+		KDR_TRY(find_column(ctx, c->what, c->what->label_field, names, lengths, count,
+		                    &c->label_column));
+done:
+	kdri_free(ctx, names);
+	kdri_free(ctx, lengths);
+	return st;
+}
+
+static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
+{
+	const kdr_corpus *what = c->what;
+	int64_t text = column_number(text_field(what));
+	int64_t label = what->label_field ? column_number(what->label_field) : 0;
+	bool numbers = text > 0 && (label > 0 || !what->label_field);
+	bool tabs = kdri_ends_with(what->path, ".tsv") || kdri_ends_with(what->path, ".tsv.gz") ||
+	            kdri_ends_with(what->path, ".tab") || kdri_ends_with(what->path, ".tab.gz");
+	c->delimiter = what->delimiter ? what->delimiter : tabs ? '\t' : ',';
+	if (what->header == 0 && !numbers)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: without a header columns are given by number, from 1; found '%s'",
+		                 what->path, text > 0 ? what->label_field : text_field(what));
+	if (what->header == 1 || !numbers)
+		return read_header(ctx, c);
+	c->text_column = text - 1;
+	c->label_column = label - 1;
+	return KDR_OK;
+}
+
+static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
+{
+	kdr_status st;
+	char *record, *field, *p;
+	size_t length;
+	int64_t line, column = 0;
+	bool found = false;
+	do {
+		KDR_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
+		if (!*more)
+			return KDR_OK;
+	} while (length == 0); /* a blank line is no row */
+	*d = (kdri_document){ .id = c->id };
+	for (p = record; p; column++) {
+		size_t n = kdri_record_field(p, record + length, c->delimiter, &field, &p);
+		if (column == c->text_column) {
+			d->text = field;
+			d->length = n;
+			found = true;
+		}
+		if (column == c->label_column && n > 0) {
+			d->label = field;
+			d->label_length = n;
+		}
+	}
+	if (!found || column <= c->label_column)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: %lld columns, column %lld is needed",
+		                 c->what->path, (long long)line, (long long)column,
+		                 (long long)KDRI_MAX(c->text_column, c->label_column) + 1);
+	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
+done:
+	return st;
+}
+
+/* --- JSON lines --------------------------------------------------------------------------------- */
+
+static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const json_t *value, int64_t line,
+                             kdri_document *d)
+{
+	static const char *const truth[] = { "false", "true" };
+	if (!value || json_is_null(value))
+		return KDR_OK;
+	if (json_is_string(value)) {
+		d->label = json_string_value(value);
+		d->label_length = json_string_length(value);
+	} else if (json_is_boolean(value)) {
+		d->label = truth[json_is_true(value)];
+		d->label_length = strlen(d->label);
+	} else if (json_is_integer(value)) {
+		kdr_status st = KDR_OK;
+		if (c->room < 32) {
+			st = KDRI_GROW(ctx, &c->buffer, 32);
+			if (st != KDR_OK)
+				return st;
+			c->room = 32;
+		}
+		d->label_length =
+		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)json_integer_value(value));
+		d->label = c->buffer;
+	} else {
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: line %lld: '%s' is not a string, an integer, true or false",
+		                 c->what->path, (long long)line, c->what->label_field);
+	}
+	if (d->label_length == 0)
+		d->label = NULL;
+	return KDR_OK;
+}
+
+static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
+{
+	kdr_status st;
+	char *record;
+	size_t length;
+	int64_t line;
+	json_error_t error;
+	const char *path = c->what->path, *field = text_field(c->what);
+	json_decref(c->json);
+	c->json = NULL;
+	do {
+		KDR_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+		if (!*more)
+			return KDR_OK;
+	} while (length == 0);
+	c->json = json_loadb(record, length, JSON_ALLOW_NUL, &error);
+	if (!c->json)
+		return json_error_code(&error) == json_error_out_of_memory
+		               ? kdri_fail(ctx, KDR_ERR_MEMORY, "%s: line %lld: no memory to parse it", path,
+		                           (long long)line)
+		               : kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: not JSON: %s", path,
+		                           (long long)line, error.text);
+	const json_t *text = json_object_get(c->json, field);
+	if (!json_is_string(text))
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: line %lld: %s; an object with a string '%s' is needed", path,
+		                 (long long)line,
+		                 !json_is_object(c->json) ? "not an object"
+		                 : text                   ? "the field is not a string"
+		                                          : "the field is missing",
+		                 field);
+	*d = (kdri_document){ .text = json_string_value(text),
+		              .length = json_string_length(text),
+		              .id = c->id };
+	if (c->what->label_field)
+		KDR_TRY(json_label(ctx, c, json_object_get(c->json, c->what->label_field), line, d));
+	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
+done:
+	return st;
+}
+
+/* --- lines and folders -------------------------------------------------------------------------- */
+
+static kdr_status next_line(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
+{
+	kdr_status st;
+	char *record;
+	size_t length;
+	int64_t line;
+	KDR_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+	if (!*more)
+		return KDR_OK;
+	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
+	*d = (kdri_document){ .text = record, .length = length, .id = c->id };
+done:
+	return st;
+}
+
+static kdr_status read_file(kdr_context *ctx, kdri_corpus *c, const char *path, size_t *length)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	size_t used = 0, got = 0;
+	KDR_TRY(kdri_input_open(ctx, path, &in));
+	do {
+		/* One byte more than the file has, so that one read sees its end. */
+		int64_t want = KDRI_MAX(kdri_input_size(in) + 1, 2 * (int64_t)used);
+		want = KDRI_MIN(KDRI_MAX(want, 1 << 16), KDRI_DOCUMENT_MAX + 1);
+		if (c->room < want) {
+			KDR_TRY(KDRI_GROW(ctx, &c->buffer, want));
+			c->room = want;
+		}
+		KDR_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
+		used += got;
+		if (used > KDRI_DOCUMENT_MAX) {
+			st = kdri_fail(ctx, KDR_ERR_DATA,
+			               "%s: a document of more than %d MB; at most that is allowed", path,
+			               KDRI_DOCUMENT_MAX >> 20);
+			goto done;
+		}
+	} while ((int64_t)used == c->room);
+	*length = used;
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
+{
+	kdr_status st;
+	size_t root = strlen(c->what->path), length = 0;
+	*more = c->next < c->files.count;
+	if (!*more)
+		return KDR_OK;
+	const char *below = c->files.paths[c->next++], *slash = strchr(below, '/');
+	KDR_TRY(KDRI_GROW(ctx, &c->path, root + strlen(below) + 2));
+	memcpy(c->path, c->what->path, root);
+	c->path[root] = '/';
+	memcpy(c->path + root + 1, below, strlen(below) + 1);
+	KDR_TRY(read_file(ctx, c, c->path, &length));
+	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below };
+	if (slash) {
+		d->label = below;
+		d->label_length = (size_t)(slash - below);
+	}
+done:
+	return st;
+}
+
+/* --- all kinds ---------------------------------------------------------------------------------- */
+
+kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out)
+{
+	kdr_status st;
+	kdri_corpus *c = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &c, 1));
+	c->what = what;
+	c->label_column = -1;
+	switch (what->kind) {
+	case KDR_CORPUS_FOLDER: KDR_TRY(kdri_folder_list(ctx, what->path, &c->files)); break;
+	case KDR_CORPUS_LINES:
+	case KDR_CORPUS_JSON: KDR_TRY(kdri_records_open(ctx, what->path, &c->records)); break;
+	case KDR_CORPUS_TABLE:
+		KDR_TRY(kdri_records_open(ctx, what->path, &c->records));
+		KDR_TRY(open_table(ctx, c));
+		break;
+	default:
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: %d is no kind of corpus: 0 to %d", what->path,
+		               (int)what->kind, (int)KDR_CORPUS_JSON);
+		goto done;
+	}
+	*out = c;
+	c = NULL;
+done:
+	kdri_corpus_close(ctx, c);
+	return st;
+}
+
+kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *document, bool *more)
+{
+	switch (c->what->kind) {
+	case KDR_CORPUS_FOLDER: return next_file(ctx, c, document, more);
+	case KDR_CORPUS_LINES: return next_line(ctx, c, document, more);
+	case KDR_CORPUS_TABLE: return next_row(ctx, c, document, more);
+	default: return next_json(ctx, c, document, more);
+	}
+}
+
+int64_t kdri_corpus_total(const kdri_corpus *c)
+{
+	return c->files.count;
+}
+
+kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out)
+{
+	size_t end = strlen(what->path), begin;
+	if (what->name)
+		return kdri_strdup(ctx, what->name, out);
+	if (strcmp(what->path, "-") == 0)
+		return kdri_strdup(ctx, "stdin", out);
+	if (what->kind != KDR_CORPUS_FOLDER)
+		return kdri_path_stem(ctx, what->path, out);
+	/* Not the stem: the dots of "rec.autos" are part of its name. */
+	while (end > 1 && what->path[end - 1] == '/')
+		end--;
+	for (begin = end; begin > 0 && what->path[begin - 1] != '/';)
+		begin--;
+	return kdri_strndup(ctx, what->path + begin, end - begin, out);
+}
+
+void kdri_corpus_close(kdr_context *ctx, kdri_corpus *c)
+{
+	if (!c)
+		return;
+	json_decref(c->json);
+	kdri_records_close(ctx, c->records);
+	kdri_folder_free(ctx, &c->files);
+	kdri_free(ctx, c->buffer);
+	kdri_free(ctx, c->path);
+	kdri_free(ctx, c);
+}

@@ -1,0 +1,173 @@
+/* The counts of one task, and the data set made of them. SPDX-License-Identifier: BSD-3-Clause */
+#include "text/matrix.h"
+
+kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_document *d)
+{
+	kdr_status st = KDR_OK;
+	int32_t label = -1;
+	if (c->rows == c->rows_room) {
+		int64_t room = 2 * c->rows_room + 256;
+		KDR_TRY(KDRI_GROW(ctx, &c->ids, room));
+		KDR_TRY(KDRI_GROW(ctx, &c->labels, room));
+		KDR_TRY(KDRI_GROW(ctx, &c->end, room));
+		c->rows_room = room;
+	}
+	if (d->label) {
+		if (!c->classes)
+			KDR_TRY(kdri_terms_new(ctx, &c->classes));
+		KDR_TRY(kdri_terms_add(ctx, c->classes, d->label, d->label_length,
+		                       kdri_term_hash(d->label, d->label_length), &label));
+	}
+	KDR_TRY(kdri_strdup(ctx, d->id, &c->ids[c->rows]));
+	c->labels[c->rows++] = label;
+done:
+	return st;
+}
+
+kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk *chunk,
+                              const int32_t *number)
+{
+	kdr_status st = KDR_OK;
+	int64_t used = c->pair_count, p = 0;
+	if (used + chunk->pair_count > c->pair_room) {
+		int64_t room = c->pair_room + c->pair_room / 2 + chunk->pair_count;
+		KDR_TRY(KDRI_GROW(ctx, &c->pairs, room));
+		c->pair_room = room;
+	}
+	for (int64_t d = 0; d < chunk->count; d++) {
+		for (; p < chunk->pair_end[d]; p++) {
+			int32_t term = number[chunk->pairs[p].term];
+			if (term >= 0)
+				c->pairs[used++] = (kdri_pair){ term, chunk->pairs[p].count };
+		}
+		c->end[c->done++] = used;
+	}
+	c->pair_count = used;
+done:
+	return st;
+}
+
+/* Drops pairs without a column and, if wanted, rows without pairs; pairs now name columns. */
+static int64_t compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty)
+{
+	int64_t used = 0, p = 0, row = 0;
+	for (int64_t i = 0; i < c->rows; i++) {
+		int64_t first = used;
+		for (; p < c->end[i]; p++) {
+			int32_t j = column[c->pairs[p].term];
+			if (j >= 0)
+				c->pairs[used++] = (kdri_pair){ j, c->pairs[p].count };
+		}
+		if (drop_empty && used == first) {
+			kdri_free(ctx, c->ids[i]);
+			continue;
+		}
+		c->ids[row] = c->ids[i];
+		c->labels[row] = c->labels[i];
+		c->end[row++] = used;
+	}
+	int64_t dropped = c->rows - row;
+	c->rows = c->done = row;
+	c->pair_count = used;
+	return dropped;
+}
+
+/* Rows with their columns in increasing order, by two counting passes: entries go to the lists of their
+ * columns, row by row, and from there, column by column, back to their rows. */
+static kdr_status to_csr(kdr_context *ctx, const kdri_counts *c, int64_t cols, bool binary, kdr_data *out)
+{
+	kdr_status st;
+	int64_t *start = NULL, nnz = c->pair_count;
+	struct {
+		int64_t row;
+		int32_t count;
+	} *by_column = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &start, cols + 1));
+	KDR_TRY(KDRI_NEW(ctx, &by_column, nnz));
+	KDR_TRY(KDRI_NEW(ctx, &out->rowptr, c->rows + 1));
+	KDR_TRY(KDRI_NEW(ctx, &out->col, nnz));
+	KDR_TRY(KDRI_NEW(ctx, &out->val, nnz));
+	for (int64_t p = 0; p < nnz; p++)
+		start[c->pairs[p].term + 1]++;
+	for (int64_t j = 0; j < cols; j++)
+		start[j + 1] += start[j];
+	for (int64_t i = 0, p = 0; i < c->rows; i++) {
+		out->rowptr[i] = p;
+		for (; p < c->end[i]; p++) {
+			int64_t at = start[c->pairs[p].term]++;
+			by_column[at].row = i;
+			by_column[at].count = c->pairs[p].count;
+		}
+	}
+	/* start[j] is now where column j ends; rowptr[i] runs through row i and is set back after. */
+	for (int64_t j = 0, p = 0; j < cols; j++)
+		for (; p < start[j]; p++) {
+			int64_t at = out->rowptr[by_column[p].row]++;
+			out->col[at] = (int32_t)j;
+			out->val[at] = binary ? 1 : by_column[p].count;
+		}
+	for (int64_t i = c->rows; i > 0; i--)
+		out->rowptr[i] = out->rowptr[i - 1];
+	out->rowptr[0] = 0;
+	out->kind = KDR_MAT_CSR;
+done:
+	kdri_free(ctx, start);
+	kdri_free(ctx, by_column);
+	return st;
+}
+
+static kdr_status copy_names(kdr_context *ctx, const kdri_terms *terms, const int32_t *which, int64_t count,
+                             char ***out, int64_t *written)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_NEW0(ctx, out, count));
+	*written = count;
+	for (int64_t i = 0; i < count; i++) {
+		const kdri_term *t = &terms->terms[which ? which[i] : i];
+		KDR_TRY(kdri_strndup(ctx, terms->text + t->offset, t->length, &(*out)[i]));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *c,
+                              const kdri_terms *terms, const kdri_columns *columns,
+                              const kdr_text_options *options, kdr_data **out, int64_t *dropped)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	char *name = NULL;
+	*dropped += compact(ctx, c, columns->of_term, options->drop_empty);
+	KDR_TRY(kdri_corpus_name(ctx, what, &name));
+	KDR_TRY(kdri_data_new(ctx, name, what->path, &d));
+	KDR_TRY(to_csr(ctx, c, columns->count, options->binary, d));
+	kdri_free(ctx, c->pairs);
+	c->pairs = NULL;
+	KDR_TRY(copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
+	if (c->classes) {
+		KDR_TRY(copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes, &d->nclasses));
+		KDR_TRY(KDRI_NEW(ctx, &d->labels, c->rows));
+		for (int64_t i = 0; i < c->rows; i++)
+			d->labels[i] = c->labels[i];
+	}
+	d->rows = c->rows;
+	d->ids = c->ids;
+	c->ids = NULL;
+	c->rows = 0;
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	kdri_free(ctx, name);
+	return st;
+}
+
+void kdri_counts_free(kdr_context *ctx, kdri_counts *c)
+{
+	kdri_strings_free(&ctx->allocator, c->ids, c->rows);
+	kdri_free(ctx, c->labels);
+	kdri_terms_free(ctx, c->classes);
+	kdri_free(ctx, c->end);
+	kdri_free(ctx, c->pairs);
+	*c = (kdri_counts){ 0 };
+}

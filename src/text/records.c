@@ -1,0 +1,156 @@
+/* Lines, and records of comma- or tab-separated fields, from a file. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The buffer doubles when a record does not fit and the scan begins anew at the record's start, so the
+ * work stays linear in the size of the file whatever the lengths of its lines. */
+#include "io/io.h"
+#include "text/text.h"
+
+enum { FIRST_ROOM = 1 << 18 };
+
+struct kdri_records {
+	kdri_input *in;
+	char *buffer;
+	size_t begin, end, room; /* unread bytes; one more byte than `room` is allocated */
+	int64_t line;            /* of the byte at `begin`, from 1 */
+	bool end_of_file;
+};
+
+kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **out)
+{
+	kdr_status st;
+	kdri_records *r = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
+	KDR_TRY(kdri_input_open(ctx, path, &r->in));
+	KDR_TRY(KDRI_NEW(ctx, &r->buffer, FIRST_ROOM + 1));
+	r->room = FIRST_ROOM;
+	r->line = 1;
+	*out = r;
+	r = NULL;
+done:
+	kdri_records_close(ctx, r);
+	return st;
+}
+
+void kdri_records_close(kdr_context *ctx, kdri_records *r)
+{
+	if (!r)
+		return;
+	kdri_input_close(ctx, r->in);
+	kdri_free(ctx, r->buffer);
+	kdri_free(ctx, r);
+}
+
+/* More bytes after those that are there; moves them to the front first, grows if that is no help. */
+static kdr_status fill(kdr_context *ctx, kdri_records *r)
+{
+	kdr_status st;
+	size_t got = 0, kept = r->end - r->begin;
+	bool first = r->line == 1 && r->end == 0;
+	memmove(r->buffer, r->buffer + r->begin, kept);
+	r->begin = 0;
+	r->end = kept;
+	if (kept == r->room) {
+		if (r->room >= KDRI_DOCUMENT_MAX)
+			return kdri_fail(ctx, KDR_ERR_FORMAT,
+			                 "%s: line %lld: more than %d MB without an end of line or of quotes",
+			                 kdri_input_path(r->in), (long long)r->line, KDRI_DOCUMENT_MAX >> 20);
+		KDR_TRY(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
+		r->room *= 2;
+	}
+	KDR_TRY(kdri_input_read(ctx, r->in, r->buffer + kept, r->room - kept, &got));
+	r->end += got;
+	r->end_of_file = r->end < r->room;
+	if (first && r->end >= 3 && memcmp(r->buffer, "\xef\xbb\xbf", 3) == 0)
+		r->begin = 3; /* a byte order mark */
+done:
+	return st;
+}
+
+/* Where the record at p ends (at its line break, or at `end`); NULL if that is not to be seen yet.
+ * A quote opens only at the start of a field, and is closed by one that is not doubled. */
+static char *record_end(char *p, char *end, char delimiter, bool last, bool *open)
+{
+	*open = false;
+	if (!delimiter) {
+		char *line_end = memchr(p, '\n', (size_t)(end - p));
+		return line_end ? line_end : last ? end : NULL;
+	}
+	bool field_start = true;
+	for (; p < end; p++) {
+		if (field_start && *p == '"') {
+			for (p++;; p++) {
+				p = memchr(p, '"', (size_t)(end - p));
+				*open = !p;
+				if (!p || (p + 1 == end && !last))
+					return NULL;
+				if (p + 1 == end || p[1] != '"')
+					break;
+				p++;
+			}
+			field_start = false;
+			continue;
+		}
+		if (*p == '\n')
+			return p;
+		field_start = *p == delimiter;
+	}
+	return last ? end : NULL;
+}
+
+kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, char **record, size_t *length,
+                             int64_t *line, bool *more)
+{
+	kdr_status st = KDR_OK;
+	char *stop = NULL;
+	bool open = false;
+	for (;;) {
+		if (r->begin == r->end && r->end_of_file) {
+			*more = false;
+			return KDR_OK;
+		}
+		if (r->begin < r->end)
+			stop = record_end(r->buffer + r->begin, r->buffer + r->end, delimiter, r->end_of_file,
+			                  &open);
+		if (stop)
+			break;
+		if (r->end_of_file && open)
+			return kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: line %lld: a quoted field is not closed before the end of the file",
+			        kdri_input_path(r->in), (long long)r->line);
+		KDR_TRY(fill(ctx, r));
+	}
+	char *start = r->buffer + r->begin;
+	size_t n = (size_t)(stop - start);
+	*line = r->line++;
+	if (delimiter)
+		for (const char *p = start; (p = memchr(p, '\n', (size_t)(stop - p))); p++)
+			r->line++;
+	r->begin += n + (stop < r->buffer + r->end);
+	if (n > 0 && start[n - 1] == '\r')
+		n--;
+	*record = start;
+	*length = n;
+	*more = true;
+done:
+	return st;
+}
+
+size_t kdri_record_field(char *begin, char *end, char delimiter, char **field, char **next)
+{
+	char *to = begin, *p = begin;
+	*field = begin;
+	if (p < end && *p == '"')
+		for (p++; p < end; p++) {
+			if (*p == '"' && (p + 1 == end || p[1] != '"')) {
+				p++;
+				break;
+			}
+			p += *p == '"';
+			*to++ = *p;
+		}
+	while (p < end && *p != delimiter)
+		*to++ = *p++;
+	*next = p < end ? p + 1 : NULL;
+	return (size_t)(to - begin);
+}

@@ -1,0 +1,185 @@
+/* Documents, tokens, vocabularies: what the files of text/ share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A document goes through decode -> mail -> html -> tokenise -> terms. The steps between bytes and
+ * tokens allocate nothing (they run inside parallel regions) and bound their output by their input. */
+#ifndef KDRI_TEXT_TEXT_H
+#define KDRI_TEXT_TEXT_H
+
+#include "core/internal.h"
+
+/* --- decode.c: bytes to valid UTF-8 ------------------------------------------------------------ */
+
+bool kdri_utf8_valid(const char *text, size_t length);
+/* Writes the UTF-8 of `text` read as Windows-1252 (a superset of the printable part of Latin-1);
+ * `out` needs 3 x length bytes. Returns how many were written. */
+size_t kdri_decode_1252(const char *text, size_t length, char *out);
+/* The character Windows-1252 has at a byte from 0x80 to 0x9f. */
+uint32_t kdri_1252(unsigned char byte);
+/* Writes 1 to 4 bytes; what is no character becomes U+FFFD. */
+size_t kdri_utf8_put(uint32_t character, char *out);
+
+/* --- mail.c: headers ---------------------------------------------------------------------------- */
+
+/* Leaves the body in text[*begin ..]. What the Subject says, if wanted, goes to `subject` (room for
+ * `length` bytes); returns its length. Text that does not begin with a header is all body. */
+size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_t *begin, char *subject);
+
+/* --- html.c, entities.c: markup ----------------------------------------------------------------- */
+
+/* Writes the visible text; `out` needs `length` bytes. Returns how many were written. */
+size_t kdri_html_strip(const char *text, size_t length, char *out);
+/* The character a name such as "eacute" stands for, 0 if there is none. */
+uint32_t kdri_html_entity(const char *name, size_t length);
+
+/* --- vocabulary.c: terms and their numbers ------------------------------------------------------ */
+
+/* A set of strings, each with a number in order of arrival. Lookups may run side by side. */
+typedef struct kdri_term {
+	uint64_t offset; /* into `text` */
+	uint32_t length, hash;
+	int64_t df; /* documents that hold it: the caller counts */
+} kdri_term;
+
+typedef struct kdri_terms {
+	char *text;
+	kdri_term *terms;
+	int32_t *slots; /* open addressing; -1: free */
+	int64_t text_used, text_room, count, room, slot_count;
+} kdri_terms;
+
+uint32_t kdri_term_hash(const char *text, size_t length);
+kdr_status kdri_terms_new(kdr_context *ctx, kdri_terms **out);
+void kdri_terms_free(kdr_context *ctx, kdri_terms *terms);
+/* -1: not there. */
+int32_t kdri_terms_find(const kdri_terms *terms, const char *text, size_t length, uint32_t hash);
+kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length, uint32_t hash,
+                          int32_t *id);
+
+/* The columns: which term is which, and their names. */
+typedef struct kdri_columns {
+	int32_t *of_term; /* column of each term, -1: none */
+	int32_t *term;    /* term of each column */
+	int64_t count;
+} kdri_columns;
+/* Cuts by document frequency among `documents` documents and orders what is left. */
+kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *terms, int64_t documents,
+                               const kdr_text_options *options, kdri_columns *out);
+/* All terms, in order of arrival. */
+kdr_status kdri_columns_all(kdr_context *ctx, const kdri_terms *terms, kdri_columns *out);
+void kdri_columns_free(kdr_context *ctx, kdri_columns *columns);
+
+/* --- stopwords.c -------------------------------------------------------------------------------- */
+
+/* Words to leave out as `options` say: NULL for none. */
+kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdri_terms **out);
+/* The terms of a features.txt, one a line. */
+kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
+
+/* --- stem.c ------------------------------------------------------------------------------------- */
+
+typedef struct kdri_stemmer kdri_stemmer;
+/* Not for two threads at once. */
+kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out);
+void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
+/* The stem of a word of *length bytes, whose hash is given; valid until the next call. NULL: no memory. */
+const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length, uint32_t hash);
+
+/* --- tokenise.c --------------------------------------------------------------------------------- */
+
+/* Tokens of one document after the other, each followed by one space: the n-gram of tokens i .. i+n-1
+ * is the slice from start[i] to start[i + n] - 1. */
+typedef struct kdri_tokens {
+	char *text;
+	uint32_t *start; /* count + 1 are set */
+	int64_t text_used, text_room, count, room;
+} kdri_tokens;
+
+typedef enum kdri_tokenise_result {
+	KDRI_TOKENS_DONE,
+	KDRI_TOKENS_FULL,
+	KDRI_TOKENS_NO_MEMORY
+} kdri_tokenise_result;
+
+/* Appends the tokens of valid UTF-8. `stemmer` may be NULL. FULL: a larger `out` is needed. */
+kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
+                                   kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out);
+/* One word as the tokeniser would spell it (case folded, composed). `room` of 4 x length + 8 always
+ * does; returns its length. */
+size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out, size_t room);
+
+/* --- corpus.c, records.c: documents one by one -------------------------------------------------- */
+
+typedef struct kdri_document {
+	const char *text; /* valid until the next one is asked for */
+	size_t length;
+	const char *id;
+	const char *label; /* NULL: unknown */
+	size_t label_length;
+} kdri_document;
+
+typedef struct kdri_corpus kdri_corpus;
+kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out);
+/* *more is false after the last document. */
+kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
+int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
+/* What the task is called where no name is given: a folder's own name, or a file's stem. */
+kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
+void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
+
+/* A larger document is refused: offsets inside a chunk have 32 bits. */
+enum { KDRI_DOCUMENT_MAX = 1 << 28 };
+
+/* Lines of a file, or records that hold line breaks within quotes. */
+typedef struct kdri_records kdri_records;
+kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **out);
+/* delimiter 0: plain lines, else records with quoted fields. The record, without its line end, may
+ * be changed in place and is valid until the next call; *line is where it begins, from 1. */
+kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
+                             size_t *length, int64_t *line, bool *more);
+void kdri_records_close(kdr_context *ctx, kdri_records *records);
+/* Field `index` (from 0) of a record, its quotes undone in place: *next is where the following field
+ * begins, NULL after the last. */
+size_t kdri_record_field(char *begin, char *end, char delimiter, char **field, char **next);
+
+/* --- chunk.c: many documents side by side ------------------------------------------------------- */
+
+typedef struct kdri_pair {
+	int32_t term, count;
+} kdri_pair;
+
+typedef struct kdri_local_term {
+	uint32_t offset, length, hash;
+	int32_t df;
+	int64_t last; /* pair of the last document that held it */
+} kdri_local_term;
+
+/* A run of documents with its own tables, so that chunks can be worked on side by side; they are
+ * merged in their order, which makes the result independent of the number of threads. */
+typedef struct kdri_chunk {
+	int64_t first, count; /* documents */
+	kdri_stemmer *stemmer;
+	char *plain, *visible; /* one document: decoded; without headers and markup */
+	int64_t plain_room;
+	kdri_tokens tokens;
+	kdri_local_term *terms;
+	int32_t *slots;
+	int64_t term_count, term_room, slot_count;
+	kdri_pair *pairs; /* local terms of each document in turn */
+	int64_t *pair_end;
+	int64_t pair_count, pair_room, pair_end_room;
+	int64_t token_count, not_utf8;
+	unsigned wants; /* what was too small */
+	bool done;
+} kdri_chunk;
+
+typedef struct kdri_raw {
+	const char *text;
+	size_t length;
+} kdri_raw;
+
+/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
+kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
+                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
+void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
+
+#endif

@@ -1,0 +1,314 @@
+/* kdr_vectorize: from corpora to count matrices over one vocabulary. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Documents are read in order, in batches of a few megabytes. A batch is cut into chunks of fixed size,
+ * which become tables of terms side by side (chunk.c), and these are merged in their order: terms get
+ * their numbers, documents their (term, count) pairs. When all is read the columns are chosen, and each
+ * task's pairs become a CSR matrix by two counting passes over its columns, in O(entries). Memory: the
+ * pairs (8 bytes each), the different terms, and the result. */
+#include "text/text.h"
+
+#include "io/io.h"
+#include "text/matrix.h"
+
+#include <libstemmer.h>
+
+enum { BATCH_CHUNKS = 32, CHUNK_BYTES = 1 << 17, CHUNK_DOCUMENTS = 512 };
+
+static const char stage[] = "vectorize";
+
+typedef struct batch {
+	char *text;
+	int64_t used, room;
+	kdri_raw *raw;
+	int64_t *offset; /* into `text`: it may move while it grows */
+	int64_t count, documents_room;
+	kdri_chunk chunks[BATCH_CHUNKS];
+	int64_t chunk_count, chunk_bytes;
+} batch;
+
+typedef struct job {
+	kdr_text_options options;
+	kdri_terms *stopwords, *terms;
+	int32_t *number; /* of each local term of the chunk being merged */
+	int64_t number_room;
+	kdri_counts *tasks;        /* one a corpus */
+	int64_t task_count, total; /* documents expected; 0: unknown */
+	batch batch;
+	kdr_text_stats stats;
+} job;
+
+void kdr_text_options_init(kdr_text_options *options)
+{
+	*options = (kdr_text_options){ .lowercase = true,
+		                       .min_length = 2,
+		                       .max_length = 40,
+		                       .ngram_min = 1,
+		                       .ngram_max = 1,
+		                       .min_df = 1,
+		                       .max_df_share = 1 };
+}
+
+const char *const *kdr_stemmer_names(void)
+{
+	return (const char *const *)sb_stemmer_list();
+}
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+static kdr_status check_stemmer(kdr_context *ctx, kdr_text_options *o)
+{
+	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
+		o->stemmer = NULL;
+	if (!o->stemmer)
+		return KDR_OK;
+	struct sb_stemmer *stemmer = sb_stemmer_new(o->stemmer, NULL);
+	if (stemmer) {
+		sb_stemmer_delete(stemmer);
+		return KDR_OK;
+	}
+	char list[400];
+	size_t used = 0;
+	const char *const *names = kdr_stemmer_names();
+	list[0] = '\0';
+	for (int i = 0; names[i] && used + strlen(names[i]) + 3 < sizeof list; i++) {
+		size_t n = strlen(names[i]);
+		memcpy(list + used, names[i], n);
+		memcpy(list + used + n, ", ", 3);
+		used += n + 2;
+	}
+	list[used > 2 ? used - 2 : 0] = '\0';
+	return kdri_fail(ctx, KDR_ERR_OPTION, "stemmer '%s' is not allowed: none, %s", o->stemmer, list);
+}
+
+static kdr_status check_range(kdr_context *ctx, const char *name, double value, double min, double max)
+{
+	/* Written so that NaN fails too. */
+	if (value >= min && value <= max)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_OPTION, "%s: %g is outside [%g, %g]", name, value, min, max);
+}
+
+static kdr_status check(kdr_context *ctx, kdr_text_options *o)
+{
+	kdr_status st;
+	KDR_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
+	KDR_TRY(check_range(ctx, "max_length", (double)o->max_length, (double)o->min_length, 255));
+	KDR_TRY(check_range(ctx, "ngram_min", (double)o->ngram_min, 1, 3));
+	KDR_TRY(check_range(ctx, "ngram_max", (double)o->ngram_max, (double)o->ngram_min, 3));
+	KDR_TRY(check_range(ctx, "min_df", (double)o->min_df, 0, 1e15));
+	KDR_TRY(check_range(ctx, "max_df", (double)o->max_df, 0, 1e15));
+	KDR_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
+	KDR_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
+	KDR_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
+	KDR_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
+	KDR_TRY(check_stemmer(ctx, o));
+done:
+	return st;
+}
+
+/* --- batches ------------------------------------------------------------------------------------ */
+
+/* The chunk's terms get their numbers, its documents their rows. */
+static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const kdri_chunk *c)
+{
+	kdr_status st = KDR_OK;
+	if (c->term_count > j->number_room) {
+		KDR_TRY(KDRI_GROW(ctx, &j->number, c->term_count));
+		j->number_room = c->term_count;
+	}
+	for (int64_t i = 0; i < c->term_count; i++) {
+		const kdri_local_term *t = &c->terms[i];
+		const char *text = c->tokens.text + t->offset;
+		if (j->options.vocabulary)
+			j->number[i] = kdri_terms_find(j->terms, text, t->length, t->hash);
+		else
+			KDR_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
+		if (j->number[i] >= 0)
+			j->terms->terms[j->number[i]].df += t->df;
+	}
+	KDR_TRY(kdri_counts_append(ctx, task, c, j->number));
+	j->stats.tokens += c->token_count;
+	j->stats.not_utf8 += c->not_utf8;
+done:
+	return st;
+}
+
+static kdr_status flush(kdr_context *ctx, job *j, kdri_counts *task)
+{
+	kdr_status st = KDR_OK;
+	batch *b = &j->batch;
+	if (b->count == 0)
+		return KDR_OK;
+	for (int64_t d = 0; d < b->count; d++)
+		b->raw[d].text = b->text + b->offset[d];
+	KDR_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, b->raw, b->chunks, b->chunk_count));
+	for (int64_t i = 0; i < b->chunk_count; i++)
+		KDR_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
+	b->count = b->used = b->chunk_count = 0;
+	if (kdri_iteration(ctx, stage, j->stats.documents, j->total, NAN))
+		st = kdri_fail(ctx, KDR_ERR_READ, "stopped after %lld documents",
+		               (long long)j->stats.documents);
+done:
+	return st;
+}
+
+static kdr_status add_document(kdr_context *ctx, batch *b, const kdri_document *d)
+{
+	kdr_status st = KDR_OK;
+	if (b->used + (int64_t)d->length > b->room) {
+		int64_t room = 2 * b->room + (int64_t)d->length + CHUNK_BYTES;
+		KDR_TRY(KDRI_GROW(ctx, &b->text, room));
+		b->room = room;
+	}
+	if (b->count == b->documents_room) {
+		int64_t room = 2 * b->documents_room + CHUNK_DOCUMENTS;
+		KDR_TRY(KDRI_GROW(ctx, &b->raw, room));
+		KDR_TRY(KDRI_GROW(ctx, &b->offset, room));
+		b->documents_room = room;
+	}
+	kdri_chunk *c = b->chunk_count > 0 ? &b->chunks[b->chunk_count - 1] : NULL;
+	if (!c || c->count == CHUNK_DOCUMENTS || b->chunk_bytes >= CHUNK_BYTES) {
+		c = &b->chunks[b->chunk_count++];
+		c->first = b->count;
+		c->count = 0;
+		b->chunk_bytes = 0;
+	}
+	if (d->length > 0)
+		memcpy(b->text + b->used, d->text, d->length);
+	b->raw[b->count].length = d->length;
+	b->offset[b->count++] = b->used;
+	b->used += (int64_t)d->length;
+	b->chunk_bytes += (int64_t)d->length;
+	c->count++;
+done:
+	return st;
+}
+
+/* The next document would need a chunk more than there are. */
+static bool is_full(const batch *b)
+{
+	return b->chunk_count == BATCH_CHUNKS &&
+	       (b->chunks[BATCH_CHUNKS - 1].count == CHUNK_DOCUMENTS || b->chunk_bytes >= CHUNK_BYTES);
+}
+
+static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdri_counts *task)
+{
+	kdr_status st;
+	kdri_document d;
+	bool more;
+	for (;;) {
+		KDR_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
+		if (!more)
+			break;
+		KDR_TRY(kdri_counts_document(ctx, task, &d));
+		KDR_TRY(add_document(ctx, &j->batch, &d));
+		j->stats.documents++;
+		j->stats.bytes += (int64_t)d.length;
+		if (is_full(&j->batch))
+			KDR_TRY(flush(ctx, j, task));
+	}
+	KDR_TRY(flush(ctx, j, task));
+done:
+	return st;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------- */
+
+static void job_free(kdr_context *ctx, job *j)
+{
+	if (!j)
+		return;
+	kdri_terms_free(ctx, j->stopwords);
+	kdri_terms_free(ctx, j->terms);
+	kdri_free(ctx, j->number);
+	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
+		kdri_counts_free(ctx, &j->tasks[t]);
+	kdri_free(ctx, j->tasks);
+	kdri_free(ctx, j->batch.text);
+	kdri_free(ctx, j->batch.raw);
+	kdri_free(ctx, j->batch.offset);
+	for (int i = 0; i < BATCH_CHUNKS; i++)
+		kdri_chunk_free(ctx, &j->batch.chunks[i]);
+	kdri_free(ctx, j);
+}
+
+static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
+{
+	kdr_status st;
+	kdri_corpus **opened = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &opened, count));
+	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
+	for (int64_t t = 0; t < count; t++) {
+		KDR_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
+		j->total += kdri_corpus_total(opened[t]);
+	}
+	for (int64_t t = 0; t < count; t++)
+		if (corpora[t].kind != KDR_CORPUS_FOLDER)
+			j->total = 0;
+	kdri_stage_start(ctx, stage, j->total);
+	for (int64_t t = 0; t < count; t++) {
+		KDR_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
+		kdri_corpus_close(ctx, opened[t]);
+		opened[t] = NULL;
+	}
+	kdri_stage_end(ctx, stage);
+done:
+	for (int64_t t = 0; opened && t < count; t++)
+		kdri_corpus_close(ctx, opened[t]);
+	kdri_free(ctx, opened);
+	return st;
+}
+
+kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                         const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
+{
+	kdr_status st;
+	job *j = NULL;
+	kdr_data **made = NULL;
+	kdri_columns columns = { NULL, NULL, 0 };
+	if (count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "no documents were given; one task at least is needed");
+	KDR_TRY(KDRI_NEW0(ctx, &j, 1));
+	if (options)
+		j->options = *options;
+	else
+		kdr_text_options_init(&j->options);
+	KDR_TRY(check(ctx, &j->options));
+	KDR_TRY(KDRI_NEW0(ctx, &j->tasks, count));
+	j->task_count = count;
+	KDR_TRY(KDRI_NEW0(ctx, &made, count));
+	KDR_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
+	KDR_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
+	                              : kdri_terms_new(ctx, &j->terms));
+	KDR_TRY(read_all(ctx, j, corpora, count));
+	if (j->stats.documents == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: holds no documents", corpora[0].path);
+		goto done;
+	}
+	j->stats.terms = j->terms->count;
+	KDR_TRY(j->options.vocabulary
+	                ? kdri_columns_all(ctx, j->terms, &columns)
+	                : kdri_columns_select(ctx, j->terms, j->stats.documents, &j->options, &columns));
+	if (columns.count == 0) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "no term is left of %lld in %lld documents; widen min_df, max_df or the lengths",
+		        (long long)j->stats.terms, (long long)j->stats.documents);
+		goto done;
+	}
+	for (int64_t t = 0; t < count; t++)
+		KDR_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
+		                           &made[t], &j->stats.dropped));
+	memcpy(out, made, (size_t)count * sizeof *out);
+	memset(made, 0, (size_t)count * sizeof *made);
+	if (stats)
+		*stats = j->stats;
+done:
+	for (int64_t t = 0; made && t < count; t++)
+		kdr_data_free(made[t]);
+	kdri_free(ctx, made);
+	kdri_columns_free(ctx, &columns);
+	job_free(ctx, j);
+	return st;
+}

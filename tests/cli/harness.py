@@ -1,0 +1,62 @@
+"""What the command-line tests share: run the program, make files, read results."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+KINDRED = os.environ.get("KINDRED", "kindred")
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="kindred-cli-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, content):
+        mode = "wb" if isinstance(content, bytes) else "w"
+        with open(self.path(name), mode) as f:
+            f.write(content)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def run_kindred(self, *args, code=0, stdin=None, timeout=120, **kwargs):
+        """Runs it in the test's own folder and checks the exit status."""
+        done = subprocess.run([KINDRED, *map(str, args)], cwd=self.dir, input=stdin, capture_output=True, text=True,
+                              timeout=timeout, **kwargs)
+        self.assertEqual(done.returncode, code, f"kindred {args}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def fails(self, *args, code, says, stdin=None, **kwargs):
+        """It fails with one line on standard error that holds every piece of `says`, and nothing on stdout."""
+        done = self.run_kindred(*args, code=code, stdin=stdin, **kwargs)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("kindred: "), done.stderr)
+        for piece in says if isinstance(says, (list, tuple)) else [says]:
+            self.assertIn(piece, done.stderr)
+        return done.stderr
+
+    def result(self, name="out/result.json"):
+        def refuse(token):
+            raise ValueError(f"{token} in result.json")
+        with open(self.path(name)) as f:
+            return json.load(f, parse_constant=refuse)
+
+    def leftovers(self):
+        """Files that look half-written."""
+        found = []
+        for root, _, files in os.walk(self.dir):
+            found += [os.path.join(root, f) for f in files if ".tmp-" in f]
+        return found
+
+
+BLOBS_A = "x,y\n" + "".join(f"{i % 2 * 10 + i % 3 * .1},{i % 2 * 10 - i % 5 * .1}\n" for i in range(20))
+BLOBS_B = "y,x\n" + "".join(f"{i % 2 * 10 + i % 3 * .1},{i % 2 * 10 - i % 5 * .1}\n" for i in range(12))

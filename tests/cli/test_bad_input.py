@@ -1,0 +1,161 @@
+"""Bad input: one clear line, the right exit status, nothing half-written."""
+import gzip
+import os
+import resource
+import subprocess
+import unittest
+
+from harness import BLOBS_A, KINDRED, CliTest
+
+
+class BadInput(CliTest):
+    def cluster(self, *args, code, says, k=2, **kwargs):
+        self.fails("cluster", "-m", "kmeans", "-k", k, "-o", "out", *args, code=code, says=says, **kwargs)
+        self.assertFalse(os.path.exists(self.path("out")) and os.listdir(self.path("out")))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_k_larger_than_n(self):
+        self.cluster(self.write("a.csv", "1,2\n3,4\n5,6\n"), k=4, code=2, says=["k is 4", "3 samples"])
+
+    def test_k_zero_negative_or_not_a_number(self):
+        path = self.write("a.csv", BLOBS_A)
+        for k in ("0", "-3", "two", "2.5", "", "99999999999999999999"):
+            self.cluster(path, k=k, code=2, says=["-k", f"'{k}'", "whole number"])
+        self.fails("cluster", "-m", "kmeans", path, code=2, says="-k K")
+        self.fails("cluster", "-m", "kmeans", "-k", "2,2", path, code=2, says=["2 numbers", "1 tasks"])
+
+    def test_empty_file(self):
+        for name in ("a.csv", "a.mtx", "a.npy", "a.tsv"):
+            self.cluster(self.write(name, ""), code=3, says=[name, "empty"])
+
+    def test_header_only(self):
+        self.cluster(self.write("a.csv", "x,y\n"), code=3, says="a.csv")
+
+    def test_ragged_csv(self):
+        self.cluster(self.write("a.csv", "1,2\n3,4\n5\n"), code=3, says=["a.csv", "line 3", "1", "2"])
+
+    def test_word_where_a_number_should_be(self):
+        self.cluster(self.write("a.csv", "x,y\n1,2\n3,four\n"), code=3, says=["a.csv", "line 3", "four"])
+
+    def test_nan_and_infinity(self):
+        for bad in ("nan", "inf", "-Infinity", "NaN"):
+            self.cluster(self.write("a.csv", f"x,y\n1,2\n3,{bad}\n5,6\n"), code=3, says=["a.csv", "3"])
+        mtx = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 nan\n2 2 1\n"
+        self.cluster(self.write("a.mtx", mtx), code=3, says="nan")
+
+    def test_one_sample(self):
+        path = self.write("a.csv", "1,2\n")
+        self.cluster(path, code=2, says="1 samples")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 1, "-o", "out", "--no-header", path)
+        self.assertEqual(self.result()["tasks"][0]["labels"], [0])
+
+    def test_all_samples_equal(self):
+        path = self.write("a.csv", "x,y\n" + "1,2\n" * 6)
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-o", "out", path)
+        r = self.result()
+        self.assertTrue(r["warnings"])  # it says that there are fewer distinct samples than clusters
+        self.assertEqual(r["objective"][-1], 0)
+
+    def test_directory_missing_file_no_permission(self):
+        os.mkdir(self.path("d.csv"))
+        self.cluster("d.csv", code=3, says=["d.csv", "directory"])
+        self.cluster("none.csv", code=3, says=["none.csv", "No such file"])
+        path = self.write("secret.csv", BLOBS_A)
+        os.chmod(path, 0)
+        if os.geteuid() != 0:
+            self.cluster(path, code=3, says="ermission")
+
+    def test_unknown_format(self):
+        self.cluster(self.write("a.xyz", "1"), code=3, says=["a.xyz", "format"])
+
+    def test_truncated_and_damaged_gzip(self):
+        whole = gzip.compress(("x,y\n" + "".join(f"{i},{i * .37}\n" for i in range(5000))).encode())
+        self.cluster(self.write("a.csv.gz", whole[:len(whole) // 2]), code=3, says=["a.csv.gz", "truncated"])
+        damaged = whole[:200] + b"\xff" * 40 + whole[240:]
+        self.cluster(self.write("b.csv.gz", damaged), code=3, says="b.csv.gz")
+
+    def test_hostile_headers_fail_fast(self):
+        limit = 1 << 31
+
+        def small():
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        for sizes in ("4611686018427387904 2 1", "2 4611686018427387904 1", "3 3 4611686018427387904", "-1 3 1"):
+            path = self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{sizes}\n1 1 1\n")
+            self.cluster(path, code=3, says="a.mtx", timeout=20, preexec_fn=small)
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n"
+        npy = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 64
+        self.cluster(self.write("a.npy", npy), code=3, says="a.npy", timeout=20, preexec_fn=small)
+
+    def test_output_folder_that_is_a_file_or_cannot_be_made(self):
+        path = self.write("a.csv", BLOBS_A)
+        self.write("file", "x")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "file", path, code=2, says="file")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no/such/place", path, code=1, says="no/such/place")
+
+    def test_full_disk(self):
+        path = self.write("a.csv", BLOBS_A * 1 + "".join(f"{i},{i}\n" for i in range(2000)))
+
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "out", path, code=1, says="cannot write", preexec_fn=small)
+        self.assertNotIn("result.json", os.listdir(self.path("out")))
+        self.assertEqual(self.leftovers(), [])
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_full_standard_output(self):
+        path = self.write("a.csv", BLOBS_A)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([KINDRED, "cluster", "-m", "kmeans", "-k", "2", path], stdout=full, stderr=subprocess.PIPE,
+                                  text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+    def test_labels_of_the_wrong_length(self):
+        path = self.write("a.csv", BLOBS_A)
+        short = self.write("short", "0\n1\n")
+        self.cluster("--truth", short, path, code=3, says=["short", "2", "20"])
+        self.cluster("--init", short, path, code=3, says=["short", "2", "20"])
+        self.cluster("--truth", f"{short},{short}", path, code=2, says="2 files for 1 tasks")
+        self.cluster("--init", self.write("big", "7\n" * 20), path, code=3, says=["initial label", "7", "0 to 1"])
+        self.cluster("--init", self.write("words", "red\n" * 20), path, code=3, says="whole numbers")
+
+    def test_tasks_that_do_not_fit_together(self):
+        self.cluster("--features", "intersect", self.write("a.csv", "x,y\n1,2\n3,4\n"), self.write("b.csv", "u,v\n1,2\n3,4\n"),
+                     code=3, says=["a", "b"])
+        self.cluster(self.write("c.csv", "1,2\n3,4\n"), self.write("d.csv", "1,2,3\n4,5,6\n"), code=3, says=["c", "d", "2", "3"])
+        os.mkdir(self.path("sub"))
+        self.cluster("c.csv", self.write("sub/c.csv", "1,2\n3,4\n"), code=2, says=["two tasks", "'c'", "name=path"])
+
+    def test_negative_counts_for_tfidf(self):
+        self.cluster("--weight", "tfidf", self.write("a.csv", "x,y\n1,2\n-3,4\n"), code=3, says=["-3", "a"])
+
+
+class BadArguments(CliTest):
+    def test_nearest_names_are_suggested(self):
+        path = self.write("a.csv", BLOBS_A)
+        self.fails("clutser", code=2, says=["'clutser'", "cluster"])
+        self.fails("cluster", "--sede", 3, code=2, says=["--sede", "--seed"])
+        self.fails("cluster", "-m", "kmean", "-k", 2, path, code=2, says="kmeans")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_inti=3", path, code=2, says=["n_inti", "n_init"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "start=foo", path, code=2, says=["foo", "kmeans++", "random"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init=0", path, code=2, says=["n_init", "0", "[1"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init", path, code=2, says="name=value")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--weight", "tfid", path, code=2, says=["tfid", "tfidf"])
+        self.fails("methods", "kmeens", code=2, says="kmeans")
+        self.fails("help", "clust", code=2, says="cluster")
+
+    def test_values(self):
+        for args in (("--seed", "x"), ("--threads", "0"), ("--time-limit", "-1"), ("--top-features", "0"), ("--seed",)):
+            self.fails("cluster", "-m", "kmeans", "-k", 2, *args, code=2, says=args[0])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, code=2, says="TASK")
+        self.fails("cluster", "-k", 2, "--quiet=yes", "a.csv", code=2, says="takes no value")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--report", self.write("a.csv", BLOBS_A), code=2, says="-o")
+        self.fails("evaluate", "x", code=2, says="two files")
+        self.fails("generate", code=2, says="-o DIR")
+        self.fails("generate", "-o", "g", "--words", 10, code=2, says=["--words", "blobs"])
+        self.fails("report", code=2, says="RESULT.json")
+        self.fails("predict", "x", code=2, says="--model")
+
+
+if __name__ == "__main__":
+    unittest.main()

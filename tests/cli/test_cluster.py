@@ -1,0 +1,142 @@
+"""cluster, end to end: the contract's arguments and files."""
+import json
+import os
+import unittest
+
+from harness import BLOBS_A, BLOBS_B, CliTest
+
+
+class Cluster(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", BLOBS_A)
+        self.write("b.csv", BLOBS_B)
+
+    def test_result_goes_to_stdout_as_json(self):
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "a.csv")
+        r = json.loads(done.stdout)
+        for key in ("kindred", "command", "method", "options", "seed", "threads", "tasks", "objective", "stop",
+                    "iterations", "seconds", "peak_rss_bytes", "warnings", "method_fields"):
+            self.assertIn(key, r)
+        self.assertEqual((r["command"], r["method"], r["seed"], r["stop"]), ("cluster", "kmeans", 1, "converged"))
+        self.assertEqual(set(r["seconds"]), {"read", "prepare", "fit", "write", "total"})
+        t = r["tasks"][0]
+        self.assertEqual((t["name"], t["path"], t["n"], t["d"], t["nnz"], t["k"]), ("a", "a.csv", 20, 2, 40, 2))
+        self.assertEqual(sorted(t["sizes"]), [10, 10])
+        self.assertEqual(len(t["labels"]), 20)
+        self.assertIsNone(t["metrics"])
+        self.assertIn("objective_start", r["method_fields"])
+        self.assertEqual(len(r["objective"]), r["iterations"])
+        self.assertEqual(done.stderr, "")  # quiet in pipes
+
+    def test_output_folder_has_labels_and_result(self):
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "a.csv", "second=b.csv")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.labels", "result.json", "second.labels"])
+        r = self.result()
+        for t in r["tasks"]:
+            lines = self.read(f"out/{t['name']}.labels").split("\n")
+            self.assertEqual(lines.pop(), "")
+            self.assertEqual([int(x) for x in lines], t["labels"])
+        self.assertIn("second", done.stdout)  # the summary
+
+    def test_columns_are_matched_by_name(self):
+        self.run_kindred("cluster", "-m", "kmeans", "--pooled", "-k", 2, "-o", "out", "a.csv", "b.csv")
+        a, b = (t["labels"] for t in self.result()["tasks"])
+        self.assertEqual(a[0], b[0])
+        self.assertNotEqual(a[0], b[1])
+
+    def test_k_for_each_task(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", "2,3", "-o", "out", "a.csv", "b.csv")
+        self.assertEqual([t["k"] for t in self.result()["tasks"]], [2, 3])
+
+    def test_existing_result_is_kept_unless_forced(self):
+        args = ("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "a.csv")
+        self.run_kindred(*args)
+        before = self.read("out/result.json")
+        self.fails(*args, code=2, says=["out/result.json", "--force"])
+        self.assertEqual(self.read("out/result.json"), before)
+        self.run_kindred(*args, "--force", "--seed", 2)
+        self.assertEqual(self.result()["seed"], 2)
+
+    def test_same_labels_for_any_number_of_threads(self):
+        labels = []
+        for threads in (1, 2, 3):
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--threads", threads, "-o", f"out{threads}", "a.csv", "b.csv")
+            r = self.result(f"out{threads}/result.json")
+            labels.append([t["labels"] for t in r["tasks"]] + [r["objective"]])
+        self.assertEqual(labels[0], labels[1])
+        self.assertEqual(labels[0], labels[2])
+
+    def test_scores_from_truth_and_from_labels_beside(self):
+        truth = "".join(f"{'even' if i % 2 == 0 else 'odd'}\n" for i in range(20))
+        self.write("truth.txt", truth)
+        self.write("a.labels", truth)
+        for extra in (("--truth", "truth.txt"), ("--score",)):
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--force", *extra, "a.csv")
+            m = self.result()["tasks"][0]["metrics"]
+            self.assertEqual((m["acc"], m["nmi"], m["ari"]), (1, 1, 1))
+
+    def test_init_starts_exactly_there(self):
+        self.write("start", "".join(f"{i // 10}\n" for i in range(20)))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--init", "start", "--set", "max_iter=0", "a.csv")
+        self.assertEqual(self.result()["tasks"][0]["labels"], [i // 10 for i in range(20)])
+
+    def test_arrays_and_model_and_predict(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--arrays", "arr", "--save-model", "m.h5", "a.csv")
+        with open(self.path("arr/centres.a.npy"), "rb") as f:
+            self.assertEqual(f.read(6), b"\x93NUMPY")
+        done = self.run_kindred("predict", "--model", "m.h5", "a.csv")
+        self.assertEqual([int(x) for x in done.stdout.split()], self.result()["tasks"][0]["labels"])
+        # other order of columns, matched by name
+        done = self.run_kindred("predict", "--model", "m.h5", "-o", "p.labels", "b.csv")
+        self.assertEqual(len(self.read("p.labels").split()), 12)
+        self.fails("predict", "--model", "a.csv", "a.csv", code=3, says="a.csv")
+
+    def test_preprocessing_is_applied_and_recorded(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--weight", "tfidf", "--norm", "l2",
+                         "--top-features", 1, "c=" + self.write("c.mtx", MTX))
+        r = self.result()
+        self.assertEqual(r["tasks"][0]["d"], 1)
+        self.assertIn("tfidf", r["preprocessing"])
+
+    def test_report(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--report", "a.csv")
+        page = self.read("out/report.html")
+        self.assertIn("</html>", page)
+        self.run_kindred("report", "-o", "again.html", "out/result.json")
+        self.assertEqual(self.read("again.html"), page)
+
+    def test_standard_input(self):
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--format", "csv", "-", stdin=BLOBS_A)
+        self.assertEqual(json.loads(done.stdout)["tasks"][0]["n"], 20)
+        self.fails("cluster", "-k", 2, "-", code=2, says="--format", stdin=BLOBS_A)
+
+    def test_time_limit_keeps_a_result(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--time-limit", 1e-9, "-o", "out", "a.csv")
+        r = self.result()
+        self.assertEqual(r["stop"], "time")
+        self.assertEqual(len(r["tasks"][0]["labels"]), 20)
+
+    def test_strict(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--strict", "--set", "max_iter=1", "--set", "tol=0", "-o", "out",
+                         "a.csv", code=5)
+        self.assertEqual(self.result()["stop"], "max_iter")
+
+    def test_options_in_force_are_recorded(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init=3", "--set", "start=random", "-o", "out", "a.csv")
+        options = self.result()["options"]
+        self.assertEqual((options["n_init"], options["start"], options["spherical"]), (3, "random", False))
+
+
+MTX = """%%MatrixMarket matrix coordinate integer general
+4 3 6
+1 1 2
+2 1 1
+3 2 4
+4 2 1
+4 3 1
+3 3 2
+"""
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,149 @@
+"""evaluate, generate, methods, demo, version, help; progress and interruption."""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BLOBS_A, KINDRED, CliTest
+
+
+class Commands(CliTest):
+    def test_evaluate(self):
+        self.write("l", "0\n0\n1\n1\n2\n2\n")
+        self.write("t", "a\na\nb\nb\nb\nb\n")
+        text = self.run_kindred("evaluate", "l", "t").stdout
+        self.assertIn("acc             0.666667", text)
+        s = json.loads(self.run_kindred("evaluate", "--json", "l", "t").stdout)
+        self.assertAlmostEqual(s["acc"], 4 / 6, places=15)
+        self.assertEqual(s["contingency"]["counts"], [[2, 0], [0, 2], [0, 2]])
+        self.assertEqual(s["homogeneity"], 1)
+        for key in ("nmi", "nmi_arithmetic", "nmi_max", "ari", "purity", "completeness", "v_measure"):
+            self.assertIn(key, s)
+        self.write("short", "a\n")
+        self.fails("evaluate", "l", "short", code=3, says=["6", "1"])
+        self.fails("evaluate", "l", "none", code=3, says="none")
+
+    def test_generate_is_seeded_and_reads_back(self):
+        common = ("generate", "--tasks", 3, "-k", 3, "-n", "30,20,10", "-q")
+        for design, ending in (("blobs", "csv"), ("topics", "mtx")):
+            for to in (ending, "npy"):
+                self.run_kindred(*common, "--design", design, "--to", to, "-o", f"{design}-{to}", "--seed", 5)
+                self.run_kindred(*common, "--design", design, "--to", to, "-o", f"{design}-{to}-2", "--seed", 5)
+                first = self.path(f"{design}-{to}/task2.{to}")
+                with open(first, "rb") as a, open(self.path(f"{design}-{to}-2/task2.{to}"), "rb") as b:
+                    self.assertEqual(a.read(), b.read())
+                self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--score", "-o", "out", "--force", first)
+                t = self.result()["tasks"][0]
+                self.assertEqual(t["n"], 20)
+                self.assertIsNotNone(t["metrics"])
+        self.fails(*common, "-o", "blobs-csv", code=2, says="--force")
+
+    def test_generate_streams(self):
+        """The peak of memory does not grow with the number of rows."""
+        def peak(rows):
+            process = subprocess.Popen([KINDRED, "generate", "-n", str(rows), "--tasks", "1", "-d", "20", "--to", "npy", "-o",
+                                        f"big{rows}", "-q"], cwd=self.dir)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status
+            self.assertEqual(status, 0)
+            return usage.ru_maxrss
+        self.assertLess(peak(200000) - peak(200), 8 << 10)  # kilobytes; the file has 32 megabytes
+        self.assertGreater(os.path.getsize(self.path("big200000/task1.npy")), 200000 * 20 * 8)
+
+    def test_methods(self):
+        self.assertIn("kmeans", self.run_kindred("methods").stdout)
+        text = self.run_kindred("methods", "kmeans").stdout
+        for word in ("n_init", "spherical", "centres", "References"):
+            self.assertIn(word, text)
+        for m in json.loads(self.run_kindred("methods", "--json").stdout):
+            for key in ("id", "title", "summary", "family", "options", "arrays", "references"):
+                self.assertTrue(m[key] or key == "arrays", (m["id"], key))
+            for o in m["options"]:
+                self.assertTrue(o["help"], o["name"])
+
+    def test_every_command_has_help_with_an_example(self):
+        overview = self.run_kindred("help").stdout
+        names = [line.split()[0] for line in overview.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+        self.assertIn("cluster", names)
+        for name in names:
+            text = self.run_kindred("help", name).stdout
+            self.assertIn("Usage: kindred " + name, text)
+            self.assertIn("Example:\n  ", text)
+            self.assertEqual(self.run_kindred(name, "--help").stdout, text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 130)
+            self.assertIn(".SH EXAMPLE", self.run_kindred("help", "--man", name).stdout)
+        self.assertEqual(self.run_kindred("--help").stdout, overview)
+        self.assertIn("Usage", self.run_kindred(code=2).stderr)
+
+    def test_version(self):
+        text = self.run_kindred("version").stdout
+        self.assertRegex(text, r"^kindred \d+\.\d+\.\d+\n$")
+        self.assertEqual(self.run_kindred("--version").stdout, text)
+        self.assertIn("compiler", self.run_kindred("version", "-v").stdout)
+
+    def test_demo(self):
+        done = self.run_kindred("demo", "-o", "d")
+        self.assertIn("d/result/report.html", done.stdout)
+        self.assertTrue(os.path.exists(self.path("d/result/report.html")))
+        for t in self.result("d/result/result.json")["tasks"]:
+            self.assertGreater(t["metrics"]["nmi"], 0.5)
+
+    def test_bash_completion(self):
+        script = self.run_kindred("help", "--completion", "bash").stdout
+        self.write("c", script)
+        def complete(*words):
+            line = " ".join(f'"{w}"' for w in words)
+            done = subprocess.run(["bash", "-c", f'source c; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kindred; '
+                                   'echo "${COMPREPLY[@]}"'], cwd=self.dir, capture_output=True, text=True, check=True)
+            return done.stdout.split()
+        self.assertEqual(complete("kindred", "clu"), ["cluster"])
+        self.assertEqual(complete("kindred", "cluster", "--wei"), ["--weight"])
+        self.assertEqual(complete("kindred", "cluster", "--weight", "tf"), ["tfidf"])
+        self.assertIn("kmeans", complete("kindred", "cluster", "-m", ""))
+
+
+class Terminal(CliTest):
+    def slow_job(self):
+        """Arguments of a run that takes long."""
+        self.run_kindred("generate", "-n", 60000, "-d", 30, "-k", 50, "--tasks", 1, "--to", "npy", "-o", "g", "-q")
+        return ["cluster", "-m", "kmeans", "-k", "200", "--set", "n_init=1000", "--set", "tol=0", "g/task1.npy", "-o", "out"]
+
+    def test_interrupt_keeps_the_best_result(self):
+        process = subprocess.Popen([KINDRED, *self.slow_job()], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out + err)
+        r = self.result()
+        self.assertEqual(r["stop"], "cancelled")
+        self.assertEqual(len(r["tasks"][0]["labels"]), 60000)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_progress_on_a_terminal_only(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([KINDRED, *self.slow_job(), "--time-limit", "2"], cwd=self.dir, stdout=subprocess.DEVNULL,
+                                   stderr=slave)
+        os.close(slave)
+        seen = b""
+        while process.poll() is None or select.select([master], [], [], 0)[0]:
+            if select.select([master], [], [], 0.2)[0]:
+                try:
+                    seen += os.read(master, 65536)
+                except OSError:
+                    break
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        self.assertIn(b"kmeans", seen)
+        self.assertIn(b"objective", seen)
+        self.assertIn(b"left", seen)
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "quiet", self.write("a.csv", BLOBS_A))
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

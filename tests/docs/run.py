@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Runs the examples of the documentation and compares what they print.
+
+In every ```console block of the given Markdown files, lines that begin with "$ " are run with a POSIX shell, in one folder
+per file, with the built program first on PATH; the lines below are what they must print. "..." stands for anything within
+a line, and alone on a line for any lines. A block below a line <!-- not run --> is left alone, one below
+<!-- needs data --> is run where the real data are (KINDRED_DATA, else ../shared/data beside the project)."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+data = os.path.abspath(os.environ.get("KINDRED_DATA", os.path.join(root, "..", "shared", "data")))
+
+
+def blocks(path):
+    """(line number, text, marker) of each console block."""
+    marker, start, lines = "", None, []
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        line = line.rstrip("\n")
+        if start is None and line.strip() == "```console":
+            start, lines = number, []
+        elif start is not None and line.strip() == "```":
+            yield start, lines, marker
+            start, marker = None, ""
+        elif start is not None:
+            lines.append(line)
+        elif line.startswith("<!--"):
+            marker = line.strip("<!-> ")
+
+
+def commands(lines):
+    """(command, expected lines) pairs; a command continues after a backslash."""
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        elif found and found[-1][0].endswith("\\"):
+            found[-1][0] = found[-1][0][:-1] + line.strip()
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def matches(expected, printed):
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*".join(re.escape(piece.rstrip()) for piece in re.split(r"\.\.\.", line.rstrip())) + r"[ \t]*\n"
+    text = "".join(line.rstrip() + "\n" for line in printed.splitlines())
+    return re.fullmatch(pattern, text) is not None
+
+
+def main():
+    program, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], KINDRED_DATA=data)
+    ran = failed = skipped = 0
+    for path in files:
+        with tempfile.TemporaryDirectory(prefix="kindred-docs-") as folder:
+            for start, lines, marker in blocks(path):
+                if marker == "not run":
+                    continue
+                if marker == "needs data" and not os.path.isdir(data):
+                    skipped += 1
+                    print(f"{path}:{start}: skipped: no data")
+                    continue
+                for command, expected in commands(lines):
+                    done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=300)
+                    printed = done.stdout.decode("utf-8", "replace")
+                    ran += 1
+                    if not matches(expected, printed):
+                        failed += 1
+                        print(f"{path}:{start}: $ {command}\nexpected:\n" + "\n".join(expected) + "\nprinted:\n" + printed)
+    print(f"{ran} commands run, {failed} failed, {skipped} blocks skipped")
+    return 1 if failed or ran == 0 else 0
+
+
+sys.exit(main())

@@ -1,0 +1,26 @@
+/* libFuzzer target: any bytes as a result.json. Either a page comes out, with no markup of the file's own
+ * making, or a status with one line of reason. SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "report/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	kdr_context *ctx = NULL;
+	char *html = NULL;
+	int64_t length = 0;
+	if (kdr_context_new(&ctx, NULL) != KDR_OK)
+		return 0;
+	kdr_status st = kdri_report_render(ctx, "fuzz.json", (const char *)data, size, &html, &length);
+	if ((st == KDR_OK) != (html != NULL) || (st != KDR_OK && !kdr_context_error(ctx)[0]))
+		abort();
+	for (int64_t i = 0; i + 1 < length; i++)
+		if (html[i] == '<' && (html[i + 1] == 's' || html[i + 1] == 'S') &&
+		    strncmp(html + i, "<script", KDRI_MIN(7, (size_t)(length - i))) == 0)
+			abort();
+	kdri_free(ctx, html);
+	kdr_context_free(ctx);
+	return 0;
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs into a new folder and uses what is there as others would: the CMake package, pkg-config (shared and
+# static), the program, its manual and its completions. Usage: run.sh BUILD SOURCE
+set -eu
+build=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+cmake --install "$build" --prefix "$prefix" >/dev/null
+libdir=$(dirname "$(find "$prefix" -name 'libkindred.so' | head -1)")
+export LD_LIBRARY_PATH="$libdir"
+expected="a: .* .* .* .* .* .*"
+
+echo "CMake package"
+cmake -S "$source/tests/install/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+	-DEXAMPLE="$source/examples/cluster.c" >/dev/null
+cmake --build "$work/consumer" >/dev/null
+"$work/consumer/consumer" | grep -q "$expected"
+
+echo "pkg-config, shared"
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+[ "$(pkg-config --modversion kindred)" = "$("$prefix/bin/kindred" version | cut -d' ' -f2)" ]
+# shellcheck disable=SC2046 # flags are words
+cc "$source/examples/cluster.c" $(pkg-config --cflags --libs kindred) -o "$work/shared"
+"$work/shared" | grep -q "$expected"
+
+echo "C++ includes the header too"
+printf '#include <kindred/kindred.h>\nint main() { return kdr_version()[0] == 0; }\n' >"$work/plus.cc"
+# shellcheck disable=SC2046
+c++ -Wall -Wextra -Werror "$work/plus.cc" $(pkg-config --cflags --libs kindred) -o "$work/plus"
+"$work/plus"
+
+echo "manual and completions"
+for page in "$prefix"/share/man/man1/kindred*.1; do
+	LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>"$work/warnings" >/dev/null
+	if [ -s "$work/warnings" ]; then
+		cat "$page" "$work/warnings" >&2
+		exit 1
+	fi
+done
+bash -n "$prefix/share/bash-completion/completions/kindred"
+zsh -n "$prefix/share/zsh/site-functions/_kindred"
+echo "install: all good"

@@ -1,0 +1,250 @@
+/* What every registered method must keep, found through the registry: a new method is tested by being listed.
+ */
+#include "tests/unit/unit.h"
+
+enum { TASKS = 2, D = 6, K = 3 };
+static const int64_t sizes[TASKS] = { 60, 45 };
+
+/* Non-negative, with zeros, and clusters a method can find; the same in every run. */
+typedef struct problem_data {
+	double *dense[TASKS];
+	int64_t *rowptr[TASKS];
+	int32_t *col[TASKS];
+	double *val[TASKS];
+	int64_t *labels[TASKS];
+	kdr_task tasks[TASKS];
+} problem_data;
+
+static void make(problem_data *p, const kdr_algo *algo, bool sparse)
+{
+	bool transfer = algo->family == KDR_FAMILY_TRANSFER;
+	for (int t = 0; t < TASKS; t++) {
+		int64_t n = sizes[t], nnz = 0;
+		kdri_rng rng = kdri_rng_stream(3, "conformance", (uint64_t)t);
+		p->dense[t] = calloc((size_t)(n * D), sizeof(double));
+		p->rowptr[t] = calloc((size_t)n + 1, sizeof(int64_t));
+		p->col[t] = calloc((size_t)(n * D), sizeof(int32_t));
+		p->val[t] = calloc((size_t)(n * D), sizeof(double));
+		p->labels[t] = calloc((size_t)n, sizeof(int64_t));
+		for (int64_t i = 0; i < n; i++) {
+			int64_t c = p->labels[t][i] = i % K;
+			for (int j = 0; j < D; j++) {
+				double x = kdri_rng_uniform(&rng) < 0.4 ? 0 : kdri_rng_uniform(&rng);
+				if (j / 2 == c)
+					x += 2 + kdri_rng_uniform(&rng);
+				p->dense[t][i * D + j] = x;
+				if (x != 0) {
+					p->col[t][nnz] = j;
+					p->val[t][nnz++] = x;
+				}
+			}
+			p->rowptr[t][i + 1] = nnz;
+		}
+		p->tasks[t] = (kdr_task){
+			.name = t ? "b" : "a",
+			.role = !transfer ? KDR_ROLE_TASK
+			        : t       ? KDR_ROLE_TARGET
+			                  : KDR_ROLE_SOURCE,
+			.x = sparse ? kdr_mat_from_csr(n, D, p->rowptr[t], p->col[t], p->val[t])
+			            : kdr_mat_from_dense(p->dense[t], n, D),
+			.k = K,
+			.labels = transfer && t == 0 ? p->labels[t] : NULL,
+		};
+	}
+}
+
+static void release(problem_data *p)
+{
+	for (int t = 0; t < TASKS; t++) {
+		free(p->dense[t]);
+		free(p->rowptr[t]);
+		free(p->col[t]);
+		free(p->val[t]);
+		free(p->labels[t]);
+	}
+}
+
+static kdr_result *fit(kdr_context *ctx, const kdr_algo *algo, bool sparse, int threads)
+{
+	problem_data p;
+	kdr_result *result = NULL;
+	make(&p, algo, sparse);
+	kdr_problem problem = { .tasks = p.tasks,
+		                .ntasks = TASKS,
+		                .classes = algo->family == KDR_FAMILY_TRANSFER ? K : 0 };
+	kdr_context_set_threads(ctx, threads);
+	assert_ok(ctx, kdr_fit(ctx, algo->id, &problem, NULL, &result));
+	release(&p);
+	return result;
+}
+
+static void assert_same_labels(const kdr_algo *algo, const kdr_result *a, const kdr_result *b,
+                               const char *what)
+{
+	for (int64_t t = 0; t < TASKS; t++) {
+		int64_t n;
+		const int64_t *x = kdr_result_labels(a, t, &n), *y = kdr_result_labels(b, t, &n);
+		if (!x != !y || (x && memcmp(x, y, (size_t)n * sizeof *x) != 0))
+			fail_msg("%s: labels of task %lld differ: %s", algo->id, (long long)t, what);
+	}
+}
+
+#define FOR_EACH_METHOD(algo)                                        \
+	for (size_t index_ = 0; index_ < kdr_algo_count(); index_++) \
+		for (const kdr_algo *algo = kdr_algo_at(index_); algo; algo = NULL)
+
+static void registry__every_method__is_complete(void **state)
+{
+	(void)state;
+	FOR_EACH_METHOD(a)
+	{
+		assert_true(a->id && a->id[0] && a->title && a->title[0] && a->summary && a->summary[0]);
+		assert_true(a->options && a->fields && a->references && a->references[0]);
+		assert_ptr_equal(kdr_algo_find(a->id), a);
+		const kdri_algo *inner = kdri_algo_find(a->id);
+		assert_non_null(inner->fit);
+		assert_int_equal(inner->predict != NULL, (a->flags & KDR_ALGO_PREDICT) != 0);
+		for (const kdr_option_desc *o = a->options; o->name; o++) {
+			assert_true(o->help && o->help[0]);
+			assert_true(o->type != KDR_OPTION_CHOICE || (o->choices && o->choices[0]));
+		}
+		for (const kdr_field_desc *f = a->fields; f->name; f++)
+			assert_true(f->help && f->help[0] && f->shape && f->shape[0]);
+	}
+}
+
+static void options__every_default__is_allowed(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		kdr_options *options = NULL;
+		assert_ok(ctx, kdr_options_new(ctx, a->id, &options));
+		for (const kdr_option_desc *o = a->options; o->name; o++)
+			assert_ok(ctx, kdr_options_set_number(ctx, options, o->name,
+			                                      kdr_options_get(options, o->name)));
+		kdr_options_free(options);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__dense_and_sparse__same_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		kdr_result *dense = fit(ctx, a, false, 1), *sparse = fit(ctx, a, true, 1);
+		assert_same_labels(a, dense, sparse, "dense against sparse");
+		kdr_result_free(dense);
+		kdr_result_free(sparse);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__one_thread_and_many__same_bits(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		kdr_result *one = fit(ctx, a, false, 1), *many = fit(ctx, a, false, 3);
+		int64_t n, m;
+		const double *x = kdr_result_objective(one, &n), *y = kdr_result_objective(many, &m);
+		assert_same_labels(a, one, many, "one thread against three");
+		assert_int_equal(n, m);
+		assert_memory_equal(x, y, (size_t)n * sizeof *x);
+		kdr_result_free(one);
+		kdr_result_free(many);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__monotone_methods__objective_never_rises(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		kdr_result *r = fit(ctx, a, false, 2);
+		int64_t n;
+		const double *j = kdr_result_objective(r, &n);
+		for (int64_t i = 1; (a->flags & KDR_ALGO_MONOTONE) && i < n; i++)
+			if (j[i] > j[i - 1] + 1e-9 * fabs(j[i - 1]))
+				fail_msg("%s: objective rises at %lld: %.17g to %.17g", a->id, (long long)i,
+				         j[i - 1], j[i]);
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__every_method__labels_in_range_and_arrays_as_registered(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		kdr_result *r = fit(ctx, a, false, 2);
+		int64_t iterations;
+		for (int64_t t = 0; t < TASKS; t++) {
+			int64_t n;
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			for (int64_t i = 0; labels && i < n; i++)
+				assert_true(labels[i] >= 0 && labels[i] < kdr_result_k(r, t));
+		}
+		const double *j = kdr_result_objective(r, &iterations);
+		for (int64_t i = 0; i < iterations; i++)
+			assert_true(isfinite(j[i]));
+		for (int64_t i = 0; i < kdr_result_array_count(r); i++) {
+			kdr_array array = kdr_result_array_at(r, i);
+			const kdr_field_desc *f = a->fields;
+			while (f->name && strcmp(f->name, array.name) != 0)
+				f++;
+			if (!f->name || f->type != array.type || f->per_task != (array.task >= 0))
+				fail_msg("%s: array '%s' is not as registered", a->id, array.name);
+		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+static int stop_at_once(void *user, const kdr_event *event)
+{
+	(void)user;
+	return event->kind == KDR_EVENT_ITERATION;
+}
+
+static void fit__cancelled__keeps_a_valid_result(void **state)
+{
+	(void)state;
+	FOR_EACH_METHOD(a)
+	{
+		kdr_context *ctx = unit_context();
+		kdr_context_set_progress(ctx, stop_at_once, NULL);
+		kdr_result *r = fit(ctx, a, false, 2);
+		assert_int_equal(kdr_result_stop(r), KDR_STOP_CANCELLED);
+		for (int64_t t = 0; t < TASKS; t++) {
+			int64_t n;
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			for (int64_t i = 0; labels && i < n; i++)
+				assert_true(labels[i] >= 0 && labels[i] < kdr_result_k(r, t));
+		}
+		kdr_result_free(r);
+		kdr_context_free(ctx);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registry__every_method__is_complete),
+		cmocka_unit_test(options__every_default__is_allowed),
+		cmocka_unit_test(fit__dense_and_sparse__same_labels),
+		cmocka_unit_test(fit__one_thread_and_many__same_bits),
+		cmocka_unit_test(fit__monotone_methods__objective_never_rises),
+		cmocka_unit_test(fit__every_method__labels_in_range_and_arrays_as_registered),
+		cmocka_unit_test(fit__cancelled__keeps_a_valid_result),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* Core: status, options, suggestions, allocation, results, problem checks. */
+#include "tests/unit/unit.h"
+
+static void strerror__any_integer__is_a_text(void **state)
+{
+	(void)state;
+	for (int i = -5; i < 120; i++)
+		assert_true(kdr_strerror(i) && kdr_strerror(i)[0]);
+	assert_string_equal(kdr_strerror(KDR_OK), "success");
+	assert_string_equal(kdr_strerror(99999), "unknown status");
+}
+
+static void alloc__sizes_that_overflow__fail_without_allocating(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double *p = NULL;
+	assert_int_equal(KDRI_NEW(ctx, &p, INT64_MAX), KDR_ERR_SIZE);
+	assert_int_equal(KDRI_NEW(ctx, &p, -1), KDR_ERR_SIZE);
+	int64_t product = 7;
+	assert_int_equal(kdri_mul(ctx, INT64_MAX / 2, 3, &product), KDR_ERR_SIZE);
+	assert_int_equal(product, 7);
+	assert_null(p);
+	kdr_context_free(ctx);
+}
+
+static void options__wrong_name__names_the_nearest(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_options *o = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &o));
+	assert_int_equal(kdr_options_set(ctx, o, "n_inti", "3"), KDR_ERR_OPTION);
+	assert_non_null(strstr(kdr_context_error(ctx), "n_init"));
+	assert_int_equal(kdr_options_set(ctx, o, "zzzzzz", "3"), KDR_ERR_OPTION);
+	assert_non_null(strstr(kdr_context_error(ctx), "it has"));
+	kdr_options_free(o);
+	kdr_context_free(ctx);
+}
+
+static void options__bad_values__are_refused_and_leave_the_old(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_options *o = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &o));
+	double before = kdr_options_get(o, "n_init");
+	static const char *const bad[] = { "0", "-1", "1.5", "x", "", "nan", "inf", "1e300", "3 " };
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(kdr_options_set(ctx, o, "n_init", bad[i]), KDR_ERR_OPTION);
+	assert_true(kdr_options_get(o, "n_init") == before);
+	assert_int_equal(kdr_options_set(ctx, o, "spherical", "maybe"), KDR_ERR_OPTION);
+	assert_int_equal(kdr_options_set(ctx, o, "start", "kmeans"), KDR_ERR_OPTION);
+	assert_int_equal(kdr_options_set_number(ctx, o, "start", 17), KDR_ERR_OPTION);
+	assert_ok(ctx, kdr_options_set(ctx, o, "spherical", "yes"));
+	assert_true(kdr_options_get(o, "spherical") == 1);
+	assert_ok(ctx, kdr_options_set(ctx, o, "start", "random"));
+	assert_true(isnan(kdr_options_get(o, "nothing")));
+	kdr_options_free(o);
+	kdr_context_free(ctx);
+}
+
+static void suggest__slips__are_found_and_strangers_left_out(void **state)
+{
+	(void)state;
+	static const char *const words[] = { "cluster", "evaluate", "generate", "methods" };
+	const char *out[2];
+	assert_int_equal(kdr_suggest("clutser", words, 4, out, 2), 1);
+	assert_string_equal(out[0], "cluster");
+	assert_int_equal(kdr_suggest("eval", words, 4, out, 2), 1);
+	assert_string_equal(out[0], "evaluate");
+	assert_int_equal(kdr_suggest("xyzzy", words, 4, out, 2), 0);
+	assert_int_equal(kdr_suggest("", words, 4, out, 2), 0);
+}
+
+static void error__control_characters__stay_on_one_line(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_fail(ctx, KDR_ERR_DATA, "a\nb\tc%c", 27);
+	assert_string_equal(kdr_context_error(ctx), "a?b?c?");
+	kdr_context_free(ctx);
+}
+
+/* Each change of a good problem that kdr_fit must refuse, with a word its message must hold. */
+static void fit__bad_problems__are_refused_with_a_reason(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double x[8] = { 0, 1, 2, 3, 4, 5, 6, 7 }, bad[8] = { 0, 1, NAN, 3, 4, 5, 6, 7 },
+	       inf[8] = { 0, 1, 2, 3, 4, 5, 6, INFINITY };
+	int64_t init[4] = { 0, 1, 2, 0 }, rowptr[3] = { 0, 2, 1 }, good_rowptr[3] = { 0, 1, 2 };
+	int32_t col[2] = { 0, 5 }, repeated[2] = { 1, 1 };
+	double val[2] = { 1, 2 }, weights[4] = { 1, 1, -1, 1 }, none[4] = { 0 };
+	kdr_mat good = kdr_mat_from_dense(x, 4, 2);
+	int64_t one_row[2] = { 0, 2 };
+	const struct {
+		kdr_task task;
+		kdr_status status;
+		const char *word;
+	} cases[] = {
+		{ { .name = "t", .x = good, .k = 0 }, KDR_ERR_ARGUMENT, "k is 0" },
+		{ { .name = "t", .x = good, .k = 5 }, KDR_ERR_ARGUMENT, "only 4 samples" },
+		{ { .name = "t", .x = kdr_mat_from_dense(bad, 4, 2), .k = 2 },
+		  KDR_ERR_DATA,
+		  "row 2, column 1" },
+		{ { .name = "t", .x = kdr_mat_from_dense(inf, 4, 2), .k = 2 },
+		  KDR_ERR_DATA,
+		  "row 4, column 2" },
+		{ { .name = "t", .x = kdr_mat_from_dense(x, 0, 2), .k = 1 }, KDR_ERR_DATA, "0 rows" },
+		{ { .name = "t", .x = kdr_mat_from_dense(NULL, 4, 2), .k = 1 }, KDR_ERR_ARGUMENT, "no data" },
+		{ { .name = "t", .x = kdr_mat_from_csr(2, 2, rowptr, col, val), .k = 1 },
+		  KDR_ERR_ARGUMENT,
+		  "fall at row 2" },
+		{ { .name = "t", .x = kdr_mat_from_csr(2, 2, good_rowptr, col, val), .k = 1 },
+		  KDR_ERR_ARGUMENT,
+		  "0..1" },
+		{ { .name = "t", .x = kdr_mat_from_csr(1, 3, one_row, repeated, val), .k = 1 },
+		  KDR_ERR_ARGUMENT,
+		  "increasing" },
+		{ { .name = "t", .x = good, .k = 2, .init = init }, KDR_ERR_DATA, "row 3 is 2" },
+		{ { .name = "t", .x = good, .k = 2, .weights = weights }, KDR_ERR_DATA, "weight of row 3" },
+		{ { .name = "t", .x = good, .k = 2, .weights = none }, KDR_ERR_DATA, "all weights are zero" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		kdr_problem problem = { .tasks = &cases[i].task, .ntasks = 1 };
+		kdr_result *result = NULL;
+		assert_int_equal(kdr_fit(ctx, "kmeans", &problem, NULL, &result), cases[i].status);
+		assert_null(result);
+		if (!strstr(kdr_context_error(ctx), cases[i].word))
+			fail_msg("'%s' lacks '%s'", kdr_context_error(ctx), cases[i].word);
+	}
+	kdr_task two[2] = { { .name = "a", .x = good, .k = 2 },
+		            { .name = "b", .x = kdr_mat_from_dense(x, 2, 4), .k = 2 } };
+	kdr_problem pooled = { .tasks = two, .ntasks = 2, .pooled = true };
+	kdr_result *result = NULL;
+	assert_int_equal(kdr_fit(ctx, "kmeans", &pooled, NULL, &result), KDR_ERR_DATA);
+	assert_non_null(strstr(kdr_context_error(ctx), "4 columns"));
+	two[1] = (kdr_task){ .name = "b", .x = good, .k = 1 };
+	assert_int_equal(kdr_fit(ctx, "kmeans", &pooled, NULL, &result), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdr_fit(ctx, "nothing", &pooled, NULL, &result), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdr_fit(ctx, "kmeans", NULL, NULL, &result), KDR_ERR_ARGUMENT);
+	assert_null(result);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strerror__any_integer__is_a_text),
+		cmocka_unit_test(alloc__sizes_that_overflow__fail_without_allocating),
+		cmocka_unit_test(options__wrong_name__names_the_nearest),
+		cmocka_unit_test(options__bad_values__are_refused_and_leave_the_old),
+		cmocka_unit_test(suggest__slips__are_found_and_strangers_left_out),
+		cmocka_unit_test(error__control_characters__stay_on_one_line),
+		cmocka_unit_test(fit__bad_problems__are_refused_with_a_reason),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

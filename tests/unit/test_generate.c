@@ -1,0 +1,497 @@
+/* Synthetic tasks: what a row depends on, moments, missing classes, silly arguments. */
+#include "tests/unit/unit.h"
+
+#include "synth/synth.h"
+
+static kdr_generator *blobs(kdr_context *ctx, const kdr_blobs *spec)
+{
+	kdr_generator *g = NULL;
+	assert_ok(ctx, kdr_generate_blobs(ctx, spec, &g));
+	return g;
+}
+
+static kdr_generator *topics(kdr_context *ctx, const kdr_topics *spec)
+{
+	kdr_generator *g = NULL;
+	assert_ok(ctx, kdr_generate_topics(ctx, spec, &g));
+	return g;
+}
+
+static kdr_data *data_of(kdr_context *ctx, kdr_generator *g, int64_t task)
+{
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_generator_data(ctx, g, task, &d));
+	return d;
+}
+
+/* --- streams ----------------------------------------------------------------------------------- */
+
+static void row__any_order_and_threads__same_as_in_data(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const int64_t samples[] = { 40, 75 };
+	kdr_blobs b;
+	kdr_topics s;
+	kdr_blobs_default(&b);
+	kdr_topics_default(&s);
+	b.samples = s.samples = samples;
+	b.noise_features = 3;
+	for (int sparse = 0; sparse < 2; sparse++)
+		for (int threads = 1; threads <= 3; threads += 2) {
+			kdr_context_set_threads(ctx, threads);
+			kdr_generator *g = sparse ? topics(ctx, &s) : blobs(ctx, &b);
+			int64_t d = kdr_generator_features(g), room = kdr_generator_room(g);
+			double *row = malloc((size_t)d * sizeof *row),
+			       *vals = malloc((size_t)(room + 1) * sizeof *vals);
+			int32_t *cols = malloc((size_t)(room + 1) * sizeof *cols);
+			assert_int_equal(kdr_generator_sparse(g), sparse);
+			for (int64_t t = 0; t < 2; t++) {
+				kdr_data *all = data_of(ctx, g, t);
+				assert_int_equal(all->rows, samples[t]);
+				assert_int_equal(kdr_generator_samples(g, t), samples[t]);
+				for (int64_t i = all->rows - 1; i >= 0; i--) { /* backwards on purpose */
+					int64_t label, nnz = 0;
+					assert_int_equal(kdr_generator_row(g, t, i, row, &label), KDR_OK);
+					assert_int_equal(label, all->labels[i]);
+					if (!sparse) {
+						assert_memory_equal(row, all->dense + i * d,
+						                    (size_t)d * sizeof *row);
+						continue;
+					}
+					assert_int_equal(
+					        kdr_generator_sparse_row(g, t, i, cols, vals, &nnz, &label),
+					        KDR_OK);
+					assert_int_equal(nnz, all->rowptr[i + 1] - all->rowptr[i]);
+					for (int64_t p = 0; p < nnz; p++) {
+						assert_int_equal(cols[p], all->col[all->rowptr[i] + p]);
+						assert_true(vals[p] == all->val[all->rowptr[i] + p]);
+						assert_true(vals[p] == row[cols[p]]);
+						assert_true(p == 0 || cols[p] > cols[p - 1]);
+						row[cols[p]] = 0;
+					}
+					for (int64_t j = 0; j < d; j++)
+						assert_true(row[j] == 0);
+				}
+				kdr_data_free(all);
+			}
+			free(row);
+			free(vals);
+			free(cols);
+			kdr_generator_free(g);
+		}
+	kdr_context_free(ctx);
+}
+
+static void row__same_seed_more_rows__the_first_rows_stay(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_blobs b;
+	kdr_blobs_default(&b);
+	b.samples = (const int64_t[]){ 10, 10 };
+	kdr_generator *few = blobs(ctx, &b);
+	b.samples = (const int64_t[]){ 99, 1000 };
+	kdr_generator *many = blobs(ctx, &b);
+	kdr_context_set_seed(ctx, 2);
+	kdr_generator *other = blobs(ctx, &b);
+	for (int64_t t = 0; t < 2; t++)
+		for (int64_t i = 0; i < 10; i++) {
+			double x[2], y[2], z[2];
+			int64_t lx, ly, lz;
+			assert_int_equal(kdr_generator_row(few, t, i, x, &lx), KDR_OK);
+			assert_int_equal(kdr_generator_row(many, t, i, y, &ly), KDR_OK);
+			assert_int_equal(kdr_generator_row(other, t, i, z, &lz), KDR_OK);
+			assert_true(x[0] == y[0] && x[1] == y[1] && lx == ly);
+			assert_true(x[0] != z[0]);
+		}
+	assert_int_equal(kdr_generator_row(few, 0, 10, NULL, NULL), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdr_generator_row(few, 2, 0, NULL, NULL), KDR_ERR_ARGUMENT);
+	kdr_generator_free(few);
+	kdr_generator_free(many);
+	kdr_generator_free(other);
+	kdr_context_free(ctx);
+}
+
+/* --- blobs ------------------------------------------------------------------------------------- */
+
+/* Means of the classes of one task: k x d. */
+static void class_means(const kdr_data *d, int64_t k, double *means, int64_t *sizes)
+{
+	memset(means, 0, (size_t)(k * d->cols) * sizeof *means);
+	memset(sizes, 0, (size_t)k * sizeof *sizes);
+	for (int64_t i = 0; i < d->rows; i++) {
+		sizes[d->labels[i]]++;
+		for (int64_t j = 0; j < d->cols; j++)
+			means[d->labels[i] * d->cols + j] += d->dense[i * d->cols + j];
+	}
+	for (int64_t c = 0; c < k; c++)
+		for (int64_t j = 0; j < d->cols; j++)
+			means[c * d->cols + j] /= (double)KDRI_MAX(sizes[c], 1);
+}
+
+static void blobs__many_rows__sizes_spread_and_noise_as_asked(void **state)
+{
+	(void)state;
+	enum { K = 4, D = 7, N = 20000 };
+	kdr_context *ctx = unit_context();
+	kdr_blobs b;
+	kdr_blobs_default(&b);
+	b.tasks = 1;
+	b.k = K;
+	b.features = 5;
+	b.noise_features = 2;
+	b.spread = 2;
+	b.samples = (const int64_t[]){ N };
+	kdr_generator *g = blobs(ctx, &b);
+	kdr_data *d = data_of(ctx, g, 0);
+	double means[K * D];
+	int64_t sizes[K];
+	class_means(d, K, means, sizes);
+	for (int c = 0; c < K; c++) {
+		assert_in_range(sizes[c], N / K - 5, N / K + 5);
+		assert_near(means[c * D + 5], 0, 0.15);
+		assert_near(means[c * D + 6], 0, 0.15);
+	}
+	for (int j = 0; j < D; j++) {
+		double sum = 0;
+		for (int64_t i = 0; i < N; i++) {
+			double e = d->dense[i * D + j] - means[d->labels[i] * D + j];
+			sum += e * e;
+		}
+		assert_near(sqrt(sum / N), 2, 0.05);
+	}
+	assert_string_equal(kdr_generator_feature_name(g, 4), "f5");
+	assert_string_equal(kdr_generator_feature_name(g, 5), "noise1");
+	assert_string_equal(d->features[6], "noise2");
+	assert_string_equal(d->classes[3], "c3");
+	kdr_data_free(d);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+static void blobs__many_classes__centres_have_the_deviation_asked_for(void **state)
+{
+	(void)state;
+	enum { K = 400, D = 30 };
+	kdr_context *ctx = unit_context();
+	kdr_blobs b;
+	kdr_blobs_default(&b);
+	b.tasks = 1;
+	b.k = K;
+	b.features = D;
+	b.spread = 1e-3; /* rows are their centres */
+	b.separation = 5000;
+	b.shift = 0;
+	b.samples = (const int64_t[]){ 4000 };
+	kdr_generator *g = blobs(ctx, &b);
+	kdr_data *d = data_of(ctx, g, 0);
+	static double means[K * D];
+	int64_t sizes[K];
+	double sum = 0;
+	class_means(d, K, means, sizes);
+	for (int i = 0; i < K * D; i++)
+		sum += means[i] * means[i];
+	assert_near(sqrt(sum / (K * D)), 5, 0.1);
+	kdr_data_free(d);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+static void blobs__rotation_alone__turns_every_centre_by_the_angle(void **state)
+{
+	(void)state;
+	for (int64_t d = 1; d <= 6; d++) {
+		kdr_context *ctx = unit_context();
+		kdr_blobs b;
+		kdr_blobs_default(&b);
+		b.tasks = 3;
+		b.features = d;
+		b.spread = 1e-9;
+		b.separation = 1e9;
+		b.shift = 0;
+		b.rotation = 25;
+		kdr_generator *g = blobs(ctx, &b);
+		double means[3][3 * 6];
+		int64_t sizes[3];
+		for (int t = 0; t < 3; t++) {
+			kdr_data *x = data_of(ctx, g, t);
+			class_means(x, 3, means[t], sizes);
+			kdr_data_free(x);
+		}
+		for (int t = 1; t < 3; t++)
+			for (int64_t c = 0; c < 3; c++) {
+				double dot = 0, a = 0, z = 0, odd = 0;
+				for (int64_t j = 0; j < d; j++) {
+					double u = means[0][c * d + j], v = means[t][c * d + j];
+					dot += u * v;
+					a += u * u;
+					z += v * v;
+					if (d % 2 && fabs(u - v) < 1e-6)
+						odd += u * u; /* the coordinate left without a partner */
+				}
+				assert_near(z, a, 1e-6 * a);
+				assert_near(dot, odd + (a - odd) * cos(25 * t * 3.14159265358979 / 180),
+				            1e-5 * a);
+			}
+		kdr_generator_free(g);
+		kdr_context_free(ctx);
+	}
+}
+
+static void blobs__missing_and_imbalance__after_the_first_task(void **state)
+{
+	(void)state;
+	enum { K = 5, N = 1500 };
+	kdr_context *ctx = unit_context();
+	kdr_blobs b;
+	kdr_blobs_default(&b);
+	b.tasks = 4;
+	b.k = K;
+	b.missing = 2;
+	b.imbalance = 1;
+	b.samples = (const int64_t[]){ N, N, N, N };
+	kdr_generator *g = blobs(ctx, &b);
+	for (int t = 0; t < 4; t++) {
+		kdr_data *d = data_of(ctx, g, t);
+		int64_t sizes[K], last = N, rank = 0, m = t ? 3 : 5;
+		double means[K * 2];
+		class_means(d, K, means, sizes);
+		for (int c = 0; c < K; c++) {
+			if (sizes[c] == 0)
+				continue;
+			/* (1 - r / m) / sum of these, m (m + 1) / 2m */
+			double share = (1 - (double)rank / (double)m) / ((double)(m + 1) / 2);
+			assert_true(sizes[c] < last);
+			assert_near((double)sizes[c] / N, share, 0.005);
+			last = sizes[c];
+			rank++;
+		}
+		assert_int_equal(rank, m);
+		kdr_data_free(d);
+	}
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+/* --- topics ------------------------------------------------------------------------------------ */
+
+static void topics__defaults__nearest_topic_across_tasks_is_right(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_topics s;
+	kdr_topics_default(&s);
+	kdr_generator *g = topics(ctx, &s);
+	kdr_data *a = data_of(ctx, g, 0), *b = data_of(ctx, g, 1);
+	double *profile = calloc((size_t)(s.k * s.words), sizeof *profile), words = 0;
+	for (int64_t i = 0; i < a->rows; i++)
+		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
+			profile[a->labels[i] * s.words + a->col[p]] += a->val[p];
+			words += a->val[p];
+		}
+	assert_near(words / (double)a->rows, s.length, 5);
+	for (int64_t c = 0; c < s.k; c++) {
+		double sum = 0;
+		for (int64_t j = 0; j < s.words; j++)
+			sum += profile[c * s.words + j];
+		for (int64_t j = 0; j < s.words; j++)
+			profile[c * s.words + j] = log((profile[c * s.words + j] + 0.5) / (sum + 0.5));
+	}
+	int64_t right = 0;
+	for (int64_t i = 0; i < b->rows; i++) {
+		double best = -INFINITY;
+		int64_t label = -1;
+		for (int64_t c = 0; c < s.k; c++) {
+			double score = 0;
+			for (int64_t p = b->rowptr[i]; p < b->rowptr[i + 1]; p++)
+				score += b->val[p] * profile[c * s.words + b->col[p]];
+			if (score > best) {
+				best = score;
+				label = c;
+			}
+		}
+		right += label == b->labels[i];
+	}
+	assert_true(right > b->rows * 95 / 100);
+	free(profile);
+	kdr_data_free(a);
+	kdr_data_free(b);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+static void topics__domain_words__only_in_their_task(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_topics s;
+	kdr_topics_default(&s);
+	s.words = 80;
+	s.purity = 0;
+	s.domain = 1;
+	s.missing = 3;
+	kdr_generator *g = topics(ctx, &s);
+	kdr_data *d[2] = { data_of(ctx, g, 0), data_of(ctx, g, 1) };
+	bool seen[2][80] = { { false } };
+	for (int t = 0; t < 2; t++)
+		for (int64_t p = 0; p < d[t]->rowptr[d[t]->rows]; p++)
+			seen[t][d[t]->col[p]] = true;
+	int count = 0;
+	for (int j = 0; j < 80; j++) {
+		assert_false(seen[0][j] && seen[1][j]);
+		count += seen[0][j] + seen[1][j];
+	}
+	assert_int_equal(count, 20); /* a quarter of the vocabulary, all of it met in 300 documents */
+	for (int64_t i = 1; i < d[1]->rows; i++)
+		assert_int_equal(d[1]->labels[i], d[1]->labels[0]); /* one topic of four is left */
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void word__whole_vocabularies__all_different(void **state)
+{
+	(void)state;
+	static const int64_t counts[] = { 1, 2, 100, 4900, 4901, 50000 };
+	static char names[50000][16];
+	for (size_t v = 0; v < sizeof counts / sizeof counts[0]; v++) {
+		for (int64_t i = 0; i < counts[v]; i++)
+			kdri_word(i, counts[v], names[i], sizeof names[i]);
+		qsort(names, (size_t)counts[v], sizeof names[0], by_text);
+		for (int64_t i = 1; i < counts[v]; i++)
+			assert_string_not_equal(names[i], names[i - 1]);
+	}
+}
+
+/* --- arguments and memory ---------------------------------------------------------------------- */
+
+static void arguments__silly__refused_with_a_line(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_blobs ok, list[12];
+	kdr_topics fine, more[8];
+	kdr_generator *g = NULL;
+	kdr_blobs_default(&ok);
+	kdr_topics_default(&fine);
+	for (int i = 0; i < 12; i++)
+		list[i] = ok;
+	list[0].tasks = 0;
+	list[1].k = 0;
+	list[2].features = 0;
+	list[3].noise_features = -1;
+	list[4].separation = -1;
+	list[5].spread = 0;
+	list[6].shift = NAN;
+	list[7].rotation = INFINITY;
+	list[8].missing = ok.k;
+	list[9].missing = -1;
+	list[10].imbalance = 1.01;
+	list[11].samples = (const int64_t[]){ 5, 0 };
+	for (int i = 0; i < 12; i++) {
+		assert_int_equal(kdr_generate_blobs(ctx, &list[i], &g), KDR_ERR_ARGUMENT);
+		assert_non_null(strstr(kdr_context_error(ctx), "generate blobs: "));
+		assert_null(g);
+	}
+	for (int i = 0; i < 8; i++)
+		more[i] = fine;
+	more[0].words = 1;
+	more[1].length = 0;
+	more[2].purity = -0.1;
+	more[3].domain = 1.1;
+	more[4].purity = 0.9;
+	more[5].missing = fine.k;
+	more[6].words = 7;
+	more[7].k = -3;
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(kdr_generate_topics(ctx, &more[i], &g), KDR_ERR_ARGUMENT);
+		assert_non_null(strstr(kdr_context_error(ctx), "generate topics: "));
+		assert_null(g);
+	}
+	g = blobs(ctx, &ok);
+	kdr_data *d = NULL;
+	assert_int_equal(kdr_generator_data(ctx, g, 2, &d), KDR_ERR_ARGUMENT);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+static int64_t left, out;
+
+static void *counted_alloc(void *user, size_t size)
+{
+	(void)user;
+	if (left-- <= 0)
+		return NULL;
+	out++;
+	return malloc(size);
+}
+
+static void *counted_realloc(void *user, void *ptr, size_t size)
+{
+	(void)user;
+	return left-- <= 0 ? NULL : realloc(ptr, size);
+}
+
+static void counted_free(void *user, void *ptr)
+{
+	(void)user;
+	out -= ptr != NULL;
+	free(ptr);
+}
+
+static void generate__every_allocation_fails_in_turn__no_leak(void **state)
+{
+	(void)state;
+	kdr_allocator allocator = { counted_alloc, counted_realloc, counted_free, NULL };
+	kdr_context *ctx = NULL;
+	kdr_blobs b;
+	kdr_topics s;
+	kdr_blobs_default(&b);
+	kdr_topics_default(&s);
+	s.words = 12;
+	left = INT64_MAX;
+	assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
+	for (int sparse = 0; sparse < 2; sparse++) {
+		kdr_status st = KDR_ERR_MEMORY;
+		for (int64_t n = 0; st != KDR_OK && n < 1000; n++) {
+			kdr_generator *g = NULL;
+			kdr_data *d = NULL;
+			left = n;
+			st = sparse ? kdr_generate_topics(ctx, &s, &g) : kdr_generate_blobs(ctx, &b, &g);
+			if (st == KDR_OK)
+				st = kdr_generator_data(ctx, g, 0, &d);
+			assert_true(st == KDR_OK || (st == KDR_ERR_MEMORY && !d));
+			left = INT64_MAX;
+			kdr_data_free(d);
+			kdr_generator_free(g);
+			assert_int_equal(out, 1);
+		}
+		assert_int_equal(st, KDR_OK);
+	}
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(row__any_order_and_threads__same_as_in_data),
+		cmocka_unit_test(row__same_seed_more_rows__the_first_rows_stay),
+		cmocka_unit_test(blobs__many_rows__sizes_spread_and_noise_as_asked),
+		cmocka_unit_test(blobs__many_classes__centres_have_the_deviation_asked_for),
+		cmocka_unit_test(blobs__rotation_alone__turns_every_centre_by_the_angle),
+		cmocka_unit_test(blobs__missing_and_imbalance__after_the_first_task),
+		cmocka_unit_test(topics__defaults__nearest_topic_across_tasks_is_right),
+		cmocka_unit_test(topics__domain_words__only_in_their_task),
+		cmocka_unit_test(word__whole_vocabularies__all_different),
+		cmocka_unit_test(arguments__silly__refused_with_a_line),
+		cmocka_unit_test(generate__every_allocation_fails_in_turn__no_leak),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

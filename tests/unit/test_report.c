@@ -1,0 +1,440 @@
+/* The report: every section there, every name escaped, every bad file refused with nothing left behind. */
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include "report/report.h"
+
+/* A result with every field of the contract, and a hostile name in each place a name can stand. */
+#define EVIL "<script>alert('x')</script>\\\"&"
+static const char full[] =
+        "{\"kindred\":\"0.1.0\",\"command\":\"cluster\",\"method\":\"kmeans\",\"options\":{\"max_iter\":100,"
+        "\"tol\":1e-06,\"" EVIL "\":\"" EVIL "\"},\"seed\":1,\"threads\":2,\"tasks\":[{\"name\":\"" EVIL
+        "\",\"path\":\"" EVIL
+        "\",\"n\":6,\"d\":4,\"nnz\":12,\"k\":2,\"sizes\":[4,2],\"labels\":[0,0,0,0,1,1],"
+        "\"metrics\":{\"acc\":0.875,\"nmi\":0.5,\"ari\":-0.25}},{\"name\":\"b\",\"n\":3,\"d\":4,\"nnz\":12,"
+        "\"k\":2,\"labels\":[\"" EVIL "\",\"y\",\"y\"],\"metrics\":null}],\"objective\":[10,8.5,8.25],"
+        "\"stop\":\"max_iter\",\"iterations\":3,\"seconds\":{\"read\":1,\"prepare\":0.5,\"fit\":2,"
+        "\"write\":0.25,\"total\":4},\"peak_rss_bytes\":12000000,\"relatedness\":{\"tasks\":[\"" EVIL
+        "\",\"b\"],\"matrix\":[[1,-0.5],[-0.5,1]]},\"correspondence\":[{\"from\":\"" EVIL "\",\"to\":1,"
+        "\"matrix\":[[0.9,0.1],[0.2,null]]}],\"warnings\":[\"" EVIL "\"],\"method_fields\":"
+        "{\"objective_start\":20,\"" EVIL "\":\"" EVIL "\",\"list\":[1,2.5,\"" EVIL
+        "\"],\"deep\":[[1,2],{}]}}";
+
+static kdr_status render(kdr_context *ctx, const char *json, char **html)
+{
+	char *bytes = NULL;
+	int64_t length = 0;
+	kdr_status st = kdri_report_render(ctx, "r.json", json, strlen(json), &bytes, &length);
+	if (st == KDR_OK) {
+		*html = test_malloc((size_t)length + 1);
+		memcpy(*html, bytes, (size_t)length);
+		(*html)[length] = '\0';
+	}
+	kdri_free(ctx, bytes);
+	return st;
+}
+
+/* Every tag is closed by its own name, attributes are quoted, and no '<' stands outside a tag. */
+static void check_well_formed(const char *html)
+{
+	static const char *const empty[] = { "meta", "br", "rect", "line", "circle", "polyline" };
+	char stack[64][16], name[16];
+	int depth = 0;
+	const char *p = strstr(html, "<html");
+	assert_non_null(p);
+	while ((p = strchr(p, '<')) != NULL) {
+		bool closing = p[1] == '/';
+		p += 1 + closing;
+		size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789");
+		assert_in_range(n, 1, sizeof name - 1);
+		memcpy(name, p, n);
+		name[n] = '\0';
+		bool quoted = false;
+		for (p += n; *p && (quoted || *p != '>'); p++) {
+			quoted ^= *p == '"';
+			assert_true(*p != '<');
+		}
+		assert_int_equal(*p, '>');
+		bool single = p[-1] == '/';
+		for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++)
+			single |= strcmp(name, empty[i]) == 0 && (i < 2 || p[-1] == '/');
+		if (closing) {
+			assert_in_range(depth, 1, 64);
+			assert_string_equal(stack[--depth], name);
+		} else if (!single) {
+			assert_in_range(depth, 0, 63);
+			memcpy(stack[depth++], name, sizeof name);
+		}
+		if (!closing && strcmp(name, "style") == 0)
+			p = strstr(p, "</style>");
+	}
+	assert_int_equal(depth, 0);
+}
+
+static void render__full_result__has_every_section(void **state)
+{
+	(void)state;
+	static const char *const wanted[] = { "id=\"tasks\"",
+		                              "id=\"scores\"",
+		                              "id=\"objective\"",
+		                              "id=\"relatedness\"",
+		                              "id=\"correspondence\"",
+		                              "id=\"options\"",
+		                              "id=\"fields\"",
+		                              "id=\"time\"",
+		                              "1 warning",
+		                              "Not converged",
+		                              "after 3 iterations",
+		                              "no truth given",
+		                              "0.875",
+		                              "−0.250",
+		                              "density 50",
+		                              "max_iter",
+		                              "12\u00a0MB" };
+	kdr_context *ctx = unit_context();
+	char *html = NULL;
+	assert_ok(ctx, render(ctx, full, &html));
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+		if (!strstr(html, wanted[i]))
+			fail_msg("the page lacks '%s'", wanted[i]);
+	check_well_formed(html);
+	test_free(html);
+	kdr_context_free(ctx);
+}
+
+static void render__hostile_names__are_escaped_everywhere(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	char *html = NULL;
+	assert_ok(ctx, render(ctx, full, &html));
+	assert_null(strstr(html, "<script"));
+	assert_null(strstr(html, "alert('x')"));
+	int found = 0;
+	for (const char *p = html;
+	     (p = strstr(p, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;")); p++)
+		found++;
+	assert_true(found >= 12);
+	test_free(html);
+	/* Control characters and marks that turn the direction of text do not reach the page. */
+	assert_ok(ctx, render(ctx, "{\"tasks\":[{\"name\":\"a\\u0001b\\u202ec\"}]}", &html));
+	assert_non_null(strstr(html, "a\uFFFDb\uFFFDc"));
+	test_free(html);
+	kdr_context_free(ctx);
+}
+
+static void render__same_result__same_bytes_and_no_address(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	char *a = NULL, *b = NULL;
+	assert_ok(ctx, render(ctx, full, &a));
+	assert_ok(ctx, render(ctx, full, &b));
+	assert_string_equal(a, b);
+	assert_null(strstr(a, "://")); /* nothing to fetch */
+	assert_null(strstr(a, "url("));
+	test_free(a);
+	test_free(b);
+	kdr_context_free(ctx);
+}
+
+static void render__missing_or_null_fields__are_left_out(void **state)
+{
+	(void)state;
+	static const char *const sparse[] = {
+		"{\"tasks\":[]}",
+		"{\"tasks\":[{}]}",
+		"{\"kindred\":\"9\"}",
+		"{\"method\":\"no such method\",\"options\":{\"a\":1}}",
+		"{\"method\":\"kmeans\",\"tasks\":null,\"objective\":null,\"seconds\":null,\"warnings\":"
+		"null}",
+		"{\"tasks\":[{\"labels\":[]}],\"objective\":[]}",
+		"{\"tasks\":[{\"sizes\":[0]},{\"sizes\":[]}],\"objective\":[0]}",
+		"{\"tasks\":[],\"objective\":[5],\"stop\":\"unheard of\"}",
+		"{\"tasks\":[],\"objective\":[-1e308,1e308]}",
+		"{\"tasks\":[],\"objective\":[5e-324,1e308,7]}",
+		"{\"tasks\":[],\"objective\":[1000000.1,1000000.100001]}",
+		"{\"tasks\":[],\"relatedness\":{}}",
+		"{\"tasks\":[],\"relatedness\":{\"matrix\":[[null]]},\"correspondence\":[{}]}",
+		"{\"tasks\":[],\"correspondence\":[{\"matrix\":[[],[]]},{\"matrix\":[[0]]}]}",
+		"{\"tasks\":[],\"seconds\":{\"fit\":1e308,\"read\":1e308,\"total\":-1},\"seed\":"
+		"\"18446744073709551615\"}",
+		"{\"tasks\":[{\"n\":0,\"d\":0,\"nnz\":0,\"k\":0,\"labels\":[-1,3,3]}]}",
+	};
+	kdr_context *ctx = unit_context();
+	for (size_t i = 0; i < sizeof sparse / sizeof sparse[0]; i++) {
+		char *html = NULL;
+		assert_ok(ctx, render(ctx, sparse[i], &html));
+		check_well_formed(html);
+		assert_null(strstr(html, "nan"));
+		test_free(html);
+	}
+	kdr_context_free(ctx);
+}
+
+static void render__malformed__says_file_field_and_reason(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *json, *words;
+	} bad[] = {
+		{ "", "ends too early" },
+		{ "{\"tasks\":[", "ends too early" },
+		{ "{\"tasks\":[}", "line 1" },
+		{ "[]", "not a result" },
+		{ "{}", "not a result" },
+		{ "{\"tasks\":1}", "tasks is a whole number; an array" },
+		{ "{\"tasks\":[],\"tasks\":[]}", "duplicate" },
+		{ "{\"tasks\":[],\"method\":[]}", "method is an array; a text" },
+		{ "{\"tasks\":[7]}", "tasks[0] is a whole number; an object" },
+		{ "{\"tasks\":[{\"n\":-1}]}", "tasks[0].n " },
+		{ "{\"tasks\":[{},{\"n\":1.5}]}", "tasks[1].n " },
+		{ "{\"tasks\":[{\"sizes\":[1,\"a\"]}]}", "tasks[0].sizes[1]" },
+		{ "{\"tasks\":[{\"sizes\":[8000000000000000000,8000000000000000000]}]}", "too much" },
+		{ "{\"tasks\":[{\"labels\":[1,\"a\"]}]}", "tasks[0].labels[1]" },
+		{ "{\"tasks\":[{\"labels\":[\"a\",1]}]}", "tasks[0].labels[1]" },
+		{ "{\"tasks\":[{\"metrics\":[]}]}", "tasks[0].metrics" },
+		{ "{\"tasks\":[{\"metrics\":{\"acc\":\"x\"}}]}", "tasks[0].metrics" },
+		{ "{\"tasks\":[],\"objective\":[null]}", "objective[0] is null" },
+		{ "{\"tasks\":[],\"method_fields\":{\"objective_start\":\"a\"}}",
+		  "method_fields.objective_start" },
+		{ "{\"tasks\":[],\"relatedness\":{\"matrix\":[[1,2]]}}", "square" },
+		{ "{\"tasks\":[],\"relatedness\":{\"tasks\":[\"a\"],\"matrix\":[[1,2],[3,4]]}}", "1 names" },
+		{ "{\"tasks\":[],\"correspondence\":[{\"matrix\":[[1],[1,2]]}]}",
+		  "correspondence[0].matrix[1]" },
+		{ "{\"tasks\":[],\"correspondence\":[{\"matrix\":[[true]]}]}", "matrix[0][0] is true" },
+		{ "{\"tasks\":[],\"correspondence\":[{\"from\":3}]}", "correspondence[0].from" },
+		{ "{\"tasks\":[],\"warnings\":[1]}", "warnings" },
+		{ "{\"tasks\":[],\"seed\":{}}", "seed" },
+		{ "{\"tasks\":[],\"seconds\":{\"fit\":\"x\"}}", "seconds.fit" },
+	};
+	kdr_context *ctx = unit_context();
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char *html = NULL;
+		assert_int_equal(render(ctx, bad[i].json, &html), KDR_ERR_FORMAT);
+		if (!strstr(kdr_context_error(ctx), bad[i].words) ||
+		    !strstr(kdr_context_error(ctx), "r.json: "))
+			fail_msg("%s gives: %s", bad[i].json, kdr_context_error(ctx));
+	}
+	kdr_context_free(ctx);
+}
+
+static void render__truncated_anywhere__is_refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (size_t n = 0; n < sizeof full - 1; n++) {
+		char *html = NULL;
+		int64_t length = 0;
+		assert_int_equal(kdri_report_render(ctx, "r.json", full, n, &html, &length), KDR_ERR_FORMAT);
+	}
+	kdr_context_free(ctx);
+}
+
+static void render__long_trace_and_many_clusters__stay_small(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	size_t room = 8 << 20, used = 0;
+	char *json = test_malloc(room), *html = NULL;
+	used += (size_t)snprintf(json, room, "{\"tasks\":[{\"name\":\"t\",\"sizes\":[1");
+	for (int i = 0; i < 5000; i++)
+		used += (size_t)snprintf(json + used, room - used, ",%d", i);
+	used += (size_t)snprintf(json + used, room - used, "]}],\"objective\":[100000.5");
+	for (int i = 0; i < 100000; i++)
+		used += (size_t)snprintf(json + used, room - used, ",%d", i == 70001 ? 999999 : 100000 - i);
+	snprintf(json + used, room - used, "]}");
+	assert_ok(ctx, render(ctx, json, &html));
+	check_well_formed(html);
+	assert_true(strlen(html) < 200000);
+	assert_non_null(strstr(html, "It rose in 1 of"));
+	/* The one spike survives thinning: the curve touches the top of the (logarithmic) chart. */
+	assert_non_null(strstr(html, ",14.00 "));
+	test_free(html);
+	test_free(json);
+	kdr_context_free(ctx);
+}
+
+/* `text` as the page writes it; the caller frees with kdri_free. */
+static char *as_written(kdr_context *ctx, const char *text)
+{
+	kdri_html h = { .ctx = ctx };
+	kdri_html_put(&h, "%s", text);
+	assert_int_equal(h.st, KDR_OK);
+	h.data[h.used] = '\0';
+	return h.data;
+}
+
+static void assert_shows(kdr_context *ctx, const char *html, const char *text)
+{
+	char *wanted = text && *text ? as_written(ctx, text) : NULL;
+	if (wanted && !strstr(html, wanted))
+		fail_msg("the page lacks '%s'", wanted);
+	kdri_free(ctx, wanted);
+}
+
+static void render__every_registered_method__tells_title_options_and_references(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (size_t a = 0; a < kdr_algo_count(); a++) {
+		const kdr_algo *algo = kdr_algo_at(a);
+		for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
+			char json[256], *html = NULL;
+			snprintf(json, sizeof json, "{\"method\":\"%s\",\"options\":{\"%s\":-77}}", algo->id,
+			         d->name);
+			assert_ok(ctx, render(ctx, json, &html));
+			check_well_formed(html);
+			assert_shows(ctx, html, algo->title);
+			assert_shows(ctx, html, d->help);
+			assert_non_null(strstr(html, "class=set>-77<"));
+			for (const char *const *p = algo->references; p && *p; p++)
+				assert_shows(ctx, html, *p);
+			test_free(html);
+		}
+	}
+	kdr_context_free(ctx);
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+typedef struct meter {
+	long left, live;
+} meter;
+
+static void *meter_alloc(void *user, size_t size)
+{
+	meter *m = user;
+	if (m->left-- <= 0)
+		return NULL;
+	m->live++;
+	return malloc(size);
+}
+
+static void *meter_realloc(void *user, void *ptr, size_t size)
+{
+	meter *m = user;
+	return m->left-- <= 0 ? NULL : realloc(ptr, size);
+}
+
+static void meter_free(void *user, void *ptr)
+{
+	((meter *)user)->live--;
+	free(ptr);
+}
+
+static void render__each_allocation_failing__gives_memory_error_and_no_leak(void **state)
+{
+	(void)state;
+	kdr_status st = KDR_ERR_MEMORY;
+	for (long n = 1; st != KDR_OK; n++) {
+		meter m = { n, 0 };
+		kdr_allocator allocator = { meter_alloc, meter_realloc, meter_free, &m };
+		kdr_context *ctx = NULL;
+		char *html = NULL;
+		int64_t length = 0;
+		assert_true(n < 1000);
+		assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
+		st = kdri_report_render(ctx, "r.json", full, sizeof full - 1, &html, &length);
+		assert_true(st == KDR_OK || st == KDR_ERR_MEMORY);
+		assert_true(st == KDR_OK || !html);
+		kdri_free(ctx, html);
+		kdr_context_free(ctx);
+		assert_int_equal(m.live, 0);
+	}
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+static int entries(const char *folder)
+{
+	int n = 0;
+	DIR *d = opendir(folder);
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+static void put_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void report__files__whole_or_not_at_all(void **state)
+{
+	(void)state;
+	char folder[] = "/tmp/kindred-report-XXXXXX", in[64], out[64];
+	kdr_context *ctx = unit_context();
+	assert_non_null(mkdtemp(folder));
+	snprintf(in, sizeof in, "%s/r.json", folder);
+	snprintf(out, sizeof out, "%s/r.html", folder);
+	assert_int_equal(kdr_report(ctx, in, out, false), KDR_ERR_READ);
+	put_file(in, "{\"tasks\":[{\"n\":\"x\"}]}");
+	assert_int_equal(kdr_report(ctx, in, out, false), KDR_ERR_FORMAT);
+	assert_non_null(strstr(kdr_context_error(ctx), in));
+	assert_int_equal(entries(folder), 1);
+	put_file(in, full);
+	assert_ok(ctx, kdr_report(ctx, in, out, false));
+	assert_int_equal(kdr_report(ctx, in, out, false), KDR_ERR_EXISTS);
+	assert_ok(ctx, kdr_report(ctx, in, out, true));
+	assert_int_equal(entries(folder), 2);
+	assert_int_equal(kdr_report(ctx, NULL, out, true), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdr_report(ctx, in, "/nonexistent/r.html", true), KDR_ERR_WRITE);
+	unlink(in);
+	unlink(out);
+	assert_int_equal(rmdir(folder), 0);
+	kdr_context_free(ctx);
+}
+
+/* --- numbers -------------------------------------------------------------------------------- */
+
+static void put__numbers__are_laid_out(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_html h = { .ctx = ctx };
+	kdri_html_put(&h, "%g|%g|%g|%g|%g|%g|%g|%.2g|%lld|%lld|%f|%.1f|%f|%d|%%|%.3s|%.*g", 0.0, 1.5, -120.0,
+	              1e-6, 2.5e-9, 1234567.0, NAN, 0.0456, 1234567LL, 1234LL, 3.14159, -0.04, 0.005, -7,
+	              "abcdé", 3, 3.14159);
+	kdri_html_raw(&h, "|");
+	kdri_html_exact(&h, 0.1);
+	kdri_html_raw(&h, "|");
+	kdri_html_exact(&h, -1e-6);
+	kdri_html_raw(&h, "|");
+	kdri_html_exact(&h, 1.0 / 3);
+	kdri_html_raw(&h, "|");
+	kdri_html_exact(&h, 2e300);
+	/* The writer does not terminate; the buffer has room to spare. */
+	assert_int_equal(h.st, KDR_OK);
+	h.data[h.used] = '\0';
+	assert_string_equal(h.data, "0|1.5|−120|10⁻⁶|2.5×10⁻⁹|1\u202f234\u202f570|–|0.046|"
+	                            "1\u202f234\u202f567|1234|3.14|0.0|0.01|-7|%|"
+	                            "abc…|3.14|0.1|-1e-06|0.3333333333333333|2e+300");
+	kdri_free(ctx, h.data);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(render__full_result__has_every_section),
+		cmocka_unit_test(render__hostile_names__are_escaped_everywhere),
+		cmocka_unit_test(render__same_result__same_bytes_and_no_address),
+		cmocka_unit_test(render__missing_or_null_fields__are_left_out),
+		cmocka_unit_test(render__malformed__says_file_field_and_reason),
+		cmocka_unit_test(render__truncated_anywhere__is_refused),
+		cmocka_unit_test(render__long_trace_and_many_clusters__stay_small),
+		cmocka_unit_test(render__every_registered_method__tells_title_options_and_references),
+		cmocka_unit_test(render__each_allocation_failing__gives_memory_error_and_no_leak),
+		cmocka_unit_test(report__files__whole_or_not_at_all),
+		cmocka_unit_test(put__numbers__are_laid_out),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
