@@ -173,6 +173,9 @@ static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 		double v;
 		bool number = kdri_csv_is_number(&cell, l->point, &v);
 		bool missing = kdri_csv_is_missing(&cell);
+		/* "1,5" is a number with the other decimal point, not a name */
+		if (j == 0 && kdri_csv_is_number(&cell, l->point == '.' ? ',' : '.', &v))
+			return false;
 		if (j == 0 ? number || missing : !number && !missing && j != l->label)
 			return false;
 		p = cell.stop + 1;

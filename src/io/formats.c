@@ -33,9 +33,12 @@ const kdri_format *kdri_format_find(const char *id, const char *path)
 {
 	const kdri_format *f;
 	if (!id) {
-		const char *slash = strrchr(path, '/'), *colon = strrchr(slash ? slash : path, ':');
+		/* The whole name, else what stands before a colon: "file.h5:/group/dataset". */
 		f = find_ending(path, strlen(path));
-		return f || !colon ? f : find_ending(path, (size_t)(colon - path));
+		for (size_t i = strlen(path); !f && i > 0; i--)
+			if (path[i - 1] == ':')
+				f = find_ending(path, i - 1);
+		return f;
 	}
 	for (int64_t i = 0; (f = kdri_format_at(i)); i++) {
 		if (strcasecmp(f->id, id) == 0)

@@ -1,7 +1,9 @@
 /* kdr_read and kdr_write: from a name to a format. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/binary.h"
 #include "io/text.h"
 
 /* "csv tsv mtx ...": the formats that can be read, or written. */
@@ -79,7 +81,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	static const kdr_read_options standard = { .header = -1 };
 	kdr_status st;
 	kdr_data *data = NULL;
-	char *stem = NULL;
+	char *stem = NULL, *file = NULL, *member = NULL;
 	const kdri_format *format;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
@@ -92,17 +94,25 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	if (!options)
 		options = &standard;
 	KDR_TRY(find_format(ctx, options->format, path, false, &format));
+	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
+	struct stat info;
+	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
+		goto done;
+	}
 	if (!options->name)
-		KDR_TRY(kdri_path_stem(ctx, path, &stem));
+		KDR_TRY(kdri_path_stem(ctx, file, &stem));
 	KDR_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
 	KDR_TRY(format->read(ctx, path, options, data));
 	if (!data->features && strcmp(path, "-") != 0)
-		KDR_TRY(attach_features(ctx, path, data));
+		KDR_TRY(attach_features(ctx, file, data));
 	*out = data;
 	data = NULL;
 done:
 	kdri_stage_end(ctx, "read");
 	kdri_free(ctx, stem);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
 	kdr_data_free(data);
 	return st;
 }
