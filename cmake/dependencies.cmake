@@ -80,11 +80,7 @@ list(APPEND KINDRED_SUMMARY "OpenMP ${OpenMP_C_FOUND} ${OpenMP_C_VERSION}")
 include(CheckCSourceCompiles)
 if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
   check_c_source_compiles("
-<<<<<<< HEAD
-    __attribute__((target_clones(\"avx512f\", \"avx2\", \"default\")))
-=======
     __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\")))
->>>>>>> main
     int f(int x) { return x + 1; }
     int main(void) { return f(-1); }" KDR_HAVE_TARGET_CLONES)
 endif()
