@@ -265,13 +265,12 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	}
 	for (int64_t i = 0; i < count; i++) {
 		const char *s = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
-		size_t n = strlen(s);
-		memcpy(text + used, s, n);
+		char *line = text + used;
+		used += (size_t)sprintf(line, "%s\n", s);
 		/* A name with a line break would shift every line after it. */
-		for (char *p = text + used; (p = memchr(p, '\n', (size_t)(text + used + n - p)));)
-			*p = '?';
-		used += n;
-		text[used++] = '\n';
+		for (; line < text + used - 1; line++)
+			if (*line == '\n')
+				*line = '?';
 	}
 	path_of(at, name, ending, path, sizeof path);
 	kdr_status st = kdr_write_file(ctx, path, text, used, at->force);

@@ -137,9 +137,9 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
                              size_t *length, int64_t *line, bool *more);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
-/* Field `index` (from 0) of a record, its quotes undone in place: *next is where the following field
+/* The field at `begin`, its quotes undone in place; returns its length. *next is where the following field
  * begins, NULL after the last. */
-size_t kdri_record_field(char *begin, char *end, char delimiter, char **field, char **next);
+size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next);
 
 /* --- chunk.c: many documents side by side ------------------------------------------------------- */
 

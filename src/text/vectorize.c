@@ -236,7 +236,7 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 {
 	kdr_status st;
 	kdri_corpus **opened = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &opened, count));
+	KDR_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
 	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
 	for (int64_t t = 0; t < count; t++) {
 		KDR_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
@@ -277,7 +277,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	KDR_TRY(check(ctx, &j->options));
 	KDR_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
-	KDR_TRY(KDRI_NEW0(ctx, &made, count));
+	KDR_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDR_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
 	KDR_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
 	                              : kdri_terms_new(ctx, &j->terms));
@@ -300,8 +300,8 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	for (int64_t t = 0; t < count; t++)
 		KDR_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
 		                           &made[t], &j->stats.dropped));
-	memcpy(out, made, (size_t)count * sizeof *out);
-	memset(made, 0, (size_t)count * sizeof *made);
+	memcpy(out, made, (size_t)count * sizeof(kdr_data *));
+	memset(made, 0, (size_t)count * sizeof(kdr_data *));
 	if (stats)
 		*stats = j->stats;
 done:
