@@ -54,11 +54,14 @@ def case(lib, rng, turn):
     a = lib.fit("kmeans", problem, keep, tol=0, spherical=spherical)
     if spherical:
         # scikit-learn has none; at a fixed point every row has its largest cosine at its own centre.
-        cosine = normalize(x) @ a["centres"][0].T
+        unit = normalize(x)
+        cosine = unit @ a["centres"][0].T
         best = cosine.max(axis=1)
         own = cosine[np.arange(n), a["labels"][0]]
         assert a["stop"] == "converged" and (own >= best - 1e-12).all()
-        objective = np.where(np.abs(cosine).sum(axis=1) > 0, 2 - 2 * own, 1).sum()
+        unit = unit.toarray() if sp.issparse(unit) else unit
+        square = ((unit - a["centres"][0][a["labels"][0]]) ** 2).sum(axis=1)
+        objective = (square if weights is None else weights * square).sum()
         assert abs(a["fields"]["inertia.t0"] - objective) <= 1e-9 * objective
         return
     b = KMeans(k, init=means, n_init=1, tol=0, algorithm="lloyd").fit(x, sample_weight=weights)
