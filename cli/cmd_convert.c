@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const cli_option own_options[] = {
 	{ .name = "from", .value = "FORMAT", .help = "format of IN, where its name does not tell" },
@@ -42,9 +41,21 @@ static char *beside(const char *path, const char *name)
 	return out;
 }
 
+/* Whether the file holds just this text. */
+static bool holds_already(const char *path, const char *text, size_t size)
+{
+	FILE *f = fopen(path, "rb");
+	char *found = f ? malloc(size + 1) : NULL;
+	bool same = found && fread(found, 1, size + 1, f) == size && memcmp(found, text, size) == 0;
+	free(found);
+	if (f)
+		fclose(f);
+	return same;
+}
+
 /* One text a line, into a file beside OUT. */
-static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index, int64_t count,
-                       bool force, bool quiet)
+static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index,
+                       int64_t count, bool force, bool quiet)
 {
 	size_t room = 1, used = 0;
 	int code = EXIT_OTHER;
@@ -53,10 +64,13 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 	char *text = path ? malloc(room) : NULL;
 	if (text) {
 		for (int64_t i = 0; i < count; i++)
-			used += (size_t)sprintf(text + used, "%s\n", index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
-		kdr_status st = kdr_write_file(ctx, path, text, used, force);
+			used += (size_t)sprintf(text + used, "%s\n",
+			                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
+		/* Tasks converted one after another into one folder share their features.txt. */
+		bool there = holds_already(path, text, used);
+		kdr_status st = there ? KDR_OK : kdr_write_file(ctx, path, text, used, force);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-		if (code == EXIT_DONE && !quiet)
+		if (code == EXIT_DONE && !there && !quiet)
 			printf("written: %s\n", path);
 	} else {
 		cli_error("out of memory");
@@ -72,7 +86,8 @@ static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *d
 	unsigned holds = kdr_format_holds(cli_get(args, "to", NULL), out);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
-	const char *const *classes = kdr_data_classes(data, &nclasses), *const *features = kdr_data_features(data);
+	const char *const *classes = kdr_data_classes(data, &nclasses), *const *features =
+	                                                                        kdr_data_features(data);
 	int code = EXIT_DONE;
 	if (features && !(holds & KDR_HOLDS_FEATURES)) {
 		char *path = beside(out, "features.txt");
@@ -114,8 +129,8 @@ static int run(cli_args *args)
 	}
 	if (!cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
-		printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x), (long long)kdr_mat_cols(&x),
-		       (long long)kdr_mat_nnz(&x));
+		printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x),
+		       (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x));
 	}
 	code = write_names(ctx, args, data, out);
 done:
@@ -128,8 +143,10 @@ const cli_command cli_convert = {
 	.name = "convert",
 	.usage = "[OPTION...] IN OUT",
 	.summary = "change the format of a data file",
-	.description = "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with .gz where usual) or by "
-	               "--from and --to. Values are kept exactly. Names of features and classes that the new format cannot hold "
+	.description = "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with "
+	               ".gz where usual) or by "
+	               "--from and --to. Values are kept exactly. Names of features and classes that the new "
+	               "format cannot hold "
 	               "are written beside it, to features.txt and <stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"
 	           "kindred convert --label-column species iris.csv iris.mtx",

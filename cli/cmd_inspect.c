@@ -39,31 +39,39 @@ static int find_problems(const kdr_inspection *s, finding *f)
 	finding *x;
 	if (s->nonfinite) {
 		x = add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV", true);
-		snprintf(x->what, sizeof x->what, "%lld values are NaN or infinite, the first in row %lld, column %lld",
+		snprintf(x->what, sizeof x->what,
+		         "%lld values are NaN or infinite, the first in row %lld, column %lld",
 		         (long long)s->nonfinite, (long long)s->bad_row + 1, (long long)s->bad_col + 1);
 	}
 	if (s->duplicate_names) {
-		x = add(f, &n, "refused when tasks are aligned by name; --features position ignores names", true);
-		snprintf(x->what, sizeof x->what, "%lld feature names occur more than once", (long long)s->duplicate_names);
+		x = add(f, &n, "refused when tasks are aligned by name; --features position ignores names",
+		        true);
+		snprintf(x->what, sizeof x->what, "%lld feature names occur more than once",
+		         (long long)s->duplicate_names);
 	}
 	if (s->empty_rows) {
 		x = add(f, &n, "kept; they carry no information and land in any cluster", false);
-		snprintf(x->what, sizeof x->what, "%lld rows are empty (all zeros)", (long long)s->empty_rows);
+		snprintf(x->what, sizeof x->what, "%lld rows are empty (all zeros)",
+		         (long long)s->empty_rows);
 	}
 	if (s->empty_cols) {
 		x = add(f, &n, "kept; they have no influence. --top-features drops them", false);
-		snprintf(x->what, sizeof x->what, "%lld columns are empty (all zeros)", (long long)s->empty_cols);
+		snprintf(x->what, sizeof x->what, "%lld columns are empty (all zeros)",
+		         (long long)s->empty_cols);
 	}
 	if (s->constant_cols > s->empty_cols) {
 		x = add(f, &n, "kept; --scale standard makes them zero", false);
-		snprintf(x->what, sizeof x->what, "%lld columns are constant", (long long)(s->constant_cols - s->empty_cols));
+		snprintf(x->what, sizeof x->what, "%lld columns are constant",
+		         (long long)(s->constant_cols - s->empty_cols));
 	}
 	if (s->duplicate_rows) {
 		x = add(f, &n, "kept; each counts", false);
-		snprintf(x->what, sizeof x->what, "%lld rows repeat an earlier one", (long long)s->duplicate_rows);
+		snprintf(x->what, sizeof x->what, "%lld rows repeat an earlier one",
+		         (long long)s->duplicate_rows);
 	}
 	if (s->negatives) {
-		x = add(f, &n, "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0", false);
+		x = add(f, &n, "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0",
+		        false);
 		snprintf(x->what, sizeof x->what, "%lld values are negative", (long long)s->negatives);
 	}
 	return n;
@@ -114,19 +122,22 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	const char **p = sorted_names(a), **q = sorted_names(b);
 	if (p && q) {
 		int64_t shared = shared_names(p, n, q, m);
-		snprintf(out, room, "%lld of %lld and %lld feature names are shared: %s", (long long)shared, (long long)n, (long long)m,
+		snprintf(out, room, "%lld of %lld and %lld feature names are shared: %s", (long long)shared,
+		         (long long)n, (long long)m,
 		         shared == n && n == m ? "columns are matched by name"
 		         : shared > 0          ? "columns are matched by name, missing ones filled with zeros"
-		                               : "nothing in common; --features position would match by position");
+		                      : "nothing in common; --features position would match by position");
 	} else {
-		snprintf(out, room, "%lld and %lld columns without names on both sides: %s", (long long)n, (long long)m,
+		snprintf(out, room, "%lld and %lld columns without names on both sides: %s", (long long)n,
+		         (long long)m,
 		         n == m ? "columns are matched by position" : "refused: they cannot be aligned");
 	}
 	free(p);
 	free(q);
 }
 
-/* --- output ---------------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------------------
+ */
 
 static void json_task(cli_json *j, const kdr_data *data, const kdr_inspection *s)
 {
@@ -204,9 +215,11 @@ static void print_task(const kdr_data *data, const kdr_inspection *s)
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
 	printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
-	printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows, (long long)s->cols,
-	       x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros, 100 * density(s));
-	printf("  values from %g to %g, %s\n", s->min, s->max, s->integers ? "all whole numbers" : "real numbers");
+	printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows,
+	       (long long)s->cols, x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros,
+	       100 * density(s));
+	printf("  values from %g to %g, %s\n", s->min, s->max,
+	       s->integers ? "all whole numbers" : "real numbers");
 	printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
 	       kdr_data_ids(data) ? "named" : "without names");
 	if (kdr_data_labels(data))
@@ -276,8 +289,10 @@ const cli_command cli_inspect = {
 	.name = "inspect",
 	.usage = "[--json] TASK...",
 	.summary = "say what is in data files, and what is odd about them",
-	.description = "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
-	               "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
+	.description = "Prints shape, density and range of values, and everything that could spoil a result: "
+	               "empty or constant rows "
+	               "and columns, repeated rows, values that are not finite, repeated names; and what "
+	               "kindred would do about "
 	               "each. With several tasks, also how their features match.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
