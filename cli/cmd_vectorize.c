@@ -222,6 +222,12 @@ typedef struct place {
 	bool force;
 } place;
 
+static place place_of(const cli_args *args)
+{
+	return (place){ cli_get(args, "output", NULL), formats[cli_get_choice(args, "to", 0)],
+		        cli_flag(args, "force") };
+}
+
 static void path_of(const place *at, const char *name, const char *ending, char *out, size_t room)
 {
 	snprintf(out, room, "%s/%s%s%s", at->folder, name, ending[0] ? "." : "", ending);
@@ -259,13 +265,12 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	}
 	for (int64_t i = 0; i < count; i++) {
 		const char *s = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
-		size_t n = strlen(s);
-		memcpy(text + used, s, n);
+		char *line = text + used;
+		used += (size_t)sprintf(line, "%s\n", s);
 		/* A name with a line break would shift every line after it. */
-		for (char *p = text + used; (p = memchr(p, '\n', (size_t)(text + used + n - p)));)
-			*p = '?';
-		used += n;
-		text[used++] = '\n';
+		for (; line < text + used - 1; line++)
+			if (*line == '\n')
+				*line = '?';
 	}
 	path_of(at, name, ending, path, sizeof path);
 	kdr_status st = kdr_write_file(ctx, path, text, used, at->force);
@@ -296,8 +301,7 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 
 static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *data, int count)
 {
-	place at = { cli_get(args, "output", NULL), formats[cli_get_choice(args, "to", 0)],
-		     cli_flag(args, "force") };
+	place at = place_of(args);
 	kdr_mat x = kdr_data_mat(data[0]);
 	int code = check_names(data, count);
 	if (code == EXIT_DONE)
@@ -313,6 +317,16 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 }
 
 /* --- the command -------------------------------------------------------------------------------- */
+
+static void print_stats(const kdr_text_stats *s)
+{
+	printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n", (long long)s->documents,
+	       (double)s->bytes / 1e6, (long long)s->tokens, (long long)s->terms);
+	if (s->dropped > 0)
+		printf("%lld left out because empty\n", (long long)s->dropped);
+	if (s->not_utf8 > 0)
+		printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
+}
 
 static int run(cli_args *args)
 {
@@ -339,6 +353,11 @@ static int run(cli_args *args)
 	}
 	if (!read_options(args, &options) || !read_tasks(args, corpora, names))
 		goto done;
+	/* The one name known beforehand: spares a long run that could not be written. */
+	place at = place_of(args);
+	code = check_outputs(&at, NULL, 0);
+	if (code != EXIT_DONE)
+		goto done;
 	ctx = cli_session_open(args, &code);
 	if (!ctx)
 		goto done;
@@ -347,16 +366,9 @@ static int run(cli_args *args)
 		code = cli_fail_reading(ctx, st);
 		goto done;
 	}
-	if (!cli_quiet(args)) {
-		printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n",
-		       (long long)stats.documents, (double)stats.bytes / 1e6, (long long)stats.tokens,
-		       (long long)stats.terms);
-		if (stats.dropped > 0)
-			printf("%lld left out because empty\n", (long long)stats.dropped);
-		if (stats.not_utf8 > 0)
-			printf("%lld not UTF-8: read as Windows-1252\n", (long long)stats.not_utf8);
-	}
 	code = write_all(ctx, args, data, count);
+	if (code == EXIT_DONE && !cli_quiet(args))
+		print_stats(&stats);
 done:
 	for (int i = 0; data && i < count; i++)
 		kdr_data_free(data[i]);

@@ -256,7 +256,7 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	kdr_status st;
 	row rows[2];
 	const char *open;
-	*l = (kdri_csv_layout){ .id = -1, .label = -1 };
+	*l = (kdri_csv_layout){ .id = -1, .label = -1, .keep_nonfinite = o->keep_nonfinite };
 	KDR_TRY(read_wishes(ctx, o, l));
 	for (;;) {
 		l->delimiter = delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t" : ",;\t");

@@ -49,3 +49,9 @@ const kdri_format *kdri_format_find(const char *id, const char *path)
 	}
 	return NULL;
 }
+
+unsigned kdr_format_holds(const char *format, const char *path)
+{
+	const kdri_format *f = kdri_format_find(format, path);
+	return f ? f->holds : 0;
+}

@@ -17,7 +17,7 @@ typedef struct kdri_h5 {
 	hid_t file;
 	hid_t links;   /* access to objects: no external links */
 	int64_t bytes; /* size of the file */
-	bool entered;
+	bool entered, writing;
 	H5E_auto2_t print; /* what printed errors before */
 	void *print_data;
 } kdri_h5;

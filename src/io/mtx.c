@@ -236,7 +236,7 @@ static inline const char *parse_entry(const kdri_mtx_header *h, const char *p, c
 		if (!q || p == q)
 			goto bad;
 		what = KDRI_MTX_NOT_FINITE;
-		if (*v - *v != 0)
+		if (!h->keep_nonfinite && *v - *v != 0)
 			goto bad;
 		p = q;
 	}
@@ -402,13 +402,14 @@ done:
 	return st;
 }
 
-kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, kdr_data *data)
+kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st;
 	kdri_window w = { 0 };
 	kdri_mtx_header h = { 0 };
 	KDR_TRY(kdri_window_open(ctx, in, &w));
 	KDR_TRY(read_header(ctx, &w, &h));
+	h.keep_nonfinite = options && options->keep_nonfinite;
 	KDR_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
 done:
 	kdri_window_close(ctx, &w);
@@ -420,9 +421,8 @@ static kdr_status read_file(kdr_context *ctx, const char *path, const kdr_read_o
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	(void)options;
 	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_mtx_read(ctx, in, data));
+	KDR_TRY(kdri_mtx_read(ctx, in, options, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;

@@ -23,6 +23,9 @@
 #include <omp.h>
 #endif
 
+/* Features of a centre that one thread renews at a time. */
+enum { KDRI_KM_FEATURES = 1024 };
+
 typedef struct kdri_km {
 	kdr_context *ctx;
 	const kdr_mat *x;
@@ -51,7 +54,7 @@ typedef struct kdri_km {
 	double *squares;                       /* |c|^2 */
 	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */
 	double *drift;                         /* how far each centre moved, rounded up */
-	double *partial;                       /* blocks of features x k x 4 */
+	kdri_traits *partial;                  /* blocks of features x k */
 	double radius;                         /* R of (E2) */
 	double error_row, error_base;          /* a C and b0 C of (E2) */
 

@@ -1,0 +1,280 @@
+/* Model files: saved, loaded, applied, and damaged on purpose. */
+#include "tests/unit/bytes.h"
+#include "tests/unit/failing.h"
+
+#include <hdf5.h>
+
+enum { N = 60, D = 4, K = 3 };
+
+typedef struct fitted {
+	kdr_data *data[2];
+	kdr_prep *prep;
+	kdr_options *options;
+	kdr_result *result;
+} fitted;
+
+static kdr_data *blobs(kdr_context *ctx, uint64_t seed)
+{
+	static const char *const names[D] = { "w", "x", "y", "z" };
+	kdri_rng rng = kdri_rng_stream(seed, "test", 0);
+	double x[N * D];
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < D; j++)
+			x[i * D + j] = 5 + 4 * (i % K == j) + 0.3 * kdri_rng_normal(&rng);
+	kdr_mat m = kdr_mat_from_dense(x, N, D);
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_data_new(ctx, seed % 2 ? "odd" : "even", &m, names, &d));
+	return d;
+}
+
+static fitted fit(kdr_context *ctx)
+{
+	fitted f = { 0 };
+	kdr_prep_options steps = { .scale = KDR_SCALE_STANDARD, .fit_each = true };
+	kdr_task tasks[2];
+	for (int t = 0; t < 2; t++)
+		f.data[t] = blobs(ctx, (uint64_t)t);
+	assert_ok(ctx, kdr_prepare(ctx, f.data, 2, &steps, &f.prep));
+	for (int t = 0; t < 2; t++)
+		tasks[t] = (kdr_task){ .name = kdr_data_name(f.data[t]),
+			               .x = kdr_data_mat(f.data[t]),
+			               .k = K - t };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &f.options));
+	assert_ok(ctx, kdr_options_set(ctx, f.options, "n_init", "3"));
+	assert_ok(ctx, kdr_fit(ctx, "kmeans", &problem, f.options, &f.result));
+	return f;
+}
+
+static void fitted_free(fitted *f)
+{
+	kdr_data_free(f->data[0]);
+	kdr_data_free(f->data[1]);
+	kdr_prep_free(f->prep);
+	kdr_options_free(f->options);
+	kdr_result_free(f->result);
+}
+
+static const char *const task_names[] = { "even", "\xc3\xb6"
+	                                          "dd" };
+
+static kdr_model_info info_of(const fitted *f)
+{
+	static const char *const classes[] = { "first", "second" };
+	return (kdr_model_info){ .task_names = task_names,
+		                 .prep = f->prep,
+		                 .features = kdr_data_features(f->data[0]),
+		                 .nfeatures = D,
+		                 .classes = classes,
+		                 .nclasses = 2,
+		                 .options = f->options };
+}
+
+static const char *saved(kdr_context *ctx)
+{
+	fitted f = fit(ctx);
+	kdr_model_info info = info_of(&f);
+	const char *path = bytes_path("m.h5");
+	assert_ok(ctx, kdr_model_save(ctx, path, f.result, &info, true));
+	fitted_free(&f);
+	return path;
+}
+
+static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	fitted f = fit(ctx);
+	kdr_model_info info = info_of(&f);
+	kdr_model *m = NULL;
+	int64_t labels[N], n, count;
+	assert_ok(ctx, kdr_model_save(ctx, bytes_path("m.h5"), f.result, &info, true));
+	assert_ok(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m));
+	assert_string_equal(kdr_model_algo(m)->id, "kmeans");
+	assert_int_equal(kdr_model_ntasks(m), 2);
+	assert_string_equal(kdr_model_task_name(m, 1), task_names[1]);
+	assert_null(kdr_model_task_name(m, 2));
+	assert_string_equal(kdr_model_classes(m, &count)[1], "second");
+	assert_int_equal(count, 2);
+	for (int t = 0; t < 2; t++) {
+		kdr_data *fresh = blobs(ctx, (uint64_t)t);
+		assert_int_equal(kdr_model_k(m, t), K - t);
+		assert_ok(ctx, kdr_predict(ctx, m, t, fresh, labels));
+		assert_memory_equal(labels, kdr_result_labels(f.result, t, &n), sizeof labels);
+		kdr_data_free(fresh);
+	}
+	kdr_model_free(m);
+	fitted_free(&f);
+	kdr_context_free(ctx);
+}
+
+static void predict__columns_shuffled_or_missing__aligned_or_refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_model *m = NULL;
+	static const char *const turned[D] = { "z", "y", "x", "w" };
+	int64_t labels[N], expected[N];
+	assert_ok(ctx, kdr_model_load(ctx, saved(ctx), &m));
+	kdr_data *d = blobs(ctx, 0), *shuffled = NULL, *narrow = NULL;
+	double x[N * D];
+	for (int i = 0; i < N * D; i++)
+		x[i] = d->dense[i / D * D + D - 1 - i % D];
+	kdr_mat mat = kdr_mat_from_dense(x, N, D), two = kdr_mat_from_dense(x, N, 2);
+	assert_ok(ctx, kdr_data_new(ctx, "turned", &mat, turned, &shuffled));
+	assert_ok(ctx, kdr_predict(ctx, m, 0, d, expected));
+	assert_ok(ctx, kdr_predict(ctx, m, 0, shuffled, labels));
+	assert_memory_equal(labels, expected, sizeof labels);
+	assert_ok(ctx, kdr_data_new(ctx, "narrow", &two, NULL, &narrow));
+	assert_int_equal(kdr_predict(ctx, m, 0, narrow, labels), KDR_ERR_DATA);
+	assert_fails(ctx, kdr_predict(ctx, m, 2, d, labels), KDR_ERR_ARGUMENT, "2 tasks");
+	kdr_data_free(d);
+	kdr_data_free(shuffled);
+	kdr_data_free(narrow);
+	kdr_model_free(m);
+	kdr_context_free(ctx);
+}
+
+static void predict__no_preprocessing__columns_must_agree(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	fitted f = fit(ctx);
+	kdr_model_info info = info_of(&f);
+	kdr_model *m = NULL;
+	int64_t labels[N];
+	info.prep = NULL;
+	assert_ok(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, &info, true));
+	assert_fails(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, &info, false), KDR_ERR_EXISTS,
+	             "n.h5");
+	assert_ok(ctx, kdr_model_load(ctx, bytes_path("n.h5"), &m));
+	assert_ok(ctx, kdr_predict(ctx, m, 0, f.data[0], labels));
+	strcpy(f.data[0]->features[2], "?");
+	assert_fails(ctx, kdr_predict(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA, "'?'");
+	f.data[0]->dense[7] = NAN;
+	f.data[0]->features[2][0] = 'y';
+	assert_int_equal(kdr_predict(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA);
+	double x[2] = { 1, 2 };
+	kdr_mat narrow = kdr_mat_from_dense(x, 1, 2);
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_data_new(ctx, "d", &narrow, NULL, &d));
+	assert_fails(ctx, kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA, "2 columns");
+	kdr_data_free(d);
+	kdr_model_free(m);
+	fitted_free(&f);
+	kdr_context_free(ctx);
+}
+
+/* --- damage -------------------------------------------------------------------------------------------- */
+
+static void set_text(const char *path, const char *attribute, const char *text)
+{
+	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
+	H5Tset_size(type, H5T_VARIABLE);
+	hid_t space = H5Screate(H5S_SCALAR);
+	H5Adelete(file, attribute);
+	hid_t id = H5Acreate2(file, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT);
+	assert_true(H5Awrite(id, type, &text) >= 0);
+	H5Aclose(id);
+	H5Sclose(space);
+	H5Tclose(type);
+	H5Fclose(file);
+}
+
+static void removed(const char *path, const char *link)
+{
+	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+	assert_true(H5Ldelete(file, link, H5P_DEFAULT) >= 0);
+	H5Fclose(file);
+}
+
+/* Replaces a dataset by one of another shape. */
+static void reshaped(const char *path, const char *name, int ndim, const hsize_t *shape, double value)
+{
+	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(ndim, shape, NULL);
+	hsize_t count = 1;
+	for (int i = 0; i < ndim; i++)
+		count *= shape[i];
+	double *x = malloc((count + 1) * sizeof *x);
+	for (hsize_t i = 0; i < count; i++)
+		x[i] = value;
+	H5Ldelete(file, name, H5P_DEFAULT);
+	hid_t id = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+	assert_true(H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
+	free(x);
+	H5Dclose(id);
+	H5Sclose(space);
+	H5Fclose(file);
+}
+
+static void load__damaged_files__clear_errors(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_model *m = NULL;
+	const char *path;
+	int64_t labels[N];
+	set_text(path = saved(ctx), "method", "nothing");
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_UNSUPPORTED, "'nothing'");
+	set_text(path = saved(ctx), "format", "other");
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "not a model file");
+	removed(path = saved(ctx), "options");
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "options");
+	removed(path = saved(ctx), "tasks/0");
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "no tasks");
+	removed(path = saved(ctx), "prep/scale");
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "scale");
+	reshaped(path = saved(ctx), "arrays/centres/0", 2, (hsize_t[]){ 3, 4 }, NAN);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "not finite");
+	reshaped(path = saved(ctx), "arrays/centres/0", 2, (hsize_t[]){ 0, 4 }, 0);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "with data");
+	reshaped(path = saved(ctx), "arrays/centres/0", 4, (hsize_t[]){ 1, 1, 1, 1 }, 0);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "1 to 3");
+	reshaped(path = saved(ctx), "features", 1, (hsize_t[]){ 4 }, 0);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "strings");
+	bytes_write(bytes_path("m.h5"), "x", 1);
+	assert_fails(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m), KDR_ERR_FORMAT, "not an HDF5");
+	assert_fails(ctx, kdr_model_load(ctx, bytes_path("none.h5"), &m), KDR_ERR_READ, "none.h5");
+	assert_null(m);
+	/* What loading cannot know, predict finds: centres of another width, or of none. */
+	kdr_data *d = blobs(ctx, 0);
+	reshaped(path = saved(ctx), "arrays/centres/0", 2, (hsize_t[]){ 3, 5 }, 0);
+	assert_ok(ctx, kdr_model_load(ctx, path, &m));
+	assert_int_equal(kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	kdr_model_free(m);
+	removed(path = saved(ctx), "arrays/centres/0");
+	assert_ok(ctx, kdr_model_load(ctx, path, &m));
+	assert_int_equal(kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	kdr_model_free(m);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+static kdr_status load_only(kdr_context *ctx, const char *path)
+{
+	kdr_model *m = NULL;
+	kdr_status st = kdr_model_load(ctx, path, &m);
+	kdr_model_free(m);
+	return st;
+}
+
+static void load__every_allocation_failed__no_leak(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	failing_all(load_only, saved(ctx));
+	assert_int_equal(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(predict__the_samples_it_was_fitted_on__same_labels),
+		cmocka_unit_test(predict__columns_shuffled_or_missing__aligned_or_refused),
+		cmocka_unit_test(predict__no_preprocessing__columns_must_agree),
+		cmocka_unit_test(load__damaged_files__clear_errors),
+		cmocka_unit_test(load__every_allocation_failed__no_leak),
+	};
+	return cmocka_run_group_tests(tests, NULL, bytes_clean);
+}
