@@ -52,7 +52,7 @@ static kdr_status make_room(kdri_km *w)
 	KDR_TRY(KDRI_NEW(ctx, &w->sums, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &w->mass, k));
 	KDR_TRY(KDRI_NEW0(ctx, &w->filled, k));
-	KDR_TRY(kdri_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
+	KDR_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
 	KDR_TRY(KDRI_NEW(ctx, &w->offset, kp));
 	KDR_TRY(KDRI_NEW0(ctx, &w->squares, k));
 	KDR_TRY(KDRI_NEW0(ctx, &w->spread, k));

@@ -108,7 +108,7 @@ INLINE void sparse_dots(const kdr_csr *x, const int64_t *rows, int64_t count, co
 }
 
 KDRI_KERNEL
-void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_table *table,
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
                   int64_t first, int64_t tiles, double *out, int64_t ldo)
 {
 	const double *at = table->at + first * table->tile_step;

@@ -10,21 +10,22 @@
 
 enum { KDRI_LANES = 8 };
 
-/* Starts on a cache line, so that a tile's feature is one line: see kdri_table_new. */
-typedef struct kdri_table {
+/* Starts on a cache line, so that a tile's feature is one line: see kdri_km_table_new. */
+typedef struct kdri_km_table {
 	double *at;
 	double *room; /* what was allocated */
 	int64_t tile_step, feature_step;
-} kdri_table;
+} kdri_km_table;
 
 /* Room for `tiles` tiles of d features, zeroed: tile after tile for dense rows, which walk along one;
  * feature after feature for sparse rows, whose entry wants all tiles of its feature. */
-kdr_status kdri_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles, kdri_table *out);
+kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
+                             kdri_km_table *out);
 
 /* out[r * ldo + 8 * t + j] = row rows[r] . centre j of tile t, for `tiles` tiles from `first` on. Each
  * value is one sum over the features in increasing order: it does not depend on the other rows, and is
  * the same for a dense row and for the sparse row of its non-zero entries. */
-void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_table *table,
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
                   int64_t first, int64_t tiles, double *out, int64_t ldo);
 
 /* Smallest and second smallest of v_j = offset[j] - twice[r] * dots[r * ldo + j], j < width, and the

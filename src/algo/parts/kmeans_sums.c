@@ -26,7 +26,8 @@ void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int6
 
 typedef double vec __attribute__((vector_size(8 * KDRI_LANES), aligned(8), may_alias));
 
-kdr_status kdri_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles, kdri_table *out)
+kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
+                             kdri_km_table *out)
 {
 	kdr_status st;
 	int64_t size;

@@ -91,7 +91,7 @@ static void add_up(kdri_km *w, bool all)
 /* Features f0..f1-1 of centre j from its sum (mass 0: it stays), and their share of its traits. */
 static kdri_traits renew(kdri_km *w, int64_t j, int64_t f0, int64_t f1, double mass)
 {
-	const kdri_table *t = &w->table;
+	const kdri_km_table *t = &w->table;
 	return kdri_km_renew(w->centres + j * w->d + f0, w->sums + j * w->d + f0, mass,
 	                     w->shift ? w->shift + f0 : NULL, w->spherical ? NULL : w->mean + f0,
 	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,

@@ -49,7 +49,7 @@ typedef struct kdri_km {
 	double *centres, *sums, *best_centres; /* k x d */
 	double *mass;                          /* total weight of each cluster */
 	int64_t *filled;                       /* samples of positive weight in each cluster */
-	kdri_table table;                      /* c', transposed */
+	kdri_km_table table;                   /* c', transposed */
 	double *offset;                        /* b of (E1), infinite in the padding */
 	double *squares;                       /* |c|^2 */
 	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */

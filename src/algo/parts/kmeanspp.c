@@ -17,7 +17,7 @@ typedef struct seeding {
 	double *blocks;   /* its sums over blocks of rows, then over candidates */
 	double *trial;    /* n x lanes: min(D_i^2, distance to candidate) */
 	int64_t lanes, tiles;
-	kdri_table table;
+	kdri_km_table table;
 } seeding;
 
 static double *entry_of(const seeding *s, int64_t lane, int64_t f)
@@ -176,7 +176,7 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	KDR_TRY(KDRI_NEW(w->ctx, &s.blocks, CANDIDATES * kdri_km_blocks(w)));
 	KDR_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.trial, size));
-	KDR_TRY(kdri_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
+	KDR_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
 	/* The first centre: D_i^2 = 1 for all. */
 	for (int64_t i = 0; i < n; i++) {
 		s.nearest[i] = INFINITY;
