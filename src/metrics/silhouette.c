@@ -12,12 +12,14 @@
  * references are taken in blocks of `width`, the rows in tiles, and the products x'r of a tile with a
  * block are one matrix product, 2 n d flops a reference. Where (E4) cancels, which is where the points
  * are near each other compared with their norms, the distance is computed from the differences instead.
- * To make that rare, dense tiles are centred as they are copied: 1/width of the work. Sparse rows
- * are multiplied as they are; only a block of references is ever dense. Memory: a tile, a block, and
- * their products; never n x n, nor n x d.
+ * To make that rare, dense tiles are centred as they are copied: 1/width of the work.
  *
- * Threads share out the columns of a tile's products, and each column is added up over the rows in
- * order, so the sums do not depend on how many threads there are. */
+ * Sparse rows are taken as they are. Against centroids they are multiplied by a dense block. Against each
+ * other both sides are sparse: the products of a row with all rows are gathered from the columns in
+ * which the row has entries, sum over those of the columns' lengths.
+ *
+ * Memory: a tile, a block, and their products; never n x n, nor dense n x d. Each sum is made by
+ * one thread over the rows in order, so the values do not depend on how many threads there are. */
 #include "linalg/linalg.h"
 #include "metrics/metrics.h"
 
@@ -35,14 +37,15 @@ typedef struct engine {
 	double *mean;         /* of the columns; dense only */
 	double *norm;         /* squared, of the rows (centred if dense) */
 	int64_t width, tile_rows;
-	double *ref;      /* dense: width x d, centred; sparse: d x width */
+	double *ref;      /* dense: width x d, centred; centroids of sparse rows: d x width */
 	double *ref_norm; /* squared */
 	double *tile;     /* dense: the centred rows */
-	double *product;  /* tile_rows x width: products, then distances */
+	double *product;  /* products, then distances: tile_rows x width, sparse and exact: width x n */
 	int64_t begin;    /* the rows and references at work */
 	int64_t rows, first, count;
 	bool refs_are_rows; /* references are the rows first .. first + count - 1 */
-	double *sum;        /* k x width: distances of the references to the clusters (E2) */
+	double *sum;      /* distances of the references to the clusters (E2); k x width, sparse: width x k */
+	kdri_own columns; /* sparse and exact: the transpose */
 	double *a, *b;
 } engine;
 
@@ -97,8 +100,7 @@ static double direct_distance(const engine *e, int64_t tile_row, int64_t c)
 {
 	int64_t i = e->begin + tile_row, r = e->first + c;
 	if (e->sparse)
-		return sqrt(e->refs_are_rows ? sparse_gap(&e->x->as.csr, i, r)
-		                             : mixed_gap(&e->x->as.csr, i, e->ref, e->width, c));
+		return sqrt(mixed_gap(&e->x->as.csr, i, e->ref, e->width, c));
 	const kdr_dense *x = &e->x->as.dense;
 	if (e->refs_are_rows)
 		return sqrt(dense_gap(x->data + i * x->stride, x->data + r * x->stride, e->d));
@@ -161,21 +163,6 @@ static kdr_status multiply_tile(engine *e, int64_t begin, int64_t rows)
 
 /* --- exact (E2) ----------------------------------------------------------------------------- */
 
-static void load_rows(engine *e, bool clear)
-{
-	for (int64_t c = 0; c < e->count; c++) {
-		int64_t r = e->first + c;
-		e->ref_norm[c] = e->norm[r];
-		if (!e->sparse) {
-			centre_row(e, r, e->ref + c * e->d);
-			continue;
-		}
-		const kdr_csr *x = &e->x->as.csr;
-		for (int64_t p = x->rowptr[r]; p < x->rowptr[r + 1]; p++)
-			e->ref[x->col[p] * e->width + c] = clear ? 0 : x->val[p];
-	}
-}
-
 static void sum_panel(const engine *e, int64_t c0, int64_t c1)
 {
 	finish_distances(e, 0, e->rows, c0, c1);
@@ -187,13 +174,27 @@ static void sum_panel(const engine *e, int64_t c0, int64_t c1)
 	}
 }
 
-static kdr_status exact(engine *e)
+/* a and b of row i, from its sums over the clusters, `step` apart. */
+static void means_of(engine *e, int64_t i, const double *sum, int64_t step)
+{
+	for (int64_t j = 0; j < e->k; j++) {
+		if (j == e->code[i])
+			e->a[i] = e->size[j] > 1 ? sum[j * step] / (double)(e->size[j] - 1) : 0;
+		else
+			e->b[i] = fmin(e->b[i], sum[j * step] / (double)e->size[j]);
+	}
+}
+
+static kdr_status exact_dense(engine *e)
 {
 	kdr_status st = KDR_OK;
 	e->refs_are_rows = true;
 	for (e->first = 0; e->first < e->n; e->first += e->width) {
 		e->count = KDRI_MIN(e->width, e->n - e->first);
-		load_rows(e, false);
+		for (int64_t c = 0; c < e->count; c++) {
+			e->ref_norm[c] = e->norm[e->first + c];
+			centre_row(e, e->first + c, e->ref + c * e->d);
+		}
 		memset(e->sum, 0, (size_t)(e->k * e->width) * sizeof *e->sum);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
 			KDR_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
@@ -201,21 +202,39 @@ static kdr_status exact(engine *e)
 			for (int64_t c = 0; c < e->count; c += PANEL)
 				sum_panel(e, c, KDRI_MIN(e->count, c + PANEL));
 		}
-		for (int64_t c = 0; c < e->count; c++) {
-			int64_t i = e->first + c, own = e->code[i];
-			for (int64_t j = 0; j < e->k; j++) {
-				double s = e->sum[j * e->width + c];
-				if (j == own)
-					e->a[i] = e->size[j] > 1 ? s / (double)(e->size[j] - 1) : 0;
-				else
-					e->b[i] = fmin(e->b[i], s / (double)e->size[j]);
-			}
-		}
-		if (e->sparse)
-			load_rows(e, true);
+		for (int64_t c = 0; c < e->count; c++)
+			means_of(e, e->first + c, e->sum + c, e->width);
 	}
 done:
 	return st;
+}
+
+/* Row i against all rows, with `product` (n) and `sum` (k) to work in. */
+static void exact_sparse_row(engine *e, int64_t i, double *product, double *sum)
+{
+	const kdr_csr *x = &e->x->as.csr, *columns = &e->columns.view.as.csr;
+	memset(product, 0, (size_t)e->n * sizeof *product);
+	for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++)
+		for (int64_t q = columns->rowptr[x->col[p]]; q < columns->rowptr[x->col[p] + 1]; q++)
+			product[columns->col[q]] += x->val[p] * columns->val[q];
+	if (expand(product, e->n, e->norm[i], e->norm) > 0)
+		for (int64_t j = 0; j < e->n; j++)
+			if (product[j] < 0)
+				product[j] = sqrt(sparse_gap(x, i, j));
+	memset(sum, 0, (size_t)e->k * sizeof *sum);
+	for (int64_t j = 0; j < e->n; j++)
+		sum[e->code[j]] += product[j];
+	means_of(e, i, sum, 1);
+}
+
+static void exact_sparse(engine *e)
+{
+	for (int64_t first = 0; first < e->n; first += e->width) {
+		int64_t count = KDRI_MIN(e->width, e->n - first);
+#pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic)
+		for (int64_t c = 0; c < count; c++)
+			exact_sparse_row(e, first + c, e->product + c * e->n, e->sum + c * e->k);
+	}
 }
 
 /* --- simplified (E3) ------------------------------------------------------------------------ */
@@ -297,40 +316,53 @@ static int64_t lines_for(int64_t per, int64_t most, int64_t needed)
 	return KDRI_MAX(lines, PANEL);
 }
 
-static kdr_status prepare(engine *e, kdr_silhouette_kind kind)
+static kdr_status buffer(engine *e, double **out, int64_t a, int64_t b)
+{
+	int64_t size;
+	kdr_status st = kdri_mul(e->ctx, a, b, &size);
+	return st == KDR_OK ? KDRI_NEW(e->ctx, out, size) : st;
+}
+
+static kdr_status prepare_dense(engine *e)
 {
 	kdr_status st;
-	kdr_context *ctx = e->ctx;
-	int64_t refs = kind == KDR_SILHOUETTE_EXACT ? e->n : e->k, size;
-	e->width = lines_for(KDRI_MAX(e->d, kind == KDR_SILHOUETTE_EXACT ? e->k : 1), MOST_WIDTH, refs);
-	e->tile_rows = lines_for(e->sparse ? 1 : e->d, MOST_TILE_ROWS, e->n);
-	KDR_TRY(KDRI_NEW(ctx, &e->norm, e->n));
-	KDR_TRY(KDRI_NEW0(ctx, &e->a, e->n));
-	KDR_TRY(KDRI_NEW(ctx, &e->b, e->n));
-	for (int64_t i = 0; i < e->n; i++)
-		e->b[i] = INFINITY;
-	KDR_TRY(kdri_mul(ctx, e->width, e->d, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &e->ref, size));
-	KDR_TRY(KDRI_NEW(ctx, &e->ref_norm, e->width));
-	KDR_TRY(KDRI_NEW(ctx, &e->product, e->tile_rows * e->width));
-	if (kind == KDR_SILHOUETTE_EXACT) {
-		KDR_TRY(kdri_mul(ctx, e->k, e->width, &size));
-		KDR_TRY(KDRI_NEW(ctx, &e->sum, size));
-	}
-	if (e->sparse) {
-		KDR_TRY(kdri_mat_row_norms(ctx, e->x, e->norm));
-		goto done;
-	}
-	KDR_TRY(kdri_mul(ctx, e->tile_rows, e->d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &e->tile, size));
-	KDR_TRY(KDRI_NEW(ctx, &e->mean, e->d));
-	KDR_TRY(kdri_mat_col_sums(ctx, e->x, e->mean));
+	const kdr_dense *x = &e->x->as.dense;
+	KDR_TRY(buffer(e, &e->tile, e->tile_rows, e->d));
+	KDR_TRY(buffer(e, &e->mean, 1, e->d));
+	KDR_TRY(kdri_mat_col_sums(e->ctx, e->x, e->mean));
 	for (int64_t t = 0; t < e->d; t++)
 		e->mean[t] /= (double)e->n;
-	const kdr_dense *x = &e->x->as.dense;
-#pragma omp parallel for num_threads(ctx->threads) if (e->n * e->d > 1 << 14)
+#pragma omp parallel for num_threads(e->ctx->threads) if (e->n * e->d > 1 << 14)
 	for (int64_t i = 0; i < e->n; i++)
 		e->norm[i] = dense_gap(x->data + i * x->stride, e->mean, e->d);
+done:
+	return st;
+}
+
+static kdr_status prepare(engine *e, bool all_pairs)
+{
+	kdr_status st;
+	bool pairs_of_sparse = all_pairs && e->sparse;
+	int64_t per = pairs_of_sparse ? e->n : e->d;
+	e->width = lines_for(all_pairs ? KDRI_MAX(per, e->k) : per, MOST_WIDTH, all_pairs ? e->n : e->k);
+	e->tile_rows = lines_for(e->sparse ? e->width : KDRI_MAX(e->d, e->width), MOST_TILE_ROWS, e->n);
+	KDR_TRY(buffer(e, &e->norm, 1, e->n));
+	KDR_TRY(buffer(e, &e->a, 1, e->n));
+	KDR_TRY(buffer(e, &e->b, 1, e->n));
+	for (int64_t i = 0; i < e->n; i++) {
+		e->a[i] = 0;
+		e->b[i] = INFINITY;
+	}
+	KDR_TRY(buffer(e, &e->product, pairs_of_sparse ? e->n : e->tile_rows, e->width));
+	if (all_pairs)
+		KDR_TRY(buffer(e, &e->sum, e->k, e->width));
+	if (pairs_of_sparse) {
+		KDR_TRY(kdri_mat_transpose(e->ctx, e->x, &e->columns));
+	} else {
+		KDR_TRY(buffer(e, &e->ref, e->width, e->d));
+		KDR_TRY(buffer(e, &e->ref_norm, 1, e->width));
+	}
+	KDR_TRY(e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e));
 done:
 	return st;
 }
@@ -346,6 +378,7 @@ static void engine_free(engine *e)
 	kdri_free(e->ctx, e->tile);
 	kdri_free(e->ctx, e->product);
 	kdri_free(e->ctx, e->sum);
+	kdri_own_free(e->ctx, &e->columns);
 	kdri_free(e->ctx, e->a);
 	kdri_free(e->ctx, e->b);
 }
@@ -370,9 +403,14 @@ kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *lab
 	KDR_TRY(KDRI_NEW0(ctx, &e.size, e.k));
 	for (int64_t i = 0; i < e.n; i++)
 		e.size[e.code[i]]++;
-	KDR_TRY(prepare(&e, kind));
-	if (e.k < e.n) /* else all are alone, and 0 */
-		KDR_TRY(kind == KDR_SILHOUETTE_EXACT ? exact(&e) : simplified(&e));
+	KDR_TRY(prepare(&e, kind == KDR_SILHOUETTE_EXACT));
+	bool alone = e.k == e.n; /* each sample in a cluster of its own: all values are 0 */
+	if (!alone && kind == KDR_SILHOUETTE_SIMPLIFIED)
+		KDR_TRY(simplified(&e));
+	else if (!alone && e.sparse)
+		exact_sparse(&e);
+	else if (!alone)
+		KDR_TRY(exact_dense(&e));
 	kdri_sum sum = { 0 };
 	for (int64_t i = 0; i < e.n; i++) { /* (E1) */
 		double larger = KDRI_MAX(e.a[i], e.b[i]);
