@@ -156,8 +156,7 @@ typedef struct kdri_local_term {
 /* A run of documents with its own tables, so that chunks can be worked on side by side; they are
  * merged in their order, which makes the result independent of the number of threads. */
 typedef struct kdri_chunk {
-	int64_t first, count; /* documents */
-	kdri_stemmer *stemmer;
+	int64_t first, count;  /* documents */
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
 	kdri_tokens tokens;
@@ -177,9 +176,11 @@ typedef struct kdri_raw {
 	size_t length;
 } kdri_raw;
 
-/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
+/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`.
+ * `stemmers` has one a thread, or is NULL. */
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
+                           kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
+                           int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
 #endif

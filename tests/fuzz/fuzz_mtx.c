@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdr_data *d = NULL;
 	FUZZ_CHECK(kdri_data_new(ctx, "fuzz", "fuzz", &d) == KDR_OK);
 	FUZZ_CHECK(kdri_input_from_memory(ctx, data, size, "fuzz", &in) == KDR_OK);
-	fuzz_check_data(ctx, kdri_mtx_read(ctx, in, d), d);
+	fuzz_check_data(ctx, kdri_mtx_read(ctx, in, NULL, d), d);
 	kdri_input_close(ctx, in);
 	kdr_data_free(d);
 	kdr_context_free(ctx);

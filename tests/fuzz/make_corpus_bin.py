@@ -67,7 +67,6 @@ for packed in (True, False):
     scipy.io.savemat(path("mat", f"dense{packed:d}.mat"), {"x": x, "t": "text"}, do_compression=packed)
     scipy.io.savemat(path("mat", f"sparse{packed:d}.mat"), {"s": s}, do_compression=packed)
 scipy.io.savemat(path("mat", "mixed.mat"), {"u": x.astype("u1"), "c": {"a": 1}, "o": np.array([1, "a"], object)})
-scipy.io.savemat(path("mat", "v4.mat"), {"x": x}, format="4")
 with h5py.File(path("mat", "v73.mat"), "w") as f:
     f["x"] = x.T
     f["x"].attrs["MATLAB_class"] = np.bytes_(b"double")
