@@ -12,13 +12,15 @@
  * A group is never less than what the kernels compute in one go (16 centres dense, 32 sparse), since
  * fewer would cost the same.
  *
- * Measured, one thread of a 512-bit Xeon, processor time to convergence from random labels, other work on
- * the machine (so to about 20%):
- *     dense 9298 x 256, k = 10, 45 iterations     plain 193 ms, bounds 78 ms (one group is all there is)
- *     dense 9298 x 256, k = 100, 38 iterations    plain 538 ms; 1 group 289, 2: 266, 4: 243, 6 or 7: 248
- *     sparse 18845 x 59030 text, k = 20, 38 it.   plain 749 ms, bounds 605; 761 with the tight u
- * So dense data get as many groups as there are pairs of tiles, up to 8 (memory is n a group); sparse data
- * one, and no tight u for up to 4 tiles: a sparse distance costs a cache line an entry, as a tile does.
+ * Measured: processor time of one thread of a 512-bit Xeon to convergence from random labels, best of 5, on
+ * a busy machine (so to about 10%):
+ *     dense 9298 x 256, k = 10, 45 iterations    plain 188 ms, bounds 83 (16 lanes: one group)
+ *     dense 9298 x 256, k = 100, 38 iterations   plain 588 ms, 1 group 264, 2: 246, 4: 230, 7: 235
+ *     sparse 18845 x 59030, k = 20, 38 its.      plain 683 ms, bounds 557; in another sitting, without the
+ *                                                tight u 605 ms, with it 761
+ * So dense data get a group for each pair of tiles, up to 8 (a group costs n numbers), sparse data one;
+ * and u is not made tight for sparse data of up to 4 tiles: one distance there costs a cache line an
+ * entry, as a tile does. That sparse data want more groups for large k has not been measured.
  *
  * References: S. P. Lloyd, IEEE Trans. Inf. Theory 28:129-137, 1982. C. Elkan, ICML 2003. G. Hamerly,
  * SDM 2010. Y. Ding et al., ICML 2015. */
