@@ -108,12 +108,14 @@ KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
 int cli_exit_code(kdr_status status);
 /* Prints the context's error, or the status's own words, and returns the exit status. */
 int cli_fail(const kdr_context *ctx, kdr_status status);
-/* The same for a failure while reading: what is unsupported in a file is bad data. */
+/* The same for a failure while reading: what is unsupported or too large in a file is bad data. */
 int cli_fail_reading(const kdr_context *ctx, kdr_status status);
 
 /* A context set up from the common options, with progress on a terminal and Ctrl-C turned into
  * cancellation. NULL after an error was printed; *exit_code then says what to return. */
 kdr_context *cli_session_open(const cli_args *args, int *exit_code);
+/* Puts --time-limit, less the time gone, into force. Reading is not cut short: half the data are no data. */
+void cli_session_limit(kdr_context *ctx);
 void cli_session_close(kdr_context *ctx);
 bool cli_interrupted(void);
 bool cli_quiet(const cli_args *args);
@@ -186,7 +188,7 @@ void cli_summary(FILE *out, const cli_run *run);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-extern const cli_command cli_cluster, cli_evaluate, cli_generate, cli_methods, cli_demo, cli_report,
-        cli_predict, cli_version, cli_help;
+extern const cli_command cli_cluster, cli_evaluate, cli_convert, cli_inspect, cli_generate, cli_methods,
+        cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
 
 #endif

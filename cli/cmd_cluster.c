@@ -137,6 +137,7 @@ static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64
 		};
 	kdr_problem problem = { .tasks = list, .ntasks = tasks->count, .pooled = cli_flag(args, "pooled") };
 	double start = cli_now();
+	cli_session_limit(ctx);
 	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
 	run->seconds_fit = cli_now() - start;
 	free(list);

@@ -13,6 +13,10 @@
 static volatile sig_atomic_t interrupts;
 
 static struct {
+	double start, limit; /* seconds; limit 0: none */
+} session;
+
+static struct {
 	bool show;      /* a progress line is wanted */
 	bool line_open; /* one stands on the terminal now */
 	bool verbose;
@@ -85,7 +89,9 @@ int cli_fail(const kdr_context *ctx, kdr_status status)
 int cli_fail_reading(const kdr_context *ctx, kdr_status status)
 {
 	int code = cli_fail(ctx, status);
-	return code == EXIT_USAGE && status == KDR_ERR_UNSUPPORTED ? EXIT_DATA : code;
+	return code != EXIT_INTERRUPTED && (status == KDR_ERR_UNSUPPORTED || status == KDR_ERR_SIZE)
+	               ? EXIT_DATA
+	               : code;
 }
 
 /* --- Ctrl-C ------------------------------------------------------------------------------------- */
@@ -155,12 +161,11 @@ bool cli_quiet(const cli_args *args)
 kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 {
 	int64_t seed = 1, threads = 0;
-	double limit = 0;
 	kdr_context *ctx = NULL;
 	*exit_code = EXIT_USAGE;
 	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
 	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
-	    !cli_get_real(args, "time-limit", 0, INFINITY, &limit))
+	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit))
 		return NULL;
 	kdr_status st = kdr_context_new(&ctx, NULL);
 	if (st != KDR_OK) {
@@ -173,7 +178,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	progress.show = !cli_quiet(args) &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
 	kdr_context_set_progress(ctx, on_event, NULL);
-	kdr_context_set_time_limit(ctx, limit);
+	session.start = cli_now();
 
 	struct sigaction action = { .sa_handler = on_interrupt };
 	sigemptyset(&action.sa_mask);
@@ -184,6 +189,13 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 #endif
 	*exit_code = EXIT_DONE;
 	return ctx;
+}
+
+void cli_session_limit(kdr_context *ctx)
+{
+	double left = session.limit - (cli_now() - session.start);
+	if (session.limit > 0)
+		kdr_context_set_time_limit(ctx, left > 1e-9 ? left : 1e-9);
 }
 
 void cli_session_close(kdr_context *ctx)

@@ -51,12 +51,12 @@ static int check_names(const cli_tasks *tasks)
 	return EXIT_DONE;
 }
 
-static int prepare(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
 {
 	int64_t top = 0;
 	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
-		return EXIT_USAGE;
-	kdr_prep_options prep = {
+		return false;
+	*out = (kdr_prep_options){
 		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
 		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
 		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
@@ -64,8 +64,13 @@ static int prepare(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 		.top_features = top,
 		.fit_each = cli_get_choice(args, "fit-on", 0) == 1,
 	};
+	return true;
+}
+
+static int prepare(kdr_context *ctx, const kdr_prep_options *options, cli_tasks *tasks)
+{
 	double start = cli_now();
-	kdr_status st = kdr_prepare(ctx, tasks->data, tasks->count, &prep, &tasks->prep);
+	kdr_status st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
 	tasks->seconds_prepare = cli_now() - start;
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
@@ -75,7 +80,10 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
 	int count = cli_positional_count(args), code = EXIT_DONE;
 	double start = cli_now();
 	kdr_read_options reading;
+	kdr_prep_options preparing;
 	*out = (cli_tasks){ 0 };
+	if (!read_prep_options(args, &preparing))
+		return EXIT_USAGE;
 	if (count == 0) {
 		cli_error("%s needs at least one TASK: a data file, or name=file",
 		          cli_args_command(args)->name);
@@ -108,7 +116,7 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
 	if (code == EXIT_DONE)
 		code = check_names(out);
 	if (code == EXIT_DONE)
-		code = prepare(ctx, args, out);
+		code = prepare(ctx, &preparing, out);
 	return code;
 }
 

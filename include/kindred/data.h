@@ -32,6 +32,7 @@ typedef struct kdr_read_options {
 	int header;               /* CSV: 1 yes, 0 no, -1 find out */
 	const char *missing;      /* CSV: empty cells: NULL or "error", "zero", "drop-row" */
 	const char *decimal;      /* CSV: "." (NULL) or "," */
+	bool keep_nonfinite;      /* CSV, Matrix Market: take NaN and infinities as they are; else an error */
 } kdr_read_options;
 
 /* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given).
@@ -99,6 +100,10 @@ KDR_API const char *kdr_prep_describe(const kdr_prep *prep);
 
 /* Writes a matrix in the format of the name (.csv .tsv .mtx .npy, with .gz where usual), whole or
  * not at all. */
+/* What a format can hold besides the matrix. */
+enum { KDR_HOLDS_FEATURES = 1 << 0, KDR_HOLDS_LABELS = 1 << 1 };
+/* Of the format called `format`, or the one the name of `path` tells (as kdr_write finds it). */
+KDR_API unsigned kdr_format_holds(const char *format, const char *path);
 KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
                              bool force);
 

@@ -18,7 +18,7 @@ typedef enum kdr_corpus_kind {
 /* One task's documents. Files may be gzipped; "-" is standard input (not for folders). Hidden files
  * and folders (a leading dot) are passed over. */
 typedef struct kdr_corpus {
-	const char *name; /* NULL: the path's stem */
+	const char *name; /* NULL: the folder's name, or the file's stem */
 	const char *path;
 	kdr_corpus_kind kind;
 	const char *text_field;  /* table: name or 1-based number; JSON: name. NULL: "text" */

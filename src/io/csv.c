@@ -44,7 +44,7 @@ static inline enum trouble number_at(const kdri_csv_layout *l, const char *p, co
 			q++;
 		if (*q == '\r' && q[1] == '\n')
 			q++;
-		if ((*q == l->delimiter || *q == '\n') && *value - *value == 0) {
+		if ((*q == l->delimiter || *q == '\n') && (l->keep_nonfinite || *value - *value == 0)) {
 			*next = q;
 			return FINE;
 		}
@@ -57,7 +57,7 @@ static inline enum trouble number_at(const kdri_csv_layout *l, const char *p, co
 		return EMPTY;
 	if (!kdri_csv_is_number(&cell, l->point, value))
 		return NOT_A_NUMBER;
-	return *value - *value == 0 ? FINE : NOT_FINITE;
+	return l->keep_nonfinite || *value - *value == 0 ? FINE : NOT_FINITE;
 }
 
 /* One row at p into `out`. Returns the start of the next row, or NULL with `bad` set. */
@@ -395,6 +395,7 @@ const kdri_format kdri_format_csv = {
 	.read = read_csv,
 	.write = kdri_csv_write,
 	.help = "comma- or semicolon-separated table, dense",
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
 };
 
 const kdri_format kdri_format_tsv = {
@@ -403,4 +404,5 @@ const kdri_format kdri_format_tsv = {
 	.read = read_tsv,
 	.write = kdri_tsv_write,
 	.help = "tab-separated table, dense",
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
 };

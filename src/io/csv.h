@@ -9,6 +9,7 @@ typedef struct kdri_csv_layout {
 	char delimiter, point;
 	enum { KDRI_MISSING_ERROR, KDRI_MISSING_ZERO, KDRI_MISSING_DROP } missing;
 	bool header;
+	bool keep_nonfinite;
 	int64_t fields;    /* cells in each row */
 	int64_t cols;      /* of them, columns of numbers */
 	int64_t id, label; /* fields that hold text, or -1 */

@@ -173,6 +173,9 @@ static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 		double v;
 		bool number = kdri_csv_is_number(&cell, l->point, &v);
 		bool missing = kdri_csv_is_missing(&cell);
+		/* "1,5" is a number with the other decimal point, not a name */
+		if (j == 0 && kdri_csv_is_number(&cell, l->point == '.' ? ',' : '.', &v))
+			return false;
 		if (j == 0 ? number || missing : !number && !missing && j != l->label)
 			return false;
 		p = cell.stop + 1;
@@ -253,7 +256,7 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	kdr_status st;
 	row rows[2];
 	const char *open;
-	*l = (kdri_csv_layout){ .id = -1, .label = -1 };
+	*l = (kdri_csv_layout){ .id = -1, .label = -1, .keep_nonfinite = o->keep_nonfinite };
 	KDR_TRY(read_wishes(ctx, o, l));
 	for (;;) {
 		l->delimiter = delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t" : ",;\t");

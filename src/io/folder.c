@@ -38,7 +38,7 @@ static kdr_status join(kdr_context *ctx, const char *folder, const char *name, c
 	kdr_status st = KDRI_NEW(ctx, &path, n + slash + m + 1);
 	if (st != KDR_OK)
 		return st;
-	memcpy(path, folder, n);
+	memcpy(path, folder, n + 1);
 	if (slash)
 		path[n] = '/';
 	memcpy(path + n + slash, name, m + 1);

@@ -104,5 +104,6 @@ const kdri_format kdri_format_hdf5 = {
 	.endings = endings,
 	.read = read_hdf5,
 	.write = write_hdf5,
+	.holds = KDR_HOLDS_FEATURES,
 	.help = "HDF5 dataset of two dimensions: the only one or file.h5:/path",
 };

@@ -70,6 +70,7 @@ typedef struct kdri_format {
 	                   kdr_data *data);
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 	const char *help;
+	unsigned holds; /* KDR_HOLDS_*, when written */
 } kdri_format;
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
@@ -86,7 +87,7 @@ const kdri_format *kdri_format_at(int64_t index);
  * out from the text. */
 kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                          kdr_data *data);
-kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
+kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data);
 kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
 kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out);
 

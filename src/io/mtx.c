@@ -8,9 +8,6 @@
  * The header is not trusted: room is made for what the file can hold, whatever it declares. A matrix
  * may have at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one
  * entry for every 64. */
-#include <stdio.h>
-#include <strings.h>
-
 #include "io/mtx.h"
 
 enum { FREE_ROWS = 1 << 22, ROWS_PER_ENTRY = 64 };
@@ -81,6 +78,11 @@ static const char *next_word(const char *p, char word[32])
 	return p;
 }
 
+static bool is(const char *text, const char *word)
+{
+	return kdri_same_word(text, strlen(text), word);
+}
+
 static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *line, kdri_mtx_header *h)
 {
 	char banner[32], object[32], format[32], field[32], symmetry[32];
@@ -89,33 +91,32 @@ static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *l
 	p = next_word(p, format);
 	p = next_word(p, field);
 	next_word(p, symmetry);
-	if (strcasecmp(banner, "%%MatrixMarket") != 0)
+	if (!is(banner, "%%matrixmarket"))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line 1 is not a Matrix Market header: it has to begin with "
 		                 "'%%%%MatrixMarket matrix'",
 		                 path);
-	if (strcasecmp(object, "matrix") != 0)
+	if (!is(object, "matrix"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: holds a Matrix Market '%s': only 'matrix' is read", path, object);
-	h->array = strcasecmp(format, "array") == 0;
-	h->pattern = strcasecmp(field, "pattern") == 0;
-	if (!h->array && strcasecmp(format, "coordinate") != 0)
+	h->array = is(format, "array");
+	h->pattern = is(field, "pattern");
+	if (!h->array && !is(format, "coordinate"))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: Matrix Market format '%s': coordinate or array are allowed", path,
 		                 format);
-	if (strcasecmp(field, "complex") == 0 || strcasecmp(symmetry, "hermitian") == 0)
+	if (is(field, "complex") || is(symmetry, "hermitian"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: complex matrices are not supported", path);
-	if (strcasecmp(field, "real") != 0 && strcasecmp(field, "double") != 0 &&
-	    strcasecmp(field, "integer") != 0 && strcasecmp(field, "unsigned-integer") != 0 &&
-	    (!h->pattern || h->array))
+	if (!is(field, "real") && !is(field, "double") && !is(field, "integer") &&
+	    !is(field, "unsigned-integer") && (!h->pattern || h->array))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: Matrix Market field '%s': real, integer%s are allowed", path, field,
 		                 h->array ? "" : " or pattern");
-	if (strcasecmp(symmetry, "general") == 0)
+	if (is(symmetry, "general"))
 		h->symmetry = KDRI_MTX_GENERAL;
-	else if (strcasecmp(symmetry, "symmetric") == 0)
+	else if (is(symmetry, "symmetric"))
 		h->symmetry = KDRI_MTX_SYMMETRIC;
-	else if (strcasecmp(symmetry, "skew-symmetric") == 0)
+	else if (is(symmetry, "skew-symmetric"))
 		h->symmetry = KDRI_MTX_SKEW;
 	else
 		return kdri_fail(
@@ -235,7 +236,7 @@ static inline const char *parse_entry(const kdri_mtx_header *h, const char *p, c
 		if (!q || p == q)
 			goto bad;
 		what = KDRI_MTX_NOT_FINITE;
-		if (*v - *v != 0)
+		if (!h->keep_nonfinite && *v - *v != 0)
 			goto bad;
 		p = q;
 	}
@@ -401,13 +402,14 @@ done:
 	return st;
 }
 
-kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, kdr_data *data)
+kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st;
 	kdri_window w = { 0 };
 	kdri_mtx_header h = { 0 };
 	KDR_TRY(kdri_window_open(ctx, in, &w));
 	KDR_TRY(read_header(ctx, &w, &h));
+	h.keep_nonfinite = options && options->keep_nonfinite;
 	KDR_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
 done:
 	kdri_window_close(ctx, &w);
@@ -419,9 +421,8 @@ static kdr_status read_file(kdr_context *ctx, const char *path, const kdr_read_o
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	(void)options;
 	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_mtx_read(ctx, in, data));
+	KDR_TRY(kdri_mtx_read(ctx, in, options, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;

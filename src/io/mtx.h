@@ -9,6 +9,7 @@ typedef enum kdri_mtx_symmetry { KDRI_MTX_GENERAL, KDRI_MTX_SYMMETRIC, KDRI_MTX_
 typedef struct kdri_mtx_header {
 	bool array;   /* dense, column by column */
 	bool pattern; /* entries without values: ones */
+	bool keep_nonfinite;
 	kdri_mtx_symmetry symmetry;
 	int64_t rows, cols;
 	int64_t declared; /* lines of entries or values that must follow */

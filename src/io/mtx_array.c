@@ -59,11 +59,11 @@ static void parse_slice(const kdri_mtx_header *h, const kdri_slice *s, int64_t t
 			continue;
 		}
 		const char *q = kdri_parse_double(p, s->end, &v), *next = q ? kdri_mtx_line_end(q) : NULL;
-		enum kdri_mtx_trouble what = t >= h->declared ? KDRI_MTX_TOO_MANY
-		                             : !q             ? KDRI_MTX_NO_VALUE
-		                             : v - v != 0     ? KDRI_MTX_NOT_FINITE
-		                             : !next          ? KDRI_MTX_TEXT_AFTER
-		                                              : KDRI_MTX_FINE;
+		enum kdri_mtx_trouble what = t >= h->declared                   ? KDRI_MTX_TOO_MANY
+		                             : !q                               ? KDRI_MTX_NO_VALUE
+		                             : !h->keep_nonfinite && v - v != 0 ? KDRI_MTX_NOT_FINITE
+		                             : !next                            ? KDRI_MTX_TEXT_AFTER
+		                                                                : KDRI_MTX_FINE;
 		if (what != KDRI_MTX_FINE) {
 			*problem =
 			        (kdri_mtx_problem){ what, p,

@@ -1,4 +1,5 @@
-/* 5^q to 128 bits, high word first: made by tools/make_pow5_table.py. SPDX-License-Identifier: BSD-3-Clause */
+/* 5^q to 128 bits, high word first: made by tools/make_pow5_table.py. SPDX-License-Identifier: BSD-3-Clause
+ */
 #ifndef KDRI_POW5_TABLE_H
 #define KDRI_POW5_TABLE_H
 

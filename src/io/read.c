@@ -1,5 +1,6 @@
 /* kdr_read and kdr_write: from a name to a format. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/binary.h"
@@ -94,6 +95,11 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		options = &standard;
 	KDR_TRY(find_format(ctx, options->format, path, false, &format));
 	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
+	struct stat info;
+	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
+		goto done;
+	}
 	if (!options->name)
 		KDR_TRY(kdri_path_stem(ctx, file, &stem));
 	KDR_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));

@@ -367,4 +367,5 @@ const kdri_format kdri_format_svmlight = {
 	.read = read_file,
 	.write = kdri_svmlight_write,
 	.help = "SVMlight or LIBSVM, sparse, with labels",
+	.holds = KDR_HOLDS_LABELS,
 };

@@ -102,8 +102,9 @@ kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int
 
 /* --- kernels.h machinery -------------------------------------------------------------------- */
 
-/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. No parallel
- * region may stand inside such a function. */
+/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. They are named
+ * by level: "arch=haswell" would be taken by a Haswell alone, and by nothing newer. No parallel region
+ * may stand inside such a function. */
 #ifdef KDR_HAVE_TARGET_CLONES
 #define KDRI_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

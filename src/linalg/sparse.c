@@ -1,8 +1,8 @@
 /* Sparse times dense. SPDX-License-Identifier: BSD-3-Clause
  *
  * Both products take k, the columns of B, in strips of a width W known to the compiler, so that the
- * strip lives in registers: the widest strip is 32 (four AVX-512 or eight AVX2 registers), the rest
- * goes by the largest multiple of four, and then by one to three columns.
+ * strip lives in registers: 32 columns (eight AVX2 registers) while they last, then the largest multiple
+ * of four down to 16, then all the rest.
  *
  * X B: the W sums of a row stay in registers while its entries go by. An entry costs 2 W flops, 12
  * bytes of X and 8 W bytes of B, which come from a cache if cols x k fits; nothing is written but the
@@ -20,7 +20,7 @@
 #include "linalg/sparse.h"
 
 /* Below SERIAL_WORK multiplications the threads are not woken. */
-enum { SERIAL_WORK = 1 << 15, WIDEST = 32 };
+enum { SERIAL_WORK = 1 << 15, WIDEST = 32, AHEAD = 8 };
 
 /* Rows begin..end-1 and columns 0..W-1 of Y = X B. */
 typedef void mul_strip(const kdr_csr *x, int64_t begin, int64_t end, const double *b, int64_t ldb, double *y,
@@ -29,79 +29,114 @@ typedef void mul_strip(const kdr_csr *x, int64_t begin, int64_t end, const doubl
 typedef void tmul_strip(const kdr_csr *x, int32_t low, int32_t high, const double *b, int64_t ldb, double *y,
                         int64_t ldy);
 
-/* The first of p..end-1 whose column is at least `low`. */
+/* The first of p..end-1 whose column is at least `low`, or end. Without branches, which no processor
+ * could predict here. */
 static inline int64_t first_from(const int32_t *col, int64_t p, int64_t end, int32_t low)
 {
-	while (p < end) {
-		int64_t middle = p + (end - p) / 2;
-		if (col[middle] < low)
-			p = middle + 1;
-		else
-			end = middle;
+	int64_t left = end - p;
+	while (left > 1) {
+		int64_t half = left / 2;
+		p += col[p + half - 1] < low ? half : 0;
+		left -= half;
 	}
-	return p;
+	return p + (left == 1 && col[p] < low);
 }
 
-#define KERNELS(W)                                                                                       \
-	KDRI_KERNEL                                                                                      \
-	static void mul_##W(const kdr_csr *x, int64_t begin, int64_t end, const double *restrict b,      \
-	                    int64_t ldb, double *restrict y, int64_t ldy)                                \
-	{                                                                                                \
-		const int64_t *rowptr = x->rowptr;                                                       \
-		const int32_t *col = x->col;                                                             \
-		const double *val = x->val;                                                              \
-		for (int64_t i = begin; i < end; i++) {                                                  \
-			double sum[W] = { 0 };                                                           \
-			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++) {                            \
-				const double v = val[p];                                                 \
-				const double *from = b + col[p] * ldb;                                   \
-				_Pragma("omp simd") for (int j = 0; j < (W); j++) sum[j] += v * from[j]; \
-			}                                                                                \
-			_Pragma("omp simd") for (int j = 0; j < (W); j++) y[i * ldy + j] = sum[j];       \
-		}                                                                                        \
-	}                                                                                                \
-	KDRI_KERNEL                                                                                      \
-	static void tmul_##W(const kdr_csr *x, int32_t low, int32_t high, const double *restrict b,      \
-	                     int64_t ldb, double *restrict y, int64_t ldy)                               \
-	{                                                                                                \
-		const int32_t *col = x->col;                                                             \
-		const double *val = x->val;                                                              \
-		for (int64_t i = 0; i < x->rows; i++) {                                                  \
-			int64_t end = x->rowptr[i + 1], p = first_from(col, x->rowptr[i], end, low);     \
-			double row[W];                                                                   \
-			_Pragma("omp simd") for (int j = 0; j < (W); j++) row[j] = b[i * ldb + j];       \
-			for (; p < end && col[p] < high; p++) {                                          \
-				const double v = val[p];                                                 \
-				double *to = y + col[p] * ldy;                                           \
-				_Pragma("omp simd") for (int j = 0; j < (W); j++) to[j] += v * row[j];   \
-			}                                                                                \
-		}                                                                                        \
+/* Asks for the W numbers at `row` before they are needed: rows of B or Y are visited in no order that
+ * the processor could foresee. AHEAD entries are about the time the second cache takes to answer. One to
+ * three columns mostly fit into that cache, and the extra instructions would only cost. */
+#define PREFETCH(row, W, write)                              \
+	for (int line = 0; line < (W) && (W) > 3; line += 8) \
+	__builtin_prefetch((row) + line, (write))
+
+/* A vector register: of AVX2 on x86-64 (without it two of SSE2 take its place, slower), of NEON
+ * elsewhere. */
+#ifdef __x86_64__
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* The kernels for strips of W columns. Spelt with vectors, since compilers do not keep an array
+ * of sums in registers across the loop over the entries by themselves. */
+#define FULL(W) ((W) / LANES)
+#define REST(W) ((W) % LANES)
+#define KERNELS(W)                                                                                      \
+	KDRI_KERNEL                                                                                     \
+	static void mul_##W(const kdr_csr *x, int64_t begin, int64_t end, const double *b, int64_t ldb, \
+	                    double *y, int64_t ldy)                                                     \
+	{                                                                                               \
+		const int64_t *rowptr = x->rowptr;                                                      \
+		const int32_t *col = x->col;                                                            \
+		const double *val = x->val;                                                             \
+		const int64_t last = rowptr[end] - 1;                                                   \
+		for (int64_t i = begin; i < end; i++) {                                                 \
+			lanes sum[FULL(W) + 1] = { { 0 } };                                             \
+			double rest[REST(W) + 1] = { 0 };                                               \
+			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++) {                           \
+				const double v = val[p], *from = b + col[p] * ldb;                      \
+				PREFETCH(b + col[KDRI_MIN(p + AHEAD, last)] * ldb, W, 0);               \
+				for (int j = 0; j < FULL(W); j++)                                       \
+					sum[j] += v * *(const lanes *)(from + LANES * j);               \
+				for (int j = 0; j < REST(W); j++)                                       \
+					rest[j] += v * from[LANES * FULL(W) + j];                       \
+			}                                                                               \
+			double *to = y + i * ldy;                                                       \
+			for (int j = 0; j < FULL(W); j++)                                               \
+				*(lanes *)(to + LANES * j) = sum[j];                                    \
+			for (int j = 0; j < REST(W); j++)                                               \
+				to[LANES * FULL(W) + j] = rest[j];                                      \
+		}                                                                                       \
+	}                                                                                               \
+	KDRI_KERNEL                                                                                     \
+	static void tmul_##W(const kdr_csr *x, int32_t low, int32_t high, const double *b, int64_t ldb, \
+	                     double *y, int64_t ldy)                                                    \
+	{                                                                                               \
+		const int64_t *rowptr = x->rowptr;                                                      \
+		const int32_t *col = x->col;                                                            \
+		const double *val = x->val;                                                             \
+		for (int64_t i = 0; i < x->rows; i++) {                                                 \
+			lanes row[FULL(W) + 1];                                                         \
+			double rest[REST(W) + 1];                                                       \
+			int64_t end = rowptr[i + 1], p = first_from(col, rowptr[i], end, low);          \
+			for (int j = 0; j < FULL(W); j++)                                               \
+				row[j] = *(const lanes *)(b + i * ldb + LANES * j);                     \
+			for (int j = 0; j < REST(W); j++)                                               \
+				rest[j] = b[i * ldb + LANES * FULL(W) + j];                             \
+			for (; p < end && col[p] < high; p++) {                                         \
+				const double v = val[p];                                                \
+				double *to = y + col[p] * ldy;                                          \
+				PREFETCH(y + col[KDRI_MIN(p + AHEAD, end - 1)] * ldy, W, 1);            \
+				for (int j = 0; j < FULL(W); j++)                                       \
+					*(lanes *)(to + LANES * j) += v * row[j];                       \
+				for (int j = 0; j < REST(W); j++)                                       \
+					to[LANES * FULL(W) + j] += v * rest[j];                         \
+			}                                                                               \
+		}                                                                                       \
 	}
 
 /* clang-format off */
-KERNELS(1) KERNELS(2) KERNELS(3) KERNELS(4) KERNELS(8) KERNELS(12) KERNELS(16) KERNELS(20) KERNELS(24)
-KERNELS(28) KERNELS(32)
-        /* clang-format on */
+KERNELS(1) KERNELS(2) KERNELS(3) KERNELS(4) KERNELS(5) KERNELS(6) KERNELS(7) KERNELS(8)
+KERNELS(9) KERNELS(10) KERNELS(11) KERNELS(12) KERNELS(13) KERNELS(14) KERNELS(15) KERNELS(16)
+KERNELS(20) KERNELS(24) KERNELS(28) KERNELS(32)
 
-        /* Column strips from `at`: at most WIDEST, in multiples of four while they last. */
-        static int strip_width(int64_t left)
-{
-	return left >= WIDEST ? WIDEST : left >= 4 ? (int)(left / 4 * 4) : (int)left;
-}
+/* By width; the holes are widths that strip_width never gives. */
+static mul_strip *const mul_kernels[WIDEST + 1] = {
+	NULL,   mul_1,  mul_2,  mul_3,  mul_4,  mul_5,  mul_6,  mul_7,  mul_8, mul_9, mul_10,
+	mul_11, mul_12, mul_13, mul_14, mul_15, mul_16, [20] = mul_20, [24] = mul_24, [28] = mul_28, [32] = mul_32,
+};
+static tmul_strip *const tmul_kernels[WIDEST + 1] = {
+	NULL,    tmul_1,  tmul_2,  tmul_3,  tmul_4,  tmul_5,  tmul_6,  tmul_7, tmul_8, tmul_9, tmul_10,
+	tmul_11, tmul_12, tmul_13, tmul_14, tmul_15, tmul_16, [20] = tmul_20, [24] = tmul_24, [28] = tmul_28,
+	[32] = tmul_32,
+};
+/* clang-format on */
 
-static mul_strip *mul_kernel(int width)
+/* The next strip where `left` columns are to be done. */
+static int strip_width(int64_t left)
 {
-	static mul_strip *const by_four[] = { mul_4, mul_8, mul_12, mul_16, mul_20, mul_24, mul_28, mul_32 };
-	static mul_strip *const few[] = { mul_1, mul_2, mul_3 };
-	return width < 4 ? few[width - 1] : by_four[width / 4 - 1];
-}
-
-static tmul_strip *tmul_kernel(int width)
-{
-	static tmul_strip *const by_four[] = { tmul_4,  tmul_8,  tmul_12, tmul_16,
-		                               tmul_20, tmul_24, tmul_28, tmul_32 };
-	static tmul_strip *const few[] = { tmul_1, tmul_2, tmul_3 };
-	return width < 4 ? few[width - 1] : by_four[width / 4 - 1];
+	return left >= WIDEST ? WIDEST : left > 16 ? (int)(left / 4 * 4) : (int)left;
 }
 
 void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
@@ -114,7 +149,7 @@ void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k
 		int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(x->rows, begin + KDRI_BLOCK);
 		for (int64_t j = 0; j < k;) {
 			int width = strip_width(k - j);
-			mul_kernel(width)(x, begin, end, b + j, ldb, y + j, ldy);
+			mul_kernels[width](x, begin, end, b + j, ldb, y + j, ldy);
 			j += width;
 		}
 	}
@@ -127,15 +162,17 @@ static void cut_columns(const kdr_csr *x, int64_t count, int32_t *cuts)
 	enum { BINS = 1024, STEP = 16 };
 	int64_t bins[BINS] = { 0 }, seen = 0, sofar = 0, at = 0;
 	int64_t width = KDRI_MAX((x->cols + BINS - 1) / BINS, 1);
+	cuts[0] = 0;
+	cuts[count] = (int32_t)x->cols;
+	if (count == 1)
+		return;
 	for (int64_t p = x->rowptr[0]; p < x->rowptr[x->rows]; p += STEP, seen++)
 		bins[x->col[p] / width]++;
-	cuts[0] = 0;
 	for (int64_t c = 1; c < count; c++) {
 		while (at < BINS && sofar * count < seen * c)
 			sofar += bins[at++];
 		cuts[c] = (int32_t)KDRI_MIN(at * width, x->cols);
 	}
-	cuts[count] = (int32_t)x->cols;
 }
 
 void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
@@ -144,15 +181,17 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 	enum { MOST = 128 };
 	int32_t cuts[MOST + 1];
 	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k;
-	int64_t ranges = work > SERIAL_WORK && ctx->threads > 1 ? KDRI_MIN(2 * ctx->threads, MOST) : 1;
+	/* With fewer than four columns the searches take as long as the products. */
+	int64_t ranges = work > SERIAL_WORK && k >= 4 ? KDRI_MIN(ctx->threads, MOST) : 1;
 	cut_columns(x, ranges, cuts);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (ranges > 1)
 	for (int64_t r = 0; r < ranges; r++) {
 		for (int64_t j = cuts[r]; j < cuts[r + 1]; j++)
-			memset(y + j * ldy, 0, (size_t)k * sizeof *y);
+			for (int64_t c = 0; c < k; c++)
+				y[j * ldy + c] = 0;
 		for (int64_t j = 0; j < k && cuts[r] < cuts[r + 1];) {
 			int width = strip_width(k - j);
-			tmul_kernel(width)(x, cuts[r], cuts[r + 1], b + j, ldb, y + j, ldy);
+			tmul_kernels[width](x, cuts[r], cuts[r + 1], b + j, ldb, y + j, ldy);
 			j += width;
 		}
 	}

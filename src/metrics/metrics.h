@@ -54,6 +54,17 @@ typedef struct kdri_units {
 kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows, const double *demand,
                            int64_t cols, kdri_units *out);
 
+/* --- simplex.c ------------------------------------------------------------------------------ */
+
+typedef struct kdri_arc {
+	int64_t row, col, flow;
+} kdri_arc;
+
+/* Least-cost flow between lines that all have mass: rows + cols - 1 arcs into `flow`, some of which may
+ * be empty, and the duals. */
+kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                        const int64_t *supply, const int64_t *demand, kdri_arc *flow, double *u, double *v);
+
 /* --- sums ----------------------------------------------------------------------------------- */
 
 /* A sum that keeps what rounding loses (Neumaier 1974). */

@@ -17,7 +17,7 @@
 
 kdr_status kdri_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_chunks *out)
 {
-	enum { MOST_CHUNKS = 64, LEAST_ROWS = 64, MOST_COLUMNS = 1 << 19 };
+	enum { MOST_CHUNKS = 64, LEAST_ROWS = 256, MOST_COLUMNS = 1 << 19 };
 	kdr_status st;
 	kdri_chunks c = { .rows = d->rows, .sparse = d->kind == KDR_MAT_CSR };
 	/* Column statistics are kept for each chunk: wide data get fewer, so that they stay small

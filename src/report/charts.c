@@ -46,7 +46,7 @@ void kdri_chart_squares(kdri_html *h, const kdri_report_matrix *m, double most)
 	kdri_html_put(
 	        h,
 	        "<svg class=\"squares\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Heat map of %lld by "
-	        "%lld values; the best matches stand in the table beside it\">",
+	        "%lld values; the best matches stand in words below\">",
 	        (int)m->cols + MARGIN, (int)m->rows + MARGIN, (long long)m->rows, (long long)m->cols);
 	for (int64_t i = 0; i < m->rows; i++)
 		for (int64_t j = 0; j < m->cols; j++)
@@ -112,7 +112,7 @@ static int ticks(const axis *a, double *out, int room)
 
 /* --- the objective -------------------------------------------------------------------------- */
 
-enum { WIDTH = 560, HEIGHT = 280, LEFT = 66, RIGHT = 14, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
+enum { WIDTH = 560, HEIGHT = 280, LEFT = 76, RIGHT = 30, TOP = 14, BOTTOM = 46, TICKS = 6, POINTS = 1000 };
 
 typedef struct point {
 	double x, y;
@@ -212,6 +212,9 @@ void kdri_chart_objective(kdri_html *h, const double *value, int64_t count, doub
 	        WIDTH, HEIGHT, curve[0].y, curve[n - 1].y, (long long)count,
 	        logarithmic ? ", logarithmic scale" : "");
 	draw_axes(h, &x, &y);
+	if (logarithmic)
+		kdri_html_put(h, "<text class=\"end\" x=\"%d\" y=\"%d\">logarithmic scale</text>",
+		              WIDTH - RIGHT, TOP + 10);
 	if (n > 1) {
 		kdri_html_raw(h, "<polyline class=\"curve\" points=\"");
 		for (int i = 0; i < n; i++)

@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* U+202F, narrow and not broken at the end of a line: between groups of three digits. */
+#define NARROW_SPACE "\xE2\x80\xAF"
+
 /* Longer texts say no more in a page; a file may hold megabytes of them. */
 enum { TEXT_MOST = 1000 };
 
 static void append(kdri_html *h, const char *bytes, size_t count)
 {
-	if (h->st != KDR_OK)
+	if (h->st != KDR_OK || count == 0)
 		return;
 	if (h->room - h->used < (int64_t)count) {
 		int64_t room = KDRI_MAX(2 * h->room, h->used + (int64_t)count + (1 << 14));
@@ -68,7 +71,7 @@ static void escaped(kdri_html *h, const char *text, int most)
 	}
 }
 
-/* 1234567 -> 1 234 567 with narrow no-break spaces. */
+/* 1234567 -> 1 234 567 */
 static void grouped(kdri_html *h, long long value)
 {
 	char digits[24];
@@ -77,7 +80,7 @@ static void grouped(kdri_html *h, long long value)
 		kdri_html_raw(h, "−");
 	for (int i = sign; i < n; i++) {
 		if (i > sign && (n - i) % 3 == 0 && n - sign > 4)
-			kdri_html_raw(h, "\xE2\x80\xAF"); /* U+202F */
+			kdri_html_raw(h, NARROW_SPACE);
 		append(h, digits + i, 1);
 	}
 }
@@ -122,7 +125,7 @@ static int decompose(double value, int count, char digits[20], int *exponent)
 }
 
 /* Digits with the decimal point after the first `whole` of them; whole may lie outside the digits. */
-static void lay_out(kdri_html *h, const char *digits, int n, int whole)
+static void lay_out(kdri_html *h, const char *digits, int n, int whole, bool group)
 {
 	if (whole <= 0)
 		kdri_html_raw(h, "0.");
@@ -131,6 +134,8 @@ static void lay_out(kdri_html *h, const char *digits, int n, int whole)
 	for (int i = 0; i < KDRI_MAX(n, whole); i++) {
 		if (i == whole && i > 0)
 			kdri_html_raw(h, ".");
+		else if (group && i > 0 && i < whole && whole > 4 && (whole - i) % 3 == 0)
+			kdri_html_raw(h, NARROW_SPACE);
 		append(h, i < n ? digits + i : "0", 1);
 	}
 }
@@ -152,11 +157,11 @@ static void readable(kdri_html *h, double value, int significant)
 	if (value < 0)
 		kdri_html_raw(h, "−");
 	if (exponent >= -4 && exponent < 7) {
-		lay_out(h, digits, n, exponent + 1);
+		lay_out(h, digits, n, exponent + 1, true);
 		return;
 	}
 	if (n > 1 || digits[0] != '1') {
-		lay_out(h, digits, n, 1);
+		lay_out(h, digits, n, 1, false);
 		kdri_html_raw(h, "×");
 	}
 	kdri_html_raw(h, exponent < 0 ? "10⁻" : "10");
@@ -183,10 +188,10 @@ void kdri_html_exact(kdri_html *h, double value)
 	if (value < 0)
 		kdri_html_raw(h, "-");
 	if (exponent >= -4 && exponent < 16) {
-		lay_out(h, digits, n, exponent + 1);
+		lay_out(h, digits, n, exponent + 1, false);
 		return;
 	}
-	lay_out(h, digits, n, 1);
+	lay_out(h, digits, n, 1, false);
 	int length = snprintf(text, sizeof text, "e%+03d", exponent);
 	append(h, text, (size_t)length);
 }

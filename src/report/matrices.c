@@ -6,6 +6,7 @@
 
 enum {
 	MATCHES_MOST = 100, /* matrices in one page */
+	CELLS_MOST = 60000, /* of all matrices in one page */
 	NUMBERS_MOST = 16,  /* columns that leave room for numbers */
 	SQUARES_MOST = 120, /* rows and columns that still can be told apart */
 	WORDS_MOST = 120,   /* sentences under one matrix */
@@ -87,11 +88,11 @@ static void key(kdri_html *h, const kdri_report_matrix *m, double most)
 
 static void match_table(kdri_html *h, const kdri_report_matrix *m, double most)
 {
-	kdri_html_put(
-	        h,
-	        "<div class=\"scroll\"><table class=\"heat\" aria-label=\"Rows: clusters of %.80s; columns: "
-	        "clusters of %.80s\"><thead><tr><td class=\"na\"></td>",
-	        m->from, m->to);
+	kdri_html_put(h,
+	              "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" aria-label=\"Rows: "
+	              "clusters of %.80s; columns: "
+	              "clusters of %.80s\"><thead><tr><td class=\"na\"></td>",
+	              m->from, m->to);
 	for (int64_t j = 0; j < m->cols; j++)
 		kdri_html_put(h, "<th scope=\"col\">%d</th>", (int)j);
 	kdri_html_raw(h, "</tr></thead><tbody>");
@@ -153,6 +154,7 @@ static void match_words(kdri_html *h, const kdri_report_matrix *m, double most)
 
 void kdri_page_correspondence(kdri_html *h, const kdri_report *r)
 {
+	int64_t cells = CELLS_MOST;
 	if (r->nmatches == 0)
 		return;
 	kdri_html_put(
@@ -172,9 +174,11 @@ void kdri_page_correspondence(kdri_html *h, const kdri_report *r)
 			kdri_html_raw(h, "<p class=\"soft small\">The matrix is empty.</p></article>");
 			continue;
 		}
-		if (m->cols <= NUMBERS_MOST && m->rows <= SQUARES_MOST)
+		bool drawn = m->rows <= SQUARES_MOST && m->cols <= SQUARES_MOST && m->rows * m->cols <= cells;
+		cells -= drawn ? m->rows * m->cols : 0;
+		if (drawn && m->cols <= NUMBERS_MOST)
 			match_table(h, m, most);
-		else if (m->cols <= SQUARES_MOST && m->rows <= SQUARES_MOST)
+		else if (drawn)
 			kdri_chart_squares(h, m, most);
 		else
 			kdri_html_put(h, "<p class=\"soft small\">%lld × %lld values: too many to draw.</p>",
@@ -196,8 +200,11 @@ static void relatedness_table(kdri_html *h, const kdri_report *r, double most)
 {
 	const kdri_report_matrix *m = &r->relatedness;
 	bool numbered = m->cols > NAMES_MOST;
-	kdri_html_raw(h, "<div class=\"scroll\"><table class=\"heat named\" aria-label=\"Relatedness of "
-	                 "tasks\"><thead><tr><td class=\"na\"></td>");
+	kdri_html_put(h,
+	              "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat %s\" "
+	              "aria-label=\"Relatedness of the "
+	              "tasks\"><thead><tr><td class=\"na\"></td>",
+	              numbered ? "numbered" : "named");
 	for (int64_t j = 0; j < m->cols; j++)
 		if (numbered)
 			kdri_html_put(h, "<th scope=\"col\"><abbr title=\"%.80s\">%d</abbr></th>",

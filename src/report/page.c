@@ -18,7 +18,7 @@ static const char *method_title(const kdri_report *r)
 {
 	if (r->algo && r->algo->title)
 		return r->algo->title;
-	return r->method ? r->method : "an unnamed method";
+	return r->method ? r->method : "An unnamed method";
 }
 
 /* --- head ----------------------------------------------------------------------------------- */
@@ -352,9 +352,9 @@ static void options(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(h, "<section id=\"options\"><h2>Options in force</h2>");
 	if (r->algo)
 		kdri_html_raw(h, "<p class=\"soft small\">Values in bold differ from the default.</p>");
-	kdri_html_raw(h,
-	              "<div class=\"scroll\"><table class=\"full\"><thead><tr><th scope=\"col\">Option</th>"
-	              "<th scope=\"col\">Value</th>");
+	kdri_html_raw(h, "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th "
+	                 "scope=\"col\">Option</th>"
+	                 "<th scope=\"col\">Value</th>");
 	if (r->algo)
 		kdri_html_raw(h, "<th scope=\"col\">Default</th><th scope=\"col\">Meaning</th>");
 	kdri_html_raw(h, "</tr></thead><tbody>");
@@ -374,7 +374,8 @@ static void fields(kdri_html *h, const kdri_report *r)
 	int rows = 0;
 	if (json_object_size(r->fields) == 0)
 		return;
-	kdri_html_raw(h, "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\">"
+	kdri_html_raw(h, "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\" "
+	                 "tabindex=\"0\">"
 	                 "<table class=\"full\"><thead><tr><th scope=\"col\">Field</th><th "
 	                 "scope=\"col\">Value</th></tr>"
 	                 "</thead><tbody>");

@@ -14,12 +14,12 @@ static const struct score {
 	const char *id, *title, *help;
 } scores[] = {
 	{ "acc", "Accuracy",
-	  "share of samples in the right class, clusters matched one to one with classes" },
+	  "share of samples in the right class; clusters are matched one to one with classes" },
 	{ "nmi", "NMI", "mutual information over the geometric mean of the entropies; 1: same partition" },
 	{ "ari", "ARI",
 	  "pairs treated alike, corrected for chance; 0: as good as chance, 1: same partition" },
 	{ "purity", "Purity", "share of samples in the commonest class of their cluster" },
-	{ "v_measure", "V-measure", "harmonic mean of homogeneity and completeness" },
+	{ "v_measure", "V‑measure", "harmonic mean of homogeneity and completeness" },
 	{ "homogeneity", "Homogeneity", "1: each cluster holds one class" },
 	{ "completeness", "Completeness", "1: each class lies in one cluster" },
 	{ "nmi_arithmetic", "NMI (arithmetic)", "as NMI, over the arithmetic mean of the entropies" },
@@ -172,7 +172,8 @@ static void card(kdri_html *h, const kdri_report_task *t, int64_t index)
 static void overview(kdri_html *h, const kdri_report *r)
 {
 	kdri_html_raw(
-	        h, "<div class=\"scroll\"><table class=\"full\"><thead><tr><th scope=\"col\">Task</th>"
+	        h, "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th "
+	           "scope=\"col\">Task</th>"
 	           "<th scope=\"col\" class=\"num\">Samples</th><th scope=\"col\" class=\"num\">Features</th>"
 	           "<th scope=\"col\" class=\"num\">Density</th><th scope=\"col\" class=\"num\">Clusters</th>"
 	           "<th scope=\"col\" class=\"num\">Smallest</th><th scope=\"col\" class=\"num\">Largest</th>"
@@ -222,9 +223,17 @@ void kdri_page_tasks(kdri_html *h, const kdri_report *r)
 
 /* --- scores --------------------------------------------------------------------------------- */
 
+/* In transfer labels are classes already: nothing is matched. */
+static const char *help_of(const struct score *score, bool transfer)
+{
+	return transfer && strcmp(score->id, "acc") == 0 ? "share of samples in the right class"
+	                                                 : score->help;
+}
+
 void kdri_page_scores(kdri_html *h, const kdri_report *r)
 {
 	bool used[SCORES] = { false }, any = false;
+	bool transfer = r->command && strcmp(r->command, "transfer") == 0;
 	int64_t scored = 0;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		scored += r->tasks[t].metrics != NULL;
@@ -237,12 +246,13 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(
 	        h,
 	        "<section id=\"scores\"><h2>Scores</h2><p>Agreement with the known classes, which were used "
-	        "for scoring alone, never for fitting. Every score is at most 1.</p><div class=\"scroll\">"
+	        "for scoring alone, never for fitting. Every score is at most 1.</p><div class=\"scroll\" "
+	        "tabindex=\"0\">"
 	        "<table class=\"full\"><thead><tr><th scope=\"col\">Task</th>");
 	for (int i = 0; i < SCORES; i++)
 		if (used[i])
 			kdri_html_put(h, "<th scope=\"col\" class=\"num\"><abbr title=\"%s\">%s</abbr></th>",
-			              scores[i].help, scores[i].title);
+			              help_of(&scores[i], transfer), scores[i].title);
 	kdri_html_raw(h, "</tr></thead><tbody>");
 	for (int64_t t = 0; t < KDRI_MIN(r->ntasks, TASKS_MOST); t++) {
 		kdri_html_put(h, "<tr><th scope=\"row\" class=\"name\"><bdi>%.80s</bdi></th>",
@@ -251,7 +261,7 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 			int span = 0;
 			for (int i = 0; i < SCORES; i++)
 				span += used[i];
-			kdri_html_put(h, "<td class=\"num soft\" colspan=\"%d\">no truth given</td>", span);
+			kdri_html_put(h, "<td class=\"soft\" colspan=\"%d\">no truth given</td>", span);
 		}
 		for (int i = 0; i < SCORES && r->tasks[t].metrics; i++)
 			if (used[i])
@@ -278,6 +288,6 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 	for (int i = 0; i < SCORES; i++)
 		if (used[i])
 			kdri_html_put(h, "<div><dt>%s</dt><dd>%s</dd></div>", scores[i].title,
-			              scores[i].help);
+			              help_of(&scores[i], transfer));
 	kdri_html_raw(h, "</dl></section>");
 }

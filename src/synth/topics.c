@@ -14,9 +14,10 @@
 
 typedef struct topics {
 	double purity, domain, length;
-	int64_t common, own; /* words all tasks share; words each task has to itself */
-	int32_t *ranking;    /* (k + 1) x common: columns by rank, of each topic and of the background */
-	int32_t *columns;    /* common words, then each task's own: their columns */
+	int64_t common, own;        /* words all tasks share; words each task has to itself */
+	double log_common, log_own; /* ln(N + 1) of (E1) for each */
+	int32_t *ranking; /* (k + 1) x common: columns by rank, of each topic and of the background */
+	int32_t *columns; /* common words, then each task's own: their columns */
 } topics;
 
 static void free_topics(const kdr_allocator *a, void *state)
@@ -41,9 +42,9 @@ static int64_t room(const kdr_generator *g, kdri_rng rng)
 	return draw_length(g->state, &rng);
 }
 
-static int64_t draw_rank(kdri_rng *rng, int64_t n)
+static int64_t draw_rank(kdri_rng *rng, int64_t n, double log_n)
 {
-	int64_t r = (int64_t)exp(kdri_rng_uniform(rng) * log((double)n + 1)); /* (E1) */
+	int64_t r = (int64_t)exp(kdri_rng_uniform(rng) * log_n); /* (E1) */
 	return KDRI_MIN(r, n) - 1;
 }
 
@@ -52,10 +53,10 @@ static int32_t draw_word(const kdr_generator *g, int64_t task, int64_t label, kd
 	const topics *s = g->state;
 	double source = kdri_rng_uniform(rng);
 	if (source < s->purity)
-		return s->ranking[label * s->common + draw_rank(rng, s->common)];
+		return s->ranking[label * s->common + draw_rank(rng, s->common, s->log_common)];
 	if (source < s->purity + s->domain)
-		return s->columns[s->common + task * s->own + draw_rank(rng, s->own)];
-	return s->ranking[g->k * s->common + draw_rank(rng, s->common)];
+		return s->columns[s->common + task * s->own + draw_rank(rng, s->own, s->log_own)];
+	return s->ranking[g->k * s->common + draw_rank(rng, s->common, s->log_common)];
 }
 
 static void sort(int32_t *x, int64_t n)
@@ -175,6 +176,8 @@ kdr_status kdr_generate_topics(kdr_context *ctx, const kdr_topics *spec, kdr_gen
 	s->length = spec->length;
 	s->own = spec->domain > 0 ? spec->words / 4 / spec->tasks : 0;
 	s->common = spec->words - s->own * spec->tasks;
+	s->log_common = log((double)s->common + 1);
+	s->log_own = log((double)s->own + 1);
 	g->state = s;
 	g->features = spec->words;
 	g->most = (int64_t)(1.5 * spec->length + 0.5) + 1;

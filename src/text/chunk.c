@@ -4,6 +4,10 @@
  * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
 #include "text/text.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
@@ -37,7 +41,7 @@ static kdr_status grow_pairs(kdr_context *ctx, kdri_chunk *c, int64_t room)
 }
 
 /* Room for a first attempt, and what one document needs at most. */
-static kdr_status prepare(kdr_context *ctx, const kdr_text_options *o, const kdri_raw *raw, kdri_chunk *c)
+static kdr_status prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
 	size_t total = 0, longest = 0;
@@ -61,8 +65,6 @@ static kdr_status prepare(kdr_context *ctx, const kdr_text_options *o, const kdr
 		KDR_TRY(grow_terms(ctx, c, 1 << 13));
 	if (c->pair_room == 0)
 		KDR_TRY(grow_pairs(ctx, c, 1 << 13));
-	if (o->stemmer && !c->stemmer)
-		KDR_TRY(kdri_stemmer_new(ctx, o->stemmer, &c->stemmer));
 	c->done = false;
 done:
 	return st;
@@ -157,7 +159,8 @@ static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, 
 	return text;
 }
 
-static void work(const kdr_text_options *o, const kdri_terms *stopwords, const kdri_raw *raw, kdri_chunk *c)
+static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_stemmer *stemmer,
+                 const kdri_raw *raw, kdri_chunk *c)
 {
 	c->tokens.text_used = c->tokens.count = 0;
 	c->tokens.start[0] = 0;
@@ -168,7 +171,7 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 		size_t length;
 		const char *text = visible_text(o, &raw[c->first + d], c, &length);
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
-		kdri_tokenise_result r = kdri_tokenise(o, stopwords, c->stemmer, text, length, &c->tokens);
+		kdri_tokenise_result r = kdri_tokenise(o, stopwords, stemmer, text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
 			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_MEMORY;
 			return;
@@ -184,18 +187,29 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 	c->done = true;
 }
 
+static int this_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count)
+                           kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
+                           int64_t count)
 {
 	kdr_status st;
 	bool again;
 	for (int64_t i = 0; i < count; i++)
-		KDR_TRY(prepare(ctx, options, raw, &chunks[i]));
+		KDR_TRY(prepare(ctx, raw, &chunks[i]));
 	do {
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done)
-				work(options, stopwords, raw, &chunks[i]);
+				work(options, stopwords, stemmers ? stemmers[this_thread()] : NULL, raw,
+				     &chunks[i]);
 		again = false;
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done) {
@@ -210,7 +224,6 @@ done:
 
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
 {
-	kdri_stemmer_free(ctx, c->stemmer);
 	kdri_free(ctx, c->plain);
 	kdri_free(ctx, c->visible);
 	kdri_free(ctx, c->tokens.text);

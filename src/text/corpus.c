@@ -335,6 +335,23 @@ int64_t kdri_corpus_total(const kdri_corpus *c)
 	return c->files.count;
 }
 
+kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out)
+{
+	size_t end = strlen(what->path), begin;
+	if (what->name)
+		return kdri_strdup(ctx, what->name, out);
+	if (strcmp(what->path, "-") == 0)
+		return kdri_strdup(ctx, "stdin", out);
+	if (what->kind != KDR_CORPUS_FOLDER)
+		return kdri_path_stem(ctx, what->path, out);
+	/* Not the stem: the dots of "rec.autos" are part of its name. */
+	while (end > 1 && what->path[end - 1] == '/')
+		end--;
+	for (begin = end; begin > 0 && what->path[begin - 1] != '/';)
+		begin--;
+	return kdri_strndup(ctx, what->path + begin, end - begin, out);
+}
+
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *c)
 {
 	if (!c)

@@ -1,8 +1,6 @@
 /* The counts of one task, and the data set made of them. SPDX-License-Identifier: BSD-3-Clause */
 #include "text/matrix.h"
 
-#include "io/io.h"
-
 kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_document *d)
 {
 	kdr_status st = KDR_OK;
@@ -138,11 +136,10 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 {
 	kdr_status st;
 	kdr_data *d = NULL;
-	char *stem = NULL;
+	char *name = NULL;
 	*dropped += compact(ctx, c, columns->of_term, options->drop_empty);
-	if (!what->name)
-		KDR_TRY(kdri_path_stem(ctx, what->path, &stem));
-	KDR_TRY(kdri_data_new(ctx, what->name ? what->name : stem, what->path, &d));
+	KDR_TRY(kdri_corpus_name(ctx, what, &name));
+	KDR_TRY(kdri_data_new(ctx, name, what->path, &d));
 	KDR_TRY(to_csr(ctx, c, columns->count, options->binary, d));
 	kdri_free(ctx, c->pairs);
 	c->pairs = NULL;
@@ -161,7 +158,7 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	d = NULL;
 done:
 	kdr_data_free(d);
-	kdri_free(ctx, stem);
+	kdri_free(ctx, name);
 	return st;
 }
 

@@ -76,23 +76,22 @@ static char *record_end(char *p, char *end, char delimiter, bool last, bool *ope
 		return line_end ? line_end : last ? end : NULL;
 	}
 	bool field_start = true;
-	for (; p < end; p++) {
+	while (p < end) {
 		if (field_start && *p == '"') {
-			for (p++;; p++) {
-				p = memchr(p, '"', (size_t)(end - p));
+			do { /* to the quote after next, as long as there are two together */
+				p = memchr(p + 1, '"', (size_t)(end - p - 1));
 				*open = !p;
 				if (!p || (p + 1 == end && !last))
 					return NULL;
-				if (p + 1 == end || p[1] != '"')
-					break;
 				p++;
-			}
+			} while (p < end && *p == '"');
 			field_start = false;
 			continue;
 		}
 		if (*p == '\n')
 			return p;
 		field_start = *p == delimiter;
+		p++;
 	}
 	return last ? end : NULL;
 }
@@ -136,7 +135,7 @@ done:
 	return st;
 }
 
-size_t kdri_record_field(char *begin, char *end, char delimiter, char **field, char **next)
+size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next)
 {
 	char *to = begin, *p = begin;
 	*field = begin;

@@ -1,12 +1,13 @@
 /* Stems through libstemmer, with a memory of the words just met. SPDX-License-Identifier: BSD-3-Clause
  *
- * A stem costs some 200 ns, a look into the memory about 10, and text repeats itself: with one entry per
- * hash value, the newest word wins, nine words in ten are found. */
+ * Stemming took a third of all time, and text repeats itself. The memory has one entry per hash value, the
+ * newest word wins (in 20 newsgroups four words in five are found). One a thread, not one a chunk, so that it
+ * sees much text; it changes no stem, so results still do not depend on the number of threads. */
 #include "text/text.h"
 
 #include <libstemmer.h>
 
-enum { ENTRIES = 4096, SHORT = 23 };
+enum { ENTRIES = 1 << 14, SHORT = 23 };
 
 typedef struct entry {
 	char word[SHORT], stem[SHORT];

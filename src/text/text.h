@@ -122,6 +122,8 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
+/* What the task is called where no name is given: a folder's own name, or a file's stem. */
+kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
 
 /* A larger document is refused: offsets inside a chunk have 32 bits. */
@@ -135,9 +137,9 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
                              size_t *length, int64_t *line, bool *more);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
-/* Field `index` (from 0) of a record, its quotes undone in place: *next is where the following field
+/* The field at `begin`, its quotes undone in place; returns its length. *next is where the following field
  * begins, NULL after the last. */
-size_t kdri_record_field(char *begin, char *end, char delimiter, char **field, char **next);
+size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next);
 
 /* --- chunk.c: many documents side by side ------------------------------------------------------- */
 
@@ -154,8 +156,7 @@ typedef struct kdri_local_term {
 /* A run of documents with its own tables, so that chunks can be worked on side by side; they are
  * merged in their order, which makes the result independent of the number of threads. */
 typedef struct kdri_chunk {
-	int64_t first, count; /* documents */
-	kdri_stemmer *stemmer;
+	int64_t first, count;  /* documents */
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
 	kdri_tokens tokens;
@@ -175,9 +176,11 @@ typedef struct kdri_raw {
 	size_t length;
 } kdri_raw;
 
-/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
+/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`.
+ * `stemmers` has one a thread, or is NULL. */
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
+                           kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
+                           int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
 #endif

@@ -29,6 +29,8 @@ typedef struct batch {
 typedef struct job {
 	kdr_text_options options;
 	kdri_terms *stopwords, *terms;
+	kdri_stemmer **stemmers; /* one a thread; NULL: none */
+	int threads;
 	int32_t *number; /* of each local term of the chunk being merged */
 	int64_t number_room;
 	kdri_counts *tasks;        /* one a corpus */
@@ -141,7 +143,8 @@ static kdr_status flush(kdr_context *ctx, job *j, kdri_counts *task)
 		return KDR_OK;
 	for (int64_t d = 0; d < b->count; d++)
 		b->raw[d].text = b->text + b->offset[d];
-	KDR_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, b->raw, b->chunks, b->chunk_count));
+	KDR_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, j->stemmers, b->raw, b->chunks,
+	                        b->chunk_count));
 	for (int64_t i = 0; i < b->chunk_count; i++)
 		KDR_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
 	b->count = b->used = b->chunk_count = 0;
@@ -220,6 +223,9 @@ static void job_free(kdr_context *ctx, job *j)
 		return;
 	kdri_terms_free(ctx, j->stopwords);
 	kdri_terms_free(ctx, j->terms);
+	for (int i = 0; j->stemmers && i < j->threads; i++)
+		kdri_stemmer_free(ctx, j->stemmers[i]);
+	kdri_free(ctx, j->stemmers);
 	kdri_free(ctx, j->number);
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
@@ -232,11 +238,24 @@ static void job_free(kdr_context *ctx, job *j)
 	kdri_free(ctx, j);
 }
 
+static kdr_status make_stemmers(kdr_context *ctx, job *j)
+{
+	kdr_status st = KDR_OK;
+	if (!j->options.stemmer)
+		return KDR_OK;
+	j->threads = ctx->threads;
+	KDR_TRY(kdri_calloc(ctx, &j->stemmers, j->threads, sizeof(kdri_stemmer *)));
+	for (int i = 0; i < j->threads; i++)
+		KDR_TRY(kdri_stemmer_new(ctx, j->options.stemmer, &j->stemmers[i]));
+done:
+	return st;
+}
+
 static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
 {
 	kdr_status st;
 	kdri_corpus **opened = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &opened, count));
+	KDR_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
 	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
 	for (int64_t t = 0; t < count; t++) {
 		KDR_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
@@ -277,8 +296,9 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	KDR_TRY(check(ctx, &j->options));
 	KDR_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
-	KDR_TRY(KDRI_NEW0(ctx, &made, count));
+	KDR_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDR_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
+	KDR_TRY(make_stemmers(ctx, j));
 	KDR_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
 	                              : kdri_terms_new(ctx, &j->terms));
 	KDR_TRY(read_all(ctx, j, corpora, count));
@@ -300,8 +320,8 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	for (int64_t t = 0; t < count; t++)
 		KDR_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
 		                           &made[t], &j->stats.dropped));
-	memcpy(out, made, (size_t)count * sizeof *out);
-	memset(made, 0, (size_t)count * sizeof *made);
+	memcpy(out, made, (size_t)count * sizeof(kdr_data *));
+	memset(made, 0, (size_t)count * sizeof(kdr_data *));
 	if (stats)
 		*stats = j->stats;
 done:

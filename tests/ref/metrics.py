@@ -196,5 +196,82 @@ def test_transport_reconciles_totals():
         close(flow.sum(0), demand, 5e-9, "demands")
 
 
+def blobs(rng, n, d, k, spread=1.0):
+    centres = rng.normal(size=(k, d)) * 3
+    labels = rng.integers(0, k, n)
+    return centres[labels] + spread * rng.normal(size=(n, d)), labels
+
+
+def plain_silhouette(x, labels):
+    """From the differences alone, with no expansion of squares."""
+    labels = np.unique(labels, return_inverse=True)[1]
+    sizes = np.bincount(labels)
+    distance = np.sqrt(((x[:, None] - x[None]) ** 2).sum(2))
+    sums = np.stack([distance[:, labels == c].sum(1) for c in range(len(sizes))], 1)
+    rows = np.arange(len(x))
+    own = sizes[labels]
+    a = sums[rows, labels] / np.maximum(own - 1, 1)
+    other = sums / sizes
+    other[rows, labels] = np.inf
+    b = other.min(1)
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(np.where(own > 1, (b - a) / np.maximum(a, b), 0))
+
+
+def plain_simplified(x, labels):
+    labels = np.unique(labels, return_inverse=True)[1]
+    centres = np.stack([x[labels == c].mean(0) for c in range(labels.max() + 1)])
+    distance = np.sqrt(((x[:, None] - centres[None]) ** 2).sum(2))
+    rows = np.arange(len(x))
+    a = distance[rows, labels].copy()
+    distance[rows, labels] = np.inf
+    b = distance.min(1)
+    return np.where(np.bincount(labels)[labels] > 1, (b - a) / np.maximum(a, b), 0)
+
+
+def test_silhouette_equals_scikit_learn():
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        n, d, k = (int(rng.integers(low, high)) for low, high in ((4, 150), (1, 40), (2, 6)))
+        x, labels = blobs(rng, n, d, k)
+        labels[:2] = 0, 1
+        if len(np.unique(labels)) == n:
+            continue
+        close(silhouette(x, labels), reference.silhouette_samples(x, labels), 1e-11, f"silhouette {n} x {d}")
+    x, labels = blobs(rng, 5000, 20, 7)  # several blocks and tiles
+    close(silhouette(x, labels), reference.silhouette_samples(x, labels), 1e-11, "silhouette 5000 x 20")
+
+
+def test_silhouette_equals_plain_differences():
+    rng = np.random.default_rng(8)
+    for offset, spread in ((0, 1), (0, 1e-6), (1e5, 1), (0, 0)):
+        for n, d in ((30, 3), (300, 11)):
+            x, labels = blobs(rng, n, d, 4, spread)
+            labels[:2] = 0, 1
+            close(silhouette(x + offset, labels), plain_silhouette(x + offset, labels), 1e-12,
+                  f"offset {offset} spread {spread}")
+            if spread:  # centroids are sums, so the plain way is less exact too
+                close(silhouette(x + offset, labels, 1), plain_simplified(x + offset, labels), 1e-8,
+                      f"simplified, offset {offset} spread {spread}")
+
+
+def test_silhouette_of_sparse_equals_dense():
+    rng = np.random.default_rng(9)
+    for n, d, density in ((50, 30, 0.1), (400, 3000, 0.02), (700, 200, 0.05)):
+        x = scipy.sparse.random(n, d, density, format="csr", random_state=1)
+        labels = rng.integers(-3, 2, n)
+        close(silhouette(x, labels), reference.silhouette_samples(x.toarray(), labels), 1e-11, f"sparse {n} x {d}")
+        close(silhouette(x, labels), silhouette(x.toarray(), labels), 1e-12, f"sparse as dense {n} x {d}")
+        close(silhouette(x, labels, 1), silhouette(x.toarray(), labels, 1), 1e-12, f"simplified sparse {n} x {d}")
+
+
+def test_silhouette_does_not_depend_on_threads():
+    rng = np.random.default_rng(10)
+    x, labels = blobs(rng, 1500, 17, 5)
+    for data in (x, scipy.sparse.csr_matrix(np.where(x > 2, x, 0))):
+        for kind in (0, 1):
+            assert (silhouette(data, labels, kind) == silhouette(data, labels, kind, one_thread)).all()
+
+
 if __name__ == "__main__":
     common.main(globals())

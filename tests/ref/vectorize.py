@@ -16,7 +16,7 @@ SKIP = 77
 try:
     import scipy.io
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-    from text_binding import ASCII, Library
+    from text_common import ASCII, Library
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIP)

@@ -13,7 +13,7 @@ from pathlib import Path
 SKIP = 77
 try:
     from sklearn.feature_extraction.text import CountVectorizer
-    from text_binding import ASCII, JSON, LETTERS, LINES, TABLE, Library
+    from text_common import ASCII, JSON, LETTERS, LINES, TABLE, Library
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIP)

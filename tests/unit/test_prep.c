@@ -34,7 +34,7 @@ static void steps__all_options__dense_equals_sparse_for_any_threads(void **state
 			               .top_features = i / 60 * 3 };
 		kdr_data *dense[2], *sparse[2], *other[2];
 		for (int t = 0; t < 2; t++) {
-			dense[t] = random_task(ctx, &rng, t ? "b" : "a", 130 + 170 * t, 7,
+			dense[t] = random_task(ctx, &rng, t ? "b" : "a", 130 + 450 * t, 7,
 			                       t ? "g f e d c b a" : "a b c d e f h");
 			sparse[t] = sparse_copy(ctx, dense[t]);
 			other[t] = same_again(ctx, sparse[t]);

@@ -257,6 +257,47 @@ static void render__long_trace_and_many_clusters__stay_small(void **state)
 	kdr_context_free(ctx);
 }
 
+/* `text` as the page writes it; the caller frees with kdri_free. */
+static char *as_written(kdr_context *ctx, const char *text)
+{
+	kdri_html h = { .ctx = ctx };
+	kdri_html_put(&h, "%s", text);
+	assert_int_equal(h.st, KDR_OK);
+	h.data[h.used] = '\0';
+	return h.data;
+}
+
+static void assert_shows(kdr_context *ctx, const char *html, const char *text)
+{
+	char *wanted = text && *text ? as_written(ctx, text) : NULL;
+	if (wanted && !strstr(html, wanted))
+		fail_msg("the page lacks '%s'", wanted);
+	kdri_free(ctx, wanted);
+}
+
+static void render__every_registered_method__tells_title_options_and_references(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (size_t a = 0; a < kdr_algo_count(); a++) {
+		const kdr_algo *algo = kdr_algo_at(a);
+		for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
+			char json[256], *html = NULL;
+			snprintf(json, sizeof json, "{\"method\":\"%s\",\"options\":{\"%s\":-77}}", algo->id,
+			         d->name);
+			assert_ok(ctx, render(ctx, json, &html));
+			check_well_formed(html);
+			assert_shows(ctx, html, algo->title);
+			assert_shows(ctx, html, d->help);
+			assert_non_null(strstr(html, "class=set>-77<"));
+			for (const char *const *p = algo->references; p && *p; p++)
+				assert_shows(ctx, html, *p);
+			test_free(html);
+		}
+	}
+	kdr_context_free(ctx);
+}
+
 /* --- memory --------------------------------------------------------------------------------- */
 
 typedef struct meter {
@@ -373,10 +414,9 @@ static void put__numbers__are_laid_out(void **state)
 	/* The writer does not terminate; the buffer has room to spare. */
 	assert_int_equal(h.st, KDR_OK);
 	h.data[h.used] = '\0';
-	assert_string_equal(
-	        h.data,
-	        "0|1.5|−120|10⁻⁶|2.5×10⁻⁹|1234570|–|0.046|1\u202f234\u202f567|1234|3.14|0.0|0.01|-7|%|"
-	        "abc…|3.14|0.1|-1e-06|0.3333333333333333|2e+300");
+	assert_string_equal(h.data, "0|1.5|−120|10⁻⁶|2.5×10⁻⁹|1\u202f234\u202f570|–|0.046|"
+	                            "1\u202f234\u202f567|1234|3.14|0.0|0.01|-7|%|"
+	                            "abc…|3.14|0.1|-1e-06|0.3333333333333333|2e+300");
 	kdri_free(ctx, h.data);
 	kdr_context_free(ctx);
 }
@@ -391,6 +431,7 @@ int main(void)
 		cmocka_unit_test(render__malformed__says_file_field_and_reason),
 		cmocka_unit_test(render__truncated_anywhere__is_refused),
 		cmocka_unit_test(render__long_trace_and_many_clusters__stay_small),
+		cmocka_unit_test(render__every_registered_method__tells_title_options_and_references),
 		cmocka_unit_test(render__each_allocation_failing__gives_memory_error_and_no_leak),
 		cmocka_unit_test(report__files__whole_or_not_at_all),
 		cmocka_unit_test(put__numbers__are_laid_out),

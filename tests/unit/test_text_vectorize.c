@@ -325,6 +325,12 @@ static void tasks__several__one_vocabulary(void **state)
 	assert_string_equal(show(d[1]), "1:yy*1,zz*1;2:yy*1;");
 	kdr_data_free(d[0]);
 	kdr_data_free(d[1]);
+	/* A folder keeps its dots. */
+	put("rec.autos/1", "red");
+	kdr_corpus folder = corpus(KDR_CORPUS_FOLDER, "rec.autos//");
+	assert_ok(ctx, kdr_vectorize(ctx, &folder, 1, NULL, d, NULL));
+	assert_string_equal(kdr_data_name(d[0]), "rec.autos");
+	kdr_data_free(d[0]);
 	kdr_context_free(ctx);
 }
 

@@ -8,11 +8,11 @@ enum { PARTS = 16, ROWS_PER_PART = 4096 };
 
 void kdri_km_close(kdri_km *w)
 {
-	void *owned[] = { w->scale,     w->twice,   w->norm,     w->mean,    w->centres,  w->sums,
-		          w->mass,      w->filled,  w->table.at, w->offset,  w->squares,  w->spread,
-		          w->drift,     w->partial, w->label,    w->before,  w->upper,    w->lower,
-		          w->top,       w->runner,  w->top_at,   w->moved,   w->scratch,  w->need,
-		          w->list,      w->coef,    w->begin,    w->touched, w->distance, w->best_centres,
+	void *owned[] = { w->scale,     w->twice,   w->norm,       w->mean,    w->centres,  w->sums,
+		          w->mass,      w->filled,  w->table.room, w->offset,  w->squares,  w->spread,
+		          w->drift,     w->partial, w->label,      w->before,  w->upper,    w->lower,
+		          w->top,       w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
+		          w->list,      w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
 		          w->best_label };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(w->ctx, owned[i]);
@@ -35,20 +35,16 @@ static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
 	w->group_tiles = (w->group_tiles + least - 1) / least * least;
 	w->group_tiles = KDRI_MIN(w->group_tiles, w->tiles);
 	w->groups = (w->tiles + w->group_tiles - 1) / w->group_tiles;
-	/* Dense rows walk one tile after the other; a sparse entry wants all tiles of its feature. */
-	w->table.tile_step = dense ? KDRI_LANES * w->d : KDRI_LANES;
-	w->table.feature_step = dense ? KDRI_LANES : KDRI_LANES * w->tiles;
 }
 
 static kdr_status make_room(kdri_km *w)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
-	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, tabled, bounds, features;
+	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
 	KDR_TRY(kdri_mul(ctx, k, d, &kd));
-	KDR_TRY(kdri_mul(ctx, kp, d, &tabled));
 	KDR_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
-	KDR_TRY(kdri_mul(ctx, d / 1024 + 1, 4 * k, &features));
+	KDR_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
 	w->scratch_size = KDRI_BLOCK * (w->group_tiles * KDRI_LANES + 6);
 	KDR_TRY(KDRI_NEW(ctx, &w->norm, n));
 	KDR_TRY(KDRI_NEW0(ctx, &w->mean, d));
@@ -56,7 +52,7 @@ static kdr_status make_room(kdri_km *w)
 	KDR_TRY(KDRI_NEW(ctx, &w->sums, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &w->mass, k));
 	KDR_TRY(KDRI_NEW0(ctx, &w->filled, k));
-	KDR_TRY(KDRI_NEW0(ctx, &w->table.at, tabled));
+	KDR_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
 	KDR_TRY(KDRI_NEW(ctx, &w->offset, kp));
 	KDR_TRY(KDRI_NEW0(ctx, &w->squares, k));
 	KDR_TRY(KDRI_NEW0(ctx, &w->spread, k));

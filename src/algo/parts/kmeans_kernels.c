@@ -14,6 +14,7 @@
 #include "linalg/linalg.h"
 
 typedef double vec __attribute__((vector_size(8 * KDRI_LANES), aligned(8), may_alias));
+typedef int64_t ivec __attribute__((vector_size(8 * KDRI_LANES), aligned(8), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 
 /* `height` rows times `width` tiles; both are constants wherever this is inlined. */
@@ -107,7 +108,7 @@ INLINE void sparse_dots(const kdr_csr *x, const int64_t *rows, int64_t count, co
 }
 
 KDRI_KERNEL
-void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_table *table,
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
                   int64_t first, int64_t tiles, double *out, int64_t ldo)
 {
 	const double *at = table->at + first * table->tile_step;
@@ -117,19 +118,33 @@ void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kd
 		sparse_dots(&x->as.csr, rows, count, at, table->feature_step, tiles, out, ldo);
 }
 
+/* Where mask, a; else b. A macro, since a vector as argument would fix a calling convention. */
+#define PICK(mask, a, b) ((vec)(((ivec)(a) & (mask)) | ((ivec)(b) & ~(mask))))
+
 KDRI_KERNEL
 void kdri_km_scan(const double *dots, int64_t ldo, int64_t count, int64_t width, const double *offset,
                   const double *twice, double *best, double *second, int32_t *arg)
 {
 	for (int64_t r = 0; r < count; r++) {
 		const double *s = dots + r * ldo;
-		double m = twice ? twice[r] : 2, b = INFINITY, b2 = INFINITY;
-		int64_t a = 0;
-		for (int64_t j = 0; j < width; j++) {
-			double v = offset[j] - m * s[j];
-			bool less = v < b;
-			b2 = less ? b : (v < b2 ? v : b2);
-			a = less ? j : a;
+		double m = twice ? twice[r] : 2;
+		vec low = *(const vec *)offset - m * *(const vec *)s;
+		vec next = (vec){ 0 } + INFINITY, at = { 0 };
+		for (int64_t j = KDRI_LANES; j < width; j += KDRI_LANES) {
+			vec v = *(const vec *)(offset + j) - m * *(const vec *)(s + j);
+			ivec less = v < low, below = v < next;
+			next = PICK(below, v, next);
+			next = PICK(less, low, next);
+			at = PICK(less, (vec){ 0 } + (double)j, at);
+			low = PICK(less, v, low);
+		}
+		/* Across the lanes: of equal values the lowest index wins. */
+		double b = low[0], b2 = next[0], a = at[0];
+		for (int l = 1; l < KDRI_LANES; l++) {
+			double v = low[l], index = at[l] + l;
+			bool less = v < b || (v == b && index < a);
+			b2 = KDRI_MIN(KDRI_MIN(b2, next[l]), less ? b : v);
+			a = less ? index : a;
 			b = less ? v : b;
 		}
 		best[r] = b;

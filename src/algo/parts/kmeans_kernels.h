@@ -10,15 +10,22 @@
 
 enum { KDRI_LANES = 8 };
 
-typedef struct kdri_table {
+/* Starts on a cache line, so that a tile's feature is one line: see kdri_km_table_new. */
+typedef struct kdri_km_table {
 	double *at;
+	double *room; /* what was allocated */
 	int64_t tile_step, feature_step;
-} kdri_table;
+} kdri_km_table;
+
+/* Room for `tiles` tiles of d features, zeroed: tile after tile for dense rows, which walk along one;
+ * feature after feature for sparse rows, whose entry wants all tiles of its feature. */
+kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
+                             kdri_km_table *out);
 
 /* out[r * ldo + 8 * t + j] = row rows[r] . centre j of tile t, for `tiles` tiles from `first` on. Each
  * value is one sum over the features in increasing order: it does not depend on the other rows, and is
  * the same for a dense row and for the sparse row of its non-zero entries. */
-void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_table *table,
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
                   int64_t first, int64_t tiles, double *out, int64_t ldo);
 
 /* Smallest and second smallest of v_j = offset[j] - twice[r] * dots[r * ldo + j], j < width, and the
@@ -34,6 +41,18 @@ void kdri_km_own(const kdr_mat *x, const int64_t *rows, int64_t count, const dou
 /* sum[f] += coef[r] * x[rows[r]][f] for r = 0, 1, ..; features f0 <= f < f1 (sparse: all of them). */
 void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
                  int64_t f1, double *sum);
+
+/* What a centre is known by, summed over some of its features. */
+typedef struct kdri_traits {
+	double moved;  /* |new - old|^2 */
+	double square; /* |c|^2 */
+	double offset; /* |c - shift|^2 + 2 shift . (c - shift) */
+	double spread; /* |c - mean|^2, or s . c if mean is NULL */
+} kdri_traits;
+
+/* For count features: c = s / mass (mass 0: c stays), and c - shift (NULL: 0) into the table's lane. */
+kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,
+                          double *lane, int64_t step, int64_t count);
 
 /* out[i] = |x_i - shift|^2, rows begin <= i < end; shift NULL: 0. shift_norm = |shift|^2. */
 void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *shift, double shift_norm,

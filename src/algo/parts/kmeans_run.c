@@ -248,6 +248,27 @@ done:
 	return st;
 }
 
+/* Like the fit, measures from the mean where that is far away; but from the mean of the centres, so that
+ * a sample's label never depends on the samples that come with it. */
+static void shift_to_centres(kdri_km *w)
+{
+	double square = 0, spread = 0;
+	memset(w->mean, 0, (size_t)w->d * sizeof *w->mean);
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t f = 0; f < w->d; f++)
+			w->mean[f] += w->centres[j * w->d + f] / (double)w->k;
+	for (int64_t f = 0; f < w->d; f++)
+		square += w->mean[f] * w->mean[f];
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t f = 0; f < w->d; f++) {
+			double e = w->centres[j * w->d + f] - w->mean[f];
+			spread += e * e;
+		}
+	bool far = !w->spherical && (double)w->k * square > 16 * spread;
+	w->shift = far ? w->mean : NULL;
+	w->shift_norm = far ? square : 0;
+}
+
 kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
                               bool spherical, int64_t *labels)
 {
@@ -255,6 +276,7 @@ kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *
 	kdri_km w = { .ctx = ctx };
 	KDR_TRY(kdri_km_open(ctx, x, NULL, k, spherical, KDRI_KMEANS_LLOYD, 1, &w));
 	memcpy(w.centres, centres, (size_t)(k * w.d) * sizeof *centres);
+	shift_to_centres(&w);
 	memset(w.sums, 0, (size_t)(k * w.d) * sizeof *w.sums);
 	memset(w.before, 0, (size_t)w.n * sizeof *w.before);
 	kdri_km_load_centres(&w);

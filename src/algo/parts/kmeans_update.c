@@ -13,7 +13,7 @@
  * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. */
 #include "algo/parts/kmeans_work.h"
 
-enum { FEATURES = 1024, ADD_FEATURES = 256 };
+enum { FEATURES = KDRI_KM_FEATURES, ADD_FEATURES = 256 };
 
 static int64_t feature_blocks(const kdri_km *w)
 {
@@ -88,30 +88,14 @@ static void add_up(kdri_km *w, bool all)
 
 /* --- centres -------------------------------------------------------------------------------- */
 
-/* Sums over one block of features of what a centre is known by. */
-typedef struct traits {
-	double moved, offset, square, spread;
-} traits;
-
-/* c = s * factor for features f0..f1-1 of centre j (factor 0: c stays), and its traits. */
-static traits renew(kdri_km *w, int64_t j, int64_t f0, int64_t f1, double mass)
+/* Features f0..f1-1 of centre j from its sum (mass 0: it stays), and their share of its traits. */
+static kdri_traits renew(kdri_km *w, int64_t j, int64_t f0, int64_t f1, double mass)
 {
-	double *c = w->centres + j * w->d;
-	const double *s = w->sums + j * w->d, *m = w->shift;
-	double *to = w->table.at + j / KDRI_LANES * w->table.tile_step + j % KDRI_LANES;
-	int64_t step = w->table.feature_step;
-	traits t = { 0 };
-	for (int64_t f = f0; f < f1; f++) {
-		double value = mass > 0 ? s[f] / mass : c[f], move = value - c[f];
-		double near = m ? value - m[f] : value, off = value - w->mean[f];
-		t.moved += move * move;
-		t.square += value * value;
-		t.offset += m ? near * (near + 2 * m[f]) : near * near;
-		t.spread += w->spherical ? value * s[f] : off * off;
-		c[f] = value;
-		to[f * step] = near;
-	}
-	return t;
+	const kdri_km_table *t = &w->table;
+	return kdri_km_renew(w->centres + j * w->d + f0, w->sums + j * w->d + f0, mass,
+	                     w->shift ? w->shift + f0 : NULL, w->spherical ? NULL : w->mean + f0,
+	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,
+	                     t->feature_step, f1 - f0);
 }
 
 /* Largest and second largest drift of each group (E3). */
@@ -154,7 +138,7 @@ static void renew_centres(kdri_km *w, bool keep)
 {
 	int64_t blocks = feature_blocks(w);
 	double *length = w->drift; /* free until it is set below */
-	traits *part = (traits *)w->partial;
+	kdri_traits *part = w->partial;
 	if (!keep && w->spherical)
 		sum_lengths(w, length);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1 && blocks > 1)
@@ -169,9 +153,9 @@ static void renew_centres(kdri_km *w, bool keep)
 		w->drift[j] = 0;
 		if (!w->touched[j])
 			continue;
-		traits t = { 0 };
+		kdri_traits t = { 0 };
 		for (int64_t b = 0; b < blocks; b++) {
-			const traits *p = &part[b * w->k + j];
+			const kdri_traits *p = &part[b * w->k + j];
 			t.moved += p->moved;
 			t.offset += p->offset;
 			t.square += p->square;

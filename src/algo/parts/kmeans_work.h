@@ -23,6 +23,9 @@
 #include <omp.h>
 #endif
 
+/* Features of a centre that one thread renews at a time. */
+enum { KDRI_KM_FEATURES = 1024 };
+
 typedef struct kdri_km {
 	kdr_context *ctx;
 	const kdr_mat *x;
@@ -46,12 +49,12 @@ typedef struct kdri_km {
 	double *centres, *sums, *best_centres; /* k x d */
 	double *mass;                          /* total weight of each cluster */
 	int64_t *filled;                       /* samples of positive weight in each cluster */
-	kdri_table table;                      /* c', transposed */
+	kdri_km_table table;                   /* c', transposed */
 	double *offset;                        /* b of (E1), infinite in the padding */
 	double *squares;                       /* |c|^2 */
 	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */
 	double *drift;                         /* how far each centre moved, rounded up */
-	double *partial;                       /* blocks of features x k x 4 */
+	kdri_traits *partial;                  /* blocks of features x k */
 	double radius;                         /* R of (E2) */
 	double error_row, error_base;          /* a C and b0 C of (E2) */
 

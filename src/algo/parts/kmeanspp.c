@@ -17,7 +17,7 @@ typedef struct seeding {
 	double *blocks;   /* its sums over blocks of rows, then over candidates */
 	double *trial;    /* n x lanes: min(D_i^2, distance to candidate) */
 	int64_t lanes, tiles;
-	kdri_table table;
+	kdri_km_table table;
 } seeding;
 
 static double *entry_of(const seeding *s, int64_t lane, int64_t f)
@@ -169,18 +169,14 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	kdr_status st;
 	seeding s = { .w = w };
 	int64_t n = w->n, trials = 2 + (int64_t)log((double)w->k), chosen = 0, size;
-	bool dense = w->x->kind == KDR_MAT_DENSE;
 	s.tiles = (trials + KDRI_LANES - 1) / KDRI_LANES;
 	s.lanes = s.tiles * KDRI_LANES;
-	s.table.tile_step = dense ? KDRI_LANES * w->d : KDRI_LANES;
-	s.table.feature_step = dense ? KDRI_LANES : s.lanes;
 	KDR_TRY(KDRI_NEW(w->ctx, &s.nearest, n));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.weighted, n));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.blocks, CANDIDATES * kdri_km_blocks(w)));
 	KDR_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.trial, size));
-	KDR_TRY(kdri_mul(w->ctx, w->d, s.lanes, &size));
-	KDR_TRY(KDRI_NEW0(w->ctx, &s.table.at, size));
+	KDR_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
 	/* The first centre: D_i^2 = 1 for all. */
 	for (int64_t i = 0; i < n; i++) {
 		s.nearest[i] = INFINITY;
@@ -209,7 +205,7 @@ done:
 	kdri_free(w->ctx, s.weighted);
 	kdri_free(w->ctx, s.blocks);
 	kdri_free(w->ctx, s.trial);
-	kdri_free(w->ctx, s.table.at);
+	kdri_free(w->ctx, s.table.room);
 	return st;
 }
 

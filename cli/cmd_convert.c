@@ -1,0 +1,156 @@
+/* kindred convert. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option own_options[] = {
+	{ .name = "from", .value = "FORMAT", .help = "format of IN, where its name does not tell" },
+	{ .name = "to", .value = "FORMAT", .help = "format of OUT, where its name does not tell" },
+	{ .name = "force", .help = "replace existing files" },
+	CLI_OPTIONS_END,
+};
+
+/* --from is this command's own name for --format. */
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Reading", cli_reading_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* "dir/a.mtx.gz" with ".labels" -> "dir/a.labels"; with "features.txt" -> "dir/features.txt". */
+static char *beside(const char *path, const char *name)
+{
+	char *out = malloc(strlen(path) + strlen(name) + 2);
+	if (!out)
+		return NULL;
+	strcpy(out, path);
+	char *slash = strrchr(out, '/'), *base = slash ? slash + 1 : out;
+	if (name[0] != '.') {
+		strcpy(base, name);
+		return out;
+	}
+	size_t n = strlen(base);
+	if (n > 3 && strcmp(base + n - 3, ".gz") == 0)
+		base[n - 3] = '\0';
+	char *dot = strrchr(base, '.');
+	if (dot && dot != base)
+		*dot = '\0';
+	strcat(out, name);
+	return out;
+}
+
+/* Whether the file holds just this text. */
+static bool holds_already(const char *path, const char *text, size_t size)
+{
+	FILE *f = fopen(path, "rb");
+	char *found = f ? malloc(size + 1) : NULL;
+	bool same = found && fread(found, 1, size + 1, f) == size && memcmp(found, text, size) == 0;
+	free(found);
+	if (f)
+		fclose(f);
+	return same;
+}
+
+/* One text a line, into a file beside OUT. */
+static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index,
+                       int64_t count, bool force, bool quiet)
+{
+	size_t room = 1, used = 0;
+	int code = EXIT_OTHER;
+	for (int64_t i = 0; i < count; i++)
+		room += (index && index[i] < 0 ? 1 : strlen(texts[index ? index[i] : i])) + 1;
+	char *text = path ? malloc(room) : NULL;
+	if (text) {
+		for (int64_t i = 0; i < count; i++)
+			used += (size_t)sprintf(text + used, "%s\n",
+			                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
+		/* Tasks converted one after another into one folder share their features.txt. */
+		bool there = holds_already(path, text, used);
+		kdr_status st = there ? KDR_OK : kdr_write_file(ctx, path, text, used, force);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		if (code == EXIT_DONE && !there && !quiet)
+			printf("written: %s\n", path);
+	} else {
+		cli_error("out of memory");
+	}
+	free(text);
+	return code;
+}
+
+/* What OUT's format cannot hold goes into files beside it, where reading finds it again. */
+static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out)
+{
+	bool force = cli_flag(args, "force"), quiet = cli_quiet(args);
+	unsigned holds = kdr_format_holds(cli_get(args, "to", NULL), out);
+	kdr_mat x = kdr_data_mat(data);
+	int64_t nclasses;
+	const char *const *classes = kdr_data_classes(data, &nclasses), *const *features =
+	                                                                        kdr_data_features(data);
+	int code = EXIT_DONE;
+	if (features && !(holds & KDR_HOLDS_FEATURES)) {
+		char *path = beside(out, "features.txt");
+		code = write_lines(ctx, path, features, NULL, kdr_mat_cols(&x), force, quiet);
+		free(path);
+	}
+	if (code == EXIT_DONE && kdr_data_labels(data) && !(holds & KDR_HOLDS_LABELS)) {
+		char *path = beside(out, ".labels");
+		code = write_lines(ctx, path, classes, kdr_data_labels(data), kdr_mat_rows(&x), force, quiet);
+		free(path);
+	}
+	return code;
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	kdr_data *data = NULL;
+	kdr_read_options reading;
+	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
+	if (cli_positional_count(args) != 2) {
+		cli_error("convert needs two files, IN and OUT; %d given", cli_positional_count(args));
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	cli_reading(args, &reading);
+	reading.format = cli_get(args, "from", reading.format);
+	kdr_status st = kdr_read(ctx, in, &reading, &data);
+	if (st != KDR_OK) {
+		code = cli_fail_reading(ctx, st);
+		goto done;
+	}
+	st = kdr_write(ctx, out, cli_get(args, "to", NULL), data, cli_flag(args, "force"));
+	if (st != KDR_OK) {
+		code = cli_fail(ctx, st);
+		goto done;
+	}
+	if (!cli_quiet(args)) {
+		kdr_mat x = kdr_data_mat(data);
+		printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x),
+		       (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x));
+	}
+	code = write_names(ctx, args, data, out);
+done:
+	kdr_data_free(data);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_convert = {
+	.name = "convert",
+	.usage = "[OPTION...] IN OUT",
+	.summary = "change the format of a data file",
+	.description = "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with "
+	               ".gz where usual) or by "
+	               "--from and --to. Values are kept exactly. Names of features and classes that the new "
+	               "format cannot hold "
+	               "are written beside it, to features.txt and <stem>.labels.",
+	.example = "kindred convert measurements.csv measurements.npz\n"
+	           "kindred convert --label-column species iris.csv iris.mtx",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

@@ -1,0 +1,301 @@
+/* kindred inspect. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option own_options[] = {
+	{ .name = "json", .help = "print JSON" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Reading", cli_reading_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* Something odd, and what the commands would do about it. */
+typedef struct finding {
+	char what[256];
+	const char *then;
+	bool fatal; /* fitting would refuse the data */
+} finding;
+
+enum { MOST_FINDINGS = 12 };
+
+static finding *add(finding *f, int *count, const char *then, bool fatal)
+{
+	finding *new = &f[(*count)++];
+	new->then = then;
+	new->fatal = fatal;
+	return new;
+}
+
+static int find_problems(const kdr_inspection *s, finding *f)
+{
+	int n = 0;
+	finding *x;
+	if (s->nonfinite) {
+		x = add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV", true);
+		snprintf(x->what, sizeof x->what,
+		         "%lld values are NaN or infinite, the first in row %lld, column %lld",
+		         (long long)s->nonfinite, (long long)s->bad_row + 1, (long long)s->bad_col + 1);
+	}
+	if (s->duplicate_names) {
+		x = add(f, &n, "refused when tasks are aligned by name; --features position ignores names",
+		        true);
+		snprintf(x->what, sizeof x->what, "%lld feature names occur more than once",
+		         (long long)s->duplicate_names);
+	}
+	if (s->empty_rows) {
+		x = add(f, &n, "kept; they carry no information and land in any cluster", false);
+		snprintf(x->what, sizeof x->what, "%lld rows are empty (all zeros)",
+		         (long long)s->empty_rows);
+	}
+	if (s->empty_cols) {
+		x = add(f, &n, "kept; they have no influence. --top-features drops them", false);
+		snprintf(x->what, sizeof x->what, "%lld columns are empty (all zeros)",
+		         (long long)s->empty_cols);
+	}
+	if (s->constant_cols > s->empty_cols) {
+		x = add(f, &n, "kept; --scale standard makes them zero", false);
+		snprintf(x->what, sizeof x->what, "%lld columns are constant",
+		         (long long)(s->constant_cols - s->empty_cols));
+	}
+	if (s->duplicate_rows) {
+		x = add(f, &n, "kept; each counts", false);
+		snprintf(x->what, sizeof x->what, "%lld rows repeat an earlier one",
+		         (long long)s->duplicate_rows);
+	}
+	if (s->negatives) {
+		x = add(f, &n, "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0",
+		        false);
+		snprintf(x->what, sizeof x->what, "%lld values are negative", (long long)s->negatives);
+	}
+	return n;
+}
+
+static double density(const kdr_inspection *s)
+{
+	return (double)s->nonzeros / ((double)s->rows * (double)s->cols);
+}
+
+/* --- between tasks -------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many names of `b` are also in `a`; both sorted. */
+static int64_t shared_names(const char **a, int64_t n, const char **b, int64_t m)
+{
+	int64_t shared = 0, i = 0, j = 0;
+	while (i < n && j < m) {
+		int order = strcmp(a[i], b[j]);
+		shared += order == 0;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return shared;
+}
+
+static const char **sorted_names(const kdr_data *data)
+{
+	kdr_mat x = kdr_data_mat(data);
+	int64_t n = kdr_mat_cols(&x);
+	const char **copy = kdr_data_features(data) ? malloc((size_t)n * sizeof *copy) : NULL;
+	if (!copy)
+		return NULL;
+	memcpy(copy, kdr_data_features(data), (size_t)n * sizeof *copy);
+	qsort(copy, (size_t)n, sizeof *copy, by_text);
+	return copy;
+}
+
+/* What the default alignment would do with a pair of tasks. */
+static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t room)
+{
+	kdr_mat x = kdr_data_mat(a), y = kdr_data_mat(b);
+	int64_t n = kdr_mat_cols(&x), m = kdr_mat_cols(&y);
+	const char **p = sorted_names(a), **q = sorted_names(b);
+	if (p && q) {
+		int64_t shared = shared_names(p, n, q, m);
+		snprintf(out, room, "%lld of %lld and %lld feature names are shared: %s", (long long)shared,
+		         (long long)n, (long long)m,
+		         shared == n && n == m ? "columns are matched by name"
+		         : shared > 0          ? "columns are matched by name, missing ones filled with zeros"
+		                      : "nothing in common; --features position would match by position");
+	} else {
+		snprintf(out, room, "%lld and %lld columns without names on both sides: %s", (long long)n,
+		         (long long)m,
+		         n == m ? "columns are matched by position" : "refused: they cannot be aligned");
+	}
+	free(p);
+	free(q);
+}
+
+/* --- output ----------------------------------------------------------------------------------------------
+ */
+
+static void json_task(cli_json *j, const kdr_data *data, const kdr_inspection *s)
+{
+	finding f[MOST_FINDINGS];
+	int count = find_problems(s, f);
+	kdr_mat x = kdr_data_mat(data);
+	int64_t nclasses;
+	kdr_data_classes(data, &nclasses);
+	json_object(j, NULL);
+	json_string(j, "name", kdr_data_name(data));
+	json_string(j, "path", kdr_data_path(data));
+	json_int(j, "rows", s->rows);
+	json_int(j, "cols", s->cols);
+	json_bool(j, "sparse", x.kind == KDR_MAT_CSR);
+	json_int(j, "nonzeros", s->nonzeros);
+	json_real(j, "density", density(s));
+	json_real(j, "min", s->min);
+	json_real(j, "max", s->max);
+	json_bool(j, "integers", s->integers);
+	json_int(j, "negatives", s->negatives);
+	json_int(j, "nonfinite", s->nonfinite);
+	json_int(j, "empty_rows", s->empty_rows);
+	json_int(j, "empty_cols", s->empty_cols);
+	json_int(j, "constant_cols", s->constant_cols);
+	json_int(j, "duplicate_rows", s->duplicate_rows);
+	json_int(j, "duplicate_names", s->duplicate_names);
+	json_bool(j, "feature_names", kdr_data_features(data) != NULL);
+	json_bool(j, "row_names", kdr_data_ids(data) != NULL);
+	json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
+	json_array(j, "problems");
+	for (int i = 0; i < count; i++) {
+		json_object(j, NULL);
+		json_string(j, "found", f[i].what);
+		json_string(j, "then", f[i].then);
+		json_bool(j, "fatal", f[i].fatal);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	json_end_object(j);
+}
+
+static void print_json(kdr_data **data, const kdr_inspection *s, int count)
+{
+	cli_json j = { 0 };
+	json_object(&j, NULL);
+	json_array(&j, "tasks");
+	for (int i = 0; i < count; i++)
+		json_task(&j, data[i], &s[i]);
+	json_end_array(&j);
+	json_array(&j, "pairs");
+	for (int b = 1; b < count; b++)
+		for (int a = 0; a < b; a++) {
+			char text[256];
+			pair_text(data[a], data[b], text, sizeof text);
+			json_object(&j, NULL);
+			json_string(&j, "from", kdr_data_name(data[a]));
+			json_string(&j, "to", kdr_data_name(data[b]));
+			json_string(&j, "found", text);
+			json_end_object(&j);
+		}
+	json_end_array(&j);
+	json_end_object(&j);
+	if (j.failed)
+		cli_error("out of memory");
+	else
+		puts(j.text);
+	json_free(&j);
+}
+
+static void print_task(const kdr_data *data, const kdr_inspection *s)
+{
+	finding f[MOST_FINDINGS];
+	int count = find_problems(s, f);
+	kdr_mat x = kdr_data_mat(data);
+	int64_t nclasses;
+	kdr_data_classes(data, &nclasses);
+	printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
+	printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows,
+	       (long long)s->cols, x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros,
+	       100 * density(s));
+	printf("  values from %g to %g, %s\n", s->min, s->max,
+	       s->integers ? "all whole numbers" : "real numbers");
+	printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
+	       kdr_data_ids(data) ? "named" : "without names");
+	if (kdr_data_labels(data))
+		printf(", %lld known classes", (long long)nclasses);
+	printf("\n");
+	for (int i = 0; i < count; i++)
+		printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
+	if (count == 0)
+		printf("  no problems found\n");
+}
+
+static void print_text(kdr_data **data, const kdr_inspection *s, int count)
+{
+	for (int i = 0; i < count; i++) {
+		print_task(data[i], &s[i]);
+		putchar('\n');
+	}
+	for (int b = 1; b < count; b++)
+		for (int a = 0; a < b; a++) {
+			char text[256];
+			pair_text(data[a], data[b], text, sizeof text);
+			printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
+		}
+}
+
+static int run(cli_args *args)
+{
+	int code, count = cli_positional_count(args);
+	kdr_read_options reading;
+	if (count == 0) {
+		cli_error("inspect needs at least one TASK: a data file, or name=file");
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));
+	kdr_inspection *s = calloc((size_t)count, sizeof *s);
+	if (!data || !s) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+	}
+	cli_reading(args, &reading);
+	reading.keep_nonfinite = true;
+	for (int i = 0; i < count && code == EXIT_DONE; i++) {
+		char name[256];
+		const char *path;
+		cli_task_split(cli_positional(args, i), name, sizeof name, &path);
+		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
+		kdr_status st = kdr_read(ctx, path, &reading, &data[i]);
+		if (st == KDR_OK)
+			st = kdr_inspect(ctx, data[i], &s[i]);
+		if (st != KDR_OK)
+			code = cli_fail_reading(ctx, st);
+	}
+	if (code == EXIT_DONE)
+		(cli_flag(args, "json") ? print_json : print_text)(data, s, count);
+	for (int i = 0; data && i < count; i++)
+		kdr_data_free(data[i]);
+	free(data);
+	free(s);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_inspect = {
+	.name = "inspect",
+	.usage = "[--json] TASK...",
+	.summary = "say what is in data files, and what is odd about them",
+	.description = "Prints shape, density and range of values, and everything that could spoil a result: "
+	               "empty or constant rows "
+	               "and columns, repeated rows, values that are not finite, repeated names; and what "
+	               "kindred would do about "
+	               "each. With several tasks, also how their features match.",
+	.example = "kindred inspect cornell.mtx texas.mtx",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

@@ -1,0 +1,404 @@
+/* kindred vectorize. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const kinds[] = { "folder", "lines", "table", "json", NULL };
+static const char *const token_classes[] = { "letters", "ascii", NULL };
+static const char *const formats[] = { "mtx", "mtx.gz", "npz", "svm", "csv", "tsv", NULL };
+
+static const cli_option own_options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "folder to write matrices, ids, labels and features.txt to" },
+	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "format (default mtx)" },
+	{ .name = "force", .help = "replace existing files" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option input_options[] = {
+	{ .name = "from",
+	  .value = "KIND",
+	  .choices = kinds,
+	  .help = "what a TASK is (default: told by its name; a file of unknown kind: lines)" },
+	{ .name = "text-column",
+	  .value = "NAME",
+	  .help = "table, json: where the text is; in tables also a number from 1 (default text)" },
+	{ .name = "label-column", .value = "NAME", .help = "table, json: where the class is" },
+	{ .name = "delimiter",
+	  .value = "CHAR",
+	  .help = "table: what separates columns (default: tab for .tsv, else comma)" },
+	{ .name = "header",
+	  .negatable = true,
+	  .help = "table: the first line holds names (default: yes unless columns are given by number)" },
+	{ .name = "strip-html", .help = "drop tags, comments, scripts and styles; decode entities" },
+	{ .name = "strip-mail", .help = "drop mail, news or HTTP headers, up to the first blank line" },
+	{ .name = "keep-subject", .help = "with --strip-mail: keep what the Subject says" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option token_options[] = {
+	{ .name = "tokens",
+	  .value = "CLASS",
+	  .choices = token_classes,
+	  .help = "runs of Unicode letters, or of a to z alone (default letters)" },
+	{ .name = "lowercase", .negatable = true, .help = "fold the case of letters (default)" },
+	{ .name = "min-length", .value = "N", .help = "shortest token, in characters (default 2)" },
+	{ .name = "max-length", .value = "N", .help = "longest token (default 40)" },
+	{ .name = "stop-words",
+	  .value = "LIST",
+	  .help = "words to leave out: none, english, or a file with one a line (default none)" },
+	{ .name = "stemmer",
+	  .value = "NAME",
+	  .help = "none, or a Snowball stemmer such as porter, english or german (default none)" },
+	{ .name = "ngrams", .value = "N[,M]", .help = "terms of N to M tokens, at most 3 (default 1)" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option vocabulary_options[] = {
+	{ .name = "min-df",
+	  .value = "N|SHARE",
+	  .help = "least number of documents that hold a term; with a point or %, a share (default 1)" },
+	{ .name = "max-df", .value = "N|SHARE", .help = "likewise the most (default 100%)" },
+	{ .name = "top-features", .value = "N", .help = "keep the N terms found in most documents" },
+	{ .name = "vocabulary",
+	  .value = "FILE",
+	  .help = "columns are the lines of this features.txt, in its order" },
+	{ .name = "binary", .help = "1 for each term a document holds, not how often" },
+	{ .name = "drop-empty", .help = "leave out documents without any term of the vocabulary" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },           { "Input", input_options },       { "Tokens", token_options },
+	{ "Vocabulary", vocabulary_options }, { "Common", cli_common_options }, { NULL, NULL },
+};
+
+/* --- options ------------------------------------------------------------------------------------ */
+
+/* "5" is a number of documents; "0.05" and "5%" are shares. */
+static bool read_df(const cli_args *args, const char *name, int64_t *count, double *share)
+{
+	const char *text = cli_get(args, name, NULL);
+	char *end;
+	if (!text)
+		return true;
+	if (!strpbrk(text, ".%"))
+		return cli_get_int(args, name, 1, INT64_MAX / 2, count);
+	double value = strtod(text, &end);
+	if (end > text && *end == '%') {
+		value /= 100;
+		end++;
+	}
+	if (end == text || *end || !(value >= 0 && value <= 1)) {
+		cli_error("--%s: '%s' is not allowed: a whole number from 1, a share from 0.0 to 1.0, or a "
+		          "percentage",
+		          name, text);
+		return false;
+	}
+	*share = value;
+	return true;
+}
+
+static bool read_ngrams(const cli_args *args, kdr_text_options *o)
+{
+	const char *text = cli_get(args, "ngrams", "1");
+	size_t n = strlen(text);
+	bool one = n == 1, two = n == 3 && text[1] == ',';
+	char low = text[0], high = text[n ? n - 1 : 0];
+	if ((!one && !two) || low < '1' || high > '3' || low > high) {
+		cli_error("--ngrams: '%s' is not allowed: 1, 2, 3, or two of them such as 1,2", text);
+		return false;
+	}
+	o->ngram_min = low - '0';
+	o->ngram_max = high - '0';
+	return true;
+}
+
+static bool read_options(const cli_args *args, kdr_text_options *o)
+{
+	kdr_text_options_init(o);
+	o->strip_html = cli_flag(args, "strip-html");
+	o->strip_mail = cli_flag(args, "strip-mail");
+	o->keep_subject = cli_flag(args, "keep-subject");
+	o->lowercase = strcmp(cli_get(args, "lowercase", "1"), "1") == 0;
+	o->tokens = (kdr_token_class)cli_get_choice(args, "tokens", KDR_TOKENS_LETTERS);
+	o->stopwords = cli_get(args, "stop-words", NULL);
+	o->stemmer = cli_get(args, "stemmer", NULL);
+	o->vocabulary = cli_get(args, "vocabulary", NULL);
+	o->binary = cli_flag(args, "binary");
+	o->drop_empty = cli_flag(args, "drop-empty");
+	if (o->keep_subject && !o->strip_mail) {
+		cli_error("--keep-subject goes with --strip-mail");
+		return false;
+	}
+	static const char *const fitted[] = { "min-df", "max-df", "top-features" };
+	for (int i = 0; i < 3 && o->vocabulary; i++)
+		if (cli_get(args, fitted[i], NULL)) {
+			cli_error("--%s does not go with --vocabulary, which fixes the columns", fitted[i]);
+			return false;
+		}
+	return cli_get_int(args, "min-length", 1, 255, &o->min_length) &&
+	       cli_get_int(args, "max-length", o->min_length, 255, &o->max_length) && read_ngrams(args, o) &&
+	       read_df(args, "min-df", &o->min_df, &o->min_df_share) &&
+	       read_df(args, "max-df", &o->max_df, &o->max_df_share) &&
+	       cli_get_int(args, "top-features", 1, INT32_MAX - 1, &o->max_features);
+}
+
+/* --- tasks -------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, size_t length, const char *suffix)
+{
+	size_t n = strlen(suffix);
+	return length >= n && memcmp(text + length - n, suffix, n) == 0;
+}
+
+static kdr_corpus_kind kind_of(const char *path)
+{
+	struct stat info;
+	size_t n = strlen(path);
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		return KDR_CORPUS_FOLDER;
+	if (ends_with(path, n, ".gz"))
+		n -= 3;
+	if (ends_with(path, n, ".csv") || ends_with(path, n, ".tsv") || ends_with(path, n, ".tab"))
+		return KDR_CORPUS_TABLE;
+	if (ends_with(path, n, ".jsonl") || ends_with(path, n, ".ndjson") || ends_with(path, n, ".json"))
+		return KDR_CORPUS_JSON;
+	return KDR_CORPUS_LINES;
+}
+
+/* `names` has room for 256 bytes a task. */
+static bool read_tasks(const cli_args *args, kdr_corpus *corpora, char (*names)[256])
+{
+	const char *header = cli_get(args, "header", NULL), *delimiter = cli_get(args, "delimiter", "");
+	if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0)
+		delimiter = "\t";
+	if (strlen(delimiter) > 1 || delimiter[0] == '"' || delimiter[0] == '\n') {
+		cli_error("--delimiter: '%s' is not allowed: one character, or tab", delimiter);
+		return false;
+	}
+	for (int i = 0; i < cli_positional_count(args); i++) {
+		const char *path;
+		cli_task_split(cli_positional(args, i), names[i], sizeof names[i], &path);
+		corpora[i] = (kdr_corpus){
+			.name = names[i][0] ? names[i] : NULL,
+			.path = path,
+			.kind = (kdr_corpus_kind)cli_get_choice(args, "from", (int)kind_of(path)),
+			.text_field = cli_get(args, "text-column", NULL),
+			.label_field = cli_get(args, "label-column", NULL),
+			.delimiter = delimiter[0],
+			.header = header ? strcmp(header, "1") == 0 : -1,
+		};
+	}
+	return true;
+}
+
+static int check_names(kdr_data *const *data, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *name = kdr_data_name(data[i]);
+		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+			cli_error("'%s' cannot be the name of a task: give one with name=path", name);
+			return EXIT_USAGE;
+		}
+		for (int j = 0; j < i; j++)
+			if (strcmp(name, kdr_data_name(data[j])) == 0) {
+				cli_error("two tasks are called '%s': give them names with name=path", name);
+				return EXIT_USAGE;
+			}
+	}
+	return EXIT_DONE;
+}
+
+/* --- outputs ------------------------------------------------------------------------------------ */
+
+typedef struct place {
+	const char *folder, *format;
+	bool force;
+} place;
+
+static place place_of(const cli_args *args)
+{
+	return (place){ cli_get(args, "output", NULL), formats[cli_get_choice(args, "to", 0)],
+		        cli_flag(args, "force") };
+}
+
+static void path_of(const place *at, const char *name, const char *ending, char *out, size_t room)
+{
+	snprintf(out, room, "%s/%s%s%s", at->folder, name, ending[0] ? "." : "", ending);
+}
+
+/* Before anything is written: what would be replaced. */
+static int check_outputs(const place *at, kdr_data *const *data, int count)
+{
+	char path[4096];
+	const char *const endings[] = { at->format, "ids", "labels" };
+	for (int i = -1; i < count && !at->force; i++)
+		for (int k = 0; k < (i < 0 ? 1 : 3); k++) {
+			path_of(at, i < 0 ? "features.txt" : kdr_data_name(data[i]), i < 0 ? "" : endings[k],
+			        path, sizeof path);
+			if (access(path, F_OK) == 0) {
+				cli_error("%s: exists already; --force replaces it", path);
+				return EXIT_USAGE;
+			}
+		}
+	return EXIT_DONE;
+}
+
+/* One string a line; `index` NULL: all in order, else those it points to, "?" for -1. */
+static int write_lines(kdr_context *ctx, const place *at, const char *name, const char *ending,
+                       const char *const *strings, const int64_t *index, int64_t count)
+{
+	char path[4096], *text;
+	size_t room = 1, used = 0;
+	for (int64_t i = 0; i < count; i++)
+		room += strlen(!index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]]) + 1;
+	text = malloc(room);
+	if (!text) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t i = 0; i < count; i++) {
+		const char *s = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
+		char *line = text + used;
+		used += (size_t)sprintf(line, "%s\n", s);
+		/* A name with a line break would shift every line after it. */
+		for (; line < text + used - 1; line++)
+			if (*line == '\n')
+				*line = '?';
+	}
+	path_of(at, name, ending, path, sizeof path);
+	kdr_status st = kdr_write_file(ctx, path, text, used, at->force);
+	free(text);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, bool quiet)
+{
+	char path[4096];
+	int64_t classes;
+	const char *name = kdr_data_name(data), *const *class_names = kdr_data_classes(data, &classes);
+	kdr_mat x = kdr_data_mat(data);
+	int64_t rows = kdr_mat_rows(&x);
+	path_of(at, name, at->format, path, sizeof path);
+	kdr_status st = kdr_write(ctx, path, NULL, data, at->force);
+	int code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = write_lines(ctx, at, name, "ids", kdr_data_ids(data), NULL, rows);
+	if (code == EXIT_DONE && kdr_data_labels(data))
+		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
+	if (code == EXIT_DONE && !quiet)
+		printf("written: %s, %lld documents x %lld terms, %lld entries, %lld classes\n", path,
+		       (long long)rows, (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x),
+		       (long long)classes);
+	return code;
+}
+
+static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *data, int count)
+{
+	place at = place_of(args);
+	kdr_mat x = kdr_data_mat(data[0]);
+	int code = check_names(data, count);
+	if (code == EXIT_DONE)
+		code = cli_make_folder(at.folder);
+	if (code == EXIT_DONE)
+		code = check_outputs(&at, data, count);
+	if (code == EXIT_DONE)
+		code = write_lines(ctx, &at, "features.txt", "", kdr_data_features(data[0]), NULL,
+		                   kdr_mat_cols(&x));
+	for (int i = 0; i < count && code == EXIT_DONE; i++)
+		code = write_task(ctx, &at, data[i], cli_quiet(args));
+	return code;
+}
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+static void print_stats(const kdr_text_stats *s)
+{
+	printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n", (long long)s->documents,
+	       (double)s->bytes / 1e6, (long long)s->tokens, (long long)s->terms);
+	if (s->dropped > 0)
+		printf("%lld left out because empty\n", (long long)s->dropped);
+	if (s->not_utf8 > 0)
+		printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
+}
+
+static int run(cli_args *args)
+{
+	int code = EXIT_USAGE, count = cli_positional_count(args);
+	kdr_text_options options;
+	kdr_text_stats stats;
+	kdr_context *ctx = NULL;
+	kdr_corpus *corpora = NULL;
+	kdr_data **data = NULL;
+	char(*names)[256] = NULL;
+	if (count == 0 || !cli_get(args, "output", NULL)) {
+		cli_error(count == 0 ? "vectorize needs at least one TASK: a folder or file of documents, or "
+		                       "name=path"
+		                     : "vectorize needs -o DIR, the folder to write to");
+		return EXIT_USAGE;
+	}
+	corpora = calloc((size_t)count, sizeof *corpora);
+	data = calloc((size_t)count, sizeof(kdr_data *));
+	names = calloc((size_t)count, sizeof *names);
+	if (!corpora || !data || !names) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+		goto done;
+	}
+	if (!read_options(args, &options) || !read_tasks(args, corpora, names))
+		goto done;
+	/* The one name known beforehand: spares a long run that could not be written. */
+	place at = place_of(args);
+	code = check_outputs(&at, NULL, 0);
+	if (code != EXIT_DONE)
+		goto done;
+	ctx = cli_session_open(args, &code);
+	if (!ctx)
+		goto done;
+	kdr_status st = kdr_vectorize(ctx, corpora, count, &options, data, &stats);
+	if (st != KDR_OK) {
+		code = cli_fail_reading(ctx, st);
+		goto done;
+	}
+	code = write_all(ctx, args, data, count);
+	if (code == EXIT_DONE && !cli_quiet(args))
+		print_stats(&stats);
+done:
+	for (int i = 0; data && i < count; i++)
+		kdr_data_free(data[i]);
+	free(data);
+	free(corpora);
+	free(names);
+	if (ctx)
+		cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_vectorize = {
+	.name = "vectorize",
+	.usage = "[OPTION...] -o DIR TASK...",
+	.summary = "turn text into matrices over one shared vocabulary",
+	.description =
+	        "A TASK is a folder (every file below it is a document, the first sub-folder its class), a "
+	        "file with a document a line, a column of a CSV or TSV file, or a field of JSON lines; any "
+	        "file may be gzipped.\n\n"
+	        "Writes NAME.mtx, NAME.ids and, where classes are known, NAME.labels for each task, and "
+	        "features.txt for all: columns in decreasing document frequency. Give that file to "
+	        "--vocabulary later and new documents get the same columns.\n\n"
+	        "Documents that are not valid UTF-8 are read as Windows-1252. Tokens are case folded and "
+	        "composed (NFC); then come length limits, stop words, the stemmer and n-grams.",
+	.example = "# web pages, a folder a university, a sub-folder a class\n"
+	           "kindred vectorize --strip-mail --strip-html --stop-words english --stemmer porter \\\n"
+	           "    --top-features 2500 --drop-empty -o out cornell texas\n"
+	           "# new documents in the old space\n"
+	           "kindred vectorize --vocabulary out/features.txt -o new reviews.jsonl",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

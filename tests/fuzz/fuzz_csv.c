@@ -1,0 +1,29 @@
+/* libFuzzer target: two bytes of options, then any bytes as a table of text.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const missing[] = { NULL, "error", "zero", "drop-row" };
+	static const char *const column[] = { NULL, "1", "2", "a" };
+	static const char delimiters[] = { '\0', '\t', ',', ';' };
+	if (size < 2)
+		return 0;
+	kdr_context *ctx = fuzz_context();
+	kdri_input *in = NULL;
+	kdr_data *d = NULL;
+	kdr_read_options o = {
+		.header = (data[0] & 3) % 3 - 1,
+		.missing = missing[data[0] >> 2 & 3],
+		.label_column = column[data[0] >> 4 & 3],
+		.id_column = column[data[0] >> 6],
+		.decimal = data[1] & 1 ? "," : NULL,
+	};
+	FUZZ_CHECK(kdri_input_from_memory(ctx, data + 2, size - 2, "fuzz", &in) == KDR_OK);
+	FUZZ_CHECK(kdri_data_new(ctx, "fuzz", "fuzz", &d) == KDR_OK);
+	fuzz_check_data(ctx, kdri_csv_read(ctx, in, &o, delimiters[data[1] >> 1 & 3], d), d);
+	kdri_input_close(ctx, in);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+	return 0;
+}

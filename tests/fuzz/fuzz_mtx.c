@@ -1,0 +1,16 @@
+/* libFuzzer target: any bytes as a Matrix Market file. SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	kdr_context *ctx = fuzz_context();
+	kdri_input *in = NULL;
+	kdr_data *d = NULL;
+	FUZZ_CHECK(kdri_data_new(ctx, "fuzz", "fuzz", &d) == KDR_OK);
+	FUZZ_CHECK(kdri_input_from_memory(ctx, data, size, "fuzz", &in) == KDR_OK);
+	fuzz_check_data(ctx, kdri_mtx_read(ctx, in, NULL, d), d);
+	kdri_input_close(ctx, in);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+	return 0;
+}
