@@ -4,7 +4,10 @@
 usage: bench/kmeans.py LIBKINDRED.so [CASE...] [--repeats N]
 
 Both start from the means of the same random labels and run until no label changes (tol = 0), with two
-threads each. Times are the best of N; "full" is one assignment and update without bounds to save work.
+threads each. Times are the best of N. On a busy machine, compare processor time on one thread instead:
+KINDRED_CPU_TIME=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 with --threads 1. million-10 stops at 20
+iterations, where kindred's centres are the means of its labels and scikit-learn's labels are those nearest
+to its centres, so that the inertias differ a little. Labels can be permuted where clusters ran empty.
 The data are read from $KINDRED_DATA (default ../shared/data)."""
 
 import argparse
