@@ -65,14 +65,6 @@ if(NOT HDF5PC_FOUND)
 endif()
 list(APPEND KINDRED_SUMMARY "hdf5 ${HDF5PC_VERSION}")
 
-# MATLAB v5 files: optional.
-pkg_check_modules(MATIO IMPORTED_TARGET matio)
-if(MATIO_FOUND)
-  list(APPEND KINDRED_SUMMARY "matio ${MATIO_VERSION}")
-else()
-  list(APPEND KINDRED_SUMMARY "matio not found (libmatio-dev): MATLAB v5 files will not be read")
-endif()
-
 find_package(OpenMP COMPONENTS C)
 list(APPEND KINDRED_SUMMARY "OpenMP ${OpenMP_C_FOUND} ${OpenMP_C_VERSION}")
 
