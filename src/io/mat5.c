@@ -438,7 +438,7 @@ kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted
 {
 	kdr_status st;
 	reader *r = NULL;
-	variable v;
+	variable v = { 0 };
 	kdri_mat_search search = { 0 }, again = { 0 };
 	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
 	r->path = path;
