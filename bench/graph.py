@@ -73,7 +73,7 @@ def main():
     ap.add_argument("cases", nargs="*", default=list(CASES))
     ap.add_argument("--threads", type=int, default=2)
     ap.add_argument("--rows", type=int, default=50000)
-    ap.add_argument("--peer-rows", type=int, default=10000)
+    ap.add_argument("--peer-rows", type=int, default=5000)
     args = ap.parse_args()
     warnings.simplefilter("ignore")
     lib = Library(args.library)
