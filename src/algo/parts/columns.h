@@ -24,4 +24,18 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
                    double tol, int64_t max_iter, const char *stage, double *x, int64_t *iterations,
                    kdr_stop *stop);
 
+/* The options of a method that solves its problem so. */
+#define KDRI_OPTIONS_SOLVER                                                                               \
+	{ .name = "max_iter",                                                                             \
+	  .type = KDR_OPTION_INT,                                                                         \
+	  .initial = 1000,                                                                                \
+	  .min = 0,                                                                                       \
+	  .max = 1e9,                                                                                     \
+	  .help = "most iterations of the linear solver" },                                               \
+	{                                                                                                 \
+		.name = "tol", .type = KDR_OPTION_REAL, .initial = 1e-10, .min = 0, .max = 1,             \
+		.help = "stop when the residual of the linear system is at most this share of its right " \
+		        "side"                                                                            \
+	}
+
 #endif

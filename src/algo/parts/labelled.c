@@ -143,6 +143,24 @@ done:
 	return st;
 }
 
+kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *set, const double *scores,
+                                        kdr_result *result)
+{
+	int64_t count = 0;
+	for (int64_t i = 0; i < set->n; i++) {
+		bool reached = set->labels[i] >= 0;
+		for (int64_t j = 0; j < set->classes && !reached; j++)
+			reached = scores[i * set->classes + j] != 0;
+		count += !reached;
+	}
+	if (count == 0)
+		return KDR_OK;
+	return kdri_result_warn(
+	        ctx, result,
+	        "%lld sample%s not connected with any labelled one: given the most frequent class",
+	        (long long)count, count == 1 ? " is" : "s are");
+}
+
 int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows)
 {
 	int64_t count = 0;

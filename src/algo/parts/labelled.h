@@ -30,6 +30,10 @@ void kdri_labelled_free(kdr_context *ctx, kdri_labelled *set);
 kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const double *scores,
                              const char *name, kdr_result *result);
 
+/* Warns of samples without a label whose scores are all 0: no labelled sample is connected with them. */
+kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *set, const double *scores,
+                                        kdr_result *result);
+
 /* The rows that have a label, or those that have none, as indices into the stacked set; n at most. */
 int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows);
 

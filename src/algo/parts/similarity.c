@@ -186,3 +186,16 @@ void kdri_graph_free(kdr_context *ctx, kdri_graph *graph)
 	kdri_own_free(ctx, &graph->w);
 	graph->sigma = 0;
 }
+
+kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree)
+{
+	double *ones = NULL;
+	int64_t n = kdr_mat_cols(w);
+	kdr_status st = KDRI_NEW(ctx, &ones, n);
+	for (int64_t i = 0; st == KDR_OK && i < n; i++)
+		ones[i] = 1;
+	if (st == KDR_OK)
+		st = kdri_mat_mul(ctx, w, ones, 1, 1, degree, 1);
+	kdri_free(ctx, ones);
+	return st;
+}

@@ -28,6 +28,9 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
                           kdri_graph *out);
 void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
 
+/* degree[i] = sum_j w_ij. */
+kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
+
 /* All similarities, into w (n x n). */
 kdr_status kdri_similarity_dense(kdr_context *ctx, const kdr_mat *x, kdri_similarity similarity, double sigma,
                                  double *w);

@@ -19,6 +19,7 @@
  *   (E4)  S - 2 v v' - sum_j (lambda_j + 1) u_j u_j'
  *
  * for one eigenvalue above the least found shows a copy that was missed, until there is none. */
+#include "algo/parts/similarity.h"
 #include "algo/parts/spectral.h"
 
 /* Pairs of components this small come from LAPACK (kdri_eigsh), exact multiplicities included. */
@@ -95,19 +96,6 @@ static void pieces_free(kdr_context *ctx, pieces *p)
 	kdri_free(ctx, p->by_volume);
 }
 
-static kdr_status row_sums(kdr_context *ctx, const kdr_mat *w, double *out)
-{
-	double *ones = NULL;
-	int64_t n = kdr_mat_cols(w);
-	kdr_status st = KDRI_NEW(ctx, &ones, n);
-	for (int64_t i = 0; st == KDR_OK && i < n; i++)
-		ones[i] = 1;
-	if (st == KDR_OK)
-		st = kdri_mat_mul(ctx, w, ones, 1, 1, out, 1);
-	kdri_free(ctx, ones);
-	return st;
-}
-
 /* A heap sort of components by volume; equal ones by their number. */
 static bool before(const pieces *p, int64_t a, int64_t b)
 {
@@ -150,7 +138,7 @@ static kdr_status pieces_new(kdr_context *ctx, const kdr_mat *w, pieces *out)
 	KDR_TRY(KDRI_NEW(ctx, &p.part, p.n));
 	KDR_TRY(KDRI_NEW(ctx, &p.order, p.n));
 	KDR_TRY(KDRI_NEW(ctx, &p.place, p.n));
-	KDR_TRY(row_sums(ctx, w, p.degree));
+	KDR_TRY(kdri_graph_degrees(ctx, w, p.degree));
 	KDR_TRY(kdri_components(ctx, w, p.part, &p.count));
 	KDR_TRY(KDRI_NEW0(ctx, &p.list, p.count));
 	KDR_TRY(KDRI_NEW(ctx, &p.by_volume, p.count));
