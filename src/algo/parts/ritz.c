@@ -8,10 +8,10 @@
  *
  * All residuals of a block Krylov space lie in one new block, so (E2) is block Lanczos, but with every
  * vector kept orthogonal to all others and with H formed in full: nothing relies on a recurrence that
- * rounding destroys, and V may start from any guess. The block holds two columns more than are wanted, so
- * that an eigenvalue next to the last one does not slow it down.
+ * rounding destroys, and V may start from any guess. The block holds at least two columns more than are
+ * wanted, so that an eigenvalue next to the last one does not slow it down.
  *
- * A step costs one product with b columns and about 8 n m b flops for a basis of m columns. */
+ * A step costs one product with b columns and about 8 n b (m + b) flops for a basis of m columns. */
 #include <float.h>
 
 #include "algo/parts/ritz.h"
@@ -130,7 +130,8 @@ static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, 
 	int64_t size;
 	b->op = op;
 	b->n = op->rows;
-	b->block = KDRI_MIN(b->n, count + GUARD);
+	/* Sparse products are fastest by fours. */
+	b->block = KDRI_MIN(b->n, count + GUARD <= 4 ? count + GUARD : (count + GUARD + 3) / 4 * 4);
 	b->room = KDRI_MIN(b->n, KDRI_MAX(BLOCKS * b->block, LEAST_BASIS));
 	KDR_TRY(kdri_mul(ctx, b->n, b->room, &size));
 	KDR_TRY(KDRI_NEW(ctx, &b->v, size));
@@ -151,15 +152,15 @@ static kdr_status append(kdr_context *ctx, basis *b, int64_t *cols)
 {
 	kdr_status st = KDR_OK;
 	int64_t n = b->n, m = b->size, k = KDRI_MIN(*cols, b->room - m);
-	for (int pass = 0; pass < 2 && k > 0; pass++) {
-		/* To unit length first: what is left of a column is judged against what it was. */
+	/* To orthonormal columns first: dividing by what little is left of a column is what brings back old
+	 * directions, so these are removed after it. */
+	if (k > 0)
 		KDR_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block));
-		if (m > 0 && k > 0) {
-			KDR_TRY(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0,
-			                  b->mix, b->block));
-			KDR_TRY(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1,
-			                  b->next, b->block));
-		}
+	if (m > 0 && k > 0) {
+		KDR_TRY(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0, b->mix,
+		                  b->block));
+		KDR_TRY(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1, b->next,
+		                  b->block));
 	}
 	if (k > 0)
 		KDR_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block));

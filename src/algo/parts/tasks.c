@@ -1,4 +1,4 @@
-/* Several tasks as one matrix. SPDX-License-Identifier: BSD-3-Clause */
+/* Several tasks as one matrix, several runs as one trace. SPDX-License-Identifier: BSD-3-Clause */
 #include "algo/parts/tasks.h"
 
 void kdri_stack_free(kdr_context *ctx, kdri_stack *s)
@@ -51,6 +51,35 @@ kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const k
 		memcpy(labels + stack->begin[t], problem->tasks[t].init,
 		       (size_t)(stack->begin[t + 1] - stack->begin[t]) * sizeof *labels);
 	*out = labels;
+done:
+	return st;
+}
+
+kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_MAX_ITER, KDR_STOP_TIME,
+		                          KDR_STOP_CANCELLED };
+	int64_t longest = 0;
+	double start = 0;
+	int worst = 0;
+	for (int64_t t = 0; t < count; t++) {
+		longest = KDRI_MAX(longest, traces[t].iterations);
+		start += traces[t].start;
+		for (int s = worst; s < 4; s++)
+			if (traces[t].stop == order[s])
+				worst = s;
+	}
+	for (int64_t i = 0; i < longest; i++) {
+		double sum = 0;
+		for (int64_t t = 0; t < count; t++) {
+			int64_t last = KDRI_MIN(i, traces[t].iterations - 1);
+			sum += last < 0 ? traces[t].start : traces[t].values[last];
+		}
+		KDR_TRY(kdri_result_objective(ctx, result, sum));
+	}
+	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	kdri_result_stop(result, order[worst], longest);
 done:
 	return st;
 }

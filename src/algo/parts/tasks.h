@@ -19,4 +19,16 @@ void kdri_stack_free(kdr_context *ctx, kdri_stack *stack);
 kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
                            int64_t **out);
 
+/* The objective of one run at its start and after each iteration. */
+typedef struct kdri_trace {
+	double start;
+	const double *values;
+	int64_t iterations;
+	kdr_stop stop;
+} kdri_trace;
+
+/* The sum of the traces as the result's objective (a run that has ended holds its last value), the sum of
+ * the starts as objective_start, and the most severe reason to stop. */
+kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result);
+
 #endif
