@@ -215,7 +215,7 @@ static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *
 {
 	kdr_status st;
 	unsigned char tag[8];
-	int64_t words[2];
+	int64_t words[2] = { 0 };
 	size_t got = 0;
 	element inner;
 	*found = false;
@@ -350,7 +350,8 @@ static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, do
 		}
 		*integers = whole;
 		whole = NULL;
-	} else {
+	}
+	if (reals) {
 		KDR_TRY(KDRI_NEW(ctx, &real, *count));
 		kdri_element_to_double(type, r->swapped, raw, *count, real);
 		*reals = real;
@@ -437,7 +438,7 @@ kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted
 {
 	kdr_status st;
 	reader *r = NULL;
-	variable v;
+	variable v = { 0 };
 	kdri_mat_search search = { 0 }, again = { 0 };
 	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
 	r->path = path;

@@ -372,7 +372,7 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	KDR_TRY(KDRI_NEW0(ctx, &rowptr, h->rows + 1));
 	for (int64_t p = 0; p < t.count; p++) {
 		rowptr[t.row[p] + 1]++;
-		if (t.val[p] - t.val[p] != 0) {
+		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
 			        "%s: the entries of row %d, column %d add up to more than a double holds",

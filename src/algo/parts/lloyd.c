@@ -99,8 +99,8 @@ static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows,
 	double *second = room, *best = second + KDRI_BLOCK, *group_best = best + KDRI_BLOCK,
 	       *group_second = group_best + KDRI_BLOCK, *twice = group_second + KDRI_BLOCK,
 	       *dots = twice + KDRI_BLOCK;
-	int64_t some[KDRI_BLOCK];
-	int32_t slot[KDRI_BLOCK], arg[KDRI_BLOCK];
+	int64_t some[KDRI_BLOCK] = { 0 };
+	int32_t slot[KDRI_BLOCK] = { 0 }, arg[KDRI_BLOCK] = { 0 };
 	for (int64_t r = 0; r < count; r++) {
 		best[r] = second[r] = INFINITY;
 		w->label[rows[r]] = 0;
@@ -140,7 +140,7 @@ static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows,
 static void assign_block(kdri_km *w, int64_t block, bool fresh, double *room, uint8_t *need)
 {
 	int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(w->n, begin + KDRI_BLOCK), count = 0;
-	int64_t rows[KDRI_BLOCK];
+	int64_t rows[KDRI_BLOCK] = { 0 };
 	rows[0] = begin; /* the list may stay empty */
 	if (fresh || !w->bounds) {
 		for (int64_t i = begin; i < end; i++)
