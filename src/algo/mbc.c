@@ -461,8 +461,9 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 			KDR_TRY(put_number(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
 			if (t < s && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
-				KDR_TRY(kdr_evaluate(ctx, kdr_result_labels(result, t, &n),
-				                     kdr_result_labels(result, s, &n), n, &scores));
+				const int64_t *x = kdr_result_labels(result, t, &n),
+				              *y = kdr_result_labels(result, s, &n);
+				KDR_TRY(kdr_evaluate(ctx, x, y, n, &scores));
 				KDR_TRY(put_number(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
 			}
 		}

@@ -76,7 +76,7 @@ static double kl_between(const double *p, const double *q, int64_t d)
 	double sum = 0;
 	for (int64_t f = 0; f < d; f++)
 		sum += kl_term(p[f], q[f]);
-	return sum > 0 ? sum : 0;
+	return sum < 0 ? 0 : sum; /* NaN stays NaN */
 }
 
 static void kl_gradient(const double *p, int64_t d, double *g)
@@ -164,7 +164,7 @@ static double is_between(const double *p, const double *q, int64_t d)
 	double sum = 0;
 	for (int64_t f = 0; f < d; f++)
 		sum += is_term(p[f], q[f]);
-	return sum > 0 ? sum : 0;
+	return sum < 0 ? 0 : sum; /* NaN stays NaN */
 }
 
 static void is_gradient(const double *p, int64_t d, double *g)

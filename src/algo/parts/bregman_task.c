@@ -163,9 +163,11 @@ done:
 static double row_apart(const kdri_breg *b, int64_t i, double zeros, double *room)
 {
 	const kdri_divergence *v = b->domain.divergence;
-	double s = b->km.scale ? b->km.scale[i] : 1, sum = zeros;
+	double s = b->km.scale ? b->km.scale[i] : 1;
 	int64_t count;
 	const double *x = row_values(&b->x, i, &count);
+	bool full = count == b->d;
+	double sum = full ? 0 : zeros;
 	if (b->x.kind == KDR_MAT_DENSE) {
 		for (int64_t f = 0; f < b->d; f++)
 			room[f] = s * x[f] + b->add;
@@ -173,9 +175,9 @@ static double row_apart(const kdri_breg *b, int64_t i, double zeros, double *roo
 	}
 	for (int64_t p = 0; p < count; p++) {
 		double m = b->centre[column_of(&b->x, i, p)];
-		sum += v->term(s * x[p] + b->add, m) - v->term(b->add, m);
+		sum += v->term(s * x[p] + b->add, m) - (full ? 0 : v->term(b->add, m));
 	}
-	return KDRI_MAX(sum, 0.0);
+	return sum < 0 ? 0 : sum;
 }
 
 /* Rows begin..end-1 as a matrix of their own. */
