@@ -98,7 +98,7 @@ class Library:
         for t, x in enumerate(xs):
             task = tasks[t]
             task.name = b"t%d" % t
-            task.k = k
+            task.k = k[t] if isinstance(k, (list, tuple)) else k
             if sp.issparse(x):
                 parts = (x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float64))
                 task.x.kind = 1
@@ -135,6 +135,8 @@ class Library:
             p = lib.kdr_result_labels(result, C.c_int64(t), C.byref(n))
             out["labels"].append(np.ctypeslib.as_array(p, (n.value,)).copy())
             a = lib.kdr_result_array(result, b"centres", C.c_int64(t))
+            if not a.data:
+                a = lib.kdr_result_array(result, b"centroids", C.c_int64(t))
             p = C.cast(a.data, C.POINTER(C.c_double))
             out["centres"].append(np.ctypeslib.as_array(p, (a.shape[0], a.shape[1])).copy())
         p = lib.kdr_result_objective(result, C.byref(n))

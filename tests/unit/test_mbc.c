@@ -235,9 +235,8 @@ static void lambda_zero__any_divergence__equals_bregman(void **state)
 		for (int v = 0; v < 4; v++) {
 			tasks p;
 			kdr_result *joint = NULL, *alone = NULL;
-			make(&p, seed, 3, 4, false);
-			if (v == KDRI_MAHALANOBIS)
-				p.count = 1; /* mbc pools the covariance over the tasks, bregman has one */
+			/* mbc pools the covariance over the tasks, bregman has one for each. */
+			make(&p, seed, v == KDRI_MAHALANOBIS ? 1 : 3, 4, false);
 			assert_fit(ctx, "mbc", &p, &joint, "divergence", divergences[v], "lambda", "0", "tol",
 			           "0", "max_iter", "200");
 			assert_fit(ctx, "bregman", &p, &alone, "divergence", divergences[v], "tol", "0",

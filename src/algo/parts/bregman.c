@@ -21,6 +21,7 @@
  *     (E5)  f'(s) = a <c - left, D> - b (1 - s) <c', D>,   D = grad right - grad left,
  *           grad c(s) = grad left + s D. */
 #include "algo/parts/bregman.h"
+#include "linalg/linalg.h"
 
 /* --- squared Euclidean ---------------------------------------------------------------------- */
 
@@ -29,13 +30,14 @@ static double square_term(double p, double q)
 	return (p - q) * (p - q);
 }
 
+KDRI_KERNEL
 static double square_between(const double *p, const double *q, int64_t d)
 {
-	/* Four sums, since one would wait for its own last addition. */
-	double sum[4] = { 0 };
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
 	for (int64_t f = 0; f < d; f++)
-		sum[f & 3] += (p[f] - q[f]) * (p[f] - q[f]);
-	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+		sum += (p[f] - q[f]) * (p[f] - q[f]);
+	return sum;
 }
 
 static void square_gradient(const double *p, int64_t d, double *g)

@@ -256,12 +256,13 @@ static kdr_status make_room(kdri_breg *b)
 	kdr_context *ctx = b->ctx;
 	int64_t kd = b->k * b->d; /* the engine has checked it */
 	KDR_TRY(KDRI_NEW0(ctx, &b->points, kd));
-	KDR_TRY(KDRI_NEW0(ctx, &b->means, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &b->centre, b->d));
 	KDR_TRY(KDRI_NEW0(ctx, &b->parts, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
-	if (b->domain.whitening)
+	if (b->domain.whitening) {
 		KDR_TRY(KDRI_NEW0(ctx, &b->room, kd));
+		KDR_TRY(KDRI_NEW0(ctx, &b->means, kd));
+	}
 	if (b->euclidean)
 		goto done;
 	KDR_TRY(KDRI_NEW0(ctx, &b->dual, kd));
@@ -314,19 +315,33 @@ done:
 
 /* --- means and centroids ---------------------------------------------------------------------------- */
 
+kdri_breg_mean kdri_breg_mean_of(const kdri_breg *b, int64_t z)
+{
+	int64_t at = z * b->d;
+	double size = (double)b->km.filled[z];
+	return b->means ? (kdri_breg_mean){ b->means + at, 1, 0 }
+	                : (kdri_breg_mean){ b->km.sums + at, 1 / size, b->add };
+}
+
 static kdr_status find_means(kdri_breg *b)
 {
-	kdr_status st = KDR_OK;
-	double *to = b->room ? b->room : b->means;
+	if (!b->means)
+		return KDR_OK;
 	for (int64_t z = 0; z < b->k; z++) {
 		double size = (double)b->km.filled[z];
 		for (int64_t f = 0; f < b->d && size > 0; f++)
-			to[z * b->d + f] = b->km.sums[z * b->d + f] / size + b->add;
+			b->room[z * b->d + f] = b->km.sums[z * b->d + f] / size;
 	}
-	if (b->room)
-		KDR_TRY(whiten(b, b->room, b->k, b->means));
-done:
-	return st;
+	return whiten(b, b->room, b->k, b->means);
+}
+
+void kdri_breg_to_mean(kdri_breg *b, int64_t z)
+{
+	int64_t d = b->d;
+	const double *from = b->means ? b->means + z * d : b->km.sums + z * d;
+	double *c = b->points + z * d, size = b->means ? 1 : (double)b->km.filled[z];
+	for (int64_t f = 0; f < d; f++)
+		c[f] = from[f] / size + b->add; /* divided, as k-means does */
 }
 
 kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
@@ -342,8 +357,10 @@ kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
 	kdri_km_sum(km, true);
 	KDR_TRY(find_means(b));
 	for (int64_t z = 0; z < b->k; z++)
-		memcpy(b->points + z * b->d, km->filled[z] ? b->means + z * b->d : b->centre,
-		       (size_t)b->d * sizeof *b->points);
+		if (km->filled[z])
+			kdri_breg_to_mean(b, z);
+		else
+			memcpy(b->points + z * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 	KDR_TRY(kdri_breg_place(b));
 	b->since = 0;
 	b->fresh = true;
@@ -385,25 +402,43 @@ kdr_status kdri_breg_assign(kdri_breg *b)
 	return find_means(b);
 }
 
+/* sum (c - m)(c + m - 2 mu) = |c - mu|^2 - |m - mu|^2 */
+KDRI_KERNEL
+static double square_gain(const double *c, const double *m, kdri_breg_mean mean, int64_t d)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t f = 0; f < d; f++)
+		sum += (c[f] - m[f]) * (c[f] + m[f] - 2 * (mean.by * mean.at[f] + mean.add));
+	return sum;
+}
+
+KDRI_KERNEL
+static double linear_gain(const double *dual, const double *m, kdri_breg_mean mean, int64_t d)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t f = 0; f < d; f++)
+		sum -= dual[f] * (mean.by * mean.at[f] + mean.add - m[f]);
+	return sum;
+}
+
 double kdri_breg_loss(kdri_breg *b)
 {
 	int64_t d = b->d;
 #pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) { /* (E2) */
-		const double *c = b->points + z * d, *mean = b->means + z * d, *m = b->centre;
-		double sum[4] = { 0 };
-		if (b->euclidean)
-			for (int64_t f = 0; f < d; f++)
-				sum[f & 3] += (c[f] - m[f]) * (c[f] + m[f] - 2 * mean[f]);
-		else
-			for (int64_t f = 0; f < d; f++)
-				sum[f & 3] -= b->dual[z * d + f] * (mean[f] - m[f]);
-		b->parts[z] = (sum[0] + sum[1]) + (sum[2] + sum[3]) + (b->euclidean ? 0 : b->base[z]);
+		b->parts[z] = 0;
+		if (!b->km.filled[z])
+			continue;
+		kdri_breg_mean mean = kdri_breg_mean_of(b, z);
+		b->parts[z] = (double)b->km.filled[z] *
+		              (b->euclidean ? square_gain(b->points + z * d, b->centre, mean, d)
+		                            : b->base[z] + linear_gain(b->dual + z * d, b->centre, mean, d));
 	}
 	double sum = b->total;
 	for (int64_t z = 0; z < b->k; z++)
-		if (b->km.filled[z])
-			sum += (double)b->km.filled[z] * b->parts[z];
+		sum += b->parts[z];
 	return KDRI_MAX(sum, 0.0) / (double)b->n;
 }
 

@@ -32,21 +32,22 @@ typedef struct kdri_breg {
 	const char *name;
 	kdri_breg_domain domain;
 	int64_t n, d, k;
-	kdr_mat x;                     /* borrowed, or with the values below */
-	double *values;                /* raised to the floor, less the floor if sparse; or NULL */
-	double add;                    /* t */
-	kdri_km km;                    /* labels, sums; table and offsets */
-	bool euclidean;                /* the engine's own distances and bounds */
-	double *points, *means, *dual; /* k x d in the model's space: c_z, mu_z, G_z (not euclidean) */
-	double *base;                  /* d(m || c_z) */
-	double *centre, *slope;        /* m and its gradient */
-	double *apart;                 /* d(x_i || m), n */
-	double total;                  /* their sum */
-	double *room;                  /* k x d, only where whitened */
-	double *scratch;               /* KDRI_BREG_SCRATCH x d for each thread */
-	double *parts;                 /* k */
-	int64_t since;                 /* assignments since the sums were added up from scratch */
-	bool fresh;                    /* the next assignment knows nothing of earlier ones */
+	kdr_mat x;              /* borrowed, or with the values below */
+	double *values;         /* raised to the floor, less the floor if sparse; or NULL */
+	double add;             /* t */
+	kdri_km km;             /* labels, sums; table and offsets */
+	bool euclidean;         /* the engine's own distances and bounds */
+	double *points, *dual;  /* k x d in the model's space: c_z, and G_z (not euclidean) */
+	double *means;          /* mu_z, only where whitened: else see kdri_breg_mean */
+	double *base;           /* d(m || c_z) */
+	double *centre, *slope; /* m and its gradient */
+	double *apart;          /* d(x_i || m), n */
+	double total;           /* their sum */
+	double *room;           /* k x d, only where whitened */
+	double *scratch;        /* KDRI_BREG_SCRATCH x d for each thread */
+	double *parts;          /* k */
+	int64_t since;          /* assignments since the sums were added up from scratch */
+	bool fresh;             /* the next assignment knows nothing of earlier ones */
 
 	/* Bounds: bregman_assign.c. */
 	double *origin;                 /* m as the rows see it, less t: not whitened */
@@ -63,6 +64,14 @@ void kdri_breg_close(kdri_breg *b);
 kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels);
 /* Every sample to its nearest centroid, and means anew. */
 kdr_status kdri_breg_assign(kdri_breg *b);
+/* The mean of a cluster with samples is by * at[f] + add: there is no need to write it down. */
+typedef struct kdri_breg_mean {
+	const double *at;
+	double by, add;
+} kdri_breg_mean;
+kdri_breg_mean kdri_breg_mean_of(const kdri_breg *b, int64_t z);
+/* Puts it into b->points. */
+void kdri_breg_to_mean(kdri_breg *b, int64_t z);
 /* Makes b->points the centroids: everything that depends on them follows. */
 kdr_status kdri_breg_place(kdri_breg *b);
 /* Mean divergence of samples from their centroids. */

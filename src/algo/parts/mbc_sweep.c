@@ -203,22 +203,35 @@ done:
 
 /* --- U ------------------------------------------------------------------------------------------------ */
 
-/* The centroid of a cluster, into `c`; room of one thread. */
+KDRI_KERNEL
+static void scale_mean(kdri_breg_mean mean, double by, int64_t d, double *c)
+{
+	double factor = by * mean.by, add = by * mean.add;
+	for (int64_t f = 0; f < d; f++)
+		c[f] = factor * mean.at[f] + add;
+}
+
+/* share times the mean of cluster z, or 0 where it has no samples. */
+static void begin_with_mean(const kdri_breg *b, int64_t z, double share, double *c)
+{
+	if (b->km.filled[z])
+		scale_mean(kdri_breg_mean_of(b, z), share, b->d, c);
+	else
+		memset(c, 0, (size_t)b->d * sizeof *c);
+}
+
 static void renew_symmetric(const kdri_mbc *m, int64_t t, int64_t z, double *c)
 {
 	const kdri_breg *b = &m->tasks[t];
 	int64_t T = m->ntasks, d = b->d;
-	double share = (double)b->km.filled[z] / (double)b->n, lambda = m->lambda;
-	double sum = share + 2 * lambda / (double)b->k, by = share / sum;
-	for (int64_t f = 0; f < d; f++)
-		c[f] = share > 0 ? by * b->means[z * d + f] : 0;
+	double share = (double)b->km.filled[z] / (double)b->n, sum = share + 2 * m->lambda / (double)b->k;
+	begin_with_mean(b, z, share / sum, c);
 	for (int64_t s = 0; s < T; s++)
 		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
 			double w = m->weight[t * T + s][z * m->tasks[s].k + l];
-			const double *u = m->tasks[s].points + l * d;
-			double e = 2 * lambda / (double)(T - 1) * w / sum;
-			for (int64_t f = 0; f < d && w > 0; f++) /* (E6) */
-				c[f] += e * u[f];
+			if (w > 0) /* (E6) */
+				kdri_axpy(2 * m->lambda / (double)(T - 1) * w / sum,
+				          m->tasks[s].points + l * d, c, d);
 		}
 }
 
@@ -230,10 +243,8 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	double share = (double)b->km.filled[z] / (double)b->n, pull = m->lambda / (double)b->k;
 	double *left = room, *right = room + d, *new = room + 2 * d;
 	kdri_two_point both = { .a = share + pull, .b = pull, .left = left, .right = right, .d = d };
-	for (int64_t f = 0; f < d; f++) {
-		left[f] = share > 0 ? share / both.a * b->means[z * d + f] : 0;
-		right[f] = 0;
-	}
+	begin_with_mean(b, z, share / both.a, left);
+	memset(right, 0, (size_t)d * sizeof *right);
 	for (int64_t s = 0; s < T; s++)
 		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
 			const kdri_breg *o = &m->tasks[s];
@@ -241,10 +252,12 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 			       out = m->weight[t * T + s][z * o->k + l];
 			double e = m->lambda / (double)(T - 1) * in / both.a;
 			double g = m->lambda / (double)(T - 1) * out / both.b;
-			for (int64_t f = 0; f < d && in > 0; f++)
-				left[f] += e * o->points[l * d + f];
-			for (int64_t f = 0; f < d && out > 0; f++)
-				right[f] += g * (o->dual[l * d + f] + o->slope[f]);
+			if (in > 0)
+				kdri_axpy(e, o->points + l * d, left, d);
+			if (out > 0) {
+				kdri_axpy(g, o->dual + l * d, right, d);
+				kdri_axpy(g, o->slope, right, d);
+			}
 		}
 	v->inverse(right, d, new);
 	memcpy(right, new, (size_t)d * sizeof *right);
@@ -272,7 +285,7 @@ static kdr_status renew_task(kdri_mbc *m, int64_t t)
 		else if (m->lambda > 0)
 			renew_directed(m, t, z, room, c);
 		else if (b->km.filled[z])
-			memcpy(c, b->means + z * d, (size_t)d * sizeof *c);
+			kdri_breg_to_mean(b, z);
 	}
 	return kdri_breg_place(b);
 }
