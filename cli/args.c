@@ -79,6 +79,18 @@ const cli_option cli_prep_options[] = {
 	CLI_OPTIONS_END,
 };
 
+const cli_option cli_output_options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "write result.json and <task>.labels there (default: result.json to standard output)" },
+	{ .name = "force", .help = "replace an existing result" },
+	{ .name = "report", .help = "also write report.html into -o DIR" },
+	{ .name = "arrays", .value = "DIR", .help = "write every array of the method there as .npy" },
+	{ .name = "save-model", .value = "FILE", .help = "save the model (HDF5) for 'kindred predict'" },
+	CLI_OPTIONS_END,
+};
+
 /* --- looking options up ------------------------------------------------------------------------ */
 
 static const cli_option *find_in_table(const cli_option *table, const char *name, size_t length)

@@ -89,6 +89,7 @@ void cli_list_free(cli_list *list);
 /* Options most commands take. */
 extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progress --time-limit */
 extern const cli_option cli_reading_options[]; /* --format --label-column ... */
+extern const cli_option cli_output_options[];  /* -o --force --report ... */
 extern const cli_option cli_prep_options[];    /* --weight --norm --scale ... */
 
 /* --- help.c ---------------------------------------------------------------------------------- */
@@ -136,11 +137,32 @@ typedef struct cli_tasks {
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
 void cli_task_split(const char *argument, char *name, size_t room, const char **path);
 void cli_reading(const cli_args *args, kdr_read_options *out);
-/* Reads, aligns and preprocesses the tasks given as positional arguments. Exit status. */
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out);
+/* A data set to read: its path, and its name ("" for the file's stem). */
+typedef struct cli_task_arg {
+	char name[256];
+	const char *path;
+} cli_task_arg;
+
+/* Reads, aligns and preprocesses tasks. Exit status. */
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                   cli_tasks *out);
+/* The same for the tasks given as positional arguments. */
+int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
+/* Labels for the rows of `data`; `what` names them in errors. Exit status. */
+int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
+                    kdr_labels **out);
 /* Truth (--truth or --score) and initial labels (--init). Exit status. */
 int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
+
+/* --- method.c: the method and its options -------------------------------------------------------- */
+
+/* Whether `id` is a method of that family; else an error with the nearest name, and an exit status. */
+int cli_method_check(const char *id, kdr_family family);
+/* Options of the method, with every --set name=value applied. Exit status. */
+int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out);
+/* What the fit means for the exit status: interruption, and --strict. */
+int cli_method_exit(const cli_args *args, const kdr_result *result);
 
 /* --- json.c: text built in memory --------------------------------------------------------------- */
 
@@ -170,7 +192,9 @@ typedef struct cli_run {
 	const kdr_options *options;
 	const kdr_result *result;
 	const cli_tasks *tasks;
-	kdr_scores *scores; /* one a task; n = 0 where there is no truth */
+	kdr_scores *scores;         /* one a task; n = 0 where there is no truth */
+	const char *const *classes; /* transfer: names of the classes that labels stand for; else NULL */
+	int64_t nclasses;
 	double seconds_fit, seconds_write, seconds_start;
 } cli_run;
 
@@ -182,13 +206,15 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 int cli_score(kdr_context *ctx, cli_run *run);
 /* Writes labels, arrays, model, result.json and report; or result.json to standard output. */
 int cli_outputs_write(kdr_context *ctx, cli_run *run);
+/* Writes everything, then the summary to where a person would look. */
+int cli_outputs_finish(kdr_context *ctx, cli_run *run);
 /* The summary a person reads. */
 void cli_summary(FILE *out, const cli_run *run);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-extern const cli_command cli_cluster, cli_evaluate, cli_convert, cli_inspect, cli_generate, cli_methods,
-        cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+extern const cli_command cli_cluster, cli_transfer, cli_evaluate, cli_convert, cli_inspect, cli_generate,
+        cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
 
 #endif

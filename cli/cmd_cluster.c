@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char default_method[] = "kmeans";
 
@@ -33,21 +32,9 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option output_options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "DIR",
-	  .help = "write result.json and <task>.labels there (default: result.json to standard output)" },
-	{ .name = "force", .help = "replace an existing result" },
-	{ .name = "report", .help = "also write report.html into -o DIR" },
-	{ .name = "arrays", .value = "DIR", .help = "write every array of the method there as .npy" },
-	{ .name = "save-model", .value = "FILE", .help = "save the model (HDF5) for 'kindred predict'" },
-	CLI_OPTIONS_END,
-};
-
 static const cli_option_group groups[] = {
 	{ "What to do", own_options },
-	{ "Output", output_options },
+	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Reading", cli_reading_options },
 	{ "Common", cli_common_options },
@@ -81,44 +68,6 @@ static bool parse_k(const char *text, int64_t ntasks, int64_t *k)
 	return ok;
 }
 
-static int set_options(kdr_context *ctx, const cli_args *args, kdr_options *options)
-{
-	const char *setting;
-	for (int i = 0; (setting = cli_get_nth(args, "set", i)); i++) {
-		const char *equals = strchr(setting, '=');
-		char name[128];
-		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
-			cli_error("--set: '%s' is not of the form name=value", setting);
-			return EXIT_USAGE;
-		}
-		memcpy(name, setting, (size_t)(equals - setting));
-		name[equals - setting] = '\0';
-		kdr_status st = kdr_options_set(ctx, options, name, equals + 1);
-		if (st != KDR_OK)
-			return cli_fail(ctx, st);
-	}
-	return EXIT_DONE;
-}
-
-static int find_method(const char *id)
-{
-	const kdr_algo *algo = kdr_algo_find(id);
-	if (algo && algo->family == KDR_FAMILY_CLUSTER)
-		return EXIT_DONE;
-	const char *all[128], *nearest[2];
-	size_t n = 0;
-	for (size_t i = 0; i < kdr_algo_count() && n < 128; i++)
-		if (kdr_algo_at(i)->family == KDR_FAMILY_CLUSTER)
-			all[n++] = kdr_algo_at(i)->id;
-	if (algo)
-		cli_error("method '%s' does not cluster; 'kindred methods' says what it does", id);
-	else if (kdr_suggest(id, all, n, nearest, 1))
-		cli_error("there is no method '%s'; did you mean %s?", id, nearest[0]);
-	else
-		cli_error("there is no method '%s'; 'kindred methods' lists them", id);
-	return EXIT_USAGE;
-}
-
 static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64_t *k, kdr_result **result)
 {
 	const cli_tasks *tasks = run->tasks;
@@ -144,20 +93,6 @@ static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* What the fit means for the exit status. */
-static int exit_of(const cli_run *run)
-{
-	kdr_stop stop = kdr_result_stop(run->result);
-	if (stop == KDR_STOP_CANCELLED)
-		return EXIT_INTERRUPTED;
-	if (stop != KDR_STOP_CONVERGED && cli_flag(run->args, "strict")) {
-		cli_error("--strict: the method did not converge (%s after %lld iterations)",
-		          kdr_stop_name(stop), (long long)kdr_result_iterations(run->result));
-		return EXIT_NOT_CONVERGED;
-	}
-	return EXIT_DONE;
-}
-
 static int run(cli_args *args)
 {
 	int code;
@@ -175,16 +110,10 @@ static int run(cli_args *args)
 	if (!ctx)
 		return code;
 	/* Everything about the command line itself is settled before any file is read. */
-	if ((code = find_method(job.method)) != EXIT_DONE)
+	if ((code = cli_method_check(job.method, KDR_FAMILY_CLUSTER)) != EXIT_DONE ||
+	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE)
 		goto done;
-	kdr_status st = kdr_options_new(ctx, job.method, &options);
-	if (st != KDR_OK) {
-		code = cli_fail(ctx, st);
-		goto done;
-	}
 	job.options = options;
-	if ((code = set_options(ctx, args, options)) != EXIT_DONE)
-		goto done;
 	if (!k_text) {
 		cli_error("cluster needs -k K: the number of clusters");
 		code = EXIT_USAGE;
@@ -195,7 +124,7 @@ static int run(cli_args *args)
 		code = k ? EXIT_USAGE : EXIT_OTHER;
 		goto done;
 	}
-	if ((code = cli_tasks_read(ctx, args, &tasks)) != EXIT_DONE ||
+	if ((code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
 	    (code = cli_tasks_labels(ctx, args, &tasks)) != EXIT_DONE ||
 	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
 	    (code = fit(ctx, args, &job, k, &result)) != EXIT_DONE)
@@ -203,18 +132,9 @@ static int run(cli_args *args)
 	job.result = result;
 	if ((code = cli_score(ctx, &job)) != EXIT_DONE)
 		goto done;
-	if (cli_interrupted() && !cli_get(args, "output", NULL)) {
-		cli_error("interrupted; with -o DIR the best result so far would have been written");
-		code = EXIT_INTERRUPTED;
+	if ((code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
 		goto done;
-	}
-	if ((code = cli_outputs_write(ctx, &job)) != EXIT_DONE)
-		goto done;
-	/* With -o the summary is the output; else standard output belongs to result.json. */
-	bool to_folder = cli_get(args, "output", NULL) != NULL;
-	if (!cli_quiet(args) && (to_folder || isatty(STDERR_FILENO) || cli_flag(args, "verbose")))
-		cli_summary(to_folder ? stdout : stderr, &job);
-	code = exit_of(&job);
+	code = cli_method_exit(args, result);
 done:
 	free(job.scores);
 	free(k);

@@ -176,7 +176,10 @@ static void json_task(cli_json *j, const cli_run *run, int64_t i)
 	free(sizes);
 	json_array(j, "labels");
 	for (int64_t r = 0; labels && r < n; r++)
-		json_int(j, NULL, labels[r]);
+		if (run->classes)
+			json_string(j, NULL, run->classes[labels[r]]);
+		else
+			json_int(j, NULL, labels[r]);
 	json_end_array(j);
 	json_scores(j, &run->scores[i]);
 	json_end_object(j);
@@ -286,6 +289,15 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 
 /* --- files ---------------------------------------------------------------------------------------- */
 
+/* Bytes of one line of a labels file, at most. */
+static size_t widest_label(const cli_run *run, int64_t k)
+{
+	size_t widest = 24;
+	for (int64_t c = 0; run->classes && c < k; c++)
+		widest = strlen(run->classes[c]) + 2 > widest ? strlen(run->classes[c]) + 2 : widest;
+	return widest;
+}
+
 static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
 {
 	int64_t n;
@@ -293,11 +305,12 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 	if (!labels)
 		return EXIT_DONE;
 	char *path = join_path(folder, kdr_data_name(run->tasks->data[i]), ".labels");
-	char *text = malloc((size_t)n * 21 + 1), *p = text;
+	char *text = malloc((size_t)n * widest_label(run, kdr_result_k(run->result, i)) + 1), *p = text;
 	int code = EXIT_OTHER;
 	if (path && text) {
 		for (int64_t r = 0; r < n; r++)
-			p += sprintf(p, "%lld\n", (long long)labels[r]);
+			p += run->classes ? sprintf(p, "%s\n", run->classes[labels[r]])
+			                  : sprintf(p, "%lld\n", (long long)labels[r]);
 		kdr_status st = kdr_write_file(ctx, path, text, (size_t)(p - text), force);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	} else {
@@ -344,6 +357,8 @@ static int write_model(kdr_context *ctx, const cli_run *run, const char *path, b
 		.prep = tasks->prep,
 		.features = kdr_data_features(tasks->data[0]),
 		.nfeatures = kdr_mat_cols(&x),
+		.classes = run->classes,
+		.nclasses = run->nclasses,
 		.options = run->options,
 	};
 	kdr_status st = kdr_model_save(ctx, path, run->result, &info, force);
@@ -408,5 +423,20 @@ int cli_outputs_write(kdr_context *ctx, cli_run *run)
 		code = write_json(ctx, run, folder, force);
 	if (folder && cli_flag(run->args, "report") && code == EXIT_DONE)
 		code = write_report(ctx, folder, force);
+	return code;
+}
+
+int cli_outputs_finish(kdr_context *ctx, cli_run *run)
+{
+	bool to_folder = cli_get(run->args, "output", NULL) != NULL;
+	if (cli_interrupted() && !to_folder) {
+		cli_error("interrupted; with -o DIR the best result so far would have been written");
+		return EXIT_INTERRUPTED;
+	}
+	int code = cli_outputs_write(ctx, run);
+	/* With -o the summary is the output; else standard output belongs to result.json. */
+	if (code == EXIT_DONE && !cli_quiet(run->args) &&
+	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
+		cli_summary(to_folder ? stdout : stderr, run);
 	return code;
 }

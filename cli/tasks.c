@@ -75,20 +75,16 @@ static int prepare(kdr_context *ctx, const kdr_prep_options *options, cli_tasks 
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                   cli_tasks *out)
 {
-	int count = cli_positional_count(args), code = EXIT_DONE;
+	int code = EXIT_DONE;
 	double start = cli_now();
 	kdr_read_options reading;
 	kdr_prep_options preparing;
 	*out = (cli_tasks){ 0 };
 	if (!read_prep_options(args, &preparing))
 		return EXIT_USAGE;
-	if (count == 0) {
-		cli_error("%s needs at least one TASK: a data file, or name=file",
-		          cli_args_command(args)->name);
-		return EXIT_USAGE;
-	}
 	out->data = calloc((size_t)count, sizeof(kdr_data *));
 	out->truth = calloc((size_t)count, sizeof(kdr_labels *));
 	out->init = calloc((size_t)count, sizeof(kdr_labels *));
@@ -98,15 +94,14 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
 	}
 	cli_reading(args, &reading);
 	for (int i = 0; i < count && code == EXIT_DONE; i++) {
-		char name[256];
-		const char *path;
-		cli_task_split(cli_positional(args, i), name, sizeof name, &path);
-		if (strcmp(path, "-") == 0 && !reading.format) {
+		if (strcmp(list[i].path, "-") == 0 && !reading.format) {
 			cli_error("standard input needs --format");
 			return EXIT_USAGE;
 		}
-		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
-		kdr_status st = kdr_read(ctx, path, &reading, &out->data[i]);
+		reading.name = list[i].name[0]                  ? list[i].name
+		               : strcmp(list[i].path, "-") == 0 ? "stdin"
+		                                                : NULL;
+		kdr_status st = kdr_read(ctx, list[i].path, &reading, &out->data[i]);
 		if (st != KDR_OK)
 			code = cli_fail_reading(ctx, st);
 		else
@@ -120,9 +115,30 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_tasks *out)
 	return code;
 }
 
+int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)
+{
+	int count = cli_positional_count(args);
+	*out = (cli_tasks){ 0 };
+	if (count == 0) {
+		cli_error("%s needs at least one TASK: a data file, or name=file",
+		          cli_args_command(args)->name);
+		return EXIT_USAGE;
+	}
+	cli_task_arg *list = calloc((size_t)count, sizeof *list);
+	if (!list) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int i = 0; i < count; i++)
+		cli_task_split(cli_positional(args, i), list[i].name, sizeof list[i].name, &list[i].path);
+	int code = cli_tasks_read(ctx, args, list, count, out);
+	free(list);
+	return code;
+}
+
 /* --- labels -------------------------------------------------------------------------------------- */
 
-static int read_one(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
+int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
                     kdr_labels **out)
 {
 	kdr_mat x = kdr_data_mat(data);
@@ -153,7 +169,7 @@ static int read_list(kdr_context *ctx, const cli_args *args, const char *option,
 		code = EXIT_USAGE;
 	}
 	for (int i = 0; i < list.count && code == EXIT_DONE; i++)
-		code = read_one(ctx, list.items[i], tasks->data[i], what, &out[i]);
+		code = cli_labels_read(ctx, list.items[i], tasks->data[i], what, &out[i]);
 	cli_list_free(&list);
 	return code;
 }
@@ -195,7 +211,7 @@ int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 			return EXIT_OTHER;
 		}
 		if (access(path, F_OK) == 0)
-			code = read_one(ctx, path, tasks->data[i], "known classes", &tasks->truth[i]);
+			code = cli_labels_read(ctx, path, tasks->data[i], "known classes", &tasks->truth[i]);
 		else if (!kdr_data_labels(tasks->data[i]))
 			cli_warn("--score: there is no %s: task %s is not scored", path,
 			         kdr_data_name(tasks->data[i]));

@@ -97,19 +97,18 @@ const char *kdr_context_error(const kdr_context *ctx)
 	return ctx ? ctx->error : "";
 }
 
-kdr_status kdri_fail(kdr_context *ctx, kdr_status status, const char *format, ...)
+void kdri_set_error(kdr_context *ctx, const char *format, ...)
 {
-	if (ctx) {
-		va_list args;
-		va_start(args, format);
-		vsnprintf(ctx->error, sizeof ctx->error, format, args);
-		va_end(args);
-		/* One line, whatever a file or an argument held. */
-		for (char *p = ctx->error; *p; p++)
-			if ((unsigned char)*p < 32 || *p == 127)
-				*p = '?';
-	}
-	return status;
+	if (!ctx)
+		return;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(ctx->error, sizeof ctx->error, format, args);
+	va_end(args);
+	/* One line, whatever a file or an argument held. */
+	for (char *p = ctx->error; *p; p++)
+		if ((unsigned char)*p < 32 || *p == 127)
+			*p = '?';
 }
 
 double kdri_now(void)

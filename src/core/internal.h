@@ -37,10 +37,12 @@ struct kdr_context {
 
 /* --- errors: context.c --------------------------------------------------------------------- */
 
-/* Stores the detail and returns `status`, so that `return kdri_fail(...)` reads well. Never called
- * from inside a parallel region. `ctx` may be NULL. */
-KDR_PRINTF(3, 4)
-kdr_status kdri_fail(kdr_context *ctx, kdr_status status, const char *format, ...);
+/* Stores the detail, one line. Never called from inside a parallel region. `ctx` may be NULL. */
+KDR_PRINTF(2, 3)
+void kdri_set_error(kdr_context *ctx, const char *format, ...);
+/* Stores the detail and gives `status`, so that `return kdri_fail(...)` reads well. A macro, so that
+ * compilers and analysers see that the status is not KDR_OK. */
+#define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
 
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 

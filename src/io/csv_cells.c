@@ -2,8 +2,6 @@
  *
  * A quote opens a quoted cell only where the cell begins (blanks before it do not count); inside, two
  * quotes stand for one and newlines are text. Anywhere else a quote is a character like any other. */
-#include <strings.h>
-
 #include "io/csv.h"
 
 static inline bool is_blank(char c, char delimiter)
@@ -80,7 +78,7 @@ bool kdri_csv_is_missing(const kdri_csv_cell *cell)
 {
 	size_t n = (size_t)(cell->end - cell->begin);
 	return !cell->torn && (n == 0 || (n == 2 && memcmp(cell->begin, "NA", 2) == 0) ||
-	                       (n == 3 && strncasecmp(cell->begin, "nan", 3) == 0));
+	                       kdri_same_word(cell->begin, n, "nan"));
 }
 
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out)

@@ -106,7 +106,7 @@ bool kdri_element_to_int64(kdri_element type, bool swapped, const void *raw, int
 {
 	const unsigned char *from = raw;
 	switch (type) {
-	case KDRI_ELEMENT_I1: CONVERT(uint8_t, SAME, (int8_t)bits);
+	case KDRI_ELEMENT_I1: CONVERT(uint8_t, SAME, bits < 128 ? bits : bits - 256);
 	case KDRI_ELEMENT_I2: CONVERT(uint16_t, swap16, (int16_t)bits);
 	case KDRI_ELEMENT_I4: CONVERT(uint32_t, swap32, (int32_t)bits);
 	case KDRI_ELEMENT_I8: CONVERT(uint64_t, swap64, (int64_t)bits);

@@ -1,7 +1,6 @@
 /* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
-#include <strings.h>
-
 #include "io/io.h"
+#include "io/numbers.h"
 
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight, &kdri_format_npy,
@@ -16,7 +15,7 @@ const kdri_format *kdri_format_at(int64_t index)
 static bool ends_with(const char *text, size_t length, const char *ending)
 {
 	size_t n = strlen(ending);
-	return length > n && strncasecmp(text + length - n, ending, n) == 0;
+	return length > n && kdri_same_word(text + length - n, n, ending);
 }
 
 static const kdri_format *find_ending(const char *path, size_t length)
@@ -41,11 +40,11 @@ const kdri_format *kdri_format_find(const char *id, const char *path)
 		return f;
 	}
 	for (int64_t i = 0; (f = kdri_format_at(i)); i++) {
-		if (strcasecmp(f->id, id) == 0)
+		if (kdri_same_word(id, strlen(id), f->id))
 			return f;
 		/* An ending is as good a name: "libsvm", "h5". */
 		for (const char *const *e = f->endings; *e; e++)
-			if (strcasecmp(*e + 1, id) == 0)
+			if (kdri_same_word(id, strlen(id), *e + 1))
 				return f;
 	}
 	return NULL;

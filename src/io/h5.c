@@ -86,6 +86,7 @@ kdr_status kdri_h5_fail(kdr_context *ctx, const kdri_h5 *h5, kdr_status status, 
 	                 reason[0] ? ": " : "", reason);
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): HDF5 says what it looks like */
 static herr_t no_external(const char *parent_file, const char *parent_group, const char *child_file,
                           const char *child, unsigned *flags, hid_t access, void *user)
 {
@@ -93,6 +94,7 @@ static herr_t no_external(const char *parent_file, const char *parent_group, con
 	        (void)user;
 	return -1;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* Access properties: everything closes with the file; no file locks where the library lets us choose
  * (they fail on read-only and network file systems). */

@@ -229,7 +229,7 @@ static kdr_status copy_block(kdr_context *ctx, const kdri_h5_array *a, hid_t mem
 		const char *text = raw + (size_t)i * width;
 		size_t length = 0;
 		if (variable) {
-			memcpy(&text, text, sizeof text);
+			memcpy(&text, text, sizeof(char *));
 			text = text ? text : "";
 			length = strlen(text);
 		} else {

@@ -130,7 +130,7 @@ static kdr_status labels_of_codes(kdr_context *ctx, const kdri_h5 *h5, const cha
 		if (codes[i] < -1 || codes[i] >= data->nclasses) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
 			               "%s: row %lld has code %lld; there are %lld categories", a.label,
-			               (long long)(i + 1), (long long)codes[i], (long long)data->nclasses);
+			               (long long)i + 1, (long long)codes[i], (long long)data->nclasses);
 			goto done;
 		}
 	data->labels = codes;

@@ -79,7 +79,8 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	KDR_TRY(kdri_calloc(ctx, &in, 1, sizeof *in));
+	KDR_TRY(KDRI_NEW(ctx, &in, 1));
+	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->memory = size > 0 ? data : (const void *)"";
 	in->memory_left = size;
@@ -98,7 +99,8 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 	kdr_status st;
 	kdri_input *in = NULL;
 	struct stat info;
-	KDR_TRY(kdri_calloc(ctx, &in, 1, sizeof *in));
+	KDR_TRY(KDRI_NEW(ctx, &in, 1));
+	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->size = -1;
 	KDR_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));

@@ -41,11 +41,17 @@ static kdr_status read_mat(kdr_context *ctx, const char *path, const kdr_read_op
 	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
 	KDR_TRY(kdri_input_open(ctx, file, &in)); /* says what is wrong with a file that cannot be read */
 	KDR_TRY(kdri_input_read(ctx, in, start, sizeof start, &got));
-	/* v7.3 keeps the old text header in front, with a version of 2. */
-	bool hdf5 = (got == sizeof start && (start[124] == 0x02 || start[125] == 0x02) &&
-	             start[124] + start[125] == 2) ||
-	            (got >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0);
-	KDR_TRY(hdf5 ? kdri_mat73_read(ctx, file, member, data) : kdri_mat5_read(ctx, file, member, data));
+	/* Bytes 124 to 127 of the text header: the version, and "MI" as the writer's integers lie. v7.3 keeps
+	 * that header in front of HDF5. */
+	bool little = got == sizeof start && memcmp(start + 126, "IM", 2) == 0;
+	bool big = got == sizeof start && memcmp(start + 126, "MI", 2) == 0;
+	int version = little ? start[125] : big ? start[124] : 0;
+	if (version == 2 || (got >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0))
+		KDR_TRY(kdri_mat73_read(ctx, file, member, data));
+	else if (version == 1)
+		KDR_TRY(kdri_mat5_read(ctx, file, member, data));
+	else
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a MATLAB file of version 5 or 7.3", file);
 done:
 	kdri_input_close(ctx, in);
 	kdri_free(ctx, file);

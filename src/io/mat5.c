@@ -1,181 +1,462 @@
-/* MATLAB v4 and v5 files, through matio where the build has it. SPDX-License-Identifier: BSD-3-Clause
+/* MATLAB v5 files. SPDX-License-Identifier: BSD-3-Clause
  *
- * Headers are read first and their claims compared with the size of the file; only then is matio asked
- * for the data. */
+ * After a header of 128 bytes comes one element a variable: a tag (type, bytes) and its data, where a
+ * compressed element holds another one as a zlib stream. A matrix is an element of elements: flags,
+ * sizes, name, then the numbers by columns, or row indices, column pointers and values of a sparse one.
+ * Numbers may be stored in a smaller type than their class. Everything streams; a claim is compared with
+ * the bytes that can still come before memory is asked for. */
 #include "io/mat.h"
 
-#ifndef KDR_HAVE_MATIO
+#include <zlib.h>
 
-kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data)
+enum {
+	T_MATRIX = 14,
+	T_COMPRESSED = 15,
+	C_CELL = 1,
+	C_STRUCT = 2,
+	C_CHAR = 4,
+	C_SPARSE = 5,
+	C_UINT64 = 15,
+	F_COMPLEX = 0x0800,
+	BUFFER = 1 << 16,
+	GROUP = 1 << 17 /* elements turned at once */
+};
+
+typedef struct reader {
+	const char *path;
+	kdri_input *in;
+	bool swapped, packed, stream_open;
+	int64_t left; /* bytes of the variable that the file still has */
+	z_stream z;
+	unsigned char buffer[BUFFER];
+} reader;
+
+typedef struct element {
+	uint32_t type, size;
+	bool small; /* the data came with the tag */
+	unsigned char data[4];
+} element;
+
+typedef struct variable {
+	char name[256];
+	uint32_t class_id, flags;
+	int ndim;
+	int64_t rows, cols;
+} variable;
+
+static kdr_status damaged(kdr_context *ctx, const reader *r)
 {
-	(void)wanted, (void)data;
-	return kdri_fail(
-	        ctx, KDR_ERR_UNSUPPORTED,
-	        "%s: a MATLAB file older than v7.3: this build cannot read it (it lacks matio, Debian's "
-	        "libmatio-dev); save it with -v7.3",
-	        path);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a variable is damaged or truncated", r->path);
 }
 
-#else
-
-#include <matio.h>
-#include <sys/stat.h>
-
-/* Columns turned at once, in bytes. */
-enum { GROUP_BYTES = 1 << 20 };
-
-static bool element_of(enum matio_types type, kdri_element *out)
+/* Exactly `size` raw bytes of the variable. */
+static kdr_status take_raw(kdr_context *ctx, reader *r, void *to, size_t size)
 {
-	switch (type) {
-	case MAT_T_INT8: *out = KDRI_ELEMENT_I1; return true;
-	case MAT_T_UINT8: *out = KDRI_ELEMENT_U1; return true;
-	case MAT_T_INT16: *out = KDRI_ELEMENT_I2; return true;
-	case MAT_T_UINT16: *out = KDRI_ELEMENT_U2; return true;
-	case MAT_T_INT32: *out = KDRI_ELEMENT_I4; return true;
-	case MAT_T_UINT32: *out = KDRI_ELEMENT_U4; return true;
-	case MAT_T_INT64: *out = KDRI_ELEMENT_I8; return true;
-	case MAT_T_UINT64: *out = KDRI_ELEMENT_U8; return true;
-	case MAT_T_SINGLE: *out = KDRI_ELEMENT_F4; return true;
-	case MAT_T_DOUBLE: *out = KDRI_ELEMENT_F8; return true;
-	default: return false;
+	size_t got = 0;
+	if ((uint64_t)size > (uint64_t)r->left)
+		return damaged(ctx, r);
+	kdr_status st = kdri_input_read(ctx, r->in, to, size, &got);
+	r->left -= (int64_t)got;
+	return st == KDR_OK && got < size ? damaged(ctx, r) : st;
+}
+
+/* Exactly `size` bytes of what the variable holds, unpacked where it is compressed. */
+static kdr_status take(kdr_context *ctx, reader *r, void *to, size_t size)
+{
+	kdr_status st = KDR_OK;
+	unsigned char *out = to;
+	if (!r->packed)
+		return take_raw(ctx, r, to, size);
+	while (size > 0) {
+		if (r->z.avail_in == 0 && r->left > 0) {
+			size_t n = (size_t)KDRI_MIN(r->left, BUFFER);
+			KDR_TRY(take_raw(ctx, r, r->buffer, n));
+			r->z.next_in = r->buffer;
+			r->z.avail_in = (uInt)n;
+		}
+		size_t room = KDRI_MIN(size, (size_t)1 << 30);
+		r->z.next_out = out;
+		r->z.avail_out = (uInt)room;
+		int code = inflate(&r->z, Z_NO_FLUSH);
+		size_t n = room - r->z.avail_out;
+		if (code == Z_MEM_ERROR)
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", r->path);
+		if ((code != Z_OK && code != Z_STREAM_END) || (code == Z_STREAM_END && n < size))
+			return damaged(ctx, r);
+		out += n;
+		size -= n;
 	}
+done:
+	return st;
+}
+
+/* Bytes that can still come at most. */
+static int64_t most(const reader *r)
+{
+	return r->packed ? (r->left + r->z.avail_in + 1) * KDRI_DEFLATE_MOST : r->left;
+}
+
+static kdr_status take_integers(kdr_context *ctx, reader *r, kdri_element type, int64_t count, int64_t *out)
+{
+	kdr_status st;
+	unsigned char raw[64 * 8];
+	KDR_TRY(take(ctx, r, raw, (size_t)count * kdri_element_size(type)));
+	if (!kdri_element_to_int64(type, r->swapped, raw, count, out))
+		st = damaged(ctx, r);
+done:
+	return st;
+}
+
+static kdr_status take_tag(kdr_context *ctx, reader *r, element *e)
+{
+	kdr_status st;
+	int64_t word;
+	*e = (element){ 0 };
+	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
+	e->type = (uint32_t)word;
+	if (word >> 16) {
+		/* The small form: size and type share a word, up to four bytes of data follow. */
+		e->small = true;
+		e->type = (uint32_t)word & 0xffff;
+		e->size = (uint32_t)(word >> 16);
+		KDR_TRY(take(ctx, r, e->data, 4));
+		if (e->size > 4)
+			st = damaged(ctx, r);
+		goto done;
+	}
+	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
+	e->size = (uint32_t)word;
+	if ((int64_t)e->size > most(r))
+		st = damaged(ctx, r);
+done:
+	return st;
+}
+
+/* Some of an element's bytes; the last of them with what pads it to a multiple of eight. */
+static kdr_status take_data(kdr_context *ctx, reader *r, const element *e, uint32_t from, void *to,
+                            size_t size)
+{
+	kdr_status st = KDR_OK;
+	unsigned char padding[8];
+	if (e->small) {
+		memcpy(to, e->data + from, size);
+		return KDR_OK;
+	}
+	KDR_TRY(take(ctx, r, to, size));
+	if (from + size == e->size && e->size % 8)
+		KDR_TRY(take(ctx, r, padding, 8 - e->size % 8));
+done:
+	return st;
+}
+
+/* --- variables ------------------------------------------------------------------------------------------ */
+
+static void end_variable(reader *r)
+{
+	if (r->stream_open)
+		inflateEnd(&r->z);
+	r->stream_open = r->packed = false;
+	r->z.avail_in = 0;
+}
+
+static kdr_status skip(kdr_context *ctx, reader *r)
+{
+	kdr_status st = KDR_OK;
+	end_variable(r);
+	while (r->left > 0)
+		KDR_TRY(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
+done:
+	return st;
+}
+
+static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
+{
+	void *p = NULL;
+	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
+}
+
+static void z_release(voidpf opaque, voidpf ptr)
+{
+	kdri_free(opaque, ptr);
+}
+
+/* Flags, sizes and name. */
+static kdr_status take_header(kdr_context *ctx, reader *r, variable *v)
+{
+	kdr_status st;
+	element e;
+	unsigned char raw[64 * 4];
+	int64_t words[64] = { 0 };
+	*v = (variable){ 0 };
+	KDR_TRY(take_tag(ctx, r, &e));
+	if (e.small || e.size != 8)
+		return damaged(ctx, r);
+	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 2, words));
+	v->class_id = (uint32_t)words[0] & 0xff;
+	v->flags = (uint32_t)words[0];
+	KDR_TRY(take_tag(ctx, r, &e));
+	if (e.size % 4 || e.size > sizeof raw)
+		return damaged(ctx, r);
+	KDR_TRY(take_data(ctx, r, &e, 0, raw, e.size));
+	kdri_element_to_int64(KDRI_ELEMENT_I4, r->swapped, raw, e.size / 4, words);
+	v->ndim = (int)(e.size / 4);
+	v->rows = words[0];
+	v->cols = words[1];
+	KDR_TRY(take_tag(ctx, r, &e));
+	if (e.size >= sizeof v->name)
+		return damaged(ctx, r);
+	KDR_TRY(take_data(ctx, r, &e, 0, v->name, e.size));
+done:
+	return st;
+}
+
+/* The next variable of the file, up to its data; *found is false at the end. */
+static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *found)
+{
+	kdr_status st;
+	unsigned char tag[8];
+	int64_t words[2] = { 0 };
+	size_t got = 0;
+	element inner;
+	*found = false;
+	KDR_TRY(kdri_input_read(ctx, r->in, tag, sizeof tag, &got));
+	if (got == 0)
+		return KDR_OK;
+	if (got < sizeof tag)
+		return damaged(ctx, r);
+	kdri_element_to_int64(KDRI_ELEMENT_U4, r->swapped, tag, 2, words);
+	r->left = words[1];
+	if (words[0] == T_COMPRESSED) {
+		r->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
+		if (inflateInit(&r->z) != Z_OK)
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", r->path);
+		r->packed = r->stream_open = true;
+		KDR_TRY(take_tag(ctx, r, &inner));
+		words[0] = inner.type;
+	}
+	if (words[0] != T_MATRIX)
+		return damaged(ctx, r);
+	KDR_TRY(take_header(ctx, r, v));
+	*found = true;
+done:
+	return st;
 }
 
 /* What keeps a variable from being a matrix of numbers; NULL if nothing does. */
-static const char *problem_of(const matvar_t *v)
+static const char *problem_of(const variable *v)
 {
-	switch (v->class_type) {
-	case MAT_C_DOUBLE:
-	case MAT_C_SINGLE:
-	case MAT_C_INT8:
-	case MAT_C_UINT8:
-	case MAT_C_INT16:
-	case MAT_C_UINT16:
-	case MAT_C_INT32:
-	case MAT_C_UINT32:
-	case MAT_C_INT64:
-	case MAT_C_UINT64:
-	case MAT_C_SPARSE: break;
-	case MAT_C_CHAR: return "text";
-	case MAT_C_CELL: return "a cell array";
-	case MAT_C_STRUCT: return "a struct";
-	default: return "an object";
-	}
-	if (v->isComplex)
+	if (v->class_id == C_CHAR)
+		return "text";
+	if (v->class_id == C_CELL)
+		return "a cell array";
+	if (v->class_id == C_STRUCT)
+		return "a struct";
+	if (v->class_id < C_SPARSE || v->class_id > C_UINT64)
+		return "an object";
+	if (v->flags & F_COMPLEX)
 		return "complex";
-	if (v->rank != 2 || !v->dims)
+	if (v->ndim != 2 || v->rows < 0 || v->cols < 0)
 		return "not of two dimensions";
-	return v->dims[0] == 0 || v->dims[1] == 0 ? "empty" : NULL;
+	return v->rows == 0 || v->cols == 0 ? "empty" : NULL;
 }
 
-static kdr_status read_dense(kdr_context *ctx, const char *label, const matvar_t *v, kdr_data *data)
+/* --- data ---------------------------------------------------------------------------------------------- */
+
+/* An element of numbers: its type and how many. */
+static kdr_status take_numbers(kdr_context *ctx, reader *r, element *e, kdri_element *type, int64_t *count)
+{
+	static const signed char types[] = { -1,
+		                             KDRI_ELEMENT_I1,
+		                             KDRI_ELEMENT_U1,
+		                             KDRI_ELEMENT_I2,
+		                             KDRI_ELEMENT_U2,
+		                             KDRI_ELEMENT_I4,
+		                             KDRI_ELEMENT_U4,
+		                             KDRI_ELEMENT_F4,
+		                             -1,
+		                             KDRI_ELEMENT_F8,
+		                             -1,
+		                             -1,
+		                             KDRI_ELEMENT_I8,
+		                             KDRI_ELEMENT_U8 };
+	kdr_status st;
+	KDR_TRY(take_tag(ctx, r, e));
+	if (e->type >= sizeof types || types[e->type] < 0)
+		return damaged(ctx, r);
+	*type = (kdri_element)types[e->type];
+	*count = (int64_t)(e->size / kdri_element_size(*type));
+	if (e->size % kdri_element_size(*type))
+		st = damaged(ctx, r);
+done:
+	return st;
+}
+
+static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr_data *data)
 {
 	kdr_status st;
-	kdri_element type;
+	element e;
+	kdri_element type = KDRI_ELEMENT_I1;
+	unsigned char *raw = NULL;
 	double *values = NULL, *group = NULL;
-	int64_t rows = (int64_t)v->dims[0], cols = (int64_t)v->dims[1];
-	if (!v->data || !element_of(v->data_type, &type) ||
-	    v->nbytes < (size_t)rows * (size_t)cols * kdri_element_size(type))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its data are damaged or truncated", label);
-	int64_t width = KDRI_MAX(1, KDRI_MIN(cols, GROUP_BYTES / (int64_t)sizeof(double) / rows));
-	KDR_TRY(KDRI_NEW(ctx, &values, rows * cols));
+	int64_t count = 0, rows = v->rows, cols = v->cols;
+	KDR_TRY(take_numbers(ctx, r, &e, &type, &count));
+	if (rows > INT64_MAX / cols || count != rows * cols)
+		return damaged(ctx, r);
+	if (cols == 1) { /* a column is stored as a row is */
+		cols = rows;
+		rows = 1;
+	}
+	int64_t width = KDRI_MIN(cols, KDRI_MAX(1, GROUP / rows)), size = (int64_t)kdri_element_size(type);
+	KDR_TRY(KDRI_NEW(ctx, &values, count));
 	KDR_TRY(KDRI_NEW(ctx, &group, rows * width));
+	KDR_TRY(KDRI_NEW(ctx, &raw, rows * width * size));
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
-		const char *from = (const char *)v->data + (size_t)(j * rows) * kdri_element_size(type);
-		kdri_element_to_double(type, false, from, w * rows, group);
+		KDR_TRY(take_data(ctx, r, &e, (uint32_t)(j * rows * size), raw, (size_t)(w * rows * size)));
+		kdri_element_to_double(type, r->swapped, raw, w * rows, group);
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t l = 0; l < w; l++)
 				values[i * cols + j + l] = group[l * rows + i];
 	}
 	data->kind = KDR_MAT_DENSE;
-	data->rows = rows;
-	data->cols = cols;
+	data->rows = v->rows;
+	data->cols = v->cols;
 	data->dense = values;
 	values = NULL;
 done:
+	kdri_free(ctx, raw);
 	kdri_free(ctx, group);
 	kdri_free(ctx, values);
 	return st;
 }
 
-static kdr_status read_sparse(kdr_context *ctx, const char *label, const matvar_t *v, kdr_data *data)
+/* A whole element of integers or of numbers: exactly one of the two results is wanted. */
+static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, double **reals, int64_t *count)
 {
 	kdr_status st;
-	const mat_sparse_t *s = v->data;
-	kdri_element type;
-	int64_t rows = (int64_t)v->dims[0], cols = (int64_t)v->dims[1];
-	if (!s || !s->jc || s->njc < 1 || !element_of(v->data_type, &type))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its data are damaged or truncated", label);
-	/* nzmax entries may be reserved; jc tells how many there are. */
-	int64_t nnz = s->jc[s->njc - 1];
-	if (nnz > s->nir || nnz > s->ndata || (nnz > 0 && (!s->ir || !s->data)))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its data are damaged or truncated", label);
-	KDR_TRY(kdri_compressed_check(ctx, label, rows, cols, true, s->njc, nnz, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &data->rowptr, s->njc));
-	KDR_TRY(KDRI_NEW(ctx, &data->col, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &data->val, nnz));
-	for (int64_t j = 0; j < s->njc; j++)
-		data->rowptr[j] = s->jc[j];
-	for (int64_t p = 0; p < nnz; p++) {
-		if (s->ir[p] >= rows) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an index %u is outside 0 .. %lld", label,
-			               s->ir[p], (long long)(rows - 1));
+	element e;
+	kdri_element type = KDRI_ELEMENT_I1;
+	unsigned char *raw = NULL;
+	int64_t *whole = NULL;
+	double *real = NULL;
+	KDR_TRY(take_numbers(ctx, r, &e, &type, count));
+	KDR_TRY(KDRI_NEW(ctx, &raw, e.size));
+	KDR_TRY(take_data(ctx, r, &e, 0, raw, e.size));
+	if (integers) {
+		KDR_TRY(KDRI_NEW(ctx, &whole, *count));
+		if (!kdri_element_to_int64(type, r->swapped, raw, *count, whole)) {
+			st = damaged(ctx, r);
 			goto done;
 		}
-		data->col[p] = (int32_t)s->ir[p];
+		*integers = whole;
+		whole = NULL;
 	}
-	kdri_element_to_double(type, false, s->data, nnz, data->val);
-	data->rows = rows;
-	data->cols = cols;
-	KDR_TRY(kdri_compressed_finish(ctx, label, data, true, nnz));
+	if (reals) {
+		KDR_TRY(KDRI_NEW(ctx, &real, *count));
+		kdri_element_to_double(type, r->swapped, raw, *count, real);
+		*reals = real;
+		real = NULL;
+	}
+done:
+	kdri_free(ctx, raw);
+	kdri_free(ctx, whole);
+	kdri_free(ctx, real);
+	return st;
+}
+
+static kdr_status read_sparse(kdr_context *ctx, reader *r, const variable *v, kdr_data *data)
+{
+	kdr_status st;
+	int64_t *rows = NULL, nrows = 0, nptr = 0, nvalues = 0, nnz;
+	KDR_TRY(take_array(ctx, r, &rows, NULL, &nrows));
+	KDR_TRY(take_array(ctx, r, &data->rowptr, NULL, &nptr));
+	KDR_TRY(take_array(ctx, r, NULL, &data->val, &nvalues));
+	/* More entries may be reserved than there are: the last pointer tells. */
+	nnz = nptr > 0 ? data->rowptr[nptr - 1] : 0;
+	if (nnz < 0 || nnz > nrows || nnz > nvalues) {
+		st = damaged(ctx, r);
+		goto done;
+	}
+	KDR_TRY(kdri_compressed_check(ctx, r->path, v->rows, v->cols, true, nptr, nnz, nnz));
+	KDR_TRY(KDRI_NEW(ctx, &data->col, nnz));
+	for (int64_t p = 0; p < nnz; p++) {
+		if (rows[p] < 0 || rows[p] >= v->rows) {
+			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: an index %lld is outside 0 .. %lld",
+			               r->path, v->name, (long long)rows[p], (long long)(v->rows - 1));
+			goto done;
+		}
+		data->col[p] = (int32_t)rows[p];
+	}
+	data->rows = v->rows;
+	data->cols = v->cols;
+	KDR_TRY(kdri_compressed_finish(ctx, r->path, data, true, nnz));
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------- */
+
+static kdr_status open_file(kdr_context *ctx, reader *r)
+{
+	kdr_status st;
+	char header[128];
+	size_t got = 0;
+	end_variable(r);
+	kdri_input_close(ctx, r->in);
+	r->in = NULL;
+	KDR_TRY(kdri_input_open(ctx, r->path, &r->in));
+	KDR_TRY(kdri_input_read(ctx, r->in, header, sizeof header, &got));
+	if (got < sizeof header)
+		return damaged(ctx, r);
+	r->swapped = (memcmp(header + 126, "IM", 2) == 0) != kdri_little_endian();
+done:
+	return st;
+}
+
+/* Goes to the variable, or through all of them to find the only matrix. */
+static kdr_status find(kdr_context *ctx, reader *r, const char *wanted, kdri_mat_search *search, variable *v)
+{
+	kdr_status st;
+	bool found;
+	KDR_TRY(open_file(ctx, r));
+	for (;;) {
+		KDR_TRY(next_variable(ctx, r, v, &found));
+		if (!found)
+			break;
+		if (wanted && strcmp(v->name, wanted) == 0)
+			return KDR_OK;
+		kdri_mat_note(search, v->name, problem_of(v));
+		KDR_TRY(skip(ctx, r));
+	}
+	KDR_TRY(kdri_mat_choose(ctx, r->path, wanted, search));
 done:
 	return st;
 }
 
 kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data)
 {
-	kdr_status st = KDR_OK;
-	kdri_mat_search search = { 0 };
-	struct stat info;
-	matvar_t *v = NULL;
-	mat_t *mat = stat(path, &info) == 0 ? Mat_Open(path, MAT_ACC_RDONLY) : NULL;
-	if (!mat)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a MATLAB file", path);
-	while ((v = Mat_VarReadNextInfo(mat)) != NULL) {
-		if (v->name && wanted && strcmp(v->name, wanted) == 0)
-			break;
-		if (v->name)
-			kdri_mat_note(&search, v->name, problem_of(v));
-		Mat_VarFree(v);
-	}
-	if (!v) {
-		KDR_TRY(kdri_mat_choose(ctx, path, wanted, &search));
-		v = Mat_VarReadInfo(mat, search.name);
-	}
-	const char *problem = v ? problem_of(v) : "damaged";
+	kdr_status st;
+	reader *r = NULL;
+	variable v = { 0 };
+	kdri_mat_search search = { 0 }, again = { 0 };
+	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
+	r->path = path;
+	KDR_TRY(find(ctx, r, wanted, &search, &v));
+	if (!wanted)
+		KDR_TRY(find(ctx, r, search.name, &again, &v));
+	const char *problem = problem_of(&v);
 	if (problem) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is %s; a real matrix of two dimensions is needed",
-		               path, wanted ? wanted : search.name, problem);
+		               path, v.name, problem);
 		goto done;
 	}
-	double most = KDRI_MAX(0x1p26, (double)info.st_size * KDRI_DEFLATE_MOST);
-	if (v->class_type != MAT_C_SPARSE && (double)v->dims[0] * (double)v->dims[1] > most) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s:%s: claims %zu x %zu numbers in a file of %lld bytes",
-		               path, v->name, v->dims[0], v->dims[1], (long long)info.st_size);
-		goto done;
-	}
-	if (Mat_VarReadDataAll(mat, v) != 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: its data are damaged or truncated", path,
-		               v->name);
-		goto done;
-	}
-	KDR_TRY(v->class_type == MAT_C_SPARSE ? read_sparse(ctx, path, v, data)
-	                                      : read_dense(ctx, path, v, data));
+	KDR_TRY(v.class_id == C_SPARSE ? read_sparse(ctx, r, &v, data) : read_dense(ctx, r, &v, data));
 done:
-	Mat_VarFree(v);
-	Mat_Close(mat);
+	if (r) {
+		end_variable(r);
+		kdri_input_close(ctx, r->in);
+	}
+	kdri_free(ctx, r);
 	return st;
 }
-
-#endif

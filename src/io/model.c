@@ -56,7 +56,7 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
 				        "%s: column %lld is called '%s'; the model was fitted on '%s' there",
-				        data->name, (long long)(j + 1), data->features[j], m->features[j]);
+				        data->name, (long long)j + 1, data->features[j], m->features[j]);
 	return KDR_OK;
 }
 

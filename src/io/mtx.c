@@ -8,9 +8,6 @@
  * The header is not trusted: room is made for what the file can hold, whatever it declares. A matrix
  * may have at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one
  * entry for every 64. */
-#include <stdio.h>
-#include <strings.h>
-
 #include "io/mtx.h"
 
 enum { FREE_ROWS = 1 << 22, ROWS_PER_ENTRY = 64 };
@@ -81,6 +78,11 @@ static const char *next_word(const char *p, char word[32])
 	return p;
 }
 
+static bool is(const char *text, const char *word)
+{
+	return kdri_same_word(text, strlen(text), word);
+}
+
 static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *line, kdri_mtx_header *h)
 {
 	char banner[32], object[32], format[32], field[32], symmetry[32];
@@ -89,33 +91,32 @@ static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *l
 	p = next_word(p, format);
 	p = next_word(p, field);
 	next_word(p, symmetry);
-	if (strcasecmp(banner, "%%MatrixMarket") != 0)
+	if (!is(banner, "%%matrixmarket"))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line 1 is not a Matrix Market header: it has to begin with "
 		                 "'%%%%MatrixMarket matrix'",
 		                 path);
-	if (strcasecmp(object, "matrix") != 0)
+	if (!is(object, "matrix"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: holds a Matrix Market '%s': only 'matrix' is read", path, object);
-	h->array = strcasecmp(format, "array") == 0;
-	h->pattern = strcasecmp(field, "pattern") == 0;
-	if (!h->array && strcasecmp(format, "coordinate") != 0)
+	h->array = is(format, "array");
+	h->pattern = is(field, "pattern");
+	if (!h->array && !is(format, "coordinate"))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: Matrix Market format '%s': coordinate or array are allowed", path,
 		                 format);
-	if (strcasecmp(field, "complex") == 0 || strcasecmp(symmetry, "hermitian") == 0)
+	if (is(field, "complex") || is(symmetry, "hermitian"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: complex matrices are not supported", path);
-	if (strcasecmp(field, "real") != 0 && strcasecmp(field, "double") != 0 &&
-	    strcasecmp(field, "integer") != 0 && strcasecmp(field, "unsigned-integer") != 0 &&
-	    (!h->pattern || h->array))
+	if (!is(field, "real") && !is(field, "double") && !is(field, "integer") &&
+	    !is(field, "unsigned-integer") && (!h->pattern || h->array))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: Matrix Market field '%s': real, integer%s are allowed", path, field,
 		                 h->array ? "" : " or pattern");
-	if (strcasecmp(symmetry, "general") == 0)
+	if (is(symmetry, "general"))
 		h->symmetry = KDRI_MTX_GENERAL;
-	else if (strcasecmp(symmetry, "symmetric") == 0)
+	else if (is(symmetry, "symmetric"))
 		h->symmetry = KDRI_MTX_SYMMETRIC;
-	else if (strcasecmp(symmetry, "skew-symmetric") == 0)
+	else if (is(symmetry, "skew-symmetric"))
 		h->symmetry = KDRI_MTX_SKEW;
 	else
 		return kdri_fail(
@@ -371,7 +372,7 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	KDR_TRY(KDRI_NEW0(ctx, &rowptr, h->rows + 1));
 	for (int64_t p = 0; p < t.count; p++) {
 		rowptr[t.row[p] + 1]++;
-		if (t.val[p] - t.val[p] != 0) {
+		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
 			        "%s: the entries of row %d, column %d add up to more than a double holds",

@@ -278,7 +278,8 @@ size_t kdri_npy_make_header(const char *descr, int ndim, const int64_t *shape,
 	size_t length = (size_t)n + 11, total = (length + 63) / 64 * 64;
 	memset(out + 10 + n, ' ', total - 11 - (size_t)n);
 	out[total - 1] = '\n';
-	memcpy(out, "\x93NUMPY\x01\x00", 8);
+	static const unsigned char version_1[8] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
+	memcpy(out, version_1, sizeof version_1);
 	out[8] = (unsigned char)(total - 10);
 	out[9] = (unsigned char)((total - 10) >> 8);
 	return total;

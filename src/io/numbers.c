@@ -7,10 +7,8 @@
  *     parsing without fallback", 2023, prove that no further check is needed].
  *  3. With more than 19 digits the value lies in [w, w + 1) x 10^q. Nearly always both ends round to
  *     the same double; else the digits are compared, as big integers, with the point half-way. */
-#include <strings.h>
-
-#include "io/io.h"
 #include "io/numbers.h"
+#include "io/io.h"
 #include "io/pow5_table.h"
 
 typedef struct decimal {
@@ -265,12 +263,12 @@ static const char *take_word(const char *p, const char *end, bool negative, doub
 	size_t room = (size_t)(end - p);
 	double v;
 	size_t length;
-	if (room >= 3 && strncasecmp(p, "nan", 3) == 0) {
+	if (room >= 3 && kdri_same_word(p, 3, "nan")) {
 		v = NAN;
 		length = 3;
-	} else if (room >= 3 && strncasecmp(p, "inf", 3) == 0) {
+	} else if (room >= 3 && kdri_same_word(p, 3, "inf")) {
 		v = INFINITY;
-		length = room >= 8 && strncasecmp(p, "infinity", 8) == 0 ? 8 : 3;
+		length = room >= 8 && kdri_same_word(p, 8, "infinity") ? 8 : 3;
 	} else {
 		return NULL;
 	}

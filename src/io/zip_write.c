@@ -63,7 +63,7 @@ static kdr_status write_member(kdr_context *ctx, kdri_output *o, const kdri_zip_
 	*at += (uint64_t)(p - header) + name + r->size + (wide ? 20 : 0);
 	if (wide) {
 		p = put(put(header, 1, 2), 16, 2);
-		p = put(put(p, r->size, 8), r->size, 8);
+		put(put(p, r->size, 8), r->size, 8);
 		KDR_TRY(kdri_output_write(ctx, o, header, 20));
 	}
 	for (int i = 0; i < m->nparts; i++)

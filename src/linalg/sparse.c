@@ -29,17 +29,17 @@ typedef void mul_strip(const kdr_csr *x, int64_t begin, int64_t end, const doubl
 typedef void tmul_strip(const kdr_csr *x, int32_t low, int32_t high, const double *b, int64_t ldb, double *y,
                         int64_t ldy);
 
-/* The first of p..end-1 whose column is at least `low`. */
+/* The first of p..end-1 whose column is at least `low`, or end. Without branches, which no processor
+ * could predict here. */
 static inline int64_t first_from(const int32_t *col, int64_t p, int64_t end, int32_t low)
 {
-	while (p < end) {
-		int64_t middle = p + (end - p) / 2;
-		if (col[middle] < low)
-			p = middle + 1;
-		else
-			end = middle;
+	int64_t left = end - p;
+	while (left > 1) {
+		int64_t half = left / 2;
+		p += col[p + half - 1] < low ? half : 0;
+		left -= half;
 	}
-	return p;
+	return p + (left == 1 && col[p] < low);
 }
 
 /* Asks for the W numbers at `row` before they are needed: rows of B or Y are visited in no order that
@@ -181,7 +181,8 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 	enum { MOST = 128 };
 	int32_t cuts[MOST + 1];
 	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k;
-	int64_t ranges = work > SERIAL_WORK && ctx->threads > 1 ? KDRI_MIN(2 * ctx->threads, MOST) : 1;
+	/* With fewer than four columns the searches take as long as the products. */
+	int64_t ranges = work > SERIAL_WORK && k >= 4 ? KDRI_MIN(ctx->threads, MOST) : 1;
 	cut_columns(x, ranges, cuts);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (ranges > 1)
 	for (int64_t r = 0; r < ranges; r++) {

@@ -256,7 +256,7 @@ kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int6
                         const int64_t *supply, const int64_t *demand, kdri_arc *flow, double *u, double *v)
 {
 	kdr_status st;
-	int64_t nodes = rows + cols, row, col;
+	int64_t nodes = rows + cols, row = 0, col = 0;
 	tree t = { .cost = cost, .rows = rows, .cols = cols, .tolerance = 16 * DBL_EPSILON };
 	int64_t *first = NULL, *incident = NULL, *queue = NULL, *unmet = NULL;
 	KDR_TRY(KDRI_NEW(ctx, &t.node, nodes));

@@ -75,7 +75,7 @@ static const kdri_dump_strings *find_strings(const kdri_prep_dump *dump, const c
 
 /* The array of that name, type and size, which must be there. */
 static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, kdr_dtype type,
-                       int64_t count, void *out)
+                       int64_t count, const void **out)
 {
 	const kdri_dump_array *a = find(dump, name);
 	if (!a || !a->data)
@@ -85,17 +85,18 @@ static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char 
 		                 "preprocessing in the model: %s: %lld %s expected, found %lld %s", name,
 		                 (long long)count, type == KDR_INT64 ? "integers" : "numbers",
 		                 (long long)a->count, a->type == KDR_INT64 ? "integers" : "numbers");
-	memcpy(out, &a->data, sizeof a->data);
+	*out = a->data;
 	return KDR_OK;
 }
 
 static kdr_status get_int(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, int64_t min,
                           int64_t max, int64_t *out)
 {
-	const int64_t *value = NULL;
-	kdr_status st = need(ctx, dump, name, KDR_INT64, 1, &value);
+	const void *raw = NULL;
+	kdr_status st = need(ctx, dump, name, KDR_INT64, 1, &raw);
 	if (st != KDR_OK)
 		return st;
+	const int64_t *value = raw;
 	if (*value < min || *value > max)
 		return damaged(ctx, name, "out of range");
 	*out = *value;
@@ -121,9 +122,10 @@ static kdr_status get_reals(kdr_context *ctx, const kdri_prep_dump *dump, const 
                             bool positive, double **out)
 {
 	kdr_status st;
-	const double *values = NULL;
+	const void *raw = NULL;
 	double *copy = NULL;
-	KDR_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &values));
+	KDR_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
+	const double *values = raw;
 	for (int64_t i = 0; i < count; i++)
 		if (!isfinite(values[i]) || (positive && !(values[i] > 0)))
 			return damaged(ctx, name,
@@ -163,11 +165,12 @@ done:
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	kdr_status st;
-	const int64_t *place = NULL;
+	const void *raw = NULL;
 	int64_t *kept = NULL, n = 0;
 	if (!find(dump, "place"))
 		return KDR_OK;
-	KDR_TRY(need(ctx, dump, "place", KDR_INT64, p->cols, &place));
+	KDR_TRY(need(ctx, dump, "place", KDR_INT64, p->cols, &raw));
+	const int64_t *place = raw;
 	for (int64_t j = 0; j < p->cols; j++) {
 		if (place[j] != -1 && place[j] != n)
 			return damaged(ctx, "place", "columns must be numbered from 0 on");

@@ -32,20 +32,26 @@ static int64_t column(const row_view *r, int64_t p)
 	return r->col ? r->col[p] : p;
 }
 
+static uint64_t bits_of(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
 static uint64_t hash_row(const row_view *r)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u;
 	for (int64_t p = 0; p < r->count; p++) {
 		if (r->val[p] == 0)
 			continue;
-		uint64_t bits, state = h ^ (uint64_t)column(r, p) * 0xff51afd7ed558ccdu;
-		memcpy(&bits, &r->val[p], sizeof bits);
-		state ^= bits;
+		uint64_t state = h ^ (uint64_t)column(r, p) * 0xff51afd7ed558ccdu ^ bits_of(r->val[p]);
 		h = kdri_splitmix64(&state);
 	}
 	return h;
 }
 
+/* Bit for bit, so that NaN equals itself. */
 static bool same_row(const row_view *a, const row_view *b)
 {
 	int64_t p = 0, q = 0;
@@ -56,7 +62,7 @@ static bool same_row(const row_view *a, const row_view *b)
 			q++;
 		if (p == a->count || q == b->count)
 			return p == a->count && q == b->count;
-		if (column(a, p) != column(b, q) || memcmp(&a->val[p], &b->val[q], sizeof *a->val) != 0)
+		if (column(a, p) != column(b, q) || bits_of(a->val[p]) != bits_of(b->val[q]))
 			return false;
 		p++;
 		q++;

@@ -1,8 +1,14 @@
-/* Any bytes as an .h5ad file, with a column of classes asked for. SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/fuzz/fuzz_file.h"
+/* AnnData files with anything in them, and a column of classes asked for. SPDX-License-Identifier:
+ * BSD-3-Clause */
+#include "tests/fuzz/fuzz_h5.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const kdr_read_options options = { .label_column = "kind", .header = -1 };
-	return fuzz_format(&kdri_format_h5ad, &options, data, size);
+	fuzz_script s = { data, data + size };
+	const char *path = fuzz_matrix_file(fuzz_byte(&s) & 1);
+	fuzz_change(path, &s);
+	fuzz_read(&kdri_format_h5ad, &options, path);
+	unlink(path);
+	return 0;
 }

@@ -112,7 +112,7 @@ class Library:
         for t, x in enumerate(xs):
             task = tasks[t]
             task.name = b"t%d" % t
-            task.k = k
+            task.k = k[t] if isinstance(k, (list, tuple)) else k
             if sp.issparse(x):
                 parts = (x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float64))
                 task.x.kind = 1
@@ -154,7 +154,7 @@ class Library:
             p = C.cast(a.data, C.POINTER(C.c_int64 if a.type else C.c_double))
             value = np.ctypeslib.as_array(p, shape).copy() if np.prod(shape) else np.zeros(shape)
             out["arrays"][a.name.decode(), a.task] = value
-        out["centres"] = [v for (name, _), v in sorted(out["arrays"].items()) if name == "centres"]
+        out["centres"] = [v for (name, _), v in sorted(out["arrays"].items()) if name in ("centres", "centroids")]
         p = lib.kdr_result_objective(result, C.byref(n))
         out["objective"] = np.ctypeslib.as_array(p, (n.value,)).copy() if n.value else np.zeros(0)
         out["iterations"] = lib.kdr_result_iterations(result)

@@ -77,7 +77,7 @@ static void error__control_characters__stay_on_one_line(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdri_fail(ctx, KDR_ERR_DATA, "a\nb\tc%c", 27);
+	kdri_set_error(ctx, "a\nb\tc%c", 27);
 	assert_string_equal(kdr_context_error(ctx), "a?b?c?");
 	kdr_context_free(ctx);
 }

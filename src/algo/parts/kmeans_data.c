@@ -28,9 +28,10 @@ static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
 	w->threads = work > share_above ? w->ctx->threads : 1;
 	w->bounds = algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
 	int64_t least = dense ? 2 : 4; /* tiles the kernels take in one go */
+	int64_t most = (w->tiles + least - 1) / least;
 	if (groups < 1)
-		groups = dense ? KDRI_MIN(w->tiles / least, 8) : 1;
-	groups = KDRI_MAX(1, KDRI_MIN(groups, w->tiles / least));
+		groups = dense ? 8 : 1;
+	groups = KDRI_MIN(groups, most);
 	w->group_tiles = (w->tiles + groups - 1) / groups;
 	w->group_tiles = (w->group_tiles + least - 1) / least * least;
 	w->group_tiles = KDRI_MIN(w->group_tiles, w->tiles);

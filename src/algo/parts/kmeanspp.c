@@ -186,7 +186,7 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	for (int64_t i = 0; i < n; i++)
 		s.nearest[i] = INFINITY;
 	for (; chosen < w->k && total > 0; chosen++) {
-		int64_t rows[CANDIDATES], count = chosen ? trials : 1, best = 0;
+		int64_t rows[CANDIDATES] = { 0 }, count = chosen ? trials : 1, best = 0;
 		double potential[CANDIDATES];
 		for (int64_t c = 0; c < count; c++)
 			rows[c] = draw(&s, total, rng);

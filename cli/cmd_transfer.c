@@ -1,0 +1,348 @@
+/* kindred transfer. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char default_method[] = "svm";
+
+static const cli_option own_options[] = {
+	{ .name = "method",
+	  .letter = 'm',
+	  .value = "METHOD",
+	  .help = "the method (default svm); 'kindred methods' lists them" },
+	{ .name = "source",
+	  .value = "FILE",
+	  .repeats = true,
+	  .help = "a labelled data set; may be given several times" },
+	{ .name = "labels",
+	  .value = "FILE",
+	  .repeats = true,
+	  .help = "classes of a source, a line a sample; one for each --source" },
+	{ .name = "target",
+	  .value = "FILE",
+	  .repeats = true,
+	  .help = "a data set to label; may be given several times" },
+	{ .name = "bridge",
+	  .value = "FILE",
+	  .repeats = true,
+	  .help = "an unlabelled set between source and target" },
+	{ .name = "target-labels",
+	  .value = "FILE",
+	  .help = "classes of the target where they are known, '?' elsewhere; they stay fixed" },
+	{ .name = "set",
+	  .value = "NAME=VALUE",
+	  .repeats = true,
+	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	{ .name = "truth",
+	  .value = "FILE[,FILE...]",
+	  .help = "known classes of each target, used for scoring alone" },
+	{ .name = "score", .help = "score against <target>.labels beside each target" },
+	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "What to do", own_options },
+	{ "Output", cli_output_options },
+	{ "Preprocessing, in this order", cli_prep_options },
+	{ "Reading", cli_reading_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* The data sets of one run: sources first, then bridges, then targets. */
+typedef struct transfer {
+	int sources, bridges, targets;
+	cli_task_arg *list;
+	cli_tasks tasks;
+	char **classes; /* names, in order of first appearance in the sources */
+	int64_t nclasses;
+	int64_t **labels; /* per task: class of each row, -1 unknown, or NULL */
+} transfer;
+
+static int count_of(const cli_args *args, const char *option)
+{
+	int n = 0;
+	while (cli_get_nth(args, option, n))
+		n++;
+	return n;
+}
+
+/* "target", then "target2", "target3". */
+static void fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
+{
+	for (int i = 0; i < count; i++) {
+		to[i].path = cli_get_nth(args, option, i);
+		if (i == 0)
+			snprintf(to[i].name, sizeof to[i].name, "%s", option);
+		else
+			snprintf(to[i].name, sizeof to[i].name, "%s%d", option, i + 1);
+	}
+}
+
+static int collect(const cli_args *args, transfer *t)
+{
+	t->sources = count_of(args, "source");
+	t->bridges = count_of(args, "bridge");
+	t->targets = count_of(args, "target");
+	int labels = count_of(args, "labels");
+	if (t->sources == 0 || t->targets == 0) {
+		cli_error("transfer needs --source FILE and --target FILE");
+		return EXIT_USAGE;
+	}
+	if (labels != t->sources && !(labels == 0 && cli_get(args, "label-column", NULL))) {
+		cli_error("transfer needs the classes of each source: %d --labels for %d --source (or "
+		          "--label-column)",
+		          labels, t->sources);
+		return EXIT_USAGE;
+	}
+	if (cli_positional_count(args) > 0) {
+		cli_error("'%s' stands alone: data sets are named with --source, --bridge and --target",
+		          cli_positional(args, 0));
+		return EXIT_USAGE;
+	}
+	t->list = calloc((size_t)(t->sources + t->bridges + t->targets), sizeof *t->list);
+	if (!t->list) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	fill(t->list, args, "source", t->sources);
+	fill(t->list + t->sources, args, "bridge", t->bridges);
+	fill(t->list + t->sources + t->bridges, args, "target", t->targets);
+	return EXIT_DONE;
+}
+
+/* The index of a class, added if it is new and `add`; -1 if unknown, -2 without memory. */
+static int64_t class_index(transfer *t, const char *name, bool add)
+{
+	for (int64_t c = 0; c < t->nclasses; c++)
+		if (strcmp(t->classes[c], name) == 0)
+			return c;
+	if (!add)
+		return -1;
+	char **grown = realloc(t->classes, (size_t)(t->nclasses + 1) * sizeof *grown);
+	if (!grown)
+		return -2;
+	t->classes = grown;
+	size_t size = strlen(name) + 1;
+	char *copy = malloc(size);
+	if (!copy)
+		return -2;
+	memcpy(copy, name, size);
+	t->classes[t->nclasses] = copy;
+	return t->nclasses++;
+}
+
+/* Translates labels (indices into `names`) to classes of the run. */
+static int take_labels(transfer *t, int task, const int64_t *values, int64_t n, const char *const *names,
+                       int64_t count, bool add)
+{
+	int64_t *map = malloc((size_t)(count + 1) * sizeof *map), *out = malloc((size_t)n * sizeof *out);
+	int code = map && out ? EXIT_DONE : EXIT_OTHER;
+	for (int64_t c = 0; c < count && code == EXIT_DONE; c++) {
+		bool unknown = strcmp(names[c], "?") == 0;
+		map[c] = unknown ? -1 : class_index(t, names[c], add);
+		if (map[c] == -2) {
+			code = EXIT_OTHER;
+		} else if (map[c] == -1 && !unknown) {
+			cli_error("--target-labels: no source has the class '%s'", names[c]);
+			code = EXIT_DATA;
+		}
+	}
+	for (int64_t i = 0; i < n && code == EXIT_DONE; i++)
+		out[i] = values[i] < 0 ? -1 : map[values[i]];
+	if (code == EXIT_OTHER)
+		cli_error("out of memory");
+	if (code == EXIT_DONE)
+		t->labels[task] = out;
+	else
+		free(out);
+	free(map);
+	return code;
+}
+
+static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
+{
+	int code = EXIT_DONE;
+	t->labels = calloc((size_t)t->tasks.count, sizeof *t->labels);
+	if (!t->labels) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int i = 0; i < t->sources && code == EXIT_DONE; i++) {
+		const char *path = cli_get_nth(args, "labels", i);
+		const kdr_data *data = t->tasks.data[i];
+		if (path) {
+			kdr_labels *l = NULL;
+			code = cli_labels_read(ctx, path, data, "classes", &l);
+			if (code == EXIT_DONE)
+				code = take_labels(t, i, l->values, l->n, (const char *const *)l->names,
+				                   l->count, true);
+			kdr_labels_free(l);
+		} else {
+			int64_t count;
+			const char *const *names = kdr_data_classes(data, &count);
+			kdr_mat x = kdr_data_mat(data);
+			if (!kdr_data_labels(data)) {
+				cli_error("%s has no classes: give --labels or --label-column",
+				          kdr_data_path(data));
+				return EXIT_DATA;
+			}
+			code = take_labels(t, i, kdr_data_labels(data), kdr_mat_rows(&x), names, count, true);
+		}
+	}
+	if (code == EXIT_DONE && t->nclasses < 2) {
+		cli_error("the sources have %lld class%s: at least two are needed", (long long)t->nclasses,
+		          t->nclasses == 1 ? "" : "es");
+		return EXIT_DATA;
+	}
+	const char *known = cli_get(args, "target-labels", NULL);
+	if (code == EXIT_DONE && known) {
+		int target = t->sources + t->bridges;
+		kdr_labels *l = NULL;
+		code = cli_labels_read(ctx, known, t->tasks.data[target], "known classes", &l);
+		if (code == EXIT_DONE)
+			code = take_labels(t, target, l->values, l->n, (const char *const *)l->names,
+			                   l->count, false);
+		kdr_labels_free(l);
+	}
+	return code;
+}
+
+static int fit(kdr_context *ctx, const transfer *t, cli_run *run, kdr_result **result)
+{
+	kdr_task *list = calloc((size_t)t->tasks.count, sizeof *list);
+	if (!list) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t i = 0; i < t->tasks.count; i++)
+		list[i] = (kdr_task){
+			.name = kdr_data_name(t->tasks.data[i]),
+			.role = i < t->sources                ? KDR_ROLE_SOURCE
+			        : i < t->sources + t->bridges ? KDR_ROLE_BRIDGE
+			                                      : KDR_ROLE_TARGET,
+			.x = kdr_data_mat(t->tasks.data[i]),
+			.k = t->nclasses,
+			.labels = t->labels[i],
+		};
+	kdr_problem problem = { .tasks = list, .ntasks = t->tasks.count, .classes = t->nclasses };
+	double start = cli_now();
+	cli_session_limit(ctx);
+	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+	run->seconds_fit = cli_now() - start;
+	free(list);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* --- scoring: classes keep their names, so accuracy is the share of equal ones ---------------------------
+ */
+
+/* Known classes of the targets as read by the shared code, moved to the targets' places. */
+static int read_truth(kdr_context *ctx, const cli_args *args, transfer *t)
+{
+	int64_t first = t->sources + t->bridges;
+	cli_tasks targets = t->tasks;
+	targets.data += first;
+	targets.truth += first;
+	targets.init += first;
+	targets.count = t->targets;
+	return cli_tasks_labels(ctx, args, &targets);
+}
+
+static int score(kdr_context *ctx, const transfer *t, cli_run *run)
+{
+	int code = cli_score(ctx, run);
+	for (int64_t i = t->sources + t->bridges; i < t->tasks.count && code == EXIT_DONE; i++) {
+		const kdr_labels *truth = t->tasks.truth[i];
+		int64_t n, right = 0;
+		const int64_t *labels = kdr_result_labels(run->result, i, &n);
+		if (!truth || !labels)
+			continue;
+		for (int64_t r = 0; r < n; r++)
+			right += strcmp(truth->names[truth->values[r]], t->classes[labels[r]]) == 0;
+		run->scores[i].acc = (double)right / (double)n;
+		for (int64_t c = 0; c < truth->count; c++) {
+			bool known = false;
+			for (int64_t k = 0; k < t->nclasses && !known; k++)
+				known = strcmp(truth->names[c], t->classes[k]) == 0;
+			if (!known)
+				cli_warn("class '%s' of the truth of %s is in no source: its samples count "
+				         "as wrong",
+				         truth->names[c], kdr_data_name(t->tasks.data[i]));
+		}
+	}
+	return code;
+}
+
+static void release(transfer *t)
+{
+	for (int64_t i = 0; t->labels && i < t->tasks.count; i++)
+		free(t->labels[i]);
+	for (int64_t c = 0; c < t->nclasses; c++)
+		free(t->classes[c]);
+	free(t->labels);
+	free(t->classes);
+	free(t->list);
+	cli_tasks_free(&t->tasks);
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	transfer t = { 0 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	cli_run job = { .args = args,
+		        .command = "transfer",
+		        .method = cli_get(args, "method", default_method),
+		        .tasks = &t.tasks,
+		        .seconds_start = cli_now() };
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	if ((code = cli_method_check(job.method, KDR_FAMILY_TRANSFER)) != EXIT_DONE ||
+	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
+	    (code = collect(args, &t)) != EXIT_DONE)
+		goto done;
+	job.options = options;
+	if ((code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
+	            EXIT_DONE ||
+	    (code = read_classes(ctx, args, &t)) != EXIT_DONE ||
+	    (code = read_truth(ctx, args, &t)) != EXIT_DONE ||
+	    (code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE ||
+	    (code = fit(ctx, &t, &job, &result)) != EXIT_DONE)
+		goto done;
+	job.result = result;
+	job.classes = (const char *const *)t.classes;
+	job.nclasses = t.nclasses;
+	if ((code = score(ctx, &t, &job)) != EXIT_DONE || (code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
+		goto done;
+	code = cli_method_exit(args, result);
+done:
+	free(job.scores);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	release(&t);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_transfer = {
+	.name = "transfer",
+	.usage = "[-m METHOD] --source FILE --labels FILE --target FILE [--bridge FILE]... [OPTION...]",
+	.summary = "label a data set from a labelled one",
+	.description = "Learns from the source, whose classes are in --labels (a line a sample) or in a "
+	               "column (--label-column), and "
+	               "labels the target. Columns are matched by name where all sets have names, else by "
+	               "position.\n\n"
+	               "Without -o the result (JSON) goes to standard output; with -o DIR it is written "
+	               "there, with target.labels: "
+	               "the class of each sample, a line a sample.",
+	.example = "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight "
+	           "tfidf --norm l2 -o out",
+	.groups = groups,
+	.run = run,
+};
