@@ -119,6 +119,55 @@ static kdr_status fit_pooled(kdr_context *ctx)
 	return st;
 }
 
+/* ncut on both kinds of graph and with both kinds of rounding. */
+static kdr_status fit_ncut(kdr_context *ctx)
+{
+	static const char *const settings[][3] = { { "cosine", "10", "kmeans" },
+		                                   { "gauss", "0", "rotation" } };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 2 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		st = kdr_options_new(ctx, "ncut", &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "similarity", settings[i][0]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "neighbors", settings[i][1]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "rounding", settings[i][2]);
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, "ncut", &problem, options, &result);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
+static kdr_status fit_direct_transfer(kdr_context *ctx)
+{
+	static const char *const methods[] = { "gfhf", "llgc", "svm", "logreg", "tsvm" };
+	kdr_status st = KDR_OK;
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0] && st == KDR_OK; i++) {
+		kdr_task tasks[2] = { { .name = "s",
+			                .role = KDR_ROLE_SOURCE,
+			                .x = kdr_mat_from_dense(points, N, D),
+			                .labels = labels_a },
+			              { .name = "t",
+			                .role = KDR_ROLE_TARGET,
+			                .x = kdr_mat_from_csr(N, D, rowptr, columns, points) } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+		kdr_result *result = NULL;
+		st = kdr_fit(ctx, methods[i], &problem, NULL, &result);
+		kdr_result_free(result);
+	}
+	return st;
+}
+
 static kdr_status evaluate(kdr_context *ctx)
 {
 	kdr_scores scores;
@@ -236,6 +285,8 @@ static const struct {
 	{ "fit_dense", fit_dense },
 	{ "fit_sparse_spherical", fit_sparse_spherical },
 	{ "fit_pooled", fit_pooled },
+	{ "fit_ncut", fit_ncut },
+	{ "fit_direct_transfer", fit_direct_transfer },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },
