@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const char default_method[] = "kmeans";
 
 static const cli_option own_options[] = {
