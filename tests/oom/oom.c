@@ -168,6 +168,91 @@ static kdr_status fit_direct_transfer(kdr_context *ctx)
 	return st;
 }
 
+/* The methods with a subspace: task a dense, task b sparse. */
+static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled, const char *eps)
+{
+	bool transfer = strcmp(method, "lssttc") == 0;
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
+	if (transfer) {
+		tasks[0].role = KDR_ROLE_SOURCE;
+		tasks[0].labels = labels_a;
+		tasks[1].role = KDR_ROLE_TARGET;
+	}
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK && eps)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_lssmtc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssmtc", false, "0.5");
+}
+
+static kdr_status fit_lssttc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssttc", false, "0");
+}
+
+static kdr_status fit_asi(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "asi", true, "0.5");
+}
+
+static kdr_status fit_pca(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "pca-kmeans", true, NULL);
+}
+
+/* Large enough for the W steps by iteration. */
+static kdr_status fit_large(kdr_context *ctx, const char *eps)
+{
+	enum { SIZE = 194 };
+	static double x[SIZE * SIZE];
+	static int64_t init[SIZE];
+	for (int i = 0; i < SIZE; i++) {
+		init[i] = i % 2;
+		for (int j = 0; j < SIZE; j++)
+			x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
+	}
+	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "0");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_direct(kdr_context *ctx)
+{
+	return fit_large(ctx, "0.5");
+}
+
+static kdr_status fit_factored(kdr_context *ctx)
+{
+	return fit_large(ctx, "0");
+}
+
 static kdr_status evaluate(kdr_context *ctx)
 {
 	kdr_scores scores;
@@ -287,6 +372,12 @@ static const struct {
 	{ "fit_pooled", fit_pooled },
 	{ "fit_ncut", fit_ncut },
 	{ "fit_direct_transfer", fit_direct_transfer },
+	{ "fit_lssmtc", fit_lssmtc },
+	{ "fit_lssttc", fit_lssttc },
+	{ "fit_asi", fit_asi },
+	{ "fit_pca", fit_pca },
+	{ "fit_direct", fit_direct },
+	{ "fit_factored", fit_factored },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },
