@@ -299,11 +299,11 @@ done:
 	return st;
 }
 
-/* Puts the best run back into the tasks, with W of its centroids. */
-static kdr_status restore(job *j)
+/* Puts the best run back into the tasks unless it is the last one; W of its centroids. */
+static kdr_status restore(job *j, bool last)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t t = 0; t < j->m.ntasks; t++) {
+	for (int64_t t = 0; !last && t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
 		for (int64_t i = 0; i < b->n; i++)
 			j->labels[t][i] = j->kept[t][i];
@@ -487,11 +487,12 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	kdri_stage_start(ctx, "mbc", (j.runs + compare) * j.max_iter);
 	KDR_TRY(run_all(ctx, &j, compare));
 	compare = compare && j.best.stop != KDR_STOP_TIME && j.best.stop != KDR_STOP_CANCELLED;
+	bool alone_ran = compare;
 	if (compare) {
 		KDR_TRY(run_alone(ctx, &j, alone));
 		compare = j.now.stop != KDR_STOP_TIME && j.now.stop != KDR_STOP_CANCELLED;
 	}
-	KDR_TRY(restore(&j));
+	KDR_TRY(restore(&j, j.runs == 1 && !alone_ran));
 	KDR_TRY(put_tasks(ctx, result, &j));
 	KDR_TRY(put_whitening(ctx, result, &j, -1));
 	KDR_TRY(put_trace(ctx, result, &j));
@@ -557,7 +558,7 @@ static kdr_status fit_bregman(kdr_context *ctx, const kdr_problem *problem, cons
 	for (int64_t t = 0; t < T; t++) {
 		KDR_TRY(job_open(ctx, "bregman", &problem->tasks[t], 1, t, options, 0, false, &j));
 		KDR_TRY(run_all(ctx, &j, 0));
-		KDR_TRY(restore(&j));
+		KDR_TRY(restore(&j, j.runs == 1));
 		KDR_TRY(put_tasks(ctx, result, &j));
 		KDR_TRY(put_whitening(ctx, result, &j, t));
 		loss[t] = j.m.local[0];
