@@ -159,7 +159,6 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 {
 	kdr_status st;
 	kdri_consensus *parts = NULL;
-	kdri_stage_start(ctx, "ensemble", problem->ntasks * kdri_opt_int(options, "runs"));
 	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDR_TRY(fit_task(ctx, &problem->tasks[t], options, t, result, &parts[t]));
@@ -168,7 +167,6 @@ done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_consensus_free(ctx, &parts[t]);
 	kdri_free(ctx, parts);
-	kdri_stage_end(ctx, "ensemble");
 	return st;
 }
 

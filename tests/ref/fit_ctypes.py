@@ -133,10 +133,10 @@ class Library:
         out = {"labels": [], "centres": [], "fields": {}}
         for t in range(lib.kdr_result_ntasks(result)):
             p = lib.kdr_result_labels(result, C.c_int64(t), C.byref(n))
-            out["labels"].append(np.ctypeslib.as_array(p, (n.value,)).copy())
+            out["labels"].append(np.ctypeslib.as_array(p, (n.value,)).copy() if p else None)
             a = lib.kdr_result_array(result, b"centres", C.c_int64(t))
             p = C.cast(a.data, C.POINTER(C.c_double))
-            out["centres"].append(np.ctypeslib.as_array(p, (a.shape[0], a.shape[1])).copy())
+            out["centres"].append(np.ctypeslib.as_array(p, (a.shape[0], a.shape[1])).copy() if p else None)
         p = lib.kdr_result_objective(result, C.byref(n))
         out["objective"] = np.ctypeslib.as_array(p, (n.value,)).copy() if n.value else np.zeros(0)
         out["iterations"] = lib.kdr_result_iterations(result)
