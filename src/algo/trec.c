@@ -34,7 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EXACT_UP_TO = 20000, FIRST_IT_MAX = 40 };
+enum { EXACT_UP_TO = 10000, FIRST_IT_MAX = 40 };
 
 static const char *const classifiers[] = { "svm", "logistic", NULL };
 static const char *const silhouettes[] = { "auto", "exact", "simplified", NULL };
@@ -84,7 +84,7 @@ static const kdr_option_desc options_table[] = {
 	{ .name = "silhouette",
 	  .type = KDR_OPTION_CHOICE,
 	  .choices = silhouettes,
-	  .help = "exact: O(n^2); simplified: distances to centroids; auto: exact up to 20000 samples" },
+	  .help = "exact: O(n^2); simplified: distances to centroids; auto: exact up to 10000 samples" },
 	{ .name = "pairs",
 	  .type = KDR_OPTION_INT,
 	  .initial = 5000,
