@@ -6,19 +6,22 @@
  *     (E1)  J = sum_t L^t + lambda / (T - 1) sum_{t != s} sum_{z,l} w_zl^ts d(u_z^t || u_l^s)
  *     (E2)  L^t = 1/n^t sum_i d(x_i^t || u_{h(i)}^t)
  * small [ZZ10, eq. 9; the sum runs over all ordered pairs of tasks], where d is a Bregman divergence and
- *     (E3)  W^ts >= 0,  rows sum to 1/K^t,  columns to 1/K^s                               [ZZ10, eq. 6,
- * relaxed] by sweeps of three steps, none of which lets J rise: (E4)  W^ts = argmin sum w_zl^ts d(u_z^t ||
- * u_l^s) under (E3), a transportation problem      [ZZ10, eq. 10] (E5)  h^t(i) = argmin_z d(x_i^t || u_z^t)
- * [ZZ10, eq. 12] u_z^t = argmin_u A d(mu_L || u) + B d(u || mu_R), tasks in turn [ZZ10, eq. 13, 14] A = n_z/n
- * + lambda/K,   B = lambda/K,   n_z the samples of cluster z mu_L = (1/n sum_{i in z} x_i + lambda/(T-1)
- * sum_s sum_l w_lz^st u_l^s) / A mu_R = the point whose gradient is lambda/(B (T-1)) sum_s sum_l w_zl^ts grad
- * u_l^s (E6)  d symmetric: u = (A mu_L + B mu_R) / (A + B)                                          [ZZ10,
- * eq. 15] (E7)  else: exact, by (E3) and (E4) of parts/bregman.c. DEVIATION: see there; u_step=geodesic is
- * the paper's, kept only where the value falls, so that J never rises with it either. d_M, how far the
- * partitions of two tasks are apart, is (E8)  d_M = min sum w_zl d(u_z^t || u_l^s), rows of w summing to
- * 1/K^t or n_z^t/n^t, columns likewise [ZZ10, eq. 8] With lambda = 0 a cluster without samples keeps its
- * centroid; else (E6), (E7) place it. W of the last sweep is found anew from the last centroids before it is
- * reported.
+ *     (E3)  W^ts >= 0, rows sum to 1/K^t, columns to 1/K^s                        [ZZ10, eq. 6, relaxed]
+ * by sweeps of three steps, none of which lets J rise:
+ *     (E4)  W^ts = argmin sum_zl w_zl d(u_z^t || u_l^s) under (E3): transportation       [ZZ10, eq. 10]
+ *     (E5)  h^t(i) = argmin_z d(x_i^t || u_z^t)                                          [ZZ10, eq. 12]
+ *           u_z^t = argmin_u A d(mu_L || u) + B d(u || mu_R), tasks in turn          [ZZ10, eq. 13, 14]
+ *           A = n_z/n + lambda/K, B = lambda/K, n_z the samples of cluster z
+ *           mu_L = (1/n sum_{i in z} x_i + lambda/(T-1) sum_s sum_l w_lz^st u_l^s) / A
+ *           mu_R = the point whose gradient is lambda/(B (T-1)) sum_s sum_l w_zl^ts grad u_l^s
+ *     (E6)  d symmetric: u = (A mu_L + B mu_R) / (A + B)                                 [ZZ10, eq. 15]
+ *     (E7)  else: exact, by (E3) and (E4) of parts/bregman.c. DEVIATION: see there; u_step=geodesic is the
+ *           paper's, kept only where the value falls, so that J never rises with it either.
+ * d_M, how far the partitions of two tasks are apart, is
+ *     (E8)  d_M = min sum_zl w_zl d(u_z^t || u_l^s), rows of w summing to 1/K^t or n_z^t/n^t, columns
+ *           likewise                                                                      [ZZ10, eq. 8]
+ * With lambda = 0 a cluster without samples keeps its centroid; else (E6), (E7) place it. W of the last sweep
+ * is found anew from the last centroids before it is reported.
  *
  * T    ntasks             x_i^t   rows of a task          w^ts    weight        d(u^t || u^s)  cost
  * K^t  tasks[t].k         u_z^t   tasks[t].points         h^t     km.label      J              objective()
