@@ -113,6 +113,7 @@ def universities(lib):
 
 def transfer(lib):
     (a, na), (b, nb) = (load("20ng_rec_vs_talk", t) for t in ("task1", "task2"))
+    na, nb = ([name.split(".")[0] for name in names] for names in (na, nb))
     classes = sorted(set(na))
     ya, yb = (np.array([classes.index(c) for c in names]) for names in (na, nb))
     for (x, y), (z, truth) in (((a, ya), (b, yb)), ((b, yb), (a, ya))):
