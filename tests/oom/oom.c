@@ -119,6 +119,57 @@ static kdr_status fit_pooled(kdr_context *ctx)
 	return st;
 }
 
+static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *divergence, const char *start)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "divergence", divergence);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "start", start);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "floor", "0.5");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_mbc(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
+}
+
+static kdr_status fit_mbc_mahalanobis(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
+}
+
+static kdr_status fit_mbc_is(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "is", "random");
+}
+
+static kdr_status fit_bregman_kl(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
+}
+
+static kdr_status emd(kdr_context *ctx)
+{
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	double uniform, proportional;
+	return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
+}
+
 static kdr_status evaluate(kdr_context *ctx)
 {
 	kdr_scores scores;
@@ -236,6 +287,11 @@ static const struct {
 	{ "fit_dense", fit_dense },
 	{ "fit_sparse_spherical", fit_sparse_spherical },
 	{ "fit_pooled", fit_pooled },
+	{ "fit_mbc", fit_mbc },
+	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
+	{ "fit_mbc_is", fit_mbc_is },
+	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "emd", emd },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },
