@@ -180,6 +180,12 @@ static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled
 		tasks[1].role = KDR_ROLE_TARGET;
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
+static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *divergence, const char *start)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	kdr_status st = kdr_options_new(ctx, method, &options);
@@ -189,6 +195,13 @@ static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled
 		st = kdr_options_set(ctx, options, "max_iter", "2");
 	if (st == KDR_OK && eps)
 		st = kdr_options_set(ctx, options, "eps", eps);
+		st = kdr_options_set(ctx, options, "divergence", divergence);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "start", start);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "floor", "0.5");
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, method, &problem, options, &result);
 	kdr_result_free(result);
@@ -251,6 +264,31 @@ static kdr_status fit_direct(kdr_context *ctx)
 static kdr_status fit_factored(kdr_context *ctx)
 {
 	return fit_large(ctx, "0");
+static kdr_status fit_mbc(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
+}
+
+static kdr_status fit_mbc_mahalanobis(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
+}
+
+static kdr_status fit_mbc_is(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "is", "random");
+}
+
+static kdr_status fit_bregman_kl(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
+}
+
+static kdr_status emd(kdr_context *ctx)
+{
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	double uniform, proportional;
+	return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
 }
 
 static kdr_status evaluate(kdr_context *ctx)
@@ -378,6 +416,11 @@ static const struct {
 	{ "fit_pca", fit_pca },
 	{ "fit_direct", fit_direct },
 	{ "fit_factored", fit_factored },
+	{ "fit_mbc", fit_mbc },
+	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
+	{ "fit_mbc_is", fit_mbc_is },
+	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "emd", emd },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },

@@ -25,7 +25,7 @@ typedef struct kdri_breg_domain {
 	const double *whitening, *unwhitening; /* R and its inverse (d x d), or NULL: see kdri_whitening */
 } kdri_breg_domain;
 
-enum { KDRI_BREG_SCRATCH = 6 };
+enum { KDRI_BREG_SCRATCH = 2 + KDRI_TWO_POINT_ROOM };
 
 typedef struct kdri_breg {
 	kdr_context *ctx;

@@ -265,7 +265,9 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	int64_t T = m->ntasks, d = b->d;
 	double share = (double)b->km.filled[z] / (double)b->n, pull = m->lambda / (double)b->k;
 	double *left = room, *right = room + d, *new = room + 2 * d;
-	kdri_two_point both = { .a = share + pull, .b = pull, .left = left, .right = right, .d = d };
+	kdri_two_point both = {
+		.a = share + pull, .b = pull, .left = left, .right = right, .d = d, .room = new
+	};
 	begin_with_mean(b, z, share / both.a, 0, d, left);
 	memset(right, 0, (size_t)d * sizeof *right);
 	for (int64_t s = 0; s < T; s++)
@@ -285,13 +287,13 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	v->inverse(right, d, new);
 	memcpy(right, new, (size_t)d * sizeof *right);
 	if (!m->geodesic) {
-		v->centroid(&both, new, c); /* (E7) */
+		v->centroid(&both, c); /* (E7) */
 		return;
 	}
 	/* The walk may end above where it began: then the centroid stays. */
 	double before = kdri_two_point_value(v, &both, c);
 	memcpy(b->dual + z * d, c, (size_t)d * sizeof *c);
-	kdri_geodesic_centroid(v, &both, new, c);
+	kdri_geodesic_centroid(v, &both, c);
 	if (!(kdri_two_point_value(v, &both, c) < before))
 		memcpy(c, b->dual + z * d, (size_t)d * sizeof *c);
 }
@@ -356,7 +358,7 @@ done:
 
 static kdr_status one_sweep(kdri_mbc *m, double *steps)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	if (m->lambda > 0)
 		KDR_TRY(match_all(m));
 	steps[0] = objective(m);
