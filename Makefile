@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo check bench install format clean
+.PHONY: all setup demo check fuzz bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -14,15 +14,22 @@ setup:
 demo: all
 	build/release/cli/kindred demo -o demo
 
-# Everything continuous integration checks. The run under the sanitizers comes first, the full suite last.
+# Everything continuous integration checks: a minute of fuzzing for each reader, the tests under the sanitizers,
+# and, last, the full suite.
+FUZZ_SECONDS ?= 60
 check:
 	@tools/setup.sh check
+	tools/fuzz.sh $(FUZZ_SECONDS)
 	cmake --preset asan
 	cmake --build --preset asan
 	ctest --test-dir build/asan --output-on-failure -j $(JOBS)
 	cmake --preset ci
 	cmake --build --preset ci
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS)
+
+fuzz:
+	@tools/setup.sh check
+	tools/fuzz.sh $(FUZZ_SECONDS)
 
 # The benchmark tables, each beside a named alternative in the same run.
 bench:

@@ -20,13 +20,14 @@ import warnings
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+import sklearn
 from sklearn.cluster import KMeans
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "ref"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "ref"))
+import common  # noqa: E402  (the benchmarks' own: this folder comes first)
 from fit_ctypes import Library  # noqa: E402
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.environ.get("KINDRED_DATA", os.path.join(HERE, "..", "..", "shared", "data"))
+DATA = common.DATA
 
 
 def usps():
@@ -69,45 +70,56 @@ def start(x, k):
 clock = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
 
 
-def best(f, repeats):
-    times, value = [], None
-    for _ in range(repeats):
-        t = clock()
-        value = f()
-        times.append(clock() - t)
-    return min(times), value
+def clock(f):
+    """Seconds of one call: wall clock, or processor time where KINDRED_CPU_TIME is set."""
+    timer = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
+    begin = timer()
+    f()
+    return timer() - begin
 
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("library")
-    ap.add_argument("cases", nargs="*", default=list(CASES))
-    ap.add_argument("--repeats", type=int, default=3)
-    ap.add_argument("--threads", type=int, default=2)
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("library", help="libkindred.so")
+    ap.add_argument("cases", nargs="*", default=["usps-10", "usps-100", "20ng-20"], help=", ".join(CASES))
+    ap.add_argument("--repeats", type=int, default=5)
+    ap.add_argument("--threads", type=int, default=common.cores())
+    ap.add_argument("--no-save", action="store_true", help="leave results.csv alone")
     args = ap.parse_args()
+    if not common.DATA.is_dir():
+        print(f"kmeans: skipped: no data in {common.DATA}")
+        sys.exit(77)
     lib = Library(args.library)
     lib.threads(args.threads)
     warnings.simplefilter("ignore")
-    print("case        n x d                iterations      sklearn s  ms/it   kindred s  ms/it  speed-up  inertia")
+    rows = []
     for case in args.cases:
         load, k = CASES[case]
         x = load()
         labels, means = start(x, k)
         iters = 20 if case == "million-10" else 100
         problem, keep = lib.prepare([x], k, init=[labels])
-        ours = lambda: lib.fit("kmeans", problem, keep, tol=0, max_iter=iters)  # noqa: E731
-        theirs = lambda: KMeans(  # noqa: E731
-            k, init=means, n_init=1, tol=0, max_iter=iters, algorithm="lloyd"
-        ).fit(x)
+        found = {}
+
+        def ours():
+            return clock(lambda: found.update(a=lib.fit("kmeans", problem, keep, tol=0, max_iter=iters)))
+
+        def theirs():
+            return clock(lambda: found.update(b=KMeans(k, init=means, n_init=1, tol=0, max_iter=iters, algorithm="lloyd").fit(x)))
+
         ours()
-        t0, a = best(ours, args.repeats)
-        t1, b = best(theirs, args.repeats)
-        inertia = a["fields"]["inertia.t0"]
-        print(
-            f"{case:11} {str(x.shape):20} {b.n_iter_:4}/{a['iterations']:<4} {a['stop'][:4]} "
-            f"{t1:10.3f} {1e3 * t1 / b.n_iter_:7.2f} {t0:10.3f} {1e3 * t0 / a['iterations']:7.2f} "
-            f"{t1 / t0:8.1f}x  {inertia / b.inertia_ - 1:+.1e}  labels equal {np.mean(a['labels'][0] == b.labels_):.4f}"
-        )
+        ours_s, peer_s = common.best_of(args.repeats, ours, theirs)
+        a, b = found["a"], found["b"]
+        difference = a["fields"]["inertia.t0"] / b.inertia_ - 1
+        if case != "million-10" and (abs(difference) > 1e-9 or a["iterations"] != b.n_iter_):
+            sys.exit(f"kmeans: {case}: inertia differs by {difference:g}, {a['iterations']} iterations against {b.n_iter_}")
+        rows.append({"bench": "kmeans", "case": f"{case}, {x.shape[0]} x {x.shape[1]}, k={k}, threads={args.threads}",
+                     "ours_s": ours_s, "peer": f"scikit-learn {sklearn.__version__}", "peer_s": peer_s,
+                     "ratio": peer_s / ours_s,
+                     "extra": f"{a['iterations']} iterations, {1e3 * ours_s / a['iterations']:.2f} ms each; inertia "
+                              f"{difference:+.0e}"})
+    common.report(f"k-means: same start, same iterations, same inertia; {args.threads} threads each", rows,
+                  keep=not args.no_save)
 
 
 if __name__ == "__main__":

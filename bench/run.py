@@ -4,7 +4,7 @@
 Each compares kindred with a named alternative in the same run. bench/results.csv is written anew from what
 they measured, so that a change shows in a diff.
 
-Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers; default all)"""
+Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc; default all)"""
 import argparse
 import pathlib
 import platform
@@ -19,6 +19,7 @@ DRIVERS = {
     "spmm": "bench/kindred_bench_shim.so",
     "kmeans": "src/libkindred.so",
     "readers": "src/libkindred.so",
+    "mbc": "src/libkindred.so",
 }
 
 

@@ -4,6 +4,9 @@
 #ifndef KDR_BUILD_COMPILER
 #define KDR_BUILD_COMPILER "unknown compiler"
 #endif
+#ifndef KDR_BUILD_BLAS
+#define KDR_BUILD_BLAS "unknown"
+#endif
 #ifndef KDR_BUILD_TYPE
 #define KDR_BUILD_TYPE "unknown"
 #endif
@@ -17,6 +20,7 @@ const char *kdr_build_info(void)
 {
 	return "compiler: " KDR_BUILD_COMPILER "\n"
 	       "build: " KDR_BUILD_TYPE "\n"
+	       "blas: " KDR_BUILD_BLAS "\n"
 #ifdef _OPENMP
 	       "threads: OpenMP\n"
 #else

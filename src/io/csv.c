@@ -201,7 +201,7 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_c
 		if (l->label >= 0)
 			KDR_TRY(KDRI_GROW(ctx, &t->labels, need));
 	}
-	if (need > t->room) {
+	if (need > t->room || !t->values) {
 		int64_t room = KDRI_MAX(need, kdri_window_foresee(w, whole, need));
 		KDR_TRY(kdri_mul(ctx, room, l->cols, &count));
 		KDR_TRY(KDRI_GROW(ctx, &t->values, count));

@@ -54,7 +54,7 @@ static void first_rows(const kdri_window *w, char delimiter, row rows[2], const 
 	const char *p = w->data + w->begin, *end = w->data + w->end;
 	*open = NULL;
 	rows[0] = next_row(&p, end, delimiter, open);
-	rows[1] = *open ? (row){ 0 } : next_row(&p, end, delimiter, open);
+	rows[1] = rows[0].begin ? next_row(&p, end, delimiter, open) : (row){ 0 };
 }
 
 static char find_delimiter(const kdri_window *w, const char *candidates)

@@ -100,8 +100,7 @@ static kdr_status write_table(kdr_context *ctx, const char *path, const kdr_data
 	writer w = { ctx, NULL, delimiter };
 	double *row = NULL;
 	KDR_TRY(kdri_output_open(ctx, path, force, &w.out));
-	if (d->kind == KDR_MAT_CSR)
-		KDR_TRY(KDRI_NEW0(ctx, &row, d->cols));
+	KDR_TRY(KDRI_NEW0(ctx, &row, d->cols));
 	if (d->features || d->ids || d->labels)
 		KDR_TRY(put_header(&w, d));
 	KDR_TRY(put_rows(&w, d, row));

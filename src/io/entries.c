@@ -128,7 +128,9 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 
 void kdri_entries_sort_row(int64_t count, int32_t *col, double *val)
 {
-	entries e = { NULL, col, val, 0 };
+	entries e = { 0 };
+	e.col = col;
+	e.val = val;
 	for (int64_t i = 1; i < count; i++)
 		if (col[i - 1] > col[i]) {
 			sort(&e, 0, count, 31);

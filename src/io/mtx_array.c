@@ -143,7 +143,7 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 		place at = h->declared > 0 ? place_of(h, 0) : (place){ 0, 0 };
 		kdri_window_close(ctx, w);
 		KDR_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
-		for (int64_t t = 0; t < h->declared; t++)
+		for (int64_t t = 0; line && t < h->declared; t++)
 			put(h, x, &at, line[t]);
 	}
 	data->kind = KDR_MAT_DENSE;

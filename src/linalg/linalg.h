@@ -20,6 +20,12 @@ kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, in
 kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
                      double *c, int64_t ldc);
 
+/* tiles.c: A B' (A m x k, B n x k), never stored: `use` sees entries col..col+cols-1 of one row at a time.
+ * For each row the pieces come in increasing order of columns and on one thread; rows run in parallel. */
+typedef void kdri_tile_fn(void *user, int64_t row, int64_t col, int64_t cols, const double *piece);
+kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                           const double *b, int64_t ldb, kdri_tile_fn *use, void *user);
+
 /* --- dense.c: vectors and small pieces ------------------------------------------------------ */
 
 /* Fixed association: the same value on every run and for every number of threads. */

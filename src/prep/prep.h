@@ -91,20 +91,21 @@ typedef struct kdri_row {
 
 /* Rows are cut into chunks that one thread each works on. The number of chunks depends on the shape
  * alone, since sums are combined in their order. `length` values of storage belong to each chunk. */
-typedef struct kdri_chunks {
+typedef struct kdri_row_chunks {
 	int64_t count, rows, length;
 	bool sparse;
 	int32_t *col;
 	double *val;
-} kdri_chunks;
-kdr_status kdri_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data, kdri_chunks *out);
-void kdri_chunks_free(kdr_context *ctx, kdri_chunks *chunks);
-static inline int64_t kdri_chunk_begin(const kdri_chunks *chunks, int64_t chunk)
+} kdri_row_chunks;
+kdr_status kdri_row_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                               kdri_row_chunks *out);
+void kdri_row_chunks_free(kdr_context *ctx, kdri_row_chunks *chunks);
+static inline int64_t kdri_row_chunk_begin(const kdri_row_chunks *chunks, int64_t chunk)
 {
 	int64_t each = chunks->rows / chunks->count, rest = chunks->rows % chunks->count;
 	return chunk * each + KDRI_MIN(chunk, rest);
 }
-kdri_row kdri_chunk_row(const kdri_chunks *chunks, int64_t chunk);
+kdri_row kdri_row_chunk_row(const kdri_row_chunks *chunks, int64_t chunk);
 
 /* Row i as it is, its columns aligned. */
 void kdri_row_load(const kdr_data *data, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row);
@@ -135,7 +136,7 @@ void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int
 /* All the memory that changing one data set takes. */
 typedef struct kdri_change {
 	bool none; /* the data set stays as it is */
-	kdri_chunks chunks;
+	kdri_row_chunks chunks;
 	double *dense;   /* new storage where the rows grow; else NULL: in place */
 	int64_t *length; /* sparse: new entries of each row; NULL where no row can lose any */
 	char **features; /* new names, or NULL: they stay */

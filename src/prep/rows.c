@@ -15,11 +15,12 @@
 
 /* --- chunks ------------------------------------------------------------------------------------ */
 
-kdr_status kdri_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_chunks *out)
+kdr_status kdri_row_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
+                               kdri_row_chunks *out)
 {
 	enum { MOST_CHUNKS = 64, LEAST_ROWS = 256, MOST_COLUMNS = 1 << 19 };
 	kdr_status st;
-	kdri_chunks c = { .rows = d->rows, .sparse = d->kind == KDR_MAT_CSR };
+	kdri_row_chunks c = { .rows = d->rows, .sparse = d->kind == KDR_MAT_CSR };
 	/* Column statistics are kept for each chunk: wide data get fewer, so that they stay small
 	 * beside the data. */
 	c.count = KDRI_MIN(MOST_CHUNKS, MOST_COLUMNS / KDRI_MAX(prep->cols, 1));
@@ -36,20 +37,20 @@ kdr_status kdri_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_dat
 	if (c.sparse)
 		KDR_TRY(KDRI_NEW(ctx, &c.col, total));
 	*out = c;
-	c = (kdri_chunks){ 0 };
+	c = (kdri_row_chunks){ 0 };
 done:
-	kdri_chunks_free(ctx, &c);
+	kdri_row_chunks_free(ctx, &c);
 	return st;
 }
 
-void kdri_chunks_free(kdr_context *ctx, kdri_chunks *c)
+void kdri_row_chunks_free(kdr_context *ctx, kdri_row_chunks *c)
 {
 	kdri_free(ctx, c->col);
 	kdri_free(ctx, c->val);
-	*c = (kdri_chunks){ 0 };
+	*c = (kdri_row_chunks){ 0 };
 }
 
-kdri_row kdri_chunk_row(const kdri_chunks *c, int64_t chunk)
+kdri_row kdri_row_chunk_row(const kdri_row_chunks *c, int64_t chunk)
 {
 	return (kdri_row){ .col = c->sparse ? c->col + chunk * c->length : NULL,
 		           .val = c->val + chunk * c->length };

@@ -111,11 +111,11 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
                            const kdri_columns *columns, stats *total)
 {
 	kdr_status st;
-	kdri_chunks chunks = { 0 };
+	kdri_row_chunks chunks = { 0 };
 	stats *parts = NULL;
 	double *storage = NULL;
 	int64_t cols = prep->cols, size, arrays = d->kind == KDR_MAT_CSR ? 3 : 2;
-	KDR_TRY(kdri_chunks_new(ctx, prep, d, &chunks));
+	KDR_TRY(kdri_row_chunks_new(ctx, prep, d, &chunks));
 	KDR_TRY(kdri_mul(ctx, chunks.count * arrays, cols, &size));
 	KDR_TRY(KDRI_NEW0(ctx, &parts, chunks.count));
 	KDR_TRY(KDRI_NEW(ctx, &storage, size));
@@ -126,9 +126,10 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 	}
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (chunks.count > 1)
 	for (int64_t c = 0; c < chunks.count; c++) {
-		kdri_row row = kdri_chunk_row(&chunks, c);
+		kdri_row row = kdri_row_chunk_row(&chunks, c);
 		clear(&parts[c], cols);
-		for (int64_t i = kdri_chunk_begin(&chunks, c); i < kdri_chunk_begin(&chunks, c + 1); i++) {
+		for (int64_t i = kdri_row_chunk_begin(&chunks, c); i < kdri_row_chunk_begin(&chunks, c + 1);
+		     i++) {
 			kdri_row_load(d, columns, i, cols, &row);
 			if (set >= 0)
 				kdri_row_weigh(prep, set, &row);
@@ -143,7 +144,7 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 	for (int64_t c = 0; c < chunks.count; c++)
 		join(total, &parts[c], cols);
 done:
-	kdri_chunks_free(ctx, &chunks);
+	kdri_row_chunks_free(ctx, &chunks);
 	kdri_free(ctx, parts);
 	kdri_free(ctx, storage);
 	return st;

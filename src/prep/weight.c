@@ -48,14 +48,14 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 {
 	enum { CHUNKS = 64 };
 	bad_entry found[CHUNKS];
-	kdri_chunks chunks = { .count = CHUNKS, .rows = d->rows };
+	kdri_row_chunks chunks = { .count = CHUNKS, .rows = d->rows };
 	double least = least_value(prep);
 	kdr_mat x = kdr_data_mat(d);
 	bool large = kdr_mat_nnz(&x) > 1 << 15; /* else threads cost more than they save */
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (large)
 	for (int64_t c = 0; c < CHUNKS; c++)
-		found[c] = find_bad(d, columns, least, kdri_chunk_begin(&chunks, c),
-		                    kdri_chunk_begin(&chunks, c + 1));
+		found[c] = find_bad(d, columns, least, kdri_row_chunk_begin(&chunks, c),
+		                    kdri_row_chunk_begin(&chunks, c + 1));
 	for (int64_t c = 0; c < CHUNKS; c++) {
 		const bad_entry *b = &found[c];
 		if (b->row < 0)

@@ -36,7 +36,7 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_dat
 	         o->scale == KDR_SCALE_NONE && !prep->kept;
 	KDR_TRY(new_names(ctx, prep, d, &c.features));
 	if (!c.none) {
-		KDR_TRY(kdri_chunks_new(ctx, prep, d, &c.chunks));
+		KDR_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
 		if (d->kind == KDR_MAT_CSR) {
 			if (prep->cols > INT32_MAX)
 				KDR_TRY(kdri_fail(ctx, KDR_ERR_SIZE,
@@ -60,7 +60,7 @@ done:
 
 void kdri_change_free(kdr_context *ctx, kdri_change *c)
 {
-	kdri_chunks_free(ctx, &c->chunks);
+	kdri_row_chunks_free(ctx, &c->chunks);
 	kdri_free(ctx, c->dense);
 	kdri_free(ctx, c->length);
 	kdri_strings_free(&ctx->allocator, c->features, c->nfeatures);
@@ -78,13 +78,14 @@ static void store_sparse(const kdri_row *row, int64_t i, const kdri_change *c, k
 static void write_rows(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,
                        const kdri_change *change, kdr_data *d)
 {
-	const kdri_chunks *chunks = &change->chunks;
+	const kdri_row_chunks *chunks = &change->chunks;
 	double *to = change->dense ? change->dense : d->dense;
 	int64_t stride = change->dense ? prep->nkept : d->cols;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (chunks->count > 1)
 	for (int64_t c = 0; c < chunks->count; c++) {
-		kdri_row row = kdri_chunk_row(chunks, c);
-		for (int64_t i = kdri_chunk_begin(chunks, c); i < kdri_chunk_begin(chunks, c + 1); i++) {
+		kdri_row row = kdri_row_chunk_row(chunks, c);
+		for (int64_t i = kdri_row_chunk_begin(chunks, c); i < kdri_row_chunk_begin(chunks, c + 1);
+		     i++) {
 			kdri_row_load(d, columns, i, prep->cols, &row);
 			kdri_row_weigh(prep, set, &row);
 			kdri_row_scale(prep, set, &row);

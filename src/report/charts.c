@@ -140,7 +140,7 @@ static int thin(const double *value, int64_t count, double start, point *out)
 			out[n++] = low.x <= high.x ? high : low;
 	}
 	/* The last value is the one that counts. */
-	if (count > 0 && out[n - 1].x < (double)count) {
+	if (count > 0 && n > 0 && out[n - 1].x < (double)count) {
 		if (n == POINTS)
 			n--;
 		out[n++] = (point){ (double)count, value[count - 1] };

@@ -143,7 +143,7 @@ static void lay_out(kdri_html *h, const char *digits, int n, int whole, bool gro
 static void readable(kdri_html *h, double value, int significant)
 {
 	static const char *const superscript[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
-	char digits[20], text[16];
+	char digits[20] = "", text[16];
 	int exponent = 0;
 	if (!isfinite(value)) {
 		kdri_html_raw(h, "–");
@@ -172,7 +172,7 @@ static void readable(kdri_html *h, double value, int significant)
 
 void kdri_html_exact(kdri_html *h, double value)
 {
-	char digits[20], text[16];
+	char digits[20] = "", text[16];
 	int exponent = 0, n = 1, count;
 	if (!isfinite(value) || value == 0) {
 		kdri_html_raw(h, value == 0 ? "0" : "–");

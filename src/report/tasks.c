@@ -123,9 +123,8 @@ static void sizes(kdri_html *h, const kdri_report_task *t)
 		kdri_chart_columns(h, sorted, t->ngroups);
 	sizes_table(h, t, sorted);
 	if (t->ngroups > 1) {
-		double median =
-		        ((double)sorted[t->ngroups / 2].count + (double)sorted[(t->ngroups - 1) / 2].count) /
-		        2;
+		int64_t upper = t->ngroups / 2, lower = (t->ngroups - 1) / 2;
+		double median = ((double)sorted[upper].count + (double)sorted[lower].count) / 2;
 		kdri_html_put(h, "<p class=\"soft small\">Sizes from %lld to %lld, median %g",
 		              (long long)sorted[t->ngroups - 1].count, (long long)sorted[0].count, median);
 		if (empty > 0)

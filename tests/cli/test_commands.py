@@ -83,7 +83,8 @@ class Commands(CliTest):
         text = self.run_kindred("version").stdout
         self.assertRegex(text, r"^kindred \d+\.\d+\.\d+\n$")
         self.assertEqual(self.run_kindred("--version").stdout, text)
-        self.assertIn("compiler", self.run_kindred("version", "-v").stdout)
+        for word in ("compiler", "blas", "threads"):
+            self.assertIn(word, self.run_kindred("version", "-v").stdout)
 
     def test_demo(self):
         done = self.run_kindred("demo", "-o", "d")

@@ -162,7 +162,7 @@ static inline void fuzz_attribute(fuzz_script *s, hid_t file, const char *name)
 	int64_t values[4];
 	hsize_t count = fuzz_byte(s) % 4;
 	for (int i = 0; i < 4; i++)
-		values[i] = (int64_t)(int8_t)fuzz_byte(s) << (fuzz_byte(s) % 8 == 7 ? 55 : 0);
+		values[i] = (int8_t)fuzz_byte(s) * (fuzz_byte(s) % 8 == 7 ? (int64_t)1 << 55 : 1);
 	hid_t type =
 	        text ? fuzz_text_type() : H5Tcopy(fuzz_byte(s) % 2 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE);
 	hid_t space = text || count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL);

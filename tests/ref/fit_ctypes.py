@@ -60,6 +60,7 @@ class Array(C.Structure):
     ]
 
 
+ROLES = {"task": 0, "source": 1, "bridge": 2, "target": 3}
 STOPS = ["converged", "max_iter", "time", "cancelled", "stalled"]
 
 
@@ -70,6 +71,8 @@ class Library:
         lib.kdr_result_labels.restype = C.POINTER(C.c_int64)
         lib.kdr_result_objective.restype = C.POINTER(C.c_double)
         lib.kdr_result_array.restype = Array
+        lib.kdr_result_array_at.restype = Array
+        lib.kdr_result_array_count.restype = C.c_int64
         lib.kdr_result_iterations.restype = C.c_int64
         lib.kdr_result_ntasks.restype = C.c_int64
         lib.kdr_result_field_count.restype = C.c_int64
@@ -92,13 +95,24 @@ class Library:
     def seed(self, n):
         self.lib.kdr_context_set_seed(self.ctx, C.c_uint64(n))
 
+    def transfer(self, xs, labels, classes, weights=None):
+        """A problem of labelled sources (labels[t] given) and targets (labels[t] None or -1 where unknown)."""
+        problem, (tasks, keep, shapes) = self.prepare(xs, classes, weights=weights)
+        problem.classes = classes
+        for t, known in enumerate(labels):
+            tasks[t].role = ROLES["target" if known is None or np.min(known) < 0 else "source"]
+            if known is not None:
+                keep.append(np.ascontiguousarray(known, dtype=np.int64))
+                tasks[t].labels = keep[-1].ctypes.data
+        return problem, (tasks, keep, shapes)
+
     def prepare(self, xs, k, init=None, weights=None, pooled=False):
         """A problem of several tasks, and what must stay alive with it."""
         keep, tasks = [], (Task * len(xs))()
         for t, x in enumerate(xs):
             task = tasks[t]
             task.name = b"t%d" % t
-            task.k = k
+            task.k = k[t] if isinstance(k, (list, tuple)) else k
             if sp.issparse(x):
                 parts = (x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float64))
                 task.x.kind = 1
@@ -112,7 +126,7 @@ class Library:
             if init is not None:
                 keep.append(np.ascontiguousarray(init[t], dtype=np.int64))
                 task.init = keep[-1].ctypes.data
-            if weights is not None:
+            if weights is not None and weights[t] is not None:
                 keep.append(np.ascontiguousarray(weights[t], dtype=np.float64))
                 task.weights = keep[-1].ctypes.data
         return Problem(tasks, len(xs), 0, pooled), (tasks, keep, [x.shape for x in xs])
@@ -130,13 +144,17 @@ class Library:
 
     def unpack(self, result):
         lib, n = self.lib, C.c_int64()
-        out = {"labels": [], "centres": [], "fields": {}}
+        out = {"labels": [], "arrays": {}, "fields": {}}
         for t in range(lib.kdr_result_ntasks(result)):
             p = lib.kdr_result_labels(result, C.c_int64(t), C.byref(n))
             out["labels"].append(np.ctypeslib.as_array(p, (n.value,)).copy() if p else None)
-            a = lib.kdr_result_array(result, b"centres", C.c_int64(t))
-            p = C.cast(a.data, C.POINTER(C.c_double))
-            out["centres"].append(np.ctypeslib.as_array(p, (a.shape[0], a.shape[1])).copy() if p else None)
+        for i in range(lib.kdr_result_array_count(result)):
+            a = lib.kdr_result_array_at(result, C.c_int64(i))
+            shape = tuple(a.shape[: a.ndim])
+            p = C.cast(a.data, C.POINTER(C.c_int64 if a.type else C.c_double))
+            value = np.ctypeslib.as_array(p, shape).copy() if np.prod(shape) else np.zeros(shape)
+            out["arrays"][a.name.decode(), a.task] = value
+        out["centres"] = [v for (name, _), v in sorted(out["arrays"].items()) if name in ("centres", "centroids")]
         p = lib.kdr_result_objective(result, C.byref(n))
         out["objective"] = np.ctypeslib.as_array(p, (n.value,)).copy() if n.value else np.zeros(0)
         out["iterations"] = lib.kdr_result_iterations(result)

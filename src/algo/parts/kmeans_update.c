@@ -89,10 +89,10 @@ static void add_up(kdri_km *w, bool all)
 /* --- centres -------------------------------------------------------------------------------- */
 
 /* Features f0..f1-1 of centre j from its sum (mass 0: it stays), and their share of its traits. */
-static kdri_traits renew(kdri_km *w, int64_t j, int64_t f0, int64_t f1, double mass)
+static kdri_traits renew(kdri_km *w, const double *sums, int64_t j, int64_t f0, int64_t f1, double mass)
 {
 	const kdri_km_table *t = &w->table;
-	return kdri_km_renew(w->centres + j * w->d + f0, w->sums + j * w->d + f0, mass,
+	return kdri_km_renew(w->centres + j * w->d + f0, sums + j * w->d + f0, mass,
 	                     w->shift ? w->shift + f0 : NULL, w->spherical ? NULL : w->mean + f0,
 	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,
 	                     t->feature_step, f1 - f0);
@@ -133,21 +133,28 @@ static void sum_lengths(kdri_km *w, double *length)
 	}
 }
 
-/* Centres, table and traits of the touched clusters; keep: centres stay, the rest follows them. */
-static void renew_centres(kdri_km *w, bool keep)
+/* Where the touched clusters' centres come from; table and traits follow them. */
+typedef enum source { FROM_SUMS, FROM_CENTRES, FROM_POINTS } source;
+
+/* `points` are the centres to be, for FROM_POINTS alone. */
+static void renew_centres(kdri_km *w, source from, const double *points)
 {
 	int64_t blocks = feature_blocks(w);
 	double *length = w->drift; /* free until it is set below */
 	kdri_traits *part = w->partial;
-	if (!keep && w->spherical)
+	if (from == FROM_SUMS && w->spherical)
 		sum_lengths(w, length);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1 && blocks > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		for (int64_t j = 0; j < w->k; j++)
 			if (w->touched[j]) {
-				double mass = keep ? 0 : w->spherical ? length[j] : w->mass[j];
+				double mass = from == FROM_CENTRES  ? 0
+				              : from == FROM_POINTS ? 1
+				              : w->spherical        ? length[j]
+				                                    : w->mass[j];
 				part[b * w->k + j] =
-				        renew(w, j, b * FEATURES, KDRI_MIN(w->d, (b + 1) * FEATURES), mass);
+				        renew(w, from == FROM_POINTS ? points : w->sums, j, b * FEATURES,
+				              KDRI_MIN(w->d, (b + 1) * FEATURES), mass);
 			}
 	for (int64_t j = 0; j < w->k; j++) {
 		w->drift[j] = 0;
@@ -181,14 +188,25 @@ static void renew_centres(kdri_km *w, bool keep)
 void kdri_km_load_centres(kdri_km *w)
 {
 	memset(w->touched, 1, (size_t)w->k);
-	renew_centres(w, true);
+	renew_centres(w, FROM_CENTRES, NULL);
+}
+
+void kdri_km_place(kdri_km *w, const double *points)
+{
+	memset(w->touched, 1, (size_t)w->k);
+	renew_centres(w, FROM_POINTS, points);
+}
+
+void kdri_km_sum(kdri_km *w, bool all)
+{
+	sort_by_cluster(w, all);
+	add_up(w, all);
 }
 
 void kdri_km_update(kdri_km *w, bool all)
 {
-	sort_by_cluster(w, all);
-	add_up(w, all);
-	renew_centres(w, false);
+	kdri_km_sum(w, all);
+	renew_centres(w, FROM_SUMS, NULL);
 }
 
 double kdri_km_objective(const kdri_km *w)

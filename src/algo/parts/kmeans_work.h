@@ -128,6 +128,10 @@ void kdri_km_load_centres(kdri_km *w);
 int64_t kdri_km_fill_empty(kdri_km *w);
 /* Counts samples per cluster from the labels that changed (all: from scratch). */
 void kdri_km_count(kdri_km *w, bool all);
+/* Sums, masses and `touched` from the labels, as below; centres stay. */
+void kdri_km_sum(kdri_km *w, bool all);
+/* Centres from elsewhere (k x d, not spherical): sets drift, so that bounds hold on. */
+void kdri_km_place(kdri_km *w, const double *points);
 /* New centres from the labels: from scratch, or from those that differ from `before`, which then
  * equals them. Sets drift. */
 void kdri_km_update(kdri_km *w, bool all);

@@ -1,0 +1,60 @@
+/* Logistic regression. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Trained on the labelled samples, applied to the target as it is. For each class against the rest,
+ *     (E1)  min over w  |w|^2 / 2 + C sum_i log(1 + exp(-y_i <w, u_i>)),  u_i = (x_i, bias),
+ * the problem of LIBLINEAR's L2R_LR [FCHWL08, eq. 3]; solved in parts/linear.c. Probabilities are
+ *     (E2)  p_c = sigma(s_c) / sum of sigma(s),  s_c = <w_c, u>,  sigma(s) = 1 / (1 + exp(-s)),
+ * for two classes sigma(s_1) and sigma(-s_1), which already sum to one.
+ *
+ * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
+ */
+#include "algo/parts/linear.h"
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_LINEAR(1e-6),
+	KDRI_OPTION_MAX_ITER(1000),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_LINEAR,
+	{ .name = "scores",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n x classes",
+	  .help = "score of each class: the logarithm of its odds" },
+	{ .name = "probabilities",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n x classes",
+	  .help = "probability of each class" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin: LIBLINEAR: a library for large linear "
+	"classification. JMLR 9:1871-1874, 2008. [FCHWL08]",
+	NULL,
+};
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdri_stage_start(ctx, "logreg", kdri_opt_int(options, "max_iter"));
+	kdr_status st = kdri_linear_fit(ctx, problem, options, KDRI_LOSS_LOGISTIC, result);
+	kdri_stage_end(ctx, "logreg");
+	return st;
+}
+
+const kdri_algo kdri_algo_logreg = {
+	.info = { .id = "logreg",
+	          .title = "logistic regression",
+	          .summary = "one class against the rest, trained on the source and applied to the target",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = kdri_linear_predict,
+};

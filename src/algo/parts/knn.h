@@ -1,0 +1,29 @@
+/* Nearest neighbours, exactly, and the graph they make. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_KNN_H
+#define KDRI_KNN_H
+
+#include "linalg/linalg.h"
+
+typedef enum kdri_metric { KDRI_METRIC_COSINE, KDRI_METRIC_EUCLIDEAN } kdri_metric;
+
+/* Row i's neighbours are index[i * k] .. index[i * k + k - 1], nearest first, never i itself; of equally
+ * near ones the lower index comes first. value: their cosines, or their squared distances. The cosine with
+ * a row of zeros is 0. */
+typedef struct kdri_knn {
+	int64_t rows, k;
+	int32_t *index; /* -1 where the search was stopped before it came to the row */
+	double *value;
+} kdri_knn;
+
+/* The k <= rows - 1 nearest neighbours of every row, from all n (n - 1) products, without storing them.
+ * Rows, dense or sparse, in parallel; the same answer for any number of threads. Reports progress as
+ * stage "neighbours". If that asks it to stop, the remaining rows are left without neighbours. */
+kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out);
+void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
+
+/* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j
+ * is not among i's neighbours: an edge wherever one of both has the other. Weights <= 0 and indices -1
+ * make no edge. Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
+kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out);
+
+#endif

@@ -1,0 +1,101 @@
+/* Linear classifiers: the problems of LIBLINEAR's primal solvers. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For each of m outputs separately, with u_i = (x_i, bias),
+ *
+ *   min over w   |w|^2 / 2 + sum_i c_i loss(y_i <w, u_i>),   y_i = -1 or 1, c_i >= 0,
+ *
+ *   squared hinge    loss(z) = max(0, 1 - z)^2        (LIBLINEAR's L2R_L2LOSS_SVC)
+ *   logistic         loss(z) = log(1 + exp(-z))       (LIBLINEAR's L2R_LR)
+ *
+ * As there, the weight of the constant feature `bias` is penalised like the others. */
+#ifndef KDRI_LINEAR_H
+#define KDRI_LINEAR_H
+
+#include "algo/parts/labelled.h"
+
+typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss;
+
+typedef struct kdri_linear_options {
+	kdri_loss loss;
+	double bias;       /* value of the constant feature; 0: none */
+	double tol;        /* stop when the gradient is at most this share of its length at w = 0 */
+	int64_t max_iter;  /* Newton steps */
+	const char *stage; /* name for progress events */
+	kdr_result *trace; /* gets the value after each step, or NULL */
+} kdri_linear_options;
+
+/* Values are sums over the outputs. */
+typedef struct kdri_linear_report {
+	double start, value; /* before the first step, and after the last */
+	int64_t iterations;
+	kdr_stop stop;
+} kdri_linear_report;
+
+/* Minimises all outputs. cost (n x m): c_i times y_i. w ((d + 1) x m, row-major; the last row belongs to
+ * the bias): the start on entry, the minimisers on return. The value never rises from step to step. The
+ * answer does not depend on the number of threads. Being stopped early is no failure: w is then the best so
+ * far. */
+kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs, const double *cost,
+                             const kdri_linear_options *options, double *w, kdri_linear_report *report);
+
+/* scores (n x m) = <w, u_i>. */
+kdr_status kdri_linear_scores(kdr_context *ctx, const kdr_mat *x, int64_t outputs, double bias,
+                              const double *w, double *scores);
+
+/* --- linear_model.c: one against the rest, for methods ------------------------------------------ */
+
+/* Outputs needed for `classes` classes: one for two of them, since the other's is its negative. */
+static inline int64_t kdri_linear_outputs(int64_t classes)
+{
+	return classes == 2 ? 1 : classes;
+}
+/* The class whose samples have y = 1 in `output`. */
+static inline int64_t kdri_linear_class(int64_t classes, int64_t output)
+{
+	return classes == 2 ? 1 : output;
+}
+/* Scores of every class (n x classes) from those of the outputs (n x outputs). */
+void kdri_linear_spread(int64_t n, int64_t classes, const double *outputs, double *scores);
+
+/* The arrays "weights" (classes x d) and "intercept" (classes), as fields and filled from w. */
+#define KDRI_FIELDS_LINEAR                                                                      \
+	{ .name = "weights",                                                                    \
+	  .type = KDR_FLOAT64,                                                                  \
+	  .in_model = true,                                                                     \
+	  .shape = "classes x d",                                                               \
+	  .help = "weights of the features in the score of each class" },                       \
+	{                                                                                       \
+		.name = "intercept", .type = KDR_FLOAT64, .in_model = true, .shape = "classes", \
+		.help = "constant in the score of each class"                                   \
+	}
+kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int64_t classes, double bias,
+                           const double *w);
+/* predict of methods that leave those two arrays: the class of the largest score, the lowest of equals. A
+ * class whose weights and constant are all 0 was never seen, and is left out. */
+kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                               int64_t task, const kdr_mat *x, int64_t *labels);
+/* Fits one against the rest on the labelled samples of a problem and fills the result: svm and logreg. */
+kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdri_loss loss, kdr_result *result);
+
+#define KDRI_OPTIONS_LINEAR(default_tol)                                                                 \
+	{ .name = "cost",                                                                                \
+	  .type = KDR_OPTION_REAL,                                                                       \
+	  .initial = 1,                                                                                  \
+	  .min = 0,                                                                                      \
+	  .max = 1e300,                                                                                  \
+	  .open_min = true,                                                                              \
+	  .symbol = "C",                                                                                 \
+	  .help = "weight of the losses against the length of the weights" },                            \
+	        { .name = "bias",                                                                        \
+		  .type = KDR_OPTION_REAL,                                                               \
+		  .initial = 1,                                                                          \
+		  .min = 0,                                                                              \
+		  .max = 1e300,                                                                          \
+		  .help = "value of a constant feature, which gives the scores an intercept; 0: none" }, \
+	{                                                                                                \
+		.name = "tol", .type = KDR_OPTION_REAL, .initial = (default_tol), .min = 0, .max = 1,    \
+		.help = "stop when the gradient is at most this share of the one at the start"           \
+	}
+
+#endif

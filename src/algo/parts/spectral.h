@@ -1,0 +1,72 @@
+/* The spectral step: clusters of a graph from its leading eigenvectors. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     kdri_spectral_options o = kdri_spectral_defaults(k);
+ *     kdri_spectral_result r = { 0 };
+ *     KDR_TRY(kdri_spectral(ctx, &graph.w.view, &o, &r));
+ *     ... r.labels, r.embedding ...
+ *     kdri_spectral_free(ctx, &r);
+ *
+ * W is symmetric with entries >= 0, dense or sparse. The answer depends on W, the options and the context's
+ * seed, never on the number of threads. */
+#ifndef KDRI_SPECTRAL_H
+#define KDRI_SPECTRAL_H
+
+#include "linalg/linalg.h"
+
+/* How rows of the embedding become clusters: k-means, or the rotation of Yu & Shi (2003). */
+typedef enum kdri_rounding { KDRI_ROUNDING_KMEANS, KDRI_ROUNDING_ROTATION } kdri_rounding;
+
+typedef struct kdri_spectral_options {
+	int64_t k; /* 1 .. n */
+	kdri_rounding rounding;
+	int64_t n_init, max_iter;   /* of the rounding */
+	const int64_t *init_labels; /* borrowed; the rounding starts from these labels, or NULL */
+	uint64_t stream;            /* which random stream of the context's seed */
+} kdri_spectral_options;
+
+/* k-means, 10 runs, 300 iterations. */
+kdri_spectral_options kdri_spectral_defaults(int64_t k);
+
+typedef struct kdri_spectral_result {
+	int64_t *labels;    /* n, in 0..k-1 */
+	double *embedding;  /* n x k: rows of unit length, or of zeros where `unreached` counts them */
+	double *values;     /* k eigenvalues of D^-1/2 W D^-1/2, descending, 0 where there are no more */
+	double ncut;        /* sum over clusters of cut / volume */
+	int64_t components; /* connected components with at least one edge */
+	int64_t isolated;   /* vertices without an edge */
+	int64_t unreached;  /* vertices that no eigenvector in use reaches: the isolated ones, and with more
+	                       components than k those outside the k largest. They join the largest cluster */
+	int64_t nonempty;   /* clusters with vertices */
+	int64_t iterations; /* of the rounding */
+	kdr_stop stop;
+} kdri_spectral_result;
+
+/* On failure *result is untouched. Stopped early, every label is valid: 0 if nothing was found yet. */
+kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral_options *options,
+                         kdri_spectral_result *result);
+void kdri_spectral_free(kdr_context *ctx, kdri_spectral_result *result);
+
+typedef struct kdri_spectrum {
+	double *values;  /* k */
+	double *vectors; /* n x k, orthonormal columns; 0 where fewer than k exist */
+	int64_t components, isolated;
+} kdri_spectrum;
+
+/* The k largest eigenvalues of D^-1/2 W D^-1/2 and their vectors: exact multiplicities, component by
+ * component. A vertex without edges has a row of zeros and no eigenvalue of its own. KDR_ERR_NUMERIC if
+ * ARPACK does not converge, or was asked to stop. */
+kdr_status kdri_spectrum_new(kdr_context *ctx, const kdr_mat *w, int64_t k, kdri_spectrum *out);
+void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s);
+
+/* Sum over clusters of (weight of edges that leave it) / (degrees in it); clusters of no degree add 0. */
+kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *labels, int64_t k, double *out);
+
+/* Connected components by edges of weight > 0: part[i] = 0, 1, .. in order of their first vertex. */
+kdr_status kdri_components(kdr_context *ctx, const kdr_mat *w, int64_t *part, int64_t *count);
+
+/* discretise.c: labels from the unit rows of `rows` (n x k) by the best rotation. */
+kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
+                           const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
+                           kdr_stop *stop);
+
+#endif

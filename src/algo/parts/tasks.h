@@ -1,0 +1,34 @@
+/* Several tasks as one matrix. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TASKS_H
+#define KDRI_TASKS_H
+
+#include "linalg/linalg.h"
+
+/* Tasks below each other; a single one is borrowed, not copied. Task t has rows begin[t]..begin[t+1]-1. */
+typedef struct kdri_stack {
+	kdr_mat x;
+	kdri_own own;
+	int64_t ntasks, *begin;
+} kdri_stack;
+
+kdr_status kdri_stack_new(kdr_context *ctx, const kdr_problem *problem, kdri_stack *out);
+void kdri_stack_free(kdr_context *ctx, kdri_stack *stack);
+
+/* The initial labels of all tasks in one array, or NULL in *out where no task has any. Labels for some
+ * tasks and not for others are an error. */
+kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
+                           int64_t **out);
+
+/* The objective of one run at its start and after each iteration. */
+typedef struct kdri_trace {
+	double start;
+	const double *values;
+	int64_t iterations;
+	kdr_stop stop;
+} kdri_trace;
+
+/* The sum of the traces as the result's objective (a run that has ended holds its last value), the sum of
+ * the starts as objective_start, and the most severe reason to stop. */
+kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result);
+
+#endif

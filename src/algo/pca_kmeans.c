@@ -1,0 +1,382 @@
+/* PCA, then k-means. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  X - 1 m' = V S U'                  m: the mean of the rows
+ *   (E2)  r: the least with sum_{i <= r} s_i^2 >= energy |X - 1 m'|^2
+ *   (E3)  Y = (X - 1 m') U_r                 k-means on the rows of Y
+ *
+ * Each task by itself, or all of them stacked (pooled): PCAKM and All PCAKM of [GZ09] Q. Gu, J. Zhou:
+ * Learning the shared subspace for multi-task clustering and transductive transfer classification. ICDM 2009,
+ * with 95% of the energy as there. The centred matrix is never formed: its Gram matrix is that of X with the
+ * mean taken out,
+ *
+ *   (E4)  X'X - n m m'   (d <= n),      H XX' H, H = I - 11'/n   (n < d)
+ *
+ * and above 3000 on the shorter side the leading directions come from random projections (parts/range.c), at
+ * most 256 of them; a warning says so if they hold less than the energy wanted.
+ *
+ * U_r      u, d x r                        Y        y, n x r
+ * m        mean                            S        s */
+#include "algo/parts/lloyd.h"
+#include "algo/parts/range.h"
+#include "algo/parts/tasks.h"
+
+enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, ROUNDS = 6 };
+
+static const kdr_option_desc options_table[] = {
+	{ .name = "energy",
+	  .type = KDR_OPTION_REAL,
+	  .initial = 0.95,
+	  .min = 0,
+	  .max = 1,
+	  .open_min = true,
+	  .help = "share of the variance that the components kept must hold" },
+	KDRI_OPTION_N_INIT(10),
+	KDRI_OPTION_MAX_ITER(300),
+	KDRI_OPTION_TOL(1e-6),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	{ .name = "mean",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "d",
+	  .help = "mean of the samples" },
+	{ .name = "components",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "d x r",
+	  .help = "principal directions" },
+	{ .name = "variances",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "r",
+	  .help = "sum of squares along each direction" },
+	{ .name = "centres",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "k x r",
+	  .help = "centres of the clusters along the principal directions" },
+	{ .name = "embedding",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n x r",
+	  .help = "samples along the principal directions" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"K. Pearson: On lines and planes of closest fit to systems of points in space. Phil. Mag. 2:559-572, "
+	"1901.",
+	"C. Ding, X. He: K-means clustering via principal component analysis. ICML 2004.",
+	NULL,
+};
+
+typedef struct run {
+	int64_t n, d, rank;
+	double *mean, *u, *s, *y; /* d; d x rank; rank; n x rank */
+	double energy;            /* share held */
+	kdri_kmeans_result clusters;
+} run;
+
+static void run_free(kdr_context *ctx, run *r)
+{
+	kdri_free(ctx, r->mean);
+	kdri_free(ctx, r->u);
+	kdri_free(ctx, r->s);
+	kdri_free(ctx, r->y);
+	kdri_kmeans_free(ctx, &r->clusters);
+}
+
+/* (E4), in place, on the Gram matrix of the shorter side. */
+static void centre_gram(const run *r, double *gram)
+{
+	int64_t n = r->n, d = r->d;
+	if (d <= n) {
+		for (int64_t i = 0; i < d; i++)
+			kdri_axpy(-(double)n * r->mean[i], r->mean, gram + i * d, d);
+		return;
+	}
+	for (int pass = 0; pass < 2; pass++) /* rows, then the columns of what is symmetric no more */
+		for (int64_t i = 0; i < n; i++) {
+			double sum = 0;
+			for (int64_t j = 0; j < n; j++)
+				sum += gram[pass ? j * n + i : i * n + j] / (double)n;
+			for (int64_t j = 0; j < n; j++)
+				gram[pass ? j * n + i : i * n + j] -= sum;
+		}
+}
+
+/* (E2): how many of `found` directions, s descending; at least one, and no others that are rounding. */
+static int64_t choose_rank(run *r, int64_t found, double total, double energy)
+{
+	double sum = r->s[0] * r->s[0];
+	int64_t rank = 1;
+	while (rank < found && r->s[rank] > 1e-6 * r->s[0] && sum < energy * total * (1 - 1e-12)) {
+		sum += r->s[rank] * r->s[rank];
+		rank++;
+	}
+	r->energy = total > 0 ? KDRI_MIN(sum / total, 1) : 1;
+	return rank;
+}
+
+/* All directions of small data: U (d x rank) and S from the centred Gram matrix. */
+static kdr_status components_whole(kdr_context *ctx, const kdr_mat *x, double total, double energy, run *r)
+{
+	kdr_status st;
+	int64_t n = r->n, d = r->d, side = KDRI_MIN(n, d);
+	double *gram = NULL, *w = NULL, *v = NULL;
+	const kdri_centred centred = { x, r->mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	KDR_TRY(KDRI_NEW(ctx, &gram, side * side));
+	KDR_TRY(KDRI_NEW(ctx, &w, side));
+	KDR_TRY(kdri_gram(ctx, x, gram));
+	centre_gram(r, gram);
+	KDR_TRY(kdri_eigh(ctx, side, gram, side, w));
+	for (int64_t j = 0; j < side; j++)
+		r->s[j] = sqrt(KDRI_MAX(w[side - 1 - j], 0));
+	r->rank = choose_rank(r, side, total, energy);
+	KDR_TRY(KDRI_NEW(ctx, &v, side * r->rank));
+	for (int64_t i = 0; i < side; i++)
+		for (int64_t j = 0; j < r->rank; j++)
+			v[i * r->rank + j] =
+			        gram[i * side + side - 1 - j] / (d <= n || r->s[j] == 0 ? 1 : r->s[j]);
+	KDR_TRY(KDRI_NEW(ctx, &r->u, d * r->rank));
+	if (d <= n)
+		memcpy(r->u, v, (size_t)(d * r->rank) * sizeof *v);
+	else
+		KDR_TRY(op.apply_t(ctx, &op, v, r->rank, r->rank, r->u, r->rank));
+done:
+	kdri_free(ctx, gram);
+	kdri_free(ctx, w);
+	kdri_free(ctx, v);
+	return st;
+}
+
+static kdr_status components_leading(kdr_context *ctx, const kdr_mat *x, double total, double energy, run *r)
+{
+	kdr_status st;
+	int64_t found = MOST_DIRECTIONS;
+	double *v = NULL;
+	const kdri_centred centred = { x, r->mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	KDR_TRY(KDRI_NEW(ctx, &v, r->d * found));
+	KDR_TRY(kdri_leading(ctx, &op, found, ROUNDS, NULL, r->s, v));
+	r->rank = choose_rank(r, found, total, energy);
+	KDR_TRY(KDRI_NEW(ctx, &r->u, r->d * r->rank));
+	for (int64_t i = 0; i < r->d; i++)
+		memcpy(r->u + i * r->rank, v + i * found, (size_t)r->rank * sizeof *v);
+done:
+	kdri_free(ctx, v);
+	return st;
+}
+
+/* (E1) to (E3) up to k-means. */
+static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *r)
+{
+	kdr_status st;
+	int64_t n = r->n, d = r->d, side = KDRI_MIN(n, d);
+	double total = 0, *norms = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &r->mean, d));
+	KDR_TRY(KDRI_NEW0(ctx, &r->s, KDRI_MAX(side, MOST_DIRECTIONS)));
+	KDR_TRY(KDRI_NEW(ctx, &norms, n));
+	KDR_TRY(kdri_mat_col_sums(ctx, x, r->mean));
+	KDR_TRY(kdri_mat_row_norms(ctx, x, norms));
+	for (int64_t j = 0; j < d; j++)
+		r->mean[j] /= (double)n;
+	for (int64_t i = 0; i < n; i++)
+		total += norms[i];
+	total = KDRI_MAX(total - (double)n * kdri_nrm2sq(r->mean, d), 0);
+	KDR_TRY(side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r)
+	                            : components_leading(ctx, x, total, energy, r));
+	const kdri_centred centred = { x, r->mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	KDR_TRY(KDRI_NEW(ctx, &r->y, n * r->rank));
+	KDR_TRY(op.apply(ctx, &op, r->u, r->rank, r->rank, r->y, r->rank)); /* (E3) */
+done:
+	kdri_free(ctx, norms);
+	return st;
+}
+
+/* Numbers the clusters in the order of their first samples. Runs that end in one partition differ by rounding
+ * alone, and rounding must not choose the names: dense and sparse data get the same. */
+static kdr_status rename_clusters(kdr_context *ctx, int64_t k, run *r)
+{
+	kdr_status st;
+	int64_t *name = NULL, next = 0;
+	double *centres = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &name, k));
+	KDR_TRY(KDRI_NEW(ctx, &centres, k * r->rank));
+	for (int64_t j = 0; j < k; j++)
+		name[j] = -1;
+	for (int64_t i = 0; i < r->n; i++) {
+		int64_t *to = &name[r->clusters.labels[i]];
+		if (*to < 0)
+			*to = next++;
+		r->clusters.labels[i] = *to;
+	}
+	for (int64_t j = 0; j < k; j++) {
+		if (name[j] < 0)
+			name[j] = next++;
+		memcpy(centres + name[j] * r->rank, r->clusters.centres + j * r->rank,
+		       (size_t)r->rank * sizeof *centres);
+	}
+	memcpy(r->clusters.centres, centres, (size_t)(k * r->rank) * sizeof *centres);
+done:
+	kdri_free(ctx, name);
+	kdri_free(ctx, centres);
+	return st;
+}
+
+static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t stream,
+                          const kdr_options *options, run *r)
+{
+	kdr_status st;
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	o.n_init = kdri_opt_int(options, "n_init");
+	o.max_iter = kdri_opt_int(options, "max_iter");
+	o.tol = kdri_opt_real(options, "tol");
+	o.init_labels = init;
+	o.stream = stream;
+	r->n = kdr_mat_rows(x);
+	r->d = kdr_mat_cols(x);
+	KDR_TRY(embed(ctx, x, kdri_opt_real(options, "energy"), r));
+	kdr_mat y = kdr_mat_from_dense(r->y, r->n, r->rank);
+	KDR_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
+	if (!init)
+		KDR_TRY(rename_clusters(ctx, k, r));
+done:
+	return st;
+}
+
+/* Task t, which has rows begin.. of the run. */
+static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const run *r, int64_t t,
+                           int64_t begin, kdr_result *result)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = r->d, q = r->rank, k = problem->tasks[t].k;
+	int64_t *labels = NULL;
+	double *to = NULL;
+	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	memcpy(labels, r->clusters.labels + begin, (size_t)n * sizeof *labels);
+	KDR_TRY(kdri_result_array(ctx, result, "mean", t, KDR_FLOAT64, 1, (int64_t[]){ d }, &to));
+	memcpy(to, r->mean, (size_t)d * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "components", t, KDR_FLOAT64, 2, (int64_t[]){ d, q }, &to));
+	memcpy(to, r->u, (size_t)(d * q) * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "variances", t, KDR_FLOAT64, 1, (int64_t[]){ q }, &to));
+	for (int64_t j = 0; j < q; j++)
+		to[j] = r->s[j] * r->s[j];
+	KDR_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ k, q }, &to));
+	memcpy(to, r->clusters.centres, (size_t)(k * q) * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
+	memcpy(to, r->y + begin * q, (size_t)(n * q) * sizeof *to);
+done:
+	return st;
+}
+
+static kdr_status put_rank(kdr_context *ctx, const run *r, double energy, kdr_result *result)
+{
+	kdr_status st;
+	KDR_TRY(kdri_result_number(ctx, result, "components", (double)r->rank));
+	KDR_TRY(kdri_result_number(ctx, result, "energy", r->energy));
+	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
+		KDR_TRY(kdri_result_warn(
+		        ctx, result,
+		        "%lld components, the most for data of this size, hold %.1f%% of the "
+		        "variance, not %.1f%%",
+		        (long long)r->rank, 100 * r->energy, 100 * energy));
+done:
+	return st;
+}
+
+static kdr_status run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                            kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t parts = problem->pooled ? 1 : problem->ntasks, *init = NULL;
+	run *runs = NULL;
+	kdri_trace *traces = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &runs, parts));
+	KDR_TRY(KDRI_NEW0(ctx, &traces, parts));
+	if (problem->pooled) {
+		KDR_TRY(kdri_stack_new(ctx, problem, &stack));
+		KDR_TRY(kdri_stack_init(ctx, problem, &stack, &init));
+	}
+	for (int64_t i = 0; i < parts; i++) {
+		const kdr_task *task = &problem->tasks[i];
+		KDR_TRY(run_new(ctx, problem->pooled ? &stack.x : &task->x, task->k,
+		                problem->pooled ? init : task->init, (uint64_t)i, options, &runs[i]));
+		const kdri_kmeans_result *c = &runs[i].clusters;
+		traces[i] = (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop };
+		KDR_TRY(put_rank(ctx, &runs[i], kdri_opt_real(options, "energy"), result));
+	}
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDR_TRY(put_task(ctx, problem, &runs[problem->pooled ? 0 : t], t,
+		                 problem->pooled ? stack.begin[t] : 0, result));
+	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
+done:
+	for (int64_t i = 0; runs && i < parts; i++)
+		run_free(ctx, &runs[i]);
+	kdri_free(ctx, runs);
+	kdri_free(ctx, traces);
+	kdri_free(ctx, init);
+	kdri_stack_free(ctx, &stack);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	static const char stage[] = "pca-kmeans";
+	int64_t parts = problem->pooled ? 1 : problem->ntasks;
+	kdri_stage_start(ctx, stage,
+	                 parts * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
+	kdr_status st = run_tasks(ctx, problem, options, result);
+	kdri_stage_end(ctx, stage);
+	return st;
+}
+
+/* Along the components, then the nearest centre. */
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	kdr_array u = kdr_result_array(fitted, "components", task),
+	          m = kdr_result_array(fitted, "mean", task), c = kdr_result_array(fitted, "centres", task);
+	int64_t n = kdr_mat_rows(x), q = u.shape[1];
+	double *y = NULL;
+	(void)options;
+	if (!u.data || !m.data || !c.data || u.ndim != 2 || c.ndim != 2 || c.shape[1] != q ||
+	    m.shape[0] != u.shape[0])
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no components for task %lld",
+		                 (long long)task + 1);
+	if (u.shape[0] != kdr_mat_cols(x))
+		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's components %lld",
+		                 (long long)kdr_mat_cols(x), (long long)u.shape[0]);
+	const kdri_centred centred = { x, m.data };
+	const kdri_op op = kdri_op_centred(&centred);
+	KDR_TRY(KDRI_NEW(ctx, &y, n * q));
+	KDR_TRY(op.apply(ctx, &op, u.data, q, q, y, q));
+	kdr_mat embedded = kdr_mat_from_dense(y, n, q);
+	KDR_TRY(kdri_kmeans_assign(ctx, &embedded, c.data, c.shape[0], false, labels));
+done:
+	kdri_free(ctx, y);
+	return st;
+}
+
+const kdri_algo kdri_algo_pca_kmeans = {
+	.info = { .id = "pca-kmeans",
+	          .title = "PCA, then k-means",
+	          .summary = "k-means along the principal components, each task by itself or all pooled",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = predict,
+};

@@ -1,0 +1,55 @@
+/* Linear support vector machine. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Trained on the labelled samples, applied to the target as it is: what transfer methods are measured
+ * against. For each class against the rest,
+ *     (E1)  min over w  |w|^2 / 2 + C sum_i max(0, 1 - y_i <w, u_i>)^2,  u_i = (x_i, bias),
+ * the problem of LIBLINEAR's L2R_L2LOSS_SVC and scikit-learn's LinearSVC [FCHWL08, eq. 2]; solved in
+ * parts/linear.c. A sample gets the class with the largest score <w, u>.
+ *
+ * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
+ */
+#include "algo/parts/linear.h"
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_LINEAR(1e-6),
+	KDRI_OPTION_MAX_ITER(1000),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_LINEAR,
+	{ .name = "scores",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n x classes",
+	  .help = "score of each class, positive on its side of the margin" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin: LIBLINEAR: a library for large linear "
+	"classification. JMLR 9:1871-1874, 2008. [FCHWL08]",
+	NULL,
+};
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdri_stage_start(ctx, "svm", kdri_opt_int(options, "max_iter"));
+	kdr_status st = kdri_linear_fit(ctx, problem, options, KDRI_LOSS_SQUARED_HINGE, result);
+	kdri_stage_end(ctx, "svm");
+	return st;
+}
+
+const kdri_algo kdri_algo_svm = {
+	.info = { .id = "svm",
+	          .title = "linear support vector machine",
+	          .summary = "one class against the rest, trained on the source and applied to the target",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = kdri_linear_predict,
+};

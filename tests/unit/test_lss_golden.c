@@ -1,0 +1,155 @@
+/* LSSMTC, LSSTTC and ASI against numbers computed by another program (tests/golden/golden_lss.json). */
+#include "algo/parts/lss.h"
+#include "tests/unit/golden.h"
+
+static const double tolerance = 1e-9;
+
+typedef struct sample {
+	int64_t ntasks, n, d, c, l;
+	double *x, *w0;
+	int64_t *labels, *begin;
+	bool *fixed;
+	kdri_lss_options options;
+} sample;
+
+static sample sample_of(const json_t *g)
+{
+	sample s = { 0 };
+	const json_t *x = json_object_get(g, "X");
+	s.ntasks = (int64_t)json_array_size(x);
+	s.c = (int64_t)golden_number(g, "c");
+	s.l = (int64_t)golden_number(g, "l");
+	s.d = (int64_t)json_array_size(json_array_get(json_array_get(x, 0), 0));
+	s.begin = calloc((size_t)s.ntasks + 1, sizeof *s.begin);
+	s.fixed = calloc((size_t)s.ntasks, sizeof *s.fixed);
+	for (int64_t t = 0; t < s.ntasks; t++)
+		s.begin[t + 1] = s.begin[t] + (int64_t)json_array_size(json_array_get(x, (size_t)t));
+	s.n = s.begin[s.ntasks];
+	s.x = golden_numbers(x, NULL);
+	s.w0 = golden_numbers(json_object_get(g, "W0"), NULL);
+	bool transfer = strcmp(json_string_value(json_object_get(g, "algorithm")), "LSSTTC") == 0;
+	s.labels = malloc((size_t)s.n * sizeof *s.labels);
+	int64_t *first = golden_integers(json_object_get(g, transfer ? "y_source" : "labels0"), NULL);
+	memcpy(s.labels, first, (size_t)(transfer ? s.begin[1] : s.n) * sizeof *first);
+	free(first);
+	if (transfer) {
+		first = golden_integers(json_object_get(g, "labels0"), NULL);
+		memcpy(s.labels + s.begin[1], first, (size_t)(s.n - s.begin[1]) * sizeof *first);
+		free(first);
+		s.fixed[0] = true;
+	}
+	s.options = (kdri_lss_options){
+		.lambda = golden_number(g, "lam"),
+		.subspace = { .l = s.l, .c = s.c, .eps = golden_number(g, "eps"), .energy = 1 },
+		.root = strcmp(json_string_value(json_object_get(g, "form")), "sqrt") == 0,
+		.soften = golden_number(g, "shift"),
+		.max_iter = (int64_t)golden_number(g, "T"),
+		.tol = 0,
+		.stage = "golden",
+		.w0 = s.w0,
+	};
+	return s;
+}
+
+static void sample_free(sample *s)
+{
+	free(s->x);
+	free(s->w0);
+	free(s->labels);
+	free(s->begin);
+	free(s->fixed);
+}
+
+/* Columns from first on of the trace, until the run ended: with tol = 0 it ends where J stands still. */
+static void check_trace(const char *name, const kdri_lss *run, const json_t *g)
+{
+	double *want = golden_numbers(json_object_get(g, "trace"), NULL);
+	double *parts = golden_numbers(json_object_get(g, "within_cross"), NULL);
+	int64_t most = (int64_t)golden_number(g, "T");
+	for (int64_t i = 0; i <= most; i++) {
+		int64_t at = KDRI_MIN(i, run->iterations) - 1;
+		const double *got = at < 0 ? run->start : run->trace + 3 * at;
+		double expected[3] = { want[i], parts[2 * i], parts[2 * i + 1] };
+		for (int j = 0; j < 3; j++)
+			if (!(fabs(got[j] - expected[j]) <= tolerance * fmax(1, fabs(expected[j]))))
+				fail_msg("%s: part %d of the objective after %lld is %.17g, expected %.17g",
+				         name, j, (long long)i, got[j], expected[j]);
+	}
+	free(want);
+	free(parts);
+}
+
+static void check_case(kdr_context *ctx, const json_t *g)
+{
+	const char *name = json_string_value(json_object_get(g, "name"));
+	sample s = sample_of(g);
+	kdr_mat x = kdr_mat_from_dense(s.x, s.n, s.d);
+	kdri_lss_problem p = { &x, s.ntasks, s.c, s.begin, s.labels, s.fixed };
+	kdri_lss run = { 0 };
+	assert_ok(ctx, kdri_lss_run(ctx, &p, &s.options, &run));
+	check_trace(name, &run, g);
+
+	double *wwt = malloc((size_t)(s.d * s.d) * sizeof *wwt),
+	       *wm = malloc((size_t)(s.d * s.c) * sizeof *wm);
+	assert_ok(ctx, kdri_gemm(ctx, false, true, s.d, s.d, s.l, 1, run.w, s.l, run.w, s.l, 0, wwt, s.d));
+	assert_ok(ctx,
+	          kdri_gemm(ctx, false, true, s.d, s.c, s.l, 1, run.w, s.l, run.shared, s.l, 0, wm, s.c));
+	golden_close(name, "W W'", wwt, json_object_get(g, "WWt"), tolerance);
+	golden_close(name, "W M", wm, json_object_get(g, "WM"), tolerance);
+	int64_t from = s.fixed[0] ? s.begin[1] : 0;
+	golden_close(name, "P", run.p + from * s.c, json_object_get(g, s.fixed[0] ? "P2" : "P"), tolerance);
+	int64_t *labels = golden_integers(json_object_get(g, "labels"), NULL);
+	assert_memory_equal(labels, run.labels + from, (size_t)(s.n - from) * sizeof *labels);
+	free(labels);
+	free(wwt);
+	free(wm);
+	kdri_lss_free(ctx, &run);
+	sample_free(&s);
+}
+
+static void lss__golden_cases__same_numbers(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	json_t *root = golden_load("golden_lss.json"), *cases = json_object_get(root, "cases");
+	assert_true(json_array_size(cases) > 10);
+	for (size_t i = 0; i < json_array_size(cases); i++)
+		check_case(ctx, json_array_get(cases, i));
+	json_decref(root);
+	kdr_context_free(ctx);
+}
+
+/* F = (1,-1), x = 0: P goes back and forth in the printed form; the root reaches J = 0 in one step. */
+static void p_step__printed_form__goes_back_and_forth(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	json_t *root = golden_load("golden_lss.json"), *g = json_object_get(root, "plain_two_cycle");
+	double *f = golden_numbers(json_object_get(g, "F"), NULL),
+	       *p0 = golden_numbers(json_object_get(g, "P0"), NULL);
+	double a[2] = { 0, 0 }, b[4] = { f[0] * f[0], f[0] * f[1], f[1] * f[0], f[1] * f[1] };
+	double p[2] = { p0[0], p0[1] };
+	for (int step = 0; step < 6; step++) {
+		assert_ok(ctx, kdri_lss_update(ctx, 1, 2, a, b, false, p));
+		assert_near(p[0], step % 2 ? p0[0] : p0[1], 1e-12);
+		double j = p[0] * f[0] + p[1] * f[1];
+		assert_near(j * j, 0.64, 1e-12);
+	}
+	p[0] = p0[0], p[1] = p0[1];
+	assert_ok(ctx, kdri_lss_update(ctx, 1, 2, a, b, true, p));
+	assert_near(p[0], 0.3, 1e-12);
+	assert_near(p[1], 0.3, 1e-12);
+	free(f);
+	free(p0);
+	json_decref(root);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lss__golden_cases__same_numbers),
+		cmocka_unit_test(p_step__printed_form__goes_back_and_forth),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
