@@ -38,6 +38,8 @@ static const cli_option own_options[] = {
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each target, used for scoring alone" },
+	{ .name = "guard",
+	  .help = "keep the partition found without the source where the transfer is not trusted" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
@@ -309,6 +311,14 @@ static int run(cli_args *args)
 	    (code = collect(args, &t, &list)) != EXIT_DONE)
 		goto done;
 	job.options = options;
+	if (cli_flag(args, "guard")) {
+		kdr_status st = kdr_options_set(ctx, options, "guard", "true");
+		if (st != KDR_OK) {
+			cli_error("--guard: method '%s' has no such option", job.method);
+			code = EXIT_USAGE;
+			goto done;
+		}
+	}
 	if ((code = cli_tasks_read(ctx, args, list, t.sources + t.bridges + t.targets, &t.tasks)) !=
 	            EXIT_DONE ||
 	    (code = read_classes(ctx, args, &t)) != EXIT_DONE ||
@@ -317,9 +327,14 @@ static int run(cli_args *args)
 	    (code = fit(ctx, &t, &job, &result)) != EXIT_DONE)
 		goto done;
 	job.result = result;
-	job.classes = (const char *const *)t.classes;
-	job.nclasses = t.nclasses;
-	if ((code = score(ctx, &t, &job)) != EXIT_DONE || (code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
+	/* Clusters of the target have no names, and are scored by the best map. */
+	bool named = !(kdr_algo_find(job.method)->flags & KDR_ALGO_CLUSTERS_TARGET);
+	if (named) {
+		job.classes = (const char *const *)t.classes;
+		job.nclasses = t.nclasses;
+	}
+	if ((code = named ? score(ctx, &t, &job) : cli_score(ctx, &job)) != EXIT_DONE ||
+	    (code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
 		goto done;
 	code = cli_method_exit(args, result);
 done:

@@ -17,17 +17,17 @@ typedef struct golden {
 static void load(kdr_context *ctx, golden *g, const char *data, const char *plan, int64_t n)
 {
 	int64_t size;
-	g->root = golden_load("trec");
-	g->x = golden_reals(g->root, data, &size);
+	g->root = golden_load("trec.json");
+	g->x = golden_numbers(json_object_get(g->root, data), &size);
 	g->n = n;
 	g->d = size / n;
-	const json_t *list = golden_get(g->root, plan);
+	const json_t *list = json_object_get(g->root, plan);
 	g->runs = (int64_t)json_array_size(list);
 	for (int64_t l = 0; l < g->runs; l++) {
 		const json_t *run = json_array_get(list, (size_t)l);
-		int64_t m, *features = golden_ints(run, "features", &m);
-		g->plan[l] = (kdri_run){ .k = json_integer_value(golden_get(run, "k")), .nfeatures = m };
-		g->plan[l].centres = golden_ints(run, "centres", NULL);
+		int64_t m, *features = golden_integers(json_object_get(run, "features"), &m);
+		g->plan[l] = (kdri_run){ .k = json_integer_value(json_object_get(run, "k")), .nfeatures = m };
+		g->plan[l].centres = golden_integers(json_object_get(run, "centres"), NULL);
 		g->plan[l].features = malloc((size_t)m * sizeof(int32_t));
 		for (int64_t j = 0; j < m; j++)
 			g->plan[l].features[j] = (int32_t)features[j];
@@ -69,9 +69,9 @@ static void ensemble__golden_plan__labels_coassociation_and_silhouettes(void **s
 	for (int s = 0; s < 2; s++) {
 		golden g;
 		load(ctx, &g, keys[s][0], keys[s][1], rows[s]);
-		int64_t *labels = golden_ints(g.root, keys[s][2], NULL);
-		double *h = golden_reals(g.root, keys[s][3], NULL),
-		       *silhouette = golden_reals(g.root, keys[s][4], NULL);
+		int64_t *labels = golden_integers(json_object_get(g.root, keys[s][2]), NULL);
+		double *h = golden_numbers(json_object_get(g.root, keys[s][3]), NULL),
+		       *silhouette = golden_numbers(json_object_get(g.root, keys[s][4]), NULL);
 		for (int64_t i = 0; i < g.runs * g.n; i++)
 			assert_int_equal(g.e.label[i], labels[i]);
 		for (int64_t i = 0; i < g.n; i++) {
@@ -94,7 +94,7 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 	kdr_context *ctx = unit_context();
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
-	const json_t *traces = golden_get(g.root, "inertia_traceT");
+	const json_t *traces = json_object_get(g.root, "inertia_traceT");
 	for (int64_t l = 0; l < g.runs; l++) {
 		const kdri_run *run = &g.plan[l];
 		const json_t *trace = json_array_get(traces, (size_t)l);
@@ -143,7 +143,8 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
 	int64_t m = g.e.offset[g.runs];
-	double *eig = golden_reals(g.root, "eig", NULL), *want = golden_reals(g.root, "embedding", NULL),
+	double *eig = golden_numbers(json_object_get(g.root, "eig"), NULL),
+	       *want = golden_numbers(json_object_get(g.root, "embedding"), NULL),
 	       *table = malloc((size_t)(m * K) * sizeof *table), values[K],
 	       *u = malloc((size_t)(g.n * K) * sizeof *u);
 	assert_ok(ctx, kdri_consensus_spectrum(ctx, &g.e, K, values, table));
@@ -156,7 +157,7 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 			assert_near(sign * u[i * K + j], want[i * K + j], 1e-9);
 	}
 	/* The golden partition, from another start of k-means, is a fixed point of ours. */
-	int64_t *labels = golden_ints(g.root, "ec_labels", NULL);
+	int64_t *labels = golden_integers(json_object_get(g.root, "ec_labels"), NULL);
 	kdri_consensus_options o = { .k = K, .most = K, .n_init = 1, .max_iter = 100, .init = labels };
 	kdri_consensus c = { 0 };
 	assert_ok(ctx, kdri_consensus_new(ctx, &g.e, &o, &c));

@@ -15,10 +15,10 @@ typedef struct golden {
 static kdri_ensemble ensemble(const json_t *root, const char *labels, const char *silhouette,
                               const char *plan, int64_t *n)
 {
-	int64_t size, *label = golden_ints(root, labels, &size);
-	kdri_ensemble e = { .runs = (int64_t)json_array_size(golden_get(root, plan)) };
+	int64_t size, *label = golden_integers(json_object_get(root, labels), &size);
+	kdri_ensemble e = { .runs = (int64_t)json_array_size(json_object_get(root, plan)) };
 	*n = e.n = size / e.runs;
-	e.silhouette = golden_reals(root, silhouette, NULL);
+	e.silhouette = golden_numbers(json_object_get(root, silhouette), NULL);
 	e.label = malloc((size_t)size * sizeof *e.label);
 	for (int64_t i = 0; i < size; i++)
 		e.label[i] = (int32_t)label[i];
@@ -28,10 +28,10 @@ static kdri_ensemble ensemble(const json_t *root, const char *labels, const char
 
 static golden load(void)
 {
-	golden g = { .root = golden_load("trec") };
+	golden g = { .root = golden_load("trec.json") };
 	g.source = ensemble(g.root, "labelsS", "silS", "planS", &g.ns);
 	g.target = ensemble(g.root, "labelsT", "silT", "planT", &g.nt);
-	g.classes = golden_ints(g.root, "yS", NULL);
+	g.classes = golden_integers(json_object_get(g.root, "yS"), NULL);
 	return g;
 }
 
@@ -71,8 +71,9 @@ static int64_t together(const kdri_ensemble *e, int64_t i, int64_t j)
 
 static void assert_moves(const json_t *want, const kdri_migration *m, const int64_t *labels, int64_t n)
 {
-	int64_t count, *moves = golden_ints(want, "moves", &count), *end = golden_ints(want, "labels", NULL);
-	double *q = golden_reals(want, "q", NULL);
+	int64_t count, *moves = golden_integers(json_object_get(want, "moves"), &count),
+	               *end = golden_integers(json_object_get(want, "labels"), NULL);
+	double *q = golden_numbers(json_object_get(want, "q"), NULL);
 	assert_int_equal(m->count, count / 3);
 	assert_near(m->start, q[0], 1e-9);
 	for (int64_t i = 0; i < m->count; i++) {
@@ -90,11 +91,12 @@ static void assert_variant(kdr_context *ctx, const golden *g, const json_t *want
                            const kdri_rule_options *o, int64_t it_max, double tol)
 {
 	kdri_rule rule = train(ctx, g, o);
-	double *dec = golden_reals(want, decisions, NULL), low = INFINITY, high = -INFINITY;
+	double *dec = golden_numbers(json_object_get(want, decisions), NULL), low = INFINITY,
+	       high = -INFINITY;
 	const kdri_ensemble *e = &g->target;
 	kdri_pair_table table = { 0 };
 	kdri_migration m = { 0 };
-	int64_t at = 0, *labels = golden_ints(g->root, "ec_labels", NULL);
+	int64_t at = 0, *labels = golden_integers(json_object_get(g->root, "ec_labels"), NULL);
 	for (int64_t i = 0; i < e->n; i++) {
 		low = fmin(low, e->silhouette[i]);
 		high = fmax(high, e->silhouette[i]);
@@ -127,7 +129,7 @@ static void trec__golden__decisions_and_every_move(void **state)
 	kdri_rule_options o = { .sigma = 4, .cost = 10 };
 	assert_variant(ctx, &g, g.root, "svm_dec", &o, 40, 1e-9);
 	kdri_rule rule = train(ctx, &g, &o);
-	assert_near(rule.rho, json_number_value(golden_get(g.root, "svm_rho")), 1e-9);
+	assert_near(rule.rho, json_number_value(json_object_get(g.root, "svm_rho")), 1e-9);
 	kdri_rule_free(ctx, &rule);
 	unload(&g);
 	kdr_context_free(ctx);
@@ -153,8 +155,8 @@ static void trec__golden_variants__decisions_and_every_move(void **state)
 	kdr_context *ctx = unit_context();
 	golden g = load();
 	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
-		assert_variant(ctx, &g, golden_get(golden_get(g.root, "variants"), cases[c].name), "dec",
-		               &cases[c].o, cases[c].it_max, cases[c].tol);
+		assert_variant(ctx, &g, json_object_get(json_object_get(g.root, "variants"), cases[c].name),
+		               "dec", &cases[c].o, cases[c].it_max, cases[c].tol);
 	unload(&g);
 	kdr_context_free(ctx);
 }
@@ -176,21 +178,22 @@ static void migrate__golden_cases__every_move(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("trec");
-	double *zhat = golden_reals(root, "Zhat", NULL);
+	json_t *root = golden_load("trec.json");
+	double *zhat = golden_numbers(json_object_get(root, "Zhat"), NULL);
 	static matrix m = { .n = 36 };
 	for (int i = 0; i < 36 * 36; i++)
 		m.z[i] = zhat[i] > 0.5;
 	kdri_coincidence z = { .n = 36, .row = matrix_row, .data = &m };
-	const json_t *cases = golden_get(root, "greedy_cases");
+	const json_t *cases = json_object_get(root, "greedy_cases");
 	for (size_t c = 0; c < json_array_size(cases); c++) {
 		const json_t *one = json_array_get(cases, c);
-		int64_t *labels = golden_ints(one, "init", NULL), k = 0;
+		int64_t *labels = golden_integers(json_object_get(one, "init"), NULL), k = 0;
 		kdri_migration out = { 0 };
 		for (int i = 0; i < 36; i++)
 			k = labels[i] >= k ? labels[i] + 1 : k;
-		assert_ok(ctx, kdri_migrate(ctx, &z, k, json_number_value(golden_get(one, "q_min")),
-		                            json_integer_value(golden_get(one, "it_max")), labels, &out));
+		assert_ok(ctx,
+		          kdri_migrate(ctx, &z, k, json_number_value(json_object_get(one, "q_min")),
+		                       json_integer_value(json_object_get(one, "it_max")), labels, &out));
 		assert_moves(one, &out, labels, 36);
 		kdri_migration_free(ctx, &out);
 		free(labels);
