@@ -15,7 +15,8 @@ static const cli_option own_options[] = {
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "number of clusters: one for all tasks, or one for each" },
+	  .help = "number of clusters: one for all tasks, or one for each; auto where the method can find "
+	          "it" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -41,9 +42,10 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* -k 4 or -k 3,4,5: one number for each task. */
-static bool parse_k(const char *text, int64_t ntasks, int64_t *k)
+/* -k 4 or -k 3,4,5: one number for each task; "auto" (0) where the method can find k. */
+static bool parse_k(const char *text, const char *method, int64_t ntasks, int64_t *k)
 {
+	bool automatic = kdr_algo_find(method)->flags & KDR_ALGO_AUTO_K;
 	cli_list list;
 	bool ok = true;
 	if (!cli_list_split(text, &list))
@@ -57,9 +59,19 @@ static bool parse_k(const char *text, int64_t ntasks, int64_t *k)
 		const char *item = list.items[list.count == 1 ? 0 : t];
 		char *end;
 		errno = 0;
+		if (strcmp(item, "auto") == 0) {
+			if (!automatic)
+				cli_error("-k auto: method '%s' cannot find k; 'kindred methods' lists those "
+				          "that can",
+				          method);
+			ok = automatic;
+			k[t] = 0;
+			continue;
+		}
 		long long value = strtoll(item, &end, 10);
 		if (end == item || *end || errno || value < 1) {
-			cli_error("-k: '%s' is not allowed: a whole number from 1", item);
+			cli_error("-k: '%s' is not allowed: a whole number from 1%s", item,
+			          automatic ? ", or auto" : "");
 			ok = false;
 		}
 		k[t] = value;
@@ -120,7 +132,8 @@ static int run(cli_args *args)
 		goto done;
 	}
 	k = calloc((size_t)cli_positional_count(args) + 1, sizeof *k);
-	if (!k || (cli_positional_count(args) > 0 && !parse_k(k_text, cli_positional_count(args), k))) {
+	if (!k ||
+	    (cli_positional_count(args) > 0 && !parse_k(k_text, job.method, cli_positional_count(args), k))) {
 		code = k ? EXIT_USAGE : EXIT_OTHER;
 		goto done;
 	}

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const designs[] = { "blobs", "topics", NULL };
+static const char *const designs[] = { "blobs", "topics", "berikov", NULL };
+enum { BLOBS, TOPICS, BERIKOV };
 static const char *const formats[] = { "csv", "mtx", "npy", NULL };
 
 static const cli_option own_options[] = {
@@ -38,7 +39,9 @@ static const cli_option blob_options[] = {
 	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0)" },
 	{ .name = "separation",
 	  .value = "S",
-	  .help = "spread of the centres, in units of the spread within a cluster" },
+	  .help = "spread of the centres, in units of the spread within a cluster; berikov: factor on all "
+	          "that "
+	          "sets classes apart (default 1)" },
 	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster" },
 	{ .name = "shift", .value = "S", .help = "how far each task moves each centre (standard deviation)" },
 	{ .name = "rotation", .value = "DEGREES", .help = "by how much each task after the first is turned" },
@@ -114,14 +117,27 @@ static bool read_topics(const cli_args *args, kdr_topics *t)
 	       cli_get_real(args, "domain", 0, 1, &t->domain);
 }
 
-/* An option of the other design would be ignored in silence: refuse it. */
-static bool check_design(const cli_args *args, bool topics)
+static bool refuse(const cli_args *args, const char *name, int design)
 {
-	for (const cli_option *o = topics ? blob_options : topic_options; o->name; o++)
-		if (cli_get(args, o->name, NULL)) {
-			cli_error("--%s does not go with --design %s", o->name, topics ? "topics" : "blobs");
+	if (cli_get(args, name, NULL))
+		cli_error("--%s does not go with --design %s", name, designs[design]);
+	return cli_get(args, name, NULL) != NULL;
+}
+
+/* An option of another design would be ignored in silence: refuse it. */
+static bool check_design(const cli_args *args, int design)
+{
+	static const char *const sizes[] = { "tasks", "clusters", "samples", "missing" };
+	for (const cli_option *o = blob_options; o->name; o++)
+		if (design != BLOBS && !(design == BERIKOV && strcmp(o->name, "separation") == 0) &&
+		    refuse(args, o->name, design))
 			return false;
-		}
+	for (const cli_option *o = topic_options; o->name; o++)
+		if (design != TOPICS && refuse(args, o->name, design))
+			return false;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		if (design == BERIKOV && refuse(args, sizes[i], design))
+			return false;
 	return true;
 }
 
@@ -166,6 +182,44 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 	return code == EXIT_DONE && strcmp(format, "csv") != 0 ? write_features(ctx, g, folder, force) : code;
 }
 
+/* The two data sets of the design have features of their own: source and target, one generator each. */
+static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_berikov spec, const char *format)
+{
+	static const char *const names[] = { "source", "target" };
+	const char *folder = cli_get(args, "output", NULL);
+	int code = cli_make_folder(folder);
+	for (int t = 0; t < 2 && code == EXIT_DONE; t++) {
+		char path[4096], labels[4096];
+		kdr_generator *g = NULL;
+		spec.target = t == 1;
+		snprintf(path, sizeof path, "%s/%s.%s", folder, names[t], format);
+		snprintf(labels, sizeof labels, "%s/%s.labels", folder, names[t]);
+		kdr_status st = kdr_generate_berikov(ctx, &spec, &g);
+		if (st == KDR_OK)
+			st = kdr_generator_write(ctx, g, 0, path, labels, cli_flag(args, "force"));
+		kdr_generator_free(g);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		if (code == EXIT_DONE && !cli_quiet(args))
+			printf("written: %s, %s\n", path, labels);
+	}
+	return code;
+}
+
+static int run_berikov(const cli_args *args)
+{
+	int code;
+	kdr_berikov spec;
+	kdr_berikov_default(&spec);
+	if (!cli_get_real(args, "separation", 0, INFINITY, &spec.separation))
+		return EXIT_USAGE;
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	code = write_berikov(ctx, args, spec, formats[cli_get_choice(args, "to", 0)]);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
 static int run(cli_args *args)
 {
 	int code;
@@ -173,7 +227,8 @@ static int run(cli_args *args)
 	kdr_topics topics;
 	kdr_generator *g = NULL;
 	int64_t tasks = 2, k = 3, missing = 0, *samples = NULL;
-	bool text = cli_get_choice(args, "design", 0) == 1;
+	int design = cli_get_choice(args, "design", BLOBS);
+	bool text = design == TOPICS;
 	kdr_blobs_default(&blobs);
 	kdr_topics_default(&topics);
 	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
@@ -181,8 +236,11 @@ static int run(cli_args *args)
 		                                         : "generate needs -o DIR, the folder to write to");
 		return EXIT_USAGE;
 	}
-	if (!check_design(args, text) || !cli_get_int(args, "tasks", 1, 10000, &tasks) ||
-	    !cli_get_int(args, "clusters", 1, 1 << 20, &k) ||
+	if (!check_design(args, design))
+		return EXIT_USAGE;
+	if (design == BERIKOV)
+		return run_berikov(args);
+	if (!cli_get_int(args, "tasks", 1, 10000, &tasks) || !cli_get_int(args, "clusters", 1, 1 << 20, &k) ||
 	    !cli_get_int(args, "missing", 0, 1 << 20, &missing) ||
 	    !(text ? read_topics(args, &topics) : read_blobs(args, &blobs)))
 		return EXIT_USAGE;
@@ -212,15 +270,18 @@ static int run(cli_args *args)
 
 const cli_command cli_generate = {
 	.name = "generate",
-	.usage = "[--design blobs|topics] -o DIR [OPTION...]",
+	.usage = "[--design blobs|topics|berikov] -o DIR [OPTION...]",
 	.summary = "make seeded synthetic tasks",
-	.description = "blobs: Gaussian clusters; every task draws from the same centres, which it may "
-	               "shift, turn or lack. "
-	               "topics: counts of words from topics that all tasks share, mixed with words of each "
-	               "task's own.\n\n"
-	               "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The "
-	               "same seed gives the "
-	               "same data.",
+	.description =
+	        "blobs: Gaussian clusters; every task draws from the same centres, which it may "
+	        "shift, turn or lack. "
+	        "topics: counts of words from topics that all tasks share, mixed with words of each "
+	        "task's own. "
+	        "berikov: a labelled source and a target without a feature in common, four classes each "
+	        "(Berikov 2019, section 3), as source and target.\n\n"
+	        "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The "
+	        "same seed gives the "
+	        "same data.",
 	.example = "# three related tasks; the second and third lack a cluster and are turned by 10 degrees "
 	           "a task\n"
 	           "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"

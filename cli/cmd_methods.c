@@ -28,6 +28,9 @@ static const struct {
 	{ KDR_ALGO_PREDICT, "predict", "labels new samples from a saved model" },
 	{ KDR_ALGO_WEIGHTS, "weights", "takes sample weights" },
 	{ KDR_ALGO_NONNEG, "nonnegative", "needs entries >= 0" },
+	{ KDR_ALGO_AUTO_K, "auto_k", "can find k itself (-k auto)" },
+	{ KDR_ALGO_OWN_FEATURES, "own_features", "source and target may have different features" },
+	{ KDR_ALGO_CLUSTERS_TARGET, "clusters_target", "gives clusters of the target, not classes" },
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 

@@ -38,6 +38,8 @@ static const cli_option own_options[] = {
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each target, used for scoring alone" },
+	{ .name = "guard",
+	  .help = "keep the partition found without the source where the transfer is not trusted" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
@@ -55,7 +57,6 @@ static const cli_option_group groups[] = {
 /* The data sets of one run: sources first, then bridges, then targets. */
 typedef struct transfer {
 	int sources, bridges, targets;
-	cli_task_arg *list;
 	cli_tasks tasks;
 	char **classes; /* names, in order of first appearance in the sources */
 	int64_t nclasses;
@@ -82,7 +83,7 @@ static void fill(cli_task_arg *to, const cli_args *args, const char *option, int
 	}
 }
 
-static int collect(const cli_args *args, transfer *t)
+static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
 {
 	t->sources = count_of(args, "source");
 	t->bridges = count_of(args, "bridge");
@@ -103,14 +104,16 @@ static int collect(const cli_args *args, transfer *t)
 		          cli_positional(args, 0));
 		return EXIT_USAGE;
 	}
-	t->list = calloc((size_t)(t->sources + t->bridges + t->targets), sizeof *t->list);
-	if (!t->list) {
+	cli_task_arg *list =
+	        calloc((size_t)t->sources + (size_t)t->bridges + (size_t)t->targets, sizeof *list);
+	if (!list) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	fill(t->list, args, "source", t->sources);
-	fill(t->list + t->sources, args, "bridge", t->bridges);
-	fill(t->list + t->sources + t->bridges, args, "target", t->targets);
+	fill(list, args, "source", t->sources);
+	fill(list + t->sources, args, "bridge", t->bridges);
+	fill(list + t->sources + t->bridges, args, "target", t->targets);
+	*out = list;
 	return EXIT_DONE;
 }
 
@@ -285,7 +288,6 @@ static void release(transfer *t)
 		free(t->classes[c]);
 	free(t->labels);
 	free(t->classes);
-	free(t->list);
 	cli_tasks_free(&t->tasks);
 }
 
@@ -295,6 +297,7 @@ static int run(cli_args *args)
 	transfer t = { 0 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
+	cli_task_arg *list = NULL;
 	cli_run job = { .args = args,
 		        .command = "transfer",
 		        .method = cli_get(args, "method", default_method),
@@ -305,10 +308,18 @@ static int run(cli_args *args)
 		return code;
 	if ((code = cli_method_check(job.method, KDR_FAMILY_TRANSFER)) != EXIT_DONE ||
 	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = collect(args, &t)) != EXIT_DONE)
+	    (code = collect(args, &t, &list)) != EXIT_DONE)
 		goto done;
 	job.options = options;
-	if ((code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
+	if (cli_flag(args, "guard")) {
+		kdr_status st = kdr_options_set(ctx, options, "guard", "true");
+		if (st != KDR_OK) {
+			cli_error("--guard: method '%s' has no such option", job.method);
+			code = EXIT_USAGE;
+			goto done;
+		}
+	}
+	if ((code = cli_tasks_read(ctx, args, list, t.sources + t.bridges + t.targets, &t.tasks)) !=
 	            EXIT_DONE ||
 	    (code = read_classes(ctx, args, &t)) != EXIT_DONE ||
 	    (code = read_truth(ctx, args, &t)) != EXIT_DONE ||
@@ -316,12 +327,18 @@ static int run(cli_args *args)
 	    (code = fit(ctx, &t, &job, &result)) != EXIT_DONE)
 		goto done;
 	job.result = result;
-	job.classes = (const char *const *)t.classes;
-	job.nclasses = t.nclasses;
-	if ((code = score(ctx, &t, &job)) != EXIT_DONE || (code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
+	/* Clusters of the target have no names, and are scored by the best map. */
+	bool named = !(kdr_algo_find(job.method)->flags & KDR_ALGO_CLUSTERS_TARGET);
+	if (named) {
+		job.classes = (const char *const *)t.classes;
+		job.nclasses = t.nclasses;
+	}
+	if ((code = named ? score(ctx, &t, &job) : cli_score(ctx, &job)) != EXIT_DONE ||
+	    (code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
 		goto done;
 	code = cli_method_exit(args, result);
 done:
+	free(list);
 	free(job.scores);
 	kdr_result_free(result);
 	kdr_options_free(options);

@@ -67,10 +67,18 @@ static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
 	return true;
 }
 
-static int prepare(kdr_context *ctx, const kdr_prep_options *options, cli_tasks *tasks)
+static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, cli_tasks *tasks)
 {
 	double start = cli_now();
-	kdr_status st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
+	kdr_status st = KDR_OK;
+	/* Features of their own: nothing to align, and no preparation that would fit them all. */
+	for (int64_t i = 0; own && i < tasks->count && st == KDR_OK; i++) {
+		kdr_prep *prep = NULL;
+		st = kdr_prepare(ctx, &tasks->data[i], 1, options, &prep);
+		kdr_prep_free(prep);
+	}
+	if (!own)
+		st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
 	tasks->seconds_prepare = cli_now() - start;
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
@@ -110,8 +118,10 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *l
 	out->seconds_read = cli_now() - start;
 	if (code == EXIT_DONE)
 		code = check_names(out);
+	const kdr_algo *method =
+	        cli_get(args, "method", NULL) ? kdr_algo_find(cli_get(args, "method", NULL)) : NULL;
 	if (code == EXIT_DONE)
-		code = prepare(ctx, &preparing, out);
+		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, out);
 	return code;
 }
 

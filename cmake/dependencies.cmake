@@ -56,6 +56,17 @@ target_link_libraries(kindred_stemmer INTERFACE ${KINDRED_STEMMER})
 target_include_directories(kindred_stemmer INTERFACE ${KINDRED_STEMMER_INCLUDE})
 list(APPEND KINDRED_SUMMARY "libstemmer ${KINDRED_STEMMER}")
 
+# LIBSVM: no pkg-config file.
+find_path(KINDRED_LIBSVM_INCLUDE NAMES libsvm/svm.h)
+find_library(KINDRED_LIBSVM NAMES svm)
+if(NOT KINDRED_LIBSVM_INCLUDE OR NOT KINDRED_LIBSVM)
+  message(FATAL_ERROR "LIBSVM was not found: install libsvm-dev (Debian/Ubuntu), or run 'make setup'")
+endif()
+add_library(kindred_libsvm INTERFACE)
+target_link_libraries(kindred_libsvm INTERFACE ${KINDRED_LIBSVM})
+target_include_directories(kindred_libsvm INTERFACE ${KINDRED_LIBSVM_INCLUDE})
+list(APPEND KINDRED_SUMMARY "libsvm ${KINDRED_LIBSVM}")
+
 # HDF5's serial C library: Debian's pkg-config name first, then CMake's own module.
 pkg_check_modules(HDF5PC IMPORTED_TARGET hdf5-serial)
 if(NOT HDF5PC_FOUND)

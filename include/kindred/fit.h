@@ -17,7 +17,7 @@ typedef struct kdr_task {
 	const char *name;
 	kdr_role role;
 	kdr_mat x;
-	int64_t k;             /* clusters wanted; ignored in transfer */
+	int64_t k;             /* clusters wanted; 0 with KDR_ALGO_AUTO_K; ignored in transfer */
 	const int64_t *init;   /* initial labels 0..k-1, one a row, or NULL */
 	const int64_t *labels; /* known classes 0..classes-1, -1 where unknown; or NULL */
 	const double *weights; /* one a row, >= 0, or NULL for all ones */

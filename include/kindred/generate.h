@@ -31,11 +31,21 @@ typedef struct kdr_topics {
 } kdr_topics;
 KDR_API void kdr_topics_default(kdr_topics *spec);
 
+/* The Monte-Carlo design of V. Berikov, Heterogeneous transfer learning in ensemble clustering, 2019: four
+ * classes, two balls and two strips, as a source (16 features, 100 samples) or a target (24, 80) that have
+ * no feature in common. One generator makes one of the two. */
+typedef struct kdr_berikov {
+	bool target;
+	double separation; /* scales all that sets the classes apart; 1 is the paper's */
+} kdr_berikov;
+KDR_API void kdr_berikov_default(kdr_berikov *spec);
+
 /* Rows are made one by one and never held together: a generator is a stream. Each row depends only
  * on (seed, task, row). Rows of one generator may be made in several threads at a time. */
 typedef struct kdr_generator kdr_generator;
 KDR_API kdr_status kdr_generate_blobs(kdr_context *ctx, const kdr_blobs *spec, kdr_generator **out);
 KDR_API kdr_status kdr_generate_topics(kdr_context *ctx, const kdr_topics *spec, kdr_generator **out);
+KDR_API kdr_status kdr_generate_berikov(kdr_context *ctx, const kdr_berikov *spec, kdr_generator **out);
 KDR_API void kdr_generator_free(kdr_generator *generator);
 KDR_API int64_t kdr_generator_tasks(const kdr_generator *generator);
 KDR_API int64_t kdr_generator_samples(const kdr_generator *generator, int64_t task);

@@ -85,7 +85,7 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 	if (algo->flags & KDR_ALGO_NONNEG)
 		KDR_TRY(check_nonnegative(ctx, algo, t));
 	if (algo->family == KDR_FAMILY_CLUSTER) {
-		if (t->k < 1)
+		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
 			                 task_name(t), (long long)t->k);
 		if (t->k > n)
@@ -93,6 +93,8 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 			                 "task %s: k is %lld but there are only %lld samples", task_name(t),
 			                 (long long)t->k, (long long)n);
 	}
+	if (t->init && t->k == 0)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k", task_name(t));
 	if (t->init)
 		KDR_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
 	if (t->labels)

@@ -61,6 +61,8 @@ done:
 
 int64_t kdri_class_of(const kdr_generator *g, int64_t task, int64_t index)
 {
+	if (g->design->place_class)
+		return g->design->place_class(g, index);
 	uint64_t turn = g->start[task] + (uint64_t)index * 0x9e3779b97f4a7c15u; /* (E1) in units of 2^-64 */
 	double u = (double)(turn >> 11) * 0x1p-53;
 	const double *bound = g->bound + task * g->k;

@@ -121,7 +121,10 @@ static int64_t dense_row(const kdr_generator *g, int64_t task, int64_t index, do
 {
 	kdri_rng rng = row_stream(g, task, index);
 	int64_t label = kdri_class_of(g, task, index);
-	g->design->dense_row(g, task, label, &rng, row);
+	if (g->design->place_row)
+		g->design->place_row(g, index, row);
+	else
+		g->design->dense_row(g, task, label, &rng, row);
 	return label;
 }
 

@@ -1,6 +1,6 @@
 /* Synthetic data, inside the library. SPDX-License-Identifier: BSD-3-Clause
  *
- * One file a design (blobs.c, topics.c), each giving a kdri_design and a constructor; generator.c has
+ * One file a design (blobs.c, topics.c, berikov.c), each giving a kdri_design and a constructor; generator.c has
  * what they share. Rows come from the random stream of (seed, task, row) alone, and a generator does
  * not change once it is made, so rows may be asked for in any order and from any thread. */
 #ifndef KDRI_SYNTH_H
@@ -17,6 +17,9 @@ typedef struct kdri_design {
 	                      int32_t *cols, double *vals);
 	/* Sparse: at most how many entries the row that starts this stream needs room for. */
 	int64_t (*room)(const kdr_generator *g, kdri_rng rng);
+	/* A dense design whose rows depend on their place: the class of a row, and the row. NULL: as above. */
+	int64_t (*place_class)(const kdr_generator *g, int64_t index);
+	void (*place_row)(const kdr_generator *g, int64_t index, double *row);
 	void (*feature_name)(const kdr_generator *g, int64_t column, char *name, size_t size);
 	void (*free_state)(const kdr_allocator *allocator, void *state);
 } kdri_design;
