@@ -119,6 +119,48 @@ static kdr_status fit_pooled(kdr_context *ctx)
 	return st;
 }
 
+static kdr_status fit_ensemble(kdr_context *ctx)
+{
+	kdr_task task = { .name = "a", .x = kdr_mat_from_csr(N, D, rowptr, columns, points) };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "ec", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "runs", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "subsample", "0.8");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "ec", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_other_features(kdr_context *ctx)
+{
+	kdr_task tasks[2] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(points, N / 2, 2 * D) }
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "trec", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "runs", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "q_min", "0");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "trec", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
 static kdr_status evaluate(kdr_context *ctx)
 {
 	kdr_scores scores;
@@ -200,6 +242,10 @@ static kdr_status generate(kdr_context *ctx)
 		st = kdr_generate_blobs(ctx, &blobs, &h);
 	if (st == KDR_OK)
 		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
+	kdr_generator_free(h);
+	h = NULL;
+	if (st == KDR_OK)
+		st = kdr_generate_berikov(ctx, &(kdr_berikov){ .separation = 1 }, &h);
 	kdr_data_free(data);
 	kdr_generator_free(g);
 	kdr_generator_free(h);
@@ -236,6 +282,8 @@ static const struct {
 	{ "fit_dense", fit_dense },
 	{ "fit_sparse_spherical", fit_sparse_spherical },
 	{ "fit_pooled", fit_pooled },
+	{ "fit_ensemble", fit_ensemble },
+	{ "fit_other_features", fit_other_features },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },
