@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-sys.path.insert(0, os.path.join(HERE, "..", "tests", "ref"))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "tests", "ref")]  # both have a common.py: ours first
 import common  # noqa: E402
 from fit_ctypes import Library  # noqa: E402
 from peers import lss as peer  # noqa: E402

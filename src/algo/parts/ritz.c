@@ -263,7 +263,8 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 				b.next[i * b.block + j] = kdri_rng_normal(&rng);
 		KDR_TRY(append(ctx, &b, &fresh));
 	}
-	for (int64_t step = 0; step < MOST_STEPS; step++) {
+	int64_t most = o->most_steps ? o->most_steps : MOST_STEPS;
+	for (int64_t step = 0; step < most; step++) {
 		KDR_TRY(solve_small(ctx, &b));
 		if (b.size == b.n) {
 			good = true;

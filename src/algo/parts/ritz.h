@@ -14,6 +14,7 @@ typedef struct kdri_ritz_options {
 	double tol;         /* residuals wanted, as a share of the largest |eigenvalue| seen */
 	double gap_tol;   /* residuals that are enough, as a share of the gap behind the last value wanted */
 	bool loose_above; /* for pairs above zero a tenth of their value is enough */
+	int64_t most_steps; /* 0: 200 */
 } kdri_ritz_options;
 
 /* Values ascending, vectors (rows x count) orthonormal. *converged is false where the residuals are

@@ -9,7 +9,7 @@
  *
  * Direct: eps > 0 and l <= c, and the shorter side of X above 192. (E1) has at most c negative eigenvalues: it is
  * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the end of the spectrum and
- * well apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer than l be negative, the factored way is taken from then on; data too large for it get
+ * well apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer than l be negative, or too close together, the factored way is taken from then on; data too large for it get
  * the lowest positive ones less exactly: directions in which the data hardly vary.
  *
  * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less
@@ -27,7 +27,8 @@
 #include "algo/parts/ritz.h"
 #include "algo/parts/secular.h"
 
-enum { FACTORED_BELOW = 192 };
+/* PATIENCE: steps after which factoring is cheaper than going on. */
+enum { FACTORED_BELOW = 192, PATIENCE = 40 };
 
 void kdri_subspace_free(kdr_context *ctx, kdri_subspace *s)
 {
@@ -143,9 +144,8 @@ done:
 	return st;
 }
 
-/* *negative: how many of the eigenvalues found are below zero. */
-static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double *z, double *w,
-                               int64_t *negative)
+/* *good: all l were found, and are below zero. */
+static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double *z, double *w, bool *good)
 {
 	kdr_status st;
 	int64_t d = kdr_mat_cols(s->x), l = s->l, count = 0;
@@ -157,15 +157,16 @@ static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double 
 		                      .warm = s->has_last ? s->last : NULL,
 		                      .tol = 1e-10,
 		                      .gap_tol = 1e-6,
-		                      .loose_above = true };
+		                      .loose_above = true,
+		                      .most_steps = s->tried || !kdri_range_is_whole(s->x) ? 0 : PATIENCE };
 	KDR_TRY(KDRI_NEW(ctx, &values, l));
 	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, w, &converged));
 	memcpy(s->last, w, (size_t)(d * l) * sizeof *w);
 	s->has_last = true;
-	s->unconverged |= !converged;
+	s->unconverged = !converged;
 	while (count < l && values[count] < -1e-9 * fabs(values[0]))
 		count++;
-	*negative = count;
+	*good = converged && count == l;
 done:
 	kdri_free(ctx, values);
 	return st;
@@ -277,19 +278,19 @@ done:
 kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double *z, double *w)
 {
 	kdr_status st;
-	int64_t negative = 0;
+	bool good;
 	if (s->l == 0)
 		return KDR_OK;
 	if (s->direct) {
-		KDR_TRY(solve_direct(ctx, s, z, w, &negative));
-		if (negative == s->l || !kdri_range_is_whole(s->x) || s->tried)
+		KDR_TRY(solve_direct(ctx, s, z, w, &good));
+		if (good || !kdri_range_is_whole(s->x) || s->tried || ctx->cancelled || ctx->timed_out)
 			goto done;
-		/* Positive eigenvalues lie close together: the other way from now on. */
+		/* Eigenvalues that lie close together, or are positive: the other way from now on. */
 		s->tried = true;
 		KDR_TRY(kdri_range_new(ctx, s->x, 1, &s->range));
 		if (s->range.rank < s->l)
 			goto done;
-		s->direct = s->has_last = false;
+		s->direct = s->has_last = s->unconverged = false;
 	}
 	KDR_TRY(solve_factored(ctx, s, z, w));
 done:
