@@ -180,340 +180,342 @@ static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled
 		tasks[1].role = KDR_ROLE_TARGET;
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
-	static kdr_status fit_bregman(kdr_context * ctx, const char *method, const char *divergence,
-	                              const char *start)
-	{
-		kdr_mat dense = kdr_mat_from_dense(points, N, D),
-		        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
-		kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K },
-			              { .name = "b", .x = sparse, .k = 2 } };
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-		kdr_options *options = NULL;
-		kdr_result *result = NULL;
-		kdr_status st = kdr_options_new(ctx, method, &options);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "n_init", "2");
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "max_iter", "2");
-		if (st == KDR_OK && eps)
-			st = kdr_options_set(ctx, options, "eps", eps);
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK && eps)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_lssmtc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssmtc", false, "0.5");
+}
+
+static kdr_status fit_lssttc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssttc", false, "0");
+}
+
+static kdr_status fit_asi(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "asi", true, "0.5");
+}
+
+static kdr_status fit_pca(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "pca-kmeans", true, NULL);
+}
+
+/* Large enough for the W steps by iteration. */
+static kdr_status fit_large(kdr_context *ctx, const char *eps)
+{
+	enum { SIZE = 194 };
+	static double x[SIZE * SIZE];
+	static int64_t init[SIZE];
+	for (int i = 0; i < SIZE; i++) {
+		init[i] = i % 2;
+		for (int j = 0; j < SIZE; j++)
+			x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
+	}
+	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "0");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_direct(kdr_context *ctx)
+{
+	return fit_large(ctx, "0.5");
+}
+
+static kdr_status fit_factored(kdr_context *ctx)
+{
+	return fit_large(ctx, "0");
+}
+
+static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *divergence, const char *start)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
 		st = kdr_options_set(ctx, options, "divergence", divergence);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "start", start);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "n_init", "2");
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "floor", "0.5");
-		if (st == KDR_OK)
-			st = kdr_fit(ctx, method, &problem, options, &result);
-		kdr_result_free(result);
-		kdr_options_free(options);
-		return st;
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "start", start);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "floor", "0.5");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_mbc(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
+}
+
+static kdr_status fit_mbc_mahalanobis(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
+}
+
+static kdr_status fit_mbc_is(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "is", "random");
+}
+
+static kdr_status fit_bregman_kl(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
+}
+
+static kdr_status emd(kdr_context *ctx)
+{
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	double uniform, proportional;
+	return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
+}
+
+static kdr_status evaluate(kdr_context *ctx)
+{
+	kdr_scores scores;
+	int64_t *counts = NULL, *clusters = NULL, *classes = NULL, nclusters, nclasses;
+	kdr_status st = kdr_evaluate(ctx, labels_a, labels_b, N, &scores);
+	if (st == KDR_OK)
+		st = kdr_contingency(ctx, labels_a, labels_b, N, &counts, &clusters, &nclusters, &classes,
+		                     &nclasses);
+	kdr_free(ctx, counts);
+	kdr_free(ctx, clusters);
+	kdr_free(ctx, classes);
+	return st;
+}
+
+static kdr_status silhouettes(kdr_context *ctx)
+{
+	double values[N], mean;
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_status st = kdr_silhouette(ctx, &dense, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+	if (st == KDR_OK)
+		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+	if (st == KDR_OK)
+		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_SIMPLIFIED, values, &mean);
+	return st;
+}
+
+static kdr_status transport(kdr_context *ctx)
+{
+	static const double supply[] = { .2, .5, .3 }, demand[] = { .25, .25, .4, .1 };
+	double flow[12], total;
+	int64_t match[3];
+	kdr_status st = kdr_transport(ctx, points, 3, 4, supply, demand, flow, NULL, NULL, &total);
+	return st == KDR_OK ? kdr_assign(ctx, points, 3, 4, match, &total) : st;
+}
+
+static kdr_status read_and_prepare(kdr_context *ctx)
+{
+	kdr_data *data[3] = { NULL };
+	kdr_prep *prep = NULL;
+	kdr_labels *labels = NULL;
+	kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 2 };
+	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("b.mtx.gz"), NULL, &data[1]);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("c.npy"), NULL, &data[2]);
+	if (st == KDR_OK)
+		st = kdr_read_labels(ctx, file("a.labels"), &labels);
+	if (st == KDR_OK)
+		st = kdr_prepare(ctx, data, 3, &options, &prep);
+	if (st == KDR_OK)
+		st = kdr_write(ctx, file("d.mtx.gz"), NULL, data[1], true);
+	kdr_labels_free(labels);
+	kdr_prep_free(prep);
+	for (int i = 0; i < 3; i++)
+		kdr_data_free(data[i]);
+	return st;
+}
+
+static kdr_status generate(kdr_context *ctx)
+{
+	kdr_topics spec;
+	kdr_blobs blobs;
+	static const int64_t samples[] = { 10, 6 };
+	kdr_generator *g = NULL, *h = NULL;
+	kdr_data *data = NULL;
+	kdr_topics_default(&spec);
+	kdr_blobs_default(&blobs);
+	spec.samples = blobs.samples = samples;
+	spec.tasks = blobs.tasks = 2;
+	spec.words = 60;
+	kdr_status st = kdr_generate_topics(ctx, &spec, &g);
+	if (st == KDR_OK)
+		st = kdr_generator_data(ctx, g, 1, &data);
+	if (st == KDR_OK)
+		st = kdr_generator_write(ctx, g, 0, file("topics.mtx"), file("topics.labels"), true);
+	if (st == KDR_OK)
+		st = kdr_generate_blobs(ctx, &blobs, &h);
+	if (st == KDR_OK)
+		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
+	kdr_data_free(data);
+	kdr_generator_free(g);
+	kdr_generator_free(h);
+	return st;
+}
+
+static kdr_status model(kdr_context *ctx)
+{
+	kdr_model *m = NULL;
+	kdr_data *data = NULL;
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	int64_t labels[N];
+	kdr_status st = fit(ctx, x, "false", file("m.h5"));
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("m.h5"), &m);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "new", &x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, m, 0, data, labels);
+	kdr_data_free(data);
+	kdr_model_free(m);
+	return st;
+}
+
+static kdr_status report(kdr_context *ctx)
+{
+	return kdr_report(ctx, file("result.json"), file("report.html"), true);
+}
+
+static const struct {
+	const char *name;
+	kdr_status (*run)(kdr_context *ctx);
+} scenarios[] = {
+	{ "fit_dense", fit_dense },
+	{ "fit_sparse_spherical", fit_sparse_spherical },
+	{ "fit_pooled", fit_pooled },
+	{ "fit_ncut", fit_ncut },
+	{ "fit_direct_transfer", fit_direct_transfer },
+	{ "fit_lssmtc", fit_lssmtc },
+	{ "fit_lssttc", fit_lssttc },
+	{ "fit_asi", fit_asi },
+	{ "fit_pca", fit_pca },
+	{ "fit_direct", fit_direct },
+	{ "fit_factored", fit_factored },
+	{ "fit_mbc", fit_mbc },
+	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
+	{ "fit_mbc_is", fit_mbc_is },
+	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "emd", emd },
+	{ "evaluate", evaluate },
+	{ "silhouettes", silhouettes },
+	{ "transport", transport },
+	{ "read_and_prepare", read_and_prepare },
+	{ "generate", generate },
+	{ "model", model },
+	{ "report", report },
+};
+
+/* --- the driver --------------------------------------------------------------------------------------- */
+
+static int exhaust(const char *name, kdr_status (*run)(kdr_context *ctx), int once)
+{
+	for (long allowed = 0;; allowed++) {
+		budget b = { .allowed = allowed, .once = once };
+		kdr_allocator allocator = { count_alloc, count_realloc, count_free, &b };
+		kdr_context *ctx = NULL;
+		kdr_status st = kdr_context_new(&ctx, &allocator);
+		if (st == KDR_OK) {
+			kdr_context_set_threads(ctx, 2);
+			st = run(ctx);
+		}
+		bool reached = b.made > allowed;
+		if ((reached && st != KDR_ERR_MEMORY) || (!reached && st != KDR_OK)) {
+			fprintf(stderr, "%s: allocation %ld failed: status %d (%s)\n", name, allowed, (int)st,
+			        kdr_context_error(ctx));
+			return 1;
+		}
+		kdr_context_free(ctx);
+		if (b.live != 0) {
+			fprintf(stderr, "%s: allocation %ld failed: %ld blocks were not given back\n", name,
+			        allowed, b.live);
+			return 1;
+		}
+		if (!reached) {
+			printf("%s: %ld allocations, each failed %s\n", name, allowed,
+			       once ? "alone" : "with all later ones");
+			return 0;
+		}
 	}
+}
 
-	static kdr_status fit_lssmtc(kdr_context * ctx)
-	{
-		return fit_subspace(ctx, "lssmtc", false, "0.5");
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
+		perror(path);
+		exit(1);
 	}
+}
 
-	static kdr_status fit_lssttc(kdr_context * ctx)
-	{
-		return fit_subspace(ctx, "lssttc", false, "0");
+int main(void)
+{
+	if (!mkdtemp(folder)) {
+		perror(folder);
+		return 1;
 	}
-
-	static kdr_status fit_asi(kdr_context * ctx)
-	{
-		return fit_subspace(ctx, "asi", true, "0.5");
-	}
-
-	static kdr_status fit_pca(kdr_context * ctx)
-	{
-		return fit_subspace(ctx, "pca-kmeans", true, NULL);
-	}
-
-	/* Large enough for the W steps by iteration. */
-	static kdr_status fit_large(kdr_context * ctx, const char *eps)
-	{
-		enum { SIZE = 194 };
-		static double x[SIZE * SIZE];
-		static int64_t init[SIZE];
-		for (int i = 0; i < SIZE; i++) {
-			init[i] = i % 2;
-			for (int j = 0; j < SIZE; j++)
-				x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
-		}
-		kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
-		kdr_problem problem = { .tasks = &task, .ntasks = 1 };
-		kdr_options *options = NULL;
-		kdr_result *result = NULL;
-		kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "max_iter", "0");
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "eps", eps);
-		if (st == KDR_OK)
-			st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
-		kdr_result_free(result);
-		kdr_options_free(options);
-		return st;
-	}
-
-	static kdr_status fit_direct(kdr_context * ctx)
-	{
-		return fit_large(ctx, "0.5");
-	}
-
-	static kdr_status fit_factored(kdr_context * ctx)
-	{
-		return fit_large(ctx, "0");
-		static kdr_status fit_mbc(kdr_context * ctx)
-		{
-			return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
-		}
-
-		static kdr_status fit_mbc_mahalanobis(kdr_context * ctx)
-		{
-			return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
-		}
-
-		static kdr_status fit_mbc_is(kdr_context * ctx)
-		{
-			return fit_bregman(ctx, "mbc", "is", "random");
-		}
-
-		static kdr_status fit_bregman_kl(kdr_context * ctx)
-		{
-			return fit_bregman(ctx, "bregman", "kl", "kmeans++");
-		}
-
-		static kdr_status emd(kdr_context * ctx)
-		{
-			kdr_mat x = kdr_mat_from_dense(points, N, D);
-			double uniform, proportional;
-			return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
-		}
-
-		static kdr_status evaluate(kdr_context * ctx)
-		{
-			kdr_scores scores;
-			int64_t *counts = NULL, *clusters = NULL, *classes = NULL, nclusters, nclasses;
-			kdr_status st = kdr_evaluate(ctx, labels_a, labels_b, N, &scores);
-			if (st == KDR_OK)
-				st = kdr_contingency(ctx, labels_a, labels_b, N, &counts, &clusters,
-				                     &nclusters, &classes, &nclasses);
-			kdr_free(ctx, counts);
-			kdr_free(ctx, clusters);
-			kdr_free(ctx, classes);
-			return st;
-		}
-
-		static kdr_status silhouettes(kdr_context * ctx)
-		{
-			double values[N], mean;
-			kdr_mat dense = kdr_mat_from_dense(points, N, D),
-			        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
-			kdr_status st =
-			        kdr_silhouette(ctx, &dense, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
-			if (st == KDR_OK)
-				st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_EXACT, values,
-				                    &mean);
-			if (st == KDR_OK)
-				st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_SIMPLIFIED, values,
-				                    &mean);
-			return st;
-		}
-
-		static kdr_status transport(kdr_context * ctx)
-		{
-			static const double supply[] = { .2, .5, .3 }, demand[] = { .25, .25, .4, .1 };
-			double flow[12], total;
-			int64_t match[3];
-			kdr_status st =
-			        kdr_transport(ctx, points, 3, 4, supply, demand, flow, NULL, NULL, &total);
-			return st == KDR_OK ? kdr_assign(ctx, points, 3, 4, match, &total) : st;
-		}
-
-		static kdr_status read_and_prepare(kdr_context * ctx)
-		{
-			kdr_data *data[3] = { NULL };
-			kdr_prep *prep = NULL;
-			kdr_labels *labels = NULL;
-			kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF,
-				                     .norm = KDR_NORM_L2,
-				                     .top_features = 2 };
-			kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
-			if (st == KDR_OK)
-				st = kdr_read(ctx, file("b.mtx.gz"), NULL, &data[1]);
-			if (st == KDR_OK)
-				st = kdr_read(ctx, file("c.npy"), NULL, &data[2]);
-			if (st == KDR_OK)
-				st = kdr_read_labels(ctx, file("a.labels"), &labels);
-			if (st == KDR_OK)
-				st = kdr_prepare(ctx, data, 3, &options, &prep);
-			if (st == KDR_OK)
-				st = kdr_write(ctx, file("d.mtx.gz"), NULL, data[1], true);
-			kdr_labels_free(labels);
-			kdr_prep_free(prep);
-			for (int i = 0; i < 3; i++)
-				kdr_data_free(data[i]);
-			return st;
-		}
-
-		static kdr_status generate(kdr_context * ctx)
-		{
-			kdr_topics spec;
-			kdr_blobs blobs;
-			static const int64_t samples[] = { 10, 6 };
-			kdr_generator *g = NULL, *h = NULL;
-			kdr_data *data = NULL;
-			kdr_topics_default(&spec);
-			kdr_blobs_default(&blobs);
-			spec.samples = blobs.samples = samples;
-			spec.tasks = blobs.tasks = 2;
-			spec.words = 60;
-			kdr_status st = kdr_generate_topics(ctx, &spec, &g);
-			if (st == KDR_OK)
-				st = kdr_generator_data(ctx, g, 1, &data);
-			if (st == KDR_OK)
-				st = kdr_generator_write(ctx, g, 0, file("topics.mtx"), file("topics.labels"),
-				                         true);
-			if (st == KDR_OK)
-				st = kdr_generate_blobs(ctx, &blobs, &h);
-			if (st == KDR_OK)
-				st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
-			kdr_data_free(data);
-			kdr_generator_free(g);
-			kdr_generator_free(h);
-			return st;
-		}
-
-		static kdr_status model(kdr_context * ctx)
-		{
-			kdr_model *m = NULL;
-			kdr_data *data = NULL;
-			kdr_mat x = kdr_mat_from_dense(points, N, D);
-			int64_t labels[N];
-			kdr_status st = fit(ctx, x, "false", file("m.h5"));
-			if (st == KDR_OK)
-				st = kdr_model_load(ctx, file("m.h5"), &m);
-			if (st == KDR_OK)
-				st = kdr_data_new(ctx, "new", &x, NULL, &data);
-			if (st == KDR_OK)
-				st = kdr_predict(ctx, m, 0, data, labels);
-			kdr_data_free(data);
-			kdr_model_free(m);
-			return st;
-		}
-
-		static kdr_status report(kdr_context * ctx)
-		{
-			return kdr_report(ctx, file("result.json"), file("report.html"), true);
-		}
-
-		static const struct {
-			const char *name;
-			kdr_status (*run)(kdr_context *ctx);
-		} scenarios[] = {
-			{ "fit_dense", fit_dense },
-			{ "fit_sparse_spherical", fit_sparse_spherical },
-			{ "fit_pooled", fit_pooled },
-			{ "fit_ncut", fit_ncut },
-			{ "fit_direct_transfer", fit_direct_transfer },
-			{ "fit_lssmtc", fit_lssmtc },
-			{ "fit_lssttc", fit_lssttc },
-			{ "fit_asi", fit_asi },
-			{ "fit_pca", fit_pca },
-			{ "fit_direct", fit_direct },
-			{ "fit_factored", fit_factored },
-			{ "fit_mbc", fit_mbc },
-			{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
-			{ "fit_mbc_is", fit_mbc_is },
-			{ "fit_bregman_kl", fit_bregman_kl },
-			{ "emd", emd },
-			{ "evaluate", evaluate },
-			{ "silhouettes", silhouettes },
-			{ "transport", transport },
-			{ "read_and_prepare", read_and_prepare },
-			{ "generate", generate },
-			{ "model", model },
-			{ "report", report },
-		};
-
-		/* --- the driver --------------------------------------------------------------------------------------- */
-
-		static int exhaust(const char *name, kdr_status (*run)(kdr_context * ctx), int once)
-		{
-			for (long allowed = 0;; allowed++) {
-				budget b = { .allowed = allowed, .once = once };
-				kdr_allocator allocator = { count_alloc, count_realloc, count_free, &b };
-				kdr_context *ctx = NULL;
-				kdr_status st = kdr_context_new(&ctx, &allocator);
-				if (st == KDR_OK) {
-					kdr_context_set_threads(ctx, 2);
-					st = run(ctx);
-				}
-				bool reached = b.made > allowed;
-				if ((reached && st != KDR_ERR_MEMORY) || (!reached && st != KDR_OK)) {
-					fprintf(stderr, "%s: allocation %ld failed: status %d (%s)\n", name,
-					        allowed, (int)st, kdr_context_error(ctx));
-					return 1;
-				}
-				kdr_context_free(ctx);
-				if (b.live != 0) {
-					fprintf(stderr,
-					        "%s: allocation %ld failed: %ld blocks were not given back\n",
-					        name, allowed, b.live);
-					return 1;
-				}
-				if (!reached) {
-					printf("%s: %ld allocations, each failed %s\n", name, allowed,
-					       once ? "alone" : "with all later ones");
-					return 0;
-				}
-			}
-		}
-
-		static void write_text(const char *path, const char *text)
-		{
-			FILE *f = fopen(path, "w");
-			if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
-				perror(path);
-				exit(1);
-			}
-		}
-
-		int main(void)
-		{
-			if (!mkdtemp(folder)) {
-				perror(folder);
-				return 1;
-			}
-			make_points();
-			write_text(file("a.csv"), "x,y,z\n1,0,2\n\"3\",4,0\n0,5,6\n");
-			write_text(file("a.labels"), "red\ngreen\nred\n");
-			write_text(file("result.json"),
-			           "{\"kindred\":\"0\",\"method\":\"kmeans\",\"tasks\":[{\"name\":\"a\","
-			           "\"n\":3,\"d\":2,"
-			           "\"nnz\":6,\"k\":2,\"sizes\":[2,1],\"labels\":[0,0,1],\"metrics\":null}],"
-			           "\"objective\":[3,2,1],\"stop\":\"converged\",\"iterations\":3}");
-			/* The other inputs are written by the library itself. */
-			kdr_context *ctx = NULL;
-			kdr_data *data = NULL;
-			kdr_mat s = kdr_mat_from_csr(N, D, rowptr, columns, points);
-			kdr_array array = { "c", -1, KDR_FLOAT64, 2, { N, D, 0 }, points };
-			static const char *const names[] = { "x", "y", "z" };
-			int failed = kdr_context_new(&ctx, NULL) != KDR_OK ||
-			             kdr_data_new(ctx, "b", &s, names, &data) != KDR_OK ||
-			             kdr_write(ctx, file("b.mtx.gz"), NULL, data, true) != KDR_OK ||
-			             kdr_write_array(ctx, file("c.npy"), &array, true) != KDR_OK;
-			if (failed)
-				fprintf(stderr, "cannot make the inputs: %s\n", kdr_context_error(ctx));
-			kdr_data_free(data);
-			kdr_context_free(ctx);
-			for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0] && !failed; i++)
-				failed = exhaust(scenarios[i].name, scenarios[i].run, 0) ||
-				         exhaust(scenarios[i].name, scenarios[i].run, 1);
-			char command[300];
-			snprintf(command, sizeof command, "rm -rf %s", folder);
-			return system(command) != 0 || failed;
-		}
+	make_points();
+	write_text(file("a.csv"), "x,y,z\n1,0,2\n\"3\",4,0\n0,5,6\n");
+	write_text(file("a.labels"), "red\ngreen\nred\n");
+	write_text(file("result.json"),
+	           "{\"kindred\":\"0\",\"method\":\"kmeans\",\"tasks\":[{\"name\":\"a\",\"n\":3,\"d\":2,"
+	           "\"nnz\":6,\"k\":2,\"sizes\":[2,1],\"labels\":[0,0,1],\"metrics\":null}],"
+	           "\"objective\":[3,2,1],\"stop\":\"converged\",\"iterations\":3}");
+	/* The other inputs are written by the library itself. */
+	kdr_context *ctx = NULL;
+	kdr_data *data = NULL;
+	kdr_mat s = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_array array = { "c", -1, KDR_FLOAT64, 2, { N, D, 0 }, points };
+	static const char *const names[] = { "x", "y", "z" };
+	int failed = kdr_context_new(&ctx, NULL) != KDR_OK ||
+	             kdr_data_new(ctx, "b", &s, names, &data) != KDR_OK ||
+	             kdr_write(ctx, file("b.mtx.gz"), NULL, data, true) != KDR_OK ||
+	             kdr_write_array(ctx, file("c.npy"), &array, true) != KDR_OK;
+	if (failed)
+		fprintf(stderr, "cannot make the inputs: %s\n", kdr_context_error(ctx));
+	kdr_data_free(data);
+	kdr_context_free(ctx);
+	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0] && !failed; i++)
+		failed = exhaust(scenarios[i].name, scenarios[i].run, 0) ||
+		         exhaust(scenarios[i].name, scenarios[i].run, 1);
+	char command[300];
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	return system(command) != 0 || failed;
+}
