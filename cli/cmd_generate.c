@@ -39,9 +39,8 @@ static const cli_option blob_options[] = {
 	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0)" },
 	{ .name = "separation",
 	  .value = "S",
-	  .help = "spread of the centres, in units of the spread within a cluster; berikov: factor on all "
-	          "that "
-	          "sets classes apart (default 1)" },
+	  .help = "spread of the centres, in units of the spread within a cluster; berikov: a "
+	          "factor on how far apart the classes start (default 1)" },
 	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster" },
 	{ .name = "shift", .value = "S", .help = "how far each task moves each centre (standard deviation)" },
 	{ .name = "rotation", .value = "DEGREES", .help = "by how much each task after the first is turned" },

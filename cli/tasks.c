@@ -71,10 +71,10 @@ static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, 
 {
 	double start = cli_now();
 	kdr_status st = KDR_OK;
-	/* Features of their own: nothing to align, and no preparation that would fit them all. */
+	/* Features of their own: nothing to align; the first's preparation stands for its description. */
 	for (int64_t i = 0; own && i < tasks->count && st == KDR_OK; i++) {
 		kdr_prep *prep = NULL;
-		st = kdr_prepare(ctx, &tasks->data[i], 1, options, &prep);
+		st = kdr_prepare(ctx, &tasks->data[i], 1, options, i == 0 ? &tasks->prep : &prep);
 		kdr_prep_free(prep);
 	}
 	if (!own)

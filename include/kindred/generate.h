@@ -36,7 +36,7 @@ KDR_API void kdr_topics_default(kdr_topics *spec);
  * no feature in common. One generator makes one of the two. */
 typedef struct kdr_berikov {
 	bool target;
-	double separation; /* scales all that sets the classes apart; 1 is the paper's */
+	double separation; /* scales how far apart the classes start; 1 is the paper's */
 } kdr_berikov;
 KDR_API void kdr_berikov_default(kdr_berikov *spec);
 

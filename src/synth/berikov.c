@@ -5,10 +5,10 @@
  *     (E1)  class 0: N(0, I);  class 1: N(f m 1, I),  m = 6 (source), 8 (target)
  *     (E2)  class 2: x_1 = f c (-1, 1, ..., -1, 1)' + e_1;  class 3: x_1 = f c (1, -1, ..., 1, -1)' + e_1,
  *           c = 5 (source), 6 (target)
- *     (E3)  classes 2 and 3: x_{i+1} = x_i + f g 1 + e_{i+1},  e ~ N(0, v I),
+ *     (E3)  classes 2 and 3: x_{i+1} = x_i + g 1 + e_{i+1},  e ~ N(0, v I),
  *           g = 0.2, v = 0.2 (source), 0.25 (target)
- * f, the separation factor, is 1 in the paper; it scales everything that sets classes apart and leaves the
- * noise alone.
+ * f, the separation factor, is 1 in the paper; it scales where the classes start and leaves their shape, the
+ * strips' step and the noise, alone.
  *
  * In (E3) a row is the sum of all noise before it in its strip. So that rows need not be made in order, the
  * noise of step i is a random stream of its own, and row i adds up i of them: O(samples^2) in all, which a
@@ -55,9 +55,10 @@ static void berikov_row(const kdr_generator *g, int64_t index, double *row)
 	int64_t label = berikov_class(g, index), place = index % s->samples;
 	for (int64_t j = 0; j < s->features; j++) {
 		double sign = (j % 2 == 0) == (label == BALLS) ? -1 : 1;
-		row[j] = b->factor * (label == 0   ? 0
-		                      : label == 1 ? s->mean                                      /* (E1) */
-		                                   : sign * s->corner + (double)place * s->step); /* (E2) */
+		if (label < BALLS)
+			row[j] = label == 0 ? 0 : b->factor * s->mean; /* (E1) */
+		else
+			row[j] = b->factor * sign * s->corner + (double)place * s->step; /* (E2), (E3) */
 	}
 	double spread = label < BALLS ? 1 : sqrt(s->variance);
 	for (int64_t i = label < BALLS ? index : index - place; i <= index; i++) {

@@ -1,5 +1,5 @@
 /* Ensembles and their consensus: golden case, dense against low rank, relabelling, threads, options. */
-#include "tests/unit/golden_ensemble.h"
+#include "tests/unit/golden.h"
 
 #include "algo/parts/consensus.h"
 #include "linalg/linalg.h"

@@ -478,9 +478,82 @@ static void generate__every_allocation_fails_in_turn__no_leak(void **state)
 	kdr_context_free(ctx);
 }
 
+/* --- berikov -------------------------------------------------------------------------------------- */
+
+static void berikov__many_seeds__moments_of_the_paper(void **state)
+{
+	(void)state;
+	enum { SEEDS = 200 };
+	kdr_context *ctx = unit_context();
+	for (int target = 0; target < 2; target++) {
+		kdr_berikov spec = { .target = target, .separation = 0.5 };
+		int64_t per = target ? 20 : 25, d = target ? 24 : 16;
+		double mean = target ? 8 : 6, corner = target ? 6 : 5, variance = target ? 0.25 : 0.2;
+		double sum[4][2] = { { 0 } },
+		       square[4] = { 0 }; /* last row of each class, even and odd columns */
+		for (int seed = 0; seed < SEEDS; seed++) {
+			kdr_generator *g = NULL;
+			kdr_context_set_seed(ctx, (uint64_t)seed);
+			assert_ok(ctx, kdr_generate_berikov(ctx, &spec, &g));
+			kdr_data *data = data_of(ctx, g, 0);
+			assert_int_equal(data->rows, 4 * per);
+			assert_int_equal(data->cols, d);
+			for (int64_t i = 0; i < data->rows; i++)
+				assert_int_equal(data->labels[i], i / per);
+			for (int c = 0; c < 4; c++) {
+				const double *row = data->dense + ((c + 1) * per - 1) * d;
+				for (int64_t j = 0; j < d; j++)
+					sum[c][j % 2] += row[j] / (double)(SEEDS * d / 2);
+				/* Differences of columns two apart have mean zero and twice the variance. */
+				for (int64_t j = 0; j + 2 < d; j += 4)
+					square[c] += (row[j] - row[j + 2]) * (row[j] - row[j + 2]) /
+					             (2.0 * SEEDS * (double)(d / 4));
+			}
+			kdr_data_free(data);
+			kdr_generator_free(g);
+		}
+		double drift = (double)(per - 1) * 0.2, walk = (double)per * variance;
+		for (int odd = 0; odd < 2; odd++) {
+			double sign = odd ? 1 : -1;
+			assert_near(sum[0][odd], 0, 0.15);
+			assert_near(sum[1][odd], 0.5 * mean, 0.15);
+			assert_near(sum[2][odd], 0.5 * sign * corner + drift, 0.3);
+			assert_near(sum[3][odd], -0.5 * sign * corner + drift, 0.3);
+		}
+		for (int c = 0; c < 4; c++)
+			assert_near(square[c], c < 2 ? 1 : walk, 0.15 * (c < 2 ? 1 : walk));
+	}
+	kdr_context_free(ctx);
+}
+
+/* Each step of a strip adds to the row before it. */
+static void berikov__strips__steps_are_small(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_berikov spec;
+	kdr_generator *g = NULL;
+	kdr_berikov_default(&spec);
+	assert_ok(ctx, kdr_generate_berikov(ctx, &spec, &g));
+	kdr_data *data = data_of(ctx, g, 0);
+	for (int64_t i = 51; i < 75; i++)
+		for (int64_t j = 0; j < 16; j++)
+			assert_near(data->dense[i * 16 + j] - data->dense[(i - 1) * 16 + j], 0.2,
+			            5 * sqrt(0.2));
+	kdr_data_free(data);
+	kdr_generator_free(g);
+	g = NULL;
+	spec.separation = -1;
+	assert_int_equal(kdr_generate_berikov(ctx, &spec, &g), KDR_ERR_ARGUMENT);
+	assert_null(g);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(berikov__many_seeds__moments_of_the_paper),
+		cmocka_unit_test(berikov__strips__steps_are_small),
 		cmocka_unit_test(row__any_order_and_threads__same_as_in_data),
 		cmocka_unit_test(row__same_seed_more_rows__the_first_rows_stay),
 		cmocka_unit_test(blobs__many_rows__sizes_spread_and_noise_as_asked),

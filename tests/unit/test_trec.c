@@ -1,5 +1,5 @@
 /* TrEC: golden case, the table against the rule, moves against brute force, invariance, bad input. */
-#include "tests/unit/golden_ensemble.h"
+#include "tests/unit/golden.h"
 
 #include "algo/parts/migrate.h"
 
