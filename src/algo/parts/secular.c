@@ -5,12 +5,11 @@
  *   (E1)  neg(A - mu) = neg(D - mu) + neg(C(mu)),   C(mu) = I - Z'(D - mu)^-1 Z     (c x c)
  *
  * so that the eigenvalues below mu are counted exactly, multiple ones included, in O(r c^2). Bisection on
- * (E1) brackets the first and the last eigenvalue wanted. A shift sigma just below the first makes A - sigma
- * positive definite, and its inverse is cheap,
+ * (E1) brackets each eigenvalue wanted. For a shift sigma just below a group of neighbours the inverse is cheap,
  *
  *   (E2)  (A - sigma)^-1 = N0 + N C(sigma)^-1 N',   N0 = (D - sigma)^-1,  N = N0 Z      [Woodbury]
  *
- * with the wanted eigenvalues the largest of it and well apart: block Lanczos (parts/ritz.c) finds them in
+ * with the group's eigenvalues the largest of it and well apart: block Lanczos (parts/ritz.c) finds them in
  * O(r c) a vector and product. Errors of C(sigma) are those of an identity in Z I Z' that is off by
  * rounding, so (E2) is the exact inverse of a nearby A however close sigma comes. At the end (E1) tells
  * whether any eigenvalue was passed over; if so the dense way, O(r^3), decides. */
@@ -173,7 +172,7 @@ static void inverse_free(kdr_context *ctx, inverse *v)
 	kdri_free(ctx, v->inv);
 }
 
-/* *good is false where C(sigma) is not positive definite: sigma is not below the spectrum after all. */
+/* *good is false where C(sigma) is singular. */
 static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, inverse *v, bool *good)
 {
 	kdr_status st;
@@ -185,10 +184,14 @@ static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, invers
 	KDR_TRY(KDRI_NEW(ctx, &v->n, a->r * c));
 	KDR_TRY(KDRI_NEW0(ctx, &v->inv, c * c));
 	KDR_TRY(capacitance(ctx, a, sigma, k->tiny, v->n, k->c));
-	for (int64_t i = 0; i < a->r; i++)
-		v->n0[i] = 1 / KDRI_MAX(a->d[i] - sigma, k->tiny);
+	for (int64_t i = 0; i < a->r; i++) {
+		double gap = a->d[i] - sigma;
+		v->n0[i] = 1 / (fabs(gap) < k->tiny ? copysign(k->tiny, gap) : gap);
+	}
 	KDR_TRY(kdri_eigh(ctx, c, k->c, c, k->w));
-	*good = c == 0 || k->w[0] > 0;
+	*good = true;
+	for (int64_t j = 0; j < c; j++)
+		*good &= k->w[j] != 0;
 	for (int64_t j = 0; j < c && *good; j++)
 		for (int64_t p = 0; p < c; p++)
 			for (int64_t q = 0; q < c; q++)
@@ -225,36 +228,74 @@ done:
 	return st;
 }
 
+/* Eigenpairs number first .. end-1 (from 0), of which `at` holds the eigenvalues to bisection's accuracy, and those
+ * of two more behind them: into columns first.. of `vectors` (r x count). */
+static kdr_status solve_group(kdr_context *ctx, counter *k, const double *at, int64_t first, int64_t end,
+                              int64_t count, const double *warm, double *vectors, bool *good)
+{
+	kdr_status st;
+	int64_t r = k->a->r, width = end - first;
+	double scale = spread(k->a), *values = NULL, *guess = NULL, *found = NULL;
+	inverse v = { 0 };
+	double sigma = at[first] - KDRI_MAX(0.1 * (at[end + 1] - at[first]), 1e-10 * scale);
+	if (first > 0)
+		sigma = KDRI_MAX(sigma, (at[first] + at[first - 1]) / 2);
+	KDR_TRY(KDRI_NEW(ctx, &values, width));
+	KDR_TRY(KDRI_NEW(ctx, &guess, r * width));
+	KDR_TRY(KDRI_NEW(ctx, &found, r * width));
+	KDR_TRY(inverse_new(ctx, k, sigma, &v, good));
+	if (!*good)
+		goto done;
+	for (int64_t i = 0; warm && i < r; i++)
+		memcpy(guess + i * width, warm + i * count + first, (size_t)width * sizeof *guess);
+	const kdri_op op = { r, r, inverse_apply, NULL, &v };
+	const kdri_ritz_options o = { .count = width, .warm = warm ? guess : NULL, .tol = 1e-10 };
+	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, found, good));
+	for (int64_t i = 0; i < r; i++)
+		memcpy(vectors + i * count + first, found + i * width, (size_t)width * sizeof *found);
+done:
+	kdri_free(ctx, values);
+	kdri_free(ctx, guess);
+	kdri_free(ctx, found);
+	inverse_free(ctx, &v);
+	return st;
+}
+
 /* *good is false where an eigenvalue was passed over. */
 static kdr_status shift_inverted(kdr_context *ctx, const kdri_lowrank *a, int64_t count, const double *warm,
                                  double *values, double *vectors, bool *good)
 {
 	kdr_status st;
 	counter k = { 0 };
-	inverse v = { 0 };
-	double scale = spread(a), floor = INFINITY, ceiling = -INFINITY, first, last;
+	double scale = spread(a), low = INFINITY, high = -INFINITY, *at = NULL;
 	int64_t missed;
 	KDR_TRY(counter_new(ctx, a, &k));
+	KDR_TRY(KDRI_NEW(ctx, &at, count + 2));
 	for (int64_t i = 0; i < a->r; i++) {
-		floor = KDRI_MIN(floor, a->d[i]);
-		ceiling = KDRI_MAX(ceiling, a->d[i]);
+		low = KDRI_MIN(low, a->d[i]);
+		high = KDRI_MAX(high, a->d[i]);
 	}
-	floor -= kdri_nrm2sq(a->z, a->r * a->c) + 1e-12 * scale;
-	KDR_TRY(bracket(ctx, &k, 1, floor, ceiling, 1e-13 * scale, &first));
-	KDR_TRY(bracket(ctx, &k, KDRI_MIN(count + 2, a->r), first, ceiling, 1e-13 * scale, &last));
-	double sigma = first - KDRI_MAX(0.1 * (last - first), 1e-10 * scale);
-	KDR_TRY(inverse_new(ctx, &k, sigma, &v, good));
+	low -= kdri_nrm2sq(a->z, a->r * a->c) + 1e-12 * scale;
+	for (int64_t j = 0; j < count + 2; j++)
+		KDR_TRY(bracket(ctx, &k, j + 1, j ? at[j - 1] : low, high, 1e-13 * scale, &at[j]));
+	/* Groups of neighbours, each with a shift of its own: seen from far below, eigenvalues that lie together
+	 * look alike. */
+	double near = 10 * KDRI_MAX(at[count + 1] - at[count - 1], 1e-9 * scale);
+	*good = true;
+	for (int64_t first = 0, end; first < count && *good; first = end) {
+		for (end = first + 1; end < count && at[end] - at[end - 1] < near; end++)
+			continue;
+		KDR_TRY(solve_group(ctx, &k, at, first, end, count, warm, vectors, good));
+	}
 	if (!*good)
 		goto done;
-	const kdri_op op = { a->r, a->r, inverse_apply, NULL, &v };
-	const kdri_ritz_options o = { .count = count, .warm = warm, .tol = 1e-10 };
-	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, vectors, good));
+	KDR_TRY(kdri_straighten(ctx, a->r, count, vectors));
 	KDR_TRY(refine(ctx, a, count, values, vectors));
 	KDR_TRY(count_below(ctx, &k, values[count - 1] - 1e-9 * scale, &missed));
-	*good = *good && missed < count;
+	*good = missed < count;
 done:
 	counter_free(ctx, &k);
-	inverse_free(ctx, &v);
+	kdri_free(ctx, at);
 	return st;
 }
 
