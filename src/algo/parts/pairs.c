@@ -257,7 +257,7 @@ static void train_logistic(const kdri_pairs *pairs, const kdri_rule_options *o, 
 		double move[3] = { gradient[0], gradient[1], gradient[2] };
 		if (!solve3(hessian, move))
 			break;
-		for (; share > 1e-10; share /= 2) {
+		for (int halving = 0; halving < 34; halving++, share /= 2) {
 			for (int a = 0; a < 3; a++)
 				next[a] = w[a] - share * move[a];
 			fall = loss - logistic_loss(pairs, rule, weight, ridge, next, NULL, NULL);
