@@ -4,7 +4,7 @@
 Each compares kindred with a named alternative in the same run. bench/results.csv is written anew from what
 they measured, so that a change shows in a diff.
 
-Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc; default all)"""
+Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc lss; default all)"""
 import argparse
 import pathlib
 import platform
@@ -20,6 +20,7 @@ DRIVERS = {
     "kmeans": "src/libkindred.so",
     "readers": "src/libkindred.so",
     "mbc": "src/libkindred.so",
+    "lss": "src/libkindred.so",
 }
 
 

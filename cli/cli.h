@@ -210,6 +210,8 @@ int cli_outputs_write(kdr_context *ctx, cli_run *run);
 int cli_outputs_finish(kdr_context *ctx, cli_run *run);
 /* The summary a person reads. */
 void cli_summary(FILE *out, const cli_run *run);
+/* Which clusters of the tasks match, where the method says so: matches.c. */
+void cli_matches(FILE *out, const cli_run *run);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);

@@ -5,11 +5,15 @@
 
 static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
+	{ .name = "emd",
+	  .value = "DATA",
+	  .help = "the data both files label: also tell how far the two partitions are apart" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
+	{ "Reading DATA", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -19,7 +23,14 @@ typedef struct table {
 	int64_t *counts, *clusters, *classes, nclusters, nclasses;
 } table;
 
-static void print_json(const kdr_scores *s, const table *t, const kdr_labels *labels, const kdr_labels *truth)
+/* How far the partitions are apart; given only with --emd. */
+typedef struct distance {
+	bool known;
+	double uniform, proportional;
+} distance;
+
+static void print_json(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
+                       const kdr_labels *truth)
 {
 	cli_json j = { 0 };
 	json_object(&j, NULL);
@@ -35,6 +46,12 @@ static void print_json(const kdr_scores *s, const table *t, const kdr_labels *la
 	json_real(&j, "homogeneity", s->homogeneity);
 	json_real(&j, "completeness", s->completeness);
 	json_real(&j, "v_measure", s->v_measure);
+	if (d->known) {
+		json_object(&j, "emd");
+		json_real(&j, "uniform", d->uniform);
+		json_real(&j, "proportional", d->proportional);
+		json_end_object(&j);
+	}
 	json_object(&j, "contingency");
 	json_array(&j, "rows");
 	for (int64_t i = 0; i < t->nclusters; i++)
@@ -61,7 +78,8 @@ static void print_json(const kdr_scores *s, const table *t, const kdr_labels *la
 	json_free(&j);
 }
 
-static void print_text(const kdr_scores *s, const table *t, const kdr_labels *labels, const kdr_labels *truth)
+static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
+                       const kdr_labels *truth)
 {
 	printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
 	       (long long)s->classes);
@@ -74,6 +92,11 @@ static void print_text(const kdr_scores *s, const table *t, const kdr_labels *la
 	printf("homogeneity     %.6f\n", s->homogeneity);
 	printf("completeness    %.6f\n", s->completeness);
 	printf("v_measure       %.6f\n", s->v_measure);
+	if (d->known) {
+		printf("emd             %.6g  between the clusters' means, clusters weighted by size\n",
+		       d->proportional);
+		printf("emd_uniform     %.6g  clusters weighted alike\n", d->uniform);
+	}
 	if (t->nclusters > 40 || t->nclasses > 12)
 		return;
 	int first = 8, width = 8;
@@ -97,9 +120,36 @@ static void print_text(const kdr_scores *s, const table *t, const kdr_labels *la
 	}
 }
 
+/* Reads --emd DATA and finds the distance. Exit status. */
+static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
+                         const kdr_labels *truth, distance *out)
+{
+	const char *path = cli_get(args, "emd", NULL);
+	kdr_read_options reading;
+	kdr_data *data = NULL;
+	int code = EXIT_DONE;
+	cli_reading(args, &reading);
+	kdr_status st = kdr_read(ctx, path, &reading, &data);
+	if (st != KDR_OK)
+		return cli_fail_reading(ctx, st);
+	kdr_mat x = kdr_data_mat(data);
+	if (kdr_mat_rows(&x) != labels->n) {
+		cli_error("%s has %lld samples but %s has %lld labels: one for each sample is needed", path,
+		          (long long)kdr_mat_rows(&x), cli_positional(args, 0), (long long)labels->n);
+		code = EXIT_DATA;
+	} else {
+		st = kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional);
+		out->known = st == KDR_OK;
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
+	kdr_data_free(data);
+	return code;
+}
+
 static int run(cli_args *args)
 {
 	int code;
+	distance apart = { 0 };
 	kdr_labels *labels = NULL, *truth = NULL;
 	kdr_scores scores;
 	table t = { 0 };
@@ -124,6 +174,9 @@ static int run(cli_args *args)
 		code = EXIT_DATA;
 		goto done;
 	}
+	if (cli_get(args, "emd", NULL) &&
+	    (code = find_distance(ctx, args, labels, truth, &apart)) != EXIT_DONE)
+		goto done;
 	st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, &scores);
 	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
 	if (st == KDR_OK && scores.clusters * (double)scores.classes <= 1e6)
@@ -133,7 +186,7 @@ static int run(cli_args *args)
 		code = cli_fail(ctx, st);
 		goto done;
 	}
-	(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, labels, truth);
+	(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, &apart, labels, truth);
 done:
 	kdr_free(ctx, t.counts);
 	kdr_free(ctx, t.clusters);
@@ -146,13 +199,16 @@ done:
 
 const cli_command cli_evaluate = {
 	.name = "evaluate",
-	.usage = "[--json] LABELS TRUTH",
+	.usage = "[--json] [--emd DATA] LABELS TRUTH",
 	.summary = "score a partition against known classes",
 	.description = "Both files hold one label a line, a line a sample. Prints accuracy under the best "
 	               "one-to-one map of "
 	               "clusters to classes, normalised mutual information (three denominators), adjusted "
 	               "Rand index, purity, "
-	               "homogeneity, completeness, V-measure, and the contingency table.",
+	               "homogeneity, completeness, V-measure, and the contingency table.\n\n"
+	               "With --emd it also prints the earth mover's distance between the two partitions: "
+	               "the least cost of carrying the means of one's clusters to those of the other's, at "
+	               "squared distances.",
 	.example = "kindred evaluate out/cornell.labels cornell.labels",
 	.groups = groups,
 	.completes_files = true,

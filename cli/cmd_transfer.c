@@ -57,7 +57,6 @@ static const cli_option_group groups[] = {
 /* The data sets of one run: sources first, then bridges, then targets. */
 typedef struct transfer {
 	int sources, bridges, targets;
-	cli_task_arg *list;
 	cli_tasks tasks;
 	char **classes; /* names, in order of first appearance in the sources */
 	int64_t nclasses;
@@ -84,7 +83,7 @@ static void fill(cli_task_arg *to, const cli_args *args, const char *option, int
 	}
 }
 
-static int collect(const cli_args *args, transfer *t)
+static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
 {
 	t->sources = count_of(args, "source");
 	t->bridges = count_of(args, "bridge");
@@ -105,14 +104,16 @@ static int collect(const cli_args *args, transfer *t)
 		          cli_positional(args, 0));
 		return EXIT_USAGE;
 	}
-	t->list = calloc((size_t)(t->sources + t->bridges + t->targets), sizeof *t->list);
-	if (!t->list) {
+	cli_task_arg *list =
+	        calloc((size_t)t->sources + (size_t)t->bridges + (size_t)t->targets, sizeof *list);
+	if (!list) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	fill(t->list, args, "source", t->sources);
-	fill(t->list + t->sources, args, "bridge", t->bridges);
-	fill(t->list + t->sources + t->bridges, args, "target", t->targets);
+	fill(list, args, "source", t->sources);
+	fill(list + t->sources, args, "bridge", t->bridges);
+	fill(list + t->sources + t->bridges, args, "target", t->targets);
+	*out = list;
 	return EXIT_DONE;
 }
 
@@ -287,7 +288,6 @@ static void release(transfer *t)
 		free(t->classes[c]);
 	free(t->labels);
 	free(t->classes);
-	free(t->list);
 	cli_tasks_free(&t->tasks);
 }
 
@@ -297,6 +297,7 @@ static int run(cli_args *args)
 	transfer t = { 0 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
+	cli_task_arg *list = NULL;
 	cli_run job = { .args = args,
 		        .command = "transfer",
 		        .method = cli_get(args, "method", default_method),
@@ -307,7 +308,7 @@ static int run(cli_args *args)
 		return code;
 	if ((code = cli_method_check(job.method, KDR_FAMILY_TRANSFER)) != EXIT_DONE ||
 	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = collect(args, &t)) != EXIT_DONE)
+	    (code = collect(args, &t, &list)) != EXIT_DONE)
 		goto done;
 	job.options = options;
 	if (cli_flag(args, "guard")) {
@@ -318,7 +319,7 @@ static int run(cli_args *args)
 			goto done;
 		}
 	}
-	if ((code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
+	if ((code = cli_tasks_read(ctx, args, list, t.sources + t.bridges + t.targets, &t.tasks)) !=
 	            EXIT_DONE ||
 	    (code = read_classes(ctx, args, &t)) != EXIT_DONE ||
 	    (code = read_truth(ctx, args, &t)) != EXIT_DONE ||
@@ -337,6 +338,7 @@ static int run(cli_args *args)
 		goto done;
 	code = cli_method_exit(args, result);
 done:
+	free(list);
 	free(job.scores);
 	kdr_result_free(result);
 	kdr_options_free(options);

@@ -6,7 +6,7 @@ set -eu
 
 build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev libarpack2-dev zlib1g-dev libjansson-dev
 libhdf5-dev libutf8proc-dev libstemmer-dev libsvm-dev"
-check="g++ clang clang-format clang-tidy libclang-rt-dev libcmocka-dev python3 python3-numpy python3-scipy
+check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-dev python3 python3-numpy python3-scipy
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata man-db zsh valgrind"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas"
 

@@ -46,4 +46,10 @@ KDR_API kdr_status kdr_transport(kdr_context *ctx, const double *cost, int64_t r
                                  const double *supply, const double *demand, double *flow, double *u,
                                  double *v, double *total);
 
+/* How far two partitions of the rows of x are apart: the least cost of carrying the means of one's
+ * clusters to those of the other's at squared distances, clusters weighted alike or by size. Either
+ * output may be NULL. */
+KDR_API kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const int64_t *truth,
+                           double *uniform, double *proportional);
+
 #endif

@@ -6,19 +6,22 @@
  *     (E1)  J = sum_t L^t + lambda / (T - 1) sum_{t != s} sum_{z,l} w_zl^ts d(u_z^t || u_l^s)
  *     (E2)  L^t = 1/n^t sum_i d(x_i^t || u_{h(i)}^t)
  * small [ZZ10, eq. 9; the sum runs over all ordered pairs of tasks], where d is a Bregman divergence and
- *     (E3)  W^ts >= 0,  rows sum to 1/K^t,  columns to 1/K^s                               [ZZ10, eq. 6,
- * relaxed] by sweeps of three steps, none of which lets J rise: (E4)  W^ts = argmin sum w_zl^ts d(u_z^t ||
- * u_l^s) under (E3), a transportation problem      [ZZ10, eq. 10] (E5)  h^t(i) = argmin_z d(x_i^t || u_z^t)
- * [ZZ10, eq. 12] u_z^t = argmin_u A d(mu_L || u) + B d(u || mu_R), tasks in turn [ZZ10, eq. 13, 14] A = n_z/n
- * + lambda/K,   B = lambda/K,   n_z the samples of cluster z mu_L = (1/n sum_{i in z} x_i + lambda/(T-1)
- * sum_s sum_l w_lz^st u_l^s) / A mu_R = the point whose gradient is lambda/(B (T-1)) sum_s sum_l w_zl^ts grad
- * u_l^s (E6)  d symmetric: u = (A mu_L + B mu_R) / (A + B)                                          [ZZ10,
- * eq. 15] (E7)  else: exact, by (E3) and (E4) of parts/bregman.c. DEVIATION: see there; u_step=geodesic is
- * the paper's, kept only where the value falls, so that J never rises with it either. d_M, how far the
- * partitions of two tasks are apart, is (E8)  d_M = min sum w_zl d(u_z^t || u_l^s), rows of w summing to
- * 1/K^t or n_z^t/n^t, columns likewise [ZZ10, eq. 8] With lambda = 0 a cluster without samples keeps its
- * centroid; else (E6), (E7) place it. W of the last sweep is found anew from the last centroids before it is
- * reported.
+ *     (E3)  W^ts >= 0, rows sum to 1/K^t, columns to 1/K^s                        [ZZ10, eq. 6, relaxed]
+ * by sweeps of three steps, none of which lets J rise:
+ *     (E4)  W^ts = argmin sum_zl w_zl d(u_z^t || u_l^s) under (E3): transportation       [ZZ10, eq. 10]
+ *     (E5)  h^t(i) = argmin_z d(x_i^t || u_z^t)                                          [ZZ10, eq. 12]
+ *           u_z^t = argmin_u A d(mu_L || u) + B d(u || mu_R), tasks in turn          [ZZ10, eq. 13, 14]
+ *           A = n_z/n + lambda/K, B = lambda/K, n_z the samples of cluster z
+ *           mu_L = (1/n sum_{i in z} x_i + lambda/(T-1) sum_s sum_l w_lz^st u_l^s) / A
+ *           mu_R = the point whose gradient is lambda/(B (T-1)) sum_s sum_l w_zl^ts grad u_l^s
+ *     (E6)  d symmetric: u = (A mu_L + B mu_R) / (A + B)                                 [ZZ10, eq. 15]
+ *     (E7)  else: exact, by (E3) and (E4) of parts/bregman.c. DEVIATION: see there; u_step=geodesic is the
+ *           paper's, kept only where the value falls, so that J never rises with it either.
+ * d_M, how far the partitions of two tasks are apart, is
+ *     (E8)  d_M = min sum_zl w_zl d(u_z^t || u_l^s), rows of w summing to 1/K^t or n_z^t/n^t, columns
+ *           likewise                                                                      [ZZ10, eq. 8]
+ * With lambda = 0 a cluster without samples keeps its centroid; else (E6), (E7) place it. W of the last sweep
+ * is found anew from the last centroids before it is reported.
  *
  * T    ntasks             x_i^t   rows of a task          w^ts    weight        d(u^t || u^s)  cost
  * K^t  tasks[t].k         u_z^t   tasks[t].points         h^t     km.label      J              objective()
@@ -299,11 +302,11 @@ done:
 	return st;
 }
 
-/* Puts the best run back into the tasks, with W of its centroids. */
-static kdr_status restore(job *j)
+/* Puts the best run back into the tasks unless it is the last one; W of its centroids. */
+static kdr_status restore(job *j, bool last)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t t = 0; t < j->m.ntasks; t++) {
+	for (int64_t t = 0; !last && t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
 		for (int64_t i = 0; i < b->n; i++)
 			j->labels[t][i] = j->kept[t][i];
@@ -487,11 +490,12 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	kdri_stage_start(ctx, "mbc", (j.runs + compare) * j.max_iter);
 	KDR_TRY(run_all(ctx, &j, compare));
 	compare = compare && j.best.stop != KDR_STOP_TIME && j.best.stop != KDR_STOP_CANCELLED;
+	bool alone_ran = compare;
 	if (compare) {
 		KDR_TRY(run_alone(ctx, &j, alone));
 		compare = j.now.stop != KDR_STOP_TIME && j.now.stop != KDR_STOP_CANCELLED;
 	}
-	KDR_TRY(restore(&j));
+	KDR_TRY(restore(&j, j.runs == 1 && !alone_ran));
 	KDR_TRY(put_tasks(ctx, result, &j));
 	KDR_TRY(put_whitening(ctx, result, &j, -1));
 	KDR_TRY(put_trace(ctx, result, &j));
@@ -557,7 +561,7 @@ static kdr_status fit_bregman(kdr_context *ctx, const kdr_problem *problem, cons
 	for (int64_t t = 0; t < T; t++) {
 		KDR_TRY(job_open(ctx, "bregman", &problem->tasks[t], 1, t, options, 0, false, &j));
 		KDR_TRY(run_all(ctx, &j, 0));
-		KDR_TRY(restore(&j));
+		KDR_TRY(restore(&j, j.runs == 1));
 		KDR_TRY(put_tasks(ctx, result, &j));
 		KDR_TRY(put_whitening(ctx, result, &j, t));
 		loss[t] = j.m.local[0];

@@ -314,9 +314,11 @@ static kdr_status run_tasks(kdr_context *ctx, const kdr_problem *problem, const 
 		traces[i] = (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop };
 		KDR_TRY(put_rank(ctx, &runs[i], kdri_opt_real(options, "energy"), result));
 	}
-	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDR_TRY(put_task(ctx, problem, &runs[problem->pooled ? 0 : t], t,
-		                 problem->pooled ? stack.begin[t] : 0, result));
+	for (int64_t t = 0, at = 0; t < problem->ntasks; t++) {
+		KDR_TRY(put_task(ctx, problem, &runs[problem->pooled ? 0 : t], t, at, result));
+		if (problem->pooled)
+			at += kdr_mat_rows(&problem->tasks[t].x);
+	}
 	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
 done:
 	for (int64_t i = 0; runs && i < parts; i++)

@@ -119,46 +119,189 @@ static kdr_status fit_pooled(kdr_context *ctx)
 	return st;
 }
 
-static kdr_status fit_ensemble(kdr_context *ctx)
+/* ncut on both kinds of graph and with both kinds of rounding. */
+static kdr_status fit_ncut(kdr_context *ctx)
 {
-	kdr_task task = { .name = "a", .x = kdr_mat_from_csr(N, D, rowptr, columns, points) };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	static const char *const settings[][3] = { { "cosine", "10", "kmeans" },
+		                                   { "gauss", "0", "rotation" } };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 2 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		st = kdr_options_new(ctx, "ncut", &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "similarity", settings[i][0]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "neighbors", settings[i][1]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "rounding", settings[i][2]);
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, "ncut", &problem, options, &result);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
+static kdr_status fit_direct_transfer(kdr_context *ctx)
+{
+	static const char *const methods[] = { "gfhf", "llgc", "svm", "logreg", "tsvm" };
+	kdr_status st = KDR_OK;
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0] && st == KDR_OK; i++) {
+		kdr_task tasks[2] = { { .name = "s",
+			                .role = KDR_ROLE_SOURCE,
+			                .x = kdr_mat_from_dense(points, N, D),
+			                .labels = labels_a },
+			              { .name = "t",
+			                .role = KDR_ROLE_TARGET,
+			                .x = kdr_mat_from_csr(N, D, rowptr, columns, points) } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+		kdr_result *result = NULL;
+		st = kdr_fit(ctx, methods[i], &problem, NULL, &result);
+		kdr_result_free(result);
+	}
+	return st;
+}
+
+/* The methods with a subspace: task a dense, task b sparse. */
+static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled, const char *eps)
+{
+	bool transfer = strcmp(method, "lssttc") == 0;
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
+	if (transfer) {
+		tasks[0].role = KDR_ROLE_SOURCE;
+		tasks[0].labels = labels_a;
+		tasks[1].role = KDR_ROLE_TARGET;
+	}
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "ec", &options);
+	kdr_status st = kdr_options_new(ctx, method, &options);
 	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "runs", "2");
+		st = kdr_options_set(ctx, options, "n_init", "2");
 	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "subsample", "0.8");
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK && eps)
+		st = kdr_options_set(ctx, options, "eps", eps);
 	if (st == KDR_OK)
-		st = kdr_fit(ctx, "ec", &problem, options, &result);
+		st = kdr_fit(ctx, method, &problem, options, &result);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
 }
 
-static kdr_status fit_other_features(kdr_context *ctx)
+static kdr_status fit_lssmtc(kdr_context *ctx)
 {
-	kdr_task tasks[2] = {
-		{ .name = "s",
-		  .role = KDR_ROLE_SOURCE,
-		  .x = kdr_mat_from_dense(points, N, D),
-		  .labels = labels_a },
-		{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(points, N / 2, 2 * D) }
-	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	return fit_subspace(ctx, "lssmtc", false, "0.5");
+}
+
+static kdr_status fit_lssttc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssttc", false, "0");
+}
+
+static kdr_status fit_asi(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "asi", true, "0.5");
+}
+
+static kdr_status fit_pca(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "pca-kmeans", true, NULL);
+}
+
+/* Large enough for the W steps by iteration. */
+static kdr_status fit_large(kdr_context *ctx, const char *eps)
+{
+	enum { SIZE = 194 };
+	static double x[SIZE * SIZE];
+	static int64_t init[SIZE];
+	for (int i = 0; i < SIZE; i++) {
+		init[i] = i % 2;
+		for (int j = 0; j < SIZE; j++)
+			x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
+	}
+	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "trec", &options);
+	kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
 	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "runs", "2");
+		st = kdr_options_set(ctx, options, "max_iter", "0");
 	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "q_min", "0");
+		st = kdr_options_set(ctx, options, "eps", eps);
 	if (st == KDR_OK)
-		st = kdr_fit(ctx, "trec", &problem, options, &result);
+		st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
+}
+
+static kdr_status fit_direct(kdr_context *ctx)
+{
+	return fit_large(ctx, "0.5");
+}
+
+static kdr_status fit_factored(kdr_context *ctx)
+{
+	return fit_large(ctx, "0");
+}
+
+static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *divergence, const char *start)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "divergence", divergence);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "start", start);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "floor", "0.5");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_mbc(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
+}
+
+static kdr_status fit_mbc_mahalanobis(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
+}
+
+static kdr_status fit_mbc_is(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "is", "random");
+}
+
+static kdr_status fit_bregman_kl(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
+}
+
+static kdr_status emd(kdr_context *ctx)
+{
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	double uniform, proportional;
+	return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
 }
 
 static kdr_status evaluate(kdr_context *ctx)
@@ -242,10 +385,6 @@ static kdr_status generate(kdr_context *ctx)
 		st = kdr_generate_blobs(ctx, &blobs, &h);
 	if (st == KDR_OK)
 		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
-	kdr_generator_free(h);
-	h = NULL;
-	if (st == KDR_OK)
-		st = kdr_generate_berikov(ctx, &(kdr_berikov){ .separation = 1 }, &h);
 	kdr_data_free(data);
 	kdr_generator_free(g);
 	kdr_generator_free(h);
@@ -282,8 +421,19 @@ static const struct {
 	{ "fit_dense", fit_dense },
 	{ "fit_sparse_spherical", fit_sparse_spherical },
 	{ "fit_pooled", fit_pooled },
-	{ "fit_ensemble", fit_ensemble },
-	{ "fit_other_features", fit_other_features },
+	{ "fit_ncut", fit_ncut },
+	{ "fit_direct_transfer", fit_direct_transfer },
+	{ "fit_lssmtc", fit_lssmtc },
+	{ "fit_lssttc", fit_lssttc },
+	{ "fit_asi", fit_asi },
+	{ "fit_pca", fit_pca },
+	{ "fit_direct", fit_direct },
+	{ "fit_factored", fit_factored },
+	{ "fit_mbc", fit_mbc },
+	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
+	{ "fit_mbc_is", fit_mbc_is },
+	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "emd", emd },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
 	{ "transport", transport },

@@ -35,16 +35,24 @@ def text(n, d, k, seed):
 def affinity(x, neighbors, similarity, sigma=None):
     """The graph as the headers define it, from scikit-learn's parts."""
     n = x.shape[0]
-    if similarity == "cosine":
-        full = np.maximum(1 - pairwise_distances(x, metric="cosine"), 0)
-    else:
-        full = np.exp(-pairwise_distances(x, metric="euclidean") ** 2 / (2 * sigma**2))
+    distance = pairwise_distances(x, metric="cosine" if similarity == "cosine" else "sqeuclidean")
+    full = np.maximum(1 - distance, 0) if similarity == "cosine" else np.exp(-distance / (2 * sigma**2))
     np.fill_diagonal(full, 0)
     if not neighbors:
         return full
-    metric = "cosine" if similarity == "cosine" else "euclidean"
-    near = kneighbors_graph(x, min(neighbors, n - 1), metric=metric, include_self=False).toarray() > 0
+    np.fill_diagonal(distance, np.inf)
+    near = np.zeros((n, n), dtype=bool)
+    order = np.argsort(np.round(distance, 9), axis=1, kind="stable")  # ties: the lower index
+    np.put_along_axis(near, order[:, : min(neighbors, n - 1)], True, axis=1)
     return np.where(near | near.T, full, 0)
+
+
+def test_the_graph_is_sklearns_where_there_are_no_ties():
+    for seed in range(4):
+        x, _ = blobs(200, 6, 3, seed)
+        for metric, similarity in (("cosine", "cosine"), ("euclidean", "gauss")):
+            near = kneighbors_graph(x, 12, metric=metric, include_self=False).toarray() > 0
+            assert np.array_equal(affinity(x, 12, similarity, 50.0) > 0, near | near.T)
 
 
 def ncut_value(w, labels):
@@ -127,6 +135,82 @@ def test_separate_parts_are_found_as_they_are():
             for c in np.unique(out["labels"][0]):
                 assert len(np.unique(truth[out["labels"][0] == c])) == 1, "a cluster crosses parts"
         assert adjusted_rand_score(fit_ncut(x, parts, neighbors=8)["labels"][0], truth) == 1
+
+
+def transfer(method, x, labels, classes, **options):
+    """Rows with a label are the source, the rest the target; scores and labels of the target."""
+    known = labels >= 0
+    problem, keep = lib.transfer([x[known], x[~known]], [labels[known], None], classes)
+    out = lib.fit(method, problem, keep, **options)
+    assert out["labels"][0] is None
+    return out["arrays"]["scores", 1], out["labels"][1], out
+
+
+def half_known(x, truth, seed):
+    """The labelled rows first, as `transfer` stacks them."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(len(truth)) < 0.7
+    hidden[: truth.max() + 1] = False
+    order = np.argsort(hidden, kind="stable")
+    return x[order], np.where(hidden[order], -1, truth[order]), truth[order]
+
+
+def graph_of(x, labels, neighbors, similarity, out):
+    dense = x.toarray() if sp.issparse(x) else x
+    return affinity(dense, neighbors, similarity, out["fields"].get("sigma"))
+
+
+def options_of_graphs():
+    for neighbors in (0, 10):
+        for similarity in ("cosine", "gauss"):
+            yield dict(neighbors=neighbors, similarity=similarity)
+
+
+def test_gfhf_equals_the_direct_solution():
+    for seed, (x, truth, k) in enumerate(cases()):
+        x, labels, _ = half_known(x, truth, seed)
+        u, y = labels < 0, np.eye(k)[np.maximum(labels, 0)]
+        for options in options_of_graphs():
+            scores, got, out = transfer("gfhf", x, labels, k, tol=1e-13, **options)
+            w = graph_of(x, labels, out=out, **options)
+            lap = np.diag(w.sum(1)) - w
+            f = np.linalg.lstsq(lap[np.ix_(u, u)], w[np.ix_(u, ~u)] @ y[~u], rcond=None)[0]
+            close(scores, f, 1e-9, f"harmonic functions {options}")
+            assert (got == f.argmax(1)).mean() > 0.999
+            scaled = f * (np.bincount(labels[~u], minlength=k) / (~u).sum() / f.sum(0))
+            close(transfer("gfhf", x, labels, k, tol=1e-13, cmn=1, **options)[0], scaled, 1e-9, "class masses")
+
+
+def test_llgc_equals_the_direct_solution():
+    for seed, (x, truth, k) in enumerate(cases()):
+        x, labels, _ = half_known(x, truth, seed)
+        u, y = labels < 0, np.eye(k)[np.maximum(labels, 0)] * (labels >= 0)[:, None]
+        for alpha in (0.2, 0.99):
+            for options in options_of_graphs():
+                scores, _, out = transfer("llgc", x, labels, k, tol=1e-13, alpha=alpha, **options)
+                w = graph_of(x, labels, out=out, **options)
+                d = np.sqrt(w.sum(1))
+                f = (1 - alpha) * np.linalg.solve(np.eye(len(w)) - alpha * w / np.outer(d, d), y)
+                close(scores, f[u], 1e-10, f"scores {options}")
+
+
+def test_gfhf_and_llgc_equal_sklearn():
+    from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+
+    for seed, (x, truth, k) in enumerate(cases()):
+        if sp.issparse(x):
+            continue
+        x, labels, _ = half_known(x, truth, seed)
+        gamma = 0.05
+        options = dict(neighbors=0, similarity="gauss", sigma=(1 / (2 * gamma)) ** 0.5)
+        theirs = LabelPropagation(gamma=gamma, max_iter=100000, tol=1e-12).fit(x, labels)
+        scores, got, _ = transfer("gfhf", x, labels, k, **options)
+        close(scores, theirs.label_distributions_[labels < 0], 1e-6, "label propagation")
+        assert (got == theirs.transduction_[labels < 0]).all()
+        theirs = LabelSpreading(gamma=gamma, alpha=0.9, max_iter=100000, tol=1e-14).fit(x, labels)
+        scores, got, _ = transfer("llgc", x, labels, k, alpha=0.9, **options)
+        close(scores / scores.sum(1)[:, None], theirs.label_distributions_[labels < 0], 1e-8, "label spreading")
+        assert (got == theirs.transduction_[labels < 0]).all()
 
 
 if __name__ == "__main__":

@@ -145,10 +145,70 @@ static void p_step__printed_form__goes_back_and_forth(void **state)
 	kdr_context_free(ctx);
 }
 
+/* ASI on the tasks of the first case, pooled; k-means on the same rows finds the same least inertia. */
+static void asi_and_kmeans__golden_cases__same_numbers(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	json_t *root = golden_load("golden_lss.json"), *g = json_object_get(root, "asi");
+	sample s = sample_of(json_array_get(json_object_get(root, "cases"), 0));
+	int64_t *first = golden_integers(json_object_get(g, "labels0"), NULL),
+	        *want = golden_integers(json_object_get(g, "labels"), NULL), n;
+	kdr_task tasks[3];
+	for (int64_t t = 0; t < 3; t++)
+		tasks[t] = (kdr_task){ .x = kdr_mat_from_dense(s.x + s.begin[t] * s.d,
+			                                       s.begin[t + 1] - s.begin[t], s.d),
+			               .k = s.c,
+			               .init = first + s.begin[t] };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .pooled = true };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "asi", &options));
+	assert_ok(ctx, kdr_options_set_number(ctx, options, "l", golden_number(g, "l")));
+	assert_ok(ctx, kdr_options_set_number(ctx, options, "eps", 0));
+	assert_ok(ctx, kdr_fit(ctx, "asi", &problem, options, &result));
+	for (int64_t t = 0; t < 3; t++)
+		assert_memory_equal(kdr_result_labels(result, t, &n), want + s.begin[t],
+		                    (size_t)(s.begin[t + 1] - s.begin[t]) * sizeof *want);
+	double *trace = golden_numbers(json_object_get(g, "trace"), &n), wwt[64];
+	assert_int_equal(kdr_result_iterations(result), n - 1);
+	for (int64_t i = 1; i < n; i++)
+		assert_near(kdr_result_objective(result, &(int64_t){ 0 })[i - 1], trace[i],
+		            tolerance * trace[0]);
+	const double *w = kdr_result_array(result, "W", 0).data;
+	assert_ok(ctx, kdri_gemm(ctx, false, true, 8, 8, 2, 1, w, 2, w, 2, 0, wwt, 8));
+	golden_close("asi", "W W'", wwt, json_object_get(g, "WWt"), tolerance);
+
+	json_t *run = json_array_get(json_object_get(json_object_get(root, "kmeans"), "runs"), 0);
+	int64_t *partition = golden_integers(json_object_get(run, "labels"), NULL);
+	double *sse = golden_numbers(json_object_get(run, "sse"), &n);
+	kdr_result *clusters = NULL;
+	kdr_scores scores;
+	int64_t rows;
+	kdr_task all = { .x = kdr_mat_from_dense(s.x, s.n, s.d), .k = s.c };
+	assert_ok(ctx, kdr_fit(ctx, "kmeans", &(kdr_problem){ .tasks = &all, .ntasks = 1 }, NULL, &clusters));
+	assert_ok(ctx, kdr_evaluate(ctx, kdr_result_labels(clusters, 0, &rows), partition, s.n, &scores));
+	assert_near(scores.acc, 1, 0);
+	const double *inertia = kdr_result_objective(clusters, &rows);
+	assert_near(inertia[rows - 1], sse[n - 1], tolerance * sse[n - 1]);
+	free(partition);
+	free(sse);
+	free(trace);
+	free(first);
+	free(want);
+	kdr_result_free(clusters);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	sample_free(&s);
+	json_decref(root);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lss__golden_cases__same_numbers),
+		cmocka_unit_test(asi_and_kmeans__golden_cases__same_numbers),
 		cmocka_unit_test(p_step__printed_form__goes_back_and_forth),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,7 +256,7 @@ static void leading__falling_spectrum__as_the_whole_decomposition(void **state)
 
 /* W of the fast step against the l lowest eigenvectors of the d x d matrix, by the objective and W W'. */
 static void check_step(kdr_context *ctx, kdri_rng *rng, int64_t n, int64_t d, int64_t c, int64_t l,
-                       double eps, bool sparse, bool direct)
+                       double eps, bool sparse, bool direct, bool mixed)
 {
 	double *x = normals(rng, n * d), *z = malloc((size_t)(d * c) * sizeof *z), *val;
 	double *p = calloc((size_t)(n * c), sizeof *p), *a = malloc((size_t)(d * d) * sizeof *a);
@@ -264,12 +264,20 @@ static void check_step(kdr_context *ctx, kdri_rng *rng, int64_t n, int64_t d, in
 	double *all = malloc((size_t)d * sizeof *all);
 	int64_t *rowptr;
 	int32_t *col;
+	/* Clusters along the first features. `mixed`: memberships that know nothing of them, far from the origin,
+	 * so that one eigenvalue is a thousand times the others. */
+	int64_t *label = malloc((size_t)n * sizeof *label), *size = calloc((size_t)c, sizeof *size);
 	for (int64_t i = 0; i < n; i++) {
-		for (int64_t j = 0; j < d; j++) /* clusters along the first features */
+		label[i] = mixed && i >= c ? kdri_rng_below(rng, c) : i % c;
+		size[label[i]]++;
+		for (int64_t j = 0; j < d; j++)
 			x[i * d + j] = x[i * d + j] * (kdri_rng_uniform(rng) < 0.3 ? 1 : 0) +
-			               (j == i % c ? 6 + (double)j : 0);
-		p[i * c + i % c] = 1 / sqrt((double)((n - i % c + c - 1) / c));
+			               (j == i % c ? 6 + (double)j : 0) + (mixed && j % 2 ? 4 : 0);
 	}
+	for (int64_t i = 0; i < n; i++)
+		p[i * c + label[i]] = 1 / sqrt((double)size[label[i]]);
+	free(label);
+	free(size);
 	kdr_mat csr = sparse_copy(x, n, d, &rowptr, &col, &val),
 	        m = sparse ? csr : kdr_mat_from_dense(x, n, d);
 	assert_ok(ctx, kdri_mat_tmul(ctx, &m, p, c, c, z, c));
@@ -343,15 +351,17 @@ static void w_step__every_way__as_dense_decomposition(void **state)
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(10, "wstep", 0);
 	for (int sparse = 0; sparse < 2; sparse++) {
-		check_step(ctx, &rng, 40, 12, 3, 2, 0, sparse, false);
-		check_step(ctx, &rng, 40, 12, 3, 3, 0.5, sparse, false);
-		check_step(ctx, &rng, 15, 40, 3, 3, 0, sparse, false);
-		check_step(ctx, &rng, 15, 40, 3, 6, 0.5, sparse, false);
-		check_step(ctx, &rng, 300, 220, 4, 4, 0, sparse, false); /* beyond the dense way */
-		check_step(ctx, &rng, 210, 320, 4, 4, 0, sparse, false);
-		check_step(ctx, &rng, 300, 220, 4, 7, 0.5, sparse, false);
-		check_step(ctx, &rng, 300, 220, 4, 4, 0.5, sparse, true);
-		check_step(ctx, &rng, 210, 320, 4, 3, 0.5, sparse, true);
+		check_step(ctx, &rng, 40, 12, 3, 2, 0, sparse, false, false);
+		check_step(ctx, &rng, 40, 12, 3, 3, 0.5, sparse, false, false);
+		check_step(ctx, &rng, 15, 40, 3, 3, 0, sparse, false, false);
+		check_step(ctx, &rng, 15, 40, 3, 6, 0.5, sparse, false, false);
+		check_step(ctx, &rng, 300, 220, 4, 4, 0, sparse, false, false); /* beyond the dense way */
+		check_step(ctx, &rng, 210, 320, 4, 4, 0, sparse, false, false);
+		check_step(ctx, &rng, 300, 220, 4, 7, 0.5, sparse, false, false);
+		check_step(ctx, &rng, 300, 220, 4, 4, 0.5, sparse, true, false);
+		check_step(ctx, &rng, 210, 320, 4, 3, 0.5, sparse, true, false);
+		check_step(ctx, &rng, 300, 220, 3, 3, 0.5, sparse, true, true);
+		check_step(ctx, &rng, 300, 220, 3, 2, 0.6, sparse, true, true);
 	}
 	kdr_context_free(ctx);
 }

@@ -22,7 +22,7 @@ static void make(tasks *p, uint64_t seed, int64_t count, int64_t d, bool sparse)
 	*p = (tasks){ .count = count, .d = d };
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = 3 + kdri_rng_below(&rng, 60), k = 1 + kdri_rng_below(&rng, KDRI_MIN(n, 6));
-		p->x[t] = malloc((size_t)(n * d) * sizeof(double));
+		p->x[t] = calloc((size_t)(n * d), sizeof(double));
 		p->rowptr[t] = malloc((size_t)(n + 1) * sizeof(int64_t));
 		p->col[t] = malloc((size_t)(n * d) * sizeof(int32_t));
 		p->init[t] = malloc((size_t)n * sizeof(int64_t));
@@ -337,8 +337,12 @@ static void centroid__exact__no_feasible_point_nearby_is_better(void **state)
 				left[0] = 0;
 			}
 			kdri_two_point pull = { exp(4 * kdri_rng_normal(&rng)),
-				                exp(4 * kdri_rng_normal(&rng)), left, right, d };
-			div->centroid(&pull, room, c);
+				                exp(4 * kdri_rng_normal(&rng)),
+				                left,
+				                right,
+				                d,
+				                room };
+			div->centroid(&pull, c);
 			double sum = 0, best = kdri_two_point_value(div, &pull, c);
 			for (int64_t f = 0; f < d; f++)
 				sum += c[f];
@@ -358,7 +362,7 @@ static void centroid__exact__no_feasible_point_nearby_is_better(void **state)
 			if (left[0] == 0)
 				continue; /* the geodesic cannot leave there */
 			/* Its best point is no better either. */
-			kdri_geodesic_centroid(div, &pull, room, near);
+			kdri_geodesic_centroid(div, &pull, near);
 			double walked = kdri_two_point_value(div, &pull, near);
 			if (walked < best - 1e-12 * (pull.a + pull.b + best))
 				fail_msg("%s: %.17g on the geodesic beats %.17g (a %g, b %g, d %d)",

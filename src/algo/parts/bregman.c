@@ -52,9 +52,8 @@ static void square_inverse(const double *g, int64_t d, double *p)
 		p[f] = g[f] / 2;
 }
 
-static void square_centroid(const kdri_two_point *w, double *room, double *c)
+static void square_centroid(const kdri_two_point *w, double *c)
 {
-	(void)room;
 	for (int64_t f = 0; f < w->d; f++)
 		c[f] = (w->a * w->left[f] + w->b * w->right[f]) / (w->a + w->b);
 }
@@ -126,10 +125,10 @@ static double log_root(double r, double u)
 	return u;
 }
 
-static void kl_centroid(const kdri_two_point *w, double *room, double *c)
+static void kl_centroid(const kdri_two_point *w, double *c)
 {
 	const double ratio = w->a / w->b;
-	double *offset = room, *u = room + w->d, tau = ratio;
+	double *offset = w->room, *u = w->room + w->d, tau = ratio;
 	for (int64_t f = 0; f < w->d; f++) {
 		offset[f] = w->left[f] > 0 ? log(ratio * w->left[f] / w->right[f]) : 0;
 		u[f] = 0;
@@ -181,9 +180,8 @@ static void is_tangent(const double *p, const double *by, int64_t d, double *out
 		out[f] = p[f] * p[f] * by[f];
 }
 
-static void is_centroid(const kdri_two_point *w, double *room, double *c)
+static void is_centroid(const kdri_two_point *w, double *c)
 {
-	(void)room;
 	double linear = w->a - w->b;
 	for (int64_t f = 0; f < w->d; f++) { /* (E3) */
 		double square = w->b / w->right[f], constant = w->a * w->left[f];
@@ -240,10 +238,10 @@ double kdri_two_point_value(const kdri_divergence *v, const kdri_two_point *w, c
 	return w->a * v->between(w->left, c, w->d) + w->b * v->between(c, w->right, w->d);
 }
 
-double kdri_geodesic_centroid(const kdri_divergence *v, const kdri_two_point *w, double *room, double *c)
+double kdri_geodesic_centroid(const kdri_divergence *v, const kdri_two_point *w, double *c)
 {
 	int64_t d = w->d;
-	double *from = room, *way = from + d, *at = way + d, *turn = at + d, low = 0, high = 1;
+	double *from = w->room, *way = from + d, *at = way + d, *turn = at + d, low = 0, high = 1;
 	v->gradient(w->left, d, from);
 	v->gradient(w->right, d, way);
 	for (int64_t f = 0; f < d; f++)

@@ -14,7 +14,9 @@ typedef struct kdri_two_point {
 	double a, b;
 	const double *left, *right;
 	int64_t d;
+	double *room; /* KDRI_TWO_POINT_ROOM x d numbers of scratch */
 } kdri_two_point;
+enum { KDRI_TWO_POINT_ROOM = 4 };
 
 typedef struct kdri_divergence {
 	const char *name;
@@ -28,8 +30,7 @@ typedef struct kdri_divergence {
 	void (*inverse)(const double *g, int64_t d, double *p); /* of the gradient, into the domain */
 	/* out = change of the point whose gradient changes by `by`; NULL where symmetric. */
 	void (*tangent)(const double *p, const double *by, int64_t d, double *out);
-	/* The minimiser of (E2); `room` holds 2 d numbers. */
-	void (*centroid)(const kdri_two_point *pull, double *room, double *c);
+	void (*centroid)(const kdri_two_point *pull, double *c); /* the minimiser of (E2) */
 } kdri_divergence;
 
 typedef enum kdri_divergence_id {
@@ -45,8 +46,8 @@ extern const char *const kdri_divergence_names[KDRI_DIVERGENCES + 1];
 
 /* f(c) of (E2). */
 double kdri_two_point_value(const kdri_divergence *v, const kdri_two_point *pull, const double *c);
-/* The least value of (E2) on the geodesic from left to right, found by bisection of its derivative; `room`
- * holds 4 d numbers. Returns where on the geodesic it lies, 0 (left) to 1 (right). */
-double kdri_geodesic_centroid(const kdri_divergence *v, const kdri_two_point *pull, double *room, double *c);
+/* The least value of (E2) on the geodesic from left to right, found by bisection of its derivative. Returns
+ * where on the geodesic it lies, 0 (left) to 1 (right). */
+double kdri_geodesic_centroid(const kdri_divergence *v, const kdri_two_point *pull, double *c);
 
 #endif

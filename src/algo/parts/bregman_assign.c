@@ -134,11 +134,10 @@ static void nearest_block(kdri_breg *b, int64_t block, double *room)
 {
 	kdri_km *km = &b->km;
 	int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(b->n, begin + KDRI_BLOCK), moved = 0;
-	int64_t rows[KDRI_BLOCK], lanes = km->tiles * KDRI_LANES;
-	int32_t arg[KDRI_BLOCK];
+	int64_t rows[KDRI_BLOCK] = { 0 }, lanes = km->tiles * KDRI_LANES;
+	int32_t arg[KDRI_BLOCK] = { 0 };
 	double *best = room, *second = best + KDRI_BLOCK, *twice = second + KDRI_BLOCK,
 	       *dots = twice + KDRI_BLOCK;
-	rows[0] = begin; /* the list may stay empty */
 	int64_t count = open_rows(b, begin, end, rows);
 	for (int64_t r = 0; r < count && km->twice; r++)
 		twice[r] = km->twice[rows[r]];

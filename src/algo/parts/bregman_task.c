@@ -6,9 +6,12 @@ enum { RENEW = 32 };
 
 void kdri_breg_close(kdri_breg *b)
 {
-	void *owned[] = { b->values, b->points, b->means,       b->dual,    b->base,      b->centre,
-		          b->slope,  b->apart,  b->room,        b->scratch, b->gap,       b->reach,
-		          b->parts,  b->origin, b->base_before, b->drift,   b->lose_base, b->lose_reach };
+	if (b->euclidean)
+		b->points = NULL;
+	void *owned[] = { b->cross,       b->values, b->points,    b->means,     b->dual,
+		          b->base,        b->centre, b->slope,     b->apart,     b->room,
+		          b->scratch,     b->gap,    b->reach,     b->parts,     b->origin,
+		          b->base_before, b->drift,  b->lose_base, b->lose_reach };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(b->ctx, owned[i]);
 	if (b->km.ctx)
@@ -255,7 +258,6 @@ static kdr_status make_room(kdri_breg *b)
 	kdr_status st;
 	kdr_context *ctx = b->ctx;
 	int64_t kd = b->k * b->d; /* the engine has checked it */
-	KDR_TRY(KDRI_NEW0(ctx, &b->points, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &b->centre, b->d));
 	KDR_TRY(KDRI_NEW0(ctx, &b->parts, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
@@ -263,8 +265,12 @@ static kdr_status make_room(kdri_breg *b)
 		KDR_TRY(KDRI_NEW0(ctx, &b->room, kd));
 		KDR_TRY(KDRI_NEW0(ctx, &b->means, kd));
 	}
-	if (b->euclidean)
+	if (b->euclidean) {
+		b->points = b->km.centres;
+		KDR_TRY(KDRI_NEW(ctx, &b->cross, 2 * b->k * (b->d / KDRI_KM_FEATURES + 1)));
 		goto done;
+	}
+	KDR_TRY(KDRI_NEW0(ctx, &b->points, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &b->dual, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &b->base, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->base_before, b->k));
@@ -335,13 +341,12 @@ static kdr_status find_means(kdri_breg *b)
 	return whiten(b, b->room, b->k, b->means);
 }
 
-void kdri_breg_to_mean(kdri_breg *b, int64_t z)
+void kdri_breg_to_mean(const kdri_breg *b, int64_t z, int64_t f0, int64_t f1, double *out)
 {
-	int64_t d = b->d;
-	const double *from = b->means ? b->means + z * d : b->km.sums + z * d;
-	double *c = b->points + z * d, size = b->means ? 1 : (double)b->km.filled[z];
-	for (int64_t f = 0; f < d; f++)
-		c[f] = from[f] / size + b->add; /* divided, as k-means does */
+	const double *from = (b->means ? b->means : b->km.sums) + z * b->d;
+	double size = b->means ? 1 : (double)b->km.filled[z];
+	for (int64_t f = f0; f < f1; f++)
+		out[f - f0] = from[f] / size + b->add; /* divided, as k-means does */
 }
 
 kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
@@ -358,7 +363,7 @@ kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
 	KDR_TRY(find_means(b));
 	for (int64_t z = 0; z < b->k; z++)
 		if (km->filled[z])
-			kdri_breg_to_mean(b, z);
+			kdri_breg_to_mean(b, z, 0, b->d, b->points + z * b->d);
 		else
 			memcpy(b->points + z * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 	KDR_TRY(kdri_breg_place(b));
@@ -373,7 +378,7 @@ kdr_status kdri_breg_place(kdri_breg *b)
 	const kdri_divergence *v = b->domain.divergence;
 	int64_t d = b->d;
 	if (b->euclidean) {
-		kdri_km_place(&b->km, b->points);
+		kdri_km_load_centres(&b->km);
 		return KDR_OK;
 	}
 #pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
@@ -440,6 +445,65 @@ double kdri_breg_loss(kdri_breg *b)
 	for (int64_t z = 0; z < b->k; z++)
 		sum += b->parts[z];
 	return KDRI_MAX(sum, 0.0) / (double)b->n;
+}
+
+typedef struct filling {
+	kdri_breg *b;
+	kdri_breg_fill *fill;
+	void *user;
+} filling;
+
+/* <c - m, mu - m> of some features, for the centroid as it was and as it will be. */
+KDRI_KERNEL
+static void cross_terms(const double *now, const double *new, const double *m, kdri_breg_mean mean,
+                        int64_t count, double *out)
+{
+	double before = 0, after = 0;
+#pragma omp simd reduction(+ : before, after)
+	for (int64_t f = 0; f < count; f++) {
+		double e = mean.by * mean.at[f] - m[f];
+		before += (now[f] - m[f]) * e;
+		after += (new[f] - m[f]) * e;
+	}
+	out[0] = before;
+	out[1] = after;
+}
+
+static void fill_and_look(void *user, int64_t z, int64_t f0, int64_t f1, const double *now, double *out)
+{
+	const filling *w = user;
+	const kdri_breg *b = w->b;
+	w->fill(w->user, z, f0, f1, now, out);
+	kdri_breg_mean mean = kdri_breg_mean_of(b, z);
+	mean.at += f0;
+	if (b->km.filled[z])
+		cross_terms(now, out, b->centre + f0, mean, f1 - f0,
+		            b->cross + 2 * (f0 / KDRI_KM_FEATURES * b->k + z));
+}
+
+/* (E2) with |c - m|^2 as the engine has it. */
+static double square_loss(const kdri_breg *b, int which)
+{
+	int64_t blocks = (b->d + KDRI_KM_FEATURES - 1) / KDRI_KM_FEATURES;
+	double sum = b->total;
+	for (int64_t z = 0; z < b->k; z++) {
+		double cross = 0;
+		if (!b->km.filled[z])
+			continue;
+		for (int64_t p = 0; p < blocks; p++)
+			cross += b->cross[2 * (p * b->k + z) + which];
+		sum += (double)b->km.filled[z] * ((which ? b->km.spread[z] : b->parts[z]) - 2 * cross);
+	}
+	return KDRI_MAX(sum, 0.0) / (double)b->n;
+}
+
+void kdri_breg_renew(kdri_breg *b, kdri_breg_fill *fill, void *user, double *before, double *after)
+{
+	filling w = { b, fill, user };
+	memcpy(b->parts, b->km.spread, (size_t)b->k * sizeof *b->parts);
+	kdri_km_place(&b->km, fill_and_look, &w);
+	*before = square_loss(b, 0);
+	*after = square_loss(b, 1);
 }
 
 kdr_status kdri_breg_centroids(kdri_breg *b, double *out)

@@ -25,7 +25,7 @@ typedef struct kdri_breg_domain {
 	const double *whitening, *unwhitening; /* R and its inverse (d x d), or NULL: see kdri_whitening */
 } kdri_breg_domain;
 
-enum { KDRI_BREG_SCRATCH = 6 };
+enum { KDRI_BREG_SCRATCH = 2 + KDRI_TWO_POINT_ROOM };
 
 typedef struct kdri_breg {
 	kdr_context *ctx;
@@ -37,7 +37,7 @@ typedef struct kdri_breg {
 	double add;             /* t */
 	kdri_km km;             /* labels, sums; table and offsets */
 	bool euclidean;         /* the engine's own distances and bounds */
-	double *points, *dual;  /* k x d in the model's space: c_z, and G_z (not euclidean) */
+	double *points, *dual;  /* k x d in the model's space: c_z (euclidean: the engine's own), G_z */
 	double *means;          /* mu_z, only where whitened: else see kdri_breg_mean */
 	double *base;           /* d(m || c_z) */
 	double *centre, *slope; /* m and its gradient */
@@ -46,6 +46,7 @@ typedef struct kdri_breg {
 	double *room;           /* k x d, only where whitened */
 	double *scratch;        /* KDRI_BREG_SCRATCH x d for each thread */
 	double *parts;          /* k */
+	double *cross;          /* euclidean: blocks of features x k x 2 */
 	int64_t since;          /* assignments since the sums were added up from scratch */
 	bool fresh;             /* the next assignment knows nothing of earlier ones */
 
@@ -70,9 +71,14 @@ typedef struct kdri_breg_mean {
 	double by, add;
 } kdri_breg_mean;
 kdri_breg_mean kdri_breg_mean_of(const kdri_breg *b, int64_t z);
-/* Puts it into b->points. */
-void kdri_breg_to_mean(kdri_breg *b, int64_t z);
-/* Makes b->points the centroids: everything that depends on them follows. */
+/* Features f0..f1-1 of it. */
+void kdri_breg_to_mean(const kdri_breg *b, int64_t z, int64_t f0, int64_t f1, double *out);
+/* New centroids of a euclidean task, features f0..f1-1 of cluster z at a time, in one pass that also gives
+ * the loss before and after: passes over k x d numbers are what sparse data spend most of their time in. */
+typedef void kdri_breg_fill(void *user, int64_t z, int64_t f0, int64_t f1, const double *now, double *out);
+void kdri_breg_renew(kdri_breg *b, kdri_breg_fill *fill, void *user, double *before, double *after);
+/* Makes b->points the centroids: everything that depends on them follows. Euclidean: the next assignment
+ * must be fresh. */
 kdr_status kdri_breg_place(kdri_breg *b);
 /* Mean divergence of samples from their centroids. */
 double kdri_breg_loss(kdri_breg *b);

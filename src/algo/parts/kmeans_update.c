@@ -88,12 +88,27 @@ static void add_up(kdri_km *w, bool all)
 
 /* --- centres -------------------------------------------------------------------------------- */
 
-/* Features f0..f1-1 of centre j from its sum (mass 0: it stays), and their share of its traits. */
-static kdri_traits renew(kdri_km *w, const double *sums, int64_t j, int64_t f0, int64_t f1, double mass)
+/* Where the touched clusters' centres come from; table and traits follow them. */
+typedef enum source { FROM_SUMS, FROM_CENTRES, FROM_FILL } source;
+typedef struct supply {
+	source from;
+	kdri_km_fill *fill;
+	void *user;
+} supply;
+
+/* Features f0..f1-1 of centre j, and their share of its traits; `mass` of its sum (0: it stays). */
+static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int64_t f1, double mass)
 {
 	const kdri_km_table *t = &w->table;
-	return kdri_km_renew(w->centres + j * w->d + f0, sums + j * w->d + f0, mass,
-	                     w->shift ? w->shift + f0 : NULL, w->spherical ? NULL : w->mean + f0,
+	double room[FEATURES], *centre = w->centres + j * w->d + f0;
+	const double *sums = w->sums + j * w->d + f0;
+	if (s->from == FROM_FILL) {
+		s->fill(s->user, j, f0, f1, centre, room);
+		sums = room;
+		mass = 1;
+	}
+	return kdri_km_renew(centre, sums, mass, w->shift ? w->shift + f0 : NULL,
+	                     w->spherical ? NULL : w->mean + f0,
 	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,
 	                     t->feature_step, f1 - f0);
 }
@@ -133,28 +148,22 @@ static void sum_lengths(kdri_km *w, double *length)
 	}
 }
 
-/* Where the touched clusters' centres come from; table and traits follow them. */
-typedef enum source { FROM_SUMS, FROM_CENTRES, FROM_POINTS } source;
-
-/* `points` are the centres to be, for FROM_POINTS alone. */
-static void renew_centres(kdri_km *w, source from, const double *points)
+static void renew_centres(kdri_km *w, const supply *s)
 {
 	int64_t blocks = feature_blocks(w);
 	double *length = w->drift; /* free until it is set below */
 	kdri_traits *part = w->partial;
-	if (from == FROM_SUMS && w->spherical)
+	if (s->from == FROM_SUMS && w->spherical)
 		sum_lengths(w, length);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1 && blocks > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		for (int64_t j = 0; j < w->k; j++)
 			if (w->touched[j]) {
-				double mass = from == FROM_CENTRES  ? 0
-				              : from == FROM_POINTS ? 1
-				              : w->spherical        ? length[j]
-				                                    : w->mass[j];
-				part[b * w->k + j] =
-				        renew(w, from == FROM_POINTS ? points : w->sums, j, b * FEATURES,
-				              KDRI_MIN(w->d, (b + 1) * FEATURES), mass);
+				double mass = s->from == FROM_CENTRES ? 0
+				              : w->spherical          ? length[j]
+				                                      : w->mass[j];
+				part[b * w->k + j] = renew(w, s, j, b * FEATURES,
+				                           KDRI_MIN(w->d, (b + 1) * FEATURES), mass);
 			}
 	for (int64_t j = 0; j < w->k; j++) {
 		w->drift[j] = 0;
@@ -188,13 +197,13 @@ static void renew_centres(kdri_km *w, source from, const double *points)
 void kdri_km_load_centres(kdri_km *w)
 {
 	memset(w->touched, 1, (size_t)w->k);
-	renew_centres(w, FROM_CENTRES, NULL);
+	renew_centres(w, &(supply){ .from = FROM_CENTRES });
 }
 
-void kdri_km_place(kdri_km *w, const double *points)
+void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user)
 {
 	memset(w->touched, 1, (size_t)w->k);
-	renew_centres(w, FROM_POINTS, points);
+	renew_centres(w, &(supply){ .from = FROM_FILL, .fill = fill, .user = user });
 }
 
 void kdri_km_sum(kdri_km *w, bool all)
@@ -206,7 +215,7 @@ void kdri_km_sum(kdri_km *w, bool all)
 void kdri_km_update(kdri_km *w, bool all)
 {
 	kdri_km_sum(w, all);
-	renew_centres(w, FROM_SUMS, NULL);
+	renew_centres(w, &(supply){ .from = FROM_SUMS });
 }
 
 double kdri_km_objective(const kdri_km *w)

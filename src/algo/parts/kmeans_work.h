@@ -24,7 +24,7 @@
 #endif
 
 /* Features of a centre that one thread renews at a time. */
-enum { KDRI_KM_FEATURES = 1024 };
+enum { KDRI_KM_FEATURES = 256 };
 
 typedef struct kdri_km {
 	kdr_context *ctx;
@@ -130,8 +130,10 @@ int64_t kdri_km_fill_empty(kdri_km *w);
 void kdri_km_count(kdri_km *w, bool all);
 /* Sums, masses and `touched` from the labels, as below; centres stay. */
 void kdri_km_sum(kdri_km *w, bool all);
-/* Centres from elsewhere (k x d, not spherical): sets drift, so that bounds hold on. */
-void kdri_km_place(kdri_km *w, const double *points);
+/* Centres from elsewhere (not spherical): fill() writes features f0..f1-1 of centre j, at most
+ * KDRI_KM_FEATURES of them, to `out`; `now` are those it has now. Sets drift, so that bounds hold on. */
+typedef void kdri_km_fill(void *user, int64_t j, int64_t f0, int64_t f1, const double *now, double *out);
+void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user);
 /* New centres from the labels: from scratch, or from those that differ from `before`, which then
  * equals them. Sets drift. */
 void kdri_km_update(kdri_km *w, bool all);

@@ -211,28 +211,51 @@ static void scale_mean(kdri_breg_mean mean, double by, int64_t d, double *c)
 		c[f] = factor * mean.at[f] + add;
 }
 
-/* share times the mean of cluster z, or 0 where it has no samples. */
-static void begin_with_mean(const kdri_breg *b, int64_t z, double share, double *c)
+/* share times features f0..f1-1 of the mean of cluster z, or 0 where it has no samples. */
+static void begin_with_mean(const kdri_breg *b, int64_t z, double share, int64_t f0, int64_t f1, double *c)
 {
+	kdri_breg_mean mean = kdri_breg_mean_of(b, z);
+	mean.at += f0;
 	if (b->km.filled[z])
-		scale_mean(kdri_breg_mean_of(b, z), share, b->d, c);
+		scale_mean(mean, share, f1 - f0, c);
 	else
-		memset(c, 0, (size_t)b->d * sizeof *c);
+		memset(c, 0, (size_t)(f1 - f0) * sizeof *c);
 }
 
-static void renew_symmetric(const kdri_mbc *m, int64_t t, int64_t z, double *c)
+/* What attracts cluster z of task t: adds (E6)'s share of the other tasks to c, whose features are f0..f1-1.
+ */
+static void attract(const kdri_mbc *m, int64_t t, int64_t z, double sum, int64_t f0, int64_t f1, double *c)
 {
-	const kdri_breg *b = &m->tasks[t];
-	int64_t T = m->ntasks, d = b->d;
-	double share = (double)b->km.filled[z] / (double)b->n, sum = share + 2 * m->lambda / (double)b->k;
-	begin_with_mean(b, z, share / sum, c);
+	int64_t T = m->ntasks, d = m->tasks[t].d;
 	for (int64_t s = 0; s < T; s++)
 		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
 			double w = m->weight[t * T + s][z * m->tasks[s].k + l];
-			if (w > 0) /* (E6) */
+			if (w > 0)
 				kdri_axpy(2 * m->lambda / (double)(T - 1) * w / sum,
-				          m->tasks[s].points + l * d, c, d);
+				          m->tasks[s].points + l * d + f0, c, f1 - f0);
 		}
+}
+
+/* (E6) for some features of a centroid; lambda = 0: the mean, and what is there where there is none. */
+typedef struct place {
+	const kdri_mbc *m;
+	int64_t t;
+} place;
+
+static void fill_symmetric(void *user, int64_t z, int64_t f0, int64_t f1, const double *now, double *out)
+{
+	const place *p = user;
+	const kdri_breg *b = &p->m->tasks[p->t];
+	int64_t count = f1 - f0, size = b->km.filled[z];
+	double share = (double)size / (double)b->n, sum = share + 2 * p->m->lambda / (double)b->k;
+	if (p->m->lambda > 0) {
+		begin_with_mean(b, z, share / sum, f0, f1, out);
+		attract(p->m, p->t, z, sum, f0, f1, out);
+	} else if (size > 0) {
+		kdri_breg_to_mean(b, z, f0, f1, out);
+	} else {
+		memcpy(out, now, (size_t)count * sizeof *out);
+	}
 }
 
 static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room, double *c)
@@ -242,8 +265,10 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	int64_t T = m->ntasks, d = b->d;
 	double share = (double)b->km.filled[z] / (double)b->n, pull = m->lambda / (double)b->k;
 	double *left = room, *right = room + d, *new = room + 2 * d;
-	kdri_two_point both = { .a = share + pull, .b = pull, .left = left, .right = right, .d = d };
-	begin_with_mean(b, z, share / both.a, left);
+	kdri_two_point both = {
+		.a = share + pull, .b = pull, .left = left, .right = right, .d = d, .room = new
+	};
+	begin_with_mean(b, z, share / both.a, 0, d, left);
 	memset(right, 0, (size_t)d * sizeof *right);
 	for (int64_t s = 0; s < T; s++)
 		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
@@ -262,32 +287,41 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	v->inverse(right, d, new);
 	memcpy(right, new, (size_t)d * sizeof *right);
 	if (!m->geodesic) {
-		v->centroid(&both, new, c); /* (E7) */
+		v->centroid(&both, c); /* (E7) */
 		return;
 	}
 	/* The walk may end above where it began: then the centroid stays. */
 	double before = kdri_two_point_value(v, &both, c);
 	memcpy(b->dual + z * d, c, (size_t)d * sizeof *c);
-	kdri_geodesic_centroid(v, &both, new, c);
+	kdri_geodesic_centroid(v, &both, c);
 	if (!(kdri_two_point_value(v, &both, c) < before))
 		memcpy(c, b->dual + z * d, (size_t)d * sizeof *c);
 }
 
-static kdr_status renew_task(kdri_mbc *m, int64_t t)
+/* New centroids of a task; its loss before and after. */
+static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *after)
 {
+	kdr_status st;
 	kdri_breg *b = &m->tasks[t];
+	place p = { m, t };
 	int64_t d = b->d;
+	if (b->euclidean) {
+		kdri_breg_renew(b, fill_symmetric, &p, before, after);
+		return KDR_OK;
+	}
+	*before = kdri_breg_loss(b);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->km.threads) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) {
 		double *c = b->points + z * d, *room = b->scratch + kdri_km_thread() * KDRI_BREG_SCRATCH * d;
-		if (m->lambda > 0 && m->domain.divergence->symmetric)
-			renew_symmetric(m, t, z, c);
-		else if (m->lambda > 0)
+		if (m->lambda > 0 && !m->domain.divergence->symmetric)
 			renew_directed(m, t, z, room, c);
-		else if (b->km.filled[z])
-			kdri_breg_to_mean(b, z);
+		else
+			fill_symmetric(&p, z, 0, d, c, c);
 	}
-	return kdri_breg_place(b);
+	KDR_TRY(kdri_breg_place(b));
+	*after = kdri_breg_loss(b);
+done:
+	return st;
 }
 
 /* --- sweeps --------------------------------------------------------------------------------------------- */
@@ -324,17 +358,22 @@ done:
 
 static kdr_status one_sweep(kdri_mbc *m, double *steps)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	if (m->lambda > 0)
 		KDR_TRY(match_all(m));
 	steps[0] = objective(m);
-	for (int64_t t = 0; t < m->ntasks; t++)
+	double last = 0, before = 0, relations;
+	for (int64_t t = 0; t < m->ntasks; t++) {
 		KDR_TRY(kdri_breg_assign(&m->tasks[t])); /* (E5) */
-	find_losses(m);
-	steps[1] = objective(m);
-	for (int64_t t = 0; t < m->ntasks; t++)
-		KDR_TRY(renew_task(m, t));
-	find_losses(m);
+		last += m->local[t];
+	}
+	relations = steps[0] - last;
+	for (int64_t t = 0; t < m->ntasks; t++) {
+		double loss;
+		KDR_TRY(renew_task(m, t, &loss, &m->local[t]));
+		before += loss;
+	}
+	steps[1] = before + relations;
 	if (m->lambda > 0)
 		KDR_TRY(find_costs(m));
 	steps[2] = objective(m);

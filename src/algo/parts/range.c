@@ -167,11 +167,16 @@ done:
 	return st;
 }
 
+bool kdri_range_is_whole(const kdr_mat *x)
+{
+	return KDRI_MIN(kdr_mat_rows(x), kdr_mat_cols(x)) <= WHOLE_BELOW;
+}
+
 kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdri_range *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), side = KDRI_MIN(n, d);
-	int64_t found = side <= WHOLE_BELOW ? side : MOST_DIRECTIONS;
+	int64_t found = kdri_range_is_whole(x) ? side : MOST_DIRECTIONS;
 	kdri_range r = { .x = x, .by_rows = n < d };
 	double total = 0, *norms = NULL;
 	KDR_TRY(KDRI_NEW(ctx, &r.s, found));

@@ -12,6 +12,9 @@ typedef struct kdri_ritz_options {
 	int64_t count;      /* pairs wanted, 1 .. rows of the operator */
 	const double *warm; /* rows x count, a guess; or NULL. The answer is never worse than it */
 	double tol;         /* residuals wanted, as a share of the largest |eigenvalue| seen */
+	double gap_tol;   /* residuals that are enough, as a share of the gap behind the last value wanted */
+	bool loose_above; /* for pairs above zero a tenth of their value is enough */
+	int64_t most_steps; /* 0: 200 */
 } kdri_ritz_options;
 
 /* Values ascending, vectors (rows x count) orthonormal. *converged is false where the residuals are

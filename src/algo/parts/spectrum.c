@@ -253,6 +253,8 @@ static kdr_status find_missed(kdr_context *ctx, const kdr_mat *s, int64_t count,
 	kdr_status st = KDR_OK;
 	int64_t n = kdr_mat_rows(s), width = count + 1;
 	double *vector = NULL;
+	/* Another start: all of the old one's part in an eigenspace is in the vector found there. */
+	const uint64_t seed = ctx->seed;
 	KDR_TRY(KDRI_NEW(ctx, &vector, n));
 	for (int64_t tries = 0; tries < count; tries++) {
 		double value;
@@ -262,13 +264,15 @@ static kdr_status find_missed(kdr_context *ctx, const kdr_mat *s, int64_t count,
 			shift[j + 1] = values[j] + 1;
 		const deflated a = { s, width, width, known, shift };
 		const kdri_op op = { n, n, deflated_apply, NULL, &a };
-		KDR_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, 1e-4, &value, vector));
+		ctx->seed = seed + 1 + (uint64_t)tries;
+		KDR_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, 1e-6, &value, vector));
 		if (value <= values[count - 1] + 1e-6)
 			break;
 		KDR_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, tolerance, &value, vector));
 		put_pair(n, count, values, vectors, value, vector);
 	}
 done:
+	ctx->seed = seed;
 	kdri_free(ctx, vector);
 	return st;
 }

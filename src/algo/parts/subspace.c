@@ -5,16 +5,17 @@
  *
  *   (E1)  (1 - eps) X'X - Z Z',   Z = X' P (P'P)^(-1/2)          [GZ09, eq. 16, for eps = 0]
  *
- * A d x d matrix is never formed. There are three ways, chosen by sizes and options alone:
+ * A d x d matrix is never formed. There are three ways, chosen by sizes and options alone.
  *
- * direct     eps > 0 and l <= c, and the shorter side of X above 192. (E1) has at most c negative
- * eigenvalues: it is X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the
- *            end of the spectrum and well apart: block Lanczos straight on X, O(nnz) a product, no
- *            factorisation. Residuals of 1e-7 leave errors of 1e-14 in J. Where fewer than l are negative the
- * rest of W is zero, which is better than any direction with a positive eigenvalue. factored   else X = V S
- * U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less U'Z Z'U, of rank
- * c: secular.c, in O(r c) a product; dense below 192. cut        the same where the shorter side is above
- * 3000, on the 256 leading directions; said in a warning.
+ * Direct: eps > 0 and l <= c, and the shorter side of X above 192. (E1) has at most c negative eigenvalues: it is
+ * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the end of the spectrum and
+ * well apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer than l be negative, or too close together, the factored way is taken from then on; data too large for it get
+ * the lowest positive ones less exactly: directions in which the data hardly vary.
+ *
+ * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less
+ * U'Z Z'U, of rank c: secular.c, in O(r c) a product; dense below 192.
+ *
+ * Cut: the same where the shorter side is above 3000, on the 256 leading directions; said in a warning.
  *
  * With subspace=full, directions outside the range have eigenvalue 0 and W'x = 0 for every sample. They come
  * after the negative and before the positive eigenvalues.
@@ -26,7 +27,8 @@
 #include "algo/parts/ritz.h"
 #include "algo/parts/secular.h"
 
-enum { FACTORED_BELOW = 192 };
+/* PATIENCE: steps after which factoring is cheaper than going on. */
+enum { FACTORED_BELOW = 192, PATIENCE = 40 };
 
 void kdri_subspace_free(kdr_context *ctx, kdri_subspace *s)
 {
@@ -95,7 +97,6 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
 	else
 		KDR_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
 	s.direct = o->eps > 0 && s.l <= o->c && side > FACTORED_BELOW && o->energy >= 1;
-	s.fewest = s.l;
 	if (!s.direct) {
 		KDR_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
 		if (!o->full)
@@ -143,27 +144,29 @@ done:
 	return st;
 }
 
-static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double *z, double *w)
+/* *good: all l were found, and are below zero. */
+static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double *z, double *w, bool *good)
 {
 	kdr_status st;
-	int64_t d = kdr_mat_cols(s->x), l = s->l, negative = 0;
+	int64_t d = kdr_mat_cols(s->x), l = s->l, count = 0;
 	bool converged;
-	double *values = NULL, least = 0;
+	double *values = NULL;
 	const scatter a = { s->x, z, s->options.c, s->options.eps };
 	const kdri_op op = { d, d, scatter_apply, NULL, &a };
-	const kdri_ritz_options o = { .count = l, .warm = s->has_last ? s->last : NULL, .tol = 1e-7 };
+	const kdri_ritz_options o = { .count = l,
+		                      .warm = s->has_last ? s->last : NULL,
+		                      .tol = 1e-10,
+		                      .gap_tol = 1e-6,
+		                      .loose_above = true,
+		                      .most_steps = s->tried || !kdri_range_is_whole(s->x) ? 0 : PATIENCE };
 	KDR_TRY(KDRI_NEW(ctx, &values, l));
 	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, w, &converged));
-	least = fabs(values[0]);
 	memcpy(s->last, w, (size_t)(d * l) * sizeof *w);
 	s->has_last = true;
-	s->unconverged |= !converged;
-	while (negative < l && values[negative] < -1e-9 * least)
-		negative++;
-	s->fewest = KDRI_MIN(s->fewest, negative);
-	for (int64_t i = 0; i < d; i++)
-		for (int64_t j = negative; j < l; j++)
-			w[i * l + j] = 0;
+	s->unconverged = !converged;
+	while (count < l && values[count] < -1e-9 * fabs(values[0]))
+		count++;
+	*good = converged && count == l;
 done:
 	kdri_free(ctx, values);
 	return st;
@@ -274,9 +277,24 @@ done:
 
 kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double *z, double *w)
 {
+	kdr_status st;
+	bool good;
 	if (s->l == 0)
 		return KDR_OK;
-	return s->direct ? solve_direct(ctx, s, z, w) : solve_factored(ctx, s, z, w);
+	if (s->direct) {
+		KDR_TRY(solve_direct(ctx, s, z, w, &good));
+		if (good || !kdri_range_is_whole(s->x) || s->tried || ctx->cancelled || ctx->timed_out)
+			goto done;
+		/* Eigenvalues that lie close together, or are positive: the other way from now on. */
+		s->tried = true;
+		KDR_TRY(kdri_range_new(ctx, s->x, 1, &s->range));
+		if (s->range.rank < s->l)
+			goto done;
+		s->direct = s->has_last = s->unconverged = false;
+	}
+	KDR_TRY(solve_factored(ctx, s, z, w));
+done:
+	return st;
 }
 
 /* --- coordinates -------------------------------------------------------------------------------- */
@@ -325,11 +343,6 @@ kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, kdr_re
 		        "the subspace was sought in the %lld leading directions of the data, "
 		        "which hold %.1f%% of their energy: eps > 0 with l <= k needs no cut",
 		        (long long)s->range.rank, 100 * s->range.energy));
-	if (s->fewest < s->l)
-		KDR_TRY(kdri_result_warn(ctx, result,
-		                         "only %lld of l = %lld directions told clusters apart: the rest of "
-		                         "the subspace is empty",
-		                         (long long)s->fewest, (long long)s->l));
 	if (s->unconverged && !ctx->cancelled && !ctx->timed_out)
 		KDR_TRY(kdri_result_warn(ctx, result, "the subspace was found less exactly than wanted"));
 done:

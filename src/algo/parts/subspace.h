@@ -23,7 +23,7 @@ typedef struct kdri_subspace {
 	kdri_own rotated; /* X in the coordinates of its range, where that is smaller; else empty */
 	double *last;     /* the last answer, to start the next one from */
 	bool has_last;
-	int64_t fewest;   /* least number of directions that helped, over all steps (direct) */
+	bool tried;       /* the factorisation, after a direct step that found too few directions */
 	bool unconverged; /* some step stopped short of its tolerance */
 } kdri_subspace;
 

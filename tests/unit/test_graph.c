@@ -1,0 +1,355 @@
+/* Neighbour graphs and the spectral step. SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/unit.h"
+
+#include "algo/parts/knn.h"
+#include "algo/parts/similarity.h"
+#include "algo/parts/spectral.h"
+
+/* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
+ * numbers when `coarse`, so that there are many ties. */
+static double *make_rows(kdri_rng *rng, int64_t n, int64_t d, bool coarse)
+{
+	double *x = calloc((size_t)(n * d), sizeof *x);
+	for (int64_t i = 0; i < n; i++) {
+		double kind = kdri_rng_uniform(rng);
+		if (kind < 0.1)
+			continue; /* a row of zeros */
+		if (kind < 0.2 && i > 0) {
+			memcpy(x + i * d, x + kdri_rng_below(rng, i) * d, (size_t)d * sizeof *x);
+			continue;
+		}
+		for (int64_t t = 0; t < d; t++)
+			if (kdri_rng_uniform(rng) < 0.6)
+				x[i * d + t] = coarse ? (double)kdri_rng_below(rng, 3) : kdri_rng_normal(rng);
+	}
+	return x;
+}
+
+typedef struct sparse {
+	int64_t *rowptr;
+	int32_t *col;
+	double *val;
+	kdr_mat view;
+} sparse;
+
+static sparse make_sparse(const double *x, int64_t n, int64_t d)
+{
+	sparse s = { calloc((size_t)n + 1, sizeof(int64_t)),
+		     calloc((size_t)(n * d) + 1, sizeof(int32_t)),
+		     calloc((size_t)(n * d) + 1, sizeof(double)),
+		     { 0 } };
+	int64_t at = 0;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t t = 0; t < d; t++)
+			if (x[i * d + t] != 0) {
+				s.col[at] = (int32_t)t;
+				s.val[at++] = x[i * d + t];
+			}
+		s.rowptr[i + 1] = at;
+	}
+	s.view = kdr_mat_from_csr(n, d, s.rowptr, s.col, s.val);
+	return s;
+}
+
+static void free_sparse(sparse *s)
+{
+	free(s->rowptr);
+	free(s->col);
+	free(s->val);
+}
+
+/* The definition: cosine (0 with a row of zeros), or the squared distance. */
+static double nearness(const double *x, int64_t d, int64_t i, int64_t j, kdri_metric metric)
+{
+	double ab = 0, aa = 0, bb = 0, dd = 0;
+	for (int64_t t = 0; t < d; t++) {
+		double a = x[i * d + t], b = x[j * d + t];
+		ab += a * b;
+		aa += a * a;
+		bb += b * b;
+		dd += (a - b) * (a - b);
+	}
+	if (metric == KDRI_METRIC_EUCLIDEAN)
+		return dd;
+	return aa > 0 && bb > 0 ? ab / sqrt(aa) / sqrt(bb) : 0;
+}
+
+static void knn__random_rows__are_the_nearest_with_ties_to_the_lower_index(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "test", 0);
+	for (int round = 0; round < 60; round++) {
+		int64_t n = 1 + kdri_rng_below(&rng, round < 50 ? 40 : 700), d = 1 + kdri_rng_below(&rng, 12);
+		int64_t k = kdri_rng_below(&rng, KDRI_MIN(n, 25));
+		double *x = make_rows(&rng, n, d, round % 2);
+		sparse s = make_sparse(x, n, d);
+		kdr_mat dense = kdr_mat_from_dense(x, n, d);
+		for (int metric = 0; metric < 2; metric++)
+			for (int kind = 0; kind < 2; kind++) {
+				kdri_knn knn = { 0 };
+				assert_ok(ctx, kdri_knn_find(ctx, kind ? &s.view : &dense, k,
+				                             (kdri_metric)metric, &knn));
+				double sign = metric == KDRI_METRIC_COSINE ? -1 : 1;
+				for (int64_t i = 0; i < n; i++) {
+					const int32_t *index = knn.index + i * k;
+					bool *taken = calloc((size_t)n, sizeof *taken);
+					for (int64_t p = 0; p < k; p++) {
+						assert_true(index[p] >= 0 && index[p] < n && index[p] != i &&
+						            !taken[index[p]]);
+						taken[index[p]] = true;
+						assert_near(knn.value[i * k + p],
+						            nearness(x, d, i, index[p], (kdri_metric)metric),
+						            1e-12);
+						assert_true(p == 0 ||
+						            sign * knn.value[i * k + p] >=
+						                    sign * knn.value[i * k + p - 1]);
+					}
+					for (int64_t j = 0; j < n && k > 0; j++) {
+						double gap =
+						        sign * (nearness(x, d, i, j, (kdri_metric)metric) -
+						                knn.value[i * k + k - 1]);
+						if (j == i || taken[j])
+							continue;
+						/* None left out is nearer; none equally near has a lower
+						 * index than the last of its kind taken. */
+						assert_true(gap > -1e-9);
+						for (int64_t p = 0; p < k && gap < 1e-13; p++)
+							assert_true(index[p] < j ||
+							            fabs(knn.value[i * k + p] -
+							                 knn.value[i * k + k - 1]) > 1e-13);
+					}
+					free(taken);
+				}
+				kdri_knn_free(ctx, &knn);
+			}
+		free_sparse(&s);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+static void knn__one_thread_and_three__same_bits(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(2, "test", 0);
+	int64_t n = 900, d = 7, k = 9;
+	double *x = make_rows(&rng, n, d, false);
+	sparse s = make_sparse(x, n, d);
+	kdr_mat dense = kdr_mat_from_dense(x, n, d);
+	for (int kind = 0; kind < 4; kind++) {
+		kdri_knn a = { 0 }, b = { 0 };
+		kdr_context_set_threads(ctx, 1);
+		assert_ok(ctx,
+		          kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2), &a));
+		kdr_context_set_threads(ctx, 3);
+		assert_ok(ctx,
+		          kdri_knn_find(ctx, kind & 1 ? &s.view : &dense, k, (kdri_metric)(kind / 2), &b));
+		assert_memory_equal(a.index, b.index, (size_t)(n * k) * sizeof *a.index);
+		assert_memory_equal(a.value, b.value, (size_t)(n * k) * sizeof *a.value);
+		kdri_knn_free(ctx, &a);
+		kdri_knn_free(ctx, &b);
+	}
+	free_sparse(&s);
+	free(x);
+	kdr_context_free(ctx);
+}
+
+static void knn__too_many_neighbours__is_an_error(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double x[3] = { 1, 2, 3 };
+	kdr_mat m = kdr_mat_from_dense(x, 3, 1);
+	kdri_knn knn = { 0 };
+	assert_int_equal(kdri_knn_find(ctx, &m, 3, KDRI_METRIC_COSINE, &knn), KDR_ERR_ARGUMENT);
+	assert_null(knn.index);
+	kdr_context_free(ctx);
+}
+
+static void graph__random_rows__is_symmetric_without_loops_and_as_defined(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(4, "test", 0);
+	for (int round = 0; round < 40; round++) {
+		int64_t n = 1 + kdri_rng_below(&rng, 50), d = 1 + kdri_rng_below(&rng, 6);
+		double *x = make_rows(&rng, n, d, round % 2), *w = calloc((size_t)(n * n), sizeof *w);
+		kdr_mat m = kdr_mat_from_dense(x, n, d);
+		kdri_graph_options o = { (kdri_similarity)(round / 2 % 2), round % 3 ? 0 : 1.5,
+			                 kdri_rng_below(&rng, 8) };
+		kdri_graph g = { 0 };
+		assert_ok(ctx, kdri_graph_new(ctx, &m, &o, &g));
+		double *identity = calloc((size_t)(n * n), sizeof *identity);
+		for (int64_t i = 0; i < n; i++)
+			identity[i * n + i] = 1;
+		assert_ok(ctx, kdri_mat_mul(ctx, &g.w.view, identity, n, n, w, n));
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = 0; j < n; j++) {
+				bool gauss = o.similarity == KDRI_SIMILARITY_GAUSS;
+				double v = nearness(x, d, i, j,
+				                    gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE);
+				v = gauss ? exp(-v / (2 * g.sigma * g.sigma)) : KDRI_MAX(v, 0);
+				assert_true(w[i * n + j] == w[j * n + i]);
+				if (i == j)
+					assert_true(w[i * n + j] == 0);
+				else if (w[i * n + j] != 0 || o.neighbors == 0)
+					assert_near(w[i * n + j], v, 1e-12);
+			}
+		kdri_graph_free(ctx, &g);
+		free(identity);
+		free(w);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+/* --- the spectral step --------------------------------------------------------------------------------- */
+
+/* A graph of `parts` equal rings of `size` vertices each, edges of weight 1, in an order that mixes them,
+ * plus `lonely` vertices without edges. */
+static sparse make_rings(int64_t parts, int64_t size, int64_t lonely)
+{
+	int64_t n = parts * size + lonely;
+	double *w = calloc((size_t)(n * n), sizeof *w);
+	for (int64_t c = 0; c < parts; c++)
+		for (int64_t i = 0; i < size; i++) {
+			int64_t a = i * parts + c, b = (i + 1) % size * parts + c;
+			if (a != b)
+				w[a * n + b] = w[b * n + a] = 1;
+		}
+	sparse s = make_sparse(w, n, n);
+	free(w);
+	return s;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x > y ? -1 : x < y;
+}
+
+/* The eigenvalues of S of one ring: cos(2 pi j / size), each but the first (and for even sizes the last)
+ * twice. */
+static void spectrum__equal_rings__every_multiple_eigenvalue_is_found(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const double two_pi = 6.283185307179586;
+	static const int64_t shapes[][3] = { { 1, 300, 0 }, { 3, 200, 0 }, { 5, 150, 4 },
+		                             { 2, 10, 1 },  { 4, 3, 0 },   { 1, 2, 0 } };
+	for (size_t round = 0; round < sizeof shapes / sizeof shapes[0]; round++) {
+		int64_t parts = shapes[round][0], size = shapes[round][1], lonely = shapes[round][2];
+		int64_t n = parts * size + lonely, k = KDRI_MIN(parts * 4, parts * size);
+		double *want = calloc((size_t)(parts * size), sizeof *want);
+		sparse s = make_rings(parts, size, lonely);
+		kdri_spectrum found = { 0 };
+		for (int64_t i = 0; i < parts * size; i++)
+			want[i] = size == 2 ? (i % 2 ? -1 : 1)
+			                    : cos(two_pi * (double)(i % size) / (double)size);
+		qsort(want, (size_t)(parts * size), sizeof *want, compare_down);
+		assert_ok(ctx, kdri_spectrum_new(ctx, &s.view, k, &found));
+		assert_int_equal(found.components, parts);
+		assert_int_equal(found.isolated, lonely);
+		for (int64_t j = 0; j < k; j++) {
+			assert_near(found.values[j], want[j], 1e-9);
+			for (int64_t c = 0; c <= j; c++) {
+				double inner = 0;
+				for (int64_t i = 0; i < n; i++)
+					inner += found.vectors[i * k + j] * found.vectors[i * k + c];
+				assert_near(inner, c == j, 1e-7);
+			}
+		}
+		kdri_spectrum_free(ctx, &found);
+		free_sparse(&s);
+		free(want);
+	}
+	kdr_context_free(ctx);
+}
+
+static void spectral__separate_parts__are_the_clusters(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int rounding = 0; rounding < 2; rounding++)
+		for (int64_t parts = 1; parts < 7; parts++) {
+			int64_t lonely = parts % 3, n = parts * 25 + lonely;
+			sparse s = make_rings(parts, 25, lonely);
+			kdri_spectral_options o = kdri_spectral_defaults(parts);
+			kdri_spectral_result r = { 0 };
+			o.rounding = (kdri_rounding)rounding;
+			assert_ok(ctx, kdri_spectral(ctx, &s.view, &o, &r));
+			assert_near(r.ncut, 0, 1e-12);
+			assert_int_equal(r.unreached, lonely);
+			assert_int_equal(r.nonempty, parts);
+			for (int64_t i = 0; i < parts * 25; i++)
+				assert_int_equal(r.labels[i], r.labels[i % parts]);
+			for (int64_t i = 0; i < n; i++)
+				assert_true(r.labels[i] >= 0 && r.labels[i] < parts);
+			kdri_spectral_free(ctx, &r);
+			free_sparse(&s);
+		}
+	kdr_context_free(ctx);
+}
+
+static void spectral__degenerate_graphs__every_label_is_valid(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	/* parts, size, lonely, k: more parts than k; k = n; nothing but lonely vertices; fewer vertices with
+	 * edges than k; one vertex. */
+	static const int64_t shapes[][4] = { { 9, 3, 0, 4 }, { 2, 3, 0, 6 }, { 0, 0, 5, 3 }, { 0, 0, 4, 4 },
+		                             { 1, 2, 6, 5 }, { 0, 0, 1, 1 }, { 1, 3, 2, 5 } };
+	for (size_t round = 0; round < sizeof shapes / sizeof shapes[0]; round++)
+		for (int rounding = 0; rounding < 2; rounding++) {
+			int64_t n = shapes[round][0] * shapes[round][1] + shapes[round][2],
+			        k = shapes[round][3];
+			sparse s = make_rings(shapes[round][0], shapes[round][1], shapes[round][2]);
+			kdri_spectral_options o = kdri_spectral_defaults(k);
+			kdri_spectral_result r = { 0 };
+			int64_t sizes[16] = { 0 }, nonempty = 0;
+			o.rounding = (kdri_rounding)rounding;
+			assert_ok(ctx, kdri_spectral(ctx, &s.view, &o, &r));
+			for (int64_t i = 0; i < n; i++) {
+				assert_true(r.labels[i] >= 0 && r.labels[i] < k);
+				sizes[r.labels[i]]++;
+			}
+			for (int64_t c = 0; c < k; c++)
+				nonempty += sizes[c] > 0;
+			assert_int_equal(nonempty, r.nonempty);
+			if (rounding == 0)
+				assert_int_equal(nonempty, k);
+			kdri_spectral_free(ctx, &r);
+			free_sparse(&s);
+		}
+	kdr_context_free(ctx);
+}
+
+static void spectral__wrong_k__is_an_error(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	sparse s = make_rings(1, 4, 0);
+	kdri_spectral_options o = kdri_spectral_defaults(5);
+	kdri_spectral_result r = { 0 };
+	assert_int_equal(kdri_spectral(ctx, &s.view, &o, &r), KDR_ERR_ARGUMENT);
+	assert_null(r.labels);
+	free_sparse(&s);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knn__random_rows__are_the_nearest_with_ties_to_the_lower_index),
+		cmocka_unit_test(knn__one_thread_and_three__same_bits),
+		cmocka_unit_test(knn__too_many_neighbours__is_an_error),
+		cmocka_unit_test(graph__random_rows__is_symmetric_without_loops_and_as_defined),
+		cmocka_unit_test(spectrum__equal_rings__every_multiple_eigenvalue_is_found),
+		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
+		cmocka_unit_test(spectral__degenerate_graphs__every_label_is_valid),
+		cmocka_unit_test(spectral__wrong_k__is_an_error),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
