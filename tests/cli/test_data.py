@@ -2,9 +2,11 @@
 import gzip
 import json
 import os
+import subprocess
+import time
 import unittest
 
-from harness import CliTest
+from harness import KINDRED, CliTest
 
 TABLE = "x,y,z,kind\n1,0,2.5,red\n0,0,-3,blue\n0.1,1e300,5e-324,red\n"
 
@@ -35,6 +37,26 @@ class Convert(CliTest):
         self.run_kindred("convert", "b.csv", "out/b.npy")
         self.run_kindred("convert", "-q", "c.csv", "out/c.npy", code=2)
         self.assertEqual(self.read("out/features.txt"), "x\ny\n")
+
+    def test_a_kill_leaves_the_old_file_or_the_new(self):
+        old, new = b"old\n", None
+        rows = "".join(f"{i},{i * .37},{i % 7}\n" for i in range(30000))
+        source = self.write("big.csv", "x,y,z\n" + rows)
+        self.run_kindred("convert", source, "new.tsv")
+        with open(self.path("new.tsv"), "rb") as f:
+            new = f.read()
+        seen = set()
+        for delay in (0, .005, .01, .02, .03, .05, .1, .3):
+            self.write("out.tsv", old)
+            process = subprocess.Popen([KINDRED, "convert", "-q", "--force", source, "out.tsv"], cwd=self.dir)
+            time.sleep(delay)
+            process.kill()
+            process.wait()
+            with open(self.path("out.tsv"), "rb") as f:
+                found = f.read()
+            self.assertIn(found, (old, new))
+            seen.add(found)
+        self.assertIn(old, seen)  # at least the kill at once came before the end
 
     def test_bad_conversions(self):
         self.write("a.csv", "x,y\n1,2\n")
