@@ -78,6 +78,13 @@ static void print_json(const kdr_scores *s, const table *t, const distance *d, c
 	json_free(&j);
 }
 
+/* The width of a column that holds `name` too, within reason. */
+static int wider(int width, const char *name)
+{
+	int length = (int)strlen(name);
+	return length <= width ? width : length < 24 ? length : 24;
+}
+
 static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
                        const kdr_labels *truth)
 {
@@ -101,19 +108,15 @@ static void print_text(const kdr_scores *s, const table *t, const distance *d, c
 		return;
 	int first = 8, width = 8;
 	for (int64_t i = 0; i < t->nclusters; i++)
-		first = (int)strlen(labels->names[t->clusters[i]]) > first
-		                ? (int)strlen(labels->names[t->clusters[i]])
-		                : first;
+		first = wider(first, labels->names[t->clusters[i]]);
 	for (int64_t c = 0; c < t->nclasses; c++)
-		width = (int)strlen(truth->names[t->classes[c]]) > width
-		                ? (int)strlen(truth->names[t->classes[c]])
-		                : width;
+		width = wider(width, truth->names[t->classes[c]]);
 	printf("\n%-*s", first, "cluster");
 	for (int64_t c = 0; c < t->nclasses; c++)
-		printf("  %*s", width, truth->names[t->classes[c]]);
+		printf("  %*.*s", width, width, truth->names[t->classes[c]]);
 	putchar('\n');
 	for (int64_t i = 0; i < t->nclusters; i++) {
-		printf("%-*s", first, labels->names[t->clusters[i]]);
+		printf("%-*.*s", first, first, labels->names[t->clusters[i]]);
 		for (int64_t c = 0; c < t->nclasses; c++)
 			printf("  %*lld", width, (long long)t->counts[i * t->nclasses + c]);
 		putchar('\n');

@@ -52,8 +52,7 @@ static const kdr_field_desc fields_table[] = {
 
 static const char *const references_table[] = {
 	"V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019.",
-	"V. B. Berikov, I. A. Novikov: Model and computationally efficient method of ensemble clustering. "
-	"2018.",
+	"V. Berikov, I. Novikov: Model and computationally efficient method of ensemble clustering. 2018.",
 	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001.",
 	"A. Strehl, J. Ghosh: Cluster ensembles. J. Machine Learning Research 3:583-617, 2002.",
 	NULL,

@@ -94,7 +94,8 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 			                 (long long)t->k, (long long)n);
 	}
 	if (t->init && t->k == 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k", task_name(t));
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
+		                 task_name(t));
 	if (t->init)
 		KDR_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
 	if (t->labels)

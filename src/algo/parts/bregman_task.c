@@ -300,9 +300,10 @@ kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_d
 		          .euclidean = v->symmetric && !v->whitened };
 	if (v->positive)
 		KDR_TRY(raise_to_floor(b));
+	/* One bound a sample: here all centroids move in every sweep, and more bounds save little. Measured on
+	 * 250,000 x 32, k = 50: 49 ms a sweep against 66 with a bound for every 16 centroids. */
 	KDR_TRY(kdri_km_open(ctx, &b->x, NULL, b->k, false,
-	                     b->euclidean ? KDRI_KMEANS_AUTO : KDRI_KMEANS_LLOYD, b->euclidean ? 0 : 1,
-	                     &b->km));
+	                     b->euclidean ? KDRI_KMEANS_AUTO : KDRI_KMEANS_LLOYD, 1, &b->km));
 	if (v->simplex)
 		KDR_TRY(enter_simplex(b));
 	KDR_TRY(make_room(b));

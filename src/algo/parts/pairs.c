@@ -9,19 +9,21 @@
  * p + w_h h - rho.
  *
  * LIBSVM is used for training alone: its answer is copied out, and all else is ours. Nothing of it that
- * draws random numbers (probabilities, cross-validation) is used. It stops where the violation of the
- * optimality conditions is below 1e-9: at 5,000 pairs that costs 1.5 times what its usual 1e-3 does, and the
- * decisions can be compared with other programs'. Its memory is its own, not the context's.
+ * draws random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation
+ * of the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above,
+ * at 1e-5: where nothing can be learnt it would go on for minutes, and which pairs were sampled matters more.
+ * Its memory is its own, not the context's.
  *
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
 #include "algo/parts/pairs.h"
 
 #include <libsvm/svm.h>
 
-enum { NEWTON_STEPS = 100, CACHE_MEGABYTES = 200 };
-static double svm_tolerance(double cost)
+enum { TIGHT_UP_TO = 1000, NEWTON_STEPS = 100, CACHE_MEGABYTES = 200 };
+static double svm_tolerance(int64_t pairs, double cost)
 {
-	return KDRI_MAX(1e-9, 1e-12 * cost); /* rounding of the gradient grows with the multipliers */
+	/* Rounding of the gradient grows with the multipliers. */
+	return KDRI_MAX(pairs <= TIGHT_UP_TO ? 1e-9 : 1e-5, 1e-12 * cost);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------- */
@@ -167,7 +169,7 @@ static kdr_status train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdr
 		                       .kernel_type = RBF,
 		                       .gamma = rule->gamma,
 		                       .C = o->cost,
-		                       .eps = svm_tolerance(o->cost),
+		                       .eps = svm_tolerance(pairs->count, o->cost),
 		                       .cache_size = CACHE_MEGABYTES,
 		                       .shrinking = 1,
 		                       .nr_weight = 2,
@@ -257,7 +259,7 @@ static void train_logistic(const kdri_pairs *pairs, const kdri_rule_options *o, 
 		double move[3] = { gradient[0], gradient[1], gradient[2] };
 		if (!solve3(hessian, move))
 			break;
-		for (; share > 1e-10; share /= 2) {
+		for (int halving = 0; halving < 34; halving++, share /= 2) {
 			for (int a = 0; a < 3; a++)
 				next[a] = w[a] - share * move[a];
 			fall = loss - logistic_loss(pairs, rule, weight, ridge, next, NULL, NULL);
