@@ -23,10 +23,10 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 	const int64_t *labels = kdr_result_labels(result, task, &n);
 	int64_t *sizes = calloc((size_t)(k > 0 ? k : 1), sizeof *sizes);
 	size_t used = 0;
-	out[0] = '\0';
+	snprintf(out, room, "%s", labels ? "" : "-");
 	for (int64_t i = 0; sizes && labels && i < n; i++)
 		sizes[labels[i]]++;
-	for (int64_t c = 0; sizes && c < k && used + 24 < room; c++) {
+	for (int64_t c = 0; sizes && labels && c < k && used + 24 < room; c++) {
 		if (c == 8 && k > 9) {
 			snprintf(out + used, room - used, " ... (%lld more)", (long long)(k - c));
 			break;
@@ -82,9 +82,11 @@ void cli_summary(FILE *out, const cli_run *run)
 	const char *folder = cli_get(run->args, "output", NULL);
 	if (folder) {
 		fprintf(out, "\nwritten to %s: result.json", folder);
-		for (int64_t i = 0; i < tasks->count && i < 4; i++)
-			fprintf(out, ", %s.labels", kdr_data_name(tasks->data[i]));
-		fprintf(out, "%s%s\n", tasks->count > 4 ? ", ..." : "",
+		int listed = 0; /* tasks the method does not label, such as sources, have no file */
+		for (int64_t i = 0; i < tasks->count; i++)
+			if (kdr_result_labels(r, i, NULL) && ++listed <= 4)
+				fprintf(out, ", %s.labels", kdr_data_name(tasks->data[i]));
+		fprintf(out, "%s%s\n", listed > 4 ? ", ..." : "",
 		        cli_flag(run->args, "report") ? ", report.html" : "");
 	}
 }

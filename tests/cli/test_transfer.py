@@ -1,0 +1,36 @@
+"""transfer, end to end: class names out, plain accuracy, and only files that exist are called written."""
+import os
+import unittest
+
+from harness import CliTest
+
+
+class Transfer(CliTest):
+    def setUp(self):
+        super().setUp()
+        rows = [(i % 2 * 9 + i % 3 * .1, i % 5 * .1) for i in range(30)]
+        self.write("s.csv", "x,y\n" + "".join(f"{a},{b}\n" for a, b in rows))
+        self.write("t.csv", "x,y\n" + "".join(f"{a + .2},{b}\n" for a, b in rows[:20]))
+        self.write("s.labels", "".join(f"{'odd' if i % 2 else 'even'}\n" for i in range(30)))
+        self.write("truth", "".join(f"{'odd' if i % 2 else 'even'}\n" for i in range(20)))
+
+    def test_target_gets_class_names(self):
+        done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "--truth", "truth",
+                                "-o", "out")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["result.json", "target.labels"])
+        self.assertEqual(self.read("out/target.labels"), self.read("truth"))
+        target = self.result()["tasks"][-1]
+        self.assertEqual((target["name"], target["labels"][:2], target["metrics"]["acc"]), ("target", ["even", "odd"], 1))
+        self.assertNotIn("source.labels", done.stdout)
+        self.assertIn("target.labels", done.stdout)
+
+    def test_bad_arguments(self):
+        self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", code=2, says="--target")
+        self.fails("transfer", "--source", "s.csv", "--target", "t.csv", code=2, says="--labels")
+        self.fails("transfer", "--source", "s.csv", "--labels", "truth", "--target", "t.csv", code=3, says=["20", "30"])
+        self.fails("transfer", "--source", "s.csv", "--labels", self.write("one", "a\n" * 30), "--target", "t.csv", code=3,
+                   says="at least two")
+
+
+if __name__ == "__main__":
+    unittest.main()
