@@ -304,10 +304,12 @@ static void parse_and_print__comma_locale__unchanged(void **state)
 	setlocale(LC_NUMERIC, "C");
 	snprintf(command, sizeof command, "rm -rf %s", folder);
 	assert_int_equal(system(command), 0);
-	if (!comma)
-		print_message("no locale with a decimal comma could be made\n");
 	assert_string_equal(text, "0.5");
 	assert_true(v == 1.5 && w == 0.30000000000000004);
+	if (!comma) {
+		print_message("no locale with a decimal comma could be made\n");
+		skip(); /* what was asserted is then true of the C locale alone */
+	}
 }
 
 int main(void)
