@@ -216,7 +216,7 @@ void cli_matches(FILE *out, const cli_run *run);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-extern const cli_command cli_cluster, cli_transfer, cli_evaluate, cli_convert, cli_inspect, cli_generate,
-        cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
+        cli_generate, cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
 
 #endif

@@ -77,6 +77,8 @@ typedef struct kdri_mmd_value {
 /* Of the rows of x and y, which must have equally many columns. O(n^2) time, O(n) memory beside a copy of
  * the rows; sparse rows stay sparse. */
 kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_mmd_value *out);
+/* The linear one alone, O(nnz). */
+kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out);
 
 /* --- sums ----------------------------------------------------------------------------------- */
 

@@ -279,7 +279,7 @@ done:
 	return st;
 }
 
-static kdr_status linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out)
+kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out)
 {
 	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(x);
@@ -314,7 +314,7 @@ kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_m
 		        "needed",
 		        (long long)kdr_mat_rows(x), (long long)kdr_mat_cols(x), (long long)kdr_mat_rows(y),
 		        (long long)kdr_mat_cols(y));
-	KDR_TRY(linear(ctx, x, y, &v.linear));
+	KDR_TRY(kdri_mmd_linear(ctx, x, y, &v.linear));
 	KDR_TRY(kdri_mat_stack(ctx, both, 2, &own));
 	KDR_TRY(pool_new(ctx, &own, &p));
 	KDR_TRY(bandwidth(&p, &v.bandwidth));
