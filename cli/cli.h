@@ -151,6 +151,8 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 /* Labels for the rows of `data`; `what` names them in errors. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
                     kdr_labels **out);
+/* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */
+char *cli_labels_beside(const char *path);
 /* Truth (--truth or --score) and initial labels (--init). Exit status. */
 int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
@@ -217,6 +219,7 @@ void cli_matches(FILE *out, const cli_run *run);
 double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
-        cli_generate, cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+        cli_generate, cli_methods, cli_bench, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version,
+        cli_help;
 
 #endif
