@@ -281,7 +281,7 @@ static bool read_references(place *p, const bench_table *t, int scored, bench_ro
 			return wrong(p, "at most %d references are allowed", BENCH_MOST_REFERENCES);
 		bench_reference *r = &row->references[row->nreferences++];
 		r->label = copy(p, label);
-		r->values = many(p, (size_t)(t->nscores * scored), sizeof *r->values);
+		r->values = many(p, (size_t)t->nscores * (size_t)scored, sizeof *r->values);
 		if (!r->label || !r->values)
 			return false;
 		for (int i = 0; i < t->nscores * scored; i++)

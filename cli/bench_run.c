@@ -168,7 +168,7 @@ static int draw_item(state *s, item *it, uint64_t *random)
 {
 	kdr_mat x = kdr_data_mat(it->raw);
 	int64_t n = kdr_mat_rows(&x), take = s->table->sample && s->table->sample < n ? s->table->sample : n;
-	int64_t *rows = malloc((size_t)n * sizeof *rows + 1);
+	int64_t *rows = calloc((size_t)n + 1, sizeof *rows);
 	it->truth = it->all ? malloc((size_t)take * sizeof *it->truth + 1) : NULL;
 	if (!rows || (it->all && !it->truth)) {
 		free(rows);
@@ -402,8 +402,8 @@ static int new_lines(const bench_table *t, bench_outcome *out)
 			return EXIT_USAGE;
 		}
 	}
-	size_t cells = (size_t)(t->repeats * t->nscores * out->ntasks);
-	out->lines = calloc((size_t)count, sizeof *out->lines);
+	size_t cells = (size_t)t->repeats * (size_t)t->nscores * (size_t)out->ntasks;
+	out->lines = calloc((size_t)count + 1, sizeof *out->lines);
 	for (int r = 0; out->lines && r < t->nrows; r++) {
 		int64_t places = 1;
 		for (int i = 0; i < t->rows[r].ngrid; i++)
