@@ -89,30 +89,6 @@ static int take_classes(state *s, item *it, const int64_t *values, int64_t n, co
 	return code;
 }
 
-static int read_item(state *s, const bench_data *d, item *it)
-{
-	kdr_labels *labels = NULL;
-	kdr_status st = kdr_read(s->ctx, d->path, NULL, &it->raw);
-	if (st != KDR_OK)
-		return cli_fail_reading(s->ctx, st);
-	char *beside = cli_labels_beside(d->path);
-	if (!beside)
-		return out_of_memory();
-	int code = EXIT_DONE;
-	if (access(beside, F_OK) == 0) {
-		code = cli_labels_read(s->ctx, beside, it->raw, "known classes", &labels);
-		if (code == EXIT_DONE)
-			code = take_classes(s, it, labels->values, labels->n,
-			                    (const char *const *)labels->names, labels->count);
-	} else if (d->role != KDR_ROLE_BRIDGE) {
-		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
-		code = EXIT_DATA;
-	}
-	kdr_labels_free(labels);
-	free(beside);
-	return code;
-}
-
 static void drop_repeat(item *it)
 {
 	kdr_data_free(it->data);
@@ -163,6 +139,74 @@ static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_
 	free(col);
 	free(val);
 	return st;
+}
+
+/* Only the rows of the classes that the plan names. */
+static int keep_classes(state *s, const bench_data *d, item *it, const kdr_labels *labels)
+{
+	int64_t *rows = calloc((size_t)labels->n + 1, sizeof *rows), n = 0;
+	int64_t *map = calloc((size_t)labels->count + 1, sizeof *map);
+	int64_t *values = calloc((size_t)labels->n + 1, sizeof *values);
+	int code = rows && map && values ? EXIT_DONE : out_of_memory();
+	for (int64_t c = 0; c < labels->count && code == EXIT_DONE; c++)
+		map[c] = -1;
+	for (int i = 0; i < d->nclasses && code == EXIT_DONE; i++) {
+		int64_t c = 0;
+		while (c < labels->count && strcmp(labels->names[c], d->classes[i]) != 0)
+			c++;
+		if (c == labels->count) {
+			cli_error("%s: no sample has the class '%s'", d->path, d->classes[i]);
+			code = EXIT_DATA;
+		} else {
+			map[c] = i;
+		}
+	}
+	for (int64_t i = 0; i < labels->n && code == EXIT_DONE; i++)
+		if (map[labels->values[i]] >= 0) {
+			values[n] = map[labels->values[i]];
+			rows[n++] = i;
+		}
+	if (code == EXIT_DONE) {
+		kdr_data *kept = NULL;
+		kdr_status st = copy_rows(s->ctx, it->raw, rows, n, &kept);
+		if (st == KDR_OK) {
+			kdr_data_free(it->raw);
+			it->raw = kept;
+			code = take_classes(s, it, values, n, (const char *const *)d->classes, d->nclasses);
+		} else {
+			code = cli_fail(s->ctx, st);
+		}
+	}
+	free(rows);
+	free(map);
+	free(values);
+	return code;
+}
+
+static int read_item(state *s, const bench_data *d, item *it)
+{
+	kdr_labels *labels = NULL;
+	kdr_status st =
+	        kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name, .header = -1 }, &it->raw);
+	if (st != KDR_OK)
+		return cli_fail_reading(s->ctx, st);
+	char *beside = cli_labels_beside(d->path);
+	if (!beside)
+		return out_of_memory();
+	int code = EXIT_DONE;
+	if (access(beside, F_OK) == 0) {
+		code = cli_labels_read(s->ctx, beside, it->raw, "known classes", &labels);
+		if (code == EXIT_DONE)
+			code = d->nclasses ? keep_classes(s, d, it, labels)
+			                   : take_classes(s, it, labels->values, labels->n,
+			                                  (const char *const *)labels->names, labels->count);
+	} else if (d->role != KDR_ROLE_BRIDGE) {
+		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
+		code = EXIT_DATA;
+	}
+	kdr_labels_free(labels);
+	free(beside);
+	return code;
 }
 
 /* The rows of this repeat: all, or a sample drawn without replacement, in their old order. */
