@@ -361,7 +361,7 @@ static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, do
 	}
 	if (integers)
 		*integers = whole;
-	else
+	if (reals)
 		*reals = real;
 	whole = NULL;
 	real = NULL;
