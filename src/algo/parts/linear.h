@@ -17,8 +17,10 @@ typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss
 
 typedef struct kdri_linear_options {
 	kdri_loss loss;
-	double bias;       /* value of the constant feature; 0: none */
-	double tol;        /* stop when the gradient is at most this share of its length at w = 0 */
+	double bias; /* value of the constant feature; 0: none */
+	/* Stop when the gradient is at most this share of its length at w = 0, and the value is certain to be
+	 * within this share of the least. */
+	double tol;
 	int64_t max_iter;  /* Newton steps */
 	const char *stage; /* name for progress events */
 	kdr_result *trace; /* gets the value after each step, or NULL */
@@ -95,7 +97,8 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		  .help = "value of a constant feature, which gives the scores an intercept; 0: none" }, \
 	{                                                                                                \
 		.name = "tol", .type = KDR_OPTION_REAL, .initial = (default_tol), .min = 0, .max = 1,    \
-		.help = "stop when the gradient is at most this share of the one at the start"           \
+		.help = "stop when the gradient is at most this share of the one at the start, and the " \
+		        "value within this share of the least"                                           \
 	}
 
 #endif
