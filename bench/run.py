@@ -4,7 +4,7 @@
 Each compares kindred with a named alternative in the same run. bench/results.csv is written anew from what
 they measured, so that a change shows in a diff.
 
-Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc lss linear; default all)"""
+Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc lss linear graph; default all)"""
 import argparse
 import pathlib
 import platform
@@ -22,6 +22,7 @@ DRIVERS = {
     "mbc": "src/libkindred.so",
     "lss": "src/libkindred.so",
     "linear": "src/libkindred.so",
+    "graph": "src/libkindred.so",
 }
 
 
