@@ -139,9 +139,10 @@ typedef struct work {
 	kdr_result *result;
 	kdri_stack stack;
 	kdri_pool pool;
-	kdri_own xt;    /* the data transposed, while K of sparse data is made */
-	double *mmd[2]; /* in the result: linear, gauss; NULL with one task */
-	int64_t *l;     /* in the result */
+	kdri_own xt;     /* the data transposed, while K of sparse data is made */
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
 	double *eps, *alpha;
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
@@ -164,7 +165,7 @@ static kdr_status find_neighbours(work *w)
 		const kdr_task *task = &w->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
 		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
-		w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
+		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)
 			continue;
 		KDR_TRY(kdri_result_warn(
@@ -176,6 +177,13 @@ static kdr_status find_neighbours(work *w)
 	}
 done:
 	return st;
+}
+
+/* Bytes at the peak: K and what the layers need, or later K and the distances of a task. */
+static double bytes_needed(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)w->stack.begin[w->problem->ntasks];
+	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o);
 }
 
 static kdr_status check_sizes(work *w)
@@ -198,6 +206,7 @@ static kdr_status prepare(work *w, bool single)
 	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
 	KDR_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
 	KDR_TRY(KDRI_NEW(ctx, &w->starts, size));
+	KDR_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
 	KDR_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
 	KDR_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
 	KDR_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
@@ -256,21 +265,12 @@ done:
 	return st;
 }
 
-static kdr_status learn_features(work *w, bool single)
+static kdr_status learn_features(work *w, const kdri_msda_options *o)
 {
 	kdr_status st;
-	kdri_msda_options o = kdri_msda_options_of(w->options, w->stack.begin[w->pool.ntasks]);
 	kdri_msda_info info;
-	o.single = single;
-	if (kdri_opt_choice(w->options, "variant") == VARIANT_NF)
-		o.layers = 0;
-	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], &o, add_layer, w, &info));
-	if (info.saturated > 0.5)
-		KDR_TRY(kdri_result_warn(
-		        w->ctx, w->result,
-		        "%.0f%% of the features learnt are at their bounds -1 and 1: values of "
-		        "about 0 to 1 suit the layers (--scale minmax)",
-		        100 * info.saturated));
+	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
+	KDR_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDR_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDR_TRY(put_mmd(w, 1));
@@ -383,7 +383,7 @@ static kdr_status cluster(work *w, const int64_t *init)
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDR_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
 	kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma); /* (E3) */
-	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->l, w->eps, w->alpha));
+	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
 	KDR_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
 		KDR_TRY(cluster_task(w, t, variant, init != NULL));
@@ -414,10 +414,15 @@ static kdr_status run(work *w)
 	int64_t *init = NULL;
 	KDR_TRY(check_sizes(w));
 	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
-	bool single = kdri_precision_single(w->options, w->stack.begin[w->problem->ntasks]);
-	KDR_TRY(prepare(w, single));
+	int64_t n = w->stack.begin[w->problem->ntasks];
+	kdri_msda_options o = kdri_msda_options_of(w->options, n);
+	if (kdri_opt_choice(w->options, "variant") == VARIANT_NF)
+		o.layers = 0;
+	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n,
+	                          kdr_mat_cols(&w->stack.x)));
+	KDR_TRY(prepare(w, o.single));
 	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	KDR_TRY(learn_features(w, single));
+	KDR_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)
 		KDR_TRY(give_up(w, init));
 	else
@@ -442,6 +447,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_stack_free(ctx, &w.stack);
 	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.pool.v);
+	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
 	kdri_free(ctx, w.runs);
 	kdri_free(ctx, w.traces);

@@ -95,7 +95,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 		             .stage = stage };
 	KDR_TRY(kdri_mul(ctx, n, n_init, &size));
 	KDR_TRY(KDRI_NEW(ctx, &starts, size));
-	KDR_TRY(kdri_block_new(ctx, n, n, kdri_precision_single(options, n), &gram));
+	bool single = kdri_precision_single(options, n);
+	KDR_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	                          kdr_mat_cols(&task->x)));
+	KDR_TRY(kdri_block_new(ctx, n, n, single, &gram));
 	KDR_TRY(fill_gram(ctx, &task->x, &gram));
 	if (task->init)
 		memcpy(starts, task->init, (size_t)n * sizeof *starts);

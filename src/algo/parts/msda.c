@@ -171,6 +171,25 @@ static bool by_features(const kdri_msda *w, kdri_side side)
 	return side == KDRI_SIDE_FEATURES || (side == KDRI_SIDE_SMALLER && w->d <= w->n);
 }
 
+double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
+{
+	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->single ? 4 : 8;
+	double side = o->side == KDRI_SIDE_FEATURES ? d : o->side == KDRI_SIDE_SAMPLES ? n : KDRI_MIN(n, d);
+	return o->layers == 0 && x->kind == KDR_MAT_CSR ? 0
+	                                                : size * n * d + (o->layers ? 8 * side * side : 0);
+}
+
+kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result)
+{
+	if (info->saturated <= 0.5)
+		return KDR_OK;
+	return kdri_result_warn(
+	        ctx, result,
+	        "%.0f%% of the features learnt are at their bounds -1 and 1: values of about 0 "
+	        "to 1 suit the layers (--scale minmax)",
+	        100 * info->saturated);
+}
+
 static kdr_status start(kdri_msda *w, bool single)
 {
 	kdr_status st;
