@@ -26,15 +26,13 @@
  *
  * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
-#include "algo/parts/consistent.h"
+#include "algo/parts/mtcfir.h"
 #include "algo/parts/mmd.h"
-#include "algo/parts/msda.h"
 #include "algo/parts/snmf_task.h"
 #include "algo/parts/tasks.h"
 
 static const char stage[] = "mtcfir";
 
-enum { VARIANT_FULL, VARIANT_NF, VARIANT_NI, VARIANT_NR };
 static const char *const variants[] = { "full", "nF", "nI", "nR", NULL };
 
 /* Distances of a task's samples are kept whole up to this size. */
@@ -52,7 +50,7 @@ static const kdr_option_desc options_table[] = {
 	  .help = "below 1: neighbours of a sample as a share of n/k; 1 and above: their number" },
 	{ .name = "variant",
 	  .type = KDR_OPTION_CHOICE,
-	  .initial = VARIANT_FULL,
+	  .initial = KDRI_MTCFIR_FULL,
 	  .choices = variants,
 	  .help = "full, or without features (nF), without instances of other tasks (nI), without "
 	          "relatedness "
@@ -117,6 +115,7 @@ static const kdr_field_desc fields_table[] = {
 	  .type = KDR_FLOAT64,
 	  .shape = "2 x tasks x tasks",
 	  .help = "the same with a Gaussian kernel as wide as the median distance" },
+	KDRI_FIELDS_TRAIN,
 	{ .name = NULL },
 };
 
@@ -139,7 +138,6 @@ typedef struct work {
 	kdr_result *result;
 	kdri_stack stack;
 	kdri_pool pool;
-	kdri_own xt;     /* the data transposed, while K of sparse data is made */
 	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
 	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
 	int64_t *l;      /* in the result */
@@ -252,13 +250,7 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	if (h) {
-		KDR_TRY(kdri_block_syrk(ctx, false, 1, h, layer > 0, &w->pool.v));
-	} else {
-		KDR_TRY(kdri_mat_transpose(ctx, x, &w->xt));
-		KDR_TRY(kdri_sparse_gram(ctx, &x->as.csr, &w->xt.view.as.csr, NULL, &w->pool.v));
-		kdri_own_free(ctx, &w->xt);
-	}
+	KDR_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
 	if (layer == 0)
 		KDR_TRY(put_mmd(w, 0));
 done:
@@ -341,12 +333,12 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 	KDR_TRY(KDRI_NEW(w->ctx, &ones, tasks));
 	for (int64_t i = 0; i < tasks; i++)
 		ones[i] = 1;
-	if (variant == VARIANT_NI) {
+	if (variant == KDRI_MTCFIR_NI) {
 		kdri_block_clip(w->ctx, &own);
 		s.dense = &own;
 	} else {
 		KDR_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
-		                            variant == VARIANT_NR ? ones : w->alpha + t * tasks, w->l[t],
+		                            variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
 		                            distance_bytes, &c));
 		KDR_TRY(put_sparse(w, t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
@@ -415,12 +407,11 @@ static kdr_status run(work *w)
 	KDR_TRY(check_sizes(w));
 	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
 	int64_t n = w->stack.begin[w->problem->ntasks];
-	kdri_msda_options o = kdri_msda_options_of(w->options, n);
-	if (kdri_opt_choice(w->options, "variant") == VARIANT_NF)
-		o.layers = 0;
+	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n,
 	                          kdr_mat_cols(&w->stack.x)));
 	KDR_TRY(prepare(w, o.single));
+	KDR_TRY(kdri_mtcfir_keep(w->ctx, w->problem, w->result));
 	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
 	KDR_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)
@@ -439,13 +430,11 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		   .problem = problem,
 		   .options = options,
 		   .result = result,
-		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0),
-		   .xt.view = kdr_mat_from_dense(NULL, 0, 0) };
+		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
 	kdr_status st = run(&w);
 	kdri_stage_end(ctx, stage);
 	kdri_stack_free(ctx, &w.stack);
-	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.pool.v);
 	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
@@ -461,9 +450,10 @@ const kdri_algo kdri_algo_mtcfir = {
 	                  "clusters partly related tasks together: shared features, learnt relatedness, one "
 	                  "consistent similarity a task",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.predict = kdri_mtcfir_predict,
 };

@@ -171,6 +171,19 @@ static bool by_features(const kdri_msda *w, kdri_side side)
 	return side == KDRI_SIDE_FEATURES || (side == KDRI_SIDE_SMALLER && w->d <= w->n);
 }
 
+kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                              const kdri_block *h)
+{
+	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	if (h)
+		return kdri_block_syrk(ctx, false, 1, h, layer > 0, user);
+	kdr_status st = kdri_mat_transpose(ctx, x, &xt);
+	if (st == KDR_OK)
+		st = kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, user);
+	kdri_own_free(ctx, &xt);
+	return st;
+}
+
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
 {
 	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->single ? 4 : 8;
