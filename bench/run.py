@@ -4,7 +4,7 @@
 Each compares kindred with a named alternative in the same run. bench/results.csv is written anew from what
 they measured, so that a change shows in a diff.
 
-Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc lss; default all)"""
+Usage: bench/run.py --build BUILD [NAME...]      (names: spmm kmeans readers mbc lss mtcfir; default all)"""
 import argparse
 import pathlib
 import platform
@@ -21,6 +21,7 @@ DRIVERS = {
     "readers": "src/libkindred.so",
     "mbc": "src/libkindred.so",
     "lss": "src/libkindred.so",
+    "mtcfir": "src/libkindred.so",
 }
 
 

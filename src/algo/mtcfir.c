@@ -145,6 +145,7 @@ typedef struct work {
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
 	kdri_trace *traces;
+	double flops; /* of dense products and factorisations */
 } work;
 
 static const char *name_of(const kdr_task *task)
@@ -251,6 +252,8 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 	kdr_status st;
 	work *w = user;
 	KDR_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
+	if (h)
+		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
 	if (layer == 0)
 		KDR_TRY(put_mmd(w, 0));
 done:
@@ -264,8 +267,10 @@ static kdr_status learn_features(work *w, const kdri_msda_options *o)
 	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
 	KDR_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDR_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	w->flops += info.flops;
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDR_TRY(put_mmd(w, 1));
+	kdri_block_mirror(w->ctx, &w->pool.v);
 done:
 	return st;
 }
@@ -342,6 +347,7 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 		                            distance_bytes, &c));
 		KDR_TRY(put_sparse(w, t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
+		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
 	}
 	KDR_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
 done:
@@ -374,12 +380,13 @@ static kdr_status cluster(work *w, const int64_t *init)
 		KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDR_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma); /* (E3) */
+	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
 	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
 	KDR_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
 		KDR_TRY(cluster_task(w, t, variant, init != NULL));
 	KDR_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	KDR_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
 done:
 	return st;
 }

@@ -147,10 +147,7 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 		for (int64_t j = 0; j < to->cols; j++) {
 			double v = (kdri_block_get(&w->h, row + i, col + j) - shift * w->mean[col + j]) *
 			           (scale ? scale[col + j] : 1);
-			if (to->single)
-				((float *)to->data)[i * to->stride + j] = (float)v;
-			else
-				((double *)to->data)[i * to->stride + j] = v;
+			kdri_block_set(to, i, j, v);
 		}
 }
 

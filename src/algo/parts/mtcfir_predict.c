@@ -214,7 +214,7 @@ static kdr_status find_similarities(vote *w, const kdr_options *options, const k
 		kdri_block old = kdri_block_part(&w->pool.v, 0, 0, trained, trained);
 		KDR_TRY(kdri_gram_median(w->ctx, &old, &sigma));
 	}
-	kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma);
+	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
 done:
 	return st;
 }
