@@ -49,7 +49,7 @@ def snmf(m, labels, k, max_iter, tol):
     my = m @ y
     for _ in range(max_iter):
         before = trace[-1] if trace else square - 2 * (y * my).sum() + ((y.T @ y) ** 2).sum()
-        y = y * np.sqrt(my / (y @ (y.T @ y)))
+        y = y * np.sqrt(my / np.maximum(y @ (y.T @ y), 1e-300))
         my = m @ y
         trace.append(square - 2 * (y * my).sum() + ((y.T @ y) ** 2).sum())
         if before - trace[-1] <= tol * before:
