@@ -136,7 +136,8 @@ class Library:
         self.check(lib.kdr_options_new(self.ctx, method.encode(), C.byref(opts)))
         try:
             for name, value in options.items():
-                self.check(lib.kdr_options_set(self.ctx, opts, name.encode(), str(value).lower().encode()))
+                self.check(lib.kdr_options_set(self.ctx, opts, name.encode(),
+                                                (str(value).lower() if isinstance(value, bool) else str(value)).encode()))
             self.check(lib.kdr_fit(self.ctx, method.encode(), C.byref(problem), opts, C.byref(result)))
         finally:
             lib.kdr_options_free(opts)
