@@ -29,19 +29,14 @@ def load():
     return x, np.array((common.DATA / "20ng_full" / "all.labels").read_text().split())
 
 
-def tfidf(xs):
-    """tf-idf with the frequencies of all sets together, and rows of length 1: what the program does."""
-    n = sum(x.shape[0] for x in xs)
-    df = sum(np.bincount(x.indices, minlength=x.shape[1]) for x in xs)
-    idf = np.log((1 + n) / (1 + df)) + 1
-    out = []
-    for x in xs:
-        x = sp.csr_matrix(x @ sp.diags(idf))
-        length = np.sqrt(np.asarray(x.multiply(x).sum(1)).ravel())
-        x = sp.csr_matrix(sp.diags(1 / np.where(length > 0, length, 1)) @ x)
-        x.sort_indices()
-        out.append(x)
-    return out
+def tfidf(x):
+    """tf-idf and rows of length 1, as `--weight tfidf --norm l2 --fit-on each`."""
+    df = np.bincount(x.indices, minlength=x.shape[1])
+    x = sp.csr_matrix(x @ sp.diags(np.log((1 + x.shape[0]) / (1 + df)) + 1))
+    length = np.sqrt(np.asarray(x.multiply(x).sum(1)).ravel())
+    x = sp.csr_matrix(sp.diags(1 / np.where(length > 0, length, 1)) @ x)
+    x.sort_indices()
+    return x
 
 
 def task(data, name, seed, words=4000):
@@ -54,8 +49,7 @@ def task(data, name, seed, words=4000):
         rows.append(index)
         labels.append((classes[index] == pair[1]).astype(np.int64))
     part = counts[np.concatenate(rows)]
-    df = np.bincount(part.indices, minlength=part.shape[1])
-    top = np.sort(np.argsort(-df, kind="stable")[:words])
+    top = np.sort(np.argsort(-np.asarray(part.sum(0)).ravel(), kind="stable")[:words])
     in_a = np.random.default_rng(seed).permutation(len(top)) < len(top) // 2
     xs = [sp.csr_matrix(counts[r][:, top]) for r in rows]
     xs[0] = xs[0] @ sp.diags((~in_a).astype(float))
@@ -63,4 +57,4 @@ def task(data, name, seed, words=4000):
     xs = [sp.csr_matrix(x) for x in xs]
     for x in xs:
         x.eliminate_zeros()
-    return tfidf(xs), labels
+    return [tfidf(x) for x in xs], labels

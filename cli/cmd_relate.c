@@ -73,44 +73,44 @@ static int measure(kdr_context *ctx, const kdr_relate_options *o, relation *r)
 
 static void build_json(cli_json *j, const relation *r)
 {
-	json_object(j, NULL);
-	json_string(j, "kindred", kdr_version());
-	json_string(j, "command", "relate");
-	json_string(j, "preprocessing", kdr_prep_describe(r->tasks.prep));
-	json_array(j, "tasks");
+	cli_json_object(j, NULL);
+	cli_json_string(j, "kindred", kdr_version());
+	cli_json_string(j, "command", "relate");
+	cli_json_string(j, "preprocessing", kdr_prep_describe(r->tasks.prep));
+	cli_json_array(j, "tasks");
 	for (int64_t i = 0; i < r->tasks.count; i++) {
 		const kdr_relate_task *t = &r->measures[i];
-		json_object(j, NULL);
-		json_string(j, "name", kdr_data_name(r->tasks.data[i]));
-		json_string(j, "path", kdr_data_path(r->tasks.data[i]));
-		json_int(j, "n", t->samples);
-		json_int(j, "d", t->features);
-		json_int(j, "observed_features", t->observed);
-		json_real(j, "complexity", t->complexity);
-		json_real(j, "complexity_observed", t->complexity_observed);
-		json_end_object(j);
+		cli_json_object(j, NULL);
+		cli_json_string(j, "name", kdr_data_name(r->tasks.data[i]));
+		cli_json_string(j, "path", kdr_data_path(r->tasks.data[i]));
+		cli_json_int(j, "n", t->samples);
+		cli_json_int(j, "d", t->features);
+		cli_json_int(j, "observed_features", t->observed);
+		cli_json_real(j, "complexity", t->complexity);
+		cli_json_real(j, "complexity_observed", t->complexity_observed);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
-	json_array(j, "pairs");
+	cli_json_end_array(j);
+	cli_json_array(j, "pairs");
 	for (int64_t k = 0; k < r->npairs; k++) {
 		const kdr_relate_pair *p = &r->pairs[k];
-		json_object(j, NULL);
-		json_string(j, "from", kdr_data_name(r->tasks.data[p->a]));
-		json_string(j, "to", kdr_data_name(r->tasks.data[p->b]));
-		json_int(j, "shared_features", p->shared);
-		json_real(j, "overlap", p->overlap);
-		json_real(j, "a_distance", p->a_distance);
-		json_real(j, "mmd_linear", p->mmd_linear);
-		json_real(j, "mmd_gaussian", p->mmd_gaussian);
-		json_real(j, "bandwidth", p->bandwidth);
-		json_end_object(j);
+		cli_json_object(j, NULL);
+		cli_json_string(j, "from", kdr_data_name(r->tasks.data[p->a]));
+		cli_json_string(j, "to", kdr_data_name(r->tasks.data[p->b]));
+		cli_json_int(j, "shared_features", p->shared);
+		cli_json_real(j, "overlap", p->overlap);
+		cli_json_real(j, "a_distance", p->a_distance);
+		cli_json_real(j, "mmd_linear", p->mmd_linear);
+		cli_json_real(j, "mmd_gaussian", p->mmd_gaussian);
+		cli_json_real(j, "bandwidth", p->bandwidth);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
-	json_array(j, "warnings");
+	cli_json_end_array(j);
+	cli_json_array(j, "warnings");
 	for (int64_t i = 0; i < kdr_prep_warning_count(r->tasks.prep); i++)
-		json_string(j, NULL, kdr_prep_warning_at(r->tasks.prep, i));
-	json_end_array(j);
-	json_end_object(j);
+		cli_json_string(j, NULL, kdr_prep_warning_at(r->tasks.prep, i));
+	cli_json_end_array(j);
+	cli_json_end_object(j);
 }
 
 static int name_width(const relation *r)
@@ -196,7 +196,7 @@ static int put(kdr_context *ctx, const cli_args *args, const relation *r, bool m
 		puts(j.text);
 	else if (code == EXIT_DONE && !(folder && cli_quiet(args)))
 		print_text(r, mmd);
-	json_free(&j);
+	cli_json_free(&j);
 	return code;
 }
 

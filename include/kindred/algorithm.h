@@ -40,7 +40,7 @@ enum {
 	KDR_ALGO_AUTO_K = 1 << 7,          /* k = 0 is allowed: the method finds k */
 	KDR_ALGO_OWN_FEATURES = 1 << 8,    /* tasks have features of their own: they are not aligned */
 	KDR_ALGO_CLUSTERS_TARGET = 1 << 9, /* transfer: labels are clusters of the target, not classes */
-	KDR_ALGO_BRIDGE = 1 << 10          /* transfer: a data set between source and target is needed */
+	KDR_ALGO_BRIDGE = 1 << 10          /* transfer: takes one data set between source and target */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;
