@@ -75,6 +75,8 @@ void cli_summary(FILE *out, const cli_run *run)
 		fprintf(out, "  %s\n", sizes);
 	}
 	cli_matches(out, run);
+	if (run->more_summary)
+		run->more_summary(out, run->more);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)

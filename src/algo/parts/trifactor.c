@@ -104,18 +104,22 @@ kdr_status kdri_tri_new(kdr_context *ctx, const kdri_tri_shape *shape, kdri_tri 
 		       .sides = shape->sides,
 		       .sets = shape->sets,
 		       .datas = shape->datas };
-	int64_t most = 1, size;
+	int64_t wide = 1, tall = 1, size;
 	for (int d = 0; d < t.datas; d++) {
 		KDR_TRY(data_new(ctx, &t, shape, d, &t.data[d]));
-		most = KDRI_MAX(most,
-		                KDRI_MAX(kdr_mat_rows(shape->data[d].x), kdr_mat_cols(shape->data[d].x)));
+		wide = KDRI_MAX(wide, kdr_mat_cols(shape->data[d].x));
+		tall = KDRI_MAX(tall, kdr_mat_rows(shape->data[d].x));
 	}
 	for (int s = 0; s < t.sides; s++)
 		KDR_TRY(side_new(ctx, &t, shape, s, &t.side[s]));
 	for (int k = 0; k < t.sets; k++)
 		KDR_TRY(set_new(ctx, &t, shape, k, &t.set[k]));
-	KDR_TRY(kdri_mul(ctx, most, t.c, &size));
+	KDR_TRY(kdri_mul(ctx, wide, t.c, &size));
 	KDR_TRY(KDRI_NEW(ctx, &t.spare, size));
+	KDR_TRY(kdri_mul(ctx, tall, t.c, &size));
+	KDR_TRY(KDRI_NEW(ctx, &t.other, size));
+	KDR_TRY(KDRI_NEW(ctx, &t.quadratic, t.c * t.c));
+	KDR_TRY(KDRI_NEW(ctx, &t.rows, (tall / KDRI_BLOCK + 1) * 2 * t.c));
 	KDR_TRY(KDRI_NEW(ctx, &t.at, t.q * (t.c + 1)));
 	KDR_TRY(kdri_mul(ctx, kdri_tri_sums_of(t.c, t.p1, t.p2).size, KDRI_CHUNKS * LANES, &size));
 	KDR_TRY(KDRI_NEW(ctx, &t.partial, size));
@@ -152,6 +156,9 @@ void kdri_tri_free(kdr_context *ctx, kdri_tri *t)
 	kdri_free(ctx, t->at);
 	kdri_free(ctx, t->partial);
 	kdri_free(ctx, t->spare);
+	kdri_free(ctx, t->other);
+	kdri_free(ctx, t->quadratic);
+	kdri_free(ctx, t->rows);
 	*t = (kdri_tri){ 0 };
 }
 

@@ -77,9 +77,11 @@ typedef struct kdri_tri {
 	kdri_tri_data data[KDRI_TRI_DATA];
 	kdri_tri_side side[KDRI_TRI_SIDES];
 	kdri_tri_set set[KDRI_TRI_SETS];
-	double *at;      /* c x q: A transposed */
-	double *partial; /* sums of chunks */
-	double *spare;   /* wide enough for m x c and n x c */
+	double *at;               /* c x q: A transposed */
+	double *partial;          /* sums of chunks */
+	double *spare;            /* m x c of the widest data set */
+	double *other;            /* n x c of the longest */
+	double *quadratic, *rows; /* c x c; 2 c for each block of rows */
 } kdri_tri;
 
 kdr_status kdri_tri_new(kdr_context *ctx, const kdri_tri_shape *shape, kdri_tri *out);

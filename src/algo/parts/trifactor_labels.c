@@ -34,12 +34,12 @@ done:
 	return st;
 }
 
-/* (E1): s->num, and Q (c x c) into q. */
-static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set, double *q)
+/* (E1): num of the set, and Q into t->quadratic. */
+static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set)
 {
 	kdr_status st = KDR_OK;
 	kdri_tri_set *to = &t->set[set];
-	double *sum = NULL;
+	double *q = t->quadratic, *h = t->spare;
 	bool first = true;
 	memset(q, 0, (size_t)(t->c * t->c) * sizeof *q);
 	for (int d = 0; d < t->datas; d++) {
@@ -47,7 +47,6 @@ static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set, double *q)
 			continue;
 		/* One product for all sides that see this matrix. */
 		int64_t size = kdr_mat_cols(&t->data[d].x) * t->c;
-		double *h = t->spare;
 		memset(h, 0, (size_t)size * sizeof *h);
 		for (int s = 0; s < t->sides; s++)
 			for (int l = 0; l < 2; l++)
@@ -55,21 +54,16 @@ static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set, double *q)
 					kdri_axpy(t->side[s].weight[l], t->side[s].h[l], h, size);
 					kdri_axpy(t->side[s].weight[l], t->side[s].gram[l], q, t->c * t->c);
 				}
+		KDR_TRY(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : t->other, t->c));
 		if (!first)
-			KDR_TRY(KDRI_NEW(ctx, &sum, to->n * t->c));
-		KDR_TRY(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : sum, t->c));
-		if (!first)
-			kdri_axpy(1, sum, to->num, to->n * t->c);
-		kdri_free(ctx, sum);
-		sum = NULL;
+			kdri_axpy(1, t->other, to->num, to->n * t->c);
 		first = false;
 	}
 done:
-	kdri_free(ctx, sum);
 	return st;
 }
 
-/* (E3) on one row; r and b are room for c numbers each. */
+/* (E3) on one row; r is room for c numbers. */
 static void simplex_row(double *g, const double *num, const double *den, int64_t c, double *r)
 {
 	double nu = 0;
@@ -113,14 +107,12 @@ kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 {
 	kdr_status st;
 	kdri_tri_set *s = &t->set[set];
+	const double *q = t->quadratic;
 	int64_t c = t->c, blocks = (s->n + KDRI_BLOCK - 1) / KDRI_BLOCK;
-	double *q = NULL, *work = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &q, c * c));
-	KDR_TRY(KDRI_NEW(ctx, &work, blocks * 2 * c));
-	KDR_TRY(numerators(ctx, t, set, q));
+	KDR_TRY(numerators(ctx, t, set));
 #pragma omp parallel for num_threads(ctx->threads) if (s->n * c * c > 1 << 14)
 	for (int64_t block = 0; block < blocks; block++) {
-		double *den = work + block * 2 * c, *r = den + c;
+		double *den = t->rows + block * 2 * c, *r = den + c;
 		for (int64_t i = block * KDRI_BLOCK; i < KDRI_MIN(s->n, (block + 1) * KDRI_BLOCK); i++) {
 			double *g = s->g + i * c;
 			if (s->fixed[i])
@@ -137,8 +129,6 @@ kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 		}
 	}
 done:
-	kdri_free(ctx, q);
-	kdri_free(ctx, work);
 	return st;
 }
 
