@@ -249,6 +249,8 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	json_int(j, "seed", (int64_t)kdr_context_seed(ctx));
 	json_int(j, "threads", kdr_context_threads(ctx));
 	json_string(j, "preprocessing", kdr_prep_describe(run->tasks->prep));
+	if (run->tasks->kind)
+		json_string(j, "data", run->tasks->kind);
 	json_array(j, "tasks");
 	for (int64_t i = 0; i < run->tasks->count; i++)
 		json_task(j, run, i);
