@@ -20,8 +20,9 @@
  *
  * w     views.tasks[t].graph         co    parts/ballot.c
  * n     rows of a task               k     k[t] */
+#include "algo/parts/auto_report.h"
 #include "algo/parts/guess_k.h"
-#include "algo/parts/members.h"
+#include "algo/parts/lloyd.h"
 #include "core/internal.h"
 
 #include <stdio.h>
@@ -105,6 +106,31 @@ static const kdr_field_desc fields_table[] = {
 	  .per_task = true,
 	  .shape = "n",
 	  .help = "agreement of the members about each sample and its neighbours, 0 to 1" },
+	{ .name = "moved",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .shape = "n",
+	  .help = "1 for samples that would be in another cluster without the other tasks" },
+	{ .name = "centroids",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "k x d",
+	  .help = "mean of each cluster's samples, each sample of unit length where the cosine compares "
+	          "them" },
+	{ .name = "unit_rows",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "1",
+	  .help = "1 where samples are brought to unit length" },
+	{ .name = "match_quality",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "tasks x k",
+	  .help = "how well each cluster matches its counterpart in each task: cosine of what sets them "
+	          "apart, "
+	          "up to 1" },
 	{ .name = "eigengap",
 	  .type = KDR_FLOAT64,
 	  .per_task = true,
@@ -128,31 +154,24 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-typedef struct job {
-	const kdr_problem *problem;
-	const kdr_options *options;
-	kdr_result *result;
-	int64_t T, *k;
-	kdri_views views;
-	kdri_ballot *ballots;
-	kdri_verdict *answers;
-} job;
-
-static void job_free(kdr_context *ctx, job *j)
+static void auto_free(kdr_context *ctx, kdri_auto *j)
 {
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->ballots)
 			kdri_ballot_free(ctx, &j->ballots[t]);
 		if (j->answers)
 			kdri_verdict_free(ctx, &j->answers[t]);
+		if (j->single)
+			kdri_verdict_free(ctx, &j->single[t]);
 	}
 	kdri_free(ctx, j->ballots);
 	kdri_free(ctx, j->answers);
+	kdri_free(ctx, j->single);
 	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
 }
 
-static kdri_views_options views_options(const job *j)
+static kdri_views_options views_options(const kdri_auto *j)
 {
 	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
 	bool guess = false;
@@ -167,7 +186,7 @@ static kdri_views_options views_options(const job *j)
 
 /* --- k ------------------------------------------------------------------------------------------------ */
 
-static kdr_status put_curves(kdr_context *ctx, const job *j, int64_t t, const kdri_k_curves *c)
+static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
 {
 	kdr_status st;
 	double *to = NULL;
@@ -182,7 +201,7 @@ done:
 }
 
 /* `name`: of the task, or NULL for all of them. */
-static kdr_status put_guess(kdr_context *ctx, const job *j, const char *name, const kdri_k_guess *g)
+static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, const char *name, const kdri_k_guess *g)
 {
 	static const char *const sure[] = { "not sure", "somewhat sure", "fairly sure" };
 	kdr_status st;
@@ -200,7 +219,7 @@ done:
 	return st;
 }
 
-static kdr_status find_k(kdr_context *ctx, job *j)
+static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_own graph = { .view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -240,7 +259,7 @@ done:
 
 /* --- the vote ------------------------------------------------------------------------------------------ */
 
-static kdr_status vote(kdr_context *ctx, job *j)
+static kdr_status vote(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st = KDR_OK;
 	double total = 0;
@@ -253,6 +272,9 @@ static kdr_status vote(kdr_context *ctx, job *j)
 		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], &j->views.tasks[t].graph.view, &o,
 		                         &j->answers[t]));
 		total += j->answers[t].ncut;
+		o.single = true;
+		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], &j->views.tasks[t].graph.view, &o,
+		                         &j->single[t]));
 		if (j->answers[t].stop == KDR_STOP_TIME || j->answers[t].stop == KDR_STOP_CANCELLED)
 			stop = j->answers[t].stop;
 	}
@@ -262,7 +284,7 @@ done:
 	return st;
 }
 
-static kdr_status put_task(kdr_context *ctx, const job *j, int64_t t)
+static kdr_status put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
 {
 	kdr_status st;
 	const kdri_verdict *a = &j->answers[t];
@@ -277,12 +299,13 @@ done:
 	return st;
 }
 
-static kdr_status run(kdr_context *ctx, job *j)
+static kdr_status run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_views_options o = views_options(j);
 	KDR_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDR_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
+	KDR_TRY(KDRI_NEW0(ctx, &j->single, j->T));
 	KDR_TRY(KDRI_NEW(ctx, &j->k, j->T));
 	for (int64_t t = 0; t < j->T; t++)
 		j->k[t] = j->problem->tasks[t].k;
@@ -296,6 +319,7 @@ static kdr_status run(kdr_context *ctx, job *j)
 	KDR_TRY(vote(ctx, j));                                                            /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)
 		KDR_TRY(put_task(ctx, j, t));
+	KDR_TRY(kdri_auto_report(ctx, j));
 done:
 	return st;
 }
@@ -303,11 +327,40 @@ done:
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	job j = { .problem = problem, .options = options, .result = result, .T = problem->ntasks };
+	kdri_auto j = { .problem = problem,
+		        .options = options,
+		        .result = result,
+		        .members = members,
+		        .nmembers = MEMBERS,
+		        .T = problem->ntasks };
 	kdri_stage_start(ctx, "auto", 0);
 	kdr_status st = run(ctx, &j);
-	job_free(ctx, &j);
+	auto_free(ctx, &j);
 	kdri_stage_end(ctx, "auto");
+	return st;
+}
+
+/* The nearest centroid: the answer's clusters need not be round, so that some samples of the fit itself would be
+ * labelled otherwise; method_fields.predict_agreement says how many would not. */
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	kdr_array c = kdr_result_array(fitted, "centroids", task),
+	          u = kdr_result_array(fitted, "unit_rows", task);
+	kdri_own rows = { .view = *x };
+	(void)options;
+	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
+		                 (long long)task + 1);
+	if (c.shape[1] != kdr_mat_cols(x))
+		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
+		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
+	if (*(const int64_t *)u.data)
+		KDR_TRY(kdri_unit_rows(ctx, x, &rows));
+	KDR_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
+done:
+	kdri_own_free(ctx, &rows);
 	return st;
 }
 
@@ -317,9 +370,10 @@ const kdri_algo kdri_algo_auto = {
 	          .summary =
 	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.predict = predict,
 };

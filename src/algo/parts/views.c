@@ -85,7 +85,7 @@ static void choose(const kdr_problem *problem, const kdri_views_options *o, kdri
 /* --- rows --------------------------------------------------------------------------------------------- */
 
 /* (E1) */
-static kdr_status unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
@@ -225,7 +225,7 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	choose(problem, options, &v);
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		if (v.tasks[t].cosine)
-			KDR_TRY(unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));
+			KDR_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));
 		else
 			v.tasks[t].rows.view = problem->tasks[t].x;
 	}

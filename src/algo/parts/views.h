@@ -58,6 +58,10 @@ void kdri_views_free(kdr_context *ctx, kdri_views *views);
 
 kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
 
+/* The rows of x scaled to unit length, or x itself, borrowed, where they are; rows of zeros stay. Borrows x's
+ * pattern. */
+kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+
 /* The neighbour graph of a task with the first `neighbors` of those found: by cosine w_ij = max(cos, 1e-6),
  * by distance w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance to the last of them. */
 kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out);
