@@ -177,16 +177,16 @@ typedef struct cli_json {
 	bool failed, comma;
 } cli_json;
 
-void json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
-void json_array(cli_json *j, const char *key);
-void json_end_object(cli_json *j);
-void json_end_array(cli_json *j);
-void json_string(cli_json *j, const char *key, const char *value);
-void json_int(cli_json *j, const char *key, int64_t value);
-void json_real(cli_json *j, const char *key, double value); /* null where not finite */
-void json_bool(cli_json *j, const char *key, bool value);
-void json_null(cli_json *j, const char *key);
-void json_free(cli_json *j);
+void cli_json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
+void cli_json_array(cli_json *j, const char *key);
+void cli_json_end_object(cli_json *j);
+void cli_json_end_array(cli_json *j);
+void cli_json_string(cli_json *j, const char *key, const char *value);
+void cli_json_int(cli_json *j, const char *key, int64_t value);
+void cli_json_real(cli_json *j, const char *key, double value); /* null where not finite */
+void cli_json_bool(cli_json *j, const char *key, bool value);
+void cli_json_null(cli_json *j, const char *key);
+void cli_json_free(cli_json *j);
 
 /* --- output.c: results to disk, and to people ---------------------------------------------------- */
 
@@ -220,7 +220,7 @@ void cli_matches(FILE *out, const cli_run *run);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-extern const cli_command cli_cluster, cli_transfer, cli_evaluate, cli_convert, cli_inspect, cli_generate,
-        cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
+        cli_generate, cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
 
 #endif

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-data = os.path.abspath(os.environ.get("KINDRED_DATA", os.path.join(root, "..", "shared", "data")))
+data = os.path.abspath(os.environ.get("KINDRED_DATA") or os.path.join(root, "..", "shared", "data"))
 
 
 def blocks(path):

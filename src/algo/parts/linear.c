@@ -35,6 +35,7 @@ typedef struct newton {
 	const double *cost;
 	const kdri_linear_options *o;
 	int64_t n, d, m;             /* d with the constant feature */
+	int64_t held;                /* weights that are penalised: d, or d - 1 where the bias is free */
 	double *z, *zs, *zp, *a, *h; /* n x m */
 	double *g, *s, *r, *p, *hp;  /* d x m */
 	double *partial;             /* KDRI_CHUNKS x m */
@@ -158,14 +159,14 @@ static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
 {
 	memset(t->step, 0, (size_t)t->m * sizeof *t->step);
 	sum_losses(ctx, t, t->f);
-	dots(ctx, t, t->d, w, w, t->ww);
+	dots(ctx, t, t->held, w, w, t->ww);
 	for (int64_t j = 0; j < t->m; j++)
 		t->f[j] += t->ww[j] / 2; /* (E1) */
 	derivatives(ctx, t);
 	kdr_status st = backward(ctx, t, t->a, t->g);
 	for (int64_t j = 0; j < t->m; j++)
 		t->alpha[j] = 1;
-	combine(ctx, t, t->d, NULL, t->alpha, w, t->g); /* (E2) */
+	combine(ctx, t, t->held, NULL, t->alpha, w, t->g); /* (E2) */
 	dots(ctx, t, t->d, t->g, t->g, t->gg);
 	return st;
 }
@@ -196,7 +197,7 @@ static kdr_status find_direction(kdr_context *ctx, newton *t)
 		for (int64_t at = 0; at < t->n * m; at++)
 			t->a[at] = t->h[at] * t->zp[at];
 		KDR_TRY(backward(ctx, t, t->a, t->hp));
-		for (int64_t q = 0; q < dm; q++)
+		for (int64_t q = 0; q < t->held * m; q++)
 			t->hp[q] += t->p[q]; /* (E3) */
 		dots(ctx, t, t->d, t->p, t->hp, t->alpha);
 		for (int64_t j = 0; j < m; j++)
@@ -224,8 +225,8 @@ static void search_line(kdr_context *ctx, newton *t, const double *w)
 	int64_t m = t->m;
 	double *trial = t->old;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
-	dots(ctx, t, t->d, w, t->s, t->ws);
-	dots(ctx, t, t->d, t->s, t->s, t->ss);
+	dots(ctx, t, t->held, w, t->s, t->ws);
+	dots(ctx, t, t->held, t->s, t->s, t->ss);
 	for (int64_t j = 0; j < m; j++) {
 		t->busy[j] = t->active[j];
 		t->step[j] = t->active[j];
@@ -331,6 +332,7 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs
 		     .n = kdr_mat_rows(x),
 		     .d = kdr_mat_cols(x) + 1,
 		     .m = outputs };
+	t.held = options->free_bias ? t.d - 1 : t.d;
 	KDR_TRY(newton_new(ctx, &t));
 	KDR_TRY(minimise(ctx, &t, w, report));
 done:
