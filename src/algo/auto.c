@@ -37,7 +37,8 @@ static const kdri_member members[] = {
 	{ .name = "normalised cut",
 	  .method = "ncut",
 	  .options = "similarity=precomputed",
-	  .view = KDRI_VIEW_GRAPH },
+	  .view = KDRI_VIEW_GRAPH,
+	  .once = true },
 	{ .name = "pool",
 	  .method = "kmeans",
 	  .options = "n_init=5",
@@ -85,6 +86,12 @@ static const kdr_option_desc options_table[] = {
 	  .help = "take the mean away before cosines; auto: unless most entries are zero and none negative, "
 	          "as "
 	          "in counts of words" },
+	{ .name = "exact",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_CHOICE_AUTO,
+	  .choices = choices,
+	  .help = "find nearest neighbours by looking at all pairs of samples; auto: where they are not too "
+	          "many" },
 	{ .name = "k_max",
 	  .type = KDR_OPTION_INT,
 	  .initial = 20,
@@ -180,6 +187,7 @@ static kdri_views_options views_options(const kdri_auto *j)
 	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
 		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
 		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
 		                     .searched = guess ? KDRI_MAX(neighbors, GUESS_NEIGHBOURS) : neighbors };
 }
@@ -259,27 +267,34 @@ done:
 
 /* --- the vote ------------------------------------------------------------------------------------------ */
 
-static kdr_status vote(kdr_context *ctx, kdri_auto *j)
+static bool saw_others(const kdri_ballot *b)
+{
+	bool any = false;
+	for (int64_t m = 0; m < b->count; m++)
+		any |= b->transfer[m];
+	return any;
+}
+
+static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
 	kdr_status st = KDR_OK;
 	double total = 0;
-	kdr_stop stop = KDR_STOP_CONVERGED;
 	for (int64_t t = 0; t < j->T; t++) {
+		const kdr_mat *graph = &j->views.tasks[t].graph.view;
 		kdri_verdict_options o = { .k = j->k[t],
 			                   .n_init = kdri_opt_int(j->options, "n_init"),
 			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
 			                   .init = j->problem->tasks[t].init };
-		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], &j->views.tasks[t].graph.view, &o,
-		                         &j->answers[t]));
+		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.single = true;
-		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], &j->views.tasks[t].graph.view, &o,
-		                         &j->single[t]));
-		if (j->answers[t].stop == KDR_STOP_TIME || j->answers[t].stop == KDR_STOP_CANCELLED)
-			stop = j->answers[t].stop;
+		if (saw_others(&j->ballots[t]))
+			KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
 	}
 	KDR_TRY(kdri_result_objective(ctx, j->result, total));
-	kdri_result_stop(j->result, ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : stop, 1);
+	kdri_result_stop(
+	        j->result,
+	        late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
 done:
 	return st;
 }
@@ -303,6 +318,7 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_views_options o = views_options(j);
+	bool late = false;
 	KDR_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDR_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
 	KDR_TRY(KDRI_NEW0(ctx, &j->single, j->T));
@@ -315,8 +331,8 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	kdri_members_options m = {
 		.table = members, .count = MEMBERS, .seeds = kdri_opt_int(j->options, "seeds"), .k = j->k
 	};
-	KDR_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result)); /* (E2) */
-	KDR_TRY(vote(ctx, j));                                                            /* (E3) */
+	KDR_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
+	KDR_TRY(vote(ctx, j, late));                                                             /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)
 		KDR_TRY(put_task(ctx, j, t));
 	KDR_TRY(kdri_auto_report(ctx, j));

@@ -86,7 +86,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 			best = s;
 	KDR_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
 	KDR_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->views.tasks[t].graph.view.as.csr, &a->answers[t],
-	                       &a->single[t], a->k[t], moved, &g));
+	                       a->single[t].labels ? &a->single[t] : &a->answers[t], a->k[t], moved, &g));
 	KDR_TRY(put_number(ctx, a, "confidence", t, g.confidence));
 	KDR_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
 	if (g.transfer) {
@@ -95,8 +95,14 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		KDR_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
 		KDR_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
 	}
-	if (a->views.tasks[t].recall < 1)
+	if (a->views.tasks[t].recall < 1) {
 		KDR_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
+		KDR_TRY(kdri_result_warn(
+		        ctx, a->result,
+		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of "
+		        "the true ones were found",
+		        name, 100 * a->views.tasks[t].recall));
+	}
 	kdri_guard_advice(&g, n, name, best < 0 ? NULL : name_of(a, best, &other),
 	                  best < 0 ? 0 : nearness[t * a->T + best], text, sizeof text);
 	snprintf(key, sizeof key, "advice.%s", name);
@@ -125,10 +131,14 @@ done:
 	return st;
 }
 
-static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means)
+/* sizes: room for k numbers. */
+static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, int64_t *sizes)
 {
 	kdr_array c = kdr_result_array(a->result, "centroids", t);
-	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1] };
+	memset(sizes, 0, (size_t)a->k[t] * sizeof *sizes);
+	for (int64_t i = 0; i < a->ballots[t].n; i++)
+		sizes[a->answers[t].labels[i]]++;
+	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes };
 }
 
 static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
@@ -136,9 +146,13 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&a->views.tasks[0].rows.view), size;
 	double *means = NULL, *flow = NULL, **quality = NULL;
+	int64_t *sizes = NULL, most = 0;
+	for (int64_t t = 0; t < a->T; t++)
+		most = KDRI_MAX(most, a->k[t]);
 	KDR_TRY(kdri_mul(ctx, a->T, d, &size));
 	KDR_TRY(KDRI_NEW(ctx, &means, size));
 	KDR_TRY(KDRI_NEW(ctx, &quality, a->T));
+	KDR_TRY(KDRI_NEW(ctx, &sizes, 2 * most));
 	for (int64_t t = 0; t < a->T; t++) {
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
 		KDR_TRY(kdri_mat_col_sums(ctx, x, means + t * d));
@@ -151,7 +165,8 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	}
 	for (int64_t t = 0; t < a->T; t++)
 		for (int64_t s = 0; s < a->T; s++) {
-			kdri_clusters from = clusters_of(a, t, means), to = clusters_of(a, s, means);
+			kdri_clusters from = clusters_of(a, t, means, sizes),
+			              to = clusters_of(a, s, means, sizes + most);
 			if (s == t)
 				continue;
 			KDR_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
@@ -159,6 +174,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		}
 done:
 	kdri_free(ctx, means);
+	kdri_free(ctx, sizes);
 	kdri_free(ctx, quality);
 	return st;
 }

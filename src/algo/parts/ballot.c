@@ -77,7 +77,7 @@ static void confidence(kdr_context *ctx, const kdr_csr *graph, const double *co,
 			sum += graph->val[p] * (labels[i] == labels[graph->col[p]] ? co[p] : 1 - co[p]);
 			total += graph->val[p];
 		}
-		out[i] = total > 0 ? sum / total : 0;
+		out[i] = total > 0 ? KDRI_MIN(sum / total, 1) : 0;
 	}
 }
 

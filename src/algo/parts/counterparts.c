@@ -2,7 +2,7 @@
  *
  *   (E1)  u_z = c_z - m, the cluster's mean less its task's: what sets it apart
  *   (E2)  cost_zl = 1 - cos(u_z, u_l)
- *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = 1/k,  sum_z f_zl = 1/k'          (kdr_transport)
+ *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdr_transport)
  *
  * Taking the task's mean away first leaves out what all of its samples share, such as a laboratory's own
  * offset. */
@@ -49,6 +49,17 @@ static void departures(const kdri_clusters *c, double *out)
 	}
 }
 
+/* How much of the whole each cluster is: alike, or by size. Clusters split in two on one side alone then find
+ * room beside each other. */
+static void marginal(const kdri_clusters *c, bool alike, double *out)
+{
+	double total = 0;
+	for (int64_t z = 0; z < c->k; z++)
+		total += (double)c->sizes[z];
+	for (int64_t z = 0; z < c->k; z++)
+		out[z] = alike ? 1 / (double)c->k : (double)c->sizes[z] / total;
+}
+
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
                              double *quality)
 {
@@ -66,10 +77,8 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 	KDR_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
 	for (int64_t p = 0; p < size; p++)
 		cost[p] += 1; /* (E2) */
-	for (int64_t z = 0; z < a->k; z++)
-		supply[z] = 1 / (double)a->k;
-	for (int64_t l = 0; l < b->k; l++)
-		demand[l] = 1 / (double)b->k;
+	marginal(a, a->k == b->k, supply);
+	marginal(b, a->k == b->k, demand);
 	KDR_TRY(kdr_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
 	for (int64_t z = 0; z < a->k; z++) {
 		int64_t best = 0;

@@ -9,7 +9,7 @@
 
 /* Samples that moved, below which company changed nothing worth a word; purity that is a difference; and
  * agreement of pooled members with the rest, as a share of the rest's own, that is none. */
-static const double few = 0.01, differs = 0.02, astray = 0.5, near_enough = 0.5, agreed = 0.75;
+static const double few = 0.01, differs = 0.02, astray = 0.5, near_enough = 0.35, agreed = 0.75;
 
 static kdr_status nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out)
 {
@@ -91,6 +91,7 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdr_csr 
 		g.moved += moved[i];
 		g.confidence += answer->confidence[i] / (double)n;
 	}
+	g.confidence = KDRI_MIN(g.confidence, 1);
 	g.purity = purity(graph, answer->labels, moved);
 	g.purity_single = purity(graph, single->labels, moved);
 	*out = g;

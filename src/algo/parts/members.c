@@ -265,7 +265,7 @@ done:
 	return st;
 }
 
-static kdr_status report_member(const run *r, int64_t m, kdr_result *result)
+static kdr_status report_member(const run *r, int64_t m, kdr_result *result, bool *out_of_time)
 {
 	kdr_status st = KDR_OK;
 	const kdri_member *member = &r->options->table[m];
@@ -294,6 +294,7 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result)
 		                         "member '%s' failed in %lld of %lld runs and is left out "
 		                         "there: %s",
 		                         member->name, (long long)failed, (long long)jobs, first->error));
+	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)
 		KDR_TRY(kdri_result_warn(r->ctx, result,
 		                         "time limit: member '%s' is left out in %lld of %lld runs",
@@ -303,7 +304,8 @@ done:
 }
 
 kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
-                            const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result)
+                            const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
+                            bool *late)
 {
 	kdr_status st;
 	run r = { .ctx = ctx, .problem = problem, .views = views, .options = options };
@@ -311,6 +313,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	if (ctx->deadline > 0)
 		r.deadline = now + 0.75 * KDRI_MAX(ctx->deadline - now, 1e-9);
 	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
+	*late = false;
 	list_jobs(&r);
 	KDR_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	list_jobs(&r);
@@ -325,7 +328,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDR_TRY(collect(&r, t, &ballots[t]));
 	for (int64_t m = 0; m < options->count; m++)
-		KDR_TRY(report_member(&r, m, result));
+		KDR_TRY(report_member(&r, m, result, late));
 done:
 	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
 		kdri_free(ctx, r.jobs[i].labels);

@@ -18,6 +18,8 @@
 #include "algo/parts/range.h"
 
 enum { MOST_DIRECTIONS = 128, ROUNDS = 5, FEW_FEATURES = 64 };
+/* Multiplications, by blocks and by lists. */
+static const double most_dense = 2e12, most_sparse = 5e10;
 static const double least_weight = 1e-6, sparse_share = 0.1, full_share = 0.25;
 
 static kdri_own no_matrix(void)
@@ -147,6 +149,27 @@ done:
 
 /* --- graphs ------------------------------------------------------------------------------------------- */
 
+/* Whether the products of all pairs of rows are few enough: minutes on one core. */
+static kdr_status few_products(kdr_context *ctx, const kdr_mat *x, bool *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	double *rows_with = NULL, products = 0;
+	if (x->kind == KDR_MAT_DENSE) {
+		*out = (double)n * (double)n * (double)d <= most_dense;
+		return KDR_OK;
+	}
+	KDR_TRY(KDRI_NEW0(ctx, &rows_with, d));
+	for (int64_t p = 0; p < x->as.csr.rowptr[n]; p++)
+		rows_with[x->as.csr.col[p]]++;
+	for (int64_t j = 0; j < d; j++)
+		products += rows_with[j] * rows_with[j];
+	*out = products <= most_sparse;
+done:
+	kdri_free(ctx, rows_with);
+	return st;
+}
+
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, kdri_views_task *task)
 {
 	kdr_status st;
@@ -161,9 +184,16 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, kdri_vi
 	}
 	if (shifted)
 		KDR_TRY(kdri_knn_shift_new(ctx, x, own ? own : v->mean, &shift));
-	KDR_TRY(kdri_knn_find_shifted(ctx, x, k, task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN,
-	                              shifted ? &shift : NULL, &task->knn));
+	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+	const kdri_knn_shift *less = shifted ? &shift : NULL;
+	bool exact = v->options.exact == KDRI_CHOICE_YES;
+	if (v->options.exact == KDRI_CHOICE_AUTO)
+		KDR_TRY(few_products(ctx, x, &exact));
 	task->recall = 1;
+	if (exact || k < 1)
+		KDR_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, &task->knn));
+	else
+		KDR_TRY(kdri_knn_descent(ctx, x, k, metric, less, &task->knn, &task->recall));
 done:
 	kdri_knn_shift_free(ctx, &shift);
 	kdri_free(ctx, own);

@@ -26,6 +26,7 @@ typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice centre; /* the mean of the samples is taken away before their cosines */
 	bool together;      /* means, choices and directions of all tasks; else of each */
+	kdri_choice exact;  /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors;  /* in the graph */
 	int64_t searched;   /* neighbours to find, at least `neighbors` */
 } kdri_views_options;
