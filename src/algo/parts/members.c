@@ -70,13 +70,16 @@ static void list_jobs(run *r)
 		const kdri_member *member = &o->table[m];
 		int64_t total = r->views->begin[T];
 		bool alone = member->scope == KDRI_SCOPE_TASK;
+		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
+			continue;
 		if (!alone &&
 		    (T < 2 || !r->views->options.together || (member->most && total > member->most)))
 			continue;
 		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
 				int64_t n = r->views->begin[t + 1] - r->views->begin[t];
-				if (!member->most || n <= member->most)
+				bool able = r->views->tasks[t].cosine || member->by_distance;
+				if (able && (!member->most || n <= member->most))
 					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
 			}
 			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
@@ -107,6 +110,18 @@ static kdr_status set_options(kdr_context *ctx, kdr_options *options, const char
 	return st;
 }
 
+/* The labels the first member found with the same seed; jobs that need them run after it. */
+static bool start_of(const run *r, const job *j, int64_t rows, int64_t *init)
+{
+	for (const job *first = r->jobs; first < j; first++)
+		if (first->member == 0 && first->seed == j->seed && first->task == j->task && first->labels) {
+			for (int64_t i = 0; i < rows; i++)
+				init[i] = first->labels[i];
+			return true;
+		}
+	return false;
+}
+
 static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 {
 	kdr_status st;
@@ -117,18 +132,23 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	int32_t *labels = NULL;
+	int64_t *init = NULL;
 	KDR_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDR_TRY(KDRI_NEW(ctx, &init, rows));
 	for (int64_t t = 0; t < count; t++)
 		tasks[t] = (kdr_task){ .name = r->problem->tasks[first + t].name,
 			               .role = KDR_ROLE_TASK,
 			               .x = kdri_views_of(r->views, member->view, first + t),
 			               .k = member->scope == KDRI_SCOPE_POOLED ? j->k
 			                                                       : r->options->k[first + t] };
+	if (member->started && count == 1 && start_of(r, j, rows, init))
+		tasks[0].init = init;
 	kdr_problem problem = { .tasks = tasks,
 		                .ntasks = count,
 		                .pooled = member->scope == KDRI_SCOPE_POOLED };
 	KDR_TRY(kdr_options_new(ctx, member->method, &options));
-	KDR_TRY(set_options(ctx, options, member->options));
+	KDR_TRY(set_options(ctx, options,
+	                    r->views->tasks[first].cosine ? member->options : member->by_distance));
 	KDR_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
 	KDR_TRY(KDRI_NEW(ctx, &labels, rows));
 	for (int64_t t = 0; t < count; t++) {
@@ -144,6 +164,7 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	labels = NULL;
 done:
 	kdri_free(ctx, labels);
+	kdri_free(ctx, init);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	kdri_free(ctx, tasks);

@@ -12,11 +12,13 @@ typedef enum kdri_scope {
 } kdri_scope;
 
 typedef struct kdri_member {
-	const char *name;    /* for people */
-	const char *method;  /* id in the registry */
-	const char *options; /* "name=value name=value", or "" */
+	const char *name;        /* for people */
+	const char *method;      /* id in the registry */
+	const char *options;     /* "name=value name=value", or "" */
+	const char *by_distance; /* the same where distances compare samples; NULL: it takes no part there */
 	kdri_view view;
 	kdri_scope scope;
+	bool started; /* starts from the labels of the first member, same task and seed */
 	bool once;    /* hardly depends on the seed: one run stands for those of all seeds */
 	int64_t most; /* samples at most, of a task or of all it sees: it needs n x n numbers. 0: any number */
 } kdri_member;

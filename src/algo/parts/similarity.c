@@ -13,7 +13,8 @@
 
 enum { MOST_FOR_MEAN = 2000 };
 
-const char *const kdri_similarity_names[] = { "cosine", "gauss", "precomputed", NULL };
+const char *const kdri_similarity_names[] = { "cosine", "gauss", NULL };
+const char *const kdri_graph_names[] = { "cosine", "gauss", "precomputed", NULL };
 
 kdri_graph_options kdri_graph_options_of(const kdr_options *options)
 {
