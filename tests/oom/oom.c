@@ -148,6 +148,50 @@ static kdr_status fit_ncut(kdr_context *ctx)
 	return st;
 }
 
+/* Both ways of comparing samples, with and without a k; one thread, since the counters are plain. */
+static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, int64_t k)
+{
+	static const char *const names[] = { "seeds", "k_max", "n_init", "neighbors" };
+	static const char *const values[] = { "1", "3", "1", "4" };
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = k },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_context_set_threads(ctx, 1);
+	kdr_status st = kdr_options_new(ctx, "auto", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "metric", metric);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "exact", exact);
+	for (int i = 0; i < 4 && st == KDR_OK; i++)
+		st = kdr_options_set(ctx, options, names[i], values[i]);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "auto", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_auto_cosine(kdr_context *ctx)
+{
+	return fit_auto(ctx, "cosine", "yes", K);
+}
+
+static kdr_status fit_auto_distance(kdr_context *ctx)
+{
+	return fit_auto(ctx, "distance", "no", 0);
+}
+
+static kdr_status advise(kdr_context *ctx)
+{
+	kdr_mat x[2] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points) };
+	static const char *const names[] = { "a", "b" };
+	double nearness[4];
+	char advice[2][KDR_ADVICE_ROOM];
+	return kdr_relate_advice(ctx, x, names, 2, nearness, advice);
+}
+
 static kdr_status fit_direct_transfer(kdr_context *ctx)
 {
 	static const char *const methods[] = { "gfhf", "llgc", "svm", "logreg", "tsvm" };
@@ -346,6 +390,8 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 	kdr_prep *prep = NULL;
 	kdr_labels *labels = NULL;
 	kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 2 };
+	kdr_prep_options suggested = { 0 };
+	const char *kind;
 	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
 	if (st == KDR_OK)
 		st = kdr_read(ctx, file("b.mtx.gz"), NULL, &data[1]);
@@ -353,6 +399,8 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 		st = kdr_read(ctx, file("c.npy"), NULL, &data[2]);
 	if (st == KDR_OK)
 		st = kdr_read_labels(ctx, file("a.labels"), &labels);
+	if (st == KDR_OK)
+		st = kdr_prep_suggest(ctx, data, 3, &suggested, &kind);
 	if (st == KDR_OK)
 		st = kdr_prepare(ctx, data, 3, &options, &prep);
 	if (st == KDR_OK)
@@ -422,6 +470,9 @@ static const struct {
 	{ "fit_sparse_spherical", fit_sparse_spherical },
 	{ "fit_pooled", fit_pooled },
 	{ "fit_ncut", fit_ncut },
+	{ "fit_auto_cosine", fit_auto_cosine },
+	{ "fit_auto_distance", fit_auto_distance },
+	{ "advise", advise },
 	{ "fit_direct_transfer", fit_direct_transfer },
 	{ "fit_lssmtc", fit_lssmtc },
 	{ "fit_lssttc", fit_lssttc },
