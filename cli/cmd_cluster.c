@@ -170,7 +170,7 @@ static int run(cli_args *args)
 		goto done;
 	job.options = options;
 	if (!k_text) {
-		cli_error("cluster needs -k K: the number of clusters");
+		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
 		code = EXIT_USAGE;
 		goto done;
 	}

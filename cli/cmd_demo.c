@@ -56,7 +56,7 @@ static int run(cli_args *args)
 	static const char *const steps[] = {
 		"generate --design topics --tasks 3 -k 4 -n 240,160,120 --words 1500 --length 60 --seed 7 -q "
 		"--force -o @/data",
-		"cluster -k 4 --weight tfidf --norm l2 --score --force --report -o @/result @/data/task1.mtx "
+		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx "
 		"@/data/task2.mtx @/data/task3.mtx",
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};
