@@ -161,6 +161,7 @@ static void guard__one_sample_moved__is_found(void **state)
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(8, "guard", 0);
 	int64_t n = 60, k = 3, *moved = calloc((size_t)n, sizeof *moved);
+	int64_t *others = calloc((size_t)n, sizeof *others);
 	double *x = make_blobs(&rng, n, 9, k, 0.2);
 	kdri_own w = graph_of(ctx, x, n, 9, 8);
 	kdri_ballot b = { 0 };
@@ -175,21 +176,24 @@ static void guard__one_sample_moved__is_found(void **state)
 	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &answer));
 	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &single));
 	/* The same clusters under other numbers are no move. */
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n; i++) {
+		others[i] = i % k;
 		single.labels[i] = (single.labels[i] + 1) % k;
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &w.view.as.csr, &answer, &single, k, moved, &g));
+	}
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, others, k, moved, &g));
 	assert_int_equal(g.moved, 0);
 	assert_near(g.with_single, 1, 1e-12);
-	kdri_guard_advice(&g, n, "a", "b", 0.9, text, sizeof text);
+	kdri_guard_advice(&g, n, "a", "b", text, sizeof text);
 	assert_non_null(strstr(text, "hardly anything"));
 	single.labels[7] = (single.labels[7] + 1) % k;
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &w.view.as.csr, &answer, &single, k, moved, &g));
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, others, k, moved, &g));
 	assert_int_equal(g.moved, 1);
 	assert_int_equal(moved[7], 1);
-	assert_true(g.purity > g.purity_single);
-	kdri_guard_advice(&g, n, "a", "b", 0.9, text, sizeof text);
+	assert_true(g.across > g.across_single);
+	kdri_guard_advice(&g, n, "a", "b", text, sizeof text);
 	assert_non_null(strstr(text, "gained from b"));
 	free(moved);
+	free(others);
 	free(x);
 	kdri_own_free(ctx, &w);
 	kdri_ballot_free(ctx, &b);

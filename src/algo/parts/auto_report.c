@@ -73,20 +73,50 @@ done:
 	return st;
 }
 
+/* Samples of task t by the clusters that task s has without having seen t. */
+static kdr_status label_by(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t s, int64_t *labels)
+{
+	kdr_status st;
+	const kdr_mat *x = &a->views.tasks[t].rows.view, *y = &a->views.tasks[s].rows.view;
+	int64_t d = kdr_mat_cols(x), size;
+	double *means = NULL, *mean = NULL;
+	KDR_TRY(kdri_mul(ctx, a->k[s], d, &size));
+	KDR_TRY(KDRI_NEW(ctx, &means, size));
+	KDR_TRY(KDRI_NEW(ctx, &mean, 2 * d));
+	KDR_TRY(kdri_cluster_means(ctx, y, a->single[s].labels, a->k[s], means));
+	KDR_TRY(kdri_mat_col_sums(ctx, x, mean));
+	KDR_TRY(kdri_mat_col_sums(ctx, y, mean + d));
+	for (int64_t j = 0; j < d; j++) {
+		mean[j] /= (double)kdr_mat_rows(x);
+		mean[d + j] /= (double)kdr_mat_rows(y);
+	}
+	const kdri_clusters clusters = { a->k[s], d, means, mean + d, NULL };
+	KDR_TRY(kdri_counterparts_label(ctx, &clusters, x, mean, labels));
+done:
+	kdri_free(ctx, means);
+	kdri_free(ctx, mean);
+	return st;
+}
+
 static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *nearness)
 {
 	kdr_status st;
 	kdri_guard g;
 	char text[512], key[320];
 	names own, other;
-	int64_t n = a->ballots[t].n, *moved = NULL, best = -1;
+	int64_t n = a->ballots[t].n, *moved = NULL, *others = NULL, best = -1;
 	const char *name = name_of(a, t, &own);
 	for (int64_t s = 0; s < a->T; s++)
 		if (s != t && (best < 0 || nearness[t * a->T + s] > nearness[t * a->T + best]))
 			best = s;
 	KDR_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
-	KDR_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->views.tasks[t].graph.view.as.csr, &a->answers[t],
-	                       a->single[t].labels ? &a->single[t] : &a->answers[t], a->k[t], moved, &g));
+	if (best >= 0 && a->single[best].labels) {
+		KDR_TRY(KDRI_NEW(ctx, &others, n));
+		KDR_TRY(label_by(ctx, a, t, best, others));
+	}
+	KDR_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
+	                       a->single[t].labels ? &a->single[t] : &a->answers[t], others, a->k[t], moved,
+	                       &g));
 	KDR_TRY(put_number(ctx, a, "confidence", t, g.confidence));
 	KDR_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
 	if (g.transfer) {
@@ -94,6 +124,9 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		KDR_TRY(put_number(ctx, a, "agreement_single_kmeans", t, g.single_kmeans));
 		KDR_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
 		KDR_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
+		KDR_TRY(put_number(ctx, a, "confidence_single", t, g.confidence_single));
+		KDR_TRY(put_number(ctx, a, "across", t, g.across));
+		KDR_TRY(put_number(ctx, a, "across_single", t, g.across_single));
 	}
 	if (a->views.tasks[t].recall < 1) {
 		KDR_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
@@ -103,11 +136,11 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		        "the true ones were found",
 		        name, 100 * a->views.tasks[t].recall));
 	}
-	kdri_guard_advice(&g, n, name, best < 0 ? NULL : name_of(a, best, &other),
-	                  best < 0 ? 0 : nearness[t * a->T + best], text, sizeof text);
+	kdri_guard_advice(&g, n, name, others ? name_of(a, best, &other) : NULL, text, sizeof text);
 	snprintf(key, sizeof key, "advice.%s", name);
 	KDR_TRY(kdri_result_text(ctx, a->result, key, text));
 done:
+	kdri_free(ctx, others);
 	return st;
 }
 

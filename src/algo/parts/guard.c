@@ -1,14 +1,16 @@
 /* What company did to a task. SPDX-License-Identifier: BSD-3-Clause
  *
- * Nothing here reads truth. Whether a sample that moved is better off is judged by the graph, which neither side
- * of the comparison made: the share of its edges' weight that lies within its cluster. That is a hint and
- * no proof, and the sentences say "seems". */
+ * Nothing here reads truth. Whether samples that moved are better off is judged by somebody who has not seen
+ * them: the clusters that the nearest other task has by itself label this task's samples
+ * (kdri_counterparts_label), and the answer that agrees with these labels more is taken to be the better. That
+ * is a hint and no proof, and the sentence says "seems"; what it was worth on real data is in docs/auto.md. */
 #include "algo/parts/guard.h"
 
 #include <stdio.h>
 
-/* Samples that moved, below which company changed nothing worth a word; purity that is a difference; and
- * agreement of pooled members with the rest, as a share of the rest's own, that is none. */
+/* Samples that moved, below which company changed nothing worth a word; NMI that is a difference; agreement of
+ * pooled members with the rest, as a share of the rest's own, that is none; nearness worth a try; and mean
+ * confidence from which members agree. */
 static const double few = 0.01, differs = 0.02, astray = 0.5, near_enough = 0.35, agreed = 0.75;
 
 static kdr_status nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out)
@@ -35,33 +37,14 @@ done:
 	return st;
 }
 
-/* Mean over the moved of the weight of edges to their own cluster. */
-static double purity(const kdr_csr *graph, const int64_t *labels, const int64_t *moved)
-{
-	double sum = 0;
-	int64_t count = 0;
-	for (int64_t i = 0; i < graph->rows; i++) {
-		double within = 0, total = 0;
-		if (!moved[i])
-			continue;
-		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {
-			total += graph->val[p];
-			within += labels[graph->col[p]] == labels[i] ? graph->val[p] : 0;
-		}
-		sum += total > 0 ? within / total : 0;
-		count++;
-	}
-	return count ? sum / (double)count : 0;
-}
-
 static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
 {
 	for (int64_t i = 0; i < b->n; i++)
 		out[i] = b->label[i * b->count + m];
 }
 
-kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph,
-                          const kdri_verdict *answer, const kdri_verdict *single, int64_t k, int64_t *moved,
+kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_verdict *answer,
+                          const kdri_verdict *single, const int64_t *others, int64_t k, int64_t *moved,
                           kdri_guard *out)
 {
 	kdr_status st;
@@ -90,10 +73,13 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdr_csr 
 		moved[i] = map[single->labels[i]] != answer->labels[i];
 		g.moved += moved[i];
 		g.confidence += answer->confidence[i] / (double)n;
+		g.confidence_single += single->confidence[i] / (double)n;
 	}
 	g.confidence = KDRI_MIN(g.confidence, 1);
-	g.purity = purity(graph, answer->labels, moved);
-	g.purity_single = purity(graph, single->labels, moved);
+	if (others) {
+		KDR_TRY(nmi(ctx, answer->labels, others, n, &g.across));
+		KDR_TRY(nmi(ctx, single->labels, others, n, &g.across_single));
+	}
 	*out = g;
 done:
 	kdri_free(ctx, part);
@@ -101,8 +87,8 @@ done:
 	return st;
 }
 
-void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const char *nearest, double nearness,
-                       char *out, size_t room)
+void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const char *nearest, char *out,
+                       size_t room)
 {
 	double share = n > 0 ? (double)g->moved / (double)n : 0;
 	const char *pooling = g->pooled < astray * g->own ? "; pooling would have hurt it" : "";
@@ -113,19 +99,16 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const c
 		                                   "several, and try another k");
 	else if (share < few)
 		snprintf(out, room, "%s: the other tasks changed hardly anything%s", name, pooling);
-	else if (g->purity > g->purity_single + differs)
+	else if (g->across > g->across_single + differs)
 		snprintf(out, room,
-		         "%s: seems to have gained from %s (%lld samples moved to nearer company)%s", name,
-		         nearness >= near_enough && nearest ? nearest : "the other tasks",
-		         (long long)g->moved, pooling);
-	else if (g->purity < g->purity_single - differs)
-		snprintf(out, room,
-		         "%s: may have lost by the other tasks (%lld samples moved away from their "
-		         "neighbours): compare with --no-transfer%s",
-		         name, (long long)g->moved, pooling);
+		         "%s: seems to have gained from %s: %lld sample%s moved to what they share%s", name,
+		         nearest ? nearest : "the other tasks", (long long)g->moved, g->moved == 1 ? "" : "s",
+		         pooling);
 	else
-		snprintf(out, room, "%s: the other tasks moved %lld samples, for better or worse%s", name,
-		         (long long)g->moved, pooling);
+		snprintf(out, room,
+		         "%s: the other tasks moved %lld sample%s, for better or worse: compare with "
+		         "--no-transfer%s",
+		         name, (long long)g->moved, g->moved == 1 ? "" : "s", pooling);
 }
 
 void kdri_nearness_advice(int64_t n, const char *name, int64_t nearest_n, const char *nearest,
