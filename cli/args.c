@@ -19,7 +19,7 @@ struct cli_args {
 	int npositional;
 };
 
-static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", NULL };
+static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
 static const char *const norms[] = { "none", "l1", "l2", NULL };
 static const char *const scales[] = { "none", "standard", "minmax", NULL };
 static const char *const fits[] = { "all", "each", NULL };

@@ -131,6 +131,7 @@ typedef struct cli_tasks {
 	kdr_labels **truth; /* for scoring: NULL entries where there is none */
 	kdr_labels **init;  /* initial labels, or NULL entries */
 	kdr_prep *prep;
+	const char *kind; /* what the data were taken for, where preprocessing was chosen by that; or NULL */
 	double seconds_read, seconds_prepare;
 } cli_tasks;
 
@@ -161,6 +162,9 @@ char *cli_labels_beside(const char *path);
 /* Truth (--truth or --score) and initial labels (--init). Exit status. */
 int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
+
+/* What 'cluster' does unless -m says otherwise: cmd_cluster.c. */
+extern const char cli_cluster_method[];
 
 /* --- method.c: the method and its options -------------------------------------------------------- */
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char default_method[] = "kmeans";
+const char cli_cluster_method[] = "auto";
 
 static const cli_option own_options[] = {
 	{ .name = "method",
 	  .letter = 'm',
 	  .value = "METHOD",
-	  .help = "the method (default kmeans); 'kindred methods' lists them" },
+	  .help = "the method (default auto); 'kindred methods' lists them" },
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
@@ -22,6 +22,9 @@ static const cli_option own_options[] = {
 	  .repeats = true,
 	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
 	CLI_FEATURES_OPTIONS,
+	{ .name = "transfer",
+	  .negatable = true,
+	  .help = "auto: let tasks learn from each other (default); --no-transfer: each by itself" },
 	{ .name = "pooled", .help = "stack all tasks into one and cluster that" },
 	{ .name = "init",
 	  .value = "FILE[,FILE...]",
@@ -81,6 +84,45 @@ static bool parse_k(const char *text, const char *method, int64_t ntasks, int64_
 	return ok;
 }
 
+/* Whether --set says something about an option of the method. */
+static bool is_set(const cli_args *args, const char *name)
+{
+	const char *setting;
+	size_t length = strlen(name);
+	for (int i = 0; (setting = cli_get_nth(args, "set", i)); i++)
+		if (strncmp(setting, name, length) == 0 && setting[length] == '=')
+			return true;
+	return false;
+}
+
+/* What the command line says about 'auto' besides --set. */
+static int options_of_auto(kdr_context *ctx, const cli_args *args, const char *method, kdr_options *options)
+{
+	const char *transfer = cli_get(args, "transfer", NULL), *k = cli_get(args, "clusters", "");
+	kdr_status st = KDR_OK;
+	if (strcmp(method, "auto") != 0) {
+		if (transfer)
+			cli_error("--[no-]transfer is for method 'auto', not for '%s'", method);
+		return transfer ? EXIT_USAGE : EXIT_DONE;
+	}
+	if (transfer)
+		st = kdr_options_set(ctx, options, "transfer", transfer);
+	/* "auto" finds one k for all tasks, "auto,auto" one for each. */
+	if (st == KDR_OK && strchr(k, ',') && !is_set(args, "same_k"))
+		st = kdr_options_set(ctx, options, "same_k", "0");
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* Counts of molecules are compared less their mean even where most of them are zero. */
+static int centre_counts(kdr_context *ctx, const cli_run *run, kdr_options *options)
+{
+	const char *kind = run->tasks->kind;
+	kdr_status st = KDR_OK;
+	if (kind && strcmp(kind, "counts of molecules") == 0 && !is_set(run->args, "centre"))
+		st = kdr_options_set(ctx, options, "centre", "yes");
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64_t *k, kdr_result **result)
 {
 	const cli_tasks *tasks = run->tasks;
@@ -119,7 +161,7 @@ static int run(cli_args *args)
 	int64_t *k = NULL;
 	cli_run job = { .args = args,
 		        .command = "cluster",
-		        .method = cli_get(args, "method", default_method),
+		        .method = cli_get(args, "method", cli_cluster_method),
 		        .tasks = &tasks,
 		        .seconds_start = cli_now() };
 	const char *k_text = cli_get(args, "clusters", NULL);
@@ -129,11 +171,12 @@ static int run(cli_args *args)
 	/* Everything about the command line itself is settled before any file is read. */
 	if ((code = cli_method_check(job.method, KDR_FAMILY_CLUSTER)) != EXIT_DONE ||
 	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE)
+	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE ||
+	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE)
 		goto done;
 	job.options = options;
 	if (!k_text) {
-		cli_error("cluster needs -k K: the number of clusters");
+		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
 		code = EXIT_USAGE;
 		goto done;
 	}
@@ -146,6 +189,7 @@ static int run(cli_args *args)
 	if ((code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
 	    (code = cli_tasks_labels(ctx, args, &tasks)) != EXIT_DONE ||
 	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
+	    (code = centre_counts(ctx, &job, options)) != EXIT_DONE ||
 	    (code = fit(ctx, args, &job, k, &result)) != EXIT_DONE)
 		goto done;
 	job.result = result;
@@ -174,11 +218,15 @@ const cli_command cli_cluster = {
 	        "are "
 	        "taken to be related; their columns are matched by name where they have names, else by "
 	        "position.\n\n"
+	        "Unless -m names another, the method is auto: several methods cluster each task, alone and "
+	        "with "
+	        "the others, and vote. It chooses the preprocessing by what the data look like, unless "
+	        "--weight, --norm or --scale is given, and says what it took them for.\n\n"
 	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with "
 	        "one "
 	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
 	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
-	           "kindred cluster -k 4 --weight tfidf --norm l2 -o out --report cornell.mtx texas.mtx\n"
+	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
 	           "# a table with a header; compare with classes known from elsewhere\n"
 	           "kindred cluster -k 3 --truth species.txt iris.csv",
 	.groups = groups,

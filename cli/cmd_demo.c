@@ -54,9 +54,9 @@ static int run(cli_args *args)
 {
 	const char *folder = cli_get(args, "output", "kindred-demo");
 	static const char *const steps[] = {
-		"generate --design topics --tasks 3 -k 4 -n 240,160,120 --words 1500 --length 60 --seed 7 -q "
+		"generate --design topics --tasks 3 -k 4 -n 200,60,40 --words 1500 --length 35 --seed 7 -q "
 		"--force -o @/data",
-		"cluster -k 4 --weight tfidf --norm l2 --score --force --report -o @/result @/data/task1.mtx "
+		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx "
 		"@/data/task2.mtx @/data/task3.mtx",
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};

@@ -36,6 +36,8 @@ typedef struct relation {
 	kdr_relate_task *measures;
 	kdr_relate_pair *pairs;
 	int64_t npairs;
+	double *nearness;                /* tasks x tasks */
+	char (*advice)[KDR_ADVICE_ROOM]; /* a sentence a task */
 } relation;
 
 static bool read_options(const cli_args *args, kdr_relate_options *o)
@@ -53,18 +55,26 @@ static int measure(kdr_context *ctx, const kdr_relate_options *o, relation *r)
 	r->npairs = count * (count - 1) / 2;
 	r->measures = calloc((size_t)count, sizeof *r->measures);
 	r->pairs = calloc((size_t)r->npairs + 1, sizeof *r->pairs);
+	r->nearness = calloc((size_t)(count * count), sizeof *r->nearness);
+	r->advice = calloc((size_t)count, sizeof *r->advice);
+	const char **names = calloc((size_t)count, sizeof *names);
 	int code = EXIT_OTHER;
-	if (x && r->measures && r->pairs) {
-		for (int64_t i = 0; i < count; i++)
+	if (x && r->measures && r->pairs && r->nearness && r->advice && names) {
+		for (int64_t i = 0; i < count; i++) {
 			x[i] = kdr_data_mat(r->tasks.data[i]);
+			names[i] = kdr_data_name(r->tasks.data[i]);
+		}
 		cli_session_limit(ctx);
 		kdr_status st = kdr_relate(ctx, x, count, o, r->measures, r->pairs);
+		if (st == KDR_OK)
+			st = kdr_relate_advice(ctx, x, names, count, r->nearness, r->advice);
 		code = cli_interrupted() ? EXIT_INTERRUPTED : st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 		if (code == EXIT_INTERRUPTED)
 			cli_error("interrupted");
 	} else {
 		cli_error("out of memory");
 	}
+	free(names);
 	free(x);
 	return code;
 }
@@ -88,6 +98,7 @@ static void build_json(cli_json *j, const relation *r)
 		cli_json_int(j, "observed_features", t->observed);
 		cli_json_real(j, "complexity", t->complexity);
 		cli_json_real(j, "complexity_observed", t->complexity_observed);
+		cli_json_string(j, "advice", r->advice[i]);
 		cli_json_end_object(j);
 	}
 	cli_json_end_array(j);
@@ -103,6 +114,8 @@ static void build_json(cli_json *j, const relation *r)
 		cli_json_real(j, "mmd_linear", p->mmd_linear);
 		cli_json_real(j, "mmd_gaussian", p->mmd_gaussian);
 		cli_json_real(j, "bandwidth", p->bandwidth);
+		cli_json_real(j, "nearness", r->nearness[p->a * r->tasks.count + p->b]);
+		cli_json_real(j, "nearness_back", r->nearness[p->b * r->tasks.count + p->a]);
 		cli_json_end_object(j);
 	}
 	cli_json_end_array(j);
@@ -162,6 +175,9 @@ static void print_text(const relation *r, bool mmd)
 		}
 		printf("\n");
 	}
+	printf("\n");
+	for (int64_t i = 0; i < r->tasks.count; i++)
+		printf("%s\n", r->advice[i]);
 	for (int64_t i = 0; i < kdr_prep_warning_count(r->tasks.prep); i++)
 		printf("warning: %s\n", kdr_prep_warning_at(r->tasks.prep, i));
 }
@@ -219,6 +235,8 @@ static int run(cli_args *args)
 		code = put(ctx, args, &r, !o.no_mmd);
 	free(r.measures);
 	free(r.pairs);
+	free(r.nearness);
+	free(r.advice);
 	cli_tasks_free(&r.tasks);
 	cli_session_close(ctx);
 	return cli_finish(code);
@@ -237,6 +255,9 @@ const cli_command cli_relate = {
 	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel "
 	        "(the "
 	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
+	        "Last comes a sentence for each task on whether the others can help it, from how near its "
+	        "samples are "
+	        "to theirs, as a share of how near they are to each other.\n\n"
 	        "The measures say how alike the samples look, not whether their classes match: a small "
 	        "distance is "
 	        "no promise that transfer helps.",

@@ -1,6 +1,7 @@
 /* Which clusters of one task match which of another, for people. SPDX-License-Identifier: BSD-3-Clause
  *
- * For any method that relates clusters: each cluster's best match by weight, and, where features have names
+ * For any method that relates clusters: each cluster's best match by weight, how good it is where the method
+ * says so, and, where features have names
  * and the method leaves centroids over them, what stands out in both: the features whose value lies farthest
  * above the task's mean. */
 #include "cli.h"
@@ -103,6 +104,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 	side_open(run, c->from, &a);
 	side_open(run, c->to, &b);
 	bool words = a.features && b.features;
+	kdr_array quality = kdr_result_array(run->result, "match_quality", c->from); /* tasks x clusters */
 	for (int64_t z = 0; z < c->rows; z++) {
 		int64_t best = 0;
 		double total = 0;
@@ -122,9 +124,11 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 		}
 		char left[160], right[160];
 		fprintf(out, "  %s %lld = %s %lld", a.name, (long long)z, b.name, (long long)best);
+		if (quality.data)
+			fprintf(out, " (%.2f)", ((const double *)quality.data)[c->to * c->rows + z]);
 		/* Split between several clusters: how much of it this one has. */
 		if (w[best] < 0.995 * total)
-			fprintf(out, " (%.0f%%)", 100 * w[best] / total);
+			fprintf(out, " (%.0f%% of it)", 100 * w[best] / total);
 		if (words) {
 			top_features(&a.centroids, a.mean, a.features, z, left, sizeof left);
 			top_features(&b.centroids, b.mean, b.features, best, right, sizeof right);

@@ -37,30 +37,91 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 	free(sizes);
 }
 
-void cli_summary(FILE *out, const cli_run *run)
+/* A number or text the method left under a name, with the task's name behind it unless that is NULL. */
+static bool field_of(const kdr_result *r, const char *what, const char *task, double *number,
+                     const char **text)
+{
+	char key[512];
+	snprintf(key, sizeof key, "%s%s%s", what, task ? "." : "", task ? task : "");
+	for (int64_t i = 0; i < kdr_result_field_count(r); i++)
+		if (strcmp(kdr_result_field_at(r, i, number, text), key) == 0)
+			return true;
+	return false;
+}
+
+static void print_head(FILE *out, const cli_run *run)
 {
 	const cli_tasks *tasks = run->tasks;
 	const kdr_result *r = run->result;
 	int64_t iterations = kdr_result_iterations(r), count;
 	const double *objective = kdr_result_objective(r, &count);
-	bool scored = false;
+	double seconds = cli_now() - run->seconds_start, number;
+	const char *members;
+	fprintf(out, "%s on %lld task%s: ", kdr_result_algo(r)->title, (long long)tasks->count,
+	        tasks->count == 1 ? "" : "s");
+	if (field_of(r, "members", NULL, &number, &members)) {
+		kdr_stop stop = kdr_result_stop(r);
+		fprintf(out, "%.2f s%s\nvotes: %s", seconds,
+		        stop == KDR_STOP_TIME        ? ", out of time"
+		        : stop == KDR_STOP_CANCELLED ? ", interrupted"
+		                                     : "",
+		        members);
+	} else {
+		fprintf(out, "%s %lld iteration%s, %.2f s", stop_in_words(kdr_result_stop(r)),
+		        (long long)iterations, iterations == 1 ? "" : "s", seconds);
+		if (count > 0)
+			fprintf(out, ", objective %.6g", objective[count - 1]);
+	}
+	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(tasks->prep));
+	if (tasks->kind)
+		fprintf(out, " (the data look like %s)", tasks->kind);
+	if (run->features)
+		fprintf(out, "\nfeatures from %s: %lld columns", kdr_result_algo(run->features)->id,
+		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
+	fprintf(out, "\n\n");
+}
+
+/* What the method says of k and of each task. */
+static void print_words(FILE *out, const cli_run *run)
+{
+	double number;
+	const char *text;
+	bool begun = false;
+	for (int64_t i = -1; i < run->tasks->count; i++) {
+		const char *name = i < 0 ? NULL : kdr_data_name(run->tasks->data[i]);
+		if (!field_of(run->result, "k_evidence", name, &number, &text) || !text)
+			continue;
+		fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name ? name : "", name ? ": " : "", text);
+		begun = true;
+	}
+	begun = false;
+	for (int64_t i = 0; i < run->tasks->count; i++)
+		if (field_of(run->result, "advice", kdr_data_name(run->tasks->data[i]), &number, &text) &&
+		    text) {
+			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
+			begun = true;
+		}
+}
+
+void cli_summary(FILE *out, const cli_run *run)
+{
+	const cli_tasks *tasks = run->tasks;
+	const kdr_result *r = run->result;
+	bool scored = false, confident = false;
+	double number;
+	const char *text;
 	int widest = 4;
 	for (int64_t i = 0; i < tasks->count; i++) {
 		int length = (int)strlen(kdr_data_name(tasks->data[i]));
 		widest = length > widest ? length : widest;
 		scored = scored || run->scores[i].n > 0;
+		confident =
+		        confident || field_of(r, "confidence", kdr_data_name(tasks->data[i]), &number, &text);
 	}
-	fprintf(out, "%s on %lld task%s: %s %lld iteration%s, %.2f s", kdr_result_algo(r)->title,
-	        (long long)tasks->count, tasks->count == 1 ? "" : "s", stop_in_words(kdr_result_stop(r)),
-	        (long long)iterations, iterations == 1 ? "" : "s", cli_now() - run->seconds_start);
-	if (count > 0)
-		fprintf(out, ", objective %.6g", objective[count - 1]);
-	fprintf(out, "\npreprocessing: %s\n", kdr_prep_describe(tasks->prep));
-	if (run->features)
-		fprintf(out, "features from %s: %lld columns\n", kdr_result_algo(run->features)->id,
-		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
-	fputc('\n', out);
+	print_head(out, run);
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
+	if (confident)
+		fprintf(out, "  %10s", "confidence");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
 	fprintf(out, "  sizes of clusters\n");
@@ -71,6 +132,11 @@ void cli_summary(FILE *out, const cli_run *run)
 		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_data_name(tasks->data[i]),
 		        (long long)kdr_mat_rows(&x), (long long)kdr_mat_cols(&x),
 		        (long long)kdr_result_k(r, i));
+		if (confident)
+			fprintf(out, "  %10.2f",
+			        field_of(r, "confidence", kdr_data_name(tasks->data[i]), &number, &text)
+			                ? number
+			                : 0);
 		if (scored && run->scores[i].n > 0)
 			fprintf(out, "  %6.3f  %6.3f  %6.3f", run->scores[i].acc, run->scores[i].nmi,
 			        run->scores[i].ari);
@@ -82,6 +148,7 @@ void cli_summary(FILE *out, const cli_run *run)
 	cli_relatedness(out, run);
 	if (run->more_summary)
 		run->more_summary(out, run->more);
+	print_words(out, run);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
 	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)

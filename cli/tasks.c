@@ -67,6 +67,26 @@ static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
 	return true;
 }
 
+/* The method in force; NULL for commands that have none. */
+static const char *method_of(const cli_args *args)
+{
+	bool clusters = strcmp(cli_args_command(args)->name, "cluster") == 0;
+	return cli_get(args, "method", clusters ? cli_cluster_method : NULL);
+}
+
+/* 'auto' looks at the data and chooses, unless something is said about it. */
+static kdr_status suggest(kdr_context *ctx, const cli_args *args, kdr_prep_options *options, cli_tasks *tasks)
+{
+	static const char *const said[] = { "weight", "norm", "scale" };
+	const char *method = method_of(args);
+	if (!method || strcmp(method, "auto") != 0)
+		return KDR_OK;
+	for (int i = 0; i < 3; i++)
+		if (cli_get(args, said[i], NULL))
+			return KDR_OK;
+	return kdr_prep_suggest(ctx, tasks->data, tasks->count, options, &tasks->kind);
+}
+
 static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, int64_t split,
                    cli_tasks *tasks)
 {
@@ -127,8 +147,11 @@ int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_
 	out->seconds_read = cli_now() - start;
 	if (code == EXIT_DONE)
 		code = check_names(out);
-	const kdr_algo *method =
-	        cli_get(args, "method", NULL) ? kdr_algo_find(cli_get(args, "method", NULL)) : NULL;
+	const kdr_algo *method = method_of(args) ? kdr_algo_find(method_of(args)) : NULL;
+	if (code == EXIT_DONE) {
+		kdr_status st = suggest(ctx, args, &preparing, out);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
 	if (code == EXIT_DONE)
 		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, split, out);
 	return code;

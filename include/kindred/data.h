@@ -59,7 +59,8 @@ typedef enum kdr_weight {
 	KDR_WEIGHT_BINARY,
 	KDR_WEIGHT_LOG1P,
 	KDR_WEIGHT_CPM,
-	KDR_WEIGHT_TFIDF
+	KDR_WEIGHT_TFIDF,
+	KDR_WEIGHT_SQRT
 } kdr_weight;
 typedef enum kdr_norm { KDR_NORM_NONE, KDR_NORM_L1, KDR_NORM_L2 } kdr_norm;
 typedef enum kdr_scale { KDR_SCALE_NONE, KDR_SCALE_STANDARD, KDR_SCALE_MINMAX } kdr_scale;
@@ -78,6 +79,13 @@ typedef struct kdr_prep_options {
 	int64_t top_features; /* keep the N features of the highest document frequency; 0: all */
 	bool fit_each;        /* fit on each task by itself; default: on all together */
 } kdr_prep_options;
+
+/* Weight, norm and scale that suit data sets nobody has said anything about, put into `options` (whose other
+ * fields stay): tf-idf for counts of words, cpm for those of molecules, square roots for histograms, unit rows
+ * for dense data, columns of equal spread for a few measurements in different units. *kind, if not NULL: what
+ * the data were taken for, such as "counts of words". A guess by a few counts, worth showing to a person. */
+KDR_API kdr_status kdr_prep_suggest(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                                    kdr_prep_options *options, const char **kind);
 
 /* Preprocessing fitted on data, to be applied again to new samples: opaque. */
 typedef struct kdr_prep kdr_prep;

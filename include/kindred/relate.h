@@ -43,4 +43,14 @@ KDR_API kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count,
                               const kdr_relate_options *options, kdr_relate_task *tasks,
                               kdr_relate_pair *pairs);
 
+/* Room for a sentence of advice. */
+enum { KDR_ADVICE_ROOM = 384 };
+
+/* One sentence for each task on whether clustering it with the others can help, and the nearness it rests
+ * on: nearness[t * count + s] is how near samples of task t are to the nearest of task s, as a share of how
+ * near they are to the nearest of their own; 1 is "no farther". A hint from at most 400 samples of each
+ * task. `nearness` (count x count) and `advice` (count) may be NULL. */
+KDR_API kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names,
+                                     int64_t count, double *nearness, char (*advice)[KDR_ADVICE_ROOM]);
+
 #endif

@@ -195,7 +195,7 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	int align = 0, weight = 0, norm = 0, scale = 0;
 	int64_t fit_each = 0;
 	KDR_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
-	KDR_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 5, &weight));
+	KDR_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
 	KDR_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
 	KDR_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
 	KDR_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));

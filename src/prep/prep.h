@@ -43,7 +43,7 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *prep, int64_t *kept, int64
 void kdri_prep_finish(kdr_prep *prep);
 
 /* As the command line spells them, in the order of the enumerations. */
-extern const char *const kdri_align_names[4], *const kdri_weight_names[5], *const kdri_norm_names[3],
+extern const char *const kdri_align_names[4], *const kdri_weight_names[6], *const kdri_norm_names[3],
                                                                                    *const kdri_scale_names[3];
 
 /* --- nametable.c: a hash table of borrowed names ------------------------------------------------ */

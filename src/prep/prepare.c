@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 const char *const kdri_align_names[4] = { "default", "union", "intersect", "position" };
-const char *const kdri_weight_names[5] = { "none", "binary", "log1p", "cpm", "tfidf" };
+const char *const kdri_weight_names[6] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt" };
 const char *const kdri_norm_names[3] = { "none", "l1", "l2" };
 const char *const kdri_scale_names[3] = { "none", "standard", "minmax" };
 
@@ -127,7 +127,7 @@ static kdr_status check_arguments(kdr_context *ctx, kdr_data *const *tasks, int6
 	if (count < 1 || !tasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
 	if ((int)o->align < 0 || o->align > KDR_ALIGN_POSITION || (int)o->weight < 0 ||
-	    o->weight > KDR_WEIGHT_TFIDF || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
+	    o->weight > KDR_WEIGHT_SQRT || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
 	    o->scale > KDR_SCALE_MINMAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "preprocessing: unknown align, weight, norm or scale");

@@ -6,10 +6,11 @@
  *            log1p   x <- ln(1 + x)                                                      (E2)
  *            cpm     x <- ln(1 + x m / s)       s: the row's total, m: median total      (E3)
  *            tfidf   x <- x (ln((1 + n) / (1 + df)) + 1)    n rows, df of them non-zero  (E4)
+ *            sqrt    x <- sqrt(x)                                                        (E7)
  *   norm     l1, l2  x <- x / |x|               a row of zeros stays                     (E5)
  *   scale            x <- (x - offset) / divisor                                         (E6)
  *
- * All work on stored entries alone. That is exact for sparse rows: (E1)-(E5) keep zeros, and (E6) is
+ * All work on stored entries alone. That is exact for sparse rows: (E1)-(E5) and (E7) keep zeros, and (E6) is
  * only used where offset is 0 or the row stores the entry (kdri_check_zeros). */
 #include "prep/prep.h"
 
@@ -174,6 +175,10 @@ void kdri_row_weigh(const kdr_prep *prep, int64_t set, kdri_row *row)
 		break;
 	case KDR_WEIGHT_CPM: weigh_cpm(prep->median[set], row); break;
 	case KDR_WEIGHT_TFIDF: weigh_tfidf(prep->idf + set * prep->cols, row); break;
+	case KDR_WEIGHT_SQRT:
+		for (int64_t p = 0; p < row->n; p++)
+			row->val[p] = sqrt(row->val[p]); /* (E7) */
+		break;
 	}
 	if (prep->options.norm != KDR_NORM_NONE)
 		normalise(prep->options.norm, row);

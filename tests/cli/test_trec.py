@@ -55,7 +55,7 @@ class AutoK(CliTest):
         self.run_kindred("generate", "-k", "4", "-d", "6", "--separation", "6", "--tasks", "1", "-q", "-o", "data")
         self.run_kindred("cluster", "-m", "ec", "-k", "auto", "--truth", "data/task1.labels", "-o", "out", "data/task1.csv")
         self.assertEqual(self.result()["tasks"][0]["k"], 4)
-        self.fails("cluster", "-k", "auto", "data/task1.csv", code=2, says=["-k auto", "kmeans"])
+        self.fails("cluster", "-m", "kmeans", "-k", "auto", "data/task1.csv", code=2, says=["-k auto", "kmeans"])
         self.fails("cluster", "-m", "ec", "-k", "some", "data/task1.csv", code=2, says="or auto")
 
 

@@ -4,6 +4,7 @@
  *
  *   (E1)  cosine:     s_ij = <x_i, x_j> / (|x_i| |x_j|)
  *   (E2)  Euclidean:  s_ij = <x_i, x_j> - |x_j|^2 / 2 = (|x_i|^2 - |x_i - x_j|^2) / 2
+ *   (E4)  less m:     s_ij = (<x_i, x_j> - <x_i, m> - <x_j, m> + |m|^2) / (|x_i - m| |x_j - m|)
  *
  * from the products of products.c, and keeps the k best in a sorted list. After the first few thousand
  * products hardly one beats the k-th, so the scan is one comparison a product, 16 at a time.
@@ -26,6 +27,8 @@ typedef struct search {
 	int64_t n, k;
 	kdri_metric metric;
 	const double *factor; /* cosine: 1 / |x_j|, 0 for a row of zeros; else |x_j|^2 / 2 */
+	const double *shift;  /* (E4): <x_j, m>, or NULL */
+	double square;        /* |m|^2 */
 	double magic;         /* adding and taking it away rounds to the grid */
 	int32_t *index;
 	double *score; /* n x k, best first */
@@ -40,6 +43,20 @@ static int score_cosine(const double *restrict p, const double *restrict inverse
 	int any = 0;
 	for (int64_t j = 0; j < count; j++) {
 		double v = (p[j] * inverse[j] * own + magic) - magic; /* (E1) */
+		s[j] = v;
+		any |= v > floor;
+	}
+	return any;
+}
+
+KDRI_KERNEL
+static int score_shifted(const double *restrict p, const double *restrict inverse,
+                         const double *restrict shift, double own, double own_shift, double magic,
+                         double floor, double *restrict s, int64_t count)
+{
+	int any = 0;
+	for (int64_t j = 0; j < count; j++) {
+		double v = ((p[j] - shift[j] - own_shift) * inverse[j] * own + magic) - magic; /* (E4) */
 		s[j] = v;
 		any |= v > floor;
 	}
@@ -80,10 +97,13 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 	for (int64_t j = 0; j < cols; j += SCAN) {
 		int64_t count = KDRI_MIN(cols - j, SCAN), from = col + j;
 		double floor = q->held[row] < q->k ? -INFINITY : *worst;
-		int any = q->metric == KDRI_METRIC_COSINE
-		                  ? score_cosine(piece + j, q->factor + from, q->factor[row], q->magic, floor,
-		                                 s, count)
-		                  : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
+		int any =
+		        q->shift ? score_shifted(piece + j, q->factor + from, q->shift + from, q->factor[row],
+		                                 q->shift[row] - q->square, q->magic, floor, s, count)
+		        : q->metric == KDRI_METRIC_COSINE
+		                ? score_cosine(piece + j, q->factor + from, q->factor[row], q->magic, floor,
+		                               s, count)
+		                : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
 		for (int64_t c = 0; any && c < count; c++)
 			if (from + c != row && (q->held[row] < q->k || s[c] > *worst))
 				insert(q, row, from + c, s[c]);
@@ -96,6 +116,8 @@ static double pair_value(const search *q, const kdr_mat *x, int64_t i, int64_t j
 {
 	bool cosine = q->metric == KDRI_METRIC_COSINE;
 	double fi = cosine ? q->factor[i] : 1, fj = cosine ? q->factor[j] : 1, sum = 0;
+	if (q->shift) /* (E4) */
+		sum = (q->square - (q->shift[i] + q->shift[j])) * (fi * fj);
 	if (x->kind == KDR_MAT_DENSE) {
 		const double *a = x->as.dense.data + i * x->as.dense.stride;
 		const double *b = x->as.dense.data + j * x->as.dense.stride;
@@ -162,6 +184,34 @@ done:
 	return st;
 }
 
+kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *mean, kdri_knn_shift *out)
+{
+	kdr_status st;
+	double *products = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &products, kdr_mat_rows(x)));
+	KDR_TRY(kdri_mat_mul(ctx, x, mean, 1, 1, products, 1));
+	*out = (kdri_knn_shift){ products, kdri_nrm2sq(mean, kdr_mat_cols(x)) };
+	products = NULL;
+done:
+	kdri_free(ctx, products);
+	return st;
+}
+
+void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift)
+{
+	kdri_free(ctx, shift->products);
+	*shift = (kdri_knn_shift){ 0 };
+}
+
+/* Squared norms of rows less m; what is rounding alone is zero. */
+static void shift_norms(const search *q, double *norms)
+{
+	for (int64_t i = 0; i < q->n; i++) {
+		double left = norms[i] - 2 * q->shift[i] + q->square;
+		norms[i] = left > 1e-14 * (norms[i] + q->square) ? left : 0;
+	}
+}
+
 /* From the squared norms in `factor` to what the scores need. */
 static void prepare_factors(search *q, double *factor)
 {
@@ -182,12 +232,22 @@ static void prepare_factors(search *q, double *factor)
 
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out)
 {
+	return kdri_knn_find_shifted(ctx, x, k, metric, NULL, out);
+}
+
+kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                                 const kdri_knn_shift *shift, kdri_knn *out)
+{
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), size, done = 0;
 	double *factor = NULL, *storage = NULL;
 	kdri_products products = { 0 };
 	kdr_mat rows;
 	search q = { .n = n, .k = k, .metric = metric };
+	if (shift) {
+		q.shift = shift->products;
+		q.square = shift->square;
+	}
 	if (k < 0 || k >= n || n > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld neighbours of %lld samples: 0 to %lld are allowed", (long long)k,
@@ -199,6 +259,8 @@ kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_met
 	KDR_TRY(KDRI_NEW(ctx, &factor, n));
 	KDR_TRY(centre(ctx, x, metric, &storage, &rows));
 	KDR_TRY(kdri_mat_row_norms(ctx, &rows, factor));
+	if (q.shift)
+		shift_norms(&q, factor);
 	KDR_TRY(kdri_products_new(ctx, &rows, &products));
 	prepare_factors(&q, factor);
 	while (done < n && k > 0) {

@@ -1,4 +1,4 @@
-/* Nearest neighbours, exactly, and the graph they make. SPDX-License-Identifier: BSD-3-Clause */
+/* Nearest neighbours, exactly or nearly so, and the graph they make. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_KNN_H
 #define KDRI_KNN_H
 
@@ -15,10 +15,26 @@ typedef struct kdri_knn {
 	double *value;
 } kdri_knn;
 
+/* A vector taken away from all rows before their cosines, never from the rows themselves: sparse ones stay
+ * sparse. products: of each row with it; square: its own with itself. */
+typedef struct kdri_knn_shift {
+	double *products;
+	double square;
+} kdri_knn_shift;
+kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *mean, kdri_knn_shift *out);
+void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift);
+
 /* The k <= rows - 1 nearest neighbours of every row, from all n (n - 1) products, without storing them.
  * Rows, dense or sparse, in parallel; the same answer for any number of threads. Reports progress as
  * stage "neighbours". If that asks it to stop, the remaining rows are left without neighbours. */
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out);
+/* The same by the cosine of the rows less a vector; `shift` NULL: of the rows. */
+kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                                 const kdri_knn_shift *shift, kdri_knn *out);
+/* knn_descent.c: most of them, without looking at all pairs; for many samples. *recall: the share of true
+ * neighbours found, measured on 128 samples. Rows with too few neighbours in reach have indices -1. */
+kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                            const kdri_knn_shift *shift, kdri_knn *out, double *recall);
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
 
 /* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j

@@ -14,6 +14,7 @@
 enum { MOST_FOR_MEAN = 2000 };
 
 const char *const kdri_similarity_names[] = { "cosine", "gauss", NULL };
+const char *const kdri_graph_names[] = { "cosine", "gauss", "precomputed", NULL };
 
 kdri_graph_options kdri_graph_options_of(const kdr_options *options)
 {
@@ -158,11 +159,57 @@ done:
 	return st;
 }
 
+/* Entry (i, j) of a sparse matrix; 0 where none is stored. */
+static double entry(const kdr_csr *a, int64_t i, int64_t j)
+{
+	int64_t low = a->rowptr[i], high = a->rowptr[i + 1];
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (a->col[middle] < j)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->rowptr[i + 1] && a->col[low] == j ? a->val[low] : 0;
+}
+
+/* Whether x can be W: square, symmetric, nothing below 0 and nothing on the diagonal. */
+static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
+{
+	int64_t n = kdr_mat_rows(x);
+	bool dense = x->kind == KDR_MAT_DENSE;
+	if (kdr_mat_cols(x) != n)
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "similarity=precomputed needs a square matrix, not %lld x %lld",
+		                 (long long)n, (long long)kdr_mat_cols(x));
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? n : x->as.csr.rowptr[i + 1];
+		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++) {
+			int64_t j = dense ? p : x->as.csr.col[p];
+			double back = dense ? x->as.dense.data[j * x->as.dense.stride + i]
+			                    : entry(&x->as.csr, j, i);
+			if (row[p] < 0 || row[p] != back || (i == j && row[p] != 0))
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "similarity=precomputed: row %lld, column %lld is %g: a symmetric "
+				        "matrix of numbers >= 0 with nothing on its diagonal is needed",
+				        (long long)i + 1, (long long)j + 1, row[p]);
+		}
+	}
+	return KDR_OK;
+}
+
 kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_options *options,
                           kdri_graph *out)
 {
 	kdr_status st = KDR_OK;
 	kdri_graph g = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
+	if (options->similarity == KDRI_SIMILARITY_PRECOMPUTED) {
+		KDR_TRY(check_graph(ctx, x));
+		*out = (kdri_graph){ .w.view = *x };
+		return KDR_OK;
+	}
 	if (options->similarity == KDRI_SIMILARITY_GAUSS) {
 		g.sigma = options->sigma;
 		if (g.sigma == 0)

@@ -1,0 +1,150 @@
+/* What data look like, and what to do with them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From counts over all tasks: the share of entries that are not zero, whether they are whole and none
+ * negative, the totals and largest entries of rows, the spread of columns. In this order:
+ *
+ *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
+ *                                                 more than fivefold, brought to one spread
+ *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
+ *     and more in all, no common largest entry
+ *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
+ *   none negative, and whole without a common     histograms: square roots, unit rows
+ *     largest entry, or rows of one total
+ *   anything else                                 as they are, unit rows
+ *
+ * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
+ * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. */
+#include "core/internal.h"
+
+enum { FEW_FEATURES = 64 };
+
+typedef struct census {
+	double cells, nonzero;
+	bool negative, whole;
+	int64_t rows; /* that are not zero */
+	double largest;
+	int64_t at_largest;         /* rows whose largest entry is that of all */
+	int64_t thousand;           /* rows with a total of 1000 or more */
+	double least_sum, most_sum; /* totals of rows */
+} census;
+
+typedef struct row {
+	const double *val;
+	const int32_t *col; /* NULL: dense */
+	int64_t count;
+} row;
+
+static row row_of(const kdr_data *d, int64_t i)
+{
+	if (d->kind == KDR_MAT_DENSE)
+		return (row){ d->dense + i * d->cols, NULL, d->cols };
+	return (row){ d->val + d->rowptr[i], d->col + d->rowptr[i], d->rowptr[i + 1] - d->rowptr[i] };
+}
+
+static void take_row(census *c, const row *r)
+{
+	double total = 0, largest = 0;
+	int64_t nonzero = 0;
+	for (int64_t p = 0; p < r->count; p++) {
+		double v = r->val[p];
+		nonzero += v != 0;
+		c->negative |= v < 0;
+		c->whole = c->whole && v == floor(v);
+		total += v;
+		largest = KDRI_MAX(largest, v);
+	}
+	c->nonzero += (double)nonzero;
+	if (nonzero == 0)
+		return;
+	if (largest > c->largest)
+		c->at_largest = 0;
+	c->largest = KDRI_MAX(c->largest, largest);
+	c->at_largest += largest == c->largest;
+	c->thousand += total >= 1000;
+	c->least_sum = c->rows ? KDRI_MIN(c->least_sum, total) : total;
+	c->most_sum = c->rows ? KDRI_MAX(c->most_sum, total) : total;
+	c->rows++;
+}
+
+/* Whether the columns' standard deviations differ more than fivefold; constant columns do not count. */
+static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
+{
+	kdr_status st = KDR_OK;
+	double *sum = NULL, *square = NULL, least = INFINITY, most = 0;
+	int64_t d = tasks[0]->cols, n = 0;
+	*out = false;
+	for (int64_t t = 1; t < count; t++)
+		if (tasks[t]->cols != d) /* columns of different names: no telling before they are aligned */
+			return KDR_OK;
+	KDR_TRY(KDRI_NEW0(ctx, &sum, d));
+	KDR_TRY(KDRI_NEW0(ctx, &square, d));
+	for (int64_t t = 0; t < count; t++) {
+		for (int64_t i = 0; i < tasks[t]->rows; i++) {
+			row r = row_of(tasks[t], i);
+			for (int64_t p = 0; p < r.count; p++) {
+				int64_t j = r.col ? r.col[p] : p;
+				sum[j] += r.val[p];
+				square[j] += r.val[p] * r.val[p];
+			}
+		}
+		n += tasks[t]->rows;
+	}
+	for (int64_t j = 0; j < d; j++) {
+		double mean = sum[j] / (double)n, variance = square[j] / (double)n - mean * mean;
+		if (!(variance > 1e-12 * square[j] / (double)n))
+			continue;
+		least = KDRI_MIN(least, variance);
+		most = KDRI_MAX(most, variance);
+	}
+	*out = most > 25 * least;
+done:
+	kdri_free(ctx, sum);
+	kdri_free(ctx, square);
+	return st;
+}
+
+kdr_status kdr_prep_suggest(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                            kdr_prep_options *options, const char **kind)
+{
+	census c = { .whole = true };
+	int64_t widest = 0;
+	bool differ = false;
+	const char *what = "dense data";
+	kdr_weight weight = KDR_WEIGHT_NONE;
+	if (!tasks || count < 1 || !options)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
+	for (int64_t t = 0; t < count; t++) {
+		widest = KDRI_MAX(widest, tasks[t]->cols);
+		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
+		for (int64_t i = 0; i < tasks[t]->rows; i++) {
+			row r = row_of(tasks[t], i);
+			take_row(&c, &r);
+		}
+	}
+	bool counts = c.whole && !c.negative && c.rows > 0;
+	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
+	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
+	if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
+		kdr_status st = spreads_differ(ctx, tasks, count, &differ);
+		if (st != KDR_OK)
+			return st;
+		what = differ ? "measurements in different units" : "measurements";
+	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
+		what = "counts of molecules";
+		weight = KDR_WEIGHT_CPM;
+	} else if (counts && c.nonzero < 0.1 * c.cells) {
+		what = "counts of words";
+		weight = KDR_WEIGHT_TFIDF;
+	} else if ((counts && !scale) || one_total) {
+		what = "histograms";
+		weight = KDR_WEIGHT_SQRT;
+	} else if (!c.negative && c.nonzero < 0.1 * c.cells) {
+		what = "sparse data";
+	}
+	options->weight = weight;
+	options->norm = widest <= FEW_FEATURES && what[0] == 'm' ? KDR_NORM_NONE : KDR_NORM_L2;
+	options->scale = differ ? KDR_SCALE_STANDARD : KDR_SCALE_NONE;
+	if (kind)
+		*kind = what;
+	return KDR_OK;
+}

@@ -1,0 +1,305 @@
+/* auto as a whole. SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/unit.h"
+
+enum { TASKS = 3, D = 96, K = 3 };
+static const int64_t sizes[TASKS] = { 70, 60, 50 };
+
+/* Related tasks: the same clusters in the same columns, with an offset of each task's own. */
+typedef struct tasks {
+	double *x[TASKS];
+	kdr_task list[TASKS];
+} tasks;
+
+static tasks make(double noise, int64_t k)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	tasks s = { 0 };
+	for (int t = 0; t < TASKS; t++) {
+		kdri_rng rng = kdri_rng_stream(21, "auto", (uint64_t)t);
+		s.x[t] = calloc((size_t)(sizes[t] * D), sizeof(double));
+		for (int64_t i = 0; i < sizes[t]; i++)
+			for (int64_t j = 0; j < D; j++)
+				s.x[t][i * D + j] = (j % K == i % K ? 1 : 0) + (j == t ? 0.5 : 0) +
+				                    noise * kdri_rng_normal(&rng);
+		s.list[t] =
+		        (kdr_task){ .name = names[t], .x = kdr_mat_from_dense(s.x[t], sizes[t], D), .k = k };
+	}
+	return s;
+}
+
+static void release(tasks *s)
+{
+	for (int t = 0; t < TASKS; t++)
+		free(s->x[t]);
+}
+
+static kdr_result *fit(kdr_context *ctx, const kdr_task *list, int64_t count, const char *transfer)
+{
+	kdr_problem problem = { .tasks = list, .ntasks = count };
+	kdr_options *options = NULL;
+	kdr_result *r = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "auto", &options));
+	assert_ok(ctx, kdr_options_set(ctx, options, "transfer", transfer));
+	assert_ok(ctx, kdr_fit(ctx, "auto", &problem, options, &r));
+	kdr_options_free(options);
+	return r;
+}
+
+static double nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n)
+{
+	kdr_scores s;
+	assert_ok(ctx, kdr_evaluate(ctx, a, b, n, &s));
+	return s.nmi;
+}
+
+static double number(const kdr_result *r, const char *name)
+{
+	double value = NAN;
+	const char *text;
+	for (int64_t i = 0; i < kdr_result_field_count(r); i++)
+		if (strcmp(kdr_result_field_at(r, i, &value, &text), name) == 0)
+			return value;
+	return NAN;
+}
+
+static const char *text_of(const kdr_result *r, const char *name)
+{
+	double value;
+	const char *text;
+	for (int64_t i = 0; i < kdr_result_field_count(r); i++)
+		if (strcmp(kdr_result_field_at(r, i, &value, &text), name) == 0)
+			return text;
+	return NULL;
+}
+
+static void fit__clear_clusters__are_found_with_confidence(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(0.3, K);
+	kdr_result *r = fit(ctx, s.list, TASKS, "true");
+	for (int t = 0; t < TASKS; t++) {
+		int64_t truth[128];
+		for (int64_t i = 0; i < sizes[t]; i++)
+			truth[i] = i % K;
+		assert_near(nmi(ctx, kdr_result_labels(r, t, NULL), truth, sizes[t]), 1, 1e-12);
+		kdr_array c = kdr_result_array(r, "confidence", t),
+		          q = kdr_result_array(r, "match_quality", t);
+		for (int64_t i = 0; i < sizes[t]; i++)
+			assert_true(((const double *)c.data)[i] > 0.6 && ((const double *)c.data)[i] <= 1);
+		for (int64_t i = 0; i < TASKS * K; i++)
+			assert_true(((const double *)q.data)[i] > 0.5);
+	}
+	assert_near(number(r, "agreement_single.a"), 1, 1e-12);
+	assert_near(number(r, "moved.b"), 0, 0);
+	assert_true(number(r, "predict_agreement.c") > 0.99);
+	assert_non_null(strstr(text_of(r, "advice.a"), "hardly anything"));
+	assert_int_equal(kdr_result_correspondence_count(r), TASKS * (TASKS - 1));
+	assert_non_null(kdr_result_relatedness(r));
+	kdr_result_free(r);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__one_task__equals_that_without_transfer(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(1.2, K);
+	kdr_result *with = fit(ctx, s.list, 1, "true"), *without = fit(ctx, s.list, 1, "false");
+	assert_memory_equal(kdr_result_labels(with, 0, NULL), kdr_result_labels(without, 0, NULL),
+	                    (size_t)sizes[0] * sizeof(int64_t));
+	assert_int_equal(kdr_result_correspondence_count(with), 0);
+	assert_null(kdr_result_relatedness(with));
+	kdr_result_free(with);
+	kdr_result_free(without);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__without_transfer__equals_each_task_alone_in_any_order(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(1.2, K);
+	kdr_task turned[TASKS] = { s.list[2], s.list[0], s.list[1] };
+	kdr_result *all = fit(ctx, s.list, TASKS, "false"), *other = fit(ctx, turned, TASKS, "false");
+	for (int t = 0; t < TASKS; t++) {
+		kdr_result *alone = fit(ctx, &s.list[t], 1, "true");
+		size_t bytes = (size_t)sizes[t] * sizeof(int64_t);
+		assert_memory_equal(kdr_result_labels(all, t, NULL), kdr_result_labels(alone, 0, NULL),
+		                    bytes);
+		assert_memory_equal(kdr_result_labels(all, t, NULL),
+		                    kdr_result_labels(other, (t + 1) % TASKS, NULL), bytes);
+		kdr_result_free(alone);
+	}
+	kdr_result_free(all);
+	kdr_result_free(other);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__samples_and_tasks_in_another_order__the_same_clusters(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(0.5, K);
+	kdr_task turned[TASKS];
+	double *reversed[TASKS];
+	for (int t = 0; t < TASKS; t++) {
+		reversed[t] = calloc((size_t)(sizes[t] * D), sizeof(double));
+		for (int64_t i = 0; i < sizes[t]; i++)
+			memcpy(reversed[t] + i * D, s.x[t] + (sizes[t] - 1 - i) * D, D * sizeof(double));
+		turned[TASKS - 1 - t] = s.list[t];
+		turned[TASKS - 1 - t].x = kdr_mat_from_dense(reversed[t], sizes[t], D);
+	}
+	kdr_result *a = fit(ctx, s.list, TASKS, "true"), *b = fit(ctx, turned, TASKS, "true");
+	for (int t = 0; t < TASKS; t++) {
+		const int64_t *x = kdr_result_labels(a, t, NULL),
+		              *y = kdr_result_labels(b, TASKS - 1 - t, NULL);
+		int64_t back[128];
+		for (int64_t i = 0; i < sizes[t]; i++)
+			back[i] = y[sizes[t] - 1 - i];
+		assert_near(nmi(ctx, x, back, sizes[t]), 1, 1e-12);
+		free(reversed[t]);
+	}
+	kdr_result_free(a);
+	kdr_result_free(b);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__any_number_of_threads__the_same_bits(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(1.2, K);
+	kdr_context_set_threads(ctx, 1);
+	kdr_result *one = fit(ctx, s.list, TASKS, "true");
+	for (int threads = 2; threads <= 4; threads += 2) { /* side by side, and one after another */
+		kdr_context_set_threads(ctx, threads);
+		kdr_result *many = fit(ctx, s.list, TASKS, "true");
+		assert_int_equal(kdr_result_array_count(one), kdr_result_array_count(many));
+		for (int64_t i = 0; i < kdr_result_array_count(one); i++) {
+			kdr_array x = kdr_result_array_at(one, i), y = kdr_result_array_at(many, i);
+			size_t count = 1;
+			for (int a = 0; a < x.ndim; a++)
+				count *= (size_t)x.shape[a];
+			assert_string_equal(x.name, y.name);
+			assert_memory_equal(x.data, y.data, count * sizeof(double));
+		}
+		for (int t = 0; t < TASKS; t++)
+			assert_memory_equal(kdr_result_labels(one, t, NULL), kdr_result_labels(many, t, NULL),
+			                    (size_t)sizes[t] * sizeof(int64_t));
+		kdr_result_free(many);
+	}
+	kdr_result_free(one);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__k_to_be_found__one_for_all_or_one_for_each(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int same = 0; same < 2; same++) {
+		tasks s = make(0.3, 0);
+		kdr_options *options = NULL;
+		kdr_result *r = NULL;
+		kdr_problem problem = { .tasks = s.list, .ntasks = TASKS };
+		assert_ok(ctx, kdr_options_new(ctx, "auto", &options));
+		assert_ok(ctx, kdr_options_set_number(ctx, options, "same_k", same));
+		assert_ok(ctx, kdr_options_set_number(ctx, options, "k_max", 8));
+		assert_ok(ctx, kdr_fit(ctx, "auto", &problem, options, &r));
+		for (int t = 0; t < TASKS; t++) {
+			assert_int_equal(kdr_result_k(r, t), K);
+			assert_int_equal(kdr_result_array(r, "eigengap", t).shape[0], 7);
+			assert_int_equal(kdr_result_array(r, "stability", t).shape[0], 7);
+		}
+		assert_non_null(strstr(text_of(r, same ? "k_evidence" : "k_evidence.b"), "fairly sure"));
+		kdr_result_free(r);
+		kdr_options_free(options);
+		release(&s);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__no_time__labels_all_the_same_and_says_who_was_left_out(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(0.3, K);
+	kdr_context_set_time_limit(ctx, 1e-9);
+	kdr_result *r = fit(ctx, s.list, TASKS, "true");
+	bool said = false;
+	assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
+	for (int t = 0; t < TASKS; t++)
+		for (int64_t i = 0; i < sizes[t]; i++)
+			assert_in_range(kdr_result_labels(r, t, NULL)[i], 0, K - 1);
+	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
+		said |= strstr(kdr_result_warning_at(r, i), "time limit: member 'mtcfir'") != NULL;
+	assert_true(said);
+	kdr_result_free(r);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__samples_alike_or_empty_or_few__still_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static double zeros[12 * 80], ones[12 * 80], mixed[12 * 80];
+	for (int p = 0; p < 12 * 80; p++) {
+		ones[p] = 1;
+		mixed[p] = p / 80 < 3 ? 0 : (p / 80 == p % 80 ? 2 : 1); /* rows of zeros among others */
+	}
+	static double *const data[] = { zeros, ones, mixed };
+	for (int64_t n = 1; n <= 12; n++)
+		for (int d = 0; d < 3; d++) {
+			kdr_task list[2] = {
+				{ .name = "a", .x = kdr_mat_from_dense(data[d], n, 80), .k = n > 1 ? 2 : 1 },
+				{ .name = "b", .x = kdr_mat_from_dense(mixed, 12, 80), .k = 3 }
+			};
+			kdr_result *r = fit(ctx, list, 2, "true");
+			for (int64_t i = 0; i < n; i++)
+				assert_in_range(kdr_result_labels(r, 0, NULL)[i], 0, list[0].k - 1);
+			kdr_result_free(r);
+		}
+	kdr_context_free(ctx);
+}
+
+static void fit__labels_given__start_the_last_step(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(0.3, K);
+	int64_t init[TASKS][128];
+	for (int t = 0; t < TASKS; t++) {
+		for (int64_t i = 0; i < sizes[t]; i++)
+			init[t][i] = (i + 1) % K;
+		s.list[t].init = init[t];
+	}
+	kdr_result *r = fit(ctx, s.list, TASKS, "true");
+	for (int t = 0; t < TASKS; t++) /* their numbers are kept */
+		assert_memory_equal(kdr_result_labels(r, t, NULL), init[t],
+		                    (size_t)sizes[t] * sizeof(int64_t));
+	kdr_result_free(r);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fit__clear_clusters__are_found_with_confidence),
+		cmocka_unit_test(fit__one_task__equals_that_without_transfer),
+		cmocka_unit_test(fit__without_transfer__equals_each_task_alone_in_any_order),
+		cmocka_unit_test(fit__samples_and_tasks_in_another_order__the_same_clusters),
+		cmocka_unit_test(fit__any_number_of_threads__the_same_bits),
+		cmocka_unit_test(fit__k_to_be_found__one_for_all_or_one_for_each),
+		cmocka_unit_test(fit__no_time__labels_all_the_same_and_says_who_was_left_out),
+		cmocka_unit_test(fit__samples_alike_or_empty_or_few__still_labels),
+		cmocka_unit_test(fit__labels_given__start_the_last_step),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
