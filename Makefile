@@ -14,9 +14,9 @@ setup:
 demo: all
 	build/release/cli/kindred demo -o demo
 
-# Everything continuous integration checks: half a minute of fuzzing for each reader, the tests under the
+# Everything continuous integration checks: a minute of fuzzing for each reader, the tests under the
 # sanitizers, and, last, the full suite. Longer fuzzing: make fuzz FUZZ_SECONDS=600.
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 60
 check:
 	@tools/setup.sh check
 	tools/fuzz.sh $(FUZZ_SECONDS)

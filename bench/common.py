@@ -11,7 +11,7 @@ import pathlib
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA = pathlib.Path(os.environ.get("KINDRED_DATA", ROOT.parent / "shared" / "data"))
+DATA = pathlib.Path(os.environ.get("KINDRED_DATA") or ROOT.parent / "shared" / "data")
 RESULTS = ROOT / "bench" / "results.csv"
 FIELDS = ["bench", "case", "ours_s", "peer", "peer_s", "ratio", "extra"]
 

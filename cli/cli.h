@@ -151,6 +151,8 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 /* Labels for the rows of `data`; `what` names them in errors. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
                     kdr_labels **out);
+/* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */
+char *cli_labels_beside(const char *path);
 /* Truth (--truth or --score) and initial labels (--init). Exit status. */
 int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
@@ -173,16 +175,16 @@ typedef struct cli_json {
 	bool failed, comma;
 } cli_json;
 
-void json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
-void json_array(cli_json *j, const char *key);
-void json_end_object(cli_json *j);
-void json_end_array(cli_json *j);
-void json_string(cli_json *j, const char *key, const char *value);
-void json_int(cli_json *j, const char *key, int64_t value);
-void json_real(cli_json *j, const char *key, double value); /* null where not finite */
-void json_bool(cli_json *j, const char *key, bool value);
-void json_null(cli_json *j, const char *key);
-void json_free(cli_json *j);
+void cli_json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
+void cli_json_array(cli_json *j, const char *key);
+void cli_json_end_object(cli_json *j);
+void cli_json_end_array(cli_json *j);
+void cli_json_string(cli_json *j, const char *key, const char *value);
+void cli_json_int(cli_json *j, const char *key, int64_t value);
+void cli_json_real(cli_json *j, const char *key, double value); /* null where not finite */
+void cli_json_bool(cli_json *j, const char *key, bool value);
+void cli_json_null(cli_json *j, const char *key);
+void cli_json_free(cli_json *j);
 
 /* --- output.c: results to disk, and to people ---------------------------------------------------- */
 
@@ -216,7 +218,8 @@ void cli_matches(FILE *out, const cli_run *run);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
-extern const cli_command cli_cluster, cli_transfer, cli_evaluate, cli_convert, cli_inspect, cli_generate,
-        cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
+        cli_generate, cli_methods, cli_bench, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version,
+        cli_help;
 
 #endif

@@ -33,49 +33,49 @@ static void print_json(const kdr_scores *s, const table *t, const distance *d, c
                        const kdr_labels *truth)
 {
 	cli_json j = { 0 };
-	json_object(&j, NULL);
-	json_int(&j, "n", s->n);
-	json_int(&j, "clusters", s->clusters);
-	json_int(&j, "classes", s->classes);
-	json_real(&j, "acc", s->acc);
-	json_real(&j, "nmi", s->nmi);
-	json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
-	json_real(&j, "nmi_max", s->nmi_max);
-	json_real(&j, "ari", s->ari);
-	json_real(&j, "purity", s->purity);
-	json_real(&j, "homogeneity", s->homogeneity);
-	json_real(&j, "completeness", s->completeness);
-	json_real(&j, "v_measure", s->v_measure);
+	cli_json_object(&j, NULL);
+	cli_json_int(&j, "n", s->n);
+	cli_json_int(&j, "clusters", s->clusters);
+	cli_json_int(&j, "classes", s->classes);
+	cli_json_real(&j, "acc", s->acc);
+	cli_json_real(&j, "nmi", s->nmi);
+	cli_json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
+	cli_json_real(&j, "nmi_max", s->nmi_max);
+	cli_json_real(&j, "ari", s->ari);
+	cli_json_real(&j, "purity", s->purity);
+	cli_json_real(&j, "homogeneity", s->homogeneity);
+	cli_json_real(&j, "completeness", s->completeness);
+	cli_json_real(&j, "v_measure", s->v_measure);
 	if (d->known) {
-		json_object(&j, "emd");
-		json_real(&j, "uniform", d->uniform);
-		json_real(&j, "proportional", d->proportional);
-		json_end_object(&j);
+		cli_json_object(&j, "emd");
+		cli_json_real(&j, "uniform", d->uniform);
+		cli_json_real(&j, "proportional", d->proportional);
+		cli_json_end_object(&j);
 	}
-	json_object(&j, "contingency");
-	json_array(&j, "rows");
+	cli_json_object(&j, "contingency");
+	cli_json_array(&j, "rows");
 	for (int64_t i = 0; i < t->nclusters; i++)
-		json_string(&j, NULL, labels->names[t->clusters[i]]);
-	json_end_array(&j);
-	json_array(&j, "columns");
+		cli_json_string(&j, NULL, labels->names[t->clusters[i]]);
+	cli_json_end_array(&j);
+	cli_json_array(&j, "columns");
 	for (int64_t i = 0; i < t->nclasses; i++)
-		json_string(&j, NULL, truth->names[t->classes[i]]);
-	json_end_array(&j);
-	json_array(&j, "counts");
+		cli_json_string(&j, NULL, truth->names[t->classes[i]]);
+	cli_json_end_array(&j);
+	cli_json_array(&j, "counts");
 	for (int64_t i = 0; i < t->nclusters; i++) {
-		json_array(&j, NULL);
+		cli_json_array(&j, NULL);
 		for (int64_t c = 0; c < t->nclasses; c++)
-			json_int(&j, NULL, t->counts[i * t->nclasses + c]);
-		json_end_array(&j);
+			cli_json_int(&j, NULL, t->counts[i * t->nclasses + c]);
+		cli_json_end_array(&j);
 	}
-	json_end_array(&j);
-	json_end_object(&j);
-	json_end_object(&j);
+	cli_json_end_array(&j);
+	cli_json_end_object(&j);
+	cli_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");
 	else
 		puts(j.text);
-	json_free(&j);
+	cli_json_free(&j);
 }
 
 /* The width of a column that holds `name` too, within reason. */

@@ -146,65 +146,65 @@ static void json_task(cli_json *j, const kdr_data *data, const kdr_inspection *s
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
-	json_object(j, NULL);
-	json_string(j, "name", kdr_data_name(data));
-	json_string(j, "path", kdr_data_path(data));
-	json_int(j, "rows", s->rows);
-	json_int(j, "cols", s->cols);
-	json_bool(j, "sparse", x.kind == KDR_MAT_CSR);
-	json_int(j, "nonzeros", s->nonzeros);
-	json_real(j, "density", density(s));
-	json_real(j, "min", s->min);
-	json_real(j, "max", s->max);
-	json_bool(j, "integers", s->integers);
-	json_int(j, "negatives", s->negatives);
-	json_int(j, "nonfinite", s->nonfinite);
-	json_int(j, "empty_rows", s->empty_rows);
-	json_int(j, "empty_cols", s->empty_cols);
-	json_int(j, "constant_cols", s->constant_cols);
-	json_int(j, "duplicate_rows", s->duplicate_rows);
-	json_int(j, "duplicate_names", s->duplicate_names);
-	json_bool(j, "feature_names", kdr_data_features(data) != NULL);
-	json_bool(j, "row_names", kdr_data_ids(data) != NULL);
-	json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
-	json_array(j, "problems");
+	cli_json_object(j, NULL);
+	cli_json_string(j, "name", kdr_data_name(data));
+	cli_json_string(j, "path", kdr_data_path(data));
+	cli_json_int(j, "rows", s->rows);
+	cli_json_int(j, "cols", s->cols);
+	cli_json_bool(j, "sparse", x.kind == KDR_MAT_CSR);
+	cli_json_int(j, "nonzeros", s->nonzeros);
+	cli_json_real(j, "density", density(s));
+	cli_json_real(j, "min", s->min);
+	cli_json_real(j, "max", s->max);
+	cli_json_bool(j, "integers", s->integers);
+	cli_json_int(j, "negatives", s->negatives);
+	cli_json_int(j, "nonfinite", s->nonfinite);
+	cli_json_int(j, "empty_rows", s->empty_rows);
+	cli_json_int(j, "empty_cols", s->empty_cols);
+	cli_json_int(j, "constant_cols", s->constant_cols);
+	cli_json_int(j, "duplicate_rows", s->duplicate_rows);
+	cli_json_int(j, "duplicate_names", s->duplicate_names);
+	cli_json_bool(j, "feature_names", kdr_data_features(data) != NULL);
+	cli_json_bool(j, "row_names", kdr_data_ids(data) != NULL);
+	cli_json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
+	cli_json_array(j, "problems");
 	for (int i = 0; i < count; i++) {
-		json_object(j, NULL);
-		json_string(j, "found", f[i].what);
-		json_string(j, "then", f[i].then);
-		json_bool(j, "fatal", f[i].fatal);
-		json_end_object(j);
+		cli_json_object(j, NULL);
+		cli_json_string(j, "found", f[i].what);
+		cli_json_string(j, "then", f[i].then);
+		cli_json_bool(j, "fatal", f[i].fatal);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
-	json_end_object(j);
+	cli_json_end_array(j);
+	cli_json_end_object(j);
 }
 
 static void print_json(kdr_data **data, const kdr_inspection *s, int count)
 {
 	cli_json j = { 0 };
-	json_object(&j, NULL);
-	json_array(&j, "tasks");
+	cli_json_object(&j, NULL);
+	cli_json_array(&j, "tasks");
 	for (int i = 0; i < count; i++)
 		json_task(&j, data[i], &s[i]);
-	json_end_array(&j);
-	json_array(&j, "pairs");
+	cli_json_end_array(&j);
+	cli_json_array(&j, "pairs");
 	for (int b = 1; b < count; b++)
 		for (int a = 0; a < b; a++) {
 			char text[256];
 			pair_text(data[a], data[b], text, sizeof text);
-			json_object(&j, NULL);
-			json_string(&j, "from", kdr_data_name(data[a]));
-			json_string(&j, "to", kdr_data_name(data[b]));
-			json_string(&j, "found", text);
-			json_end_object(&j);
+			cli_json_object(&j, NULL);
+			cli_json_string(&j, "from", kdr_data_name(data[a]));
+			cli_json_string(&j, "to", kdr_data_name(data[b]));
+			cli_json_string(&j, "found", text);
+			cli_json_end_object(&j);
 		}
-	json_end_array(&j);
-	json_end_object(&j);
+	cli_json_end_array(&j);
+	cli_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");
 	else
 		puts(j.text);
-	json_free(&j);
+	cli_json_free(&j);
 }
 
 static void print_task(const kdr_data *data, const kdr_inspection *s)

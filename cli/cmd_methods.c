@@ -37,68 +37,68 @@ enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 static void json_default(cli_json *j, const kdr_option_desc *o)
 {
 	switch (o->type) {
-	case KDR_OPTION_INT: json_int(j, "default", (int64_t)o->initial); break;
-	case KDR_OPTION_REAL: json_real(j, "default", o->initial); break;
-	case KDR_OPTION_BOOL: json_bool(j, "default", o->initial != 0); break;
-	case KDR_OPTION_CHOICE: json_string(j, "default", o->choices[(int)o->initial]); break;
+	case KDR_OPTION_INT: cli_json_int(j, "default", (int64_t)o->initial); break;
+	case KDR_OPTION_REAL: cli_json_real(j, "default", o->initial); break;
+	case KDR_OPTION_BOOL: cli_json_bool(j, "default", o->initial != 0); break;
+	case KDR_OPTION_CHOICE: cli_json_string(j, "default", o->choices[(int)o->initial]); break;
 	}
 }
 
 static void json_method(cli_json *j, const kdr_algo *a)
 {
-	json_object(j, NULL);
-	json_string(j, "id", a->id);
-	json_string(j, "title", a->title);
-	json_string(j, "summary", a->summary);
-	json_string(j, "family", families[a->family]);
-	json_array(j, "capabilities");
+	cli_json_object(j, NULL);
+	cli_json_string(j, "id", a->id);
+	cli_json_string(j, "title", a->title);
+	cli_json_string(j, "summary", a->summary);
+	cli_json_string(j, "family", families[a->family]);
+	cli_json_array(j, "capabilities");
 	for (int i = 0; i < CAPABILITIES; i++)
 		if (a->flags & capabilities[i].flag)
-			json_string(j, NULL, capabilities[i].name);
-	json_end_array(j);
-	json_array(j, "options");
+			cli_json_string(j, NULL, capabilities[i].name);
+	cli_json_end_array(j);
+	cli_json_array(j, "options");
 	for (const kdr_option_desc *o = a->options; o->name; o++) {
-		json_object(j, NULL);
-		json_string(j, "name", o->name);
-		json_string(j, "type", types[o->type]);
+		cli_json_object(j, NULL);
+		cli_json_string(j, "name", o->name);
+		cli_json_string(j, "type", types[o->type]);
 		json_default(j, o);
 		if (o->automatic)
-			json_string(j, "automatic", o->automatic);
+			cli_json_string(j, "automatic", o->automatic);
 		if (o->type == KDR_OPTION_INT || o->type == KDR_OPTION_REAL) {
-			json_real(j, "min", o->min);
-			json_real(j, "max", o->max);
-			json_bool(j, "open_min", o->open_min);
-			json_bool(j, "open_max", o->open_max);
+			cli_json_real(j, "min", o->min);
+			cli_json_real(j, "max", o->max);
+			cli_json_bool(j, "open_min", o->open_min);
+			cli_json_bool(j, "open_max", o->open_max);
 		}
 		if (o->choices) {
-			json_array(j, "choices");
+			cli_json_array(j, "choices");
 			for (int c = 0; o->choices[c]; c++)
-				json_string(j, NULL, o->choices[c]);
-			json_end_array(j);
+				cli_json_string(j, NULL, o->choices[c]);
+			cli_json_end_array(j);
 		}
 		if (o->symbol)
-			json_string(j, "symbol", o->symbol);
-		json_string(j, "help", o->help);
-		json_end_object(j);
+			cli_json_string(j, "symbol", o->symbol);
+		cli_json_string(j, "help", o->help);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
-	json_array(j, "arrays");
+	cli_json_end_array(j);
+	cli_json_array(j, "arrays");
 	for (const kdr_field_desc *f = a->fields; f->name; f++) {
-		json_object(j, NULL);
-		json_string(j, "name", f->name);
-		json_string(j, "dtype", f->type == KDR_FLOAT64 ? "float64" : "int64");
-		json_bool(j, "per_task", f->per_task);
-		json_bool(j, "in_model", f->in_model);
-		json_string(j, "shape", f->shape);
-		json_string(j, "help", f->help);
-		json_end_object(j);
+		cli_json_object(j, NULL);
+		cli_json_string(j, "name", f->name);
+		cli_json_string(j, "dtype", f->type == KDR_FLOAT64 ? "float64" : "int64");
+		cli_json_bool(j, "per_task", f->per_task);
+		cli_json_bool(j, "in_model", f->in_model);
+		cli_json_string(j, "shape", f->shape);
+		cli_json_string(j, "help", f->help);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
-	json_array(j, "references");
+	cli_json_end_array(j);
+	cli_json_array(j, "references");
 	for (int i = 0; a->references[i]; i++)
-		json_string(j, NULL, a->references[i]);
-	json_end_array(j);
-	json_end_object(j);
+		cli_json_string(j, NULL, a->references[i]);
+	cli_json_end_array(j);
+	cli_json_end_object(j);
 }
 
 static void range_text(const kdr_option_desc *o, char *out, size_t room)
@@ -175,16 +175,16 @@ static int run(cli_args *args)
 		if (one) {
 			json_method(&j, one);
 		} else {
-			json_array(&j, NULL);
+			cli_json_array(&j, NULL);
 			for (size_t i = 0; i < kdr_algo_count(); i++)
 				json_method(&j, kdr_algo_at(i));
-			json_end_array(&j);
+			cli_json_end_array(&j);
 		}
 		if (j.failed)
 			cli_error("out of memory");
 		else
 			puts(j.text);
-		json_free(&j);
+		cli_json_free(&j);
 	} else if (one) {
 		print_method(one);
 	} else {

@@ -72,17 +72,17 @@ static void open_with(cli_json *j, const char *key, const char *bracket)
 	j->comma = false;
 }
 
-void json_object(cli_json *j, const char *key)
+void cli_json_object(cli_json *j, const char *key)
 {
 	open_with(j, key, "{");
 }
 
-void json_array(cli_json *j, const char *key)
+void cli_json_array(cli_json *j, const char *key)
 {
 	open_with(j, key, "[");
 }
 
-void json_end_object(cli_json *j)
+void cli_json_end_object(cli_json *j)
 {
 	j->depth--;
 	if (j->comma) {
@@ -94,27 +94,27 @@ void json_end_object(cli_json *j)
 	j->comma = true;
 }
 
-void json_end_array(cli_json *j)
+void cli_json_end_array(cli_json *j)
 {
 	j->depth--;
 	puts_(j, "]");
 	j->comma = true;
 }
 
-void json_string(cli_json *j, const char *key, const char *value)
+void cli_json_string(cli_json *j, const char *key, const char *value)
 {
 	lead(j, key);
 	quoted(j, value);
 }
 
-void json_int(cli_json *j, const char *key, int64_t value)
+void cli_json_int(cli_json *j, const char *key, int64_t value)
 {
 	char text[32];
 	lead(j, key);
 	put(j, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
 }
 
-void json_real(cli_json *j, const char *key, double value)
+void cli_json_real(cli_json *j, const char *key, double value)
 {
 	char text[40];
 	lead(j, key);
@@ -124,19 +124,19 @@ void json_real(cli_json *j, const char *key, double value)
 		puts_(j, "null");
 }
 
-void json_bool(cli_json *j, const char *key, bool value)
+void cli_json_bool(cli_json *j, const char *key, bool value)
 {
 	lead(j, key);
 	puts_(j, value ? "true" : "false");
 }
 
-void json_null(cli_json *j, const char *key)
+void cli_json_null(cli_json *j, const char *key)
 {
 	lead(j, key);
 	puts_(j, "null");
 }
 
-void json_free(cli_json *j)
+void cli_json_free(cli_json *j)
 {
 	free(j->text);
 	*j = (cli_json){ 0 };

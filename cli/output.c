@@ -114,36 +114,36 @@ int cli_score(kdr_context *ctx, cli_run *run)
 
 static void json_options(cli_json *j, const kdr_options *options)
 {
-	json_object(j, "options");
+	cli_json_object(j, "options");
 	for (const kdr_option_desc *o = kdr_options_algo(options)->options; o->name; o++) {
 		double value = kdr_options_get(options, o->name);
 		switch (o->type) {
-		case KDR_OPTION_INT: json_int(j, o->name, (int64_t)value); break;
-		case KDR_OPTION_REAL: json_real(j, o->name, value); break;
-		case KDR_OPTION_BOOL: json_bool(j, o->name, value != 0); break;
-		case KDR_OPTION_CHOICE: json_string(j, o->name, o->choices[(int)value]); break;
+		case KDR_OPTION_INT: cli_json_int(j, o->name, (int64_t)value); break;
+		case KDR_OPTION_REAL: cli_json_real(j, o->name, value); break;
+		case KDR_OPTION_BOOL: cli_json_bool(j, o->name, value != 0); break;
+		case KDR_OPTION_CHOICE: cli_json_string(j, o->name, o->choices[(int)value]); break;
 		}
 	}
-	json_end_object(j);
+	cli_json_end_object(j);
 }
 
 static void json_scores(cli_json *j, const kdr_scores *s)
 {
 	if (s->n == 0) {
-		json_null(j, "metrics");
+		cli_json_null(j, "metrics");
 		return;
 	}
-	json_object(j, "metrics");
-	json_real(j, "acc", s->acc);
-	json_real(j, "nmi", s->nmi);
-	json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
-	json_real(j, "nmi_max", s->nmi_max);
-	json_real(j, "ari", s->ari);
-	json_real(j, "purity", s->purity);
-	json_real(j, "homogeneity", s->homogeneity);
-	json_real(j, "completeness", s->completeness);
-	json_real(j, "v_measure", s->v_measure);
-	json_end_object(j);
+	cli_json_object(j, "metrics");
+	cli_json_real(j, "acc", s->acc);
+	cli_json_real(j, "nmi", s->nmi);
+	cli_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
+	cli_json_real(j, "nmi_max", s->nmi_max);
+	cli_json_real(j, "ari", s->ari);
+	cli_json_real(j, "purity", s->purity);
+	cli_json_real(j, "homogeneity", s->homogeneity);
+	cli_json_real(j, "completeness", s->completeness);
+	cli_json_real(j, "v_measure", s->v_measure);
+	cli_json_end_object(j);
 }
 
 /* Sizes of the clusters; `k` counters. */
@@ -161,40 +161,40 @@ static void json_task(cli_json *j, const cli_run *run, int64_t i)
 	kdr_mat x = kdr_data_mat(data);
 	int64_t n, k = kdr_result_k(run->result, i);
 	const int64_t *labels = kdr_result_labels(run->result, i, &n);
-	json_object(j, NULL);
-	json_string(j, "name", kdr_data_name(data));
-	json_string(j, "path", kdr_data_path(data));
-	json_int(j, "n", kdr_mat_rows(&x));
-	json_int(j, "d", kdr_mat_cols(&x));
-	json_int(j, "nnz", kdr_mat_nnz(&x));
-	json_int(j, "k", k);
+	cli_json_object(j, NULL);
+	cli_json_string(j, "name", kdr_data_name(data));
+	cli_json_string(j, "path", kdr_data_path(data));
+	cli_json_int(j, "n", kdr_mat_rows(&x));
+	cli_json_int(j, "d", kdr_mat_cols(&x));
+	cli_json_int(j, "nnz", kdr_mat_nnz(&x));
+	cli_json_int(j, "k", k);
 	int64_t *sizes = labels ? cluster_sizes(labels, n, k) : NULL;
-	json_array(j, "sizes");
+	cli_json_array(j, "sizes");
 	for (int64_t c = 0; sizes && c < k; c++)
-		json_int(j, NULL, sizes[c]);
-	json_end_array(j);
+		cli_json_int(j, NULL, sizes[c]);
+	cli_json_end_array(j);
 	free(sizes);
-	json_array(j, "labels");
+	cli_json_array(j, "labels");
 	for (int64_t r = 0; labels && r < n; r++)
 		if (run->classes)
-			json_string(j, NULL, run->classes[labels[r]]);
+			cli_json_string(j, NULL, run->classes[labels[r]]);
 		else
-			json_int(j, NULL, labels[r]);
-	json_end_array(j);
+			cli_json_int(j, NULL, labels[r]);
+	cli_json_end_array(j);
 	json_scores(j, &run->scores[i]);
-	json_end_object(j);
+	cli_json_end_object(j);
 }
 
 static void json_matrix(cli_json *j, const double *m, int64_t rows, int64_t cols)
 {
-	json_array(j, "matrix");
+	cli_json_array(j, "matrix");
 	for (int64_t r = 0; r < rows; r++) {
-		json_array(j, NULL);
+		cli_json_array(j, NULL);
 		for (int64_t c = 0; c < cols; c++)
-			json_real(j, NULL, m[r * cols + c]);
-		json_end_array(j);
+			cli_json_real(j, NULL, m[r * cols + c]);
+		cli_json_end_array(j);
 	}
-	json_end_array(j);
+	cli_json_end_array(j);
 }
 
 static void json_between_tasks(cli_json *j, const cli_run *run)
@@ -202,26 +202,26 @@ static void json_between_tasks(cli_json *j, const cli_run *run)
 	const double *related = kdr_result_relatedness(run->result);
 	int64_t n = run->tasks->count, matches = kdr_result_correspondence_count(run->result);
 	if (related) {
-		json_object(j, "relatedness");
-		json_array(j, "tasks");
+		cli_json_object(j, "relatedness");
+		cli_json_array(j, "tasks");
 		for (int64_t i = 0; i < n; i++)
-			json_string(j, NULL, kdr_data_name(run->tasks->data[i]));
-		json_end_array(j);
+			cli_json_string(j, NULL, kdr_data_name(run->tasks->data[i]));
+		cli_json_end_array(j);
 		json_matrix(j, related, n, n);
-		json_end_object(j);
+		cli_json_end_object(j);
 	}
 	if (!matches)
 		return;
-	json_array(j, "correspondence");
+	cli_json_array(j, "correspondence");
 	for (int64_t i = 0; i < matches; i++) {
 		kdr_correspondence c = kdr_result_correspondence_at(run->result, i);
-		json_object(j, NULL);
-		json_string(j, "from", kdr_data_name(run->tasks->data[c.from]));
-		json_string(j, "to", kdr_data_name(run->tasks->data[c.to]));
+		cli_json_object(j, NULL);
+		cli_json_string(j, "from", kdr_data_name(run->tasks->data[c.from]));
+		cli_json_string(j, "to", kdr_data_name(run->tasks->data[c.to]));
 		json_matrix(j, c.matrix, c.rows, c.cols);
-		json_end_object(j);
+		cli_json_end_object(j);
 	}
-	json_end_array(j);
+	cli_json_end_array(j);
 }
 
 static int64_t peak_rss_bytes(void)
@@ -241,50 +241,50 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	const kdr_result *r = run->result;
 	int64_t count;
 	const double *objective = kdr_result_objective(r, &count);
-	json_object(j, NULL);
-	json_string(j, "kindred", kdr_version());
-	json_string(j, "command", run->command);
-	json_string(j, "method", run->method);
+	cli_json_object(j, NULL);
+	cli_json_string(j, "kindred", kdr_version());
+	cli_json_string(j, "command", run->command);
+	cli_json_string(j, "method", run->method);
 	json_options(j, run->options);
-	json_int(j, "seed", (int64_t)kdr_context_seed(ctx));
-	json_int(j, "threads", kdr_context_threads(ctx));
-	json_string(j, "preprocessing", kdr_prep_describe(run->tasks->prep));
-	json_array(j, "tasks");
+	cli_json_int(j, "seed", (int64_t)kdr_context_seed(ctx));
+	cli_json_int(j, "threads", kdr_context_threads(ctx));
+	cli_json_string(j, "preprocessing", kdr_prep_describe(run->tasks->prep));
+	cli_json_array(j, "tasks");
 	for (int64_t i = 0; i < run->tasks->count; i++)
 		json_task(j, run, i);
-	json_end_array(j);
-	json_array(j, "objective");
+	cli_json_end_array(j);
+	cli_json_array(j, "objective");
 	for (int64_t i = 0; i < count; i++)
-		json_real(j, NULL, objective[i]);
-	json_end_array(j);
-	json_string(j, "stop", kdr_stop_name(kdr_result_stop(r)));
-	json_int(j, "iterations", kdr_result_iterations(r));
-	json_object(j, "seconds");
-	json_real(j, "read", run->tasks->seconds_read);
-	json_real(j, "prepare", run->tasks->seconds_prepare);
-	json_real(j, "fit", run->seconds_fit);
-	json_real(j, "write", run->seconds_write);
-	json_real(j, "total", cli_now() - run->seconds_start);
-	json_end_object(j);
-	json_int(j, "peak_rss_bytes", peak_rss_bytes());
+		cli_json_real(j, NULL, objective[i]);
+	cli_json_end_array(j);
+	cli_json_string(j, "stop", kdr_stop_name(kdr_result_stop(r)));
+	cli_json_int(j, "iterations", kdr_result_iterations(r));
+	cli_json_object(j, "seconds");
+	cli_json_real(j, "read", run->tasks->seconds_read);
+	cli_json_real(j, "prepare", run->tasks->seconds_prepare);
+	cli_json_real(j, "fit", run->seconds_fit);
+	cli_json_real(j, "write", run->seconds_write);
+	cli_json_real(j, "total", cli_now() - run->seconds_start);
+	cli_json_end_object(j);
+	cli_json_int(j, "peak_rss_bytes", peak_rss_bytes());
 	json_between_tasks(j, run);
-	json_array(j, "warnings");
+	cli_json_array(j, "warnings");
 	for (int64_t i = 0; i < kdr_prep_warning_count(run->tasks->prep); i++)
-		json_string(j, NULL, kdr_prep_warning_at(run->tasks->prep, i));
+		cli_json_string(j, NULL, kdr_prep_warning_at(run->tasks->prep, i));
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
-		json_string(j, NULL, kdr_result_warning_at(r, i));
-	json_end_array(j);
-	json_object(j, "method_fields");
+		cli_json_string(j, NULL, kdr_result_warning_at(r, i));
+	cli_json_end_array(j);
+	cli_json_object(j, "method_fields");
 	for (int64_t i = 0; i < kdr_result_field_count(r); i++) {
 		double number;
 		const char *text, *name = kdr_result_field_at(r, i, &number, &text);
 		if (text)
-			json_string(j, name, text);
+			cli_json_string(j, name, text);
 		else
-			json_real(j, name, number);
+			cli_json_real(j, name, number);
 	}
-	json_end_object(j);
-	json_end_object(j);
+	cli_json_end_object(j);
+	cli_json_end_object(j);
 }
 
 /* --- files ---------------------------------------------------------------------------------------- */
@@ -386,7 +386,7 @@ static int write_json(kdr_context *ctx, cli_run *run, const char *folder, bool f
 		puts(json.text);
 		code = cli_finish(EXIT_DONE);
 	}
-	json_free(&json);
+	cli_json_free(&json);
 	return code;
 }
 

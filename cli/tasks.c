@@ -184,8 +184,7 @@ static int read_list(kdr_context *ctx, const cli_args *args, const char *option,
 	return code;
 }
 
-/* <stem>.labels beside the data: path less its ending (and .gz). */
-static char *labels_beside(const char *path)
+char *cli_labels_beside(const char *path)
 {
 	size_t n = strlen(path);
 	char *out = malloc(n + 8);
@@ -215,7 +214,7 @@ int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 	if (code != EXIT_DONE || cli_get(args, "truth", NULL) || !cli_flag(args, "score"))
 		return code;
 	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
-		char *path = labels_beside(kdr_data_path(tasks->data[i]));
+		char *path = cli_labels_beside(kdr_data_path(tasks->data[i]));
 		if (!path) {
 			cli_error("out of memory");
 			return EXIT_OTHER;

@@ -19,6 +19,7 @@ extern "C" {
 #include "kindred/matrix.h"
 #include "kindred/metrics.h"
 #include "kindred/model.h"
+#include "kindred/relate.h"
 #include "kindred/report.h"
 #include "kindred/status.h"
 #include "kindred/text.h"

@@ -10,14 +10,18 @@
  *   (E1)  ||A z - w z|| <= max(1000 tol, 1e-8) max |w|,
  *
  * and if one fails, or the iteration stalls, the run is repeated from another start vector with twice
- * the Lanczos basis. Lanczos from one vector sees one direction of each eigenspace and finds further
- * copies of a multiple eigenvalue by rounding alone: it can miss some. Where exact multiplicities
- * matter, use kdri_eigh.
+ * the Lanczos basis, and at last, up to DENSE_RESCUE rows, the matrix is formed and solved whole. Lanczos
+ * from one vector sees one direction of each eigenspace and finds further copies of a multiple
+ * eigenvalue by rounding alone: it can miss some. Where exact multiplicities matter, use kdri_eigh.
+ * The worst of these, a multiple of the identity, is told beforehand: a random vector x is an
+ * eigenvector of no other operator,
+ *
+ *   (E2)  ||A x - c x|| <= 8 eps ||A x||,  c = x'A x / x'x   (almost surely) only if A = c I,
+ *
+ * and then any orthonormal vectors will do.
  *
  * ARPACK keeps its state in static variables, so a lock lets one run in at a time; for the same reason
- * an operator must not call kdri_eigsh itself. Should Lanczos break down exactly (a multiple
- * of the identity), it goes on with ARPACK's own random vector, which depends on how often that happened
- * before in the process; the eigenvalues do not. */
+ * an operator must not call kdri_eigsh itself. */
 #include <arpack.h>
 #include <float.h>
 #include <limits.h>
@@ -25,7 +29,7 @@
 
 #include "linalg/lapack.h"
 
-enum { DENSE_BELOW = 128, IDENTITY_COLS = 256, LEAST_BASIS = 20, ATTEMPTS = 3 };
+enum { DENSE_BELOW = 128, DENSE_RESCUE = 2000, IDENTITY_COLS = 256, LEAST_BASIS = 20, ATTEMPTS = 3 };
 
 /* Makes the largest entry of column j positive (the first of equals). */
 static void fix_sign(int64_t n, double *vectors, int64_t ld, int64_t j)
@@ -146,7 +150,7 @@ typedef struct lanczos {
 	double tol;
 	double *resid, *v, *workd, *workl, *values;
 	int *select;
-	bool converged, zero; /* zero: A times the start vector was 0 */
+	bool converged;
 } lanczos;
 
 static void lanczos_free(kdr_context *ctx, lanczos *s)
@@ -197,8 +201,7 @@ static kdr_status lanczos_run(kdr_context *ctx, const kdri_op *op, lanczos *s)
 			        (long long)products, s->count);
 		KDR_TRY(op->apply(ctx, op, s->workd + ipntr[0] - 1, 1, 1, s->workd + ipntr[1] - 1, 1));
 	}
-	s->zero = info == -9;
-	/* 1: out of restarts, 3: no shift could be applied, -9999: no basis; another start may do. */
+	/* 1: out of restarts, 3: no shift could be applied, -9: A x = 0, -9999: no basis; another start may do. */
 	s->converged = info == 0;
 	if (info != 0 && info != 1 && info != 3 && info != -9 && info != -9999)
 		return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: ARPACK's dsaupd failed (info %d)", info);
@@ -207,9 +210,7 @@ static kdr_status lanczos_run(kdr_context *ctx, const kdri_op *op, lanczos *s)
 		dseupd_c(1, "A", s->select, s->values, s->v, s->n, 0, "I", s->n, s->which, s->count, s->tol,
 		         s->resid, s->basis, s->v, s->n, iparam, ipntr, s->workd, s->workl, s->lworkl, &info);
 		kdri_serial_end(before);
-		if (info != 0)
-			st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: ARPACK's dseupd failed (info %d)",
-			               info);
+		s->converged = info == 0;
 	}
 done:
 	return st;
@@ -260,14 +261,8 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 	pthread_mutex_lock(&arpack_lock);
 	st = lanczos_run(ctx, op, &s);
 	pthread_mutex_unlock(&arpack_lock);
-	if (st != KDR_OK || !(s.converged || s.zero))
+	if (st != KDR_OK || !s.converged)
 		goto done;
-	if (s.zero) { /* a random vector is mapped to 0 by the zero operator alone: any basis will do */
-		memset(s.values, 0, (size_t)count * sizeof *s.values);
-		memset(s.v, 0, (size_t)(n * count) * sizeof *s.v);
-		for (int64_t c = 0; c < count; c++)
-			s.v[c * n + c] = 1;
-	}
 	for (int64_t c = 0; c < count; c++) {
 		int64_t from = which == KDRI_LARGEST ? count - 1 - c : c;
 		w[c] = s.values[from];
@@ -285,6 +280,41 @@ done:
 	kdri_free(ctx, sorted);
 	kdri_free(ctx, w);
 	lanczos_free(ctx, &s);
+	return st;
+}
+
+/* (E2): whether the operator is a multiple of the identity; if so, c and unit vectors are the answer. */
+static kdr_status multiple_of_identity(kdr_context *ctx, const kdri_op *op, int64_t count, double *values,
+                                       double *vectors, bool *is)
+{
+	kdr_status st;
+	int64_t n = op->rows;
+	double *x = NULL, xx = 0, xy = 0, yy = 0, rest = 0;
+	KDR_TRY(KDRI_NEW(ctx, &x, 2 * n));
+	double *y = x + n;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "eigs", ATTEMPTS);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = kdri_rng_normal(&rng);
+	KDR_TRY(op->apply(ctx, op, x, 1, 1, y, 1));
+	for (int64_t i = 0; i < n; i++) {
+		xx += x[i] * x[i];
+		xy += x[i] * y[i];
+	}
+	double c = xy / xx;
+	for (int64_t i = 0; i < n; i++) {
+		yy += y[i] * y[i];
+		rest += (y[i] - c * x[i]) * (y[i] - c * x[i]);
+	}
+	*is = sqrt(rest) <= 8 * DBL_EPSILON * sqrt(yy);
+	if (*is) {
+		memset(vectors, 0, (size_t)(n * count) * sizeof *vectors);
+		for (int64_t j = 0; j < count; j++) {
+			values[j] = c;
+			vectors[j * count + j] = 1;
+		}
+	}
+done:
+	kdri_free(ctx, x);
 	return st;
 }
 
@@ -306,8 +336,12 @@ kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_w
 		return eigsh_dense(ctx, op, count, which, values, vectors);
 	kdr_status st = kdri_blas_int(ctx, n, "the size of an operator");
 	bool good = false;
+	if (st == KDR_OK)
+		st = multiple_of_identity(ctx, op, count, values, vectors, &good);
 	for (int index = 0; index < ATTEMPTS && st == KDR_OK && !good; index++)
 		st = attempt(ctx, op, count, which, tol, index, values, vectors, &good);
+	if (st == KDR_OK && !good && n <= DENSE_RESCUE)
+		return eigsh_dense(ctx, op, count, which, values, vectors);
 	if (st == KDR_OK && !good)
 		return kdri_fail(ctx, KDR_ERR_NUMERIC,
 		                 "eigenvalues: ARPACK did not find %lld pairs of a %lld x %lld operator to "

@@ -12,6 +12,7 @@
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
              double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
 
 /* Between these two, BLAS, LAPACK and ARPACK run on one thread. OpenBLAS does so of itself inside an
  * active parallel region, but neither outside nor in a team of one. The setting is the calling

@@ -105,6 +105,8 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 /* Solves L L' X = B in place, B is n x k row-major. */
 kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,
                                int64_t k, int64_t ldb);
+/* inverse.c: replaces the factor L that kdri_cholesky left by (L L')^-1, in full storage. */
+kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 
 /* --- kernels.h machinery -------------------------------------------------------------------- */
 

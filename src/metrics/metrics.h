@@ -65,6 +65,21 @@ typedef struct kdri_arc {
 kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
                         const int64_t *supply, const int64_t *demand, kdri_arc *flow, double *u, double *v);
 
+/* --- mmd.c ---------------------------------------------------------------------------------- */
+
+/* Maximum mean discrepancies, squared and biased; >= 0. */
+typedef struct kdri_mmd_value {
+	double linear;    /* kernel <a, b>: the squared distance of the means */
+	double gaussian;  /* kernel exp(-|a - b|^2 / (2 bandwidth^2)) */
+	double bandwidth; /* the median distance of two pooled rows; 0: all rows are equal */
+	bool sampled;     /* the bandwidth comes from a fixed sample of the rows */
+} kdri_mmd_value;
+/* Of the rows of x and y, which must have equally many columns. O(n^2) time, O(n) memory beside a copy of
+ * the rows; sparse rows stay sparse. */
+kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_mmd_value *out);
+/* The linear one alone, O(nnz). */
+kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out);
+
 /* --- sums ----------------------------------------------------------------------------------- */
 
 /* A sum that keeps what rounding loses (Neumaier 1974). */

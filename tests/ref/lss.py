@@ -28,7 +28,7 @@ import common as ref_common  # noqa: E402  (the tests' own: shares its name with
 from fit_ctypes import Library  # noqa: E402
 from peers import lss as peer  # noqa: E402
 
-DATA = os.environ.get("KINDRED_DATA", os.path.join(HERE, "..", "..", "..", "shared", "data"))
+DATA = os.environ.get("KINDRED_DATA") or os.path.join(HERE, "..", "..", "..", "shared", "data")
 
 
 def blobs(rng, n, d, k, spread=1.0):

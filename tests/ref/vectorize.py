@@ -30,7 +30,7 @@ RULES = dict(tokens=ASCII, min_length=3, max_length=20, stemmer="porter", strip_
 
 def data_folder():
     beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-    return Path(os.environ.get("KINDRED_DATA", beside))
+    return Path(os.environ.get("KINDRED_DATA") or beside)
 
 
 def unpack(archive, to):

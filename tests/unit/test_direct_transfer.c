@@ -242,7 +242,12 @@ static void linear__minimum__no_direction_is_lower(void **state)
 		for (int64_t i = 0; i < n * m; i++)
 			cost[i] = (double)kdri_rng_below(&rng, 3) * kdri_rng_normal(&rng); /* some are 0 */
 		kdr_mat view = kdr_mat_from_dense(x, n, d);
-		kdri_linear_options o = { (kdri_loss)(round % 2), 1, 1e-9, 1000, "test", NULL }, none = o;
+		kdri_linear_options o = { .loss = (kdri_loss)(round % 2),
+			                  .bias = 1,
+			                  .tol = 1e-9,
+			                  .max_iter = 1000,
+			                  .stage = "test" },
+		                    none = o;
 		kdri_linear_report best, other;
 		none.max_iter = 0; /* only evaluates */
 		assert_ok(ctx, kdri_linear_train(ctx, &view, m, cost, &o, w, &best));

@@ -183,6 +183,26 @@ static void eigsh__zero_and_identity__orthonormal_vectors(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Lanczos breaks down after as many steps as there are distinct eigenvalues, and which way it then goes
+ * depends on the BLAS kernels of the machine: the answer must not. */
+static void eigsh__two_distinct_eigenvalues__all_copies_found(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double d[400], w[5], *v = unit_doubles(400 * 5);
+	for (int copies = 1; copies <= 200; copies += copies < 5 ? 1 : 65) {
+		for (int i = 0; i < 400; i++)
+			d[i] = i < copies ? 2 : 1;
+		kdri_op op = { 400, 400, diagonal_apply, NULL, d };
+		assert_ok(ctx, kdri_eigsh(ctx, &op, 5, KDRI_LARGEST, 0, w, v));
+		for (int c = 0; c < 5; c++)
+			assert_near(w[c], c < copies ? 2 : 1, 1e-10);
+		assert_orthonormal(v, 400, 5, 1e-10);
+	}
+	free(v);
+	kdr_context_free(ctx);
+}
+
 static int stop_at_once(void *user, const kdr_event *event)
 {
 	(void)user;
@@ -435,6 +455,7 @@ int main(void)
 		cmocka_unit_test(eigsh__dense_and_lanczos_sizes__agree_with_eigh),
 		cmocka_unit_test(eigsh__wrong_count_or_shape__is_refused),
 		cmocka_unit_test(eigsh__zero_and_identity__orthonormal_vectors),
+		cmocka_unit_test(eigsh__two_distinct_eigenvalues__all_copies_found),
 		cmocka_unit_test(eigsh__cancelled__says_so_and_leaves_outputs),
 		cmocka_unit_test(eigsh__operator_fails__its_error_comes_through),
 		cmocka_unit_test(svds__tall_wide_and_rank_deficient__is_a_decomposition),

@@ -16,12 +16,12 @@
 
 static const double share = 0.1;
 
-kdr_status kdri_direction_open(kdr_context *ctx, const kdr_mat *x, double bias, int64_t outputs,
+kdr_status kdri_direction_open(kdr_context *ctx, const kdr_mat *x, double bias, int64_t held, int64_t outputs,
                                kdri_direction *t)
 {
 	kdr_status st;
 	int64_t nm, dm, n = kdr_mat_rows(x), d = kdr_mat_cols(x) + 1;
-	*t = (kdri_direction){ .x = x, .bias = bias, .n = n, .d = d, .m = outputs };
+	*t = (kdri_direction){ .x = x, .bias = bias, .held = held, .n = n, .d = d, .m = outputs };
 	KDR_TRY(kdri_mul(ctx, n, outputs, &nm));
 	KDR_TRY(kdri_mul(ctx, d, outputs, &dm));
 	KDR_TRY(KDRI_NEW(ctx, &t->r, dm));
@@ -102,7 +102,7 @@ static kdr_status apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
 	kdri_columns_dot(ctx, n, w, t->zp, NULL, t->partial, last);
 	for (int64_t c = 0; c < w; c++)
 		last[c] *= t->bias;
-	for (int64_t q = 0; q < t->d * w; q++)
+	for (int64_t q = 0; q < t->held * w; q++)
 		t->hp[q] += t->p[q]; /* (E1) */
 done:
 	return st;

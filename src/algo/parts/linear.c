@@ -6,7 +6,7 @@
  *   (E2)  g = w + U' a,          a_i = c_i y_i l'(y_i z_i)
  *   (E3)  H = I + U' diag(h) U,  h_i = c_i l''(y_i z_i)
  *
- *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I
+ *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I (not where the bias is free)
  *
  * f is strictly convex. A step s solves H s = -g to a tenth of |g| (direction.c) and is halved until f falls by
  * 0.01 of what g promises; with U s at hand a trial costs O(n). Near the minimum whole steps are taken, and
@@ -37,6 +37,7 @@ typedef struct newton {
 	const double *cost;
 	const kdri_linear_options *o;
 	int64_t n, d, m;        /* d with the constant feature */
+	int64_t held;           /* weights that are penalised: d, or d - 1 where the bias is free */
 	double *z, *zs, *a, *h; /* n x m */
 	double *g, *s;          /* d x m */
 	kdri_direction direction;
@@ -76,7 +77,7 @@ static kdr_status newton_new(kdr_context *ctx, newton *t)
 		t->ones[j] = 1;
 	KDR_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
 	t->busy = t->active + t->m;
-	KDR_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->m, &t->direction));
+	KDR_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->held, t->m, &t->direction));
 done:
 	return st;
 }
@@ -165,12 +166,12 @@ static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
 {
 	memset(t->step, 0, (size_t)t->m * sizeof *t->step);
 	sum_losses(ctx, t, t->f);
-	dots(ctx, t, t->d, w, w, t->ww);
+	dots(ctx, t, t->held, w, w, t->ww);
 	for (int64_t j = 0; j < t->m; j++)
 		t->f[j] += t->ww[j] / 2; /* (E1) */
 	derivatives(ctx, t);
 	kdr_status st = backward(ctx, t, t->a, t->g);
-	combine(ctx, t, t->d, NULL, t->ones, w, t->g); /* (E2) */
+	combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
 	dots(ctx, t, t->d, t->g, t->g, t->gg);
 	return st;
 }
@@ -182,8 +183,8 @@ static void search_line(kdr_context *ctx, newton *t, const double *w)
 {
 	int64_t m = t->m;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
-	dots(ctx, t, t->d, w, t->s, t->ws);
-	dots(ctx, t, t->d, t->s, t->s, t->ss);
+	dots(ctx, t, t->held, w, t->s, t->ws);
+	dots(ctx, t, t->held, t->s, t->s, t->ss);
 	for (int64_t j = 0; j < m; j++) {
 		t->busy[j] = t->active[j];
 		t->step[j] = t->active[j];
@@ -227,7 +228,8 @@ static bool still_active(newton *t)
 	bool any = false;
 	for (int64_t j = 0; j < t->m; j++) {
 		double tol = t->o->tol;
-		bool steep = t->gg[j] > tol * tol * t->g0[j], far = t->gg[j] > 2 * tol * t->f[j]; /* (E4) */
+		bool steep = t->gg[j] > tol * tol * t->g0[j],
+		     far = t->held == t->d && t->gg[j] > 2 * tol * t->f[j]; /* (E4) */
 		t->active[j] = (steep || far) && t->gg[j] > DBL_MIN;
 		any = any || t->active[j];
 	}
@@ -293,6 +295,7 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs
 		     .n = kdr_mat_rows(x),
 		     .d = kdr_mat_cols(x) + 1,
 		     .m = outputs };
+	t.held = options->free_bias ? t.d - 1 : t.d;
 	KDR_TRY(newton_new(ctx, &t));
 	KDR_TRY(minimise(ctx, &t, w, report));
 done:

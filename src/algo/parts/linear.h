@@ -7,7 +7,7 @@
  *   squared hinge    loss(z) = max(0, 1 - z)^2        (LIBLINEAR's L2R_L2LOSS_SVC)
  *   logistic         loss(z) = log(1 + exp(-z))       (LIBLINEAR's L2R_LR)
  *
- * As there, the weight of the constant feature `bias` is penalised like the others. */
+ * As there, the weight of the constant feature `bias` is penalised like the others, unless free_bias is set. */
 #ifndef KDRI_LINEAR_H
 #define KDRI_LINEAR_H
 
@@ -17,9 +17,10 @@ typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss
 
 typedef struct kdri_linear_options {
 	kdri_loss loss;
-	double bias; /* value of the constant feature; 0: none */
-	/* Stop when the gradient is at most this share of its length at w = 0, and the value is certain to be
-	 * within this share of the least. */
+	double bias;    /* value of the constant feature; 0: none */
+	bool free_bias; /* its weight is not penalised (scikit-learn's other solvers) */
+	/* Stop when the gradient is at most this share of its length at w = 0, and, unless the bias is free, the
+	 * value is certain to be within this share of the least. */
 	double tol;
 	int64_t max_iter;  /* Newton steps */
 	const char *stage; /* name for progress events */

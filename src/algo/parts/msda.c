@@ -1,0 +1,234 @@
+/* Marginalised stacked denoising autoencoders (mSDA). SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation.
+ * ICML 2012; as used by [ZZL19], which says more in mtcfir.c.
+ *
+ * A layer is the linear map that best restores samples x (in R^d) from copies of which each feature was set
+ * to zero with probability p, in the limit of infinitely many copies, followed by tanh. A constant feature,
+ * never corrupted, gives it a bias. With X (n x d), xbar the mean sample, Xc = X - 1 xbar', q = 1 - p,
+ * s_j = sum_i x_ij^2 and Delta = diag(p q s + ridge), the normal equations W = E[P] E[Q]^-1 [ZZL19, eqs. 4-6]
+ * become, with the bias eliminated (which centres the data),
+ *
+ *   (E1)  W = q Xc'Xc (q^2 Xc'Xc + Delta)^-1,   b = xbar - q W xbar,   h(x) = tanh(W x + b)
+ *
+ * Writing Q = q^2 Xc'Xc + Delta, q^2 Xc'Xc = Q - Delta gives the form of msda_features.c,
+ *
+ *   (E2)  W = (I - Delta Q^-1) / q
+ *
+ * and the Woodbury identity that of msda_samples.c, for fewer samples than features,
+ *
+ *   (E3)  G = q^2 Xc Delta^-1 Xc',   R = (I + G)^-1,   Delta Q^-1 Xc' = Xc' R
+ *
+ * Both are one Cholesky factorisation of the smaller side. Features that are zero in all samples would make
+ * Q singular; they stay zero: their Delta is taken as 1.
+ *
+ * n  n       p  p      s      square     Delta  delta
+ * d  d       q  q      xbar   mean       h      h
+ */
+#include "algo/parts/msda_work.h"
+
+const char *const kdri_precision_names[] = { "auto", "double", "single", NULL };
+enum { PRECISION_AUTO, PRECISION_DOUBLE, PRECISION_SINGLE };
+
+static const char stage[] = "features";
+
+bool kdri_precision_single(const kdr_options *options, int64_t samples)
+{
+	int precision = kdri_opt_choice(options, "precision");
+	return precision == PRECISION_SINGLE || (precision == PRECISION_AUTO && kdri_single_above(samples));
+}
+
+kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t samples)
+{
+	return (kdri_msda_options){ .layers = kdri_opt_int(options, "layers"),
+		                    .noise = kdri_opt_real(options, "noise"),
+		                    .ridge = kdri_opt_real(options, "ridge"),
+		                    .single = kdri_precision_single(options, samples) };
+}
+
+/* --- tanh --------------------------------------------------------------------------------------------- */
+
+void kdri_tanh(double *v, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		v[i] = tanh(v[i]);
+}
+
+/* tanh in single precision to two units in the last place, without branches, so that it is done in vectors:
+ * x + x^3 P(x^2) near zero, 1 - 2 / (e^2x + 1) elsewhere, e^y by 2^k e^r with |r| <= ln 2 / 2 (polynomials of
+ * Cephes, S. L. Moshier). */
+static inline float tanh_of(float x)
+{
+	float a = fabsf(x), y = 2 * (a < 10 ? a : 10), x2 = x * x;
+	float near =
+	        x + x * x2 *
+	                    ((((-5.70498872745e-3f * x2 + 2.06390887954e-2f) * x2 - 5.37397155531e-2f) * x2 +
+	                      1.33314422036e-1f) *
+	                             x2 -
+	                     3.33332819422e-1f);
+	int32_t k = (int32_t)(y * 1.44269504089f + 0.5f), bits = (k + 127) << 23;
+	float r = (y - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f, power;
+	memcpy(&power, &bits, sizeof power);
+	float e = (((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r +
+	             4.1665795894e-2f) *
+	                    r +
+	            1.6666665459e-1f) *
+	                   r +
+	           5.0000001201e-1f) *
+	                  r * r +
+	          r + 1;
+	float far = 1 - 2 / (e * power + 1);
+	return a < 0.625f ? near : copysignf(far, x);
+}
+
+KDRI_KERNEL void kdri_tanhf(float *v, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		v[i] = tanh_of(v[i]);
+}
+
+void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
+{
+	if (!h->single)
+		kdri_tanh(v, count);
+	kdri_block_write(h, i, j, count, v);
+	if (h->single)
+		kdri_tanhf((float *)h->data + i * h->stride + j, count);
+}
+
+/* --- statistics --------------------------------------------------------------------------------------- */
+
+/* The sums over the rows of a chunk: of the entries, then of their squares. */
+static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+{
+	double *squares = sum + w->d;
+	memset(sum, 0, (size_t)(2 * w->d) * sizeof *sum);
+	for (int64_t i = begin; i < end; i++) {
+		if (w->sparse) {
+			const kdr_csr *x = &w->x->as.csr;
+			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++) {
+				sum[x->col[p]] += x->val[p];
+				squares[x->col[p]] += x->val[p] * x->val[p];
+			}
+		} else {
+			for (int64_t j = 0; j < w->d; j++) {
+				double v = kdri_block_get(&w->h, i, j);
+				sum[j] += v;
+				squares[j] += v * v;
+			}
+		}
+	}
+}
+
+static void find_statistics(kdri_msda *w)
+{
+	int64_t d = w->d, chunks = kdri_chunks(w->n);
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic)
+	for (int64_t c = 0; c < chunks; c++)
+		sum_chunk(w, kdri_chunk_begin(w->n, chunks, c), kdri_chunk_begin(w->n, chunks, c + 1),
+		          w->sums + 2 * d * c);
+	for (int64_t j = 0; j < d; j++) {
+		double sum = 0, square = 0;
+		for (int64_t c = 0; c < chunks; c++) {
+			sum += w->sums[2 * d * c + j];
+			square += w->sums[2 * d * c + d + j];
+		}
+		w->mean[j] = sum / (double)w->n;
+		w->square[j] = square;
+		w->delta[j] = square > 0 ? w->p * w->q * square + w->ridge : 1;
+	}
+}
+
+void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
+                      const kdri_block *to)
+{
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (to->rows * to->cols > 1 << 14)
+	for (int64_t i = 0; i < to->rows; i++)
+		for (int64_t j = 0; j < to->cols; j++) {
+			double v = (kdri_block_get(&w->h, row + i, col + j) - shift * w->mean[col + j]) *
+			           (scale ? scale[col + j] : 1);
+			if (to->single)
+				((float *)to->data)[i * to->stride + j] = (float)v;
+			else
+				((double *)to->data)[i * to->stride + j] = v;
+		}
+}
+
+static double saturated_share(const kdri_msda *w)
+{
+	int64_t count = 0;
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) reduction(+ : count)
+	for (int64_t i = 0; i < w->n; i++)
+		for (int64_t j = 0; j < w->d; j++)
+			count += fabs(kdri_block_get(&w->h, i, j)) > 0.99;
+	return (double)count / ((double)w->n * (double)w->d);
+}
+
+/* --- the layers --------------------------------------------------------------------------------------- */
+
+static bool by_features(const kdri_msda *w, kdri_side side)
+{
+	return side == KDRI_SIDE_FEATURES || (side == KDRI_SIDE_SMALLER && w->d <= w->n);
+}
+
+static kdr_status start(kdri_msda *w, bool single)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	KDR_TRY(KDRI_NEW(ctx, &w->mean, w->d));
+	KDR_TRY(KDRI_NEW(ctx, &w->square, w->d));
+	KDR_TRY(KDRI_NEW(ctx, &w->delta, w->d));
+	KDR_TRY(KDRI_NEW(ctx, &w->offset, w->d));
+	KDR_TRY(KDRI_NEW(ctx, &w->sums, 2 * w->d * kdri_chunks(w->n)));
+	if (w->sparse) {
+		kdr_mat trained = *w->x;
+		trained.as.csr.rows = w->n;
+		KDR_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
+	}
+	KDR_TRY(kdri_block_new(ctx, w->m, w->d, single, &w->h));
+	for (int64_t i = 0; i < w->m && !w->sparse; i++)
+		kdri_block_write(&w->h, i, 0, w->d, w->x->as.dense.data + i * w->x->as.dense.stride);
+done:
+	return st;
+}
+
+kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, const kdri_msda_options *o,
+                         kdri_layer_fn *use, void *user, kdri_msda_info *info)
+{
+	kdr_status st;
+	kdri_msda w = { .ctx = ctx,
+		        .p = o->noise,
+		        .q = 1 - o->noise,
+		        .ridge = o->ridge,
+		        .n = train,
+		        .m = kdr_mat_rows(x),
+		        .d = kdr_mat_cols(x),
+		        .x = x,
+		        .xt.view = kdr_mat_from_dense(NULL, 0, 0),
+		        .sparse = x->kind == KDR_MAT_CSR };
+	*info = (kdri_msda_info){ 0 };
+	if (w.sparse && o->layers == 0) /* nothing dense is needed */
+		return use(ctx, user, 0, x, NULL);
+	KDR_TRY(start(&w, o->single));
+	KDR_TRY(use(ctx, user, 0, w.sparse ? x : NULL, w.sparse ? NULL : &w.h));
+	for (int64_t layer = 1; layer <= o->layers; layer++) {
+		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))
+			break;
+		find_statistics(&w);
+		KDR_TRY(by_features(&w, o->side) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
+		w.sparse = false;
+		info->layers = layer;
+		info->saturated = fmax(info->saturated, saturated_share(&w));
+		KDR_TRY(use(ctx, user, layer, NULL, &w.h));
+	}
+	info->flops = w.flops;
+done:
+	kdri_free(ctx, w.mean);
+	kdri_free(ctx, w.square);
+	kdri_free(ctx, w.delta);
+	kdri_free(ctx, w.offset);
+	kdri_free(ctx, w.sums);
+	kdri_own_free(ctx, &w.xt);
+	kdri_block_free(ctx, &w.h);
+	return st;
+}

@@ -1,0 +1,149 @@
+/* A layer of mSDA through a matrix of features x features. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With Q, Delta and W of msda.c, rows of X being samples:
+ *
+ *   (E4)  Q = q^2 Xc'Xc + diag(Delta)         sparse: X'X - n xbar xbar'; dense: from centred blocks of rows
+ *   (E5)  W' = (I - Q^-1 diag(Delta)) / q     in the place of Q
+ *   (E6)  b = xbar - q W xbar
+ *   (E7)  H = tanh(X W' + 1 b')               sparse X times dense W', or blocks of rows
+ *
+ * n d^2 flops for (E4), d^3 for (E5), 2 n d^2 for (E7); on a sparse X only (E5) and 2 nnz d. Q and its inverse
+ * are double in any precision, and W' is single only where H is its other factor. */
+#include "algo/parts/lss.h"
+#include "algo/parts/msda_work.h"
+
+enum { ROWS = 1024, SPARSE_ROWS = 256 };
+
+/* (E4) */
+static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
+{
+	kdr_status st = KDR_OK;
+	kdri_block part = { 0 };
+	int64_t d = w->d;
+	double *at = q->data, q2 = w->q * w->q;
+	if (w->sparse) {
+		kdr_csr rows = w->x->as.csr;
+		rows.rows = w->n;
+		KDR_TRY(kdri_sparse_gram(w->ctx, &w->xt.view.as.csr, &rows, NULL, q));
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+		for (int64_t i = 0; i < d; i++)
+			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, d);
+	} else {
+		KDR_TRY(kdri_block_new(w->ctx, KDRI_MIN(ROWS, w->n), d, w->h.single, &part));
+		for (int64_t i = 0; i < w->n; i += ROWS) {
+			kdri_block rows = kdri_block_part(&part, 0, 0, KDRI_MIN(ROWS, w->n - i), d);
+			kdri_msda_centre(w, i, 0, 1, NULL, &rows);
+			KDR_TRY(kdri_block_syrk(w->ctx, true, 1, &rows, i > 0, q));
+		}
+		w->flops += (double)w->n * (double)d * (double)d;
+	}
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+	for (int64_t i = 0; i < d; i++) {
+		for (int64_t j = 0; j < d; j++)
+			at[i * d + j] *= q2;
+		at[i * d + i] += w->delta[i];
+	}
+done:
+	kdri_block_free(w->ctx, &part);
+	return st;
+}
+
+/* (E5), (E6): `q` holds Q^-1 and becomes W'. */
+static void fill_weights(const kdri_msda *w, double *q)
+{
+	int64_t d = w->d;
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+	for (int64_t i = 0; i < d; i++) {
+		double dot = 0; /* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q */
+		for (int64_t j = 0; j < d; j++)
+			dot += q[i * d + j] * w->mean[j];
+		w->offset[i] = w->delta[i] * dot;
+		for (int64_t j = 0; j < d; j++)
+			q[i * d + j] = ((i == j) - q[i * d + j] * w->delta[j]) / w->q;
+	}
+}
+
+/* (E7) on a sparse X */
+static kdr_status apply_sparse(kdri_msda *w, const double *weights)
+{
+	kdr_status st;
+	double *part = NULL;
+	int64_t d = w->d;
+	KDR_TRY(KDRI_NEW(w->ctx, &part, SPARSE_ROWS * d));
+	for (int64_t i = 0; i < w->m; i += SPARSE_ROWS) {
+		int64_t rows = KDRI_MIN(SPARSE_ROWS, w->m - i);
+		kdr_mat x = kdri_rows(w->x, i, i + rows);
+		KDR_TRY(kdri_mat_mul(w->ctx, &x, weights, d, d, part, d));
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+		for (int64_t r = 0; r < rows; r++) {
+			kdri_axpy(1, w->offset, part + r * d, d);
+			kdri_msda_put(&w->h, i + r, 0, d, part + r * d);
+		}
+	}
+done:
+	kdri_free(w->ctx, part);
+	return st;
+}
+
+/* h[i] = tanh(from + offset) for a row of the block `from`. */
+static void put_row(const kdri_msda *w, int64_t i, const kdri_block *from, int64_t r)
+{
+	if (w->h.single) {
+		const float *v = (const float *)from->data + r * from->stride;
+		float *to = (float *)w->h.data + i * w->h.stride;
+		for (int64_t j = 0; j < w->d; j++)
+			to[j] = v[j] + (float)w->offset[j];
+		kdri_tanhf(to, w->d);
+	} else {
+		const double *v = (const double *)from->data + r * from->stride;
+		double *to = (double *)w->h.data + i * w->h.stride;
+		for (int64_t j = 0; j < w->d; j++)
+			to[j] = v[j] + w->offset[j];
+		kdri_tanh(to, w->d);
+	}
+}
+
+/* (E7) on H, in place */
+static kdr_status apply_dense(kdri_msda *w, const kdri_block *weights)
+{
+	kdr_status st;
+	kdri_block part = { 0 };
+	int64_t d = w->d;
+	KDR_TRY(kdri_block_new(w->ctx, KDRI_MIN(ROWS, w->m), d, w->h.single, &part));
+	for (int64_t i = 0; i < w->m; i += ROWS) {
+		int64_t rows = KDRI_MIN(ROWS, w->m - i);
+		kdri_block in = kdri_block_part(&w->h, i, 0, rows, d);
+		kdri_block out = kdri_block_part(&part, 0, 0, rows, d);
+		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &in, weights, 0, &out));
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+		for (int64_t r = 0; r < rows; r++)
+			put_row(w, i + r, &out, r);
+	}
+	w->flops += 2 * (double)w->m * (double)d * (double)d;
+done:
+	kdri_block_free(w->ctx, &part);
+	return st;
+}
+
+kdr_status kdri_msda_by_features(kdri_msda *w)
+{
+	kdr_status st;
+	kdri_block q = { 0 };
+	int64_t d = w->d;
+	KDR_TRY(kdri_block_new(w->ctx, d, d, false, &q));
+	KDR_TRY(fill_q(w, &q));
+	KDR_TRY(kdri_cholesky(w->ctx, d, q.data, d));
+	KDR_TRY(kdri_cholesky_inverse(w->ctx, d, q.data, d));
+	w->flops += (double)d * (double)d * (double)d;
+	fill_weights(w, q.data);
+	if (w->sparse) {
+		KDR_TRY(apply_sparse(w, q.data));
+	} else {
+		if (w->h.single)
+			kdri_block_narrow(&q);
+		KDR_TRY(apply_dense(w, &q));
+	}
+done:
+	kdri_block_free(w->ctx, &q);
+	return st;
+}

@@ -1,0 +1,259 @@
+/* Products in double or single precision. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * As in blas.c, C is cut into tiles of a fixed size, each done by one thread with single-threaded BLAS, so
+ * that nothing depends on the number of threads. A tile of 384 x 384 with inner dimension k costs
+ * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte.
+ *
+ * Symmetric products compute the tiles of the lower triangle. Where A is single and C is double a tile goes
+ * to a buffer of its thread first. */
+#include "linalg/block.h"
+
+#include "linalg/lapack.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { TILE = 384, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+
+/* Products of fewer flops are done before the threads are awake. */
+static const double serial_flops = 1e5;
+
+static int my_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
+kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool single, kdri_block *out)
+{
+	kdr_status st;
+	int64_t count;
+	void *data = NULL;
+	KDR_TRY(kdri_mul(ctx, rows, cols, &count));
+	KDR_TRY(kdri_alloc(ctx, &data, count, single ? sizeof(float) : sizeof(double)));
+	*out = (kdri_block){ rows, cols, cols, single, data };
+done:
+	return st;
+}
+
+void kdri_block_free(kdr_context *ctx, kdri_block *b)
+{
+	kdri_free(ctx, b->data);
+	*b = (kdri_block){ 0 };
+}
+
+static void *entry(const kdri_block *b, int64_t i, int64_t j)
+{
+	return b->single ? (void *)((float *)b->data + i * b->stride + j)
+	                 : (void *)((double *)b->data + i * b->stride + j);
+}
+
+kdri_block kdri_block_part(const kdri_block *b, int64_t row, int64_t col, int64_t rows, int64_t cols)
+{
+	return (kdri_block){ rows, cols, b->stride, b->single, entry(b, row, col) };
+}
+
+kdri_block kdri_block_of(double *data, int64_t rows, int64_t cols, int64_t stride)
+{
+	return (kdri_block){ rows, cols, stride, false, data };
+}
+
+void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, double *to)
+{
+	if (!b->single) {
+		memcpy(to, entry(b, i, j), (size_t)count * sizeof *to);
+		return;
+	}
+	const float *from = entry(b, i, j);
+	for (int64_t p = 0; p < count; p++)
+		to[p] = from[p];
+}
+
+void kdri_block_write(const kdri_block *b, int64_t i, int64_t j, int64_t count, const double *from)
+{
+	if (!b->single) {
+		memcpy(entry(b, i, j), from, (size_t)count * sizeof *from);
+		return;
+	}
+	float *to = entry(b, i, j);
+	for (int64_t p = 0; p < count; p++)
+		to[p] = (float)from[p];
+}
+
+void kdri_block_narrow(kdri_block *b)
+{
+	enum { PIECE = 512 };
+	double piece[PIECE];
+	float narrow[PIECE];
+	if (b->single)
+		return;
+	/* Bytes are copied out before they are overwritten, and never written ahead of those still to come. */
+	for (int64_t at = 0, count = b->rows * b->cols; at < count; at += PIECE) {
+		int64_t m = KDRI_MIN(PIECE, count - at);
+		memcpy(piece, (char *)b->data + at * (int64_t)sizeof(double), (size_t)m * sizeof(double));
+		for (int64_t p = 0; p < m; p++)
+			narrow[p] = (float)piece[p];
+		memcpy((char *)b->data + at * (int64_t)sizeof(float), narrow, (size_t)m * sizeof(float));
+	}
+	b->single = true;
+}
+
+/* C = alpha op(A) op(B) + beta C for one tile; the blocks are the operands' parts. */
+static void multiply(bool trans_a, bool trans_b, int64_t k, double alpha, const kdri_block *a,
+                     const kdri_block *b, double beta, const kdri_block *c)
+{
+	CBLAS_TRANSPOSE ta = trans_a ? CblasTrans : CblasNoTrans, tb = trans_b ? CblasTrans : CblasNoTrans;
+	if (c->single)
+		cblas_sgemm(CblasRowMajor, ta, tb, (int)c->rows, (int)c->cols, (int)k, (float)alpha, a->data,
+		            (int)a->stride, b->data, (int)b->stride, (float)beta, c->data, (int)c->stride);
+	else
+		cblas_dgemm(CblasRowMajor, ta, tb, (int)c->rows, (int)c->cols, (int)k, alpha, a->data,
+		            (int)a->stride, b->data, (int)b->stride, beta, c->data, (int)c->stride);
+}
+
+static kdr_status check_sizes(kdr_context *ctx, int64_t k, int64_t a, int64_t b, int64_t c)
+{
+	kdr_status st;
+	KDR_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
+	KDR_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(a, b), c), "the stride of a matrix"));
+done:
+	return st;
+}
+
+/* Rows begin.. of op(A), `count` of them. */
+static kdri_block op_rows(const kdri_block *a, bool trans, int64_t begin, int64_t count)
+{
+	return trans ? kdri_block_part(a, 0, begin, a->rows, count)
+	             : kdri_block_part(a, begin, 0, count, a->cols);
+}
+
+kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, const kdri_block *a,
+                           const kdri_block *b, double beta, const kdri_block *c)
+{
+	kdr_status st;
+	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
+	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
+	int64_t down = (m + TILE - 1) / TILE, across = (n + TILE - 1) / TILE;
+	int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(ctx->threads) \
+        schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
+	for (int64_t t = 0; t < down * across; t++) {
+		int64_t i = t / across * TILE, j = t % across * TILE;
+		int64_t rows = KDRI_MIN(TILE, m - i), cols = KDRI_MIN(TILE, n - j);
+		kdri_block left = op_rows(a, trans_a, i, rows), right = op_rows(b, !trans_b, j, cols);
+		kdri_block to = kdri_block_part(c, i, j, rows, cols);
+		multiply(trans_a, trans_b, k, alpha, &left, &right, beta, &to);
+	}
+	kdri_serial_end(before);
+done:
+	return st;
+}
+
+/* C = beta C + T, T in single precision with stride TILE. */
+static void add_tile(const kdri_block *c, double beta, const float *t)
+{
+	for (int64_t i = 0; i < c->rows; i++) {
+		double *to = (double *)c->data + i * c->stride;
+		for (int64_t j = 0; j < c->cols; j++)
+			to[j] = (beta == 0 ? 0 : beta * to[j]) + (double)t[i * TILE + j];
+	}
+}
+
+kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdri_block *a, double beta,
+                           const kdri_block *c)
+{
+	kdr_status st;
+	float *room = NULL;
+	int64_t n = c->rows, k = trans ? a->rows : a->cols;
+	bool mixed = a->single && !c->single;
+	int64_t side = (n + TILE - 1) / TILE, tiles = side * (side + 1) / 2;
+	KDR_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
+	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * TILE * TILE : 0));
+	int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(ctx->threads) \
+        schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
+	for (int64_t t = 0; t < tiles; t++) {
+		int64_t row = 0, col = t;
+		for (; col > row; row++)
+			col -= row + 1;
+		int64_t i = row * TILE, j = col * TILE;
+		int64_t rows = KDRI_MIN(TILE, n - i), cols = KDRI_MIN(TILE, n - j);
+		kdri_block left = op_rows(a, trans, i, rows), right = op_rows(a, trans, j, cols);
+		kdri_block to = kdri_block_part(c, i, j, rows, cols);
+		float *own = room + (mixed ? (int64_t)my_thread() * TILE * TILE : 0);
+		kdri_block tile = { rows, cols, TILE, true, own };
+		multiply(trans, !trans, k, alpha, &left, &right, mixed ? 0 : beta, mixed ? &tile : &to);
+		if (mixed)
+			add_tile(&to, beta, own);
+	}
+	kdri_serial_end(before);
+	kdri_block_mirror(ctx, c);
+done:
+	kdri_free(ctx, room);
+	return st;
+}
+
+void kdri_block_mirror(kdr_context *ctx, const kdri_block *c)
+{
+	enum { SIDE = 64 }; /* a tile of each triangle stays in the nearest cache */
+	int64_t n = c->rows, side = (n + SIDE - 1) / SIDE;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 256)
+	for (int64_t row = 0; row < side; row++)
+		for (int64_t col = 0; col <= row; col++)
+			for (int64_t i = row * SIDE; i < KDRI_MIN(n, (row + 1) * SIDE); i++)
+				for (int64_t j = col * SIDE; j < KDRI_MIN(i, (col + 1) * SIDE); j++) {
+					if (c->single)
+						((float *)c->data)[j * c->stride + i] =
+						        ((float *)c->data)[i * c->stride + j];
+					else
+						((double *)c->data)[j * c->stride + i] =
+						        ((double *)c->data)[i * c->stride + j];
+				}
+}
+
+void kdri_block_clip(kdr_context *ctx, const kdri_block *c)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (c->rows * c->cols > 1 << 14)
+	for (int64_t i = 0; i < c->rows; i++)
+		for (int64_t j = 0; j < c->cols; j++) {
+			if (c->single)
+				((float *)c->data)[i * c->stride + j] =
+				        fmaxf(((float *)c->data)[i * c->stride + j], 0);
+			else
+				((double *)c->data)[i * c->stride + j] =
+				        fmax(((double *)c->data)[i * c->stride + j], 0);
+		}
+}
+
+kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k, int64_t ldx,
+                          double *y, int64_t ldy)
+{
+	kdr_status st;
+	double *room = NULL;
+	if (!a->single)
+		return kdri_gemm(ctx, false, false, a->rows, k, a->cols, 1, a->data, a->stride, x, ldx, 0, y,
+		                 ldy);
+	KDR_TRY(check_sizes(ctx, WIDEN_COLS, ldx, ldy, 0));
+	KDR_TRY(KDRI_NEW(ctx, &room, (int64_t)ctx->threads * WIDEN_ROWS * WIDEN_COLS));
+	int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+	for (int64_t i = 0; i < a->rows; i += WIDEN_ROWS) {
+		double *wide = room + (int64_t)my_thread() * WIDEN_ROWS * WIDEN_COLS;
+		int64_t rows = KDRI_MIN(WIDEN_ROWS, a->rows - i);
+		for (int64_t j = 0; j < a->cols; j += WIDEN_COLS) {
+			int64_t cols = KDRI_MIN(WIDEN_COLS, a->cols - j);
+			for (int64_t r = 0; r < rows; r++)
+				kdri_block_read(a, i + r, j, cols, wide + r * WIDEN_COLS);
+			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)k, (int)cols,
+			            1, wide, WIDEN_COLS, x + j * ldx, (int)ldx, j > 0, y + i * ldy, (int)ldy);
+		}
+	}
+	kdri_serial_end(before);
+done:
+	kdri_free(ctx, room);
+	return st;
+}

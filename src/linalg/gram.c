@@ -1,0 +1,66 @@
+/* The Gram matrix of sparse rows. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  c_ik = sum over j in row i of x_ij w_j x_kj,   k <= i, from column j of X, a row of its transpose
+ *
+ * An entry of X meets the earlier entries of its column: sum_j nnz_j^2 multiply-adds, half of that by
+ * symmetry, each a scattered access to one row of c, which stays in the cache. Every number is one sum in
+ * increasing j. */
+#include "linalg/block.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* row[k] = (E1) for k <= last, of row i of y. */
+static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const double *weight, int64_t last,
+                     double *row)
+{
+	memset(row, 0, (size_t)(last + 1) * sizeof *row);
+	for (int64_t p = y->rowptr[i]; p < y->rowptr[i + 1]; p++) {
+		int32_t j = y->col[p];
+		double v = y->val[p] * (weight ? weight[j] : 1);
+		for (int64_t s = xt->rowptr[j]; s < xt->rowptr[j + 1] && xt->col[s] <= last; s++)
+			row[xt->col[s]] += v * xt->val[s];
+	}
+}
+
+/* Rows of c from those of y, each up to the diagonal (lower) or whole. */
+static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
+                           bool lower, const kdri_block *c)
+{
+	kdr_status st;
+	double *room = NULL;
+	int64_t size;
+	KDR_TRY(kdri_mul(ctx, c->cols, ctx->threads, &size));
+	KDR_TRY(KDRI_NEW(ctx, &room, size));
+	/* The last rows are the longest: they come first. */
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
+	for (int64_t back = 0; back < y->rows; back++) {
+		int thread = 0;
+#ifdef _OPENMP
+		thread = omp_get_thread_num();
+#endif
+		int64_t i = y->rows - 1 - back, last = lower ? i : c->cols - 1;
+		double *row = room + thread * c->cols;
+		gram_row(y, i, xt, weight, last, row);
+		kdri_block_write(c, i, 0, last + 1, row);
+	}
+done:
+	kdri_free(ctx, room);
+	return st;
+}
+
+kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
+                            const kdri_block *c)
+{
+	kdr_status st = products(ctx, x, xt, weight, true, c);
+	if (st == KDR_OK)
+		kdri_block_mirror(ctx, c);
+	return st;
+}
+
+kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
+                             const kdri_block *c)
+{
+	return products(ctx, y, xt, weight, false, c);
+}

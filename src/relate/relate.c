@@ -1,0 +1,148 @@
+/* kdr_relate: every measure of every task and pair. SPDX-License-Identifier: BSD-3-Clause */
+#include "relate/relate.h"
+
+#include <stdio.h>
+
+#include "metrics/metrics.h"
+
+static const char stage[] = "relate";
+
+void kdr_relate_default(kdr_relate_options *options)
+{
+	*options = (kdr_relate_options){ .rare = 0.1, .ridge = 1, .folds = 5, .most_rows = 4000 };
+}
+
+static kdr_status check(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_relate_options *o)
+{
+	kdr_status st = KDR_OK;
+	if (count < 1 || !x)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "relate: no task was given: at least one is needed");
+	if (!(o->rare >= 0 && o->rare <= 1) || !(o->ridge > 0) || o->folds < 2 || o->most_rows < 2)
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "relate: rare %g, ridge %g, folds %lld, most rows %lld: 0 to 1, above 0, at least "
+		        "2 and at least 2 are allowed",
+		        o->rare, o->ridge, (long long)o->folds, (long long)o->most_rows);
+	for (int64_t t = 0; t < count; t++) {
+		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) != kdr_mat_cols(&x[0]))
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "relate: task %lld has %lld rows and %lld columns: at least one row and "
+			        "the %lld columns of the first are needed",
+			        (long long)t + 1, (long long)kdr_mat_rows(&x[t]),
+			        (long long)kdr_mat_cols(&x[t]), (long long)kdr_mat_cols(&x[0]));
+		char name[32];
+		snprintf(name, sizeof name, "%lld", (long long)t + 1);
+		KDR_TRY(kdri_mat_check_finite(ctx, &x[t], name));
+	}
+done:
+	return st;
+}
+
+/* At most `most` rows, spread evenly; `own` holds them where some are left out. */
+static kdr_status thin(kdr_context *ctx, const kdr_mat *x, int64_t most, kdri_own *own, kdr_mat *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(x), *rows = NULL;
+	*out = *x;
+	if (n <= most)
+		return KDR_OK;
+	KDR_TRY(KDRI_NEW(ctx, &rows, most));
+	/* One of each of `most` equal stretches, so that data sorted by class keep their shares. The seed is fixed:
+	 * a measure of data must not change with the seed of a run. */
+	kdri_rng rng = kdri_rng_stream(1, stage, (uint64_t)n);
+	for (int64_t k = 0; k < most; k++) {
+		int64_t begin = kdri_chunk_begin(n, most, k), end = kdri_chunk_begin(n, most, k + 1);
+		rows[k] = begin + kdri_rng_below(&rng, end - begin);
+	}
+	KDR_TRY(kdri_mat_take(ctx, x, rows, most, own));
+	*out = own->view;
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+static kdr_status measure_pair(kdr_context *ctx, const kdr_mat *x, const kdr_relate_options *o,
+                               int64_t *const *counts, kdr_relate_pair *p)
+{
+	kdr_status st;
+	int64_t d = kdr_mat_cols(x), either = 0;
+	kdri_own a = { .view = kdr_mat_from_dense(NULL, 0, 0) }, b = a;
+	kdr_mat xa, xb;
+	for (int64_t j = 0; j < d; j++) {
+		p->shared += counts[p->a][j] > 0 && counts[p->b][j] > 0;
+		either += counts[p->a][j] > 0 || counts[p->b][j] > 0;
+	}
+	p->overlap = either > 0 ? (double)p->shared / (double)either : NAN;
+	KDR_TRY(kdri_a_distance(ctx, &x[p->a], &x[p->b], o->ridge, o->folds, &p->a_distance));
+	p->mmd_linear = p->mmd_gaussian = p->bandwidth = NAN;
+	if (!o->no_mmd) {
+		kdri_mmd_value v;
+		KDR_TRY(thin(ctx, &x[p->a], o->most_rows, &a, &xa));
+		KDR_TRY(thin(ctx, &x[p->b], o->most_rows, &b, &xb));
+		KDR_TRY(kdri_mmd(ctx, &xa, &xb, &v));
+		KDR_TRY(kdri_mmd_linear(ctx, &x[p->a], &x[p->b], &p->mmd_linear));
+		p->mmd_gaussian = v.gaussian;
+		p->bandwidth = v.bandwidth;
+	}
+done:
+	kdri_own_free(ctx, &a);
+	kdri_own_free(ctx, &b);
+	return st;
+}
+
+static kdr_status measure(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_relate_options *o,
+                          int64_t **counts, kdr_relate_task *tasks, kdr_relate_pair *pairs)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = kdr_mat_cols(x), k = 0, total = count * (count - 1) / 2;
+	for (int64_t t = 0; t < count; t++) {
+		int64_t n = kdr_mat_rows(&x[t]);
+		KDR_TRY(KDRI_NEW(ctx, &counts[t], d));
+		kdri_feature_counts(&x[t], counts[t]);
+		tasks[t] = (kdr_relate_task){
+			.samples = n,
+			.features = d,
+			.complexity = kdri_complexity(counts[t], d, n, o->rare, false),
+			.complexity_observed = kdri_complexity(counts[t], d, n, o->rare, true),
+		};
+		for (int64_t j = 0; j < d; j++)
+			tasks[t].observed += counts[t][j] > 0;
+	}
+	for (int64_t b = 1; b < count; b++)
+		for (int64_t a = 0; a < b; a++, k++) {
+			pairs[k] = (kdr_relate_pair){ .a = a, .b = b };
+			KDR_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
+			if (kdri_iteration(ctx, stage, k + 1, total, NAN)) {
+				st = kdri_fail(ctx, KDR_ERR_NUMERIC,
+				               "relate: stopped after %lld of %lld pairs", (long long)k + 1,
+				               (long long)total);
+				goto done;
+			}
+		}
+done:
+	return st;
+}
+
+kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_relate_options *options,
+                      kdr_relate_task *tasks, kdr_relate_pair *pairs)
+{
+	kdr_status st;
+	kdr_relate_options o;
+	int64_t **counts = NULL;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	kdr_relate_default(&o);
+	if (options)
+		o = *options;
+	KDR_TRY(check(ctx, x, count, &o));
+	KDR_TRY(KDRI_NEW0(ctx, &counts, count));
+	kdri_stage_start(ctx, stage, count * (count - 1) / 2);
+	st = measure(ctx, x, count, &o, counts, tasks, pairs);
+	kdri_stage_end(ctx, stage);
+done:
+	for (int64_t t = 0; counts && t < count; t++)
+		kdri_free(ctx, counts[t]);
+	kdri_free(ctx, counts);
+	return st;
+}

@@ -1,0 +1,24 @@
+/* Measures of data sets and of pairs of them, inside the library. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_RELATE_H
+#define KDRI_RELATE_H
+
+#include "linalg/linalg.h"
+
+/* --- complexity.c ----------------------------------------------------------------------------- */
+
+/* counts[j] (cols): samples in which feature j is not 0. */
+void kdri_feature_counts(const kdr_mat *x, int64_t *counts);
+/* Share of the features that are rare [TSZY15, eq. 1]: in fewer than rare x n samples, strictly. Over all features,
+ * or over those that occur at all (0 where there are none). */
+double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples, double rare, bool observed);
+
+/* --- adistance.c ------------------------------------------------------------------------------ */
+
+/* A-distance of the rows of a and b. NaN where it is not defined: fewer than two rows on a side. */
+kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge, int64_t folds,
+                           double *out);
+/* The classifier behind it, on all rows: weights (cols), then the constant. */
+kdr_status kdri_domain_classifier(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge,
+                                  double *w);
+
+#endif

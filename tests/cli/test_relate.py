@@ -1,0 +1,52 @@
+"""relate: measures of tasks and pairs."""
+import json
+import unittest
+
+from harness import CliTest
+
+
+class Relate(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", "x,y,z\n1,0,2\n2,1,0\n1,1,1\n0,2,1\n3,0,0\n1,2,1\n")
+        self.write("b.csv", "y,z,w\n9,1,8\n8,0,9\n9,1,9\n8,2,8\n9,1,7\n7,0,9\n")
+
+    def test_table(self):
+        text = self.run_kindred("relate", "a.csv", "b.csv").stdout
+        self.assertRegex(text, r"\na +6 +3 ")
+        self.assertRegex(text, r"\na +b +2 +0\.500 +2\.000 ")
+        self.assertIn("MMD gaussian", text)
+        self.assertNotIn("MMD", self.run_kindred("relate", "--no-mmd", "a.csv", "b.csv").stdout)
+
+    def test_json_and_output_are_the_same(self):
+        printed = json.loads(self.run_kindred("relate", "--json", "one=a.csv", "b.csv").stdout)
+        self.run_kindred("relate", "-q", "-o", "out", "one=a.csv", "b.csv")
+        self.assertEqual(printed, self.result())
+        self.assertEqual([t["name"] for t in printed["tasks"]], ["one", "b"])
+        (pair,) = printed["pairs"]
+        self.assertEqual((pair["from"], pair["to"], pair["shared_features"]), ("one", "b", 2))
+        self.assertEqual(pair["a_distance"], 2)
+        for key in ("overlap", "mmd_linear", "mmd_gaussian", "bandwidth"):
+            self.assertGreater(pair[key], 0)
+        self.fails("relate", "-o", "out", "a.csv", "b.csv", code=2, says="--force")
+        self.run_kindred("relate", "-o", "out", "--force", "a.csv", "b.csv")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_one_task_and_one_sample(self):
+        self.write("c.csv", "x,y,z\n1,2,3\n")
+        self.assertEqual(json.loads(self.run_kindred("relate", "--json", "a.csv").stdout)["pairs"], [])
+        (pair,) = json.loads(self.run_kindred("relate", "--json", "a.csv", "c.csv").stdout)["pairs"]
+        self.assertIsNone(pair["a_distance"])
+        self.assertRegex(self.run_kindred("relate", "a.csv", "c.csv").stdout, r"\na +c +3 +1\.000 +- ")
+
+    def test_misuse(self):
+        self.fails("relate", code=2, says="TASK")
+        self.fails("relate", "--rare", "2", "a.csv", code=2, says=["rare", "2"])
+        self.fails("relate", "--folds", "1", "a.csv", code=2, says=["folds", "1"])
+        self.fails("relate", "none.csv", code=3, says="none.csv")
+        self.write("wide.npy", b"")
+        self.fails("relate", "a.csv", "wide.npy", code=3, says="wide.npy")
+
+
+if __name__ == "__main__":
+    unittest.main()
