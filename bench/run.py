@@ -6,7 +6,7 @@ they measured, so that a change shows in a diff.
 
 Usage: bench/run.py --build BUILD [NAME...]
 
-Names: spmm kmeans readers mbc lss linear graph ec, which is the default; and studies of results in place of speed, run
+Names: spmm kmeans readers mbc lss linear graph ec mtcfir, which is the default; and studies of results in place of speed, run
 by name only: trec_montecarlo (both designs of the paper's experiment, 40 repetitions, paired t-test; four minutes)."""
 import argparse
 import pathlib
@@ -28,6 +28,7 @@ DRIVERS = {
     "linear": [LIBRARY],
     "graph": [LIBRARY],
     "ec": [LIBRARY],
+    "mtcfir": [LIBRARY],
 }
 STUDIES = {"trec_montecarlo": [LIBRARY, PROGRAM]}
 

@@ -1,6 +1,7 @@
 /* Newton directions of linear classifiers, many at a time. SPDX-License-Identifier: BSD-3-Clause
  *
- *     (E1)  (I + U' diag(h_j) U) s_j = -g_j,   j = 1..m
+ *     (E1)  (I + U' diag(h_j) U) s_j = -g_j,   j = 1..m      (a row of I is zero where the bias is free)
+ *
  * by conjugate gradients, stopped at |r_j| <= 0.1 |g_j|: a tenth is as good as any, since a closer solution pays
  * only where the quadratic model holds that far. Measured on 20 Newsgroups (squared hinge, to 1e-6): 88
  * products, against 103 with a share that shrinks as the gradient does.
@@ -21,7 +22,7 @@ kdr_status kdri_direction_open(kdr_context *ctx, const kdr_mat *x, double bias, 
 {
 	kdr_status st;
 	int64_t nm, dm, n = kdr_mat_rows(x), d = kdr_mat_cols(x) + 1;
-	*t = (kdri_direction){ .x = x, .bias = bias, .held = held, .n = n, .d = d, .m = outputs };
+	*t = (kdri_direction){ .x = x, .bias = bias, .n = n, .d = d, .held = held, .m = outputs };
 	KDR_TRY(kdri_mul(ctx, n, outputs, &nm));
 	KDR_TRY(kdri_mul(ctx, d, outputs, &dm));
 	KDR_TRY(KDRI_NEW(ctx, &t->r, dm));

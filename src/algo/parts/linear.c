@@ -6,7 +6,9 @@
  *   (E2)  g = w + U' a,          a_i = c_i y_i l'(y_i z_i)
  *   (E3)  H = I + U' diag(h) U,  h_i = c_i l''(y_i z_i)
  *
- *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I (not where the bias is free)
+ *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I
+ *
+ * With a free bias the last weight is left out of |w|^2, and its row of I is zero; (E4) is then lost.
  *
  * f is strictly convex. A step s solves H s = -g to a tenth of |g| (direction.c) and is halved until f falls by
  * 0.01 of what g promises; with U s at hand a trial costs O(n). Near the minimum whole steps are taken, and
@@ -229,7 +231,7 @@ static bool still_active(newton *t)
 	for (int64_t j = 0; j < t->m; j++) {
 		double tol = t->o->tol;
 		bool steep = t->gg[j] > tol * tol * t->g0[j],
-		     far = t->held == t->d && t->gg[j] > 2 * tol * t->f[j]; /* (E4) */
+		     far = !t->o->free_bias && t->gg[j] > 2 * tol * t->f[j]; /* (E4) */
 		t->active[j] = (steep || far) && t->gg[j] > DBL_MIN;
 		any = any || t->active[j];
 	}
@@ -294,8 +296,8 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs
 		     .o = options,
 		     .n = kdr_mat_rows(x),
 		     .d = kdr_mat_cols(x) + 1,
+		     .held = kdr_mat_cols(x) + !options->free_bias,
 		     .m = outputs };
-	t.held = options->free_bias ? t.d - 1 : t.d;
 	KDR_TRY(newton_new(ctx, &t));
 	KDR_TRY(minimise(ctx, &t, w, report));
 done:

@@ -7,7 +7,7 @@
  *   squared hinge    loss(z) = max(0, 1 - z)^2        (LIBLINEAR's L2R_L2LOSS_SVC)
  *   logistic         loss(z) = log(1 + exp(-z))       (LIBLINEAR's L2R_LR)
  *
- * As there, the weight of the constant feature `bias` is penalised like the others, unless free_bias is set. */
+ * As there, the weight of the constant feature `bias` is penalised like the others. */
 #ifndef KDRI_LINEAR_H
 #define KDRI_LINEAR_H
 
@@ -19,8 +19,8 @@ typedef struct kdri_linear_options {
 	kdri_loss loss;
 	double bias;    /* value of the constant feature; 0: none */
 	bool free_bias; /* its weight is not penalised (scikit-learn's other solvers) */
-	/* Stop when the gradient is at most this share of its length at w = 0, and, unless the bias is free, the
-	 * value is certain to be within this share of the least. */
+	/* Stop when the gradient is at most this share of its length at w = 0, and the value is certain to be
+	 * within this share of the least (the latter not with a free bias). */
 	double tol;
 	int64_t max_iter;  /* Newton steps */
 	const char *stage; /* name for progress events */
