@@ -168,6 +168,9 @@ void cli_tasks_free(cli_tasks *tasks);
 int cli_method_check(const char *id, kdr_family family);
 /* Options of the method, with every --set name=value applied. Exit status. */
 int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out);
+/* The same from every --SETTING name=value. */
+int cli_method_settings(kdr_context *ctx, const cli_args *args, const char *setting, const char *id,
+                        kdr_options **out);
 /* What the fit means for the exit status: interruption, and --strict. */
 int cli_method_exit(const cli_args *args, const kdr_result *result);
 
@@ -198,6 +201,8 @@ typedef struct cli_run {
 	const char *command, *method;
 	const kdr_options *options;
 	const kdr_result *result;
+	kdr_options *feature_options; /* of --features-from, or NULL */
+	kdr_result *features;         /* what it learnt */
 	const cli_tasks *tasks;
 	kdr_scores *scores;         /* one a task; n = 0 where there is no truth */
 	const char *const *classes; /* transfer: names of the classes that labels stand for; else NULL */
@@ -223,6 +228,25 @@ int cli_outputs_finish(kdr_context *ctx, cli_run *run);
 void cli_summary(FILE *out, const cli_run *run);
 /* Which clusters of the tasks match, where the method says so: matches.c. */
 void cli_matches(FILE *out, const cli_run *run);
+/* What tasks draw on each other, where the method learns it: relatedness.c. */
+void cli_relatedness(FILE *out, const cli_run *run);
+
+/* --- features.c: features learnt before the method sees the data ---------------------------------- */
+
+/* For the tables of commands. */
+#define CLI_FEATURES_OPTIONS                                                                              \
+	{ .name = "features-from",                                                                        \
+	  .value = "METHOD",                                                                              \
+	  .help = "learn features on all data sets together first, and give these to the method: msda" }, \
+	{                                                                                                 \
+		.name = "features-set", .value = "NAME=VALUE", .repeats = true,                           \
+		.help = "set an option of --features-from; 'kindred methods msda' lists them"             \
+	}
+/* Settles the command line's part, before any file is read. Exit status. */
+int cli_features_check(kdr_context *ctx, const cli_args *args, cli_run *run);
+/* Learns the features and puts them in the place of the tasks' columns. Exit status. */
+int cli_features_learn(kdr_context *ctx, cli_run *run, kdr_task *tasks, int64_t count);
+void cli_features_free(cli_run *run);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);

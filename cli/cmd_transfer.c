@@ -46,6 +46,7 @@ static const cli_option own_options[] = {
 	  .value = "NAME=VALUE",
 	  .repeats = true,
 	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	CLI_FEATURES_OPTIONS,
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each target, used for scoring alone" },
@@ -321,10 +322,14 @@ static int fit(kdr_context *ctx, const transfer *t, int k, cli_run *run, kdr_res
 	kdr_problem problem = { .tasks = list, .ntasks = count, .classes = t->nclasses };
 	double start = cli_now();
 	cli_session_limit(ctx);
-	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+	int code = cli_features_learn(ctx, run, list, problem.ntasks);
+	if (code == EXIT_DONE) {
+		kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
 	run->seconds_fit = cli_now() - start;
 	free(list);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return code;
 }
 
 /* --- scoring: classes keep their names, so accuracy is the share of equal ones ---------------------------
@@ -474,6 +479,7 @@ static int run(cli_args *args)
 		goto done;
 	t.one_bridge = kdr_algo_find(job.method)->flags & KDR_ALGO_BRIDGE;
 	if ((code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
+	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE ||
 	    (code = collect(args, &t, &list)) != EXIT_DONE)
 		goto done;
 	job.options = options;
@@ -517,6 +523,7 @@ static int run(cli_args *args)
 done:
 	free(list);
 	free(job.scores);
+	cli_features_free(&job);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	release(&t);

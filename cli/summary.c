@@ -55,7 +55,11 @@ void cli_summary(FILE *out, const cli_run *run)
 	        (long long)iterations, iterations == 1 ? "" : "s", cli_now() - run->seconds_start);
 	if (count > 0)
 		fprintf(out, ", objective %.6g", objective[count - 1]);
-	fprintf(out, "\npreprocessing: %s\n\n", kdr_prep_describe(tasks->prep));
+	fprintf(out, "\npreprocessing: %s\n", kdr_prep_describe(tasks->prep));
+	if (run->features)
+		fprintf(out, "features from %s: %lld columns\n", kdr_result_algo(run->features)->id,
+		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
+	fputc('\n', out);
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
@@ -75,10 +79,13 @@ void cli_summary(FILE *out, const cli_run *run)
 		fprintf(out, "  %s\n", sizes);
 	}
 	cli_matches(out, run);
+	cli_relatedness(out, run);
 	if (run->more_summary)
 		run->more_summary(out, run->more);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
+	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)
+		fprintf(out, "warning: %s\n", kdr_result_warning_at(run->features, i));
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
 	const char *folder = cli_get(run->args, "output", NULL);

@@ -297,6 +297,84 @@ static kdr_status fit_bregman_kl(kdr_context *ctx)
 	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
 }
 
+/* mtcfir by features and by samples, sparse and dense, in both precisions; with a model and its predictions. */
+static kdr_status fit_mtcfir(kdr_context *ctx)
+{
+	static const char *const settings[][3] = { { "full", "snmf", "double" },
+		                                   { "nR", "ncut", "single" },
+		                                   { "nI", "ncut", "single" } };
+	static const char *const names[] = { "a", "b" };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 6 && st == KDR_OK; i++) {
+		bool wide = i % 2; /* 2 x 6 samples of 20 features: fewer samples than features */
+		kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
+		        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+		kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
+			              { .name = "b", .x = wide ? dense : sparse, .k = K } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		kdr_model *model = NULL;
+		kdr_data *data = NULL;
+		int64_t labels[N];
+		st = kdr_options_new(ctx, "mtcfir", &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "variant", settings[i / 2][0]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "final", settings[i / 2][1]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "precision", settings[i / 2][2]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "n_init", "2");
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "layers", "2");
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "max_iter", "2");
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
+		if (st == KDR_OK && i == 0) {
+			kdr_model_info info = { .task_names = names, .nfeatures = D, .options = options };
+			st = kdr_model_save(ctx, file("mtcfir.h5"), result, &info, true);
+			if (st == KDR_OK)
+				st = kdr_model_load(ctx, file("mtcfir.h5"), &model);
+			if (st == KDR_OK)
+				st = kdr_data_new(ctx, "new", &sparse, NULL, &data);
+			if (st == KDR_OK)
+				st = kdr_predict(ctx, model, 1, data, labels);
+		}
+		kdr_data_free(data);
+		kdr_model_free(model);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
+static kdr_status fit_snmf(kdr_context *ctx)
+{
+	static const char *const methods[] = { "snmf", "msda" };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 4 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		st = kdr_options_new(ctx, methods[i % 2], &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "precision", i < 2 ? "double" : "single");
+		if (st == KDR_OK && i % 2 == 0)
+			st = kdr_options_set(ctx, options, "n_init", "2");
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, methods[i % 2], &problem, options, &result);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
 static kdr_status emd(kdr_context *ctx)
 {
 	kdr_mat x = kdr_mat_from_dense(points, N, D);
@@ -511,6 +589,8 @@ static const struct {
 	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
 	{ "fit_mbc_is", fit_mbc_is },
 	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "fit_mtcfir", fit_mtcfir },
+	{ "fit_snmf", fit_snmf },
 	{ "fit_ttl", fit_ttl },
 	{ "fit_nmtf", fit_nmtf },
 	{ "relate", relate },
