@@ -301,12 +301,13 @@ static kdr_status fit_bregman_kl(kdr_context *ctx)
 static kdr_status fit_mtcfir(kdr_context *ctx)
 {
 	static const char *const settings[][3] = { { "full", "snmf", "double" },
+		                                   { "full", "snmf", "double" },
 		                                   { "nR", "ncut", "single" },
 		                                   { "nI", "ncut", "single" } };
 	static const char *const names[] = { "a", "b" };
 	kdr_status st = KDR_OK;
-	for (int i = 0; i < 6 && st == KDR_OK; i++) {
-		bool wide = i % 2; /* 2 x 6 samples of 20 features: fewer samples than features */
+	for (int i = 0; i < 4 && st == KDR_OK; i++) {
+		bool wide = i == 1 || i == 2; /* 2 x 6 samples of 20 features: fewer samples than features */
 		kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
 		        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 		kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
@@ -319,11 +320,11 @@ static kdr_status fit_mtcfir(kdr_context *ctx)
 		int64_t labels[N];
 		st = kdr_options_new(ctx, "mtcfir", &options);
 		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "variant", settings[i / 2][0]);
+			st = kdr_options_set(ctx, options, "variant", settings[i][0]);
 		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "final", settings[i / 2][1]);
+			st = kdr_options_set(ctx, options, "final", settings[i][1]);
 		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "precision", settings[i / 2][2]);
+			st = kdr_options_set(ctx, options, "precision", settings[i][2]);
 		if (st == KDR_OK)
 			st = kdr_options_set(ctx, options, "n_init", "2");
 		if (st == KDR_OK)
@@ -367,6 +368,8 @@ static kdr_status fit_snmf(kdr_context *ctx)
 			st = kdr_options_set(ctx, options, "precision", i < 2 ? "double" : "single");
 		if (st == KDR_OK && i % 2 == 0)
 			st = kdr_options_set(ctx, options, "n_init", "2");
+		if (st == KDR_OK && i % 2 == 0)
+			st = kdr_options_set(ctx, options, "max_iter", "2");
 		if (st == KDR_OK)
 			st = kdr_fit(ctx, methods[i % 2], &problem, options, &result);
 		kdr_result_free(result);
