@@ -42,7 +42,10 @@ typedef struct bench_row {
 typedef struct bench_data {
 	char *path; /* or, of generated data, the name of the task */
 	kdr_role role;
-	int64_t k; /* clusters wanted; 0: as many as there are known classes */
+	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
+	char *name;     /* NULL: the file's stem */
+	char **classes; /* samples of these classes alone; NULL: all */
+	int nclasses;
 } bench_data;
 
 typedef enum bench_start { BENCH_START_OWN, BENCH_START_RANDOM } bench_start;

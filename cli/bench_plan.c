@@ -160,6 +160,36 @@ static char *join_path(place *p, const char *path)
 	return out;
 }
 
+/* A file, or {"path": ..., "name": ..., "classes": [...]}. */
+static bool read_file(place *p, bench_data *d, json_t *item, const char *key)
+{
+	static const char *const keys[] = { "path", "name", "classes", NULL };
+	json_t *path = json_is_object(item) ? json_object_get(item, "path") : item;
+	json_t *classes = json_is_object(item) ? json_object_get(item, "classes") : NULL;
+	if (!json_is_string(path))
+		return wrong(p, "'%s' must be a file, an object with its \"path\", or a list of these", key);
+	if (!(d->path = join_path(p, json_string_value(path))))
+		return false;
+	if (json_is_string(item))
+		return true;
+	if (!check_keys(p, item, keys))
+		return false;
+	d->name = get_text(p, item, "name", false);
+	if (!classes)
+		return p->code == EXIT_DONE;
+	size_t n = json_array_size(classes);
+	if (n == 0)
+		return wrong(p, "'classes' must be a list of names");
+	if (!(d->classes = many(p, n, sizeof(char *))))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!(d->classes[i] = value_text(p, json_array_get(classes, i))))
+			return false;
+		d->nclasses++;
+	}
+	return p->code == EXIT_DONE;
+}
+
 static bool add_data(place *p, bench_table *t, json_t *list, const char *key, kdr_role role)
 {
 	if (!list)
@@ -171,13 +201,9 @@ static bool add_data(place *p, bench_table *t, json_t *list, const char *key, kd
 	t->data = grown;
 	for (size_t i = 0; i < n; i++) {
 		json_t *item = json_is_array(list) ? json_array_get(list, i) : list;
-		if (!json_is_string(item))
-			return wrong(p, "'%s' must be a file, or a list of files", key);
-		bench_data *d = &t->data[t->ndata];
-		*d = (bench_data){ .path = join_path(p, json_string_value(item)), .role = role };
-		if (!d->path)
+		t->data[t->ndata] = (bench_data){ .role = role };
+		if (!read_file(p, &t->data[t->ndata++], item, key))
 			return false;
-		t->ndata++;
 	}
 	return true;
 }
@@ -463,6 +489,15 @@ int bench_plan_read(const char *path, bench_plan *out)
 	return code;
 }
 
+static void free_data(bench_data *d)
+{
+	for (int i = 0; i < d->nclasses; i++)
+		free(d->classes[i]);
+	free(d->classes);
+	free(d->path);
+	free(d->name);
+}
+
 static void free_row(bench_row *row)
 {
 	for (int i = 0; i < row->nset; i++) {
@@ -490,7 +525,7 @@ void bench_plan_free(bench_plan *plan)
 	for (int i = 0; i < plan->ntables; i++) {
 		bench_table *t = &plan->tables[i];
 		for (int d = 0; d < t->ndata; d++)
-			free(t->data[d].path);
+			free_data(&t->data[d]);
 		for (int r = 0; r < t->nrows; r++)
 			free_row(&t->rows[r]);
 		free(t->data);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_LINES = 100000 };
+
 /* --- random choices of the driver ----------------------------------------------------------------- */
 
 /* splitmix64 [Steele, Lea & Flood 2014]. */
@@ -87,30 +89,6 @@ static int take_classes(state *s, item *it, const int64_t *values, int64_t n, co
 	return code;
 }
 
-static int read_item(state *s, const bench_data *d, item *it)
-{
-	kdr_labels *labels = NULL;
-	kdr_status st = kdr_read(s->ctx, d->path, NULL, &it->raw);
-	if (st != KDR_OK)
-		return cli_fail_reading(s->ctx, st);
-	char *beside = cli_labels_beside(d->path);
-	if (!beside)
-		return out_of_memory();
-	int code = EXIT_DONE;
-	if (access(beside, F_OK) == 0) {
-		code = cli_labels_read(s->ctx, beside, it->raw, "known classes", &labels);
-		if (code == EXIT_DONE)
-			code = take_classes(s, it, labels->values, labels->n,
-			                    (const char *const *)labels->names, labels->count);
-	} else if (d->role != KDR_ROLE_BRIDGE) {
-		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
-		code = EXIT_DATA;
-	}
-	kdr_labels_free(labels);
-	free(beside);
-	return code;
-}
-
 static void drop_repeat(item *it)
 {
 	kdr_data_free(it->data);
@@ -161,6 +139,74 @@ static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_
 	free(col);
 	free(val);
 	return st;
+}
+
+/* Only the rows of the classes that the plan names. */
+static int keep_classes(state *s, const bench_data *d, item *it, const kdr_labels *labels)
+{
+	int64_t *rows = calloc((size_t)labels->n + 1, sizeof *rows), n = 0;
+	int64_t *map = calloc((size_t)labels->count + 1, sizeof *map);
+	int64_t *values = calloc((size_t)labels->n + 1, sizeof *values);
+	int code = rows && map && values ? EXIT_DONE : out_of_memory();
+	for (int64_t c = 0; c < labels->count && code == EXIT_DONE; c++)
+		map[c] = -1;
+	for (int i = 0; i < d->nclasses && code == EXIT_DONE; i++) {
+		int64_t c = 0;
+		while (c < labels->count && strcmp(labels->names[c], d->classes[i]) != 0)
+			c++;
+		if (c == labels->count) {
+			cli_error("%s: no sample has the class '%s'", d->path, d->classes[i]);
+			code = EXIT_DATA;
+		} else {
+			map[c] = i;
+		}
+	}
+	for (int64_t i = 0; i < labels->n && code == EXIT_DONE; i++)
+		if (map[labels->values[i]] >= 0) {
+			values[n] = map[labels->values[i]];
+			rows[n++] = i;
+		}
+	if (code == EXIT_DONE) {
+		kdr_data *kept = NULL;
+		kdr_status st = copy_rows(s->ctx, it->raw, rows, n, &kept);
+		if (st == KDR_OK) {
+			kdr_data_free(it->raw);
+			it->raw = kept;
+			code = take_classes(s, it, values, n, (const char *const *)d->classes, d->nclasses);
+		} else {
+			code = cli_fail(s->ctx, st);
+		}
+	}
+	free(rows);
+	free(map);
+	free(values);
+	return code;
+}
+
+static int read_item(state *s, const bench_data *d, item *it)
+{
+	kdr_labels *labels = NULL;
+	kdr_status st =
+	        kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name, .header = -1 }, &it->raw);
+	if (st != KDR_OK)
+		return cli_fail_reading(s->ctx, st);
+	char *beside = cli_labels_beside(d->path);
+	if (!beside)
+		return out_of_memory();
+	int code = EXIT_DONE;
+	if (access(beside, F_OK) == 0) {
+		code = cli_labels_read(s->ctx, beside, it->raw, "known classes", &labels);
+		if (code == EXIT_DONE)
+			code = d->nclasses ? keep_classes(s, d, it, labels)
+			                   : take_classes(s, it, labels->values, labels->n,
+			                                  (const char *const *)labels->names, labels->count);
+	} else if (d->role != KDR_ROLE_BRIDGE) {
+		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
+		code = EXIT_DATA;
+	}
+	kdr_labels_free(labels);
+	free(beside);
+	return code;
 }
 
 /* The rows of this repeat: all, or a sample drawn without replacement, in their old order. */
@@ -389,30 +435,33 @@ static char *setting_text(const bench_row *row, int64_t place)
 
 /* --- the table ------------------------------------------------------------------------------------------ */
 
+/* Settings of a row: the points of its grid. */
+static int64_t places(const bench_row *row)
+{
+	int64_t count = 1;
+	for (int i = 0; i < row->ngrid && count <= MOST_LINES; i++)
+		count *= row->grid[i].nvalues;
+	return count;
+}
+
 static int new_lines(const bench_table *t, bench_outcome *out)
 {
 	int64_t count = 0;
 	for (int r = 0; r < t->nrows; r++) {
-		int64_t places = 1;
-		for (int i = 0; i < t->rows[r].ngrid; i++)
-			places *= t->rows[r].grid[i].nvalues;
-		count += places;
-		if (count > 100000) {
-			cli_error("%s: over 100000 settings: make the grid smaller", t->title);
+		count += places(&t->rows[r]);
+		if (count > MOST_LINES) {
+			cli_error("%s: over %d settings: make the grid smaller", t->title, MOST_LINES);
 			return EXIT_USAGE;
 		}
 	}
 	size_t cells = (size_t)t->repeats * (size_t)t->nscores * (size_t)out->ntasks;
-	out->lines = calloc((size_t)count + 1, sizeof *out->lines);
+	out->lines = malloc(((size_t)count + 1) * sizeof *out->lines);
 	for (int r = 0; out->lines && r < t->nrows; r++) {
-		int64_t places = 1;
-		for (int i = 0; i < t->rows[r].ngrid; i++)
-			places *= t->rows[r].grid[i].nvalues;
-		for (int64_t place = 0; place < places; place++) {
+		for (int64_t place = 0; place < places(&t->rows[r]); place++) {
 			bench_line *line = &out->lines[out->nlines++];
-			line->row = &t->rows[r];
-			line->setting = setting_text(line->row, place);
-			line->values = malloc(cells * sizeof *line->values);
+			*line = (bench_line){ .row = &t->rows[r],
+				              .setting = setting_text(&t->rows[r], place),
+				              .values = malloc(cells * sizeof *line->values) };
 			if (!line->setting || !line->values)
 				return out_of_memory();
 			for (size_t i = 0; i < cells; i++)
@@ -422,34 +471,23 @@ static int new_lines(const bench_table *t, bench_outcome *out)
 	return out->lines ? EXIT_DONE : out_of_memory();
 }
 
-/* Where in its grid a line stands: lines of one row follow each other. */
-static int64_t place_of(const bench_outcome *o, int line)
+static int run_line(state *s, bench_outcome *o, const bench_row *row, int64_t place, bench_line *line,
+                    int repeat)
 {
-	int64_t place = 0;
-	while (line > 0 && o->lines[line - 1].row == o->lines[line].row) {
-		place++;
-		line--;
-	}
-	return place;
-}
-
-static int run_line(state *s, bench_outcome *o, int index, int repeat)
-{
-	bench_line *line = &o->lines[index];
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	/* A wrong option is the plan's fault, and ends the run; a fit that fails is a finding. */
-	kdr_status st = line_options(s->ctx, line->row, place_of(o, index), &options);
+	kdr_status st = line_options(s->ctx, row, place, &options);
 	if (st != KDR_OK)
 		return cli_fail(s->ctx, st);
 	double start = cli_now();
-	st = fit_row(s, line->row, options, &result);
+	st = fit_row(s, row, options, &result);
 	line->seconds += cli_now() - start;
 	line->runs++;
 	if (st == KDR_OK && kdr_result_stop(result) == KDR_STOP_CANCELLED)
 		o->cut = true;
 	if (st == KDR_OK)
-		st = score_row(s, line->row, result, o->ntasks,
+		st = score_row(s, row, result, o->ntasks,
 		               line->values + (size_t)repeat * (size_t)(o->table->nscores * o->ntasks));
 	if (st != KDR_OK && !cli_interrupted()) {
 		line->failed++;
@@ -495,10 +533,14 @@ int bench_run(kdr_context *ctx, const cli_args *args, const bench_table *table, 
 	for (int r = 0; r < table->repeats && code == EXIT_DONE && !out->cut; r++) {
 		kdr_context_set_seed(ctx, (uint64_t)seed + (uint64_t)r);
 		code = begin_repeat(&s, (uint64_t)seed + (uint64_t)r);
-		for (int i = 0; i < out->nlines && code == EXIT_DONE && !out->cut; i++) {
-			code = run_line(&s, out, i, r);
-			out->cut |= cli_interrupted() || (limit > 0 && cli_now() - start > limit);
-		}
+		bench_line *line = out->lines;
+		for (int i = 0; i < table->nrows; i++)
+			for (int64_t place = 0; place < places(&table->rows[i]); place++, line++) {
+				if (code != EXIT_DONE || out->cut)
+					continue;
+				code = run_line(&s, out, &table->rows[i], place, line, r);
+				out->cut |= cli_interrupted() || (limit > 0 && cli_now() - start > limit);
+			}
 		if (!out->cut || r == 0)
 			out->repeats = r + 1;
 	}

@@ -146,6 +146,11 @@ typedef struct cli_task_arg {
 /* Reads, aligns and preprocesses tasks. Exit status. */
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out);
+/* The same, the first `split` tasks aligned and preprocessed together, and the others together; 0: all. */
+int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                         int split, cli_tasks *out);
+/* Forgets task i; the ones after it move up. */
+void cli_tasks_drop(cli_tasks *tasks, int64_t i);
 /* The same for the tasks given as positional arguments. */
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
 /* Labels for the rows of `data`; `what` names them in errors. Exit status. */
@@ -203,6 +208,10 @@ typedef struct cli_run {
 	const char *const *classes; /* transfer: names of the classes that labels stand for; else NULL */
 	int64_t nclasses;
 	double seconds_fit, seconds_write, seconds_start;
+	/* What a command adds to result.json and to the summary; NULL: nothing. */
+	void (*more_json)(cli_json *j, const void *more);
+	void (*more_summary)(FILE *out, const void *more);
+	const void *more;
 } cli_run;
 
 /* Makes a folder unless it is there. Exit status. */

@@ -280,6 +280,8 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	cli_json_end_object(j);
 	cli_json_int(j, "peak_rss_bytes", peak_rss_bytes());
 	json_between_tasks(j, run);
+	if (run->more_json)
+		run->more_json(j, run->more);
 	cli_json_array(j, "warnings");
 	for (int64_t i = 0; i < kdr_prep_warning_count(run->tasks->prep); i++)
 		cli_json_string(j, NULL, kdr_prep_warning_at(run->tasks->prep, i));

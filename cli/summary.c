@@ -80,6 +80,8 @@ void cli_summary(FILE *out, const cli_run *run)
 	}
 	cli_matches(out, run);
 	cli_relatedness(out, run);
+	if (run->more_summary)
+		run->more_summary(out, run->more);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
 	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)

@@ -67,7 +67,8 @@ static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
 	return true;
 }
 
-static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, cli_tasks *tasks)
+static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, int64_t split,
+                   cli_tasks *tasks)
 {
 	double start = cli_now();
 	kdr_status st = KDR_OK;
@@ -78,13 +79,21 @@ static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, 
 		kdr_prep_free(prep);
 	}
 	if (!own)
-		st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
+		st = kdr_prepare(ctx, tasks->data, split ? split : tasks->count, options, &tasks->prep);
+	if (!own && split && st == KDR_OK)
+		st = kdr_prepare(ctx, tasks->data + split, tasks->count - split, options, NULL);
 	tasks->seconds_prepare = cli_now() - start;
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out)
+{
+	return cli_tasks_read_split(ctx, args, list, count, 0, out);
+}
+
+int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                         int split, cli_tasks *out)
 {
 	int code = EXIT_DONE;
 	double start = cli_now();
@@ -121,7 +130,7 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *l
 	const kdr_algo *method =
 	        cli_get(args, "method", NULL) ? kdr_algo_find(cli_get(args, "method", NULL)) : NULL;
 	if (code == EXIT_DONE)
-		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, out);
+		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, split, out);
 	return code;
 }
 
@@ -227,6 +236,19 @@ int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 		free(path);
 	}
 	return code;
+}
+
+void cli_tasks_drop(cli_tasks *tasks, int64_t i)
+{
+	kdr_data_free(tasks->data[i]);
+	kdr_labels_free(tasks->truth[i]);
+	kdr_labels_free(tasks->init[i]);
+	tasks->count--;
+	for (int64_t k = i; k < tasks->count; k++) {
+		tasks->data[k] = tasks->data[k + 1];
+		tasks->truth[k] = tasks->truth[k + 1];
+		tasks->init[k] = tasks->init[k + 1];
+	}
 }
 
 void cli_tasks_free(cli_tasks *tasks)

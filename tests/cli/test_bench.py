@@ -61,6 +61,22 @@ class Bench(CliTest):
         self.assertTrue(all(abs(v * 50 - round(v * 50)) < 1e-9 for v in values), values)
         self.assertGreater(len(set(values)), 1)
 
+    def test_classes_keep_their_samples_alone(self):
+        a, _ = self.tasks()
+        two = {"path": a, "name": "two", "classes": ["c2", "c0"]}
+        table, = self.bench("--plan", self.plan(data=[a, two], repeats=1, rows=[{"method": "kmeans"}]))
+        self.assertEqual(table["tasks"], ["task1", "two"])
+        with open(self.path("d/task1.labels")) as f:
+            labels = f.read().split()
+        rows = [0] + [i + 1 for i, c in enumerate(labels) if c != "c1"]
+        lines = self.read(a).splitlines()
+        self.write("two.csv", "\n".join(lines[i] for i in rows) + "\n")
+        self.write("two.labels", "\n".join(labels[i - 1] for i in rows[1:]) + "\n")
+        want, = self.bench("--methods", "kmeans", "--repeats", "1", "-k", "2", "two.csv")
+        self.assertEqual(table["rows"][0]["scores"]["nmi"][1]["values"], want["rows"][0]["scores"]["nmi"][0]["values"])
+        self.fails("bench", "--plan", self.plan(data=[{"path": a, "classes": ["c9"]}], rows=[{"method": "kmeans"}]),
+                   code=3, says="no sample has the class 'c9'")
+
     def test_paired_p_is_that_of_scipy(self):
         try:
             from scipy.stats import ttest_rel
@@ -131,7 +147,7 @@ class Bench(CliTest):
         self.fails("bench", "--methods", "kmeans", code=2, says="at least one TASK")
         self.fails("bench", "--methods", "kmeans", "--set", "lambda=1", a, code=2, says="none of the methods")
         self.fails("bench", "--methods", "kmeans", "-k", "2,2,2", a, code=2, says="one for each")
-        self.fails("bench", "webkb4", code=3, says="KINDRED_DATA", env={**os.environ, "KINDRED_DATA": ""})
+        self.fails("bench", "gz09-webkb4", code=3, says="KINDRED_DATA", env={**os.environ, "KINDRED_DATA": ""})
         os.remove(self.path("d/task1.labels"))
         self.fails("bench", "--methods", "kmeans", a, code=3, says="task1.labels")
 

@@ -490,6 +490,84 @@ static kdr_status model(kdr_context *ctx)
 	return st;
 }
 
+/* A source, two views of a bridge (or one bridge), and a target of which a row is known. */
+static kdr_status fit_bridged(kdr_context *ctx, const char *method, int bridges)
+{
+	int64_t known[N] = { 0 };
+	for (int i = 1; i < N; i++)
+		known[i] = -1;
+	kdr_task tasks[4] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points),
+		  .labels = known },
+		{ .name = "v",
+		  .role = KDR_ROLE_BRIDGE,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 + bridges, .classes = K };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_ttl(kdr_context *ctx)
+{
+	kdr_status st = fit_bridged(ctx, "ttl", 1);
+	return st == KDR_OK ? fit_bridged(ctx, "ttl", 2) : st;
+}
+
+static kdr_status fit_nmtf(kdr_context *ctx)
+{
+	return fit_bridged(ctx, "nmtf", 1);
+}
+
+static kdr_status relate(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D),
+		         kdr_mat_from_csr(N / 2, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points + (size_t)5 * D, N - 5, D) };
+	kdr_relate_task tasks[3];
+	kdr_relate_pair pairs[3];
+	kdr_relate_options o;
+	kdr_relate_default(&o);
+	o.most_rows = 10;
+	return kdr_relate(ctx, x, 3, &o, tasks, pairs);
+}
+
+static kdr_status select_bridge(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points, N, D) };
+	const double six[2 * KDR_BRIDGE_FEATURES] = { 1, 2, 3, 4, 5, 6, 2, 2, 4, 3, 5, 1 };
+	const int helps[2] = { 0, 1 };
+	kdr_selector s = { .triples = 0 };
+	kdr_bridge_candidate c = { x[1], x[1] };
+	kdr_bridge_score score;
+	kdr_status st = kdr_selector_fit(ctx, six, helps, 2, 0.1, &s);
+	if (st == KDR_OK)
+		st = kdr_selector_save(ctx, file("selector.json"), &s, true);
+	if (st == KDR_OK)
+		st = kdr_selector_load(ctx, file("selector.json"), &s);
+	if (st == KDR_OK)
+		st = kdr_bridge_rank(ctx, &x[0], &x[2], &c, 1, &s, NULL, &score);
+	return st;
+}
+
 static kdr_status report(kdr_context *ctx)
 {
 	return kdr_report(ctx, file("result.json"), file("report.html"), true);
@@ -516,6 +594,10 @@ static const struct {
 	{ "fit_bregman_kl", fit_bregman_kl },
 	{ "fit_mtcfir", fit_mtcfir },
 	{ "fit_snmf", fit_snmf },
+	{ "fit_ttl", fit_ttl },
+	{ "fit_nmtf", fit_nmtf },
+	{ "relate", relate },
+	{ "select_bridge", select_bridge },
 	{ "emd", emd },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },
