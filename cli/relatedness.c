@@ -23,12 +23,23 @@ static void print_words(FILE *out, const cli_run *run, const double *row, int64_
 		        kdr_data_name(run->tasks->data[best]), row[best]);
 }
 
+/* Methods that advise on each task have said more than this would. */
+static bool advises(const kdr_result *result)
+{
+	double number;
+	const char *text;
+	for (int64_t i = 0; i < kdr_result_field_count(result); i++)
+		if (strncmp(kdr_result_field_at(result, i, &number, &text), "advice", 6) == 0)
+			return true;
+	return false;
+}
+
 void cli_relatedness(FILE *out, const cli_run *run)
 {
 	const double *matrix = kdr_result_relatedness(run->result);
 	int64_t count = run->tasks->count;
 	int widest = 6;
-	if (!matrix || count < 2 || count > MOST_TASKS)
+	if (!matrix || count < 2 || count > MOST_TASKS || advises(run->result))
 		return;
 	for (int64_t t = 0; t < count; t++) {
 		int length = (int)strlen(kdr_data_name(run->tasks->data[t]));
