@@ -1,10 +1,13 @@
 #!/usr/bin/python3
-"""Neighbour graphs and normalised cuts at size, and against scikit-learn at a size it can do.
+"""Neighbour graphs, normalised cuts and labels spread over a graph: at size, and against a peer at a size it can do.
 
-usage: bench/graph.py LIBKINDRED.so [CASE...] [--threads N] [--peer-rows N] [--rows N]
+usage: bench/graph.py LIBKINDRED.so [CASE...] [--methods M,M] [--threads N] [--peer-rows N] [--rows N]
 
-`text`: rows of about 100 words out of 30,000, drawn from topics over a Zipf law, tf-idf; `dense`: Gaussian blobs in 50 dimensions.
-Peer: NearestNeighbors(algorithm="brute") for the same neighbours, then SpectralClustering on the graph."""
+`text`: rows of about 100 words out of 30,000, drawn from topics over a Zipf law, tf-idf; `dense`: Gaussian blobs in 50
+dimensions. 20 neighbours by cosine, 20 clusters or classes; gfhf and llgc know 1 sample in 100. Peer, at 3000 rows:
+scikit-learn's NearestNeighbors(algorithm="brute") for the same graph, then its SpectralClustering (ncut), or a direct
+solution of the sparse linear system by SciPy (gfhf, llgc). The rows without a peer show the size of 50,000. The ari of
+both beside the truth says that they do the same work."""
 
 import argparse
 import os
@@ -14,11 +17,14 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "ref"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "tests", "ref")]  # both have a common.py: ours first
+import common  # noqa: E402
 from fit_ctypes import Library  # noqa: E402
 
 NEIGHBORS, CLUSTERS = 20, 20
@@ -48,48 +54,77 @@ def dense(rows, seed=1):
 
 
 CASES = {"text": text, "dense": dense}
+METHODS = ["ncut", "gfhf", "llgc"]
+ALPHA = 0.99
 
 
-def ours(lib, x):
-    problem, keep = lib.prepare([x], CLUSTERS)
-    start = time.perf_counter()
-    out = lib.fit("ncut", problem, keep, neighbors=NEIGHBORS)
-    return time.perf_counter() - start, out
+def known_of(truth):
+    """1 sample in 100, every class among them."""
+    known = np.zeros(len(truth), dtype=bool)
+    known[::100] = True
+    known[np.unique(truth, return_index=True)[1]] = True
+    return known
 
 
-def theirs(x, threads):
-    start = time.perf_counter()
-    graph = kneighbors_graph(x, NEIGHBORS, metric="cosine", mode="distance", n_jobs=threads)
-    graph.data = np.maximum(1 - graph.data, 0)
-    graph = graph.maximum(graph.T)
-    middle = time.perf_counter()
-    labels = SpectralClustering(CLUSTERS, affinity="precomputed", random_state=0).fit_predict(graph)
-    return middle - start, time.perf_counter() - middle, labels
+def ours(lib, method, x, truth):
+    if method == "ncut":
+        problem, keep = lib.prepare([x], CLUSTERS)
+        begin = time.perf_counter()
+        out = lib.fit(method, problem, keep, neighbors=NEIGHBORS)
+        return time.perf_counter() - begin, adjusted_rand_score(truth, out["labels"][0])
+    known = known_of(truth)
+    problem, keep = lib.transfer([x[known], x[~known]], [truth[known], None], CLUSTERS)
+    begin = time.perf_counter()
+    out = lib.fit(method, problem, keep, neighbors=NEIGHBORS)
+    return time.perf_counter() - begin, adjusted_rand_score(truth[~known], out["labels"][1])
+
+
+def theirs(method, x, truth, threads):
+    begin = time.perf_counter()
+    w = kneighbors_graph(x, NEIGHBORS, metric="cosine", mode="distance", n_jobs=threads)
+    w.data = np.maximum(1 - w.data, 0)
+    w = w.maximum(w.T).tocsr()
+    if method == "ncut":
+        labels = SpectralClustering(CLUSTERS, affinity="precomputed", random_state=0).fit_predict(w)
+        return time.perf_counter() - begin, adjusted_rand_score(truth, labels)
+    known, degree = known_of(truth), w.sum(axis=1).A1
+    y = np.eye(CLUSTERS)[truth] * known[:, None]
+    if method == "gfhf":
+        f = spsolve((sp.diags(degree) - w)[~known][:, ~known].tocsc(), w[~known] @ y)
+    else:
+        root = sp.diags(1 / np.sqrt(degree))
+        f = spsolve((sp.identity(len(truth)) - ALPHA * root @ w @ root).tocsc(), y)[~known]
+    return time.perf_counter() - begin, adjusted_rand_score(truth[~known], f.argmax(axis=1))
 
 
 def main():
-    ap = argparse.ArgumentParser()
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("library")
     ap.add_argument("cases", nargs="*", default=list(CASES))
-    ap.add_argument("--threads", type=int, default=2)
+    ap.add_argument("--methods", default=",".join(METHODS))
+    ap.add_argument("--threads", type=int, default=common.cores())
     ap.add_argument("--rows", type=int, default=50000)
-    ap.add_argument("--peer-rows", type=int, default=5000)
+    ap.add_argument("--peer-rows", type=int, default=3000)
+    ap.add_argument("--no-save", action="store_true", help="leave results.csv alone")
     args = ap.parse_args()
     warnings.simplefilter("ignore")
     lib = Library(args.library)
     lib.threads(args.threads)
-    print(f"ncut, {NEIGHBORS} neighbours, {CLUSTERS} clusters, {args.threads} threads")
+    rows = []
     for case in args.cases:
-        x, truth = CASES[case](args.peer_rows)
-        seconds, out = ours(lib, x)
-        find, cut, labels = theirs(x, args.threads)
-        print(f"{case:6} {str(x.shape):16} kindred {seconds:7.2f} s (ari {adjusted_rand_score(truth, out['labels'][0]):.3f})  "
-              f"scikit-learn {find:7.2f} + {cut:.2f} s (ari {adjusted_rand_score(truth, labels):.3f})  "
-              f"ratio {(find + cut) / seconds:.1f}", flush=True)
-        x, truth = CASES[case](args.rows)
-        seconds, out = ours(lib, x)
-        print(f"{case:6} {str(x.shape):16} kindred {seconds:7.2f} s (ari {adjusted_rand_score(truth, out['labels'][0]):.3f})",
-              flush=True)
+        for n in (args.peer_rows, args.rows):
+            x, truth = CASES[case](n)
+            for method in args.methods.split(","):
+                seconds, ari = ours(lib, method, x, truth)
+                row = {"bench": "graph", "case": f"{method}, {case} {x.shape[0]} x {x.shape[1]}", "ours_s": seconds,
+                       "peer": "none", "peer_s": float("nan"), "ratio": float("nan"), "extra": f"ari {ari:.3f}"}
+                if n == args.peer_rows:
+                    peer_s, peer_ari = theirs(method, x, truth, args.threads)
+                    row.update(peer="scikit-learn" if method == "ncut" else "scikit-learn + SciPy", peer_s=peer_s,
+                               ratio=peer_s / seconds, extra=f"ari {ari:.3f}, peer {peer_ari:.3f}")
+                print(f"{row['case']}: {seconds:.2f} s, {row['extra']}", file=sys.stderr, flush=True)
+                rows.append(row)
+    common.report(f"graphs of {NEIGHBORS} neighbours, {args.threads} threads", rows, keep=not args.no_save)
 
 
 if __name__ == "__main__":

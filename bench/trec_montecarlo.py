@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The Monte-Carlo experiment of [B19, section 3], as printed and with all separations scaled by 0.28.
 
-usage: bench/trec_montecarlo.py LIBKINDRED.so KINDRED [--repeats N]
+usage: bench/trec_montecarlo.py LIBKINDRED.so KINDRED [--repeats N]     (or bench/run.py --build BUILD trec_montecarlo)
 
 Each repetition makes a source and a target (`kindred generate --design berikov --seed i`), clusters the target
 by ec and by trec (L = 10, three features a run, sigma = 4, C = 10, Q_min = 5, It_max = 40) and scores both

@@ -147,11 +147,18 @@ typedef struct cli_task_arg {
 /* Reads, aligns and preprocesses tasks. Exit status. */
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out);
+/* The same, the first `split` tasks aligned and preprocessed together, and the others together; 0: all. */
+int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                         int split, cli_tasks *out);
+/* Forgets task i; the ones after it move up. */
+void cli_tasks_drop(cli_tasks *tasks, int64_t i);
 /* The same for the tasks given as positional arguments. */
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
 /* Labels for the rows of `data`; `what` names them in errors. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
                     kdr_labels **out);
+/* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */
+char *cli_labels_beside(const char *path);
 /* Truth (--truth or --score) and initial labels (--init). Exit status. */
 int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
@@ -165,6 +172,9 @@ extern const char cli_cluster_method[];
 int cli_method_check(const char *id, kdr_family family);
 /* Options of the method, with every --set name=value applied. Exit status. */
 int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out);
+/* The same from every --SETTING name=value. */
+int cli_method_settings(kdr_context *ctx, const cli_args *args, const char *setting, const char *id,
+                        kdr_options **out);
 /* What the fit means for the exit status: interruption, and --strict. */
 int cli_method_exit(const cli_args *args, const kdr_result *result);
 
@@ -195,11 +205,17 @@ typedef struct cli_run {
 	const char *command, *method;
 	const kdr_options *options;
 	const kdr_result *result;
+	kdr_options *feature_options; /* of --features-from, or NULL */
+	kdr_result *features;         /* what it learnt */
 	const cli_tasks *tasks;
 	kdr_scores *scores;         /* one a task; n = 0 where there is no truth */
 	const char *const *classes; /* transfer: names of the classes that labels stand for; else NULL */
 	int64_t nclasses;
 	double seconds_fit, seconds_write, seconds_start;
+	/* What a command adds to result.json and to the summary; NULL: nothing. */
+	void (*more_json)(cli_json *j, const void *more);
+	void (*more_summary)(FILE *out, const void *more);
+	const void *more;
 } cli_run;
 
 /* Makes a folder unless it is there. Exit status. */
@@ -216,11 +232,31 @@ int cli_outputs_finish(kdr_context *ctx, cli_run *run);
 void cli_summary(FILE *out, const cli_run *run);
 /* Which clusters of the tasks match, where the method says so: matches.c. */
 void cli_matches(FILE *out, const cli_run *run);
+/* What tasks draw on each other, where the method learns it: relatedness.c. */
+void cli_relatedness(FILE *out, const cli_run *run);
+
+/* --- features.c: features learnt before the method sees the data ---------------------------------- */
+
+/* For the tables of commands. */
+#define CLI_FEATURES_OPTIONS                                                                              \
+	{ .name = "features-from",                                                                        \
+	  .value = "METHOD",                                                                              \
+	  .help = "learn features on all data sets together first, and give these to the method: msda" }, \
+	{                                                                                                 \
+		.name = "features-set", .value = "NAME=VALUE", .repeats = true,                           \
+		.help = "set an option of --features-from; 'kindred methods msda' lists them"             \
+	}
+/* Settles the command line's part, before any file is read. Exit status. */
+int cli_features_check(kdr_context *ctx, const cli_args *args, cli_run *run);
+/* Learns the features and puts them in the place of the tasks' columns. Exit status. */
+int cli_features_learn(kdr_context *ctx, cli_run *run, kdr_task *tasks, int64_t count);
+void cli_features_free(cli_run *run);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
-        cli_generate, cli_methods, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version, cli_help;
+        cli_generate, cli_methods, cli_bench, cli_demo, cli_report, cli_predict, cli_vectorize, cli_version,
+        cli_help;
 
 #endif

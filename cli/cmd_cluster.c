@@ -24,6 +24,7 @@ static const cli_option own_options[] = {
 	{ .name = "transfer",
 	  .negatable = true,
 	  .help = "auto: let tasks learn from each other (default); --no-transfer: each by itself" },
+	CLI_FEATURES_OPTIONS,
 	{ .name = "pooled", .help = "stack all tasks into one and cluster that" },
 	{ .name = "init",
 	  .value = "FILE[,FILE...]",
@@ -141,10 +142,14 @@ static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64
 	kdr_problem problem = { .tasks = list, .ntasks = tasks->count, .pooled = cli_flag(args, "pooled") };
 	double start = cli_now();
 	cli_session_limit(ctx);
-	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+	int code = cli_features_learn(ctx, run, list, problem.ntasks);
+	if (code == EXIT_DONE) {
+		kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
 	run->seconds_fit = cli_now() - start;
 	free(list);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return code;
 }
 
 static int run(cli_args *args)
@@ -166,7 +171,8 @@ static int run(cli_args *args)
 	/* Everything about the command line itself is settled before any file is read. */
 	if ((code = cli_method_check(job.method, KDR_FAMILY_CLUSTER)) != EXIT_DONE ||
 	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE)
+	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE ||
+	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE)
 		goto done;
 	job.options = options;
 	if (!k_text) {
@@ -194,6 +200,7 @@ static int run(cli_args *args)
 	code = cli_method_exit(args, result);
 done:
 	free(job.scores);
+	cli_features_free(&job);
 	free(k);
 	kdr_result_free(result);
 	kdr_options_free(options);

@@ -1,6 +1,8 @@
 /* kindred transfer. SPDX-License-Identifier: BSD-3-Clause */
-#include "cli.h"
+#include "bridges.h"
+#include "clusters.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +29,16 @@ static const cli_option own_options[] = {
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
-	  .help = "an unlabelled set between source and target" },
+	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the "
+	          "source's "
+	          "features, in the target's); of several the best is taken (ttl, nmtf)" },
+	{ .name = "bridge-all", .help = "try each bridge, and report each; the best by rank is written" },
+	{ .name = "selector",
+	  .value = "FILE",
+	  .help = "rank bridges by a trained selection model instead of the distances" },
+	{ .name = "train-selector",
+	  .value = "FILE",
+	  .help = "train such a model on three or more --source with --labels, and save it" },
 	{ .name = "target-labels",
 	  .value = "FILE",
 	  .help = "classes of the target where they are known, '?' elsewhere; they stay fixed" },
@@ -35,6 +46,7 @@ static const cli_option own_options[] = {
 	  .value = "NAME=VALUE",
 	  .repeats = true,
 	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	CLI_FEATURES_OPTIONS,
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each target, used for scoring alone" },
@@ -57,6 +69,9 @@ static const cli_option_group groups[] = {
 /* The data sets of one run: sources first, then bridges, then targets. */
 typedef struct transfer {
 	int sources, bridges, targets;
+	cli_bridges candidates;
+	bool one_bridge; /* the method takes one: it is chosen among the candidates */
+	const kdr_result *result;
 	cli_tasks tasks;
 	char **classes; /* names, in order of first appearance in the sources */
 	int64_t nclasses;
@@ -83,16 +98,53 @@ static void fill(cli_task_arg *to, const cli_args *args, const char *option, int
 	}
 }
 
-static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
+/* Bridges are named like sources; candidates to choose from by their files. */
+static void fill_bridges(cli_task_arg *to, const cli_bridges *b)
 {
-	t->sources = count_of(args, "source");
-	t->bridges = count_of(args, "bridge");
-	t->targets = count_of(args, "target");
-	int labels = count_of(args, "labels");
-	if (t->sources == 0 || t->targets == 0) {
+	for (int i = 0; i < cli_bridges_files(b); i++) {
+		to[i].path = b->path[i];
+		if (b->count == 1)
+			snprintf(to[i].name, sizeof to[i].name, i ? "bridge-view2" : "bridge");
+	}
+}
+
+static int check_counts(const cli_args *args, const transfer *t)
+{
+	bool training = cli_get(args, "train-selector", NULL);
+	if (training && (t->targets > 0 || t->bridges > 0 || t->sources < 3)) {
+		cli_error("--train-selector needs three or more --source with --labels, and no --target or "
+		          "--bridge");
+		return EXIT_USAGE;
+	}
+	if (!training && (t->sources == 0 || t->targets == 0)) {
 		cli_error("transfer needs --source FILE and --target FILE");
 		return EXIT_USAGE;
 	}
+	if (t->candidates.views && !t->one_bridge) {
+		cli_error("--bridge %s,...: only methods 'ttl' and 'nmtf' take two views of a bridge",
+		          t->candidates.path[0]);
+		return EXIT_USAGE;
+	}
+	if ((cli_flag(args, "bridge-all") || cli_get(args, "selector", NULL)) &&
+	    !(t->one_bridge && t->candidates.count > 1)) {
+		cli_error("--bridge-all and --selector need a method that takes one bridge (ttl, nmtf) and "
+		          "several --bridge");
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
+{
+	int code = cli_bridges_parse(args, &t->candidates);
+	if (code != EXIT_DONE)
+		return code;
+	t->sources = count_of(args, "source");
+	t->bridges = cli_bridges_files(&t->candidates);
+	t->targets = count_of(args, "target");
+	int labels = count_of(args, "labels");
+	if ((code = check_counts(args, t)) != EXIT_DONE)
+		return code;
 	if (labels != t->sources && !(labels == 0 && cli_get(args, "label-column", NULL))) {
 		cli_error("transfer needs the classes of each source: %d --labels for %d --source (or "
 		          "--label-column)",
@@ -111,7 +163,10 @@ static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
 		return EXIT_OTHER;
 	}
 	fill(list, args, "source", t->sources);
-	fill(list + t->sources, args, "bridge", t->bridges);
+	if (t->one_bridge)
+		fill_bridges(list + t->sources, &t->candidates);
+	else
+		fill(list + t->sources, args, "bridge", t->bridges);
 	fill(list + t->sources + t->bridges, args, "target", t->targets);
 	*out = list;
 	return EXIT_DONE;
@@ -166,6 +221,25 @@ static int take_labels(transfer *t, int task, const int64_t *values, int64_t n, 
 	return code;
 }
 
+/* A class that no row has can neither be learnt nor given. */
+static int check_classes(const transfer *t)
+{
+	for (int64_t c = 0; t->one_bridge && c < t->nclasses; c++) {
+		bool found = false;
+		for (int i = 0; i < t->sources && !found; i++) {
+			kdr_mat x = kdr_data_mat(t->tasks.data[i]);
+			for (int64_t r = 0; r < kdr_mat_rows(&x) && !found; r++)
+				found = t->labels[i][r] == c;
+		}
+		if (!found) {
+			cli_error("class '%s' is named in the labels, but no row of a source has it",
+			          t->classes[c]);
+			return EXIT_DATA;
+		}
+	}
+	return EXIT_DONE;
+}
+
 static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 {
 	int code = EXIT_DONE;
@@ -201,6 +275,8 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 		          t->nclasses == 1 ? "" : "es");
 		return EXIT_DATA;
 	}
+	if (code == EXIT_DONE)
+		code = check_classes(t);
 	const char *known = cli_get(args, "target-labels", NULL);
 	if (code == EXIT_DONE && known) {
 		int target = t->sources + t->bridges;
@@ -214,15 +290,26 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 	return code;
 }
 
-static int fit(kdr_context *ctx, const transfer *t, cli_run *run, kdr_result **result)
+/* Whether task i belongs to the run with candidate k; k < 0: all do. */
+static bool takes_part(const transfer *t, int64_t i, int k)
+{
+	int64_t at = i - t->sources;
+	return k < 0 || at < 0 || at >= t->bridges || at % t->candidates.count == k;
+}
+
+/* Fits with candidate k as the bridge, or with all bridges there are. */
+static int fit(kdr_context *ctx, const transfer *t, int k, cli_run *run, kdr_result **result)
 {
 	kdr_task *list = calloc((size_t)t->tasks.count, sizeof *list);
+	int64_t count = 0;
 	if (!list) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	for (int64_t i = 0; i < t->tasks.count; i++)
-		list[i] = (kdr_task){
+	for (int64_t i = 0; i < t->tasks.count; i++) {
+		if (!takes_part(t, i, k))
+			continue;
+		list[count++] = (kdr_task){
 			.name = kdr_data_name(t->tasks.data[i]),
 			.role = i < t->sources                ? KDR_ROLE_SOURCE
 			        : i < t->sources + t->bridges ? KDR_ROLE_BRIDGE
@@ -231,13 +318,18 @@ static int fit(kdr_context *ctx, const transfer *t, cli_run *run, kdr_result **r
 			.k = t->nclasses,
 			.labels = t->labels[i],
 		};
-	kdr_problem problem = { .tasks = list, .ntasks = t->tasks.count, .classes = t->nclasses };
+	}
+	kdr_problem problem = { .tasks = list, .ntasks = count, .classes = t->nclasses };
 	double start = cli_now();
 	cli_session_limit(ctx);
-	kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+	int code = cli_features_learn(ctx, run, list, problem.ntasks);
+	if (code == EXIT_DONE) {
+		kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
 	run->seconds_fit = cli_now() - start;
 	free(list);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return code;
 }
 
 /* --- scoring: classes keep their names, so accuracy is the share of equal ones ---------------------------
@@ -255,18 +347,67 @@ static int read_truth(kdr_context *ctx, const cli_args *args, transfer *t)
 	return cli_tasks_labels(ctx, args, &targets);
 }
 
+/* Share of rows of task i that `labels` puts into their true class; NaN without truth. */
+static double accuracy(const transfer *t, int64_t i, const int64_t *labels, int64_t n)
+{
+	const kdr_labels *truth = t->tasks.truth[i];
+	int64_t right = 0;
+	if (!truth || !labels)
+		return NAN;
+	for (int64_t r = 0; r < n; r++)
+		right += strcmp(truth->names[truth->values[r]], t->classes[labels[r]]) == 0;
+	return (double)right / (double)n;
+}
+
+/* Chooses the bridge, fits, and forgets the tasks that had no part in the result. */
+static int fit_with_bridge(kdr_context *ctx, const cli_args *args, transfer *t, cli_run *run,
+                           kdr_result **result)
+{
+	cli_bridges *b = &t->candidates;
+	bool all = cli_flag(args, "bridge-all");
+	int code = cli_bridges_rank(ctx, args, &t->tasks, t->sources, b);
+	double seconds = 0;
+	for (int k = 0; k < b->count && code == EXIT_DONE; k++) {
+		kdr_result *r = NULL;
+		int64_t n;
+		if (!all && k != b->chosen)
+			continue;
+		code = fit(ctx, t, k, run, &r);
+		seconds += run->seconds_fit;
+		if (code == EXIT_DONE) {
+			int64_t place = t->sources + (b->views ? 2 : 1);
+			const int64_t *labels = kdr_result_labels(r, place, &n);
+			b->accuracy[k] = accuracy(t, t->sources + t->bridges, labels, n);
+		}
+		if (code == EXIT_DONE && k == b->chosen)
+			*result = r;
+		else
+			kdr_result_free(r);
+	}
+	run->seconds_fit = seconds;
+	for (int64_t i = t->tasks.count - 1; i >= 0 && code == EXIT_DONE; i--) {
+		if (takes_part(t, i, b->chosen))
+			continue;
+		free(t->labels[i]);
+		for (int64_t k = i; k + 1 < t->tasks.count; k++)
+			t->labels[k] = t->labels[k + 1];
+		cli_tasks_drop(&t->tasks, i);
+	}
+	if (code == EXIT_DONE)
+		t->bridges = b->views ? 2 : 1;
+	return code;
+}
+
 static int score(kdr_context *ctx, const transfer *t, cli_run *run)
 {
 	int code = cli_score(ctx, run);
 	for (int64_t i = t->sources + t->bridges; i < t->tasks.count && code == EXIT_DONE; i++) {
 		const kdr_labels *truth = t->tasks.truth[i];
-		int64_t n, right = 0;
+		int64_t n;
 		const int64_t *labels = kdr_result_labels(run->result, i, &n);
 		if (!truth || !labels)
 			continue;
-		for (int64_t r = 0; r < n; r++)
-			right += strcmp(truth->names[truth->values[r]], t->classes[labels[r]]) == 0;
-		run->scores[i].acc = (double)right / (double)n;
+		run->scores[i].acc = accuracy(t, i, labels, n);
 		for (int64_t c = 0; c < truth->count; c++) {
 			bool known = false;
 			for (int64_t k = 0; k < t->nclasses && !known; k++)
@@ -280,8 +421,36 @@ static int score(kdr_context *ctx, const transfer *t, cli_run *run)
 	return code;
 }
 
+/* --- what this command adds to the result ------------------------------------------------------------ */
+
+static cli_clusters clusters_of(const transfer *t)
+{
+	return (cli_clusters){ .result = t->result,
+		               .features = { kdr_data_features(t->tasks.data[0]),
+		                             kdr_data_features(t->tasks.data[t->sources + t->bridges]) },
+		               .classes = (const char *const *)t->classes,
+		               .nclasses = t->nclasses };
+}
+
+static void more_json(cli_json *j, const void *more)
+{
+	const transfer *t = more;
+	cli_clusters c = clusters_of(t);
+	cli_bridges_json(j, &t->candidates);
+	cli_clusters_json(j, &c);
+}
+
+static void more_summary(FILE *out, const void *more)
+{
+	const transfer *t = more;
+	cli_clusters c = clusters_of(t);
+	cli_bridges_table(out, &t->candidates);
+	cli_clusters_summary(out, &c);
+}
+
 static void release(transfer *t)
 {
+	cli_bridges_free(&t->candidates);
 	for (int64_t i = 0; t->labels && i < t->tasks.count; i++)
 		free(t->labels[i]);
 	for (int64_t c = 0; c < t->nclasses; c++)
@@ -306,8 +475,11 @@ static int run(cli_args *args)
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	if ((code = cli_method_check(job.method, KDR_FAMILY_TRANSFER)) != EXIT_DONE ||
-	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
+	if ((code = cli_method_check(job.method, KDR_FAMILY_TRANSFER)) != EXIT_DONE)
+		goto done;
+	t.one_bridge = kdr_algo_find(job.method)->flags & KDR_ALGO_BRIDGE;
+	if ((code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
+	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE ||
 	    (code = collect(args, &t, &list)) != EXIT_DONE)
 		goto done;
 	job.options = options;
@@ -319,14 +491,25 @@ static int run(cli_args *args)
 			goto done;
 		}
 	}
-	if ((code = cli_tasks_read(ctx, args, list, t.sources + t.bridges + t.targets, &t.tasks)) !=
-	            EXIT_DONE ||
-	    (code = read_classes(ctx, args, &t)) != EXIT_DONE ||
-	    (code = read_truth(ctx, args, &t)) != EXIT_DONE ||
-	    (code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE ||
-	    (code = fit(ctx, &t, &job, &result)) != EXIT_DONE)
+	/* Two views: source and first views have their features, second views and target theirs. */
+	int split = t.candidates.views ? t.sources + t.candidates.count : 0;
+	if ((code = cli_tasks_read_split(ctx, args, list, t.sources + t.bridges + t.targets, split,
+	                                 &t.tasks)) != EXIT_DONE ||
+	    (code = read_classes(ctx, args, &t)) != EXIT_DONE)
 		goto done;
-	job.result = result;
+	if (cli_get(args, "train-selector", NULL)) {
+		code = cli_train_selector(ctx, args, &t.tasks, t.labels, t.nclasses);
+		goto done;
+	}
+	if ((code = read_truth(ctx, args, &t)) != EXIT_DONE ||
+	    (code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE ||
+	    (code = t.one_bridge && t.candidates.count > 1 ? fit_with_bridge(ctx, args, &t, &job, &result)
+	                                                   : fit(ctx, &t, -1, &job, &result)) != EXIT_DONE)
+		goto done;
+	job.result = t.result = result;
+	job.more = &t;
+	job.more_json = more_json;
+	job.more_summary = more_summary;
 	/* Clusters of the target have no names, and are scored by the best map. */
 	bool named = !(kdr_algo_find(job.method)->flags & KDR_ALGO_CLUSTERS_TARGET);
 	if (named) {
@@ -340,6 +523,7 @@ static int run(cli_args *args)
 done:
 	free(list);
 	free(job.scores);
+	cli_features_free(&job);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	release(&t);
@@ -355,6 +539,12 @@ const cli_command cli_transfer = {
 	               "column (--label-column), and "
 	               "labels the target. Columns are matched by name where all sets have names, else by "
 	               "position.\n\n"
+	               "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge "
+	               "the best is taken: the one "
+	               "whose larger A-distance to source and target is smallest, or the likeliest by a "
+	               "--selector; a table says why. "
+	               "Where source and target have different features, --bridge A,B gives two views of the "
+	               "same samples.\n\n"
 	               "Without -o the result (JSON) goes to standard output; with -o DIR it is written "
 	               "there, with target.labels: "
 	               "the class of each sample, a line a sample.",

@@ -15,7 +15,9 @@ int cli_method_check(const char *id, kdr_family family)
 			all[n++] = kdr_algo_at(i)->id;
 	if (algo)
 		cli_error("method '%s' does not %s; 'kindred methods' says what it does", id,
-		          family == KDR_FAMILY_CLUSTER ? "cluster" : "transfer labels");
+		          family == KDR_FAMILY_CLUSTER    ? "cluster"
+		          : family == KDR_FAMILY_TRANSFER ? "transfer labels"
+		                                          : "learn features");
 	else if (kdr_suggest(id, all, n, nearest, 1))
 		cli_error("there is no method '%s'; did you mean %s?", id, nearest[0]);
 	else
@@ -23,14 +25,14 @@ int cli_method_check(const char *id, kdr_family family)
 	return EXIT_USAGE;
 }
 
-static int set_options(kdr_context *ctx, const cli_args *args, kdr_options *options)
+static int set_options(kdr_context *ctx, const cli_args *args, const char *option, kdr_options *options)
 {
 	const char *setting;
-	for (int i = 0; (setting = cli_get_nth(args, "set", i)); i++) {
+	for (int i = 0; (setting = cli_get_nth(args, option, i)); i++) {
 		const char *equals = strchr(setting, '=');
 		char name[128];
 		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
-			cli_error("--set: '%s' is not of the form name=value", setting);
+			cli_error("--%s: '%s' is not of the form name=value", option, setting);
 			return EXIT_USAGE;
 		}
 		memcpy(name, setting, (size_t)(equals - setting));
@@ -42,18 +44,24 @@ static int set_options(kdr_context *ctx, const cli_args *args, kdr_options *opti
 	return EXIT_DONE;
 }
 
-int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out)
+int cli_method_settings(kdr_context *ctx, const cli_args *args, const char *setting, const char *id,
+                        kdr_options **out)
 {
 	kdr_options *options = NULL;
 	kdr_status st = kdr_options_new(ctx, id, &options);
 	if (st != KDR_OK)
 		return cli_fail(ctx, st);
-	int code = set_options(ctx, args, options);
+	int code = set_options(ctx, args, setting, options);
 	if (code == EXIT_DONE)
 		*out = options;
 	else
 		kdr_options_free(options);
 	return code;
+}
+
+int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out)
+{
+	return cli_method_settings(ctx, args, "set", id, out);
 }
 
 int cli_method_exit(const cli_args *args, const kdr_result *result)

@@ -127,6 +127,16 @@ static void json_options(cli_json *j, const kdr_options *options)
 	cli_json_end_object(j);
 }
 
+/* What the features were learnt with, and how many columns that makes. */
+static void json_features(cli_json *j, const cli_run *run)
+{
+	cli_json_object(j, "features_from");
+	cli_json_string(j, "method", kdr_options_algo(run->feature_options)->id);
+	json_options(j, run->feature_options);
+	cli_json_int(j, "columns", kdr_result_array(run->features, "features", 0).shape[1]);
+	cli_json_end_object(j);
+}
+
 static void json_scores(cli_json *j, const kdr_scores *s)
 {
 	if (s->n == 0) {
@@ -248,6 +258,8 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	json_options(j, run->options);
 	if (run->tasks->kind)
 		cli_json_string(j, "data", run->tasks->kind);
+	if (run->features)
+		json_features(j, run);
 	cli_json_int(j, "seed", (int64_t)kdr_context_seed(ctx));
 	cli_json_int(j, "threads", kdr_context_threads(ctx));
 	cli_json_string(j, "preprocessing", kdr_prep_describe(run->tasks->prep));
@@ -270,9 +282,13 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	cli_json_end_object(j);
 	cli_json_int(j, "peak_rss_bytes", peak_rss_bytes());
 	json_between_tasks(j, run);
+	if (run->more_json)
+		run->more_json(j, run->more);
 	cli_json_array(j, "warnings");
 	for (int64_t i = 0; i < kdr_prep_warning_count(run->tasks->prep); i++)
 		cli_json_string(j, NULL, kdr_prep_warning_at(run->tasks->prep, i));
+	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)
+		cli_json_string(j, NULL, kdr_result_warning_at(run->features, i));
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		cli_json_string(j, NULL, kdr_result_warning_at(r, i));
 	cli_json_end_array(j);

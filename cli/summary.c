@@ -75,11 +75,15 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(tasks->prep));
 	if (tasks->kind)
 		fprintf(out, " (the data look like %s)", tasks->kind);
-	fprintf(out, "\n\n");
+	fputc('\n', out);
+	if (run->features)
+		fprintf(out, "features from %s: %lld columns\n", kdr_result_algo(run->features)->id,
+		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
+	fputc('\n', out);
 }
 
-/* What the method says of k and of each task. */
-static void print_words(FILE *out, const cli_run *run)
+/* What the method says of k and of each task; whether it had advice. */
+static bool print_words(FILE *out, const cli_run *run)
 {
 	double number;
 	const char *text;
@@ -98,6 +102,7 @@ static void print_words(FILE *out, const cli_run *run)
 			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
 			begun = true;
 		}
+	return begun;
 }
 
 void cli_summary(FILE *out, const cli_run *run)
@@ -142,9 +147,14 @@ void cli_summary(FILE *out, const cli_run *run)
 		fprintf(out, "  %s\n", sizes);
 	}
 	cli_matches(out, run);
-	print_words(out, run);
+	if (!print_words(out, run)) /* advice names the nearest task already */
+		cli_relatedness(out, run);
+	if (run->more_summary)
+		run->more_summary(out, run->more);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
+	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)
+		fprintf(out, "warning: %s\n", kdr_result_warning_at(run->features, i));
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
 	const char *folder = cli_get(run->args, "output", NULL);

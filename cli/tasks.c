@@ -87,7 +87,8 @@ static kdr_status suggest(kdr_context *ctx, const cli_args *args, kdr_prep_optio
 	return kdr_prep_suggest(ctx, tasks->data, tasks->count, options, &tasks->kind);
 }
 
-static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, cli_tasks *tasks)
+static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, int64_t split,
+                   cli_tasks *tasks)
 {
 	double start = cli_now();
 	kdr_status st = KDR_OK;
@@ -98,13 +99,21 @@ static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, 
 		kdr_prep_free(prep);
 	}
 	if (!own)
-		st = kdr_prepare(ctx, tasks->data, tasks->count, options, &tasks->prep);
+		st = kdr_prepare(ctx, tasks->data, split ? split : tasks->count, options, &tasks->prep);
+	if (!own && split && st == KDR_OK)
+		st = kdr_prepare(ctx, tasks->data + split, tasks->count - split, options, NULL);
 	tasks->seconds_prepare = cli_now() - start;
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out)
+{
+	return cli_tasks_read_split(ctx, args, list, count, 0, out);
+}
+
+int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
+                         int split, cli_tasks *out)
 {
 	int code = EXIT_DONE;
 	double start = cli_now();
@@ -144,7 +153,7 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *l
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	}
 	if (code == EXIT_DONE)
-		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, out);
+		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, split, out);
 	return code;
 }
 
@@ -207,8 +216,7 @@ static int read_list(kdr_context *ctx, const cli_args *args, const char *option,
 	return code;
 }
 
-/* <stem>.labels beside the data: path less its ending (and .gz). */
-static char *labels_beside(const char *path)
+char *cli_labels_beside(const char *path)
 {
 	size_t n = strlen(path);
 	char *out = malloc(n + 8);
@@ -238,7 +246,7 @@ int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 	if (code != EXIT_DONE || cli_get(args, "truth", NULL) || !cli_flag(args, "score"))
 		return code;
 	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
-		char *path = labels_beside(kdr_data_path(tasks->data[i]));
+		char *path = cli_labels_beside(kdr_data_path(tasks->data[i]));
 		if (!path) {
 			cli_error("out of memory");
 			return EXIT_OTHER;
@@ -251,6 +259,19 @@ int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 		free(path);
 	}
 	return code;
+}
+
+void cli_tasks_drop(cli_tasks *tasks, int64_t i)
+{
+	kdr_data_free(tasks->data[i]);
+	kdr_labels_free(tasks->truth[i]);
+	kdr_labels_free(tasks->init[i]);
+	tasks->count--;
+	for (int64_t k = i; k < tasks->count; k++) {
+		tasks->data[k] = tasks->data[k + 1];
+		tasks->truth[k] = tasks->truth[k + 1];
+		tasks->init[k] = tasks->init[k + 1];
+	}
 }
 
 void cli_tasks_free(cli_tasks *tasks)

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 #include "kindred/algorithm.h"
+#include "kindred/bridge.h"
 #include "kindred/context.h"
 #include "kindred/data.h"
 #include "kindred/export.h"

@@ -26,15 +26,13 @@
  *
  * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
-#include "algo/parts/consistent.h"
+#include "algo/parts/mtcfir.h"
 #include "algo/parts/mmd.h"
-#include "algo/parts/msda.h"
 #include "algo/parts/snmf_task.h"
 #include "algo/parts/tasks.h"
 
 static const char stage[] = "mtcfir";
 
-enum { VARIANT_FULL, VARIANT_NF, VARIANT_NI, VARIANT_NR };
 static const char *const variants[] = { "full", "nF", "nI", "nR", NULL };
 
 /* Distances of a task's samples are kept whole up to this size. */
@@ -52,7 +50,7 @@ static const kdr_option_desc options_table[] = {
 	  .help = "below 1: neighbours of a sample as a share of n/k; 1 and above: their number" },
 	{ .name = "variant",
 	  .type = KDR_OPTION_CHOICE,
-	  .initial = VARIANT_FULL,
+	  .initial = KDRI_MTCFIR_FULL,
 	  .choices = variants,
 	  .help = "full, or without features (nF), without instances of other tasks (nI), without "
 	          "relatedness "
@@ -117,6 +115,7 @@ static const kdr_field_desc fields_table[] = {
 	  .type = KDR_FLOAT64,
 	  .shape = "2 x tasks x tasks",
 	  .help = "the same with a Gaussian kernel as wide as the median distance" },
+	KDRI_FIELDS_TRAIN,
 	{ .name = NULL },
 };
 
@@ -139,13 +138,14 @@ typedef struct work {
 	kdr_result *result;
 	kdri_stack stack;
 	kdri_pool pool;
-	kdri_own xt;    /* the data transposed, while K of sparse data is made */
-	double *mmd[2]; /* in the result: linear, gauss; NULL with one task */
-	int64_t *l;     /* in the result */
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
 	double *eps, *alpha;
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
 	kdri_trace *traces;
+	double flops; /* of dense products and factorisations */
 } work;
 
 static const char *name_of(const kdr_task *task)
@@ -164,7 +164,7 @@ static kdr_status find_neighbours(work *w)
 		const kdr_task *task = &w->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
 		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
-		w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
+		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)
 			continue;
 		KDR_TRY(kdri_result_warn(
@@ -176,6 +176,13 @@ static kdr_status find_neighbours(work *w)
 	}
 done:
 	return st;
+}
+
+/* Bytes at the peak: K and what the layers need, or later K and the distances of a task. */
+static double bytes_needed(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)w->stack.begin[w->problem->ntasks];
+	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o);
 }
 
 static kdr_status check_sizes(work *w)
@@ -198,6 +205,7 @@ static kdr_status prepare(work *w, bool single)
 	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
 	KDR_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
 	KDR_TRY(KDRI_NEW(ctx, &w->starts, size));
+	KDR_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
 	KDR_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
 	KDR_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
 	KDR_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
@@ -243,37 +251,26 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	if (h) {
-		KDR_TRY(kdri_block_syrk(ctx, false, 1, h, layer > 0, &w->pool.v));
-	} else {
-		KDR_TRY(kdri_mat_transpose(ctx, x, &w->xt));
-		KDR_TRY(kdri_sparse_gram(ctx, &x->as.csr, &w->xt.view.as.csr, NULL, &w->pool.v));
-		kdri_own_free(ctx, &w->xt);
-	}
+	KDR_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
+	if (h)
+		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
 	if (layer == 0)
 		KDR_TRY(put_mmd(w, 0));
 done:
 	return st;
 }
 
-static kdr_status learn_features(work *w, bool single)
+static kdr_status learn_features(work *w, const kdri_msda_options *o)
 {
 	kdr_status st;
-	kdri_msda_options o = kdri_msda_options_of(w->options, w->stack.begin[w->pool.ntasks]);
 	kdri_msda_info info;
-	o.single = single;
-	if (kdri_opt_choice(w->options, "variant") == VARIANT_NF)
-		o.layers = 0;
-	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], &o, add_layer, w, &info));
-	if (info.saturated > 0.5)
-		KDR_TRY(kdri_result_warn(
-		        w->ctx, w->result,
-		        "%.0f%% of the features learnt are at their bounds -1 and 1: values of "
-		        "about 0 to 1 suit the layers (--scale minmax)",
-		        100 * info.saturated));
+	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
+	KDR_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDR_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	w->flops += info.flops;
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDR_TRY(put_mmd(w, 1));
+	kdri_block_mirror(w->ctx, &w->pool.v);
 done:
 	return st;
 }
@@ -341,15 +338,16 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 	KDR_TRY(KDRI_NEW(w->ctx, &ones, tasks));
 	for (int64_t i = 0; i < tasks; i++)
 		ones[i] = 1;
-	if (variant == VARIANT_NI) {
+	if (variant == KDRI_MTCFIR_NI) {
 		kdri_block_clip(w->ctx, &own);
 		s.dense = &own;
 	} else {
 		KDR_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
-		                            variant == VARIANT_NR ? ones : w->alpha + t * tasks, w->l[t],
+		                            variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
 		                            distance_bytes, &c));
 		KDR_TRY(put_sparse(w, t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
+		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
 	}
 	KDR_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
 done:
@@ -382,12 +380,13 @@ static kdr_status cluster(work *w, const int64_t *init)
 		KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDR_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma); /* (E3) */
-	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->l, w->eps, w->alpha));
+	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
+	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
 	KDR_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
 		KDR_TRY(cluster_task(w, t, variant, init != NULL));
 	KDR_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	KDR_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
 done:
 	return st;
 }
@@ -414,10 +413,14 @@ static kdr_status run(work *w)
 	int64_t *init = NULL;
 	KDR_TRY(check_sizes(w));
 	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
-	bool single = kdri_precision_single(w->options, w->stack.begin[w->problem->ntasks]);
-	KDR_TRY(prepare(w, single));
+	int64_t n = w->stack.begin[w->problem->ntasks];
+	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
+	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n,
+	                          kdr_mat_cols(&w->stack.x)));
+	KDR_TRY(prepare(w, o.single));
+	KDR_TRY(kdri_mtcfir_keep(w->ctx, w->problem, w->result));
 	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	KDR_TRY(learn_features(w, single));
+	KDR_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)
 		KDR_TRY(give_up(w, init));
 	else
@@ -434,14 +437,13 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		   .problem = problem,
 		   .options = options,
 		   .result = result,
-		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0),
-		   .xt.view = kdr_mat_from_dense(NULL, 0, 0) };
+		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
 	kdr_status st = run(&w);
 	kdri_stage_end(ctx, stage);
 	kdri_stack_free(ctx, &w.stack);
-	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.pool.v);
+	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
 	kdri_free(ctx, w.runs);
 	kdri_free(ctx, w.traces);
@@ -455,9 +457,10 @@ const kdri_algo kdri_algo_mtcfir = {
 	                  "clusters partly related tasks together: shared features, learnt relatedness, one "
 	                  "consistent similarity a task",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.predict = kdri_mtcfir_predict,
 };

@@ -9,7 +9,7 @@
  * clustered by itself, or all of them stacked as one (pooled).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
- * is a neighbour graph, which needs no width (METHODS, section 6); `neighbors=0 similarity=gauss
+ * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
  * sigma=...` is the paper's form.
  *
  * The objective reported is (E1) of the answer, summed over tasks: one value, since there is one step.

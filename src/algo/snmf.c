@@ -69,6 +69,7 @@ static kdr_status fill_gram(kdr_context *ctx, const kdr_mat *x, const kdri_block
 			kdri_block_write(&narrow, i, 0, a->cols, a->data + i * a->stride);
 		KDR_TRY(kdri_block_syrk(ctx, false, 1, &narrow, 0, gram));
 	}
+	kdri_block_mirror(ctx, gram);
 done:
 	kdri_own_free(ctx, &xt);
 	kdri_block_free(ctx, &narrow);
@@ -95,7 +96,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 		             .stage = stage };
 	KDR_TRY(kdri_mul(ctx, n, n_init, &size));
 	KDR_TRY(KDRI_NEW(ctx, &starts, size));
-	KDR_TRY(kdri_block_new(ctx, n, n, kdri_precision_single(options, n), &gram));
+	bool single = kdri_precision_single(options, n);
+	KDR_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	                          kdr_mat_cols(&task->x)));
+	KDR_TRY(kdri_block_new(ctx, n, n, single, &gram));
 	KDR_TRY(fill_gram(ctx, &task->x, &gram));
 	if (task->init)
 		memcpy(starts, task->init, (size_t)n * sizeof *starts);
@@ -104,7 +108,7 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 	s.starts = starts;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
 		KDR_TRY(kdri_gram_median(ctx, &gram, &sigma));
-	kdri_gram_similarity(ctx, &gram, similarity, sigma); /* (E1) */
+	KDR_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
 	kdri_block_clip(ctx, &gram);
 	KDR_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
 done:

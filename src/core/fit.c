@@ -133,7 +133,7 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 		kdr_status st = check_task(ctx, algo, problem, t);
 		if (st != KDR_OK)
 			return st;
-		if (together && algo->family == KDR_FAMILY_CLUSTER &&
+		if (together && algo->family != KDR_FAMILY_TRANSFER &&
 		    kdr_mat_cols(&t->x) != kdr_mat_cols(&first->x))
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "task %s has %lld columns but task %s has %lld: align them first",

@@ -61,6 +61,9 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 #define KDRI_NEW0(ctx, pp, count) kdri_calloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 #define KDRI_GROW(ctx, pp, count) kdri_realloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 
+/* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
+kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
+
 /* *out = a * b, or KDR_ERR_SIZE. */
 kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out);
 

@@ -19,7 +19,8 @@ enum {
 	C_UINT64 = 15,
 	F_COMPLEX = 0x0800,
 	BUFFER = 1 << 16,
-	GROUP = 1 << 17 /* elements turned at once */
+	GROUP = 1 << 17, /* elements turned at once */
+	ELEMENTS_AT_ONCE = 1 << 16
 };
 
 typedef struct reader {
@@ -330,7 +331,8 @@ done:
 	return st;
 }
 
-/* A whole element of integers or of numbers: exactly one of the two results is wanted. */
+/* A whole element of integers or of numbers, converted block by block: exactly one of the two results is
+ * wanted. */
 static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, double **reals, int64_t *count)
 {
 	kdr_status st;
@@ -340,23 +342,29 @@ static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, do
 	int64_t *whole = NULL;
 	double *real = NULL;
 	KDR_TRY(take_numbers(ctx, r, &e, &type, count));
-	KDR_TRY(KDRI_NEW(ctx, &raw, e.size));
-	KDR_TRY(take_data(ctx, r, &e, 0, raw, e.size));
-	if (integers) {
+	size_t width = kdri_element_size(type);
+	KDR_TRY(kdri_alloc(ctx, &raw, ELEMENTS_AT_ONCE, width));
+	if (integers)
 		KDR_TRY(KDRI_NEW(ctx, &whole, *count));
-		if (!kdri_element_to_int64(type, r->swapped, raw, *count, whole)) {
+	else
+		KDR_TRY(KDRI_NEW(ctx, &real, *count));
+	/* An empty element still has its padding to be taken: one turn at least. */
+	for (int64_t i = 0; i == 0 || i < *count; i += ELEMENTS_AT_ONCE) {
+		int64_t n = KDRI_MIN(ELEMENTS_AT_ONCE, *count - i);
+		KDR_TRY(take_data(ctx, r, &e, (uint32_t)((size_t)i * width), raw, (size_t)n * width));
+		if (real)
+			kdri_element_to_double(type, r->swapped, raw, n, real + i);
+		if (whole && !kdri_element_to_int64(type, r->swapped, raw, n, whole + i)) {
 			st = damaged(ctx, r);
 			goto done;
 		}
+	}
+	if (integers)
 		*integers = whole;
-		whole = NULL;
-	}
-	if (reals) {
-		KDR_TRY(KDRI_NEW(ctx, &real, *count));
-		kdri_element_to_double(type, r->swapped, raw, *count, real);
+	if (reals)
 		*reals = real;
-		real = NULL;
-	}
+	whole = NULL;
+	real = NULL;
 done:
 	kdri_free(ctx, raw);
 	kdri_free(ctx, whole);
@@ -364,16 +372,17 @@ done:
 	return st;
 }
 
+/* Rows of the entries, pointers of the columns, values: each is brought to its final width before the next
+ * is read. */
 static kdr_status read_sparse(kdr_context *ctx, reader *r, const variable *v, kdr_data *data)
 {
 	kdr_status st;
 	int64_t *rows = NULL, nrows = 0, nptr = 0, nvalues = 0, nnz;
 	KDR_TRY(take_array(ctx, r, &rows, NULL, &nrows));
 	KDR_TRY(take_array(ctx, r, &data->rowptr, NULL, &nptr));
-	KDR_TRY(take_array(ctx, r, NULL, &data->val, &nvalues));
 	/* More entries may be reserved than there are: the last pointer tells. */
 	nnz = nptr > 0 ? data->rowptr[nptr - 1] : 0;
-	if (nnz < 0 || nnz > nrows || nnz > nvalues) {
+	if (nnz < 0 || nnz > nrows) {
 		st = damaged(ctx, r);
 		goto done;
 	}
@@ -386,6 +395,13 @@ static kdr_status read_sparse(kdr_context *ctx, reader *r, const variable *v, kd
 			goto done;
 		}
 		data->col[p] = (int32_t)rows[p];
+	}
+	kdri_free(ctx, rows);
+	rows = NULL;
+	KDR_TRY(take_array(ctx, r, NULL, &data->val, &nvalues));
+	if (nnz > nvalues) {
+		st = damaged(ctx, r);
+		goto done;
 	}
 	data->rows = v->rows;
 	data->cols = v->cols;

@@ -2,7 +2,8 @@
  *
  * As in blas.c, C is cut into tiles of a fixed size, each done by one thread with single-threaded BLAS, so
  * that nothing depends on the number of threads. A tile of 384 x 384 with inner dimension k costs
- * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte.
+ * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte. BLAS first copies 768 k numbers into its own order, a
+ * tenth of the time; where C is large enough to give every thread many tiles they are twice as long and wide.
  *
  * Symmetric products compute the tiles of the lower triangle. Where A is single and C is double a tile goes
  * to a buffer of its thread first. */
@@ -14,10 +15,16 @@
 #include <omp.h>
 #endif
 
-enum { TILE = 384, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 64, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
 
 /* Products of fewer flops are done before the threads are awake. */
 static const double serial_flops = 1e5;
+
+/* The side of a tile of C (m x n): large if there are still MANY of them. */
+static int64_t tile_of(int64_t m, int64_t n)
+{
+	return (m / LARGE_TILE) * (n / LARGE_TILE) >= MANY ? LARGE_TILE : SMALL_TILE;
+}
 
 static int my_thread(void)
 {
@@ -137,13 +144,13 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 	kdr_status st;
 	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
 	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
-	int64_t down = (m + TILE - 1) / TILE, across = (n + TILE - 1) / TILE;
+	int64_t side = tile_of(m, n), down = (m + side - 1) / side, across = (n + side - 1) / side;
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t t = 0; t < down * across; t++) {
-		int64_t i = t / across * TILE, j = t % across * TILE;
-		int64_t rows = KDRI_MIN(TILE, m - i), cols = KDRI_MIN(TILE, n - j);
+		int64_t i = t / across * side, j = t % across * side;
+		int64_t rows = KDRI_MIN(side, m - i), cols = KDRI_MIN(side, n - j);
 		kdri_block left = op_rows(a, trans_a, i, rows), right = op_rows(b, !trans_b, j, cols);
 		kdri_block to = kdri_block_part(c, i, j, rows, cols);
 		multiply(trans_a, trans_b, k, alpha, &left, &right, beta, &to);
@@ -153,13 +160,14 @@ done:
 	return st;
 }
 
-/* C = beta C + T, T in single precision with stride TILE. */
-static void add_tile(const kdri_block *c, double beta, const float *t)
+/* C = beta C + T, T in single precision. */
+static void add_tile(const kdri_block *c, double beta, const kdri_block *t)
 {
 	for (int64_t i = 0; i < c->rows; i++) {
 		double *to = (double *)c->data + i * c->stride;
 		for (int64_t j = 0; j < c->cols; j++)
-			to[j] = (beta == 0 ? 0 : beta * to[j]) + (double)t[i * TILE + j];
+			to[j] = (beta == 0 ? 0 : beta * to[j]) +
+			        (double)((const float *)t->data)[i * t->stride + j];
 	}
 }
 
@@ -170,9 +178,9 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 	float *room = NULL;
 	int64_t n = c->rows, k = trans ? a->rows : a->cols;
 	bool mixed = a->single && !c->single;
-	int64_t side = (n + TILE - 1) / TILE, tiles = side * (side + 1) / 2;
+	int64_t side = tile_of(n, n), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
 	KDR_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
-	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * TILE * TILE : 0));
+	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
@@ -180,18 +188,17 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 		int64_t row = 0, col = t;
 		for (; col > row; row++)
 			col -= row + 1;
-		int64_t i = row * TILE, j = col * TILE;
-		int64_t rows = KDRI_MIN(TILE, n - i), cols = KDRI_MIN(TILE, n - j);
+		int64_t i = row * side, j = col * side;
+		int64_t rows = KDRI_MIN(side, n - i), cols = KDRI_MIN(side, n - j);
 		kdri_block left = op_rows(a, trans, i, rows), right = op_rows(a, trans, j, cols);
 		kdri_block to = kdri_block_part(c, i, j, rows, cols);
-		float *own = room + (mixed ? (int64_t)my_thread() * TILE * TILE : 0);
-		kdri_block tile = { rows, cols, TILE, true, own };
+		float *own = room + (mixed ? (int64_t)my_thread() * side * side : 0);
+		kdri_block tile = { rows, cols, side, true, own };
 		multiply(trans, !trans, k, alpha, &left, &right, mixed ? 0 : beta, mixed ? &tile : &to);
 		if (mixed)
-			add_tile(&to, beta, own);
+			add_tile(&to, beta, &tile);
 	}
 	kdri_serial_end(before);
-	kdri_block_mirror(ctx, c);
 done:
 	kdri_free(ctx, room);
 	return st;

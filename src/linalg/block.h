@@ -33,10 +33,18 @@ static inline double kdri_block_get(const kdri_block *b, int64_t i, int64_t j)
 	                 : ((const double *)b->data)[i * b->stride + j];
 }
 
+static inline void kdri_block_set(const kdri_block *b, int64_t i, int64_t j, double v)
+{
+	if (b->single)
+		((float *)b->data)[i * b->stride + j] = (float)v;
+	else
+		((double *)b->data)[i * b->stride + j] = v;
+}
+
 /* C = alpha op(A) op(B) + beta C, all of one precision. */
 kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, const kdri_block *a,
                            const kdri_block *b, double beta, const kdri_block *c);
-/* C = alpha A A' + beta C (trans: A' A); C symmetric, in full storage. C may be double where A is single:
+/* C = alpha A A' + beta C (trans: A' A), the lower triangle alone (kdri_block_mirror makes the rest). C may be double where A is single:
  * sums over the columns of A are then single, sums over calls are double. */
 kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdri_block *a, double beta,
                            const kdri_block *c);
@@ -44,7 +52,8 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k, int64_t ldx,
                           double *y, int64_t ldy);
 
-/* C (rows x rows, symmetric) = X diag(weight) X' of a sparse X; `xt` is its transpose; weight NULL: ones. */
+/* C (rows x rows) = X diag(weight) X' of a sparse X, the lower triangle alone; `xt` is its transpose; weight NULL:
+ * ones. */
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
                             const kdri_block *c);
 /* C (rows of Y x rows of X) = Y diag(weight) X', all of it. */

@@ -53,10 +53,7 @@ done:
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
                             const kdri_block *c)
 {
-	kdr_status st = products(ctx, x, xt, weight, true, c);
-	if (st == KDR_OK)
-		kdri_block_mirror(ctx, c);
-	return st;
+	return products(ctx, x, xt, weight, true, c);
 }
 
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,

@@ -134,3 +134,19 @@ kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char 
 	}
 	return KDR_OK;
 }
+
+void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts)
+{
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	memset(counts, 0, (size_t)d * sizeof *counts);
+	for (int64_t i = 0; i < n; i++) {
+		if (x->kind == KDR_MAT_DENSE) {
+			const double *row = x->as.dense.data + i * x->as.dense.stride;
+			for (int64_t j = 0; j < d; j++)
+				counts[j] += row[j] != 0;
+			continue;
+		}
+		for (int64_t p = x->as.csr.rowptr[i]; p < x->as.csr.rowptr[i + 1]; p++)
+			counts[x->as.csr.col[p]] += x->as.csr.val[p] != 0;
+	}
+}

@@ -99,7 +99,7 @@ static kdr_status measure(kdr_context *ctx, const kdr_mat *x, int64_t count, con
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = kdr_mat_rows(&x[t]);
 		KDR_TRY(KDRI_NEW(ctx, &counts[t], d));
-		kdri_feature_counts(&x[t], counts[t]);
+		kdri_mat_col_counts(&x[t], counts[t]);
 		tasks[t] = (kdr_relate_task){
 			.samples = n,
 			.features = d,

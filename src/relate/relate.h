@@ -6,10 +6,8 @@
 
 /* --- complexity.c ----------------------------------------------------------------------------- */
 
-/* counts[j] (cols): samples in which feature j is not 0. */
-void kdri_feature_counts(const kdr_mat *x, int64_t *counts);
 /* Share of the features that are rare [TSZY15, eq. 1]: in fewer than rare x n samples, strictly. Over all features,
- * or over those that occur at all (0 where there are none). */
+ * or over those that occur at all (0 where there are none). counts: of kdri_mat_col_counts. */
 double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples, double rare, bool observed);
 
 /* --- adistance.c ------------------------------------------------------------------------------ */

@@ -32,11 +32,16 @@ def blocks(path):
 
 
 def commands(lines):
-    """(command, expected lines) pairs; a command continues after a backslash."""
-    found = []
+    """(command, expected lines) pairs; a command continues after a backslash, and takes its here-document."""
+    found, ends = [], None
     for line in lines:
-        if line.startswith("$ "):
+        if ends:
+            found[-1][0] += "\n" + line
+            ends = None if line == ends else ends
+        elif line.startswith("$ "):
             found.append([line[2:], []])
+            here = re.search(r"<<'(\w+)'", line)
+            ends = here and here.group(1)
         elif found and found[-1][0].endswith("\\"):
             found[-1][0] = found[-1][0][:-1] + line.strip()
         elif found:
@@ -46,12 +51,14 @@ def commands(lines):
 
 def matches(expected, printed):
     pattern = ""
+    while expected and not expected[-1].strip():
+        expected = expected[:-1]
     for line in expected:
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
         else:
             pattern += ".*".join(re.escape(piece.rstrip()) for piece in re.split(r"\.\.\.", line.rstrip())) + r"[ \t]*\n"
-    text = "".join(line.rstrip() + "\n" for line in printed.splitlines())
+    text = "".join(line.rstrip() + "\n" for line in printed.rstrip().splitlines())
     return re.fullmatch(pattern, text) is not None
 
 

@@ -341,6 +341,84 @@ static kdr_status fit_bregman_kl(kdr_context *ctx)
 	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
 }
 
+/* mtcfir by features and by samples, sparse and dense, in both precisions; with a model and its predictions. */
+static kdr_status fit_mtcfir(kdr_context *ctx)
+{
+	static const char *const settings[][3] = { { "full", "snmf", "double" },
+		                                   { "nR", "ncut", "single" },
+		                                   { "nI", "ncut", "single" } };
+	static const char *const names[] = { "a", "b" };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 6 && st == KDR_OK; i++) {
+		bool wide = i % 2; /* 2 x 6 samples of 20 features: fewer samples than features */
+		kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
+		        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+		kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
+			              { .name = "b", .x = wide ? dense : sparse, .k = K } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		kdr_model *model = NULL;
+		kdr_data *data = NULL;
+		int64_t labels[N];
+		st = kdr_options_new(ctx, "mtcfir", &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "variant", settings[i / 2][0]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "final", settings[i / 2][1]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "precision", settings[i / 2][2]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "n_init", "2");
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "layers", "2");
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "max_iter", "2");
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
+		if (st == KDR_OK && i == 0) {
+			kdr_model_info info = { .task_names = names, .nfeatures = D, .options = options };
+			st = kdr_model_save(ctx, file("mtcfir.h5"), result, &info, true);
+			if (st == KDR_OK)
+				st = kdr_model_load(ctx, file("mtcfir.h5"), &model);
+			if (st == KDR_OK)
+				st = kdr_data_new(ctx, "new", &sparse, NULL, &data);
+			if (st == KDR_OK)
+				st = kdr_predict(ctx, model, 1, data, labels);
+		}
+		kdr_data_free(data);
+		kdr_model_free(model);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
+static kdr_status fit_snmf(kdr_context *ctx)
+{
+	static const char *const methods[] = { "snmf", "msda" };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 4 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		st = kdr_options_new(ctx, methods[i % 2], &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "precision", i < 2 ? "double" : "single");
+		if (st == KDR_OK && i % 2 == 0)
+			st = kdr_options_set(ctx, options, "n_init", "2");
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, methods[i % 2], &problem, options, &result);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
 static kdr_status emd(kdr_context *ctx)
 {
 	kdr_mat x = kdr_mat_from_dense(points, N, D);
@@ -457,6 +535,84 @@ static kdr_status model(kdr_context *ctx)
 	return st;
 }
 
+/* A source, two views of a bridge (or one bridge), and a target of which a row is known. */
+static kdr_status fit_bridged(kdr_context *ctx, const char *method, int bridges)
+{
+	int64_t known[N] = { 0 };
+	for (int i = 1; i < N; i++)
+		known[i] = -1;
+	kdr_task tasks[4] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points),
+		  .labels = known },
+		{ .name = "v",
+		  .role = KDR_ROLE_BRIDGE,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 + bridges, .classes = K };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_ttl(kdr_context *ctx)
+{
+	kdr_status st = fit_bridged(ctx, "ttl", 1);
+	return st == KDR_OK ? fit_bridged(ctx, "ttl", 2) : st;
+}
+
+static kdr_status fit_nmtf(kdr_context *ctx)
+{
+	return fit_bridged(ctx, "nmtf", 1);
+}
+
+static kdr_status relate(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D),
+		         kdr_mat_from_csr(N / 2, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points + (size_t)5 * D, N - 5, D) };
+	kdr_relate_task tasks[3];
+	kdr_relate_pair pairs[3];
+	kdr_relate_options o;
+	kdr_relate_default(&o);
+	o.most_rows = 10;
+	return kdr_relate(ctx, x, 3, &o, tasks, pairs);
+}
+
+static kdr_status select_bridge(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points, N, D) };
+	const double six[2 * KDR_BRIDGE_FEATURES] = { 1, 2, 3, 4, 5, 6, 2, 2, 4, 3, 5, 1 };
+	const int helps[2] = { 0, 1 };
+	kdr_selector s = { .triples = 0 };
+	kdr_bridge_candidate c = { x[1], x[1] };
+	kdr_bridge_score score;
+	kdr_status st = kdr_selector_fit(ctx, six, helps, 2, 0.1, &s);
+	if (st == KDR_OK)
+		st = kdr_selector_save(ctx, file("selector.json"), &s, true);
+	if (st == KDR_OK)
+		st = kdr_selector_load(ctx, file("selector.json"), &s);
+	if (st == KDR_OK)
+		st = kdr_bridge_rank(ctx, &x[0], &x[2], &c, 1, &s, NULL, &score);
+	return st;
+}
+
 static kdr_status report(kdr_context *ctx)
 {
 	return kdr_report(ctx, file("result.json"), file("report.html"), true);
@@ -484,6 +640,12 @@ static const struct {
 	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis },
 	{ "fit_mbc_is", fit_mbc_is },
 	{ "fit_bregman_kl", fit_bregman_kl },
+	{ "fit_mtcfir", fit_mtcfir },
+	{ "fit_snmf", fit_snmf },
+	{ "fit_ttl", fit_ttl },
+	{ "fit_nmtf", fit_nmtf },
+	{ "relate", relate },
+	{ "select_bridge", select_bridge },
 	{ "emd", emd },
 	{ "evaluate", evaluate },
 	{ "silhouettes", silhouettes },

@@ -64,6 +64,11 @@ ROLES = {"task": 0, "source": 1, "bridge": 2, "target": 3}
 STOPS = ["converged", "max_iter", "time", "cancelled", "stalled"]
 
 
+def text(value):
+    """An option's value as on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 class Library:
     def __init__(self, path):
         lib = self.lib = C.CDLL(path)
@@ -95,12 +100,15 @@ class Library:
     def seed(self, n):
         self.lib.kdr_context_set_seed(self.ctx, C.c_uint64(n))
 
-    def transfer(self, xs, labels, classes, weights=None):
-        """A problem of labelled sources (labels[t] given) and targets (labels[t] None or -1 where unknown)."""
+    def transfer(self, xs, labels, classes, weights=None, bridges=()):
+        """A problem of labelled sources (labels[t] given) and targets (labels[t] None or -1 where unknown); the tasks
+        numbered in `bridges` are bridges."""
         problem, (tasks, keep, shapes) = self.prepare(xs, classes, weights=weights)
         problem.classes = classes
         for t, known in enumerate(labels):
             tasks[t].role = ROLES["target" if known is None or np.min(known) < 0 else "source"]
+            if t in bridges:
+                tasks[t].role = ROLES["bridge"]
             if known is not None:
                 keep.append(np.ascontiguousarray(known, dtype=np.int64))
                 tasks[t].labels = keep[-1].ctypes.data
@@ -136,7 +144,7 @@ class Library:
         self.check(lib.kdr_options_new(self.ctx, method.encode(), C.byref(opts)))
         try:
             for name, value in options.items():
-                self.check(lib.kdr_options_set(self.ctx, opts, name.encode(), str(value).lower().encode()))
+                self.check(lib.kdr_options_set(self.ctx, opts, name.encode(), text(value).encode()))
             self.check(lib.kdr_fit(self.ctx, method.encode(), C.byref(problem), opts, C.byref(result)))
         finally:
             lib.kdr_options_free(opts)

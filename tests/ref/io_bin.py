@@ -330,6 +330,23 @@ def mat5__classes_compression_sparse(k):
                 raise AssertionError(f"cut at {cut} was read")
 
 
+def by_column__many_entries__the_same_by_row(k):
+    """Beyond a size values move within their own array; MATLAB's elements are read block by block."""
+    for n, shape in ((200_000, (3000, 900)), (8_700_000, (300_000, 900))):
+        m = sp.coo_matrix((rng.standard_normal(n), (rng.integers(0, shape[0], n), rng.integers(0, shape[1], n))),
+                          shape=shape).tocsc()
+        m.sum_duplicates()
+        m.data[rng.integers(0, m.nnz, 5)] = np.nan
+        sp.save_npz(path("big.npz"), m, compressed=False)
+        binlib.same(k.read(path("big.npz")).x, m.tocsr(), f"{m.nnz} entries")
+        if n < 1_000_000:
+            scipy.io.savemat(path("big.mat"), {"m": m})
+            binlib.same(k.read(path("big.mat")).x, m.tocsr(), "mat")
+        else:
+            assert m.nnz > 1 << 23
+    os.remove(path("big.npz"))
+
+
 def mat73__hdf5_layout(k):
     x, s = rng.standard_normal((9, 4)), sparse().tocsc()
     with h5py.File(path("b.mat"), "w", userblock_size=512) as f:

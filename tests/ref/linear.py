@@ -66,6 +66,37 @@ def test_svm_equals_liblinear():
             check(without, fit("svm", x, y, k, x, cost=cost, tol=1e-12, bias=0), k, 1e-6)
 
 
+def values(method, x, y, coef, intercept, cost):
+    """The objectives of one against the rest, summed."""
+    total = 0
+    for c, (w, b) in enumerate(zip(coef, intercept)):
+        z = (x @ w + b) * np.where(y == (c if len(coef) > 1 else 1), 1, -1)
+        loss = np.maximum(0, 1 - z) ** 2 if method == "svm" else np.logaddexp(0, -z)
+        total += 0.5 * (w @ w + b * b) + cost * loss.sum()
+    return total
+
+
+def test_defaults_reach_the_optimum_of_liblinear():
+    """The objective within 1e-6, and the same predictions, with the tolerances a user gets."""
+    for x, y, k in cases():
+        for cost in (0.1, 1, 30):
+            for method in ("svm", "logreg"):
+                theirs = (LinearSVC(C=cost, dual=False, tol=1e-10, max_iter=100000) if method == "svm" else
+                          LogisticRegression(C=cost, solver="liblinear", tol=1e-10, max_iter=100000, multi_class="ovr"))
+                theirs.fit(x, y)
+                out = fit(method, x, y, k, x, cost=cost)
+                first = 1 if k == 2 else 0
+                ours = values(method, x, y, out["arrays"]["weights", -1][first:], out["arrays"]["intercept", -1][first:],
+                              cost)
+                best = values(method, x, y, theirs.coef_, np.broadcast_to(theirs.intercept_, (len(theirs.coef_),)), cost)
+                assert ours <= best * (1 + 1e-6), (method, cost, ours, best)
+                close(out["objective"][-1], ours, 1e-9 * ours, "objective")
+                # A sample on the boundary may fall to either side.
+                scores = np.sort(out["arrays"]["scores", 1], axis=1)
+                clear = scores[:, -1] - scores[:, -2] > 1e-3 * np.abs(scores).max()
+                assert np.array_equal(out["labels"][1][clear], theirs.predict(x)[clear]), (method, cost)
+
+
 def test_logreg_equals_liblinear():
     tight = 0
     for x, y, k in cases():

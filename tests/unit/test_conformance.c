@@ -2,8 +2,14 @@
  */
 #include "tests/unit/unit.h"
 
-enum { TASKS = 2, D = 6, K = 3 };
-static const int64_t sizes[TASKS] = { 60, 45 };
+/* The third task is a bridge, for methods that take one. */
+enum { TASKS = 3, D = 6, K = 3 };
+static const int64_t sizes[TASKS] = { 60, 45, 50 };
+
+static int64_t count_of(const kdr_algo *algo)
+{
+	return algo->flags & KDR_ALGO_BRIDGE ? 3 : 2;
+}
 
 /* Non-negative, with zeros, and clusters a method can find; the same in every run. */
 typedef struct problem_data {
@@ -41,10 +47,13 @@ static void make(problem_data *p, const kdr_algo *algo, bool sparse)
 			p->rowptr[t][i + 1] = nnz;
 		}
 		p->tasks[t] = (kdr_task){
-			.name = t ? "b" : "a",
+			.name = t == 0   ? "a"
+			        : t == 1 ? "b"
+			                 : "bridge",
 			.role = !transfer ? KDR_ROLE_TASK
-			        : t       ? KDR_ROLE_TARGET
-			                  : KDR_ROLE_SOURCE,
+			        : t == 0  ? KDR_ROLE_SOURCE
+			        : t == 1  ? KDR_ROLE_TARGET
+			                  : KDR_ROLE_BRIDGE,
 			.x = sparse ? kdr_mat_from_csr(n, D, p->rowptr[t], p->col[t], p->val[t])
 			            : kdr_mat_from_dense(p->dense[t], n, D),
 			.k = K,
@@ -70,7 +79,7 @@ static kdr_result *fit(kdr_context *ctx, const kdr_algo *algo, bool sparse, int 
 	kdr_result *result = NULL;
 	make(&p, algo, sparse);
 	kdr_problem problem = { .tasks = p.tasks,
-		                .ntasks = TASKS,
+		                .ntasks = count_of(algo),
 		                .classes = algo->family == KDR_FAMILY_TRANSFER ? K : 0 };
 	kdr_context_set_threads(ctx, threads);
 	assert_ok(ctx, kdr_fit(ctx, algo->id, &problem, NULL, &result));
@@ -81,7 +90,7 @@ static kdr_result *fit(kdr_context *ctx, const kdr_algo *algo, bool sparse, int 
 static void assert_same_labels(const kdr_algo *algo, const kdr_result *a, const kdr_result *b,
                                const char *what)
 {
-	for (int64_t t = 0; t < TASKS; t++) {
+	for (int64_t t = 0; t < count_of(algo); t++) {
 		int64_t n;
 		const int64_t *x = kdr_result_labels(a, t, &n), *y = kdr_result_labels(b, t, &n);
 		if (!x != !y || (x && memcmp(x, y, (size_t)n * sizeof *x) != 0))
@@ -187,7 +196,7 @@ static void fit__every_method__labels_in_range_and_arrays_as_registered(void **s
 	{
 		kdr_result *r = fit(ctx, a, false, 2);
 		int64_t iterations;
-		for (int64_t t = 0; t < TASKS; t++) {
+		for (int64_t t = 0; t < count_of(a); t++) {
 			int64_t n;
 			const int64_t *labels = kdr_result_labels(r, t, &n);
 			for (int64_t i = 0; labels && i < n; i++)
@@ -224,7 +233,7 @@ static void fit__cancelled__keeps_a_valid_result(void **state)
 		kdr_context_set_progress(ctx, stop_at_once, NULL);
 		kdr_result *r = fit(ctx, a, false, 2);
 		assert_int_equal(kdr_result_stop(r), KDR_STOP_CANCELLED);
-		for (int64_t t = 0; t < TASKS; t++) {
+		for (int64_t t = 0; t < count_of(a); t++) {
 			int64_t n;
 			const int64_t *labels = kdr_result_labels(r, t, &n);
 			for (int64_t i = 0; labels && i < n; i++)

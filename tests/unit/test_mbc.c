@@ -341,7 +341,8 @@ static void centroid__exact__no_feasible_point_nearby_is_better(void **state)
 				                left,
 				                right,
 				                d,
-				                room };
+				                room,
+				                NULL };
 			div->centroid(&pull, c);
 			double sum = 0, best = kdri_two_point_value(div, &pull, c);
 			for (int64_t f = 0; f < d; f++)
@@ -368,6 +369,56 @@ static void centroid__exact__no_feasible_point_nearby_is_better(void **state)
 				fail_msg("%s: %.17g on the geodesic beats %.17g (a %g, b %g, d %d)",
 				         div->name, walked, best, pull.a, pull.b, (int)d);
 		}
+}
+
+/* A point of the simplex whose entries lie up to e^-range apart, some of them 0. */
+static void wide_point(kdri_rng *rng, int64_t d, double range, bool zeros, double *p)
+{
+	double sum = 0;
+	for (int64_t f = 0; f < d; f++) {
+		bool none = zeros && f > 0 && kdri_rng_below(rng, 4) == 0;
+		sum += p[f] = none ? 0 : exp(-range * kdri_rng_uniform(rng));
+	}
+	for (int64_t f = 0; f < d; f++)
+		p[f] /= sum;
+}
+
+static void kl_centroid__any_start__the_same_stationary_point(void **state)
+{
+	(void)state;
+	enum { D = 700 };
+	static double left[D], right[D], c[D], other[D], room[4 * D];
+	kdri_rng rng = kdri_rng_stream(9, "centroid", 0);
+	const kdri_divergence *kl = &kdri_divergences[KDRI_KL];
+	for (int round = 0; round < 300; round++) {
+		int64_t d = 1 + kdri_rng_below(&rng, D);
+		double range = round % 3 ? 20 : 200, a = exp(5 * kdri_rng_normal(&rng)), start = NAN;
+		wide_point(&rng, d, range, round % 2, left);
+		wide_point(&rng, d, range, false, right);
+		kdri_two_point pull = { a, 1, left, right, d, room, &start };
+		kl->centroid(&pull, c);
+		/* a (1 - left / c) + ln(c / right) is the same for all coordinates. */
+		double first = 0, sum = 0, tau = start;
+		for (int64_t f = 0; f < d; f++) {
+			if (c[f] < 1e-300) { /* too small for all its digits */
+				assert_true(log(right[f]) - tau < -690);
+				continue;
+			}
+			double slope = log(c[f] / right[f]) - (left[f] > 0 ? a * left[f] / c[f] : 0);
+			sum += c[f];
+			first = first != 0 ? first : slope;
+			assert_near(slope, first, 1e-12 * (1 + a + fabs(slope) + a * left[f] / c[f]));
+		}
+		assert_near(sum, 1, 1e-13);
+		double starts[] = { tau, tau + 1e-3, tau - 0.4, tau + 3, a, a + 100, tau - 60, INFINITY };
+		for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+			start = starts[i];
+			kl->centroid(&pull, other);
+			assert_near(start, tau, 1e-11 * (1 + fabs(tau)));
+			for (int64_t f = 0; f < d; f++)
+				assert_near(other[f], c[f], 1e-11 * c[f]);
+		}
+	}
 }
 
 static void divergence__table__is_a_bregman_divergence(void **state)
@@ -607,6 +658,7 @@ int main(void)
 		cmocka_unit_test(lambda_zero__any_divergence__equals_bregman),
 		cmocka_unit_test(lambda_zero__squared_euclidean__equals_kmeans),
 		cmocka_unit_test(centroid__exact__no_feasible_point_nearby_is_better),
+		cmocka_unit_test(kl_centroid__any_start__the_same_stationary_point),
 		cmocka_unit_test(divergence__table__is_a_bregman_divergence),
 		cmocka_unit_test(fit__dense_and_sparse__same_result),
 		cmocka_unit_test(fit__threads_and_runs__same_bits),

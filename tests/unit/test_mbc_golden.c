@@ -274,7 +274,7 @@ static void two_point__golden__exact_and_geodesic(void **state)
 		int64_t d, one;
 		double *left = numbers(json_object_get(json, "muL"), &d, &one),
 		       *right = numbers(json_object_get(json, "muR"), &d, &one), c[16], room[64];
-		kdri_two_point pull = { number(json, "A"), number(json, "B"), left, right, d, room };
+		kdri_two_point pull = { number(json, "A"), number(json, "B"), left, right, d, room, NULL };
 		v->centroid(&pull, c);
 		assert_numbers(c, json_object_get(json, "exact"), 1e-10, "exact");
 		assert_near(kdri_two_point_value(v, &pull, c), number(json, "exact_value"), 1e-10);

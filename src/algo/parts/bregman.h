@@ -14,7 +14,8 @@ typedef struct kdri_two_point {
 	double a, b;
 	const double *left, *right;
 	int64_t d;
-	double *room; /* KDRI_TWO_POINT_ROOM x d numbers of scratch */
+	double *room;  /* KDRI_TWO_POINT_ROOM x d numbers of scratch */
+	double *start; /* kl: where the search for its multiplier begins (NaN: anywhere) and ended; or NULL */
 } kdri_two_point;
 enum { KDRI_TWO_POINT_ROOM = 4 };
 
@@ -26,6 +27,8 @@ typedef struct kdri_divergence {
 	bool positive;  /* entries must be > 0 */
 	double (*term)(double p, double q); /* the part of one coordinate in (E1) */
 	double (*between)(const double *p, const double *q, int64_t d);
+	/* The same where by = grad q - grad p is known and saves work; or NULL. */
+	double (*between_by)(const double *p, const double *q, const double *by, int64_t d);
 	void (*gradient)(const double *p, int64_t d, double *g);
 	void (*inverse)(const double *g, int64_t d, double *p); /* of the gradient, into the domain */
 	/* out = change of the point whose gradient changes by `by`; NULL where symmetric. */

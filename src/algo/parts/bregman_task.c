@@ -8,10 +8,10 @@ void kdri_breg_close(kdri_breg *b)
 {
 	if (b->euclidean)
 		b->points = NULL;
-	void *owned[] = { b->cross,       b->values, b->points,    b->means,     b->dual,
-		          b->base,        b->centre, b->slope,     b->apart,     b->room,
-		          b->scratch,     b->gap,    b->reach,     b->parts,     b->origin,
-		          b->base_before, b->drift,  b->lose_base, b->lose_reach };
+	void *owned[] = { b->cross,       b->values, b->points,    b->means,      b->dual,
+		          b->base,        b->centre, b->slope,     b->apart,      b->room,
+		          b->scratch,     b->gap,    b->reach,     b->parts,      b->origin,
+		          b->base_before, b->drift,  b->lose_base, b->lose_reach, b->starts };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(b->ctx, owned[i]);
 	if (b->km.ctx)
@@ -274,6 +274,7 @@ static kdr_status make_room(kdri_breg *b)
 	KDR_TRY(KDRI_NEW0(ctx, &b->dual, kd));
 	KDR_TRY(KDRI_NEW0(ctx, &b->base, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->base_before, b->k));
+	KDR_TRY(KDRI_NEW0(ctx, &b->starts, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->drift, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->lose_base, b->k));
 	KDR_TRY(KDRI_NEW0(ctx, &b->lose_reach, b->k));
@@ -362,6 +363,8 @@ kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
 	kdri_km_count(km, true);
 	kdri_km_sum(km, true);
 	KDR_TRY(find_means(b));
+	for (int64_t z = 0; z < b->k && b->starts; z++)
+		b->starts[z] = NAN;
 	for (int64_t z = 0; z < b->k; z++)
 		if (km->filled[z])
 			kdri_breg_to_mean(b, z, 0, b->d, b->points + z * b->d);
@@ -388,7 +391,8 @@ kdr_status kdri_breg_place(kdri_breg *b)
 		v->gradient(b->points + z * d, d, g);
 		for (int64_t f = 0; f < d; f++)
 			g[f] -= b->slope[f];
-		b->base[z] = v->between(b->centre, b->points + z * d, d);
+		b->base[z] = v->between_by ? v->between_by(b->centre, b->points + z * d, g, d)
+		                           : v->between(b->centre, b->points + z * d, d);
 	}
 	return kdri_breg_load(b);
 }

@@ -47,6 +47,7 @@ typedef struct kdri_breg {
 	double *scratch;        /* KDRI_BREG_SCRATCH x d for each thread */
 	double *parts;          /* k */
 	double *cross;          /* euclidean: blocks of features x k x 2 */
+	double *starts;         /* k: see kdri_two_point */
 	int64_t since;          /* assignments since the sums were added up from scratch */
 	bool fresh;             /* the next assignment knows nothing of earlier ones */
 

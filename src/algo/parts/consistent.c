@@ -59,32 +59,34 @@ done:
 	return st;
 }
 
-static double similarity_of(double dot, double a, double b, kdri_similarity similarity, double factor)
+kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity,
+                                double sigma)
 {
-	if (similarity == KDRI_SIMILARITY_COSINE)
-		return a > 0 && b > 0 ? dot / (sqrt(a) * sqrt(b)) : 0;
-	return exp(-factor * KDRI_MAX(0.0, a + b - 2 * dot));
-}
-
-void kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity, double sigma)
-{
+	kdr_status st;
 	int64_t n = gram->rows;
-	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
-	/* The diagonal last, since the others need it: below it by rows, then all above it. */
+	bool gauss = similarity == KDRI_SIMILARITY_GAUSS;
+	double *square = NULL, *scale = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+	KDR_TRY(KDRI_NEW(ctx, &square, n));
+	KDR_TRY(KDRI_NEW(ctx, &scale, n));
+	for (int64_t i = 0; i < n; i++) {
+		square[i] = kdri_block_get(gram, i, i);
+		scale[i] = square[i] > 0 ? 1 / sqrt(square[i]) : 0;
+	}
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
 	for (int64_t i = 0; i < n; i++) {
-		double own = kdri_block_get(gram, i, i);
-		for (int64_t j = 0; j < i; j++) {
-			double v = similarity_of(kdri_block_get(gram, i, j), own, kdri_block_get(gram, j, j),
-			                         similarity, factor);
-			kdri_block_write(gram, i, j, 1, &v);
+		for (int64_t j = 0; j < i && !gauss; j++)
+			kdri_block_set(gram, i, j, kdri_block_get(gram, i, j) * scale[i] * scale[j]);
+		for (int64_t j = 0; j < i && gauss; j++) {
+			double gap = square[i] + square[j] - 2 * kdri_block_get(gram, i, j);
+			kdri_block_set(gram, i, j, exp(-factor * KDRI_MAX(0.0, gap)));
 		}
-	}
-	for (int64_t i = 0; i < n; i++) {
-		double v = similarity == KDRI_SIMILARITY_GAUSS || kdri_block_get(gram, i, i) > 0;
-		kdri_block_write(gram, i, i, 1, &v);
+		kdri_block_set(gram, i, i, gauss || square[i] > 0);
 	}
 	kdri_block_mirror(ctx, gram);
+done:
+	kdri_free(ctx, square);
+	kdri_free(ctx, scale);
+	return st;
 }
 
 /* --- relatedness -------------------------------------------------------------------------------------- */
@@ -207,6 +209,8 @@ static kdr_status fill_c(work *w, int64_t begin, int64_t rows)
 		else
 			KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &part, &all, s > 0, &to));
 	}
+	if (rows == w->n)
+		kdri_block_mirror(w->ctx, &to);
 done:
 	return st;
 }

@@ -23,7 +23,8 @@ kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *ou
 
 /* The Gram matrix becomes the matrix of similarities, in place: cosines (0 with a sample of length 0, 1 with
  * itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
-void kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity, double sigma);
+kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity,
+                                double sigma);
 
 /* eps (ntasks) and alpha (ntasks x ntasks: row t has what task t draws on). */
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,

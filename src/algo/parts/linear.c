@@ -6,11 +6,14 @@
  *   (E2)  g = w + U' a,          a_i = c_i y_i l'(y_i z_i)
  *   (E3)  H = I + U' diag(h) U,  h_i = c_i l''(y_i z_i)
  *
- * f is strictly convex. A step s solves H s = -g by conjugate gradients to |r| <= min(0.1, sqrt(|g| / |g_0|))
- * |g| and is halved until f falls by 0.01 of what g promises; U s is known from the conjugate gradients, so
- * that a trial costs O(n). Near the minimum whole steps are taken and the convergence is quadratic [Lin, Weng
- * & Keerthi, JMLR 9:627-650, 2008; Keerthi & DeCoste, JMLR 6:341-361, 2005, for the squared hinge, whose
- * l'' jumps].
+ *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I
+ *
+ * With a free bias the last weight is left out of |w|^2, and its row of I is zero; (E4) is then lost.
+ *
+ * f is strictly convex. A step s solves H s = -g to a tenth of |g| (direction.c) and is halved until f falls by
+ * 0.01 of what g promises; with U s at hand a trial costs O(n). Near the minimum whole steps are taken, and
+ * each leaves about a tenth of the gradient [Lin, Weng & Keerthi, JMLR 9:627-650, 2008; Keerthi & DeCoste, JMLR
+ * 6:341-361, 2005, for the squared hinge, whose l'' jumps].
  *
  * All outputs move together, each with scalars of its own, so that a product U P reads the data once for all
  * of them. An output that has converged stands still.
@@ -27,6 +30,7 @@
 #include <float.h>
 
 #include "algo/parts/columns.h"
+#include "algo/parts/direction.h"
 
 static const double armijo = 0.01;
 
@@ -34,43 +38,48 @@ typedef struct newton {
 	const kdr_mat *x;
 	const double *cost;
 	const kdri_linear_options *o;
-	int64_t n, d, m;             /* d with the constant feature */
-	int64_t held;                /* weights that are penalised: d, or d - 1 where the bias is free */
-	double *z, *zs, *zp, *a, *h; /* n x m */
-	double *g, *s, *r, *p, *hp;  /* d x m */
-	double *partial;             /* KDRI_CHUNKS x m */
-	double *f, *g0, *gg, *rr, *old, *alpha, *beta, *step, *slope, *ww, *ws, *ss; /* m */
-	bool *active, *busy;                                                         /* m */
+	int64_t n, d, m;        /* d with the constant feature */
+	int64_t held;           /* weights that are penalised: d, or d - 1 where the bias is free */
+	double *z, *zs, *a, *h; /* n x m */
+	double *g, *s;          /* d x m */
+	kdri_direction direction;
+	double *partial;                                                  /* KDRI_CHUNKS x m */
+	double *f, *g0, *gg, *trial, *ones, *step, *slope, *ww, *ws, *ss; /* m */
+	bool *active, *busy;                                              /* m */
 } newton;
 
 static void newton_free(kdr_context *ctx, newton *t)
 {
-	double *all[] = { t->z, t->zs, t->zp, t->a, t->h, t->g, t->s, t->r, t->p, t->hp, t->partial, t->f };
+	double *all[] = { t->z, t->zs, t->a, t->h, t->g, t->s, t->partial, t->f };
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		kdri_free(ctx, all[i]);
 	kdri_free(ctx, t->active);
+	kdri_direction_close(ctx, &t->direction);
 }
 
 static kdr_status newton_new(kdr_context *ctx, newton *t)
 {
 	kdr_status st;
 	int64_t nm, dm;
-	double **tall[] = { &t->z, &t->zs, &t->zp, &t->a, &t->h },
-	       **wide[] = { &t->g, &t->s, &t->r, &t->p, &t->hp };
-	double **scalars[] = { &t->f,    &t->g0,   &t->gg,    &t->rr, &t->old, &t->alpha,
-		               &t->beta, &t->step, &t->slope, &t->ww, &t->ws,  &t->ss };
+	double **tall[] = { &t->z, &t->zs, &t->a, &t->h };
+	double **scalars[] = { &t->f,    &t->g0,    &t->gg, &t->trial, &t->ones,
+		               &t->step, &t->slope, &t->ww, &t->ws,    &t->ss };
+	enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 	KDR_TRY(kdri_mul(ctx, t->n, t->m, &nm));
 	KDR_TRY(kdri_mul(ctx, t->d, t->m, &dm));
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 4; i++)
 		KDR_TRY(KDRI_NEW(ctx, tall[i], nm));
-		KDR_TRY(KDRI_NEW(ctx, wide[i], dm));
-	}
+	KDR_TRY(KDRI_NEW(ctx, &t->g, dm));
+	KDR_TRY(KDRI_NEW(ctx, &t->s, dm));
 	KDR_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->m));
-	KDR_TRY(KDRI_NEW0(ctx, &t->f, 12 * t->m));
-	for (int i = 1; i < 12; i++)
+	KDR_TRY(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
+	for (int i = 1; i < SCALARS; i++)
 		*scalars[i] = t->f + i * t->m;
+	for (int64_t j = 0; j < t->m; j++)
+		t->ones[j] = 1;
 	KDR_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
 	t->busy = t->active + t->m;
+	KDR_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->held, t->m, &t->direction));
 done:
 	return st;
 }
@@ -164,66 +173,17 @@ static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
 		t->f[j] += t->ww[j] / 2; /* (E1) */
 	derivatives(ctx, t);
 	kdr_status st = backward(ctx, t, t->a, t->g);
-	for (int64_t j = 0; j < t->m; j++)
-		t->alpha[j] = 1;
-	combine(ctx, t, t->held, NULL, t->alpha, w, t->g); /* (E2) */
+	combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
 	dots(ctx, t, t->d, t->g, t->g, t->gg);
 	return st;
 }
 
 /* --- one step --------------------------------------------------------------------------------------- */
 
-/* s with H s = -g, and zs = U s. */
-static kdr_status find_direction(kdr_context *ctx, newton *t)
-{
-	kdr_status st = KDR_OK;
-	int64_t m = t->m, dm = t->d * m, most = KDRI_MAX(2 * t->d, 50);
-	memset(t->s, 0, (size_t)dm * sizeof *t->s);
-	memset(t->zs, 0, (size_t)(t->n * m) * sizeof *t->zs);
-	for (int64_t q = 0; q < dm; q++)
-		t->r[q] = t->p[q] = -t->g[q];
-	memcpy(t->rr, t->gg, (size_t)m * sizeof *t->rr);
-	memcpy(t->busy, t->active, (size_t)m * sizeof *t->busy);
-	for (int64_t iteration = 0; iteration < most; iteration++) {
-		bool any = false;
-		for (int64_t j = 0; j < m; j++) {
-			double share = KDRI_MIN(0.1, sqrt(sqrt(t->gg[j] / t->g0[j])));
-			t->busy[j] = t->busy[j] && t->rr[j] > share * share * t->gg[j];
-			any = any || t->busy[j];
-		}
-		if (!any)
-			break;
-		KDR_TRY(forward(ctx, t, t->p, t->zp));
-		for (int64_t at = 0; at < t->n * m; at++)
-			t->a[at] = t->h[at] * t->zp[at];
-		KDR_TRY(backward(ctx, t, t->a, t->hp));
-		for (int64_t q = 0; q < t->held * m; q++)
-			t->hp[q] += t->p[q]; /* (E3) */
-		dots(ctx, t, t->d, t->p, t->hp, t->alpha);
-		for (int64_t j = 0; j < m; j++)
-			t->alpha[j] = t->busy[j] && t->alpha[j] > 0 ? t->rr[j] / t->alpha[j] : 0;
-		combine(ctx, t, t->d, NULL, t->alpha, t->p, t->s);
-		combine(ctx, t, t->n, NULL, t->alpha, t->zp, t->zs);
-		for (int64_t j = 0; j < m; j++)
-			t->alpha[j] = -t->alpha[j];
-		combine(ctx, t, t->d, NULL, t->alpha, t->hp, t->r);
-		memcpy(t->old, t->rr, (size_t)m * sizeof *t->old);
-		dots(ctx, t, t->d, t->r, t->r, t->rr);
-		for (int64_t j = 0; j < m; j++) {
-			t->beta[j] = t->busy[j] ? t->rr[j] / t->old[j] : 0;
-			t->alpha[j] = 1;
-		}
-		combine(ctx, t, t->d, t->beta, t->alpha, t->r, t->p);
-	}
-done:
-	return st;
-}
-
 /* step_j: the first of 1, 1/2, 1/4, .. that lowers f enough; 0 where none does, and at rest. */
 static void search_line(kdr_context *ctx, newton *t, const double *w)
 {
 	int64_t m = t->m;
-	double *trial = t->old;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
 	dots(ctx, t, t->held, w, t->s, t->ws);
 	dots(ctx, t, t->held, t->s, t->s, t->ss);
@@ -233,10 +193,10 @@ static void search_line(kdr_context *ctx, newton *t, const double *w)
 	}
 	for (int halvings = 0; halvings < 40; halvings++) {
 		bool any = false;
-		sum_losses(ctx, t, trial);
+		sum_losses(ctx, t, t->trial);
 		for (int64_t j = 0; j < m; j++) {
 			double s = t->step[j];
-			double f = trial[j] + (t->ww[j] + 2 * s * t->ws[j] + s * s * t->ss[j]) / 2;
+			double f = t->trial[j] + (t->ww[j] + 2 * s * t->ws[j] + s * s * t->ss[j]) / 2;
 			/* The last term: close to the minimum f falls by less than it can hold. */
 			if (t->busy[j] && f > t->f[j] + armijo * s * t->slope[j] + 4 * DBL_EPSILON * t->f[j])
 				t->step[j] = s / 2;
@@ -263,12 +223,16 @@ static kdr_status measure_start(kdr_context *ctx, newton *t)
 	return st;
 }
 
-/* Which outputs have still to move; false if none. */
+/* (E4) matters where the classes come apart: there f falls by orders of magnitude more than g.
+ * Which outputs have still to move; false if none. */
 static bool still_active(newton *t)
 {
 	bool any = false;
 	for (int64_t j = 0; j < t->m; j++) {
-		t->active[j] = t->gg[j] > t->o->tol * t->o->tol * t->g0[j] && t->gg[j] > DBL_MIN;
+		double tol = t->o->tol;
+		bool steep = t->gg[j] > tol * tol * t->g0[j],
+		     far = !t->o->free_bias && t->gg[j] > 2 * tol * t->f[j]; /* (E4) */
+		t->active[j] = (steep || far) && t->gg[j] > DBL_MIN;
 		any = any || t->active[j];
 	}
 	return any;
@@ -297,7 +261,8 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 			report->stop = KDR_STOP_MAX_ITER;
 			break;
 		}
-		KDR_TRY(find_direction(ctx, t));
+		KDR_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
+		KDR_TRY(forward(ctx, t, t->s, t->zs));
 		search_line(ctx, t, w);
 		for (int64_t j = 0; j < t->m; j++)
 			moved = moved || t->step[j] > 0;
@@ -331,8 +296,8 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs
 		     .o = options,
 		     .n = kdr_mat_rows(x),
 		     .d = kdr_mat_cols(x) + 1,
+		     .held = kdr_mat_cols(x) + !options->free_bias,
 		     .m = outputs };
-	t.held = options->free_bias ? t.d - 1 : t.d;
 	KDR_TRY(newton_new(ctx, &t));
 	KDR_TRY(minimise(ctx, &t, w, report));
 done:

@@ -7,7 +7,7 @@
  *   squared hinge    loss(z) = max(0, 1 - z)^2        (LIBLINEAR's L2R_L2LOSS_SVC)
  *   logistic         loss(z) = log(1 + exp(-z))       (LIBLINEAR's L2R_LR)
  *
- * As there, the weight of the constant feature `bias` is penalised like the others, unless free_bias is set. */
+ * As there, the weight of the constant feature `bias` is penalised like the others. */
 #ifndef KDRI_LINEAR_H
 #define KDRI_LINEAR_H
 
@@ -17,9 +17,11 @@ typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss
 
 typedef struct kdri_linear_options {
 	kdri_loss loss;
-	double bias;       /* value of the constant feature; 0: none */
-	bool free_bias;    /* its weight is not penalised (scikit-learn's other solvers) */
-	double tol;        /* stop when the gradient is at most this share of its length at w = 0 */
+	double bias;    /* value of the constant feature; 0: none */
+	bool free_bias; /* its weight is not penalised (scikit-learn's other solvers) */
+	/* Stop when the gradient is at most this share of its length at w = 0, and the value is certain to be
+	 * within this share of the least (the latter not with a free bias). */
+	double tol;
 	int64_t max_iter;  /* Newton steps */
 	const char *stage; /* name for progress events */
 	kdr_result *trace; /* gets the value after each step, or NULL */
@@ -96,7 +98,8 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		  .help = "value of a constant feature, which gives the scores an intercept; 0: none" }, \
 	{                                                                                                \
 		.name = "tol", .type = KDR_OPTION_REAL, .initial = (default_tol), .min = 0, .max = 1,    \
-		.help = "stop when the gradient is at most this share of the one at the start"           \
+		.help = "stop when the gradient is at most this share of the one at the start, and the " \
+		        "value within this share of the least"                                           \
 	}
 
 #endif

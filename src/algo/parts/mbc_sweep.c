@@ -265,25 +265,32 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	int64_t T = m->ntasks, d = b->d;
 	double share = (double)b->km.filled[z] / (double)b->n, pull = m->lambda / (double)b->k;
 	double *left = room, *right = room + d, *new = room + 2 * d;
-	kdri_two_point both = {
-		.a = share + pull, .b = pull, .left = left, .right = right, .d = d, .room = new
-	};
+	kdri_two_point both = { .a = share + pull,
+		                .b = pull,
+		                .left = left,
+		                .right = right,
+		                .d = d,
+		                .room = new,
+		                .start = &b->starts[z] };
 	begin_with_mean(b, z, share / both.a, 0, d, left);
 	memset(right, 0, (size_t)d * sizeof *right);
-	for (int64_t s = 0; s < T; s++)
-		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
-			const kdri_breg *o = &m->tasks[s];
+	for (int64_t s = 0; s < T; s++) {
+		const kdri_breg *o = &m->tasks[s];
+		double slope = 0;
+		for (int64_t l = 0; s != t && l < o->k; l++) {
 			double in = m->weight[s * T + t][l * b->k + z],
 			       out = m->weight[t * T + s][z * o->k + l];
 			double e = m->lambda / (double)(T - 1) * in / both.a;
 			double g = m->lambda / (double)(T - 1) * out / both.b;
 			if (in > 0)
 				kdri_axpy(e, o->points + l * d, left, d);
-			if (out > 0) {
+			if (out > 0)
 				kdri_axpy(g, o->dual + l * d, right, d);
-				kdri_axpy(g, o->slope, right, d);
-			}
+			slope += g;
 		}
+		if (slope > 0) /* a gradient is G + slope */
+			kdri_axpy(slope, o->slope, right, d);
+	}
 	v->inverse(right, d, new);
 	memcpy(right, new, (size_t)d * sizeof *right);
 	if (!m->geodesic) {

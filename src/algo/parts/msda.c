@@ -147,10 +147,7 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 		for (int64_t j = 0; j < to->cols; j++) {
 			double v = (kdri_block_get(&w->h, row + i, col + j) - shift * w->mean[col + j]) *
 			           (scale ? scale[col + j] : 1);
-			if (to->single)
-				((float *)to->data)[i * to->stride + j] = (float)v;
-			else
-				((double *)to->data)[i * to->stride + j] = v;
+			kdri_block_set(to, i, j, v);
 		}
 }
 
@@ -169,6 +166,38 @@ static double saturated_share(const kdri_msda *w)
 static bool by_features(const kdri_msda *w, kdri_side side)
 {
 	return side == KDRI_SIDE_FEATURES || (side == KDRI_SIDE_SMALLER && w->d <= w->n);
+}
+
+kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                              const kdri_block *h)
+{
+	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	if (h)
+		return kdri_block_syrk(ctx, false, 1, h, layer > 0, user);
+	kdr_status st = kdri_mat_transpose(ctx, x, &xt);
+	if (st == KDR_OK)
+		st = kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, user);
+	kdri_own_free(ctx, &xt);
+	return st;
+}
+
+double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
+{
+	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->single ? 4 : 8;
+	double side = o->side == KDRI_SIDE_FEATURES ? d : o->side == KDRI_SIDE_SAMPLES ? n : KDRI_MIN(n, d);
+	return o->layers == 0 && x->kind == KDR_MAT_CSR ? 0
+	                                                : size * n * d + (o->layers ? 8 * side * side : 0);
+}
+
+kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result)
+{
+	if (info->saturated <= 0.5)
+		return KDR_OK;
+	return kdri_result_warn(
+	        ctx, result,
+	        "%.0f%% of the features learnt are at their bounds -1 and 1: values of about 0 "
+	        "to 1 suit the layers (--scale minmax)",
+	        100 * info->saturated);
 }
 
 static kdr_status start(kdri_msda *w, bool single)

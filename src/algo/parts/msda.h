@@ -33,6 +33,12 @@ typedef kdr_status kdri_layer_fn(kdr_context *ctx, void *user, int64_t layer, co
 kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, const kdri_msda_options *options,
                          kdri_layer_fn *use, void *user, kdri_msda_info *info);
 
+/* For `use`: K (`user`, a kdri_block of rows x rows) = sum over layers of h h', the lower triangle. */
+kdri_layer_fn kdri_msda_add_gram;
+
+/* Warns where most of what was learnt is saturated. */
+kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result);
+
 /* Bytes that run needs at its peak, beside what `use` keeps. */
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *options);
 

@@ -14,7 +14,7 @@
 
 enum { ROWS = 1024, SPARSE_ROWS = 256 };
 
-/* (E4) */
+/* (E4), the lower triangle */
 static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 {
 	kdr_status st = KDR_OK;
@@ -27,7 +27,7 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 		KDR_TRY(kdri_sparse_gram(w->ctx, &w->xt.view.as.csr, &rows, NULL, q));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t i = 0; i < d; i++)
-			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, d);
+			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, i + 1);
 	} else {
 		KDR_TRY(kdri_block_new(w->ctx, KDRI_MIN(ROWS, w->n), d, w->h.single, &part));
 		for (int64_t i = 0; i < w->n; i += ROWS) {
@@ -39,7 +39,7 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 	}
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d; i++) {
-		for (int64_t j = 0; j < d; j++)
+		for (int64_t j = 0; j <= i; j++)
 			at[i * d + j] *= q2;
 		at[i * d + i] += w->delta[i];
 	}

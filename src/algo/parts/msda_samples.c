@@ -49,7 +49,7 @@ static kdr_status fill_sparse(kdri_msda *w, dual *s)
 	KDR_TRY(kdri_mat_mul(w->ctx, w->x, s->ratio, 1, 1, s->g, 1));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < n; i++)
-		for (int64_t k = 0; k < n; k++)
+		for (int64_t k = 0; k <= i; k++)
 			g[i * n + k] = q2 * (g[i * n + k] - s->g[i] - s->g[k] + s->mean_ratio);
 	if (w->m > n) {
 		kdr_mat others = kdri_rows(w->x, n, w->m);
@@ -58,8 +58,7 @@ static kdr_status fill_sparse(kdri_msda *w, dual *s)
 			for (int64_t k = 0; k < n; k++) {
 				double v = kdri_block_get(&s->e, i, k) - w->q * s->g[k] - s->g[n + i] +
 				           w->q * s->mean_ratio;
-				v *= w->q;
-				kdri_block_write(&s->e, i, k, 1, &v);
+				kdri_block_set(&s->e, i, k, w->q * v);
 			}
 	}
 	for (int64_t i = 0; i < n; i++)

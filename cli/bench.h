@@ -1,0 +1,131 @@
+/* kindred bench: plans, and what running them gave. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A plan is a list of tables. A table is data x rows, a row is a method with its settings, and every row
+ * is run as often as the table repeats, on the same data and from the same seeds. Plans are JSON
+ * (docs/bench.md); the presets are plans that are built into the program. */
+#ifndef KINDRED_BENCH_H
+#define KINDRED_BENCH_H
+
+#include "cli.h"
+
+enum { BENCH_MOST_SCORES = 9, BENCH_MOST_REFERENCES = 4 };
+
+typedef struct bench_setting {
+	char *name, *value;
+} bench_setting;
+
+/* Several values of one option: each is tried. */
+typedef struct bench_axis {
+	char *name;
+	char **values;
+	int nvalues;
+} bench_axis;
+
+/* Figures from elsewhere, to stand beside ours: one a task for each score, NaN where there is none. */
+typedef struct bench_reference {
+	char *label;
+	double *values; /* scores x tasks */
+} bench_reference;
+
+typedef struct bench_row {
+	char *name, *method;
+	bool pooled;
+	bench_setting *set;
+	int nset;
+	bench_axis *grid;
+	int ngrid;
+	bench_reference references[BENCH_MOST_REFERENCES];
+	int nreferences;
+} bench_row;
+
+/* What a data set is in the table. */
+typedef struct bench_data {
+	char *path; /* or, of generated data, the name of the task */
+	kdr_role role;
+	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
+	char *name;     /* NULL: the file's stem */
+	char **classes; /* samples of these classes alone; NULL: all */
+	int nclasses;
+} bench_data;
+
+typedef enum bench_start { BENCH_START_OWN, BENCH_START_RANDOM } bench_start;
+typedef enum bench_pick { BENCH_PICK_NONE, BENCH_PICK_TRUTH } bench_pick;
+
+typedef struct bench_table {
+	char *title, *note;
+	bench_data *data;
+	int ndata;
+	char *design;      /* generated data: "blobs", "topics", "berikov"; NULL: from files */
+	double separation; /* of generated data; 0: the design's own */
+	kdr_prep_options prep;
+	int64_t sample; /* at most so many rows of each data set, drawn anew for each repeat; 0: all */
+	int repeats;
+	bench_start start;
+	bench_pick pick;
+	char *paired; /* the row that the others are compared with by a paired t-test; or NULL */
+	int scores[BENCH_MOST_SCORES], nscores;
+	bench_row *rows;
+	int nrows;
+} bench_table;
+
+typedef struct bench_plan {
+	char *title;
+	bench_table *tables;
+	int ntables;
+} bench_plan;
+
+/* --- bench_plan.c ------------------------------------------------------------------------------- */
+
+/* The names of the scores, in the order of bench_score_value; ended by NULL. */
+extern const char *const bench_score_names[];
+double bench_score_value(const kdr_scores *scores, int which);
+
+/* Reads a plan; `folder` is where its relative paths start. Prints what is wrong. Exit status. */
+int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out);
+int bench_plan_read(const char *path, bench_plan *out);
+void bench_plan_free(bench_plan *plan);
+
+/* The name of the i-th preset, and its text; NULL past the last: presets.c, made from plans/ by CMake. */
+const char *bench_preset(int index, const char **text, size_t *size);
+
+/* --- bench_args.c ------------------------------------------------------------------------------- */
+
+/* A plan from --methods and the tasks on the command line. Exit status. */
+int bench_plan_from_args(const cli_args *args, bench_plan *out);
+
+/* --- bench_run.c -------------------------------------------------------------------------------- */
+
+/* One row at one setting of its grid. */
+typedef struct bench_line {
+	const bench_row *row;
+	char *setting;    /* "lambda = 0.5, l = 4", or "" */
+	double *values;   /* repeats x scores x scored tasks; NaN where a run failed */
+	double seconds;   /* mean time of a fit */
+	int failed, runs; /* runs that gave an error; all that were tried */
+	char *error;      /* of the first that failed, or NULL */
+} bench_line;
+
+typedef struct bench_outcome {
+	const bench_table *table;
+	char **tasks; /* names of the data sets that are scored */
+	int ntasks, repeats;
+	bench_line *lines;
+	int nlines;
+	bool cut; /* interrupted, or out of time: `repeats` are those that are whole */
+} bench_outcome;
+
+int bench_run(kdr_context *ctx, const cli_args *args, const bench_table *table, bench_outcome *out);
+void bench_outcome_free(bench_outcome *outcome);
+
+/* --- bench_print.c ------------------------------------------------------------------------------ */
+
+/* Mean and standard deviation (n - 1) over repeats of a score on a task; task -1: of the mean over tasks. */
+void bench_summarise(const bench_outcome *o, const bench_line *line, int score, int task, double *mean,
+                     double *deviation);
+/* The two-sided p of a paired t-test between two lines on the first score, mean over tasks. */
+double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_line *b);
+/* Markdown that also reads well on a terminal. */
+void bench_print(FILE *out, const bench_outcome *outcome);
+void bench_json(cli_json *j, const bench_outcome *outcome);
+
+#endif

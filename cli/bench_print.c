@@ -1,0 +1,261 @@
+/* Tables of kindred bench: means, deviations, paired tests. SPDX-License-Identifier: BSD-3-Clause */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The value of one repeat: of a task, or the mean over tasks (task -1). */
+static double value(const bench_outcome *o, const bench_line *line, int repeat, int score, int task)
+{
+	const double *v = line->values + (size_t)((repeat * o->table->nscores + score) * o->ntasks);
+	double sum = 0;
+	if (task >= 0)
+		return v[task];
+	for (int i = 0; i < o->ntasks; i++)
+		sum += v[i];
+	return sum / o->ntasks;
+}
+
+void bench_summarise(const bench_outcome *o, const bench_line *line, int score, int task, double *mean,
+                     double *deviation)
+{
+	double sum = 0, squares = 0;
+	int n = 0;
+	for (int r = 0; r < o->repeats; r++)
+		if (!isnan(value(o, line, r, score, task))) {
+			sum += value(o, line, r, score, task);
+			n++;
+		}
+	*mean = n ? sum / n : NAN;
+	for (int r = 0; r < o->repeats; r++)
+		if (!isnan(value(o, line, r, score, task)))
+			squares += pow(value(o, line, r, score, task) - *mean, 2);
+	*deviation = n > 1 ? sqrt(squares / (n - 1)) : n ? 0 : NAN;
+}
+
+/* --- the paired t-test ------------------------------------------------------------------------------ */
+
+/* The regularised incomplete beta function by its continued fraction (Lentz) [DLMF 8.17.22], for
+ * x < (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1);
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	double h = d;
+	for (int m = 1; m < 1000; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		const double steps[] = { even, odd };
+		double change = 1;
+		for (int i = 0; i < 2; i++) {
+			d = 1 + steps[i] * d;
+			c = 1 + steps[i] / c;
+			d = 1 / (fabs(d) < tiny ? tiny : d);
+			c = fabs(c) < tiny ? tiny : c;
+			change = d * c;
+			h *= change;
+		}
+		if (fabs(change - 1) < 1e-15)
+			break;
+	}
+	return exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) * h / a;
+}
+
+static double beta_share(double a, double b, double x)
+{
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	return x < (a + 1) / (a + b + 2) ? beta_fraction(a, b, x) : 1 - beta_fraction(b, a, 1 - x);
+}
+
+double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_line *b)
+{
+	double sum = 0, squares = 0;
+	int n = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (int r = 0; r < o->repeats; r++) {
+			double d = value(o, a, r, 0, -1) - value(o, b, r, 0, -1);
+			if (isnan(d))
+				continue;
+			if (pass == 0) {
+				sum += d;
+				n++;
+			} else {
+				squares += pow(d - sum / n, 2);
+			}
+		}
+	if (n < 2)
+		return NAN;
+	double mean = sum / n, error = sqrt(squares / (n - 1) / n);
+	if (error == 0)
+		return mean == 0 ? 1 : 0;
+	double t = mean / error, f = n - 1;
+	return beta_share(f / 2, 0.5, f / (f + t * t)); /* two-sided */
+}
+
+/* --- for people --------------------------------------------------------------------------------------- */
+
+/* The line of a row that stands in the table: with "pick": "truth", the best mean of the first score. */
+static bool shown(const bench_outcome *o, int index)
+{
+	const bench_line *line = &o->lines[index];
+	double mine, other, unused;
+	if (o->table->pick == BENCH_PICK_NONE)
+		return true;
+	bench_summarise(o, line, 0, -1, &mine, &unused);
+	for (int i = 0; i < o->nlines; i++)
+		if (i != index && o->lines[i].row == line->row) {
+			bench_summarise(o, &o->lines[i], 0, -1, &other, &unused);
+			if (other > mine || (isnan(mine) && !isnan(other)) ||
+			    (i < index && (other == mine || (isnan(mine) && isnan(other)))))
+				return false;
+		}
+	return true;
+}
+
+static void print_cell(FILE *out, const bench_outcome *o, const bench_line *line, int score, int task)
+{
+	double mean, deviation;
+	bool any = false;
+	bench_summarise(o, line, score, task, &mean, &deviation);
+	if (isnan(mean))
+		fputs(" - ", out);
+	else
+		fprintf(out, " %.3f ± %.3f", mean, deviation);
+	for (int i = 0; i < line->row->nreferences && task >= 0; i++) {
+		double figure = line->row->references[i].values[score * o->ntasks + task];
+		if (isnan(figure))
+			continue;
+		fprintf(out, "%s%s %.3g", any ? ", " : " (", line->row->references[i].label, figure);
+		any = true;
+	}
+	fputs(any ? ") |" : " |", out);
+}
+
+static void print_head(FILE *out, const bench_outcome *o)
+{
+	const bench_table *t = o->table;
+	fprintf(out, "## %s\n\n", t->title);
+	if (t->note)
+		fprintf(out, "%s\n\n", t->note);
+	fprintf(out, "Mean ± standard deviation of %d repeat%s", o->repeats, o->repeats == 1 ? "" : "s");
+	if (o->repeats < t->repeats)
+		fprintf(out, " (stopped before all %d)", t->repeats);
+	if (t->sample)
+		fprintf(out, "; at most %lld samples a data set, drawn anew for each", (long long)t->sample);
+	if (t->start == BENCH_START_RANDOM)
+		fputs("; all methods of a repeat start from the same random partition", out);
+	fputs(".\n", out);
+	if (t->pick == BENCH_PICK_TRUTH)
+		fprintf(out,
+		        "Of each grid, the setting with the best %s: CHOSEN ON THE TRUTH, as the papers "
+		        "do.\n",
+		        bench_score_names[t->scores[0]]);
+	if (t->paired)
+		fprintf(out,
+		        "p: two-sided paired t-test of %s against '%s', not corrected for the number of "
+		        "rows.\n",
+		        bench_score_names[t->scores[0]], t->paired);
+	fputc('\n', out);
+}
+
+void bench_print(FILE *out, const bench_outcome *o)
+{
+	const bench_table *t = o->table;
+	bool settings = false;
+	const bench_line *base = NULL;
+	print_head(out, o);
+	for (int i = 0; i < o->nlines; i++) {
+		settings |= o->lines[i].setting[0] != '\0';
+		if (t->paired && !base && strcmp(o->lines[i].row->name, t->paired) == 0 && shown(o, i))
+			base = &o->lines[i];
+	}
+	fputs(settings ? "| method | setting |" : "| method |", out);
+	for (int c = 0; c < t->nscores; c++) {
+		for (int i = 0; i < o->ntasks; i++)
+			fprintf(out, " %s %s |", o->tasks[i], bench_score_names[t->scores[c]]);
+		if (o->ntasks > 1)
+			fprintf(out, " mean %s |", bench_score_names[t->scores[c]]);
+	}
+	fputs(base ? " p | seconds |\n|" : " seconds |\n|", out);
+	int columns = t->nscores * (o->ntasks + (o->ntasks > 1)) + 1 + (base != NULL);
+	fputs(settings ? "---|---|" : "---|", out);
+	for (int c = 0; c < columns; c++)
+		fputs("---:|", out);
+	fputc('\n', out);
+	for (int l = 0; l < o->nlines; l++) {
+		const bench_line *line = &o->lines[l];
+		if (!shown(o, l))
+			continue;
+		fprintf(out, "| %s |", line->row->name);
+		if (settings)
+			fprintf(out, " %s |", line->setting);
+		for (int c = 0; c < t->nscores; c++) {
+			for (int i = 0; i < o->ntasks; i++)
+				print_cell(out, o, line, c, i);
+			if (o->ntasks > 1)
+				print_cell(out, o, line, c, -1);
+		}
+		if (base && line == base)
+			fputs(" |", out);
+		else if (base)
+			fprintf(out, " %.1e |", bench_paired_p(o, line, base));
+		fprintf(out, " %.3g |\n", line->runs ? line->seconds / line->runs : 0);
+	}
+	fputc('\n', out);
+	for (int l = 0; l < o->nlines; l++)
+		if (o->lines[l].failed)
+			fprintf(out, "%s%s%s: %d of %d runs failed: %s\n\n", o->lines[l].row->name,
+			        o->lines[l].setting[0] ? ", " : "", o->lines[l].setting, o->lines[l].failed,
+			        o->lines[l].runs, o->lines[l].error ? o->lines[l].error : "out of memory");
+}
+
+/* --- for programs -------------------------------------------------------------------------------------- */
+
+void bench_json(cli_json *j, const bench_outcome *o)
+{
+	const bench_table *t = o->table;
+	cli_json_object(j, NULL);
+	cli_json_string(j, "title", t->title);
+	cli_json_int(j, "repeats", o->repeats);
+	cli_json_bool(j, "picked_on_truth", t->pick == BENCH_PICK_TRUTH);
+	cli_json_array(j, "tasks");
+	for (int i = 0; i < o->ntasks; i++)
+		cli_json_string(j, NULL, o->tasks[i]);
+	cli_json_end_array(j);
+	cli_json_array(j, "rows");
+	for (int l = 0; l < o->nlines; l++) {
+		const bench_line *line = &o->lines[l];
+		cli_json_object(j, NULL);
+		cli_json_string(j, "name", line->row->name);
+		cli_json_string(j, "method", line->row->method);
+		cli_json_string(j, "setting", line->setting);
+		cli_json_bool(j, "shown", shown(o, l));
+		cli_json_real(j, "seconds", line->runs ? line->seconds / line->runs : 0);
+		cli_json_int(j, "failed", line->failed);
+		cli_json_object(j, "scores");
+		for (int c = 0; c < t->nscores; c++) {
+			cli_json_array(j, bench_score_names[t->scores[c]]);
+			for (int i = 0; i < o->ntasks; i++) {
+				double mean, deviation;
+				bench_summarise(o, line, c, i, &mean, &deviation);
+				cli_json_object(j, NULL);
+				cli_json_string(j, "task", o->tasks[i]);
+				cli_json_real(j, "mean", mean);
+				cli_json_real(j, "std", deviation);
+				cli_json_array(j, "values");
+				for (int r = 0; r < o->repeats; r++)
+					cli_json_real(j, NULL, value(o, line, r, c, i));
+				cli_json_end_array(j);
+				cli_json_end_object(j);
+			}
+			cli_json_end_array(j);
+		}
+		cli_json_end_object(j);
+		cli_json_end_object(j);
+	}
+	cli_json_end_array(j);
+	cli_json_end_object(j);
+}

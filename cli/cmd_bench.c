@@ -1,0 +1,275 @@
+/* kindred bench. SPDX-License-Identifier: BSD-3-Clause */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cli_option own_options[] = {
+	{ .name = "list", .help = "list the presets" },
+	{ .name = "show", .value = "PRESET", .help = "print a preset's plan, to start one of your own from" },
+	{ .name = "plan", .value = "FILE", .help = "run a plan of your own (JSON)" },
+	{ .name = "methods", .value = "M[,M2,...]", .help = "compare these methods on the TASKs given" },
+	{ .name = "clusters",
+	  .letter = 'k',
+	  .value = "K[,K2,...]",
+	  .help = "with --methods: clusters of all tasks, or of each (default: as many as known classes)" },
+	{ .name = "set",
+	  .value = "NAME=VALUE",
+	  .repeats = true,
+	  .help = "with --methods: set an option of every method that has it" },
+	{ .name = "grid",
+	  .value = "NAME=V,V2,...",
+	  .repeats = true,
+	  .help = "with --methods: try several values of an option; a row each" },
+	{ .name = "pick", .help = "with --grid: show the best setting alone, chosen on the truth" },
+	{ .name = "repeats", .value = "N", .help = "repeats of each row (default: the plan's, or 10)" },
+	{ .name = "sample",
+	  .value = "N",
+	  .help = "at most N samples of each data set, drawn anew each repeat" },
+	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
+	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write bench.md and bench.json there" },
+	{ .name = "force", .help = "replace existing files" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "What to run", own_options },
+	{ "With --methods: preprocessing", cli_prep_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+static int list_presets(void)
+{
+	const char *text, *name;
+	size_t size;
+	for (int i = 0; (name = bench_preset(i, &text, &size)); i++) {
+		bench_plan plan;
+		int code = bench_plan_parse(name, text, size, "", &plan);
+		if (code != EXIT_DONE)
+			return code;
+		printf("%-22s %s\n", name, plan.title);
+		bench_plan_free(&plan);
+	}
+	return cli_finish(EXIT_DONE);
+}
+
+static int find_preset(const char *wanted, const char **text, size_t *size)
+{
+	const char *names[64], *name, *nearest[1];
+	size_t n = 0;
+	for (int i = 0; (name = bench_preset(i, text, size)) && n < 64; i++) {
+		if (strcmp(name, wanted) == 0)
+			return EXIT_DONE;
+		names[n++] = name;
+	}
+	if (kdr_suggest(wanted, names, n, nearest, 1))
+		cli_error("there is no preset '%s'; did you mean %s?", wanted, nearest[0]);
+	else
+		cli_error("there is no preset '%s'; 'kindred bench --list' lists them", wanted);
+	return EXIT_USAGE;
+}
+
+/* Presets name their data below the folder KINDRED_DATA. */
+static int read_preset(const char *name, bench_plan *plan)
+{
+	const char *text, *folder = getenv("KINDRED_DATA");
+	size_t size;
+	int code = find_preset(name, &text, &size);
+	if (code != EXIT_DONE)
+		return code;
+	if ((code = bench_plan_parse(name, text, size, folder ? folder : "", plan)) != EXIT_DONE)
+		return code;
+	for (int t = 0; t < plan->ntables; t++)
+		if (!plan->tables[t].design && access(plan->tables[t].data[0].path, F_OK) != 0) {
+			cli_error(
+			        "preset %s needs %s: set KINDRED_DATA to the folder that holds the data sets",
+			        name, plan->tables[t].data[0].path);
+			bench_plan_free(plan);
+			return EXIT_DATA;
+		}
+	return EXIT_DONE;
+}
+
+/* --- running -------------------------------------------------------------------------------------------- */
+
+static int adjust(const cli_args *args, bench_plan *plan)
+{
+	int64_t repeats = 0, sample = 0;
+	if (!cli_get_int(args, "repeats", 1, 100000, &repeats) ||
+	    !cli_get_int(args, "sample", 2, INT64_MAX, &sample))
+		return EXIT_USAGE;
+	if (cli_flag(args, "quick")) {
+		repeats = repeats ? repeats : 2;
+		sample = sample ? sample : 300;
+	}
+	for (int t = 0; t < plan->ntables; t++) {
+		plan->tables[t].repeats = repeats ? (int)repeats : plan->tables[t].repeats;
+		plan->tables[t].sample = sample ? sample : plan->tables[t].sample;
+	}
+	return EXIT_DONE;
+}
+
+/* What all tables of all plans gave, as text and as JSON. */
+typedef struct record {
+	char *text;
+	size_t size;
+	FILE *stream;
+	cli_json json;
+} record;
+
+static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *plan, record *r)
+{
+	int code = EXIT_DONE;
+	for (int t = 0; t < plan->ntables && code == EXIT_DONE; t++) {
+		bench_outcome outcome;
+		if ((code = bench_run(ctx, args, &plan->tables[t], &outcome)) != EXIT_DONE)
+			break;
+		if (!cli_quiet(args)) {
+			bench_print(stdout, &outcome);
+			fflush(stdout);
+		}
+		if (r->stream)
+			bench_print(r->stream, &outcome);
+		bench_json(&r->json, &outcome);
+		if (cli_interrupted())
+			code = EXIT_INTERRUPTED;
+		bench_outcome_free(&outcome);
+	}
+	return code;
+}
+
+static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
+{
+	const char *folder = cli_get(args, "output", NULL);
+	char path[4096];
+	if (fclose(r->stream) != 0 || r->json.failed) {
+		r->stream = NULL;
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	r->stream = NULL;
+	bool force = cli_flag(args, "force");
+	snprintf(path, sizeof path, "%s/bench.md", folder);
+	kdr_status st = kdr_write_file(ctx, path, r->text, r->size, force);
+	snprintf(path, sizeof path, "%s/bench.json", folder);
+	if (st == KDR_OK)
+		st = kdr_write_file(ctx, path, r->json.text, r->json.used, force);
+	if (st != KDR_OK)
+		return cli_fail(ctx, st);
+	if (!cli_quiet(args))
+		printf("written to %s: bench.md, bench.json\n", folder);
+	return EXIT_DONE;
+}
+
+/* Fails before any work if a file is in the way. */
+static int check_outputs(const cli_args *args)
+{
+	const char *folder = cli_get(args, "output", NULL);
+	char path[4096];
+	if (!folder)
+		return EXIT_DONE;
+	int code = cli_make_folder(folder);
+	static const char *const names[] = { "bench.md", "bench.json" };
+	for (int i = 0; i < 2 && code == EXIT_DONE && !cli_flag(args, "force"); i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		if (access(path, F_OK) == 0) {
+			cli_error("%s: exists already; --force replaces it", path);
+			code = EXIT_USAGE;
+		}
+	}
+	return code;
+}
+
+/* The plans asked for, one after another: --plan, --methods, or every preset named. */
+static int run_all(kdr_context *ctx, const cli_args *args, record *r)
+{
+	const char *file = cli_get(args, "plan", NULL);
+	bool methods = cli_get(args, "methods", NULL) != NULL;
+	int count = file || methods ? 1 : cli_positional_count(args), code = EXIT_DONE;
+	cli_json_object(&r->json, NULL);
+	cli_json_string(&r->json, "kindred", kdr_version());
+	cli_json_string(&r->json, "command", "bench");
+	cli_json_array(&r->json, "tables");
+	for (int i = 0; i < count && code == EXIT_DONE; i++) {
+		bench_plan plan = { 0 };
+		code = methods ? bench_plan_from_args(args, &plan)
+		       : file  ? bench_plan_read(file, &plan)
+		               : read_preset(cli_positional(args, i), &plan);
+		if (code == EXIT_DONE)
+			code = adjust(args, &plan);
+		if (code == EXIT_DONE)
+			code = run_plan(ctx, args, &plan, r);
+		bench_plan_free(&plan);
+	}
+	cli_json_end_array(&r->json);
+	cli_json_end_object(&r->json);
+	return code;
+}
+
+static int run(cli_args *args)
+{
+	int code;
+	const char *preset = cli_get(args, "show", NULL), *text;
+	bool methods = cli_get(args, "methods", NULL), file = cli_get(args, "plan", NULL);
+	size_t size;
+	record r = { 0 };
+	if (cli_flag(args, "list"))
+		return list_presets();
+	if (preset) {
+		if ((code = find_preset(preset, &text, &size)) == EXIT_DONE)
+			fwrite(text, 1, size, stdout);
+		return cli_finish(code);
+	}
+	if (methods + file > 1 || (file && cli_positional_count(args) > 0) ||
+	    (!methods && !file && cli_positional_count(args) == 0)) {
+		cli_error("bench needs one of: names of presets ('kindred bench --list'), --plan FILE, or "
+		          "--methods with tasks");
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	code = check_outputs(args);
+	if (code == EXIT_DONE && cli_get(args, "output", NULL) &&
+	    !(r.stream = open_memstream(&r.text, &r.size))) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+	}
+	if (code == EXIT_DONE)
+		code = run_all(ctx, args, &r);
+	if (r.stream && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
+		int written = write_outputs(ctx, args, &r);
+		code = written == EXIT_DONE ? code : written;
+	}
+	if (r.stream)
+		fclose(r.stream);
+	free(r.text);
+	cli_json_free(&r.json);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_bench = {
+	.name = "bench",
+	.usage = "PRESET... | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
+	.summary = "compare methods over data, settings and repeats: mean ± std tables",
+	.description =
+	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
+	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' "
+	        "figures "
+	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known "
+	        "classes of "
+	        "each TASK are read from <stem>.labels beside it.\n\n"
+	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the "
+	        "truth, "
+	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
+	.example = "kindred bench --list\n"
+	           "# three methods on two tasks, and several values of one option\n"
+	           "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 "
+	           "a.mtx b.mtx",
+	.groups = groups,
+	.completes_files = true,
+	.run = run,
+};

@@ -1,0 +1,89 @@
+/* Selection models of bridges as files. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     {"kindred": VERSION, "kind": "selector", "beta": [7 numbers], "triples": N, "helpful": N, "log_likelihood": X}
+ *
+ * Nothing in the file is trusted: a field that is missing or of the wrong type is named. */
+#include <jansson.h>
+
+#include "io/io.h"
+#include "kindred/bridge.h"
+
+enum { BETAS = 1 + KDR_BRIDGE_FEATURES, MOST_BYTES = 1 << 16 };
+
+kdr_status kdr_selector_save(kdr_context *ctx, const char *path, const kdr_selector *selector, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	char number[32];
+	if (!ctx || !path || !selector)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "selector: a context, a file and a model are needed");
+	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+	KDR_TRY(kdri_output_printf(ctx, o, "{\"kindred\": \"%s\", \"kind\": \"selector\", \"beta\": [",
+	                           kdr_version()));
+	for (int k = 0; k < BETAS; k++) {
+		kdri_print_double(selector->beta[k], number);
+		KDR_TRY(kdri_output_printf(ctx, o, "%s%s", k ? ", " : "", number));
+	}
+	kdri_print_double(selector->log_likelihood, number);
+	KDR_TRY(kdri_output_printf(ctx, o,
+	                           "], \"triples\": %lld, \"helpful\": %lld, \"log_likelihood\": %s}\n",
+	                           (long long)selector->triples, (long long)selector->helpful, number));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+static kdr_status bad(kdr_context *ctx, const char *path, const char *what)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no selector of kindred: %s", path, what);
+}
+
+static kdr_status parse(kdr_context *ctx, const char *path, const json_t *root, kdr_selector *out)
+{
+	const json_t *kind = json_object_get(root, "kind"), *beta = json_object_get(root, "beta");
+	kdr_selector s = { 0 };
+	if (!json_is_string(kind) || strcmp(json_string_value(kind), "selector") != 0)
+		return bad(ctx, path, "field kind is not \"selector\"");
+	if (!json_is_array(beta) || json_array_size(beta) != BETAS)
+		return bad(ctx, path, "field beta is not an array of 7 numbers");
+	for (size_t k = 0; k < BETAS; k++) {
+		if (!json_is_number(json_array_get(beta, k)))
+			return bad(ctx, path, "field beta is not an array of 7 numbers");
+		s.beta[k] = json_number_value(json_array_get(beta, k));
+	}
+	/* The rest is for people: absent or odd, it is 0. */
+	s.triples = json_integer_value(json_object_get(root, "triples"));
+	s.helpful = json_integer_value(json_object_get(root, "helpful"));
+	s.log_likelihood = json_number_value(json_object_get(root, "log_likelihood"));
+	*out = s;
+	return KDR_OK;
+}
+
+kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	char *text = NULL;
+	json_t *root = NULL;
+	size_t got = 0;
+	json_error_t error;
+	if (!ctx || !path || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "selector: a context, a file and a place for the model are needed");
+	KDR_TRY(KDRI_NEW(ctx, &text, MOST_BYTES));
+	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDR_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
+	root = got < MOST_BYTES ? json_loadb(text, got, JSON_REJECT_DUPLICATES, &error) : NULL;
+	if (!json_is_object(root)) {
+		st = bad(ctx, path, got < MOST_BYTES ? "it is not a JSON object" : "it is too large");
+		goto done;
+	}
+	KDR_TRY(parse(ctx, path, root, out));
+done:
+	json_decref(root);
+	kdri_input_close(ctx, in);
+	kdri_free(ctx, text);
+	return st;
+}

@@ -1,0 +1,162 @@
+"""kindred bench: plans, presets, tables, scores, wrong plans."""
+import json
+import math
+import os
+import unittest
+
+from harness import CliTest
+
+
+class Bench(CliTest):
+    def tasks(self, n=60):
+        self.run_kindred("generate", "--tasks", "2", "-k", "3", "-n", n, "--separation", "1.5", "-o", "d", "-q")
+        return "d/task1.csv", "d/task2.csv"
+
+    def plan(self, **table):
+        whole = {"title": "t", "tables": [{"title": "one", **table}]}
+        self.write("plan.json", json.dumps(whole))
+        return "plan.json"
+
+    def bench(self, *args, **kwargs):
+        self.run_kindred("bench", *args, "-o", "out", "--force", **kwargs)
+        with open(self.path("out/bench.json")) as f:
+            return json.load(f)["tables"]
+
+    def test_methods_and_grid_give_a_row_each_and_the_mean_of_the_values(self):
+        table, = self.bench("--methods", "kmeans,lssmtc", "--grid", "lambda=0.25,0.5", "--repeats", "3", *self.tasks())
+        self.assertEqual([(r["name"], r["setting"]) for r in table["rows"]],
+                         [("kmeans", ""), ("lssmtc", "lambda = 0.25"), ("lssmtc", "lambda = 0.5")])
+        for row in table["rows"]:
+            for cell in row["scores"]["acc"]:
+                self.assertEqual(len(cell["values"]), 3)
+                mean = sum(cell["values"]) / 3
+                self.assertAlmostEqual(cell["mean"], mean, places=14)
+                deviation = math.sqrt(sum((v - mean) ** 2 for v in cell["values"]) / 2)
+                self.assertAlmostEqual(cell["std"], deviation, places=14)
+
+    def test_a_repeat_is_the_run_with_that_seed(self):
+        a, b = self.tasks()
+        table, = self.bench("--methods", "kmeans", "--set", "n_init=1", "--set", "start=random", "-k", "4", "--seed",
+                            "5", "--repeats", "3", a, b)
+        for r in range(3):
+            self.run_kindred("cluster", "-m", "kmeans", "--set", "n_init=1", "--set", "start=random", "-k", "4",
+                             "--seed", 5 + r, "--score", "-o", "one", "--force", a, b)
+            for t, task in enumerate(self.result("one/result.json")["tasks"]):
+                self.assertEqual(table["rows"][0]["scores"]["nmi"][t]["values"][r], task["metrics"]["nmi"])
+
+    def test_transfer_is_scored_by_names_and_clustering_beside_it_by_the_best_map(self):
+        a, b = self.tasks()
+        table, = self.bench("--plan", self.plan(source=a, target=b, repeats=1, rows=[
+            {"method": "logreg"}, {"method": "kmeans"}]))
+        self.assertEqual(table["tasks"], ["task2"])
+        self.run_kindred("transfer", "-m", "logreg", "--source", a, "--labels", "d/task1.labels", "--target", b,
+                         "--truth", "d/task2.labels", "-o", "one")
+        want = [t for t in self.result("one/result.json")["tasks"] if t["name"] == "target"][0]["metrics"]["acc"]
+        self.assertEqual(table["rows"][0]["scores"]["acc"][0]["values"], [want])
+
+    def test_sample_draws_so_many_rows_anew_in_each_repeat(self):
+        tasks = self.tasks(200)
+        table, = self.bench("--methods", "kmeans", "--sample", "50", "--repeats", "6", *tasks)
+        values = table["rows"][0]["scores"]["acc"][0]["values"]
+        self.assertTrue(all(abs(v * 50 - round(v * 50)) < 1e-9 for v in values), values)
+        self.assertGreater(len(set(values)), 1)
+
+    def test_classes_keep_their_samples_alone(self):
+        a, _ = self.tasks()
+        two = {"path": a, "name": "two", "classes": ["c2", "c0"]}
+        table, = self.bench("--plan", self.plan(data=[a, two], repeats=1, rows=[{"method": "kmeans"}]))
+        self.assertEqual(table["tasks"], ["task1", "two"])
+        with open(self.path("d/task1.labels")) as f:
+            labels = f.read().split()
+        rows = [0] + [i + 1 for i, c in enumerate(labels) if c != "c1"]
+        lines = self.read(a).splitlines()
+        self.write("two.csv", "\n".join(lines[i] for i in rows) + "\n")
+        self.write("two.labels", "\n".join(labels[i - 1] for i in rows[1:]) + "\n")
+        want, = self.bench("--methods", "kmeans", "--repeats", "1", "-k", "2", "two.csv")
+        self.assertEqual(table["rows"][0]["scores"]["nmi"][1]["values"], want["rows"][0]["scores"]["nmi"][0]["values"])
+        self.fails("bench", "--plan", self.plan(data=[{"path": a, "classes": ["c9"]}], rows=[{"method": "kmeans"}]),
+                   code=3, says="no sample has the class 'c9'")
+
+    def test_paired_p_is_that_of_scipy(self):
+        try:
+            from scipy.stats import ttest_rel
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        rows = [{"name": "one", "method": "kmeans", "set": {"n_init": 1, "start": "random", "max_iter": 2}},
+                {"name": "ten", "method": "kmeans"}]
+        for repeats in (2, 7, 40):
+            table, = self.bench("--plan", self.plan(generate="blobs", separation=1, repeats=repeats, rows=rows,
+                                                    scores=["ari"], paired="ten"))
+            one, ten = ([sum(c["values"][r] for c in row["scores"]["ari"]) / 2 for r in range(repeats)]
+                        for row in table["rows"])
+            p = ttest_rel(one, ten).pvalue
+            self.assertIn(f" {p:.1e} |", self.read("out/bench.md"))
+
+    def test_pick_shows_the_best_setting_and_says_that_the_truth_chose_it(self):
+        done = self.run_kindred("bench", "--methods", "kmeans", "--grid", "max_iter=0,100", "--set", "start=random",
+                                "--pick", "--repeats", "4", *self.tasks())
+        self.assertIn("CHOSEN ON THE TRUTH", done.stdout)
+        self.assertIn("max_iter = 100", done.stdout)
+        self.assertNotIn("max_iter = 0 ", done.stdout)
+
+    def test_a_run_that_fails_is_told_and_the_others_go_on(self):
+        a, b = self.tasks()
+        done = self.run_kindred("bench", "--methods", "kmeans,mbc", "--set", "divergence=is", "--repeats", "2", a, b)
+        self.assertIn("mbc: 2 of 2 runs failed: ", done.stdout)
+        self.assertRegex(done.stdout, r"\| kmeans \| \d")
+
+    def test_presets_are_listed_shown_and_run(self):
+        names = [line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()]
+        self.assertIn("berikov", names)
+        self.assertEqual(names, sorted(names))
+        for name in names:
+            json.loads(self.run_kindred("bench", "--show", name).stdout)
+        self.assertIn("| kmeans |", self.run_kindred("bench", "defaults", "--quick").stdout)
+
+    def test_quick_berikov_has_the_figures_of_the_paper_beside_ours(self):
+        text = self.run_kindred("bench", "berikov", "--repeats", "1").stdout
+        self.assertIn("paper 0.73", text)
+        self.assertIn("study 0.812", text)
+
+    def test_wrong_plans_and_arguments_are_refused(self):
+        a, b = self.tasks()
+        rows = [{"method": "kmeans"}]
+        wrong = [
+            ({"dta": [a], "rows": rows}, "did you mean 'data'"),
+            ({"rows": rows}, "no data"),
+            ({"data": [a], "rows": []}, "'rows' must be a list"),
+            ({"data": [a], "rows": [{"method": "nothing"}]}, "there is no method 'nothing'"),
+            ({"data": [a], "rows": [{"method": "svm"}]}, "needs 'source' and 'target'"),
+            ({"data": [a], "rows": rows, "scores": ["f1"]}, "'scores' must be a list of"),
+            ({"data": [a], "rows": rows, "weight": "tf"}, "'weight' must be one of none, binary"),
+            ({"data": [a], "rows": rows, "repeats": 0}, "'repeats' must be a number"),
+            ({"data": [a], "rows": rows, "k": 0}, "'k' must be a whole number"),
+            ({"data": [a], "rows": rows, "paired": "x"}, "there is no row 'x'"),
+            ({"data": [a], "rows": [{"method": "kmeans", "references": {"p": {"acc": [1, 2]}}}]}, "a list of 1 figures"),
+            ({"data": ["none.csv"], "rows": rows}, "cannot open"),
+        ]
+        for table, says in wrong:
+            self.fails("bench", "--plan", self.plan(**table), code=3, says=says)
+        self.fails("bench", "--plan", self.plan(data=[a], rows=[{"method": "kmeans", "set": {"n_int": 1}}]), code=2,
+                   says="n_init")
+        self.write("plan.json", "{")
+        self.fails("bench", "--plan", "plan.json", code=3, says="plan.json: line 1")
+        self.fails("bench", "--plan", "nowhere.json", code=3, says="nowhere.json: cannot open")
+        self.fails("bench", code=2, says="--methods")
+        self.fails("bench", "berikof", code=2, says="did you mean berikov?")
+        self.fails("bench", "--methods", "kmeans", code=2, says="at least one TASK")
+        self.fails("bench", "--methods", "kmeans", "--set", "lambda=1", a, code=2, says="none of the methods")
+        self.fails("bench", "--methods", "kmeans", "-k", "2,2,2", a, code=2, says="one for each")
+        self.fails("bench", "gz09-webkb4", code=3, says="KINDRED_DATA", env={**os.environ, "KINDRED_DATA": ""})
+        os.remove(self.path("d/task1.labels"))
+        self.fails("bench", "--methods", "kmeans", a, code=3, says="task1.labels")
+
+    def test_results_are_not_replaced_without_force(self):
+        tasks = self.tasks()
+        self.run_kindred("bench", "--methods", "kmeans", "--repeats", "1", "-o", "out", *tasks)
+        self.fails("bench", "--methods", "kmeans", "--repeats", "1", "-o", "out", *tasks, code=2, says="--force")
+        self.assertEqual(self.leftovers(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

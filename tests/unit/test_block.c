@@ -1,0 +1,229 @@
+/* linalg/block.h, gram.c and inverse.c against sums written out. */
+#include "tests/unit/unit.h"
+
+#include "linalg/block.h"
+
+static double uniform(kdri_rng *rng)
+{
+	return 2 * kdri_rng_uniform(rng) - 1;
+}
+
+/* Filled at random; the same numbers, as that precision holds them, in *copy. */
+static kdri_block random_block(kdr_context *ctx, kdri_rng *rng, int64_t rows, int64_t cols, bool single,
+                               double **copy)
+{
+	kdri_block b;
+	assert_ok(ctx, kdri_block_new(ctx, rows, cols, single, &b));
+	*copy = malloc((size_t)(rows * cols + 1) * sizeof **copy);
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t j = 0; j < cols; j++) {
+			kdri_block_set(&b, i, j, uniform(rng));
+			(*copy)[i * cols + j] = kdri_block_get(&b, i, j);
+		}
+	return b;
+}
+
+static const int64_t sizes[][3] = { { 1, 1, 1 },    { 1, 7, 3 },    { 7, 1, 5 },      { 5, 6, 0 },
+	                            { 64, 64, 64 }, { 65, 33, 17 }, { 390, 385, 20 }, { 800, 30, 50 } };
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 0);
+	for (int s = 0; s < SIZES * 8; s++) {
+		int64_t m = sizes[s / 8][0], n = sizes[s / 8][1], k = sizes[s / 8][2];
+		bool ta = s & 1, tb = s & 2, single = s & 4;
+		double *x, *y, *z;
+		kdri_block a = random_block(ctx, &rng, ta ? k : m, ta ? m : k, single, &x);
+		kdri_block b = random_block(ctx, &rng, tb ? n : k, tb ? k : n, single, &y);
+		kdri_block c = random_block(ctx, &rng, m, n, single, &z);
+		assert_ok(ctx, kdri_block_gemm(ctx, ta, tb, 0.5, &a, &b, 2, &c));
+		for (int64_t i = 0; i < m; i++)
+			for (int64_t j = 0; j < n; j++) {
+				double sum = 2 * z[i * n + j];
+				for (int64_t l = 0; l < k; l++)
+					sum += 0.5 * (ta ? x[l * m + i] : x[i * k + l]) *
+					       (tb ? y[j * k + l] : y[l * n + j]);
+				assert_near(kdri_block_get(&c, i, j), sum, single ? 1e-4 : 1e-11);
+			}
+		kdri_block_free(ctx, &a);
+		kdri_block_free(ctx, &b);
+		kdri_block_free(ctx, &c);
+		free(x);
+		free(y);
+		free(z);
+	}
+	kdr_context_free(ctx);
+}
+
+static void syrk__all_precisions__sums_of_products(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 1);
+	for (int s = 0; s < SIZES * 6; s++) {
+		int64_t n = sizes[s / 6][0], k = sizes[s / 6][2];
+		bool trans = s & 1, single = s % 6 >= 2, wide = s % 6 < 4; /* double, mixed, single */
+		double *x, *z;
+		kdri_block a = random_block(ctx, &rng, trans ? k : n, trans ? n : k, single, &x);
+		kdri_block c = random_block(ctx, &rng, n, n, !wide, &z);
+		assert_ok(ctx, kdri_block_syrk(ctx, trans, 0.5, &a, 2, &c));
+		kdri_block_mirror(ctx, &c);
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = 0; j < n; j++) {
+				int64_t low = KDRI_MIN(i, j), high = KDRI_MAX(i, j);
+				double sum = 2 * z[high * n + low];
+				for (int64_t l = 0; l < k; l++)
+					sum += 0.5 * (trans ? x[l * n + i] * x[l * n + j]
+					                    : x[i * k + l] * x[j * k + l]);
+				assert_near(kdri_block_get(&c, i, j), sum, single ? 1e-4 : 1e-11);
+			}
+		kdri_block_free(ctx, &a);
+		kdri_block_free(ctx, &c);
+		free(x);
+		free(z);
+	}
+	kdr_context_free(ctx);
+}
+
+static void mul__single_matrix__as_its_doubles(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 2);
+	for (int64_t n = 1; n < 3000; n = 3 * n + 2) {
+		double *x, *y, got[2 * 3];
+		kdri_block a = random_block(ctx, &rng, 2, n, true, &x),
+		           b = random_block(ctx, &rng, n, 3, false, &y);
+		assert_ok(ctx, kdri_block_mul(ctx, &a, b.data, 3, 3, got, 3));
+		for (int i = 0; i < 2; i++)
+			for (int j = 0; j < 3; j++) {
+				double sum = 0;
+				for (int64_t l = 0; l < n; l++)
+					sum += x[i * n + l] * y[l * 3 + j];
+				assert_near(got[i * 3 + j], sum, 1e-10);
+			}
+		kdri_block_free(ctx, &a);
+		kdri_block_free(ctx, &b);
+		free(x);
+		free(y);
+	}
+	kdr_context_free(ctx);
+}
+
+static void narrow__in_place__keeps_every_number(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 3);
+	for (int64_t n = 1; n < 100; n = 2 * n + 1) {
+		double *x;
+		kdri_block a = random_block(ctx, &rng, n, n, false, &x);
+		kdri_block_narrow(&a);
+		assert_true(a.single);
+		for (int64_t i = 0; i < n * n; i++)
+			assert_true(kdri_block_get(&a, i / n, i % n) == (double)(float)x[i]);
+		kdri_block_free(ctx, &a);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+static void sparse_gram__random_rows__as_dense(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 4);
+	for (int64_t n = 1; n < 200; n = 2 * n + 3) {
+		int64_t d = 1 + kdri_rng_below(&rng, 40), nnz = 0;
+		double *x = calloc((size_t)(n * d), sizeof *x), *val = calloc((size_t)(n * d), sizeof *val),
+		       *weight = calloc((size_t)d, sizeof *weight);
+		int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr);
+		int32_t *col = calloc((size_t)(n * d), sizeof *col);
+		for (int64_t j = 0; j < d; j++)
+			weight[j] = kdri_rng_uniform(&rng);
+		for (int64_t i = 0; i < n; i++) {
+			for (int64_t j = 0; j < d; j++)
+				if (kdri_rng_uniform(&rng) < 0.2) {
+					col[nnz] = (int32_t)j;
+					val[nnz++] = x[i * d + j] = uniform(&rng);
+				}
+			rowptr[i + 1] = nnz;
+		}
+		kdr_mat m = kdr_mat_from_csr(n, d, rowptr, col, val);
+		kdri_own turned;
+		kdri_block c, cross;
+		assert_ok(ctx, kdri_mat_transpose(ctx, &m, &turned));
+		assert_ok(ctx, kdri_block_new(ctx, n, n, false, &c));
+		assert_ok(ctx, kdri_block_new(ctx, n, n, false, &cross));
+		assert_ok(ctx, kdri_sparse_gram(ctx, &m.as.csr, &turned.view.as.csr, weight, &c));
+		assert_ok(ctx, kdri_sparse_cross(ctx, &m.as.csr, &turned.view.as.csr, weight, &cross));
+		kdri_block_mirror(ctx, &c);
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t k = 0; k < n; k++) {
+				double sum = 0;
+				for (int64_t j = 0; j < d; j++)
+					sum += x[i * d + j] * weight[j] * x[k * d + j];
+				assert_near(kdri_block_get(&c, i, k), sum, 1e-12);
+				assert_near(kdri_block_get(&cross, i, k), sum, 1e-12);
+			}
+		kdri_own_free(ctx, &turned);
+		kdri_block_free(ctx, &c);
+		kdri_block_free(ctx, &cross);
+		free(x);
+		free(val);
+		free(weight);
+		free(rowptr);
+		free(col);
+	}
+	kdr_context_free(ctx);
+}
+
+static void cholesky_inverse__random_matrices__product_is_the_identity(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 5);
+	static const int64_t orders[] = { 1, 2, 3, 50, 191, 192, 193, 400 };
+	for (size_t s = 0; s < sizeof orders / sizeof orders[0]; s++) {
+		int64_t n = orders[s], lda = n + (int64_t)s % 3;
+		double *x, *a = calloc((size_t)(n * lda), sizeof *a),
+		           *inverse = calloc((size_t)(n * lda), sizeof *a);
+		kdri_block root = random_block(ctx, &rng, n, n, false, &x);
+		kdri_block whole = kdri_block_of(a, n, n, lda);
+		assert_ok(ctx, kdri_block_syrk(ctx, false, 1, &root, 0, &whole));
+		kdri_block_mirror(ctx, &whole);
+		for (int64_t i = 0; i < n; i++)
+			a[i * lda + i] += 1;
+		memcpy(inverse, a, (size_t)(n * lda) * sizeof *a);
+		assert_ok(ctx, kdri_cholesky(ctx, n, inverse, lda));
+		assert_ok(ctx, kdri_cholesky_inverse(ctx, n, inverse, lda));
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = 0; j < n; j++) {
+				double sum = 0;
+				for (int64_t k = 0; k < n; k++)
+					sum += a[i * lda + k] * inverse[k * lda + j];
+				assert_near(sum, i == j, 1e-9);
+			}
+		kdri_block_free(ctx, &root);
+		free(x);
+		free(a);
+		free(inverse);
+	}
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gemm__both_precisions_and_transposes__sums_of_products),
+		cmocka_unit_test(syrk__all_precisions__sums_of_products),
+		cmocka_unit_test(mul__single_matrix__as_its_doubles),
+		cmocka_unit_test(narrow__in_place__keeps_every_number),
+		cmocka_unit_test(sparse_gram__random_rows__as_dense),
+		cmocka_unit_test(cholesky_inverse__random_matrices__product_is_the_identity),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
