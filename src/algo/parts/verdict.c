@@ -16,7 +16,7 @@
  * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
  * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
  * ties every sample to its like, edges or not, and (E3) leaves it hardly more weight than that takes. The
- * share of a hundredth was chosen on draws of 400 samples (docs/auto.md).
+ * share of a hundredth was chosen as docs/auto.md says.
  *
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
  * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come
