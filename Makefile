@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo check fuzz bench install format clean
+.PHONY: all setup demo check fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -30,6 +30,14 @@ check:
 fuzz:
 	@tools/setup.sh check
 	tools/fuzz.sh $(FUZZ_SECONDS)
+
+# The threaded unit tests under the thread sanitizer; CONTRIBUTING.md says what it can and cannot see.
+tsan:
+	tools/tsan.sh
+
+# Line coverage of src/ by the unit tests.
+coverage:
+	tools/coverage.sh -R '^unit\.'
 
 # The benchmark tables, each beside a named alternative in the same run.
 bench:

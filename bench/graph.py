@@ -4,7 +4,7 @@
 usage: bench/graph.py LIBKINDRED.so [CASE...] [--methods M,M] [--threads N] [--peer-rows N] [--rows N]
 
 `text`: rows of about 100 words out of 30,000, drawn from topics over a Zipf law, tf-idf; `dense`: Gaussian blobs in 50
-dimensions. 20 neighbours by cosine, 20 clusters or classes; gfhf and llgc know 1 sample in 100. Peer, at 3000 rows:
+dimensions. 20 neighbours by cosine, 20 clusters or classes; gfhf and llgc know 1 sample in 100. Peer, at 1500 rows:
 scikit-learn's NearestNeighbors(algorithm="brute") for the same graph, then its SpectralClustering (ncut), or a direct
 solution of the sparse linear system by SciPy (gfhf, llgc). The rows without a peer show the size of 50,000. The ari of
 both beside the truth says that they do the same work."""
@@ -104,7 +104,7 @@ def main():
     ap.add_argument("--methods", default=",".join(METHODS))
     ap.add_argument("--threads", type=int, default=common.cores())
     ap.add_argument("--rows", type=int, default=50000)
-    ap.add_argument("--peer-rows", type=int, default=3000)
+    ap.add_argument("--peer-rows", type=int, default=1500)
     ap.add_argument("--no-save", action="store_true", help="leave results.csv alone")
     args = ap.parse_args()
     warnings.simplefilter("ignore")

@@ -21,10 +21,10 @@ static const cli_option own_options[] = {
 	  .value = "NAME=VALUE",
 	  .repeats = true,
 	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	CLI_FEATURES_OPTIONS,
 	{ .name = "transfer",
 	  .negatable = true,
 	  .help = "auto: let tasks learn from each other (default); --no-transfer: each by itself" },
-	CLI_FEATURES_OPTIONS,
 	{ .name = "pooled", .help = "stack all tasks into one and cluster that" },
 	{ .name = "init",
 	  .value = "FILE[,FILE...]",
@@ -171,8 +171,8 @@ static int run(cli_args *args)
 	/* Everything about the command line itself is settled before any file is read. */
 	if ((code = cli_method_check(job.method, KDR_FAMILY_CLUSTER)) != EXIT_DONE ||
 	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE ||
-	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE)
+	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE ||
+	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE)
 		goto done;
 	job.options = options;
 	if (!k_text) {

@@ -197,7 +197,7 @@ static int64_t class_index(transfer *t, const char *name, bool add)
 static int take_labels(transfer *t, int task, const int64_t *values, int64_t n, const char *const *names,
                        int64_t count, bool add)
 {
-	int64_t *map = malloc((size_t)(count + 1) * sizeof *map), *out = malloc((size_t)n * sizeof *out);
+	int64_t *map = malloc((size_t)(count + 1) * sizeof *map), *out = calloc((size_t)n + 1, sizeof *out);
 	int code = map && out ? EXIT_DONE : EXIT_OTHER;
 	for (int64_t c = 0; c < count && code == EXIT_DONE; c++) {
 		bool unknown = strcmp(names[c], "?") == 0;

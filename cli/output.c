@@ -256,10 +256,10 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	cli_json_string(j, "command", run->command);
 	cli_json_string(j, "method", run->method);
 	json_options(j, run->options);
-	if (run->tasks->kind)
-		cli_json_string(j, "data", run->tasks->kind);
 	if (run->features)
 		json_features(j, run);
+	if (run->tasks->kind)
+		cli_json_string(j, "data", run->tasks->kind);
 	cli_json_int(j, "seed", (int64_t)kdr_context_seed(ctx));
 	cli_json_int(j, "threads", kdr_context_threads(ctx));
 	cli_json_string(j, "preprocessing", kdr_prep_describe(run->tasks->prep));

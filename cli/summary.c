@@ -75,11 +75,10 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(tasks->prep));
 	if (tasks->kind)
 		fprintf(out, " (the data look like %s)", tasks->kind);
-	fputc('\n', out);
 	if (run->features)
-		fprintf(out, "features from %s: %lld columns\n", kdr_result_algo(run->features)->id,
+		fprintf(out, "\nfeatures from %s: %lld columns", kdr_result_algo(run->features)->id,
 		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
-	fputc('\n', out);
+	fprintf(out, "\n\n");
 }
 
 /* What the method says of k and of each task; whether it had advice. */

@@ -241,9 +241,10 @@ done:
 
 /* Clusters the rows of x into k; first labels from `init`, or from k-means where that is NULL. */
 static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t stream,
-                          const kdr_options *options, run *out)
+                          const kdr_options *options, void *left)
 {
 	kdr_status st;
+	run *out = left;
 	run r = { .n = kdr_mat_rows(x), .k = k, .stop = KDR_STOP_MAX_ITER };
 	work a = { 0 };
 	kdri_kmeans_result first = { 0 };
@@ -276,10 +277,11 @@ done:
 /* --- the tasks ---------------------------------------------------------------------------------- */
 
 /* Task t, which has rows begin.. of the run. */
-static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const run *r, int64_t t,
+static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const void *left, int64_t t,
                            int64_t begin, kdr_result *result)
 {
 	kdr_status st;
+	const run *r = left;
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = kdr_mat_cols(&problem->tasks[t].x), l = r->l;
 	int64_t *labels = NULL;
 	double *to = NULL;
@@ -295,41 +297,21 @@ done:
 	return st;
 }
 
-static kdr_status run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                            kdr_result *result)
+static kdri_trace trace_of(const void *left)
 {
-	kdr_status st;
-	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
-	int64_t parts = problem->pooled ? 1 : problem->ntasks, *init = NULL;
-	run *runs = NULL;
-	kdri_trace *traces = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &runs, parts));
-	KDR_TRY(KDRI_NEW0(ctx, &traces, parts));
-	if (problem->pooled) {
-		KDR_TRY(kdri_stack_new(ctx, problem, &stack));
-		KDR_TRY(kdri_stack_init(ctx, problem, &stack, &init));
-	}
-	for (int64_t i = 0; i < parts; i++) {
-		const kdr_task *task = &problem->tasks[i];
-		KDR_TRY(run_new(ctx, problem->pooled ? &stack.x : &task->x, task->k,
-		                problem->pooled ? init : task->init, (uint64_t)i, options, &runs[i]));
-		traces[i] = (kdri_trace){ runs[i].start, runs[i].trace, runs[i].iterations, runs[i].stop };
-		KDR_TRY(kdri_subspace_report(ctx, &runs[i].subspace, result));
-	}
-	for (int64_t t = 0, at = 0; t < problem->ntasks; t++) {
-		KDR_TRY(put_task(ctx, problem, &runs[problem->pooled ? 0 : t], t, at, result));
-		if (problem->pooled)
-			at += kdr_mat_rows(&problem->tasks[t].x);
-	}
-	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
-done:
-	for (int64_t i = 0; runs && i < parts; i++)
-		run_free(ctx, &runs[i]);
-	kdri_free(ctx, runs);
-	kdri_free(ctx, traces);
-	kdri_free(ctx, init);
-	kdri_stack_free(ctx, &stack);
-	return st;
+	const run *r = left;
+	return (kdri_trace){ r->start, r->trace, r->iterations, r->stop };
+}
+
+static void release(kdr_context *ctx, void *left)
+{
+	run_free(ctx, left);
+}
+
+static kdr_status report(kdr_context *ctx, const void *left, const kdr_options *options, kdr_result *result)
+{
+	(void)options;
+	return kdri_subspace_report(ctx, &((const run *)left)->subspace, result);
 }
 
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
@@ -337,7 +319,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 {
 	int64_t parts = problem->pooled ? 1 : problem->ntasks;
 	kdri_stage_start(ctx, stage, parts * kdri_opt_int(options, "max_iter"));
-	kdr_status st = run_tasks(ctx, problem, options, result);
+	static const kdri_runner how = { sizeof(run), run_new, trace_of, report, put_task, release };
+	kdr_status st = kdri_run_tasks(ctx, problem, options, &how, result);
 	kdri_stage_end(ctx, stage);
 	return st;
 }

@@ -11,9 +11,7 @@
  *
  * W   graph.w      F   f (n x classes)     S   by products, with root_i = d_i^-1/2
  */
-#include "algo/parts/columns.h"
-#include "algo/parts/labelled.h"
-#include "algo/parts/similarity.h"
+#include "algo/parts/spread.h"
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
@@ -101,40 +99,10 @@ done:
 	return st;
 }
 
-static kdr_status fit_stage(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                            kdr_result *result)
-{
-	kdr_status st;
-	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_graph graph = { .w.view = set.x.view };
-	kdri_graph_options g = kdri_graph_options_of(options);
-	double *f = NULL;
-	int64_t size, iterations;
-	kdr_stop stop;
-	KDR_TRY(kdri_labelled_new(ctx, problem, result, &set));
-	KDR_TRY(kdri_mul(ctx, set.n, set.classes, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &f, size));
-	KDR_TRY(kdri_graph_new(ctx, &set.x.view, &g, &graph));
-	KDR_TRY(solve(ctx, &set, &graph.w.view, options, f, &iterations, &stop));
-	KDR_TRY(kdri_labelled_warn_unreached(ctx, &set, f, result));
-	KDR_TRY(kdri_labelled_put(ctx, &set, f, "scores", result));
-	if (g.similarity == KDRI_SIMILARITY_GAUSS)
-		KDR_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
-	kdri_result_stop(result, stop, iterations);
-done:
-	kdri_labelled_free(ctx, &set);
-	kdri_graph_free(ctx, &graph);
-	kdri_free(ctx, f);
-	return st;
-}
-
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	kdri_stage_start(ctx, "llgc", kdri_opt_int(options, "max_iter"));
-	kdr_status st = fit_stage(ctx, problem, options, result);
-	kdri_stage_end(ctx, "llgc");
-	return st;
+	return kdri_spread_fit(ctx, problem, options, solve, result);
 }
 
 const kdri_algo kdri_algo_llgc = {

@@ -10,12 +10,6 @@
  */
 #include "algo/parts/linear.h"
 
-static const kdr_option_desc options_table[] = {
-	KDRI_OPTIONS_LINEAR(1e-6),
-	KDRI_OPTION_MAX_ITER(1000),
-	KDRI_OPTIONS_END,
-};
-
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
 	{ .name = "scores",
@@ -31,19 +25,10 @@ static const kdr_field_desc fields_table[] = {
 	{ .name = NULL },
 };
 
-static const char *const references_table[] = {
-	"R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin: LIBLINEAR: a library for large linear "
-	"classification. JMLR 9:1871-1874, 2008. [FCHWL08]",
-	NULL,
-};
-
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	kdri_stage_start(ctx, "logreg", kdri_opt_int(options, "max_iter"));
-	kdr_status st = kdri_linear_fit(ctx, problem, options, KDRI_LOSS_LOGISTIC, result);
-	kdri_stage_end(ctx, "logreg");
-	return st;
+	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_LOGISTIC, result);
 }
 
 const kdri_algo kdri_algo_logreg = {
@@ -52,9 +37,9 @@ const kdri_algo kdri_algo_logreg = {
 	          .summary = "one class against the rest, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
-	          .options = options_table,
+	          .options = kdri_linear_option_table,
 	          .fields = fields_table,
-	          .references = references_table },
+	          .references = kdri_linear_references },
 	.fit = fit,
 	.predict = kdri_linear_predict,
 };

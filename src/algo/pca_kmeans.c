@@ -232,9 +232,10 @@ done:
 }
 
 static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t stream,
-                          const kdr_options *options, run *r)
+                          const kdr_options *options, void *left)
 {
 	kdr_status st;
+	run *r = left;
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	o.n_init = kdri_opt_int(options, "n_init");
 	o.max_iter = kdri_opt_int(options, "max_iter");
@@ -253,10 +254,11 @@ done:
 }
 
 /* Task t, which has rows begin.. of the run. */
-static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const run *r, int64_t t,
+static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const void *left, int64_t t,
                            int64_t begin, kdr_result *result)
 {
 	kdr_status st;
+	const run *r = left;
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = r->d, q = r->rank, k = problem->tasks[t].k;
 	int64_t *labels = NULL;
 	double *to = NULL;
@@ -277,9 +279,11 @@ done:
 	return st;
 }
 
-static kdr_status put_rank(kdr_context *ctx, const run *r, double energy, kdr_result *result)
+static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options *options, kdr_result *result)
 {
 	kdr_status st;
+	const run *r = left;
+	double energy = kdri_opt_real(options, "energy");
 	KDR_TRY(kdri_result_number(ctx, result, "components", (double)r->rank));
 	KDR_TRY(kdri_result_number(ctx, result, "energy", r->energy));
 	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
@@ -292,42 +296,15 @@ done:
 	return st;
 }
 
-static kdr_status run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                            kdr_result *result)
+static kdri_trace trace_of(const void *left)
 {
-	kdr_status st;
-	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
-	int64_t parts = problem->pooled ? 1 : problem->ntasks, *init = NULL;
-	run *runs = NULL;
-	kdri_trace *traces = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &runs, parts));
-	KDR_TRY(KDRI_NEW0(ctx, &traces, parts));
-	if (problem->pooled) {
-		KDR_TRY(kdri_stack_new(ctx, problem, &stack));
-		KDR_TRY(kdri_stack_init(ctx, problem, &stack, &init));
-	}
-	for (int64_t i = 0; i < parts; i++) {
-		const kdr_task *task = &problem->tasks[i];
-		KDR_TRY(run_new(ctx, problem->pooled ? &stack.x : &task->x, task->k,
-		                problem->pooled ? init : task->init, (uint64_t)i, options, &runs[i]));
-		const kdri_kmeans_result *c = &runs[i].clusters;
-		traces[i] = (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop };
-		KDR_TRY(put_rank(ctx, &runs[i], kdri_opt_real(options, "energy"), result));
-	}
-	for (int64_t t = 0, at = 0; t < problem->ntasks; t++) {
-		KDR_TRY(put_task(ctx, problem, &runs[problem->pooled ? 0 : t], t, at, result));
-		if (problem->pooled)
-			at += kdr_mat_rows(&problem->tasks[t].x);
-	}
-	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
-done:
-	for (int64_t i = 0; runs && i < parts; i++)
-		run_free(ctx, &runs[i]);
-	kdri_free(ctx, runs);
-	kdri_free(ctx, traces);
-	kdri_free(ctx, init);
-	kdri_stack_free(ctx, &stack);
-	return st;
+	const kdri_kmeans_result *c = &((const run *)left)->clusters;
+	return (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop };
+}
+
+static void release(kdr_context *ctx, void *left)
+{
+	run_free(ctx, left);
 }
 
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
@@ -337,7 +314,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	int64_t parts = problem->pooled ? 1 : problem->ntasks;
 	kdri_stage_start(ctx, stage,
 	                 parts * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
-	kdr_status st = run_tasks(ctx, problem, options, result);
+	static const kdri_runner how = { sizeof(run), run_new, trace_of, put_rank, put_task, release };
+	kdr_status st = kdri_run_tasks(ctx, problem, options, &how, result);
 	kdri_stage_end(ctx, stage);
 	return st;
 }

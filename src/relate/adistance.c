@@ -17,7 +17,7 @@
 #include "algo/parts/linear.h"
 #include "relate/relate.h"
 
-static const double tolerance = 1e-6;
+static const double tolerance = 1e-9;
 enum { MOST_STEPS = 200 };
 
 /* Samples of both sets below each other, the first na of them of a. */

@@ -39,7 +39,7 @@ static inline void golden_copy(const json_t *value, double **to)
 static inline double *golden_numbers(const json_t *value, int64_t *count)
 {
 	int64_t n = golden_count(value);
-	double *data = malloc((size_t)(n ? n : 1) * sizeof *data), *to = data;
+	double *data = calloc((size_t)(n ? n : 1), sizeof *data), *to = data;
 	assert_non_null(value);
 	golden_copy(value, &to);
 	if (count)

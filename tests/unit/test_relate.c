@@ -8,7 +8,7 @@
 static double *samples(const json_t *value, int64_t *n, int64_t *d)
 {
 	int64_t count;
-	double *x = golden_numbers(value, &count), *out = malloc((size_t)(count + 1) * sizeof *out);
+	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
 	*d = (int64_t)json_array_size(value);
 	*n = count / *d;
 	for (int64_t i = 0; i < *n; i++)

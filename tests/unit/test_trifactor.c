@@ -16,7 +16,7 @@ typedef struct problem {
 static double *transposed(const json_t *value, int64_t *n, int64_t *m)
 {
 	int64_t count;
-	double *x = golden_numbers(value, &count), *out = malloc((size_t)(count + 1) * sizeof *out);
+	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
 	*m = (int64_t)json_array_size(value);
 	*n = count / *m;
 	for (int64_t i = 0; i < *n; i++)
@@ -423,6 +423,50 @@ static void steps__any_entry__are_the_gradients_split(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Classes in another order, in the labels and in A: the same in that order. */
+static void sweeps__classes_permuted__permutes_the_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		kdri_rng rng = kdri_rng_stream(seed, "test", 3);
+		problem p = problem_random(&rng);
+		for (int norm = 0; norm < 4; norm++) {
+			kdri_tri t[2] = { { 0 }, { 0 } };
+			for (int k = 0; k < 2; k++) {
+				kdri_rng same = kdri_rng_stream(seed, "test", 4);
+				ttl_new(ctx, &p, (kdri_tri_norm)norm, ones, &t[k]);
+				kdri_tri_random(ctx, &t[k], seed);
+				random_labels(&same, &t[k]);
+			}
+			for (int64_t c = 0; c < p.c;
+			     c++) { /* class c of the first is class c + 1 of the second */
+				int64_t to = (c + 1) % p.c;
+				for (int s = 0; s < 2; s++)
+					for (int64_t j = 0; j < t[0].q; j++)
+						t[1].side[s].a[j * p.c + to] = t[0].side[s].a[j * p.c + c];
+				for (int k = 0; k < 3; k++)
+					for (int64_t i = 0; i < t[0].set[k].n; i++)
+						t[1].set[k].g[i * p.c + to] = t[0].set[k].g[i * p.c + c];
+			}
+			for (int k = 0; k < 2; k++) {
+				assert_ok(ctx, kdri_tri_start(ctx, &t[k]));
+				for (int sweep = 0; sweep < 10; sweep++)
+					assert_ok(ctx, kdri_tri_sweep(ctx, &t[k]));
+			}
+			for (int64_t i = 0; i < t[0].set[2].n; i++)
+				for (int64_t c = 0; c < p.c; c++)
+					assert_near(t[1].set[2].g[i * p.c + (c + 1) % p.c],
+					            t[0].set[2].g[i * p.c + c],
+					            1e-7 * fmax(1, t[0].set[2].g[i * p.c + c]));
+			for (int k = 0; k < 2; k++)
+				kdri_tri_free(ctx, &t[k]);
+		}
+		problem_free(&p);
+	}
+	kdr_context_free(ctx);
+}
+
 static void sweeps__threads__same_bits(void **state)
 {
 	(void)state;
@@ -465,6 +509,7 @@ int main(void)
 		cmocka_unit_test(sweeps__golden__two_domains),
 		cmocka_unit_test(sweeps__rescale_and_mm__never_rise),
 		cmocka_unit_test(steps__any_entry__are_the_gradients_split),
+		cmocka_unit_test(sweeps__classes_permuted__permutes_the_labels),
 		cmocka_unit_test(sweeps__threads__same_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,18 @@
  * classes one output does: swapping the classes turns w into -w. */
 #include "algo/parts/linear.h"
 
+const kdr_option_desc kdri_linear_option_table[] = {
+	KDRI_OPTIONS_LINEAR(1e-6),
+	KDRI_OPTION_MAX_ITER(1000),
+	KDRI_OPTIONS_END,
+};
+
+const char *const kdri_linear_references[] = {
+	"R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin: LIBLINEAR: a library for large linear "
+	"classification. JMLR 9:1871-1874, 2008. [FCHWL08]",
+	NULL,
+};
+
 void kdri_linear_spread(int64_t n, int64_t classes, const double *outputs, double *scores)
 {
 	int64_t m = kdri_linear_outputs(classes);
@@ -103,8 +115,8 @@ static void probabilities(const kdri_labelled *set, const double *scores, double
 	}
 }
 
-kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdri_loss loss, kdr_result *result)
+static kdr_status fit_outputs(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                              kdri_loss loss, kdr_result *result)
 {
 	kdr_status st;
 	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -150,5 +162,15 @@ done:
 	kdri_free(ctx, outputs);
 	kdri_free(ctx, scores);
 	kdri_free(ctx, p);
+	return st;
+}
+
+kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdri_loss loss, kdr_result *result)
+{
+	const char *stage = kdr_options_algo(options)->id;
+	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
+	kdr_status st = fit_outputs(ctx, problem, options, loss, result);
+	kdri_stage_end(ctx, stage);
 	return st;
 }

@@ -100,7 +100,8 @@ static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n,
 	kdri_snmf_labels(best.y, n, t->k, labels);
 	KDR_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
 	                          &y));
-	memcpy(y, best.y, (size_t)(n * t->k) * sizeof *y);
+	if (best.y) /* there is at least one start */
+		memcpy(y, best.y, (size_t)(n * t->k) * sizeof *y);
 	KDR_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1,
 	                          (int64_t[]){ best.iterations }, &values));
 	if (best.iterations)

@@ -83,3 +83,43 @@ kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t c
 done:
 	return st;
 }
+
+kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                          const kdri_runner *how, kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t parts = problem->pooled ? 1 : problem->ntasks, *init = NULL, size;
+	unsigned char *runs = NULL;
+	kdri_trace *traces = NULL;
+	KDR_TRY(kdri_mul(ctx, parts, (int64_t)how->size, &size));
+	KDR_TRY(KDRI_NEW0(ctx, &runs, size));
+	KDR_TRY(KDRI_NEW0(ctx, &traces, parts));
+	if (problem->pooled) {
+		KDR_TRY(kdri_stack_new(ctx, problem, &stack));
+		KDR_TRY(kdri_stack_init(ctx, problem, &stack, &init));
+	}
+	for (int64_t i = 0; i < parts; i++) {
+		const kdr_task *task = &problem->tasks[i];
+		void *left = runs + (size_t)i * how->size;
+		KDR_TRY(how->run(ctx, problem->pooled ? &stack.x : &task->x, task->k,
+		                 problem->pooled ? init : task->init, (uint64_t)i, options, left));
+		traces[i] = how->trace(left);
+		KDR_TRY(how->report(ctx, left, options, result));
+	}
+	for (int64_t t = 0, at = 0; t < problem->ntasks; t++) {
+		KDR_TRY(how->put(ctx, problem, runs + (problem->pooled ? 0 : (size_t)t * how->size), t, at,
+		                 result));
+		if (problem->pooled)
+			at += kdr_mat_rows(&problem->tasks[t].x);
+	}
+	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
+done:
+	for (int64_t i = 0; runs && i < parts; i++)
+		how->release(ctx, runs + (size_t)i * how->size);
+	kdri_free(ctx, runs);
+	kdri_free(ctx, traces);
+	kdri_free(ctx, init);
+	kdri_stack_free(ctx, &stack);
+	return st;
+}

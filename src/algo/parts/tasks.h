@@ -31,4 +31,23 @@ typedef struct kdri_trace {
  * the starts as objective_start, and the most severe reason to stop. */
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result);
 
+/* A method that runs on each task by itself, or on all of them stacked (problem->pooled). */
+typedef struct kdri_runner {
+	size_t size; /* of what one run leaves, zeroed before it */
+	kdr_status (*run)(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t index,
+	                  const kdr_options *options, void *left);
+	kdri_trace (*trace)(const void *left);
+	/* What is said of a run as a whole. */
+	kdr_status (*report)(kdr_context *ctx, const void *left, const kdr_options *options,
+	                     kdr_result *result);
+	/* Labels and arrays of task t, which has rows begin.. of the run. */
+	kdr_status (*put)(kdr_context *ctx, const kdr_problem *problem, const void *left, int64_t t,
+	                  int64_t begin, kdr_result *result);
+	void (*release)(kdr_context *ctx, void *left); /* takes what a failed run left, too */
+} kdri_runner;
+
+/* All runs and their results. */
+kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                          const kdri_runner *how, kdr_result *result);
+
 #endif

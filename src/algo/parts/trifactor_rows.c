@@ -12,7 +12,8 @@
  * 8 (p1 + 2 p2) bytes read and written.
  *
  * Eight rows, a panel, are worked on at once, a lane each: F lies in panels, so that every operation on a cluster of
- * eight rows is one on a vector, and no sum runs across lanes but at the very end. */
+ * eight rows is one on a vector, and no sum runs across lanes but at the very end. Fused multiply-adds are allowed here: every
+ * product is of non-negative numbers, so that nothing cancels. */
 #include "algo/parts/trifactor_rows.h"
 
 enum { LANES = KDRI_TRI_LANES };
@@ -40,8 +41,12 @@ kdri_tri_sums kdri_tri_sums_of(int64_t c, int64_t p1, int64_t p2)
 	return s;
 }
 
+/* The passes are written for any number of classes and compiled twice: for two, where the compiler unrolls all that runs over
+ * classes, and for more. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* Eight rows of B (m x c) into c lanes; rows past the end are 0. */
-static inline void load(const double *b, int64_t m, int64_t c, int64_t row, lanes *out)
+INLINE void load(const double *b, int64_t m, int64_t c, int64_t row, lanes *out)
 {
 	for (int64_t k = 0; k < c; k++)
 		for (int r = 0; r < LANES; r++)
@@ -49,7 +54,7 @@ static inline void load(const double *b, int64_t m, int64_t c, int64_t row, lane
 }
 
 /* out_k = sum_j f_j A_jk over `count` clusters; at is A' from the first of them on. */
-static inline void times_a(const lanes *f, const double *at, int64_t q, int64_t count, int64_t c, lanes *out)
+INLINE void times_a(const lanes *f, const double *at, int64_t q, int64_t count, int64_t c, lanes *out)
 {
 	for (int64_t k = 0; k < c; k++) {
 		lanes sum = { 0 };
@@ -60,8 +65,8 @@ static inline void times_a(const lanes *f, const double *at, int64_t q, int64_t 
 }
 
 /* out = (x + y) S times weight, added to what is there if `add`. */
-static inline void times_s(const lanes *x, const lanes *y, const double *s, int64_t c, double weight,
-                           bool add, lanes *out)
+INLINE void times_s(const lanes *x, const lanes *y, const double *s, int64_t c, double weight, bool add,
+                    lanes *out)
 {
 	for (int64_t k = 0; k < c; k++) {
 		lanes sum = { 0 };
@@ -72,8 +77,8 @@ static inline void times_s(const lanes *x, const lanes *y, const double *s, int6
 }
 
 /* f_j <- f_j <A_j, num> / <A_j, den>: (E2), (E3). */
-static inline void step(lanes *f, const double *at, int64_t q, int64_t count, int64_t c, const lanes *num,
-                        const lanes *den)
+INLINE void step(lanes *f, const double *at, int64_t q, int64_t count, int64_t c, const lanes *num,
+                 const lanes *den)
 {
 	for (int64_t j = 0; j < count; j++) {
 		lanes top = { 0 }, bottom = { 0 };
@@ -93,11 +98,19 @@ static inline void step(lanes *f, const double *at, int64_t q, int64_t count, in
 }
 
 /* sums_jk += f_j x_k */
-static inline void outer(const lanes *f, int64_t count, const lanes *x, int64_t c, lanes *sums)
+INLINE void outer(const lanes *f, int64_t count, const lanes *x, int64_t c, lanes *sums)
 {
 	for (int64_t j = 0; j < count; j++)
 		for (int64_t k = 0; k < c; k++)
 			sums[j * c + k] += f[j] * x[k];
+}
+
+/* Asks for the next panel while this one is worked on: F is too large for the near caches, and each pass reads it anew. */
+INLINE void fetch_next(const kdri_tri_pass *p, int64_t panel, int64_t end)
+{
+	const double *next = p->f + (panel + 1) * p->q * LANES;
+	for (int64_t j = 0; j < p->q && panel + 1 < end; j++)
+		__builtin_prefetch(next + j * LANES, 1);
 }
 
 /* Where the parts of a side begin among the clusters. */
@@ -111,15 +124,15 @@ static void zero(double *room, int64_t at, int64_t count)
 	memset(room + at * LANES, 0, (size_t)(count * LANES) * sizeof *room);
 }
 
-KDRI_KERNEL
-static void run_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
-                      lanes *room)
+INLINE void pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums, lanes *room,
+                  const int64_t c)
 {
-	const int64_t c = p->c, q = p->q;
+	const int64_t q = p->q;
 	lanes *shared = room + sums->work, *mine[2] = { shared + c, shared + 2 * c },
 	      *b[2] = { shared + 3 * c, shared + 4 * c };
 	lanes *u = shared + 5 * c, *v = shared + 6 * c;
 	for (int64_t panel = begin; panel < end; panel++) {
+		fetch_next(p, panel, end);
 		lanes *f = (lanes *)(p->f + panel * q * LANES);
 		for (int l = 0; l < 2; l++) {
 			load(p->b[l], p->m, c, panel * LANES, b[l]);
@@ -152,12 +165,26 @@ static void run_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const 
 }
 
 KDRI_KERNEL
-static void run_pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+static void run_pass1_two(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+                          lanes *room)
+{
+	pass1(p, begin, end, sums, room, 2);
+}
+
+KDRI_KERNEL
+static void run_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
                       lanes *room)
 {
-	const int64_t c = p->c, q = p->q;
+	pass1(p, begin, end, sums, room, p->c);
+}
+
+INLINE void pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums, lanes *room,
+                  const int64_t c)
+{
+	const int64_t q = p->q;
 	lanes *shared = room + sums->work, *mine = shared + c, *v = shared + 2 * c;
 	for (int64_t panel = begin; panel < end; panel++) {
+		fetch_next(p, panel, end);
 		const lanes *f = (const lanes *)(p->f + panel * q * LANES);
 		times_a(f, p->at, q, p->p1, c, shared);
 		for (int l = 0; l < 2; l++) {
@@ -169,12 +196,26 @@ static void run_pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const 
 }
 
 KDRI_KERNEL
-static void run_pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+static void run_pass2_two(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+                          lanes *room)
+{
+	pass2(p, begin, end, sums, room, 2);
+}
+
+KDRI_KERNEL
+static void run_pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
                       lanes *room)
 {
-	const int64_t c = p->c, q = p->q;
+	pass2(p, begin, end, sums, room, p->c);
+}
+
+INLINE void pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums, lanes *room,
+                  const int64_t c)
+{
+	const int64_t q = p->q;
 	lanes *shared = room + sums->work, *mine = shared + c;
 	for (int64_t panel = begin; panel < end; panel++) {
+		fetch_next(p, panel, end);
 		lanes *f = (lanes *)(p->f + panel * q * LANES);
 		const int64_t row = panel * LANES, rows = KDRI_MIN(p->m - row, LANES);
 		for (int64_t j = 0; j < q; j++)
@@ -192,6 +233,20 @@ static void run_pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const 
 	}
 }
 
+KDRI_KERNEL
+static void run_pass3_two(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+                          lanes *room)
+{
+	pass3(p, begin, end, sums, room, 2);
+}
+
+KDRI_KERNEL
+static void run_pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
+                      lanes *room)
+{
+	pass3(p, begin, end, sums, room, p->c);
+}
+
 void kdri_tri_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
                     double *room)
 {
@@ -199,7 +254,7 @@ void kdri_tri_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kd
 	for (int l = 0; l < 2; l++)
 		zero(room, sums->num2[l], p->p2 * p->c);
 	zero(room, sums->columns, p->q);
-	run_pass1(p, begin, end, sums, (lanes *)room);
+	(p->c == 2 ? run_pass1_two : run_pass1)(p, begin, end, sums, (lanes *)room);
 }
 
 void kdri_tri_pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
@@ -207,7 +262,7 @@ void kdri_tri_pass2(const kdri_tri_pass *p, int64_t begin, int64_t end, const kd
 {
 	for (int l = 0; l < 2; l++)
 		zero(room, sums->den2[l], p->p2 * p->c);
-	run_pass2(p, begin, end, sums, (lanes *)room);
+	(p->c == 2 ? run_pass2_two : run_pass2)(p, begin, end, sums, (lanes *)room);
 }
 
 void kdri_tri_pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
@@ -215,5 +270,5 @@ void kdri_tri_pass3(const kdri_tri_pass *p, int64_t begin, int64_t end, const kd
 {
 	for (int l = 0; l < 2; l++)
 		zero(room, sums->gram[l], p->c * p->c);
-	run_pass3(p, begin, end, sums, (lanes *)room);
+	(p->c == 2 ? run_pass3_two : run_pass3)(p, begin, end, sums, (lanes *)room);
 }
