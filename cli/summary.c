@@ -81,8 +81,8 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\n\n");
 }
 
-/* What the method says of k and of each task. */
-static void print_words(FILE *out, const cli_run *run)
+/* What the method says of k and of each task; whether it had advice. */
+static bool print_words(FILE *out, const cli_run *run)
 {
 	double number;
 	const char *text;
@@ -101,6 +101,7 @@ static void print_words(FILE *out, const cli_run *run)
 			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
 			begun = true;
 		}
+	return begun;
 }
 
 void cli_summary(FILE *out, const cli_run *run)
@@ -145,10 +146,10 @@ void cli_summary(FILE *out, const cli_run *run)
 		fprintf(out, "  %s\n", sizes);
 	}
 	cli_matches(out, run);
-	cli_relatedness(out, run);
+	if (!print_words(out, run)) /* advice names the nearest task already */
+		cli_relatedness(out, run);
 	if (run->more_summary)
 		run->more_summary(out, run->more);
-	print_words(out, run);
 	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
 		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
 	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)

@@ -33,11 +33,9 @@ typedef struct kdri_verdict {
 	int64_t *labels;    /* n, in 0..k-1, numbered by their first samples unless init was given */
 	double *confidence; /* n, in 0..1: agreement of the partitions with the answer on the edges of i */
 	double ncut;        /* of the answer, on the graph weighted by votes */
-	int64_t isolated, nonempty;
-	kdr_stop stop;
 } kdri_verdict;
 
-/* The partition voted for: the spectral step on w_ij (0.05 + co_ij)^2. Stopped early, the answer is the
+/* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Stopped early, the answer is the
  * first partition of the ballot. */
 kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
                             const kdri_verdict_options *options, kdri_verdict *out);

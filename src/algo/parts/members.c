@@ -33,6 +33,7 @@ typedef struct job {
 
 typedef struct run {
 	kdr_context *ctx;
+	kdr_context pattern; /* for the jobs' own contexts: the caller's changes while they run */
 	const kdr_problem *problem;
 	const kdri_views *views;
 	const kdri_members_options *options;
@@ -204,14 +205,14 @@ static void run_job(run *r, job *j, int threads, bool caller)
 {
 	bool needed = j->member == 0 && j->seed == 0;
 	relay to = { r, r->options->table[j->member].name, caller };
-	kdr_context own = *r->ctx;
+	kdr_context own = r->pattern;
 	own.threads = threads;
 	own.progress = on_event;
 	own.progress_user = &to;
 	own.deadline = r->deadline;
 	own.cancelled = own.timed_out = false;
 	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
-	kdri_rng rng = kdri_rng_stream(r->ctx->seed, "members", (uint64_t)j->seed);
+	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
 	own.seed = kdri_rng_u64(&rng);
 	j->late = !needed && (atomic_load(&r->stop) || too_late(r, j));
 	if (!j->late) {
@@ -329,7 +330,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
                             bool *late)
 {
 	kdr_status st;
-	run r = { .ctx = ctx, .problem = problem, .views = views, .options = options };
+	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
 	double now = kdri_now();
 	if (ctx->deadline > 0)
 		r.deadline = now + 0.75 * KDRI_MAX(ctx->deadline - now, 1e-9);
