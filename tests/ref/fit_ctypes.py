@@ -1,6 +1,7 @@
 """kdr_fit from Python, for tests and benchmarks that compare with other libraries."""
 
 import ctypes as C
+import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -145,10 +146,12 @@ class Library:
         try:
             for name, value in options.items():
                 self.check(lib.kdr_options_set(self.ctx, opts, name.encode(), text(value).encode()))
+            begin = time.perf_counter()
             self.check(lib.kdr_fit(self.ctx, method.encode(), C.byref(problem), opts, C.byref(result)))
+            seconds = time.perf_counter() - begin
         finally:
             lib.kdr_options_free(opts)
-        return self.unpack(result)
+        return {**self.unpack(result), "seconds": seconds}
 
     def unpack(self, result):
         lib, n = self.lib, C.c_int64()
