@@ -58,6 +58,7 @@ typedef struct bench_table {
 	char *design;      /* generated data: "blobs", "topics", "berikov"; NULL: from files */
 	double separation; /* of generated data; 0: the design's own */
 	kdr_prep_options prep;
+	bool suggest;   /* preprocessing by what the data look like */
 	int64_t sample; /* at most so many rows of each data set, drawn anew for each repeat; 0: all */
 	int repeats;
 	bench_start start;

@@ -382,7 +382,9 @@ static bool read_table(place *p, bench_table *t, json_t *object)
 		                            "features", "weight",   "norm",  "scale",      "top_features",
 		                            "sample",   "repeats",  "start", "pick",       "paired",
 		                            "scores",   "rows",     NULL };
-	static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", NULL };
+	static const char *const weights[] = {
+		"none", "binary", "log1p", "cpm", "tfidf", "sqrt", "auto", NULL
+	};
 	static const char *const norms[] = { "none", "l1", "l2", NULL };
 	static const char *const scales[] = { "none", "standard", "minmax", NULL };
 	static const char *const aligns[] = { "default", "union", "intersect", "position", NULL };
@@ -399,6 +401,10 @@ static bool read_table(place *p, bench_table *t, json_t *object)
 		.scale = (kdr_scale)get_choice(p, object, "scale", scales, 0),
 		.top_features = (int64_t)get_number(p, object, "top_features", 1, 1e15, 0),
 	};
+	/* As auto prepares its data: by what they look like. */
+	t->suggest = strcmp(weights[get_choice(p, object, "weight", weights, 0)], "auto") == 0;
+	if (t->suggest)
+		t->prep.weight = KDR_WEIGHT_NONE;
 	t->sample = (int64_t)get_number(p, object, "sample", 2, 1e15, 0);
 	t->repeats = (int)get_number(p, object, "repeats", 1, 1e5, 10);
 	t->start = (bench_start)get_choice(p, object, "start", starts, 0);

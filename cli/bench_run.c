@@ -296,10 +296,14 @@ static int begin_repeat(state *s, uint64_t seed)
 			list[i] = s->items[i].data;
 	}
 	kdr_status st = KDR_OK;
+	kdr_prep_options prep = t->prep;
+	const char *kind;
+	if (t->suggest && code == EXIT_DONE && !s->ready)
+		st = kdr_prep_suggest(s->ctx, list, t->ndata, &prep, &kind);
 	for (int i = 0; i < t->ndata && own && st == KDR_OK && code == EXIT_DONE && !s->ready; i++)
-		st = kdr_prepare(s->ctx, &list[i], 1, &t->prep, NULL);
-	if (!own && code == EXIT_DONE && !s->ready)
-		st = kdr_prepare(s->ctx, list, t->ndata, &t->prep, NULL);
+		st = kdr_prepare(s->ctx, &list[i], 1, &prep, NULL);
+	if (!own && st == KDR_OK && code == EXIT_DONE && !s->ready)
+		st = kdr_prepare(s->ctx, list, t->ndata, &prep, NULL);
 	free(list);
 	if (st != KDR_OK)
 		code = cli_fail(s->ctx, st);

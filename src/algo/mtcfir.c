@@ -17,7 +17,7 @@
  *
  * variant   nF: h^0 alone in (E2). nI: M^t = max(V^tt, 0). nR: all alpha = 1 in A (alpha is reported all the same).
  * final     ncut: the normalised cut of M^t in place of (E6). M is good and SNMF the weak step: on Reuters
- *           ncut finds 98% where SNMF finds 93% (METHODS, section 5).
+ *           ncut finds 98% where SNMF finds 93%.
  *
  * The relatedness reported is alpha_s^t / alpha_t^t, as in the paper's tables 8-11.
  *

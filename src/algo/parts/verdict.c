@@ -12,7 +12,7 @@
  * all of them do: a partition in one cluster adds the same to all edges, one in singletons nothing, and
  * neither moves the answer.
  *
- * DEVIATION: METHODS, section 6, has W alone. A few samples that are one another's neighbours, copies of one page
+ * DEVIATION: the rule as first measured has W alone. A few samples that are one another's neighbours, copies of one page
  * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
  * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
  * ties every sample to its like, edges or not, and (E3) leaves it hardly more weight than that takes. The
