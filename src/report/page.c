@@ -244,6 +244,12 @@ static void objective(kdri_html *h, const kdri_report *r)
 	int64_t n = r->nobjective, rises = 0;
 	if (n == 0)
 		return;
+	if (n == 1 && !isfinite(r->objective_start)) { /* a method of one step: there is no course to draw */
+		kdri_html_raw(h, "<section id=\"objective\"><h2>Objective</h2><p>The value of the answer: ");
+		kdri_html_exact(h, r->objective[0]);
+		kdri_html_raw(h, "</p></section>");
+		return;
+	}
 	double first = isfinite(r->objective_start) ? r->objective_start : r->objective[0], previous = first;
 	for (int64_t i = 0; i < n; i++) {
 		rises += r->objective[i] > previous + 1e-9 * fabs(previous);
@@ -439,9 +445,27 @@ static void citation(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(h, "</ol></section>");
 }
 
+/* What the method has to say of each task. */
+static void advice(kdri_html *h, const kdri_report *r)
+{
+	const char *name;
+	json_t *value;
+	bool any = false;
+	json_object_foreach(r->fields, name, value)
+	{
+		if (strncmp(name, "advice.", 7) != 0 || !json_is_string(value))
+			continue;
+		kdri_html_raw(h, any ? "" : "<section id=\"advice\"><h2>What transfer did</h2><ul>");
+		kdri_html_put(h, "<li>%s</li>", json_string_value(value));
+		any = true;
+	}
+	kdri_html_raw(h, any ? "</ul></section>" : "");
+}
+
 void kdri_page(kdri_html *h, const kdri_report *r)
 {
 	head(h, r);
+	advice(h, r);
 	kdri_page_tasks(h, r);
 	kdri_page_scores(h, r);
 	objective(h, r);

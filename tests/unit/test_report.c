@@ -19,8 +19,8 @@ static const char full[] =
         "\"write\":0.25,\"total\":4},\"peak_rss_bytes\":12000000,\"relatedness\":{\"tasks\":[\"" EVIL
         "\",\"b\"],\"matrix\":[[1,-0.5],[-0.5,1]]},\"correspondence\":[{\"from\":\"" EVIL "\",\"to\":1,"
         "\"matrix\":[[0.9,0.1],[0.2,null]]}],\"warnings\":[\"" EVIL "\"],\"method_fields\":"
-        "{\"objective_start\":20,\"" EVIL "\":\"" EVIL "\",\"list\":[1,2.5,\"" EVIL
-        "\"],\"deep\":[[1,2],{}]}}";
+        "{\"objective_start\":20,\"advice.a\":\"heed " EVIL "\",\"" EVIL "\":\"" EVIL
+        "\",\"list\":[1,2.5,\"" EVIL "\"],\"deep\":[[1,2],{}]}}";
 
 static kdr_status render(kdr_context *ctx, const char *json, char **html)
 {
@@ -77,6 +77,8 @@ static void render__full_result__has_every_section(void **state)
 {
 	(void)state;
 	static const char *const wanted[] = { "id=\"tasks\"",
+		                              "id=\"advice\"",
+		                              "<li>heed ",
 		                              "id=\"scores\"",
 		                              "id=\"objective\"",
 		                              "id=\"relatedness\"",
