@@ -6,8 +6,8 @@ they measured, so that a change shows in a diff.
 
 Usage: bench/run.py --build BUILD [NAME...]
 
-Names: spmm kmeans readers mbc lss linear graph ec mtcfir, which is the default; and studies of results in place of speed, run
-by name only: trec_montecarlo (both designs of the paper's experiment, 40 repetitions, paired t-test; four minutes)."""
+Names: spmm kmeans readers mbc lss linear graph ec mtcfir ttl; default all. What methods are worth, in place of how fast they
+are, is measured by `kindred bench`."""
 import argparse
 import pathlib
 import platform
@@ -17,20 +17,20 @@ import sys
 import common
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARY, PROGRAM = "src/libkindred.so", "cli/kindred"
-# name: which of the build's files the driver wants as its arguments
+LIBRARY = "src/libkindred.so"
+# name: which of the build's files the driver wants as its argument
 DRIVERS = {
-    "spmm": ["bench/kindred_bench_shim.so"],
-    "kmeans": [LIBRARY],
-    "readers": [LIBRARY],
-    "mbc": [LIBRARY],
-    "lss": [LIBRARY],
-    "linear": [LIBRARY],
-    "graph": [LIBRARY],
-    "ec": [LIBRARY],
-    "mtcfir": [LIBRARY],
+    "spmm": "bench/kindred_bench_shim.so",
+    "kmeans": LIBRARY,
+    "readers": LIBRARY,
+    "mbc": LIBRARY,
+    "lss": LIBRARY,
+    "linear": LIBRARY,
+    "graph": LIBRARY,
+    "ec": LIBRARY,
+    "mtcfir": LIBRARY,
+    "ttl": LIBRARY,
 }
-STUDIES = {"trec_montecarlo": [LIBRARY, PROGRAM]}
 
 
 def machine():
@@ -48,16 +48,15 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("names", nargs="*", default=list(DRIVERS))
     args = parser.parse_args()
-    known = DRIVERS | STUDIES
-    unknown = set(args.names) - set(known)
+    unknown = set(args.names) - set(DRIVERS)
     if unknown:
-        sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+        sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(DRIVERS)}")
     if set(args.names) >= set(DRIVERS):
         common.RESULTS.unlink(missing_ok=True)
     print(f"machine: {machine()}\n", flush=True)
     failed = []
     for name in args.names:
-        code = subprocess.call([sys.executable, str(HERE / f"{name}.py")] + [str(args.build / f) for f in known[name]])
+        code = subprocess.call([sys.executable, str(HERE / f"{name}.py"), str(args.build / DRIVERS[name])])
         if code == 77:
             print(f"{name}: skipped\n", flush=True)
         elif code:
