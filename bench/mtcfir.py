@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """MTCFIR: against plain NumPy, against the machine's own products, and as the data grow.
 
-usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [20ng_full] [growth] [--repeats N] [--threads N]
+usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [20ng_full] [growth] [--repeats N] [--threads N]     (default: the first two)
 
 reuters3, 20ng_4task  tf-idf, unit rows; from the same start, against bench/peers/mtcfir.py in the same process
 20ng_full             all of 20 Newsgroups as two halves, 59,030 words: seconds and memory of the whole program
@@ -30,6 +30,7 @@ from fit_ctypes import Library  # noqa: E402
 from peers import mtcfir as peer  # noqa: E402
 
 CASES = ["reuters3", "20ng_4task", "20ng_full", "growth"]
+QUICK = CASES[:2]  # the others take most of an hour: by name
 
 
 def clock(f):
@@ -139,7 +140,7 @@ def growth(lib, args):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("library", help="libkindred.so")
-    ap.add_argument("cases", nargs="*", default=CASES, help=", ".join(CASES))
+    ap.add_argument("cases", nargs="*", default=QUICK, help=", ".join(CASES) + "; default the first two")
     ap.add_argument("--repeats", type=int, default=1)
     ap.add_argument("--threads", type=int, default=common.cores())
     ap.add_argument("--no-save", action="store_true", help="leave results.csv alone")
