@@ -14,14 +14,14 @@ setup:
 demo: all
 	build/release/cli/kindred demo -o demo
 
-# Everything continuous integration checks: a minute of fuzzing for each reader, the tests under the
+# Everything continuous integration checks: a minute of fuzzing for each reader, two to a core, the tests under the
 # sanitizers, and, last, the full suite. Longer fuzzing: make fuzz FUZZ_SECONDS=600.
 FUZZ_SECONDS ?= 60
 # Tests run side by side: idle threads that spin would hold up the others.
 check fuzz: export OMP_WAIT_POLICY ?= passive
 check:
 	@tools/setup.sh check
-	tools/fuzz.sh $(FUZZ_SECONDS)
+	tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
 	cmake --preset asan
 	cmake --build --preset asan
 	ctest --test-dir build/asan --output-on-failure -j $(JOBS)
