@@ -459,7 +459,7 @@ static int new_lines(const bench_table *t, bench_outcome *out)
 		}
 	}
 	size_t cells = (size_t)t->repeats * (size_t)t->nscores * (size_t)out->ntasks;
-	out->lines = malloc(((size_t)count + 1) * sizeof *out->lines);
+	out->lines = calloc((size_t)count + 1, sizeof *out->lines);
 	for (int r = 0; out->lines && r < t->nrows; r++) {
 		for (int64_t place = 0; place < places(&t->rows[r]); place++) {
 			bench_line *line = &out->lines[out->nlines++];
