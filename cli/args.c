@@ -91,6 +91,14 @@ const cli_option cli_output_options[] = {
 	CLI_OPTIONS_END,
 };
 
+const char *const *cli_prep_choices(const char *name)
+{
+	const cli_option *o = cli_prep_options;
+	while (strcmp(o->name, name) != 0)
+		o++;
+	return o->choices;
+}
+
 /* --- looking options up ------------------------------------------------------------------------ */
 
 static const cli_option *find_in_table(const cli_option *table, const char *name, size_t length)

@@ -382,29 +382,24 @@ static bool read_table(place *p, bench_table *t, json_t *object)
 		                            "features", "weight",   "norm",  "scale",      "top_features",
 		                            "sample",   "repeats",  "start", "pick",       "paired",
 		                            "scores",   "rows",     NULL };
-	static const char *const weights[] = {
-		"none", "binary", "log1p", "cpm", "tfidf", "sqrt", "auto", NULL
-	};
-	static const char *const norms[] = { "none", "l1", "l2", NULL };
-	static const char *const scales[] = { "none", "standard", "minmax", NULL };
-	static const char *const aligns[] = { "default", "union", "intersect", "position", NULL };
 	static const char *const starts[] = { "own", "random", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
 	if (!check_keys(p, object, keys) || !(t->title = get_text(p, object, "title", true)))
 		return false;
 	t->note = get_text(p, object, "note", false);
 	t->paired = get_text(p, object, "paired", false);
+	/* "auto": as the method auto prepares its data, by what they look like. */
+	json_t *weight = json_object_get(object, "weight");
+	t->suggest = json_is_string(weight) && strcmp(json_string_value(weight), "auto") == 0;
 	t->prep = (kdr_prep_options){
-		.align = (kdr_align)get_choice(p, object, "features", aligns, 0),
-		.weight = (kdr_weight)get_choice(p, object, "weight", weights, 0),
-		.norm = (kdr_norm)get_choice(p, object, "norm", norms, 0),
-		.scale = (kdr_scale)get_choice(p, object, "scale", scales, 0),
+		.align = (kdr_align)(get_choice(p, object, "features", cli_prep_choices("features"), -1) + 1),
+		.weight = t->suggest ? KDR_WEIGHT_NONE
+		                     : (kdr_weight)get_choice(p, object, "weight", cli_prep_choices("weight"),
+		                                              0),
+		.norm = (kdr_norm)get_choice(p, object, "norm", cli_prep_choices("norm"), 0),
+		.scale = (kdr_scale)get_choice(p, object, "scale", cli_prep_choices("scale"), 0),
 		.top_features = (int64_t)get_number(p, object, "top_features", 1, 1e15, 0),
 	};
-	/* As auto prepares its data: by what they look like. */
-	t->suggest = strcmp(weights[get_choice(p, object, "weight", weights, 0)], "auto") == 0;
-	if (t->suggest)
-		t->prep.weight = KDR_WEIGHT_NONE;
 	t->sample = (int64_t)get_number(p, object, "sample", 2, 1e15, 0);
 	t->repeats = (int)get_number(p, object, "repeats", 1, 1e5, 10);
 	t->start = (bench_start)get_choice(p, object, "start", starts, 0);

@@ -91,6 +91,8 @@ extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progr
 extern const cli_option cli_reading_options[]; /* --format --label-column ... */
 extern const cli_option cli_output_options[];  /* -o --force --report ... */
 extern const cli_option cli_prep_options[];    /* --weight --norm --scale ... */
+/* What one of those may be, such as "norm": in the order of its enum. */
+const char *const *cli_prep_choices(const char *name);
 
 /* --- help.c ---------------------------------------------------------------------------------- */
 
