@@ -27,7 +27,7 @@
  * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "algo/parts/mtcfir.h"
-#include "algo/parts/mmd.h"
+#include "algo/parts/gram_mmd.h"
 #include "algo/parts/snmf_task.h"
 #include "algo/parts/tasks.h"
 

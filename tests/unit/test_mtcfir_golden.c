@@ -3,7 +3,7 @@
 #include "tests/unit/golden.h"
 
 #include "algo/parts/consistent.h"
-#include "algo/parts/mmd.h"
+#include "algo/parts/gram_mmd.h"
 #include "algo/parts/msda.h"
 #include "algo/parts/snmf_steps.h"
 

@@ -1,10 +1,10 @@
-/* Maximum mean discrepancy. SPDX-License-Identifier: BSD-3-Clause
+/* Maximum mean discrepancy from a Gram matrix (from data: metrics/mmd.c). SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  m_ts = mean of k(x, y) over x in task t, y in task s
  *   (E2)  MMD^2(t, s) = m_tt + m_ss - 2 m_ts                              [Gretton et al., NIPS 2006], biased
  *
  * One pass over the lower triangle. */
-#include "algo/parts/mmd.h"
+#include "algo/parts/gram_mmd.h"
 
 static int64_t task_of(const int64_t *begin, int64_t i)
 {

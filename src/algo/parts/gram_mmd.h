@@ -1,6 +1,6 @@
 /* Distance between tasks' distributions, from a Gram matrix. SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_MMD_H
-#define KDRI_MMD_H
+#ifndef KDRI_GRAM_MMD_H
+#define KDRI_GRAM_MMD_H
 
 #include "linalg/block.h"
 
