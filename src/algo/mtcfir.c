@@ -8,7 +8,7 @@
  *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    parts/msda.c      [ZZL19, eqs. 1-6]
  *   (E2)  Z = [h^0; ...; h^g],   K = Z Z' = sum_i h^i h^i'                                     [ZZL19, sec. 3.3]
  *   (E3)  V = cosines of Z from K, or Gaussian similarities
- *   (E4)  l^t = ceil(lambda n^t / k^t)                                                         [ZZL19, sec. 4.3]
+ *   (E4)  l^t = ceil(lambda n^t / k^t), or as given                                            [ZZL19, sec. 4.3]
  *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         parts/consistent.c [ZZL19, eqs. 7-20]
  *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     parts/snmf_steps.c [ZZL19, eqs. 21-25]
  *
@@ -43,7 +43,7 @@ static const int64_t distance_bytes = (int64_t)1 << 29;
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
 	{ .name = "neighbors",
-	  .type = KDR_OPTION_REAL,
+	  .type = KDR_OPTION_REALS,
 	  .initial = 0.3,
 	  .min = 0,
 	  .max = 1e9,
@@ -162,10 +162,10 @@ static const char *name_of(const kdr_task *task)
 static kdr_status find_neighbours(work *w)
 {
 	kdr_status st = KDR_OK;
-	double lambda = kdri_opt_real(w->options, "neighbors");
 	for (int64_t t = 0; t < w->problem->ntasks; t++) {
 		const kdr_task *task = &w->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
+		double lambda = kdri_opt_reals(w->options, "neighbors", t);
 		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
 		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)

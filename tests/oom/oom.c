@@ -368,7 +368,8 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 {
 	const char *const settings[][2] = { { "variant", variant },     { "final", final },
 		                            { "precision", precision }, { "n_init", "2" },
-		                            { "layers", "2" },          { "max_iter", "2" } };
+		                            { "layers", "2" },          { "max_iter", "2" },
+		                            { "neighbors", "2,3" } };
 	kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
@@ -377,7 +378,7 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	kdr_status st = kdr_options_new(ctx, "mtcfir", &options);
-	for (int i = 0; i < 6 && st == KDR_OK; i++)
+	for (int i = 0; i < 7 && st == KDR_OK; i++)
 		st = kdr_options_set(ctx, options, settings[i][0], settings[i][1]);
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, "mtcfir", &problem, options, &result);

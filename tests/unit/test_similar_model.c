@@ -3,6 +3,7 @@
 
 #include "algo/parts/fold_in.h"
 #include "algo/parts/msda_layers.h"
+#include "io/model.h"
 
 /* --- data --------------------------------------------------------------------------------------------- */
 
@@ -295,6 +296,44 @@ static void model__layers__come_back_bit_by_bit(void **state)
 	kdr_context_free(ctx);
 }
 
+static void model__neighbours_of_each_task__come_back(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	data *m = data_new(20, 12);
+	kdr_model *model = NULL;
+	int64_t count, labels[MOST_N];
+	const char *path = saved(ctx, "mtcfir", "neighbors=5,0.25", m, false);
+	assert_ok(ctx, kdr_model_load(ctx, path, &model));
+	const double *v = kdr_options_numbers(model->options, "neighbors", &count);
+	assert_true(count == 2 && v[0] == 5 && v[1] == 0.25);
+	kdr_model_free(model);
+	assert_ok(ctx, predict(ctx, path, m, TASKS, false, labels));
+	assert_clusters(labels, m->n);
+	/* Not one for each task, or out of range. */
+	const struct {
+		hsize_t count;
+		double value;
+		const char *says;
+	} bad[] = { { 3, 4, "3 numbers" }, { 2, -4, "outside" }, { 2, NAN, "outside" } };
+	for (int i = 0; i < 3; i++) {
+		double values[3] = { bad[i].value, bad[i].value, bad[i].value };
+		hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT),
+		      group = H5Gopen2(file, "options", H5P_DEFAULT),
+		      space = H5Screate_simple(1, &bad[i].count, NULL);
+		H5Adelete(group, "neighbors");
+		hid_t id = H5Acreate2(group, "neighbors", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
+		assert_true(H5Awrite(id, H5T_NATIVE_DOUBLE, values) >= 0);
+		H5Aclose(id);
+		H5Sclose(space);
+		H5Gclose(group);
+		H5Fclose(file);
+		assert_fails(ctx, predict(ctx, path, m, TASKS, false, labels), KDR_ERR_OPTION, bad[i].says);
+	}
+	free(m);
+	kdr_context_free(ctx);
+}
+
 /* A model in which one array is replaced by another of `value`, and what is said about that. */
 typedef struct change {
 	const char *method, *settings, *array;
@@ -410,6 +449,7 @@ int main(void)
 		cmocka_unit_test(predict__every_form__new_samples_as_their_cluster),
 		cmocka_unit_test(predict__model_without_layers__learns_them_again),
 		cmocka_unit_test(model__layers__come_back_bit_by_bit),
+		cmocka_unit_test(model__neighbours_of_each_task__come_back),
 		cmocka_unit_test(predict__damaged_arrays__one_clear_line),
 		cmocka_unit_test(fold_in__rows_made_from_memberships__those_come_back),
 		cmocka_unit_test(fold_in__empty_clusters_or_no_similarity__in_range),
