@@ -35,6 +35,10 @@ SETS = [
     ("amazon_sentiment4", None, None),
     ("nuswide10", ["image"], None),
     ("nuswide10", ["text"], None),
+    ("nuswide10", ["co_image"], None),
+    ("nuswide10", ["co_text"], None),
+    ("handdigits", ["mnist"], None),
+    ("20ng_full", None, None),
 ]
 
 
