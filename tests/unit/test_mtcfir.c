@@ -234,7 +234,7 @@ static void snmf__random_starts__objective_never_rises(void **state)
 		kdri_op op = kdri_op_mat(&view);
 		kdri_snmf_options o = { .k = k, .max_iter = 60 };
 		kdri_snmf_result r = { 0 };
-		assert_ok(ctx, kdri_snmf(ctx, &op, square, y, &o, &r));
+		assert_ok(ctx, kdri_snmf(ctx, &op, square, y, 1, &o, &r));
 		for (int64_t i = 0; i < r.iterations; i++)
 			assert_true(r.trace[i] <= (i ? r.trace[i - 1] : r.start) + 1e-12 * (1 + square));
 		double gap = 0;

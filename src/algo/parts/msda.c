@@ -46,47 +46,6 @@ kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t sampl
 		                    .single = kdri_precision_single(options, samples) };
 }
 
-/* --- tanh --------------------------------------------------------------------------------------------- */
-
-void kdri_tanh(double *v, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++)
-		v[i] = tanh(v[i]);
-}
-
-/* tanh in single precision to two units in the last place, without branches, so that it is done in vectors:
- * x + x^3 P(x^2) near zero, 1 - 2 / (e^2x + 1) elsewhere, e^y by 2^k e^r with |r| <= ln 2 / 2 (polynomials of
- * Cephes, S. L. Moshier). */
-static inline float tanh_of(float x)
-{
-	float a = fabsf(x), y = 2 * (a < 10 ? a : 10), x2 = x * x;
-	float near =
-	        x + x * x2 *
-	                    ((((-5.70498872745e-3f * x2 + 2.06390887954e-2f) * x2 - 5.37397155531e-2f) * x2 +
-	                      1.33314422036e-1f) *
-	                             x2 -
-	                     3.33332819422e-1f);
-	int32_t k = (int32_t)(y * 1.44269504089f + 0.5f), bits = (k + 127) << 23;
-	float r = (y - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f, power;
-	memcpy(&power, &bits, sizeof power);
-	float e = (((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r +
-	             4.1665795894e-2f) *
-	                    r +
-	            1.6666665459e-1f) *
-	                   r +
-	           5.0000001201e-1f) *
-	                  r * r +
-	          r + 1;
-	float far = 1 - 2 / (e * power + 1);
-	return a < 0.625f ? near : copysignf(far, x);
-}
-
-KDRI_KERNEL void kdri_tanhf(float *v, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++)
-		v[i] = tanh_of(v[i]);
-}
-
 void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
 {
 	if (!h->single)
