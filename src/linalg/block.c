@@ -231,22 +231,30 @@ done:
 	return st;
 }
 
+/* Row j of the upper triangle, from column begin to end - 1, from a column of the lower. */
+static void mirror_piece(const kdri_block *c, int64_t j, int64_t begin, int64_t end)
+{
+	if (c->single) {
+		float *v = c->data;
+		for (int64_t i = begin; i < end; i++)
+			v[j * c->stride + i] = v[i * c->stride + j];
+	} else {
+		double *v = c->data;
+		for (int64_t i = begin; i < end; i++)
+			v[j * c->stride + i] = v[i * c->stride + j];
+	}
+}
+
 void kdri_block_mirror(kdr_context *ctx, const kdri_block *c)
 {
-	enum { SIDE = 64 }; /* a tile of each triangle stays in the nearest cache */
+	/* A tile of each triangle stays in the nearest cache. Writes run along rows: processors follow fewer pages
+	 * that are written than that are read. */
+	enum { SIDE = 32 };
 	int64_t n = c->rows, side = (n + SIDE - 1) / SIDE;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 256)
 	for (int64_t row = 0; row < side; row++)
-		for (int64_t col = 0; col <= row; col++)
-			for (int64_t i = row * SIDE; i < KDRI_MIN(n, (row + 1) * SIDE); i++)
-				for (int64_t j = col * SIDE; j < KDRI_MIN(i, (col + 1) * SIDE); j++) {
-					if (c->single)
-						((float *)c->data)[j * c->stride + i] =
-						        ((float *)c->data)[i * c->stride + j];
-					else
-						((double *)c->data)[j * c->stride + i] =
-						        ((double *)c->data)[i * c->stride + j];
-				}
+		for (int64_t j = 0; j < KDRI_MIN(n, (row + 1) * SIDE); j++)
+			mirror_piece(c, j, KDRI_MAX(j + 1, row * SIDE), KDRI_MIN(n, (row + 1) * SIDE));
 }
 
 void kdri_block_clip(kdr_context *ctx, const kdri_block *c)

@@ -57,6 +57,26 @@ void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, dou
 
 /* --- statistics --------------------------------------------------------------------------------------- */
 
+/* sum += v, squares += v^2. */
+KDRI_KERNEL
+static void add_row(const double *restrict v, int64_t d, double *restrict sum, double *restrict squares)
+{
+	for (int64_t j = 0; j < d; j++) {
+		sum[j] += v[j];
+		squares[j] += v[j] * v[j];
+	}
+}
+
+KDRI_KERNEL
+static void add_rowf(const float *restrict v, int64_t d, double *restrict sum, double *restrict squares)
+{
+	for (int64_t j = 0; j < d; j++) {
+		double wide = v[j];
+		sum[j] += wide;
+		squares[j] += wide * wide;
+	}
+}
+
 /* The sums over the rows of a chunk: of the entries, then of their squares. */
 static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
 {
@@ -69,12 +89,10 @@ static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *su
 				sum[x->col[p]] += x->val[p];
 				squares[x->col[p]] += x->val[p] * x->val[p];
 			}
+		} else if (w->h.single) {
+			add_rowf((const float *)w->h.data + i * w->h.stride, w->d, sum, squares);
 		} else {
-			for (int64_t j = 0; j < w->d; j++) {
-				double v = kdri_block_get(&w->h, i, j);
-				sum[j] += v;
-				squares[j] += v * v;
-			}
+			add_row((const double *)w->h.data + i * w->h.stride, w->d, sum, squares);
 		}
 	}
 }
@@ -98,25 +116,75 @@ static void find_statistics(kdri_msda *w)
 	}
 }
 
+/* to = (v - shift mean) scale; scale NULL: ones. */
+KDRI_KERNEL
+static void centre_row(const double *restrict v, const double *restrict mean, double shift,
+                       const double *restrict scale, int64_t d, double *restrict to)
+{
+	if (scale)
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (v[j] - shift * mean[j]) * scale[j];
+	else
+		for (int64_t j = 0; j < d; j++)
+			to[j] = v[j] - shift * mean[j];
+}
+
+KDRI_KERNEL
+static void centre_rowf(const float *restrict v, const double *restrict mean, double shift,
+                        const double *restrict scale, int64_t d, float *restrict to)
+{
+	if (scale)
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (float)(((double)v[j] - shift * mean[j]) * scale[j]);
+	else
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (float)((double)v[j] - shift * mean[j]);
+}
+
 void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
                       const kdri_block *to)
 {
+	const double *mean = w->mean + col, *own = scale ? scale + col : NULL;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (to->rows * to->cols > 1 << 14)
-	for (int64_t i = 0; i < to->rows; i++)
-		for (int64_t j = 0; j < to->cols; j++) {
-			double v = (kdri_block_get(&w->h, row + i, col + j) - shift * w->mean[col + j]) *
-			           (scale ? scale[col + j] : 1);
-			kdri_block_set(to, i, j, v);
-		}
+	for (int64_t i = 0; i < to->rows; i++) {
+		kdri_block in = kdri_block_part(&w->h, row + i, col, 1, to->cols);
+		kdri_block out = kdri_block_part(to, i, 0, 1, to->cols);
+		if (to->single)
+			centre_rowf(in.data, mean, shift, own, to->cols, out.data);
+		else
+			centre_row(in.data, mean, shift, own, to->cols, out.data);
+	}
+}
+
+/* How many of v are beyond -0.99 and 0.99. */
+KDRI_KERNEL
+static int64_t count_saturated(const double *v, int64_t n)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabs(v[j]) > 0.99;
+	return count;
+}
+
+KDRI_KERNEL
+static int64_t count_saturatedf(const float *v, int64_t n)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabsf(v[j]) > 0.99f;
+	return count;
 }
 
 static double saturated_share(const kdri_msda *w)
 {
 	int64_t count = 0;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static) reduction(+ : count)
-	for (int64_t i = 0; i < w->n; i++)
-		for (int64_t j = 0; j < w->d; j++)
-			count += fabs(kdri_block_get(&w->h, i, j)) > 0.99;
+	for (int64_t i = 0; i < w->n; i++) {
+		kdri_block row = kdri_block_part(&w->h, i, 0, 1, w->d);
+		count += row.single ? count_saturatedf(row.data, w->d) : count_saturated(row.data, w->d);
+	}
 	return (double)count / ((double)w->n * (double)w->d);
 }
 

@@ -12,7 +12,7 @@
 #include "algo/parts/lss.h"
 #include "algo/parts/msda_work.h"
 
-enum { ROWS = 1024, SPARSE_ROWS = 256 };
+enum { ROWS = 1024, SPARSE_ROWS = 4096, PANEL = 64 };
 
 /* (E4), the lower triangle */
 static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
@@ -54,33 +54,39 @@ static void fill_weights(const kdri_msda *w, double *q)
 	int64_t d = w->d;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d; i++) {
-		double dot = 0; /* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q */
-		for (int64_t j = 0; j < d; j++)
-			dot += q[i * d + j] * w->mean[j];
-		w->offset[i] = w->delta[i] * dot;
+		/* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q */
+		w->offset[i] = w->delta[i] * kdri_dot(q + i * d, w->mean, d);
 		for (int64_t j = 0; j < d; j++)
 			q[i * d + j] = ((i == j) - q[i * d + j] * w->delta[j]) / w->q;
 	}
 }
 
-/* (E7) on a sparse X */
+/* (E7) on a sparse X. A panel of columns of W' lies together while all rows of X meet it: spread over d rows it
+ * would be in as many pages of memory. */
 static kdr_status apply_sparse(kdri_msda *w, const double *weights)
 {
 	kdr_status st;
-	double *part = NULL;
-	int64_t d = w->d;
-	KDR_TRY(KDRI_NEW(w->ctx, &part, SPARSE_ROWS * d));
-	for (int64_t i = 0; i < w->m; i += SPARSE_ROWS) {
-		int64_t rows = KDRI_MIN(SPARSE_ROWS, w->m - i);
-		kdr_mat x = kdri_rows(w->x, i, i + rows);
-		KDR_TRY(kdri_mat_mul(w->ctx, &x, weights, d, d, part, d));
+	double *panel = NULL, *part = NULL;
+	int64_t d = w->d, block = KDRI_MIN(w->m, SPARSE_ROWS);
+	KDR_TRY(KDRI_NEW(w->ctx, &panel, d * PANEL));
+	KDR_TRY(KDRI_NEW(w->ctx, &part, block * PANEL));
+	for (int64_t j = 0; j < d; j += PANEL) {
+		int64_t cols = KDRI_MIN(PANEL, d - j);
+		for (int64_t i = 0; i < d; i++)
+			memcpy(panel + i * PANEL, weights + i * d + j, (size_t)cols * sizeof *panel);
+		for (int64_t i = 0; i < w->m; i += block) {
+			int64_t rows = KDRI_MIN(block, w->m - i);
+			kdr_mat x = kdri_rows(w->x, i, i + rows);
+			KDR_TRY(kdri_mat_mul(w->ctx, &x, panel, cols, PANEL, part, PANEL));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-		for (int64_t r = 0; r < rows; r++) {
-			kdri_axpy(1, w->offset, part + r * d, d);
-			kdri_msda_put(&w->h, i + r, 0, d, part + r * d);
+			for (int64_t r = 0; r < rows; r++) {
+				kdri_axpy(1, w->offset + j, part + r * PANEL, cols);
+				kdri_msda_put(&w->h, i + r, j, cols, part + r * PANEL);
+			}
 		}
 	}
 done:
+	kdri_free(w->ctx, panel);
 	kdri_free(w->ctx, part);
 	return st;
 }

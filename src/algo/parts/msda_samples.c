@@ -9,17 +9,18 @@
  *
  * (E10) follows from (E2), (E3): W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8) and n^3 for
  * the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
- * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
+ * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes: memory that was given back
+ * costs time when it is taken anew. */
 #include "algo/parts/lss.h"
 #include "algo/parts/msda_work.h"
 
-enum { PANEL = 64 };
-static const int64_t scratch = 128 << 20;
+enum { PANEL = 64, STRIP = 8, LEAST_WIDTH = 1024 };
+static const int64_t scratch = 8 << 20;
 
 static int64_t block_width(const kdri_msda *w)
 {
 	int64_t size = w->h.single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-	return KDRI_MIN(w->d, KDRI_MAX(256, scratch / (size * w->m)));
+	return KDRI_MIN(w->d, KDRI_MAX(LEAST_WIDTH, scratch / (size * w->m)));
 }
 
 /* A layer's own arrays. */
@@ -28,6 +29,7 @@ typedef struct dual {
 	kdri_block e;      /* (m - n) x n: E, then E R; in the precision of h */
 	double *g, *u;     /* n; g is m long on a sparse X */
 	double *root;      /* d: Delta^-1/2 */
+	double *shift;     /* d: xbar Delta^-1/2 */
 	double *ratio;     /* d: xbar / Delta */
 	double mean_ratio; /* sum of xbar^2 / Delta */
 } dual;
@@ -74,20 +76,23 @@ static void put_panel(const kdri_msda *w, int64_t begin, int64_t count, const do
                       double *room)
 {
 	const kdr_csr *x = &w->x->as.csr;
+	/* A line of Y holds STRIP columns: they are used while it is near. */
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-	for (int64_t c = 0; c < count; c++) {
-		double *row = room + c * w->d;
-		int64_t i = begin + c;
-		if (i < w->n) {
-			for (int64_t j = 0; j < w->d; j++)
-				row[j] = ((sum[c] - 1) * w->mean[j] - y[j * PANEL + c]) / w->q + w->offset[j];
-			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++)
-				row[x->col[p]] += x->val[p] / w->q;
-		} else {
-			for (int64_t j = 0; j < w->d; j++)
-				row[j] = y[j * PANEL + c] + (1 - sum[c]) * w->mean[j];
+	for (int64_t first = 0; first < count; first += STRIP) {
+		int64_t end = KDRI_MIN(count, first + STRIP);
+		for (int64_t j = 0; j < w->d; j++)
+			for (int64_t c = first; c < end; c++) {
+				double v = y[j * PANEL + c], mean = w->mean[j];
+				room[c * w->d + j] = begin + c < w->n
+				                             ? ((sum[c] - 1) * mean - v) / w->q + w->offset[j]
+				                             : v + (1 - sum[c]) * mean;
+			}
+		for (int64_t c = first; c < end; c++) {
+			int64_t i = begin + c;
+			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1] && i < w->n; p++)
+				room[c * w->d + x->col[p]] += x->val[p] / w->q;
+			kdri_msda_put(&w->h, i, 0, w->d, room + c * w->d);
 		}
-		kdri_msda_put(&w->h, i, 0, w->d, row);
 	}
 }
 
@@ -137,10 +142,8 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 		kdri_block other = kdri_block_part(&part, n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
 		KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-		for (int64_t i = 0; i < n; i++)
-			for (int64_t c = 0; c < cols; c++)
-				s->g[i] += kdri_block_get(&in, i, c) * w->mean[j + c] * s->root[j + c];
+		KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
+		kdri_axpy(1, s->u, s->g, n);
 		if (w->m > n) {
 			kdri_msda_centre(w, n, j, w->q, s->root, &other);
 			KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->q, &other, &in, j > 0, &s->e));
@@ -262,9 +265,11 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	KDR_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.u, n));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.root, w->d));
+	KDR_TRY(KDRI_NEW(w->ctx, &s.shift, w->d));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.ratio, w->d));
 	for (int64_t j = 0; j < w->d; j++) {
 		s.root[j] = 1 / sqrt(w->delta[j]);
+		s.shift[j] = w->mean[j] * s.root[j];
 		s.ratio[j] = w->mean[j] / w->delta[j];
 		s.mean_ratio += w->mean[j] * s.ratio[j];
 	}
@@ -287,6 +292,7 @@ done:
 	kdri_free(w->ctx, s.g);
 	kdri_free(w->ctx, s.u);
 	kdri_free(w->ctx, s.root);
+	kdri_free(w->ctx, s.shift);
 	kdri_free(w->ctx, s.ratio);
 	return st;
 }
