@@ -3,11 +3,11 @@
  * As in blas.c, C is cut into tiles of a fixed size, each done by one thread with single-threaded BLAS, so
  * that nothing depends on the number of threads. A tile of 384 x 384 with inner dimension k costs
  * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte. BLAS first copies 768 k numbers into its own order, a
- * tenth of the time; where C is large enough to give every thread many tiles they are twice as long and wide.
+ * tenth of the time; where C is large enough to give every thread many tiles they are up to twice as long and
+ * wide. All are made about as large: 592 rows are 2 x 304, not 384 + 208.
  *
- * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Their sides
- * are made equal: 592 rows are 2 x 304, not 384 + 208. Where A is single and C is double a tile goes to a buffer
- * of its thread first. */
+ * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is
+ * single and C is double a tile goes to a buffer of its thread first. */
 #include "linalg/block.h"
 
 #include "linalg/lapack.h"
@@ -16,24 +16,24 @@
 #include <omp.h>
 #endif
 
-enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 64, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 48, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
 
 /* Products of fewer flops are done before the threads are awake. */
 static const double serial_flops = 1e5;
 
-/* The side of a tile of C (m x n): large if there are still MANY of them. */
+/* The side of a tile of C (m x n), so that there are MANY of them or they are small. */
 static int64_t tile_of(int64_t m, int64_t n)
 {
-	return (m / LARGE_TILE) * (n / LARGE_TILE) >= MANY ? LARGE_TILE : SMALL_TILE;
+	int64_t side = (int64_t)sqrt((double)m * (double)n / MANY);
+	return KDRI_MIN(LARGE_TILE, KDRI_MAX(SMALL_TILE, side));
 }
 
-/* The side of the tiles of a symmetric C: as many tiles as tile_of would give, all about as large. */
-static int64_t even_tile_of(int64_t n)
+/* A length of `size` in as many pieces as pieces of `side` would be, all about as large. */
+static int64_t even(int64_t size, int64_t side)
 {
 	enum { ROUND = 16 }; /* what a kernel of BLAS takes at once */
-	int64_t side = tile_of(n, n), down = (n + side - 1) / side;
-	int64_t even = down ? (n + down - 1) / down : 1;
-	return (even + ROUND - 1) / ROUND * ROUND;
+	int64_t count = KDRI_MAX(1, (size + side - 1) / side), piece = (size + count - 1) / count;
+	return KDRI_MAX(1, (piece + ROUND - 1) / ROUND) * ROUND;
 }
 
 static int my_thread(void)
@@ -167,13 +167,14 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 	kdr_status st;
 	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
 	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
-	int64_t side = tile_of(m, n), down = (m + side - 1) / side, across = (n + side - 1) / side;
+	int64_t side = tile_of(m, n), high = even(m, side), wide = even(n, side);
+	int64_t down = (m + high - 1) / high, across = (n + wide - 1) / wide;
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t t = 0; t < down * across; t++) {
-		int64_t i = t / across * side, j = t % across * side;
-		int64_t rows = KDRI_MIN(side, m - i), cols = KDRI_MIN(side, n - j);
+		int64_t i = t / across * high, j = t % across * wide;
+		int64_t rows = KDRI_MIN(high, m - i), cols = KDRI_MIN(wide, n - j);
 		kdri_block left = op_rows(a, trans_a, i, rows), right = op_rows(b, !trans_b, j, cols);
 		kdri_block to = kdri_block_part(c, i, j, rows, cols);
 		multiply(trans_a, trans_b, k, alpha, &left, &right, beta, &to);
@@ -201,7 +202,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 	float *room = NULL;
 	int64_t n = c->rows, k = trans ? a->rows : a->cols;
 	bool mixed = a->single && !c->single;
-	int64_t side = even_tile_of(n), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
+	int64_t side = even(n, tile_of(n, n)), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
 	KDR_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
 	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
 	int before = kdri_serial_begin();

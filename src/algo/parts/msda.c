@@ -77,9 +77,31 @@ static void add_rowf(const float *restrict v, int64_t d, double *restrict sum, d
 	}
 }
 
-/* The sums over the rows of a chunk: of the entries, then of their squares. */
-static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+/* How many of v are beyond -0.99 and 0.99. */
+KDRI_KERNEL
+static int64_t count_saturated(const double *v, int64_t n)
 {
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabs(v[j]) > 0.99;
+	return count;
+}
+
+KDRI_KERNEL
+static int64_t count_saturatedf(const float *v, int64_t n)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabsf(v[j]) > 0.99f;
+	return count;
+}
+
+/* The sums over the rows of a chunk: of the entries, then of their squares. Returns how many are saturated. */
+static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+{
+	int64_t saturated = 0;
 	double *squares = sum + w->d;
 	memset(sum, 0, (size_t)(2 * w->d) * sizeof *sum);
 	for (int64_t i = begin; i < end; i++) {
@@ -90,20 +112,26 @@ static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *su
 				squares[x->col[p]] += x->val[p] * x->val[p];
 			}
 		} else if (w->h.single) {
-			add_rowf((const float *)w->h.data + i * w->h.stride, w->d, sum, squares);
+			const float *row = (const float *)w->h.data + i * w->h.stride;
+			add_rowf(row, w->d, sum, squares);
+			saturated += count_saturatedf(row, w->d);
 		} else {
-			add_row((const double *)w->h.data + i * w->h.stride, w->d, sum, squares);
+			const double *row = (const double *)w->h.data + i * w->h.stride;
+			add_row(row, w->d, sum, squares);
+			saturated += count_saturated(row, w->d);
 		}
 	}
+	return saturated;
 }
 
-static void find_statistics(kdri_msda *w)
+/* Those of the input of the next layer. Returns the share of its entries that are saturated. */
+static double find_statistics(kdri_msda *w)
 {
-	int64_t d = w->d, chunks = kdri_chunks(w->n);
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic)
+	int64_t d = w->d, chunks = kdri_chunks(w->n), count = 0;
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic) reduction(+ : count)
 	for (int64_t c = 0; c < chunks; c++)
-		sum_chunk(w, kdri_chunk_begin(w->n, chunks, c), kdri_chunk_begin(w->n, chunks, c + 1),
-		          w->sums + 2 * d * c);
+		count += sum_chunk(w, kdri_chunk_begin(w->n, chunks, c),
+		                   kdri_chunk_begin(w->n, chunks, c + 1), w->sums + 2 * d * c);
 	for (int64_t j = 0; j < d; j++) {
 		double sum = 0, square = 0;
 		for (int64_t c = 0; c < chunks; c++) {
@@ -114,6 +142,7 @@ static void find_statistics(kdri_msda *w)
 		w->square[j] = square;
 		w->delta[j] = square > 0 ? w->p * w->q * square + w->ridge : 1;
 	}
+	return (double)count / ((double)w->n * (double)d);
 }
 
 /* to = (v - shift mean) scale; scale NULL: ones. */
@@ -156,38 +185,6 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 	}
 }
 
-/* How many of v are beyond -0.99 and 0.99. */
-KDRI_KERNEL
-static int64_t count_saturated(const double *v, int64_t n)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += fabs(v[j]) > 0.99;
-	return count;
-}
-
-KDRI_KERNEL
-static int64_t count_saturatedf(const float *v, int64_t n)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += fabsf(v[j]) > 0.99f;
-	return count;
-}
-
-static double saturated_share(const kdri_msda *w)
-{
-	int64_t count = 0;
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) reduction(+ : count)
-	for (int64_t i = 0; i < w->n; i++) {
-		kdri_block row = kdri_block_part(&w->h, i, 0, 1, w->d);
-		count += row.single ? count_saturatedf(row.data, w->d) : count_saturated(row.data, w->d);
-	}
-	return (double)count / ((double)w->n * (double)w->d);
-}
-
 /* --- the layers --------------------------------------------------------------------------------------- */
 
 static bool by_features(const kdri_msda *w, kdri_side side)
@@ -225,6 +222,12 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 	        "%.0f%% of the features learnt are at their bounds -1 and 1: values of about 0 "
 	        "to 1 suit the layers (--scale minmax)",
 	        100 * info->saturated);
+}
+
+kdr_status kdri_msda_room(kdri_msda *w, int index, int64_t rows, int64_t cols)
+{
+	return w->room[index].data ? KDR_OK
+	                           : kdri_block_new(w->ctx, rows, cols, w->h.single, &w->room[index]);
 }
 
 static kdr_status start(kdri_msda *w, bool single)
@@ -270,11 +273,14 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 	for (int64_t layer = 1; layer <= o->layers; layer++) {
 		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))
 			break;
-		find_statistics(&w);
+		double saturated = find_statistics(&w);
+		if (layer > 1)
+			info->saturated = fmax(info->saturated, saturated);
 		KDR_TRY(by_features(&w, o->side) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
 		w.sparse = false;
 		info->layers = layer;
-		info->saturated = fmax(info->saturated, saturated_share(&w));
+		if (layer == o->layers)
+			info->saturated = fmax(info->saturated, find_statistics(&w));
 		KDR_TRY(use(ctx, user, layer, NULL, &w.h));
 	}
 	info->flops = w.flops;
@@ -286,5 +292,7 @@ done:
 	kdri_free(ctx, w.sums);
 	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.h);
+	kdri_block_free(ctx, &w.room[0]);
+	kdri_block_free(ctx, &w.room[1]);
 	return st;
 }

@@ -9,8 +9,7 @@
  *
  * (E10) follows from (E2), (E3): W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8) and n^3 for
  * the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
- * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes: memory that was given back
- * costs time when it is taken anew. */
+ * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
 #include "algo/parts/lss.h"
 #include "algo/parts/msda_work.h"
 
@@ -132,14 +131,13 @@ done:
 static kdr_status fill_dense(kdri_msda *w, dual *s)
 {
 	kdr_status st;
-	kdri_block part = { 0 };
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &part));
+	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
 	memset(s->g, 0, (size_t)w->m * sizeof *s->g);
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
-		kdri_block in = kdri_block_part(&part, 0, 0, n, cols);
-		kdri_block other = kdri_block_part(&part, n, 0, w->m - n, cols);
+		kdri_block in = kdri_block_part(&w->room[0], 0, 0, n, cols);
+		kdri_block other = kdri_block_part(&w->room[0], n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
 		KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
 		KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
@@ -151,7 +149,6 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 	}
 	w->flops += (double)n * (double)n * (double)w->d;
 done:
-	kdri_block_free(w->ctx, &part);
 	return st;
 }
 
@@ -186,10 +183,10 @@ static void put_block(const kdri_msda *w, int64_t j, const kdri_block *in, const
 static kdr_status apply_dense(kdri_msda *w, const dual *s)
 {
 	kdr_status st;
-	kdri_block in = { 0 }, out = { 0 };
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &in));
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &out));
+	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
+	KDR_TRY(kdri_msda_room(w, 1, w->m, width));
+	const kdri_block in = w->room[0], out = w->room[1];
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
 		kdri_block centred = kdri_block_part(&in, 0, 0, n, cols);
@@ -204,8 +201,6 @@ static kdr_status apply_dense(kdri_msda *w, const dual *s)
 	}
 	w->flops += 2 * (double)n * (double)w->m * (double)w->d;
 done:
-	kdri_block_free(w->ctx, &in);
-	kdri_block_free(w->ctx, &out);
 	return st;
 }
 

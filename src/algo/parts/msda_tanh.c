@@ -9,16 +9,17 @@
 #include "algo/parts/msda_work.h"
 #include "linalg/logexp.h"
 
+/* Both as a + b / c, so that there is one division. */
 static inline double tanh_of(double x)
 {
-	double a = fabs(x), s = x * x;
+	double s = x * x, side = fabs(x), sign = copysign(1, x);
 	double top =
 	        (-9.64399179425052238628e-1 * s - 9.92877231001918586564e1) * s - 1.61468768441708447952e3;
 	double bottom = ((s + 1.12811678491632931402e2) * s + 2.23548839060100448583e3) * s +
 	                4.84406305325125486048e3;
-	double near = x + x * s * (top / bottom); /* (E1) */
-	double far = copysign(1 - 2 / (kdri_exp(2 * (a < 20 ? a : 20)) + 1), x);
-	double y = a < 0.625 ? near : far;
+	double power = kdri_exp(2 * (side < 20 ? side : 20));
+	double a = side < 0.625 ? x : sign, b = side < 0.625 ? x * s * top : -2 * sign;
+	double c = side < 0.625 ? bottom : power + 1, y = a + b / c;
 	return x == x ? y : x;
 }
 
