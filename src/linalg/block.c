@@ -167,7 +167,8 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 	kdr_status st;
 	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
 	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
-	int64_t side = tile_of(m, n), high = even(m, side), wide = even(n, side);
+	/* BLAS, which sees the transposes, likes long rows of C: they may be twice the side. */
+	int64_t side = tile_of(m, n), high = even(m, side), wide = even(n, 2 * side);
 	int64_t down = (m + high - 1) / high, across = (n + wide - 1) / wide;
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
