@@ -128,6 +128,25 @@ static int get_choice(place *p, json_t *object, const char *key, const char *con
 	return otherwise;
 }
 
+/* Numbers, one for each task, separated by commas. */
+static char *list_text(place *p, const json_t *list)
+{
+	enum { WIDE = 32 }; /* of a number and its comma */
+	size_t count = json_array_size(list), used = 0, room = count * WIDE + 1;
+	char *text = many(p, room, 1);
+	for (size_t i = 0; text && i < count; i++) {
+		const json_t *item = json_array_get(list, i);
+		if (!json_is_number(item)) {
+			wrong(p, "a list of values of an option must be numbers");
+			free(text);
+			return NULL;
+		}
+		used += (size_t)snprintf(text + used, room - used, "%s%.15g", i ? "," : "",
+		                         json_number_value(item));
+	}
+	return text;
+}
+
 /* An option's value as text, as --set takes it. */
 static char *value_text(place *p, json_t *value)
 {
@@ -145,6 +164,12 @@ static char *value_text(place *p, json_t *value)
 		return NULL;
 	}
 	return copy(p, text);
+}
+
+/* The same, or a number for each task. */
+static char *option_text(place *p, json_t *value)
+{
+	return json_array_size(value) > 0 ? list_text(p, value) : value_text(p, value);
 }
 
 /* --- data --------------------------------------------------------------------------------------- */
@@ -274,7 +299,7 @@ static bool read_settings(place *p, bench_row *row, json_t *set, json_t *grid)
 	json_object_foreach(set, key, value)
 	{
 		bench_setting *s = &row->set[row->nset++];
-		if (!(s->name = copy(p, key)) || !(s->value = value_text(p, value)))
+		if (!(s->name = copy(p, key)) || !(s->value = option_text(p, value)))
 			return false;
 	}
 	json_object_foreach(grid, key, value)
@@ -286,7 +311,7 @@ static bool read_settings(place *p, bench_row *row, json_t *set, json_t *grid)
 		if (!(axis->name = copy(p, key)) || !(axis->values = many(p, n, sizeof(char *))))
 			return false;
 		for (size_t i = 0; i < n; i++) {
-			if (!(axis->values[i] = value_text(p, json_array_get(value, i))))
+			if (!(axis->values[i] = option_text(p, json_array_get(value, i))))
 				return false;
 			axis->nvalues++;
 		}

@@ -16,7 +16,7 @@ static const cli_option_group groups[] = {
 };
 
 static const char *const families[] = { "cluster", "transfer", "features" };
-static const char *const types[] = { "int", "real", "bool", "choice" };
+static const char *const types[] = { "int", "real", "bool", "choice", "reals" };
 static const struct {
 	unsigned flag;
 	const char *name, *words;
@@ -38,7 +38,8 @@ static void json_default(cli_json *j, const kdr_option_desc *o)
 {
 	switch (o->type) {
 	case KDR_OPTION_INT: cli_json_int(j, "default", (int64_t)o->initial); break;
-	case KDR_OPTION_REAL: cli_json_real(j, "default", o->initial); break;
+	case KDR_OPTION_REAL:
+	case KDR_OPTION_REALS: cli_json_real(j, "default", o->initial); break;
 	case KDR_OPTION_BOOL: cli_json_bool(j, "default", o->initial != 0); break;
 	case KDR_OPTION_CHOICE: cli_json_string(j, "default", o->choices[(int)o->initial]); break;
 	}
@@ -64,7 +65,7 @@ static void json_method(cli_json *j, const kdr_algo *a)
 		json_default(j, o);
 		if (o->automatic)
 			cli_json_string(j, "automatic", o->automatic);
-		if (o->type == KDR_OPTION_INT || o->type == KDR_OPTION_REAL) {
+		if (o->type != KDR_OPTION_BOOL && o->type != KDR_OPTION_CHOICE) {
 			cli_json_real(j, "min", o->min);
 			cli_json_real(j, "max", o->max);
 			cli_json_bool(j, "open_min", o->open_min);
@@ -111,9 +112,10 @@ static void range_text(const kdr_option_desc *o, char *out, size_t room)
 			used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "",
 			                         o->choices[i]);
 	} else {
-		snprintf(out, room, "%s %c%g, %g%c",
+		snprintf(out, room, "%s %c%g, %g%c%s",
 		         o->type == KDR_OPTION_INT ? "whole number in" : "number in", o->open_min ? '(' : '[',
-		         o->min, o->max, o->open_max ? ')' : ']');
+		         o->min, o->max, o->open_max ? ')' : ']',
+		         o->type == KDR_OPTION_REALS ? ", or one for each task, separated by commas" : "");
 	}
 }
 

@@ -112,16 +112,31 @@ int cli_score(kdr_context *ctx, cli_run *run)
 
 /* --- result.json --------------------------------------------------------------------------------- */
 
+/* One number, or a list of several. */
+static void json_numbers(cli_json *j, const char *name, const double *values, int64_t count)
+{
+	if (count == 1) {
+		cli_json_real(j, name, values[0]);
+		return;
+	}
+	cli_json_array(j, name);
+	for (int64_t i = 0; i < count; i++)
+		cli_json_real(j, NULL, values[i]);
+	cli_json_end_array(j);
+}
+
 static void json_options(cli_json *j, const kdr_options *options)
 {
 	cli_json_object(j, "options");
 	for (const kdr_option_desc *o = kdr_options_algo(options)->options; o->name; o++) {
-		double value = kdr_options_get(options, o->name);
+		int64_t count;
+		const double *values = kdr_options_numbers(options, o->name, &count), value = values[0];
 		switch (o->type) {
 		case KDR_OPTION_INT: cli_json_int(j, o->name, (int64_t)value); break;
 		case KDR_OPTION_REAL: cli_json_real(j, o->name, value); break;
 		case KDR_OPTION_BOOL: cli_json_bool(j, o->name, value != 0); break;
 		case KDR_OPTION_CHOICE: cli_json_string(j, o->name, o->choices[(int)value]); break;
+		case KDR_OPTION_REALS: json_numbers(j, o->name, values, count); break;
 		}
 	}
 	cli_json_end_object(j);

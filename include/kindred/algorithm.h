@@ -11,7 +11,8 @@ typedef enum kdr_option_type {
 	KDR_OPTION_INT,
 	KDR_OPTION_REAL,
 	KDR_OPTION_BOOL,
-	KDR_OPTION_CHOICE
+	KDR_OPTION_CHOICE,
+	KDR_OPTION_REALS /* one number, or one for each task, separated by commas */
 } kdr_option_type;
 
 /* One option of a method. Defaults, validation, help, manual pages and bindings all come from here. */
@@ -79,8 +80,15 @@ KDR_API kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const
                                    const char *value);
 KDR_API kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name,
                                           double value);
-/* The value in force: a number, 0 or 1, or the index of a choice; NaN if `name` is unknown. */
+/* The same for KDR_OPTION_REALS with several numbers; any other option takes one. */
+KDR_API kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
+                                           const double *values, int64_t count);
+/* The value in force: a number, 0 or 1, or the index of a choice; the first of several; NaN if `name` is
+ * unknown. */
 KDR_API double kdr_options_get(const kdr_options *options, const char *name);
+/* All numbers in force and how many, which is 1 but for KDR_OPTION_REALS; NULL and 0 if `name` is unknown. Good
+ * until the option is set anew. */
+KDR_API const double *kdr_options_numbers(const kdr_options *options, const char *name, int64_t *count);
 KDR_API const kdr_algo *kdr_options_algo(const kdr_options *options);
 
 /* The entries of `words` nearest to `word` in spelling, at most `most`, nearest first; returns how

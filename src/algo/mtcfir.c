@@ -8,7 +8,7 @@
  *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    parts/msda.c      [ZZL19, eqs. 1-6]
  *   (E2)  Z = [h^0; ...; h^g],   K = Z Z' = sum_i h^i h^i'                                     [ZZL19, sec. 3.3]
  *   (E3)  V = cosines of Z from K, or Gaussian similarities
- *   (E4)  l^t = ceil(lambda n^t / k^t)                                                         [ZZL19, sec. 4.3]
+ *   (E4)  l^t = ceil(lambda n^t / k^t), or as given                                            [ZZL19, sec. 4.3]
  *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         parts/consistent.c [ZZL19, eqs. 7-20]
  *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     parts/snmf_steps.c [ZZL19, eqs. 21-25]
  *
@@ -28,8 +28,10 @@
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "algo/parts/mtcfir.h"
 #include "algo/parts/gram_mmd.h"
+#include "algo/parts/msda_layers.h"
 #include "algo/parts/snmf_task.h"
 #include "algo/parts/tasks.h"
+#include "algo/parts/train.h"
 
 static const char stage[] = "mtcfir";
 
@@ -41,7 +43,7 @@ static const int64_t distance_bytes = (int64_t)1 << 29;
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
 	{ .name = "neighbors",
-	  .type = KDR_OPTION_REAL,
+	  .type = KDR_OPTION_REALS,
 	  .initial = 0.3,
 	  .min = 0,
 	  .max = 1e9,
@@ -116,6 +118,7 @@ static const kdr_field_desc fields_table[] = {
 	  .shape = "2 x tasks x tasks",
 	  .help = "the same with a Gaussian kernel as wide as the median distance" },
 	KDRI_FIELDS_TRAIN,
+	KDRI_FIELDS_LAYERS,
 	{ .name = NULL },
 };
 
@@ -159,10 +162,10 @@ static const char *name_of(const kdr_task *task)
 static kdr_status find_neighbours(work *w)
 {
 	kdr_status st = KDR_OK;
-	double lambda = kdri_opt_real(w->options, "neighbors");
 	for (int64_t t = 0; t < w->problem->ntasks; t++) {
 		const kdr_task *task = &w->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
+		double lambda = kdri_opt_reals(w->options, "neighbors", t);
 		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
 		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)
@@ -178,11 +181,12 @@ done:
 	return st;
 }
 
-/* Bytes at the peak: K and what the layers need, or later K and the distances of a task. */
+/* Bytes at the peak: K, the layers kept and what learning them needs, or later K and the distances of a task. */
 static double bytes_needed(const work *w, const kdri_msda_options *o)
 {
 	double n = (double)w->stack.begin[w->problem->ntasks];
-	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o);
+	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o) +
+	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
 }
 
 static kdr_status check_sizes(work *w)
@@ -413,12 +417,13 @@ static kdr_status run(work *w)
 	int64_t *init = NULL;
 	KDR_TRY(check_sizes(w));
 	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
-	int64_t n = w->stack.begin[w->problem->ntasks];
+	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
-	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n,
-	                          kdr_mat_cols(&w->stack.x)));
+	kdri_layers layers;
+	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
 	KDR_TRY(prepare(w, o.single));
-	KDR_TRY(kdri_mtcfir_keep(w->ctx, w->problem, w->result));
+	KDR_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
+	KDR_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
 	KDR_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)

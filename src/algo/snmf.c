@@ -8,11 +8,17 @@
  *
  * Each task by itself. M is n x n and dense; a sparse X stays sparse.
  *
+ * A new sample adds a row to M, its similarities (E1) to the training samples, which are in the model: it gets the
+ * memberships that explain that row (parts/fold_in.c).
+ *
  * M   gram (in its place)        Y   memberships        sigma   sigma */
 #include "algo/parts/consistent.h"
+#include "algo/parts/fold_in.h"
+#include "algo/parts/lss.h"
 #include "algo/parts/msda.h"
 #include "algo/parts/snmf_task.h"
 #include "algo/parts/tasks.h"
+#include "algo/parts/train.h"
 
 #include <stdio.h>
 
@@ -40,7 +46,17 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_END,
 };
 
-static const kdr_field_desc fields_table[] = { KDRI_FIELDS_FINAL, { .name = NULL } };
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_FINAL,
+	{ .name = "sigma",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "1",
+	  .help = "width of the Gaussian in force; similarity=gauss alone" },
+	KDRI_FIELDS_TRAIN,
+	{ .name = NULL },
+};
 
 static const char *const references_table[] = {
 	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM "
@@ -82,7 +98,7 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->x), n_init = kdri_opt_int(options, "n_init"), *starts = NULL, size;
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(options, "similarity");
-	double sigma = kdri_opt_real(options, "sigma");
+	double sigma = kdri_opt_real(options, "sigma"), *width = NULL;
 	kdri_block gram = { 0 };
 	char unnamed[32];
 	snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
@@ -108,6 +124,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 	s.starts = starts;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
 		KDR_TRY(kdri_gram_median(ctx, &gram, &sigma));
+	if (similarity == KDRI_SIMILARITY_GAUSS) {
+		KDR_TRY(kdri_result_array(ctx, result, "sigma", t, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &width));
+		width[0] = sigma;
+	}
 	KDR_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
 	kdri_block_clip(ctx, &gram);
 	KDR_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
@@ -126,10 +146,92 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	KDR_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDR_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
+	KDR_TRY(kdri_train_keep(ctx, problem, result));
 	KDR_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
 	kdri_stage_end(ctx, stage);
 	kdri_free(ctx, traces);
+	return st;
+}
+
+/* --- new samples ---------------------------------------------------------------------------------------- */
+
+enum { ROWS = 1024 }; /* new samples at a time */
+
+/* x t' of rows x and training rows t, which are both dense or both sparse; `tt` is t transposed if sparse. */
+static kdr_status fill_cross(kdr_context *ctx, const kdr_mat *x, const kdr_mat *t, const kdr_mat *tt,
+                             const kdri_block *s)
+{
+	if (x->kind == KDR_MAT_CSR)
+		return kdri_sparse_cross(ctx, &x->as.csr, &tt->as.csr, NULL, s);
+	return kdri_gemm(ctx, false, true, s->rows, s->cols, x->as.dense.cols, 1, x->as.dense.data,
+	                 x->as.dense.stride, t->as.dense.data, t->as.dense.stride, 0, s->data, s->stride);
+}
+
+/* (E1): products become similarities; xx and tt are the squared lengths. sigma < 0: cosines. */
+static void put_similarities(kdr_context *ctx, const double *xx, const double *tt, double sigma,
+                             const kdri_block *s)
+{
+	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+	for (int64_t i = 0; i < s->rows; i++) {
+		double *row = (double *)s->data + i * s->stride;
+		for (int64_t j = 0; j < s->cols; j++)
+			if (sigma >= 0)
+				row[j] = exp(-factor * KDRI_MAX(0.0, xx[i] + tt[j] - 2 * row[j]));
+			else
+				row[j] = xx[i] > 0 && tt[j] > 0
+				                 ? KDRI_MAX(0.0, row[j] / (sqrt(xx[i]) * sqrt(tt[j])))
+				                 : 0;
+	}
+}
+
+/* The width in force for a task, or -1 for cosines. */
+static kdr_status find_sigma(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                             int64_t task, double *out)
+{
+	kdr_array sigma = kdr_result_array(fitted, "sigma", task);
+	*out = -1;
+	if (kdri_opt_choice(options, "similarity") != KDRI_SIMILARITY_GAUSS)
+		return KDR_OK;
+	if (!sigma.data || ((const double *)sigma.data)[0] < 0)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model lacks the width of the Gaussian for task %lld",
+		                 (long long)task + 1);
+	*out = ((const double *)sigma.data)[0];
+	return KDR_OK;
+}
+
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	int64_t begin[2], rows = kdr_mat_rows(x);
+	const double *y = NULL;
+	double *lengths = NULL, sigma;
+	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) }, tt = all;
+	kdri_block room = { 0 };
+	KDR_TRY(find_sigma(ctx, fitted, options, task, &sigma));
+	KDR_TRY(kdri_train_stack(ctx, fitted, task, 1, x, &all, begin));
+	int64_t n = begin[1];
+	kdr_mat t = kdri_rows(&all.view, 0, n);
+	KDR_TRY(kdri_train_memberships(ctx, fitted, task, n, &y));
+	if (t.kind == KDR_MAT_CSR)
+		KDR_TRY(kdri_mat_transpose(ctx, &t, &tt));
+	KDR_TRY(KDRI_NEW(ctx, &lengths, n + rows));
+	KDR_TRY(kdri_mat_row_norms(ctx, &all.view, lengths));
+	KDR_TRY(kdri_block_new(ctx, KDRI_MIN(ROWS, rows), n, false, &room));
+	for (int64_t i = 0; i < rows; i += ROWS) {
+		kdri_block s = kdri_block_part(&room, 0, 0, KDRI_MIN(ROWS, rows - i), n);
+		kdr_mat part = kdri_rows(&all.view, n + i, n + i + s.rows);
+		KDR_TRY(fill_cross(ctx, &part, &t, &tt.view, &s));
+		put_similarities(ctx, lengths + n + i, lengths, sigma, &s);
+		KDR_TRY(kdri_fold_in(ctx, &s, y, kdr_result_k(fitted, task), labels + i));
+	}
+done:
+	kdri_own_free(ctx, &all);
+	kdri_own_free(ctx, &tt);
+	kdri_free(ctx, lengths);
+	kdri_block_free(ctx, &room);
 	return st;
 }
 
@@ -139,9 +241,10 @@ const kdri_algo kdri_algo_snmf = {
 	          .summary = "factorises the similarities of a task's samples into memberships; each task by "
 	                     "itself",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_MONOTONE,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.predict = predict,
 };

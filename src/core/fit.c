@@ -169,6 +169,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 		                 kdr_options_algo(options)->id, algo_id);
 	}
 	KDR_TRY(check_problem(ctx, &algo->info, problem));
+	KDR_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDR_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDR_TRY(algo->fit(ctx, problem, options, result));
 	*out = result;

@@ -105,6 +105,10 @@ kdr_stop kdri_stop_reason(const kdr_context *ctx);
 /* By name, of options that exist (a wrong name is a bug: returns 0 and asserts in debug builds). */
 int64_t kdri_opt_int(const kdr_options *options, const char *name);
 double kdri_opt_real(const kdr_options *options, const char *name);
+/* Of KDR_OPTION_REALS: the number for a task. */
+double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task);
+/* An error where an option has several numbers, but not one for each task. kdr_fit has seen to it. */
+kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 /* The end of every option table. */

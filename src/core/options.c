@@ -6,11 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The value of one option. */
+typedef struct slot {
+	double value;
+	double *list; /* KDR_OPTION_REALS with `count` > 1 numbers; else NULL */
+	int64_t count;
+} slot;
+
 struct kdr_options {
 	kdr_allocator allocator;
 	const kdr_algo *algo;
 	int64_t count;
-	double value[];
+	slot slots[];
 };
 
 static int64_t table_length(const kdr_option_desc *table)
@@ -37,22 +44,26 @@ kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **
 	int64_t count = table_length(algo->info.options);
 	kdr_options *options = NULL;
 	kdr_status st =
-	        kdri_alloc(ctx, &options, (int64_t)sizeof *options + count * (int64_t)sizeof(double), 1);
+	        kdri_alloc(ctx, &options, (int64_t)sizeof *options + count * (int64_t)sizeof(slot), 1);
 	if (st != KDR_OK)
 		return st;
 	options->allocator = ctx->allocator;
 	options->algo = &algo->info;
 	options->count = count;
 	for (int64_t i = 0; i < count; i++)
-		options->value[i] = algo->info.options[i].initial;
+		options->slots[i] = (slot){ algo->info.options[i].initial, NULL, 1 };
 	*out = options;
 	return KDR_OK;
 }
 
 void kdr_options_free(kdr_options *options)
 {
-	if (options)
-		kdri_free_with(&options->allocator, options);
+	if (!options)
+		return;
+	kdr_allocator a = options->allocator;
+	for (int64_t i = 0; i < options->count; i++)
+		kdri_free_with(&a, options->slots[i].list);
+	kdri_free_with(&a, options);
 }
 
 const kdr_algo *kdr_options_algo(const kdr_options *options)
@@ -82,9 +93,8 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 	                 name, found ? "nearest" : "it has", list);
 }
 
-static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
+static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double value)
 {
-	const kdr_option_desc *d = &options->algo->options[i];
 	switch (d->type) {
 	case KDR_OPTION_BOOL:
 		if (value != 0 && value != 1)
@@ -103,6 +113,7 @@ static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, d
 	}
 	case KDR_OPTION_INT:
 	case KDR_OPTION_REAL:
+	case KDR_OPTION_REALS:
 		if (d->type == KDR_OPTION_INT && value != floor(value))
 			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not a whole number", d->name,
 			                 value);
@@ -114,14 +125,47 @@ static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, d
 			                 d->open_max ? ')' : ']');
 		break;
 	}
-	options->value[i] = value;
 	return KDR_OK;
+}
+
+static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, const double *values,
+                           int64_t count)
+{
+	kdr_status st = KDR_OK;
+	const kdr_option_desc *d = &options->algo->options[i];
+	slot *to = &options->slots[i];
+	double *list = NULL;
+	if (count < 1 || (count > 1 && d->type != KDR_OPTION_REALS))
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %lld numbers are not allowed: %s", d->name,
+		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
+	for (int64_t j = 0; j < count; j++)
+		KDR_TRY(check_value(ctx, d, values[j]));
+	if (count > 1) {
+		KDR_TRY(KDRI_NEW(ctx, &list, count));
+		memcpy(list, values, (size_t)count * sizeof *list);
+	}
+	const double first = values[0]; /* `values` may be the old list */
+	kdri_free_with(&options->allocator, to->list);
+	*to = (slot){ first, list, count };
+done:
+	return st;
+}
+
+static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
+{
+	return set_list(ctx, options, i, &value, 1);
+}
+
+kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
+                                   const double *values, int64_t count)
+{
+	int64_t i = find(options, name);
+	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
 }
 
 kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name, double value)
 {
-	int64_t i = find(options, name);
-	return i < 0 ? unknown_name(ctx, options, name) : set_index(ctx, options, i, value);
+	return kdr_options_set_numbers(ctx, options, name, &value, 1);
 }
 
 static int parse_bool(const char *text)
@@ -135,6 +179,35 @@ static int parse_bool(const char *text)
 			return 0;
 	}
 	return -1;
+}
+
+/* "12,15,10" */
+static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, const char *text)
+{
+	kdr_status st;
+	double *values = NULL;
+	int64_t count = 1, at = 0;
+	for (const char *c = text; *c; c++)
+		count += *c == ',';
+	KDR_TRY(KDRI_NEW(ctx, &values, count));
+	for (const char *next = text;; next++) {
+		char *end;
+		values[at++] = strtod(next, &end);
+		if (end == next || (*end != ',' && *end != '\0') || isnan(values[at - 1])) {
+			st = kdri_fail(ctx, KDR_ERR_OPTION,
+			               "option %s: '%s' is not a number, nor one for each task, separated by "
+			               "commas",
+			               options->algo->options[i].name, text);
+			goto done;
+		}
+		next = end;
+		if (*next == '\0')
+			break;
+	}
+	KDR_TRY(set_list(ctx, options, i, values, at));
+done:
+	kdri_free(ctx, values);
+	return st;
 }
 
 kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name, const char *value)
@@ -160,6 +233,8 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: %s", name, value,
 		                 list);
 	}
+	if (d->type == KDR_OPTION_REALS)
+		return set_reals(ctx, options, i, value);
 	char *end;
 	errno = 0;
 	double number = strtod(value, &end);
@@ -171,14 +246,49 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 double kdr_options_get(const kdr_options *options, const char *name)
 {
 	int64_t i = find(options, name);
-	return i < 0 ? NAN : options->value[i];
+	return i < 0 ? NAN : options->slots[i].value;
 }
 
+const double *kdr_options_numbers(const kdr_options *options, const char *name, int64_t *count)
+{
+	int64_t i = find(options, name);
+	const slot *s = i < 0 ? NULL : &options->slots[i];
+	*count = s ? s->count : 0;
+	return !s ? NULL : s->list ? s->list : &s->value;
+}
+
+kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks)
+{
+	for (int64_t i = 0; i < options->count; i++) {
+		int64_t count = options->slots[i].count;
+		const char *name = options->algo->options[i].name;
+		if (count > 1 && ntasks == 1)
+			return kdri_fail(ctx, KDR_ERR_OPTION,
+			                 "option %s has %lld numbers, but there is 1 task: give one", name,
+			                 (long long)count);
+		if (count > 1 && count != ntasks)
+			return kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "option %s has %lld numbers, but there are %lld tasks: give one, or %lld",
+			        name, (long long)count, (long long)ntasks, (long long)ntasks);
+	}
+	return KDR_OK;
+}
+
+/* A list is read by kdri_opt_reals alone: which of its numbers is meant? */
 double kdri_opt_real(const kdr_options *options, const char *name)
 {
 	int64_t i = find(options, name);
-	assert(i >= 0);
-	return i < 0 ? 0 : options->value[i];
+	assert(i >= 0 && options->algo->options[i].type != KDR_OPTION_REALS);
+	return i < 0 ? 0 : options->slots[i].value;
+}
+
+double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task)
+{
+	int64_t count;
+	const double *values = kdr_options_numbers(options, name, &count);
+	assert(values && task >= 0 && (count == 1 || task < count));
+	return !values ? 0 : values[count == 1 ? 0 : task];
 }
 
 int64_t kdri_opt_int(const kdr_options *options, const char *name)

@@ -308,7 +308,16 @@ bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute
 	return numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
 }
 
-bool kdri_h5_real(const kdri_h5 *h5, const char *name, const char *attribute, double *out)
+bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out)
 {
-	return numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, 1, out);
+	return numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, count, out);
+}
+
+int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute)
+{
+	hid_t id = open_attribute(h5, name, attribute);
+	int64_t count = id < 0 ? -1 : attribute_count(id);
+	if (id >= 0)
+		H5Aclose(id);
+	return count;
 }

@@ -48,7 +48,9 @@ bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, ch
 /* Exactly `count` numbers; false if there are none or not so many. */
 bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count,
                       int64_t *out);
-bool kdri_h5_real(const kdri_h5 *h5, const char *name, const char *attribute, double *out);
+bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out);
+/* How many values an attribute has; -1 if there is none. */
+int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute);
 
 /* --- h5_read.c: datasets ------------------------------------------------------------------------------ */
 
@@ -107,8 +109,8 @@ kdr_status kdri_h5_set_text(kdr_context *ctx, const kdri_h5 *h5, const char *nam
                             const char *text);
 kdr_status kdri_h5_set_integers(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
                                 const int64_t *values, int64_t count);
-kdr_status kdri_h5_set_real(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
-                            double value);
+kdr_status kdri_h5_set_reals(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                             const double *values, int64_t count);
 /* A matrix as kdri_h5_read_matrix reads it: a dataset, or a group in AnnData's CSR layout. */
 kdr_status kdri_h5_write_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *data);
 

@@ -95,10 +95,10 @@ kdr_status kdri_h5_set_integers(kdr_context *ctx, const kdri_h5 *h5, const char 
 	return set_attribute(ctx, h5, name, attribute, H5T_NATIVE_INT64, count == 1 ? 0 : 1, &count, values);
 }
 
-kdr_status kdri_h5_set_real(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
-                            double value)
+kdr_status kdri_h5_set_reals(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                             const double *values, int64_t count)
 {
-	return set_attribute(ctx, h5, name, attribute, H5T_NATIVE_DOUBLE, 0, NULL, &value);
+	return set_attribute(ctx, h5, name, attribute, H5T_NATIVE_DOUBLE, count == 1 ? 0 : 1, &count, values);
 }
 
 static kdr_status write_csr(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *d)

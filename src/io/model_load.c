@@ -60,6 +60,22 @@ done:
 	return st;
 }
 
+/* An option with several numbers, one for each task. */
+static kdr_status load_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdr_options *options)
+{
+	kdr_status st;
+	int64_t count = kdri_h5_count(h5, "options", name);
+	double *values = NULL;
+	if (count > KDRI_MODEL_TASKS_MOST)
+		return damaged(ctx, h5, "an option has more numbers than there can be tasks");
+	KDR_TRY(KDRI_NEW(ctx, &values, count));
+	if (kdri_h5_reals(h5, "options", name, count, values))
+		KDR_TRY(kdr_options_set_numbers(ctx, options, name, values, count));
+done:
+	kdri_free(ctx, values);
+	return st;
+}
+
 static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 {
 	kdr_status st;
@@ -72,7 +88,9 @@ static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m
 		if (d->type == KDR_OPTION_CHOICE) {
 			if (kdri_h5_text(h5, "options", d->name, text, sizeof text))
 				KDR_TRY(kdr_options_set(ctx, m->options, d->name, text));
-		} else if (kdri_h5_real(h5, "options", d->name, &value) && value != d->initial) {
+		} else if (d->type == KDR_OPTION_REALS && kdri_h5_count(h5, "options", d->name) > 1) {
+			KDR_TRY(load_numbers(ctx, h5, d->name, m->options));
+		} else if (kdri_h5_reals(h5, "options", d->name, 1, &value) && value != d->initial) {
 			/* A default may lie outside its own bounds where it means "automatic". */
 			KDR_TRY(kdr_options_set_number(ctx, m->options, d->name, value));
 		}
@@ -254,6 +272,7 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	KDR_TRY(load_root(ctx, &h5, m));
 	KDR_TRY(load_options(ctx, &h5, m));
 	KDR_TRY(load_tasks(ctx, &h5, m));
+	KDR_TRY(kdri_options_fit_tasks(ctx, m->options, m->ntasks));
 	KDR_TRY(load_arrays(ctx, &h5, m));
 	KDR_TRY(load_prep(ctx, &h5, m));
 	*out = m;

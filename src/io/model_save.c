@@ -37,12 +37,14 @@ static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_al
 	kdr_status st;
 	KDR_TRY(kdri_h5_make_group(ctx, h5, "options"));
 	for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
-		double value = options ? kdr_options_get(options, d->name) : d->initial;
-		const int64_t integer = d->type == KDR_OPTION_REAL ? 0 : (int64_t)value;
+		int64_t count = 1;
+		const double *values = options ? kdr_options_numbers(options, d->name, &count) : &d->initial;
+		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
+		const int64_t integer = real ? 0 : (int64_t)values[0];
 		if (d->type == KDR_OPTION_CHOICE)
 			KDR_TRY(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
-		else if (d->type == KDR_OPTION_REAL)
-			KDR_TRY(kdri_h5_set_real(ctx, h5, "options", d->name, value));
+		else if (real)
+			KDR_TRY(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
 		else
 			KDR_TRY(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
 	}

@@ -316,7 +316,7 @@ static bool is_default(const kdr_option_desc *d, const json_t *value)
 		       strcmp(d->choices[(int)d->initial], json_string_value(value)) == 0;
 	if (json_is_boolean(value))
 		return json_is_true(value) == (d->initial != 0);
-	return json_number_value(value) == d->initial;
+	return !json_is_array(value) && json_number_value(value) == d->initial;
 }
 
 static void default_text(kdri_html *h, const kdr_option_desc *d)

@@ -1,5 +1,7 @@
 """mtcfir and --features-from, as a user runs them."""
+import json
 import os
+import struct
 import unittest
 
 from harness import CliTest
@@ -33,6 +35,67 @@ class Mtcfir(CliTest):
             wanted = self.read(f"{final}/task2.labels").split()
             same = sum(a == b for a, b in zip(done.stdout.split(), wanted))
             self.assertGreaterEqual(same, 0.95 * len(wanted))
+
+    def test_neighbours_of_each_task(self):
+        args = ["-m", "mtcfir", "-k", 3, "--scale", "minmax", "--report", "--save-model", "m.h5", "--arrays", "arrays"]
+        self.run_kindred("cluster", *args, "--set", "neighbors=12,0.25,10.5", "-o", "out", *self.files)
+        self.assertEqual(self.result()["options"]["neighbors"], [12, 0.25, 10.5])
+        self.assertIn("class=set>12, 0.25, 10.5<", self.read("out/report.html"))
+        with open(self.path("arrays/neighbors.npy"), "rb") as f:
+            self.assertEqual(struct.unpack("<3q", f.read()[-24:]), (12, 5, 11))
+        self.run_kindred("predict", "--model", "m.h5", "--task", "task1", self.files[0])
+        self.assertIn("or one for each task, separated by commas", self.run_kindred("methods", "mtcfir").stdout)
+        described = json.loads(self.run_kindred("methods", "mtcfir", "--json").stdout)
+        option, = [o for o in described["options"] if o["name"] == "neighbors"]
+        self.assertEqual((option["type"], option["default"], option["min"]), ("reals", 0.3, 0))
+        self.fails("cluster", *args[:4], "--set", "neighbors=12,15", *self.files, code=2,
+                   says="option neighbors has 2 numbers, but there are 3 tasks: give one, or 3")
+        self.fails("cluster", *args[:4], "--set", "neighbors=12,,15", *self.files, code=2, says="12,,15")
+        self.fails("cluster", *args[:4], "--set", "neighbors=12,0,15", *self.files, code=2, says="0 is outside (0")
+
+    def test_neighbours_of_each_task_in_bench(self):
+        rows = [{"name": name, "method": "mtcfir", "set": {"n_init": 1, "neighbors": value}}
+                for name, value in (("list", [12, 15, 10]), ("text", "12,15,10"))]
+        rows.append({"method": "mtcfir", "set": {"n_init": 1}, "grid": {"neighbors": [[12, 15, 10], 0.3]}})
+        table = {"title": "one", "data": self.files, "k": 3, "repeats": 1, "rows": rows}
+        self.write("plan.json", json.dumps({"title": "t", "tables": [table]}))
+        self.run_kindred("bench", "--plan", "plan.json", "-o", "out")
+        lines = json.loads(self.read("out/bench.json"))["tables"][0]["rows"]
+        self.assertEqual([r["setting"] for r in lines], ["", "", "neighbors = 12,15,10", "neighbors = 0.3"])
+        self.assertEqual(lines[0]["scores"], lines[1]["scores"])
+        self.assertEqual(lines[0]["scores"], lines[2]["scores"])
+        done = self.run_kindred("bench", "--methods", "mtcfir", "--set", "neighbors=12,15,10", "--set", "n_init=1", "-k",
+                                3, "--repeats", 1, "-o", "set", *self.files)
+        self.assertIn("mtcfir", done.stdout)
+        self.assertEqual(json.loads(self.read("set/bench.json"))["tables"][0]["rows"][0]["scores"], lines[0]["scores"])
+        for value, says in (([12, "x"], "must be numbers"), ({"a": 1}, "must be a number")):
+            rows[0]["set"]["neighbors"] = value
+            self.write("plan.json", json.dumps({"title": "t", "tables": [table]}))
+            self.fails("bench", "--plan", "plan.json", code=3, says=says)
+
+    def test_predict_learns_layers_that_the_model_lacks(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is not installed")
+        self.run_kindred("cluster", "-m", "mtcfir", "-k", 3, "--scale", "minmax", "-o", "out", "--save-model", "m.h5",
+                         *self.files)
+        self.assertEqual(self.result()["method_fields"]["layers_kept"], 3)
+        predict = ["predict", "--model", "m.h5", "--task", "task3", self.files[2]]
+        wanted = self.run_kindred(*predict).stdout
+        with h5py.File(self.path("m.h5"), "a") as f:
+            self.assertEqual(f["arrays/layers"].shape, (3, 6, 6))
+            del f["arrays/layers"], f["arrays/layer_bias"]
+        self.assertEqual(self.run_kindred(*predict).stdout, wanted)
+
+    def test_snmf_predicts(self):
+        for setting in ("similarity=cosine", "similarity=gauss", "final=ncut"):
+            self.run_kindred("cluster", "-m", "snmf", "--set", setting, "-k", 3, "--scale", "standard", "-o", "out",
+                             "--force", "--save-model", "m.h5", *self.files)
+            done = self.run_kindred("predict", "--model", "m.h5", "--task", "task2", self.files[1])
+            wanted = self.read("out/task2.labels").split()
+            same = sum(a == b for a, b in zip(done.stdout.split(), wanted))
+            self.assertGreaterEqual(same, 0.95 * len(wanted), setting)
 
     def test_bad_input_is_one_line(self):
         base = ["cluster", "-m", "mtcfir", "-k", 2]

@@ -341,14 +341,35 @@ static kdr_status fit_bregman_kl(kdr_context *ctx)
 	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
 }
 
+/* Saves a model of two tasks, loads it, and labels x as samples of the second. */
+static kdr_status predict_saved(kdr_context *ctx, const kdr_result *result, const kdr_options *options,
+                                const kdr_mat *x)
+{
+	static const char *const names[] = { "a", "b" };
+	kdr_model_info info = { .task_names = names, .nfeatures = kdr_mat_cols(x), .options = options };
+	kdr_model *model = NULL;
+	kdr_data *data = NULL;
+	int64_t labels[N];
+	kdr_status st = kdr_model_save(ctx, file("model.h5"), result, &info, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("model.h5"), &model);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "new", x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, 1, data, labels);
+	kdr_data_free(data);
+	kdr_model_free(model);
+	return st;
+}
+
 /* mtcfir with a model and its predictions. `wide`: 2 x 6 samples of 20 features, fewer samples than features. */
 static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *final, const char *precision,
                              bool wide)
 {
-	static const char *const names[] = { "a", "b" };
 	const char *const settings[][2] = { { "variant", variant },     { "final", final },
 		                            { "precision", precision }, { "n_init", "2" },
-		                            { "layers", "2" },          { "max_iter", "2" } };
+		                            { "layers", "2" },          { "max_iter", "2" },
+		                            { "neighbors", "2,3" } };
 	kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
@@ -356,25 +377,13 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
-	kdr_model *model = NULL;
-	kdr_data *data = NULL;
-	int64_t labels[N];
 	kdr_status st = kdr_options_new(ctx, "mtcfir", &options);
-	for (int i = 0; i < 6 && st == KDR_OK; i++)
+	for (int i = 0; i < 7 && st == KDR_OK; i++)
 		st = kdr_options_set(ctx, options, settings[i][0], settings[i][1]);
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
-	kdr_model_info info = { .task_names = names, .nfeatures = wide ? 20 : D, .options = options };
 	if (st == KDR_OK)
-		st = kdr_model_save(ctx, file("mtcfir.h5"), result, &info, true);
-	if (st == KDR_OK)
-		st = kdr_model_load(ctx, file("mtcfir.h5"), &model);
-	if (st == KDR_OK)
-		st = kdr_data_new(ctx, "new", wide ? &dense : &sparse, NULL, &data);
-	if (st == KDR_OK)
-		st = kdr_predict(ctx, model, 1, data, labels);
-	kdr_data_free(data);
-	kdr_model_free(model);
+		st = predict_saved(ctx, result, options, wide ? &dense : &sparse);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
@@ -400,7 +409,7 @@ static kdr_status fit_mtcfir_alone(kdr_context *ctx)
 	return fit_mtcfir(ctx, "nI", "ncut", "single", false);
 }
 
-/* snmf, and features by msda. */
+/* snmf with a model, and features by msda. */
 static kdr_status fit_by(kdr_context *ctx, const char *method, const char *precision)
 {
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
@@ -415,8 +424,12 @@ static kdr_status fit_by(kdr_context *ctx, const char *method, const char *preci
 		st = kdr_options_set(ctx, options, "n_init", "2");
 	if (st == KDR_OK && strcmp(method, "snmf") == 0)
 		st = kdr_options_set(ctx, options, "max_iter", "3");
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = kdr_options_set(ctx, options, "similarity", "gauss");
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, method, &problem, options, &result);
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = predict_saved(ctx, result, options, &tasks[strcmp(precision, "single") == 0].x);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;

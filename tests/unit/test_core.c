@@ -60,6 +60,43 @@ static void options__bad_values__are_refused_and_leave_the_old(void **state)
 	kdr_context_free(ctx);
 }
 
+static void options__one_number_or_several__kept_in_full(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_options *o = NULL;
+	int64_t count;
+	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
+	assert_true(kdr_options_numbers(o, "neighbors", &count)[0] == 0.3 && count == 1);
+	assert_true(kdri_opt_reals(o, "neighbors", 7) == 0.3);
+	assert_ok(ctx, kdr_options_set(ctx, o, "neighbors", "12,0.25,1e3"));
+	const double *v = kdr_options_numbers(o, "neighbors", &count);
+	assert_true(count == 3 && v[0] == 12 && v[1] == 0.25 && v[2] == 1000);
+	assert_true(kdr_options_get(o, "neighbors") == 12 && kdri_opt_reals(o, "neighbors", 2) == 1000);
+	static const char *const bad[] = { "",    ",",      "12,",  ",12",  "12,,3",  "12;3",  "12,x",
+		                           "nan", "12,nan", "12,0", "-1,2", "12,2e9", "12, 3 " };
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_int_equal(kdr_options_set(ctx, o, "neighbors", bad[i]), KDR_ERR_OPTION);
+		assert_non_null(strstr(kdr_context_error(ctx), "neighbors"));
+	}
+	assert_ptr_equal(kdr_options_numbers(o, "neighbors", &count), v);
+	assert_ok(ctx, kdr_options_set_numbers(ctx, o, "neighbors", v + 1, 2)); /* a part of itself */
+	v = kdr_options_numbers(o, "neighbors", &count);
+	assert_true(count == 2 && v[0] == 0.25 && v[1] == 1000);
+	assert_int_equal(kdr_options_set_numbers(ctx, o, "neighbors", v, 0), KDR_ERR_OPTION);
+	assert_ok(ctx, kdr_options_set_number(ctx, o, "neighbors", 5));
+	assert_true(kdr_options_numbers(o, "neighbors", &count)[0] == 5 && count == 1);
+	/* Other options take one. */
+	assert_int_equal(kdr_options_set(ctx, o, "noise", "0.5,0.6"), KDR_ERR_OPTION);
+	assert_int_equal(kdr_options_set_numbers(ctx, o, "noise", (double[]){ 0.5, 0.6 }, 2), KDR_ERR_OPTION);
+	assert_non_null(strstr(kdr_context_error(ctx), "2 numbers are not allowed"));
+	assert_true(kdr_options_numbers(o, "noise", &count)[0] == 0.5 && count == 1);
+	assert_null(kdr_options_numbers(o, "nothing", &count));
+	assert_int_equal(count, 0);
+	kdr_options_free(o);
+	kdr_context_free(ctx);
+}
+
 static void suggest__slips__are_found_and_strangers_left_out(void **state)
 {
 	(void)state;
@@ -151,6 +188,7 @@ int main(void)
 		cmocka_unit_test(alloc__sizes_that_overflow__fail_without_allocating),
 		cmocka_unit_test(options__wrong_name__names_the_nearest),
 		cmocka_unit_test(options__bad_values__are_refused_and_leave_the_old),
+		cmocka_unit_test(options__one_number_or_several__kept_in_full),
 		cmocka_unit_test(suggest__slips__are_found_and_strangers_left_out),
 		cmocka_unit_test(error__control_characters__stay_on_one_line),
 		cmocka_unit_test(fit__bad_problems__are_refused_with_a_reason),

@@ -1,8 +1,7 @@
 /* Model files: saved, loaded, applied, and damaged on purpose. */
 #include "tests/unit/bytes.h"
+#include "tests/unit/damage.h"
 #include "tests/unit/failing.h"
-
-#include <hdf5.h>
 
 enum { N = 60, D = 4, K = 3 };
 
@@ -166,46 +165,6 @@ static void predict__no_preprocessing__columns_must_agree(void **state)
 }
 
 /* --- damage -------------------------------------------------------------------------------------------- */
-
-static void set_text(const char *path, const char *attribute, const char *text)
-{
-	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
-	H5Tset_size(type, H5T_VARIABLE);
-	hid_t space = H5Screate(H5S_SCALAR);
-	H5Adelete(file, attribute);
-	hid_t id = H5Acreate2(file, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT);
-	assert_true(H5Awrite(id, type, &text) >= 0);
-	H5Aclose(id);
-	H5Sclose(space);
-	H5Tclose(type);
-	H5Fclose(file);
-}
-
-static void removed(const char *path, const char *link)
-{
-	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-	assert_true(H5Ldelete(file, link, H5P_DEFAULT) >= 0);
-	H5Fclose(file);
-}
-
-/* Replaces a dataset by one of another shape. */
-static void reshaped(const char *path, const char *name, int ndim, const hsize_t *shape, double value)
-{
-	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(ndim, shape, NULL);
-	hsize_t count = 1;
-	for (int i = 0; i < ndim; i++)
-		count *= shape[i];
-	double *x = malloc((count + 1) * sizeof *x);
-	for (hsize_t i = 0; i < count; i++)
-		x[i] = value;
-	H5Ldelete(file, name, H5P_DEFAULT);
-	hid_t id = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-	assert_true(H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
-	free(x);
-	H5Dclose(id);
-	H5Sclose(space);
-	H5Fclose(file);
-}
 
 static void load__damaged_files__clear_errors(void **state)
 {

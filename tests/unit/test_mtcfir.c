@@ -498,6 +498,45 @@ static void fit__more_neighbours_than_samples__capped_with_a_warning(void **stat
 	kdr_context_free(ctx);
 }
 
+static void fit__neighbours_of_each_task__as_given(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	three *p = malloc(sizeof *p);
+	three_new(p);
+	/* A number, a share of 18 / 3, and more than there are. */
+	kdr_result *r = fit(ctx, p, "neighbors", "5,0.5,40");
+	const int64_t *l = kdr_result_array(r, "neighbors", -1).data;
+	assert_true(l[0] == 5 && l[1] == 3 && l[2] == sizes[2] - 2);
+	assert_int_equal(kdr_result_warning_count(r), 1);
+	/* The same for all: as one number for all. */
+	kdr_result *a = fit(ctx, p, "neighbors", "4,4,4"), *b = fit(ctx, p, "neighbors", "4");
+	for (int64_t t = 0; t < TASKS; t++) {
+		int64_t n;
+		assert_memory_equal(kdr_result_labels(a, t, &n), kdr_result_labels(b, t, &n),
+		                    (size_t)sizes[t] * sizeof(int64_t));
+	}
+	kdr_result_free(r);
+	kdr_result_free(a);
+	kdr_result_free(b);
+	kdr_problem problem = { .tasks = p->tasks, .ntasks = TASKS };
+	kdr_options *o = NULL;
+	r = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
+	assert_ok(ctx, kdr_options_set(ctx, o, "neighbors", "4,5"));
+	assert_int_equal(kdr_fit(ctx, "mtcfir", &problem, o, &r), KDR_ERR_OPTION);
+	assert_string_equal(kdr_context_error(ctx),
+	                    "option neighbors has 2 numbers, but there are 3 tasks: give one, or 3");
+	problem.ntasks = 1;
+	assert_int_equal(kdr_fit(ctx, "mtcfir", &problem, o, &r), KDR_ERR_OPTION);
+	assert_string_equal(kdr_context_error(ctx),
+	                    "option neighbors has 2 numbers, but there is 1 task: give one");
+	assert_null(r);
+	kdr_options_free(o);
+	free(p);
+	kdr_context_free(ctx);
+}
+
 static void fit__identical_or_zero_samples__finite(void **state)
 {
 	(void)state;
@@ -569,6 +608,7 @@ int main(void)
 		cmocka_unit_test(fit__own_start__clear_clusters_are_found_by_every_form),
 		cmocka_unit_test(fit__bad_input__one_clear_line),
 		cmocka_unit_test(fit__more_neighbours_than_samples__capped_with_a_warning),
+		cmocka_unit_test(fit__neighbours_of_each_task__as_given),
 		cmocka_unit_test(fit__identical_or_zero_samples__finite),
 		cmocka_unit_test(predict__training_samples__mostly_their_own_labels),
 	};

@@ -292,6 +292,12 @@ static void render__every_registered_method__tells_title_options_and_references(
 			assert_shows(ctx, html, algo->title);
 			assert_shows(ctx, html, d->help);
 			assert_non_null(strstr(html, "class=set>-77<"));
+			test_free(html);
+			html = NULL;
+			snprintf(json, sizeof json, "{\"method\":\"%s\",\"options\":{\"%s\":[0,4.5]}}",
+			         algo->id, d->name);
+			assert_ok(ctx, render(ctx, json, &html));
+			assert_non_null(strstr(html, "class=set>0, 4.5<"));
 			for (const char *const *p = algo->references; p && *p; p++)
 				assert_shows(ctx, html, *p);
 			test_free(html);

@@ -187,9 +187,28 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 
 /* --- the layers --------------------------------------------------------------------------------------- */
 
-static bool by_features(const kdri_msda *w, kdri_side side)
+static bool by_features(const kdri_msda_options *o, int64_t train, int64_t d)
 {
-	return side == KDRI_SIDE_FEATURES || (side == KDRI_SIDE_SMALLER && w->d <= w->n);
+	return o->side == KDRI_SIDE_FEATURES || (o->side == KDRI_SIDE_SMALLER && d <= train);
+}
+
+int64_t kdri_msda_side(const kdri_msda_options *o, int64_t train, int64_t d)
+{
+	return by_features(o, train, d) ? d : train;
+}
+
+void kdri_msda_keep(const kdri_msda *w, const double *map, int64_t side)
+{
+	if (!w->map)
+		return;
+	memcpy(w->map, map, (size_t)(side * side) * sizeof *map);
+	memcpy(w->bias, w->offset, (size_t)w->d * sizeof *w->bias);
+}
+
+void kdri_msda_recall(const kdri_msda *w, double *map, int64_t side)
+{
+	memcpy(map, w->map, (size_t)(side * side) * sizeof *map);
+	memcpy(w->offset, w->bias, (size_t)w->d * sizeof *w->bias);
 }
 
 kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
@@ -208,7 +227,7 @@ kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
 {
 	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->single ? 4 : 8;
-	double side = o->side == KDRI_SIDE_FEATURES ? d : o->side == KDRI_SIDE_SAMPLES ? n : KDRI_MIN(n, d);
+	double side = (double)kdri_msda_side(o, kdr_mat_rows(x), kdr_mat_cols(x));
 	return o->layers == 0 && x->kind == KDR_MAT_CSR ? 0
 	                                                : size * n * d + (o->layers ? 8 * side * side : 0);
 }
@@ -276,7 +295,13 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 		double saturated = find_statistics(&w);
 		if (layer > 1)
 			info->saturated = fmax(info->saturated, saturated);
-		KDR_TRY(by_features(&w, o->side) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
+		if (o->kept) {
+			int64_t side = kdri_msda_side(o, w.n, w.d);
+			w.map = o->kept->map + (layer - 1) * side * side;
+			w.bias = o->kept->bias + (layer - 1) * w.d;
+			w.known = o->kept->known;
+		}
+		KDR_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
 		w.sparse = false;
 		info->layers = layer;
 		if (layer == o->layers)

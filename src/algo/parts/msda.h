@@ -10,12 +10,20 @@
 /* Which of two equal ways a layer is computed: by a matrix of features x features or of samples x samples. */
 typedef enum kdri_side { KDRI_SIDE_SMALLER, KDRI_SIDE_FEATURES, KDRI_SIDE_SAMPLES } kdri_side;
 
+/* Layers as they were learnt, to be used again. A map is side x side numbers: W' of (E5) with one side a feature,
+ * R of (E8) with one side a training row; a bias is d numbers: b of (E6), c of (E9). */
+typedef struct kdri_layers {
+	double *map, *bias; /* layers x side x side, layers x d */
+	bool known;         /* they are there, and nothing is learnt; else they are to be filled */
+} kdri_layers;
+
 typedef struct kdri_msda_options {
 	int64_t layers;
 	double noise; /* probability that a feature is set to zero, in (0, 1) */
 	double ridge; /* added to the diagonal, >= 0 */
 	bool single;  /* layers in single precision */
 	kdri_side side;
+	const kdri_layers *kept; /* NULL: layers are learnt and forgotten */
 } kdri_msda_options;
 
 /* What came of it. */
@@ -38,6 +46,9 @@ kdri_layer_fn kdri_msda_add_gram;
 
 /* Warns where most of what was learnt is saturated. */
 kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result);
+
+/* What one side of a layer's matrix counts: all `d` features, or the `train` rows where those are fewer. */
+int64_t kdri_msda_side(const kdri_msda_options *options, int64_t train, int64_t d);
 
 /* Bytes that run needs at its peak, beside what `use` keeps. */
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *options);

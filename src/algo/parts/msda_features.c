@@ -135,17 +135,32 @@ done:
 	return st;
 }
 
+/* (E4)-(E6): W' in the block, and b. */
+static kdr_status learn(kdri_msda *w, const kdri_block *q)
+{
+	kdr_status st;
+	int64_t d = w->d;
+	KDR_TRY(fill_q(w, q));
+	KDR_TRY(kdri_cholesky(w->ctx, d, q->data, d));
+	KDR_TRY(kdri_cholesky_inverse(w->ctx, d, q->data, d));
+	w->flops += (double)d * (double)d * (double)d;
+	fill_weights(w, q->data);
+done:
+	return st;
+}
+
 kdr_status kdri_msda_by_features(kdri_msda *w)
 {
 	kdr_status st;
 	kdri_block q = { 0 };
 	int64_t d = w->d;
 	KDR_TRY(kdri_block_new(w->ctx, d, d, false, &q));
-	KDR_TRY(fill_q(w, &q));
-	KDR_TRY(kdri_cholesky(w->ctx, d, q.data, d));
-	KDR_TRY(kdri_cholesky_inverse(w->ctx, d, q.data, d));
-	w->flops += (double)d * (double)d * (double)d;
-	fill_weights(w, q.data);
+	if (w->known) {
+		kdri_msda_recall(w, q.data, d);
+	} else {
+		KDR_TRY(learn(w, &q));
+		kdri_msda_keep(w, q.data, d);
+	}
 	if (w->sparse) {
 		KDR_TRY(apply_sparse(w, q.data));
 	} else {

@@ -35,23 +35,35 @@ typedef struct dual {
 
 /* --- the sparse first layer --------------------------------------------------------------------------- */
 
-/* (E8), g of (E9) and E of (E11), from X Delta^-1 X' and a = X Delta^-1 xbar. */
-static kdr_status fill_sparse(kdri_msda *w, dual *s)
+/* G of (E8), from X Delta^-1 X' and a = X Delta^-1 xbar in s->g. */
+static kdr_status fill_sparse_gram(kdri_msda *w, dual *s, const double *inverse)
 {
 	kdr_status st;
-	double *inverse = NULL, q2 = w->q * w->q, *g = s->r.data;
+	double q2 = w->q * w->q, *g = s->r.data;
 	int64_t n = w->n;
 	kdr_csr rows = w->x->as.csr;
 	rows.rows = n;
-	KDR_TRY(KDRI_NEW(w->ctx, &inverse, w->d));
-	for (int64_t j = 0; j < w->d; j++)
-		inverse[j] = 1 / w->delta[j];
 	KDR_TRY(kdri_sparse_gram(w->ctx, &rows, &w->xt.view.as.csr, inverse, &s->r));
-	KDR_TRY(kdri_mat_mul(w->ctx, w->x, s->ratio, 1, 1, s->g, 1));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t k = 0; k <= i; k++)
 			g[i * n + k] = q2 * (g[i * n + k] - s->g[i] - s->g[k] + s->mean_ratio);
+done:
+	return st;
+}
+
+/* (E8), g of (E9) and E of (E11); of a layer that is known, E alone. */
+static kdr_status fill_sparse(kdri_msda *w, dual *s)
+{
+	kdr_status st;
+	double *inverse = NULL;
+	int64_t n = w->n;
+	KDR_TRY(KDRI_NEW(w->ctx, &inverse, w->d));
+	for (int64_t j = 0; j < w->d; j++)
+		inverse[j] = 1 / w->delta[j];
+	KDR_TRY(kdri_mat_mul(w->ctx, w->x, s->ratio, 1, 1, s->g, 1));
+	if (!w->known)
+		KDR_TRY(fill_sparse_gram(w, s, inverse));
 	if (w->m > n) {
 		kdr_mat others = kdri_rows(w->x, n, w->m);
 		KDR_TRY(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, &s->e));
@@ -127,7 +139,7 @@ done:
 
 /* --- dense layers ------------------------------------------------------------------------------------- */
 
-/* (E8), g and E, a block of columns at a time. */
+/* (E8), g and E, a block of columns at a time; of a layer that is known, E alone. */
 static kdr_status fill_dense(kdri_msda *w, dual *s)
 {
 	kdr_status st;
@@ -139,15 +151,17 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 		kdri_block in = kdri_block_part(&w->room[0], 0, 0, n, cols);
 		kdri_block other = kdri_block_part(&w->room[0], n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
-		KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
-		KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
-		kdri_axpy(1, s->u, s->g, n);
+		if (!w->known) {
+			KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
+			KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
+			kdri_axpy(1, s->u, s->g, n);
+		}
 		if (w->m > n) {
 			kdri_msda_centre(w, n, j, w->q, s->root, &other);
 			KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->q, &other, &in, j > 0, &s->e));
 		}
 	}
-	w->flops += (double)n * (double)n * (double)w->d;
+	w->flops += w->known ? 0 : (double)n * (double)n * (double)w->d;
 done:
 	return st;
 }
@@ -249,12 +263,27 @@ done:
 	return st;
 }
 
+/* R from G (E8), and c. */
+static kdr_status learn(kdri_msda *w, dual *s)
+{
+	kdr_status st;
+	int64_t n = w->n;
+	double *r = s->r.data;
+	for (int64_t i = 0; i < n; i++)
+		r[i * n + i] += 1;
+	KDR_TRY(kdri_cholesky(w->ctx, n, r, n));
+	KDR_TRY(kdri_cholesky_inverse(w->ctx, n, r, n));
+	w->flops += (double)n * (double)n * (double)n;
+	KDR_TRY(fill_offset(w, s));
+done:
+	return st;
+}
+
 kdr_status kdri_msda_by_samples(kdri_msda *w)
 {
 	kdr_status st;
 	dual s = { 0 };
 	int64_t n = w->n;
-	double *r;
 	KDR_TRY(kdri_block_new(w->ctx, n, n, false, &s.r));
 	KDR_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.single && !w->sparse, &s.e));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
@@ -269,13 +298,12 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 		s.mean_ratio += w->mean[j] * s.ratio[j];
 	}
 	KDR_TRY(w->sparse ? fill_sparse(w, &s) : fill_dense(w, &s));
-	r = s.r.data;
-	for (int64_t i = 0; i < n; i++)
-		r[i * n + i] += 1;
-	KDR_TRY(kdri_cholesky(w->ctx, n, r, n));
-	KDR_TRY(kdri_cholesky_inverse(w->ctx, n, r, n)); /* (E8) */
-	w->flops += (double)n * (double)n * (double)n;
-	KDR_TRY(fill_offset(w, &s));
+	if (w->known) {
+		kdri_msda_recall(w, s.r.data, n);
+	} else {
+		KDR_TRY(learn(w, &s));
+		kdri_msda_keep(w, s.r.data, n);
+	}
 	if (w->h.single && !w->sparse)
 		kdri_block_narrow(&s.r);
 	if (w->m > n)

@@ -17,6 +17,8 @@ typedef struct kdri_msda {
 	double *mean, *square, *delta, *offset; /* d: xbar, s, Delta, and what tanh is shifted by */
 	double *sums;                           /* scratch of the column sums */
 	kdri_block room[2];                     /* scratch of the dense layers, in the precision of h */
+	double *map, *bias;                     /* where this layer is kept, or NULL */
+	bool known;                             /* it is kept there: it need not be learnt */
 	double flops;
 } kdri_msda;
 
@@ -26,6 +28,10 @@ kdr_status kdri_msda_room(kdri_msda *w, int index, int64_t rows, int64_t cols);
 /* Reads the input in w->x or w->h and leaves the output in w->h; statistics are there already. */
 kdr_status kdri_msda_by_features(kdri_msda *w);
 kdr_status kdri_msda_by_samples(kdri_msda *w);
+
+/* Copies a layer just learnt, `map` and w->offset, to where it is kept, if anywhere; and back. */
+void kdri_msda_keep(const kdri_msda *w, const double *map, int64_t side);
+void kdri_msda_recall(const kdri_msda *w, double *map, int64_t side);
 
 /* to = (h - mean) * scale for rows row.., columns col.. of h; scale NULL: ones. */
 void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
