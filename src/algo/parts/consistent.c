@@ -44,12 +44,13 @@ kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *ou
 	enum { MOST = 1000 };
 	kdr_status st;
 	double *gaps = NULL;
-	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = 0;
-	KDR_TRY(KDRI_NEW(ctx, &gaps, m * (m - 1) / 2));
+	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2;
+	KDR_TRY(KDRI_NEW(ctx, &gaps, count));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (m > 128)
 	for (int64_t a = 0; a < m; a++)
 		for (int64_t b = 0; b < a; b++) {
 			int64_t i = a * n / m, j = b * n / m;
-			gaps[count++] =
+			gaps[a * (a - 1) / 2 + b] =
 			        KDRI_MAX(0.0, kdri_block_get(gram, i, i) + kdri_block_get(gram, j, j) -
 			                              2 * kdri_block_get(gram, i, j));
 		}

@@ -80,33 +80,43 @@ static void guess_bounds(const double *v, int64_t n, int64_t k, double *low, dou
 	*high = last >= SAMPLE ? INFINITY : sample[last];
 }
 
-double kdri_nth(double *v, int64_t n, int64_t k)
+/* Cuts v down to fewer entries that hold the values at places first .. last of v. Returns how many; *before is how
+ * many of those left out come before them. */
+static int64_t narrow(double *v, int64_t n, int64_t first, int64_t last, int64_t *before)
 {
 	enum { FEW = 96 };
+	*before = 0;
 	while (n > FEW) {
 		double low, high;
 		int64_t below, upto, kept = 0;
-		guess_bounds(v, n, k, &low, &high);
+		guess_bounds(v, n, last - *before, &low, &high);
 		count_entries(v, n, low, high, &below, &upto);
-		if (k < below || k >= upto || upto - below > n / 2)
+		if (first - *before < below || last - *before >= upto || upto - below > n / 2)
 			break;
 		for (int64_t i = 0; i < n; i++) {
 			double x = v[i];
 			v[kept] = x;
 			kept += (x >= low) & (x <= high);
 		}
-		k -= below;
+		*before += below;
 		n = kept;
 	}
-	return kdri_select(v, n, k);
+	return n;
+}
+
+double kdri_nth(double *v, int64_t n, int64_t k)
+{
+	int64_t before, left = narrow(v, n, k, k, &before);
+	return kdri_select(v, left, k - before);
 }
 
 double kdri_median(double *v, int64_t n)
 {
-	double upper = kdri_select(v, n, n / 2), lower = upper;
+	int64_t before, first = (n - 1) / 2, left = narrow(v, n, first, n / 2, &before);
+	double upper = kdri_select(v, left, n / 2 - before), lower = upper;
 	if (n % 2 == 0) {
 		lower = v[0];
-		for (int64_t i = 1; i < n / 2; i++)
+		for (int64_t i = 1; i < n / 2 - before; i++)
 			lower = v[i] > lower ? v[i] : lower;
 	}
 	return (lower + upper) / 2;
