@@ -102,7 +102,8 @@ def whole_program(args, folder, files, k, *more):
     """result.json of one run. A child inherits the peak memory of the process it is started from: so a shell, which is
     small, starts it in its turn."""
     subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", program(args), "cluster", "-m", "mtcfir", "-k", str(k),
-                    "--weight", "tfidf", "--norm", "l2", "-q", "--threads", str(args.threads), "-o", f"{folder}/out", "--force", *more, *files], check=True)
+                    "--weight", "tfidf", "--norm", "l2", "-q", "--threads", str(args.threads), "-o", f"{folder}/out",
+                    "--force", *more, *files], check=True)
     with open(f"{folder}/out/result.json") as f:
         return json.load(f)
 

@@ -80,7 +80,7 @@ static void guess_bounds(const double *v, int64_t n, int64_t k, double *low, dou
 	*high = last >= SAMPLE ? INFINITY : sample[last];
 }
 
-/* Cuts v down to fewer entries that hold the values at places first .. last of v. Returns how many; *before is how
+/* Cuts v down to fewer entries that hold the values at places first .. last (first or the next) of v. Returns how many; *before is how
  * many of those left out come before them. */
 static int64_t narrow(double *v, int64_t n, int64_t first, int64_t last, int64_t *before)
 {
@@ -91,7 +91,14 @@ static int64_t narrow(double *v, int64_t n, int64_t first, int64_t last, int64_t
 		int64_t below, upto, kept = 0;
 		guess_bounds(v, n, last - *before, &low, &high);
 		count_entries(v, n, low, high, &below, &upto);
-		if (first - *before < below || last - *before >= upto || upto - below > n / 2)
+		if (first - *before < below || last - *before >= upto)
+			break;
+		if (low == high) { /* many equal ones, and these are among them */
+			*before = first;
+			v[0] = v[last - first] = low;
+			return last - first + 1;
+		}
+		if (upto - below > n / 2)
 			break;
 		for (int64_t i = 0; i < n; i++) {
 			double x = v[i];
