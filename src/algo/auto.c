@@ -6,7 +6,8 @@
  *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         parts/views.c
  *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  parts/members.c
  *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
- *           of w; the spectral step on W (and a hundredth of co) gives the answer         parts/verdict.c
+ *           of w; the spectral step on W and some of co gives the answer                  parts/verdict.c,
+ *           how much of it depends on how good the graph looks                            parts/doubt.c
  *
  * The rule and its measured worth are in docs/auto.md. Members are the table below: a registered method, its
  * options, a view of the data. The guard says what came of the tasks' company: the same vote without the

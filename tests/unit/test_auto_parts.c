@@ -155,6 +155,148 @@ static void verdict__degenerate_members__do_no_harm(void **state)
 	kdr_context_free(ctx);
 }
 
+/* --- doubt about the graph ----------------------------------------------------------------------------------- */
+
+/* 1 - the k-th largest eigenvalue of D^-1/2 w D^-1/2, from the whole matrix. */
+static double blur_of(kdr_context *ctx, const kdr_csr *g, int64_t k)
+{
+	int64_t n = g->rows;
+	double *a = calloc((size_t)(n * n), sizeof *a), *values = calloc((size_t)n, sizeof *values),
+	       *degree = calloc((size_t)n, sizeof *degree);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++)
+			degree[i] += g->val[p];
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++)
+			a[i * n + g->col[p]] = g->val[p] / sqrt(degree[i] * degree[g->col[p]]);
+	assert_ok(ctx, kdri_eigh(ctx, n, a, n, values));
+	double blur = 1 - values[n - k];
+	free(a);
+	free(values);
+	free(degree);
+	return blur;
+}
+
+static void doubt__graph_alone_and_blurred__is_the_product_of_both(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int64_t round = 0; round < 8; round++) {
+		kdri_rng rng = kdri_rng_stream(9, "doubt", (uint64_t)round);
+		int64_t n = 60 + 5 * round, k = 2 + round % 3;
+		double *x = make_blobs(&rng, n, 8, k, 1.0), doubt;
+		kdri_own w = graph_of(ctx, x, n, 8, 6);
+		kdri_ballot b = { 0 };
+		assert_ok(ctx, kdri_ballot_new(ctx, n, 4, &b));
+		int64_t *parts[4];
+		for (int64_t m = 0; m < 4; m++) {
+			put_truth(&b, m, k);
+			b.member[m] = m;
+			b.weight[m] = 1 + (double)m;
+			parts[m] = calloc((size_t)n, sizeof **parts);
+			/* Number 2 is the graph's, and chance; the others differ in a few samples. */
+			for (int64_t i = 0; i < n; i++) {
+				if (m == 2 || kdri_rng_below(&rng, 8) == 0)
+					b.label[i * 4 + m] = (int32_t)kdri_rng_below(&rng, k);
+				parts[m][i] = b.label[i * 4 + m];
+			}
+		}
+		assert_ok(ctx, kdri_graph_doubt(ctx, &b, &w.view, k, false, &doubt));
+		assert_near(doubt, 0, 0); /* no partition is the graph's */
+		b.graph = 2;
+		double own = 0, own_weight = 0, rest = 0, rest_weight = 0;
+		for (int64_t p = 0; p < 4; p++)
+			for (int64_t q = 0; q < p; q++) {
+				kdr_scores s;
+				assert_ok(ctx, kdr_evaluate(ctx, parts[p], parts[q], n, &s));
+				if (p == 2 || q == 2) {
+					double u = b.weight[p == 2 ? q : p];
+					own += u * s.nmi;
+					own_weight += u;
+				} else {
+					rest += b.weight[p] * b.weight[q] * s.nmi;
+					rest_weight += b.weight[p] * b.weight[q];
+				}
+			}
+		double alone = 1 - (own / own_weight) / (rest / rest_weight);
+		assert_true(alone > 0.5);
+		assert_ok(ctx, kdri_graph_doubt(ctx, &b, &w.view, k, false, &doubt));
+		assert_near(doubt, alone * blur_of(ctx, &w.view.as.csr, k), 1e-4);
+		assert_true(doubt > 0.03);
+		/* Nobody else without transfer to compare with: no doubt. */
+		b.transfer[0] = b.transfer[1] = true;
+		assert_ok(ctx, kdri_graph_doubt(ctx, &b, &w.view, k, true, &doubt));
+		assert_near(doubt, 0, 0);
+		for (int64_t m = 0; m < 4; m++)
+			free(parts[m]);
+		kdri_ballot_free(ctx, &b);
+		kdri_own_free(ctx, &w);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+static void doubt__graph_in_k_pieces__is_none(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(10, "pieces", 0);
+	int64_t n = 90, k = 3;
+	double *x = make_blobs(&rng, n, 9, k, 0.02), doubt;
+	kdri_own w = graph_of(ctx, x, n, 9, 5);
+	kdri_ballot b = { 0 };
+	assert_ok(ctx, kdri_ballot_new(ctx, n, 3, &b));
+	for (int64_t m = 0; m < 3; m++) {
+		put_truth(&b, m, k);
+		b.member[m] = m;
+		for (int64_t i = 0; i < n && m > 0; i++) /* the others agree on something else */
+			b.label[i * 3 + m] = (int32_t)(i < n / 2);
+	}
+	b.graph = 0;
+	assert_ok(ctx, kdri_graph_doubt(ctx, &b, &w.view, k, false, &doubt));
+	assert_near(doubt, 0, 1e-6); /* eigenvalues are sought to a thousandth, squared */
+	kdri_ballot_free(ctx, &b);
+	kdri_own_free(ctx, &w);
+	free(x);
+	kdr_context_free(ctx);
+}
+
+/* A graph of chance: only votes on pairs that are no edges can bring the members' partition back. */
+static void verdict__doubtful_graph__follows_the_votes(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(11, "chance", 0);
+	int64_t n = 120, k = 3;
+	double *x = make_blobs(&rng, n, 9, 1, 5.0), trusted, doubted;
+	kdri_own w = graph_of(ctx, x, n, 9, 4);
+	kdri_ballot b = { 0 };
+	kdri_verdict v = { 0 };
+	kdri_verdict_options o = { .k = k, .n_init = 10, .max_iter = 300 };
+	assert_ok(ctx, kdri_ballot_new(ctx, n, 5, &b));
+	for (int64_t m = 0; m < 5; m++) {
+		put_truth(&b, m, k);
+		b.member[m] = m;
+		for (int64_t i = 0; i < n; i++)
+			if (m == 4 || kdri_rng_below(&rng, 3) == 0)
+				b.label[i * 5 + m] = (int32_t)kdri_rng_below(&rng, k);
+	}
+	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &v));
+	trusted = nmi_with_truth(ctx, v.labels, n, k);
+	assert_near(v.doubt, 0, 0);
+	kdri_verdict_free(ctx, &v);
+	b.graph = 4;
+	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &v));
+	doubted = nmi_with_truth(ctx, v.labels, n, k);
+	assert_true(v.doubt > 0.03);
+	assert_true(doubted > trusted + 0.1);
+	kdri_verdict_free(ctx, &v);
+	kdri_ballot_free(ctx, &b);
+	kdri_own_free(ctx, &w);
+	free(x);
+	kdr_context_free(ctx);
+}
+
 static void guard__one_sample_moved__is_found(void **state)
 {
 	(void)state;
@@ -543,6 +685,9 @@ int main(void)
 		cmocka_unit_test(edges__random_partitions__equal_the_dense_definition),
 		cmocka_unit_test(verdict__members_all_equal__is_theirs),
 		cmocka_unit_test(verdict__degenerate_members__do_no_harm),
+		cmocka_unit_test(doubt__graph_alone_and_blurred__is_the_product_of_both),
+		cmocka_unit_test(doubt__graph_in_k_pieces__is_none),
+		cmocka_unit_test(verdict__doubtful_graph__follows_the_votes),
 		cmocka_unit_test(guard__one_sample_moved__is_found),
 		cmocka_unit_test(members__some_fail_or_are_too_large__are_left_out_with_a_word),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),

@@ -278,6 +278,8 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 			b.label[row * count + m] = labels[row];
 		b.weight[m] = member->once ? (double)r->options->seeds : 1;
 		b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
+		if (member->view == KDRI_VIEW_GRAPH)
+			b.graph = m;
 		b.member[m++] = j->member;
 	}
 	*out = b;

@@ -3,7 +3,8 @@
  * With the votes co_ij of ballot.c, (E1), and a graph w of nearest neighbours,
  *
  *   (E2)  W_ij = w_ij (0.05 + co_ij)^2 on the edges of w
- *   (E3)  A = W + t co,  t such that the second part is a hundredth of the whole
+ *   (E3)  A = W + t co,  t such that the second part has the share s of the first's weight,
+ *         s = (doubt / 0.03)^4, but 0.01 at least and 1 at most                            doubt.c
  *   (E4)  Y = the k leading eigenvectors of D^-1/2 A D^-1/2, D = diag(A 1); rows to unit length; k-means
  *   (E5)  confidence_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
  *         1 - co_ij if not
@@ -15,8 +16,9 @@
  * DEVIATION: the rule as first measured has W alone. A few samples that are one another's neighbours, copies of one page
  * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
  * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
- * ties every sample to its like, edges or not, and (E3) leaves it hardly more weight than that takes. The
- * share of a hundredth was chosen as docs/auto.md says.
+ * ties every sample to its like, edges or not. A hundredth of the weight is hardly more than that takes, and more
+ * costs where the graph is good; where doubt.c finds that it is not, votes count as much as edges, all pairs of
+ * samples together as all edges. How 0.01, 0.03 and the power were chosen: docs/auto.md.
  *
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
  * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come
@@ -27,7 +29,7 @@
 #include "algo/parts/ritz.h"
 #include "algo/parts/spectral.h"
 
-static const double least_vote = 0.05, tie_share = 0.01;
+static const double least_vote = 0.05, least_tie = 0.01, most_tie = 1, doubtful = 0.03;
 
 /* --- A ------------------------------------------------------------------------------------------------------ */
 
@@ -35,6 +37,7 @@ typedef struct votes {
 	const kdri_ballot *b;
 	bool single;
 	kdr_mat w;     /* (E2) */
+	double share;  /* s of (E3) */
 	double tie;    /* t u_m / sum u is the weight of partition m in (E3) */
 	int64_t most;  /* clusters of a partition, at most */
 	double *scale; /* D^-1/2 */
@@ -113,7 +116,7 @@ static kdr_status prepare(kdr_context *ctx, votes *v)
 		edges += v->scale[i];
 		all += ties[i];
 	}
-	v->tie = all > 0 ? (edges > 0 ? tie_share * edges : 1) / all : 0;
+	v->tie = all > 0 ? (edges > 0 ? v->share * edges : 1) / all : 0;
 	for (int64_t i = 0; i < b->n; i++) {
 		double degree = v->scale[i] + v->tie * ties[i];
 		v->scale[i] = degree > 0 ? 1 / sqrt(degree) : 0;
@@ -232,6 +235,8 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
 		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
 	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
+	KDR_TRY(kdri_graph_doubt(ctx, b, graph, o->k, o->single, &answer.doubt));
+	v.share = KDRI_MIN(most_tie, KDRI_MAX(least_tie, pow(answer.doubt / doubtful, 4)));
 	for (int64_t p = 0; p < b->n * b->count; p++)
 		v.most = KDRI_MAX(v.most, b->label[p] + 1);
 	KDR_TRY(cluster(ctx, &v, o, answer.labels));
