@@ -8,8 +8,11 @@ reuters3, 20ng_4task  tf-idf, unit rows; from the same start, against bench/peer
 growth                synthetic text of four sizes: seconds, memory, and the rate of the dense products
 
 The rate is the flops of the dense products and factorisations over all seconds of the fit, as a share of what the
-machine's BLAS reaches on one large product with as many threads, measured just before and after. Times are the least
-of N. On a busy machine compare processor time: KINDRED_CPU_TIME=1."""
+machine's BLAS reaches on one large product with as many threads, measured just before and after. Counted are, for
+each dense layer, its Gram matrix and its product with the weights; for each layer the inverse and what it adds to K;
+and for each task the distances. Symmetric ones count half. Not counted: sparse products, k-means, SNMF, and the
+small dense products within it. Times are the least of N. On a busy machine compare processor time:
+KINDRED_CPU_TIME=1."""
 
 import argparse
 import json
@@ -96,9 +99,11 @@ def program(args):
 
 
 def whole_program(args, folder, files, k, *more):
-    """result.json of one run."""
-    subprocess.run([program(args), "cluster", "-m", "mtcfir", "-k", str(k), "--weight", "tfidf", "--norm", "l2", "-q",
-                    "--threads", str(args.threads), "-o", f"{folder}/out", "--force", *more, *files], check=True)
+    """result.json of one run. A child inherits the peak memory of the process it is started from: so a shell, which is
+    small, starts it in its turn."""
+    subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", program(args), "cluster", "-m", "mtcfir", "-k", str(k),
+                    "--weight", "tfidf", "--norm", "l2", "-q", "--threads", str(args.threads), "-o", f"{folder}/out",
+                    "--force", *more, *files], check=True)
     with open(f"{folder}/out/result.json") as f:
         return json.load(f)
 

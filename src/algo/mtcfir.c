@@ -274,7 +274,6 @@ static kdr_status learn_features(work *w, const kdri_msda_options *o)
 	w->flops += info.flops;
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDR_TRY(put_mmd(w, 1));
-	kdri_block_mirror(w->ctx, &w->pool.v);
 done:
 	return st;
 }
@@ -294,9 +293,10 @@ static kdr_status find_starts(work *w, const int64_t *init)
 		if (init)
 			memcpy(to, init + begin, (size_t)n * sizeof *to);
 		w->runs[t] = 1;
-		if (!init && !ncut)
-			KDR_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to,
-			                         &w->runs[t]));
+		if (init || ncut)
+			continue;
+		kdri_block_mirror(w->ctx, &own); /* so far K has its lower triangle alone */
+		KDR_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
 	}
 done:
 	return st;

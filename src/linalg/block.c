@@ -3,10 +3,11 @@
  * As in blas.c, C is cut into tiles of a fixed size, each done by one thread with single-threaded BLAS, so
  * that nothing depends on the number of threads. A tile of 384 x 384 with inner dimension k costs
  * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte. BLAS first copies 768 k numbers into its own order, a
- * tenth of the time; where C is large enough to give every thread many tiles they are twice as long and wide.
+ * tenth of the time; where C is large enough to give every thread many tiles they are up to twice as long and
+ * wide. All are made about as large: 592 rows are 2 x 304, not 384 + 208.
  *
- * Symmetric products compute the tiles of the lower triangle. Where A is single and C is double a tile goes
- * to a buffer of its thread first. */
+ * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is
+ * single and C is double a tile goes to a buffer of its thread first. */
 #include "linalg/block.h"
 
 #include "linalg/lapack.h"
@@ -15,15 +16,24 @@
 #include <omp.h>
 #endif
 
-enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 64, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 48, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
 
 /* Products of fewer flops are done before the threads are awake. */
 static const double serial_flops = 1e5;
 
-/* The side of a tile of C (m x n): large if there are still MANY of them. */
+/* The side of a tile of C (m x n), so that there are MANY of them or they are small. */
 static int64_t tile_of(int64_t m, int64_t n)
 {
-	return (m / LARGE_TILE) * (n / LARGE_TILE) >= MANY ? LARGE_TILE : SMALL_TILE;
+	int64_t side = (int64_t)sqrt((double)m * (double)n / MANY);
+	return KDRI_MIN(LARGE_TILE, KDRI_MAX(SMALL_TILE, side));
+}
+
+/* A length of `size` in as many pieces as pieces of `side` would be, all about as large. */
+static int64_t even(int64_t size, int64_t side)
+{
+	enum { ROUND = 16 }; /* what a kernel of BLAS takes at once */
+	int64_t count = KDRI_MAX(1, (size + side - 1) / side), piece = (size + count - 1) / count;
+	return KDRI_MAX(1, (piece + ROUND - 1) / ROUND) * ROUND;
 }
 
 static int my_thread(void)
@@ -122,6 +132,19 @@ static void multiply(bool trans_a, bool trans_b, int64_t k, double alpha, const 
 		            (int)a->stride, b->data, (int)b->stride, beta, c->data, (int)c->stride);
 }
 
+/* The lower triangle of C = alpha A A' + beta C (trans: A' A). */
+static void square(bool trans, int64_t k, double alpha, const kdri_block *a, double beta, const kdri_block *c)
+{
+	CBLAS_TRANSPOSE ta = trans ? CblasTrans : CblasNoTrans;
+	int stride = (int)KDRI_MAX(1, a->stride); /* BLAS takes no 0, even where A is empty */
+	if (c->single)
+		cblas_ssyrk(CblasRowMajor, CblasLower, ta, (int)c->rows, (int)k, (float)alpha, a->data,
+		            stride, (float)beta, c->data, (int)c->stride);
+	else
+		cblas_dsyrk(CblasRowMajor, CblasLower, ta, (int)c->rows, (int)k, alpha, a->data, stride, beta,
+		            c->data, (int)c->stride);
+}
+
 static kdr_status check_sizes(kdr_context *ctx, int64_t k, int64_t a, int64_t b, int64_t c)
 {
 	kdr_status st;
@@ -144,13 +167,15 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 	kdr_status st;
 	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
 	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
-	int64_t side = tile_of(m, n), down = (m + side - 1) / side, across = (n + side - 1) / side;
+	/* BLAS, which sees the transposes, likes long rows of C: they may be twice the side. */
+	int64_t side = tile_of(m, n), high = even(m, side), wide = even(n, 2 * side);
+	int64_t down = (m + high - 1) / high, across = (n + wide - 1) / wide;
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t t = 0; t < down * across; t++) {
-		int64_t i = t / across * side, j = t % across * side;
-		int64_t rows = KDRI_MIN(side, m - i), cols = KDRI_MIN(side, n - j);
+		int64_t i = t / across * high, j = t % across * wide;
+		int64_t rows = KDRI_MIN(high, m - i), cols = KDRI_MIN(wide, n - j);
 		kdri_block left = op_rows(a, trans_a, i, rows), right = op_rows(b, !trans_b, j, cols);
 		kdri_block to = kdri_block_part(c, i, j, rows, cols);
 		multiply(trans_a, trans_b, k, alpha, &left, &right, beta, &to);
@@ -160,12 +185,12 @@ done:
 	return st;
 }
 
-/* C = beta C + T, T in single precision. */
-static void add_tile(const kdri_block *c, double beta, const kdri_block *t)
+/* C = beta C + T, T in single precision; of a tile on the diagonal the lower triangle. */
+static void add_tile(const kdri_block *c, double beta, const kdri_block *t, bool lower)
 {
 	for (int64_t i = 0; i < c->rows; i++) {
 		double *to = (double *)c->data + i * c->stride;
-		for (int64_t j = 0; j < c->cols; j++)
+		for (int64_t j = 0; j < (lower ? i + 1 : c->cols); j++)
 			to[j] = (beta == 0 ? 0 : beta * to[j]) +
 			        (double)((const float *)t->data)[i * t->stride + j];
 	}
@@ -178,7 +203,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 	float *room = NULL;
 	int64_t n = c->rows, k = trans ? a->rows : a->cols;
 	bool mixed = a->single && !c->single;
-	int64_t side = tile_of(n, n), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
+	int64_t side = even(n, tile_of(n, n)), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
 	KDR_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
 	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
 	int before = kdri_serial_begin();
@@ -194,9 +219,13 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 		kdri_block to = kdri_block_part(c, i, j, rows, cols);
 		float *own = room + (mixed ? (int64_t)my_thread() * side * side : 0);
 		kdri_block tile = { rows, cols, side, true, own };
-		multiply(trans, !trans, k, alpha, &left, &right, mixed ? 0 : beta, mixed ? &tile : &to);
+		if (row == col)
+			square(trans, k, alpha, &left, mixed ? 0 : beta, mixed ? &tile : &to);
+		else
+			multiply(trans, !trans, k, alpha, &left, &right, mixed ? 0 : beta,
+			         mixed ? &tile : &to);
 		if (mixed)
-			add_tile(&to, beta, &tile);
+			add_tile(&to, beta, &tile, row == col);
 	}
 	kdri_serial_end(before);
 done:
@@ -204,22 +233,30 @@ done:
 	return st;
 }
 
+/* Row j of the upper triangle, from column begin to end - 1, from a column of the lower. */
+static void mirror_piece(const kdri_block *c, int64_t j, int64_t begin, int64_t end)
+{
+	if (c->single) {
+		float *v = c->data;
+		for (int64_t i = begin; i < end; i++)
+			v[j * c->stride + i] = v[i * c->stride + j];
+	} else {
+		double *v = c->data;
+		for (int64_t i = begin; i < end; i++)
+			v[j * c->stride + i] = v[i * c->stride + j];
+	}
+}
+
 void kdri_block_mirror(kdr_context *ctx, const kdri_block *c)
 {
-	enum { SIDE = 64 }; /* a tile of each triangle stays in the nearest cache */
+	/* A tile of each triangle stays in the nearest cache. Writes run along rows: processors follow fewer pages
+	 * that are written than that are read. */
+	enum { SIDE = 32 };
 	int64_t n = c->rows, side = (n + SIDE - 1) / SIDE;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 256)
 	for (int64_t row = 0; row < side; row++)
-		for (int64_t col = 0; col <= row; col++)
-			for (int64_t i = row * SIDE; i < KDRI_MIN(n, (row + 1) * SIDE); i++)
-				for (int64_t j = col * SIDE; j < KDRI_MIN(i, (col + 1) * SIDE); j++) {
-					if (c->single)
-						((float *)c->data)[j * c->stride + i] =
-						        ((float *)c->data)[i * c->stride + j];
-					else
-						((double *)c->data)[j * c->stride + i] =
-						        ((double *)c->data)[i * c->stride + j];
-				}
+		for (int64_t j = 0; j < KDRI_MIN(n, (row + 1) * SIDE); j++)
+			mirror_piece(c, j, KDRI_MAX(j + 1, row * SIDE), KDRI_MIN(n, (row + 1) * SIDE));
 }
 
 void kdri_block_clip(kdr_context *ctx, const kdri_block *c)

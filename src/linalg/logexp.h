@@ -76,4 +76,27 @@ static inline double kdri_exp(double x)
 	return x == x ? y : x;
 }
 
+/* e^x in single precision, for use in vector loops; 0 <= |x| <= 87. x = k ln 2 + r with |r| <= ln(2) / 2, and the
+ * polynomial of Cephes (expf.c, S. L. Moshier); less than 1.5 units in the last place. */
+static inline float kdri_expf(float x)
+{
+	const float shift = 0x1.8p23f; /* as in kdri_exp */
+	float t = x * 1.44269504089f + shift, k = t - shift;
+	float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+	float y = (((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r +
+	             4.1665795894e-2f) *
+	                    r +
+	            1.6666665459e-1f) *
+	                   r +
+	           5.0000001201e-1f) *
+	                  r * r +
+	          r + 1;
+	uint32_t n;
+	float power;
+	memcpy(&n, &t, sizeof n);
+	n = (n - 0x4b400000 + 127) << 23; /* less the bits of shift */
+	memcpy(&power, &n, sizeof power);
+	return y * power;
+}
+
 #endif

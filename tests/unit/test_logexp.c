@@ -1,4 +1,5 @@
-/* ln and exp against those of the C library, and where they end. */
+/* ln, exp and tanh against those of the C library, and where they end. */
+#include "algo/parts/msda_work.h"
 #include "linalg/linalg.h"
 #include "linalg/logexp.h"
 #include "tests/unit/unit.h"
@@ -85,6 +86,49 @@ static void exp__ends__as_in_c(void **state)
 	assert_ulps(out[6], exp(709.4), 709.4, 2);
 }
 
+KDRI_KERNEL
+static void take_expf(const float *from, int64_t n, float *to)
+{
+#pragma omp simd
+	for (int64_t i = 0; i < n; i++)
+		to[i] = kdri_expf(from[i]);
+}
+
+static float single[N], taken[N];
+
+static void expf__within_range__within_two_units(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(1, "expf", 0);
+	for (int i = 0; i < N; i++)
+		single[i] = (float)((2 * kdri_rng_uniform(&rng) - 1) * (i % 2 ? 87 : 1));
+	take_expf(single, N, taken);
+	for (int i = 0; i < N; i++)
+		assert_near(taken[i] / exp(single[i]), 1, 2 * 0x1p-23);
+}
+
+static void tanh__both_precisions__within_three_units(void **state)
+{
+	(void)state;
+	static const double widest[] = { 1e-9, 0.7, 3, 30 };
+	kdri_rng rng = kdri_rng_stream(1, "tanh", 0);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < N; i++) {
+			x[i] = y[i] = (2 * kdri_rng_uniform(&rng) - 1) * widest[round];
+			single[i] = taken[i] = (float)x[i];
+		}
+		kdri_tanh(y, N);
+		kdri_tanhf(taken, N);
+		for (int i = 0; i < N; i++) {
+			assert_ulps(y[i], tanh(x[i]), x[i], 3);
+			assert_near(taken[i] / tanh(single[i]), 1, 3 * 0x1p-23);
+		}
+	}
+	double ends[] = { 0, INFINITY, -INFINITY, NAN };
+	kdri_tanh(ends, 4);
+	assert_true(ends[0] == 0 && ends[1] == 1 && ends[2] == -1 && isnan(ends[3]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +136,8 @@ int main(void)
 		cmocka_unit_test(ln__ends__as_in_c),
 		cmocka_unit_test(exp__within_range__within_two_units),
 		cmocka_unit_test(exp__ends__as_in_c),
+		cmocka_unit_test(expf__within_range__within_two_units),
+		cmocka_unit_test(tanh__both_precisions__within_three_units),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,31 @@ static void select__random_and_equal_values__as_sorted(void **state)
 	}
 }
 
+static void nth__many_values_of_any_shape__as_sorted(void **state)
+{
+	(void)state;
+	enum { MOST = 3000 };
+	static double v[MOST], sorted[MOST], again[MOST];
+	kdri_rng rng = kdri_rng_stream(7, "nth", 0);
+	for (int64_t trial = 0; trial < 400; trial++) {
+		int64_t n = 1 + kdri_rng_below(&rng, MOST), k = kdri_rng_below(&rng, n), shape = trial % 4;
+		for (int64_t i = 0; i < n; i++) {
+			double u = kdri_rng_uniform(&rng);
+			/* Spread; few values; nearly sorted; most of them far away, as the sample may not see. */
+			v[i] = shape == 0   ? u
+			       : shape == 1 ? floor(8 * u)
+			       : shape == 2 ? (double)i + u
+			                    : (u < 0.99 ? 1e9 + u : u);
+		}
+		v[kdri_rng_below(&rng, n)] = INFINITY;
+		memcpy(sorted, v, (size_t)n * sizeof *v);
+		memcpy(again, v, (size_t)n * sizeof *v);
+		qsort(sorted, (size_t)n, sizeof *sorted, compare);
+		assert_true(kdri_nth(v, n, k) == sorted[k]);
+		assert_true(kdri_median(again, n) == (sorted[(n - 1) / 2] + sorted[n / 2]) / 2);
+	}
+}
+
 /* argmin over the simplex of sum a_i m_i + beta |m|^2: the projection of -a / (2 beta), by sorting. */
 static void project(const double *a, int64_t n, double beta, double *m)
 {
@@ -234,7 +259,7 @@ static void snmf__random_starts__objective_never_rises(void **state)
 		kdri_op op = kdri_op_mat(&view);
 		kdri_snmf_options o = { .k = k, .max_iter = 60 };
 		kdri_snmf_result r = { 0 };
-		assert_ok(ctx, kdri_snmf(ctx, &op, square, y, &o, &r));
+		assert_ok(ctx, kdri_snmf(ctx, &op, square, y, 1, &o, &r));
 		for (int64_t i = 0; i < r.iterations; i++)
 			assert_true(r.trace[i] <= (i ? r.trace[i - 1] : r.start) + 1e-12 * (1 + square));
 		double gap = 0;
@@ -247,6 +272,41 @@ static void snmf__random_starts__objective_never_rises(void **state)
 		for (int64_t i = 0; i < n * k; i++)
 			assert_true(r.y[i] >= 0 && isfinite(r.y[i]));
 		kdri_snmf_free(ctx, &r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Several starts in step end as each of them alone, whenever the others end. */
+static void snmf__starts_in_step__as_each_alone(void **state)
+{
+	(void)state;
+	enum { N = 20, K = 3, RUNS = 5 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(7, "in step", 0);
+	for (int trial = 0; trial < 40; trial++) {
+		double m[N * N], starts[RUNS * N * K];
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t j = 0; j <= i; j++)
+				m[i * N + j] = m[j * N + i] = (i % K == j % K) + 0.3 * kdri_rng_uniform(&rng);
+		for (int64_t i = 0; i < RUNS * N * K; i++)
+			starts[i] = pow(10, -4 * kdri_rng_uniform(&rng));
+		kdr_mat view = kdr_mat_from_dense(m, N, N);
+		kdri_op op = kdri_op_mat(&view);
+		kdri_snmf_options o = { .k = K, .max_iter = 100, .tol = 1e-3 };
+		kdri_snmf_result all[RUNS] = { 0 }, one = { 0 };
+		assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, N * N), starts, RUNS, &o, all));
+		for (int64_t q = 0; q < RUNS; q++) {
+			assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, N * N), starts + q * N * K, 1, &o,
+			                         &one));
+			assert_int_equal(all[q].iterations, one.iterations);
+			assert_int_equal(all[q].stop, one.stop);
+			for (int64_t i = 0; i < one.iterations; i++)
+				assert_near(all[q].trace[i], one.trace[i], 1e-9);
+			for (int64_t i = 0; i < N * K; i++)
+				assert_near(all[q].y[i], one.y[i], 1e-9);
+			kdri_snmf_free(ctx, &all[q]);
+			kdri_snmf_free(ctx, &one);
+		}
 	}
 	kdr_context_free(ctx);
 }
@@ -599,9 +659,11 @@ int main(void)
 		cmocka_unit_test(msda__by_features_and_by_samples__same_layers),
 		cmocka_unit_test(msda__rows_beside_the_training_rows__change_nothing),
 		cmocka_unit_test(select__random_and_equal_values__as_sorted),
+		cmocka_unit_test(nth__many_values_of_any_shape__as_sorted),
 		cmocka_unit_test(weights__random_distances__optimal_on_the_simplex),
 		cmocka_unit_test(weights__nearest_all_at_one_distance__all_of_them_equal),
 		cmocka_unit_test(snmf__random_starts__objective_never_rises),
+		cmocka_unit_test(snmf__starts_in_step__as_each_alone),
 		cmocka_unit_test(gram_kmeans__random_data__every_sample_at_its_nearest_mean),
 		cmocka_unit_test(fit__permuted_samples_tasks_and_features__permuted_answer),
 		cmocka_unit_test(fit__single_precision__same_labels_on_clear_clusters),

@@ -283,7 +283,7 @@ static void compare_snmf(kdr_context *ctx, const golden_case *c, int64_t t, cons
 	kdri_snmf_options o = { .k = k, .max_iter = (int64_t)golden_number(c->json, "iters") };
 	kdri_snmf_result r = { 0 };
 	kdri_snmf_start(start, n, k, y);
-	assert_ok(ctx, kdri_snmf(ctx, m, square, y, &o, &r));
+	assert_ok(ctx, kdri_snmf(ctx, m, square, y, 1, &o, &r));
 	assert_int_equal(r.iterations, o.max_iter);
 	double *trace = malloc((size_t)(r.iterations + 1) * sizeof *trace);
 	trace[0] = r.start;
@@ -421,7 +421,7 @@ static void snmf__step_that_would_rise__is_taken_smaller(void **state)
 	for (int i = 1; i < 7; i++)
 		rises = rises || half[i] > half[i - 1];
 	assert_true(rises);
-	assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, 9), y, &o, &r));
+	assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, 9), y, 1, &o, &r));
 	assert_near(r.start, half[0], 1e-9);
 	assert_true(r.careful > 0);
 	for (int64_t i = 0; i < r.iterations; i++)

@@ -44,12 +44,13 @@ kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *ou
 	enum { MOST = 1000 };
 	kdr_status st;
 	double *gaps = NULL;
-	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = 0;
-	KDR_TRY(KDRI_NEW(ctx, &gaps, m * (m - 1) / 2));
+	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2;
+	KDR_TRY(KDRI_NEW(ctx, &gaps, count));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (m > 128)
 	for (int64_t a = 0; a < m; a++)
 		for (int64_t b = 0; b < a; b++) {
 			int64_t i = a * n / m, j = b * n / m;
-			gaps[count++] =
+			gaps[a * (a - 1) / 2 + b] =
 			        KDRI_MAX(0.0, kdri_block_get(gram, i, i) + kdri_block_get(gram, j, j) -
 			                              2 * kdri_block_get(gram, i, j));
 		}
@@ -100,9 +101,30 @@ static double find_eps(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64
 	for (int64_t i = 0; i < n; i++) {
 		double *row = room + my_thread() * n;
 		kdri_block_read(&pool->v, begin + i, begin, n, row);
-		column[i] = kdri_select(row, n, place);
+		column[i] = kdri_nth(row, n, place);
 	}
 	return kdri_median(column, n);
+}
+
+/* How many of v are at least `least`. */
+KDRI_KERNEL
+static int64_t count_from(const double *v, int64_t n, double least)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += v[j] >= least;
+	return count;
+}
+
+KDRI_KERNEL
+static int64_t count_fromf(const float *v, int64_t n, double least)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += (double)v[j] >= least;
+	return count;
 }
 
 /* (E2) */
@@ -111,9 +133,10 @@ static double find_alpha(kdr_context *ctx, const kdri_pool *pool, int64_t t, int
 	int64_t n = kdri_pool_size(pool, t), m = kdri_pool_size(pool, s), count = 0;
 	double least = eps - tolerance;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t j = 0; j < m; j++)
-			count += kdri_block_get(&pool->v, pool->begin[t] + i, pool->begin[s] + j) >= least;
+	for (int64_t i = 0; i < n; i++) {
+		kdri_block row = kdri_block_part(&pool->v, pool->begin[t] + i, pool->begin[s], 1, m);
+		count += row.single ? count_fromf(row.data, m, least) : count_from(row.data, m, least);
+	}
 	return (double)count / ((double)n * (double)m);
 }
 
@@ -141,24 +164,72 @@ done:
 
 /* --- weights of neighbours ---------------------------------------------------------------------------- */
 
+/* What (E5) needs of one row of distances. */
+typedef struct scale {
+	double least, bound; /* B_2, B_{l+2} */
+	bool tied;           /* they are equal */
+} scale;
+
+KDRI_KERNEL
+static double least_of(const double *v, int64_t n)
+{
+	double least = INFINITY;
+#pragma omp simd reduction(min : least)
+	for (int64_t j = 0; j < n; j++)
+		least = v[j] < least ? v[j] : least;
+	return least;
+}
+
+/* `room` (n) is scratch. */
+static scale find_scale(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
+                        double *room)
+{
+	int64_t others = self < 0 ? n : n - 1;
+	memcpy(room, a, (size_t)n * sizeof *a);
+	if (self >= 0)
+		room[self] = INFINITY;
+	scale s = { .least = least_of(room, n) };
+	s.bound = kdri_nth(room, n, KDRI_MIN(neighbours, others - 1));
+	s.tied = s.bound - s.least <= tie;
+	return s;
+}
+
+/* (E5) for all of a row; how many weights are not 0. */
+KDRI_KERNEL
+static int64_t fill_weights(const double *a, int64_t n, double least, double bound, double *weight)
+{
+	int64_t count = 0;
+	double range = bound - least;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++) {
+		double v = (bound - a[j]) / range;
+		weight[j] = v > 0 ? v : 0;
+		count += v > 0;
+	}
+	return count;
+}
+
+static int64_t use_scale(const scale *s, const double *a, int64_t n, int64_t self, double tie, double *weight)
+{
+	int64_t count = 0;
+	if (!s->tied)
+		count = fill_weights(a, n, s->least, s->bound, weight);
+	for (int64_t j = 0; j < n && s->tied; j++) {
+		weight[j] = a[j] <= s->bound + tie;
+		count += weight[j] > 0;
+	}
+	if (self >= 0) {
+		count -= weight[self] > 0;
+		weight[self] = 0;
+	}
+	return count;
+}
+
 int64_t kdri_consistent_weights(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
                                 double *room, double *weight)
 {
-	int64_t others = 0, count = 0;
-	double least = INFINITY;
-	for (int64_t j = 0; j < n; j++)
-		if (j != self) {
-			room[others++] = a[j];
-			least = KDRI_MIN(least, a[j]);
-		}
-	double bound = kdri_select(room, others, KDRI_MIN(neighbours, others - 1)); /* B_{l+2} */
-	bool tied = bound - least <= tie;
-	for (int64_t j = 0; j < n; j++) {
-		double v = tied ? a[j] <= bound + tie : (bound - a[j]) / (bound - least); /* (E5) */
-		weight[j] = j == self || v <= 0 ? 0 : v;
-		count += weight[j] > 0;
-	}
-	return count;
+	scale s = find_scale(a, n, self, neighbours, tie, room);
+	return use_scale(&s, a, n, self, tie, weight);
 }
 
 /* Rows of distances at work, a block at a time. */
@@ -167,13 +238,34 @@ typedef struct work {
 	const kdri_pool *pool;
 	int64_t task, n, neighbours, block;
 	const double *alpha;
-	kdri_block c; /* n x n, or block x n */
-	double *norm; /* n: D */
-	double *room; /* threads x 3 n */
+	kdri_block c;  /* n x n, or block x n */
+	double *norm;  /* n: D */
+	double *room;  /* threads x 3 n */
+	scale *scales; /* block */
 	int64_t *rowptr;
 	int32_t *col;
 	double *val;
 } work;
+
+KDRI_KERNEL
+static double sum_squares(const double *v, int64_t n)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < n; j++)
+		sum += v[j] * v[j];
+	return sum;
+}
+
+KDRI_KERNEL
+static double sum_squaresf(const float *v, int64_t n)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < n; j++)
+		sum += (double)v[j] * (double)v[j];
+	return sum;
+}
 
 /* D, from the same numbers as C. */
 static void find_norms(work *w)
@@ -183,12 +275,10 @@ static void find_norms(work *w)
 	for (int64_t i = 0; i < w->n; i++) {
 		w->norm[i] = 0;
 		for (int64_t s = 0; s < p->ntasks; s++) {
-			double sum = 0;
-			for (int64_t j = p->begin[s]; j < p->begin[s + 1]; j++) {
-				double v = kdri_block_get(&p->v, p->begin[w->task] + i, j);
-				sum += v * v;
-			}
-			w->norm[i] += w->alpha[s] * sum;
+			int64_t m = kdri_pool_size(p, s);
+			kdri_block row = kdri_block_part(&p->v, p->begin[w->task] + i, p->begin[s], 1, m);
+			w->norm[i] += w->alpha[s] *
+			              (row.single ? sum_squaresf(row.data, m) : sum_squares(row.data, m));
 		}
 	}
 }
@@ -215,16 +305,28 @@ done:
 	return st;
 }
 
-/* Weights of sample i's neighbours into this thread's room, from row r of w->c; how many there are. */
-static int64_t weigh(const work *w, int64_t i, int64_t r, double **weight)
+/* (E3): a = own + norm - 2 c. */
+KDRI_KERNEL
+static void find_distances(const double *norm, double own, int64_t n, double *a)
+{
+	for (int64_t j = 0; j < n; j++) {
+		double v = own + norm[j] - 2 * a[j];
+		a[j] = v > 0 ? v : 0;
+	}
+}
+
+/* Weights of sample i's neighbours into this thread's room, from row r of w->c; how many there are. Where the
+ * row's scale is not `known` it is found. */
+static int64_t weigh(const work *w, int64_t i, int64_t r, bool known, double **weight)
 {
 	double *a = w->room + (int64_t)my_thread() * 3 * w->n, *room = a + w->n;
+	double tie = (w->c.single ? 2e-6 : 1e-12) * w->norm[i];
 	*weight = room + w->n;
 	kdri_block_read(&w->c, r, 0, w->n, a);
-	for (int64_t j = 0; j < w->n; j++)
-		a[j] = KDRI_MAX(0.0, w->norm[i] + w->norm[j] - 2 * a[j]); /* (E3) */
-	double tie = (w->c.single ? 2e-6 : 1e-12) * w->norm[i];
-	return kdri_consistent_weights(a, w->n, i, w->neighbours, tie, room, *weight);
+	find_distances(w->norm, w->norm[i], w->n, a);
+	if (!known)
+		w->scales[r] = find_scale(a, w->n, i, w->neighbours, tie, room);
+	return use_scale(&w->scales[r], a, w->n, i, tie, *weight);
 }
 
 /* Rows begin.. of the sparse matrix: counted, then room made, then filled. */
@@ -235,7 +337,7 @@ static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic, 16)
 	for (int64_t r = 0; r < rows; r++) {
 		double *weight;
-		w->rowptr[begin + r + 1] = weigh(w, begin + r, r, &weight);
+		w->rowptr[begin + r + 1] = weigh(w, begin + r, r, false, &weight);
 	}
 	for (int64_t i = begin; i < begin + rows; i++)
 		w->rowptr[i + 1] += w->rowptr[i];
@@ -245,7 +347,7 @@ static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 	for (int64_t r = 0; r < rows; r++) {
 		double *weight;
 		int64_t at = w->rowptr[begin + r];
-		weigh(w, begin + r, r, &weight);
+		weigh(w, begin + r, r, true, &weight);
 		for (int64_t j = 0; j < w->n; j++)
 			if (weight[j] > 0) {
 				w->col[at] = (int32_t)j;
@@ -306,6 +408,7 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 	KDR_TRY(kdri_block_new(ctx, w.block, n, pool->v.single, &w.c));
 	KDR_TRY(KDRI_NEW(ctx, &w.norm, n));
 	KDR_TRY(KDRI_NEW(ctx, &w.room, room));
+	KDR_TRY(KDRI_NEW(ctx, &w.scales, w.block));
 	KDR_TRY(KDRI_NEW0(ctx, &w.rowptr, n + 1));
 	find_norms(&w);
 	for (int64_t i = 0; i < n; i += w.block)
@@ -323,6 +426,7 @@ done:
 	kdri_block_free(ctx, &w.c);
 	kdri_free(ctx, w.norm);
 	kdri_free(ctx, w.room);
+	kdri_free(ctx, w.scales);
 	kdri_free(ctx, w.rowptr);
 	kdri_free(ctx, w.col);
 	kdri_free(ctx, w.val);

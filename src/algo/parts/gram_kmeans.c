@@ -6,19 +6,21 @@
  *
  * so Z itself, which may have many times as many columns as there are samples, is not needed. S is built
  * by one pass over K (n^2 additions) and then follows the samples that move, n additions each: later
- * iterations, where few move, are nearly free. S is double whatever K is.
+ * iterations, where few move, are nearly free. S is double whatever K is. It is kept by clusters: K being
+ * symmetric, sample j adds its row of K, which lies together, to the row of its cluster, a piece at a time that
+ * stays in the cache.
  *
  * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied
  * cluster takes the sample farthest from its centre. */
 #include "algo/parts/gram_kmeans.h"
 
-enum { CANDIDATES = 48 };
+enum { CANDIDATES = 48, PIECE = 512 };
 
 typedef struct run {
 	const kdri_block *gram;
 	int64_t n, k;
 	double *diagonal;        /* n */
-	double *sums;            /* n x k: S */
+	double *sums;            /* k x n: S transposed */
 	double *self;            /* k: T */
 	double *away;            /* n: the distance to the sample's own centre */
 	int64_t *size;           /* k */
@@ -87,27 +89,49 @@ static void seed(run *r, kdri_rng *rng)
 
 /* --- the iterations ----------------------------------------------------------------------------------- */
 
+/* to += sign * row, for a piece of a row of K. */
+KDRI_KERNEL
+static void add_row(const double *restrict row, double sign, int64_t count, double *restrict to)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] += sign * row[i];
+}
+
+KDRI_KERNEL
+static void add_rowf(const float *restrict row, double sign, int64_t count, double *restrict to)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] += sign * (double)row[i];
+}
+
+/* Entries begin .. begin + count - 1 of cluster c's row of S follow sample j in (sign 1) or out (-1). */
+static void add_sample(const run *r, int64_t j, int64_t c, double sign, int64_t begin, int64_t count)
+{
+	double *to = r->sums + c * r->n + begin;
+	if (r->gram->single)
+		add_rowf((const float *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
+	else
+		add_row((const double *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
+}
+
 static void rebuild(kdr_context *ctx, run *r)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (r->n > 256)
-	for (int64_t i = 0; i < r->n; i++) {
-		double *s = r->sums + i * r->k;
-		memset(s, 0, (size_t)r->k * sizeof *s);
+	memset(r->sums, 0, (size_t)(r->n * r->k) * sizeof *r->sums);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n > 256)
+	for (int64_t begin = 0; begin < r->n; begin += PIECE)
 		for (int64_t j = 0; j < r->n; j++)
-			s[r->labels[j]] += kdri_block_get(r->gram, i, j);
-	}
+			add_sample(r, j, r->labels[j], 1, begin, KDRI_MIN(PIECE, r->n - begin));
 }
 
 /* Follows the `count` samples in r->moved from their labels to next. */
 static void follow(kdr_context *ctx, run *r, int64_t count)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (r->n * count > 1 << 14)
-	for (int64_t i = 0; i < r->n; i++)
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n * count > 1 << 14)
+	for (int64_t begin = 0; begin < r->n; begin += PIECE)
 		for (int64_t m = 0; m < count; m++) {
-			int64_t j = r->moved[m];
-			double v = kdri_block_get(r->gram, i, j);
-			r->sums[i * r->k + r->labels[j]] -= v;
-			r->sums[i * r->k + r->next[j]] += v;
+			int64_t j = r->moved[m], size = KDRI_MIN(PIECE, r->n - begin);
+			add_sample(r, j, r->labels[j], -1, begin, size);
+			add_sample(r, j, r->next[j], 1, begin, size);
 		}
 }
 
@@ -117,7 +141,7 @@ static void count_sizes(run *r)
 	memset(r->self, 0, (size_t)r->k * sizeof *r->self);
 	for (int64_t i = 0; i < r->n; i++) {
 		r->size[r->labels[i]]++;
-		r->self[r->labels[i]] += r->sums[i * r->k + r->labels[i]];
+		r->self[r->labels[i]] += r->sums[r->labels[i] * r->n + i];
 	}
 }
 
@@ -125,7 +149,7 @@ static void count_sizes(run *r)
 static double distance(const run *r, int64_t i, int64_t c)
 {
 	double m = (double)r->size[c];
-	return r->diagonal[i] - 2 * r->sums[i * r->k + c] / m + r->self[c] / (m * m);
+	return r->diagonal[i] - 2 * r->sums[c * r->n + i] / m + r->self[c] / (m * m);
 }
 
 /* next = the nearest centre. */

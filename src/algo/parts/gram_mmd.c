@@ -6,6 +6,8 @@
  * One pass over the lower triangle. */
 #include "algo/parts/gram_mmd.h"
 
+#include "linalg/logexp.h"
+
 static int64_t task_of(const int64_t *begin, int64_t i)
 {
 	int64_t t = 0;
@@ -14,30 +16,50 @@ static int64_t task_of(const int64_t *begin, int64_t i)
 	return t;
 }
 
-/* The sum of exp(-factor gap), in single precision: 2^k e^r with |r| <= ln 2 / 2 (polynomial of Cephes, S. L.
- * Moshier). No branches, so that it is done in vectors. Partial sums are short. */
-KDRI_KERNEL static double sum_exp(const float *gap, int64_t count, float factor)
+/* Sums of k(i, j) over a piece of row i, v[j] = <x_i, x_j>: linear, then Gaussian with |x_i - x_j|^2 = own +
+ * square_j - 2 v_j. No branches, so that they are done in vectors. In single precision the pieces are short. */
+KDRI_KERNEL
+static double sum_linear(const double *v, int64_t count)
 {
-	float sum[16] = { 0 }, total = 0;
-	for (int64_t p = 0; p < count; p += 16)
-		for (int64_t q = 0; q < 16; q++) {
-			float y = p + q < count ? gap[p + q] * factor : 80, x = y < 80 ? y : 80;
-			int32_t k = (int32_t)(x * 1.44269504089f + 0.5f), bits = (127 - k) << 23;
-			float r = ((float)k * 0.693359375f - x) - (float)k * 2.12194440e-4f, power;
-			memcpy(&power, &bits, sizeof power);
-			float e = (((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r +
-			             4.1665795894e-2f) *
-			                    r +
-			            1.6666665459e-1f) *
-			                   r +
-			           5.0000001201e-1f) *
-			                  r * r +
-			          r + 1;
-			sum[q] += p + q < count ? e * power : 0;
-		}
-	for (int64_t q = 0; q < 16; q++)
-		total += sum[q];
-	return (double)total;
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < count; j++)
+		sum += v[j];
+	return sum;
+}
+
+KDRI_KERNEL
+static double sum_linearf(const float *v, int64_t count)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < count; j++)
+		sum += (double)v[j];
+	return sum;
+}
+
+KDRI_KERNEL
+static double sum_gauss(const double *v, const double *square, int64_t count, double own, double factor)
+{
+	double sum = 0;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < count; j++) {
+		double gap = own + square[j] - 2 * v[j];
+		sum += kdri_exp(-factor * (gap > 0 ? gap : 0));
+	}
+	return sum;
+}
+
+KDRI_KERNEL
+static double sum_gaussf(const float *v, const double *square, int64_t count, double own, double factor)
+{
+	float sum = 0, slope = (float)factor;
+#pragma omp simd reduction(+ : sum)
+	for (int64_t j = 0; j < count; j++) {
+		float gap = (float)(own + square[j] - 2 * (double)v[j]), y = (gap > 0 ? gap : 0) * slope;
+		sum += kdri_expf(-(y < 80 ? y : 80));
+	}
+	return (double)sum;
 }
 
 /* The sum of k(i, j) over j = begin .. end - 1. */
@@ -45,24 +67,16 @@ static double sum_piece(const kdri_block *gram, const double *square, int64_t i,
                         double factor)
 {
 	enum { PIECE = 512 };
-	float gap[PIECE];
 	double sum = 0;
-	if (factor == 0) {
-		for (int64_t j = begin; j < end; j++)
-			sum += kdri_block_get(gram, i, j);
-	} else if (!gram->single) {
-		for (int64_t j = begin; j < end; j++)
-			sum += exp(-factor *
-			           KDRI_MAX(0.0, square[i] + square[j] - 2 * kdri_block_get(gram, i, j)));
-	} else {
-		const float *row = (const float *)gram->data + i * gram->stride;
-		for (int64_t at = begin; at < end; at += PIECE) {
-			int64_t m = KDRI_MIN(PIECE, end - at);
-			for (int64_t j = 0; j < m; j++)
-				gap[j] = (float)KDRI_MAX(0.0, square[i] + square[at + j] -
-				                                      2 * (double)row[at + j]);
-			sum += sum_exp(gap, m, (float)factor);
-		}
+	for (int64_t at = begin; at < end; at += PIECE) {
+		int64_t m = KDRI_MIN(PIECE, end - at);
+		const double *v = gram->single ? NULL : (const double *)gram->data + i * gram->stride + at;
+		const float *f = gram->single ? (const float *)gram->data + i * gram->stride + at : NULL;
+		if (factor == 0)
+			sum += v ? sum_linear(v, m) : sum_linearf(f, m);
+		else
+			sum += v ? sum_gauss(v, square + at, m, square[i], factor)
+			         : sum_gaussf(f, square + at, m, square[i], factor);
 	}
 	return sum;
 }

@@ -46,47 +46,6 @@ kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t sampl
 		                    .single = kdri_precision_single(options, samples) };
 }
 
-/* --- tanh --------------------------------------------------------------------------------------------- */
-
-void kdri_tanh(double *v, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++)
-		v[i] = tanh(v[i]);
-}
-
-/* tanh in single precision to two units in the last place, without branches, so that it is done in vectors:
- * x + x^3 P(x^2) near zero, 1 - 2 / (e^2x + 1) elsewhere, e^y by 2^k e^r with |r| <= ln 2 / 2 (polynomials of
- * Cephes, S. L. Moshier). */
-static inline float tanh_of(float x)
-{
-	float a = fabsf(x), y = 2 * (a < 10 ? a : 10), x2 = x * x;
-	float near =
-	        x + x * x2 *
-	                    ((((-5.70498872745e-3f * x2 + 2.06390887954e-2f) * x2 - 5.37397155531e-2f) * x2 +
-	                      1.33314422036e-1f) *
-	                             x2 -
-	                     3.33332819422e-1f);
-	int32_t k = (int32_t)(y * 1.44269504089f + 0.5f), bits = (k + 127) << 23;
-	float r = (y - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f, power;
-	memcpy(&power, &bits, sizeof power);
-	float e = (((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r +
-	             4.1665795894e-2f) *
-	                    r +
-	            1.6666665459e-1f) *
-	                   r +
-	           5.0000001201e-1f) *
-	                  r * r +
-	          r + 1;
-	float far = 1 - 2 / (e * power + 1);
-	return a < 0.625f ? near : copysignf(far, x);
-}
-
-KDRI_KERNEL void kdri_tanhf(float *v, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++)
-		v[i] = tanh_of(v[i]);
-}
-
 void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
 {
 	if (!h->single)
@@ -98,9 +57,51 @@ void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, dou
 
 /* --- statistics --------------------------------------------------------------------------------------- */
 
-/* The sums over the rows of a chunk: of the entries, then of their squares. */
-static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+/* sum += v, squares += v^2. */
+KDRI_KERNEL
+static void add_row(const double *restrict v, int64_t d, double *restrict sum, double *restrict squares)
 {
+	for (int64_t j = 0; j < d; j++) {
+		sum[j] += v[j];
+		squares[j] += v[j] * v[j];
+	}
+}
+
+KDRI_KERNEL
+static void add_rowf(const float *restrict v, int64_t d, double *restrict sum, double *restrict squares)
+{
+	for (int64_t j = 0; j < d; j++) {
+		double wide = v[j];
+		sum[j] += wide;
+		squares[j] += wide * wide;
+	}
+}
+
+/* How many of v are beyond -0.99 and 0.99. */
+KDRI_KERNEL
+static int64_t count_saturated(const double *v, int64_t n)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabs(v[j]) > 0.99;
+	return count;
+}
+
+KDRI_KERNEL
+static int64_t count_saturatedf(const float *v, int64_t n)
+{
+	int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+	for (int64_t j = 0; j < n; j++)
+		count += fabsf(v[j]) > 0.99f;
+	return count;
+}
+
+/* The sums over the rows of a chunk: of the entries, then of their squares. Returns how many are saturated. */
+static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+{
+	int64_t saturated = 0;
 	double *squares = sum + w->d;
 	memset(sum, 0, (size_t)(2 * w->d) * sizeof *sum);
 	for (int64_t i = begin; i < end; i++) {
@@ -110,23 +111,27 @@ static void sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *su
 				sum[x->col[p]] += x->val[p];
 				squares[x->col[p]] += x->val[p] * x->val[p];
 			}
+		} else if (w->h.single) {
+			const float *row = (const float *)w->h.data + i * w->h.stride;
+			add_rowf(row, w->d, sum, squares);
+			saturated += count_saturatedf(row, w->d);
 		} else {
-			for (int64_t j = 0; j < w->d; j++) {
-				double v = kdri_block_get(&w->h, i, j);
-				sum[j] += v;
-				squares[j] += v * v;
-			}
+			const double *row = (const double *)w->h.data + i * w->h.stride;
+			add_row(row, w->d, sum, squares);
+			saturated += count_saturated(row, w->d);
 		}
 	}
+	return saturated;
 }
 
-static void find_statistics(kdri_msda *w)
+/* Those of the input of the next layer. Returns the share of its entries that are saturated. */
+static double find_statistics(kdri_msda *w)
 {
-	int64_t d = w->d, chunks = kdri_chunks(w->n);
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic)
+	int64_t d = w->d, chunks = kdri_chunks(w->n), count = 0;
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic) reduction(+ : count)
 	for (int64_t c = 0; c < chunks; c++)
-		sum_chunk(w, kdri_chunk_begin(w->n, chunks, c), kdri_chunk_begin(w->n, chunks, c + 1),
-		          w->sums + 2 * d * c);
+		count += sum_chunk(w, kdri_chunk_begin(w->n, chunks, c),
+		                   kdri_chunk_begin(w->n, chunks, c + 1), w->sums + 2 * d * c);
 	for (int64_t j = 0; j < d; j++) {
 		double sum = 0, square = 0;
 		for (int64_t c = 0; c < chunks; c++) {
@@ -137,28 +142,47 @@ static void find_statistics(kdri_msda *w)
 		w->square[j] = square;
 		w->delta[j] = square > 0 ? w->p * w->q * square + w->ridge : 1;
 	}
+	return (double)count / ((double)w->n * (double)d);
+}
+
+/* to = (v - shift mean) scale; scale NULL: ones. */
+KDRI_KERNEL
+static void centre_row(const double *restrict v, const double *restrict mean, double shift,
+                       const double *restrict scale, int64_t d, double *restrict to)
+{
+	if (scale)
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (v[j] - shift * mean[j]) * scale[j];
+	else
+		for (int64_t j = 0; j < d; j++)
+			to[j] = v[j] - shift * mean[j];
+}
+
+KDRI_KERNEL
+static void centre_rowf(const float *restrict v, const double *restrict mean, double shift,
+                        const double *restrict scale, int64_t d, float *restrict to)
+{
+	if (scale)
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (float)(((double)v[j] - shift * mean[j]) * scale[j]);
+	else
+		for (int64_t j = 0; j < d; j++)
+			to[j] = (float)((double)v[j] - shift * mean[j]);
 }
 
 void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
                       const kdri_block *to)
 {
+	const double *mean = w->mean + col, *own = scale ? scale + col : NULL;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (to->rows * to->cols > 1 << 14)
-	for (int64_t i = 0; i < to->rows; i++)
-		for (int64_t j = 0; j < to->cols; j++) {
-			double v = (kdri_block_get(&w->h, row + i, col + j) - shift * w->mean[col + j]) *
-			           (scale ? scale[col + j] : 1);
-			kdri_block_set(to, i, j, v);
-		}
-}
-
-static double saturated_share(const kdri_msda *w)
-{
-	int64_t count = 0;
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) reduction(+ : count)
-	for (int64_t i = 0; i < w->n; i++)
-		for (int64_t j = 0; j < w->d; j++)
-			count += fabs(kdri_block_get(&w->h, i, j)) > 0.99;
-	return (double)count / ((double)w->n * (double)w->d);
+	for (int64_t i = 0; i < to->rows; i++) {
+		kdri_block in = kdri_block_part(&w->h, row + i, col, 1, to->cols);
+		kdri_block out = kdri_block_part(to, i, 0, 1, to->cols);
+		if (to->single)
+			centre_rowf(in.data, mean, shift, own, to->cols, out.data);
+		else
+			centre_row(in.data, mean, shift, own, to->cols, out.data);
+	}
 }
 
 /* --- the layers --------------------------------------------------------------------------------------- */
@@ -219,6 +243,12 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 	        100 * info->saturated);
 }
 
+kdr_status kdri_msda_room(kdri_msda *w, int index, int64_t rows, int64_t cols)
+{
+	return w->room[index].data ? KDR_OK
+	                           : kdri_block_new(w->ctx, rows, cols, w->h.single, &w->room[index]);
+}
+
 static kdr_status start(kdri_msda *w, bool single)
 {
 	kdr_status st;
@@ -262,7 +292,9 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 	for (int64_t layer = 1; layer <= o->layers; layer++) {
 		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))
 			break;
-		find_statistics(&w);
+		double saturated = find_statistics(&w);
+		if (layer > 1)
+			info->saturated = fmax(info->saturated, saturated);
 		if (o->kept) {
 			int64_t side = kdri_msda_side(o, w.n, w.d);
 			w.map = o->kept->map + (layer - 1) * side * side;
@@ -272,7 +304,8 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 		KDR_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
 		w.sparse = false;
 		info->layers = layer;
-		info->saturated = fmax(info->saturated, saturated_share(&w));
+		if (layer == o->layers)
+			info->saturated = fmax(info->saturated, find_statistics(&w));
 		KDR_TRY(use(ctx, user, layer, NULL, &w.h));
 	}
 	info->flops = w.flops;
@@ -284,5 +317,7 @@ done:
 	kdri_free(ctx, w.sums);
 	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.h);
+	kdri_block_free(ctx, &w.room[0]);
+	kdri_block_free(ctx, &w.room[1]);
 	return st;
 }

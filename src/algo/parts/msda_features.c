@@ -12,14 +12,21 @@
 #include "algo/parts/lss.h"
 #include "algo/parts/msda_work.h"
 
-enum { ROWS = 1024, SPARSE_ROWS = 256 };
+enum { LEAST_ROWS = 1024, SPARSE_ROWS = 4096, PANEL = 64 };
+static const int64_t scratch = 16 << 20;
+
+/* Rows of a block: as many as make about `scratch` bytes. */
+static int64_t block_height(const kdri_msda *w)
+{
+	int64_t size = w->h.single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+	return KDRI_MIN(w->m, KDRI_MAX(LEAST_ROWS, scratch / (size * w->d)));
+}
 
 /* (E4), the lower triangle */
 static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 {
 	kdr_status st = KDR_OK;
-	kdri_block part = { 0 };
-	int64_t d = w->d;
+	int64_t d = w->d, height = block_height(w);
 	double *at = q->data, q2 = w->q * w->q;
 	if (w->sparse) {
 		kdr_csr rows = w->x->as.csr;
@@ -29,9 +36,9 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 		for (int64_t i = 0; i < d; i++)
 			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, i + 1);
 	} else {
-		KDR_TRY(kdri_block_new(w->ctx, KDRI_MIN(ROWS, w->n), d, w->h.single, &part));
-		for (int64_t i = 0; i < w->n; i += ROWS) {
-			kdri_block rows = kdri_block_part(&part, 0, 0, KDRI_MIN(ROWS, w->n - i), d);
+		KDR_TRY(kdri_msda_room(w, 0, height, d));
+		for (int64_t i = 0; i < w->n; i += height) {
+			kdri_block rows = kdri_block_part(&w->room[0], 0, 0, KDRI_MIN(height, w->n - i), d);
 			kdri_msda_centre(w, i, 0, 1, NULL, &rows);
 			KDR_TRY(kdri_block_syrk(w->ctx, true, 1, &rows, i > 0, q));
 		}
@@ -44,7 +51,6 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 		at[i * d + i] += w->delta[i];
 	}
 done:
-	kdri_block_free(w->ctx, &part);
 	return st;
 }
 
@@ -54,33 +60,39 @@ static void fill_weights(const kdri_msda *w, double *q)
 	int64_t d = w->d;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d; i++) {
-		double dot = 0; /* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q */
-		for (int64_t j = 0; j < d; j++)
-			dot += q[i * d + j] * w->mean[j];
-		w->offset[i] = w->delta[i] * dot;
+		/* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q */
+		w->offset[i] = w->delta[i] * kdri_dot(q + i * d, w->mean, d);
 		for (int64_t j = 0; j < d; j++)
 			q[i * d + j] = ((i == j) - q[i * d + j] * w->delta[j]) / w->q;
 	}
 }
 
-/* (E7) on a sparse X */
+/* (E7) on a sparse X. A panel of columns of W' lies together while all rows of X meet it: spread over d rows it
+ * would be in as many pages of memory. */
 static kdr_status apply_sparse(kdri_msda *w, const double *weights)
 {
 	kdr_status st;
-	double *part = NULL;
-	int64_t d = w->d;
-	KDR_TRY(KDRI_NEW(w->ctx, &part, SPARSE_ROWS * d));
-	for (int64_t i = 0; i < w->m; i += SPARSE_ROWS) {
-		int64_t rows = KDRI_MIN(SPARSE_ROWS, w->m - i);
-		kdr_mat x = kdri_rows(w->x, i, i + rows);
-		KDR_TRY(kdri_mat_mul(w->ctx, &x, weights, d, d, part, d));
+	double *panel = NULL, *part = NULL;
+	int64_t d = w->d, block = KDRI_MIN(w->m, SPARSE_ROWS);
+	KDR_TRY(KDRI_NEW(w->ctx, &panel, d * PANEL));
+	KDR_TRY(KDRI_NEW(w->ctx, &part, block * PANEL));
+	for (int64_t j = 0; j < d; j += PANEL) {
+		int64_t cols = KDRI_MIN(PANEL, d - j);
+		for (int64_t i = 0; i < d; i++)
+			memcpy(panel + i * PANEL, weights + i * d + j, (size_t)cols * sizeof *panel);
+		for (int64_t i = 0; i < w->m; i += block) {
+			int64_t rows = KDRI_MIN(block, w->m - i);
+			kdr_mat x = kdri_rows(w->x, i, i + rows);
+			KDR_TRY(kdri_mat_mul(w->ctx, &x, panel, cols, PANEL, part, PANEL));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-		for (int64_t r = 0; r < rows; r++) {
-			kdri_axpy(1, w->offset, part + r * d, d);
-			kdri_msda_put(&w->h, i + r, 0, d, part + r * d);
+			for (int64_t r = 0; r < rows; r++) {
+				kdri_axpy(1, w->offset + j, part + r * PANEL, cols);
+				kdri_msda_put(&w->h, i + r, j, cols, part + r * PANEL);
+			}
 		}
 	}
 done:
+	kdri_free(w->ctx, panel);
 	kdri_free(w->ctx, part);
 	return st;
 }
@@ -107,13 +119,12 @@ static void put_row(const kdri_msda *w, int64_t i, const kdri_block *from, int64
 static kdr_status apply_dense(kdri_msda *w, const kdri_block *weights)
 {
 	kdr_status st;
-	kdri_block part = { 0 };
-	int64_t d = w->d;
-	KDR_TRY(kdri_block_new(w->ctx, KDRI_MIN(ROWS, w->m), d, w->h.single, &part));
-	for (int64_t i = 0; i < w->m; i += ROWS) {
-		int64_t rows = KDRI_MIN(ROWS, w->m - i);
+	int64_t d = w->d, height = block_height(w);
+	KDR_TRY(kdri_msda_room(w, 0, height, d));
+	for (int64_t i = 0; i < w->m; i += height) {
+		int64_t rows = KDRI_MIN(height, w->m - i);
 		kdri_block in = kdri_block_part(&w->h, i, 0, rows, d);
-		kdri_block out = kdri_block_part(&part, 0, 0, rows, d);
+		kdri_block out = kdri_block_part(&w->room[0], 0, 0, rows, d);
 		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &in, weights, 0, &out));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t r = 0; r < rows; r++)
@@ -121,7 +132,6 @@ static kdr_status apply_dense(kdri_msda *w, const kdri_block *weights)
 	}
 	w->flops += 2 * (double)w->m * (double)d * (double)d;
 done:
-	kdri_block_free(w->ctx, &part);
 	return st;
 }
 

@@ -13,13 +13,13 @@
 #include "algo/parts/lss.h"
 #include "algo/parts/msda_work.h"
 
-enum { PANEL = 64 };
-static const int64_t scratch = 128 << 20;
+enum { PANEL = 64, STRIP = 8, LEAST_WIDTH = 1024 };
+static const int64_t scratch = 8 << 20;
 
 static int64_t block_width(const kdri_msda *w)
 {
 	int64_t size = w->h.single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-	return KDRI_MIN(w->d, KDRI_MAX(256, scratch / (size * w->m)));
+	return KDRI_MIN(w->d, KDRI_MAX(LEAST_WIDTH, scratch / (size * w->m)));
 }
 
 /* A layer's own arrays. */
@@ -28,6 +28,7 @@ typedef struct dual {
 	kdri_block e;      /* (m - n) x n: E, then E R; in the precision of h */
 	double *g, *u;     /* n; g is m long on a sparse X */
 	double *root;      /* d: Delta^-1/2 */
+	double *shift;     /* d: xbar Delta^-1/2 */
 	double *ratio;     /* d: xbar / Delta */
 	double mean_ratio; /* sum of xbar^2 / Delta */
 } dual;
@@ -86,20 +87,23 @@ static void put_panel(const kdri_msda *w, int64_t begin, int64_t count, const do
                       double *room)
 {
 	const kdr_csr *x = &w->x->as.csr;
+	/* A line of Y holds STRIP columns: they are used while it is near. */
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-	for (int64_t c = 0; c < count; c++) {
-		double *row = room + c * w->d;
-		int64_t i = begin + c;
-		if (i < w->n) {
-			for (int64_t j = 0; j < w->d; j++)
-				row[j] = ((sum[c] - 1) * w->mean[j] - y[j * PANEL + c]) / w->q + w->offset[j];
-			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++)
-				row[x->col[p]] += x->val[p] / w->q;
-		} else {
-			for (int64_t j = 0; j < w->d; j++)
-				row[j] = y[j * PANEL + c] + (1 - sum[c]) * w->mean[j];
+	for (int64_t first = 0; first < count; first += STRIP) {
+		int64_t end = KDRI_MIN(count, first + STRIP);
+		for (int64_t j = 0; j < w->d; j++)
+			for (int64_t c = first; c < end; c++) {
+				double v = y[j * PANEL + c], mean = w->mean[j];
+				room[c * w->d + j] = begin + c < w->n
+				                             ? ((sum[c] - 1) * mean - v) / w->q + w->offset[j]
+				                             : v + (1 - sum[c]) * mean;
+			}
+		for (int64_t c = first; c < end; c++) {
+			int64_t i = begin + c;
+			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1] && i < w->n; p++)
+				room[c * w->d + x->col[p]] += x->val[p] / w->q;
+			kdri_msda_put(&w->h, i, 0, w->d, room + c * w->d);
 		}
-		kdri_msda_put(&w->h, i, 0, w->d, row);
 	}
 }
 
@@ -139,22 +143,18 @@ done:
 static kdr_status fill_dense(kdri_msda *w, dual *s)
 {
 	kdr_status st;
-	kdri_block part = { 0 };
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &part));
+	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
 	memset(s->g, 0, (size_t)w->m * sizeof *s->g);
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
-		kdri_block in = kdri_block_part(&part, 0, 0, n, cols);
-		kdri_block other = kdri_block_part(&part, n, 0, w->m - n, cols);
+		kdri_block in = kdri_block_part(&w->room[0], 0, 0, n, cols);
+		kdri_block other = kdri_block_part(&w->room[0], n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
 		if (!w->known) {
 			KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-			for (int64_t i = 0; i < n; i++)
-				for (int64_t c = 0; c < cols; c++)
-					s->g[i] +=
-					        kdri_block_get(&in, i, c) * w->mean[j + c] * s->root[j + c];
+			KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
+			kdri_axpy(1, s->u, s->g, n);
 		}
 		if (w->m > n) {
 			kdri_msda_centre(w, n, j, w->q, s->root, &other);
@@ -163,7 +163,6 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 	}
 	w->flops += w->known ? 0 : (double)n * (double)n * (double)w->d;
 done:
-	kdri_block_free(w->ctx, &part);
 	return st;
 }
 
@@ -198,10 +197,10 @@ static void put_block(const kdri_msda *w, int64_t j, const kdri_block *in, const
 static kdr_status apply_dense(kdri_msda *w, const dual *s)
 {
 	kdr_status st;
-	kdri_block in = { 0 }, out = { 0 };
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &in));
-	KDR_TRY(kdri_block_new(w->ctx, w->m, width, w->h.single, &out));
+	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
+	KDR_TRY(kdri_msda_room(w, 1, w->m, width));
+	const kdri_block in = w->room[0], out = w->room[1];
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
 		kdri_block centred = kdri_block_part(&in, 0, 0, n, cols);
@@ -216,8 +215,6 @@ static kdr_status apply_dense(kdri_msda *w, const dual *s)
 	}
 	w->flops += 2 * (double)n * (double)w->m * (double)w->d;
 done:
-	kdri_block_free(w->ctx, &in);
-	kdri_block_free(w->ctx, &out);
 	return st;
 }
 
@@ -292,9 +289,11 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	KDR_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.u, n));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.root, w->d));
+	KDR_TRY(KDRI_NEW(w->ctx, &s.shift, w->d));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.ratio, w->d));
 	for (int64_t j = 0; j < w->d; j++) {
 		s.root[j] = 1 / sqrt(w->delta[j]);
+		s.shift[j] = w->mean[j] * s.root[j];
 		s.ratio[j] = w->mean[j] / w->delta[j];
 		s.mean_ratio += w->mean[j] * s.ratio[j];
 	}
@@ -316,6 +315,7 @@ done:
 	kdri_free(w->ctx, s.g);
 	kdri_free(w->ctx, s.u);
 	kdri_free(w->ctx, s.root);
+	kdri_free(w->ctx, s.shift);
 	kdri_free(w->ctx, s.ratio);
 	return st;
 }

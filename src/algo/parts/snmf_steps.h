@@ -23,10 +23,11 @@ typedef struct kdri_snmf_result {
 /* y = one-hot labels + 0.2. */
 void kdri_snmf_start(const int64_t *labels, int64_t n, int64_t k, double *y);
 
-/* From `start` (n x k, >= 0). `m` is symmetric with entries >= 0, `square` the sum of their squares. On
- * failure *result is untouched; being stopped is no failure. */
-kdr_status kdri_snmf(kdr_context *ctx, const kdri_op *m, double square, const double *start,
-                     const kdri_snmf_options *options, kdri_snmf_result *result);
+/* From each of `runs` starts (n x k, >= 0, one after the other), in step: events tell the least objective. `m` is
+ * symmetric with entries >= 0, `square` the sum of their squares. On failure results[0..runs-1] are untouched;
+ * being stopped is no failure. */
+kdr_status kdri_snmf(kdr_context *ctx, const kdri_op *m, double square, const double *starts, int64_t runs,
+                     const kdri_snmf_options *options, kdri_snmf_result *results);
 void kdri_snmf_free(kdr_context *ctx, kdri_snmf_result *result);
 
 /* labels[i] = the largest entry of row i, ties to the lowest index. */

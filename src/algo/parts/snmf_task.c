@@ -9,7 +9,13 @@
 
 const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
 
-enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20 };
+/* TOGETHER columns of starts are factorised in step: a strip of the sparse product. */
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER = 32 };
+
+static bool stopped(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->timed_out;
+}
 
 /* Whether two partitions are the same up to the names of their clusters. */
 static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_t k, int64_t *names)
@@ -51,12 +57,17 @@ done:
 	return st;
 }
 
-/* Labels and memberships of the best start. */
+static double last_objective(const kdri_snmf_result *r)
+{
+	return r->iterations ? r->trace[r->iterations - 1] : r->start;
+}
+
+/* Y and trace of the best start. */
 static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdri_snmf_result *best)
 {
 	kdr_status st;
-	kdri_snmf_result r = { 0 };
-	double *start = NULL;
+	kdri_snmf_result r[TOGETHER] = { 0 };
+	double *starts = NULL;
 	kdri_op m = t->sparse ? kdri_op_mat(t->sparse) : kdri_op_block(t->dense);
 	double square = t->sparse ? kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse))
 	                          : kdri_block_square(ctx, t->dense);
@@ -64,27 +75,27 @@ static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n
 		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
 		                      .tol = kdri_opt_real(t->options, "tol"),
 		                      .stage = t->stage };
-	KDR_TRY(KDRI_NEW(ctx, &start, n * t->k));
-	for (int64_t q = 0; q < t->runs; q++) {
-		kdri_snmf_start(t->starts + q * n, n, t->k, start);
-		KDR_TRY(kdri_snmf(ctx, &m, square, start, &o, &r));
-		double now = r.iterations ? r.trace[r.iterations - 1] : r.start;
-		double least = best->iterations ? best->trace[best->iterations - 1] : best->start;
-		bool stopped = r.stop == KDR_STOP_CANCELLED || r.stop == KDR_STOP_TIME;
-		if (!best->y || now < least) {
-			kdri_snmf_result old = *best;
-			*best = r;
-			r = old;
-		}
-		kdri_snmf_free(ctx, &r);
-		if (stopped) {
-			best->stop = kdri_stop_reason(ctx);
-			break;
+	int64_t size, group = KDRI_MIN(t->runs, KDRI_MAX(1, TOGETHER / t->k)), count;
+	KDR_TRY(kdri_mul(ctx, n, t->k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &starts, group * size));
+	for (int64_t q = 0; q < t->runs && (q == 0 || !stopped(ctx)); q += count) {
+		count = KDRI_MIN(group, t->runs - q);
+		for (int64_t i = 0; i < count; i++)
+			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
+		KDR_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		for (int64_t i = 0; i < count; i++) {
+			if (!best->y || last_objective(&r[i]) < last_objective(best)) {
+				kdri_snmf_result old = *best;
+				*best = r[i];
+				r[i] = old;
+			}
+			kdri_snmf_free(ctx, &r[i]);
 		}
 	}
+	if (stopped(ctx))
+		best->stop = kdri_stop_reason(ctx);
 done:
-	kdri_snmf_free(ctx, &r);
-	kdri_free(ctx, start);
+	kdri_free(ctx, starts);
 	return st;
 }
 
