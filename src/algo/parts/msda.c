@@ -243,10 +243,9 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 	        100 * info->saturated);
 }
 
-kdr_status kdri_msda_room(kdri_msda *w, int index, int64_t rows, int64_t cols)
+kdr_status kdri_msda_room(kdri_msda *w, int64_t rows, int64_t cols)
 {
-	return w->room[index].data ? KDR_OK
-	                           : kdri_block_new(w->ctx, rows, cols, w->h.single, &w->room[index]);
+	return w->room.data ? KDR_OK : kdri_block_new(w->ctx, rows, cols, w->h.single, &w->room);
 }
 
 static kdr_status start(kdri_msda *w, bool single)
@@ -317,7 +316,6 @@ done:
 	kdri_free(ctx, w.sums);
 	kdri_own_free(ctx, &w.xt);
 	kdri_block_free(ctx, &w.h);
-	kdri_block_free(ctx, &w.room[0]);
-	kdri_block_free(ctx, &w.room[1]);
+	kdri_block_free(ctx, &w.room);
 	return st;
 }

@@ -36,9 +36,9 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 		for (int64_t i = 0; i < d; i++)
 			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, i + 1);
 	} else {
-		KDR_TRY(kdri_msda_room(w, 0, height, d));
+		KDR_TRY(kdri_msda_room(w, height, d));
 		for (int64_t i = 0; i < w->n; i += height) {
-			kdri_block rows = kdri_block_part(&w->room[0], 0, 0, KDRI_MIN(height, w->n - i), d);
+			kdri_block rows = kdri_block_part(&w->room, 0, 0, KDRI_MIN(height, w->n - i), d);
 			kdri_msda_centre(w, i, 0, 1, NULL, &rows);
 			KDR_TRY(kdri_block_syrk(w->ctx, true, 1, &rows, i > 0, q));
 		}
@@ -120,11 +120,11 @@ static kdr_status apply_dense(kdri_msda *w, const kdri_block *weights)
 {
 	kdr_status st;
 	int64_t d = w->d, height = block_height(w);
-	KDR_TRY(kdri_msda_room(w, 0, height, d));
+	KDR_TRY(kdri_msda_room(w, height, d));
 	for (int64_t i = 0; i < w->m; i += height) {
 		int64_t rows = KDRI_MIN(height, w->m - i);
 		kdri_block in = kdri_block_part(&w->h, i, 0, rows, d);
-		kdri_block out = kdri_block_part(&w->room[0], 0, 0, rows, d);
+		kdri_block out = kdri_block_part(&w->room, 0, 0, rows, d);
 		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &in, weights, 0, &out));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t r = 0; r < rows; r++)

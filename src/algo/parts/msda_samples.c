@@ -7,6 +7,10 @@
  *   (E10)  H = tanh((Xc - R Xc) / q + 1 c')                                    the training rows
  *   (E11)  H = tanh(E R Xc + 1 xbar'),   E = q Y diag(Delta)^-1 Xc',   Y = X - q 1 xbar'    all other rows
  *
+ * and on dense layers, so that X is read as it is and not centred first,
+ *
+ *   (E12)  H = tanh(P X - (P 1) xbar' + 1 c'),  P = (I - R) / q;   H = tanh(E R X + (1 - E R 1) xbar')
+ *
  * (E10) follows from (E2), (E3): W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8) and n^3 for
  * the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
  * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
@@ -30,6 +34,7 @@ typedef struct dual {
 	double *root;      /* d: Delta^-1/2 */
 	double *shift;     /* d: xbar Delta^-1/2 */
 	double *ratio;     /* d: xbar / Delta */
+	double *lean;      /* m: how much of xbar the rows of h get in (E12) */
 	double mean_ratio; /* sum of xbar^2 / Delta */
 } dual;
 
@@ -144,12 +149,12 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 {
 	kdr_status st;
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
+	KDR_TRY(kdri_msda_room(w, w->m, width));
 	memset(s->g, 0, (size_t)w->m * sizeof *s->g);
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
-		kdri_block in = kdri_block_part(&w->room[0], 0, 0, n, cols);
-		kdri_block other = kdri_block_part(&w->room[0], n, 0, w->m - n, cols);
+		kdri_block in = kdri_block_part(&w->room, 0, 0, n, cols);
+		kdri_block other = kdri_block_part(&w->room, n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
 		if (!w->known) {
 			KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
@@ -166,30 +171,53 @@ done:
 	return st;
 }
 
-/* (E10) and (E11) for columns j.. of h: `in` are the centred training rows, `out` the products. */
-static void put_block(const kdri_msda *w, int64_t j, const kdri_block *in, const kdri_block *out)
+/* P in the place of R, and what its row sums and those of E R make of xbar in (E12). */
+static void fill_map(const kdri_msda *w, dual *s)
 {
-	double inverse = 1 / w->q;
-	int64_t cols = in->cols;
+	int64_t n = w->n;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < w->m; i++) {
-		const double *shift = i < w->n ? w->offset + j : w->mean + j;
-		int64_t stride = in->stride;
+		double sum = 0;
+		for (int64_t k = 0; k < n; k++) {
+			if (i < n)
+				kdri_block_set(&s->r, i, k, ((i == k) - kdri_block_get(&s->r, i, k)) / w->q);
+			sum += i < n ? kdri_block_get(&s->r, i, k) : kdri_block_get(&s->e, i - n, k);
+		}
+		s->lean[i] = i < n ? -sum : 1 - sum;
+	}
+}
+
+/* (E12) for a piece of a row: tanh(out + lean mean + c); c NULL: 0. */
+KDRI_KERNEL
+static void shift_row(const double *out, double lean, const double *mean, const double *c, int64_t count,
+                      double *to)
+{
+	for (int64_t j = 0; j < count; j++)
+		to[j] = out[j] + lean * mean[j] + (c ? c[j] : 0);
+}
+
+KDRI_KERNEL
+static void shift_rowf(const float *out, double lean, const double *mean, const double *c, int64_t count,
+                       float *to)
+{
+	for (int64_t j = 0; j < count; j++)
+		to[j] = (float)((double)out[j] + lean * mean[j] + (c ? c[j] : 0));
+}
+
+/* (E12) for columns j.. of h, from the products. */
+static void put_block(const kdri_msda *w, const dual *s, int64_t j, const kdri_block *out)
+{
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
+	for (int64_t i = 0; i < w->m; i++) {
+		const double *c = i < w->n ? w->offset + j : NULL;
+		kdri_block from = kdri_block_part(out, i, 0, 1, out->cols);
+		kdri_block to = kdri_block_part(&w->h, i, j, 1, out->cols);
 		if (w->h.single) {
-			float *to = (float *)w->h.data + i * w->h.stride + j;
-			const float *a = (const float *)in->data + i * stride,
-			            *b = (const float *)out->data + i * out->stride;
-			for (int64_t c = 0; c < cols; c++)
-				to[c] = i < w->n ? (a[c] - b[c]) * (float)inverse + (float)shift[c]
-				                 : b[c] + (float)shift[c];
-			kdri_tanhf(to, cols);
+			shift_rowf(from.data, s->lean[i], w->mean + j, c, out->cols, to.data);
+			kdri_tanhf(to.data, out->cols);
 		} else {
-			double *to = (double *)w->h.data + i * w->h.stride + j;
-			const double *a = (const double *)in->data + i * stride,
-			             *b = (const double *)out->data + i * out->stride;
-			for (int64_t c = 0; c < cols; c++)
-				to[c] = i < w->n ? (a[c] - b[c]) * inverse + shift[c] : b[c] + shift[c];
-			kdri_tanh(to, cols);
+			shift_row(from.data, s->lean[i], w->mean + j, c, out->cols, to.data);
+			kdri_tanh(to.data, out->cols);
 		}
 	}
 }
@@ -198,20 +226,17 @@ static kdr_status apply_dense(kdri_msda *w, const dual *s)
 {
 	kdr_status st;
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_msda_room(w, 0, w->m, width));
-	KDR_TRY(kdri_msda_room(w, 1, w->m, width));
-	const kdri_block in = w->room[0], out = w->room[1];
+	KDR_TRY(kdri_msda_room(w, w->m, width));
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
-		kdri_block centred = kdri_block_part(&in, 0, 0, n, cols);
-		kdri_block whole = kdri_block_part(&in, 0, 0, w->m, cols);
+		kdri_block in = kdri_block_part(&w->h, 0, j, n, cols);
+		kdri_block out = kdri_block_part(&w->room, 0, 0, w->m, cols);
 		kdri_block trained = kdri_block_part(&out, 0, 0, n, cols);
 		kdri_block others = kdri_block_part(&out, n, 0, w->m - n, cols);
-		kdri_msda_centre(w, 0, j, 1, NULL, &centred);
-		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->r, &centred, 0, &trained));
+		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->r, &in, 0, &trained));
 		if (w->m > n)
-			KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &centred, 0, &others));
-		put_block(w, j, &whole, &out);
+			KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &in, 0, &others));
+		put_block(w, s, j, &out);
 	}
 	w->flops += 2 * (double)n * (double)w->m * (double)w->d;
 done:
@@ -288,6 +313,7 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	KDR_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.single && !w->sparse, &s.e));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.u, n));
+	KDR_TRY(KDRI_NEW(w->ctx, &s.lean, w->m));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.root, w->d));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.shift, w->d));
 	KDR_TRY(KDRI_NEW(w->ctx, &s.ratio, w->d));
@@ -308,12 +334,15 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 		kdri_block_narrow(&s.r);
 	if (w->m > n)
 		KDR_TRY(fill_others(w, &s));
+	if (!w->sparse)
+		fill_map(w, &s);
 	KDR_TRY(w->sparse ? apply_sparse(w, &s) : apply_dense(w, &s));
 done:
 	kdri_block_free(w->ctx, &s.r);
 	kdri_block_free(w->ctx, &s.e);
 	kdri_free(w->ctx, s.g);
 	kdri_free(w->ctx, s.u);
+	kdri_free(w->ctx, s.lean);
 	kdri_free(w->ctx, s.root);
 	kdri_free(w->ctx, s.shift);
 	kdri_free(w->ctx, s.ratio);

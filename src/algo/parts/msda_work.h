@@ -16,14 +16,14 @@ typedef struct kdri_msda {
 	kdri_block h;                           /* m x d */
 	double *mean, *square, *delta, *offset; /* d: xbar, s, Delta, and what tanh is shifted by */
 	double *sums;                           /* scratch of the column sums */
-	kdri_block room[2];                     /* scratch of the dense layers, in the precision of h */
+	kdri_block room;                        /* scratch of the dense layers, in the precision of h */
 	double *map, *bias;                     /* where this layer is kept, or NULL */
 	bool known;                             /* it is kept there: it need not be learnt */
 	double flops;
 } kdri_msda;
 
-/* Scratch `index` for all layers alike: memory that is given back costs time when it is taken anew. */
-kdr_status kdri_msda_room(kdri_msda *w, int index, int64_t rows, int64_t cols);
+/* Scratch for all layers alike: memory that is given back costs time when it is taken anew. */
+kdr_status kdri_msda_room(kdri_msda *w, int64_t rows, int64_t cols);
 
 /* Reads the input in w->x or w->h and leaves the output in w->h; statistics are there already. */
 kdr_status kdri_msda_by_features(kdri_msda *w);
