@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 """MTCFIR: against plain NumPy, against the machine's own products, and as the data grow.
 
-usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [20ng_full] [growth] [--repeats N] [--threads N]     (default: the first two)
+usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [20ng_full] [growth] [synthetic] [40000] [--repeats N] [--threads N]
+(default: the first two)
 
 reuters3, 20ng_4task  tf-idf, unit rows; from the same start, against bench/peers/mtcfir.py in the same process
 20ng_full             all of 20 Newsgroups as two halves, 59,030 words: seconds and memory of the whole program
-growth                synthetic text of four sizes: seconds, memory, and the rate of the dense products
+growth                1,000 to 8,000 documents of the same: seconds, memory, and the rate of the dense products
+synthetic             2,500 to 20,000 rows of 2,000 words without any clusters: SNMF never ends before its last iteration
+40000                 40,000 such rows
 
 The rate is the flops of the dense products and factorisations over all seconds of the fit, as a share of what the
 machine's BLAS reaches on one large product with as many threads, measured just before and after. Counted are, for
@@ -32,7 +35,7 @@ sys.path.insert(0, str(common.ROOT / "tests" / "ref"))
 from fit_ctypes import Library  # noqa: E402
 from peers import mtcfir as peer  # noqa: E402
 
-CASES = ["reuters3", "20ng_4task", "20ng_full", "growth"]
+CASES = ["reuters3", "20ng_4task", "20ng_full", "growth", "synthetic", "40000"]
 QUICK = CASES[:2]  # the others take most of an hour: by name
 
 
@@ -117,23 +120,28 @@ def row_of(case, r, args, single=True):
             "extra": f"{gflop / s:.0f} of {fast:.0f} Gflop/s; whole program {r['peak_rss_bytes'] / 1e9:.2f} GB"}
 
 
-def halves(lib, args):
+def newsgroups(lib, args, sizes):
+    """Two tasks of as many documents each, drawn at even distances."""
     x = common.load_csr("20ng_full")
     if x is None:
         print("mtcfir: 20ng_full skipped: no data in", common.DATA)
         return []
-    with tempfile.TemporaryDirectory() as folder:
-        files = [f"{folder}/half{t}.mtx" for t in range(2)]
-        for t in range(2):
-            scipy.io.mmwrite(files[t], x[t::2][:9422])
-        r = whole_program(args, folder, files, 20)
-    return [row_of("20ng_full, 2 x 9422 x 59030, k=20", r, args)]
-
-
-def growth(lib, args):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for n in (2500, 5000, 10000, 20000):
+        for n in sizes:
+            drawn = x[np.linspace(0, x.shape[0] - 1, 2 * n).astype(int)]
+            files = [f"{folder}/{n}_{t}.mtx" for t in range(2)]
+            for t in range(2):
+                scipy.io.mmwrite(files[t], drawn[t::2])
+            r = whole_program(args, folder, files, 20)
+            rows.append(row_of(f"20ng_full, 2 x {n} x {x.shape[1]}, k=20", r, args, 2 * n > 4096))
+    return rows
+
+
+def synthetic(lib, args, sizes):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n in sizes:
             x = common.synthetic_csr(n, 2000, 60)
             files = [f"{folder}/{n}_{t}.mtx" for t in range(4)]
             for t in range(4):
@@ -155,7 +163,10 @@ def main():
     lib.threads(args.threads)
     runs = {"reuters3": lambda: side_by_side(lib, args, "reuters3", [3, 3, 3], 10),
             "20ng_4task": lambda: side_by_side(lib, args, "20ng_4task", [3, 4, 3, 4], 5),
-            "20ng_full": lambda: halves(lib, args), "growth": lambda: growth(lib, args)}
+            "20ng_full": lambda: newsgroups(lib, args, [9422]),
+            "growth": lambda: newsgroups(lib, args, [500, 1000, 2000, 4000]),
+            "synthetic": lambda: synthetic(lib, args, [2500, 5000, 10000, 20000]),
+            "40000": lambda: synthetic(lib, args, [40000])}
     rows = [row for case in args.cases for row in runs[case]()]
     common.report(f"MTCFIR, {args.threads} threads", rows, keep=not args.no_save)
 
