@@ -3,7 +3,7 @@
  * As in blas.c, C is cut into tiles of a fixed size, each done by one thread with single-threaded BLAS, so
  * that nothing depends on the number of threads. A tile of 384 x 384 with inner dimension k costs
  * 2 * 384^2 k flops for 8 * 768 k bytes: 48 flops a byte. BLAS first copies 768 k numbers into its own order, a
- * tenth of the time; where C is large enough to give every thread many tiles they are up to twice as long and
+ * tenth of the time; where C is large enough to give every thread many tiles they are up to thrice as long and
  * wide. All are made about as large: 592 rows are 2 x 304, not 384 + 208.
  *
  * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is
@@ -16,7 +16,7 @@
 #include <omp.h>
 #endif
 
-enum { SMALL_TILE = 384, LARGE_TILE = 768, MANY = 48, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+enum { SMALL_TILE = 384, LARGE_TILE = 1152, MANY = 32, WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
 
 /* Products of fewer flops are done before the threads are awake. */
 static const double serial_flops = 1e5;

@@ -13,7 +13,7 @@
 #include "algo/parts/msda_work.h"
 
 enum { LEAST_ROWS = 1024, SPARSE_ROWS = 4096, PANEL = 64 };
-static const int64_t scratch = 16 << 20;
+static const int64_t scratch = 64 << 20;
 
 /* Rows of a block: as many as make about `scratch` bytes. */
 static int64_t block_height(const kdri_msda *w)
