@@ -5,6 +5,7 @@
  *   (E2)  W_ij = w_ij (0.05 + co_ij)^2 on the edges of w
  *   (E3)  A = W + t co,  t such that the second part has the share s of the first's weight,
  *         s = (doubt / 0.03)^4, but 0.01 at least and 1 at most                            doubt.c
+ *   (E1') the graph's own partition votes with (1 - s) / 0.99 of its weight: what is doubted has no say in co either
  *   (E4)  Y = the k leading eigenvectors of D^-1/2 A D^-1/2, D = diag(A 1); rows to unit length; k-means
  *   (E5)  confidence_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
  *         1 - co_ij if not
@@ -219,26 +220,32 @@ done:
 	return st;
 }
 
-kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_mat *graph,
+kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
                             const kdri_verdict_options *o, kdri_verdict *out)
 {
 	kdr_status st;
 	const kdr_csr *g = &graph->as.csr;
 	kdri_verdict answer = { 0 };
-	votes v = { .b = b, .single = o->single };
+	kdri_ballot b = *ballot; /* with weights of its own */
+	votes v = { .b = &b, .single = o->single };
 	double *co = NULL, *weighted = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
-	KDR_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
-	KDR_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
-	KDR_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
-	kdri_ballot_edges(ctx, b, g, o->single, co);
-	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
-		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
-	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
-	KDR_TRY(kdri_graph_doubt(ctx, b, graph, o->k, o->single, &answer.doubt));
+	b.weight = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &answer.labels, b.n));
+	KDR_TRY(KDRI_NEW(ctx, &answer.confidence, b.n));
+	KDR_TRY(KDRI_NEW(ctx, &co, g->rowptr[b.n]));
+	KDR_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b.n]));
+	KDR_TRY(KDRI_NEW(ctx, &b.weight, b.count));
+	memcpy(b.weight, ballot->weight, (size_t)b.count * sizeof *b.weight);
+	KDR_TRY(kdri_graph_doubt(ctx, &b, graph, o->k, o->single, &answer.doubt));
 	v.share = KDRI_MIN(most_tie, KDRI_MAX(least_tie, pow(answer.doubt / doubtful, 4)));
-	for (int64_t p = 0; p < b->n * b->count; p++)
-		v.most = KDRI_MAX(v.most, b->label[p] + 1);
+	if (b.graph >= 0) /* (E1') */
+		b.weight[b.graph] *= (most_tie - v.share) / (most_tie - least_tie);
+	kdri_ballot_edges(ctx, &b, g, o->single, co);
+	for (int64_t p = 0; p < g->rowptr[b.n]; p++)
+		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
+	v.w = kdr_mat_from_csr(b.n, b.n, g->rowptr, g->col, weighted);
+	for (int64_t p = 0; p < b.n * b.count; p++)
+		v.most = KDRI_MAX(v.most, b.label[p] + 1);
 	KDR_TRY(cluster(ctx, &v, o, answer.labels));
 	confidence(ctx, g, co, answer.labels, answer.confidence);
 	KDR_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
@@ -247,6 +254,7 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 done:
 	kdri_free(ctx, co);
 	kdri_free(ctx, weighted);
+	kdri_free(ctx, b.weight);
 	kdri_verdict_free(ctx, &answer);
 	return st;
 }
