@@ -302,25 +302,6 @@ done:
 	return st;
 }
 
-static kdr_status put_sparse(work *w, int64_t t, const kdr_csr *m)
-{
-	kdr_status st;
-	int64_t n = m->rows, entries = m->rowptr[n], *rowptr = NULL, *col = NULL;
-	double *val = NULL;
-	KDR_TRY(kdri_result_array(w->ctx, w->result, "similarity_rowptr", t, KDR_INT64, 1,
-	                          (int64_t[]){ n + 1 }, &rowptr));
-	KDR_TRY(kdri_result_array(w->ctx, w->result, "similarity_col", t, KDR_INT64, 1,
-	                          (int64_t[]){ entries }, &col));
-	KDR_TRY(kdri_result_array(w->ctx, w->result, "similarity_val", t, KDR_FLOAT64, 1,
-	                          (int64_t[]){ entries }, &val));
-	memcpy(rowptr, m->rowptr, (size_t)(n + 1) * sizeof *rowptr);
-	memcpy(val, m->val, (size_t)entries * sizeof *val);
-	for (int64_t p = 0; p < entries; p++)
-		col[p] = m->col[p];
-done:
-	return st;
-}
-
 /* (E5) and (E6) for task t. */
 static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 {
@@ -349,7 +330,7 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 		KDR_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
 		                            variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
 		                            distance_bytes, &c));
-		KDR_TRY(put_sparse(w, t, &c.m.view.as.csr));
+		KDR_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
 		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
 	}

@@ -80,8 +80,8 @@ static void guess_bounds(const double *v, int64_t n, int64_t k, double *low, dou
 	*high = last >= SAMPLE ? INFINITY : sample[last];
 }
 
-/* Cuts v down to fewer entries that hold the values at places first .. last (first or the next) of v. Returns how many; *before is how
- * many of those left out come before them. */
+/* Cuts v down to fewer entries that hold its values at places first .. last, which is `first` or the next. Returns
+ * how many; *before is how many of those left out come before them. */
 static int64_t narrow(double *v, int64_t n, int64_t first, int64_t last, int64_t *before)
 {
 	enum { FEW = 96 };

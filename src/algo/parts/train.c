@@ -4,17 +4,22 @@
  * A model file may hold anything: what is read from it is checked here before it is used as an index. */
 #include "algo/parts/train.h"
 
+#include <stdio.h>
+
 /* --- into the model ----------------------------------------------------------------------------------- */
 
-static kdr_status keep_sparse(kdr_context *ctx, const kdr_csr *x, int64_t t, kdr_result *result)
+kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, int64_t t, const kdr_csr *x)
 {
 	kdr_status st;
+	char key[64];
 	int64_t n = x->rows, entries = x->rowptr[n], *rowptr = NULL, *col = NULL;
 	double *val = NULL;
-	KDR_TRY(kdri_result_array(ctx, result, "train_rowptr", t, KDR_INT64, 1, (int64_t[]){ n + 1 },
-	                          &rowptr));
-	KDR_TRY(kdri_result_array(ctx, result, "train_col", t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
-	KDR_TRY(kdri_result_array(ctx, result, "train_val", t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
+	snprintf(key, sizeof key, "%s_rowptr", name);
+	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
+	snprintf(key, sizeof key, "%s_col", name);
+	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
+	snprintf(key, sizeof key, "%s_val", name);
+	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
 	memcpy(rowptr, x->rowptr, (size_t)(n + 1) * sizeof *rowptr);
 	memcpy(val, x->val, (size_t)entries * sizeof *val);
 	for (int64_t p = 0; p < entries; p++)
@@ -31,7 +36,7 @@ kdr_status kdri_train_keep(kdr_context *ctx, const kdr_problem *problem, kdr_res
 		double *to = NULL;
 		int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 		if (x->kind == KDR_MAT_CSR) {
-			KDR_TRY(keep_sparse(ctx, &x->as.csr, t, result));
+			KDR_TRY(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
 			continue;
 		}
 		KDR_TRY(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },

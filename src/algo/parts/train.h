@@ -4,6 +4,9 @@
 
 #include "linalg/linalg.h"
 
+/* A sparse matrix into the arrays NAME_rowptr, NAME_col and NAME_val of task t. */
+kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, int64_t t, const kdr_csr *x);
+
 /* The samples of every task go into the model. */
 kdr_status kdri_train_keep(kdr_context *ctx, const kdr_problem *problem, kdr_result *result);
 
