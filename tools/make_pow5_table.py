@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/io/pow5_table.h: 5^q to 128 bits, for q = -342 .. 324. SPDX-License-Identifier: BSD-3-Clause
+"""Writes src/core/pow5_table.h: 5^q to 128 bits, for q = -342 .. 324. SPDX-License-Identifier: BSD-3-Clause
 
 Each entry is the mantissa of 5^q, scaled so that its top bit is set. Positive powers are cut off (exact up
 to 5^55), 5^-27 .. 5^-1 are rounded up and smaller ones cut off: what Lemire's parsing proof asks for.

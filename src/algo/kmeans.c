@@ -7,14 +7,15 @@
  *     (E2)  J = sum_i w_i |x_i / |x_i| - c_{z_i}|^2 = 2 sum_i w_i (1 - cos(x_i, c_{z_i}));
  * a zero row has no direction, adds w_i whatever its label is, and gets cluster 0.
  * Each task is clustered by itself, or all of them stacked as one (pooled). The engine, with bounds that
- * save most distances and change no result, is in parts/lloyd.c and its neighbours.
+ * save most distances and change no result, is in engine/kmeans/lloyd.c and its neighbours.
  *
  * n        rows of a task                x_i      sample, row i
  * k        clusters                      z_i      labels
  * w_i      weights                       c_j      centres
  */
-#include "algo/parts/lloyd.h"
+#include "api/method.h"
 #include "core/internal.h"
+#include "engine/kmeans/lloyd.h"
 #include "linalg/linalg.h"
 
 #include <stdio.h>

@@ -2,13 +2,14 @@
  *
  * Trained on the labelled samples, applied to the target as it is. For each class against the rest,
  *     (E1)  min over w  |w|^2 / 2 + C sum_i log(1 + exp(-y_i <w, u_i>)),  u_i = (x_i, bias),
- * the problem of LIBLINEAR's L2R_LR [FCHWL08, eq. 3]; solved in parts/linear.c. Probabilities are
+ * the problem of LIBLINEAR's L2R_LR [FCHWL08, eq. 3]; solved in engine/linear/linear.c. Probabilities are
  *     (E2)  p_c = sigma(s_c) / sum of sigma(s),  s_c = <w_c, u>,  sigma(s) = 1 / (1 + exp(-s)),
  * for two classes sigma(s_1) and sigma(-s_1), which already sum to one.
  *
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
-#include "algo/parts/linear.h"
+#include "algo/common/linear_model.h"
+#include "api/method.h"
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,

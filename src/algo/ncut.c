@@ -5,7 +5,7 @@
  * small by its relaxation: with D = diag(W 1),
  *     (E2)  Y = the k leading eigenvectors of D^-1/2 W D^-1/2                                [SM00, eq. 6]
  *     (E3)  rows of Y scaled to length 1, then k-means on them                   [NJW01], or [YS03] rotation.
- * W is the cosine or Gaussian graph of parts/similarity.h, by default of 10 neighbours. Each task is
+ * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
  * clustered by itself, or all of them stacked as one (pooled).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
@@ -15,11 +15,12 @@
  * The objective reported is (E1) of the answer, summed over tasks: one value, since there is one step.
  *
  * n    rows of a task        W    graph.w         Y    embedding
- * k    clusters              D    degrees, in parts/spectrum.c
+ * k    clusters              D    degrees, in engine/graph/spectrum.c
  */
-#include "algo/parts/similarity.h"
-#include "algo/parts/spectral.h"
+#include "api/method.h"
 #include "core/internal.h"
+#include "engine/graph/similarity.h"
+#include "engine/graph/spectral.h"
 #include "linalg/linalg.h"
 
 #include <stdio.h>

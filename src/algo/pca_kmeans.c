@@ -11,14 +11,15 @@
  *
  *   (E4)  X'X - n m m'   (d <= n),      H XX' H, H = I - 11'/n   (n < d)
  *
- * and above 3000 on the shorter side the leading directions come from random projections (parts/range.c), at
+ * and above 3000 on the shorter side the leading directions come from random projections (linalg/range.c), at
  * most 256 of them; a warning says so if they hold less than the energy wanted.
  *
  * U_r      u, d x r                        Y        y, n x r
  * m        mean                            S        s */
-#include "algo/parts/lloyd.h"
-#include "algo/parts/range.h"
-#include "algo/parts/tasks.h"
+#include "algo/common/tasks.h"
+#include "api/method.h"
+#include "engine/kmeans/lloyd.h"
+#include "linalg/range.h"
 
 enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, ROUNDS = 6 };
 

@@ -4,11 +4,12 @@
  * against. For each class against the rest,
  *     (E1)  min over w  |w|^2 / 2 + C sum_i max(0, 1 - y_i <w, u_i>)^2,  u_i = (x_i, bias),
  * the problem of LIBLINEAR's L2R_L2LOSS_SVC and scikit-learn's LinearSVC [FCHWL08, eq. 2]; solved in
- * parts/linear.c. A sample gets the class with the largest score <w, u>.
+ * engine/linear/linear.c. A sample gets the class with the largest score <w, u>.
  *
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
-#include "algo/parts/linear.h"
+#include "algo/common/linear_model.h"
+#include "api/method.h"
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,

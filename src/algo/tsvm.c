@@ -4,7 +4,7 @@
  * the labelled samples, u the others, u_i = (x_i, bias) and L(z) = max(0, 1 - z)^2, (E1)  min over w and y_u
  * in {-1, 1}  |w|^2 / 2 + C sum_l L(y_i <w, u_i>) + C* sum_u L(y_i <w, u_i>) (E2)  with round(r |u|) of the
  * y_u positive, r the class's share of the labelled samples. [J99, OP 2], with the squared hinge of [SK06,
- * eq. 2] in place of the hinge. By turns, (E3)  w <- the minimum of (E1) for these y_u (parts/linear.c) (E4)
+ * eq. 2] in place of the hinge. By turns, (E3)  w <- the minimum of (E1) for these y_u (engine/linear/linear.c) (E4)
  * y_i, y_j change places, y_i = 1, y_j = -1, where that lowers (E1) for this w: L(z_i) + L(-z_j) > L(-z_i) +
  * L(z_j); the pair of the r-th least sure on both sides, r = 1, 2, .. [SK06, section 3.1]: many pairs at
  * once, which keeps (E2), never raises (E1) and ends, since no labelling comes twice. Start: y_u from the
@@ -16,7 +16,8 @@
  *
  * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known
  */
-#include "algo/parts/linear.h"
+#include "algo/common/linear_model.h"
+#include "api/method.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ typedef struct machine {
 	const kdri_labelled *set;
 	int64_t m, free;   /* outputs; samples without a label */
 	int64_t *rows;     /* free: which they are */
-	double *cost;      /* n x m: signed, as parts/linear.h wants it */
+	double *cost;      /* n x m: signed, as engine/linear/linear.h wants it */
 	double *w, *z;     /* (d + 1) x m; n x m */
 	ranked *up, *down; /* free */
 	kdri_linear_options o;

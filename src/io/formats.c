@@ -1,6 +1,6 @@
 /* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/numbers.h"
 #include "io/io.h"
-#include "io/numbers.h"
 
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight, &kdri_format_npy,

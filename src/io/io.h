@@ -3,6 +3,7 @@
 #define KDRI_IO_H
 
 #include "core/internal.h"
+#include "core/numbers.h"
 
 /* --- input.c: bytes from a file or standard input, gzip undone as they come ------------------ */
 
@@ -90,14 +91,5 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data);
 kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
 kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out);
-
-/* --- numbers.c: text to double and back, exactly ---------------------------------------------- */
-
-/* Parses a decimal number at p, not beyond end: correctly rounded. Returns the end of what was
- * taken, or NULL if there is no number. Accepts "nan", "inf", "infinity" in any case. */
-const char *kdri_parse_double(const char *p, const char *end, double *value);
-const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
-/* Shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
-int kdri_print_double(double value, char *buffer);
 
 #endif

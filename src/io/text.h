@@ -7,8 +7,8 @@
 #ifndef KDRI_TEXT_H
 #define KDRI_TEXT_H
 
+#include "core/names.h"
 #include "io/io.h"
-#include "io/numbers.h"
 
 /* --- window.c --------------------------------------------------------------------------------- */
 
@@ -65,21 +65,6 @@ static inline bool kdri_at_newline(const char *p)
 {
 	return *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
-
-/* --- intern.c: texts to indices ---------------------------------------------------------------- */
-
-typedef struct kdri_intern {
-	char **names;
-	int64_t count, room;
-	int64_t *slots; /* open addressing; -1 empty */
-	int64_t slot_count;
-} kdri_intern;
-
-kdr_status kdri_intern_add(kdr_context *ctx, kdri_intern *t, const char *text, size_t length, int64_t *index);
-/* Where every name is an integer: sorts the names by value, writes them plainly ("+01" as "1", so that
- * equal integers are one class), renumbers `values` (negative ones stay) and sets *integers. */
-kdr_status kdri_intern_finish(kdr_context *ctx, kdri_intern *t, int64_t *values, int64_t n, bool *integers);
-void kdri_intern_free(kdr_context *ctx, kdri_intern *t);
 
 /* svmlight_write.c */
 kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);

@@ -50,6 +50,9 @@ void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
 /* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` is the task's name. */
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
 
+/* Rows begin .. end-1 of x, borrowed. */
+kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
+
 /* An owned matrix: what stacking and transposing give. */
 typedef struct kdri_own {
 	kdr_mat view;
@@ -107,6 +110,8 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 /* Solves L L' X = B in place, B is n x k row-major. */
 kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,
                                int64_t k, int64_t ldb);
+/* pseudo.c: symmetric pseudo-inverse of g (c x c), and its square root into `half` (may be NULL). */
+kdr_status kdri_pseudo_inverse(kdr_context *ctx, int64_t c, const double *g, double *out, double *half);
 /* inverse.c: replaces the factor L that kdri_cholesky left by (L L')^-1, in full storage. */
 kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 

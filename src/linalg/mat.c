@@ -150,3 +150,16 @@ void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts)
 			counts[x->as.csr.col[p]] += x->as.csr.val[p] != 0;
 	}
 }
+
+kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
+{
+	kdr_mat part = *x;
+	if (x->kind == KDR_MAT_DENSE) {
+		part.as.dense.data += begin * x->as.dense.stride;
+		part.as.dense.rows = end - begin;
+	} else {
+		part.as.csr.rowptr += begin;
+		part.as.csr.rows = end - begin;
+	}
+	return part;
+}

@@ -12,6 +12,7 @@
 #define KDRI_PREP_H
 
 #include "core/internal.h"
+#include "core/names.h"
 
 struct kdr_prep {
 	kdr_allocator allocator;
@@ -45,22 +46,6 @@ void kdri_prep_finish(kdr_prep *prep);
 /* As the command line spells them, in the order of the enumerations. */
 extern const char *const kdri_align_names[4], *const kdri_weight_names[6], *const kdri_norm_names[3],
                                                                                    *const kdri_scale_names[3];
-
-/* --- nametable.c: a hash table of borrowed names ------------------------------------------------ */
-
-typedef struct kdri_names {
-	const char **names; /* in order of arrival */
-	uint64_t *hashes;
-	int64_t *slots; /* index of a name, or -1: open addressing, a power of two of them */
-	int64_t count, room, mask;
-} kdri_names;
-
-/* A table with room for `room` names. */
-kdr_status kdri_names_new(kdr_context *ctx, int64_t room, kdri_names *out);
-void kdri_names_free(kdr_context *ctx, kdri_names *table);
-/* The index of the name, which is added where it is new; or without adding it, -1. */
-int64_t kdri_names_add(kdri_names *table, const char *name);
-int64_t kdri_names_find(const kdri_names *table, const char *name);
 
 /* --- align.c --------------------------------------------------------------------------------- */
 

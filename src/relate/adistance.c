@@ -13,8 +13,8 @@
  *   (E3)  min over w, w0   ridge |w|^2 / 2 + sum_i c_i log(1 + exp(-y_i (<w, x_i> + w0))),
  *         c_i = n / (2 n_side(i)), y_i = 1 in a and -1 in b
  *
- * solved in parts/linear.c, with all costs divided by ridge; w0 is not penalised. */
-#include "algo/parts/linear.h"
+ * solved in engine/linear/linear.c, with all costs divided by ridge; w0 is not penalised. */
+#include "engine/linear/linear.h"
 #include "relate/relate.h"
 
 static const double tolerance = 1e-9;

@@ -1,11 +1,11 @@
 /* Whether tasks can help each other: a sentence for each. SPDX-License-Identifier: BSD-3-Clause
  *
- * From the nearness of their samples (algo/parts/nearness.c), compared as auto would compare them
- * (algo/parts/views.c), and from their sizes. */
-#include "algo/parts/guard.h"
-#include "algo/parts/nearness.h"
-#include "algo/parts/views.h"
+ * From the nearness of their samples (engine/graph/nearness.c), compared as auto would compare them
+ * (engine/graph/views.c), and from their sizes. */
+#include "algo/auto/guard.h"
 #include "core/internal.h"
+#include "engine/graph/nearness.h"
+#include "engine/graph/views.h"
 
 #include <stdio.h>
 

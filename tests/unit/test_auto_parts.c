@@ -1,12 +1,12 @@
 /* The parts of auto: votes, members, neighbours, counterparts, nearness, k. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "algo/parts/counterparts.h"
-#include "algo/parts/guard.h"
-#include "algo/parts/guess_k.h"
-#include "algo/parts/members.h"
-#include "algo/parts/nearness.h"
-#include "algo/parts/similarity.h"
+#include "algo/auto/counterparts.h"
+#include "algo/auto/guard.h"
+#include "algo/auto/guess_k.h"
+#include "algo/auto/members.h"
+#include "engine/graph/nearness.h"
+#include "engine/graph/similarity.h"
 
 /* Directions: cluster c of k has large entries in columns c * d / k and on. Unit clusters are far apart. */
 static double *make_blobs(kdri_rng *rng, int64_t n, int64_t d, int64_t k, double noise)

@@ -1,7 +1,7 @@
 /* gfhf, llgc, svm, logreg, tsvm: what all of them must keep. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "algo/parts/linear.h"
+#include "engine/linear/linear.h"
 
 static const char *const methods[] = { "gfhf", "llgc", "svm", "logreg", "tsvm" };
 enum { METHODS = 5, CLASSES = 3, D = 4, SOURCE = 30, TARGET = 24 };

@@ -1,7 +1,7 @@
 /* Ensembles and their consensus: golden case, dense against low rank, relabelling, threads, options. */
 #include "tests/unit/golden.h"
 
-#include "algo/parts/consensus.h"
+#include "algo/trec/consensus.h"
 #include "linalg/linalg.h"
 
 /* --- the golden case --------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* Neighbour graphs and the spectral step. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "algo/parts/knn.h"
-#include "algo/parts/similarity.h"
-#include "algo/parts/spectral.h"
+#include "engine/graph/knn.h"
+#include "engine/graph/similarity.h"
+#include "engine/graph/spectral.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
  * numbers when `coarse`, so that there are many ties. */

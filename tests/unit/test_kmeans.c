@@ -1,5 +1,5 @@
 /* The k-means engine: exact bounds, monotone objective, degenerate data, weights, starts. */
-#include "algo/parts/lloyd.h"
+#include "engine/kmeans/lloyd.h"
 #include "tests/unit/unit.h"
 
 /* --- random problems ------------------------------------------------------------------------ */

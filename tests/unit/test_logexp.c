@@ -1,5 +1,5 @@
 /* ln, exp and tanh against those of the C library, and where they end. */
-#include "algo/parts/msda_work.h"
+#include "algo/mtcfir/msda_work.h"
 #include "linalg/linalg.h"
 #include "linalg/logexp.h"
 #include "tests/unit/unit.h"

@@ -1,7 +1,7 @@
 /* The W step and what it is made of, against dense decompositions. */
-#include "algo/parts/lss.h"
-#include "algo/parts/ritz.h"
-#include "algo/parts/secular.h"
+#include "algo/lss/lss.h"
+#include "linalg/ritz.h"
+#include "linalg/secular.h"
 #include "tests/unit/unit.h"
 
 static double *normals(kdri_rng *rng, int64_t count)

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "algo/parts/bregman.h"
+#include "algo/mbc/bregman.h"
 
 enum { MOST = 8 };
 

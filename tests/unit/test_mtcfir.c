@@ -1,11 +1,11 @@
 /* mtcfir, snmf, msda: their parts, and what a fit must keep. */
 #include "tests/unit/unit.h"
 
-#include "algo/parts/consistent.h"
-#include "algo/parts/gram_kmeans.h"
-#include "algo/parts/msda.h"
-#include "algo/parts/select.h"
-#include "algo/parts/snmf_steps.h"
+#include "algo/mtcfir/consistent.h"
+#include "algo/mtcfir/gram_kmeans.h"
+#include "algo/mtcfir/msda.h"
+#include "algo/mtcfir/snmf_steps.h"
+#include "linalg/select.h"
 
 /* --- layers ------------------------------------------------------------------------------------------- */
 

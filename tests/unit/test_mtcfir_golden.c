@@ -2,10 +2,10 @@
  * conventions. */
 #include "tests/unit/golden.h"
 
-#include "algo/parts/consistent.h"
-#include "algo/parts/gram_mmd.h"
-#include "algo/parts/msda.h"
-#include "algo/parts/snmf_steps.h"
+#include "algo/mtcfir/consistent.h"
+#include "algo/mtcfir/gram_mmd.h"
+#include "algo/mtcfir/msda.h"
+#include "algo/mtcfir/snmf_steps.h"
 
 enum { MOST = 4 };
 

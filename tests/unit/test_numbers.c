@@ -2,8 +2,8 @@
  * be hard. */
 #include <locale.h>
 
+#include "core/numbers.h"
 #include "io/io.h"
-#include "io/numbers.h"
 #include "tests/unit/unit.h"
 
 static uint64_t bits_of(double v)

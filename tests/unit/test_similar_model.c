@@ -1,9 +1,9 @@
 /* Models of mtcfir and snmf: layers kept, samples kept, new samples labelled, and damage refused. */
 #include "tests/unit/damage.h"
 
-#include "algo/parts/fold_in.h"
-#include "algo/parts/msda_layers.h"
-#include "io/model.h"
+#include "algo/mtcfir/fold_in.h"
+#include "algo/mtcfir/msda_layers.h"
+#include "api/model.h"
 
 /* --- data --------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Coupled tri-factorisations: golden sweeps, gradients, descent. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/golden.h"
 
-#include "algo/parts/trifactor.h"
+#include "algo/ttl/trifactor.h"
 
 static const char *const norms[] = { "rescaleG", "rescale", "mm", "paper" };
 

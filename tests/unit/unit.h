@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/internal.h"
+#include "api/method.h"
 
 /* A context for one test; free it with kdr_context_free. */
 static inline kdr_context *unit_context(void)

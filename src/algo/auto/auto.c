@@ -1,0 +1,419 @@
+/* auto: an ensemble that votes on the neighbour graph. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * No label-free score picks the right method reliably, but methods of different kinds err in different
+ * places. So several of them cluster each task, alone and together with the others, and vote:
+ *
+ *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         engine/graph/views.c
+ *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  members.c
+ *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
+ *           of w; the spectral step on W and some of co gives the answer                  verdict.c,
+ *           how much of it depends on how good the graph looks                            doubt.c
+ *
+ * The rule and its measured worth are in docs/auto.md. Members are the table below: a registered method, its
+ * options, a view of the data. The guard says what came of the tasks' company: the same vote without the
+ * members that saw several tasks, and how far its answer is from the one with them.
+ *
+ * DEVIATION: members "pool" and "shared directions" are k-means on all tasks, each less its mean. Sparse data
+ * would become dense by that; the first runs on the 128 leading directions of the centred data instead, which
+ * for k-means differ little from all of them, on dense data as on sparse ones.
+ *
+ * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
+ *
+ * w     views.tasks[t].graph         co    ballot.c
+ * n     rows of a task               k     k[t] */
+#include "algo/auto/auto_report.h"
+#include "algo/auto/guess_k.h"
+#include "api/method.h"
+#include "core/internal.h"
+#include "engine/kmeans/lloyd.h"
+
+#include <stdio.h>
+
+/* Quick ones first; those that need n x n numbers last. */
+static const kdri_member members[] = {
+	{ .name = "k-means",
+	  .method = "kmeans",
+	  .options = "n_init=5",
+	  .by_distance = "n_init=5",
+	  .view = KDRI_VIEW_ROWS },
+	{ .name = "leading directions",
+	  .method = "kmeans",
+	  .options = "n_init=10",
+	  .by_distance = "n_init=10",
+	  .view = KDRI_VIEW_LEADING },
+	{ .name = "normalised cut",
+	  .method = "ncut",
+	  .options = "similarity=precomputed",
+	  .by_distance = "similarity=precomputed",
+	  .view = KDRI_VIEW_GRAPH,
+	  .once = true },
+	{ .name = "pool",
+	  .method = "kmeans",
+	  .options = "n_init=5",
+	  .by_distance = "n_init=5",
+	  .view = KDRI_VIEW_CENTRED,
+	  .scope = KDRI_SCOPE_POOLED },
+	{ .name = "shared directions",
+	  .method = "kmeans",
+	  .options = "n_init=10",
+	  .by_distance = "n_init=10",
+	  .view = KDRI_VIEW_SHARED,
+	  .scope = KDRI_SCOPE_POOLED },
+	{ .name = "snmf",
+	  .method = "snmf",
+	  .options = "max_iter=120",
+	  .by_distance = "max_iter=120 similarity=gauss",
+	  .view = KDRI_VIEW_ROWS,
+	  .started = true,
+	  .most = 6000 },
+	{ .name = "mtcfir",
+	  .method = "mtcfir",
+	  .options = "final=ncut",
+	  .view = KDRI_VIEW_ROWS,
+	  .scope = KDRI_SCOPE_JOINT,
+	  .once = true,
+	  .most = 10000 },
+};
+enum { MEMBERS = sizeof members / sizeof members[0], GUESS_NEIGHBOURS = 20 };
+
+static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
+static const char *const choices[] = { "auto", "yes", "no", NULL };
+
+static const kdr_option_desc options_table[] = {
+	{ .name = "transfer",
+	  .type = KDR_OPTION_BOOL,
+	  .initial = 1,
+	  .help = "let members see all tasks; else each task is clustered by itself" },
+	{ .name = "seeds",
+	  .type = KDR_OPTION_INT,
+	  .initial = 3,
+	  .min = 1,
+	  .max = 1000,
+	  .help = "runs of each member, from different random numbers" },
+	{ .name = "neighbors",
+	  .type = KDR_OPTION_INT,
+	  .initial = 10,
+	  .min = 1,
+	  .max = 1e9,
+	  .help = "nearest neighbours each sample is joined to in the graph the members vote on" },
+	{ .name = "metric",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = 0,
+	  .choices = metrics,
+	  .help = "what compares samples: the cosine, or the distance where there are few features, mostly "
+	          "not "
+	          "zero" },
+	{ .name = "centre",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_CHOICE_AUTO,
+	  .choices = choices,
+	  .help = "take the mean away before cosines; auto: unless most entries are zero and none negative, "
+	          "as "
+	          "in counts of words" },
+	{ .name = "exact",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_CHOICE_AUTO,
+	  .choices = choices,
+	  .help = "find nearest neighbours by looking at all pairs of samples; auto: where they are not too "
+	          "many" },
+	{ .name = "k_max",
+	  .type = KDR_OPTION_INT,
+	  .initial = 20,
+	  .min = 2,
+	  .max = 1e6,
+	  .help = "most clusters considered where k is to be found" },
+	{ .name = "same_k",
+	  .type = KDR_OPTION_BOOL,
+	  .initial = 1,
+	  .help = "tasks whose k is to be found have the same: the evidence is averaged over them" },
+	KDRI_OPTION_N_INIT(10),
+	KDRI_OPTION_MAX_ITER(300),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	{ .name = "confidence",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n",
+	  .help = "agreement of the members about each sample and its neighbours, 0 to 1" },
+	{ .name = "moved",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .shape = "n",
+	  .help = "1 for samples that would be in another cluster without the other tasks" },
+	{ .name = "centroids",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "k x d",
+	  .help = "mean of each cluster's samples, each sample of unit length where the cosine compares "
+	          "them" },
+	{ .name = "unit_rows",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "1",
+	  .help = "1 where samples are brought to unit length" },
+	{ .name = "match_quality",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "tasks x k",
+	  .help = "how well each cluster matches its counterpart in each task: cosine of what sets them "
+	          "apart, "
+	          "up to 1" },
+	{ .name = "eigengap",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "k_max - 1",
+	  .help = "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from "
+	          "2" },
+	{ .name = "stability",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "k_max - 1",
+	  .help = "where k was to be found: agreement of k-means on k eigenvectors from different starts" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple "
+	"partitions. "
+	"JMLR 3:583-617, 2002.",
+	"A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation. IEEE TPAMI "
+	"27:835-850, 2005.",
+	NULL,
+};
+
+static void auto_free(kdr_context *ctx, kdri_auto *j)
+{
+	for (int64_t t = 0; t < j->T; t++) {
+		if (j->ballots)
+			kdri_ballot_free(ctx, &j->ballots[t]);
+		if (j->answers)
+			kdri_verdict_free(ctx, &j->answers[t]);
+		if (j->single)
+			kdri_verdict_free(ctx, &j->single[t]);
+	}
+	kdri_free(ctx, j->ballots);
+	kdri_free(ctx, j->answers);
+	kdri_free(ctx, j->single);
+	kdri_free(ctx, j->k);
+	kdri_views_free(ctx, &j->views);
+}
+
+static kdri_views_options views_options(const kdri_auto *j)
+{
+	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
+	bool guess = false;
+	for (int64_t t = 0; t < j->T; t++)
+		guess |= j->problem->tasks[t].k == 0;
+	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
+		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
+		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
+		                     .neighbors = neighbors,
+		                     .searched = guess ? KDRI_MAX(neighbors, GUESS_NEIGHBOURS) : neighbors };
+}
+
+/* --- k ------------------------------------------------------------------------------------------------ */
+
+static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
+{
+	kdr_status st;
+	double *to = NULL;
+	KDR_TRY(kdri_result_array(ctx, j->result, "eigengap", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                          &to));
+	memcpy(to, c->gap, (size_t)c->count * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, j->result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                          &to));
+	memcpy(to, c->stability, (size_t)c->count * sizeof *to);
+done:
+	return st;
+}
+
+/* `name`: of the task, or NULL for all of them. */
+static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, const char *name, const kdri_k_guess *g)
+{
+	static const char *const sure[] = { "not sure", "somewhat sure", "fairly sure" };
+	kdr_status st;
+	char key[256], text[256], next[96] = "";
+	if (g->second)
+		snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
+		         g->second_gap);
+	snprintf(text, sizeof text, "k = %lld: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
+	         sure[g->sure], g->gap, next, g->stability);
+	snprintf(key, sizeof key, "k_evidence%s%s", name ? "." : "", name ? name : "");
+	KDR_TRY(kdri_result_text(ctx, j->result, key, text));
+	snprintf(key, sizeof key, "k_sure%s%s", name ? "." : "", name ? name : "");
+	KDR_TRY(kdri_result_number(ctx, j->result, key, g->sure / 2.0));
+done:
+	return st;
+}
+
+static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st;
+	kdri_own graph = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_k_curves *curves = NULL;
+	bool same = kdri_opt_bool(j->options, "same_k");
+	int64_t count = 0, least = INT64_MAX;
+	KDR_TRY(KDRI_NEW0(ctx, &curves, j->T));
+	for (int64_t t = 0; t < j->T; t++) {
+		if (j->k[t] > 0)
+			continue;
+		KDR_TRY(kdri_views_graph(ctx, &j->views.tasks[t], GUESS_NEIGHBOURS, &graph));
+		KDR_TRY(kdri_k_curves_new(ctx, &graph.view, kdri_opt_int(j->options, "k_max"),
+		                          &curves[count]));
+		kdri_own_free(ctx, &graph);
+		KDR_TRY(put_curves(ctx, j, t, &curves[count]));
+		if (!same) {
+			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
+			j->k[t] = g.k;
+			KDR_TRY(put_guess(ctx, j, j->problem->tasks[t].name, &g));
+		}
+		least = KDRI_MIN(least, j->views.tasks[t].knn.rows);
+		count++;
+	}
+	if (same && count > 0) {
+		kdri_k_guess g = kdri_k_guess_of(curves, count);
+		KDR_TRY(put_guess(ctx, j, NULL, &g));
+		for (int64_t t = 0; t < j->T; t++)
+			j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(g.k, least);
+	}
+done:
+	for (int64_t i = 0; curves && i < j->T; i++)
+		kdri_k_curves_free(ctx, &curves[i]);
+	kdri_free(ctx, curves);
+	kdri_own_free(ctx, &graph);
+	return st;
+}
+
+/* --- the vote ------------------------------------------------------------------------------------------ */
+
+static bool saw_others(const kdri_ballot *b)
+{
+	bool any = false;
+	for (int64_t m = 0; m < b->count; m++)
+		any |= b->transfer[m];
+	return any;
+}
+
+static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
+{
+	kdr_status st = KDR_OK;
+	double total = 0;
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdr_mat *graph = &j->views.tasks[t].graph.view;
+		kdri_verdict_options o = { .k = j->k[t],
+			                   .n_init = kdri_opt_int(j->options, "n_init"),
+			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
+			                   .init = j->problem->tasks[t].init };
+		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
+		total += j->answers[t].ncut;
+		o.single = true;
+		if (saw_others(&j->ballots[t]))
+			KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
+	}
+	KDR_TRY(kdri_result_objective(ctx, j->result, total));
+	kdri_result_stop(
+	        j->result,
+	        late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
+done:
+	return st;
+}
+
+static kdr_status put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
+{
+	kdr_status st;
+	const kdri_verdict *a = &j->answers[t];
+	int64_t n = j->ballots[t].n, *labels = NULL;
+	double *to = NULL;
+	KDR_TRY(kdri_result_labels(ctx, j->result, t, &labels));
+	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
+	kdri_result_set_k(j->result, t, j->k[t]);
+	KDR_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, a->confidence, (size_t)n * sizeof *to);
+done:
+	return st;
+}
+
+static kdr_status run(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st;
+	kdri_views_options o = views_options(j);
+	bool late = false;
+	KDR_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
+	KDR_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
+	KDR_TRY(KDRI_NEW0(ctx, &j->single, j->T));
+	KDR_TRY(KDRI_NEW(ctx, &j->k, j->T));
+	for (int64_t t = 0; t < j->T; t++)
+		j->k[t] = j->problem->tasks[t].k;
+	KDR_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
+	KDR_TRY(find_k(ctx, j));
+	KDR_TRY(kdri_views_directions(ctx, &j->views, j->k));
+	kdri_members_options m = {
+		.table = members, .count = MEMBERS, .seeds = kdri_opt_int(j->options, "seeds"), .k = j->k
+	};
+	KDR_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
+	KDR_TRY(vote(ctx, j, late));                                                             /* (E3) */
+	for (int64_t t = 0; t < j->T; t++)
+		KDR_TRY(put_task(ctx, j, t));
+	KDR_TRY(kdri_auto_report(ctx, j));
+done:
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdri_auto j = { .problem = problem,
+		        .options = options,
+		        .result = result,
+		        .members = members,
+		        .nmembers = MEMBERS,
+		        .T = problem->ntasks };
+	kdri_stage_start(ctx, "auto", 0);
+	kdr_status st = run(ctx, &j);
+	auto_free(ctx, &j);
+	kdri_stage_end(ctx, "auto");
+	return st;
+}
+
+/* The nearest centroid: the answer's clusters need not be round, so that some samples of the fit itself would be
+ * labelled otherwise; method_fields.predict_agreement says how many would not. */
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	kdr_array c = kdr_result_array(fitted, "centroids", task),
+	          u = kdr_result_array(fitted, "unit_rows", task);
+	kdri_own rows = { .view = *x };
+	(void)options;
+	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
+		                 (long long)task + 1);
+	if (c.shape[1] != kdr_mat_cols(x))
+		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
+		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
+	if (*(const int64_t *)u.data)
+		KDR_TRY(kdri_unit_rows(ctx, x, &rows));
+	KDR_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
+done:
+	kdri_own_free(ctx, &rows);
+	return st;
+}
+
+const kdri_algo kdri_algo_auto = {
+	.info = { .id = "auto",
+	          .title = "Ensemble",
+	          .summary =
+	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = predict,
+};

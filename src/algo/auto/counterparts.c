@@ -1,0 +1,130 @@
+/* Which clusters of different tasks are counterparts. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  u_z = c_z - m, the cluster's mean less its task's: what sets it apart
+ *   (E2)  cost_zl = 1 - cos(u_z, u_l)
+ *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdr_transport)
+ *
+ * Taking the task's mean away first leaves out what all of its samples share, such as a laboratory's own
+ * offset. */
+#include "algo/auto/counterparts.h"
+
+kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
+                              double *means)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size;
+	double *one_hot = NULL, *sums = NULL, *count = NULL;
+	KDR_TRY(kdri_mul(ctx, n, k, &size));
+	KDR_TRY(KDRI_NEW0(ctx, &one_hot, size));
+	KDR_TRY(kdri_mul(ctx, d, k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &sums, size));
+	KDR_TRY(KDRI_NEW0(ctx, &count, k));
+	for (int64_t i = 0; i < n; i++) {
+		one_hot[i * k + labels[i]] = 1;
+		count[labels[i]]++;
+	}
+	KDR_TRY(kdri_mat_tmul(ctx, x, one_hot, k, k, sums, k));
+	for (int64_t z = 0; z < k; z++)
+		for (int64_t j = 0; j < d; j++)
+			means[z * d + j] = count[z] > 0 ? sums[j * k + z] / count[z] : 0;
+done:
+	kdri_free(ctx, one_hot);
+	kdri_free(ctx, sums);
+	kdri_free(ctx, count);
+	return st;
+}
+
+/* (E1), scaled to unit length; zeros where there is nothing. */
+static void departures(const kdri_clusters *c, double *out)
+{
+	for (int64_t z = 0; z < c->k; z++) {
+		double *u = out + z * c->d;
+		const double *mean = c->means + z * c->d;
+		bool empty = kdri_nrm2sq(mean, c->d) == 0;
+		for (int64_t j = 0; j < c->d; j++)
+			u[j] = empty ? 0 : mean[j] - c->mean[j];
+		double length = sqrt(kdri_nrm2sq(u, c->d));
+		for (int64_t j = 0; j < c->d; j++)
+			u[j] = length > 0 ? u[j] / length : 0;
+	}
+}
+
+/* How much of the whole each cluster is: alike, or by size. Clusters split in two on one side alone then find
+ * room beside each other. */
+static void marginal(const kdri_clusters *c, bool alike, double *out)
+{
+	double total = 0;
+	for (int64_t z = 0; z < c->k; z++)
+		total += (double)c->sizes[z];
+	for (int64_t z = 0; z < c->k; z++)
+		out[z] = alike ? 1 / (double)c->k : (double)c->sizes[z] / total;
+}
+
+kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
+                             double *quality)
+{
+	kdr_status st;
+	double *u = NULL, *v = NULL, *cost = NULL, *supply = NULL, *demand = NULL;
+	int64_t size;
+	KDR_TRY(kdri_mul(ctx, a->k, b->k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &u, a->k * a->d));
+	KDR_TRY(KDRI_NEW(ctx, &v, b->k * b->d));
+	KDR_TRY(KDRI_NEW(ctx, &cost, size));
+	KDR_TRY(KDRI_NEW(ctx, &supply, a->k));
+	KDR_TRY(KDRI_NEW(ctx, &demand, b->k));
+	departures(a, u);
+	departures(b, v);
+	KDR_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
+	for (int64_t p = 0; p < size; p++)
+		cost[p] += 1; /* (E2) */
+	marginal(a, a->k == b->k, supply);
+	marginal(b, a->k == b->k, demand);
+	KDR_TRY(kdr_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
+	for (int64_t z = 0; z < a->k; z++) {
+		int64_t best = 0;
+		for (int64_t l = 1; l < b->k; l++)
+			if (flow[z * b->k + l] > flow[z * b->k + best])
+				best = l;
+		quality[z] = 1 - cost[z * b->k + best];
+	}
+done:
+	kdri_free(ctx, u);
+	kdri_free(ctx, v);
+	kdri_free(ctx, cost);
+	kdri_free(ctx, supply);
+	kdri_free(ctx, demand);
+	return st;
+}
+
+kdr_status kdri_counterparts_label(kdr_context *ctx, const kdri_clusters *c, const kdr_mat *x,
+                                   const double *mean, int64_t *labels)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), k = c->k, d = c->d, size;
+	double *u = NULL, *columns = NULL, *score = NULL;
+	KDR_TRY(kdri_mul(ctx, n, k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &u, k * d));
+	KDR_TRY(KDRI_NEW(ctx, &columns, k * d));
+	KDR_TRY(KDRI_NEW(ctx, &score, size));
+	departures(c, u);
+	for (int64_t z = 0; z < k; z++)
+		for (int64_t j = 0; j < d; j++)
+			columns[j * k + z] = u[z * d + j];
+	KDR_TRY(kdri_mat_mul(ctx, x, columns, k, k, score, k));
+	for (int64_t z = 0; z < k; z++) {
+		double shift = kdri_dot(mean, u + z * d, d);
+		for (int64_t i = 0; i < n; i++)
+			score[i * k + z] -= shift; /* <x_i - m, u_z> */
+	}
+	for (int64_t i = 0; i < n; i++) {
+		labels[i] = 0;
+		for (int64_t z = 1; z < k; z++)
+			if (score[i * k + z] > score[i * k + labels[i]])
+				labels[i] = z;
+	}
+done:
+	kdri_free(ctx, u);
+	kdri_free(ctx, columns);
+	kdri_free(ctx, score);
+	return st;
+}

@@ -1,0 +1,362 @@
+/* Running the members of an ensemble. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A job is one member, one seed and what it clusters: a task, or all of them with one k. Jobs know nothing of
+ * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
+ * any order. Where there are enough of them, jobs that need little memory run side by side, one thread
+ * each, every one with a context of its own: that is how the library asks to be used from several threads, and
+ * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). ARPACK takes
+ * one job at a time and makes the others wait. Members that need n x n numbers run one after another, with
+ * all threads inside.
+ *
+ * Time. Members come in the order of the table, quick ones first. They have three quarters of the time that
+ * is left, the rest is for the vote; a job that would begin or end later is left out. So the slowest go first.
+ * The first member runs in any case, if only for one step: every task gets labels. */
+#include "algo/auto/members.h"
+#include "api/method.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+typedef struct job {
+	int64_t member, seed;
+	int64_t task;    /* -1: all of them */
+	int64_t k;       /* pooled: of the tasks that keep their part */
+	int32_t *labels; /* of the task, or of all tasks one after the other; NULL: left out */
+	bool incomplete; /* stopped early */
+	bool late;       /* left out for want of time */
+	kdr_status st;
+	char error[512];
+	double seconds;
+} job;
+
+typedef struct run {
+	kdr_context *ctx;
+	kdr_context pattern; /* for the jobs' own contexts: the caller's changes while they run */
+	const kdr_problem *problem;
+	const kdri_views *views;
+	const kdri_members_options *options;
+	job *jobs;
+	int64_t njobs;
+	double deadline; /* for members; 0: none */
+	atomic_bool stop;
+	atomic_llong done;
+} run;
+
+/* --- which jobs there are ---------------------------------------------------------------------------- */
+
+static bool first_with_k(const run *r, int64_t t)
+{
+	for (int64_t s = 0; s < t; s++)
+		if (r->options->k[s] == r->options->k[t])
+			return false;
+	return true;
+}
+
+static void add_job(run *r, job j)
+{
+	if (r->jobs)
+		r->jobs[r->njobs] = j;
+	r->njobs++;
+}
+
+/* Counts the jobs, or lists them once there is room. */
+static void list_jobs(run *r)
+{
+	const kdri_members_options *o = r->options;
+	int64_t T = r->problem->ntasks;
+	r->njobs = 0;
+	for (int64_t m = 0; m < o->count; m++) {
+		const kdri_member *member = &o->table[m];
+		int64_t total = r->views->begin[T];
+		bool alone = member->scope == KDRI_SCOPE_TASK;
+		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
+			continue;
+		if (!alone &&
+		    (T < 2 || !r->views->options.together || (member->most && total > member->most)))
+			continue;
+		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
+			for (int64_t t = 0; t < T && alone; t++) {
+				int64_t n = r->views->begin[t + 1] - r->views->begin[t];
+				bool able = r->views->tasks[t].cosine || member->by_distance;
+				if (able && (!member->most || n <= member->most))
+					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
+			}
+			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
+				if (first_with_k(r, t))
+					add_job(r, (job){ .member = m, .seed = s, .task = -1, .k = o->k[t] });
+			if (member->scope == KDRI_SCOPE_JOINT)
+				add_job(r, (job){ .member = m, .seed = s, .task = -1 });
+		}
+	}
+}
+
+/* --- one job ------------------------------------------------------------------------------------------- */
+
+static kdr_status set_options(kdr_context *ctx, kdr_options *options, const char *text)
+{
+	kdr_status st = KDR_OK;
+	while (*text && st == KDR_OK) {
+		size_t length = strcspn(text, " ");
+		char setting[128];
+		snprintf(setting, sizeof setting, "%.*s", (int)length, text);
+		char *equals = strchr(setting, '=');
+		if (equals) {
+			*equals = '\0';
+			st = kdr_options_set(ctx, options, setting, equals + 1);
+		}
+		text += length + strspn(text + length, " ");
+	}
+	return st;
+}
+
+/* The labels the first member found with the same seed; jobs that need them run after it. */
+static bool start_of(const run *r, const job *j, int64_t rows, int64_t *init)
+{
+	for (const job *first = r->jobs; first < j; first++)
+		if (first->member == 0 && first->seed == j->seed && first->task == j->task && first->labels) {
+			for (int64_t i = 0; i < rows; i++)
+				init[i] = first->labels[i];
+			return true;
+		}
+	return false;
+}
+
+static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
+{
+	kdr_status st;
+	const kdri_member *member = &r->options->table[j->member];
+	int64_t first = j->task < 0 ? 0 : j->task, count = j->task < 0 ? r->problem->ntasks : 1;
+	int64_t rows = r->views->begin[first + count] - r->views->begin[first], at = 0;
+	kdr_task *tasks = NULL;
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	int32_t *labels = NULL;
+	int64_t *init = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDR_TRY(KDRI_NEW(ctx, &init, rows));
+	for (int64_t t = 0; t < count; t++)
+		tasks[t] = (kdr_task){ .name = r->problem->tasks[first + t].name,
+			               .role = KDR_ROLE_TASK,
+			               .x = kdri_views_of(r->views, member->view, first + t),
+			               .k = member->scope == KDRI_SCOPE_POOLED ? j->k
+			                                                       : r->options->k[first + t] };
+	if (member->started && count == 1 && start_of(r, j, rows, init))
+		tasks[0].init = init;
+	kdr_problem problem = { .tasks = tasks,
+		                .ntasks = count,
+		                .pooled = member->scope == KDRI_SCOPE_POOLED };
+	KDR_TRY(kdr_options_new(ctx, member->method, &options));
+	KDR_TRY(set_options(ctx, options,
+	                    r->views->tasks[first].cosine ? member->options : member->by_distance));
+	KDR_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
+	KDR_TRY(KDRI_NEW(ctx, &labels, rows));
+	for (int64_t t = 0; t < count; t++) {
+		int64_t n;
+		const int64_t *found = kdr_result_labels(result, t, &n);
+		for (int64_t i = 0; i < n; i++)
+			labels[at + i] = (int32_t)found[i];
+		at += n;
+	}
+	j->incomplete =
+	        kdr_result_stop(result) == KDR_STOP_TIME || kdr_result_stop(result) == KDR_STOP_CANCELLED;
+	j->labels = labels;
+	labels = NULL;
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, init);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+/* What a job's context tells: progress goes on from the caller's own thread, a wish to stop to all jobs. */
+typedef struct relay {
+	run *run;
+	const char *name;
+	bool caller;
+} relay;
+
+static int on_event(void *user, const kdr_event *event)
+{
+	relay *to = user;
+	run *r = to->run;
+	if (to->caller && event->kind == KDR_EVENT_ITERATION &&
+	    kdri_iteration(r->ctx, to->name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
+		atomic_store(&r->stop, true);
+	return atomic_load(&r->stop);
+}
+
+static bool too_late(const run *r, const job *j)
+{
+	double left = r->deadline - kdri_now(), needs = 0;
+	if (r->deadline <= 0)
+		return false;
+	/* The same member with another seed will take as long as it did. */
+	for (const job *earlier = r->jobs; earlier < j && r->options->table[j->member].most; earlier++)
+		if (earlier->member == j->member && earlier->task == j->task)
+			needs = earlier->seconds;
+	return left < needs;
+}
+
+static void run_job(run *r, job *j, int threads, bool caller)
+{
+	bool needed = j->member == 0 && j->seed == 0;
+	relay to = { r, r->options->table[j->member].name, caller };
+	kdr_context own = r->pattern;
+	own.threads = threads;
+	own.progress = on_event;
+	own.progress_user = &to;
+	own.deadline = r->deadline;
+	own.cancelled = own.timed_out = false;
+	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
+	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
+	own.seed = kdri_rng_u64(&rng);
+	j->late = !needed && (atomic_load(&r->stop) || too_late(r, j));
+	if (!j->late) {
+		double start = kdri_now();
+		j->st = fit_job(&own, r, j);
+		j->seconds = kdri_now() - start;
+		if (j->st != KDR_OK)
+			snprintf(j->error, sizeof j->error, "%s", own.error);
+	}
+	atomic_fetch_add(&r->done, 1);
+	if (caller && kdri_iteration(r->ctx, to.name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
+		atomic_store(&r->stop, true);
+}
+
+static void run_jobs(run *r)
+{
+	int64_t light = 0;
+	while (light < r->njobs && !r->options->table[r->jobs[light].member].most)
+		light++;
+	bool side_by_side = r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(r->ctx->threads) schedule(dynamic, 1) if (side_by_side)
+	for (int64_t i = 0; i < light; i++)
+		run_job(r, &r->jobs[i], side_by_side ? 1 : r->ctx->threads, omp_get_thread_num() == 0);
+#else
+	for (int64_t i = 0; i < light; i++)
+		run_job(r, &r->jobs[i], 1, true);
+#endif
+	for (int64_t i = light; i < r->njobs; i++)
+		run_job(r, &r->jobs[i], r->ctx->threads, true);
+}
+
+/* --- what came of them --------------------------------------------------------------------------------- */
+
+/* Whether job j has something to say about task t; incomplete answers count where nothing better is. */
+static bool speaks(const run *r, const job *j, int64_t t, bool incomplete)
+{
+	if (!j->labels || (j->incomplete && !incomplete))
+		return false;
+	return j->task == t || (j->task < 0 && (r->options->table[j->member].scope == KDRI_SCOPE_JOINT ||
+	                                        j->k == r->options->k[t]));
+}
+
+static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
+{
+	kdr_status st;
+	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = 0;
+	bool incomplete = false;
+	kdri_ballot b = { 0 };
+	for (int pass = 0; pass < 2 && count == 0; pass++) {
+		incomplete = pass > 0;
+		for (int64_t i = 0; i < r->njobs; i++)
+			count += speaks(r, &r->jobs[i], t, incomplete);
+	}
+	KDR_TRY(kdri_ballot_new(r->ctx, n, count, &b));
+	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
+		const job *j = &r->jobs[i];
+		const kdri_member *member = &r->options->table[j->member];
+		if (!speaks(r, j, t, incomplete))
+			continue;
+		const int32_t *labels = j->labels + (j->task < 0 ? r->views->begin[t] : 0);
+		for (int64_t row = 0; row < n; row++)
+			b.label[row * count + m] = labels[row];
+		b.weight[m] = member->once ? (double)r->options->seeds : 1;
+		b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
+		if (member->view == KDRI_VIEW_GRAPH)
+			b.graph = m;
+		b.member[m++] = j->member;
+	}
+	*out = b;
+	b = (kdri_ballot){ 0 };
+done:
+	kdri_ballot_free(r->ctx, &b);
+	return st;
+}
+
+static kdr_status report_member(const run *r, int64_t m, kdr_result *result, bool *out_of_time)
+{
+	kdr_status st = KDR_OK;
+	const kdri_member *member = &r->options->table[m];
+	int64_t failed = 0, late = 0, jobs = 0, T = r->problem->ntasks, large = 0;
+	const job *first = NULL;
+	for (int64_t i = 0; i < r->njobs; i++) {
+		const job *j = &r->jobs[i];
+		if (j->member != m)
+			continue;
+		jobs++;
+		late += j->late || (j->st == KDR_OK && j->incomplete);
+		failed += j->st != KDR_OK;
+		if (j->st != KDR_OK && !first)
+			first = j;
+	}
+	for (int64_t t = 0; t < T && member->most; t++)
+		large = KDRI_MAX(large, r->views->begin[t + 1] - r->views->begin[t]);
+	if (member->scope != KDRI_SCOPE_TASK)
+		large = T > 1 && r->views->options.together && member->most ? r->views->begin[T] : 0;
+	if (large > member->most)
+		KDR_TRY(kdri_result_warn(r->ctx, result,
+		                         "member '%s' is left out above %lld samples: it needs n x n numbers",
+		                         member->name, (long long)member->most));
+	if (failed)
+		KDR_TRY(kdri_result_warn(r->ctx, result,
+		                         "member '%s' failed in %lld of %lld runs and is left out "
+		                         "there: %s",
+		                         member->name, (long long)failed, (long long)jobs, first->error));
+	*out_of_time = *out_of_time || late > 0;
+	if (late && !r->ctx->cancelled)
+		KDR_TRY(kdri_result_warn(r->ctx, result,
+		                         "time limit: member '%s' is left out in %lld of %lld runs",
+		                         member->name, (long long)late, (long long)jobs));
+done:
+	return st;
+}
+
+kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
+                            const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
+                            bool *late)
+{
+	kdr_status st;
+	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
+	double now = kdri_now();
+	if (ctx->deadline > 0)
+		r.deadline = now + 0.75 * KDRI_MAX(ctx->deadline - now, 1e-9);
+	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
+	*late = false;
+	list_jobs(&r);
+	KDR_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
+	list_jobs(&r);
+	kdri_stage_start(ctx, "members", r.njobs);
+	run_jobs(&r);
+	kdri_stage_end(ctx, "members");
+	for (int64_t i = 0; i < r.njobs; i++)
+		if (r.jobs[i].st == KDR_ERR_MEMORY) {
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);
+			goto done;
+		}
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDR_TRY(collect(&r, t, &ballots[t]));
+	for (int64_t m = 0; m < options->count; m++)
+		KDR_TRY(report_member(&r, m, result, late));
+done:
+	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
+		kdri_free(ctx, r.jobs[i].labels);
+	kdri_free(ctx, r.jobs);
+	return st;
+}

@@ -1,0 +1,42 @@
+/* The members of an ensemble: registered methods on views of the data. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_MEMBERS_H
+#define KDRI_MEMBERS_H
+
+#include "algo/auto/ballot.h"
+#include "engine/graph/views.h"
+
+typedef enum kdri_scope {
+	KDRI_SCOPE_TASK,   /* each task by itself */
+	KDRI_SCOPE_POOLED, /* all tasks stacked, once for each different k; each task keeps its part */
+	KDRI_SCOPE_JOINT   /* all tasks together, as the method relates them */
+} kdri_scope;
+
+typedef struct kdri_member {
+	const char *name;        /* for people */
+	const char *method;      /* id in the registry */
+	const char *options;     /* "name=value name=value", or "" */
+	const char *by_distance; /* the same where distances compare samples; NULL: it takes no part there */
+	kdri_view view;
+	kdri_scope scope;
+	bool started; /* starts from the labels of the first member, same task and seed */
+	bool once;    /* hardly depends on the seed: one run stands for those of all seeds */
+	int64_t most; /* samples at most, of a task or of all it sees: it needs n x n numbers. 0: any number */
+} kdri_member;
+
+typedef struct kdri_members_options {
+	const kdri_member
+	        *table; /* the first must be of KDRI_SCOPE_TASK: its answer stands if all else fails */
+	int64_t count, seeds;
+	const int64_t *k; /* of each task */
+} kdri_members_options;
+
+/* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a
+ * task (ballots[t] zeroed before). Members that see several tasks take part where there are several and the
+ * views are `together`. A member that fails, needs too much memory or would be too late is left out, and a
+ * warning in `result` says so; only a lack of memory is a failure. *late: some
+ * were left out for want of time. */
+kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
+                            const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
+                            bool *late);
+
+#endif

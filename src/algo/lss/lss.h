@@ -1,0 +1,164 @@
+/* Learning a shared subspace: the engine of LSSMTC and LSSTTC. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_LSS_H
+#define KDRI_LSS_H
+
+#include "algo/lss/subspace.h"
+
+/* All tasks stacked: task t has rows begin[t] .. begin[t + 1] - 1 of x. Everything is borrowed. */
+typedef struct kdri_lss_problem {
+	const kdr_mat *x;
+	int64_t ntasks, c;
+	const int64_t *begin;  /* ntasks + 1 */
+	const int64_t *labels; /* one a row, 0..c-1: where P starts */
+	const bool *fixed;     /* task t is a labelled source: its P is one-hot and stays; NULL: none is */
+} kdri_lss_problem;
+
+typedef struct kdri_lss_options {
+	double lambda;
+	kdri_subspace_options subspace;
+	bool root;     /* the square root in the P step; false: as printed */
+	double soften; /* added to the one-hot start */
+	int64_t max_iter;
+	double tol;
+	const char *stage; /* name for progress events */
+	const double *w0; /* d x l, orthonormal: W at the start; NULL: the W step applied to the start of P */
+} kdri_lss_options;
+
+typedef struct kdri_lss {
+	int64_t l;
+	double *p;        /* n x c */
+	int64_t *labels;  /* n */
+	double *w;        /* d x l */
+	double *shared;   /* c x l: M', the shared centres */
+	double *embedded; /* n x l: the samples in the subspace */
+	double *start;    /* 3: objective, within, across at the start */
+	double *trace;    /* iterations x 3 */
+	int64_t iterations, room;
+	kdr_stop stop;
+	kdri_subspace subspace;
+} kdri_lss;
+
+kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss_options *options,
+                        kdri_lss *out);
+void kdri_lss_free(kdr_context *ctx, kdri_lss *run);
+
+/* Memberships p (n x c) to p times the factor of the P step, given a = A (n x c) and b = B (c x c). */
+kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double *a, const double *b,
+                           bool root, double *p);
+
+/* --- the result: lss_result.c ------------------------------------------------------------------- */
+
+/* Option rows, array rows, and what both methods leave in a result. */
+#define KDRI_LSS_OPTIONS                                                                                   \
+	{ .name = "lambda",                                                                                \
+	  .type = KDR_OPTION_REAL,                                                                         \
+	  .initial = 0.25,                                                                                 \
+	  .min = 0,                                                                                        \
+	  .max = 1,                                                                                        \
+	  .symbol = "lambda",                                                                              \
+	  .help = "weight of each task's own clusters in the feature space; 1: the tasks share nothing" }, \
+	        { .name = "l",                                                                             \
+		  .type = KDR_OPTION_INT,                                                                  \
+		  .initial = 0,                                                                            \
+		  .min = 0,                                                                                \
+		  .max = 1e6,                                                                              \
+		  .automatic = "k",                                                                        \
+		  .symbol = "l",                                                                           \
+		  .help = "directions of the shared subspace; 0: as many as clusters" },                   \
+	        KDRI_SUBSPACE_OPTIONS,                                                                     \
+	        { .name = "root",                                                                          \
+		  .type = KDR_OPTION_BOOL,                                                                 \
+		  .initial = 1,                                                                            \
+		  .help = "take the square root in the update of P; false: as printed, which may go back " \
+		          "and "                                                                           \
+		          "forth for ever" },                                                              \
+	{                                                                                                  \
+		.name = "soften", .type = KDR_OPTION_REAL, .initial = 0.2, .min = 0, .max = 1,             \
+		.help = "added to the one-hot start of P, since zeros stay zero"                           \
+	}
+
+#define KDRI_SUBSPACE_OPTIONS                                                                               \
+	{ .name = "eps",                                                                                    \
+	  .type = KDR_OPTION_REAL,                                                                          \
+	  .initial = 0.5,                                                                                   \
+	  .min = 0,                                                                                         \
+	  .max = 1,                                                                                         \
+	  .symbol = "eps",                                                                                  \
+	  .help = "reward for spread in the subspace, so that it is no direction in which nothing varies; " \
+		  "0: "                                                                                     \
+		  "as printed" },                                                                           \
+	        { .name = "subspace",                                                                       \
+		  .type = KDR_OPTION_CHOICE,                                                                \
+		  .initial = 0,                                                                             \
+		  .choices = kdri_subspace_choices,                                                         \
+		  .help = "where the subspace is sought: within the range of the data, or in all of the "   \
+		          "feature space, as printed" },                                                    \
+	{                                                                                                   \
+		.name = "energy", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1,                \
+		.open_min = true,                                                                           \
+		.help = "share of the data's squared norm in the leading directions that the subspace is "  \
+		        "sought in"                                                                         \
+	}
+
+extern const char *const kdri_subspace_choices[];
+
+#define KDRI_LSS_FIELDS                                                                                  \
+	{ .name = "P",                                                                                   \
+	  .type = KDR_FLOAT64,                                                                           \
+	  .per_task = true,                                                                              \
+	  .shape = "n x k",                                                                              \
+	  .help = "memberships of the samples" },                                                        \
+	        { .name = "W",                                                                           \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .in_model = true,                                                                      \
+		  .shape = "d x l",                                                                      \
+		  .help = "directions of the shared subspace" },                                         \
+	        { .name = "shared_centres",                                                              \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .in_model = true,                                                                      \
+		  .shape = "k x l",                                                                      \
+		  .help = "centres of the clusters in the shared subspace" },                            \
+	        { .name = "centres",                                                                     \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .per_task = true,                                                                      \
+		  .in_model = true,                                                                      \
+		  .shape = "k x d",                                                                      \
+		  .help = "centres of the task's own clusters" },                                        \
+	        { .name = "embedding",                                                                   \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .per_task = true,                                                                      \
+		  .shape = "n x l",                                                                      \
+		  .help = "samples in the shared subspace" },                                            \
+	        { .name = "within",                                                                      \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .shape = "iterations + 1",                                                             \
+		  .help = "the tasks' own part of the objective, from the start on, before weighing" },  \
+	        { .name = "across",                                                                      \
+		  .type = KDR_FLOAT64,                                                                   \
+		  .shape = "iterations + 1",                                                             \
+		  .help = "the shared part of the objective, from the start on, before weighing" },      \
+	        { .name = "top_direction",                                                               \
+		  .type = KDR_INT64,                                                                     \
+		  .shape = "l x 10",                                                                     \
+		  .help = "features with the largest weights in each shared direction" },                \
+	        { .name = "top_cluster",                                                                 \
+		  .type = KDR_INT64,                                                                     \
+		  .shape = "k x 10",                                                                     \
+		  .help = "features that set each shared cluster apart from the mean of the clusters" }, \
+	{                                                                                                \
+		.name = NULL                                                                             \
+	}
+
+/* The engine's options as set; l 0 becomes `c`. */
+kdri_lss_options kdri_lss_read_options(const kdr_options *options, int64_t c, const char *stage);
+kdri_subspace_options kdri_subspace_read_options(const kdr_options *options, int64_t c);
+
+/* Everything but labels and correspondence. tasks[t] is the result's number of stacked task t. */
+kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,
+                        const int64_t *tasks, kdr_result *result);
+
+/* Nearest in the mixed metric lambda |x - centre|^2 + (1 - lambda) |W'x - shared centre|^2. */
+kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                            int64_t task, const kdr_mat *x, int64_t *labels);
+
+#endif

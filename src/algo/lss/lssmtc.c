@@ -1,0 +1,208 @@
+/* LSSMTC: clustering related tasks in a subspace they share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer
+ * classification. ICDM 2009.
+ *
+ * Objective (E1) and all steps of the descent are in lss.c; the W step is in subspace.c. This
+ * file finds the start:
+ *
+ *   (E6)  P = one-hot of k-means labels + soften                                   [GZ09, algorithm 1]
+ *
+ * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the
+ * default) takes k-means of all tasks stacked; `matched` runs k-means on each task and renames its clusters
+ * so that their centres lie nearest to those of the first task (an assignment problem). `pertask` is the
+ * paper's literal k-means on each task, where names agree by chance alone. */
+#include "algo/common/tasks.h"
+#include "algo/lss/lss.h"
+#include "api/method.h"
+#include "engine/kmeans/lloyd.h"
+
+static const char stage[] = "lssmtc";
+
+enum { START_POOLED, START_MATCHED, START_PERTASK };
+static const char *const starts[] = { "pooled", "matched", "pertask", NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_LSS_OPTIONS,
+	{ .name = "start",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = START_POOLED,
+	  .choices = starts,
+	  .help = "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or "
+	          "of each "
+	          "task as it comes" },
+	KDRI_OPTION_MAX_ITER(20),
+	KDRI_OPTION_TOL(1e-6),
+	{ .name = "n_init",
+	  .type = KDR_OPTION_INT,
+	  .initial = 10,
+	  .min = 1,
+	  .max = 1e6,
+	  .help = "runs of the k-means that P starts from; the best is kept" },
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = { KDRI_LSS_FIELDS };
+
+static const char *const references_table[] = {
+	"Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer "
+	"classification. ICDM 2009.",
+	"H. Li, T. Jiang, K. Zhang: Efficient and robust feature extraction by maximum margin criterion. "
+	"NIPS 2003.",
+	NULL,
+};
+
+static kdr_status start_pooled(kdr_context *ctx, const kdri_stack *stack, int64_t k, int64_t n_init,
+                               int64_t *labels)
+{
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	kdri_kmeans_result r = { 0 };
+	o.n_init = n_init;
+	kdr_status st = kdri_kmeans(ctx, &stack->x, NULL, &o, &r);
+	if (st == KDR_OK)
+		memcpy(labels, r.labels, (size_t)stack->begin[stack->ntasks] * sizeof *labels);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+/* Renames labels so that cluster centres come nearest to `reference` (both k x d). */
+static kdr_status match(kdr_context *ctx, const double *reference, const double *centres, int64_t k,
+                        int64_t d, int64_t n, int64_t *labels)
+{
+	kdr_status st;
+	double *cost = NULL;
+	int64_t *name = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &cost, k * k));
+	KDR_TRY(KDRI_NEW(ctx, &name, k));
+	for (int64_t i = 0; i < k; i++)
+		for (int64_t j = 0; j < k; j++) {
+			double sum = 0;
+			for (int64_t q = 0; q < d; q++) {
+				double gap = centres[i * d + q] - reference[j * d + q];
+				sum += gap * gap;
+			}
+			cost[i * k + j] = sum;
+		}
+	KDR_TRY(kdr_assign(ctx, cost, k, k, name, NULL));
+	for (int64_t i = 0; i < n; i++)
+		labels[i] = name[labels[i]];
+done:
+	kdri_free(ctx, cost);
+	kdri_free(ctx, name);
+	return st;
+}
+
+static kdr_status start_each(kdr_context *ctx, const kdri_stack *stack, int64_t k, int64_t n_init,
+                             bool matched, int64_t *labels)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = kdr_mat_cols(&stack->x);
+	kdri_kmeans_result first = { 0 }, r = { 0 };
+	for (int64_t t = 0; t < stack->ntasks; t++) {
+		kdri_kmeans_options o = kdri_kmeans_defaults(k);
+		int64_t begin = stack->begin[t], n = stack->begin[t + 1] - begin;
+		kdr_mat x = kdri_rows(&stack->x, begin, begin + n);
+		o.n_init = n_init;
+		o.stream = (uint64_t)t;
+		kdri_kmeans_free(ctx, &r);
+		r = (kdri_kmeans_result){ 0 };
+		KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, t ? &r : &first));
+		memcpy(labels + begin, (t ? &r : &first)->labels, (size_t)n * sizeof *labels);
+		if (matched && t)
+			KDR_TRY(match(ctx, first.centres, r.centres, k, d, n, labels + begin));
+	}
+done:
+	kdri_kmeans_free(ctx, &first);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+/* (E6) */
+static kdr_status find_start(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             const kdri_stack *stack, int64_t **out)
+{
+	kdr_status st;
+	int64_t *labels = NULL, k = problem->tasks[0].k, n_init = kdri_opt_int(options, "n_init");
+	int how = kdri_opt_choice(options, "start");
+	KDR_TRY(kdri_stack_init(ctx, problem, stack, &labels));
+	if (!labels) {
+		KDR_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
+		st = how == START_POOLED ? start_pooled(ctx, stack, k, n_init, labels)
+		                         : start_each(ctx, stack, k, n_init, how == START_MATCHED, labels);
+		if (st != KDR_OK)
+			goto done;
+	}
+	*out = labels;
+	labels = NULL;
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+/* Same index, same shared cluster: identity matrices between all pairs of tasks. */
+static kdr_status put_correspondence(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t from = 0; from < ntasks; from++)
+		for (int64_t to = from + 1; to < ntasks; to++) {
+			double *matrix = NULL;
+			KDR_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
+			for (int64_t j = 0; j < k; j++)
+				matrix[j * k + j] = 1;
+		}
+done:
+	return st;
+}
+
+static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_lss answer = { 0 };
+	int64_t *labels = NULL, *tasks = NULL, k = problem->tasks[0].k;
+	kdri_lss_options o = kdri_lss_read_options(options, k, stage);
+	KDR_TRY(kdri_stack_new(ctx, problem, &stack));
+	KDR_TRY(KDRI_NEW(ctx, &tasks, stack.ntasks));
+	KDR_TRY(find_start(ctx, problem, options, &stack, &labels));
+	const kdri_lss_problem p = { &stack.x, stack.ntasks, k, stack.begin, labels, NULL };
+	KDR_TRY(kdri_lss_run(ctx, &p, &o, &answer));
+	for (int64_t t = 0; t < stack.ntasks; t++) {
+		int64_t *to = NULL;
+		KDR_TRY(kdri_result_labels(ctx, result, t, &to));
+		memcpy(to, answer.labels + stack.begin[t],
+		       (size_t)(stack.begin[t + 1] - stack.begin[t]) * sizeof *to);
+		tasks[t] = t;
+	}
+	KDR_TRY(kdri_lss_put(ctx, &p, &answer, tasks, result));
+	KDR_TRY(put_correspondence(ctx, stack.ntasks, k, result));
+done:
+	kdri_lss_free(ctx, &answer);
+	kdri_stack_free(ctx, &stack);
+	kdri_free(ctx, labels);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
+	kdr_status st = run(ctx, problem, options, result);
+	kdri_stage_end(ctx, stage);
+	return st;
+}
+
+const kdri_algo kdri_algo_lssmtc = {
+	.info = { .id = "lssmtc",
+	          .title = "Shared-subspace multi-task clustering",
+	          .summary = "clusters related tasks together: each in its own features, all in one shared "
+	                     "subspace",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = kdri_lss_predict,
+};

@@ -1,0 +1,255 @@
+/* k-means through the Gram matrix. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With K = Z Z' the squared distance of sample i to the mean of cluster c is
+ *
+ *   (E1)  K_ii - 2 S_ic / n_c + T_c / n_c^2,   S_ic = sum_{j in c} K_ij,   T_c = sum_{i in c} S_ic
+ *
+ * so Z itself, which may have many times as many columns as there are samples, is not needed. S is built
+ * by one pass over K (n^2 additions) and then follows the samples that move, n additions each: later
+ * iterations, where few move, are nearly free. S is double whatever K is. It is kept by clusters: K being
+ * symmetric, sample j adds its row of K, which lies together, to the row of its cluster, a piece at a time that
+ * stays in the cache.
+ *
+ * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied
+ * cluster takes the sample farthest from its centre. */
+#include "algo/mtcfir/gram_kmeans.h"
+
+enum { CANDIDATES = 48, PIECE = 512 };
+
+typedef struct run {
+	const kdri_block *gram;
+	int64_t n, k;
+	double *diagonal;        /* n */
+	double *sums;            /* k x n: S transposed */
+	double *self;            /* k: T */
+	double *away;            /* n: the distance to the sample's own centre */
+	int64_t *size;           /* k */
+	int64_t *labels, *next;  /* n */
+	int64_t *moved;          /* n: those with next != labels */
+	double *nearest, *trial; /* n, n x CANDIDATES: of the start */
+} run;
+
+/* --- the start ---------------------------------------------------------------------------------------- */
+
+static int64_t draw(const double *weight, int64_t n, double total, kdri_rng *rng)
+{
+	double left = kdri_rng_uniform(rng) * total;
+	int64_t last = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (weight[i] <= 0)
+			continue;
+		last = i;
+		if (left < weight[i])
+			break;
+		left -= weight[i];
+	}
+	return last;
+}
+
+/* Labels of the nearest of k seeds; fewer distinct samples than k leave the last clusters empty. */
+static void seed(run *r, kdri_rng *rng)
+{
+	int64_t n = r->n, trials = 2 + (int64_t)log((double)r->k);
+	double total = 0;
+	for (int64_t i = 0; i < n; i++) {
+		r->nearest[i] = INFINITY;
+		r->labels[i] = 0;
+	}
+	for (int64_t c = 0; c < r->k && (c == 0 || total > 0); c++) {
+		int64_t count = c ? trials : 1, best = 0;
+		double least = INFINITY;
+		for (int64_t q = 0; q < count; q++) {
+			int64_t s = c ? draw(r->nearest, n, total, rng) : kdri_rng_below(rng, n);
+			double sum = 0, *trial = r->trial + q * n;
+			for (int64_t i = 0; i < n; i++) {
+				/* By symmetry row s, which lies together, holds column s. */
+				double gap =
+				        r->diagonal[i] + r->diagonal[s] - 2 * kdri_block_get(r->gram, s, i);
+				/* What rounding leaves between equal samples is no distance. */
+				double noise =
+				        (r->gram->single ? 4e-6 : 1e-14) * (r->diagonal[i] + r->diagonal[s]);
+				trial[i] = gap <= noise ? 0 : KDRI_MIN(gap, r->nearest[i]);
+				trial[i] = KDRI_MIN(trial[i], r->nearest[i]);
+				sum += trial[i];
+			}
+			if (sum < least) {
+				least = sum;
+				best = q;
+			}
+		}
+		const double *taken = r->trial + best * n;
+		for (int64_t i = 0; i < n; i++)
+			if (taken[i] < r->nearest[i]) {
+				r->nearest[i] = taken[i];
+				r->labels[i] = c;
+			}
+		total = least;
+	}
+}
+
+/* --- the iterations ----------------------------------------------------------------------------------- */
+
+/* to += sign * row, for a piece of a row of K. */
+KDRI_KERNEL
+static void add_row(const double *restrict row, double sign, int64_t count, double *restrict to)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] += sign * row[i];
+}
+
+KDRI_KERNEL
+static void add_rowf(const float *restrict row, double sign, int64_t count, double *restrict to)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] += sign * (double)row[i];
+}
+
+/* Entries begin .. begin + count - 1 of cluster c's row of S follow sample j in (sign 1) or out (-1). */
+static void add_sample(const run *r, int64_t j, int64_t c, double sign, int64_t begin, int64_t count)
+{
+	double *to = r->sums + c * r->n + begin;
+	if (r->gram->single)
+		add_rowf((const float *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
+	else
+		add_row((const double *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
+}
+
+static void rebuild(kdr_context *ctx, run *r)
+{
+	memset(r->sums, 0, (size_t)(r->n * r->k) * sizeof *r->sums);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n > 256)
+	for (int64_t begin = 0; begin < r->n; begin += PIECE)
+		for (int64_t j = 0; j < r->n; j++)
+			add_sample(r, j, r->labels[j], 1, begin, KDRI_MIN(PIECE, r->n - begin));
+}
+
+/* Follows the `count` samples in r->moved from their labels to next. */
+static void follow(kdr_context *ctx, run *r, int64_t count)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n * count > 1 << 14)
+	for (int64_t begin = 0; begin < r->n; begin += PIECE)
+		for (int64_t m = 0; m < count; m++) {
+			int64_t j = r->moved[m], size = KDRI_MIN(PIECE, r->n - begin);
+			add_sample(r, j, r->labels[j], -1, begin, size);
+			add_sample(r, j, r->next[j], 1, begin, size);
+		}
+}
+
+static void count_sizes(run *r)
+{
+	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
+	memset(r->self, 0, (size_t)r->k * sizeof *r->self);
+	for (int64_t i = 0; i < r->n; i++) {
+		r->size[r->labels[i]]++;
+		r->self[r->labels[i]] += r->sums[r->labels[i] * r->n + i];
+	}
+}
+
+/* (E1) */
+static double distance(const run *r, int64_t i, int64_t c)
+{
+	double m = (double)r->size[c];
+	return r->diagonal[i] - 2 * r->sums[c * r->n + i] / m + r->self[c] / (m * m);
+}
+
+/* next = the nearest centre. */
+static void assign(kdr_context *ctx, run *r)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (r->n > 1024)
+	for (int64_t i = 0; i < r->n; i++) {
+		int64_t best = r->labels[i];
+		double least = INFINITY;
+		for (int64_t c = 0; c < r->k; c++) {
+			double v = r->size[c] ? distance(r, i, c) : INFINITY;
+			if (v < least) {
+				least = v;
+				best = c;
+			}
+		}
+		r->next[i] = best;
+		r->away[i] = KDRI_MAX(least, 0);
+	}
+}
+
+/* Clusters that `next` leaves empty take the sample farthest from its centre, if any is away from it. */
+static void fill_empty(run *r)
+{
+	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
+	for (int64_t i = 0; i < r->n; i++)
+		r->size[r->next[i]]++;
+	for (int64_t c = 0; c < r->k; c++) {
+		int64_t far = -1;
+		for (int64_t i = 0; i < r->n && r->size[c] == 0; i++)
+			if (r->size[r->next[i]] > 1 && r->away[i] > (far < 0 ? 0 : r->away[far]))
+				far = i;
+		if (far < 0)
+			continue;
+		r->size[r->next[far]]--;
+		r->next[far] = c;
+		r->away[far] = 0;
+		r->size[c] = 1;
+	}
+}
+
+static void iterate(kdr_context *ctx, run *r, int64_t max_iter)
+{
+	rebuild(ctx, r);
+	for (int64_t it = 0; it < max_iter; it++) {
+		int64_t count = 0;
+		count_sizes(r);
+		assign(ctx, r);
+		fill_empty(r);
+		for (int64_t i = 0; i < r->n; i++)
+			if (r->next[i] != r->labels[i])
+				r->moved[count++] = i;
+		if (count == 0)
+			return;
+		if (count < r->n / 4)
+			follow(ctx, r, count);
+		memcpy(r->labels, r->next, (size_t)r->n * sizeof *r->labels);
+		if (count >= r->n / 4)
+			rebuild(ctx, r);
+	}
+	count_sizes(r);
+	for (int64_t i = 0; i < r->n; i++)
+		r->away[i] = distance(r, i, r->labels[i]);
+}
+
+kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri_gram_kmeans_options *o,
+                            int64_t *labels, double *objective)
+{
+	kdr_status st;
+	int64_t n = gram->rows;
+	run r = { .gram = gram, .n = n, .k = o->k };
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", o->stream);
+	KDR_TRY(KDRI_NEW(ctx, &r.diagonal, n));
+	KDR_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
+	KDR_TRY(KDRI_NEW(ctx, &r.self, o->k));
+	KDR_TRY(KDRI_NEW0(ctx, &r.away, n));
+	KDR_TRY(KDRI_NEW(ctx, &r.size, o->k));
+	KDR_TRY(KDRI_NEW(ctx, &r.next, n));
+	KDR_TRY(KDRI_NEW(ctx, &r.moved, n));
+	KDR_TRY(KDRI_NEW(ctx, &r.nearest, n));
+	KDR_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)o->k))));
+	r.labels = labels;
+	for (int64_t i = 0; i < n; i++)
+		r.diagonal[i] = kdri_block_get(gram, i, i);
+	seed(&r, &rng);
+	iterate(ctx, &r, o->max_iter);
+	if (objective) {
+		*objective = 0;
+		for (int64_t i = 0; i < n; i++)
+			*objective += r.away[i];
+	}
+done:
+	kdri_free(ctx, r.diagonal);
+	kdri_free(ctx, r.sums);
+	kdri_free(ctx, r.self);
+	kdri_free(ctx, r.away);
+	kdri_free(ctx, r.size);
+	kdri_free(ctx, r.next);
+	kdri_free(ctx, r.moved);
+	kdri_free(ctx, r.nearest);
+	kdri_free(ctx, r.trial);
+	return st;
+}

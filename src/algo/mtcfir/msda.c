@@ -1,0 +1,113 @@
+/* mSDA as a step before any method: features learnt on all tasks together. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation.
+ * ICML 2012.
+ *
+ *   (E1)  Z = [h^0, h^1, .., h^g],   h^0 = the samples, h^i = layer i of msda_run.c
+ *
+ * Here Z is stored, (g + 1) d columns wide, since what comes next may be any method; mtcfir, which needs its
+ * products alone, does without. The command line's --features-from msda puts it before a method.
+ *
+ * Z   features        g   layers        p   noise */
+#include "algo/mtcfir/msda.h"
+#include "algo/common/tasks.h"
+#include "api/method.h"
+
+static const char stage[] = "msda";
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_MSDA,
+	KDRI_OPTION_PRECISION,
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	{ .name = "features",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n x (layers + 1) d",
+	  .help = "the samples' features, then what each layer makes of them" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. "
+	"ICML "
+	"2012. [CXWS12]",
+	NULL,
+};
+
+/* Where the layers go. */
+typedef struct sink {
+	const kdri_stack *stack;
+	double **z; /* of each task, in the result */
+	int64_t wide;
+} sink;
+
+static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_block *h)
+{
+	const sink *s = user;
+	int64_t d = kdr_mat_cols(&s->stack->x);
+	(void)ctx;
+	for (int64_t t = 0; t < s->stack->ntasks; t++)
+		for (int64_t i = s->stack->begin[t]; i < s->stack->begin[t + 1]; i++) {
+			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d;
+			if (h)
+				kdri_block_read(h, i, 0, d, to);
+			for (int64_t p = h ? 0 : x->as.csr.rowptr[i]; !h && p < x->as.csr.rowptr[i + 1]; p++)
+				to[x->as.csr.col[p]] = x->as.csr.val[p];
+		}
+	return KDR_OK;
+}
+
+static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	sink s = { .stack = &stack };
+	kdri_msda_info info;
+	KDR_TRY(kdri_stack_new(ctx, problem, &stack));
+	int64_t n = stack.begin[stack.ntasks], d = kdr_mat_cols(&stack.x);
+	kdri_msda_options o = kdri_msda_options_of(options, n);
+	s.wide = (o.layers + 1) * d;
+	KDR_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&stack.x, &o) + 8.0 * (double)n * (double)s.wide,
+	                          "method 'msda'", n, d));
+	KDR_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
+	for (int64_t t = 0; t < stack.ntasks; t++)
+		KDR_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
+		                          (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
+		                          &s.z[t]));
+	KDR_TRY(kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info));
+	KDR_TRY(kdri_msda_warn(ctx, &info, result));
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, info.layers);
+done:
+	kdri_stack_free(ctx, &stack);
+	kdri_free(ctx, s.z);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdri_stage_start(ctx, stage, kdri_opt_int(options, "layers"));
+	kdr_status st = run(ctx, problem, options, result);
+	kdri_stage_end(ctx, stage);
+	return st;
+}
+
+const kdri_algo kdri_algo_msda = {
+	.info = { .id = "msda",
+	          .title = "Marginalised stacked denoising autoencoders",
+	          .summary =
+	                  "features that restore what noise takes away, learnt on all tasks together; a step "
+	                  "before other methods (--features-from msda)",
+	          .family = KDR_FAMILY_FEATURES,
+	          .flags = KDR_ALGO_JOINT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+};

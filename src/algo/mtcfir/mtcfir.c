@@ -1,0 +1,453 @@
+/* MTCFIR: multi-task clustering by feature and instance transfer. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [ZZL19] X. Zhang, X. Zhang, H. Liu: Weighed multi-task clustering by feature and instance transfer. Chinese
+ * Journal of Computers 42(12), 2019.
+ *
+ * Tasks t = 1..T share features; each has its own number of clusters k^t, and tasks may be related only in part.
+ *
+ *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    msda_run.c      [ZZL19, eqs. 1-6]
+ *   (E2)  Z = [h^0; ...; h^g],   K = Z Z' = sum_i h^i h^i'                                     [ZZL19, sec. 3.3]
+ *   (E3)  V = cosines of Z from K, or Gaussian similarities
+ *   (E4)  l^t = ceil(lambda n^t / k^t), or as given                                            [ZZL19, sec. 4.3]
+ *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         consistent.c [ZZL19, eqs. 7-20]
+ *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     snmf_steps.c [ZZL19, eqs. 21-25]
+ *
+ * Everything after (E2) needs K alone: Z, (g + 1) d columns wide, is never stored, and k-means sees it through
+ * K (gram_kmeans.c). V takes the place of K.
+ *
+ * variant   nF: h^0 alone in (E2). nI: M^t = max(V^tt, 0). nR: all alpha = 1 in A (alpha is reported all the same).
+ * final     ncut: the normalised cut of M^t in place of (E6). M is good and SNMF the weak step: on Reuters
+ *           ncut finds 98% where SNMF finds 93%.
+ *
+ * The relatedness reported is alpha_s^t / alpha_t^t, as in the paper's tables 8-11.
+ *
+ * g       layers      p  noise     lambda  neighbors    K, V   pool.v
+ * alpha   alpha       l  l         eps     eps          Y      memberships
+ *
+ * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
+ * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
+#include "algo/mtcfir/mtcfir.h"
+#include "algo/common/tasks.h"
+#include "algo/mtcfir/gram_mmd.h"
+#include "algo/mtcfir/msda_layers.h"
+#include "algo/mtcfir/snmf_task.h"
+#include "algo/mtcfir/train.h"
+#include "api/method.h"
+
+static const char stage[] = "mtcfir";
+
+static const char *const variants[] = { "full", "nF", "nI", "nR", NULL };
+
+/* Distances of a task's samples are kept whole up to this size. */
+static const int64_t distance_bytes = (int64_t)1 << 29;
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_MSDA,
+	{ .name = "neighbors",
+	  .type = KDR_OPTION_REALS,
+	  .initial = 0.3,
+	  .min = 0,
+	  .max = 1e9,
+	  .open_min = true,
+	  .symbol = "lambda",
+	  .help = "below 1: neighbours of a sample as a share of n/k; 1 and above: their number" },
+	{ .name = "variant",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_MTCFIR_FULL,
+	  .choices = variants,
+	  .help = "full, or without features (nF), without instances of other tasks (nI), without "
+	          "relatedness "
+	          "(nR)" },
+	KDRI_OPTION_FINAL,
+	{ .name = "similarity",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_SIMILARITY_COSINE,
+	  .choices = kdri_similarity_names,
+	  .help = "how alike two samples are: their cosine, or a Gaussian of their distance" },
+	{ .name = "sigma",
+	  .type = KDR_OPTION_REAL,
+	  .initial = 0,
+	  .min = 0,
+	  .max = 1e300,
+	  .automatic = "median distance",
+	  .symbol = "sigma",
+	  .help = "width of the Gaussian; 0: the median distance between two samples" },
+	KDRI_OPTION_PRECISION,
+	KDRI_OPTION_MAX_ITER(200),
+	KDRI_OPTION_TOL(1e-6),
+	KDRI_OPTION_N_INIT(10),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_FINAL,
+	{ .name = "alpha",
+	  .type = KDR_FLOAT64,
+	  .in_model = true,
+	  .shape = "tasks x tasks",
+	  .help = "share of similarities above the task's threshold; row t: what task t draws on" },
+	{ .name = "thresholds",
+	  .type = KDR_FLOAT64,
+	  .shape = "tasks",
+	  .help = "eps: the similarity from which two samples count as related" },
+	{ .name = "neighbors",
+	  .type = KDR_INT64,
+	  .in_model = true,
+	  .shape = "tasks",
+	  .help = "l: neighbours each sample has" },
+	{ .name = "similarity_rowptr",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .shape = "n + 1",
+	  .help = "consistent similarity M in compressed rows: where each row starts" },
+	{ .name = "similarity_col",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .shape = "entries",
+	  .help = "consistent similarity M: columns" },
+	{ .name = "similarity_val",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "entries",
+	  .help = "consistent similarity M: values" },
+	{ .name = "mmd2_linear",
+	  .type = KDR_FLOAT64,
+	  .shape = "2 x tasks x tasks",
+	  .help = "squared mean discrepancy of tasks, linear kernel: before and after feature learning" },
+	{ .name = "mmd2_gauss",
+	  .type = KDR_FLOAT64,
+	  .shape = "2 x tasks x tasks",
+	  .help = "the same with a Gaussian kernel as wide as the median distance" },
+	KDRI_FIELDS_TRAIN,
+	KDRI_FIELDS_LAYERS,
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"X. Zhang, X. Zhang, H. Liu: Weighed multi-task clustering by feature and instance transfer. Chinese "
+	"Journal of Computers 42(12):2614-2630, 2019. [ZZL19]",
+	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. "
+	"ICML "
+	"2012. [CXWS12]",
+	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM "
+	"2012.",
+	NULL,
+};
+
+/* A fit at work. */
+typedef struct work {
+	kdr_context *ctx;
+	const kdr_problem *problem;
+	const kdr_options *options;
+	kdr_result *result;
+	kdri_stack stack;
+	kdri_pool pool;
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
+	double *eps, *alpha;
+	int64_t *starts,
+	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
+	kdri_trace *traces;
+	double flops; /* of dense products and factorisations */
+} work;
+
+static const char *name_of(const kdr_task *task)
+{
+	return task->name ? task->name : "(unnamed)";
+}
+
+/* --- before the start --------------------------------------------------------------------------------- */
+
+/* (E4) */
+static kdr_status find_neighbours(work *w)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		int64_t n = kdr_mat_rows(&task->x);
+		double lambda = kdri_opt_reals(w->options, "neighbors", t);
+		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
+		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
+		if (w->l[t] <= n - 2)
+			continue;
+		KDR_TRY(kdri_result_warn(
+		        w->ctx, w->result,
+		        "task %s: %lld neighbours are more than its %lld samples allow: %lld "
+		        "are taken",
+		        name_of(task), (long long)w->l[t], (long long)n, (long long)n - 2));
+		w->l[t] = n - 2;
+	}
+done:
+	return st;
+}
+
+/* Bytes at the peak: K, the layers kept and what learning them needs, or later K and the distances of a task. */
+static double bytes_needed(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)w->stack.begin[w->problem->ntasks];
+	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o) +
+	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
+}
+
+static kdr_status check_sizes(work *w)
+{
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		if (kdr_mat_rows(&task->x) < 3)
+			return kdri_fail(
+			        w->ctx, KDR_ERR_DATA,
+			        "task %s: %lld samples: method 'mtcfir' needs at least 3 in each task",
+			        name_of(task), (long long)kdr_mat_rows(&task->x));
+	}
+	return KDR_OK;
+}
+
+static kdr_status prepare(work *w, bool single)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
+	KDR_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
+	KDR_TRY(KDRI_NEW(ctx, &w->starts, size));
+	KDR_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
+	KDR_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
+	KDR_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
+	KDR_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
+	                          &w->l));
+	KDR_TRY(find_neighbours(w));
+	KDR_TRY(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
+	                          &w->alpha));
+	KDR_TRY(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
+	                          &w->eps));
+	for (int i = 0; i < 2 && tasks > 1; i++)
+		KDR_TRY(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
+		                          3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
+	w->pool.ntasks = tasks;
+	w->pool.begin = w->stack.begin;
+	KDR_TRY(kdri_block_new(ctx, n, n, single, &w->pool.v));
+done:
+	return st;
+}
+
+/* --- (E1), (E2): the Gram matrix ---------------------------------------------------------------------- */
+
+/* Discrepancies before (0) or after (1) feature learning. */
+static kdr_status put_mmd(work *w, int after)
+{
+	kdr_status st = KDR_OK;
+	int64_t tasks = w->pool.ntasks;
+	double sigma;
+	if (tasks == 1)
+		return KDR_OK;
+	KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+	KDR_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
+	                      w->mmd[0] + after * tasks * tasks));
+	if (sigma > 0)
+		KDR_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, sigma,
+		                      w->mmd[1] + after * tasks * tasks));
+done:
+	return st;
+}
+
+/* K += h h'. */
+static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_block *h)
+{
+	kdr_status st;
+	work *w = user;
+	KDR_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
+	if (h)
+		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
+	if (layer == 0)
+		KDR_TRY(put_mmd(w, 0));
+done:
+	return st;
+}
+
+static kdr_status learn_features(work *w, const kdri_msda_options *o)
+{
+	kdr_status st;
+	kdri_msda_info info;
+	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
+	KDR_TRY(kdri_msda_warn(w->ctx, &info, w->result));
+	KDR_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	w->flops += info.flops;
+	if (!w->ctx->cancelled && !w->ctx->timed_out)
+		KDR_TRY(put_mmd(w, 1));
+done:
+	return st;
+}
+
+/* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
+
+/* Labels to start from: the user's, or those of k-means on Z. */
+static kdr_status find_starts(work *w, const int64_t *init)
+{
+	kdr_status st = KDR_OK;
+	int64_t n_init = kdri_opt_int(w->options, "n_init");
+	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t),
+		        *to = w->starts + n_init * begin;
+		kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+		if (init)
+			memcpy(to, init + begin, (size_t)n * sizeof *to);
+		w->runs[t] = 1;
+		if (init || ncut)
+			continue;
+		kdri_block_mirror(w->ctx, &own); /* so far K has its lower triangle alone */
+		KDR_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
+	}
+done:
+	return st;
+}
+
+/* (E5) and (E6) for task t. */
+static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
+{
+	kdr_status st;
+	const kdr_task *task = &w->problem->tasks[t];
+	int64_t tasks = w->pool.ntasks, begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t);
+	double *ones = NULL;
+	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
+		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+	kdri_snmf_task s = { .task = t,
+		             .k = task->k,
+		             .name = name_of(task),
+		             .starts = w->starts + kdri_opt_int(w->options, "n_init") * begin,
+		             .runs = w->runs[t],
+		             .given = given,
+		             .options = w->options,
+		             .stage = stage };
+	KDR_TRY(KDRI_NEW(w->ctx, &ones, tasks));
+	for (int64_t i = 0; i < tasks; i++)
+		ones[i] = 1;
+	if (variant == KDRI_MTCFIR_NI) {
+		kdri_block_clip(w->ctx, &own);
+		s.dense = &own;
+	} else {
+		KDR_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
+		                            variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
+		                            distance_bytes, &c));
+		KDR_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
+		s.sparse = &c.m.view;
+		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
+	}
+	KDR_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
+done:
+	kdri_consistent_free(w->ctx, &c);
+	kdri_free(w->ctx, ones);
+	return st;
+}
+
+static kdr_status put_relatedness(work *w)
+{
+	kdr_status st;
+	double *matrix = NULL;
+	int64_t tasks = w->pool.ntasks;
+	KDR_TRY(kdri_result_relatedness(w->ctx, w->result, &matrix));
+	for (int64_t t = 0; t < tasks; t++)
+		for (int64_t s = 0; s < tasks; s++)
+			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
+done:
+	return st;
+}
+
+static kdr_status cluster(work *w, const int64_t *init)
+{
+	kdr_status st;
+	int variant = kdri_opt_choice(w->options, "variant");
+	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
+	double sigma = kdri_opt_real(w->options, "sigma");
+	KDR_TRY(find_starts(w, init));
+	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
+		KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+	if (similarity == KDRI_SIMILARITY_GAUSS)
+		KDR_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
+	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
+	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	KDR_TRY(put_relatedness(w));
+	for (int64_t t = 0; t < w->pool.ntasks; t++)
+		KDR_TRY(cluster_task(w, t, variant, init != NULL));
+	KDR_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	KDR_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
+done:
+	return st;
+}
+
+/* Stopped while the features were learnt: the labels given, or one cluster. */
+static kdr_status give_up(work *w, const int64_t *init)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		int64_t *labels = NULL;
+		KDR_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
+		if (init)
+			memcpy(labels, init + w->pool.begin[t],
+			       (size_t)kdri_pool_size(&w->pool, t) * sizeof *labels);
+	}
+	kdri_result_stop(w->result, kdri_stop_reason(w->ctx), 0);
+done:
+	return st;
+}
+
+static kdr_status run(work *w)
+{
+	kdr_status st;
+	int64_t *init = NULL;
+	KDR_TRY(check_sizes(w));
+	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
+	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
+	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
+	kdri_layers layers;
+	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
+	KDR_TRY(prepare(w, o.single));
+	KDR_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
+	KDR_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
+	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
+	KDR_TRY(learn_features(w, &o));
+	if (w->ctx->cancelled || w->ctx->timed_out)
+		KDR_TRY(give_up(w, init));
+	else
+		KDR_TRY(cluster(w, init));
+done:
+	kdri_free(w->ctx, init);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	work w = { .ctx = ctx,
+		   .problem = problem,
+		   .options = options,
+		   .result = result,
+		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
+	kdr_status st = run(&w);
+	kdri_stage_end(ctx, stage);
+	kdri_stack_free(ctx, &w.stack);
+	kdri_block_free(ctx, &w.pool.v);
+	kdri_free(ctx, w.wanted);
+	kdri_free(ctx, w.starts);
+	kdri_free(ctx, w.runs);
+	kdri_free(ctx, w.traces);
+	return st;
+}
+
+const kdri_algo kdri_algo_mtcfir = {
+	.info = { .id = "mtcfir",
+	          .title = "Multi-task clustering by feature and instance transfer",
+	          .summary =
+	                  "clusters partly related tasks together: shared features, learnt relatedness, one "
+	                  "consistent similarity a task",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = kdri_mtcfir_predict,
+};

@@ -1,0 +1,251 @@
+/* SNMF: symmetric non-negative factorisation of similarities. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [KDP12] D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012;
+ * the single-task method that [ZZL19] compares with.
+ *
+ *   (E1)  M_ij = max(cos(x_i, x_j), 0), or exp(-|x_i - x_j|^2 / (2 sigma^2))
+ *   (E2)  min |M - Y Y'|^2 over Y >= 0 (n x k), from k-means; label = argmax      snmf_steps.c
+ *
+ * Each task by itself. M is n x n and dense; a sparse X stays sparse.
+ *
+ * A new sample adds a row to M, its similarities (E1) to the training samples, which are in the model: it gets the
+ * memberships that explain that row (fold_in.c).
+ *
+ * M   gram (in its place)        Y   memberships        sigma   sigma */
+#include "algo/common/tasks.h"
+#include "algo/lss/lss.h"
+#include "algo/mtcfir/consistent.h"
+#include "algo/mtcfir/fold_in.h"
+#include "algo/mtcfir/msda.h"
+#include "algo/mtcfir/snmf_task.h"
+#include "algo/mtcfir/train.h"
+#include "api/method.h"
+
+#include <stdio.h>
+
+static const char stage[] = "snmf";
+
+static const kdr_option_desc options_table[] = {
+	{ .name = "similarity",
+	  .type = KDR_OPTION_CHOICE,
+	  .initial = KDRI_SIMILARITY_COSINE,
+	  .choices = kdri_similarity_names,
+	  .help = "how alike two samples are: their cosine, if positive, or a Gaussian of their distance" },
+	{ .name = "sigma",
+	  .type = KDR_OPTION_REAL,
+	  .initial = 0,
+	  .min = 0,
+	  .max = 1e300,
+	  .automatic = "median distance",
+	  .symbol = "sigma",
+	  .help = "width of the Gaussian; 0: the median distance between two samples" },
+	KDRI_OPTION_FINAL,
+	KDRI_OPTION_PRECISION,
+	KDRI_OPTION_MAX_ITER(200),
+	KDRI_OPTION_TOL(1e-6),
+	KDRI_OPTION_N_INIT(10),
+	KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_FINAL,
+	{ .name = "sigma",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .in_model = true,
+	  .shape = "1",
+	  .help = "width of the Gaussian in force; similarity=gauss alone" },
+	KDRI_FIELDS_TRAIN,
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM "
+	"2012. "
+	"[KDP12]",
+	NULL,
+};
+
+/* X X' */
+static kdr_status fill_gram(kdr_context *ctx, const kdr_mat *x, const kdri_block *gram)
+{
+	kdr_status st;
+	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_block narrow = { 0 };
+	if (x->kind == KDR_MAT_CSR) {
+		KDR_TRY(kdri_mat_transpose(ctx, x, &xt));
+		KDR_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, gram));
+	} else if (!gram->single) {
+		const kdr_dense *a = &x->as.dense;
+		KDR_TRY(kdri_syrk(ctx, false, a->rows, a->cols, a->data, a->stride, gram->data,
+		                  gram->stride));
+	} else {
+		const kdr_dense *a = &x->as.dense;
+		KDR_TRY(kdri_block_new(ctx, a->rows, a->cols, true, &narrow));
+		for (int64_t i = 0; i < a->rows; i++)
+			kdri_block_write(&narrow, i, 0, a->cols, a->data + i * a->stride);
+		KDR_TRY(kdri_block_syrk(ctx, false, 1, &narrow, 0, gram));
+	}
+	kdri_block_mirror(ctx, gram);
+done:
+	kdri_own_free(ctx, &xt);
+	kdri_block_free(ctx, &narrow);
+	return st;
+}
+
+static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, const kdr_options *options,
+                          kdr_result *result, kdri_trace *trace)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&task->x), n_init = kdri_opt_int(options, "n_init"), *starts = NULL, size;
+	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(options, "similarity");
+	double sigma = kdri_opt_real(options, "sigma"), *width = NULL;
+	kdri_block gram = { 0 };
+	char unnamed[32];
+	snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
+	kdri_snmf_task s = { .task = t,
+		             .k = task->k,
+		             .name = task->name ? task->name : unnamed,
+		             .dense = &gram,
+		             .runs = 1,
+		             .given = task->init != NULL,
+		             .options = options,
+		             .stage = stage };
+	KDR_TRY(kdri_mul(ctx, n, n_init, &size));
+	KDR_TRY(KDRI_NEW(ctx, &starts, size));
+	bool single = kdri_precision_single(options, n);
+	KDR_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	                          kdr_mat_cols(&task->x)));
+	KDR_TRY(kdri_block_new(ctx, n, n, single, &gram));
+	KDR_TRY(fill_gram(ctx, &task->x, &gram));
+	if (task->init)
+		memcpy(starts, task->init, (size_t)n * sizeof *starts);
+	else if (kdri_opt_choice(options, "final") == KDRI_FINAL_SNMF)
+		KDR_TRY(kdri_snmf_starts(ctx, &gram, task->k, n_init, t, starts, &s.runs));
+	s.starts = starts;
+	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
+		KDR_TRY(kdri_gram_median(ctx, &gram, &sigma));
+	if (similarity == KDRI_SIMILARITY_GAUSS) {
+		KDR_TRY(kdri_result_array(ctx, result, "sigma", t, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &width));
+		width[0] = sigma;
+	}
+	KDR_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
+	kdri_block_clip(ctx, &gram);
+	KDR_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
+done:
+	kdri_block_free(ctx, &gram);
+	kdri_free(ctx, starts);
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdr_status st;
+	kdri_trace *traces = NULL;
+	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
+	KDR_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDR_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
+	KDR_TRY(kdri_train_keep(ctx, problem, result));
+	KDR_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
+done:
+	kdri_stage_end(ctx, stage);
+	kdri_free(ctx, traces);
+	return st;
+}
+
+/* --- new samples ---------------------------------------------------------------------------------------- */
+
+enum { ROWS = 1024 }; /* new samples at a time */
+
+/* x t' of rows x and training rows t, which are both dense or both sparse; `tt` is t transposed if sparse. */
+static kdr_status fill_cross(kdr_context *ctx, const kdr_mat *x, const kdr_mat *t, const kdr_mat *tt,
+                             const kdri_block *s)
+{
+	if (x->kind == KDR_MAT_CSR)
+		return kdri_sparse_cross(ctx, &x->as.csr, &tt->as.csr, NULL, s);
+	return kdri_gemm(ctx, false, true, s->rows, s->cols, x->as.dense.cols, 1, x->as.dense.data,
+	                 x->as.dense.stride, t->as.dense.data, t->as.dense.stride, 0, s->data, s->stride);
+}
+
+/* (E1): products become similarities; xx and tt are the squared lengths. sigma < 0: cosines. */
+static void put_similarities(kdr_context *ctx, const double *xx, const double *tt, double sigma,
+                             const kdri_block *s)
+{
+	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+	for (int64_t i = 0; i < s->rows; i++) {
+		double *row = (double *)s->data + i * s->stride;
+		for (int64_t j = 0; j < s->cols; j++)
+			if (sigma >= 0)
+				row[j] = exp(-factor * KDRI_MAX(0.0, xx[i] + tt[j] - 2 * row[j]));
+			else
+				row[j] = xx[i] > 0 && tt[j] > 0
+				                 ? KDRI_MAX(0.0, row[j] / (sqrt(xx[i]) * sqrt(tt[j])))
+				                 : 0;
+	}
+}
+
+/* The width in force for a task, or -1 for cosines. */
+static kdr_status find_sigma(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                             int64_t task, double *out)
+{
+	kdr_array sigma = kdr_result_array(fitted, "sigma", task);
+	*out = -1;
+	if (kdri_opt_choice(options, "similarity") != KDRI_SIMILARITY_GAUSS)
+		return KDR_OK;
+	if (!sigma.data || ((const double *)sigma.data)[0] < 0)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model lacks the width of the Gaussian for task %lld",
+		                 (long long)task + 1);
+	*out = ((const double *)sigma.data)[0];
+	return KDR_OK;
+}
+
+static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                          int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	int64_t begin[2], rows = kdr_mat_rows(x);
+	const double *y = NULL;
+	double *lengths = NULL, sigma;
+	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) }, tt = all;
+	kdri_block room = { 0 };
+	KDR_TRY(find_sigma(ctx, fitted, options, task, &sigma));
+	KDR_TRY(kdri_train_stack(ctx, fitted, task, 1, x, &all, begin));
+	int64_t n = begin[1];
+	kdr_mat t = kdri_rows(&all.view, 0, n);
+	KDR_TRY(kdri_train_memberships(ctx, fitted, task, n, &y));
+	if (t.kind == KDR_MAT_CSR)
+		KDR_TRY(kdri_mat_transpose(ctx, &t, &tt));
+	KDR_TRY(KDRI_NEW(ctx, &lengths, n + rows));
+	KDR_TRY(kdri_mat_row_norms(ctx, &all.view, lengths));
+	KDR_TRY(kdri_block_new(ctx, KDRI_MIN(ROWS, rows), n, false, &room));
+	for (int64_t i = 0; i < rows; i += ROWS) {
+		kdri_block s = kdri_block_part(&room, 0, 0, KDRI_MIN(ROWS, rows - i), n);
+		kdr_mat part = kdri_rows(&all.view, n + i, n + i + s.rows);
+		KDR_TRY(fill_cross(ctx, &part, &t, &tt.view, &s));
+		put_similarities(ctx, lengths + n + i, lengths, sigma, &s);
+		KDR_TRY(kdri_fold_in(ctx, &s, y, kdr_result_k(fitted, task), labels + i));
+	}
+done:
+	kdri_own_free(ctx, &all);
+	kdri_own_free(ctx, &tt);
+	kdri_free(ctx, lengths);
+	kdri_block_free(ctx, &room);
+	return st;
+}
+
+const kdri_algo kdri_algo_snmf = {
+	.info = { .id = "snmf",
+	          .title = "Symmetric non-negative matrix factorisation",
+	          .summary = "factorises the similarities of a task's samples into memberships; each task by "
+	                     "itself",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+	.predict = predict,
+};

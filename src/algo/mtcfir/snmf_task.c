@@ -1,0 +1,186 @@
+/* The last step of mtcfir and snmf. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Several starts, each factorised; the one with the lowest objective is kept. Or, with final=ncut, the spectral
+ * step of ncut.c on the same similarities. */
+#include "algo/mtcfir/snmf_task.h"
+
+#include "algo/mtcfir/gram_kmeans.h"
+#include "api/method.h"
+#include "engine/graph/spectral.h"
+
+const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
+
+/* TOGETHER columns of starts are factorised in step: a strip of the sparse product. */
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER = 32 };
+
+static bool stopped(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->timed_out;
+}
+
+/* Whether two partitions are the same up to the names of their clusters. */
+static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_t k, int64_t *names)
+{
+	for (int64_t c = 0; c < 2 * k; c++)
+		names[c] = -1;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t *there = names + a[i], *back = names + k + b[i];
+		if (*there < 0)
+			*there = b[i];
+		if (*back < 0)
+			*back = a[i];
+		if (*there != b[i] || *back != a[i])
+			return false;
+	}
+	return true;
+}
+
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k, int64_t runs, int64_t task,
+                            int64_t *starts, int64_t *found)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = gram->rows, kept = 0, *names = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &names, 2 * k));
+	for (int64_t r = 0; r < runs; r++) {
+		kdri_gram_kmeans_options o = { .k = k,
+			                       .max_iter = START_ITERATIONS,
+			                       .stream = (uint64_t)(task * MOST_STARTS + r) };
+		int64_t *labels = starts + kept * n;
+		bool known = false;
+		KDR_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
+		for (int64_t q = 0; q < kept && !known; q++)
+			known = same_partition(starts + q * n, labels, n, k, names);
+		kept += !known;
+	}
+	*found = kept;
+done:
+	kdri_free(ctx, names);
+	return st;
+}
+
+static double last_objective(const kdri_snmf_result *r)
+{
+	return r->iterations ? r->trace[r->iterations - 1] : r->start;
+}
+
+/* Y and trace of the best start. */
+static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdri_snmf_result *best)
+{
+	kdr_status st;
+	kdri_snmf_result r[TOGETHER] = { 0 };
+	double *starts = NULL;
+	kdri_op m = t->sparse ? kdri_op_mat(t->sparse) : kdri_op_block(t->dense);
+	double square = t->sparse ? kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse))
+	                          : kdri_block_square(ctx, t->dense);
+	const kdri_snmf_options o = { .k = t->k,
+		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
+		                      .tol = kdri_opt_real(t->options, "tol"),
+		                      .stage = t->stage };
+	int64_t size, group = KDRI_MIN(t->runs, KDRI_MAX(1, TOGETHER / t->k)), count;
+	KDR_TRY(kdri_mul(ctx, n, t->k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &starts, group * size));
+	for (int64_t q = 0; q < t->runs && (q == 0 || !stopped(ctx)); q += count) {
+		count = KDRI_MIN(group, t->runs - q);
+		for (int64_t i = 0; i < count; i++)
+			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
+		KDR_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		for (int64_t i = 0; i < count; i++) {
+			if (!best->y || last_objective(&r[i]) < last_objective(best)) {
+				kdri_snmf_result old = *best;
+				*best = r[i];
+				r[i] = old;
+			}
+			kdri_snmf_free(ctx, &r[i]);
+		}
+	}
+	if (stopped(ctx))
+		best->stop = kdri_stop_reason(ctx);
+done:
+	kdri_free(ctx, starts);
+	return st;
+}
+
+static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdr_result *result,
+                           kdri_trace *trace)
+{
+	kdr_status st;
+	kdri_snmf_result best = { 0 };
+	int64_t *labels = NULL;
+	double *y = NULL, *values = NULL;
+	KDR_TRY(factorise(ctx, t, n, &best));
+	KDR_TRY(kdri_result_labels(ctx, result, t->task, &labels));
+	kdri_snmf_labels(best.y, n, t->k, labels);
+	KDR_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                          &y));
+	if (best.y) /* there is at least one start */
+		memcpy(y, best.y, (size_t)(n * t->k) * sizeof *y);
+	KDR_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1,
+	                          (int64_t[]){ best.iterations }, &values));
+	if (best.iterations)
+		memcpy(values, best.trace, (size_t)best.iterations * sizeof *values);
+	*trace = (kdri_trace){ best.start, values, best.iterations, best.stop };
+done:
+	kdri_snmf_free(ctx, &best);
+	return st;
+}
+
+static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_mat *w, kdr_result *result,
+                           kdri_trace *trace)
+{
+	kdr_status st;
+	kdri_spectral_options o = kdri_spectral_defaults(t->k);
+	kdri_spectral_result r = { 0 };
+	int64_t n = kdr_mat_rows(w), *labels = NULL;
+	double *y = NULL, *to = NULL;
+	o.n_init = kdri_opt_int(t->options, "n_init");
+	o.stream = (uint64_t)t->task;
+	o.init_labels = t->given ? t->starts : NULL;
+	KDR_TRY(kdri_spectral(ctx, w, &o, &r));
+	KDR_TRY(kdri_result_labels(ctx, result, t->task, &labels));
+	memcpy(labels, r.labels, (size_t)n * sizeof *labels);
+	KDR_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                          &y));
+	for (int64_t i = 0; i < n; i++)
+		y[i * t->k + labels[i]] = 1;
+	KDR_TRY(kdri_result_array(ctx, result, "embedding", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                          &to));
+	memcpy(to, r.embedding, (size_t)(n * t->k) * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "eigenvalues", t->task, KDR_FLOAT64, 1, (int64_t[]){ t->k },
+	                          &to));
+	memcpy(to, r.values, (size_t)t->k * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &to));
+	to[0] = r.ncut;
+	*trace = (kdri_trace){ r.ncut, to, 1, r.stop };
+	if (r.components > t->k)
+		KDR_TRY(kdri_result_warn(ctx, result,
+		                         "task %s: the similarities have %lld separate parts, more than k = "
+		                         "%lld: the smaller ones joined the largest cluster",
+		                         t->name, (long long)r.components, (long long)t->k));
+done:
+	kdri_spectral_free(ctx, &r);
+	return st;
+}
+
+kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_result *result,
+                              kdri_trace *trace)
+{
+	kdr_status st;
+	kdri_block wide = { 0 };
+	kdr_mat w;
+	int64_t n = t->sparse ? kdr_mat_rows(t->sparse) : t->dense->rows;
+	if (kdri_opt_choice(t->options, "final") == KDRI_FINAL_SNMF)
+		return run_snmf(ctx, t, n, result, trace);
+	if (t->sparse)
+		return run_ncut(ctx, t, t->sparse, result, trace);
+	/* The spectral step takes doubles, and no similarity of a sample to itself. */
+	KDR_TRY(kdri_block_new(ctx, n, n, false, &wide));
+	for (int64_t i = 0; i < n; i++) {
+		kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
+		((double *)wide.data)[i * n + i] = 0;
+	}
+	w = kdr_mat_from_dense(wide.data, n, n);
+	KDR_TRY(run_ncut(ctx, t, &w, result, trace));
+done:
+	kdri_block_free(ctx, &wide);
+	return st;
+}

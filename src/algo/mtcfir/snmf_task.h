@@ -1,0 +1,65 @@
+/* Clusters of one task from the similarities of its samples. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_SNMF_TASK_H
+#define KDRI_SNMF_TASK_H
+
+#include "algo/common/tasks.h"
+#include "algo/mtcfir/snmf_steps.h"
+#include "api/method.h"
+
+extern const char *const kdri_final_names[];
+typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
+
+/* Exactly one of `sparse`, `dense` is set: symmetric, entries >= 0. */
+typedef struct kdri_snmf_task {
+	int64_t task, k;
+	const char *name;
+	const kdr_mat *sparse;
+	const kdri_block *dense;
+	const int64_t *starts; /* runs x n labels */
+	int64_t runs;
+	bool given; /* the start is the user's own */
+	const kdr_options *options;
+	const char *stage;
+} kdri_snmf_task;
+
+/* `runs` starts of n labels each, by k-means through the Gram matrix; the same start twice is dropped, so that
+ * fewer may be left: *found. */
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k, int64_t runs, int64_t task,
+                            int64_t *starts, int64_t *found);
+
+/* Puts labels, memberships (or embedding) and trace of the task into `result`. trace->values belong to
+ * `result`. */
+kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_result *result,
+                              kdri_trace *trace);
+
+/* For option and field tables. */
+#define KDRI_OPTION_FINAL                                                                             \
+	{                                                                                             \
+		.name = "final", .type = KDR_OPTION_CHOICE, .initial = KDRI_FINAL_SNMF,               \
+		.choices = kdri_final_names,                                                          \
+		.help = "how similarities become clusters: symmetric non-negative factorisation, or " \
+		        "the normalised cut, which is often better on sparse similarities"            \
+	}
+#define KDRI_FIELDS_FINAL                                                                             \
+	{ .name = "memberships",                                                                      \
+	  .type = KDR_FLOAT64,                                                                        \
+	  .per_task = true,                                                                           \
+	  .in_model = true,                                                                           \
+	  .shape = "n x k",                                                                           \
+	  .help = "Y: how much each sample belongs to each cluster; one-hot with final=ncut" },       \
+	        { .name = "trace",                                                                    \
+		  .type = KDR_FLOAT64,                                                                \
+		  .per_task = true,                                                                   \
+		  .shape = "iterations",                                                              \
+		  .help = "objective of the task after each iteration of the run kept" },             \
+	        { .name = "embedding",                                                                \
+		  .type = KDR_FLOAT64,                                                                \
+		  .per_task = true,                                                                   \
+		  .shape = "n x k",                                                                   \
+		  .help = "rows of the leading eigenvectors, scaled to length 1; final=ncut alone" }, \
+	{                                                                                             \
+		.name = "eigenvalues", .type = KDR_FLOAT64, .per_task = true, .shape = "k",           \
+		.help = "leading eigenvalues of the normalised similarities; final=ncut alone"        \
+	}
+
+#endif

@@ -1,0 +1,32 @@
+/* Labels spread over a graph: what gfhf and llgc share. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_SPREAD_H
+#define KDRI_SPREAD_H
+
+#include "algo/common/labelled.h"
+#include "api/method.h"
+#include "engine/graph/similarity.h"
+#include "linalg/columns.h"
+
+/* f (n x classes, 0 on entry): scores of all samples from the graph w and the labels known. */
+typedef kdr_status kdri_spread(kdr_context *ctx, const kdri_labelled *set, const kdr_mat *w,
+                               const kdr_options *options, double *f, int64_t *iterations, kdr_stop *stop);
+
+/* fit of such a method, whose options are KDRI_OPTIONS_GRAPH and KDRI_OPTIONS_SOLVER and whose array is "scores". */
+kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdri_spread *spread, kdr_result *result);
+
+/* The options of a method that solves its problem by kdri_cg. */
+#define KDRI_OPTIONS_SOLVER                                                                               \
+	{ .name = "max_iter",                                                                             \
+	  .type = KDR_OPTION_INT,                                                                         \
+	  .initial = 1000,                                                                                \
+	  .min = 0,                                                                                       \
+	  .max = 1e9,                                                                                     \
+	  .help = "most iterations of the linear solver" },                                               \
+	{                                                                                                 \
+		.name = "tol", .type = KDR_OPTION_REAL, .initial = 1e-10, .min = 0, .max = 1,             \
+		.help = "stop when the residual of the linear system is at most this share of its right " \
+		        "side"                                                                            \
+	}
+
+#endif

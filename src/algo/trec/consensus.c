@@ -1,0 +1,301 @@
+/* One partition from an ensemble. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With B (n x M) the one-hot labels of all L runs side by side, M = k_1 + ... + k_L, the co-association
+ * matrix is H = B B' / L, its degrees D = diag(H 1), and spectral clustering [Ng, Jordan & Weiss 2001] wants
+ * the leading eigenvectors of D^-1/2 H D^-1/2 = W W', W = D^-1/2 B / sqrt L. H has rank M, so [B19, step 2 of
+ * EC] they come from the small Gram matrix:
+ *     (E1)  d_i = (1/L) sum_l |cluster of i in run l|
+ *     (E2)  G = W'W,  G_ab = (1/L) sum over i in both a and b of 1 / d_i
+ *     (E3)  G V = V diag(lambda),  U = W V diag(lambda)^-1/2: the eigenvectors wanted
+ *     (E4)  row i of U = (L d_i)^-1/2 sum_l row (l, label) of V diag(lambda)^-1/2
+ * The factor (L d_i)^-1/2 goes when the row is scaled to unit length, so that a row of the embedding is L
+ * rows of a table added up. Eigenvectors of values that are zero but for rounding count as zero.
+ *
+ * Work: n L^2 / 2 additions for (E2), M^3 for (E3), n L k for (E4), beside L runs of k-means that cost
+ * n m k an iteration each. Memory: n (L + k) and M^2; never n x n.
+ *
+ * Each block of G for a pair of runs is summed by one thread over the rows in order: no partial sums, and the
+ * same bits for any number of threads.
+ *
+ * Agreement of a partition with the ensemble, from the counts T_l(a, c) of rows in cluster a of run l and
+ * cluster c of the partition:
+ *     (E5)  stability_i = ((1/L) sum_l T_l(label_l(i), c_i) - 1) / (n_c - 1)
+ *     (E6)  score = (1/L) sum_l NMI(run l, partition), over the geometric mean of the entropies
+ * (E5) is the mean of h_ij over the others j of i's cluster. */
+#include "algo/trec/consensus.h"
+
+#include "linalg/linalg.h"
+
+/* ALL_BELOW: all eigenpairs are found up to this many columns, since Lanczos may miss copies of a multiple
+ * eigenvalue (1 has as many copies as H has blocks). STARTS_ON: restarts of the last k-means are tried on
+ * that many random rows, and only the best is carried on with all. */
+enum { ROWS = 4096, ALL_BELOW = 1024, STARTS_ON = 1 << 15 };
+static const double rank_tol = 1e-12;
+
+/* --- (E1), (E2) ------------------------------------------------------------------------------- */
+
+/* 1 / (L d_i) into w. */
+static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, double *w)
+{
+	kdr_status st;
+	int64_t *size = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &size, e->offset[e->runs]));
+	for (int64_t l = 0; l < e->runs; l++)
+		for (int64_t i = 0; i < e->n; i++)
+			size[e->offset[l] + e->label[l * e->n + i]]++;
+#pragma omp parallel for num_threads(ctx->threads) if (e->n > ROWS)
+	for (int64_t i = 0; i < e->n; i++) {
+		int64_t sum = 0; /* L d_i, whole */
+		for (int64_t l = 0; l < e->runs; l++)
+			sum += size[e->offset[l] + e->label[l * e->n + i]]; /* (E1) */
+		w[i] = 1 / (double)sum;
+	}
+done:
+	kdri_free(ctx, size);
+	return st;
+}
+
+/* The blocks (l, 0) .. (l, l) of G. Rows in pieces, so that a piece of all labels stays in the cache. */
+static void gram_line(const kdri_ensemble *e, int64_t l, const double *w, double *g)
+{
+	int64_t m = e->offset[e->runs];
+	for (int64_t begin = 0; begin < e->n; begin += ROWS) {
+		int64_t end = KDRI_MIN(e->n, begin + ROWS);
+		const int32_t *a = e->label + l * e->n;
+		for (int64_t r = 0; r <= l; r++) {
+			const int32_t *b = e->label + r * e->n;
+			double *to = g + e->offset[l] * m + e->offset[r];
+			for (int64_t i = begin; i < end; i++)
+				to[a[i] * m + b[i]] += w[i]; /* (E2) */
+		}
+	}
+}
+
+static void gram(kdr_context *ctx, const kdri_ensemble *e, const double *w, double *g)
+{
+	int64_t m = e->offset[e->runs];
+	memset(g, 0, (size_t)(m * m) * sizeof *g);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (e->n * e->runs > ROWS)
+	for (int64_t l = e->runs - 1; l >= 0; l--) /* the longest first */
+		gram_line(e, l, w, g);
+	for (int64_t a = 0; a < m; a++)
+		for (int64_t b = 0; b < a; b++)
+			g[b * m + a] = g[a * m + b];
+}
+
+/* --- (E3), (E4) ------------------------------------------------------------------------------- */
+
+/* The largest `count` eigenpairs of g (m x m, lost), descending. */
+static kdr_status eigenpairs(kdr_context *ctx, double *g, int64_t m, int64_t count, double *values,
+                             double *vectors)
+{
+	kdr_status st;
+	double *all = NULL;
+	if (m > ALL_BELOW && count < m / 4) {
+		kdr_mat mat = kdr_mat_from_dense(g, m, m);
+		kdri_op op = kdri_op_mat(&mat);
+		op.apply_t = NULL;
+		return kdri_eigsh(ctx, &op, count, KDRI_LARGEST, 1e-12, values, vectors);
+	}
+	KDR_TRY(KDRI_NEW(ctx, &all, m));
+	KDR_TRY(kdri_eigh(ctx, m, g, m, all));
+	for (int64_t j = 0; j < count; j++) {
+		values[j] = all[m - 1 - j];
+		for (int64_t a = 0; a < m; a++)
+			vectors[a * count + j] = g[a * m + m - 1 - j];
+	}
+done:
+	kdri_free(ctx, all);
+	return st;
+}
+
+kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int64_t count, double *values,
+                                   double *table)
+{
+	kdr_status st;
+	int64_t m = e->offset[e->runs], size;
+	double *w = NULL, *g = NULL;
+	KDR_TRY(kdri_mul(ctx, m, m, &size));
+	KDR_TRY(KDRI_NEW(ctx, &g, size));
+	KDR_TRY(KDRI_NEW(ctx, &w, e->n));
+	KDR_TRY(inverse_degrees(ctx, e, w));
+	gram(ctx, e, w, g);
+	KDR_TRY(eigenpairs(ctx, g, m, count, values, table));
+	for (int64_t j = 0; j < count; j++) {
+		double scale = values[j] > rank_tol ? 1 / sqrt(values[j]) : 0;
+		for (int64_t a = 0; a < m; a++)
+			table[a * count + j] *= scale; /* (E3) */
+	}
+done:
+	kdri_free(ctx, w);
+	kdri_free(ctx, g);
+	return st;
+}
+
+void kdri_consensus_embed(kdr_context *ctx, const kdri_ensemble *e, const double *table, int64_t count,
+                          int64_t k, double *out)
+{
+#pragma omp parallel for num_threads(ctx->threads) if (e->n * k > ROWS)
+	for (int64_t i = 0; i < e->n; i++) {
+		double *row = out + i * k, square = 0;
+		for (int64_t j = 0; j < k; j++)
+			row[j] = 0;
+		for (int64_t l = 0; l < e->runs; l++) {
+			const double *from = table + (e->offset[l] + e->label[l * e->n + i]) * count;
+			for (int64_t j = 0; j < k; j++)
+				row[j] += from[j]; /* (E4) */
+		}
+		for (int64_t j = 0; j < k; j++)
+			square += row[j] * row[j];
+		double scale = square > 0 ? 1 / sqrt(square) : 0;
+		for (int64_t j = 0; j < k; j++)
+			row[j] *= scale;
+	}
+}
+
+int64_t kdri_consensus_gap(const double *values, int64_t count, int64_t most)
+{
+	int64_t best = 1;
+	double widest = -1;
+	for (int64_t k = 2; k <= most && k <= count; k++) {
+		double gap = values[k - 1] - (k < count ? values[k] : 0);
+		if (gap > widest) {
+			widest = gap;
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* --- (E5), (E6) ------------------------------------------------------------------------------- */
+
+/* NMI of one run with the partition, from their counts t (rows x k) and the partition's sizes. */
+static double information(const int64_t *t, int64_t rows, int64_t k, const int64_t *size, int64_t n)
+{
+	double mutual = 0, own = 0, other = 0;
+	for (int64_t c = 0; c < k; c++)
+		if (size[c] > 0)
+			other -= (double)size[c] * log((double)size[c] / (double)n);
+	for (int64_t a = 0; a < rows; a++) {
+		int64_t total = 0;
+		for (int64_t c = 0; c < k; c++)
+			total += t[a * k + c];
+		if (total > 0)
+			own -= (double)total * log((double)total / (double)n);
+		for (int64_t c = 0; c < k; c++)
+			if (t[a * k + c] > 0)
+				mutual += (double)t[a * k + c] * log((double)t[a * k + c] * (double)n /
+				                                     ((double)total * (double)size[c]));
+	}
+	if (own <= 0 || other <= 0) /* one cluster: equal partitions if the other is one too */
+		return own <= 0 && other <= 0;
+	return KDRI_MAX(0.0, mutual / sqrt(own * other));
+}
+
+kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, const int64_t *labels,
+                                    int64_t k, double *stability, double *score)
+{
+	kdr_status st;
+	int64_t *t = NULL, *size = NULL, cells, m = e->offset[e->runs];
+	KDR_TRY(kdri_mul(ctx, m, k, &cells));
+	KDR_TRY(KDRI_NEW0(ctx, &t, cells));
+	KDR_TRY(KDRI_NEW0(ctx, &size, k));
+	for (int64_t i = 0; i < e->n; i++)
+		size[labels[i]]++;
+#pragma omp parallel for num_threads(ctx->threads) if (e->n * e->runs > ROWS)
+	for (int64_t l = 0; l < e->runs; l++)
+		for (int64_t i = 0; i < e->n; i++)
+			t[(e->offset[l] + e->label[l * e->n + i]) * k + labels[i]]++;
+#pragma omp parallel for num_threads(ctx->threads) if (e->n > ROWS)
+	for (int64_t i = 0; i < (stability ? e->n : 0); i++) {
+		int64_t sum = 0, others = size[labels[i]] - 1;
+		for (int64_t l = 0; l < e->runs; l++)
+			sum += t[(e->offset[l] + e->label[l * e->n + i]) * k + labels[i]];
+		stability[i] = others > 0 ? (double)(sum - e->runs) / ((double)e->runs * (double)others)
+		                          : 1; /* (E5) */
+	}
+	if (score) {
+		double sum = 0;
+		for (int64_t l = 0; l < e->runs; l++)
+			sum += information(t + e->offset[l] * k, e->offset[l + 1] - e->offset[l], k, size,
+			                   e->n);
+		*score = sum / (double)e->runs; /* (E6) */
+	}
+done:
+	kdri_free(ctx, t);
+	kdri_free(ctx, size);
+	return st;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* k-means of the embedding. Above STARTS_ON rows the starts compete on a sample. */
+static kdr_status cluster_rows(kdr_context *ctx, const double *embedding, int64_t n, int64_t width, int64_t k,
+                               const kdri_consensus_options *options, kdri_kmeans_result *out)
+{
+	kdr_status st;
+	kdr_mat x = kdr_mat_from_dense(embedding, n, width);
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	kdri_kmeans_result first = { 0 };
+	int64_t *rows = NULL;
+	kdri_own part = { 0 };
+	o.n_init = options->n_init;
+	o.max_iter = options->max_iter;
+	o.tol = options->tol;
+	o.stream = ((uint64_t)1 << 43) + options->stream;
+	o.init_labels = options->init;
+	if (n > STARTS_ON && k <= STARTS_ON && !options->init && o.n_init > 1) {
+		KDR_TRY(KDRI_NEW(ctx, &rows, STARTS_ON));
+		kdri_rng rng = kdri_rng_stream(ctx->seed, "consensus.rows", options->stream);
+		for (int64_t i = 0; i < STARTS_ON; i++) /* one of each n / STARTS_ON rows */
+			rows[i] = kdri_chunk_begin(n, STARTS_ON, i) + kdri_rng_below(&rng, n / STARTS_ON);
+		KDR_TRY(kdri_mat_take(ctx, &x, rows, STARTS_ON, &part));
+		KDR_TRY(kdri_kmeans(ctx, &part.view, NULL, &o, &first));
+		o.init_centres = first.centres;
+	}
+	KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, out));
+done:
+	kdri_free(ctx, rows);
+	kdri_own_free(ctx, &part);
+	kdri_kmeans_free(ctx, &first);
+	return st;
+}
+
+kdr_status kdri_consensus_new(kdr_context *ctx, const kdri_ensemble *e, const kdri_consensus_options *o,
+                              kdri_consensus *out)
+{
+	kdr_status st;
+	kdri_consensus c = { 0 };
+	double *table = NULL, *embedding = NULL;
+	int64_t m = e->offset[e->runs], most = KDRI_MIN(KDRI_MIN(o->most, m), e->n), size;
+	c.count = KDRI_MIN(KDRI_MAX(o->k, most) + 1, m);
+	KDR_TRY(kdri_mul(ctx, m, c.count, &size));
+	KDR_TRY(KDRI_NEW(ctx, &c.values, c.count));
+	KDR_TRY(KDRI_NEW(ctx, &table, size));
+	KDR_TRY(kdri_consensus_spectrum(ctx, e, c.count, c.values, table));
+	c.suggested = kdri_consensus_gap(c.values, c.count, most);
+	c.k = o->k > 0 ? o->k : c.suggested;
+	/* Fewer columns than clusters: all there are; the partition is what they tell apart. */
+	int64_t width = KDRI_MIN(c.k, c.count);
+	KDR_TRY(kdri_mul(ctx, e->n, width, &size));
+	KDR_TRY(KDRI_NEW(ctx, &embedding, size));
+	kdri_consensus_embed(ctx, e, table, c.count, width, embedding);
+	KDR_TRY(cluster_rows(ctx, embedding, e->n, width, c.k, o, &c.kmeans));
+	KDR_TRY(KDRI_NEW(ctx, &c.stability, e->n));
+	KDR_TRY(kdri_consensus_agreement(ctx, e, c.kmeans.labels, c.k, c.stability, &c.score));
+	*out = c;
+	c = (kdri_consensus){ 0 };
+done:
+	kdri_free(ctx, table);
+	kdri_free(ctx, embedding);
+	kdri_consensus_free(ctx, &c);
+	return st;
+}
+
+void kdri_consensus_free(kdr_context *ctx, kdri_consensus *c)
+{
+	kdri_free(ctx, c->values);
+	kdri_free(ctx, c->stability);
+	kdri_kmeans_free(ctx, &c->kmeans);
+	*c = (kdri_consensus){ 0 };
+}

@@ -1,0 +1,183 @@
+/* EC: ensemble clustering. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Many rough partitions agree on what is there and disagree on what is not. L runs of k-means, each on m
+ * random features (and, if asked, a random number of clusters or a random share of the samples), vote on
+ * every pair of samples:
+ *     (E1)  h(i, j) = (1/L) sum_l [i and j share a cluster in run l]             [B19, section 2.2]
+ * and the final partition is spectral clustering of H = (h): rows of the k leading eigenvectors of
+ * D^-1/2 H D^-1/2, scaled to unit length, clustered by k-means:
+ *     (E2)  J = sum_i |u_i - c_{z_i}|^2, which never rises.
+ * H stays in low-rank form (consensus.c): memory n (L + k), never n x n.
+ *
+ * Reported beside the labels: the stability of each sample (its mean h with the others of its cluster), the
+ * mean of the normalised mutual information between the result and the runs (`consensus`), and the k the
+ * eigengap suggests, which `-k auto` uses:
+ *     (E3)  k = argmax over 2 .. k_max of lambda_k - lambda_{k+1}.
+ * With every run at the same k the spectrum falls off there by itself: the suggestion says something only if
+ * the runs vary in k, as they do with `-k auto`.
+ *
+ * L, m      runs, features       h, H      co-association         u_i   row of the embedding
+ * k_min..k_max  clusters of a run                                 z_i   labels
+ *
+ * DEVIATION: [B19] fixes neither m nor the clusters of a run; m is half of the features unless given (3 in
+ * its experiment), and a run has k clusters. [B19] V. Berikov: Heterogeneous transfer learning in ensemble
+ * clustering. 2019. */
+#include "algo/trec/consensus.h"
+#include "api/method.h"
+
+#include <stdio.h>
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_ENSEMBLE(20), KDRI_OPTION_N_INIT(10), KDRI_OPTION_MAX_ITER(300),
+	KDRI_OPTION_TOL(1e-6),     KDRI_OPTIONS_END,
+};
+
+static const kdr_field_desc fields_table[] = {
+	{ .name = "stability",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "n",
+	  .help = "mean co-association of each sample with the others of its cluster" },
+	{ .name = "eigenvalues",
+	  .type = KDR_FLOAT64,
+	  .per_task = true,
+	  .shape = "k + 1 or more",
+	  .help = "largest eigenvalues of the normalised co-association matrix, descending" },
+	{ .name = "ensemble",
+	  .type = KDR_INT64,
+	  .per_task = true,
+	  .shape = "runs x n",
+	  .help = "labels of every run: the co-association matrix in low-rank form" },
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019.",
+	"V. Berikov, I. Novikov: Model and computationally efficient method of ensemble clustering. 2018.",
+	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001.",
+	"A. Strehl, J. Ghosh: Cluster ensembles. J. Machine Learning Research 3:583-617, 2002.",
+	NULL,
+};
+
+static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const kdr_task *task,
+                             int64_t index, double value)
+{
+	char text[256];
+	if (task->name)
+		snprintf(text, sizeof text, "%s.%s", what, task->name);
+	else
+		snprintf(text, sizeof text, "%s.%lld", what, (long long)index + 1);
+	return kdri_result_number(ctx, result, text, value);
+}
+
+static kdr_status put_arrays(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_ensemble *e,
+                             const kdri_consensus *c)
+{
+	kdr_status st;
+	double *to = NULL;
+	int64_t *labels = NULL, *runs = NULL;
+	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	memcpy(labels, c->kmeans.labels, (size_t)e->n * sizeof *labels);
+	KDR_TRY(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
+	memcpy(to, c->stability, (size_t)e->n * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                          &to));
+	memcpy(to, c->values, (size_t)c->count * sizeof *to);
+	KDR_TRY(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
+	                          &runs));
+	for (int64_t i = 0; i < e->runs * e->n; i++)
+		runs[i] = e->label[i];
+done:
+	return st;
+}
+
+static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_options *options, int64_t t,
+                           kdr_result *result, kdri_consensus *out)
+{
+	kdr_status st;
+	kdri_ensemble_spec spec;
+	kdri_ensemble e = { 0 };
+	double sum = 0;
+	KDR_TRY(kdri_ensemble_options(ctx, options, task, task->k, &spec));
+	spec.stream = (uint64_t)t;
+	KDR_TRY(kdri_ensemble_new(ctx, &task->x, &spec, NULL, &e)); /* (E1) */
+	kdri_consensus_options o = { .k = task->k,
+		                     .most = spec.k_max,
+		                     .n_init = kdri_opt_int(options, "n_init"),
+		                     .max_iter = spec.max_iter,
+		                     .tol = spec.tol,
+		                     .init = task->init,
+		                     .stream = (uint64_t)t };
+	KDR_TRY(kdri_consensus_new(ctx, &e, &o, out)); /* (E2), (E3) */
+	kdri_result_set_k(result, t, out->k);
+	KDR_TRY(put_arrays(ctx, result, t, &e, out));
+	for (int64_t i = 0; i < e.n; i++)
+		sum += out->stability[i];
+	KDR_TRY(put_number(ctx, result, "stability", task, t, sum / (double)e.n));
+	KDR_TRY(put_number(ctx, result, "consensus", task, t, out->score));
+	KDR_TRY(put_number(ctx, result, "suggested_k", task, t, (double)out->suggested));
+	if (out->kmeans.distinct < out->k)
+		KDR_TRY(kdri_result_warn(ctx, result,
+		                         "task %s: the ensemble tells only %lld groups apart for k = %lld",
+		                         task->name ? task->name : "(unnamed)",
+		                         (long long)out->kmeans.distinct, (long long)out->k));
+done:
+	kdri_ensemble_free(ctx, &e);
+	return st;
+}
+
+/* Sum of (E2) over the tasks: one that has finished holds its last value. */
+static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_consensus *parts, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	int64_t longest = 0;
+	double start = 0;
+	kdr_stop stop = KDR_STOP_CONVERGED;
+	for (int64_t t = 0; t < count; t++) {
+		const kdri_kmeans_result *r = &parts[t].kmeans;
+		longest = KDRI_MAX(longest, r->iterations);
+		start += r->objective_start;
+		if (r->stop != KDR_STOP_CONVERGED)
+			stop = r->stop;
+	}
+	for (int64_t i = 0; i < longest; i++) {
+		double sum = 0;
+		for (int64_t t = 0; t < count; t++) {
+			const kdri_kmeans_result *r = &parts[t].kmeans;
+			sum += r->iterations == 0 ? r->objective : r->trace[KDRI_MIN(i, r->iterations - 1)];
+		}
+		KDR_TRY(kdri_result_objective(ctx, result, sum));
+	}
+	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	kdri_result_stop(result, kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : stop, longest);
+done:
+	return st;
+}
+
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
+{
+	kdr_status st;
+	kdri_consensus *parts = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDR_TRY(fit_task(ctx, &problem->tasks[t], options, t, result, &parts[t]));
+	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
+done:
+	for (int64_t t = 0; parts && t < problem->ntasks; t++)
+		kdri_consensus_free(ctx, &parts[t]);
+	kdri_free(ctx, parts);
+	return st;
+}
+
+const kdri_algo kdri_algo_ec = {
+	.info = { .id = "ec",
+	          .title = "ensemble clustering",
+	          .summary = "many k-means runs on random features vote on every pair of samples",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_AUTO_K,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = fit,
+};

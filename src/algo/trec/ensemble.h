@@ -1,0 +1,96 @@
+/* An ensemble of k-means partitions, for `ec` and `trec`. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Run l clusters the rows on its own random features, into its own random number of clusters, from its own
+ * random rows. The labels are all that is kept: with B the stacked one-hot labels,
+ *     H = B B' / runs
+ * is the co-association matrix, and nobody ever needs it n x n. */
+#ifndef KDRI_ENSEMBLE_H
+#define KDRI_ENSEMBLE_H
+
+#include "api/method.h"
+#include "core/internal.h"
+#include "engine/kmeans/lloyd.h"
+
+typedef struct kdri_ensemble_spec {
+	int64_t runs;
+	int64_t features;     /* of each run; 0: all */
+	int64_t k_min, k_max; /* clusters of a run, drawn evenly */
+	int64_t rows;         /* a run's centres come from that many random rows; 0: all */
+	int64_t max_iter;
+	double tol;
+	bool silhouettes; /* also their mean over the runs */
+	kdr_silhouette_kind kind;
+	uint64_t stream; /* which random streams of the context's seed, below 2^20 */
+} kdri_ensemble_spec;
+
+/* Options of an ensemble, for the tables of the methods. */
+#define KDRI_OPTIONS_ENSEMBLE(count)                                                                     \
+	{ .name = "runs",                                                                                \
+	  .type = KDR_OPTION_INT,                                                                        \
+	  .initial = (count),                                                                            \
+	  .min = 1,                                                                                      \
+	  .max = 100000,                                                                                 \
+	  .symbol = "L",                                                                                 \
+	  .help = "k-means runs in the ensemble" },                                                      \
+	        { .name = "features",                                                                    \
+		  .type = KDR_OPTION_INT,                                                                \
+		  .initial = 0,                                                                          \
+		  .min = 0,                                                                              \
+		  .max = INT32_MAX,                                                                      \
+		  .automatic = "half",                                                                   \
+		  .symbol = "m",                                                                         \
+		  .help = "random features a run sees; 0: half of them, rounded up" },                   \
+	        { .name = "k_min",                                                                       \
+		  .type = KDR_OPTION_INT,                                                                \
+		  .initial = 0,                                                                          \
+		  .min = 0,                                                                              \
+		  .max = INT32_MAX,                                                                      \
+		  .automatic = "k",                                                                      \
+		  .help = "fewest clusters of a run; 0: k, or 2 with -k auto" },                         \
+	        { .name = "k_max",                                                                       \
+		  .type = KDR_OPTION_INT,                                                                \
+		  .initial = 0,                                                                          \
+		  .min = 0,                                                                              \
+		  .max = INT32_MAX,                                                                      \
+		  .automatic = "k",                                                                      \
+		  .help = "most clusters of a run; 0: k (at least k_min), or 20 with -k auto" },         \
+	{                                                                                                \
+		.name = "subsample", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1,          \
+		.open_min = true,                                                                        \
+		.help = "share of the samples a run finds its centres from; the others join the nearest" \
+	}
+
+/* Reads those options for a task to be cut into k clusters (0: unknown), and max_iter and tol; checks them
+ * against its size. */
+kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, const kdr_task *task,
+                                 int64_t k, kdri_ensemble_spec *out);
+
+/* One run, where it is not to be drawn. */
+typedef struct kdri_run {
+	int64_t k, nfeatures;
+	int32_t *features; /* increasing; NULL: all */
+	int64_t *centres;  /* k rows to start from; NULL: k-means++ */
+} kdri_run;
+
+/* Owned by the caller: kdri_ensemble_free gives everything back. */
+typedef struct kdri_ensemble {
+	int64_t n, runs;
+	int64_t *offset;    /* runs + 1: run l has columns offset[l] .. offset[l + 1] - 1 of B */
+	int32_t *label;     /* runs x n: cluster of each row, from 0 in each run */
+	double *silhouette; /* n, or NULL: mean over the runs, each in its own features; alone in a cluster: 0
+	                     */
+} kdri_ensemble;
+
+/* Makes the ensemble. `plan`: spec->runs runs, or NULL to draw them. Cancelled or out of time it keeps the
+ * runs it has, at least one. On failure *out is untouched. */
+kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ensemble_spec *spec,
+                             const kdri_run *plan, kdri_ensemble *out);
+void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e);
+
+/* Whether a callback or the clock has asked to stop. */
+static inline bool kdri_ensemble_stopped(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->timed_out;
+}
+
+#endif

@@ -1,0 +1,355 @@
+/* Pairs of samples and the rule that says which belong together. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A pair (i, j) is described by two numbers that do not depend on the features behind them [B19,
+ * section 2.4]: (E1)  p(i, j) = (s_i + s_j) / 2, s the silhouettes averaged over the ensemble (E2)  h(i, j) =
+ * share of the runs in which i and j share a cluster and a rule f(p, h) is learnt from pairs whose classes
+ * are known: f > 0 where they are the same, (E3)  z(i, j) = [y_i = y_j]. Either a support vector machine,
+ * trained by LIBSVM, (E4)  f = sum_s a_s exp(-gamma ((p - p_s)^2 + (h - h_s)^2)) - rho,  gamma = 1 / (2
+ * sigma^2), or logistic regression with a ridge of 1 / cost on the weights, by Newton's method, (E5)  f = w_p
+ * p + w_h h - rho.
+ *
+ * LIBSVM is used for training alone: its answer is copied out, and all else is ours. Nothing of it that
+ * draws random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation
+ * of the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above,
+ * at 1e-5: where nothing can be learnt it would go on for minutes, and which pairs were sampled matters more.
+ * Its memory is its own, not the context's.
+ *
+ * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
+#include "algo/trec/pairs.h"
+
+#include <libsvm/svm.h>
+
+enum { TIGHT_UP_TO = 1000, NEWTON_STEPS = 100, CACHE_MEGABYTES = 200 };
+static double svm_tolerance(int64_t pairs, double cost)
+{
+	/* Rounding of the gradient grows with the multipliers. */
+	return KDRI_MAX(pairs <= TIGHT_UP_TO ? 1e-9 : 1e-5, 1e-12 * cost);
+}
+
+/* --- pairs ------------------------------------------------------------------------------------- */
+
+static double silhouette(const kdri_ensemble *e, int64_t i)
+{
+	return e->silhouette ? e->silhouette[i] : 0;
+}
+
+static void add_pair(const kdri_ensemble *e, const int64_t *classes, int64_t i, int64_t j, kdri_pairs *to)
+{
+	int64_t together = 0, at = to->count++;
+	for (int64_t l = 0; l < e->runs; l++)
+		together += e->label[l * e->n + i] == e->label[l * e->n + j];
+	to->p[at] = (silhouette(e, i) + silhouette(e, j)) / 2; /* (E1) */
+	to->h[at] = (double)together / (double)e->runs;        /* (E2) */
+	to->z[at] = classes[i] == classes[j];                  /* (E3) */
+	to->same += to->z[at];
+}
+
+/* The first row of pair number t, counted (0,1), (0,2), ..., (0,n-1), (1,2), ...: the largest a with
+ * a (2n - a - 1) / 2 <= t. */
+static int64_t first_of_pair(int64_t n, int64_t t)
+{
+	int64_t low = 0, high = n - 2;
+	while (low < high) {
+		int64_t a = low + (high - low + 1) / 2;
+		if (a * (2 * n - a - 1) / 2 <= t)
+			low = a;
+		else
+			high = a - 1;
+	}
+	return low;
+}
+
+kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_t *classes,
+                          const int64_t *rows, int64_t count, int64_t most, kdri_rng *rng, kdri_pairs *pairs)
+{
+	kdr_status st = KDR_OK;
+	if (count < 2 || most < 1)
+		return KDR_OK;
+	int64_t total = 0;
+	KDR_TRY(kdri_mul(ctx, count, count - 1, &total));
+	total /= 2;
+	int64_t taken = KDRI_MIN(total, most);
+	pairs->room = pairs->count + taken;
+	KDR_TRY(KDRI_GROW(ctx, &pairs->p, pairs->room));
+	KDR_TRY(KDRI_GROW(ctx, &pairs->h, pairs->room));
+	KDR_TRY(KDRI_GROW(ctx, &pairs->z, pairs->room));
+	if (total <= most) {
+		for (int64_t a = 0; a < count; a++)
+			for (int64_t b = a + 1; b < count; b++)
+				add_pair(e, classes, rows[a], rows[b], pairs);
+	} else {
+		/* One of each total / taken pairs in a row: spread out, and never the same twice. */
+		for (int64_t s = 0; s < taken; s++) {
+			int64_t step = total / taken, t = s * step + KDRI_MIN(s, total % taken);
+			t += kdri_rng_below(rng, step);
+			int64_t a = first_of_pair(count, t), b = t - a * (2 * count - a - 1) / 2 + a + 1;
+			add_pair(e, classes, rows[a], rows[b], pairs);
+		}
+	}
+done:
+	return st;
+}
+
+void kdri_pairs_free(kdr_context *ctx, kdri_pairs *pairs)
+{
+	kdri_free(ctx, pairs->p);
+	kdri_free(ctx, pairs->h);
+	kdri_free(ctx, pairs->z);
+	*pairs = (kdri_pairs){ 0 };
+}
+
+/* --- the support vector machine (E4) ------------------------------------------------------------ */
+
+static void print_nothing(const char *text)
+{
+	(void)text;
+}
+
+/* What LIBSVM needs to train. */
+typedef struct training {
+	struct svm_node *nodes; /* three a pair: p, h, end */
+	struct svm_node **lines;
+	double *y;
+} training;
+
+static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule *rule,
+                               training *out)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
+	KDR_TRY(KDRI_NEW(ctx, &out->lines, pairs->count));
+	KDR_TRY(KDRI_NEW(ctx, &out->y, pairs->count));
+	for (int64_t i = 0; i < pairs->count; i++) {
+		struct svm_node *line = out->nodes + 3 * i;
+		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
+		line[1] = (struct svm_node){ 2, rule->scale_h * pairs->h[i] };
+		line[2] = (struct svm_node){ -1, 0 };
+		out->lines[i] = line;
+		out->y[i] = pairs->z[i] ? 1 : -1;
+	}
+done:
+	return st;
+}
+
+static void training_free(kdr_context *ctx, training *t)
+{
+	kdri_free(ctx, t->nodes);
+	kdri_free(ctx, t->lines);
+	kdri_free(ctx, t->y);
+}
+
+static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
+{
+	kdr_status st;
+	/* LIBSVM's sign belongs to the class it met first. */
+	double sign = model->label[0] == 1 ? 1 : -1;
+	KDR_TRY(KDRI_NEW(ctx, &rule->p, model->l));
+	KDR_TRY(KDRI_NEW(ctx, &rule->h, model->l));
+	KDR_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
+	for (int i = 0; i < model->l; i++) {
+		rule->p[i] = model->SV[i][0].value;
+		rule->h[i] = model->SV[i][1].value;
+		rule->coef[i] = sign * model->sv_coef[0][i];
+	}
+	rule->rho = sign * model->rho[0];
+	rule->count = model->l;
+done:
+	return st;
+}
+
+static kdr_status train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
+                            const double weight[2], kdri_rule *rule)
+{
+	kdr_status st;
+	training t = { 0 };
+	struct svm_model *model = NULL;
+	int labels[2] = { -1, 1 };
+	double weights[2] = { weight[0], weight[1] };
+	struct svm_parameter param = { .svm_type = C_SVC,
+		                       .kernel_type = RBF,
+		                       .gamma = rule->gamma,
+		                       .C = o->cost,
+		                       .eps = svm_tolerance(pairs->count, o->cost),
+		                       .cache_size = CACHE_MEGABYTES,
+		                       .shrinking = 1,
+		                       .nr_weight = 2,
+		                       .weight_label = labels,
+		                       .weight = weights };
+	if (pairs->count > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld pairs are too many for LIBSVM",
+		                 (long long)pairs->count);
+	KDR_TRY(training_new(ctx, pairs, rule, &t));
+	struct svm_problem problem = { .l = (int)pairs->count, .y = t.y, .x = t.lines };
+	svm_set_print_string_function(print_nothing);
+	model = svm_train(&problem, &param);
+	if (!model) {
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "LIBSVM gave no model for %lld pairs",
+		               (long long)pairs->count);
+		goto done;
+	}
+	KDR_TRY(take_model(ctx, model, rule));
+done:
+	svm_free_and_destroy_model(&model);
+	training_free(ctx, &t);
+	return st;
+}
+
+/* --- logistic regression (E5) ------------------------------------------------------------------- */
+
+/* Solves the symmetric positive definite 3 x 3 system a x = b by Cholesky, b becoming x. */
+static bool solve3(double a[3][3], double b[3])
+{
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j <= i; j++) {
+			double sum = a[i][j];
+			for (int k = 0; k < j; k++)
+				sum -= a[i][k] * a[j][k];
+			if (i == j && sum <= 0)
+				return false;
+			a[i][j] = i == j ? sqrt(sum) : sum / a[j][j];
+		}
+		for (int k = 0; k < i; k++)
+			b[i] -= a[i][k] * b[k];
+		b[i] /= a[i][i];
+	}
+	for (int i = 2; i >= 0; i--) {
+		for (int k = i + 1; k < 3; k++)
+			b[i] -= a[k][i] * b[k];
+		b[i] /= a[i][i];
+	}
+	return true;
+}
+
+/* Loss and, where wanted, its gradient and Hessian at w = (w_p, w_h, -rho). */
+static double logistic_loss(const kdri_pairs *pairs, const kdri_rule *rule, const double weight[2],
+                            double ridge, const double w[3], double gradient[3], double hessian[3][3])
+{
+	double loss = ridge / 2 * (w[0] * w[0] + w[1] * w[1]);
+	for (int a = 0; a < 3 && gradient; a++) {
+		gradient[a] = a < 2 ? ridge * w[a] : 0;
+		for (int b = 0; b < 3; b++)
+			hessian[a][b] = a == b && a < 2 ? ridge : 0;
+	}
+	for (int64_t i = 0; i < pairs->count; i++) {
+		double x[3] = { rule->scale_p * pairs->p[i], rule->scale_h * pairs->h[i], 1 };
+		double f = w[0] * x[0] + w[1] * x[1] + w[2], y = pairs->z[i] ? 1 : -1, m = y * f,
+		       c = weight[pairs->z[i]];
+		loss += c * (m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m);
+		double q = m > 0 ? exp(-m) / (1 + exp(-m)) : 1 / (1 + exp(m)); /* 1 / (1 + e^m) */
+		for (int a = 0; a < 3 && gradient; a++) {
+			gradient[a] -= c * y * q * x[a];
+			for (int b = 0; b < 3; b++)
+				hessian[a][b] += c * q * (1 - q) * x[a] * x[b];
+		}
+	}
+	return loss;
+}
+
+/* Newton with halved steps: the loss is strictly convex in the weights, and falls in each step. */
+static void train_logistic(const kdri_pairs *pairs, const kdri_rule_options *o, const double weight[2],
+                           kdri_rule *rule)
+{
+	double w[3] = { 0 }, ridge = 1 / o->cost;
+	for (int step = 0; step < NEWTON_STEPS; step++) {
+		double gradient[3] = { 0 }, hessian[3][3] = { { 0 } }, next[3];
+		double loss = logistic_loss(pairs, rule, weight, ridge, w, gradient, hessian), share = 1,
+		       fall = 0;
+		for (int a = 0; a < 3; a++)
+			hessian[a][a] *= 1 + 1e-12; /* a meta-feature left out has nothing but its ridge */
+		double move[3] = { gradient[0], gradient[1], gradient[2] };
+		if (!solve3(hessian, move))
+			break;
+		for (int halving = 0; halving < 34; halving++, share /= 2) {
+			for (int a = 0; a < 3; a++)
+				next[a] = w[a] - share * move[a];
+			fall = loss - logistic_loss(pairs, rule, weight, ridge, next, NULL, NULL);
+			if (fall >= 0)
+				break;
+		}
+		if (!(fall >= 0))
+			break;
+		memcpy(w, next, sizeof w);
+		if (fall <= 1e-14 * fabs(loss))
+			break;
+	}
+	rule->weight_p = w[0];
+	rule->weight_h = w[1];
+	rule->rho = -w[2];
+}
+
+/* --- rules -------------------------------------------------------------------------------------- */
+
+static double deviation(const double *x, int64_t n)
+{
+	double mean = 0, square = 0;
+	for (int64_t i = 0; i < n; i++)
+		mean += x[i] / (double)n;
+	for (int64_t i = 0; i < n; i++)
+		square += (x[i] - mean) * (x[i] - mean) / (double)n;
+	return sqrt(square);
+}
+
+kdr_status kdri_rule_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
+                         kdri_rule *out)
+{
+	kdr_status st = KDR_OK;
+	kdri_rule rule = { .scale_p = o->meta != KDRI_META_COASSOCIATION,
+		           .scale_h = o->meta != KDRI_META_SILHOUETTE,
+		           .logistic = o->logistic,
+		           .gamma = 1 / (2 * o->sigma * o->sigma) };
+	double n = (double)pairs->count, same = (double)pairs->same, weight[2] = { 1, 1 };
+	if (o->standardise) {
+		double p = deviation(pairs->p, pairs->count), h = deviation(pairs->h, pairs->count);
+		rule.scale_p /= p > 0 ? p : 1;
+		rule.scale_h /= h > 0 ? h : 1;
+	}
+	if (pairs->same == 0 || pairs->same == pairs->count) {
+		rule.rho =
+		        pairs->same == 0 ? 1 : -1; /* nothing to tell apart: always the one kind there is */
+	} else {
+		if (o->balanced) {
+			weight[0] = n / (2 * (n - same));
+			weight[1] = n / (2 * same);
+		}
+		if (o->logistic)
+			train_logistic(pairs, o, weight, &rule);
+		else
+			KDR_TRY(train_svm(ctx, pairs, o, weight, &rule));
+	}
+	*out = rule;
+	rule = (kdri_rule){ 0 };
+done:
+	kdri_rule_free(ctx, &rule);
+	return st;
+}
+
+void kdri_rule_free(kdr_context *ctx, kdri_rule *rule)
+{
+	kdri_free(ctx, rule->p);
+	kdri_free(ctx, rule->h);
+	kdri_free(ctx, rule->coef);
+	*rule = (kdri_rule){ 0 };
+}
+
+double kdri_rule_value(const kdri_rule *rule, double p, double h)
+{
+	double sum = 0;
+	p *= rule->scale_p;
+	h *= rule->scale_h;
+	if (rule->logistic)
+		return rule->weight_p * p + rule->weight_h * h - rule->rho; /* (E5) */
+	for (int64_t s = 0; s < rule->count; s++) {
+		double a = p - rule->p[s], b = h - rule->h[s];
+		sum += rule->coef[s] * exp(-rule->gamma * (a * a + b * b)); /* (E4) */
+	}
+	return sum - rule->rho;
+}
+
+double kdri_rule_accuracy(kdr_context *ctx, const kdri_rule *rule, const kdri_pairs *pairs)
+{
+	int64_t right = 0;
+#pragma omp parallel for num_threads(ctx->threads) reduction(+ : right) if (pairs->count > 64)
+	for (int64_t i = 0; i < pairs->count; i++)
+		right += (kdri_rule_value(rule, pairs->p[i], pairs->h[i]) > 0) == pairs->z[i];
+	return pairs->count > 0 ? (double)right / (double)pairs->count : 0;
+}

@@ -1,0 +1,115 @@
+/* Sources, bridge and targets as the tri-factorisations want them: ttl and nmtf. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_BRIDGING_H
+#define KDRI_BRIDGING_H
+
+#include "algo/ttl/trifactor.h"
+#include "api/method.h"
+
+/* All sources below each other without their unlabelled rows, all targets below each other. The bridge has one
+ * matrix for the source's features and one for the target's: two views of the same samples, or the same matrix. */
+typedef struct kdri_bridging {
+	const kdr_problem *problem;
+	int64_t classes;
+	kdri_own source, target;
+	int64_t *labels; /* of the source's rows */
+	int64_t *known;  /* of the target's rows: a class, or -1 */
+	int64_t bridge;  /* the task that is the bridge, or its first view; -1: there is none */
+	kdr_mat view[2]; /* of the bridge: in the source's features, in the target's */
+	bool same;       /* both views are one matrix */
+} kdri_bridging;
+
+/* KDR_ERR_DATA or KDR_ERR_ARGUMENT with a line that says what is wrong. needs_bridge: as ttl does. */
+kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool needs_bridge,
+                             kdri_bridging *out);
+void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s);
+
+/* The options of both methods. */
+enum { KDRI_BRIDGING_LOGREG, KDRI_BRIDGING_RANDOM, KDRI_BRIDGING_HALF };
+extern const char *const kdri_bridging_norms[], *const kdri_bridging_inits[];
+#define KDRI_OPTIONS_BRIDGING                                                                           \
+	{ .name = "p1",                                                                                 \
+	  .type = KDR_OPTION_INT,                                                                       \
+	  .initial = 15,                                                                                \
+	  .min = 1,                                                                                     \
+	  .max = 1e6,                                                                                   \
+	  .symbol = "p1",                                                                               \
+	  .help = "feature clusters that two data sets share" },                                        \
+	        { .name = "p2",                                                                         \
+		  .type = KDR_OPTION_INT,                                                               \
+		  .initial = 15,                                                                        \
+		  .min = 1,                                                                             \
+		  .max = 1e6,                                                                           \
+		  .symbol = "p2",                                                                       \
+		  .help = "feature clusters of each data set alone" },                                  \
+	        { .name = "norm",                                                                       \
+		  .type = KDR_OPTION_CHOICE,                                                            \
+		  .initial = KDRI_TRI_RESCALE_G,                                                        \
+		  .choices = kdri_bridging_norms,                                                       \
+		  .help = "F's column sums go into A and G's rows are scaled (rescaleG), G is free "    \
+		          "(rescale) or "                                                               \
+		          "moves within the simplex (mm), or F and G are scaled alone (paper)" },       \
+	        { .name = "init",                                                                       \
+		  .type = KDR_OPTION_CHOICE,                                                            \
+		  .initial = KDRI_BRIDGING_LOGREG,                                                      \
+		  .choices = kdri_bridging_inits,                                                       \
+		  .help = "classes start from logistic regressions along the chain, at random, or all " \
+		          "alike" },                                                                    \
+	        KDRI_OPTION_MAX_ITER(80), KDRI_OPTION_TOL(1e-6), KDRI_OPTION_N_INIT(1)
+
+#define KDRI_OPTION_TERM(key, of)                                                           \
+	{                                                                                   \
+		.name = (key), .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1e6, \
+		.open_min = true, .help = "weight of the " of " in the objective"           \
+	}
+
+/* G (n x c) that a set starts from; every row sums to 1 and has no zero. */
+kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const kdr_options *options,
+                               double *g_bridge, double *g_target);
+/* The target's G from the bridge's classes, as one step of that chain. */
+kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels,
+                               double *g_target);
+/* The likeliest class of each row, the first of equals. */
+void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels);
+/* Probabilities (rows of x, by class) from a logistic regression, one class against the rest, on labelled rows. */
+kdr_status kdri_chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
+                           const kdr_mat *x, double *p);
+
+/* Fills a set of labels from `start` (n x c): known rows become one-hot and fixed, rows of x without an entry 0 and
+ * fixed: they say nothing. `known` may be NULL. */
+void kdri_bridging_put(kdri_tri *t, int set, const kdr_mat *x, const int64_t *known, const double *start);
+
+/* Gives rows of which the sweeps say nothing their start back. */
+void kdri_bridging_fill(kdri_tri *t, int set, const double *start);
+
+typedef struct kdri_bridging_report {
+	double start, value; /* objective */
+	int64_t iterations;
+	kdr_stop stop;
+} kdri_bridging_report;
+/* Sweeps from random F and A, and the labels as they are in t, until the objective moves by less than tol or max_iter;
+ * n_init such runs, of which the one with the lowest objective stays in t. `trace` gets its values, or is NULL. */
+kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
+                                kdr_result *trace, kdri_bridging_report *report);
+
+/* Labels and probabilities of targets and bridge from their G, whose rows need not sum to 1. */
+kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
+                                const double *g_target, kdr_result *result);
+#define KDRI_FIELDS_CLUSTERS(of, between)                                                   \
+	{ .name = "shared_" of,                                                             \
+	  .type = KDR_FLOAT64,                                                              \
+	  .shape = "d x p1",                                                                \
+	  .help = "weight of each feature in the clusters shared by " between },            \
+	        { .name = "association_" of,                                                \
+		  .type = KDR_FLOAT64,                                                      \
+		  .shape = "p1 x classes",                                                  \
+		  .help = "weight of those clusters in each class" },                       \
+	{                                                                                   \
+		.name = "top_" of, .type = KDR_INT64, .shape = "p1 x 10",                   \
+		.help = "the heaviest features of those clusters, as column numbers from 0" \
+	}
+/* F1, A1 and the heaviest features of each shared cluster of a side, as arrays shared_<name>, association_<name>,
+ * top_<name>. */
+kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
+                                  kdr_result *result);
+
+#endif

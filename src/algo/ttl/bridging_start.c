@@ -1,0 +1,365 @@
+/* Where the labels of a bridged transfer start, and the sweeps from there. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which column of G is which class is settled by the start: from labels that know nothing, sweeps end with the classes right or
+ * swapped by chance. So by default G starts from a chain of logistic regressions, one class against the rest: trained on
+ * the source and applied to the bridge, then trained on the bridge's likeliest classes and applied to the target. However
+ * weak, it tilts the balance. Zeros would stay zeros: each row is mixed with the uniform one,
+ *
+ *   (E1)  g = (1 - mix) p + mix / c.
+ *
+ * A regression's constant does not carry over: where half of its words are missing, all scores lean to one side, and the chain
+ * would hand on that class alone. So the classes keep their shares: with q_k the share of class k in the training labels,
+ *
+ *   (E2)  p_ik <- r_k p_ik / sum over k of r_k p_ik,   r such that the mean of column k is q_k.
+ *
+ * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. */
+#include "algo/ttl/bridging.h"
+#include "api/method.h"
+#include "engine/linear/linear.h"
+
+static const double mix = 0.02;
+enum { ROUNDS = 500 };
+/* What initial labels given by hand become: one-hot plus this, to sum 1, as in the other methods. */
+static const double soften = 0.2;
+
+/* Rows to sum 1; their mean into `mean` (may be NULL). */
+static void scale_rows(int64_t n, int64_t c, double *p, double *mean)
+{
+	for (int64_t k = 0; k < c && mean; k++)
+		mean[k] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		double sum = 0;
+		for (int64_t k = 0; k < c; k++)
+			sum += p[i * c + k];
+		for (int64_t k = 0; k < c; k++) {
+			p[i * c + k] /= sum;
+			if (mean)
+				mean[k] += p[i * c + k] / (double)n;
+		}
+	}
+}
+
+/* (E2) by scaling columns and rows in turn, which converges as the shares are positive. */
+static void match_shares(const int64_t *labels, int64_t n, int64_t c, int64_t rows, double *p, double *share)
+{
+	double *mean = share + c, known = 0;
+	memset(share, 0, (size_t)c * sizeof *share);
+	for (int64_t i = 0; i < n; i++)
+		if (labels[i] >= 0) {
+			share[labels[i]]++;
+			known++;
+		}
+	for (int round = 0; round < ROUNDS; round++) {
+		double off = 0;
+		scale_rows(rows, c, p, mean);
+		for (int64_t k = 0; k < c; k++) {
+			double ratio = share[k] > 0 ? share[k] / known / mean[k] : 1;
+			off = fmax(off, fabs(ratio - 1));
+			for (int64_t i = 0; i < rows; i++)
+				p[i * c + k] *= ratio;
+		}
+		if (off < 1e-6)
+			break;
+	}
+}
+
+kdr_status kdri_chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
+                           const kdr_mat *x, double *p)
+{
+	kdr_status st;
+	int64_t m = kdri_linear_outputs(classes), n = kdr_mat_rows(from), rows = kdr_mat_rows(x);
+	double *cost = NULL, *w = NULL, *scores = NULL, *share = NULL;
+	kdri_linear_report report;
+	const kdri_linear_options o = {
+		.loss = KDRI_LOSS_LOGISTIC, .bias = 1, .tol = 1e-6, .max_iter = 200, .stage = "logreg"
+	};
+	KDR_TRY(KDRI_NEW(ctx, &cost, n * m));
+	KDR_TRY(KDRI_NEW0(ctx, &w, (kdr_mat_cols(from) + 1) * m));
+	KDR_TRY(KDRI_NEW(ctx, &scores, rows * m));
+	KDR_TRY(KDRI_NEW(ctx, &share, 2 * classes));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < m; j++)
+			cost[i * m + j] = labels[i] < 0                                ? 0
+			                  : labels[i] == kdri_linear_class(classes, j) ? 1
+			                                                               : -1;
+	KDR_TRY(kdri_linear_train(ctx, from, m, cost, &o, w, &report));
+	KDR_TRY(kdri_linear_scores(ctx, x, m, o.bias, w, scores));
+	kdri_linear_spread(rows, classes, scores, p);
+	for (int64_t i = 0; i < rows * classes; i++)
+		p[i] = 1 / (1 + exp(-p[i]));
+	match_shares(labels, n, classes, rows, p, share);
+	scale_rows(rows, classes, p, NULL);
+	for (int64_t i = 0; i < rows * classes; i++)
+		p[i] = (1 - mix) * p[i] + mix / (double)classes; /* (E1) */
+done:
+	kdri_free(ctx, cost);
+	kdri_free(ctx, w);
+	kdri_free(ctx, scores);
+	kdri_free(ctx, share);
+	return st;
+}
+
+void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels)
+{
+	for (int64_t i = 0; i < n; i++) {
+		labels[i] = 0;
+		for (int64_t k = 1; k < c; k++)
+			if (p[i * c + k] > p[i * c + labels[i]])
+				labels[i] = k;
+	}
+}
+
+/* Labelled rows (and those of the target that are known) teach the target's rows. */
+static kdr_status teach_target(kdr_context *ctx, const kdri_bridging *s, const kdr_mat *x,
+                               const int64_t *labels, double *p)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), nt = kdr_mat_rows(&s->target.view), *all = NULL, known = 0;
+	const kdr_mat *both[2] = { x, &s->target.view };
+	kdri_own stack = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	for (int64_t i = 0; i < nt; i++)
+		known += s->known[i] >= 0;
+	if (known == 0)
+		return kdri_chain_step(ctx, x, labels, s->classes, &s->target.view, p);
+	KDR_TRY(KDRI_NEW(ctx, &all, n + nt));
+	memcpy(all, labels, (size_t)n * sizeof *all);
+	memcpy(all + n, s->known, (size_t)nt * sizeof *all);
+	KDR_TRY(kdri_mat_stack(ctx, both, 2, &stack));
+	KDR_TRY(kdri_chain_step(ctx, &stack.view, all, s->classes, &s->target.view, p));
+done:
+	kdri_own_free(ctx, &stack);
+	kdri_free(ctx, all);
+	return st;
+}
+
+kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels, double *p)
+{
+	return teach_target(ctx, s, &s->view[1], labels, p);
+}
+
+static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *g_bridge, double *g_target)
+{
+	kdr_status st;
+	int64_t *labels = NULL;
+	if (s->bridge < 0)
+		return teach_target(ctx, s, &s->source.view, s->labels, g_target);
+	int64_t n = kdr_mat_rows(&s->view[0]);
+	KDR_TRY(KDRI_NEW(ctx, &labels, n));
+	KDR_TRY(kdri_chain_step(ctx, &s->source.view, s->labels, s->classes, &s->view[0], g_bridge));
+	kdri_likeliest(g_bridge, n, s->classes, labels);
+	KDR_TRY(kdri_bridging_teach(ctx, s, labels, g_target));
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+static void start_plain(kdri_rng *rng, int64_t n, int64_t c, bool random, double *g)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double sum = 0;
+		for (int64_t k = 0; k < c; k++)
+			sum += g[i * c + k] = random ? kdri_rng_uniform(rng) + mix : 1;
+		for (int64_t k = 0; k < c; k++)
+			g[i * c + k] /= sum;
+	}
+}
+
+static void start_given(const int64_t *init, int64_t n, int64_t c, double *g)
+{
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < c; k++)
+			g[i * c + k] = ((init[i] == k) + soften) / (1 + soften * (double)c);
+}
+
+kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const kdr_options *options,
+                               double *g_bridge, double *g_target)
+{
+	kdr_status st = KDR_OK;
+	int init = kdri_opt_choice(options, "init");
+	int64_t c = s->classes, at = 0;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "labels", 0);
+	if (init == KDRI_BRIDGING_LOGREG) {
+		KDR_TRY(start_chain(ctx, s, g_bridge, g_target));
+	} else {
+		if (s->bridge >= 0)
+			start_plain(&rng, kdr_mat_rows(&s->view[0]), c, init == KDRI_BRIDGING_RANDOM,
+			            g_bridge);
+		start_plain(&rng, kdr_mat_rows(&s->target.view), c, init == KDRI_BRIDGING_RANDOM, g_target);
+	}
+	for (int64_t t = 0; t < s->problem->ntasks; t++) {
+		const kdr_task *task = &s->problem->tasks[t];
+		int64_t n = kdr_mat_rows(&task->x);
+		if (t == s->bridge && task->init)
+			start_given(task->init, n, c, g_bridge);
+		if (task->role != KDR_ROLE_TARGET)
+			continue;
+		if (task->init)
+			start_given(task->init, n, c, g_target + at * c);
+		at += n;
+	}
+done:
+	return st;
+}
+
+static bool row_is_empty(const kdr_mat *x, int64_t i)
+{
+	const bool dense = x->kind == KDR_MAT_DENSE;
+	const double *v = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
+	int64_t begin = dense ? 0 : x->as.csr.rowptr[i],
+	        end = dense ? x->as.dense.cols : x->as.csr.rowptr[i + 1];
+	for (int64_t p = begin; p < end; p++)
+		if (v[p] != 0)
+			return false;
+	return true;
+}
+
+void kdri_bridging_put(kdri_tri *t, int set, const kdr_mat *x, const int64_t *known, const double *start)
+{
+	kdri_tri_set *s = &t->set[set];
+	for (int64_t i = 0; i < s->n; i++) {
+		bool given = known && known[i] >= 0;
+		s->fixed[i] = given || row_is_empty(x, i);
+		for (int64_t k = 0; k < t->c; k++)
+			s->g[i * t->c + k] = given ? known[i] == k : s->fixed[i] ? 0 : start[i * t->c + k];
+	}
+}
+
+void kdri_bridging_fill(kdri_tri *t, int set, const double *start)
+{
+	kdri_tri_set *s = &t->set[set];
+	for (int64_t i = 0; i < s->n; i++) {
+		double sum = 0;
+		for (int64_t k = 0; k < t->c; k++)
+			sum += s->g[i * t->c + k];
+		for (int64_t k = 0; k < t->c && !(sum > 0); k++)
+			s->g[i * t->c + k] = start[i * t->c + k];
+	}
+}
+
+/* --- sweeps ---------------------------------------------------------------------------------------- */
+
+/* F, A and G of a run, to come back to. */
+typedef struct saved {
+	double *f[KDRI_TRI_SIDES], *a[KDRI_TRI_SIDES], *g[KDRI_TRI_SETS], *start[KDRI_TRI_SETS], *trace,
+	        *best;
+	int64_t count;
+} saved;
+
+static void saved_free(kdr_context *ctx, saved *v)
+{
+	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
+		kdri_free(ctx, v->f[s]);
+		kdri_free(ctx, v->a[s]);
+	}
+	for (int k = 0; k < KDRI_TRI_SETS; k++) {
+		kdri_free(ctx, v->g[k]);
+		kdri_free(ctx, v->start[k]);
+	}
+	kdri_free(ctx, v->trace);
+	kdri_free(ctx, v->best);
+}
+
+static kdr_status saved_new(kdr_context *ctx, const kdri_tri *t, int64_t sweeps, bool several, saved *v)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_NEW(ctx, &v->trace, sweeps));
+	if (!several)
+		return KDR_OK;
+	KDR_TRY(KDRI_NEW(ctx, &v->best, sweeps));
+	for (int s = 0; s < t->sides; s++) {
+		KDR_TRY(KDRI_NEW(ctx, &v->f[s], t->side[s].panels * KDRI_TRI_LANES * t->q));
+		KDR_TRY(KDRI_NEW(ctx, &v->a[s], t->q * t->c));
+	}
+	for (int k = 0; k < t->sets; k++) {
+		KDR_TRY(KDRI_NEW(ctx, &v->g[k], t->set[k].n * t->c));
+		KDR_TRY(KDRI_NEW(ctx, &v->start[k], t->set[k].n * t->c));
+		memcpy(v->start[k], t->set[k].g, (size_t)(t->set[k].n * t->c) * sizeof *v->start[k]);
+	}
+done:
+	return st;
+}
+
+static void copy(double *to, const double *from, int64_t count)
+{
+	memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+static void keep(const kdri_tri *t, saved *v, bool back)
+{
+	for (int s = 0; s < t->sides; s++) {
+		int64_t size = t->side[s].panels * KDRI_TRI_LANES * t->q;
+		copy(back ? t->side[s].f : v->f[s], back ? v->f[s] : t->side[s].f, size);
+		copy(back ? t->side[s].a : v->a[s], back ? v->a[s] : t->side[s].a, t->q * t->c);
+	}
+	for (int k = 0; k < t->sets; k++)
+		copy(back ? t->set[k].g : v->g[k], back ? v->g[k] : t->set[k].g, t->set[k].n * t->c);
+}
+
+/* One run; v->trace gets the values. */
+static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
+                           uint64_t stream, saved *v, kdri_bridging_report *r)
+{
+	kdr_status st;
+	int64_t most = kdri_opt_int(options, "max_iter");
+	double tol = kdri_opt_real(options, "tol");
+	kdri_tri_random(ctx, t, stream);
+	KDR_TRY(kdri_tri_start(ctx, t));
+	*r = (kdri_bridging_report){ .start = kdri_tri_objective(t), .stop = KDR_STOP_MAX_ITER };
+	r->value = r->start;
+	while (r->iterations < most) {
+		double before = r->value;
+		KDR_TRY(kdri_tri_sweep(ctx, t));
+		v->trace[r->iterations++] = r->value = kdri_tri_objective(t);
+		if (!isfinite(r->value)) {
+			st = kdri_fail(ctx, KDR_ERR_NUMERIC,
+			               "the objective is no number after sweep %lld: scale the data",
+			               (long long)r->iterations);
+			goto done;
+		}
+		if (kdri_iteration(ctx, stage, r->iterations, most, r->value)) {
+			r->stop = kdri_stop_reason(ctx);
+			break;
+		}
+		if (fabs(before - r->value) <= tol * before) {
+			r->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
+                                kdr_result *trace, kdri_bridging_report *report)
+{
+	kdr_status st;
+	int64_t runs = kdri_opt_int(options, "n_init");
+	saved v = { 0 };
+	kdri_bridging_report best = { 0 };
+	KDR_TRY(saved_new(ctx, t, kdri_opt_int(options, "max_iter"), runs > 1, &v));
+	for (int64_t run = 0; run < runs; run++) {
+		kdri_bridging_report r;
+		for (int k = 0; k < t->sets && run > 0; k++)
+			copy(t->set[k].g, v.start[k], t->set[k].n * t->c);
+		KDR_TRY(run_once(ctx, t, options, stage, (uint64_t)run, &v, &r));
+		if (run == 0 || r.value < best.value) {
+			best = r;
+			if (runs > 1) {
+				keep(t, &v, false);
+				copy(v.best, v.trace, r.iterations);
+			}
+		}
+		if (r.stop == KDR_STOP_CANCELLED || r.stop == KDR_STOP_TIME) {
+			best.stop = r.stop;
+			break;
+		}
+	}
+	if (runs > 1)
+		keep(t, &v, true);
+	for (int64_t i = 0; trace && i < best.iterations; i++)
+		KDR_TRY(kdri_result_objective(ctx, trace, runs > 1 ? v.best[i] : v.trace[i]));
+	*report = best;
+done:
+	saved_free(ctx, &v);
+	return st;
+}

@@ -1,0 +1,181 @@
+/* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+#include "linalg/linalg.h"
+
+static const char *task_name(const kdr_task *t)
+{
+	return t->name ? t->name : "(unnamed)";
+}
+
+static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_t *labels, int64_t low,
+                               int64_t count, const char *what)
+{
+	int64_t n = kdr_mat_rows(&t->x);
+	for (int64_t i = 0; i < n; i++)
+		if (labels[i] < low || labels[i] >= count)
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "task %s: %s of row %lld is %lld: %lld to %lld are allowed",
+			                 task_name(t), what, (long long)i + 1, (long long)labels[i],
+			                 (long long)low, (long long)count - 1);
+	return KDR_OK;
+}
+
+static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
+{
+	int64_t n = kdr_mat_rows(&t->x), d = kdr_mat_cols(&t->x);
+	if (n < 1 || d < 1)
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "task %s: %lld rows and %lld columns: at least one of each is needed",
+		                 task_name(t), (long long)n, (long long)d);
+	if (t->x.kind != KDR_MAT_CSR) {
+		if (!t->x.as.dense.data || t->x.as.dense.stride < d)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "task %s: dense matrix with no data or a stride below its %lld columns",
+			        task_name(t), (long long)d);
+		return KDR_OK;
+	}
+	const kdr_csr *a = &t->x.as.csr;
+	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix", task_name(t));
+	/* All of the row pointers first: the columns are only safe to read where these are right. */
+	for (int64_t i = 0; i < n; i++)
+		if (a->rowptr[i + 1] < a->rowptr[i])
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: row pointers fall at row %lld",
+			                 task_name(t), (long long)i + 1);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++)
+			if (a->col[p] < 0 || a->col[p] >= d ||
+			    (p > a->rowptr[i] && a->col[p] <= a->col[p - 1]))
+				return kdri_fail(
+				        ctx, KDR_ERR_ARGUMENT,
+				        "task %s: columns of row %lld are not increasing within 0..%lld",
+				        task_name(t), (long long)i + 1, (long long)d - 1);
+	return KDR_OK;
+}
+
+static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t)
+{
+	const kdr_mat *x = &t->x;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	for (int64_t i = 0; i < n; i++) {
+		bool dense = x->kind == KDR_MAT_DENSE;
+		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
+		const double *v = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++)
+			if (v[p] < 0)
+				return kdri_fail(ctx, KDR_ERR_DATA,
+				                 "task %s: row %lld, column %lld is %g: method '%s' needs "
+				                 "entries >= 0",
+				                 task_name(t), (long long)i + 1,
+				                 (long long)(dense ? p : x->as.csr.col[p]) + 1, v[p],
+				                 algo->id);
+	}
+	return KDR_OK;
+}
+
+static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
+                             const kdr_task *t)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&t->x);
+	KDR_TRY(check_shape(ctx, t));
+	KDR_TRY(kdri_mat_check_finite(ctx, &t->x, task_name(t)));
+	if (algo->flags & KDR_ALGO_NONNEG)
+		KDR_TRY(check_nonnegative(ctx, algo, t));
+	if (algo->family == KDR_FAMILY_CLUSTER) {
+		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
+			                 task_name(t), (long long)t->k);
+		if (t->k > n)
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "task %s: k is %lld but there are only %lld samples", task_name(t),
+			                 (long long)t->k, (long long)n);
+	}
+	if (t->init && t->k == 0)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
+		                 task_name(t));
+	if (t->init)
+		KDR_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
+	if (t->labels)
+		KDR_TRY(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
+	if (t->weights) {
+		if (!(algo->flags & KDR_ALGO_WEIGHTS))
+			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no sample weights",
+			                 algo->id);
+		double total = 0;
+		for (int64_t i = 0; i < n; i++) {
+			if (!(t->weights[i] >= 0 && isfinite(t->weights[i])))
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "task %s: weight of row %lld is %g: finite and >= 0 is allowed",
+				        task_name(t), (long long)i + 1, t->weights[i]);
+			total += t->weights[i];
+		}
+		if (total <= 0)
+			return kdri_fail(ctx, KDR_ERR_DATA, "task %s: all weights are zero", task_name(t));
+	}
+done:
+	return st;
+}
+
+static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
+{
+	if (!problem || problem->ntasks < 1 || !problem->tasks)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	bool together = problem->pooled || (algo->flags & KDR_ALGO_JOINT);
+	if (problem->pooled && !(algo->flags & KDR_ALGO_POOLED))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' cannot pool tasks", algo->id);
+	const kdr_task *first = &problem->tasks[0];
+	for (int64_t i = 0; i < problem->ntasks; i++) {
+		const kdr_task *t = &problem->tasks[i];
+		kdr_status st = check_task(ctx, algo, problem, t);
+		if (st != KDR_OK)
+			return st;
+		if (together && algo->family != KDR_FAMILY_TRANSFER &&
+		    kdr_mat_cols(&t->x) != kdr_mat_cols(&first->x))
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "task %s has %lld columns but task %s has %lld: align them first",
+			                 task_name(t), (long long)kdr_mat_cols(&t->x), task_name(first),
+			                 (long long)kdr_mat_cols(&first->x));
+		if ((problem->pooled || (algo->flags & KDR_ALGO_SAME_K)) &&
+		    algo->family == KDR_FAMILY_CLUSTER && t->k != first->k)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "task %s has k = %lld but task %s has k = %lld: %s needs one k for all",
+			        task_name(t), (long long)t->k, task_name(first), (long long)first->k,
+			        problem->pooled ? "pooling" : algo->id);
+	}
+	return KDR_OK;
+}
+
+kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
+                   const kdr_options *options, kdr_result **out)
+{
+	kdr_status st;
+	kdr_options *defaults = NULL;
+	kdr_result *result = NULL;
+	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
+	if (!ctx || !out)
+		return KDR_ERR_ARGUMENT;
+	if (!algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+	if (!options) {
+		KDR_TRY(kdr_options_new(ctx, algo_id, &defaults));
+		options = defaults;
+	} else if (kdr_options_algo(options) != &algo->info) {
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
+		                 kdr_options_algo(options)->id, algo_id);
+	}
+	KDR_TRY(check_problem(ctx, &algo->info, problem));
+	KDR_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
+	KDR_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
+	KDR_TRY(algo->fit(ctx, problem, options, result));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdr_options_free(defaults);
+	return st;
+}

@@ -1,0 +1,77 @@
+/* Models: what a fitted method needs to label new samples. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/model.h"
+
+#include "linalg/linalg.h"
+
+void kdr_model_free(kdr_model *m)
+{
+	if (!m)
+		return;
+	kdr_allocator a = m->allocator;
+	kdr_result_free(m->fitted);
+	kdr_options_free(m->options);
+	kdr_prep_free(m->prep);
+	kdri_strings_free(&a, m->task_names, m->ntasks);
+	kdri_strings_free(&a, m->features, m->ncolumns);
+	kdri_strings_free(&a, m->classes, m->nclasses);
+	kdri_free_with(&a, m);
+}
+
+const kdr_algo *kdr_model_algo(const kdr_model *m)
+{
+	return &m->algo->info;
+}
+
+int64_t kdr_model_ntasks(const kdr_model *m)
+{
+	return m->ntasks;
+}
+
+const char *kdr_model_task_name(const kdr_model *m, int64_t task)
+{
+	return task < 0 || task >= m->ntasks ? NULL : m->task_names[task];
+}
+
+const char *const *kdr_model_classes(const kdr_model *m, int64_t *count)
+{
+	*count = m->nclasses;
+	return (const char *const *)m->classes;
+}
+
+int64_t kdr_model_k(const kdr_model *m, int64_t task)
+{
+	return kdr_result_k(m->fitted, task);
+}
+
+/* Columns as the model was fitted on. Preprocessing has aligned them; without it names must agree. */
+static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_data *data)
+{
+	if (m->ncolumns > 0 && data->cols != m->ncolumns)
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: has %lld columns%s; the model was fitted on %lld",
+		                 data->name, (long long)data->cols, m->prep ? " after preprocessing" : "",
+		                 (long long)m->ncolumns);
+	if (!m->prep && m->features && data->features)
+		for (int64_t j = 0; j < data->cols; j++)
+			if (strcmp(m->features[j], data->features[j]) != 0)
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "%s: column %lld is called '%s'; the model was fitted on '%s' there",
+				        data->name, (long long)j + 1, data->features[j], m->features[j]);
+	return KDR_OK;
+}
+
+kdr_status kdr_predict(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data, int64_t *labels)
+{
+	kdr_status st;
+	if (task < 0 || task >= m->ntasks)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %lld: the model has %lld tasks, from 0",
+		                 (long long)task, (long long)m->ntasks);
+	if (m->prep)
+		KDR_TRY(kdr_prep_apply(ctx, m->prep, task, data));
+	KDR_TRY(check_columns(ctx, m, data));
+	kdr_mat x = kdr_data_mat(data);
+	KDR_TRY(kdri_mat_check_finite(ctx, &x, data->name));
+	KDR_TRY(m->algo->predict(ctx, m->fitted, m->options, task, &x, labels));
+done:
+	return st;
+}

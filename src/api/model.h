@@ -1,0 +1,25 @@
+/* A model in memory, and the names that its file uses. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_MODEL_H
+#define KDRI_MODEL_H
+
+#include "api/method.h"
+#include "io/h5.h"
+
+#define KDRI_MODEL_FORMAT "kindred model"
+enum { KDRI_MODEL_VERSION = 1, KDRI_MODEL_TASKS_MOST = 1 << 20 };
+
+struct kdr_model {
+	kdr_allocator allocator;
+	const kdri_algo *algo;
+	kdr_result *fitted; /* the arrays predict needs, and each task's k */
+	kdr_options *options;
+	kdr_prep *prep; /* NULL: none */
+	int64_t ntasks;
+	char **task_names;
+	int64_t ncolumns; /* after preprocessing; 0: unknown */
+	char **features;  /* ncolumns names, or NULL */
+	char **classes;
+	int64_t nclasses;
+};
+
+#endif

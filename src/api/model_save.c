@@ -1,0 +1,146 @@
+/* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/model.h"
+#include "prep/prep.h"
+
+#include <stdio.h>
+
+static const kdr_field_desc *find_field(const kdr_algo *algo, const char *name)
+{
+	for (const kdr_field_desc *f = algo->fields; f && f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_algo *algo,
+                            const kdr_model_info *info)
+{
+	kdr_status st;
+	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)ctx->seed;
+	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
+	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
+	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
+	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "method", algo->id));
+	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
+	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &info->nfeatures, 1));
+	if (info->features)
+		KDR_TRY(kdri_h5_write_strings(ctx, h5, "features", info->features, info->nfeatures));
+	if (info->classes)
+		KDR_TRY(kdri_h5_write_strings(ctx, h5, "classes", info->classes, info->nclasses));
+done:
+	return st;
+}
+
+static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_algo *algo,
+                               const kdr_options *options)
+{
+	kdr_status st;
+	KDR_TRY(kdri_h5_make_group(ctx, h5, "options"));
+	for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
+		int64_t count = 1;
+		const double *values = options ? kdr_options_numbers(options, d->name, &count) : &d->initial;
+		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
+		const int64_t integer = real ? 0 : (int64_t)values[0];
+		if (d->type == KDR_OPTION_CHOICE)
+			KDR_TRY(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
+		else if (real)
+			KDR_TRY(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
+		else
+			KDR_TRY(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
+	}
+done:
+	return st;
+}
+
+static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result,
+                             const kdr_model_info *info)
+{
+	kdr_status st;
+	char name[64];
+	KDR_TRY(kdri_h5_make_group(ctx, h5, "tasks"));
+	for (int64_t t = 0; t < kdr_result_ntasks(result); t++) {
+		const int64_t k = kdr_result_k(result, t);
+		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
+		KDR_TRY(kdri_h5_make_group(ctx, h5, name));
+		KDR_TRY(kdri_h5_set_text(ctx, h5, name, "name", info->task_names[t]));
+		KDR_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
+	}
+done:
+	return st;
+}
+
+static kdr_status save_arrays(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
+{
+	kdr_status st;
+	char name[256];
+	KDR_TRY(kdri_h5_make_group(ctx, h5, "arrays"));
+	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
+		kdr_array a = kdr_result_array_at(result, i);
+		const kdr_field_desc *field = find_field(kdr_result_algo(result), a.name);
+		if (!field || !field->in_model)
+			continue;
+		snprintf(name, sizeof name, "arrays/%s", a.name);
+		if (a.task >= 0) {
+			if (kdri_h5_what(h5, name) == KDRI_H5_NONE)
+				KDR_TRY(kdri_h5_make_group(ctx, h5, name));
+			snprintf(name, sizeof name, "arrays/%s/%lld", a.name, (long long)a.task);
+		}
+		KDR_TRY(kdri_h5_write_array(ctx, h5, name,
+		                            a.type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
+		                            a.ndim, a.shape, a.data));
+	}
+done:
+	return st;
+}
+
+static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep *prep)
+{
+	kdr_status st;
+	kdri_prep_dump dump;
+	char name[128];
+	KDR_TRY(kdri_prep_export(ctx, prep, &dump));
+	KDR_TRY(kdri_h5_make_group(ctx, h5, "prep"));
+	for (int i = 0; i < dump.narrays; i++) {
+		const kdri_dump_array *a = &dump.arrays[i];
+		snprintf(name, sizeof name, "prep/%s", a->name);
+		KDR_TRY(kdri_h5_write_array(ctx, h5, name,
+		                            a->type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
+		                            &a->count, a->data));
+	}
+	for (int i = 0; i < dump.nstrings; i++) {
+		snprintf(name, sizeof name, "prep/%s", dump.strings[i].name);
+		KDR_TRY(kdri_h5_write_strings(ctx, h5, name, dump.strings[i].strings, dump.strings[i].count));
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result,
+                          const kdr_model_info *info, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	kdri_h5 h5 = { 0 };
+	const kdr_algo *algo = kdr_result_algo(result);
+	if (!(algo->flags & KDR_ALGO_PREDICT))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: method '%s' cannot label new samples: no model to save", path,
+		                 algo->id);
+	if (!info || !info->task_names)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a model needs the names of its tasks", path);
+	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+	KDR_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
+	KDR_TRY(save_root(ctx, &h5, algo, info));
+	KDR_TRY(save_options(ctx, &h5, algo, info->options));
+	KDR_TRY(save_tasks(ctx, &h5, result, info));
+	KDR_TRY(save_arrays(ctx, &h5, result));
+	if (info->prep)
+		KDR_TRY(save_prep(ctx, &h5, info->prep));
+	KDR_TRY(kdri_h5_finish(ctx, &h5));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_h5_close(&h5);
+	kdri_output_abort(ctx, o);
+	return st;
+}

@@ -1,0 +1,307 @@
+/* Options set by name, checked against their descriptors. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The value of one option. */
+typedef struct slot {
+	double value;
+	double *list; /* KDR_OPTION_REALS with `count` > 1 numbers; else NULL */
+	int64_t count;
+} slot;
+
+struct kdr_options {
+	kdr_allocator allocator;
+	const kdr_algo *algo;
+	int64_t count;
+	slot slots[];
+};
+
+static int64_t table_length(const kdr_option_desc *table)
+{
+	int64_t n = 0;
+	while (table[n].name)
+		n++;
+	return n;
+}
+
+static int64_t find(const kdr_options *options, const char *name)
+{
+	for (int64_t i = 0; i < options->count; i++)
+		if (strcmp(options->algo->options[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out)
+{
+	const kdri_algo *algo = kdri_algo_find(algo_id);
+	if (!algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id);
+	int64_t count = table_length(algo->info.options);
+	kdr_options *options = NULL;
+	kdr_status st =
+	        kdri_alloc(ctx, &options, (int64_t)sizeof *options + count * (int64_t)sizeof(slot), 1);
+	if (st != KDR_OK)
+		return st;
+	options->allocator = ctx->allocator;
+	options->algo = &algo->info;
+	options->count = count;
+	for (int64_t i = 0; i < count; i++)
+		options->slots[i] = (slot){ algo->info.options[i].initial, NULL, 1 };
+	*out = options;
+	return KDR_OK;
+}
+
+void kdr_options_free(kdr_options *options)
+{
+	if (!options)
+		return;
+	kdr_allocator a = options->allocator;
+	for (int64_t i = 0; i < options->count; i++)
+		kdri_free_with(&a, options->slots[i].list);
+	kdri_free_with(&a, options);
+}
+
+const kdr_algo *kdr_options_algo(const kdr_options *options)
+{
+	return options->algo;
+}
+
+/* "a, b, c" of `count` words, cut where the room ends. */
+static void join(const char *const *words, size_t count, char *out, size_t room)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (size_t i = 0; i < count && used < room; i++)
+		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", words[i]);
+}
+
+static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, const char *name)
+{
+	const char *all[64] = { NULL }, *nearest[3] = { NULL };
+	char list[300];
+	size_t n = 0, found;
+	for (int64_t i = 0; i < options->count && n < 64; i++)
+		all[n++] = options->algo->options[i].name;
+	found = kdr_suggest(name, all, n, nearest, 3);
+	join(found ? nearest : all, found ? found : n, list, sizeof list);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "method '%s' has no option '%s'; %s: %s", options->algo->id,
+	                 name, found ? "nearest" : "it has", list);
+}
+
+static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double value)
+{
+	switch (d->type) {
+	case KDR_OPTION_BOOL:
+		if (value != 0 && value != 1)
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not allowed: 0 or 1", d->name,
+			                 value);
+		break;
+	case KDR_OPTION_CHOICE: {
+		int count = 0;
+		while (d->choices[count])
+			count++;
+		if (!(value >= 0 && value < count) || value != floor(value))
+			return kdri_fail(ctx, KDR_ERR_OPTION,
+			                 "option %s: %g is not the index of one of its %d choices", d->name,
+			                 value, count);
+		break;
+	}
+	case KDR_OPTION_INT:
+	case KDR_OPTION_REAL:
+	case KDR_OPTION_REALS:
+		if (d->type == KDR_OPTION_INT && value != floor(value))
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not a whole number", d->name,
+			                 value);
+		/* Written so that NaN fails too. */
+		if (!(value >= d->min && value <= d->max) || (d->open_min && value == d->min) ||
+		    (d->open_max && value == d->max))
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is outside %c%g, %g%c", d->name,
+			                 value, d->open_min ? '(' : '[', d->min, d->max,
+			                 d->open_max ? ')' : ']');
+		break;
+	}
+	return KDR_OK;
+}
+
+static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, const double *values,
+                           int64_t count)
+{
+	kdr_status st = KDR_OK;
+	const kdr_option_desc *d = &options->algo->options[i];
+	slot *to = &options->slots[i];
+	double *list = NULL;
+	if (count < 1 || (count > 1 && d->type != KDR_OPTION_REALS))
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %lld numbers are not allowed: %s", d->name,
+		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
+	for (int64_t j = 0; j < count; j++)
+		KDR_TRY(check_value(ctx, d, values[j]));
+	if (count > 1) {
+		KDR_TRY(KDRI_NEW(ctx, &list, count));
+		memcpy(list, values, (size_t)count * sizeof *list);
+	}
+	const double first = values[0]; /* `values` may be the old list */
+	kdri_free_with(&options->allocator, to->list);
+	*to = (slot){ first, list, count };
+done:
+	return st;
+}
+
+static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
+{
+	return set_list(ctx, options, i, &value, 1);
+}
+
+kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
+                                   const double *values, int64_t count)
+{
+	int64_t i = find(options, name);
+	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
+}
+
+kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name, double value)
+{
+	return kdr_options_set_numbers(ctx, options, name, &value, 1);
+}
+
+static int parse_bool(const char *text)
+{
+	static const char *const yes[] = { "1", "true", "yes", "on" };
+	static const char *const no[] = { "0", "false", "no", "off" };
+	for (int i = 0; i < 4; i++) {
+		if (strcmp(text, yes[i]) == 0)
+			return 1;
+		if (strcmp(text, no[i]) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+/* "12,15,10" */
+static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, const char *text)
+{
+	kdr_status st;
+	double *values = NULL;
+	int64_t count = 1, at = 0;
+	for (const char *c = text; *c; c++)
+		count += *c == ',';
+	KDR_TRY(KDRI_NEW(ctx, &values, count));
+	for (const char *next = text;; next++) {
+		char *end;
+		values[at++] = strtod(next, &end);
+		if (end == next || (*end != ',' && *end != '\0') || isnan(values[at - 1])) {
+			st = kdri_fail(ctx, KDR_ERR_OPTION,
+			               "option %s: '%s' is not a number, nor one for each task, separated by "
+			               "commas",
+			               options->algo->options[i].name, text);
+			goto done;
+		}
+		next = end;
+		if (*next == '\0')
+			break;
+	}
+	KDR_TRY(set_list(ctx, options, i, values, at));
+done:
+	kdri_free(ctx, values);
+	return st;
+}
+
+kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name, const char *value)
+{
+	int64_t i = find(options, name);
+	if (i < 0)
+		return unknown_name(ctx, options, name);
+	const kdr_option_desc *d = &options->algo->options[i];
+	if (d->type == KDR_OPTION_BOOL) {
+		int b = parse_bool(value);
+		if (b < 0)
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: true or false",
+			                 name, value);
+		return set_index(ctx, options, i, b);
+	}
+	if (d->type == KDR_OPTION_CHOICE) {
+		char list[300];
+		size_t count = 0;
+		for (; d->choices[count]; count++)
+			if (strcmp(d->choices[count], value) == 0)
+				return set_index(ctx, options, i, (double)count);
+		join(d->choices, count, list, sizeof list);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: %s", name, value,
+		                 list);
+	}
+	if (d->type == KDR_OPTION_REALS)
+		return set_reals(ctx, options, i, value);
+	char *end;
+	errno = 0;
+	double number = strtod(value, &end);
+	if (end == value || *end != '\0' || isnan(number))
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not a number", name, value);
+	return set_index(ctx, options, i, number);
+}
+
+double kdr_options_get(const kdr_options *options, const char *name)
+{
+	int64_t i = find(options, name);
+	return i < 0 ? NAN : options->slots[i].value;
+}
+
+const double *kdr_options_numbers(const kdr_options *options, const char *name, int64_t *count)
+{
+	int64_t i = find(options, name);
+	const slot *s = i < 0 ? NULL : &options->slots[i];
+	*count = s ? s->count : 0;
+	return !s ? NULL : s->list ? s->list : &s->value;
+}
+
+kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks)
+{
+	for (int64_t i = 0; i < options->count; i++) {
+		int64_t count = options->slots[i].count;
+		const char *name = options->algo->options[i].name;
+		if (count > 1 && ntasks == 1)
+			return kdri_fail(ctx, KDR_ERR_OPTION,
+			                 "option %s has %lld numbers, but there is 1 task: give one", name,
+			                 (long long)count);
+		if (count > 1 && count != ntasks)
+			return kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "option %s has %lld numbers, but there are %lld tasks: give one, or %lld",
+			        name, (long long)count, (long long)ntasks, (long long)ntasks);
+	}
+	return KDR_OK;
+}
+
+/* A list is read by kdri_opt_reals alone: which of its numbers is meant? */
+double kdri_opt_real(const kdr_options *options, const char *name)
+{
+	int64_t i = find(options, name);
+	assert(i >= 0 && options->algo->options[i].type != KDR_OPTION_REALS);
+	return i < 0 ? 0 : options->slots[i].value;
+}
+
+double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task)
+{
+	int64_t count;
+	const double *values = kdr_options_numbers(options, name, &count);
+	assert(values && task >= 0 && (count == 1 || task < count));
+	return !values ? 0 : values[count == 1 ? 0 : task];
+}
+
+int64_t kdri_opt_int(const kdr_options *options, const char *name)
+{
+	return (int64_t)kdri_opt_real(options, name);
+}
+
+int kdri_opt_choice(const kdr_options *options, const char *name)
+{
+	return (int)kdri_opt_real(options, name);
+}
+
+bool kdri_opt_bool(const kdr_options *options, const char *name)
+{
+	return kdri_opt_real(options, name) != 0;
+}

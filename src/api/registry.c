@@ -1,0 +1,36 @@
+/* The registry: one line per method in algo/algorithms.def. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+
+#define KDR_ALGORITHM(symbol) extern const kdri_algo kdri_algo_##symbol;
+#include "algo/algorithms.def"
+#undef KDR_ALGORITHM
+
+static const kdri_algo *const algorithms[] = {
+#define KDR_ALGORITHM(symbol) &kdri_algo_##symbol,
+#include "algo/algorithms.def"
+#undef KDR_ALGORITHM
+};
+
+size_t kdr_algo_count(void)
+{
+	return sizeof algorithms / sizeof algorithms[0];
+}
+
+const kdr_algo *kdr_algo_at(size_t index)
+{
+	return index < kdr_algo_count() ? &algorithms[index]->info : NULL;
+}
+
+const kdri_algo *kdri_algo_find(const char *id)
+{
+	for (size_t i = 0; i < kdr_algo_count(); i++)
+		if (strcmp(algorithms[i]->info.id, id) == 0)
+			return algorithms[i];
+	return NULL;
+}
+
+const kdr_algo *kdr_algo_find(const char *id)
+{
+	const kdri_algo *algo = kdri_algo_find(id);
+	return algo ? &algo->info : NULL;
+}

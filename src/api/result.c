@@ -1,0 +1,322 @@
+/* Results: labels, traces, named arrays and numbers. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+
+#include <stdio.h>
+
+typedef struct field {
+	char *name, *text; /* text NULL: a number */
+	double number;
+} field;
+
+typedef struct task_result {
+	int64_t n, k;
+	int64_t *labels;
+} task_result;
+
+struct kdr_result {
+	kdr_allocator allocator;
+	const kdr_algo *algo;
+	int64_t ntasks;
+	task_result *tasks;
+	double *objective;
+	int64_t objective_count, objective_room;
+	kdr_stop stop;
+	int64_t iterations;
+	kdr_array *arrays;
+	int64_t array_count;
+	field *fields;
+	int64_t field_count;
+	kdr_correspondence *matches;
+	int64_t match_count;
+	double *relatedness;
+	char **warnings;
+	int64_t warning_count;
+};
+
+const char *kdr_stop_name(kdr_stop stop)
+{
+	static const char *const names[] = { "converged", "max_iter", "time", "cancelled", "stalled" };
+	return (int)stop >= 0 && (size_t)stop < sizeof names / sizeof names[0] ? names[stop] : "unknown";
+}
+
+kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
+                           kdr_result **out)
+{
+	kdr_status st;
+	kdr_result *r = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
+	r->allocator = ctx->allocator;
+	r->algo = algo;
+	KDR_TRY(KDRI_NEW0(ctx, &r->tasks, problem->ntasks));
+	r->ntasks = problem->ntasks;
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		r->tasks[t].n = kdr_mat_rows(&problem->tasks[t].x);
+		r->tasks[t].k = problem->tasks[t].k;
+	}
+	*out = r;
+	r = NULL;
+done:
+	kdr_result_free(r);
+	return st;
+}
+
+void kdr_result_free(kdr_result *r)
+{
+	if (!r)
+		return;
+	kdr_allocator a = r->allocator;
+	for (int64_t t = 0; t < r->ntasks; t++)
+		kdri_free_with(&a, r->tasks[t].labels);
+	kdri_free_with(&a, r->tasks);
+	kdri_free_with(&a, r->objective);
+	for (int64_t i = 0; i < r->array_count; i++) {
+		kdri_free_with(&a, (void *)r->arrays[i].name);
+		kdri_free_with(&a, (void *)r->arrays[i].data);
+	}
+	kdri_free_with(&a, r->arrays);
+	for (int64_t i = 0; i < r->field_count; i++) {
+		kdri_free_with(&a, r->fields[i].name);
+		kdri_free_with(&a, r->fields[i].text);
+	}
+	kdri_free_with(&a, r->fields);
+	for (int64_t i = 0; i < r->match_count; i++)
+		kdri_free_with(&a, (void *)r->matches[i].matrix);
+	kdri_free_with(&a, r->matches);
+	kdri_free_with(&a, r->relatedness);
+	kdri_strings_free(&a, r->warnings, r->warning_count);
+	kdri_free_with(&a, r);
+}
+
+/* --- written by methods --------------------------------------------------------------------- */
+
+kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *r, int64_t task, int64_t **out)
+{
+	task_result *t = &r->tasks[task];
+	kdr_status st = KDR_OK;
+	if (!t->labels)
+		KDR_TRY(KDRI_NEW0(ctx, &t->labels, t->n));
+	*out = t->labels;
+done:
+	return st;
+}
+
+void kdri_result_set_k(kdr_result *r, int64_t task, int64_t k)
+{
+	r->tasks[task].k = k;
+}
+
+kdr_status kdri_result_array(kdr_context *ctx, kdr_result *r, const char *name, int64_t task, kdr_dtype type,
+                             int ndim, const int64_t *shape, void *data)
+{
+	kdr_status st;
+	kdr_array a = { .task = task, .type = type, .ndim = ndim };
+	char *own_name = NULL;
+	double *storage = NULL; /* int64 has the same size */
+	int64_t count = 1;
+	for (int i = 0; i < ndim; i++) {
+		KDR_TRY(kdri_mul(ctx, count, shape[i], &count));
+		a.shape[i] = shape[i];
+	}
+	KDR_TRY(kdri_strdup(ctx, name, &own_name));
+	KDR_TRY(KDRI_NEW0(ctx, &storage, count));
+	KDR_TRY(KDRI_GROW(ctx, &r->arrays, r->array_count + 1));
+	a.name = own_name;
+	a.data = storage;
+	r->arrays[r->array_count++] = a;
+	memcpy(data, &storage, sizeof storage);
+	own_name = NULL;
+	storage = NULL;
+done:
+	kdri_free(ctx, own_name);
+	kdri_free(ctx, storage);
+	return st;
+}
+
+kdr_status kdri_result_objective(kdr_context *ctx, kdr_result *r, double value)
+{
+	if (r->objective_count == r->objective_room) {
+		int64_t room = r->objective_room ? 2 * r->objective_room : 32;
+		kdr_status st = KDRI_GROW(ctx, &r->objective, room);
+		if (st != KDR_OK)
+			return st;
+		r->objective_room = room;
+	}
+	r->objective[r->objective_count++] = value;
+	return KDR_OK;
+}
+
+void kdri_result_stop(kdr_result *r, kdr_stop stop, int64_t iterations)
+{
+	r->stop = stop;
+	r->iterations = iterations;
+}
+
+static kdr_status add_field(kdr_context *ctx, kdr_result *r, const char *name, double number,
+                            const char *text)
+{
+	kdr_status st;
+	field f = { .number = number };
+	KDR_TRY(kdri_strdup(ctx, name, &f.name));
+	if (text)
+		KDR_TRY(kdri_strdup(ctx, text, &f.text));
+	KDR_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
+	r->fields[r->field_count++] = f;
+	f = (field){ 0 };
+done:
+	kdri_free(ctx, f.name);
+	kdri_free(ctx, f.text);
+	return st;
+}
+
+kdr_status kdri_result_number(kdr_context *ctx, kdr_result *r, const char *name, double value)
+{
+	return add_field(ctx, r, name, value, NULL);
+}
+
+kdr_status kdri_result_text(kdr_context *ctx, kdr_result *r, const char *name, const char *text)
+{
+	return add_field(ctx, r, name, NAN, text);
+}
+
+kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *r, int64_t from, int64_t to, int64_t rows,
+                                      int64_t cols, double **matrix)
+{
+	kdr_status st;
+	double *storage = NULL;
+	int64_t count;
+	KDR_TRY(kdri_mul(ctx, rows, cols, &count));
+	KDR_TRY(KDRI_NEW0(ctx, &storage, count));
+	KDR_TRY(KDRI_GROW(ctx, &r->matches, r->match_count + 1));
+	r->matches[r->match_count++] = (kdr_correspondence){ from, to, rows, cols, storage };
+	*matrix = storage;
+	storage = NULL;
+done:
+	kdri_free(ctx, storage);
+	return st;
+}
+
+kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *r, double **matrix)
+{
+	kdr_status st = KDR_OK;
+	if (!r->relatedness)
+		KDR_TRY(KDRI_NEW0(ctx, &r->relatedness, r->ntasks * r->ntasks));
+	*matrix = r->relatedness;
+done:
+	return st;
+}
+
+kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format, ...)
+{
+	kdr_status st;
+	char text[512], *own = NULL;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	KDR_TRY(kdri_strdup(ctx, text, &own));
+	KDR_TRY(KDRI_GROW(ctx, &r->warnings, r->warning_count + 1));
+	r->warnings[r->warning_count++] = own;
+	own = NULL;
+done:
+	kdri_free(ctx, own);
+	return st;
+}
+
+/* --- read by users -------------------------------------------------------------------------- */
+
+const kdr_algo *kdr_result_algo(const kdr_result *r)
+{
+	return r->algo;
+}
+
+int64_t kdr_result_ntasks(const kdr_result *r)
+{
+	return r->ntasks;
+}
+
+const int64_t *kdr_result_labels(const kdr_result *r, int64_t task, int64_t *n)
+{
+	if (task < 0 || task >= r->ntasks)
+		return NULL;
+	if (n)
+		*n = r->tasks[task].n;
+	return r->tasks[task].labels;
+}
+
+int64_t kdr_result_k(const kdr_result *r, int64_t task)
+{
+	return task < 0 || task >= r->ntasks ? 0 : r->tasks[task].k;
+}
+
+const double *kdr_result_objective(const kdr_result *r, int64_t *n)
+{
+	*n = r->objective_count;
+	return r->objective;
+}
+
+kdr_stop kdr_result_stop(const kdr_result *r)
+{
+	return r->stop;
+}
+
+int64_t kdr_result_iterations(const kdr_result *r)
+{
+	return r->iterations;
+}
+
+int64_t kdr_result_array_count(const kdr_result *r)
+{
+	return r->array_count;
+}
+
+kdr_array kdr_result_array_at(const kdr_result *r, int64_t index)
+{
+	return index < 0 || index >= r->array_count ? (kdr_array){ 0 } : r->arrays[index];
+}
+
+kdr_array kdr_result_array(const kdr_result *r, const char *name, int64_t task)
+{
+	for (int64_t i = 0; i < r->array_count; i++)
+		if (r->arrays[i].task == task && strcmp(r->arrays[i].name, name) == 0)
+			return r->arrays[i];
+	return (kdr_array){ 0 };
+}
+
+int64_t kdr_result_field_count(const kdr_result *r)
+{
+	return r->field_count;
+}
+
+const char *kdr_result_field_at(const kdr_result *r, int64_t index, double *number, const char **text)
+{
+	if (index < 0 || index >= r->field_count)
+		return NULL;
+	*number = r->fields[index].number;
+	*text = r->fields[index].text;
+	return r->fields[index].name;
+}
+
+int64_t kdr_result_correspondence_count(const kdr_result *r)
+{
+	return r->match_count;
+}
+
+kdr_correspondence kdr_result_correspondence_at(const kdr_result *r, int64_t index)
+{
+	return index < 0 || index >= r->match_count ? (kdr_correspondence){ 0 } : r->matches[index];
+}
+
+const double *kdr_result_relatedness(const kdr_result *r)
+{
+	return r->relatedness;
+}
+
+int64_t kdr_result_warning_count(const kdr_result *r)
+{
+	return r->warning_count;
+}
+
+const char *kdr_result_warning_at(const kdr_result *r, int64_t index)
+{
+	return index < 0 || index >= r->warning_count ? NULL : r->warnings[index];
+}

@@ -1,0 +1,31 @@
+/* Text to numbers and back, exactly, whatever the locale. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_NUMBERS_H
+#define KDRI_NUMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 kdri_u128;
+
+/* Whether the `n` characters at p are `word`, which is in lower case; ASCII letters match in any case,
+ * whatever the locale. */
+static inline bool kdri_same_word(const char *p, size_t n, const char *word)
+{
+	size_t i = 0;
+	for (; i < n && word[i]; i++)
+		if (p[i] != word[i] && !(p[i] >= 'A' && p[i] <= 'Z' && p[i] + 32 == word[i]))
+			return false;
+	return i == n && !word[i];
+}
+
+/* Parses a decimal number at p, not beyond end: correctly rounded. Returns the end of what was
+ * taken, or NULL if there is no number. Accepts "nan", "inf", "infinity" in any case. */
+const char *kdri_parse_double(const char *p, const char *end, double *value);
+const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
+/* print.c: shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
+int kdri_print_double(double value, char *buffer);
+/* As kdri_parse_double, with `point` for the decimal point ('.' or ','). */
+const char *kdri_parse_decimal(const char *p, const char *end, char point, double *value);
+
+#endif

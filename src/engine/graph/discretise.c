@@ -1,0 +1,241 @@
+/* Clusters from eigenvectors by rotation. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rows y_i of unit length are turned until each lies near an axis [Yu & Shi, Multiclass spectral
+ * clustering, ICCV 2003]: with Z the one-hot labels,
+ *
+ *   (E1)  maximise tr(Z' Y R) over labels Z and rotations R, by turns:
+ *   (E2)  z_i = argmax_j (Y R)_ij, the first of equals
+ *   (E3)  R = U V' where Y' Z = U diag(s) V', and then tr(Z' Y R) = sum of s.
+ *
+ * (E2) and (E3) never lower (E1), so it ends. Start: the columns of R are k rows of Y as orthogonal to each
+ * other as can be found one after the other, the first of them at random. The singular values of the k x k
+ * matrix Y' Z come from one-sided Jacobi rotations, which are exact for small ones too. */
+#include <float.h>
+
+#include "engine/graph/spectral.h"
+
+/* Makes the columns of a (k x k) orthogonal by rotations from the right, gathered in v: a v = u diag(s). */
+static void jacobi(int64_t k, double *a, double *v)
+{
+	memset(v, 0, (size_t)(k * k) * sizeof *v);
+	for (int64_t j = 0; j < k; j++)
+		v[j * k + j] = 1;
+	bool turned = true;
+	for (int sweep = 0; sweep < 60 && turned; sweep++) {
+		turned = false;
+		for (int64_t p = 0; p < k; p++)
+			for (int64_t q = p + 1; q < k; q++) {
+				double aa = 0, bb = 0, ab = 0;
+				for (int64_t i = 0; i < k; i++) {
+					aa += a[i * k + p] * a[i * k + p];
+					bb += a[i * k + q] * a[i * k + q];
+					ab += a[i * k + p] * a[i * k + q];
+				}
+				if (fabs(ab) <= 4 * DBL_EPSILON * sqrt(aa * bb))
+					continue;
+				turned = true;
+				double zeta = (bb - aa) / (2 * ab);
+				double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta));
+				double c = 1 / hypot(1, t), s = c * t;
+				for (int64_t i = 0; i < 2 * k; i++) {
+					double *row = i < k ? a + i * k : v + (i - k) * k;
+					double x = row[p], y = row[q];
+					row[p] = c * x - s * y;
+					row[q] = s * x + c * y;
+				}
+			}
+	}
+}
+
+/* Column j of u becomes a unit vector orthogonal to those before it: the axis that has most left. */
+static void complete(int64_t k, double *u, int64_t j, double *try)
+{
+	double most = -1;
+	for (int64_t axis = 0; axis < k; axis++) {
+		for (int64_t i = 0; i < k; i++)
+			try[i] = i == axis;
+		for (int pass = 0; pass < 2; pass++)
+			for (int64_t c = 0; c < j; c++) {
+				double inner = 0;
+				for (int64_t i = 0; i < k; i++)
+					inner += u[i * k + c] * try[i];
+				for (int64_t i = 0; i < k; i++)
+					try[i] -= inner * u[i * k + c];
+			}
+		double length = sqrt(kdri_nrm2sq(try, k));
+		if (length <= most)
+			continue;
+		most = length;
+		for (int64_t i = 0; i < k; i++)
+			u[i * k + j] = try[i] / length;
+	}
+}
+
+static void swap_columns(int64_t k, double *a, int64_t p, int64_t q)
+{
+	for (int64_t i = 0; i < k && p != q; i++) {
+		double t = a[i * k + p];
+		a[i * k + p] = a[i * k + q];
+		a[i * k + q] = t;
+	}
+}
+
+typedef struct workspace {
+	double *a, *v, *r; /* k x k: Y' Z, then U; V; R */
+	double *s, *try;   /* k */
+	double *overlap;   /* n: how far a row is from being orthogonal to the columns chosen */
+	int64_t *labels;   /* n */
+} workspace;
+
+/* w->r = U V' of w->a = U diag(s) V' (E3). Returns the sum of s. */
+static double polar(int64_t k, workspace *w)
+{
+	double sum = 0;
+	int64_t rank = 0;
+	jacobi(k, w->a, w->v);
+	for (int64_t j = 0; j < k; j++) {
+		double square = 0;
+		for (int64_t i = 0; i < k; i++)
+			square += w->a[i * k + j] * w->a[i * k + j];
+		sum += w->s[j] = sqrt(square);
+	}
+	/* Columns that have a direction come first; the others take any that is left. */
+	for (int64_t j = 0; j < k; j++)
+		if (w->s[j] > 1e-12 * sum) {
+			for (int64_t i = 0; i < k; i++)
+				w->a[i * k + j] /= w->s[j];
+			swap_columns(k, w->a, rank, j);
+			swap_columns(k, w->v, rank, j);
+			w->s[j] = w->s[rank];
+			rank++;
+		}
+	for (int64_t j = rank; j < k; j++)
+		complete(k, w->a, j, w->try);
+	for (int64_t i = 0; i < k; i++)
+		for (int64_t j = 0; j < k; j++)
+			w->r[i * k + j] = kdri_dot(w->a + i * k, w->v + j * k, k);
+	return sum;
+}
+
+/* --- the alternation ------------------------------------------------------------------------------- */
+
+/* (E2): the labels under w->r; true if one changed. */
+static bool assign(kdr_context *ctx, const double *y, int64_t n, int64_t k, const double *r, int64_t *labels)
+{
+	int changed = 0;
+#pragma omp parallel for num_threads(ctx->threads) reduction(| : changed) if (n * k * k > 1 << 16)
+	for (int64_t i = 0; i < n; i++) {
+		int64_t best = 0;
+		double most = -INFINITY;
+		for (int64_t j = 0; j < k; j++) {
+			double inner = 0;
+			for (int64_t c = 0; c < k; c++)
+				inner += y[i * k + c] * r[c * k + j];
+			if (inner > most) {
+				most = inner;
+				best = j;
+			}
+		}
+		changed |= labels[i] != best;
+		labels[i] = best;
+	}
+	return changed != 0;
+}
+
+/* w->a = Y' Z */
+static void gather(const double *y, int64_t n, int64_t k, workspace *w)
+{
+	memset(w->a, 0, (size_t)(k * k) * sizeof *w->a);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t c = 0; c < k; c++)
+			w->a[c * k + w->labels[i]] += y[i * k + c];
+}
+
+/* The first rotation: rows of Y, each the one least along those before it. */
+static void choose_axes(const double *y, int64_t n, int64_t k, int64_t first, workspace *w)
+{
+	memset(w->overlap, 0, (size_t)n * sizeof *w->overlap);
+	for (int64_t j = 0; j < k; j++) {
+		for (int64_t c = 0; c < k; c++)
+			w->r[c * k + j] = y[first * k + c];
+		const double *last = y + first * k;
+		first = 0;
+		for (int64_t i = 0; i < n; i++) {
+			w->overlap[i] += fabs(kdri_dot(y + i * k, last, k));
+			if (w->overlap[i] < w->overlap[first])
+				first = i;
+		}
+	}
+}
+
+/* One run from w->r; returns (E1) at its end. */
+static double run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o, workspace *w,
+                  int64_t *iterations, kdr_stop *stop)
+{
+	double value = 0;
+	*stop = KDR_STOP_MAX_ITER;
+	for (*iterations = 0; *iterations < KDRI_MAX(o->max_iter, 1);) {
+		bool changed = assign(ctx, y, n, o->k, w->r, w->labels);
+		gather(y, n, o->k, w);
+		value = polar(o->k, w);
+		++*iterations;
+		if (!changed) {
+			*stop = KDR_STOP_CONVERGED;
+			break;
+		}
+		if (kdri_iteration(ctx, "rotation", *iterations, o->max_iter, (double)n - value)) {
+			*stop = kdri_stop_reason(ctx);
+			break;
+		}
+	}
+	return value;
+}
+
+kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, const kdri_spectral_options *o,
+                           int64_t *labels, int64_t *iterations, kdr_stop *stop)
+{
+	kdr_status st;
+	workspace w = { 0 };
+	int64_t k = o->k, runs = o->init_labels ? 1 : o->n_init;
+	double best = -1;
+	KDR_TRY(KDRI_NEW(ctx, &w.a, k * k));
+	KDR_TRY(KDRI_NEW(ctx, &w.v, k * k));
+	KDR_TRY(KDRI_NEW(ctx, &w.r, k * k));
+	KDR_TRY(KDRI_NEW(ctx, &w.s, k));
+	KDR_TRY(KDRI_NEW(ctx, &w.try, k));
+	KDR_TRY(KDRI_NEW(ctx, &w.overlap, n));
+	KDR_TRY(KDRI_NEW(ctx, &w.labels, n));
+	for (int64_t i = 0; i < runs && (i == 0 || *stop == KDR_STOP_CONVERGED || *stop == KDR_STOP_MAX_ITER);
+	     i++) {
+		int64_t took;
+		kdr_stop why;
+		for (int64_t j = 0; j < n; j++)
+			w.labels[j] = o->init_labels ? o->init_labels[j] : -1;
+		if (o->init_labels) {
+			gather(rows, n, k, &w);
+			polar(k, &w);
+		} else {
+			kdri_rng rng =
+			        kdri_rng_stream(ctx->seed, "rotation", (o->stream << 20) + (uint64_t)i);
+			choose_axes(rows, n, k, kdri_rng_below(&rng, n), &w);
+		}
+		double value = run(ctx, rows, n, o, &w, &took, &why);
+		if (value > best) {
+			best = value;
+			memcpy(labels, w.labels, (size_t)n * sizeof *labels);
+			*iterations = took;
+			*stop = why;
+		}
+		if (ctx->cancelled || ctx->timed_out)
+			*stop = kdri_stop_reason(ctx);
+	}
+done:
+	kdri_free(ctx, w.a);
+	kdri_free(ctx, w.v);
+	kdri_free(ctx, w.r);
+	kdri_free(ctx, w.s);
+	kdri_free(ctx, w.try);
+	kdri_free(ctx, w.overlap);
+	kdri_free(ctx, w.labels);
+	return st;
+}

@@ -1,0 +1,298 @@
+/* Nearest neighbours by scanning all products. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A row i ranks all others by a score that grows with nearness,
+ *
+ *   (E1)  cosine:     s_ij = <x_i, x_j> / (|x_i| |x_j|)
+ *   (E2)  Euclidean:  s_ij = <x_i, x_j> - |x_j|^2 / 2 = (|x_i|^2 - |x_i - x_j|^2) / 2
+ *   (E4)  less m:     s_ij = (<x_i, x_j> - <x_i, m> - <x_j, m> + |m|^2) / (|x_i - m| |x_j - m|)
+ *
+ * from the products of products.c, and keeps the k best in a sorted list. After the first few thousand
+ * products hardly one beats the k-th, so the scan is one comparison a product, 16 at a time.
+ *
+ * Ties. Products of equal rows may differ in the last bits, as they come from different places of a tile;
+ * so scores are rounded to a grid of 2^-GRID of the largest one possible, and rounding decides no tie:
+ * the lower index wins. Dense rows lose their mean first in (E2), so that a common offset does not eat
+ * the grid. What is reported is computed anew for the pairs selected, as
+ *
+ *   (E3)  <x_i / |x_i|, x_j / |x_j|>  or  sum_t (x_it - x_jt)^2,
+ *
+ * to full precision and with the same bits for (i, j) and (j, i). */
+#include "engine/graph/knn.h"
+
+#include "engine/graph/products.h"
+
+enum { GRID = 42, SCAN = 16, STRIPE = 2048 };
+
+typedef struct search {
+	int64_t n, k;
+	kdri_metric metric;
+	const double *factor; /* cosine: 1 / |x_j|, 0 for a row of zeros; else |x_j|^2 / 2 */
+	const double *shift;  /* (E4): <x_j, m>, or NULL */
+	double square;        /* |m|^2 */
+	double magic;         /* adding and taking it away rounds to the grid */
+	int32_t *index;
+	double *score; /* n x k, best first */
+	int64_t *held; /* how many a row has so far */
+} search;
+
+/* s[j] = the scores (E1), (E2) on the grid; returns whether any is above `floor`. */
+KDRI_KERNEL
+static int score_cosine(const double *restrict p, const double *restrict inverse, double own, double magic,
+                        double floor, double *restrict s, int64_t count)
+{
+	int any = 0;
+	for (int64_t j = 0; j < count; j++) {
+		double v = (p[j] * inverse[j] * own + magic) - magic; /* (E1) */
+		s[j] = v;
+		any |= v > floor;
+	}
+	return any;
+}
+
+KDRI_KERNEL
+static int score_shifted(const double *restrict p, const double *restrict inverse,
+                         const double *restrict shift, double own, double own_shift, double magic,
+                         double floor, double *restrict s, int64_t count)
+{
+	int any = 0;
+	for (int64_t j = 0; j < count; j++) {
+		double v = ((p[j] - shift[j] - own_shift) * inverse[j] * own + magic) - magic; /* (E4) */
+		s[j] = v;
+		any |= v > floor;
+	}
+	return any;
+}
+
+KDRI_KERNEL
+static int score_euclidean(const double *restrict p, const double *restrict half, double magic, double floor,
+                           double *restrict s, int64_t count)
+{
+	int any = 0;
+	for (int64_t j = 0; j < count; j++) {
+		double v = (p[j] - half[j] + magic) - magic; /* (E2) */
+		s[j] = v;
+		any |= v > floor;
+	}
+	return any;
+}
+
+/* Puts j with score s behind those at least as good; the last of a full list drops out. */
+static void insert(const search *q, int64_t row, int64_t j, double s)
+{
+	double *score = q->score + row * q->k;
+	int32_t *index = q->index + row * q->k;
+	int64_t at = q->held[row] < q->k ? q->held[row]++ : q->k - 1;
+	for (; at > 0 && score[at - 1] < s; at--) {
+		score[at] = score[at - 1];
+		index[at] = index[at - 1];
+	}
+	score[at] = s;
+	index[at] = (int32_t)j;
+}
+
+static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
+{
+	const search *q = user;
+	double s[SCAN], *worst = q->score + row * q->k + q->k - 1;
+	for (int64_t j = 0; j < cols; j += SCAN) {
+		int64_t count = KDRI_MIN(cols - j, SCAN), from = col + j;
+		double floor = q->held[row] < q->k ? -INFINITY : *worst;
+		int any =
+		        q->shift ? score_shifted(piece + j, q->factor + from, q->shift + from, q->factor[row],
+		                                 q->shift[row] - q->square, q->magic, floor, s, count)
+		        : q->metric == KDRI_METRIC_COSINE
+		                ? score_cosine(piece + j, q->factor + from, q->factor[row], q->magic, floor,
+		                               s, count)
+		                : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
+		for (int64_t c = 0; any && c < count; c++)
+			if (from + c != row && (q->held[row] < q->k || s[c] > *worst))
+				insert(q, row, from + c, s[c]);
+	}
+}
+
+/* --- the values of the pairs selected (E3) ---------------------------------------------------- */
+
+static double pair_value(const search *q, const kdr_mat *x, int64_t i, int64_t j)
+{
+	bool cosine = q->metric == KDRI_METRIC_COSINE;
+	double fi = cosine ? q->factor[i] : 1, fj = cosine ? q->factor[j] : 1, sum = 0;
+	if (q->shift) /* (E4) */
+		sum = (q->square - (q->shift[i] + q->shift[j])) * (fi * fj);
+	if (x->kind == KDR_MAT_DENSE) {
+		const double *a = x->as.dense.data + i * x->as.dense.stride;
+		const double *b = x->as.dense.data + j * x->as.dense.stride;
+		for (int64_t t = 0; t < x->as.dense.cols; t++)
+			sum += cosine ? (a[t] * fi) * (b[t] * fj) : (a[t] - b[t]) * (a[t] - b[t]);
+		return sum;
+	}
+	const kdr_csr *m = &x->as.csr;
+	int64_t a = m->rowptr[i], b = m->rowptr[j], enda = m->rowptr[i + 1], endb = m->rowptr[j + 1];
+	while (a < enda || b < endb) {
+		int32_t ca = a < enda ? m->col[a] : INT32_MAX, cb = b < endb ? m->col[b] : INT32_MAX;
+		double va = ca <= cb ? m->val[a++] * fi : 0, vb = cb <= ca ? m->val[b++] * fj : 0;
+		sum += cosine ? va * vb : (va - vb) * (va - vb);
+	}
+	return sum;
+}
+
+/* Values instead of scores, sorted anew: the grid is coarser than they are. */
+static void finish_row(const search *q, const kdr_mat *x, int64_t i)
+{
+	int32_t *index = q->index + i * q->k;
+	double *value = q->score + i * q->k;
+	double sign = q->metric == KDRI_METRIC_COSINE ? -1 : 1;
+	for (int64_t p = 0; p < q->k; p++) {
+		int32_t j = index[p];
+		double v = sign * pair_value(q, x, i, j);
+		int64_t at = p;
+		for (; at > 0 && (value[at - 1] > v || (value[at - 1] == v && index[at - 1] > j)); at--) {
+			value[at] = value[at - 1];
+			index[at] = index[at - 1];
+		}
+		value[at] = v;
+		index[at] = j;
+	}
+	for (int64_t p = 0; p < q->k; p++)
+		value[p] *= sign;
+}
+
+/* --- the search --------------------------------------------------------------------------------- */
+
+/* The rows less their mean, where they are dense and distances count; else x itself. */
+static kdr_status centre(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, double **storage,
+                         kdr_mat *out)
+{
+	kdr_status st = KDR_OK;
+	double *copy = NULL, *mean = NULL;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size;
+	*out = *x;
+	if (metric == KDRI_METRIC_COSINE || x->kind != KDR_MAT_DENSE)
+		return KDR_OK;
+	KDR_TRY(kdri_mul(ctx, n, d, &size));
+	KDR_TRY(KDRI_NEW(ctx, &copy, size));
+	KDR_TRY(KDRI_NEW(ctx, &mean, d));
+	KDR_TRY(kdri_mat_col_sums(ctx, x, mean));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t t = 0; t < d; t++)
+			copy[i * d + t] = x->as.dense.data[i * x->as.dense.stride + t] - mean[t] / (double)n;
+	*out = kdr_mat_from_dense(copy, n, d);
+	*storage = copy;
+	copy = NULL;
+done:
+	kdri_free(ctx, copy);
+	kdri_free(ctx, mean);
+	return st;
+}
+
+kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *mean, kdri_knn_shift *out)
+{
+	kdr_status st;
+	double *products = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &products, kdr_mat_rows(x)));
+	KDR_TRY(kdri_mat_mul(ctx, x, mean, 1, 1, products, 1));
+	*out = (kdri_knn_shift){ products, kdri_nrm2sq(mean, kdr_mat_cols(x)) };
+	products = NULL;
+done:
+	kdri_free(ctx, products);
+	return st;
+}
+
+void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift)
+{
+	kdri_free(ctx, shift->products);
+	*shift = (kdri_knn_shift){ 0 };
+}
+
+/* Squared norms of rows less m; what is rounding alone is zero. */
+static void shift_norms(const search *q, double *norms)
+{
+	for (int64_t i = 0; i < q->n; i++) {
+		double left = norms[i] - 2 * q->shift[i] + q->square;
+		norms[i] = left > 1e-14 * (norms[i] + q->square) ? left : 0;
+	}
+}
+
+/* From the squared norms in `factor` to what the scores need. */
+static void prepare_factors(search *q, double *factor)
+{
+	double largest = 1;
+	for (int64_t i = 0; i < q->n; i++)
+		if (q->metric == KDRI_METRIC_COSINE)
+			factor[i] = factor[i] > 0 ? 1 / sqrt(factor[i]) : 0;
+		else
+			largest = i == 0 ? factor[i] : KDRI_MAX(largest, factor[i]);
+	int exponent = 0;
+	if (largest > 0)
+		(void)frexp(largest, &exponent);
+	q->magic = ldexp(1.5, exponent + 52 - GRID);
+	for (int64_t i = 0; i < q->n && q->metric == KDRI_METRIC_EUCLIDEAN; i++)
+		factor[i] /= 2;
+	q->factor = factor;
+}
+
+kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out)
+{
+	return kdri_knn_find_shifted(ctx, x, k, metric, NULL, out);
+}
+
+kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                                 const kdri_knn_shift *shift, kdri_knn *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), size, done = 0;
+	double *factor = NULL, *storage = NULL;
+	kdri_products products = { 0 };
+	kdr_mat rows;
+	search q = { .n = n, .k = k, .metric = metric };
+	if (shift) {
+		q.shift = shift->products;
+		q.square = shift->square;
+	}
+	if (k < 0 || k >= n || n > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%lld neighbours of %lld samples: 0 to %lld are allowed", (long long)k,
+		                 (long long)n, (long long)n - 1);
+	KDR_TRY(kdri_mul(ctx, n, k, &size));
+	KDR_TRY(KDRI_NEW(ctx, &q.index, size));
+	KDR_TRY(KDRI_NEW0(ctx, &q.score, size));
+	KDR_TRY(KDRI_NEW0(ctx, &q.held, n));
+	KDR_TRY(KDRI_NEW(ctx, &factor, n));
+	KDR_TRY(centre(ctx, x, metric, &storage, &rows));
+	KDR_TRY(kdri_mat_row_norms(ctx, &rows, factor));
+	if (q.shift)
+		shift_norms(&q, factor);
+	KDR_TRY(kdri_products_new(ctx, &rows, &products));
+	prepare_factors(&q, factor);
+	while (done < n && k > 0) {
+		int64_t end = KDRI_MIN(n, done + STRIPE);
+		KDR_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
+		for (int64_t i = done; i < end; i++)
+			finish_row(&q, x, i);
+		done = end;
+		if (kdri_iteration(ctx, "neighbours", done, n, NAN))
+			break;
+	}
+	for (int64_t p = done * k; p < size; p++)
+		q.index[p] = -1;
+	*out = (kdri_knn){ n, k, q.index, q.score };
+	q.index = NULL;
+	q.score = NULL;
+done:
+	kdri_products_free(ctx, &products);
+	kdri_free(ctx, q.index);
+	kdri_free(ctx, q.score);
+	kdri_free(ctx, q.held);
+	kdri_free(ctx, factor);
+	kdri_free(ctx, storage);
+	return st;
+}
+
+void kdri_knn_free(kdr_context *ctx, kdri_knn *knn)
+{
+	if (!knn)
+		return;
+	kdri_free(ctx, knn->index);
+	kdri_free(ctx, knn->value);
+	*knn = (kdri_knn){ 0 };
+}

@@ -1,0 +1,93 @@
+/* The symmetric graph of neighbour lists. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Row i of W merges two sorted lists: the neighbours of i, and the rows that have i as a neighbour. Linear
+ * in the number of edges but for sorting each list of k, and small beside finding them. */
+#include "engine/graph/knn.h"
+
+typedef struct edge {
+	int32_t to;
+	double weight;
+} edge;
+
+static bool is_edge(const kdri_knn *knn, const double *weight, int64_t p)
+{
+	return knn->index[p] >= 0 && weight[p] > 0;
+}
+
+/* i's own edges in increasing order; returns how many. */
+static int64_t own_edges(const kdri_knn *knn, const double *weight, int64_t i, edge *list)
+{
+	int64_t count = 0;
+	for (int64_t p = i * knn->k; p < (i + 1) * knn->k; p++) {
+		int64_t at = count;
+		if (!is_edge(knn, weight, p))
+			continue;
+		for (; at > 0 && list[at - 1].to > knn->index[p]; at--)
+			list[at] = list[at - 1];
+		list[at] = (edge){ knn->index[p], weight[p] };
+		count++;
+	}
+	return count;
+}
+
+/* Merges a and b, both increasing, the larger weight where both have an edge; returns how many. With `col`
+ * NULL it only counts. */
+static int64_t merge(const edge *a, int64_t na, const edge *b, int64_t nb, int32_t *col, double *val)
+{
+	int64_t count = 0, p = 0, q = 0;
+	for (; p < na || q < nb; count++) {
+		bool from_a = p < na && (q >= nb || a[p].to <= b[q].to);
+		bool from_b = q < nb && (p >= na || b[q].to <= a[p].to);
+		if (col) {
+			col[count] = from_a ? a[p].to : b[q].to;
+			val[count] = KDRI_MAX(from_a ? a[p].weight : 0, from_b ? b[q].weight : 0);
+		}
+		p += from_a;
+		q += from_b;
+	}
+	return count;
+}
+
+kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = knn->rows, size = n * knn->k, *start = NULL, *rowptr = NULL;
+	edge *back = NULL, *list = NULL;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &start, n + 2));
+	KDR_TRY(KDRI_NEW(ctx, &back, size));
+	KDR_TRY(KDRI_NEW(ctx, &list, knn->k));
+	KDR_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	/* Edges by their end, those of one end in increasing order of their beginning: a counting sort.
+	 * While edges are put down, start[j + 1] is where the next one to j goes. */
+	for (int64_t p = 0; p < size; p++)
+		if (is_edge(knn, weight, p))
+			start[knn->index[p] + 2]++;
+	for (int64_t i = 0; i < n; i++)
+		start[i + 2] += start[i + 1];
+	for (int64_t p = 0; p < size; p++)
+		if (is_edge(knn, weight, p))
+			back[start[knn->index[p] + 1]++] = (edge){ (int32_t)(p / knn->k), weight[p] };
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++)
+		rowptr[i + 1] = rowptr[i] + merge(list, own_edges(knn, weight, i, list), back + start[i],
+		                                  start[i + 1] - start[i], NULL, NULL);
+	KDR_TRY(KDRI_NEW(ctx, &col, rowptr[n]));
+	KDR_TRY(KDRI_NEW(ctx, &val, rowptr[n]));
+	for (int64_t i = 0; i < n; i++)
+		merge(list, own_edges(knn, weight, i, list), back + start[i], start[i + 1] - start[i],
+		      col + rowptr[i], val + rowptr[i]);
+	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
+	rowptr = NULL;
+	col = NULL;
+	val = NULL;
+done:
+	kdri_free(ctx, start);
+	kdri_free(ctx, back);
+	kdri_free(ctx, list);
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}

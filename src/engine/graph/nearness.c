@@ -1,0 +1,163 @@
+/* How near the samples of one task are to those of another. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  a_ts = mean over samples i of t of max_{j in s, j != i} cos(x_i - m, x_j - m), clipped at 0
+ *         r_ts = min(1, a_ts / a_tt)
+ *   (E2)  by distance: d_ts = mean of min_j |x_i - x_j|, r_ts = min(1, d_tt / d_ts)
+ *
+ * over the same number of samples of each task, since the nearest of many is nearer than that of few. */
+#include "engine/graph/nearness.h"
+
+#include <stdio.h>
+
+#include "engine/graph/products.h"
+
+enum { MOST = 400 };
+
+typedef struct search {
+	int64_t each, count; /* samples of a task; tasks */
+	bool cosine;
+	const double *norm, *shift; /* |x_i - m|^2 and <x_i, m> */
+	double square;              /* |m|^2 */
+	double *best;               /* samples x tasks */
+} search;
+
+static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
+{
+	const search *q = user;
+	for (int64_t c = 0; c < cols; c++) {
+		int64_t j = col + c;
+		double *best = &q->best[row * q->count + j / q->each], lengths, near;
+		if (j == row)
+			continue;
+		if (q->cosine) {
+			lengths = sqrt(q->norm[row] * q->norm[j]);
+			near = lengths > 0 ? (piece[c] - q->shift[row] - q->shift[j] + q->square) / lengths
+			                   : 0;
+		} else {
+			near = -sqrt(KDRI_MAX(q->norm[row] + q->norm[j] - 2 * piece[c], 0));
+		}
+		*best = KDRI_MAX(*best, near);
+	}
+}
+
+/* As many rows of each task, evenly spread, below each other. */
+static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, int64_t each,
+                         kdri_own *out)
+{
+	kdr_status st;
+	kdri_own *parts = NULL;
+	const kdr_mat **views = NULL;
+	int64_t *rows = NULL;
+	KDR_TRY(KDRI_NEW0(ctx, &parts, count));
+	KDR_TRY(KDRI_NEW(ctx, &views, count));
+	KDR_TRY(KDRI_NEW(ctx, &rows, each));
+	for (int64_t t = 0; t < count; t++)
+		parts[t].view = kdr_mat_from_dense(NULL, 0, 0);
+	for (int64_t t = 0; t < count; t++) {
+		for (int64_t i = 0; i < each; i++)
+			rows[i] = kdri_chunk_begin(kdr_mat_rows(tasks[t]), each, i);
+		KDR_TRY(kdri_mat_take(ctx, tasks[t], rows, each, &parts[t]));
+		views[t] = &parts[t].view;
+	}
+	KDR_TRY(kdri_mat_stack(ctx, views, count, out));
+done:
+	for (int64_t t = 0; parts && t < count; t++)
+		kdri_own_free(ctx, &parts[t]);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, views);
+	kdri_free(ctx, rows);
+	return st;
+}
+
+/* (E1), (E2) from the best of each sample. */
+static void summarise(const search *q, double *out)
+{
+	int64_t T = q->count;
+	for (int64_t t = 0; t < T; t++) {
+		for (int64_t s = 0; s < T; s++) {
+			double sum = 0;
+			for (int64_t i = t * q->each; i < (t + 1) * q->each; i++)
+				sum += q->best[i * T + s];
+			out[t * T + s] = sum / (double)q->each;
+		}
+		double own = out[t * T + t];
+		for (int64_t s = 0; s < T; s++) {
+			double other = out[t * T + s], r = 1;
+			if (s != t && q->cosine)
+				r = own > 0 ? KDRI_MAX(other, 0) / own : other >= own;
+			else if (s != t) /* both are distances, with a minus */
+				r = other < 0 ? own / other : 1;
+			out[t * T + s] = KDRI_MIN(r, 1);
+		}
+	}
+}
+
+kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, bool cosine,
+                         const double *mean, double *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t each = MOST, total;
+	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_products products = { 0 };
+	double *norm = NULL, *shift = NULL;
+	search q = { .count = count, .cosine = cosine };
+	for (int64_t t = 0; t < count; t++)
+		each = KDRI_MIN(each, kdr_mat_rows(tasks[t]));
+	if (each < 2) { /* no sample has another of its own task */
+		for (int64_t p = 0; p < count * count; p++)
+			out[p] = p % (count + 1) == 0;
+		return KDR_OK;
+	}
+	q.each = each;
+	total = each * count;
+	KDR_TRY(sample(ctx, tasks, count, each, &x));
+	KDR_TRY(KDRI_NEW(ctx, &norm, total));
+	KDR_TRY(KDRI_NEW0(ctx, &shift, total));
+	KDR_TRY(KDRI_NEW(ctx, &q.best, total * count));
+	KDR_TRY(kdri_mat_row_norms(ctx, &x.view, norm));
+	if (mean && cosine) {
+		KDR_TRY(kdri_mat_mul(ctx, &x.view, mean, 1, 1, shift, 1));
+		q.square = kdri_nrm2sq(mean, kdr_mat_cols(&x.view));
+		for (int64_t i = 0; i < total; i++) {
+			double left = norm[i] - 2 * shift[i] + q.square;
+			norm[i] = left > 1e-14 * (norm[i] + q.square) ? left : 0;
+		}
+	}
+	for (int64_t p = 0; p < total * count; p++)
+		q.best[p] = -INFINITY;
+	q.norm = norm;
+	q.shift = shift;
+	KDR_TRY(kdri_products_new(ctx, &x.view, &products));
+	KDR_TRY(kdri_products_rows(ctx, &products, 0, total, scan, &q));
+	summarise(&q, out);
+done:
+	kdri_products_free(ctx, &products);
+	kdri_own_free(ctx, &x);
+	kdri_free(ctx, norm);
+	kdri_free(ctx, shift);
+	kdri_free(ctx, q.best);
+	return st;
+}
+
+/* Nearness that makes company worth a try. */
+static const double near_enough = 0.35;
+
+void kdri_nearness_advice(int64_t n, const char *name, int64_t nearest_n, const char *nearest,
+                          double nearness, char *out, size_t room)
+{
+	if (!nearest)
+		snprintf(out, room, "%s: there is no other task to learn from", name);
+	else if (nearness < near_enough)
+		snprintf(out, room,
+		         "%s: has little in common with the others (nearest: %s, %.2f): cluster it by "
+		         "itself, with --no-transfer",
+		         name, nearest, nearness);
+	else if (nearest_n > 2 * n)
+		snprintf(out, room, "%s: is small and near %s (%.2f): it can gain from it", name, nearest,
+		         nearness);
+	else
+		snprintf(out, room,
+		         "%s: is near %s (%.2f): clustering them together can help, most where samples "
+		         "are few",
+		         name, nearest, nearness);
+}

@@ -1,0 +1,74 @@
+/* Similarity graphs of samples. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   cosine    w_ij = max(cos(x_i, x_j), 0); a row of zeros is similar to nothing
+ *   gauss     w_ij = exp(-|x_i - x_j|^2 / (2 sigma^2))
+ *   precomputed   the data are W itself
+ *
+ * between all samples (dense), or where one of both is among the other's nearest neighbours (sparse).
+ * Symmetric, no entry below 0, w_ii = 0. */
+#ifndef KDRI_SIMILARITY_H
+#define KDRI_SIMILARITY_H
+
+#include "api/method.h"
+#include "linalg/linalg.h"
+
+typedef enum kdri_similarity {
+	KDRI_SIMILARITY_COSINE,
+	KDRI_SIMILARITY_GAUSS,
+	KDRI_SIMILARITY_PRECOMPUTED
+} kdri_similarity;
+
+typedef struct kdri_graph_options {
+	kdri_similarity similarity;
+	double sigma;      /* gauss; 0: the mean distance between two samples */
+	int64_t neighbors; /* 0: all; more than there are: all others, in a sparse graph */
+} kdri_graph_options;
+
+typedef struct kdri_graph {
+	kdri_own w;   /* n x n: w.view is dense (neighbors 0) or sparse; precomputed: the data, borrowed */
+	double sigma; /* the width in force; 0 with the cosine */
+} kdri_graph;
+
+/* If the search for neighbours is asked to stop, the graph lacks edges. */
+kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_options *options,
+                          kdri_graph *out);
+void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
+
+/* degree[i] = sum_j w_ij. */
+kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
+
+/* All similarities, into w (n x n). */
+kdr_status kdri_similarity_dense(kdr_context *ctx, const kdr_mat *x, kdri_similarity similarity, double sigma,
+                                 double *w);
+
+/* Mean Euclidean distance over the pairs of different samples; of 2000 samples, drawn by the seed, where
+ * there are more. 0 for a single sample. */
+kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out);
+
+/* The options of a method that works on such a graph, for its table, and their values in force. */
+extern const char *const kdri_similarity_names[], *const kdri_graph_names[];
+kdri_graph_options kdri_graph_options_of(const kdr_options *options);
+#define KDRI_OPTIONS_GRAPH(default_neighbors)                                                               \
+	{ .name = "similarity",                                                                             \
+	  .type = KDR_OPTION_CHOICE,                                                                        \
+	  .initial = KDRI_SIMILARITY_COSINE,                                                                \
+	  .choices = kdri_graph_names,                                                                      \
+	  .help = "how alike two samples are: their cosine, if positive, a Gaussian of their distance, or " \
+		  "entry (i, j) of the data, which are then a symmetric matrix of numbers >= 0" },          \
+	        { .name = "sigma",                                                                          \
+		  .type = KDR_OPTION_REAL,                                                                  \
+		  .initial = 0,                                                                             \
+		  .min = 0,                                                                                 \
+		  .max = 1e300,                                                                             \
+		  .automatic = "mean distance",                                                             \
+		  .symbol = "sigma",                                                                        \
+		  .help = "width of the Gaussian; 0: the mean distance between two samples" },              \
+	{                                                                                                   \
+		.name = "neighbors", .type = KDR_OPTION_INT, .initial = (default_neighbors), .min = 0,      \
+		.max = 1e9,                                                                                 \
+		.help = "nearest neighbours each sample is joined to; 0: all samples are joined, which "    \
+		        "takes "                                                                            \
+		        "n x n numbers"                                                                     \
+	}
+
+#endif

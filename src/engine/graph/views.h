@@ -1,0 +1,70 @@
+/* The data as the members of an ensemble see them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     kdri_views v = { 0 };
+ *     KDR_TRY(kdri_views_new(ctx, problem, &options, &v));      rows, neighbours and graphs
+ *     ... k is chosen ...
+ *     KDR_TRY(kdri_views_directions(ctx, &v, k));               what needs k
+ *     kdr_mat x = kdri_views_of(&v, KDRI_VIEW_LEADING, task);
+ *     kdri_views_free(ctx, &v);
+ */
+#ifndef KDRI_VIEWS_H
+#define KDRI_VIEWS_H
+
+#include "engine/graph/knn.h"
+
+typedef enum kdri_view {
+	KDRI_VIEW_ROWS,    /* the samples, of unit length where the cosine compares them */
+	KDRI_VIEW_GRAPH,   /* n x n: the graph of their nearest neighbours */
+	KDRI_VIEW_LEADING, /* less the task's mean, along its 2 k leading directions */
+	KDRI_VIEW_CENTRED, /* less the task's mean, along the leading directions of all tasks, at most 128 */
+	KDRI_VIEW_SHARED   /* the same along the first 2 max k of them */
+} kdri_view;
+
+typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } kdri_choice;
+
+typedef struct kdri_views_options {
+	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
+	kdri_choice centre; /* the mean of the samples is taken away before their cosines */
+	bool together;      /* means, choices and directions of all tasks; else of each */
+	kdri_choice exact;  /* neighbours from all pairs of samples; auto: up to a number of products */
+	int64_t neighbors;  /* in the graph */
+	int64_t searched;   /* neighbours to find, at least `neighbors` */
+} kdri_views_options;
+
+typedef struct kdri_views_task {
+	bool cosine, centred;
+	kdri_own rows;   /* KDRI_VIEW_ROWS; may borrow from the problem */
+	kdri_knn knn;    /* `searched` neighbours, nearest first; fewer where there are not so many samples */
+	double recall;   /* share of the true neighbours found; 1 where the search is exact */
+	kdri_own graph;  /* KDRI_VIEW_GRAPH */
+	double *leading; /* n x width */
+	int64_t width;
+} kdri_views_task;
+
+typedef struct kdri_views {
+	kdri_views_options options;
+	int64_t ntasks, *begin; /* task t has rows begin[t]..begin[t+1]-1 of what is pooled */
+	kdri_views_task *tasks;
+	double *mean;             /* of all unit rows, d numbers; of use where `together` */
+	double *centred, *shared; /* pooled rows x directions, x width; NULL unless `together` */
+	int64_t directions, width;
+} kdri_views;
+
+/* Stopped early, graphs lack edges. Borrows the problem's matrices. */
+kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
+                          kdri_views *out);
+/* The views that depend on the numbers of clusters, k[t] of task t. */
+kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
+void kdri_views_free(kdr_context *ctx, kdri_views *views);
+
+kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
+
+/* The rows of x scaled to unit length, or x itself, borrowed, where they are; rows of zeros stay. Borrows x's
+ * pattern. */
+kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+
+/* The neighbour graph of a task with the first `neighbors` of those found: by cosine w_ij = max(cos, 1e-6),
+ * by distance w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance to the last of them. */
+kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out);
+
+#endif

@@ -1,0 +1,212 @@
+/* Room for k-means, and what it needs to know of the data. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/kmeans/kmeans_work.h"
+
+/* Multiply-adds in one assignment below which a team of threads costs more than it brings. */
+static const double share_above = 4e6;
+/* Samples are summed in this many parts at most, each by one thread. */
+enum { PARTS = 16, ROWS_PER_PART = 4096 };
+
+void kdri_km_close(kdri_km *w)
+{
+	void *owned[] = { w->scale,     w->twice,   w->norm,       w->mean,    w->centres,  w->sums,
+		          w->mass,      w->filled,  w->table.room, w->offset,  w->squares,  w->spread,
+		          w->drift,     w->partial, w->label,      w->before,  w->upper,    w->lower,
+		          w->top,       w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
+		          w->list,      w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
+		          w->best_label };
+	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+		kdri_free(w->ctx, owned[i]);
+}
+
+/* --- how the work is cut -------------------------------------------------------------------- */
+
+static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
+{
+	bool dense = w->x->kind == KDR_MAT_DENSE;
+	w->tiles = (w->k + KDRI_LANES - 1) / KDRI_LANES;
+	double work = (double)kdr_mat_nnz(w->x) * (double)w->tiles * KDRI_LANES;
+	w->threads = work > share_above ? w->ctx->threads : 1;
+	w->bounds = algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
+	int64_t least = dense ? 2 : 4; /* tiles the kernels take in one go */
+	int64_t most = (w->tiles + least - 1) / least;
+	if (groups < 1)
+		groups = dense ? 8 : 1;
+	groups = KDRI_MIN(groups, most);
+	w->group_tiles = (w->tiles + groups - 1) / groups;
+	w->group_tiles = (w->group_tiles + least - 1) / least * least;
+	w->group_tiles = KDRI_MIN(w->group_tiles, w->tiles);
+	w->groups = (w->tiles + w->group_tiles - 1) / w->group_tiles;
+}
+
+static kdr_status make_room(kdri_km *w)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
+	KDR_TRY(kdri_mul(ctx, k, d, &kd));
+	KDR_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
+	KDR_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
+	w->scratch_size = KDRI_BLOCK * (w->group_tiles * KDRI_LANES + 6);
+	KDR_TRY(KDRI_NEW(ctx, &w->norm, n));
+	KDR_TRY(KDRI_NEW0(ctx, &w->mean, d));
+	KDR_TRY(KDRI_NEW0(ctx, &w->centres, kd));
+	KDR_TRY(KDRI_NEW(ctx, &w->sums, kd));
+	KDR_TRY(KDRI_NEW0(ctx, &w->mass, k));
+	KDR_TRY(KDRI_NEW0(ctx, &w->filled, k));
+	KDR_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
+	KDR_TRY(KDRI_NEW(ctx, &w->offset, kp));
+	KDR_TRY(KDRI_NEW0(ctx, &w->squares, k));
+	KDR_TRY(KDRI_NEW0(ctx, &w->spread, k));
+	KDR_TRY(KDRI_NEW0(ctx, &w->drift, k));
+	KDR_TRY(KDRI_NEW(ctx, &w->partial, features));
+	KDR_TRY(KDRI_NEW(ctx, &w->label, n));
+	KDR_TRY(KDRI_NEW(ctx, &w->before, n));
+	KDR_TRY(KDRI_NEW(ctx, &w->upper, n));
+	KDR_TRY(KDRI_NEW(ctx, &w->lower, bounds));
+	KDR_TRY(KDRI_NEW(ctx, &w->top, w->groups));
+	KDR_TRY(KDRI_NEW(ctx, &w->runner, w->groups));
+	KDR_TRY(KDRI_NEW(ctx, &w->top_at, w->groups));
+	KDR_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
+	KDR_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
+	KDR_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
+	KDR_TRY(KDRI_NEW(ctx, &w->list, n));
+	KDR_TRY(KDRI_NEW(ctx, &w->coef, n));
+	KDR_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
+	KDR_TRY(KDRI_NEW(ctx, &w->touched, k));
+	KDR_TRY(KDRI_NEW(ctx, &w->distance, n));
+	if (w->spherical) {
+		KDR_TRY(KDRI_NEW(ctx, &w->scale, n));
+		KDR_TRY(KDRI_NEW(ctx, &w->twice, n));
+	}
+	for (int64_t j = 0; j < kp; j++)
+		w->offset[j] = INFINITY;
+done:
+	return st;
+}
+
+/* --- what is fixed -------------------------------------------------------------------------- */
+
+/* Squared norms of the rows about `shift`, and the sum of them with weights. */
+static double find_norms(kdri_km *w)
+{
+	int64_t blocks = kdri_km_blocks(w);
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t b = 0; b < blocks; b++)
+		kdri_km_norms(w->x, b * KDRI_BLOCK, KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK), w->shift,
+		              w->shift_norm, w->norm);
+	return kdri_km_total(w, w->norm);
+}
+
+/* The weighted mean of all rows, and their total weight. */
+static kdr_status find_mean(kdri_km *w, double *weight)
+{
+	kdr_status st;
+	int64_t n = w->n, d = w->d, parts = KDRI_MIN(PARTS, n / ROWS_PER_PART + 1), size;
+	double *sums = NULL;
+	KDR_TRY(kdri_mul(w->ctx, parts, d, &size));
+	KDR_TRY(KDRI_NEW0(w->ctx, &sums, size));
+	*weight = 0;
+	for (int64_t i = 0; i < n; i++) {
+		w->list[i] = i;
+		w->coef[i] = kdri_km_weight(w, i);
+		*weight += w->coef[i];
+	}
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t p = 0; p < parts; p++) {
+		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
+		kdri_km_add(w->x, w->list + begin, w->coef + begin, end - begin, 0, d, sums + p * d);
+	}
+	for (int64_t p = 0; p < parts; p++)
+		for (int64_t f = 0; f < d; f++)
+			w->mean[f] += sums[p * d + f];
+	for (int64_t f = 0; f<d && * weight> 0; f++)
+		w->mean[f] /= *weight;
+done:
+	kdri_free(w->ctx, sums);
+	return st;
+}
+
+static kdr_status too_large(kdri_km *w)
+{
+	return kdri_fail(w->ctx, KDR_ERR_NUMERIC,
+	                 "k-means: the squares of the entries overflow: scale the data down");
+}
+
+static kdr_status look(kdri_km *w)
+{
+	kdr_status st = KDR_OK;
+	double weight = 0, sum = find_norms(w);
+	if (!isfinite(sum))
+		return too_large(w);
+	if (w->spherical) {
+		w->total = 0;
+		for (int64_t i = 0; i < w->n; i++) {
+			double size = sqrt(w->norm[i]);
+			w->scale[i] = size > 0 && isfinite(1 / size) ? 1 / size : 0;
+			w->twice[i] = 2 * w->scale[i];
+			w->norm[i] = w->scale[i] > 0;
+			w->total += kdri_km_weight(w, i) * (1 + w->norm[i]);
+		}
+		return KDR_OK;
+	}
+	KDR_TRY(find_mean(w, &weight));
+	double square = 0;
+	for (int64_t f = 0; f < w->d; f++)
+		square += w->mean[f] * w->mean[f];
+	w->total = KDRI_MAX(0.0, sum - weight * square);
+	/* Measuring from the origin is exact for small integers and keeps their ties; from the mean it is
+	 * sharper, which counts if the origin is far away. */
+	if (weight * square > 16 * w->total) {
+		w->shift = w->mean;
+		w->shift_norm = square;
+		w->total = find_norms(w);
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t k, bool spherical,
+                        kdri_kmeans_algorithm algorithm, int64_t groups, kdri_km *w)
+{
+	kdr_status st;
+	*w = (kdri_km){ .ctx = ctx,
+		        .x = x,
+		        .weights = weights,
+		        .n = kdr_mat_rows(x),
+		        .d = kdr_mat_cols(x),
+		        .k = k,
+		        .spherical = spherical };
+	w->error_unit = (double)(w->d + 8) * 0x1p-52;
+	plan(w, algorithm, groups);
+	KDR_TRY(make_room(w));
+	KDR_TRY(look(w));
+done:
+	return st;
+}
+
+/* --- distances ------------------------------------------------------------------------------ */
+
+void kdri_km_distances(kdri_km *w, double *out)
+{
+	int64_t blocks = kdri_km_blocks(w);
+	for (int64_t i = 0; i < w->n; i++)
+		w->list[i] = i;
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t b = 0; b < blocks; b++) {
+		int64_t at = b * KDRI_BLOCK;
+		kdri_km_own(w->x, w->list + at, KDRI_MIN(KDRI_BLOCK, w->n - at), w->centres, w->squares,
+		            w->label, w->scale, out + at);
+	}
+}
+
+double kdri_km_total(const kdri_km *w, const double *v)
+{
+	double sum = 0;
+	for (int64_t begin = 0; begin < w->n; begin += KDRI_BLOCK) {
+		double part = 0;
+		for (int64_t i = begin; i < KDRI_MIN(w->n, begin + KDRI_BLOCK); i++)
+			part += kdri_km_weight(w, i) * v[i];
+		sum += part;
+	}
+	return sum;
+}

@@ -1,0 +1,289 @@
+/* Runs of k-means, and the best of them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One iteration assigns every sample to its nearest centre, gives empty clusters a sample, and moves
+ * the centres to the means. It has converged when no label changes with centres that are exact means:
+ * if the sums were carried from one iteration to the next, they are renewed and the assignment is made
+ * once more before that is said. */
+#include "engine/kmeans/kmeans_work.h"
+
+/* Carried sums are renewed after this many iterations. */
+enum { RENEW = 32 };
+
+typedef struct run {
+	double start, objective;
+	double *trace;
+	int64_t length, room;
+	kdr_stop stop;
+} run;
+
+kdri_kmeans_options kdri_kmeans_defaults(int64_t k)
+{
+	return (kdri_kmeans_options){ .k = k, .n_init = 10, .max_iter = 300, .tol = 1e-6, .stage = "kmeans" };
+}
+
+void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *r)
+{
+	kdri_free(ctx, r->labels);
+	kdri_free(ctx, r->centres);
+	kdri_free(ctx, r->trace);
+	*r = (kdri_kmeans_result){ 0 };
+}
+
+static kdr_status record(kdri_km *w, run *r, double value)
+{
+	if (r->length == r->room) {
+		int64_t room = r->room ? 2 * r->room : 32;
+		kdr_status st = KDRI_GROW(w->ctx, &r->trace, room);
+		if (st != KDR_OK)
+			return st;
+		r->room = room;
+	}
+	/* (E5) is exact to rounding of the total; a rise within that is none. */
+	double last = r->length ? r->trace[r->length - 1] : INFINITY;
+	r->objective = r->trace[r->length++] = KDRI_MIN(value, last);
+	return KDR_OK;
+}
+
+static int64_t count_moved(const kdri_km *w)
+{
+	int64_t moved = 0;
+	for (int64_t b = 0; b < kdri_km_blocks(w); b++)
+		for (int64_t i = b * KDRI_BLOCK; w->moved[b] && i < KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK); i++)
+			moved += w->label[i] != w->before[i];
+	return moved;
+}
+
+/* Labels from the centres; `first`: there are no labels and no bounds yet. Returns how many changed. */
+static int64_t assign_all(kdri_km *w, bool first, bool fresh)
+{
+	int64_t moved = kdri_km_assign(w, fresh);
+	kdri_km_count(w, first);
+	return moved;
+}
+
+static int64_t fill_empty(kdri_km *w, int64_t moved)
+{
+	for (int64_t j = 0; j < w->k; j++)
+		if (!w->filled[j])
+			return kdri_km_fill_empty(w) ? count_moved(w) : moved;
+	return moved;
+}
+
+/* Start from labels: their means are the first centres, and count as exact. */
+static void start_from_labels(kdri_km *w, const int64_t *labels)
+{
+	for (int64_t i = 0; i < w->n; i++) {
+		w->label[i] = w->before[i] = (int32_t)labels[i];
+		w->upper[i] = INFINITY;
+	}
+	memset(w->moved, 0, (size_t)kdri_km_blocks(w) * sizeof *w->moved);
+	kdri_km_count(w, true);
+	kdri_km_update(w, true);
+	if (fill_empty(w, 0))
+		kdri_km_update(w, true);
+}
+
+static kdr_status find_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
+{
+	kdr_status st = KDR_OK;
+	kdri_rng rng = kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
+	if (o->init_centres) {
+		memcpy(w->centres, o->init_centres, (size_t)(w->k * w->d) * sizeof *w->centres);
+		for (int64_t j = 0; j < w->k && w->spherical; j++) {
+			double *c = w->centres + j * w->d, sum = 0;
+			for (int64_t f = 0; f < w->d; f++)
+				sum += c[f] * c[f];
+			for (int64_t f = 0; f < w->d && sum > 0; f++)
+				c[f] /= sqrt(sum);
+		}
+	} else if (o->start == KDRI_START_RANDOM) {
+		KDR_TRY(kdri_km_random(w, &rng));
+	} else {
+		KDR_TRY(kdri_km_plusplus(w, &rng));
+	}
+	memset(w->sums, 0, (size_t)(w->k * w->d) * sizeof *w->sums);
+	kdri_km_load_centres(w);
+	for (int64_t i = 0; i < w->n; i++)
+		w->before[i] = -1;
+done:
+	return st;
+}
+
+static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t index, int64_t runs, run *r)
+{
+	kdr_status st = KDR_OK;
+	bool labelled = o->init_labels, exact = true, first = !labelled;
+	int64_t since = 0;
+	r->length = 0;
+	r->stop = KDR_STOP_MAX_ITER;
+	if (labelled) {
+		start_from_labels(w, o->init_labels);
+		r->start = r->objective = kdri_km_objective(w);
+	} else {
+		KDR_TRY(find_start(w, o, index));
+	}
+	bool fresh = true;
+	while (r->length < o->max_iter || first) {
+		int64_t moved = assign_all(w, first, fresh);
+		if (first) {
+			for (int64_t i = 0; i < w->n; i++)
+				w->distance[i] = w->upper[i] * w->upper[i];
+			r->start = r->objective = kdri_km_total(w, w->distance);
+			if (o->max_iter == 0)
+				break;
+		}
+		moved = fill_empty(w, moved);
+		if (!moved && !exact) {
+			kdri_km_update(w, true);
+			exact = true;
+			since = 0;
+			continue;
+		}
+		if (!moved) {
+			KDR_TRY(record(w, r, kdri_km_objective(w)));
+			r->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+		exact = first || 4 * moved > w->n || ++since >= RENEW;
+		if (exact)
+			since = 0;
+		kdri_km_update(w, exact);
+		first = fresh = false;
+		double last = r->objective;
+		KDR_TRY(record(w, r, kdri_km_objective(w)));
+		if (o->stage && kdri_iteration(w->ctx, o->stage, index * o->max_iter + r->length,
+		                               runs * o->max_iter, r->objective)) {
+			r->stop = kdri_stop_reason(w->ctx);
+			break;
+		}
+		if (o->tol > 0 && last - r->objective <= o->tol * last) {
+			r->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+	}
+	if (!exact)
+		kdri_km_update(w, true);
+done:
+	return st;
+}
+
+/* The run's labels, centres and trace become the result's; the objective is summed from distances. */
+static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
+{
+	kdr_status st;
+	KDR_TRY(KDRI_NEW(w->ctx, &out->labels, w->n));
+	for (int64_t i = 0; i < w->n; i++)
+		out->labels[i] = w->label[i];
+	kdri_km_distances(w, w->distance);
+	out->objective = kdri_km_total(w, w->distance);
+	/* The last value is this one; earlier ones, from (E5), give way to it where rounding differs. */
+	if (r->length)
+		r->trace[r->length - 1] = out->objective;
+	for (int64_t i = r->length - 2; i >= 0; i--)
+		r->trace[i] = KDRI_MAX(r->trace[i], r->trace[i + 1]);
+	out->objective_start = r->length ? KDRI_MAX(r->start, r->trace[0]) : out->objective;
+	out->iterations = r->length;
+	out->stop = r->stop;
+	out->distinct = w->distinct;
+	kdri_km_count(w, true);
+	for (int64_t j = 0; j < w->k; j++)
+		out->nonempty += w->filled[j] > 0;
+	out->centres = w->centres;
+	w->centres = NULL;
+	out->trace = r->trace;
+	r->trace = NULL;
+done:
+	return st;
+}
+
+kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
+                       const kdri_kmeans_options *o, kdri_kmeans_result *result)
+{
+	kdr_status st;
+	kdri_km w = { .ctx = ctx };
+	run best = { 0 }, now = { 0 };
+	kdri_kmeans_result out = { 0 };
+	int64_t runs = o->init_labels || o->init_centres ? 1 : o->n_init;
+	if (o->k < 1 || o->k > kdr_mat_rows(x) || o->k >= INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
+		                 (long long)o->k, (long long)kdr_mat_rows(x));
+	KDR_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
+	KDR_TRY(kdri_km_distinct(ctx, x, weights, w.k, &w.distinct));
+	if (runs > 1) {
+		KDR_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
+		KDR_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));
+	}
+	for (int64_t i = 0; i < runs; i++) {
+		KDR_TRY(one_run(&w, o, i, runs, &now));
+		bool stop = now.stop == KDR_STOP_TIME || now.stop == KDR_STOP_CANCELLED;
+		kdr_stop reason = now.stop;
+		if (i == 0 || now.objective < best.objective) {
+			run swap = best;
+			best = now;
+			now = swap;
+			out.best_run = i;
+			if (runs > 1) {
+				memcpy(w.best_label, w.label, (size_t)w.n * sizeof *w.label);
+				memcpy(w.best_centres, w.centres, (size_t)(w.k * w.d) * sizeof *w.centres);
+			}
+		}
+		if (stop) {
+			best.stop = reason;
+			break;
+		}
+	}
+	if (runs > 1) {
+		memcpy(w.label, w.best_label, (size_t)w.n * sizeof *w.label);
+		memcpy(w.centres, w.best_centres, (size_t)(w.k * w.d) * sizeof *w.centres);
+		kdri_km_load_centres(&w);
+	}
+	KDR_TRY(hand_over(&w, &best, &out));
+	*result = out;
+	out = (kdri_kmeans_result){ 0 };
+done:
+	kdri_free(ctx, best.trace);
+	kdri_free(ctx, now.trace);
+	kdri_kmeans_free(ctx, &out);
+	kdri_km_close(&w);
+	return st;
+}
+
+/* Like the fit, measures from the mean where that is far away; but from the mean of the centres, so that
+ * a sample's label never depends on the samples that come with it. */
+static void shift_to_centres(kdri_km *w)
+{
+	double square = 0, spread = 0;
+	memset(w->mean, 0, (size_t)w->d * sizeof *w->mean);
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t f = 0; f < w->d; f++)
+			w->mean[f] += w->centres[j * w->d + f] / (double)w->k;
+	for (int64_t f = 0; f < w->d; f++)
+		square += w->mean[f] * w->mean[f];
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t f = 0; f < w->d; f++) {
+			double e = w->centres[j * w->d + f] - w->mean[f];
+			spread += e * e;
+		}
+	bool far = !w->spherical && (double)w->k * square > 16 * spread;
+	w->shift = far ? w->mean : NULL;
+	w->shift_norm = far ? square : 0;
+}
+
+kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
+                              bool spherical, int64_t *labels)
+{
+	kdr_status st;
+	kdri_km w = { .ctx = ctx };
+	KDR_TRY(kdri_km_open(ctx, x, NULL, k, spherical, KDRI_KMEANS_LLOYD, 1, &w));
+	memcpy(w.centres, centres, (size_t)(k * w.d) * sizeof *centres);
+	shift_to_centres(&w);
+	memset(w.sums, 0, (size_t)(k * w.d) * sizeof *w.sums);
+	memset(w.before, 0, (size_t)w.n * sizeof *w.before);
+	kdri_km_load_centres(&w);
+	kdri_km_assign(&w, true);
+	for (int64_t i = 0; i < w.n; i++)
+		labels[i] = w.label[i];
+done:
+	kdri_km_close(&w);
+	return st;
+}

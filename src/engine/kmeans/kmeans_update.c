@@ -1,0 +1,305 @@
+/* The update step of k-means: centres from labels. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     (E4)  s_j = sum over i in cluster j of w_i x_i,   c_j = s_j / sum of w_i
+ *           spherical: x_i has unit length and c_j = s_j / |s_j|
+ * Most iterations change few labels, so s_j is changed by the rows that came and went; the engine
+ * renews it from scratch now and then and before the end, so that what has been added and subtracted
+ * leaves no trace. Rows are sorted by cluster, in increasing order, and one thread adds up a cluster (a
+ * range of features of it, if dense): sums do not depend on the number of threads.
+ *
+ * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
+ *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
+ *           spherical: sum w_i (|x_i|^2 + 1) - 2 sum_j s_j . c_j
+ * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. */
+#include "engine/kmeans/kmeans_work.h"
+
+enum { FEATURES = KDRI_KM_FEATURES, ADD_FEATURES = 256 };
+
+static int64_t feature_blocks(const kdri_km *w)
+{
+	return (w->d + FEATURES - 1) / FEATURES;
+}
+
+/* --- sums ----------------------------------------------------------------------------------- */
+
+/* Sorts (row, coefficient) pairs by cluster: all rows, or those whose label changed, once as leaving
+ * and once as coming. */
+static void sort_by_cluster(kdri_km *w, bool all)
+{
+	int64_t *begin = w->begin, blocks = kdri_km_blocks(w);
+	memset(begin, 0, (size_t)(w->k + 1) * sizeof *begin);
+	for (int pass = 0; pass < 2; pass++) {
+		for (int64_t b = 0; b < blocks; b++) {
+			if (!all && !w->moved[b])
+				continue;
+			int64_t end = KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK);
+			for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
+				int32_t to = w->label[i], from = w->before[i];
+				if (!all && to == from)
+					continue;
+				if (pass == 0) {
+					begin[to + 1]++;
+					if (!all)
+						begin[from + 1]++;
+					continue;
+				}
+				double c = kdri_km_weight(w, i) * (w->scale ? w->scale[i] : 1);
+				w->coef[begin[to]] = c;
+				w->list[begin[to]++] = i;
+				if (!all) {
+					w->coef[begin[from]] = -c;
+					w->list[begin[from]++] = i;
+				}
+				w->before[i] = to;
+			}
+		}
+		if (pass == 0)
+			for (int64_t j = 0; j < w->k; j++)
+				begin[j + 1] += begin[j];
+	}
+	/* The second pass moved every start to its end, which is the next one's start. */
+	memmove(begin + 1, begin, (size_t)w->k * sizeof *begin);
+	begin[0] = 0;
+}
+
+static void add_up(kdri_km *w, bool all)
+{
+	int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d;
+	int64_t pieces = (w->d + width - 1) / width;
+#pragma omp parallel for collapse(2) schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t p = 0; p < pieces; p++) {
+			int64_t f0 = p * width, f1 = KDRI_MIN(w->d, f0 + width), at = w->begin[j];
+			double *sum = w->sums + j * w->d;
+			if (all)
+				memset(sum + f0, 0, (size_t)(f1 - f0) * sizeof *sum);
+			kdri_km_add(w->x, w->list + at, w->coef + at, w->begin[j + 1] - at, f0, f1, sum);
+		}
+	for (int64_t j = 0; j < w->k; j++) {
+		w->touched[j] = all || w->begin[j + 1] > w->begin[j];
+		double mass = all ? 0 : w->mass[j];
+		for (int64_t p = w->begin[j]; p < w->begin[j + 1]; p++) {
+			double c = kdri_km_weight(w, w->list[p]);
+			mass += w->coef[p] < 0 ? -c : c;
+		}
+		w->mass[j] = w->filled[j] ? mass : 0;
+	}
+}
+
+/* --- centres -------------------------------------------------------------------------------- */
+
+/* Where the touched clusters' centres come from; table and traits follow them. */
+typedef enum source { FROM_SUMS, FROM_CENTRES, FROM_FILL } source;
+typedef struct supply {
+	source from;
+	kdri_km_fill *fill;
+	void *user;
+} supply;
+
+/* Features f0..f1-1 of centre j, and their share of its traits; `mass` of its sum (0: it stays). */
+static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int64_t f1, double mass)
+{
+	const kdri_km_table *t = &w->table;
+	double room[FEATURES], *centre = w->centres + j * w->d + f0;
+	const double *sums = w->sums + j * w->d + f0;
+	if (s->from == FROM_FILL) {
+		s->fill(s->user, j, f0, f1, centre, room);
+		sums = room;
+		mass = 1;
+	}
+	return kdri_km_renew(centre, sums, mass, w->shift ? w->shift + f0 : NULL,
+	                     w->spherical ? NULL : w->mean + f0,
+	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,
+	                     t->feature_step, f1 - f0);
+}
+
+/* Largest and second largest drift of each group (E3). */
+static void rank_drifts(kdri_km *w)
+{
+	int64_t lanes = w->group_tiles * KDRI_LANES;
+	for (int64_t g = 0; g < w->groups; g++) {
+		w->top[g] = w->runner[g] = 0;
+		w->top_at[g] = -1;
+		for (int64_t j = g * lanes; j < KDRI_MIN(w->k, (g + 1) * lanes); j++) {
+			double by = w->drift[j];
+			if (by > w->top[g]) {
+				w->runner[g] = w->top[g];
+				w->top[g] = by;
+				w->top_at[g] = (int32_t)j;
+			} else if (by > w->runner[g]) {
+				w->runner[g] = by;
+			}
+		}
+	}
+}
+
+/* Length of each cluster's sum; spherical only. */
+static void sum_lengths(kdri_km *w, double *length)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t j = 0; j < w->k; j++) {
+		const double *s = w->sums + j * w->d;
+		double square = 0;
+		for (int64_t f = 0; f < w->d; f++)
+			square += s[f] * s[f];
+		/* Opposite directions cancel up to rounding: then the sum has no direction to give. */
+		double none = 0x1p-52 * (double)w->filled[j] * w->mass[j];
+		length[j] = square > none * none ? sqrt(square) : 0;
+	}
+}
+
+static void renew_centres(kdri_km *w, const supply *s)
+{
+	int64_t blocks = feature_blocks(w);
+	double *length = w->drift; /* free until it is set below */
+	kdri_traits *part = w->partial;
+	if (s->from == FROM_SUMS && w->spherical)
+		sum_lengths(w, length);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1 && blocks > 1)
+	for (int64_t b = 0; b < blocks; b++)
+		for (int64_t j = 0; j < w->k; j++)
+			if (w->touched[j]) {
+				double mass = s->from == FROM_CENTRES ? 0
+				              : w->spherical          ? length[j]
+				                                      : w->mass[j];
+				part[b * w->k + j] = renew(w, s, j, b * FEATURES,
+				                           KDRI_MIN(w->d, (b + 1) * FEATURES), mass);
+			}
+	for (int64_t j = 0; j < w->k; j++) {
+		w->drift[j] = 0;
+		if (!w->touched[j])
+			continue;
+		kdri_traits t = { 0 };
+		for (int64_t b = 0; b < blocks; b++) {
+			const kdri_traits *p = &part[b * w->k + j];
+			t.moved += p->moved;
+			t.offset += p->offset;
+			t.square += p->square;
+			t.spread += p->spread;
+		}
+		w->drift[j] = sqrt(t.moved) * (1 + w->error_unit);
+		w->offset[j] = w->spherical ? 1 : t.offset;
+		w->squares[j] = t.square;
+		w->spread[j] = t.spread;
+	}
+	/* |c'| <= |c - mean| + |mean - m|, and m is the mean or 0. */
+	double most = w->spherical ? 2 : 0;
+	for (int64_t j = 0; j < w->k && !w->spherical; j++)
+		most = KDRI_MAX(most, w->shift ? w->spread[j] : w->squares[j]);
+	w->radius = sqrt(most) * (1 + w->error_unit);
+	double r = w->radius, m = sqrt(w->shift_norm) * (1 + w->error_unit);
+	bool dense = w->x->kind == KDR_MAT_DENSE;
+	w->error_row = w->error_unit * (dense ? 2 : 6);
+	w->error_base = w->error_unit * (dense ? 3 * r * r + 4 * m * r : 6 * r * r + 12 * m * m);
+	rank_drifts(w);
+}
+
+void kdri_km_load_centres(kdri_km *w)
+{
+	memset(w->touched, 1, (size_t)w->k);
+	renew_centres(w, &(supply){ .from = FROM_CENTRES });
+}
+
+void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user)
+{
+	memset(w->touched, 1, (size_t)w->k);
+	renew_centres(w, &(supply){ .from = FROM_FILL, .fill = fill, .user = user });
+}
+
+void kdri_km_sum(kdri_km *w, bool all)
+{
+	sort_by_cluster(w, all);
+	add_up(w, all);
+}
+
+void kdri_km_update(kdri_km *w, bool all)
+{
+	kdri_km_sum(w, all);
+	renew_centres(w, &(supply){ .from = FROM_SUMS });
+}
+
+double kdri_km_objective(const kdri_km *w)
+{
+	double sum = 0;
+	for (int64_t j = 0; j < w->k; j++) /* (E5) */
+		sum += w->spherical ? 2 * w->spread[j] : w->mass[j] * w->spread[j];
+	return KDRI_MAX(0.0, w->total - sum);
+}
+
+/* --- empty clusters ------------------------------------------------------------------------- */
+
+void kdri_km_count(kdri_km *w, bool all)
+{
+	if (all)
+		memset(w->filled, 0, (size_t)w->k * sizeof *w->filled);
+	for (int64_t b = 0; b < kdri_km_blocks(w); b++) {
+		if (!all && !w->moved[b])
+			continue;
+		int64_t end = KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK);
+		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
+			if ((!all && w->label[i] == w->before[i]) || !kdri_km_counts(w, i))
+				continue;
+			w->filled[w->label[i]]++;
+			if (!all)
+				w->filled[w->before[i]]--;
+		}
+	}
+}
+
+/* Squared distance of every row to its centre by (E1), as the assignment sees it. */
+static void seen_distances(kdri_km *w)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t i = 0; i < w->n; i++) {
+		double dots[KDRI_LANES];
+		int32_t a = w->label[i];
+		kdri_km_dots(w->x, &i, 1, &w->table, a / KDRI_LANES, 1, dots, KDRI_LANES);
+		w->distance[i] =
+		        w->norm[i] + w->offset[a] - (w->twice ? w->twice[i] : 2) * dots[a % KDRI_LANES];
+	}
+}
+
+int64_t kdri_km_fill_empty(kdri_km *w)
+{
+	int64_t moved = 0;
+	bool seen = false, exact = false;
+	/* Where (E1) sees no distance, differences of dense rows still may; but not if there is none. */
+	bool sharper = w->x->kind == KDR_MAT_DENSE && w->distinct >= w->k;
+	for (int64_t j = 0; j < w->k; j++) {
+		if (w->filled[j])
+			continue;
+		if (!seen)
+			seen_distances(w);
+		seen = true;
+		int64_t far = -1;
+		for (;;) {
+			for (int64_t i = 0; i < w->n; i++) {
+				int32_t a = w->label[i];
+				/* A point this near may lie on its centre: rounding of (E1), or of a mean
+				 * of so many numbers. */
+				double unit = 0x1p-52 * (double)w->filled[a];
+				double none = exact ? unit * unit * (w->norm[i] + w->shift_norm)
+				                    : 2 * kdri_km_error(w, i);
+				if (kdri_km_counts(w, i) && w->filled[a] > 1 && w->distance[i] > none &&
+				    (far < 0 || w->distance[i] > w->distance[far]))
+					far = i;
+			}
+			if (far >= 0 || exact || !sharper)
+				break;
+			kdri_km_distances(w, w->distance);
+			exact = true;
+		}
+		if (far < 0)
+			break; /* every sample lies on its centre: fewer distinct samples than clusters */
+		w->filled[w->label[far]]--;
+		w->filled[j] = 1;
+		w->label[far] = (int32_t)j;
+		w->moved[far / KDRI_BLOCK]++;
+		w->distance[far] = 0;
+		w->upper[far] = INFINITY;
+		if (w->bounds)
+			memset(w->lower + far * w->groups, 0, (size_t)w->groups * sizeof *w->lower);
+		moved++;
+	}
+	return moved;
+}

@@ -1,0 +1,151 @@
+/* What the pieces of the k-means engine share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Distances. With rows x, centres c and a fixed point m (0, or the data's mean where that lies far from
+ * the origin, so that nothing cancels), c' = c - m:
+ *     (E1)  |x - c|^2 = |x - m|^2 + v,     v = b - 2 x . c',     b = |c'|^2 + 2 m . c'
+ * so that comparing centres needs v alone. v is computed the same way everywhere, and a sample's label
+ * is the lowest index of the smallest computed v: this defines the partition, to the last bit.
+ *
+ * Rounding. In (E1) a product of d terms errs by at most d u |x| |c'|, u = 2^-53, and the other terms
+ * likewise. With |x| <= |x - m| + |m|, M = |m| and R = max |c'| all of it together stays below
+ *     (E2)  E = C (a |x - m|^2 + b0),   C = (d + 8) 2^-52
+ *           dense:  a = 2, b0 = 3 R^2 + 4 M R
+ *           sparse: a = 6, b0 = 6 R^2 + 12 M^2   (here |x - m|^2 itself comes from a product)
+ * twice what the sum of the bounds needs. */
+#ifndef KDRI_KMEANS_WORK_H
+#define KDRI_KMEANS_WORK_H
+
+#include "engine/kmeans/kmeans_kernels.h"
+#include "engine/kmeans/lloyd.h"
+#include "linalg/linalg.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* Features of a centre that one thread renews at a time. */
+enum { KDRI_KM_FEATURES = 256 };
+
+typedef struct kdri_km {
+	kdr_context *ctx;
+	const kdr_mat *x;
+	const double *weights; /* or NULL */
+	int64_t n, d, k;
+	int threads; /* 1 where the work is too small to share */
+	bool spherical, bounds;
+
+	/* Of the data, fixed. */
+	double *scale;       /* spherical: 1 / |x_i|, 0 for a zero row; else NULL */
+	double *twice;       /* spherical: 2 scale; else NULL (all 2) */
+	double *norm;        /* |x_i - m|^2; spherical: 1, or 0 for a zero row */
+	double *mean;        /* of the rows, weighted */
+	const double *shift; /* m of (E1): mean or NULL */
+	double shift_norm;   /* |m|^2 */
+	double total;        /* sum of w_i |x_i - mean|^2; spherical: sum of w_i (|x_i|^2 + 1) */
+	double error_unit;   /* C of (E2) */
+	int64_t distinct;    /* different rows, counted up to k */
+
+	/* Of the centres. */
+	double *centres, *sums, *best_centres; /* k x d */
+	double *mass;                          /* total weight of each cluster */
+	int64_t *filled;                       /* samples of positive weight in each cluster */
+	kdri_km_table table;                   /* c', transposed */
+	double *offset;                        /* b of (E1), infinite in the padding */
+	double *squares;                       /* |c|^2 */
+	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */
+	double *drift;                         /* how far each centre moved, rounded up */
+	kdri_traits *partial;                  /* blocks of features x k */
+	double radius;                         /* R of (E2) */
+	double error_row, error_base;          /* a C and b0 C of (E2) */
+
+	/* Of the samples. */
+	int32_t *label, *before, *best_label;
+	int64_t tiles, groups, group_tiles;
+	double *upper, *lower; /* bounds, n and n x groups */
+	double *top, *runner;  /* largest and second largest drift in each group */
+	int32_t *top_at;       /* the centre with the largest */
+	int64_t *moved;        /* per block of rows: labels that changed */
+
+	/* Room for one thread each (scratch) and for the update. */
+	double *scratch;
+	int64_t scratch_size;
+	uint8_t *need;
+	int64_t *list; /* n rows, by cluster */
+	double *coef;
+	int64_t *begin; /* k + 1 */
+	uint8_t *touched;
+	double *distance; /* n, for relocation, k-means++ and the objective */
+} kdri_km;
+
+/* Which thread of the team this is. */
+static inline int64_t kdri_km_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
+static inline int64_t kdri_km_blocks(const kdri_km *w)
+{
+	return (w->n + KDRI_BLOCK - 1) / KDRI_BLOCK;
+}
+
+static inline double kdri_km_weight(const kdri_km *w, int64_t i)
+{
+	return w->weights ? w->weights[i] : 1;
+}
+
+/* Can row i be, or define, a centre? */
+static inline bool kdri_km_counts(const kdri_km *w, int64_t i)
+{
+	return (!w->weights || w->weights[i] > 0) && (!w->scale || w->scale[i] > 0);
+}
+
+/* E of (E2). */
+static inline double kdri_km_error(const kdri_km *w, int64_t i)
+{
+	return w->error_row * w->norm[i] + w->error_base;
+}
+
+/* kmeans_data.c: room, norms, mean. kdri_km_close accepts what a failed kdri_km_open left. */
+kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t k, bool spherical,
+                        kdri_kmeans_algorithm algorithm, int64_t groups, kdri_km *w);
+void kdri_km_close(kdri_km *w);
+/* out[i] = |x_i - c_label(i)|^2 for all rows. */
+void kdri_km_distances(kdri_km *w, double *out);
+/* Sum of w_i v[i], in blocks. */
+double kdri_km_total(const kdri_km *w, const double *v);
+
+/* lloyd.c: assigns every row; `fresh` forgets all bounds. Returns how many labels differ from `before`. */
+int64_t kdri_km_assign(kdri_km *w, bool fresh);
+
+/* kmeans_update.c */
+/* Brings table, offsets and error bounds in line with w->centres. */
+void kdri_km_load_centres(kdri_km *w);
+/* Gives clusters without samples the samples farthest from their centres; returns how many moved. */
+int64_t kdri_km_fill_empty(kdri_km *w);
+/* Counts samples per cluster from the labels that changed (all: from scratch). */
+void kdri_km_count(kdri_km *w, bool all);
+/* Sums, masses and `touched` from the labels, as below; centres stay. */
+void kdri_km_sum(kdri_km *w, bool all);
+/* Centres from elsewhere (not spherical): fill() writes features f0..f1-1 of centre j, at most
+ * KDRI_KM_FEATURES of them, to `out`; `now` are those it has now. Sets drift, so that bounds hold on. */
+typedef void kdri_km_fill(void *user, int64_t j, int64_t f0, int64_t f1, const double *now, double *out);
+void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user);
+/* New centres from the labels: from scratch, or from those that differ from `before`, which then
+ * equals them. Sets drift. */
+void kdri_km_update(kdri_km *w, bool all);
+/* The objective of labels and centres, in O(k). */
+double kdri_km_objective(const kdri_km *w);
+
+/* kmeans_distinct.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
+kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
+                            int64_t *out);
+
+/* kmeanspp.c: writes k start centres to w->centres. */
+kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);
+kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng);
+
+#endif
