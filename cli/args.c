@@ -60,8 +60,7 @@ const cli_option cli_prep_options[] = {
 	{ .name = "features",
 	  .value = "HOW",
 	  .choices = aligns,
-	  .help = "how tasks with named columns are aligned (default union where all have names, else "
-	          "position)" },
+	  .help = "how tasks with named columns are aligned (default union where all have names, else position)" },
 	{ .name = "weight",
 	  .value = "KIND",
 	  .choices = weights,

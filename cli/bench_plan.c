@@ -343,10 +343,10 @@ static bool read_references(place *p, const bench_table *t, int scored, bench_ro
 			while (at < t->nscores && strcmp(bench_score_names[t->scores[at]], score) != 0)
 				at++;
 			if (at == t->nscores || (int)json_array_size(list) != scored)
-				return wrong(p,
-				             "references: '%s' must be a score of the table, with a list of "
-				             "%d figures",
-				             score, scored);
+				return wrong(
+				        p,
+				        "references: '%s' must be a score of the table, with a list of %d figures",
+				        score, scored);
 			for (int i = 0; i < scored; i++)
 				if (json_is_number(json_array_get(list, (size_t)i)))
 					r->values[at * scored + i] =
@@ -393,8 +393,9 @@ static bool read_scores(place *p, bench_table *t, json_t *list)
 		while (name && bench_score_names[which] && strcmp(bench_score_names[which], name) != 0)
 			which++;
 		if (!name || !bench_score_names[which] || t->nscores == BENCH_MOST_SCORES)
-			return wrong(p, "'scores' must be a list of acc, nmi, nmi_arithmetic, nmi_max, ari, "
-			                "purity, homogeneity, completeness, v_measure");
+			return wrong(
+			        p,
+			        "'scores' must be a list of acc, nmi, nmi_arithmetic, nmi_max, ari, purity, homogeneity, completeness, v_measure");
 		t->scores[t->nscores++] = which;
 	}
 	return t->nscores > 0 || wrong(p, "'scores' is empty");

@@ -150,13 +150,11 @@ static void print_head(FILE *out, const bench_outcome *o)
 	fputs(".\n", out);
 	if (t->pick == BENCH_PICK_TRUTH)
 		fprintf(out,
-		        "Of each grid, the setting with the best %s: CHOSEN ON THE TRUTH, as the papers "
-		        "do.\n",
+		        "Of each grid, the setting with the best %s: CHOSEN ON THE TRUTH, as the papers do.\n",
 		        bench_score_names[t->scores[0]]);
 	if (t->paired)
 		fprintf(out,
-		        "p: two-sided paired t-test of %s against '%s', not corrected for the number of "
-		        "rows.\n",
+		        "p: two-sided paired t-test of %s against '%s', not corrected for the number of rows.\n",
 		        bench_score_names[t->scores[0]], t->paired);
 	fputc('\n', out);
 }

@@ -33,8 +33,8 @@ typedef struct cli_option {
 	bool repeats;               /* may be given several times */
 	const char *help;           /* one line */
 } cli_option;
-#define CLI_OPTIONS_END      \
-	{                    \
+#define CLI_OPTIONS_END \
+	{ \
 		.name = NULL \
 	}
 
@@ -240,13 +240,13 @@ void cli_relatedness(FILE *out, const cli_run *run);
 /* --- features.c: features learnt before the method sees the data ---------------------------------- */
 
 /* For the tables of commands. */
-#define CLI_FEATURES_OPTIONS                                                                              \
-	{ .name = "features-from",                                                                        \
-	  .value = "METHOD",                                                                              \
+#define CLI_FEATURES_OPTIONS \
+	{ .name = "features-from", \
+	  .value = "METHOD", \
 	  .help = "learn features on all data sets together first, and give these to the method: msda" }, \
-	{                                                                                                 \
-		.name = "features-set", .value = "NAME=VALUE", .repeats = true,                           \
-		.help = "set an option of --features-from; 'kindred methods msda' lists them"             \
+	{ \
+		.name = "features-set", .value = "NAME=VALUE", .repeats = true, \
+		.help = "set an option of --features-from; 'kindred methods msda' lists them" \
 	}
 /* Settles the command line's part, before any file is read. Exit status. */
 int cli_features_check(kdr_context *ctx, const cli_args *args, cli_run *run);

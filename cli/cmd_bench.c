@@ -224,8 +224,8 @@ static int run(cli_args *args)
 	}
 	if (methods + file > 1 || (file && cli_positional_count(args) > 0) ||
 	    (!methods && !file && cli_positional_count(args) == 0)) {
-		cli_error("bench needs one of: names of presets ('kindred bench --list'), --plan FILE, or "
-		          "--methods with tasks");
+		cli_error(
+		        "bench needs one of: names of presets ('kindred bench --list'), --plan FILE, or --methods with tasks");
 		return EXIT_USAGE;
 	}
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -257,18 +257,15 @@ const cli_command cli_bench = {
 	.summary = "compare methods over data, settings and repeats: mean ± std tables",
 	.description =
 	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
-	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' "
-	        "figures "
-	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known "
-	        "classes of "
+	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures "
+	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of "
 	        "each TASK are read from <stem>.labels beside it.\n\n"
-	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the "
-	        "truth, "
+	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, "
 	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
-	.example = "kindred bench --list\n"
-	           "# three methods on two tasks, and several values of one option\n"
-	           "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 "
-	           "a.mtx b.mtx",
+	.example =
+	        "kindred bench --list\n"
+	        "# three methods on two tasks, and several values of one option\n"
+	        "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 a.mtx b.mtx",
 	.groups = groups,
 	.completes_files = true,
 	.run = run,

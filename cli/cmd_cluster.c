@@ -15,8 +15,7 @@ static const cli_option own_options[] = {
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "number of clusters: one for all tasks, or one for each; auto where the method can find "
-	          "it" },
+	  .help = "number of clusters: one for all tasks, or one for each; auto where the method can find it" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -65,9 +64,9 @@ static bool parse_k(const char *text, const char *method, int64_t ntasks, int64_
 		errno = 0;
 		if (strcmp(item, "auto") == 0) {
 			if (!automatic)
-				cli_error("-k auto: method '%s' cannot find k; 'kindred methods' lists those "
-				          "that can",
-				          method);
+				cli_error(
+				        "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
+				        method);
 			ok = automatic;
 			k[t] = 0;
 			continue;
@@ -214,16 +213,12 @@ const cli_command cli_cluster = {
 	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
 	.description =
-	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks "
-	        "are "
-	        "taken to be related; their columns are matched by name where they have names, else by "
-	        "position.\n\n"
-	        "Unless -m names another, the method is auto: several methods cluster each task, alone and "
-	        "with "
+	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are "
+	        "taken to be related; their columns are matched by name where they have names, else by position.\n\n"
+	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with "
 	        "the others, and vote. It chooses the preprocessing by what the data look like, unless "
 	        "--weight, --norm or --scale is given, and says what it took them for.\n\n"
-	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with "
-	        "one "
+	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one "
 	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
 	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"

@@ -143,11 +143,10 @@ const cli_command cli_convert = {
 	.name = "convert",
 	.usage = "[OPTION...] IN OUT",
 	.summary = "change the format of a data file",
-	.description = "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with "
-	               ".gz where usual) or by "
-	               "--from and --to. Values are kept exactly. Names of features and classes that the new "
-	               "format cannot hold "
-	               "are written beside it, to features.txt and <stem>.labels.",
+	.description =
+	        "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with .gz where usual) or by "
+	        "--from and --to. Values are kept exactly. Names of features and classes that the new format cannot hold "
+	        "are written beside it, to features.txt and <stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"
 	           "kindred convert --label-column species iris.csv iris.mtx",
 	.groups = groups,

@@ -54,10 +54,8 @@ static int run(cli_args *args)
 {
 	const char *folder = cli_get(args, "output", "kindred-demo");
 	static const char *const steps[] = {
-		"generate --design topics --tasks 3 -k 4 -n 200,60,40 --words 1500 --length 35 --seed 7 -q "
-		"--force -o @/data",
-		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx "
-		"@/data/task2.mtx @/data/task3.mtx",
+		"generate --design topics --tasks 3 -k 4 -n 200,60,40 --words 1500 --length 35 --seed 7 -q --force -o @/data",
+		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx @/data/task2.mtx @/data/task3.mtx",
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};
 	if (cli_positional_count(args) > 0) {
@@ -68,8 +66,7 @@ static int run(cli_args *args)
 		cli_error("the name of the folder is too long");
 		return EXIT_USAGE;
 	}
-	printf("Three related sets of documents, made up of four shared topics and of words of their "
-	       "own.\n\n");
+	printf("Three related sets of documents, made up of four shared topics and of words of their own.\n\n");
 	int code = cli_make_folder(folder);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
 		code = step(folder, steps[i]);
@@ -83,9 +80,9 @@ const cli_command cli_demo = {
 	.name = "demo",
 	.usage = "[-o DIR]",
 	.summary = "do the main job on built-in data",
-	.description = "Makes three small related sets of documents, clusters them, scores the result and "
-	               "writes a report that a "
-	               "browser can open. Shows each command it runs.",
+	.description =
+	        "Makes three small related sets of documents, clusters them, scores the result and writes a report that a "
+	        "browser can open. Shows each command it runs.",
 	.example = "kindred demo -o demo",
 	.groups = groups,
 	.run = run,

@@ -272,19 +272,15 @@ const cli_command cli_generate = {
 	.usage = "[--design blobs|topics|berikov] -o DIR [OPTION...]",
 	.summary = "make seeded synthetic tasks",
 	.description =
-	        "blobs: Gaussian clusters; every task draws from the same centres, which it may "
-	        "shift, turn or lack. "
-	        "topics: counts of words from topics that all tasks share, mixed with words of each "
-	        "task's own. "
+	        "blobs: Gaussian clusters; every task draws from the same centres, which it may shift, turn or lack. "
+	        "topics: counts of words from topics that all tasks share, mixed with words of each task's own. "
 	        "berikov: a labelled source and a target without a feature in common, four classes each "
 	        "(Berikov 2019, section 3), as source and target.\n\n"
-	        "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The "
-	        "same seed gives the "
-	        "same data.",
-	.example = "# three related tasks; the second and third lack a cluster and are turned by 10 degrees "
-	           "a task\n"
-	           "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
-	           "kindred generate --design topics --words 5000 -n 1000 -o text",
+	        "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The same seed gives the same data.",
+	.example =
+	        "# three related tasks; the second and third lack a cluster and are turned by 10 degrees a task\n"
+	        "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
+	        "kindred generate --design topics --words 5000 -n 1000 -o text",
 	.groups = groups,
 	.run = run,
 };

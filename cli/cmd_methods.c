@@ -202,9 +202,9 @@ const cli_command cli_methods = {
 	.name = "methods",
 	.usage = "[--json] [ID]",
 	.summary = "list the methods, or one method's options and references",
-	.description = "Without ID, a line for each method. With ID, its options with defaults and bounds, "
-	               "the arrays it "
-	               "leaves, and the papers it comes from.",
+	.description =
+	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it "
+	        "leaves, and the papers it comes from.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
 	.run = run,

@@ -9,8 +9,7 @@ static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
 	{ .name = "rare",
 	  .value = "SHARE",
-	  .help = "complexity: a feature is rare if fewer than this share of the samples have it (default "
-	          "0.1)" },
+	  .help = "complexity: a feature is rare if fewer than this share of the samples have it (default 0.1)" },
 	{ .name = "folds",
 	  .value = "N",
 	  .help = "A-distance: the classifier's error is measured on N parts held out in turn (default 5)" },
@@ -247,19 +246,14 @@ const cli_command cli_relate = {
 	.usage = "[--json] [OPTION...] TASK...",
 	.summary = "say how related data sets are",
 	.description =
-	        "For each task: its complexity, the share of its features that are rare (of all features, "
-	        "and of "
+	        "For each task: its complexity, the share of its features that are rare (of all features, and of "
 	        "those the task has). For each pair: the features both have, alone and as a share of those "
-	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it "
-	        "never errs on "
-	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel "
-	        "(the "
+	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on "
+	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the "
 	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
-	        "Last comes a sentence for each task on whether the others can help it, from how near its "
-	        "samples are "
+	        "Last comes a sentence for each task on whether the others can help it, from how near its samples are "
 	        "to theirs, as a share of how near they are to each other.\n\n"
-	        "The measures say how alike the samples look, not whether their classes match: a small "
-	        "distance is "
+	        "The measures say how alike the samples look, not whether their classes match: a small distance is "
 	        "no promise that transfer helps.",
 	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx electronics.mtx kitchen.mtx",
 	.groups = groups,

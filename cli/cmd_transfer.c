@@ -29,8 +29,7 @@ static const cli_option own_options[] = {
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
-	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the "
-	          "source's "
+	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's "
 	          "features, in the target's); of several the best is taken (ttl, nmtf)" },
 	{ .name = "bridge-all", .help = "try each bridge, and report each; the best by rank is written" },
 	{ .name = "selector",
@@ -112,8 +111,8 @@ static int check_counts(const cli_args *args, const transfer *t)
 {
 	bool training = cli_get(args, "train-selector", NULL);
 	if (training && (t->targets > 0 || t->bridges > 0 || t->sources < 3)) {
-		cli_error("--train-selector needs three or more --source with --labels, and no --target or "
-		          "--bridge");
+		cli_error(
+		        "--train-selector needs three or more --source with --labels, and no --target or --bridge");
 		return EXIT_USAGE;
 	}
 	if (!training && (t->sources == 0 || t->targets == 0)) {
@@ -127,8 +126,8 @@ static int check_counts(const cli_args *args, const transfer *t)
 	}
 	if ((cli_flag(args, "bridge-all") || cli_get(args, "selector", NULL)) &&
 	    !(t->one_bridge && t->candidates.count > 1)) {
-		cli_error("--bridge-all and --selector need a method that takes one bridge (ttl, nmtf) and "
-		          "several --bridge");
+		cli_error(
+		        "--bridge-all and --selector need a method that takes one bridge (ttl, nmtf) and several --bridge");
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
@@ -146,9 +145,9 @@ static int collect(const cli_args *args, transfer *t, cli_task_arg **out)
 	if ((code = check_counts(args, t)) != EXIT_DONE)
 		return code;
 	if (labels != t->sources && !(labels == 0 && cli_get(args, "label-column", NULL))) {
-		cli_error("transfer needs the classes of each source: %d --labels for %d --source (or "
-		          "--label-column)",
-		          labels, t->sources);
+		cli_error(
+		        "transfer needs the classes of each source: %d --labels for %d --source (or --label-column)",
+		        labels, t->sources);
 		return EXIT_USAGE;
 	}
 	if (cli_positional_count(args) > 0) {
@@ -413,9 +412,9 @@ static int score(kdr_context *ctx, const transfer *t, cli_run *run)
 			for (int64_t k = 0; k < t->nclasses && !known; k++)
 				known = strcmp(truth->names[c], t->classes[k]) == 0;
 			if (!known)
-				cli_warn("class '%s' of the truth of %s is in no source: its samples count "
-				         "as wrong",
-				         truth->names[c], kdr_data_name(t->tasks.data[i]));
+				cli_warn(
+				        "class '%s' of the truth of %s is in no source: its samples count as wrong",
+				        truth->names[c], kdr_data_name(t->tasks.data[i]));
 		}
 	}
 	return code;
@@ -535,21 +534,16 @@ const cli_command cli_transfer = {
 	.name = "transfer",
 	.usage = "[-m METHOD] --source FILE --labels FILE --target FILE [--bridge FILE]... [OPTION...]",
 	.summary = "label a data set from a labelled one",
-	.description = "Learns from the source, whose classes are in --labels (a line a sample) or in a "
-	               "column (--label-column), and "
-	               "labels the target. Columns are matched by name where all sets have names, else by "
-	               "position.\n\n"
-	               "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge "
-	               "the best is taken: the one "
-	               "whose larger A-distance to source and target is smallest, or the likeliest by a "
-	               "--selector; a table says why. "
-	               "Where source and target have different features, --bridge A,B gives two views of the "
-	               "same samples.\n\n"
-	               "Without -o the result (JSON) goes to standard output; with -o DIR it is written "
-	               "there, with target.labels: "
-	               "the class of each sample, a line a sample.",
-	.example = "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight "
-	           "tfidf --norm l2 -o out",
+	.description =
+	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and "
+	        "labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
+	        "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge the best is taken: the one "
+	        "whose larger A-distance to source and target is smallest, or the likeliest by a --selector; a table says why. "
+	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
+	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "
+	        "the class of each sample, a line a sample.",
+	.example =
+	        "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight tfidf --norm l2 -o out",
 	.groups = groups,
 	.run = run,
 };

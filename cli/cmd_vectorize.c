@@ -95,9 +95,9 @@ static bool read_df(const cli_args *args, const char *name, int64_t *count, doub
 		end++;
 	}
 	if (end == text || *end || !(value >= 0 && value <= 1)) {
-		cli_error("--%s: '%s' is not allowed: a whole number from 1, a share from 0.0 to 1.0, or a "
-		          "percentage",
-		          name, text);
+		cli_error(
+		        "--%s: '%s' is not allowed: a whole number from 1, a share from 0.0 to 1.0, or a percentage",
+		        name, text);
 		return false;
 	}
 	*share = value;
@@ -338,9 +338,10 @@ static int run(cli_args *args)
 	kdr_data **data = NULL;
 	char(*names)[256] = NULL;
 	if (count == 0 || !cli_get(args, "output", NULL)) {
-		cli_error(count == 0 ? "vectorize needs at least one TASK: a folder or file of documents, or "
-		                       "name=path"
-		                     : "vectorize needs -o DIR, the folder to write to");
+		cli_error(
+		        count == 0
+		                ? "vectorize needs at least one TASK: a folder or file of documents, or name=path"
+		                : "vectorize needs -o DIR, the folder to write to");
 		return EXIT_USAGE;
 	}
 	corpora = calloc((size_t)count, sizeof *corpora);
@@ -386,8 +387,7 @@ const cli_command cli_vectorize = {
 	.summary = "turn text into matrices over one shared vocabulary",
 	.description =
 	        "A TASK is a folder (every file below it is a document, the first sub-folder its class), a "
-	        "file with a document a line, a column of a CSV or TSV file, or a field of JSON lines; any "
-	        "file may be gzipped.\n\n"
+	        "file with a document a line, a column of a CSV or TSV file, or a field of JSON lines; any file may be gzipped.\n\n"
 	        "Writes NAME.mtx, NAME.ids and, where classes are known, NAME.labels for each task, and "
 	        "features.txt for all: columns in decreasing document frequency. Give that file to "
 	        "--vocabulary later and new documents get the same columns.\n\n"

@@ -20,15 +20,14 @@ int cli_features_check(kdr_context *ctx, const cli_args *args, cli_run *run)
 	if (code != EXIT_DONE)
 		return code;
 	if (cli_get(args, "save-model", NULL)) {
-		cli_error("--save-model: 'predict' cannot repeat what --features-from learns; leave out one "
-		          "of both");
+		cli_error(
+		        "--save-model: 'predict' cannot repeat what --features-from learns; leave out one of both");
 		return EXIT_USAGE;
 	}
 	if (kdr_algo_find(method)->flags & KDR_ALGO_OWN_FEATURES) {
-		cli_error("--features-from: method '%s' takes tasks with features of their own, which have "
-		          "none to "
-		          "learn together",
-		          method);
+		cli_error(
+		        "--features-from: method '%s' takes tasks with features of their own, which have none to learn together",
+		        method);
 		return EXIT_USAGE;
 	}
 	return cli_method_settings(ctx, args, "features-set", id, &run->feature_options);

@@ -157,22 +157,18 @@ static void man_options(FILE *out, const cli_command *c)
 	}
 }
 
-static const char man_exit_status[] = ".SH EXIT STATUS\n0 done; 2 misuse of the command line; 3 bad or "
-                                      "unreadable data; 4 numeric failure; 5 not\n"
-                                      "converged with \\-\\-strict; 130 interrupted (the best result so far "
-                                      "is written if \\-o was given);\n"
-                                      "1 anything else.\n";
+static const char man_exit_status[] =
+        ".SH EXIT STATUS\n0 done; 2 misuse of the command line; 3 bad or unreadable data; 4 numeric failure; 5 not\n"
+        "converged with \\-\\-strict; 130 interrupted (the best result so far is written if \\-o was given);\n"
+        "1 anything else.\n";
 
 void cli_man(FILE *out, const cli_command *c)
 {
 	if (!c) {
 		fprintf(out,
-		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- "
-		        "knowledge transfer between "
-		        "data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] "
-		        "[\\fIARGUMENT\\fR...]\n"
-		        ".SH DESCRIPTION\nClusters several related data sets together, and carries labels "
-		        "from a labelled "
+		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- knowledge transfer between "
+		        "data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
+		        ".SH DESCRIPTION\nClusters several related data sets together, and carries labels from a labelled "
 		        "data set to an unlabelled one.\n.SH COMMANDS\n",
 		        kdr_version());
 		for (const cli_command *const *each = cli_commands; *each; each++) {
@@ -238,9 +234,9 @@ void cli_completion_bash(FILE *out)
 			}
 		fprintf(out, "'\n\t\t;;\n");
 	}
-	fprintf(out, "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
-	             "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n\tesac\n}\ncomplete -o filenames -F "
-	             "_kindred kindred\n");
+	fprintf(out,
+	        "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+	        "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n\tesac\n}\ncomplete -o filenames -F _kindred kindred\n");
 }
 
 /* Inside a zsh _arguments spec: brackets, colons and quotes are special. */
@@ -284,9 +280,9 @@ static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
 
 void cli_completion_zsh(FILE *out)
 {
-	fprintf(out, "#compdef kindred\n# zsh completion for kindred; made by 'kindred help --completion "
-	             "zsh'\n_kindred() {\n"
-	             "\tlocal -a commands=(\n");
+	fprintf(out,
+	        "#compdef kindred\n# zsh completion for kindred; made by 'kindred help --completion zsh'\n_kindred() {\n"
+	        "\tlocal -a commands=(\n");
 	for (const cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "\t\t'%s:", (*c)->name);
 		zsh_text(out, (*c)->summary);

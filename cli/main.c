@@ -89,9 +89,9 @@ const cli_command cli_help = {
 	.name = "help",
 	.usage = "[COMMAND] [--man | --completion SHELL]",
 	.summary = "explain a command",
-	.description = "Without COMMAND, lists the commands. The manual pages and the completion scripts for "
-	               "bash and zsh come "
-	               "from the same tables.",
+	.description =
+	        "Without COMMAND, lists the commands. The manual pages and the completion scripts for bash and zsh come "
+	        "from the same tables.",
 	.example =
 	        "kindred help cluster\n# completion for this shell\nsource <(kindred help --completion bash)",
 	.groups = help_groups,

@@ -55,8 +55,7 @@ static const kdr_field_desc fields_table[] = {
 
 static const char *const references_table[] = {
 	"J. Shi, J. Malik: Normalized cuts and image segmentation. IEEE TPAMI 22:888-905, 2000. [SM00]",
-	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001. "
-	"[NJW01]",
+	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001. [NJW01]",
 	"S. X. Yu, J. Shi: Multiclass spectral clustering. ICCV 2003. [YS03]",
 	NULL,
 };
@@ -74,8 +73,7 @@ static kdr_status warn(kdr_context *ctx, kdr_result *result, const char *name, c
 	if (s->components > k)
 		KDR_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s%s: the graph has %lld separate parts, more than k = %lld: the smaller "
-		        "ones joined the largest cluster",
+		        "%s%s: the graph has %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
 		        what, name, (long long)s->components, (long long)k));
 	if (s->nonempty < k)
 		KDR_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",

@@ -70,8 +70,7 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"K. Pearson: On lines and planes of closest fit to systems of points in space. Phil. Mag. 2:559-572, "
-	"1901.",
+	"K. Pearson: On lines and planes of closest fit to systems of points in space. Phil. Mag. 2:559-572, 1901.",
 	"C. Ding, X. He: K-means clustering via principal component analysis. ICML 2004.",
 	NULL,
 };
@@ -290,8 +289,7 @@ static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options
 	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
 		KDR_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%lld components, the most for data of this size, hold %.1f%% of the "
-		        "variance, not %.1f%%",
+		        "%lld components, the most for data of this size, hold %.1f%% of the variance, not %.1f%%",
 		        (long long)r->rank, 100 * r->energy, 100 * energy));
 done:
 	return st;

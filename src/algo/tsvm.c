@@ -53,9 +53,7 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"T. Joachims: Transductive inference for text classification using support vector machines. ICML "
-	"1999. "
-	"[J99]",
+	"T. Joachims: Transductive inference for text classification using support vector machines. ICML 1999. [J99]",
 	"V. Sindhwani, S. S. Keerthi: Large scale semi-supervised linear SVMs. SIGIR 2006. [SK06]",
 	NULL,
 };

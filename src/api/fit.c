@@ -65,12 +65,11 @@ static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, cons
 		const double *v = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
 		for (int64_t p = begin; p < end; p++)
 			if (v[p] < 0)
-				return kdri_fail(ctx, KDR_ERR_DATA,
-				                 "task %s: row %lld, column %lld is %g: method '%s' needs "
-				                 "entries >= 0",
-				                 task_name(t), (long long)i + 1,
-				                 (long long)(dense ? p : x->as.csr.col[p]) + 1, v[p],
-				                 algo->id);
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0",
+				        task_name(t), (long long)i + 1,
+				        (long long)(dense ? p : x->as.csr.col[p]) + 1, v[p], algo->id);
 	}
 	return KDR_OK;
 }

@@ -17,26 +17,25 @@ kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, 
 int kdri_opt_choice(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 /* The end of every option table. */
-#define KDRI_OPTIONS_END     \
-	{                    \
+#define KDRI_OPTIONS_END \
+	{ \
 		.name = NULL \
 	}
 /* Options all iterative methods share, to be listed in their tables. */
-#define KDRI_OPTION_MAX_ITER(n)                                                                   \
-	{                                                                                         \
+#define KDRI_OPTION_MAX_ITER(n) \
+	{ \
 		.name = "max_iter", .type = KDR_OPTION_INT, .initial = (n), .min = 0, .max = 1e9, \
-		.help = "most iterations of one run"                                              \
+		.help = "most iterations of one run" \
 	}
-#define KDRI_OPTION_TOL(v)                                                                             \
-	{                                                                                              \
-		.name = "tol", .type = KDR_OPTION_REAL, .initial = (v), .min = 0, .max = 1,            \
-		.help = "stop when the objective falls by less than this share; 0: only when nothing " \
-		        "changes"                                                                      \
+#define KDRI_OPTION_TOL(v) \
+	{ \
+		.name = "tol", .type = KDR_OPTION_REAL, .initial = (v), .min = 0, .max = 1, \
+		.help = "stop when the objective falls by less than this share; 0: only when nothing changes" \
 	}
-#define KDRI_OPTION_N_INIT(n)                                                                   \
-	{                                                                                       \
+#define KDRI_OPTION_N_INIT(n) \
+	{ \
 		.name = "n_init", .type = KDR_OPTION_INT, .initial = (n), .min = 1, .max = 1e6, \
-		.help = "runs from different starts; the best is kept"                          \
+		.help = "runs from different starts; the best is kept" \
 	}
 
 /* --- results: result.c --------------------------------------------------------------------- */

@@ -194,10 +194,10 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 		char *end;
 		values[at++] = strtod(next, &end);
 		if (end == next || (*end != ',' && *end != '\0') || isnan(values[at - 1])) {
-			st = kdri_fail(ctx, KDR_ERR_OPTION,
-			               "option %s: '%s' is not a number, nor one for each task, separated by "
-			               "commas",
-			               options->algo->options[i].name, text);
+			st = kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "option %s: '%s' is not a number, nor one for each task, separated by commas",
+			        options->algo->options[i].name, text);
 			goto done;
 		}
 		next = end;

@@ -14,10 +14,10 @@
 
 #include "kindred/kindred.h"
 
-#define KDR_TRY(call)              \
-	do {                       \
-		st = (call);       \
-		if (st != KDR_OK)  \
+#define KDR_TRY(call) \
+	do { \
+		st = (call); \
+		if (st != KDR_OK) \
 			goto done; \
 	} while (0)
 

@@ -12,7 +12,6 @@ kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, i
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_MEMORY,
-	        "%s on %lld samples with %lld features needs about %.1f GB of memory; this machine has "
-	        "%.1f GB",
+	        "%s on %lld samples with %lld features needs about %.1f GB of memory; this machine has %.1f GB",
 	        what, (long long)rows, (long long)cols, bytes / giga, there / giga);
 }

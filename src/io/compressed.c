@@ -17,8 +17,7 @@ kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t ro
 	if (rows < 1 || cols < 1)
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: the sparse matrix is empty (%lld x %lld); at least one row and column are "
-		        "needed",
+		        "%s: the sparse matrix is empty (%lld x %lld); at least one row and column are needed",
 		        label, (long long)rows, (long long)cols);
 	if (cols > INT32_MAX || (by_column && rows > INT32_MAX))
 		return kdri_fail(ctx, KDR_ERR_SIZE,

@@ -54,14 +54,14 @@ static double half_to_double(uint16_t h)
 }
 
 /* One loop a type: `bits` unsigned of the element's width, in this machine's order. */
-#define CONVERT(bits_type, swap, expression)                                \
-	for (int64_t i = 0; i < count; i++) {                               \
-		bits_type bits;                                             \
+#define CONVERT(bits_type, swap, expression) \
+	for (int64_t i = 0; i < count; i++) { \
+		bits_type bits; \
 		memcpy(&bits, from + (size_t)i * sizeof bits, sizeof bits); \
-		if (swapped)                                                \
-			bits = swap(bits);                                  \
-		out[i] = (expression);                                      \
-	}                                                                   \
+		if (swapped) \
+			bits = swap(bits); \
+		out[i] = (expression); \
+	} \
 	break
 #define SAME(x) (x)
 

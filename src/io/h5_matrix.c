@@ -181,8 +181,7 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 		     !kdri_h5_integers(h5, name, "h5sparse_shape", 2, shape))) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_FORMAT,
-			        "%s:%s: is a group, but not a sparse matrix (encoding-type csr_matrix or "
-			        "csc_matrix, and shape)",
+			        "%s:%s: is a group, but not a sparse matrix (encoding-type csr_matrix or csc_matrix, and shape)",
 			        h5->path, name);
 			goto done;
 		}

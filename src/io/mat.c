@@ -23,10 +23,10 @@ kdr_status kdri_mat_choose(kdr_context *ctx, const char *path, const char *wante
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: has no variable '%s'; it has: %s", path, wanted,
 		                 s->others[0] ? s->others : "none");
 	if (s->count != 1)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "%s: has %lld matrices of numbers; one is needed, or say which as "
-		                 "file.mat:variable%s%s",
-		                 path, (long long)s->count, s->others[0] ? ": " : "", s->others);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: has %lld matrices of numbers; one is needed, or say which as file.mat:variable%s%s",
+		        path, (long long)s->count, s->others[0] ? ": " : "", s->others);
 	return KDR_OK;
 }
 

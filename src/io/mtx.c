@@ -45,10 +45,10 @@ kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mt
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' follows the value", path, line,
 		                 length, x->at);
 	case KDRI_MTX_UPPER:
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line %lld: the diagonal of a skew-symmetric matrix is zero and not "
-		                 "written",
-		                 path, line);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: the diagonal of a skew-symmetric matrix is zero and not written",
+		        path, line);
 	case KDRI_MTX_TOO_MANY:
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the %lld %s it declares", path,
 		                 (long long)h->declared, h->array ? "values" : "entries");
@@ -92,10 +92,10 @@ static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *l
 	p = next_word(p, field);
 	next_word(p, symmetry);
 	if (!is(banner, "%%matrixmarket"))
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line 1 is not a Matrix Market header: it has to begin with "
-		                 "'%%%%MatrixMarket matrix'",
-		                 path);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line 1 is not a Matrix Market header: it has to begin with '%%%%MatrixMarket matrix'",
+		        path);
 	if (!is(object, "matrix"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: holds a Matrix Market '%s': only 'matrix' is read", path, object);

@@ -133,8 +133,7 @@ static kdr_status decode_type(kdr_context *ctx, const char *label, const char *d
 	                                                      : "an unknown type";
 	return kdri_fail(
 	        ctx, type[0] == 'f' ? KDR_ERR_UNSUPPORTED : KDR_ERR_FORMAT,
-	        "%s: the array holds %s (dtype '%s'); integers, booleans and floats of up to 64 bits "
-	        "are read",
+	        "%s: the array holds %s (dtype '%s'); integers, booleans and floats of up to 64 bits are read",
 	        label, what, descr);
 }
 
@@ -152,8 +151,7 @@ static kdr_status parse(kdr_context *ctx, const char *label, cursor *c, kdri_npy
 			if (take(c, '['))
 				return kdri_fail(
 				        ctx, KDR_ERR_FORMAT,
-				        "%s: the array holds records (a structured dtype); plain numbers "
-				        "are read",
+				        "%s: the array holds records (a structured dtype); plain numbers are read",
 				        label);
 			if (!take_string(c, descr, sizeof descr))
 				goto damaged;
@@ -199,10 +197,10 @@ static kdr_status check_size(kdr_context *ctx, const kdri_source *s, int64_t hea
 		goto too_large;
 	bytes = h->count * h->width;
 	if (s->most >= 0 && bytes > s->most - header_bytes)
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: the array's header promises %lld bytes, but at most %lld can follow: "
-		                 "truncated, or not what it says",
-		                 s->label, (long long)bytes, (long long)KDRI_MAX(0, s->most - header_bytes));
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: the array's header promises %lld bytes, but at most %lld can follow: truncated, or not what it says",
+		        s->label, (long long)bytes, (long long)KDRI_MAX(0, s->most - header_bytes));
 	return st;
 too_large:
 	return kdri_fail(ctx, KDR_ERR_SIZE, "%s: the array's shape is larger than any memory", s->label);

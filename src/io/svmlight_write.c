@@ -47,10 +47,10 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 	kdri_output *out = NULL;
 	for (int64_t c = 0; d->labels && c < d->nclasses; c++)
 		if (d->classes[c][0] == '\0' || strpbrk(d->classes[c], " \t\r\n#:,"))
-			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-			                 "%s: class '%s' cannot be written: a label here is one word without "
-			                 "'#', ':' and ','",
-			                 path, d->classes[c]);
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: class '%s' cannot be written: a label here is one word without '#', ':' and ','",
+			        path, d->classes[c]);
 	KDR_TRY(kdri_output_open(ctx, path, force, &out));
 	bool widen = !last_column_used(d);
 	for (int64_t i = 0; i < d->rows; i++) {

@@ -343,9 +343,9 @@ kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_w
 	if (st == KDR_OK && !good && n <= DENSE_RESCUE)
 		return eigsh_dense(ctx, op, count, which, values, vectors);
 	if (st == KDR_OK && !good)
-		return kdri_fail(ctx, KDR_ERR_NUMERIC,
-		                 "eigenvalues: ARPACK did not find %lld pairs of a %lld x %lld operator to "
-		                 "within %g",
-		                 (long long)count, (long long)n, (long long)n, tol);
+		return kdri_fail(
+		        ctx, KDR_ERR_NUMERIC,
+		        "eigenvalues: ARPACK did not find %lld pairs of a %lld x %lld operator to within %g",
+		        (long long)count, (long long)n, (long long)n, tol);
 	return st;
 }

@@ -96,8 +96,7 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 		if (info[b] != 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_NUMERIC,
-			        "a %lld x %lld matrix cannot be inverted: its factor has a zero on the "
-			        "diagonal",
+			        "a %lld x %lld matrix cannot be inverted: its factor has a zero on the diagonal",
 			        (long long)n, (long long)n);
 			goto done;
 		}

@@ -109,7 +109,7 @@ kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char 
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks, count;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) \
-        reduction(min                                                \
+        reduction(min \
                   : bad) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t b = 0; b < blocks; b++) {
 		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK), n;

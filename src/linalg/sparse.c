@@ -45,7 +45,7 @@ static inline int64_t first_from(const int32_t *col, int64_t p, int64_t end, int
 /* Asks for the W numbers at `row` before they are needed: rows of B or Y are visited in no order that
  * the processor could foresee. AHEAD entries are about the time the second cache takes to answer. One to
  * three columns mostly fit into that cache, and the extra instructions would only cost. */
-#define PREFETCH(row, W, write)                              \
+#define PREFETCH(row, W, write) \
 	for (int line = 0; line < (W) && (W) > 3; line += 8) \
 	__builtin_prefetch((row) + line, (write))
 
@@ -62,58 +62,58 @@ typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alia
  * of sums in registers across the loop over the entries by themselves. */
 #define FULL(W) ((W) / LANES)
 #define REST(W) ((W) % LANES)
-#define KERNELS(W)                                                                                      \
-	KDRI_KERNEL                                                                                     \
+#define KERNELS(W) \
+	KDRI_KERNEL \
 	static void mul_##W(const kdr_csr *x, int64_t begin, int64_t end, const double *b, int64_t ldb, \
-	                    double *y, int64_t ldy)                                                     \
-	{                                                                                               \
-		const int64_t *rowptr = x->rowptr;                                                      \
-		const int32_t *col = x->col;                                                            \
-		const double *val = x->val;                                                             \
-		const int64_t last = rowptr[end] - 1;                                                   \
-		for (int64_t i = begin; i < end; i++) {                                                 \
-			lanes sum[FULL(W) + 1] = { { 0 } };                                             \
-			double rest[REST(W) + 1] = { 0 };                                               \
-			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++) {                           \
-				const double v = val[p], *from = b + col[p] * ldb;                      \
-				PREFETCH(b + col[KDRI_MIN(p + AHEAD, last)] * ldb, W, 0);               \
-				for (int j = 0; j < FULL(W); j++)                                       \
-					sum[j] += v * *(const lanes *)(from + LANES * j);               \
-				for (int j = 0; j < REST(W); j++)                                       \
-					rest[j] += v * from[LANES * FULL(W) + j];                       \
-			}                                                                               \
-			double *to = y + i * ldy;                                                       \
-			for (int j = 0; j < FULL(W); j++)                                               \
-				*(lanes *)(to + LANES * j) = sum[j];                                    \
-			for (int j = 0; j < REST(W); j++)                                               \
-				to[LANES * FULL(W) + j] = rest[j];                                      \
-		}                                                                                       \
-	}                                                                                               \
-	KDRI_KERNEL                                                                                     \
+	                    double *y, int64_t ldy) \
+	{ \
+		const int64_t *rowptr = x->rowptr; \
+		const int32_t *col = x->col; \
+		const double *val = x->val; \
+		const int64_t last = rowptr[end] - 1; \
+		for (int64_t i = begin; i < end; i++) { \
+			lanes sum[FULL(W) + 1] = { { 0 } }; \
+			double rest[REST(W) + 1] = { 0 }; \
+			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++) { \
+				const double v = val[p], *from = b + col[p] * ldb; \
+				PREFETCH(b + col[KDRI_MIN(p + AHEAD, last)] * ldb, W, 0); \
+				for (int j = 0; j < FULL(W); j++) \
+					sum[j] += v * *(const lanes *)(from + LANES * j); \
+				for (int j = 0; j < REST(W); j++) \
+					rest[j] += v * from[LANES * FULL(W) + j]; \
+			} \
+			double *to = y + i * ldy; \
+			for (int j = 0; j < FULL(W); j++) \
+				*(lanes *)(to + LANES * j) = sum[j]; \
+			for (int j = 0; j < REST(W); j++) \
+				to[LANES * FULL(W) + j] = rest[j]; \
+		} \
+	} \
+	KDRI_KERNEL \
 	static void tmul_##W(const kdr_csr *x, int32_t low, int32_t high, const double *b, int64_t ldb, \
-	                     double *y, int64_t ldy)                                                    \
-	{                                                                                               \
-		const int64_t *rowptr = x->rowptr;                                                      \
-		const int32_t *col = x->col;                                                            \
-		const double *val = x->val;                                                             \
-		for (int64_t i = 0; i < x->rows; i++) {                                                 \
-			lanes row[FULL(W) + 1];                                                         \
-			double rest[REST(W) + 1];                                                       \
-			int64_t end = rowptr[i + 1], p = first_from(col, rowptr[i], end, low);          \
-			for (int j = 0; j < FULL(W); j++)                                               \
-				row[j] = *(const lanes *)(b + i * ldb + LANES * j);                     \
-			for (int j = 0; j < REST(W); j++)                                               \
-				rest[j] = b[i * ldb + LANES * FULL(W) + j];                             \
-			for (; p < end && col[p] < high; p++) {                                         \
-				const double v = val[p];                                                \
-				double *to = y + col[p] * ldy;                                          \
-				PREFETCH(y + col[KDRI_MIN(p + AHEAD, end - 1)] * ldy, W, 1);            \
-				for (int j = 0; j < FULL(W); j++)                                       \
-					*(lanes *)(to + LANES * j) += v * row[j];                       \
-				for (int j = 0; j < REST(W); j++)                                       \
-					to[LANES * FULL(W) + j] += v * rest[j];                         \
-			}                                                                               \
-		}                                                                                       \
+	                     double *y, int64_t ldy) \
+	{ \
+		const int64_t *rowptr = x->rowptr; \
+		const int32_t *col = x->col; \
+		const double *val = x->val; \
+		for (int64_t i = 0; i < x->rows; i++) { \
+			lanes row[FULL(W) + 1]; \
+			double rest[REST(W) + 1]; \
+			int64_t end = rowptr[i + 1], p = first_from(col, rowptr[i], end, low); \
+			for (int j = 0; j < FULL(W); j++) \
+				row[j] = *(const lanes *)(b + i * ldb + LANES * j); \
+			for (int j = 0; j < REST(W); j++) \
+				rest[j] = b[i * ldb + LANES * FULL(W) + j]; \
+			for (; p < end && col[p] < high; p++) { \
+				const double v = val[p]; \
+				double *to = y + col[p] * ldy; \
+				PREFETCH(y + col[KDRI_MIN(p + AHEAD, end - 1)] * ldy, W, 1); \
+				for (int j = 0; j < FULL(W); j++) \
+					*(lanes *)(to + LANES * j) += v * row[j]; \
+				for (int j = 0; j < REST(W); j++) \
+					to[LANES * FULL(W) + j] += v * rest[j]; \
+			} \
+		} \
 	}
 
 /* clang-format off */

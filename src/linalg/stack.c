@@ -100,8 +100,7 @@ kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t
 		if (kdr_mat_cols(parts[t]) != cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "matrix %lld has %lld columns but the first has %lld: they cannot be "
-			        "stacked",
+			        "matrix %lld has %lld columns but the first has %lld: they cannot be stacked",
 			        (long long)t + 1, (long long)kdr_mat_cols(parts[t]), (long long)cols);
 		rows += kdr_mat_rows(parts[t]);
 		sparse = sparse || parts[t]->kind == KDR_MAT_CSR;

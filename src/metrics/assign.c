@@ -215,8 +215,7 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 		if (!(fabs(cost[k]) <= 1e300))
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "the cost of row %lld, column %lld is %g: finite numbers up to 1e300 are "
-			        "allowed",
+			        "the cost of row %lld, column %lld is %g: finite numbers up to 1e300 are allowed",
 			        (long long)(k / cols) + 1, (long long)(k % cols) + 1, cost[k]);
 	return KDR_OK;
 }

@@ -310,8 +310,7 @@ kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_m
 	if (kdr_mat_rows(x) < 1 || kdr_mat_rows(y) < 1 || kdr_mat_cols(x) != kdr_mat_cols(y))
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "mmd of %lld x %lld and %lld x %lld: rows on both sides and equal columns are "
-		        "needed",
+		        "mmd of %lld x %lld and %lld x %lld: rows on both sides and equal columns are needed",
 		        (long long)kdr_mat_rows(x), (long long)kdr_mat_cols(x), (long long)kdr_mat_rows(y),
 		        (long long)kdr_mat_cols(y));
 	KDR_TRY(kdri_mmd_linear(ctx, x, y, &v.linear));

@@ -247,10 +247,10 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "contingency table: an argument is NULL");
 	KDR_TRY(kdri_table_new(ctx, labels, truth, n, &t));
 	if (t.rows > most_dense_cells / t.cols) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE,
-		               "a contingency table of %lld clusters x %lld classes: at most %lld cells are "
-		               "made",
-		               (long long)t.rows, (long long)t.cols, (long long)most_dense_cells);
+		st = kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "a contingency table of %lld clusters x %lld classes: at most %lld cells are made",
+		        (long long)t.rows, (long long)t.cols, (long long)most_dense_cells);
 		goto done;
 	}
 	KDR_TRY(KDRI_NEW0(ctx, &dense, t.rows * t.cols));

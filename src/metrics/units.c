@@ -121,10 +121,10 @@ kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows,
 	KDR_TRY(add_up(ctx, supply, rows, "supply", &supplied));
 	KDR_TRY(add_up(ctx, demand, cols, "demand", &demanded));
 	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded))) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "the supplies add up to %.17g and the demands to %.17g: they must be equal "
-		               "(to 1e-9)",
-		               supplied, demanded);
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the supplies add up to %.17g and the demands to %.17g: they must be equal (to 1e-9)",
+		        supplied, demanded);
 		goto done;
 	}
 	if (supplied == 0 || demanded == 0) {

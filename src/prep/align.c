@@ -89,10 +89,10 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_data *d = tasks[t];
 		if (d->cols != prep->cols)
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "task %s has %lld features and task %s has %lld: aligned by "
-			                 "position, all tasks need equally many",
-			                 tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "task %s has %lld features and task %s has %lld: aligned by position, all tasks need equally many",
+			        tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
 		KDR_TRY(identity(ctx, d->cols, &columns[t]));
 		if (!d->features)
 			continue;
@@ -103,11 +103,11 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 		}
 		for (int64_t j = 0; j < d->cols; j++)
 			if (strcmp(named->features[j], d->features[j]) != 0) {
-				KDR_TRY(kdri_prep_warn(ctx, prep,
-				                       "features are aligned by position, but column %lld is "
-				                       "'%.40s' in task %s and '%.40s' in task %s",
-				                       (long long)j + 1, named->features[j], named->name,
-				                       d->features[j], d->name));
+				KDR_TRY(kdri_prep_warn(
+				        ctx, prep,
+				        "features are aligned by position, but column %lld is '%.40s' in task %s and '%.40s' in task %s",
+				        (long long)j + 1, named->features[j], named->name, d->features[j],
+				        d->name));
 				break;
 			}
 	}
@@ -341,11 +341,11 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 			list_add(&missing, prep->names[u]);
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "data set %.40s has none of the feature names the preprocessing was fitted "
-		                 "on (it has: %s; needed: %s)",
-		                 d->name, list_text(&unknown, own, sizeof own),
-		                 list_text(&missing, text, sizeof text));
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "data set %.40s has none of the feature names the preprocessing was fitted on (it has: %s; needed: %s)",
+		        d->name, list_text(&unknown, own, sizeof own),
+		        list_text(&missing, text, sizeof text));
 	}
 	if (unknown.count > 0)
 		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
@@ -367,8 +367,7 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 		if (d->cols != prep->cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "data set %s has %lld features and the preprocessing was fitted on %lld: "
-			        "aligned by position, they must be equally many",
+			        "data set %s has %lld features and the preprocessing was fitted on %lld: aligned by position, they must be equally many",
 			        d->name, (long long)d->cols, (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}

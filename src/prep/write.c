@@ -39,10 +39,10 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_dat
 		KDR_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
 		if (d->kind == KDR_MAT_CSR) {
 			if (prep->cols > INT32_MAX)
-				KDR_TRY(kdri_fail(ctx, KDR_ERR_SIZE,
-				                  "%lld aligned features are too many: sparse data hold at "
-				                  "most %d",
-				                  (long long)prep->cols, INT32_MAX));
+				KDR_TRY(kdri_fail(
+				        ctx, KDR_ERR_SIZE,
+				        "%lld aligned features are too many: sparse data hold at most %d",
+				        (long long)prep->cols, INT32_MAX));
 			if (!columns->identity || prep->kept)
 				KDR_TRY(KDRI_NEW(ctx, &c.length, d->rows));
 		} else if (prep->nkept > d->cols) {

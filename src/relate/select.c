@@ -96,11 +96,10 @@ kdr_status kdr_selector_fit(kdr_context *ctx, const double *features, const int 
 	for (int64_t j = 0; j < n; j++)
 		s.helpful += helps[j] != 0;
 	if (s.helpful == 0 || s.helpful == n)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "selector: %s of the %lld triples: there is nothing to learn from; give "
-		                 "more data sets",
-		                 s.helpful ? "the bridge helps in each" : "the bridge helps in none",
-		                 (long long)n);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "selector: %s of the %lld triples: there is nothing to learn from; give more data sets",
+		        s.helpful ? "the bridge helps in each" : "the bridge helps in none", (long long)n);
 	KDR_TRY(KDRI_NEW(ctx, &z, n * Q));
 	for (int k = 0; k < P; k++) {
 		for (int64_t j = 0; j < n; j++)

@@ -225,12 +225,12 @@ void kdri_chart_objective(kdri_html *h, const double *value, int64_t count, doub
 		bool first = i == 0 && isfinite(start);
 		if (n > 60 && i > 0 && i < n - 1)
 			continue;
-		kdri_html_put(h,
-		              "<circle class=\"%s\" cx=\"%f\" cy=\"%f\" r=\"%f\"><title>%s %lld: "
-		              "%g</title></circle>",
-		              first ? "start" : "dot", place(&x, curve[i].x), place(&y, curve[i].y),
-		              n > 30 ? 2.5 : 3.5, first ? "start, before iteration" : "iteration",
-		              (long long)curve[i].x + first, curve[i].y);
+		kdri_html_put(
+		        h,
+		        "<circle class=\"%s\" cx=\"%f\" cy=\"%f\" r=\"%f\"><title>%s %lld: %g</title></circle>",
+		        first ? "start" : "dot", place(&x, curve[i].x), place(&y, curve[i].y),
+		        n > 30 ? 2.5 : 3.5, first ? "start, before iteration" : "iteration",
+		        (long long)curve[i].x + first, curve[i].y);
 	}
 	kdri_html_raw(h, "</svg>");
 }

@@ -88,11 +88,11 @@ static void key(kdri_html *h, const kdri_report_matrix *m, double most)
 
 static void match_table(kdri_html *h, const kdri_report_matrix *m, double most)
 {
-	kdri_html_put(h,
-	              "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" aria-label=\"Rows: "
-	              "clusters of %.80s; columns: "
-	              "clusters of %.80s\"><thead><tr><td class=\"na\"></td>",
-	              m->from, m->to);
+	kdri_html_put(
+	        h,
+	        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\" aria-label=\"Rows: clusters of %.80s; columns: "
+	        "clusters of %.80s\"><thead><tr><td class=\"na\"></td>",
+	        m->from, m->to);
 	for (int64_t j = 0; j < m->cols; j++)
 		kdri_html_put(h, "<th scope=\"col\">%d</th>", (int)j);
 	kdri_html_raw(h, "</tr></thead><tbody>");
@@ -160,8 +160,7 @@ void kdri_page_correspondence(kdri_html *h, const kdri_report *r)
 	kdri_html_put(
 	        h,
 	        "<section id=\"correspondence\"><h2>Matched clusters</h2><p>How strongly each cluster of one "
-	        "task corresponds to each cluster of another, as the method found it. Rows are the clusters "
-	        "of "
+	        "task corresponds to each cluster of another, as the method found it. Rows are the clusters of "
 	        "the first task, columns those of the second; the best match of each row is framed.</p>"
 	        "<div class=\"cards%s\">",
 	        r->nmatches == 1 ? " one" : "");
@@ -200,11 +199,11 @@ static void relatedness_table(kdri_html *h, const kdri_report *r, double most)
 {
 	const kdri_report_matrix *m = &r->relatedness;
 	bool numbered = m->cols > NAMES_MOST;
-	kdri_html_put(h,
-	              "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat %s\" "
-	              "aria-label=\"Relatedness of the "
-	              "tasks\"><thead><tr><td class=\"na\"></td>",
-	              numbered ? "numbered" : "named");
+	kdri_html_put(
+	        h,
+	        "<div class=\"scroll\" tabindex=\"0\"><table class=\"heat %s\" aria-label=\"Relatedness of the "
+	        "tasks\"><thead><tr><td class=\"na\"></td>",
+	        numbered ? "numbered" : "named");
 	for (int64_t j = 0; j < m->cols; j++)
 		if (numbered)
 			kdri_html_put(h, "<th scope=\"col\"><abbr title=\"%.80s\">%d</abbr></th>",

@@ -91,18 +91,18 @@ static void summary_scores(kdri_html *h, const kdri_report *r)
 			worst = t;
 	}
 	if (scored == 1)
-		kdri_html_put(h,
-		              " Compared with the known classes, %.1f %% of the samples of <bdi>%.80s</bdi> "
-		              "are right.",
-		              100 * sum, r->tasks[best].name);
+		kdri_html_put(
+		        h,
+		        " Compared with the known classes, %.1f %% of the samples of <bdi>%.80s</bdi> are right.",
+		        100 * sum, r->tasks[best].name);
 	else if (scored > 1)
-		kdri_html_put(h,
-		              " Compared with the known classes, %.1f %% of a task’s samples are right on "
-		              "average, from "
-		              "%.1f %% (<bdi>%.80s</bdi>) to %.1f %% (<bdi>%.80s</bdi>).",
-		              100 * sum / (double)scored, 100 * kdri_report_metric(&r->tasks[worst], "acc"),
-		              r->tasks[worst].name, 100 * kdri_report_metric(&r->tasks[best], "acc"),
-		              r->tasks[best].name);
+		kdri_html_put(
+		        h,
+		        " Compared with the known classes, %.1f %% of a task’s samples are right on average, from "
+		        "%.1f %% (<bdi>%.80s</bdi>) to %.1f %% (<bdi>%.80s</bdi>).",
+		        100 * sum / (double)scored, 100 * kdri_report_metric(&r->tasks[worst], "acc"),
+		        r->tasks[worst].name, 100 * kdri_report_metric(&r->tasks[best], "acc"),
+		        r->tasks[best].name);
 }
 
 /* What was done to what: the first sentence. */
@@ -232,10 +232,10 @@ static void objective_table(kdri_html *h, const kdri_report *r, double first, do
 		              "<tr><th scope=\"row\">Change in all</th><td class=\"num\">%s%.3g %%</td></tr>",
 		              change > 0 ? "+" : "", 100 * change);
 	if (isfinite(step))
-		kdri_html_put(h,
-		              "<tr><th scope=\"row\">In the last iteration</th><td "
-		              "class=\"num\">%s%.3g %%</td></tr>",
-		              step > 0 ? "+" : "", 100 * step);
+		kdri_html_put(
+		        h,
+		        "<tr><th scope=\"row\">In the last iteration</th><td class=\"num\">%s%.3g %%</td></tr>",
+		        step > 0 ? "+" : "", 100 * step);
 	kdri_html_raw(h, "</tbody></table>");
 }
 
@@ -257,8 +257,7 @@ static void objective(kdri_html *h, const kdri_report *r)
 	}
 	kdri_html_raw(
 	        h,
-	        "<section id=\"objective\"><h2>Objective</h2><p>The value the method minimises, after each "
-	        "iteration. ");
+	        "<section id=\"objective\"><h2>Objective</h2><p>The value the method minimises, after each iteration. ");
 	if (rises == 0)
 		kdri_html_raw(h, "It never rose.");
 	else
@@ -358,9 +357,10 @@ static void options(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(h, "<section id=\"options\"><h2>Options in force</h2>");
 	if (r->algo)
 		kdri_html_raw(h, "<p class=\"soft small\">Values in bold differ from the default.</p>");
-	kdri_html_raw(h, "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th "
-	                 "scope=\"col\">Option</th>"
-	                 "<th scope=\"col\">Value</th>");
+	kdri_html_raw(
+	        h,
+	        "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th scope=\"col\">Option</th>"
+	        "<th scope=\"col\">Value</th>");
 	if (r->algo)
 		kdri_html_raw(h, "<th scope=\"col\">Default</th><th scope=\"col\">Meaning</th>");
 	kdri_html_raw(h, "</tr></thead><tbody>");
@@ -380,11 +380,11 @@ static void fields(kdri_html *h, const kdri_report *r)
 	int rows = 0;
 	if (json_object_size(r->fields) == 0)
 		return;
-	kdri_html_raw(h, "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\" "
-	                 "tabindex=\"0\">"
-	                 "<table class=\"full\"><thead><tr><th scope=\"col\">Field</th><th "
-	                 "scope=\"col\">Value</th></tr>"
-	                 "</thead><tbody>");
+	kdri_html_raw(
+	        h,
+	        "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\" tabindex=\"0\">"
+	        "<table class=\"full\"><thead><tr><th scope=\"col\">Field</th><th scope=\"col\">Value</th></tr>"
+	        "</thead><tbody>");
 	json_object_foreach(r->fields, name, value)
 	{
 		if (++rows > ROWS_MOST)

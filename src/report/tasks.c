@@ -80,8 +80,7 @@ static void sizes_table(kdri_html *h, const kdri_report_task *t, const kdri_grou
 	int64_t count = many ? BARS_LARGEST : t->ngroups, rest = t->grouped;
 	kdri_html_put(
 	        h,
-	        "<table class=\"sizes full\"><thead><tr><th scope=\"col\">%s</th><th "
-	        "scope=\"col\">Samples</th>"
+	        "<table class=\"sizes full\"><thead><tr><th scope=\"col\">%s</th><th scope=\"col\">Samples</th>"
 	        "<th scope=\"col\" class=\"num\">Count</th><th scope=\"col\" class=\"num\">Share</th></tr>"
 	        "</thead><tbody>",
 	        t->groups[0].name ? "Class" : "Cluster");
@@ -171,12 +170,12 @@ static void card(kdri_html *h, const kdri_report_task *t, int64_t index)
 static void overview(kdri_html *h, const kdri_report *r)
 {
 	kdri_html_raw(
-	        h, "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th "
-	           "scope=\"col\">Task</th>"
-	           "<th scope=\"col\" class=\"num\">Samples</th><th scope=\"col\" class=\"num\">Features</th>"
-	           "<th scope=\"col\" class=\"num\">Density</th><th scope=\"col\" class=\"num\">Clusters</th>"
-	           "<th scope=\"col\" class=\"num\">Smallest</th><th scope=\"col\" class=\"num\">Largest</th>"
-	           "</tr></thead><tbody>");
+	        h,
+	        "<div class=\"scroll\" tabindex=\"0\"><table class=\"full\"><thead><tr><th scope=\"col\">Task</th>"
+	        "<th scope=\"col\" class=\"num\">Samples</th><th scope=\"col\" class=\"num\">Features</th>"
+	        "<th scope=\"col\" class=\"num\">Density</th><th scope=\"col\" class=\"num\">Clusters</th>"
+	        "<th scope=\"col\" class=\"num\">Smallest</th><th scope=\"col\" class=\"num\">Largest</th>"
+	        "</tr></thead><tbody>");
 	for (int64_t i = 0; i < KDRI_MIN(r->ntasks, TASKS_MOST); i++) {
 		const kdri_report_task *t = &r->tasks[i];
 		int64_t low = t->ngroups ? INT64_MAX : -1, high = -1;
@@ -245,8 +244,7 @@ void kdri_page_scores(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(
 	        h,
 	        "<section id=\"scores\"><h2>Scores</h2><p>Agreement with the known classes, which were used "
-	        "for scoring alone, never for fitting. Every score is at most 1.</p><div class=\"scroll\" "
-	        "tabindex=\"0\">"
+	        "for scoring alone, never for fitting. Every score is at most 1.</p><div class=\"scroll\" tabindex=\"0\">"
 	        "<table class=\"full\"><thead><tr><th scope=\"col\">Task</th>");
 	for (int i = 0; i < SCORES; i++)
 		if (used[i])

@@ -101,8 +101,7 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, siz
 	}
 	if (t->count >= INT32_MAX - 1)
 		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "more than %d different terms; raise min_df or lower the "
-		                 "n-grams",
+		                 "more than %d different terms; raise min_df or lower the n-grams",
 		                 INT32_MAX - 1);
 	if (t->count == t->room) {
 		int64_t room = t->room ? 2 * t->room : FIRST_SLOTS / 2;

@@ -9,10 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define FUZZ_CHECK(condition)     \
-	do {                      \
+#define FUZZ_CHECK(condition) \
+	do { \
 		if (!(condition)) \
-			abort();  \
+			abort(); \
 	} while (0)
 
 static inline kdr_context *fuzz_context(void)

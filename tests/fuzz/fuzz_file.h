@@ -24,10 +24,10 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
 	return path;
 }
 
-#define FUZZ_CHECK(condition)     \
-	do {                      \
+#define FUZZ_CHECK(condition) \
+	do { \
 		if (!(condition)) \
-			abort();  \
+			abort(); \
 	} while (0)
 
 /* What every reader promises of a data set. */

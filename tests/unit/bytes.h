@@ -77,12 +77,12 @@ static inline kdr_status bytes_load(kdr_context *ctx, const kdri_format *format,
 }
 
 /* Fails with `status` and a message that holds `words`. */
-#define assert_fails(ctx, call, status, words)                                                      \
-	do {                                                                                        \
-		kdr_status unit_st = (call);                                                        \
-		if (unit_st != (status) || !strstr(kdr_context_error(ctx), words))                  \
+#define assert_fails(ctx, call, status, words) \
+	do { \
+		kdr_status unit_st = (call); \
+		if (unit_st != (status) || !strstr(kdr_context_error(ctx), words)) \
 			fail_msg("%s: status %d, \"%s\"; expected %d, \"%s\"", #call, (int)unit_st, \
-			         kdr_context_error(ctx), (int)(status), words);                     \
+			         kdr_context_error(ctx), (int)(status), words); \
 	} while (0)
 
 #endif

@@ -103,21 +103,21 @@ static inline void unit_fuse_free(void *user, void *ptr)
 
 /* Runs `call` (which uses `ctx`) with 0, 1, 2, .. allocations granted until it succeeds. A leak shows
  * under AddressSanitizer. */
-#define assert_survives_no_memory(call)                                                               \
-	do {                                                                                          \
-		unit_fuse fuse = { 1 };                                                               \
+#define assert_survives_no_memory(call) \
+	do { \
+		unit_fuse fuse = { 1 }; \
 		kdr_allocator unit_a = { unit_fuse_alloc, unit_fuse_realloc, unit_fuse_free, &fuse }; \
-		kdr_context *ctx = NULL;                                                              \
-		assert_int_equal(kdr_context_new(&ctx, &unit_a), KDR_OK);                             \
-		kdr_status unit_s = KDR_ERR_MEMORY;                                                   \
-		int unit_n = 0;                                                                       \
-		for (; unit_s == KDR_ERR_MEMORY && unit_n < 200; unit_n++) {                          \
-			fuse.left = unit_n;                                                           \
-			unit_s = (call);                                                              \
-		}                                                                                     \
-		assert_int_equal(unit_s, KDR_OK);                                                     \
-		assert_true(unit_n > 1);                                                              \
-		kdr_context_free(ctx);                                                                \
+		kdr_context *ctx = NULL; \
+		assert_int_equal(kdr_context_new(&ctx, &unit_a), KDR_OK); \
+		kdr_status unit_s = KDR_ERR_MEMORY; \
+		int unit_n = 0; \
+		for (; unit_s == KDR_ERR_MEMORY && unit_n < 200; unit_n++) { \
+			fuse.left = unit_n; \
+			unit_s = (call); \
+		} \
+		assert_int_equal(unit_s, KDR_OK); \
+		assert_true(unit_n > 1); \
+		kdr_context_free(ctx); \
 	} while (0)
 
 #endif

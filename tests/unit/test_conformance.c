@@ -98,7 +98,7 @@ static void assert_same_labels(const kdr_algo *algo, const kdr_result *a, const 
 	}
 }
 
-#define FOR_EACH_METHOD(algo)                                        \
+#define FOR_EACH_METHOD(algo) \
 	for (size_t index_ = 0; index_ < kdr_algo_count(); index_++) \
 		for (const kdr_algo *algo = kdr_algo_at(index_); algo; algo = NULL)
 

@@ -2,15 +2,15 @@
 #include "tests/unit/text.h"
 
 /* Options not named: a header is looked for. */
-#define LOAD(text, ...)                             \
-	kdr_context *ctx = unit_context();          \
-	kdr_data *d;                                \
+#define LOAD(text, ...) \
+	kdr_context *ctx = unit_context(); \
+	kdr_data *d; \
 	kdr_read_options options = { __VA_ARGS__ }; \
-	if (options.header == 0)                    \
-		options.header = -1;                \
+	if (options.header == 0) \
+		options.header = -1; \
 	assert_ok(ctx, text_load(ctx, TEXT_CSV, text, &options, &d))
 
-#define FREE()            \
+#define FREE() \
 	kdr_data_free(d); \
 	kdr_context_free(ctx)
 

@@ -26,8 +26,7 @@ static void mtx__coordinate_kinds__read(void **state)
 	assert_reads(HEAD "coordinate real general\r\n2 3 3\r\n 2 3\t3e0 \r\n\r\n2 2 -2\r\n1 1 1.5",
 	             KDR_MAT_CSR, 2, 3, 3, general);
 	assert_reads(
-	        "%%matrixmarket MATRIX Coordinate Double GENERAL\n2 3 5\n2 2 -1\n1 1 1.5\n2 3 3\n1 3 0\n2 2 "
-	        "-1\n",
+	        "%%matrixmarket MATRIX Coordinate Double GENERAL\n2 3 5\n2 2 -1\n1 1 1.5\n2 3 3\n1 3 0\n2 2 -1\n",
 	        KDR_MAT_CSR, 2, 3, 3, general); /* duplicates added up, a zero dropped */
 	static const double pattern[] = { 0, 1, 1, 0 };
 	assert_reads(HEAD "coordinate pattern general\n2 2 2\n2 1\n1 2 \n", KDR_MAT_CSR, 2, 2, 2, pattern);

@@ -135,11 +135,11 @@ static void read__archives_that_lie__clear_errors(void **state)
 	static const double one = 1;
 	size_t n = npy(raw, "<f8", "(1,1)", &one, 8);
 	uint32_t crc = (uint32_t)crc32(0, raw, (uInt)n);
-#define TRY(status, words)                                                                                   \
-	do {                                                                                                 \
+#define TRY(status, words) \
+	do { \
 		assert_fails(ctx, bytes_load(ctx, &kdri_format_npz, finish(a, "lie.npz"), NULL, &d), status, \
-		             words);                                                                         \
-		memset(a, 0, sizeof *a);                                                                     \
+		             words); \
+		memset(a, 0, sizeof *a); \
 	} while (0)
 	add(a, "x.npy", 0, raw, n, (uint32_t)n, crc ^ 1);
 	TRY(KDR_ERR_FORMAT, "checksum");

@@ -9,17 +9,16 @@
 /* A result with every field of the contract, and a hostile name in each place a name can stand. */
 #define EVIL "<script>alert('x')</script>\\\"&"
 static const char full[] =
-        "{\"kindred\":\"0.1.0\",\"command\":\"cluster\",\"method\":\"kmeans\",\"options\":{\"max_iter\":100,"
-        "\"tol\":1e-06,\"" EVIL "\":\"" EVIL "\"},\"seed\":1,\"threads\":2,\"tasks\":[{\"name\":\"" EVIL
-        "\",\"path\":\"" EVIL
+        "{\"kindred\":\"0.1.0\",\"command\":\"cluster\",\"method\":\"kmeans\",\"options\":{\"max_iter\":100,\"tol\":1e-06,\"" EVIL
+        "\":\"" EVIL "\"},\"seed\":1,\"threads\":2,\"tasks\":[{\"name\":\"" EVIL "\",\"path\":\"" EVIL
         "\",\"n\":6,\"d\":4,\"nnz\":12,\"k\":2,\"sizes\":[4,2],\"labels\":[0,0,0,0,1,1],"
         "\"metrics\":{\"acc\":0.875,\"nmi\":0.5,\"ari\":-0.25}},{\"name\":\"b\",\"n\":3,\"d\":4,\"nnz\":12,"
         "\"k\":2,\"labels\":[\"" EVIL "\",\"y\",\"y\"],\"metrics\":null}],\"objective\":[10,8.5,8.25],"
         "\"stop\":\"max_iter\",\"iterations\":3,\"seconds\":{\"read\":1,\"prepare\":0.5,\"fit\":2,"
         "\"write\":0.25,\"total\":4},\"peak_rss_bytes\":12000000,\"relatedness\":{\"tasks\":[\"" EVIL
-        "\",\"b\"],\"matrix\":[[1,-0.5],[-0.5,1]]},\"correspondence\":[{\"from\":\"" EVIL "\",\"to\":1,"
-        "\"matrix\":[[0.9,0.1],[0.2,null]]}],\"warnings\":[\"" EVIL "\"],\"method_fields\":"
-        "{\"objective_start\":20,\"advice.a\":\"heed " EVIL "\",\"" EVIL "\":\"" EVIL
+        "\",\"b\"],\"matrix\":[[1,-0.5],[-0.5,1]]},\"correspondence\":[{\"from\":\"" EVIL
+        "\",\"to\":1,\"matrix\":[[0.9,0.1],[0.2,null]]}],\"warnings\":[\"" EVIL
+        "\"],\"method_fields\":{\"objective_start\":20,\"advice.a\":\"heed " EVIL "\",\"" EVIL "\":\"" EVIL
         "\",\"list\":[1,2.5,\"" EVIL "\"],\"deep\":[[1,2],{}]}}";
 
 static kdr_status render(kdr_context *ctx, const char *json, char **html)
@@ -150,8 +149,7 @@ static void render__missing_or_null_fields__are_left_out(void **state)
 		"{\"tasks\":[{}]}",
 		"{\"kindred\":\"9\"}",
 		"{\"method\":\"no such method\",\"options\":{\"a\":1}}",
-		"{\"method\":\"kmeans\",\"tasks\":null,\"objective\":null,\"seconds\":null,\"warnings\":"
-		"null}",
+		"{\"method\":\"kmeans\",\"tasks\":null,\"objective\":null,\"seconds\":null,\"warnings\":null}",
 		"{\"tasks\":[{\"labels\":[]}],\"objective\":[]}",
 		"{\"tasks\":[{\"sizes\":[0]},{\"sizes\":[]}],\"objective\":[0]}",
 		"{\"tasks\":[],\"objective\":[5],\"stop\":\"unheard of\"}",
@@ -161,8 +159,7 @@ static void render__missing_or_null_fields__are_left_out(void **state)
 		"{\"tasks\":[],\"relatedness\":{}}",
 		"{\"tasks\":[],\"relatedness\":{\"matrix\":[[null]]},\"correspondence\":[{}]}",
 		"{\"tasks\":[],\"correspondence\":[{\"matrix\":[[],[]]},{\"matrix\":[[0]]}]}",
-		"{\"tasks\":[],\"seconds\":{\"fit\":1e308,\"read\":1e308,\"total\":-1},\"seed\":"
-		"\"18446744073709551615\"}",
+		"{\"tasks\":[],\"seconds\":{\"fit\":1e308,\"read\":1e308,\"total\":-1},\"seed\":\"18446744073709551615\"}",
 		"{\"tasks\":[{\"n\":0,\"d\":0,\"nnz\":0,\"k\":0,\"labels\":[-1,3,3]}]}",
 	};
 	kdr_context *ctx = unit_context();
@@ -422,9 +419,10 @@ static void put__numbers__are_laid_out(void **state)
 	/* The writer does not terminate; the buffer has room to spare. */
 	assert_int_equal(h.st, KDR_OK);
 	h.data[h.used] = '\0';
-	assert_string_equal(h.data, "0|1.5|−120|10⁻⁶|2.5×10⁻⁹|1\u202f234\u202f570|–|0.046|"
-	                            "1\u202f234\u202f567|1234|3.14|0.0|0.01|-7|%|"
-	                            "abc…|3.14|0.1|-1e-06|0.3333333333333333|2e+300");
+	assert_string_equal(
+	        h.data,
+	        "0|1.5|−120|10⁻⁶|2.5×10⁻⁹|1\u202f234\u202f570|–|0.046|1\u202f234\u202f567|1234|3.14|0.0|0.01|-7|%|"
+	        "abc…|3.14|0.1|-1e-06|0.3333333333333333|2e+300");
 	kdri_free(ctx, h.data);
 	kdr_context_free(ctx);
 }

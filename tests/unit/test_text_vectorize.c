@@ -120,8 +120,7 @@ static void folder__sub_folders__are_classes(void **state)
 	assert_int_equal(symlink("..", at("f/alpha/loop")), 0);
 	assert_int_equal(symlink("nowhere", at("f/alpha/dangling")), 0);
 	expect(ctx, corpus(KDR_CORPUS_FOLDER, "f"), defaults(),
-	       "alpha/1.txt[alpha]:red*1;beta/2.txt[beta]:blue*1,red*2;beta/deep/1.txt[beta]:blue*1;"
-	       "top.txt[?]:green*1;");
+	       "alpha/1.txt[alpha]:red*1;beta/2.txt[beta]:blue*1,red*2;beta/deep/1.txt[beta]:blue*1;top.txt[?]:green*1;");
 	put("flat/b", "red");
 	put("flat/a", "red blue");
 	expect(ctx, corpus(KDR_CORPUS_FOLDER, "flat"), defaults(), "a:red*1,blue*1;b:red*1;");

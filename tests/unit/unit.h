@@ -24,17 +24,17 @@ static inline kdr_context *unit_context(void)
 }
 
 /* Fails with the library's own words. */
-#define assert_ok(ctx, call)                                                                           \
-	do {                                                                                           \
-		kdr_status unit_st = (call);                                                           \
-		if (unit_st != KDR_OK)                                                                 \
+#define assert_ok(ctx, call) \
+	do { \
+		kdr_status unit_st = (call); \
+		if (unit_st != KDR_OK) \
 			fail_msg("%s: %s (%s)", #call, kdr_context_error(ctx), kdr_strerror(unit_st)); \
 	} while (0)
 
-#define assert_near(a, b, tol)                                                                           \
-	do {                                                                                             \
-		double unit_a = (a), unit_b = (b);                                                       \
-		if (!(fabs(unit_a - unit_b) <= (tol)))                                                   \
+#define assert_near(a, b, tol) \
+	do { \
+		double unit_a = (a), unit_b = (b); \
+		if (!(fabs(unit_a - unit_b) <= (tol))) \
 			fail_msg("%s = %.17g, expected %.17g +- %g", #a, unit_a, unit_b, (double)(tol)); \
 	} while (0)
 

@@ -100,22 +100,17 @@ static const kdr_option_desc options_table[] = {
 	  .type = KDR_OPTION_CHOICE,
 	  .initial = 0,
 	  .choices = metrics,
-	  .help = "what compares samples: the cosine, or the distance where there are few features, mostly "
-	          "not "
-	          "zero" },
+	  .help = "what compares samples: the cosine, or the distance where there are few features, mostly not zero" },
 	{ .name = "centre",
 	  .type = KDR_OPTION_CHOICE,
 	  .initial = KDRI_CHOICE_AUTO,
 	  .choices = choices,
-	  .help = "take the mean away before cosines; auto: unless most entries are zero and none negative, "
-	          "as "
-	          "in counts of words" },
+	  .help = "take the mean away before cosines; auto: unless most entries are zero and none negative, as in counts of words" },
 	{ .name = "exact",
 	  .type = KDR_OPTION_CHOICE,
 	  .initial = KDRI_CHOICE_AUTO,
 	  .choices = choices,
-	  .help = "find nearest neighbours by looking at all pairs of samples; auto: where they are not too "
-	          "many" },
+	  .help = "find nearest neighbours by looking at all pairs of samples; auto: where they are not too many" },
 	{ .name = "k_max",
 	  .type = KDR_OPTION_INT,
 	  .initial = 20,
@@ -147,8 +142,7 @@ static const kdr_field_desc fields_table[] = {
 	  .per_task = true,
 	  .in_model = true,
 	  .shape = "k x d",
-	  .help = "mean of each cluster's samples, each sample of unit length where the cosine compares "
-	          "them" },
+	  .help = "mean of each cluster's samples, each sample of unit length where the cosine compares them" },
 	{ .name = "unit_rows",
 	  .type = KDR_INT64,
 	  .per_task = true,
@@ -159,15 +153,12 @@ static const kdr_field_desc fields_table[] = {
 	  .type = KDR_FLOAT64,
 	  .per_task = true,
 	  .shape = "tasks x k",
-	  .help = "how well each cluster matches its counterpart in each task: cosine of what sets them "
-	          "apart, "
-	          "up to 1" },
+	  .help = "how well each cluster matches its counterpart in each task: cosine of what sets them apart, up to 1" },
 	{ .name = "eigengap",
 	  .type = KDR_FLOAT64,
 	  .per_task = true,
 	  .shape = "k_max - 1",
-	  .help = "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from "
-	          "2" },
+	  .help = "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from 2" },
 	{ .name = "stability",
 	  .type = KDR_FLOAT64,
 	  .per_task = true,
@@ -177,11 +168,9 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple "
-	"partitions. "
+	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple partitions. "
 	"JMLR 3:583-617, 2002.",
-	"A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation. IEEE TPAMI "
-	"27:835-850, 2005.",
+	"A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation. IEEE TPAMI 27:835-850, 2005.",
 	NULL,
 };
 

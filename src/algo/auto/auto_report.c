@@ -134,8 +134,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		KDR_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
 		KDR_TRY(kdri_result_warn(
 		        ctx, a->result,
-		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of "
-		        "the true ones were found",
+		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
 		        name, 100 * a->views.tasks[t].recall));
 	}
 	kdri_guard_advice(&g, n, name, others ? name_of(a, best, &other) : NULL, text, sizeof text);

@@ -93,10 +93,11 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const c
 	double share = n > 0 ? (double)g->moved / (double)n : 0;
 	const char *pooling = g->pooled < astray * g->own ? "; pooling would have hurt it" : "";
 	if (!g->transfer)
-		snprintf(out, room, "%s: %s", name,
-		         g->confidence >= agreed ? "the members agree: its clusters are clear"
-		                                 : "the members disagree: take its clusters as one view of "
-		                                   "several, and try another k");
+		snprintf(
+		        out, room, "%s: %s", name,
+		        g->confidence >= agreed
+		                ? "the members agree: its clusters are clear"
+		                : "the members disagree: take its clusters as one view of several, and try another k");
 	else if (share < few)
 		snprintf(out, room, "%s: the other tasks changed hardly anything%s", name, pooling);
 	else if (g->across > g->across_single + differs)
@@ -105,8 +106,8 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const c
 		         nearest ? nearest : "the other tasks", (long long)g->moved, g->moved == 1 ? "" : "s",
 		         pooling);
 	else
-		snprintf(out, room,
-		         "%s: the other tasks moved %lld sample%s, for better or worse: compare with "
-		         "--no-transfer%s",
-		         name, (long long)g->moved, g->moved == 1 ? "" : "s", pooling);
+		snprintf(
+		        out, room,
+		        "%s: the other tasks moved %lld sample%s, for better or worse: compare with --no-transfer%s",
+		        name, (long long)g->moved, g->moved == 1 ? "" : "s", pooling);
 }

@@ -316,8 +316,7 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		                         member->name, (long long)member->most));
 	if (failed)
 		KDR_TRY(kdri_result_warn(r->ctx, result,
-		                         "member '%s' failed in %lld of %lld runs and is left out "
-		                         "there: %s",
+		                         "member '%s' failed in %lld of %lld runs and is left out there: %s",
 		                         member->name, (long long)failed, (long long)jobs, first->error));
 	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)

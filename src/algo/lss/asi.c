@@ -353,8 +353,8 @@ done:
 const kdri_algo kdri_algo_asi = {
 	.info = { .id = "asi",
 	          .title = "Adaptive subspace iteration",
-	          .summary = "clusters in a subspace that adapts to the clusters, each task by itself or all "
-	                     "pooled",
+	          .summary =
+	                  "clusters in a subspace that adapts to the clusters, each task by itself or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -28,9 +28,7 @@ static const kdr_option_desc options_table[] = {
 	  .type = KDR_OPTION_CHOICE,
 	  .initial = START_POOLED,
 	  .choices = starts,
-	  .help = "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or "
-	          "of each "
-	          "task as it comes" },
+	  .help = "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or of each task as it comes" },
 	KDRI_OPTION_MAX_ITER(20),
 	KDRI_OPTION_TOL(1e-6),
 	{ .name = "n_init",
@@ -47,8 +45,7 @@ static const kdr_field_desc fields_table[] = { KDRI_LSS_FIELDS };
 static const char *const references_table[] = {
 	"Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer "
 	"classification. ICDM 2009.",
-	"H. Li, T. Jiang, K. Zhang: Efficient and robust feature extraction by maximum margin criterion. "
-	"NIPS 2003.",
+	"H. Li, T. Jiang, K. Zhang: Efficient and robust feature extraction by maximum margin criterion. NIPS 2003.",
 	NULL,
 };
 
@@ -196,8 +193,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 const kdri_algo kdri_algo_lssmtc = {
 	.info = { .id = "lssmtc",
 	          .title = "Shared-subspace multi-task clustering",
-	          .summary = "clusters related tasks together: each in its own features, all in one shared "
-	                     "subspace",
+	          .summary =
+	                  "clusters related tasks together: each in its own features, all in one shared subspace",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -89,10 +89,10 @@ static kdr_status enter_simplex(kdri_breg *b)
 			sum += v[p];
 		double scale = (1 - smooth) / sum;
 		if (!(sum > 0) || !isfinite(scale) || !isfinite(sum))
-			return kdri_fail(b->ctx, KDR_ERR_DATA,
-			                 "task %s: row %lld sums to %g: divergence %s needs rows that can be "
-			                 "scaled to sum 1",
-			                 b->name, (long long)i + 1, sum, b->domain.divergence->name);
+			return kdri_fail(
+			        b->ctx, KDR_ERR_DATA,
+			        "task %s: row %lld sums to %g: divergence %s needs rows that can be scaled to sum 1",
+			        b->name, (long long)i + 1, sum, b->domain.divergence->name);
 		b->km.scale[i] = scale;
 		b->km.twice[i] = 2 * scale;
 	}

@@ -39,35 +39,33 @@ enum { START_PLUSPLUS, START_RANDOM };
 static const char *const starts[] = { "kmeans++", "random", NULL };
 static const char *const u_steps[] = { "exact", "geodesic", NULL };
 
-#define OPTION_DIVERGENCE                                                                              \
-	{                                                                                              \
-		.name = "divergence", .type = KDR_OPTION_CHOICE, .initial = KDRI_SQEUCLIDEAN,          \
-		.choices = kdri_divergence_names, .symbol = "d_phi",                                   \
+#define OPTION_DIVERGENCE \
+	{ \
+		.name = "divergence", .type = KDR_OPTION_CHOICE, .initial = KDRI_SQEUCLIDEAN, \
+		.choices = kdri_divergence_names, .symbol = "d_phi", \
 		.help = "how far a sample is from a centroid: squared Euclidean, Mahalanobis (pooled " \
-		        "covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito"       \
+		        "covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito" \
 	}
-#define OPTION_START                                                                                      \
-	{                                                                                                 \
+#define OPTION_START \
+	{ \
 		.name = "start", .type = KDR_OPTION_CHOICE, .initial = START_PLUSPLUS, .choices = starts, \
-		.help = "how a run finds its first labels: around samples spread out by k-means++, or a " \
-		        "random partition"                                                                \
+		.help = "how a run finds its first labels: around samples spread out by k-means++, or a random partition" \
 	}
-#define OPTION_SMOOTH                                                                                       \
-	{                                                                                                   \
-		.name = "smooth", .type = KDR_OPTION_REAL, .initial = 1e-3, .min = 0, .max = 1,             \
-		.open_max = true,                                                                           \
-		.help = "kl: share of the uniform distribution mixed into every row, so that zeros have a " \
-		        "finite cost"                                                                       \
+#define OPTION_SMOOTH \
+	{ \
+		.name = "smooth", .type = KDR_OPTION_REAL, .initial = 1e-3, .min = 0, .max = 1, \
+		.open_max = true, \
+		.help = "kl: share of the uniform distribution mixed into every row, so that zeros have a finite cost" \
 	}
-#define OPTION_RIDGE                                                                             \
-	{                                                                                        \
+#define OPTION_RIDGE \
+	{ \
 		.name = "ridge", .type = KDR_OPTION_REAL, .initial = 1e-6, .min = 0, .max = 1e6, \
-		.help = "mahalanobis: added to the covariance, in units of the mean variance"    \
+		.help = "mahalanobis: added to the covariance, in units of the mean variance" \
 	}
-#define OPTION_FLOOR                                                                            \
-	{                                                                                       \
+#define OPTION_FLOOR \
+	{ \
 		.name = "floor", .type = KDR_OPTION_REAL, .initial = 0, .min = 0, .max = 1e300, \
-		.help = "is: entries below it count as it; 0: they are an error"                \
+		.help = "is: entries below it count as it; 0: they are an error" \
 	}
 
 static const kdr_option_desc mbc_options[] = {
@@ -110,14 +108,14 @@ static const kdr_option_desc bregman_options[] = {
 	KDRI_OPTIONS_END,
 };
 
-#define FIELD_CENTROIDS                                                                         \
-	{                                                                                       \
-		.name = "centroids", .type = KDR_FLOAT64, .per_task = true, .in_model = true,   \
+#define FIELD_CENTROIDS \
+	{ \
+		.name = "centroids", .type = KDR_FLOAT64, .per_task = true, .in_model = true, \
 		.shape = "k x d", .help = "centroids of the clusters; kl: of the smoothed rows" \
 	}
-#define FIELD_LOSS                                                                    \
-	{                                                                             \
-		.name = "local_loss", .type = KDR_FLOAT64, .shape = "tasks",          \
+#define FIELD_LOSS \
+	{ \
+		.name = "local_loss", .type = KDR_FLOAT64, .shape = "tasks", \
 		.help = "mean divergence of each task's samples from their centroids" \
 	}
 
@@ -164,8 +162,7 @@ static const char *const mbc_references[] = {
 	"J. Zhang, C. Zhang: Multitask Bregman clustering. AAAI 2010, 655-660.",
 	"A. Banerjee, S. Merugu, I. S. Dhillon, J. Ghosh: Clustering with Bregman divergences. J. Machine "
 	"Learning Research 6:1705-1749, 2005.",
-	"F. Nielsen, R. Nock: Sided and symmetrized Bregman centroids. IEEE Trans. Information Theory "
-	"55:2882-2904, 2009.",
+	"F. Nielsen, R. Nock: Sided and symmetrized Bregman centroids. IEEE Trans. Information Theory 55:2882-2904, 2009.",
 	NULL,
 };
 
@@ -618,8 +615,8 @@ done:
 const kdri_algo kdri_algo_mbc = {
 	.info = { .id = "mbc",
 	          .title = "Multitask Bregman clustering",
-	          .summary = "clusters tasks together and learns which clusters correspond, for four "
-	                     "divergences",
+	          .summary =
+	                  "clusters tasks together and learns which clusters correspond, for four divergences",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = mbc_options,

@@ -55,9 +55,7 @@ static const kdr_option_desc options_table[] = {
 	  .type = KDR_OPTION_CHOICE,
 	  .initial = KDRI_MTCFIR_FULL,
 	  .choices = variants,
-	  .help = "full, or without features (nF), without instances of other tasks (nI), without "
-	          "relatedness "
-	          "(nR)" },
+	  .help = "full, or without features (nF), without instances of other tasks (nI), without relatedness (nR)" },
 	KDRI_OPTION_FINAL,
 	{ .name = "similarity",
 	  .type = KDR_OPTION_CHOICE,
@@ -126,11 +124,8 @@ static const kdr_field_desc fields_table[] = {
 static const char *const references_table[] = {
 	"X. Zhang, X. Zhang, H. Liu: Weighed multi-task clustering by feature and instance transfer. Chinese "
 	"Journal of Computers 42(12):2614-2630, 2019. [ZZL19]",
-	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. "
-	"ICML "
-	"2012. [CXWS12]",
-	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM "
-	"2012.",
+	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. ICML 2012. [CXWS12]",
+	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012.",
 	NULL,
 };
 
@@ -173,8 +168,7 @@ static kdr_status find_neighbours(work *w)
 			continue;
 		KDR_TRY(kdri_result_warn(
 		        w->ctx, w->result,
-		        "task %s: %lld neighbours are more than its %lld samples allow: %lld "
-		        "are taken",
+		        "task %s: %lld neighbours are more than its %lld samples allow: %lld are taken",
 		        name_of(task), (long long)w->l[t], (long long)n, (long long)n - 2));
 		w->l[t] = n - 2;
 	}
@@ -441,8 +435,7 @@ const kdri_algo kdri_algo_mtcfir = {
 	.info = { .id = "mtcfir",
 	          .title = "Multi-task clustering by feature and instance transfer",
 	          .summary =
-	                  "clusters partly related tasks together: shared features, learnt relatedness, one "
-	                  "consistent similarity a task",
+	                  "clusters partly related tasks together: shared features, learnt relatedness, one consistent similarity a task",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

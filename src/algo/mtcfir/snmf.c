@@ -60,9 +60,7 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM "
-	"2012. "
-	"[KDP12]",
+	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012. [KDP12]",
 	NULL,
 };
 
@@ -239,8 +237,8 @@ done:
 const kdri_algo kdri_algo_snmf = {
 	.info = { .id = "snmf",
 	          .title = "Symmetric non-negative matrix factorisation",
-	          .summary = "factorises the similarities of a task's samples into memberships; each task by "
-	                     "itself",
+	          .summary =
+	                  "factorises the similarities of a task's samples into memberships; each task by itself",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -152,10 +152,10 @@ static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_
 	to[0] = r.ncut;
 	*trace = (kdri_trace){ r.ncut, to, 1, r.stop };
 	if (r.components > t->k)
-		KDR_TRY(kdri_result_warn(ctx, result,
-		                         "task %s: the similarities have %lld separate parts, more than k = "
-		                         "%lld: the smaller ones joined the largest cluster",
-		                         t->name, (long long)r.components, (long long)t->k));
+		KDR_TRY(kdri_result_warn(
+		        ctx, result,
+		        "task %s: the similarities have %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        t->name, (long long)r.components, (long long)t->k));
 done:
 	kdri_spectral_free(ctx, &r);
 	return st;

@@ -75,17 +75,16 @@ static kdr_status take(kdr_context *ctx, const kdr_result *fitted, int64_t t, in
 	if (!rows.data || !cols.data || !vals.data || rows.shape[0] < 2 || cols.shape[0] != vals.shape[0] ||
 	    !sound_starts(rows.data, rows.shape[0] - 1, cols.shape[0]))
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the model lacks the samples of task %lld, or they have not %lld "
-		                 "columns",
+		                 "the model lacks the samples of task %lld, or they have not %lld columns",
 		                 (long long)t + 1, (long long)d);
 	const int64_t *from = cols.data, *start = rows.data;
 	for (int64_t i = 0; i + 1 < rows.shape[0]; i++)
 		for (int64_t p = start[i]; p < start[i + 1]; p++) {
 			if (from[p] < 0 || from[p] >= d || (p > start[i] && from[p] <= from[p - 1]))
-				return kdri_fail(ctx, KDR_ERR_DATA,
-				                 "the model's samples of task %lld have column %lld: 1..%lld "
-				                 "in rising order are allowed",
-				                 (long long)t + 1, (long long)from[p] + 1, (long long)d);
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "the model's samples of task %lld have column %lld: 1..%lld in rising order are allowed",
+				        (long long)t + 1, (long long)from[p] + 1, (long long)d);
 			col[*used + p] = (int32_t)from[p];
 		}
 	*out = kdr_mat_from_csr(rows.shape[0] - 1, d, rows.data, col + *used, vals.data);
@@ -128,8 +127,7 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
 	int64_t k = kdr_result_k(fitted, t);
 	if (!y.data || y.ndim != 2 || y.shape[0] != n || y.shape[1] != k)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the model lacks memberships of %lld samples in %lld "
-		                 "clusters for task %lld",
+		                 "the model lacks memberships of %lld samples in %lld clusters for task %lld",
 		                 (long long)n, (long long)k, (long long)t + 1);
 	*out = y.data;
 	return KDR_OK;

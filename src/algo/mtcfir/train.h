@@ -20,28 +20,28 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
                                   const double **out);
 
 /* For field tables. */
-#define KDRI_FIELDS_TRAIN                                                                           \
-	{ .name = "train_rowptr",                                                                   \
-	  .type = KDR_INT64,                                                                        \
-	  .per_task = true,                                                                         \
-	  .in_model = true,                                                                         \
-	  .shape = "n + 1",                                                                         \
+#define KDRI_FIELDS_TRAIN \
+	{ .name = "train_rowptr", \
+	  .type = KDR_INT64, \
+	  .per_task = true, \
+	  .in_model = true, \
+	  .shape = "n + 1", \
 	  .help = "the task's samples in compressed rows, where they are sparse: starts of rows" }, \
-	        { .name = "train_col",                                                              \
-		  .type = KDR_INT64,                                                                \
-		  .per_task = true,                                                                 \
-		  .in_model = true,                                                                 \
-		  .shape = "entries",                                                               \
-		  .help = "the task's samples: columns" },                                          \
-	        { .name = "train_val",                                                              \
-		  .type = KDR_FLOAT64,                                                              \
-		  .per_task = true,                                                                 \
-		  .in_model = true,                                                                 \
-		  .shape = "entries",                                                               \
-		  .help = "the task's samples: values" },                                           \
-	{                                                                                           \
-		.name = "train_x", .type = KDR_FLOAT64, .per_task = true, .in_model = true,         \
-		.shape = "n x d", .help = "the task's samples, where they are dense"                \
+	        { .name = "train_col", \
+		  .type = KDR_INT64, \
+		  .per_task = true, \
+		  .in_model = true, \
+		  .shape = "entries", \
+		  .help = "the task's samples: columns" }, \
+	        { .name = "train_val", \
+		  .type = KDR_FLOAT64, \
+		  .per_task = true, \
+		  .in_model = true, \
+		  .shape = "entries", \
+		  .help = "the task's samples: values" }, \
+	{ \
+		.name = "train_x", .type = KDR_FLOAT64, .per_task = true, .in_model = true, \
+		.shape = "n x d", .help = "the task's samples, where they are dense" \
 	}
 
 #endif

@@ -39,8 +39,7 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"D. Zhou, O. Bousquet, T. N. Lal, J. Weston, B. Schoelkopf: Learning with local and global "
-	"consistency. "
+	"D. Zhou, O. Bousquet, T. N. Lal, J. Weston, B. Schoelkopf: Learning with local and global consistency. "
 	"NIPS 2003. [ZBLWS04]",
 	NULL,
 };

@@ -51,24 +51,23 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 	if (share < 1) {
 		s.rows = (int64_t)ceil(share * (double)n);
 		if (s.rows < k_max)
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			                 "subsample %g leaves %lld of the %lld samples of task %s: runs of "
-			                 "up to %lld clusters need as many",
-			                 share, (long long)s.rows, (long long)n, task_name(task),
-			                 (long long)k_max);
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "subsample %g leaves %lld of the %lld samples of task %s: runs of up to %lld clusters need as many",
+			        share, (long long)s.rows, (long long)n, task_name(task), (long long)k_max);
 	}
 	*out = s;
 	return KDR_OK;
 }
 
 /* `count` of 0 .. total - 1, in increasing order. */
-#define DEFINE_CHOOSE(name, type)                                                \
+#define DEFINE_CHOOSE(name, type) \
 	static void name(kdri_rng *rng, int64_t total, int64_t count, type *out) \
-	{                                                                        \
-		int64_t have = 0;                                                \
-		for (int64_t j = 0; have < count; j++)                           \
-			if (kdri_rng_below(rng, total - j) < count - have)       \
-				out[have++] = (type)j;                           \
+	{ \
+		int64_t have = 0; \
+		for (int64_t j = 0; have < count; j++) \
+			if (kdri_rng_below(rng, total - j) < count - have) \
+				out[have++] = (type)j; \
 	}
 DEFINE_CHOOSE(choose_features, int32_t)
 DEFINE_CHOOSE(choose_rows, int64_t)

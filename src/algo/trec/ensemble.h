@@ -24,39 +24,39 @@ typedef struct kdri_ensemble_spec {
 } kdri_ensemble_spec;
 
 /* Options of an ensemble, for the tables of the methods. */
-#define KDRI_OPTIONS_ENSEMBLE(count)                                                                     \
-	{ .name = "runs",                                                                                \
-	  .type = KDR_OPTION_INT,                                                                        \
-	  .initial = (count),                                                                            \
-	  .min = 1,                                                                                      \
-	  .max = 100000,                                                                                 \
-	  .symbol = "L",                                                                                 \
-	  .help = "k-means runs in the ensemble" },                                                      \
-	        { .name = "features",                                                                    \
-		  .type = KDR_OPTION_INT,                                                                \
-		  .initial = 0,                                                                          \
-		  .min = 0,                                                                              \
-		  .max = INT32_MAX,                                                                      \
-		  .automatic = "half",                                                                   \
-		  .symbol = "m",                                                                         \
-		  .help = "random features a run sees; 0: half of them, rounded up" },                   \
-	        { .name = "k_min",                                                                       \
-		  .type = KDR_OPTION_INT,                                                                \
-		  .initial = 0,                                                                          \
-		  .min = 0,                                                                              \
-		  .max = INT32_MAX,                                                                      \
-		  .automatic = "k",                                                                      \
-		  .help = "fewest clusters of a run; 0: k, or 2 with -k auto" },                         \
-	        { .name = "k_max",                                                                       \
-		  .type = KDR_OPTION_INT,                                                                \
-		  .initial = 0,                                                                          \
-		  .min = 0,                                                                              \
-		  .max = INT32_MAX,                                                                      \
-		  .automatic = "k",                                                                      \
-		  .help = "most clusters of a run; 0: k (at least k_min), or 20 with -k auto" },         \
-	{                                                                                                \
-		.name = "subsample", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1,          \
-		.open_min = true,                                                                        \
+#define KDRI_OPTIONS_ENSEMBLE(count) \
+	{ .name = "runs", \
+	  .type = KDR_OPTION_INT, \
+	  .initial = (count), \
+	  .min = 1, \
+	  .max = 100000, \
+	  .symbol = "L", \
+	  .help = "k-means runs in the ensemble" }, \
+	        { .name = "features", \
+		  .type = KDR_OPTION_INT, \
+		  .initial = 0, \
+		  .min = 0, \
+		  .max = INT32_MAX, \
+		  .automatic = "half", \
+		  .symbol = "m", \
+		  .help = "random features a run sees; 0: half of them, rounded up" }, \
+	        { .name = "k_min", \
+		  .type = KDR_OPTION_INT, \
+		  .initial = 0, \
+		  .min = 0, \
+		  .max = INT32_MAX, \
+		  .automatic = "k", \
+		  .help = "fewest clusters of a run; 0: k, or 2 with -k auto" }, \
+	        { .name = "k_max", \
+		  .type = KDR_OPTION_INT, \
+		  .initial = 0, \
+		  .min = 0, \
+		  .max = INT32_MAX, \
+		  .automatic = "k", \
+		  .help = "most clusters of a run; 0: k (at least k_min), or 20 with -k auto" }, \
+	{ \
+		.name = "subsample", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1, \
+		.open_min = true, \
 		.help = "share of the samples a run finds its centres from; the others join the nearest" \
 	}
 

@@ -235,10 +235,10 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 		goto done;
 	}
 	if (count == met) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "source %s has one sample of each class: there is no pair of one class to "
-		               "learn from",
-		               task_name(task));
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "source %s has one sample of each class: there is no pair of one class to learn from",
+		        task_name(task));
 		goto done;
 	}
 	KDR_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
@@ -414,15 +414,14 @@ static kdr_status check(kdr_context *ctx, const kdr_problem *problem)
 			                 "task %s is neither source nor target: trec takes nothing else",
 			                 task_name(task));
 		if (task->role == KDR_ROLE_TARGET && task->labels)
-			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-			                 "target %s has known classes: trec cannot keep them, since it finds "
-			                 "clusters without names",
-			                 task_name(task));
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "target %s has known classes: trec cannot keep them, since it finds clusters without names",
+			        task_name(task));
 	}
 	if (sources == 0 || targets == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "trec needs a labelled source and a target: %lld and "
-		                 "%lld were given",
+		                 "trec needs a labelled source and a target: %lld and %lld were given",
 		                 (long long)sources, (long long)targets);
 	return KDR_OK;
 }

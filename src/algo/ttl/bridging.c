@@ -52,8 +52,7 @@ static kdr_status check_roles(kdr_context *ctx, const kdr_problem *problem, bool
 	if (bridges == 0 && needs_bridge)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "no bridge was given: method 'ttl' needs a data set between source and target; "
-		        "'nmtf' works without one");
+		        "no bridge was given: method 'ttl' needs a data set between source and target; 'nmtf' works without one");
 	if (bridges > 2)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld bridges: one, or two views of one, is allowed",
 		                 (long long)bridges);
@@ -210,11 +209,11 @@ static kdr_status find_views(kdr_context *ctx, const kdr_problem *problem, kdri_
 	for (int v = 0; v < 2 && view[0]; v++)
 		s->view[v] = view[v]->x;
 	if (view[0] && kdr_mat_rows(&s->view[0]) != kdr_mat_rows(&s->view[1]))
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "bridge views %s and %s have %lld and %lld rows: they must be views of the "
-		               "same samples",
-		               name_of(view[0]), name_of(view[1]), (long long)kdr_mat_rows(&s->view[0]),
-		               (long long)kdr_mat_rows(&s->view[1]));
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "bridge views %s and %s have %lld and %lld rows: they must be views of the same samples",
+		        name_of(view[0]), name_of(view[1]), (long long)kdr_mat_rows(&s->view[0]),
+		        (long long)kdr_mat_rows(&s->view[1]));
 done:
 	return st;
 }

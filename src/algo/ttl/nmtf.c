@@ -127,8 +127,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 const kdri_algo kdri_algo_nmtf = {
 	.info = { .id = "nmtf",
 	          .title = "non-negative matrix tri-factorisation",
-	          .summary = "labels a target through feature clusters shared with the source; with a bridge "
-	                     "in two stages",
+	          .summary =
+	                  "labels a target through feature clusters shared with the source; with a bridge in two stages",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE,
 	          .options = options_table,

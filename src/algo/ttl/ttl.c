@@ -131,8 +131,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 const kdri_algo kdri_algo_ttl = {
 	.info = { .id = "ttl",
 	          .title = "transitive transfer learning",
-	          .summary = "labels a distant target from a source, through a bridge that has something of "
-	                     "both",
+	          .summary =
+	                  "labels a distant target from a source, through a bridge that has something of both",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE,
 	          .options = options_table,

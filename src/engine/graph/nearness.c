@@ -148,16 +148,16 @@ void kdri_nearness_advice(int64_t n, const char *name, int64_t nearest_n, const 
 	if (!nearest)
 		snprintf(out, room, "%s: there is no other task to learn from", name);
 	else if (nearness < near_enough)
-		snprintf(out, room,
-		         "%s: has little in common with the others (nearest: %s, %.2f): cluster it by "
-		         "itself, with --no-transfer",
-		         name, nearest, nearness);
+		snprintf(
+		        out, room,
+		        "%s: has little in common with the others (nearest: %s, %.2f): cluster it by itself, with --no-transfer",
+		        name, nearest, nearness);
 	else if (nearest_n > 2 * n)
 		snprintf(out, room, "%s: is small and near %s (%.2f): it can gain from it", name, nearest,
 		         nearness);
 	else
-		snprintf(out, room,
-		         "%s: is near %s (%.2f): clustering them together can help, most where samples "
-		         "are few",
-		         name, nearest, nearness);
+		snprintf(
+		        out, room,
+		        "%s: is near %s (%.2f): clustering them together can help, most where samples are few",
+		        name, nearest, nearness);
 }
