@@ -87,7 +87,7 @@ static kdr_status put_centres(kdr_context *ctx, kdr_result *result, int64_t task
 {
 	kdr_status st;
 	double *to = NULL;
-	KDR_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
 	memcpy(to, centres, (size_t)(k * d) * sizeof *to);
 done:
 	return st;
@@ -125,9 +125,9 @@ static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_kme
 			int64_t last = parts[t].iterations - 1;
 			sum += last < 0 ? parts[t].objective : parts[t].trace[KDRI_MIN(i, last)];
 		}
-		KDR_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, order[worst], longest);
 done:
 	return st;
@@ -156,7 +156,7 @@ static kdr_status pool_new(kdr_context *ctx, const kdr_problem *problem, pool *o
 	const kdr_mat **parts = NULL;
 	pool p = { 0 };
 	bool weights = false, init = true;
-	KDR_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		parts[t] = &task->x;
@@ -164,11 +164,11 @@ static kdr_status pool_new(kdr_context *ctx, const kdr_problem *problem, pool *o
 		weights |= task->weights != NULL;
 		init &= task->init != NULL;
 	}
-	KDR_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &p.x));
+	KDRI_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &p.x));
 	if (weights)
-		KDR_TRY(KDRI_NEW(ctx, &p.weights, p.rows));
+		KDRI_TRY(KDRI_NEW(ctx, &p.weights, p.rows));
 	if (init)
-		KDR_TRY(KDRI_NEW(ctx, &p.init, p.rows));
+		KDRI_TRY(KDRI_NEW(ctx, &p.init, p.rows));
 	int64_t at = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
@@ -195,20 +195,20 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	kdri_kmeans_result r = { 0 };
 	int64_t k = problem->tasks[0].k, d = kdr_mat_cols(&problem->tasks[0].x), at = 0;
 	kdri_kmeans_options o = engine_options(options, k, 0);
-	KDR_TRY(pool_new(ctx, problem, &p));
+	KDRI_TRY(pool_new(ctx, problem, &p));
 	o.init_labels = p.init;
-	KDR_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
+	KDRI_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		int64_t n = kdr_mat_rows(&problem->tasks[t].x), *labels = NULL;
-		KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 		memcpy(labels, r.labels + at, (size_t)n * sizeof *labels);
 		at += n;
-		KDR_TRY(put_centres(ctx, result, t, k, d, r.centres));
+		KDRI_TRY(put_centres(ctx, result, t, k, d, r.centres));
 	}
-	KDR_TRY(put_trace(ctx, result, &r, 1));
-	KDR_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
-	KDR_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
-	KDR_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
+	KDRI_TRY(put_trace(ctx, result, &r, 1));
+	KDRI_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
+	KDRI_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
+	KDRI_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
 done:
 	kdri_kmeans_free(ctx, &r);
 	pool_free(ctx, &p);
@@ -222,7 +222,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 {
 	kdr_status st;
 	kdri_kmeans_result *parts = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		kdri_kmeans_options o = engine_options(options, task->k, t);
@@ -231,15 +231,15 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		const char *name = task->name ? task->name : unnamed;
 		int64_t *labels = NULL;
 		o.init_labels = task->init;
-		KDR_TRY(kdri_kmeans(ctx, &task->x, task->weights, &o, &parts[t]));
-		KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_TRY(kdri_kmeans(ctx, &task->x, task->weights, &o, &parts[t]));
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 		memcpy(labels, parts[t].labels, (size_t)kdr_mat_rows(&task->x) * sizeof *labels);
-		KDR_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
-		KDR_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
-		KDR_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
-		KDR_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
+		KDRI_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
+		KDRI_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
+		KDRI_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
+		KDRI_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
 	}
-	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
+	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);

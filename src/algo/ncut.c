@@ -67,17 +67,17 @@ static kdr_status warn(kdr_context *ctx, kdr_result *result, const char *name, c
 	const char *what = name ? "task " : "pooled tasks";
 	name = name ? name : "";
 	if (s->isolated > 0)
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result, "%s%s: %lld sample%s similar to no other: put into the largest cluster",
 		        what, name, (long long)s->isolated, s->isolated == 1 ? " is" : "s are"));
 	if (s->components > k)
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "%s%s: the graph has %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
 		        what, name, (long long)s->components, (long long)k));
 	if (s->nonempty < k)
-		KDR_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
-		                         what, name, (long long)s->nonempty, (long long)k));
+		KDRI_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
+		                          what, name, (long long)s->nonempty, (long long)k));
 done:
 	return st;
 }
@@ -97,11 +97,11 @@ static kdr_status put_task(kdr_context *ctx, kdr_result *result, const kdr_task 
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->x), k = task->k, *labels = NULL;
 	double *to = NULL;
-	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, s->labels + at, (size_t)n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
 	memcpy(to, s->embedding + at * k, (size_t)(n * k) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
 	memcpy(to, s->values, (size_t)k * sizeof *to);
 done:
 	return st;
@@ -121,13 +121,13 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	s.max_iter = kdri_opt_int(options, "max_iter");
 	s.init_labels = init;
 	s.stream = (uint64_t)stream;
-	KDR_TRY(kdri_graph_new(ctx, x, &g, &graph));
-	KDR_TRY(kdri_spectral(ctx, &graph.w.view, &s, out));
-	KDR_TRY(put_number(ctx, result, "ncut", name, out->ncut));
-	KDR_TRY(put_number(ctx, result, "components", name, (double)out->components));
+	KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
+	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out));
+	KDRI_TRY(put_number(ctx, result, "ncut", name, out->ncut));
+	KDRI_TRY(put_number(ctx, result, "components", name, (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
-		KDR_TRY(put_number(ctx, result, "sigma", name, graph.sigma));
-	KDR_TRY(warn(ctx, result, name, out, k));
+		KDRI_TRY(put_number(ctx, result, "sigma", name, graph.sigma));
+	KDRI_TRY(warn(ctx, result, name, out, k));
 done:
 	kdri_graph_free(ctx, &graph);
 	return st;
@@ -142,26 +142,26 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	kdri_spectral_result s = { 0 };
 	int64_t *init = NULL, at = 0;
 	bool started = true;
-	KDR_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		parts[t] = &problem->tasks[t].x;
 		started = started && problem->tasks[t].init;
 	}
-	KDR_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &x));
-	KDR_TRY(KDRI_NEW(ctx, &init, kdr_mat_rows(&x.view)));
+	KDRI_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &x));
+	KDRI_TRY(KDRI_NEW(ctx, &init, kdr_mat_rows(&x.view)));
 	for (int64_t t = 0; t < problem->ntasks && started; t++) {
 		int64_t n = kdr_mat_rows(parts[t]);
 		memcpy(init + at, problem->tasks[t].init, (size_t)n * sizeof *init);
 		at += n;
 	}
-	KDR_TRY(cluster(ctx, &x.view, problem->tasks[0].k, started ? init : NULL, 0, NULL, options, result,
-	                &s));
+	KDRI_TRY(cluster(ctx, &x.view, problem->tasks[0].k, started ? init : NULL, 0, NULL, options, result,
+	                 &s));
 	at = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
-		KDR_TRY(put_task(ctx, result, &problem->tasks[t], t, &s, at));
+		KDRI_TRY(put_task(ctx, result, &problem->tasks[t], t, &s, at));
 		at += kdr_mat_rows(parts[t]);
 	}
-	KDR_TRY(kdri_result_objective(ctx, result, s.ncut)); /* (E1) */
+	KDRI_TRY(kdri_result_objective(ctx, result, s.ncut)); /* (E1) */
 	kdri_result_stop(result, s.stop, 1);
 done:
 	kdri_spectral_free(ctx, &s);
@@ -182,15 +182,15 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		const kdr_task *task = &problem->tasks[t];
 		char unnamed[32];
 		snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
-		KDR_TRY(cluster(ctx, &task->x, task->k, task->init, t, task->name ? task->name : unnamed,
-		                options, result, &s));
-		KDR_TRY(put_task(ctx, result, task, t, &s, 0));
+		KDRI_TRY(cluster(ctx, &task->x, task->k, task->init, t, task->name ? task->name : unnamed,
+		                 options, result, &s));
+		KDRI_TRY(put_task(ctx, result, task, t, &s, 0));
 		total += s.ncut;
 		if (s.stop != KDR_STOP_CONVERGED)
 			stop = s.stop;
 		kdri_spectral_free(ctx, &s);
 	}
-	KDR_TRY(kdri_result_objective(ctx, result, total)); /* (E1) */
+	KDRI_TRY(kdri_result_objective(ctx, result, total)); /* (E1) */
 	kdri_result_stop(result, stop, 1);
 done:
 	kdri_spectral_free(ctx, &s);

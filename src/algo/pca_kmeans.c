@@ -131,24 +131,24 @@ static kdr_status components_whole(kdr_context *ctx, const kdr_mat *x, double to
 	double *gram = NULL, *w = NULL, *v = NULL;
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	KDR_TRY(KDRI_NEW(ctx, &gram, side * side));
-	KDR_TRY(KDRI_NEW(ctx, &w, side));
-	KDR_TRY(kdri_gram(ctx, x, gram));
+	KDRI_TRY(KDRI_NEW(ctx, &gram, side * side));
+	KDRI_TRY(KDRI_NEW(ctx, &w, side));
+	KDRI_TRY(kdri_gram(ctx, x, gram));
 	centre_gram(r, gram);
-	KDR_TRY(kdri_eigh(ctx, side, gram, side, w));
+	KDRI_TRY(kdri_eigh(ctx, side, gram, side, w));
 	for (int64_t j = 0; j < side; j++)
 		r->s[j] = sqrt(KDRI_MAX(w[side - 1 - j], 0));
 	r->rank = choose_rank(r, side, total, energy);
-	KDR_TRY(KDRI_NEW(ctx, &v, side * r->rank));
+	KDRI_TRY(KDRI_NEW(ctx, &v, side * r->rank));
 	for (int64_t i = 0; i < side; i++)
 		for (int64_t j = 0; j < r->rank; j++)
 			v[i * r->rank + j] =
 			        gram[i * side + side - 1 - j] / (d <= n || r->s[j] == 0 ? 1 : r->s[j]);
-	KDR_TRY(KDRI_NEW(ctx, &r->u, d * r->rank));
+	KDRI_TRY(KDRI_NEW(ctx, &r->u, d * r->rank));
 	if (d <= n)
 		memcpy(r->u, v, (size_t)(d * r->rank) * sizeof *v);
 	else
-		KDR_TRY(op.apply_t(ctx, &op, v, r->rank, r->rank, r->u, r->rank));
+		KDRI_TRY(op.apply_t(ctx, &op, v, r->rank, r->rank, r->u, r->rank));
 done:
 	kdri_free(ctx, gram);
 	kdri_free(ctx, w);
@@ -163,10 +163,10 @@ static kdr_status components_leading(kdr_context *ctx, const kdr_mat *x, double 
 	double *v = NULL;
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	KDR_TRY(KDRI_NEW(ctx, &v, r->d * found));
-	KDR_TRY(kdri_leading(ctx, &op, found, ROUNDS, NULL, r->s, v));
+	KDRI_TRY(KDRI_NEW(ctx, &v, r->d * found));
+	KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, NULL, r->s, v));
 	r->rank = choose_rank(r, found, total, energy);
-	KDR_TRY(KDRI_NEW(ctx, &r->u, r->d * r->rank));
+	KDRI_TRY(KDRI_NEW(ctx, &r->u, r->d * r->rank));
 	for (int64_t i = 0; i < r->d; i++)
 		memcpy(r->u + i * r->rank, v + i * found, (size_t)r->rank * sizeof *v);
 done:
@@ -180,22 +180,22 @@ static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *
 	kdr_status st;
 	int64_t n = r->n, d = r->d, side = KDRI_MIN(n, d);
 	double total = 0, *norms = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &r->mean, d));
-	KDR_TRY(KDRI_NEW0(ctx, &r->s, KDRI_MAX(side, MOST_DIRECTIONS)));
-	KDR_TRY(KDRI_NEW(ctx, &norms, n));
-	KDR_TRY(kdri_mat_col_sums(ctx, x, r->mean));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, norms));
+	KDRI_TRY(KDRI_NEW(ctx, &r->mean, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &r->s, KDRI_MAX(side, MOST_DIRECTIONS)));
+	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, r->mean));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t j = 0; j < d; j++)
 		r->mean[j] /= (double)n;
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
 	total = KDRI_MAX(total - (double)n * kdri_nrm2sq(r->mean, d), 0);
-	KDR_TRY(side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r)
-	                            : components_leading(ctx, x, total, energy, r));
+	KDRI_TRY(side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r)
+	                             : components_leading(ctx, x, total, energy, r));
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	KDR_TRY(KDRI_NEW(ctx, &r->y, n * r->rank));
-	KDR_TRY(op.apply(ctx, &op, r->u, r->rank, r->rank, r->y, r->rank)); /* (E3) */
+	KDRI_TRY(KDRI_NEW(ctx, &r->y, n * r->rank));
+	KDRI_TRY(op.apply(ctx, &op, r->u, r->rank, r->rank, r->y, r->rank)); /* (E3) */
 done:
 	kdri_free(ctx, norms);
 	return st;
@@ -208,8 +208,8 @@ static kdr_status rename_clusters(kdr_context *ctx, int64_t k, run *r)
 	kdr_status st;
 	int64_t *name = NULL, next = 0;
 	double *centres = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &name, k));
-	KDR_TRY(KDRI_NEW(ctx, &centres, k * r->rank));
+	KDRI_TRY(KDRI_NEW(ctx, &name, k));
+	KDRI_TRY(KDRI_NEW(ctx, &centres, k * r->rank));
 	for (int64_t j = 0; j < k; j++)
 		name[j] = -1;
 	for (int64_t i = 0; i < r->n; i++) {
@@ -244,11 +244,11 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	o.stream = stream;
 	r->n = kdr_mat_rows(x);
 	r->d = kdr_mat_cols(x);
-	KDR_TRY(embed(ctx, x, kdri_opt_real(options, "energy"), r));
+	KDRI_TRY(embed(ctx, x, kdri_opt_real(options, "energy"), r));
 	kdr_mat y = kdr_mat_from_dense(r->y, r->n, r->rank);
-	KDR_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
+	KDRI_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
 	if (!init)
-		KDR_TRY(rename_clusters(ctx, k, r));
+		KDRI_TRY(rename_clusters(ctx, k, r));
 done:
 	return st;
 }
@@ -262,18 +262,18 @@ static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const v
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = r->d, q = r->rank, k = problem->tasks[t].k;
 	int64_t *labels = NULL;
 	double *to = NULL;
-	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, r->clusters.labels + begin, (size_t)n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "mean", t, KDR_FLOAT64, 1, (int64_t[]){ d }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "mean", t, KDR_FLOAT64, 1, (int64_t[]){ d }, &to));
 	memcpy(to, r->mean, (size_t)d * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "components", t, KDR_FLOAT64, 2, (int64_t[]){ d, q }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "components", t, KDR_FLOAT64, 2, (int64_t[]){ d, q }, &to));
 	memcpy(to, r->u, (size_t)(d * q) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "variances", t, KDR_FLOAT64, 1, (int64_t[]){ q }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "variances", t, KDR_FLOAT64, 1, (int64_t[]){ q }, &to));
 	for (int64_t j = 0; j < q; j++)
 		to[j] = r->s[j] * r->s[j];
-	KDR_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ k, q }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ k, q }, &to));
 	memcpy(to, r->clusters.centres, (size_t)(k * q) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
 	memcpy(to, r->y + begin * q, (size_t)(n * q) * sizeof *to);
 done:
 	return st;
@@ -284,10 +284,10 @@ static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options
 	kdr_status st;
 	const run *r = left;
 	double energy = kdri_opt_real(options, "energy");
-	KDR_TRY(kdri_result_number(ctx, result, "components", (double)r->rank));
-	KDR_TRY(kdri_result_number(ctx, result, "energy", r->energy));
+	KDRI_TRY(kdri_result_number(ctx, result, "components", (double)r->rank));
+	KDRI_TRY(kdri_result_number(ctx, result, "energy", r->energy));
 	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "%lld components, the most for data of this size, hold %.1f%% of the variance, not %.1f%%",
 		        (long long)r->rank, 100 * r->energy, 100 * energy));
@@ -338,10 +338,10 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 		                 (long long)kdr_mat_cols(x), (long long)u.shape[0]);
 	const kdri_centred centred = { x, m.data };
 	const kdri_op op = kdri_op_centred(&centred);
-	KDR_TRY(KDRI_NEW(ctx, &y, n * q));
-	KDR_TRY(op.apply(ctx, &op, u.data, q, q, y, q));
+	KDRI_TRY(KDRI_NEW(ctx, &y, n * q));
+	KDRI_TRY(op.apply(ctx, &op, u.data, q, q, y, q));
 	kdr_mat embedded = kdr_mat_from_dense(y, n, q);
-	KDR_TRY(kdri_kmeans_assign(ctx, &embedded, c.data, c.shape[0], false, labels));
+	KDRI_TRY(kdri_kmeans_assign(ctx, &embedded, c.data, c.shape[0], false, labels));
 done:
 	kdri_free(ctx, y);
 	return st;

@@ -95,13 +95,13 @@ static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const 
 		                      .tol = kdri_opt_real(options, "tol"),
 		                      .max_iter = 1000,
 		                      .stage = "tsvm" };
-	KDR_TRY(kdri_mul(ctx, set->n, t->m, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t->rows, set->n));
-	KDR_TRY(KDRI_NEW0(ctx, &t->cost, size));
-	KDR_TRY(KDRI_NEW0(ctx, &t->w, (set->d + 1) * t->m));
-	KDR_TRY(KDRI_NEW(ctx, &t->z, size));
-	KDR_TRY(KDRI_NEW(ctx, &t->up, set->n));
-	KDR_TRY(KDRI_NEW(ctx, &t->down, set->n));
+	KDRI_TRY(kdri_mul(ctx, set->n, t->m, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t->rows, set->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->cost, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->w, (set->d + 1) * t->m));
+	KDRI_TRY(KDRI_NEW(ctx, &t->z, size));
+	KDRI_TRY(KDRI_NEW(ctx, &t->up, set->n));
+	KDRI_TRY(KDRI_NEW(ctx, &t->down, set->n));
 	t->free = kdri_labelled_rows(set, false, t->rows);
 	for (int64_t i = 0; i < set->n; i++)
 		for (int64_t j = 0; j < t->m && set->labels[i] >= 0; j++) {
@@ -134,8 +134,8 @@ static kdr_status train(kdr_context *ctx, machine *t, kdri_linear_report *report
 {
 	kdr_status st;
 	const kdr_mat *x = &t->set->x.view;
-	KDR_TRY(kdri_linear_train(ctx, x, t->m, t->cost, &t->o, t->w, report));
-	KDR_TRY(kdri_linear_scores(ctx, x, t->m, t->o.bias, t->w, t->z));
+	KDRI_TRY(kdri_linear_train(ctx, x, t->m, t->cost, &t->o, t->w, report));
+	KDRI_TRY(kdri_linear_scores(ctx, x, t->m, t->o.bias, t->w, t->z));
 done:
 	return st;
 }
@@ -205,10 +205,10 @@ static kdr_status run_stage(kdr_context *ctx, machine *t, int64_t max_iter, kdr_
 	double start = 0;
 	int64_t rounds = 0;
 	for (;; rounds++) {
-		KDR_TRY(train(ctx, t, report));
+		KDRI_TRY(train(ctx, t, report));
 		start = rounds == 0 ? report->start : start;
 		if (trace)
-			KDR_TRY(kdri_result_objective(ctx, trace, report->value));
+			KDRI_TRY(kdri_result_objective(ctx, trace, report->value));
 		if (ctx->cancelled || ctx->timed_out || rounds >= max_iter)
 			break;
 		int64_t pairs = switch_labels(t);
@@ -237,22 +237,22 @@ static kdr_status fit_stage(kdr_context *ctx, const kdr_problem *problem, const 
 	kdri_linear_report report = { 0 };
 	double *scores = NULL, target = kdri_opt_real(options, "cost_target");
 	int64_t size, switched = 0, max_iter = kdri_opt_int(options, "max_iter");
-	KDR_TRY(kdri_labelled_new(ctx, problem, result, &set));
-	KDR_TRY(machine_new(ctx, &set, options, &t));
-	KDR_TRY(kdri_mul(ctx, set.n, set.classes, &size));
-	KDR_TRY(KDRI_NEW(ctx, &scores, size));
-	KDR_TRY(train(ctx, &t, &report));
+	KDRI_TRY(kdri_labelled_new(ctx, problem, result, &set));
+	KDRI_TRY(machine_new(ctx, &set, options, &t));
+	KDRI_TRY(kdri_mul(ctx, set.n, set.classes, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, size));
+	KDRI_TRY(train(ctx, &t, &report));
 	choose_start(&t);
 	for (int s = 0; s < STAGES && !ctx->cancelled && !ctx->timed_out; s++) {
 		bool last = s == STAGES - 1;
 		set_target_cost(&t, target * pow(10, (s - STAGES + 1) / 2.0));
-		KDR_TRY(run_stage(ctx, &t, max_iter, last ? result : NULL, &switched, &report));
+		KDRI_TRY(run_stage(ctx, &t, max_iter, last ? result : NULL, &switched, &report));
 	}
 	kdri_linear_spread(set.n, set.classes, t.z, scores);
-	KDR_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));
-	KDR_TRY(kdri_linear_put(ctx, result, set.d, set.classes, t.o.bias, t.w));
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
-	KDR_TRY(kdri_result_number(ctx, result, "pairs_switched", (double)switched));
+	KDRI_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));
+	KDRI_TRY(kdri_linear_put(ctx, result, set.d, set.classes, t.o.bias, t.w));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
+	KDRI_TRY(kdri_result_number(ctx, result, "pairs_switched", (double)switched));
 	kdri_result_stop(result, report.stop, report.iterations);
 done:
 	machine_free(ctx, &t);

@@ -79,10 +79,10 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&t->x);
-	KDR_TRY(check_shape(ctx, t));
-	KDR_TRY(kdri_mat_check_finite(ctx, &t->x, task_name(t)));
+	KDRI_TRY(check_shape(ctx, t));
+	KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, task_name(t)));
 	if (algo->flags & KDR_ALGO_NONNEG)
-		KDR_TRY(check_nonnegative(ctx, algo, t));
+		KDRI_TRY(check_nonnegative(ctx, algo, t));
 	if (algo->family == KDR_FAMILY_CLUSTER) {
 		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
@@ -96,9 +96,9 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
 		                 task_name(t));
 	if (t->init)
-		KDR_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
+		KDRI_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
 	if (t->labels)
-		KDR_TRY(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
+		KDRI_TRY(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
 	if (t->weights) {
 		if (!(algo->flags & KDR_ALGO_WEIGHTS))
 			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no sample weights",
@@ -161,16 +161,16 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	if (!algo)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
 	if (!options) {
-		KDR_TRY(kdr_options_new(ctx, algo_id, &defaults));
+		KDRI_TRY(kdr_options_new(ctx, algo_id, &defaults));
 		options = defaults;
 	} else if (kdr_options_algo(options) != &algo->info) {
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo_id);
 	}
-	KDR_TRY(check_problem(ctx, &algo->info, problem));
-	KDR_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
-	KDR_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
-	KDR_TRY(algo->fit(ctx, problem, options, result));
+	KDRI_TRY(check_problem(ctx, &algo->info, problem));
+	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
+	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
+	KDRI_TRY(algo->fit(ctx, problem, options, result));
 	*out = result;
 	result = NULL;
 done:

@@ -67,11 +67,11 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_d
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %lld: the model has %lld tasks, from 0",
 		                 (long long)task, (long long)m->ntasks);
 	if (m->prep)
-		KDR_TRY(kdr_prep_apply(ctx, m->prep, task, data));
-	KDR_TRY(check_columns(ctx, m, data));
+		KDRI_TRY(kdr_prep_apply(ctx, m->prep, task, data));
+	KDRI_TRY(check_columns(ctx, m, data));
 	kdr_mat x = kdr_data_mat(data);
-	KDR_TRY(kdri_mat_check_finite(ctx, &x, data->name));
-	KDR_TRY(m->algo->predict(ctx, m->fitted, m->options, task, &x, labels));
+	KDRI_TRY(kdri_mat_check_finite(ctx, &x, data->name));
+	KDRI_TRY(m->algo->predict(ctx, m->fitted, m->options, task, &x, labels));
 done:
 	return st;
 }

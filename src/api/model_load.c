@@ -23,8 +23,8 @@ static kdr_status load_strings(kdr_context *ctx, const kdri_h5 *h5, const char *
 	kdri_h5_array a = { 0 };
 	if (kdri_h5_what(h5, name) != KDRI_H5_DATASET)
 		return KDR_OK;
-	KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-	KDR_TRY(kdri_h5_strings(ctx, &a, NULL, out));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, out));
 	*count = a.shape[0];
 done:
 	kdri_h5_array_close(&a);
@@ -50,13 +50,13 @@ static kdr_status load_root(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 		                 m->algo ? "cannot apply to new samples" : "does not have");
 	if (!kdri_h5_integers(h5, "/", "columns", 1, &columns) || columns < 0)
 		return damaged(ctx, h5, "it does not say how many columns it needs");
-	KDR_TRY(load_strings(ctx, h5, "features", &m->features, &count));
+	KDRI_TRY(load_strings(ctx, h5, "features", &m->features, &count));
 	m->ncolumns = m->features ? count : columns;
 	if (m->ncolumns != columns) {
 		st = damaged(ctx, h5, "its columns and their names differ in number");
 		goto done;
 	}
-	KDR_TRY(load_strings(ctx, h5, "classes", &m->classes, &m->nclasses));
+	KDRI_TRY(load_strings(ctx, h5, "classes", &m->classes, &m->nclasses));
 done:
 	return st;
 }
@@ -69,9 +69,9 @@ static kdr_status load_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *
 	double *values = NULL;
 	if (count > KDRI_MODEL_TASKS_MOST)
 		return damaged(ctx, h5, "an option has more numbers than there can be tasks");
-	KDR_TRY(KDRI_NEW(ctx, &values, count));
+	KDRI_TRY(KDRI_NEW(ctx, &values, count));
 	if (kdri_h5_reals(h5, "options", name, count, values))
-		KDR_TRY(kdr_options_set_numbers(ctx, options, name, values, count));
+		KDRI_TRY(kdr_options_set_numbers(ctx, options, name, values, count));
 done:
 	kdri_free(ctx, values);
 	return st;
@@ -81,19 +81,19 @@ static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m
 {
 	kdr_status st;
 	char text[64];
-	KDR_TRY(kdr_options_new(ctx, m->algo->info.id, &m->options));
+	KDRI_TRY(kdr_options_new(ctx, m->algo->info.id, &m->options));
 	if (kdri_h5_what(h5, "options") != KDRI_H5_GROUP)
 		return damaged(ctx, h5, "it has no options");
 	for (const kdr_option_desc *d = m->algo->info.options; d->name; d++) {
 		double value;
 		if (d->type == KDR_OPTION_CHOICE) {
 			if (kdri_h5_text(h5, "options", d->name, text, sizeof text))
-				KDR_TRY(kdr_options_set(ctx, m->options, d->name, text));
+				KDRI_TRY(kdr_options_set(ctx, m->options, d->name, text));
 		} else if (d->type == KDR_OPTION_REALS && kdri_h5_count(h5, "options", d->name) > 1) {
-			KDR_TRY(load_numbers(ctx, h5, d->name, m->options));
+			KDRI_TRY(load_numbers(ctx, h5, d->name, m->options));
 		} else if (kdri_h5_reals(h5, "options", d->name, 1, &value) && value != d->initial) {
 			/* A default may lie outside its own bounds where it means "automatic". */
-			KDR_TRY(kdr_options_set_number(ctx, m->options, d->name, value));
+			KDRI_TRY(kdr_options_set_number(ctx, m->options, d->name, value));
 		}
 	}
 done:
@@ -113,8 +113,8 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 	}
 	if (count == 0)
 		return damaged(ctx, h5, "it has no tasks");
-	KDR_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDR_TRY(KDRI_NEW0(ctx, &m->task_names, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->task_names, count));
 	m->ntasks = count;
 	for (int64_t t = 0; t < count; t++) {
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
@@ -123,10 +123,10 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 			st = damaged(ctx, h5, "a task has no name or no k");
 			goto done;
 		}
-		KDR_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
+		KDRI_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = count };
-	KDR_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
+	KDRI_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
 done:
 	kdri_free(ctx, tasks);
 	return st;
@@ -139,20 +139,20 @@ static kdr_status load_array(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m, 
 	kdri_h5_array a = { 0 };
 	double *reals;
 	int64_t *integers;
-	KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
 	if (a.ndim < 1 || a.ndim > 3 || a.count == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an array of 1 to 3 dimensions with data is expected",
 		               a.label);
 		goto done;
 	}
 	if (field->type == KDR_INT64) {
-		KDR_TRY(kdri_result_array(ctx, m->fitted, field->name, task, KDR_INT64, a.ndim, a.shape,
-		                          &integers));
-		KDR_TRY(kdri_h5_rows_int64(ctx, &a, 0, a.shape[0], integers));
+		KDRI_TRY(kdri_result_array(ctx, m->fitted, field->name, task, KDR_INT64, a.ndim, a.shape,
+		                           &integers));
+		KDRI_TRY(kdri_h5_rows_int64(ctx, &a, 0, a.shape[0], integers));
 		goto done;
 	}
-	KDR_TRY(kdri_result_array(ctx, m->fitted, field->name, task, KDR_FLOAT64, a.ndim, a.shape, &reals));
-	KDR_TRY(kdri_h5_rows_double(ctx, &a, 0, a.shape[0], reals));
+	KDRI_TRY(kdri_result_array(ctx, m->fitted, field->name, task, KDR_FLOAT64, a.ndim, a.shape, &reals));
+	KDRI_TRY(kdri_h5_rows_double(ctx, &a, 0, a.shape[0], reals));
 	for (int64_t i = 0; i < a.count; i++)
 		if (!isfinite(reals[i])) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a value is not finite", a.label);
@@ -173,11 +173,11 @@ static kdr_status load_arrays(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 		snprintf(name, sizeof name, "arrays/%s", f->name);
 		kdri_h5_kind kind = kdri_h5_what(h5, name);
 		if (kind == KDRI_H5_DATASET)
-			KDR_TRY(load_array(ctx, h5, m, f, name, -1));
+			KDRI_TRY(load_array(ctx, h5, m, f, name, -1));
 		for (int64_t t = 0; kind == KDRI_H5_GROUP && t < m->ntasks; t++) {
 			snprintf(name, sizeof name, "arrays/%s/%lld", f->name, (long long)t);
 			if (kdri_h5_what(h5, name) == KDRI_H5_DATASET)
-				KDR_TRY(load_array(ctx, h5, m, f, name, t));
+				KDRI_TRY(load_array(ctx, h5, m, f, name, t));
 		}
 	}
 done:
@@ -201,7 +201,7 @@ static kdr_status put_in_bag(bag *b, const kdri_h5 *h5, const char *path)
 	kdri_prep_dump *d = &b->dump;
 	void *values = NULL;
 	char **strings = NULL, *name = NULL;
-	KDR_TRY(kdri_h5_array_open(ctx, h5, path, &a));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, path, &a));
 	bool text = a.type_class == KDRI_H5_STRING;
 	if (a.ndim != 1 || (!text && a.type_class != KDRI_H5_NUMBER) ||
 	    d->narrays == (int)(sizeof d->arrays / sizeof d->arrays[0]) ||
@@ -209,17 +209,17 @@ static kdr_status put_in_bag(bag *b, const kdri_h5 *h5, const char *path)
 		st = damaged(ctx, h5, "its preprocessing cannot be read");
 		goto done;
 	}
-	KDR_TRY(kdri_strdup(ctx, strrchr(path, '/') + 1, &name));
+	KDRI_TRY(kdri_strdup(ctx, strrchr(path, '/') + 1, &name));
 	if (text) {
-		KDR_TRY(kdri_h5_strings(ctx, &a, NULL, &strings));
+		KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &strings));
 		d->strings[d->nstrings++] =
 		        (kdri_dump_strings){ name, a.count, (const char *const *)strings };
 	} else {
-		KDR_TRY(kdri_alloc(ctx, &values, a.count, sizeof(double)));
+		KDRI_TRY(kdri_alloc(ctx, &values, a.count, sizeof(double)));
 		if (a.floating)
-			KDR_TRY(kdri_h5_rows_double(ctx, &a, 0, a.count, values));
+			KDRI_TRY(kdri_h5_rows_double(ctx, &a, 0, a.count, values));
 		else
-			KDR_TRY(kdri_h5_rows_int64(ctx, &a, 0, a.count, values));
+			KDRI_TRY(kdri_h5_rows_int64(ctx, &a, 0, a.count, values));
 		d->arrays[d->narrays++] =
 		        (kdri_dump_array){ name, a.floating ? KDR_FLOAT64 : KDR_INT64, a.count, values };
 	}
@@ -246,9 +246,9 @@ static kdr_status load_prep(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 	bag b = { .ctx = ctx };
 	if (kdri_h5_what(h5, "prep") != KDRI_H5_GROUP)
 		return KDR_OK;
-	KDR_TRY(kdri_h5_walk(ctx, h5, "prep", 0, visit_prep, &b));
-	KDR_TRY(b.st);
-	KDR_TRY(kdri_prep_import(ctx, &b.dump, &m->prep));
+	KDRI_TRY(kdri_h5_walk(ctx, h5, "prep", 0, visit_prep, &b));
+	KDRI_TRY(b.st);
+	KDRI_TRY(kdri_prep_import(ctx, &b.dump, &m->prep));
 done:
 	for (int i = 0; i < b.dump.narrays; i++) {
 		kdri_free(ctx, (void *)b.dump.arrays[i].name);
@@ -267,15 +267,15 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	kdr_status st;
 	kdri_h5 h5 = { 0 };
 	kdr_model *m = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &m, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
 	m->allocator = ctx->allocator;
-	KDR_TRY(kdri_h5_open(ctx, path, &h5));
-	KDR_TRY(load_root(ctx, &h5, m));
-	KDR_TRY(load_options(ctx, &h5, m));
-	KDR_TRY(load_tasks(ctx, &h5, m));
-	KDR_TRY(kdri_options_fit_tasks(ctx, m->options, m->ntasks));
-	KDR_TRY(load_arrays(ctx, &h5, m));
-	KDR_TRY(load_prep(ctx, &h5, m));
+	KDRI_TRY(kdri_h5_open(ctx, path, &h5));
+	KDRI_TRY(load_root(ctx, &h5, m));
+	KDRI_TRY(load_options(ctx, &h5, m));
+	KDRI_TRY(load_tasks(ctx, &h5, m));
+	KDRI_TRY(kdri_options_fit_tasks(ctx, m->options, m->ntasks));
+	KDRI_TRY(load_arrays(ctx, &h5, m));
+	KDRI_TRY(load_prep(ctx, &h5, m));
 	*out = m;
 	m = NULL;
 done:

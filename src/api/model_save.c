@@ -17,16 +17,16 @@ static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_algo 
 {
 	kdr_status st;
 	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)ctx->seed;
-	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
-	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
-	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
-	KDR_TRY(kdri_h5_set_text(ctx, h5, "/", "method", algo->id));
-	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
-	KDR_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &info->nfeatures, 1));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
+	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "method", algo->id));
+	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
+	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &info->nfeatures, 1));
 	if (info->features)
-		KDR_TRY(kdri_h5_write_strings(ctx, h5, "features", info->features, info->nfeatures));
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "features", info->features, info->nfeatures));
 	if (info->classes)
-		KDR_TRY(kdri_h5_write_strings(ctx, h5, "classes", info->classes, info->nclasses));
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", info->classes, info->nclasses));
 done:
 	return st;
 }
@@ -35,18 +35,18 @@ static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_al
                                const kdr_options *options)
 {
 	kdr_status st;
-	KDR_TRY(kdri_h5_make_group(ctx, h5, "options"));
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "options"));
 	for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
 		int64_t count = 1;
 		const double *values = options ? kdr_options_numbers(options, d->name, &count) : &d->initial;
 		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
 		const int64_t integer = real ? 0 : (int64_t)values[0];
 		if (d->type == KDR_OPTION_CHOICE)
-			KDR_TRY(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
+			KDRI_TRY(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
 		else if (real)
-			KDR_TRY(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
+			KDRI_TRY(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
 		else
-			KDR_TRY(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
+			KDRI_TRY(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
 	}
 done:
 	return st;
@@ -57,13 +57,13 @@ static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_resu
 {
 	kdr_status st;
 	char name[64];
-	KDR_TRY(kdri_h5_make_group(ctx, h5, "tasks"));
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "tasks"));
 	for (int64_t t = 0; t < kdr_result_ntasks(result); t++) {
 		const int64_t k = kdr_result_k(result, t);
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
-		KDR_TRY(kdri_h5_make_group(ctx, h5, name));
-		KDR_TRY(kdri_h5_set_text(ctx, h5, name, "name", info->task_names[t]));
-		KDR_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
+		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
+		KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "name", info->task_names[t]));
+		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
 	}
 done:
 	return st;
@@ -73,7 +73,7 @@ static kdr_status save_arrays(kdr_context *ctx, const kdri_h5 *h5, const kdr_res
 {
 	kdr_status st;
 	char name[256];
-	KDR_TRY(kdri_h5_make_group(ctx, h5, "arrays"));
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "arrays"));
 	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
 		kdr_array a = kdr_result_array_at(result, i);
 		const kdr_field_desc *field = find_field(kdr_result_algo(result), a.name);
@@ -82,12 +82,12 @@ static kdr_status save_arrays(kdr_context *ctx, const kdri_h5 *h5, const kdr_res
 		snprintf(name, sizeof name, "arrays/%s", a.name);
 		if (a.task >= 0) {
 			if (kdri_h5_what(h5, name) == KDRI_H5_NONE)
-				KDR_TRY(kdri_h5_make_group(ctx, h5, name));
+				KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
 			snprintf(name, sizeof name, "arrays/%s/%lld", a.name, (long long)a.task);
 		}
-		KDR_TRY(kdri_h5_write_array(ctx, h5, name,
-		                            a.type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
-		                            a.ndim, a.shape, a.data));
+		KDRI_TRY(kdri_h5_write_array(ctx, h5, name,
+		                             a.type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
+		                             a.ndim, a.shape, a.data));
 	}
 done:
 	return st;
@@ -98,18 +98,19 @@ static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep 
 	kdr_status st;
 	kdri_prep_dump dump;
 	char name[128];
-	KDR_TRY(kdri_prep_export(ctx, prep, &dump));
-	KDR_TRY(kdri_h5_make_group(ctx, h5, "prep"));
+	KDRI_TRY(kdri_prep_export(ctx, prep, &dump));
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "prep"));
 	for (int i = 0; i < dump.narrays; i++) {
 		const kdri_dump_array *a = &dump.arrays[i];
 		snprintf(name, sizeof name, "prep/%s", a->name);
-		KDR_TRY(kdri_h5_write_array(ctx, h5, name,
-		                            a->type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
-		                            &a->count, a->data));
+		KDRI_TRY(kdri_h5_write_array(ctx, h5, name,
+		                             a->type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
+		                             &a->count, a->data));
 	}
 	for (int i = 0; i < dump.nstrings; i++) {
 		snprintf(name, sizeof name, "prep/%s", dump.strings[i].name);
-		KDR_TRY(kdri_h5_write_strings(ctx, h5, name, dump.strings[i].strings, dump.strings[i].count));
+		KDRI_TRY(
+		        kdri_h5_write_strings(ctx, h5, name, dump.strings[i].strings, dump.strings[i].count));
 	}
 done:
 	return st;
@@ -128,15 +129,15 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 		                 algo->id);
 	if (!info || !info->task_names)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a model needs the names of its tasks", path);
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
-	KDR_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
-	KDR_TRY(save_root(ctx, &h5, algo, info));
-	KDR_TRY(save_options(ctx, &h5, algo, info->options));
-	KDR_TRY(save_tasks(ctx, &h5, result, info));
-	KDR_TRY(save_arrays(ctx, &h5, result));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
+	KDRI_TRY(save_root(ctx, &h5, algo, info));
+	KDRI_TRY(save_options(ctx, &h5, algo, info->options));
+	KDRI_TRY(save_tasks(ctx, &h5, result, info));
+	KDRI_TRY(save_arrays(ctx, &h5, result));
 	if (info->prep)
-		KDR_TRY(save_prep(ctx, &h5, info->prep));
-	KDR_TRY(kdri_h5_finish(ctx, &h5));
+		KDRI_TRY(save_prep(ctx, &h5, info->prep));
+	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:

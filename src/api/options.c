@@ -139,9 +139,9 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %lld numbers are not allowed: %s", d->name,
 		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
 	for (int64_t j = 0; j < count; j++)
-		KDR_TRY(check_value(ctx, d, values[j]));
+		KDRI_TRY(check_value(ctx, d, values[j]));
 	if (count > 1) {
-		KDR_TRY(KDRI_NEW(ctx, &list, count));
+		KDRI_TRY(KDRI_NEW(ctx, &list, count));
 		memcpy(list, values, (size_t)count * sizeof *list);
 	}
 	const double first = values[0]; /* `values` may be the old list */
@@ -189,7 +189,7 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 	int64_t count = 1, at = 0;
 	for (const char *c = text; *c; c++)
 		count += *c == ',';
-	KDR_TRY(KDRI_NEW(ctx, &values, count));
+	KDRI_TRY(KDRI_NEW(ctx, &values, count));
 	for (const char *next = text;; next++) {
 		char *end;
 		values[at++] = strtod(next, &end);
@@ -204,7 +204,7 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 		if (*next == '\0')
 			break;
 	}
-	KDR_TRY(set_list(ctx, options, i, values, at));
+	KDRI_TRY(set_list(ctx, options, i, values, at));
 done:
 	kdri_free(ctx, values);
 	return st;

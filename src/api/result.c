@@ -44,10 +44,10 @@ kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_pro
 {
 	kdr_status st;
 	kdr_result *r = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
 	r->allocator = ctx->allocator;
 	r->algo = algo;
-	KDR_TRY(KDRI_NEW0(ctx, &r->tasks, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &r->tasks, problem->ntasks));
 	r->ntasks = problem->ntasks;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		r->tasks[t].n = kdr_mat_rows(&problem->tasks[t].x);
@@ -94,7 +94,7 @@ kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *r, int64_t task, int
 	task_result *t = &r->tasks[task];
 	kdr_status st = KDR_OK;
 	if (!t->labels)
-		KDR_TRY(KDRI_NEW0(ctx, &t->labels, t->n));
+		KDRI_TRY(KDRI_NEW0(ctx, &t->labels, t->n));
 	*out = t->labels;
 done:
 	return st;
@@ -114,12 +114,12 @@ kdr_status kdri_result_array(kdr_context *ctx, kdr_result *r, const char *name, 
 	double *storage = NULL; /* int64 has the same size */
 	int64_t count = 1;
 	for (int i = 0; i < ndim; i++) {
-		KDR_TRY(kdri_mul(ctx, count, shape[i], &count));
+		KDRI_TRY(kdri_mul(ctx, count, shape[i], &count));
 		a.shape[i] = shape[i];
 	}
-	KDR_TRY(kdri_strdup(ctx, name, &own_name));
-	KDR_TRY(KDRI_NEW0(ctx, &storage, count));
-	KDR_TRY(KDRI_GROW(ctx, &r->arrays, r->array_count + 1));
+	KDRI_TRY(kdri_strdup(ctx, name, &own_name));
+	KDRI_TRY(KDRI_NEW0(ctx, &storage, count));
+	KDRI_TRY(KDRI_GROW(ctx, &r->arrays, r->array_count + 1));
 	a.name = own_name;
 	a.data = storage;
 	r->arrays[r->array_count++] = a;
@@ -156,10 +156,10 @@ static kdr_status add_field(kdr_context *ctx, kdr_result *r, const char *name, d
 {
 	kdr_status st;
 	field f = { .number = number };
-	KDR_TRY(kdri_strdup(ctx, name, &f.name));
+	KDRI_TRY(kdri_strdup(ctx, name, &f.name));
 	if (text)
-		KDR_TRY(kdri_strdup(ctx, text, &f.text));
-	KDR_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
+		KDRI_TRY(kdri_strdup(ctx, text, &f.text));
+	KDRI_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
 	r->fields[r->field_count++] = f;
 	f = (field){ 0 };
 done:
@@ -184,9 +184,9 @@ kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *r, int64_t f
 	kdr_status st;
 	double *storage = NULL;
 	int64_t count;
-	KDR_TRY(kdri_mul(ctx, rows, cols, &count));
-	KDR_TRY(KDRI_NEW0(ctx, &storage, count));
-	KDR_TRY(KDRI_GROW(ctx, &r->matches, r->match_count + 1));
+	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
+	KDRI_TRY(KDRI_NEW0(ctx, &storage, count));
+	KDRI_TRY(KDRI_GROW(ctx, &r->matches, r->match_count + 1));
 	r->matches[r->match_count++] = (kdr_correspondence){ from, to, rows, cols, storage };
 	*matrix = storage;
 	storage = NULL;
@@ -199,7 +199,7 @@ kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *r, double **mat
 {
 	kdr_status st = KDR_OK;
 	if (!r->relatedness)
-		KDR_TRY(KDRI_NEW0(ctx, &r->relatedness, r->ntasks * r->ntasks));
+		KDRI_TRY(KDRI_NEW0(ctx, &r->relatedness, r->ntasks * r->ntasks));
 	*matrix = r->relatedness;
 done:
 	return st;
@@ -213,8 +213,8 @@ kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format,
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	KDR_TRY(kdri_strdup(ctx, text, &own));
-	KDR_TRY(KDRI_GROW(ctx, &r->warnings, r->warning_count + 1));
+	KDRI_TRY(kdri_strdup(ctx, text, &own));
+	KDRI_TRY(KDRI_GROW(ctx, &r->warnings, r->warning_count + 1));
 	r->warnings[r->warning_count++] = own;
 	own = NULL;
 done:

@@ -5,10 +5,10 @@ kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, k
 {
 	kdr_status st;
 	kdr_data *d = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &d, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &d, 1));
 	d->allocator = ctx->allocator;
-	KDR_TRY(kdri_strdup(ctx, name, &d->name));
-	KDR_TRY(kdri_strdup(ctx, path, &d->path));
+	KDRI_TRY(kdri_strdup(ctx, name, &d->name));
+	KDRI_TRY(kdri_strdup(ctx, path, &d->path));
 	*out = d;
 	d = NULL;
 done:
@@ -80,17 +80,17 @@ static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *a = &x->as.dense;
 		int64_t count;
-		KDR_TRY(kdri_mul(ctx, d->rows, d->cols, &count));
-		KDR_TRY(KDRI_NEW(ctx, &d->dense, count));
+		KDRI_TRY(kdri_mul(ctx, d->rows, d->cols, &count));
+		KDRI_TRY(KDRI_NEW(ctx, &d->dense, count));
 		for (int64_t i = 0; i < d->rows; i++)
 			memcpy(d->dense + i * d->cols, a->data + i * a->stride,
 			       (size_t)d->cols * sizeof *d->dense);
 	} else {
 		const kdr_csr *a = &x->as.csr;
 		int64_t nnz = a->rowptr[a->rows];
-		KDR_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
-		KDR_TRY(KDRI_NEW(ctx, &d->col, nnz));
-		KDR_TRY(KDRI_NEW(ctx, &d->val, nnz));
+		KDRI_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
+		KDRI_TRY(KDRI_NEW(ctx, &d->col, nnz));
+		KDRI_TRY(KDRI_NEW(ctx, &d->val, nnz));
 		memcpy(d->rowptr, a->rowptr, (size_t)(d->rows + 1) * sizeof *d->rowptr);
 		memcpy(d->col, a->col, (size_t)nnz * sizeof *d->col);
 		memcpy(d->val, a->val, (size_t)nnz * sizeof *d->val);
@@ -104,12 +104,12 @@ kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, co
 {
 	kdr_status st;
 	kdr_data *d = NULL;
-	KDR_TRY(kdri_data_new(ctx, name, "", &d));
-	KDR_TRY(copy_matrix(ctx, x, d));
+	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
+	KDRI_TRY(copy_matrix(ctx, x, d));
 	if (features) {
-		KDR_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
+		KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
 		for (int64_t j = 0; j < d->cols; j++)
-			KDR_TRY(kdri_strdup(ctx, features[j], &d->features[j]));
+			KDRI_TRY(kdri_strdup(ctx, features[j], &d->features[j]));
 	}
 	*out = d;
 	d = NULL;

@@ -32,8 +32,8 @@ static kdr_status grow(kdr_context *ctx, kdri_intern *t)
 	kdr_status st;
 	int64_t room = t->room ? 2 * t->room : 16;
 	int64_t *slots = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &slots, 2 * room));
-	KDR_TRY(KDRI_GROW(ctx, &t->names, room));
+	KDRI_TRY(KDRI_NEW(ctx, &slots, 2 * room));
+	KDRI_TRY(KDRI_GROW(ctx, &t->names, room));
 	t->room = room;
 	kdri_free(ctx, t->slots);
 	t->slots = slots;
@@ -53,10 +53,10 @@ kdr_status kdri_intern_add(kdr_context *ctx, kdri_intern *t, const char *text, s
 	/* A name ends at a NUL byte, as every text does here. */
 	length = strnlen(text, length);
 	if (t->count == t->room)
-		KDR_TRY(grow(ctx, t));
+		KDRI_TRY(grow(ctx, t));
 	int64_t slot = find(t, text, length);
 	if (t->slots[slot] < 0) {
-		KDR_TRY(kdri_strndup(ctx, text, length, &t->names[t->count]));
+		KDRI_TRY(kdri_strndup(ctx, text, length, &t->names[t->count]));
 		t->slots[slot] = t->count++;
 	}
 	*index = t->slots[slot];
@@ -85,7 +85,7 @@ kdr_status kdri_intern_finish(kdr_context *ctx, kdri_intern *t, int64_t *values,
 	bool all = t->count > 0;
 	if (!all)
 		goto done;
-	KDR_TRY(KDRI_NEW(ctx, &order, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &order, t->count));
 	for (int64_t i = 0; i < t->count && all; i++) {
 		const char *end = t->names[i] + strlen(t->names[i]);
 		order[i].index = i;
@@ -94,12 +94,12 @@ kdr_status kdri_intern_finish(kdr_context *ctx, kdri_intern *t, int64_t *values,
 	if (!all)
 		goto done;
 	qsort(order, (size_t)t->count, sizeof *order, by_value);
-	KDR_TRY(KDRI_NEW(ctx, &new_index, t->count));
-	KDR_TRY(KDRI_NEW0(ctx, &names, t->room));
+	KDRI_TRY(KDRI_NEW(ctx, &new_index, t->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &names, t->room));
 	for (int64_t i = 0; i < t->count; i++) {
 		if (i == 0 || order[i].value != order[i - 1].value) {
 			snprintf(text, sizeof text, "%lld", (long long)order[i].value);
-			KDR_TRY(kdri_strdup(ctx, text, &names[count]));
+			KDRI_TRY(kdri_strdup(ctx, text, &names[count]));
 			count++;
 		}
 		new_index[order[i].index] = count - 1;

@@ -1,6 +1,6 @@
 /* What every file of the library may use. SPDX-License-Identifier: BSD-3-Clause
  *
- * Clean-up convention: pointers start NULL, a function has one `done:` label, KDR_TRY jumps there
+ * Clean-up convention: pointers start NULL, a function has one `done:` label, KDRI_TRY jumps there
  * with `st` set, and every *_free accepts NULL. On failure outputs are untouched. */
 #ifndef KDRI_INTERNAL_H
 #define KDRI_INTERNAL_H
@@ -14,7 +14,7 @@
 
 #include "kindred/kindred.h"
 
-#define KDR_TRY(call) \
+#define KDRI_TRY(call) \
 	do { \
 		st = (call); \
 		if (st != KDR_OK) \

@@ -20,9 +20,9 @@ kdr_status kdri_names_new(kdr_context *ctx, int64_t room, kdri_names *out)
 	while (t.mask < room)
 		t.mask = 2 * t.mask + 1;
 	t.mask = 2 * t.mask + 1;
-	KDR_TRY(KDRI_NEW(ctx, &t.names, room));
-	KDR_TRY(KDRI_NEW(ctx, &t.hashes, room));
-	KDR_TRY(KDRI_NEW(ctx, &t.slots, t.mask + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &t.names, room));
+	KDRI_TRY(KDRI_NEW(ctx, &t.hashes, room));
+	KDRI_TRY(KDRI_NEW(ctx, &t.slots, t.mask + 1));
 	for (int64_t i = 0; i <= t.mask; i++)
 		t.slots[i] = -1;
 	*out = t;

@@ -78,8 +78,8 @@ static kdr_status turn(kdr_context *ctx, kdr_data *d)
 	kdr_status st;
 	int64_t *rowptr = NULL, nnz = d->rowptr[d->cols];
 	int32_t *col = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &rowptr, d->rows + 1));
-	KDR_TRY(KDRI_NEW(ctx, &col, nnz));
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, d->rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, nnz));
 	for (int64_t p = 0; p < nnz; p++)
 		rowptr[d->col[p] + 1]++;
 	for (int64_t i = 0; i < d->rows; i++)
@@ -93,7 +93,7 @@ static kdr_status turn(kdr_context *ctx, kdr_data *d)
 		}
 	memmove(rowptr + 1, rowptr, (size_t)d->rows * sizeof *rowptr);
 	rowptr[0] = 0;
-	KDR_TRY(permute(ctx, nnz, to, &d->val));
+	KDRI_TRY(permute(ctx, nnz, to, &d->val));
 	kdri_free(ctx, d->rowptr);
 	kdri_free(ctx, d->col);
 	d->rowptr = rowptr;
@@ -139,7 +139,7 @@ static kdr_status normalise(kdr_context *ctx, kdr_data *d)
 			longest = KDRI_MAX(longest, d->rowptr[i + 1] - d->rowptr[i]);
 	if (longest == 0)
 		goto done;
-	KDR_TRY(KDRI_NEW(ctx, &row, longest));
+	KDRI_TRY(KDRI_NEW(ctx, &row, longest));
 	for (int64_t i = 0; i < d->rows; i++) {
 		int64_t end = d->rowptr[i + 1], n = end - begin;
 		/* rowptr[i] may have moved; begin is where the row was read. */
@@ -185,8 +185,8 @@ kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data 
 		                 label, (long long)nnz);
 	d->kind = KDR_MAT_CSR;
 	if (by_column)
-		KDR_TRY(turn(ctx, d));
-	KDR_TRY(normalise(ctx, d));
+		KDRI_TRY(turn(ctx, d));
+	KDRI_TRY(normalise(ctx, d));
 done:
 	return st;
 }

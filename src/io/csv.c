@@ -193,18 +193,18 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_c
 	int64_t need = t->rows + lines, count;
 	if (l->id >= 0 || l->label >= 0) {
 		if (lines > t->note_room) {
-			KDR_TRY(KDRI_GROW(ctx, &t->notes, lines));
+			KDRI_TRY(KDRI_GROW(ctx, &t->notes, lines));
 			t->note_room = lines;
 		}
 		if (l->id >= 0)
-			KDR_TRY(KDRI_GROW(ctx, &t->ids, need));
+			KDRI_TRY(KDRI_GROW(ctx, &t->ids, need));
 		if (l->label >= 0)
-			KDR_TRY(KDRI_GROW(ctx, &t->labels, need));
+			KDRI_TRY(KDRI_GROW(ctx, &t->labels, need));
 	}
 	if (need > t->room || !t->values) {
 		int64_t room = KDRI_MAX(need, kdri_window_foresee(w, whole, need));
-		KDR_TRY(kdri_mul(ctx, room, l->cols, &count));
-		KDR_TRY(KDRI_GROW(ctx, &t->values, count));
+		KDRI_TRY(kdri_mul(ctx, room, l->cols, &count));
+		KDRI_TRY(KDRI_GROW(ctx, &t->values, count));
 		t->room = room;
 	}
 done:
@@ -223,18 +223,18 @@ static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_c
 			int64_t *label = &t->labels[t->rows];
 			*label = -1; /* an empty cell: unknown */
 			if (cell.quoted) {
-				KDR_TRY(kdri_csv_text(ctx, &cell, &text));
-				KDR_TRY(kdri_intern_add(ctx, &t->classes, text, strlen(text), label));
+				KDRI_TRY(kdri_csv_text(ctx, &cell, &text));
+				KDRI_TRY(kdri_intern_add(ctx, &t->classes, text, strlen(text), label));
 				kdri_free(ctx, text);
 				text = NULL;
 			} else if (cell.end > cell.begin) {
-				KDR_TRY(kdri_intern_add(ctx, &t->classes, cell.begin,
-				                        (size_t)(cell.end - cell.begin), label));
+				KDRI_TRY(kdri_intern_add(ctx, &t->classes, cell.begin,
+				                         (size_t)(cell.end - cell.begin), label));
 			}
 		}
 		if (l->id >= 0) {
 			kdri_csv_cell cell = kdri_csv_cell_at(w->data + notes[i].id, l->delimiter);
-			KDR_TRY(kdri_csv_text(ctx, &cell, &t->ids[t->rows]));
+			KDRI_TRY(kdri_csv_text(ctx, &cell, &t->ids[t->rows]));
 		}
 	}
 done:
@@ -251,12 +251,12 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 	problem problems[KDRI_SLICES] = { 0 };
 	size_t whole;
 	while ((lines = cut(ctx, w, l->delimiter, slices, &whole)) == 0 && !w->last)
-		KDR_TRY(kdri_window_fill(ctx, w));
+		KDRI_TRY(kdri_window_fill(ctx, w));
 	if (lines == 0) {
 		*finished = true;
 		return w->end > w->begin ? kdri_csv_unclosed(ctx, w, w->data + w->begin) : KDR_OK;
 	}
-	KDR_TRY(make_room(ctx, w, l, whole, lines, t));
+	KDRI_TRY(make_room(ctx, w, l, whole, lines, t));
 	double *values = t->values + t->rows * l->cols;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
@@ -273,7 +273,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 			        (size_t)(rows[i] * l->cols) * sizeof *values);
 		kept += rows[i];
 		if (t->notes)
-			KDR_TRY(copy_text(ctx, w, l, t->notes + slices[i].first, rows[i], t));
+			KDRI_TRY(copy_text(ctx, w, l, t->notes + slices[i].first, rows[i], t));
 		else
 			t->rows += rows[i];
 	}
@@ -289,12 +289,12 @@ static kdr_status hand_over(kdr_context *ctx, const kdri_csv_layout *l, table *t
 	kdr_status st;
 	char **features = NULL;
 	bool integers;
-	KDR_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
+	KDRI_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
 	if (l->label >= 0)
-		KDR_TRY(kdri_intern_finish(ctx, &t->classes, t->labels, t->rows, &integers));
+		KDRI_TRY(kdri_intern_finish(ctx, &t->classes, t->labels, t->rows, &integers));
 	if (l->names) {
 		int64_t k = 0;
-		KDR_TRY(KDRI_NEW0(ctx, &features, l->cols));
+		KDRI_TRY(KDRI_NEW0(ctx, &features, l->cols));
 		for (int64_t j = 0; j < l->fields; j++)
 			if (j != l->id && j != l->label) {
 				features[k++] = l->names[j];
@@ -329,8 +329,8 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	kdri_csv_layout l = { 0 };
 	table t = { 0 };
 	bool finished = false;
-	KDR_TRY(kdri_window_open(ctx, in, &w));
-	KDR_TRY(kdri_window_fill(ctx, &w));
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
+	KDRI_TRY(kdri_window_fill(ctx, &w));
 	if (w.end >= 3 && memcmp(w.data, "\xef\xbb\xbf", 3) == 0)
 		w.begin = 3; /* UTF-8 with a byte order mark */
 	if (w.end >= 2 && (memcmp(w.data, "\xff\xfe", 2) == 0 || memcmp(w.data, "\xfe\xff", 2) == 0)) {
@@ -338,19 +338,19 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 		               kdri_input_path(in));
 		goto done;
 	}
-	KDR_TRY(kdri_csv_layout_find(ctx, &w, options ? options : &none, delimiter, &l));
+	KDRI_TRY(kdri_csv_layout_find(ctx, &w, options ? options : &none, delimiter, &l));
 	for (;;) {
-		KDR_TRY(read_window(ctx, &w, &l, &t, &finished));
+		KDRI_TRY(read_window(ctx, &w, &l, &t, &finished));
 		if (finished)
 			break;
-		KDR_TRY(kdri_window_fill(ctx, &w));
+		KDRI_TRY(kdri_window_fill(ctx, &w));
 	}
 	if (t.rows == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows%s", kdri_input_path(in),
 		               l.missing == KDRI_MISSING_DROP ? ": every row has an empty cell" : "");
 		goto done;
 	}
-	KDR_TRY(hand_over(ctx, &l, &t, data));
+	KDRI_TRY(hand_over(ctx, &l, &t, data));
 done:
 	kdri_free(ctx, t.values);
 	kdri_free(ctx, t.labels);
@@ -367,8 +367,8 @@ static kdr_status read_file(kdr_context *ctx, const char *path, const kdr_read_o
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_csv_read(ctx, in, options, delimiter, data));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_csv_read(ctx, in, options, delimiter, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;

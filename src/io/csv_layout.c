@@ -120,12 +120,12 @@ static kdr_status read_names(kdr_context *ctx, const row *header, int64_t shift,
 {
 	kdr_status st;
 	const char *p = header->begin;
-	KDR_TRY(KDRI_NEW0(ctx, &l->names, l->fields));
+	KDRI_TRY(KDRI_NEW0(ctx, &l->names, l->fields));
 	if (shift)
-		KDR_TRY(kdri_strdup(ctx, "", &l->names[0]));
+		KDRI_TRY(kdri_strdup(ctx, "", &l->names[0]));
 	for (int64_t j = shift; j < l->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
-		KDR_TRY(kdri_csv_text(ctx, &cell, &l->names[j]));
+		KDRI_TRY(kdri_csv_text(ctx, &cell, &l->names[j]));
 		p = cell.stop + 1;
 	}
 done:
@@ -228,10 +228,10 @@ static kdr_status assign(kdr_context *ctx, const kdri_window *w, const kdr_read_
 		}
 		int64_t shift = rows[1].fields == rows[0].fields + 1;
 		l->fields += shift;
-		KDR_TRY(read_names(ctx, &rows[0], shift, l));
+		KDRI_TRY(read_names(ctx, &rows[0], shift, l));
 	}
-	KDR_TRY(find_column(ctx, w, l, o->label_column, "label", &l->label));
-	KDR_TRY(find_column(ctx, w, l, o->id_column, "id", &l->id));
+	KDRI_TRY(find_column(ctx, w, l, o->label_column, "label", &l->label));
+	KDRI_TRY(find_column(ctx, w, l, o->id_column, "id", &l->id));
 	if (l->id >= 0 && l->id == l->label) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "%s: column '%s' cannot hold both the labels and the row names", path,
@@ -257,13 +257,13 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	row rows[2];
 	const char *open;
 	*l = (kdri_csv_layout){ .id = -1, .label = -1, .keep_nonfinite = o->keep_nonfinite };
-	KDR_TRY(read_wishes(ctx, o, l));
+	KDRI_TRY(read_wishes(ctx, o, l));
 	for (;;) {
 		l->delimiter = delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t" : ",;\t");
 		first_rows(w, l->delimiter, rows, &open);
 		if (rows[1].begin || w->last)
 			break;
-		KDR_TRY(kdri_window_fill(ctx, w));
+		KDRI_TRY(kdri_window_fill(ctx, w));
 	}
 	if (open && !rows[1].begin) {
 		st = kdri_csv_unclosed(ctx, w, open);
@@ -273,7 +273,7 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no rows", kdri_input_path(w->in));
 		goto done;
 	}
-	KDR_TRY(assign(ctx, w, o, rows, l));
+	KDRI_TRY(assign(ctx, w, o, rows, l));
 	if (l->header) {
 		size_t begin = (size_t)(rows[0].end - w->data);
 		w->line += kdri_count_byte(w->data + w->begin, w->data + begin, '\n');

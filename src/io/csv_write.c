@@ -26,17 +26,17 @@ static kdr_status put_text(const writer *w, const char *text)
 	kdr_status st = KDR_OK;
 	if (!needs_quotes(text, w->delimiter))
 		return kdri_output_write(w->ctx, w->out, text, strlen(text));
-	KDR_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
+	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
 	for (const char *p = text; *p;) {
 		size_t n = strcspn(p, "\"");
-		KDR_TRY(kdri_output_write(w->ctx, w->out, p, n));
+		KDRI_TRY(kdri_output_write(w->ctx, w->out, p, n));
 		p += n;
 		if (*p) {
-			KDR_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
+			KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
 			p++;
 		}
 	}
-	KDR_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
+	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
 done:
 	return st;
 }
@@ -45,18 +45,18 @@ static kdr_status put_header(const writer *w, const kdr_data *d)
 {
 	kdr_status st = KDR_OK;
 	if (d->ids)
-		KDR_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
+		KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
 	for (int64_t j = 0; j < d->cols; j++) {
 		if (j > 0 || d->ids)
-			KDR_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
+			KDRI_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
 		if (d->features)
-			KDR_TRY(put_text(w, d->features[j]));
+			KDRI_TRY(put_text(w, d->features[j]));
 		else
-			KDR_TRY(kdri_output_printf(w->ctx, w->out, "x%lld", (long long)j + 1));
+			KDRI_TRY(kdri_output_printf(w->ctx, w->out, "x%lld", (long long)j + 1));
 	}
 	if (d->labels)
-		KDR_TRY(kdri_output_printf(w->ctx, w->out, "%clabel", w->delimiter));
-	KDR_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
+		KDRI_TRY(kdri_output_printf(w->ctx, w->out, "%clabel", w->delimiter));
+	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
 done:
 	return st;
 }
@@ -72,19 +72,19 @@ static kdr_status put_rows(const writer *w, const kdr_data *d, double *row)
 			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
 				row[d->col[p]] = d->val[p];
 		if (d->ids)
-			KDR_TRY(put_text(w, d->ids[i]));
+			KDRI_TRY(put_text(w, d->ids[i]));
 		for (int64_t j = 0; j < d->cols; j++) {
 			text[0] = w->delimiter;
 			int n = kdri_print_double(x[j], text + 1);
 			bool first = j == 0 && !d->ids;
-			KDR_TRY(kdri_output_write(w->ctx, w->out, text + first, (size_t)(n + !first)));
+			KDRI_TRY(kdri_output_write(w->ctx, w->out, text + first, (size_t)(n + !first)));
 		}
 		if (d->labels) {
-			KDR_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
+			KDRI_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
 			if (d->labels[i] >= 0)
-				KDR_TRY(put_text(w, d->classes[d->labels[i]]));
+				KDRI_TRY(put_text(w, d->classes[d->labels[i]]));
 		}
-		KDR_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
+		KDRI_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
 		if (d->kind == KDR_MAT_CSR)
 			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
 				row[d->col[p]] = 0;
@@ -99,14 +99,14 @@ static kdr_status write_table(kdr_context *ctx, const char *path, const kdr_data
 	kdr_status st;
 	writer w = { ctx, NULL, delimiter };
 	double *row = NULL;
-	KDR_TRY(kdri_output_open(ctx, path, force, &w.out));
-	KDR_TRY(KDRI_NEW0(ctx, &row, d->cols));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &w.out));
+	KDRI_TRY(KDRI_NEW0(ctx, &row, d->cols));
 	if (d->features || d->ids || d->labels)
-		KDR_TRY(put_header(&w, d));
-	KDR_TRY(put_rows(&w, d, row));
+		KDRI_TRY(put_header(&w, d));
+	KDRI_TRY(put_rows(&w, d, row));
 	kdri_output *out = w.out;
 	w.out = NULL; /* commit frees it in any case */
-	KDR_TRY(kdri_output_commit(ctx, out));
+	KDRI_TRY(kdri_output_commit(ctx, out));
 done:
 	kdri_free(ctx, row);
 	kdri_output_abort(ctx, w.out);

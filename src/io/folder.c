@@ -81,8 +81,8 @@ static kdr_status read_names(kdr_context *ctx, const char *path, kdri_folder *na
 		}
 		if (entry->d_name[0] == '.')
 			continue;
-		KDR_TRY(kdri_strdup(ctx, entry->d_name, &name));
-		KDR_TRY(append(ctx, names, &room, name));
+		KDRI_TRY(kdri_strdup(ctx, entry->d_name, &name));
+		KDRI_TRY(append(ctx, names, &room, name));
 	}
 	if (names->count > 0)
 		qsort(names->paths, (size_t)names->count, sizeof *names->paths, compare_names);
@@ -101,19 +101,19 @@ static kdr_status walk(kdr_context *ctx, const char *path, const char *relative,
 	if (above->depth > DEEPEST)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: folders are nested more than %d deep", path,
 		                 DEEPEST);
-	KDR_TRY(read_names(ctx, path, &names));
+	KDRI_TRY(read_names(ctx, path, &names));
 	for (int64_t i = 0; i < names.count; i++) {
-		KDR_TRY(join(ctx, path, names.paths[i], &full));
-		KDR_TRY(join(ctx, relative, names.paths[i], &below));
+		KDRI_TRY(join(ctx, path, names.paths[i], &full));
+		KDRI_TRY(join(ctx, relative, names.paths[i], &below));
 		/* A dangling link, or a file that went away meanwhile, is no document. */
 		bool there = stat(full, &info) == 0;
 		if (there && S_ISDIR(info.st_mode) && !is_above(above, &info)) {
 			ancestor here = { info.st_dev, info.st_ino, above, above->depth + 1 };
-			KDR_TRY(walk(ctx, full, below, &here, list, room));
+			KDRI_TRY(walk(ctx, full, below, &here, list, room));
 		} else if (there && S_ISREG(info.st_mode)) {
 			char *path_of_file = below;
 			below = NULL;
-			KDR_TRY(append(ctx, list, room, path_of_file));
+			KDRI_TRY(append(ctx, list, room, path_of_file));
 		}
 		kdri_free(ctx, full);
 		kdri_free(ctx, below);
@@ -137,7 +137,7 @@ kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out
 	if (!S_ISDIR(info.st_mode))
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: is a file; a folder of documents is needed", root);
 	ancestor here = { info.st_dev, info.st_ino, NULL, 0 };
-	KDR_TRY(walk(ctx, root, "", &here, &list, &room));
+	KDRI_TRY(walk(ctx, root, "", &here, &list, &room));
 	*out = list;
 	list = (kdri_folder){ NULL, 0 };
 done:

@@ -139,7 +139,7 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	kdr_status st;
 	hid_t access = -1;
 	h5->path = path;
-	KDR_TRY(check_file(ctx, path, &h5->bytes));
+	KDRI_TRY(check_file(ctx, path, &h5->bytes));
 	enter(h5);
 	access = file_access();
 	if (H5Fis_hdf5(path) <= 0) {

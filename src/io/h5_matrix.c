@@ -18,10 +18,10 @@ static kdr_status read_transposed(kdr_context *ctx, const kdri_h5_array *a, int6
 	kdr_status st;
 	double *group = NULL;
 	int64_t width = KDRI_MIN(cols, slab_rows(a, rows));
-	KDR_TRY(KDRI_NEW(ctx, &group, width * rows));
+	KDRI_TRY(KDRI_NEW(ctx, &group, width * rows));
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
-		KDR_TRY(kdri_h5_rows_double(ctx, a, j, w, group));
+		KDRI_TRY(kdri_h5_rows_double(ctx, a, j, w, group));
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t l = 0; l < w; l++)
 				out[i * cols + j + l] = group[l * rows + i];
@@ -52,13 +52,13 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 		rows = cols;
 		cols = swap;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &values, a->count));
+	KDRI_TRY(KDRI_NEW(ctx, &values, a->count));
 	if (transposed) {
-		KDR_TRY(read_transposed(ctx, a, rows, cols, values));
+		KDRI_TRY(read_transposed(ctx, a, rows, cols, values));
 	} else {
 		int64_t slab = slab_rows(a, cols);
 		for (int64_t i = 0; i < rows; i += slab)
-			KDR_TRY(kdri_h5_rows_double(ctx, a, i, KDRI_MIN(slab, rows - i), values + i * cols));
+			KDRI_TRY(kdri_h5_rows_double(ctx, a, i, KDRI_MIN(slab, rows - i), values + i * cols));
 	}
 	data->kind = KDR_MAT_DENSE;
 	data->rows = rows;
@@ -77,10 +77,10 @@ static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t
 	int64_t *wide = NULL, n = a->shape[0];
 	/* Whole chunks, unless they are unreasonably long. */
 	int64_t block = KDRI_MIN(n, (INDICES_AT_ONCE + a->chunk_rows - 1) / a->chunk_rows * a->chunk_rows);
-	KDR_TRY(KDRI_NEW(ctx, &wide, block));
+	KDRI_TRY(KDRI_NEW(ctx, &wide, block));
 	for (int64_t i = 0; i < n; i += block) {
 		int64_t count = KDRI_MIN(block, n - i);
-		KDR_TRY(kdri_h5_rows_int64(ctx, a, i, count, wide));
+		KDRI_TRY(kdri_h5_rows_int64(ctx, a, i, count, wide));
 		for (int64_t j = 0; j < count; j++) {
 			if (wide[j] < 0 || wide[j] >= bound) {
 				st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an index %lld is outside 0 .. %lld",
@@ -104,7 +104,7 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 	char name[1100];
 	for (int i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "%s/%s", group, names[i]);
-		KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a[i]));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a[i]));
 		if (a[i].ndim != 1) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; 1 is expected",
 			               a[i].label, a[i].ndim);
@@ -112,18 +112,18 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 		}
 	}
 	int64_t nnz = a[0].shape[0];
-	KDR_TRY(kdri_compressed_check(ctx, h5->path, rows, cols, by_column, a[2].shape[0], a[1].shape[0],
-	                              nnz));
-	KDR_TRY(KDRI_NEW(ctx, &data->rowptr, a[2].shape[0]));
-	KDR_TRY(kdri_h5_rows_int64(ctx, &a[2], 0, a[2].shape[0], data->rowptr));
-	KDR_TRY(KDRI_NEW(ctx, &data->col, nnz));
+	KDRI_TRY(kdri_compressed_check(ctx, h5->path, rows, cols, by_column, a[2].shape[0], a[1].shape[0],
+	                               nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &data->rowptr, a[2].shape[0]));
+	KDRI_TRY(kdri_h5_rows_int64(ctx, &a[2], 0, a[2].shape[0], data->rowptr));
+	KDRI_TRY(KDRI_NEW(ctx, &data->col, nnz));
 	if (nnz > 0)
-		KDR_TRY(read_indices(ctx, &a[1], by_column ? rows : cols, data->col));
-	KDR_TRY(KDRI_NEW(ctx, &data->val, nnz));
-	KDR_TRY(kdri_h5_rows_double(ctx, &a[0], 0, nnz, data->val));
+		KDRI_TRY(read_indices(ctx, &a[1], by_column ? rows : cols, data->col));
+	KDRI_TRY(KDRI_NEW(ctx, &data->val, nnz));
+	KDRI_TRY(kdri_h5_rows_double(ctx, &a[0], 0, nnz, data->val));
 	data->rows = rows;
 	data->cols = cols;
-	KDR_TRY(kdri_compressed_finish(ctx, h5->path, data, by_column, nnz));
+	KDRI_TRY(kdri_compressed_finish(ctx, h5->path, data, by_column, nnz));
 done:
 	for (int i = 0; i < 3; i++)
 		kdri_h5_array_close(&a[i]);
@@ -172,8 +172,8 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 	bool by_column;
 	switch (kdri_h5_what(h5, name)) {
 	case KDRI_H5_DATASET:
-		KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDR_TRY(kdri_h5_read_dense(ctx, &a, false, data));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(kdri_h5_read_dense(ctx, &a, false, data));
 		break;
 	case KDRI_H5_GROUP:
 		if (!sparse_layout(h5, name, &by_column) ||
@@ -185,7 +185,7 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 			        h5->path, name);
 			goto done;
 		}
-		KDR_TRY(kdri_h5_read_compressed(ctx, h5, name, names, by_column, shape[0], shape[1], data));
+		KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, by_column, shape[0], shape[1], data));
 		break;
 	default: st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has no dataset '%s'", h5->path, name);
 	}

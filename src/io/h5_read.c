@@ -96,7 +96,7 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 		return kdri_fail(ctx, KDR_ERR_SIZE,
 		                 "%s: claims %.0f MB but stores %.3f MB: more than compression can explain",
 		                 a->label, (double)a->count * width / 1e6, (double)stored / 1e6);
-	KDR_TRY(check_storage(ctx, h5, a, most));
+	KDRI_TRY(check_storage(ctx, h5, a, most));
 done:
 	return st;
 }
@@ -121,7 +121,7 @@ kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *n
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: cannot be read", a.label);
 		goto done;
 	}
-	KDR_TRY(check_array(ctx, h5, &a));
+	KDRI_TRY(check_array(ctx, h5, &a));
 	*out = a;
 	a = (kdri_h5_array){ 0 };
 done:
@@ -168,8 +168,8 @@ kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *a, int64_t
                                double *out)
 {
 	kdr_status st;
-	KDR_TRY(need_numbers(ctx, a, false));
-	KDR_TRY(read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
+	KDRI_TRY(need_numbers(ctx, a, false));
+	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
 done:
 	return st;
 }
@@ -178,8 +178,8 @@ kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *a, int64_t 
                               int64_t *out)
 {
 	kdr_status st;
-	KDR_TRY(need_numbers(ctx, a, true));
-	KDR_TRY(read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
+	KDRI_TRY(need_numbers(ctx, a, true));
+	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
 done:
 	return st;
 }
@@ -257,10 +257,10 @@ static kdr_status read_texts(kdr_context *ctx, const kdri_h5_array *a, const cha
 	hid_t memory = memory_type(field, type);
 	if (memory < 0)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its strings cannot be read", a->label);
-	KDR_TRY(kdri_alloc(ctx, &raw, KDRI_MIN(at_once, a->shape[0]), width));
+	KDRI_TRY(kdri_alloc(ctx, &raw, KDRI_MIN(at_once, a->shape[0]), width));
 	for (int64_t i = 0; i < a->shape[0]; i += at_once)
-		KDR_TRY(copy_block(ctx, a, memory, variable, width, i, KDRI_MIN(at_once, a->shape[0] - i),
-		                   raw, out + i));
+		KDRI_TRY(copy_block(ctx, a, memory, variable, width, i, KDRI_MIN(at_once, a->shape[0] - i),
+		                    raw, out + i));
 done:
 	H5Tclose(memory);
 	kdri_free(ctx, raw);
@@ -290,15 +290,15 @@ kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char 
 		               a->label);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &strings, a->shape[0]));
+	KDRI_TRY(KDRI_NEW0(ctx, &strings, a->shape[0]));
 	if (kind == H5T_STRING) {
-		KDR_TRY(read_texts(ctx, a, field, type, strings));
+		KDRI_TRY(read_texts(ctx, a, field, type, strings));
 	} else {
-		KDR_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
-		KDR_TRY(read_integers(ctx, a, field, values));
+		KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
+		KDRI_TRY(read_integers(ctx, a, field, values));
 		for (int64_t i = 0; i < a->shape[0]; i++) {
 			snprintf(digits, sizeof digits, "%lld", (long long)values[i]);
-			KDR_TRY(kdri_strdup(ctx, digits, &strings[i]));
+			KDRI_TRY(kdri_strdup(ctx, digits, &strings[i]));
 		}
 	}
 	*out = strings;
@@ -321,8 +321,8 @@ kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const c
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold a list of integers", a->label);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
-	KDR_TRY(read_integers(ctx, a, field, values));
+	KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
+	KDRI_TRY(read_integers(ctx, a, field, values));
 	*out = values;
 	values = NULL;
 done:

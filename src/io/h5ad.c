@@ -25,7 +25,7 @@ static kdr_status read_names(kdr_context *ctx, const kdri_h5 *h5, const char *fr
 	if (kind == KDRI_H5_NONE)
 		return KDR_OK;
 	if (kind == KDRI_H5_DATASET) {
-		KDR_TRY(kdri_h5_array_open(ctx, h5, frame, &a));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, frame, &a));
 		field = kdri_h5_has_field(&a, "index", &text) ? "index" : "_index";
 		if (!kdri_h5_has_field(&a, field, &text))
 			goto done;
@@ -35,7 +35,7 @@ static kdr_status read_names(kdr_context *ctx, const kdri_h5 *h5, const char *fr
 		snprintf(name, sizeof name, "%s/%s", frame, column);
 		if (kdri_h5_what(h5, name) != KDRI_H5_DATASET)
 			goto done;
-		KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
 	}
 	if (a.ndim != 1 || a.shape[0] != expected) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld names for %lld %s", a.label,
@@ -43,7 +43,7 @@ static kdr_status read_names(kdr_context *ctx, const kdri_h5 *h5, const char *fr
 		               strstr(frame, "obs") ? "rows" : "columns");
 		goto done;
 	}
-	KDR_TRY(kdri_h5_strings(ctx, &a, field, out));
+	KDRI_TRY(kdri_h5_strings(ctx, &a, field, out));
 done:
 	kdri_h5_array_close(&a);
 	return st;
@@ -84,9 +84,9 @@ static kdr_status labels_of_strings(kdr_context *ctx, char **strings, bool integ
 	keyed *rows = NULL, *firsts = NULL;
 	char **classes = NULL;
 	int64_t *labels = NULL, n = data->rows, count = 0;
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
-	KDR_TRY(KDRI_NEW(ctx, &firsts, n));
-	KDR_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &firsts, n));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
 	for (int64_t i = 0; i < n; i++)
 		rows[i] = (keyed){ strings[i], i, integers };
 	qsort(rows, (size_t)n, sizeof *rows, by_text_then_place);
@@ -95,7 +95,7 @@ static kdr_status labels_of_strings(kdr_context *ctx, char **strings, bool integ
 			firsts[count++] = rows[i];
 	if (!integers)
 		qsort(firsts, (size_t)count, sizeof *firsts, by_place);
-	KDR_TRY(KDRI_NEW(ctx, &classes, count));
+	KDRI_TRY(KDRI_NEW(ctx, &classes, count));
 	/* A first's own row tells its class; the others of the run follow it. */
 	for (int64_t c = 0; c < count; c++)
 		labels[firsts[c].place] = c;
@@ -123,8 +123,8 @@ static kdr_status labels_of_codes(kdr_context *ctx, const kdri_h5 *h5, const cha
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
-	KDR_TRY(kdri_h5_array_open(ctx, h5, categories, &a));
-	KDR_TRY(kdri_h5_strings(ctx, &a, NULL, &data->classes));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, categories, &a));
+	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &data->classes));
 	data->nclasses = a.shape[0];
 	for (int64_t i = 0; i < data->rows; i++)
 		if (codes[i] < -1 || codes[i] >= data->nclasses) {
@@ -181,17 +181,17 @@ static kdr_status read_plain_labels(kdr_context *ctx, const kdri_h5 *h5, const k
 	char **strings = NULL;
 	int64_t *codes = NULL;
 	bool text = false;
-	KDR_TRY(check_length(ctx, a, data));
+	KDRI_TRY(check_length(ctx, a, data));
 	if (!kdri_h5_has_field(a, field, &text)) {
 		st = no_column(ctx, h5, field);
 		goto done;
 	}
 	if (kdri_h5_what(h5, categories) == KDRI_H5_DATASET && !text) {
-		KDR_TRY(kdri_h5_field_int64(ctx, a, field, &codes));
-		KDR_TRY(labels_of_codes(ctx, h5, categories, codes, data));
+		KDRI_TRY(kdri_h5_field_int64(ctx, a, field, &codes));
+		KDRI_TRY(labels_of_codes(ctx, h5, categories, codes, data));
 	} else {
-		KDR_TRY(kdri_h5_strings(ctx, a, field, &strings));
-		KDR_TRY(labels_of_strings(ctx, strings, !text, data));
+		KDRI_TRY(kdri_h5_strings(ctx, a, field, &strings));
+		KDRI_TRY(labels_of_strings(ctx, strings, !text, data));
 	}
 done:
 	kdri_strings_free(&ctx->allocator, strings, data->rows);
@@ -209,23 +209,23 @@ static kdr_status read_labels(kdr_context *ctx, const kdri_h5 *h5, const char *c
 	snprintf(name, sizeof name, "obs/%s", column);
 	if (kdri_h5_what(h5, "obs") == KDRI_H5_DATASET) {
 		snprintf(categories, sizeof categories, "uns/%s_categories", column);
-		KDR_TRY(kdri_h5_array_open(ctx, h5, "obs", &a));
-		KDR_TRY(read_plain_labels(ctx, h5, &a, column, categories, data));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, "obs", &a));
+		KDRI_TRY(read_plain_labels(ctx, h5, &a, column, categories, data));
 		goto done;
 	}
 	switch (kdri_h5_what(h5, name)) {
 	case KDRI_H5_DATASET:
 		snprintf(categories, sizeof categories, "obs/__categories/%s", column);
-		KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDR_TRY(read_plain_labels(ctx, h5, &a, NULL, categories, data));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(read_plain_labels(ctx, h5, &a, NULL, categories, data));
 		break;
 	case KDRI_H5_GROUP:
 		snprintf(name, sizeof name, "obs/%s/codes", column);
 		snprintf(categories, sizeof categories, "obs/%s/categories", column);
-		KDR_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDR_TRY(check_length(ctx, &a, data));
-		KDR_TRY(kdri_h5_field_int64(ctx, &a, NULL, &codes));
-		KDR_TRY(labels_of_codes(ctx, h5, categories, codes, data));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(check_length(ctx, &a, data));
+		KDRI_TRY(kdri_h5_field_int64(ctx, &a, NULL, &codes));
+		KDRI_TRY(labels_of_codes(ctx, h5, categories, codes, data));
 		break;
 	default: st = no_column(ctx, h5, column);
 	}
@@ -240,15 +240,15 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	kdr_status st;
 	kdri_h5 h5 = { 0 };
 	char *file = NULL, *member = NULL;
-	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDR_TRY(kdri_h5_open(ctx, file, &h5));
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
 	const char *name = member ? member + (member[0] == '/') : "X";
-	KDR_TRY(kdri_h5_read_matrix(ctx, &h5, name, data));
-	KDR_TRY(read_names(ctx, &h5, "obs", data->rows, &data->ids));
-	KDR_TRY(read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var", data->cols,
-	                   &data->features));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, data));
+	KDRI_TRY(read_names(ctx, &h5, "obs", data->rows, &data->ids));
+	KDRI_TRY(read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var", data->cols,
+	                    &data->features));
 	if (options && options->label_column)
-		KDR_TRY(read_labels(ctx, &h5, options->label_column, data));
+		KDRI_TRY(read_labels(ctx, &h5, options->label_column, data));
 done:
 	kdri_h5_close(&h5);
 	kdri_free(ctx, file);

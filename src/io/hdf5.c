@@ -30,7 +30,7 @@ static kdr_status find_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *w
 		snprintf(s->first, sizeof s->first, "%s", wanted);
 		return KDR_OK;
 	}
-	KDR_TRY(kdri_h5_walk(ctx, h5, "/", 12, note_matrix, s));
+	KDRI_TRY(kdri_h5_walk(ctx, h5, "/", 12, note_matrix, s));
 	if (wanted)
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has no dataset '%s'; matrices in it: %s", h5->path,
 		               wanted, s->count ? s->list : "none");
@@ -49,9 +49,9 @@ static kdr_status read_features(kdr_context *ctx, const kdri_h5 *h5, kdr_data *d
 	kdri_h5_array a = { 0 };
 	if (kdri_h5_what(h5, "/features") != KDRI_H5_DATASET)
 		return KDR_OK;
-	KDR_TRY(kdri_h5_array_open(ctx, h5, "/features", &a));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, "/features", &a));
 	if (a.type_class == KDRI_H5_STRING && a.ndim == 1 && a.shape[0] == data->cols)
-		KDR_TRY(kdri_h5_strings(ctx, &a, NULL, &data->features));
+		KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &data->features));
 done:
 	kdri_h5_array_close(&a);
 	return st;
@@ -65,11 +65,11 @@ static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_o
 	kdri_h5 h5 = { 0 };
 	search s = { 0 };
 	char *file = NULL, *member = NULL;
-	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDR_TRY(kdri_h5_open(ctx, file, &h5));
-	KDR_TRY(find_matrix(ctx, &h5, member, &s));
-	KDR_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, data));
-	KDR_TRY(read_features(ctx, &h5, data));
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
+	KDRI_TRY(find_matrix(ctx, &h5, member, &s));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, data));
+	KDRI_TRY(read_features(ctx, &h5, data));
 done:
 	kdri_h5_close(&h5);
 	kdri_free(ctx, file);
@@ -82,13 +82,13 @@ static kdr_status write_hdf5(kdr_context *ctx, const char *path, const kdr_data 
 	kdr_status st;
 	kdri_output *o = NULL;
 	kdri_h5 h5 = { 0 };
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
-	KDR_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
-	KDR_TRY(kdri_h5_write_matrix(ctx, &h5, "X", data));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
+	KDRI_TRY(kdri_h5_write_matrix(ctx, &h5, "X", data));
 	if (data->features)
-		KDR_TRY(kdri_h5_write_strings(ctx, &h5, "features", (const char *const *)data->features,
-		                              data->cols));
-	KDR_TRY(kdri_h5_finish(ctx, &h5));
+		KDRI_TRY(kdri_h5_write_strings(ctx, &h5, "features", (const char *const *)data->features,
+		                               data->cols));
+	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:

@@ -62,7 +62,7 @@ static void z_release(voidpf opaque, voidpf ptr)
 static kdr_status start(kdr_context *ctx, kdri_input *in)
 {
 	kdr_status st;
-	KDR_TRY(refill(ctx, in));
+	KDRI_TRY(refill(ctx, in));
 	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
 		in->gzip = true;
 		in->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
@@ -79,14 +79,14 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &in, 1));
+	KDRI_TRY(KDRI_NEW(ctx, &in, 1));
 	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->memory = size > 0 ? data : (const void *)"";
 	in->memory_left = size;
 	in->size = (int64_t)size;
-	KDR_TRY(kdri_strdup(ctx, name, &in->path));
-	KDR_TRY(start(ctx, in));
+	KDRI_TRY(kdri_strdup(ctx, name, &in->path));
+	KDRI_TRY(start(ctx, in));
 	*out = in;
 	in = NULL;
 done:
@@ -99,11 +99,11 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 	kdr_status st;
 	kdri_input *in = NULL;
 	struct stat info;
-	KDR_TRY(KDRI_NEW(ctx, &in, 1));
+	KDRI_TRY(KDRI_NEW(ctx, &in, 1));
 	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->size = -1;
-	KDR_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
+	KDRI_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
 	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
@@ -118,7 +118,7 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 		if (S_ISREG(info.st_mode))
 			in->size = info.st_size;
 	}
-	KDR_TRY(start(ctx, in));
+	KDRI_TRY(start(ctx, in));
 	*out = in;
 	in = NULL;
 done:
@@ -143,7 +143,7 @@ static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to
 	kdr_status st = KDR_OK;
 	while (*got < want && !in->end_of_file) {
 		if (in->begin == in->end) {
-			KDR_TRY(refill(ctx, in));
+			KDRI_TRY(refill(ctx, in));
 			continue;
 		}
 		size_t n = KDRI_MIN(want - *got, in->end - in->begin);
@@ -160,7 +160,7 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 	kdr_status st = KDR_OK;
 	while (*got < want && in->stream_open) {
 		if (in->begin == in->end && !in->end_of_file)
-			KDR_TRY(refill(ctx, in));
+			KDRI_TRY(refill(ctx, in));
 		size_t room = KDRI_MIN(want - *got, (size_t)1 << 30);
 		in->z.next_in = in->buffer + in->begin;
 		in->z.avail_in = (uInt)(in->end - in->begin);
@@ -172,7 +172,7 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 		if (code == Z_STREAM_END) {
 			/* Another member may follow, as `cat a.gz b.gz` makes; anything else is the end. */
 			if (in->begin == in->end && !in->end_of_file)
-				KDR_TRY(refill(ctx, in));
+				KDRI_TRY(refill(ctx, in));
 			if (in->begin < in->end && in->buffer[in->begin] == 0x1f) {
 				inflateReset(&in->z);
 			} else {

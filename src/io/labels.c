@@ -18,9 +18,9 @@ static kdr_status each_line(kdr_context *ctx, kdri_input *in, line_fn fn, void *
 	kdr_status st;
 	kdri_window w = { 0 };
 	size_t whole;
-	KDR_TRY(kdri_window_open(ctx, in, &w));
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	for (;;) {
-		KDR_TRY(kdri_window_lines(ctx, &w, &whole));
+		KDRI_TRY(kdri_window_lines(ctx, &w, &whole));
 		if (whole == 0)
 			break;
 		if (w.line == 0 && whole >= 3 && memcmp(w.data, "\xef\xbb\xbf", 3) == 0)
@@ -32,7 +32,7 @@ static kdr_status each_line(kdr_context *ctx, kdri_input *in, line_fn fn, void *
 			p = kdri_skip_blanks(p);
 			while (end > p && (kdri_is_blank(end[-1]) || end[-1] == '\r'))
 				end--;
-			KDR_TRY(fn(ctx, user, p, end > p ? (size_t)(end - p) : 0, ++w.line));
+			KDRI_TRY(fn(ctx, user, p, end > p ? (size_t)(end - p) : 0, ++w.line));
 		}
 	}
 done:
@@ -65,10 +65,10 @@ static kdr_status add_label(kdr_context *ctx, void *user, const char *text, size
 		                 (long long)c->blank);
 	if (c->n == c->room) {
 		int64_t room = c->room ? 2 * c->room : 1024;
-		KDR_TRY(KDRI_GROW(ctx, &c->values, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->values, room));
 		c->room = room;
 	}
-	KDR_TRY(kdri_intern_add(ctx, &c->classes, text, length, &c->values[c->n]));
+	KDRI_TRY(kdri_intern_add(ctx, &c->classes, text, length, &c->values[c->n]));
 	c->n++;
 done:
 	return st;
@@ -80,23 +80,23 @@ kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
 	collector c = { .path = kdri_input_path(in) };
 	owned_labels *owned = NULL;
 	kdr_labels *l;
-	KDR_TRY(each_line(ctx, in, add_label, &c));
+	KDRI_TRY(each_line(ctx, in, add_label, &c));
 	if (c.n == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no labels", c.path);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &owned, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &owned, 1));
 	owned->allocator = ctx->allocator;
 	l = &owned->labels;
-	KDR_TRY(kdri_intern_finish(ctx, &c.classes, c.values, c.n, &l->integers));
+	KDRI_TRY(kdri_intern_finish(ctx, &c.classes, c.values, c.n, &l->integers));
 	if (l->integers) {
-		KDR_TRY(KDRI_NEW(ctx, &l->integer, c.n));
+		KDRI_TRY(KDRI_NEW(ctx, &l->integer, c.n));
 		for (int64_t i = 0; i < c.n; i++) {
 			const char *name = c.classes.names[c.values[i]];
 			kdri_parse_int(name, name + strlen(name), &l->integer[i]);
 		}
 	}
-	KDR_TRY(KDRI_GROW(ctx, &c.values, c.n));
+	KDRI_TRY(KDRI_GROW(ctx, &c.values, c.n));
 	l->n = c.n;
 	l->values = c.values;
 	l->names = c.classes.names;
@@ -121,8 +121,8 @@ kdr_status kdr_read_labels(kdr_context *ctx, const char *path, kdr_labels **out)
 	if (!path || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_read_labels: a path and a place for the result are needed");
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_labels_read(ctx, in, out));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_labels_read(ctx, in, out));
 done:
 	kdri_input_close(ctx, in);
 	return st;
@@ -158,7 +158,7 @@ static kdr_status add_line(kdr_context *ctx, void *user, const char *text, size_
 	}
 	if (l->blank > 0 || l->count == l->most)
 		return KDR_ERR_DATA;
-	KDR_TRY(kdri_strndup(ctx, text, length, &l->text[l->count]));
+	KDRI_TRY(kdri_strndup(ctx, text, length, &l->text[l->count]));
 	l->count++;
 done:
 	return st;
@@ -169,9 +169,9 @@ kdr_status kdri_lines_read(kdr_context *ctx, const char *path, int64_t most, cha
 	kdr_status st;
 	kdri_input *in = NULL;
 	lines l = { .most = most };
-	KDR_TRY(KDRI_NEW0(ctx, &l.text, most));
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(each_line(ctx, in, add_line, &l));
+	KDRI_TRY(KDRI_NEW0(ctx, &l.text, most));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(each_line(ctx, in, add_line, &l));
 	*out = l.text;
 	*count = l.count;
 	l.text = NULL;

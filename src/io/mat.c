@@ -38,18 +38,18 @@ static kdr_status read_mat(kdr_context *ctx, const char *path, const kdr_read_op
 	kdri_input *in = NULL;
 	char *file = NULL, *member = NULL, start[128];
 	size_t got = 0;
-	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDR_TRY(kdri_input_open(ctx, file, &in)); /* says what is wrong with a file that cannot be read */
-	KDR_TRY(kdri_input_read(ctx, in, start, sizeof start, &got));
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_input_open(ctx, file, &in)); /* says what is wrong with a file that cannot be read */
+	KDRI_TRY(kdri_input_read(ctx, in, start, sizeof start, &got));
 	/* Bytes 124 to 127 of the text header: the version, and "MI" as the writer's integers lie. v7.3 keeps
 	 * that header in front of HDF5. */
 	bool little = got == sizeof start && memcmp(start + 126, "IM", 2) == 0;
 	bool big = got == sizeof start && memcmp(start + 126, "MI", 2) == 0;
 	int version = little ? start[125] : big ? start[124] : 0;
 	if (version == 2 || (got >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0))
-		KDR_TRY(kdri_mat73_read(ctx, file, member, data));
+		KDRI_TRY(kdri_mat73_read(ctx, file, member, data));
 	else if (version == 1)
-		KDR_TRY(kdri_mat5_read(ctx, file, member, data));
+		KDRI_TRY(kdri_mat5_read(ctx, file, member, data));
 	else
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a MATLAB file of version 5 or 7.3", file);
 done:

@@ -71,7 +71,7 @@ static kdr_status take(kdr_context *ctx, reader *r, void *to, size_t size)
 	while (size > 0) {
 		if (r->z.avail_in == 0 && r->left > 0) {
 			size_t n = (size_t)KDRI_MIN(r->left, BUFFER);
-			KDR_TRY(take_raw(ctx, r, r->buffer, n));
+			KDRI_TRY(take_raw(ctx, r, r->buffer, n));
 			r->z.next_in = r->buffer;
 			r->z.avail_in = (uInt)n;
 		}
@@ -101,7 +101,7 @@ static kdr_status take_integers(kdr_context *ctx, reader *r, kdri_element type, 
 {
 	kdr_status st;
 	unsigned char raw[64 * 8];
-	KDR_TRY(take(ctx, r, raw, (size_t)count * kdri_element_size(type)));
+	KDRI_TRY(take(ctx, r, raw, (size_t)count * kdri_element_size(type)));
 	if (!kdri_element_to_int64(type, r->swapped, raw, count, out))
 		st = damaged(ctx, r);
 done:
@@ -113,19 +113,19 @@ static kdr_status take_tag(kdr_context *ctx, reader *r, element *e)
 	kdr_status st;
 	int64_t word;
 	*e = (element){ 0 };
-	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
+	KDRI_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
 	e->type = (uint32_t)word;
 	if (word >> 16) {
 		/* The small form: size and type share a word, up to four bytes of data follow. */
 		e->small = true;
 		e->type = (uint32_t)word & 0xffff;
 		e->size = (uint32_t)(word >> 16);
-		KDR_TRY(take(ctx, r, e->data, 4));
+		KDRI_TRY(take(ctx, r, e->data, 4));
 		if (e->size > 4)
 			st = damaged(ctx, r);
 		goto done;
 	}
-	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
+	KDRI_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 1, &word));
 	e->size = (uint32_t)word;
 	if ((int64_t)e->size > most(r))
 		st = damaged(ctx, r);
@@ -143,9 +143,9 @@ static kdr_status take_data(kdr_context *ctx, reader *r, const element *e, uint3
 		memcpy(to, e->data + from, size);
 		return KDR_OK;
 	}
-	KDR_TRY(take(ctx, r, to, size));
+	KDRI_TRY(take(ctx, r, to, size));
 	if (from + size == e->size && e->size % 8)
-		KDR_TRY(take(ctx, r, padding, 8 - e->size % 8));
+		KDRI_TRY(take(ctx, r, padding, 8 - e->size % 8));
 done:
 	return st;
 }
@@ -165,7 +165,7 @@ static kdr_status skip(kdr_context *ctx, reader *r)
 	kdr_status st = KDR_OK;
 	end_variable(r);
 	while (r->left > 0)
-		KDR_TRY(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
+		KDRI_TRY(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
 done:
 	return st;
 }
@@ -189,24 +189,24 @@ static kdr_status take_header(kdr_context *ctx, reader *r, variable *v)
 	unsigned char raw[64 * 4];
 	int64_t words[64] = { 0 };
 	*v = (variable){ 0 };
-	KDR_TRY(take_tag(ctx, r, &e));
+	KDRI_TRY(take_tag(ctx, r, &e));
 	if (e.small || e.size != 8)
 		return damaged(ctx, r);
-	KDR_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 2, words));
+	KDRI_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 2, words));
 	v->class_id = (uint32_t)words[0] & 0xff;
 	v->flags = (uint32_t)words[0];
-	KDR_TRY(take_tag(ctx, r, &e));
+	KDRI_TRY(take_tag(ctx, r, &e));
 	if (e.size % 4 || e.size > sizeof raw)
 		return damaged(ctx, r);
-	KDR_TRY(take_data(ctx, r, &e, 0, raw, e.size));
+	KDRI_TRY(take_data(ctx, r, &e, 0, raw, e.size));
 	kdri_element_to_int64(KDRI_ELEMENT_I4, r->swapped, raw, e.size / 4, words);
 	v->ndim = (int)(e.size / 4);
 	v->rows = words[0];
 	v->cols = words[1];
-	KDR_TRY(take_tag(ctx, r, &e));
+	KDRI_TRY(take_tag(ctx, r, &e));
 	if (e.size >= sizeof v->name)
 		return damaged(ctx, r);
-	KDR_TRY(take_data(ctx, r, &e, 0, v->name, e.size));
+	KDRI_TRY(take_data(ctx, r, &e, 0, v->name, e.size));
 done:
 	return st;
 }
@@ -220,7 +220,7 @@ static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *
 	size_t got = 0;
 	element inner;
 	*found = false;
-	KDR_TRY(kdri_input_read(ctx, r->in, tag, sizeof tag, &got));
+	KDRI_TRY(kdri_input_read(ctx, r->in, tag, sizeof tag, &got));
 	if (got == 0)
 		return KDR_OK;
 	if (got < sizeof tag)
@@ -232,12 +232,12 @@ static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *
 		if (inflateInit(&r->z) != Z_OK)
 			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", r->path);
 		r->packed = r->stream_open = true;
-		KDR_TRY(take_tag(ctx, r, &inner));
+		KDRI_TRY(take_tag(ctx, r, &inner));
 		words[0] = inner.type;
 	}
 	if (words[0] != T_MATRIX)
 		return damaged(ctx, r);
-	KDR_TRY(take_header(ctx, r, v));
+	KDRI_TRY(take_header(ctx, r, v));
 	*found = true;
 done:
 	return st;
@@ -281,7 +281,7 @@ static kdr_status take_numbers(kdr_context *ctx, reader *r, element *e, kdri_ele
 		                             KDRI_ELEMENT_I8,
 		                             KDRI_ELEMENT_U8 };
 	kdr_status st;
-	KDR_TRY(take_tag(ctx, r, e));
+	KDRI_TRY(take_tag(ctx, r, e));
 	if (e->type >= sizeof types || types[e->type] < 0)
 		return damaged(ctx, r);
 	*type = (kdri_element)types[e->type];
@@ -300,7 +300,7 @@ static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr
 	unsigned char *raw = NULL;
 	double *values = NULL, *group = NULL;
 	int64_t count = 0, rows = v->rows, cols = v->cols;
-	KDR_TRY(take_numbers(ctx, r, &e, &type, &count));
+	KDRI_TRY(take_numbers(ctx, r, &e, &type, &count));
 	if (rows > INT64_MAX / cols || count != rows * cols)
 		return damaged(ctx, r);
 	if (cols == 1) { /* a column is stored as a row is */
@@ -308,12 +308,12 @@ static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr
 		rows = 1;
 	}
 	int64_t width = KDRI_MIN(cols, KDRI_MAX(1, GROUP / rows)), size = (int64_t)kdri_element_size(type);
-	KDR_TRY(KDRI_NEW(ctx, &values, count));
-	KDR_TRY(KDRI_NEW(ctx, &group, rows * width));
-	KDR_TRY(KDRI_NEW(ctx, &raw, rows * width * size));
+	KDRI_TRY(KDRI_NEW(ctx, &values, count));
+	KDRI_TRY(KDRI_NEW(ctx, &group, rows * width));
+	KDRI_TRY(KDRI_NEW(ctx, &raw, rows * width * size));
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
-		KDR_TRY(take_data(ctx, r, &e, (uint32_t)(j * rows * size), raw, (size_t)(w * rows * size)));
+		KDRI_TRY(take_data(ctx, r, &e, (uint32_t)(j * rows * size), raw, (size_t)(w * rows * size)));
 		kdri_element_to_double(type, r->swapped, raw, w * rows, group);
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t l = 0; l < w; l++)
@@ -341,17 +341,17 @@ static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, do
 	unsigned char *raw = NULL;
 	int64_t *whole = NULL;
 	double *real = NULL;
-	KDR_TRY(take_numbers(ctx, r, &e, &type, count));
+	KDRI_TRY(take_numbers(ctx, r, &e, &type, count));
 	size_t width = kdri_element_size(type);
-	KDR_TRY(kdri_alloc(ctx, &raw, ELEMENTS_AT_ONCE, width));
+	KDRI_TRY(kdri_alloc(ctx, &raw, ELEMENTS_AT_ONCE, width));
 	if (integers)
-		KDR_TRY(KDRI_NEW(ctx, &whole, *count));
+		KDRI_TRY(KDRI_NEW(ctx, &whole, *count));
 	else
-		KDR_TRY(KDRI_NEW(ctx, &real, *count));
+		KDRI_TRY(KDRI_NEW(ctx, &real, *count));
 	/* An empty element still has its padding to be taken: one turn at least. */
 	for (int64_t i = 0; i == 0 || i < *count; i += ELEMENTS_AT_ONCE) {
 		int64_t n = KDRI_MIN(ELEMENTS_AT_ONCE, *count - i);
-		KDR_TRY(take_data(ctx, r, &e, (uint32_t)((size_t)i * width), raw, (size_t)n * width));
+		KDRI_TRY(take_data(ctx, r, &e, (uint32_t)((size_t)i * width), raw, (size_t)n * width));
 		if (real)
 			kdri_element_to_double(type, r->swapped, raw, n, real + i);
 		if (whole && !kdri_element_to_int64(type, r->swapped, raw, n, whole + i)) {
@@ -378,16 +378,16 @@ static kdr_status read_sparse(kdr_context *ctx, reader *r, const variable *v, kd
 {
 	kdr_status st;
 	int64_t *rows = NULL, nrows = 0, nptr = 0, nvalues = 0, nnz;
-	KDR_TRY(take_array(ctx, r, &rows, NULL, &nrows));
-	KDR_TRY(take_array(ctx, r, &data->rowptr, NULL, &nptr));
+	KDRI_TRY(take_array(ctx, r, &rows, NULL, &nrows));
+	KDRI_TRY(take_array(ctx, r, &data->rowptr, NULL, &nptr));
 	/* More entries may be reserved than there are: the last pointer tells. */
 	nnz = nptr > 0 ? data->rowptr[nptr - 1] : 0;
 	if (nnz < 0 || nnz > nrows) {
 		st = damaged(ctx, r);
 		goto done;
 	}
-	KDR_TRY(kdri_compressed_check(ctx, r->path, v->rows, v->cols, true, nptr, nnz, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &data->col, nnz));
+	KDRI_TRY(kdri_compressed_check(ctx, r->path, v->rows, v->cols, true, nptr, nnz, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &data->col, nnz));
 	for (int64_t p = 0; p < nnz; p++) {
 		if (rows[p] < 0 || rows[p] >= v->rows) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: an index %lld is outside 0 .. %lld",
@@ -398,14 +398,14 @@ static kdr_status read_sparse(kdr_context *ctx, reader *r, const variable *v, kd
 	}
 	kdri_free(ctx, rows);
 	rows = NULL;
-	KDR_TRY(take_array(ctx, r, NULL, &data->val, &nvalues));
+	KDRI_TRY(take_array(ctx, r, NULL, &data->val, &nvalues));
 	if (nnz > nvalues) {
 		st = damaged(ctx, r);
 		goto done;
 	}
 	data->rows = v->rows;
 	data->cols = v->cols;
-	KDR_TRY(kdri_compressed_finish(ctx, r->path, data, true, nnz));
+	KDRI_TRY(kdri_compressed_finish(ctx, r->path, data, true, nnz));
 done:
 	kdri_free(ctx, rows);
 	return st;
@@ -421,8 +421,8 @@ static kdr_status open_file(kdr_context *ctx, reader *r)
 	end_variable(r);
 	kdri_input_close(ctx, r->in);
 	r->in = NULL;
-	KDR_TRY(kdri_input_open(ctx, r->path, &r->in));
-	KDR_TRY(kdri_input_read(ctx, r->in, header, sizeof header, &got));
+	KDRI_TRY(kdri_input_open(ctx, r->path, &r->in));
+	KDRI_TRY(kdri_input_read(ctx, r->in, header, sizeof header, &got));
 	if (got < sizeof header)
 		return damaged(ctx, r);
 	r->swapped = (memcmp(header + 126, "IM", 2) == 0) != kdri_little_endian();
@@ -435,17 +435,17 @@ static kdr_status find(kdr_context *ctx, reader *r, const char *wanted, kdri_mat
 {
 	kdr_status st;
 	bool found;
-	KDR_TRY(open_file(ctx, r));
+	KDRI_TRY(open_file(ctx, r));
 	for (;;) {
-		KDR_TRY(next_variable(ctx, r, v, &found));
+		KDRI_TRY(next_variable(ctx, r, v, &found));
 		if (!found)
 			break;
 		if (wanted && strcmp(v->name, wanted) == 0)
 			return KDR_OK;
 		kdri_mat_note(search, v->name, problem_of(v));
-		KDR_TRY(skip(ctx, r));
+		KDRI_TRY(skip(ctx, r));
 	}
-	KDR_TRY(kdri_mat_choose(ctx, r->path, wanted, search));
+	KDRI_TRY(kdri_mat_choose(ctx, r->path, wanted, search));
 done:
 	return st;
 }
@@ -456,18 +456,18 @@ kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted
 	reader *r = NULL;
 	variable v = { 0 };
 	kdri_mat_search search = { 0 }, again = { 0 };
-	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
 	r->path = path;
-	KDR_TRY(find(ctx, r, wanted, &search, &v));
+	KDRI_TRY(find(ctx, r, wanted, &search, &v));
 	if (!wanted)
-		KDR_TRY(find(ctx, r, search.name, &again, &v));
+		KDRI_TRY(find(ctx, r, search.name, &again, &v));
 	const char *problem = problem_of(&v);
 	if (problem) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is %s; a real matrix of two dimensions is needed",
 		               path, v.name, problem);
 		goto done;
 	}
-	KDR_TRY(v.class_id == C_SPARSE ? read_sparse(ctx, r, &v, data) : read_dense(ctx, r, &v, data));
+	KDRI_TRY(v.class_id == C_SPARSE ? read_sparse(ctx, r, &v, data) : read_dense(ctx, r, &v, data));
 done:
 	if (r) {
 		end_variable(r);

@@ -51,8 +51,8 @@ static kdr_status read_sparse(kdr_context *ctx, const kdri_h5 *h5, const char *n
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s:%s: is a sparse matrix without entries", h5->path,
 		                 name);
 	snprintf(part, sizeof part, "%s/jc", name);
-	KDR_TRY(kdri_h5_array_open(ctx, h5, part, &jc));
-	KDR_TRY(kdri_h5_read_compressed(ctx, h5, name, names, true, rows, jc.count - 1, data));
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, part, &jc));
+	KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, true, rows, jc.count - 1, data));
 done:
 	kdri_h5_array_close(&jc);
 	return st;
@@ -64,10 +64,10 @@ kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wante
 	kdri_h5 h5 = { 0 };
 	kdri_h5_array a = { 0 };
 	kdri_mat_search search = { 0 };
-	KDR_TRY(kdri_h5_open(ctx, path, &h5));
+	KDRI_TRY(kdri_h5_open(ctx, path, &h5));
 	if (!wanted || kdri_h5_what(&h5, wanted) == KDRI_H5_NONE) {
-		KDR_TRY(kdri_h5_walk(ctx, &h5, "/", 0, note_variable, &search));
-		KDR_TRY(kdri_mat_choose(ctx, path, wanted, &search));
+		KDRI_TRY(kdri_h5_walk(ctx, &h5, "/", 0, note_variable, &search));
+		KDRI_TRY(kdri_mat_choose(ctx, path, wanted, &search));
 	}
 	const char *name = wanted ? wanted : search.name, *problem = problem_of(&h5, name);
 	if (problem) {
@@ -76,10 +76,10 @@ kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wante
 		goto done;
 	}
 	if (kdri_h5_what(&h5, name) == KDRI_H5_GROUP) {
-		KDR_TRY(read_sparse(ctx, &h5, name, data));
+		KDRI_TRY(read_sparse(ctx, &h5, name, data));
 	} else {
-		KDR_TRY(kdri_h5_array_open(ctx, &h5, name, &a));
-		KDR_TRY(kdri_h5_read_dense(ctx, &a, true, data));
+		KDRI_TRY(kdri_h5_array_open(ctx, &h5, name, &a));
+		KDRI_TRY(kdri_h5_read_dense(ctx, &a, true, data));
 	}
 done:
 	kdri_h5_array_close(&a);

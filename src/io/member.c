@@ -8,7 +8,7 @@ kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, ch
 	kdr_status st;
 	struct stat info;
 	char *f = NULL, *m = NULL;
-	KDR_TRY(kdri_strdup(ctx, path, &f));
+	KDRI_TRY(kdri_strdup(ctx, path, &f));
 	/* A file of exactly that name wins: names may hold colons. Otherwise the longest one that exists. */
 	if (stat(path, &info) != 0)
 		for (size_t i = strlen(path); i > 1; i--) {
@@ -16,7 +16,7 @@ kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, ch
 				continue;
 			f[i - 1] = '\0';
 			if (stat(f, &info) == 0) {
-				KDR_TRY(kdri_strdup(ctx, path + i, &m));
+				KDRI_TRY(kdri_strdup(ctx, path + i, &m));
 				break;
 			}
 			f[i - 1] = ':';

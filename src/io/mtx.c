@@ -163,7 +163,7 @@ static kdr_status read_header(kdr_context *ctx, kdri_window *w, kdri_mtx_header 
 	kdr_status st = KDR_OK;
 	size_t whole;
 	const char *path = kdri_input_path(w->in);
-	KDR_TRY(kdri_window_lines(ctx, w, &whole));
+	KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 	if (whole == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty: a Matrix Market header is needed",
 		               path);
@@ -174,16 +174,16 @@ static kdr_status read_header(kdr_context *ctx, kdri_window *w, kdri_mtx_header 
 		const char *next = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
 		bool sizes = w->line > 0 && !kdri_mtx_skip(kdri_skip_blanks(line));
 		if (w->line == 0)
-			KDR_TRY(parse_banner(ctx, path, line, h));
+			KDRI_TRY(parse_banner(ctx, path, line, h));
 		else if (sizes)
-			KDR_TRY(parse_sizes(ctx, path, w->line + 1, line, next, h));
+			KDRI_TRY(parse_sizes(ctx, path, w->line + 1, line, next, h));
 		w->line++;
 		w->begin += (size_t)(next - line);
 		if (sizes)
 			goto done;
 		if (w->begin < whole)
 			continue;
-		KDR_TRY(kdri_window_lines(ctx, w, &whole));
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 		if (whole == 0) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file ends before the line of sizes",
 			               path);
@@ -294,9 +294,9 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_m
 		if (room / each > h->declared)
 			room = h->declared * each;
 		room = KDRI_MAX(room, need);
-		KDR_TRY(KDRI_GROW(ctx, &t->row, room));
-		KDR_TRY(KDRI_GROW(ctx, &t->col, room));
-		KDR_TRY(KDRI_GROW(ctx, &t->val, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->row, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->col, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->val, room));
 		t->room = room;
 	}
 done:
@@ -321,11 +321,11 @@ static kdr_status read_entries(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 	const int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2;
 	size_t whole;
 	for (;;) {
-		KDR_TRY(kdri_window_lines(ctx, w, &whole));
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 		if (whole == 0)
 			break;
 		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
-		KDR_TRY(make_room(ctx, w, h, whole, t->count + each * lines, t));
+		KDRI_TRY(make_room(ctx, w, h, whole, t->count + each * lines, t));
 		memset(problems, 0, sizeof problems);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
@@ -359,8 +359,8 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	triples t = { 0 };
 	int64_t *rowptr = NULL;
 	const char *path = kdri_input_path(w->in);
-	KDR_TRY(make_room(ctx, w, h, w->end, 1, &t));
-	KDR_TRY(read_entries(ctx, w, h, &t));
+	KDRI_TRY(make_room(ctx, w, h, w->end, 1, &t));
+	KDRI_TRY(read_entries(ctx, w, h, &t));
 	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > t.count) {
 		st = kdri_fail(ctx, KDR_ERR_SIZE,
 		               "%s: %lld rows, but only %lld entries: at most %d rows for each are allowed",
@@ -369,7 +369,7 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	}
 	kdri_window_close(ctx, w);
 	kdri_entries_sort(ctx, h->rows, h->cols, &t.count, t.row, t.col, t.val);
-	KDR_TRY(KDRI_NEW0(ctx, &rowptr, h->rows + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, h->rows + 1));
 	for (int64_t p = 0; p < t.count; p++) {
 		rowptr[t.row[p] + 1]++;
 		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
@@ -384,8 +384,8 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 		rowptr[i + 1] += rowptr[i];
 	kdri_free(ctx, t.row);
 	t.row = NULL;
-	KDR_TRY(KDRI_GROW(ctx, &t.col, t.count));
-	KDR_TRY(KDRI_GROW(ctx, &t.val, t.count));
+	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));
+	KDRI_TRY(KDRI_GROW(ctx, &t.val, t.count));
 	data->kind = KDR_MAT_CSR;
 	data->rows = h->rows;
 	data->cols = h->cols;
@@ -407,10 +407,10 @@ kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	kdr_status st;
 	kdri_window w = { 0 };
 	kdri_mtx_header h = { 0 };
-	KDR_TRY(kdri_window_open(ctx, in, &w));
-	KDR_TRY(read_header(ctx, &w, &h));
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
+	KDRI_TRY(read_header(ctx, &w, &h));
 	h.keep_nonfinite = options && options->keep_nonfinite;
-	KDR_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
+	KDRI_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
 done:
 	kdri_window_close(ctx, &w);
 	return st;
@@ -421,8 +421,8 @@ static kdr_status read_file(kdr_context *ctx, const char *path, const kdr_read_o
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_mtx_read(ctx, in, options, data));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_mtx_read(ctx, in, options, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;

@@ -88,7 +88,7 @@ static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_h
 	int64_t first[KDRI_SLICES], count = 0, room = 0;
 	size_t whole;
 	for (;;) {
-		KDR_TRY(kdri_window_lines(ctx, w, &whole));
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 		if (whole == 0)
 			break;
 		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
@@ -104,7 +104,7 @@ static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_h
 		}
 		if (!x && (count > room || !*line)) {
 			room = KDRI_MAX(count, before + before / 2);
-			KDR_TRY(KDRI_GROW(ctx, line, room));
+			KDRI_TRY(KDRI_GROW(ctx, line, room));
 		}
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
@@ -137,12 +137,12 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 		goto done;
 	}
 	if (plain)
-		KDR_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
-	KDR_TRY(read_values(ctx, w, h, x, &line));
+		KDRI_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
+	KDRI_TRY(read_values(ctx, w, h, x, &line));
 	if (!plain) {
 		place at = h->declared > 0 ? place_of(h, 0) : (place){ 0, 0 };
 		kdri_window_close(ctx, w);
-		KDR_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
+		KDRI_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
 		for (int64_t t = 0; line && t < h->declared; t++)
 			put(h, x, &at, line[t]);
 	}

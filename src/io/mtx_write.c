@@ -17,10 +17,10 @@ static kdr_status put_coordinates(kdr_context *ctx, kdri_output *out, const kdr_
 	kdr_status st = KDR_OK;
 	char text[80];
 	int64_t nnz = d->rowptr[d->rows];
-	KDR_TRY(kdri_output_printf(ctx, out,
-	                           "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n",
-	                           all_integers(d->val, nnz) ? "integer" : "real", (long long)d->rows,
-	                           (long long)d->cols, (long long)nnz));
+	KDRI_TRY(kdri_output_printf(ctx, out,
+	                            "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n",
+	                            all_integers(d->val, nnz) ? "integer" : "real", (long long)d->rows,
+	                            (long long)d->cols, (long long)nnz));
 	for (int64_t i = 0; i < d->rows; i++) {
 		int lead = kdri_print_double((double)(i + 1), text);
 		text[lead++] = ' ';
@@ -29,7 +29,7 @@ static kdr_status put_coordinates(kdr_context *ctx, kdri_output *out, const kdr_
 			text[n++] = ' ';
 			n += kdri_print_double(d->val[p], text + n);
 			text[n++] = '\n';
-			KDR_TRY(kdri_output_write(ctx, out, text, (size_t)n));
+			KDRI_TRY(kdri_output_write(ctx, out, text, (size_t)n));
 		}
 	}
 done:
@@ -40,14 +40,14 @@ static kdr_status put_array(kdr_context *ctx, kdri_output *out, const kdr_data *
 {
 	kdr_status st = KDR_OK;
 	char text[32];
-	KDR_TRY(kdri_output_printf(ctx, out, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
-	                           all_integers(d->dense, d->rows * d->cols) ? "integer" : "real",
-	                           (long long)d->rows, (long long)d->cols));
+	KDRI_TRY(kdri_output_printf(ctx, out, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
+	                            all_integers(d->dense, d->rows * d->cols) ? "integer" : "real",
+	                            (long long)d->rows, (long long)d->cols));
 	for (int64_t j = 0; j < d->cols; j++)
 		for (int64_t i = 0; i < d->rows; i++) {
 			int n = kdri_print_double(d->dense[i * d->cols + j], text);
 			text[n++] = '\n';
-			KDR_TRY(kdri_output_write(ctx, out, text, (size_t)n));
+			KDRI_TRY(kdri_output_write(ctx, out, text, (size_t)n));
 		}
 done:
 	return st;
@@ -57,11 +57,11 @@ kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *d,
 {
 	kdr_status st;
 	kdri_output *out = NULL;
-	KDR_TRY(kdri_output_open(ctx, path, force, &out));
-	KDR_TRY(d->kind == KDR_MAT_DENSE ? put_array(ctx, out, d) : put_coordinates(ctx, out, d));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
+	KDRI_TRY(d->kind == KDR_MAT_DENSE ? put_array(ctx, out, d) : put_coordinates(ctx, out, d));
 	kdri_output *complete = out;
 	out = NULL; /* commit frees it in any case */
-	KDR_TRY(kdri_output_commit(ctx, complete));
+	KDRI_TRY(kdri_output_commit(ctx, complete));
 done:
 	kdri_output_abort(ctx, out);
 	return st;

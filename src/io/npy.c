@@ -16,13 +16,13 @@ static kdr_status read_block(kdr_context *ctx, const kdri_source *s, const kdri_
 {
 	kdr_status st = KDR_OK;
 	if (h->width == sizeof(double)) {
-		KDR_TRY(kdri_source_exactly(ctx, s, out, (size_t)count * sizeof *out));
+		KDRI_TRY(kdri_source_exactly(ctx, s, out, (size_t)count * sizeof *out));
 		kdri_element_to_double(h->type, h->swapped, out, count, out);
 		goto done;
 	}
 	for (int64_t i = 0; i < count; i += BLOCK) {
 		int64_t n = KDRI_MIN(BLOCK, count - i);
-		KDR_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
+		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		kdri_element_to_double(h->type, h->swapped, raw, n, out + i);
 	}
 done:
@@ -47,16 +47,16 @@ kdr_status kdri_npy_read_doubles(kdr_context *ctx, const kdri_source *s, const k
 	unsigned char *raw = NULL;
 	double *values = NULL;
 	int64_t room = s->most >= 0 ? h->count : KDRI_MIN(h->count, unknown_most), have = 0;
-	KDR_TRY(need_numbers(ctx, s, h, false));
-	KDR_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
-	KDR_TRY(KDRI_NEW(ctx, &values, room));
+	KDRI_TRY(need_numbers(ctx, s, h, false));
+	KDRI_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
+	KDRI_TRY(KDRI_NEW(ctx, &values, room));
 	for (;;) {
-		KDR_TRY(read_block(ctx, s, h, raw, room - have, values + have));
+		KDRI_TRY(read_block(ctx, s, h, raw, room - have, values + have));
 		have = room;
 		if (have == h->count)
 			break;
 		room = h->count - have > have ? 2 * have : h->count;
-		KDR_TRY(KDRI_GROW(ctx, &values, room));
+		KDRI_TRY(KDRI_GROW(ctx, &values, room));
 	}
 	*out = values;
 	values = NULL;
@@ -72,12 +72,12 @@ kdr_status kdri_npy_read_int64(kdr_context *ctx, const kdri_source *s, const kdr
 	kdr_status st;
 	unsigned char *raw = NULL;
 	int64_t *values = NULL;
-	KDR_TRY(need_numbers(ctx, s, h, true));
-	KDR_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
-	KDR_TRY(KDRI_NEW(ctx, &values, h->count));
+	KDRI_TRY(need_numbers(ctx, s, h, true));
+	KDRI_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
+	KDRI_TRY(KDRI_NEW(ctx, &values, h->count));
 	for (int64_t i = 0; i < h->count; i += BLOCK) {
 		int64_t n = KDRI_MIN(BLOCK, h->count - i);
-		KDR_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
+		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		if (!kdri_element_to_int64(h->type, h->swapped, raw, n, values + i)) {
 			st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: an integer beyond 2^63", s->label);
 			goto done;
@@ -98,13 +98,13 @@ kdr_status kdri_npy_read_indices(kdr_context *ctx, const kdri_source *s, const k
 	unsigned char *raw = NULL;
 	int64_t *wide = NULL;
 	int32_t *values = NULL;
-	KDR_TRY(need_numbers(ctx, s, h, true));
-	KDR_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
-	KDR_TRY(KDRI_NEW(ctx, &wide, BLOCK));
-	KDR_TRY(KDRI_NEW(ctx, &values, h->count));
+	KDRI_TRY(need_numbers(ctx, s, h, true));
+	KDRI_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
+	KDRI_TRY(KDRI_NEW(ctx, &wide, BLOCK));
+	KDRI_TRY(KDRI_NEW(ctx, &values, h->count));
 	for (int64_t i = 0; i < h->count; i += BLOCK) {
 		int64_t n = KDRI_MIN(BLOCK, h->count - i);
-		KDR_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
+		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		bool fits = kdri_element_to_int64(h->type, h->swapped, raw, n, wide);
 		for (int64_t j = 0; j < n; j++) {
 			if (!fits || wide[j] < 0 || wide[j] >= bound) {
@@ -136,12 +136,12 @@ static kdr_status read_fortran(kdr_context *ctx, const kdri_source *s, const kdr
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "%s: Fortran order of more than 1 GiB is read from files only, not from a pipe",
 		        s->label);
-	KDR_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
-	KDR_TRY(KDRI_NEW(ctx, &group, width * rows));
-	KDR_TRY(KDRI_NEW(ctx, &values, h->count));
+	KDRI_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
+	KDRI_TRY(KDRI_NEW(ctx, &group, width * rows));
+	KDRI_TRY(KDRI_NEW(ctx, &values, h->count));
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
-		KDR_TRY(read_block(ctx, s, h, raw, w * rows, group));
+		KDRI_TRY(read_block(ctx, s, h, raw, w * rows, group));
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t l = 0; l < w; l++)
@@ -161,7 +161,7 @@ kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *s, const kd
 {
 	kdr_status st;
 	double *values = NULL;
-	KDR_TRY(need_numbers(ctx, s, h, false));
+	KDRI_TRY(need_numbers(ctx, s, h, false));
 	if (h->ndim != 1 && h->ndim != 2) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are read",
 		               s->label, h->ndim);
@@ -175,9 +175,9 @@ kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *s, const kd
 		goto done;
 	}
 	if (h->fortran && rows > 1 && cols > 1)
-		KDR_TRY(read_fortran(ctx, s, h, rows, cols, &values));
+		KDRI_TRY(read_fortran(ctx, s, h, rows, cols, &values));
 	else
-		KDR_TRY(kdri_npy_read_doubles(ctx, s, h, &values));
+		KDRI_TRY(kdri_npy_read_doubles(ctx, s, h, &values));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = rows;
 	data->cols = cols;
@@ -198,13 +198,13 @@ static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_op
 	kdr_status st;
 	kdri_input *in = NULL;
 	kdri_npy_header header;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	kdri_source source = { input_read, in, kdri_input_path(in), kdri_input_size(in) };
 	if (kdri_input_compressed(in) && source.most >= 0)
 		source.most = source.most > INT64_MAX / KDRI_DEFLATE_MOST ? INT64_MAX
 		                                                          : source.most * KDRI_DEFLATE_MOST;
-	KDR_TRY(kdri_npy_read_header(ctx, &source, &header));
-	KDR_TRY(kdri_npy_read_matrix(ctx, &source, &header, data));
+	KDRI_TRY(kdri_npy_read_header(ctx, &source, &header));
+	KDRI_TRY(kdri_npy_read_matrix(ctx, &source, &header, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;
@@ -222,12 +222,12 @@ kdr_status kdr_write_array(kdr_context *ctx, const char *path, const kdr_array *
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: an array of 1 to 3 dimensions with data is needed", path);
 	for (int i = 0; i < array->ndim; i++)
-		KDR_TRY(kdri_mul(ctx, count, array->shape[i], &count));
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+		KDRI_TRY(kdri_mul(ctx, count, array->shape[i], &count));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	size_t n = kdri_npy_make_header(array->type == KDR_INT64 ? "i8" : "f8", array->ndim, array->shape,
 	                                header);
-	KDR_TRY(kdri_output_write(ctx, o, header, n));
-	KDR_TRY(kdri_output_write(ctx, o, array->data, (size_t)count * 8));
+	KDRI_TRY(kdri_output_write(ctx, o, header, n));
+	KDRI_TRY(kdri_output_write(ctx, o, array->data, (size_t)count * 8));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:
@@ -243,17 +243,17 @@ static kdr_status write_npy(kdr_context *ctx, const char *path, const kdr_data *
 	double *row = NULL;
 	unsigned char header[KDRI_NPY_HEADER_ROOM];
 	const int64_t shape[2] = { data->rows, data->cols };
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
-	KDR_TRY(kdri_output_write(ctx, o, header, kdri_npy_make_header("f8", 2, shape, header)));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_write(ctx, o, header, kdri_npy_make_header("f8", 2, shape, header)));
 	if (data->kind == KDR_MAT_DENSE) {
-		KDR_TRY(kdri_output_write(ctx, o, data->dense,
-		                          (size_t)data->rows * (size_t)data->cols * sizeof(double)));
+		KDRI_TRY(kdri_output_write(ctx, o, data->dense,
+		                           (size_t)data->rows * (size_t)data->cols * sizeof(double)));
 	} else {
-		KDR_TRY(KDRI_NEW0(ctx, &row, data->cols));
+		KDRI_TRY(KDRI_NEW0(ctx, &row, data->cols));
 		for (int64_t i = 0; i < data->rows; i++) {
 			for (int64_t p = data->rowptr[i]; p < data->rowptr[i + 1]; p++)
 				row[data->col[p]] = data->val[p];
-			KDR_TRY(kdri_output_write(ctx, o, row, (size_t)data->cols * sizeof *row));
+			KDRI_TRY(kdri_output_write(ctx, o, row, (size_t)data->cols * sizeof *row));
 			for (int64_t p = data->rowptr[i]; p < data->rowptr[i + 1]; p++)
 				row[data->col[p]] = 0;
 		}

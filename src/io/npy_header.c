@@ -155,7 +155,7 @@ static kdr_status parse(kdr_context *ctx, const char *label, cursor *c, kdri_npy
 				        label);
 			if (!take_string(c, descr, sizeof descr))
 				goto damaged;
-			KDR_TRY(decode_type(ctx, label, descr, h));
+			KDRI_TRY(decode_type(ctx, label, descr, h));
 			seen_descr = true;
 		} else if (strcmp(key, "fortran_order") == 0) {
 			h->fortran = take_word(c, "True");
@@ -163,7 +163,7 @@ static kdr_status parse(kdr_context *ctx, const char *label, cursor *c, kdri_npy
 				goto damaged;
 			seen_order = true;
 		} else if (strcmp(key, "shape") == 0) {
-			KDR_TRY(take_shape(ctx, label, c, h));
+			KDRI_TRY(take_shape(ctx, label, c, h));
 			seen_shape = true;
 		} else {
 			goto damaged;
@@ -223,7 +223,7 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	unsigned char start[12];
 	char *text = NULL;
 	size_t got = 0;
-	KDR_TRY(source->read(ctx, source->user, start, 10, &got));
+	KDRI_TRY(source->read(ctx, source->user, start, 10, &got));
 	if (got < 10 || memcmp(start, "\x93NUMPY", 6) != 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not start as a NumPy array does (\\x93NUMPY)",
 		               source->label);
@@ -237,7 +237,7 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	}
 	size_t length = (size_t)start[8] | (size_t)start[9] << 8, prefix = 10;
 	if (version > 1) {
-		KDR_TRY(kdri_source_exactly(ctx, source, start + 10, 2));
+		KDRI_TRY(kdri_source_exactly(ctx, source, start + 10, 2));
 		length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
 		prefix = 12;
 	}
@@ -247,11 +247,11 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 		               source->label, length);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &text, length));
-	KDR_TRY(kdri_source_exactly(ctx, source, text, length));
+	KDRI_TRY(KDRI_NEW(ctx, &text, length));
+	KDRI_TRY(kdri_source_exactly(ctx, source, text, length));
 	cursor c = { text, text + length };
-	KDR_TRY(parse(ctx, source->label, &c, &h));
-	KDR_TRY(check_size(ctx, source, (int64_t)(prefix + length), &h));
+	KDRI_TRY(parse(ctx, source->label, &c, &h));
+	KDRI_TRY(check_size(ctx, source, (int64_t)(prefix + length), &h));
 	*out = h;
 done:
 	kdri_free(ctx, text);

@@ -31,10 +31,10 @@ static kdr_status open_array(kdr_context *ctx, archive *a, int64_t index)
 	close_member(ctx, a);
 	size_t length = strlen(name) - (kdri_ends_with(name, ".npy") ? 4 : 0),
 	       room = strlen(a->path) + length + 2;
-	KDR_TRY(KDRI_NEW(ctx, &a->label, room));
+	KDRI_TRY(KDRI_NEW(ctx, &a->label, room));
 	snprintf(a->label, room, "%s:%.*s", a->path, (int)length, name);
-	KDR_TRY(kdri_zip_member_open(ctx, a->zip, index, a->label, &a->member, &a->source));
-	KDR_TRY(kdri_npy_read_header(ctx, &a->source, &a->header));
+	KDRI_TRY(kdri_zip_member_open(ctx, a->zip, index, a->label, &a->member, &a->source));
+	KDRI_TRY(kdri_npy_read_header(ctx, &a->source, &a->header));
 done:
 	return st;
 }
@@ -66,7 +66,7 @@ static kdr_status find_array(kdr_context *ctx, const archive *a, const char *wan
 	int64_t found = -1;
 	if (wanted) {
 		size_t room = strlen(wanted) + 5;
-		KDR_TRY(KDRI_NEW(ctx, &full, room));
+		KDRI_TRY(KDRI_NEW(ctx, &full, room));
 		snprintf(full, room, "%s.npy", wanted);
 		found = kdri_zip_find(a->zip, full);
 		if (found < 0)
@@ -94,10 +94,10 @@ static kdr_status read_layout(kdr_context *ctx, archive *a, bool *by_column)
 	kdr_status st;
 	unsigned char raw[64] = { 0 };
 	char text[16] = { 0 };
-	KDR_TRY(open_named(ctx, a, "format.npy"));
+	KDRI_TRY(open_named(ctx, a, "format.npy"));
 	const kdri_npy_header *h = &a->header;
 	if (h->count == 1 && h->kind != 'n' && h->width <= (int64_t)sizeof raw) {
-		KDR_TRY(kdri_source_exactly(ctx, &a->source, raw, (size_t)h->width));
+		KDRI_TRY(kdri_source_exactly(ctx, &a->source, raw, (size_t)h->width));
 		int step = h->kind == 'U' ? 4 : 1,
 		    skip = h->kind == 'U' && h->swapped == kdri_little_endian() ? 3 : 0;
 		for (int i = 0; i * step < (int)h->width && i < 15; i++)
@@ -118,31 +118,31 @@ static kdr_status read_sparse(kdr_context *ctx, archive *a, kdr_data *data)
 	kdr_status st;
 	bool by_column = false;
 	int64_t *shape = NULL, nptr, nindices;
-	KDR_TRY(read_layout(ctx, a, &by_column));
-	KDR_TRY(open_named(ctx, a, "shape.npy"));
+	KDRI_TRY(read_layout(ctx, a, &by_column));
+	KDRI_TRY(open_named(ctx, a, "shape.npy"));
 	if (a->header.count != 2) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
 		               "%s: a sparse matrix's shape has %lld sizes; 2 are expected", a->path,
 		               (long long)a->header.count);
 		goto done;
 	}
-	KDR_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &shape));
+	KDRI_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &shape));
 	/* The lengths first, so that nothing is read for a matrix that cannot be. */
-	KDR_TRY(open_named(ctx, a, "data.npy"));
+	KDRI_TRY(open_named(ctx, a, "data.npy"));
 	int64_t nnz = a->header.count;
-	KDR_TRY(open_named(ctx, a, "indices.npy"));
+	KDRI_TRY(open_named(ctx, a, "indices.npy"));
 	nindices = a->header.count;
-	KDR_TRY(open_named(ctx, a, "indptr.npy"));
+	KDRI_TRY(open_named(ctx, a, "indptr.npy"));
 	nptr = a->header.count;
-	KDR_TRY(kdri_compressed_check(ctx, a->path, shape[0], shape[1], by_column, nptr, nindices, nnz));
-	KDR_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &data->rowptr));
-	KDR_TRY(open_named(ctx, a, "indices.npy"));
-	KDR_TRY(kdri_npy_read_indices(ctx, &a->source, &a->header, shape[by_column ? 0 : 1], &data->col));
-	KDR_TRY(open_named(ctx, a, "data.npy"));
-	KDR_TRY(kdri_npy_read_doubles(ctx, &a->source, &a->header, &data->val));
+	KDRI_TRY(kdri_compressed_check(ctx, a->path, shape[0], shape[1], by_column, nptr, nindices, nnz));
+	KDRI_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &data->rowptr));
+	KDRI_TRY(open_named(ctx, a, "indices.npy"));
+	KDRI_TRY(kdri_npy_read_indices(ctx, &a->source, &a->header, shape[by_column ? 0 : 1], &data->col));
+	KDRI_TRY(open_named(ctx, a, "data.npy"));
+	KDRI_TRY(kdri_npy_read_doubles(ctx, &a->source, &a->header, &data->val));
 	data->rows = shape[0];
 	data->cols = shape[1];
-	KDR_TRY(kdri_compressed_finish(ctx, a->path, data, by_column, nnz));
+	KDRI_TRY(kdri_compressed_finish(ctx, a->path, data, by_column, nnz));
 done:
 	kdri_free(ctx, shape);
 	return st;
@@ -156,15 +156,15 @@ static kdr_status read_npz(kdr_context *ctx, const char *path, const kdr_read_op
 	archive a = { 0 };
 	char *file = NULL, *member = NULL;
 	int64_t index;
-	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	a.path = file;
-	KDR_TRY(kdri_zip_open(ctx, file, &a.zip));
+	KDRI_TRY(kdri_zip_open(ctx, file, &a.zip));
 	if (!member && kdri_zip_find(a.zip, "format.npy") >= 0 && kdri_zip_find(a.zip, "data.npy") >= 0) {
-		KDR_TRY(read_sparse(ctx, &a, data));
+		KDRI_TRY(read_sparse(ctx, &a, data));
 	} else {
-		KDR_TRY(find_array(ctx, &a, member, &index));
-		KDR_TRY(open_array(ctx, &a, index));
-		KDR_TRY(kdri_npy_read_matrix(ctx, &a.source, &a.header, data));
+		KDRI_TRY(find_array(ctx, &a, member, &index));
+		KDRI_TRY(open_array(ctx, &a, index));
+		KDRI_TRY(kdri_npy_read_matrix(ctx, &a.source, &a.header, data));
 	}
 done:
 	close_member(ctx, &a);
@@ -198,7 +198,7 @@ static kdr_status write_npz(kdr_context *ctx, const char *path, const kdr_data *
 	kdri_zip_new list[5];
 	int count = 0;
 	const int64_t shape[2] = { data->rows, data->cols }, two = 2, nptr = data->rows + 1;
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	if (data->kind == KDR_MAT_DENSE) {
 		list[count++] = make_member(&m[0], "arr_0.npy", "f8", 2, shape, data->dense,
 		                            data->rows * data->cols * 8);
@@ -207,7 +207,7 @@ static kdr_status write_npz(kdr_context *ctx, const char *path, const kdr_data *
 		const void *pointers = data->rowptr;
 		/* SciPy wants pointers as wide as the indices, which have 32 bits here. */
 		if (nnz <= INT32_MAX) {
-			KDR_TRY(KDRI_NEW(ctx, &narrow, nptr));
+			KDRI_TRY(KDRI_NEW(ctx, &narrow, nptr));
 			for (int64_t i = 0; i < nptr; i++)
 				narrow[i] = (int32_t)data->rowptr[i];
 			pointers = narrow;
@@ -219,7 +219,7 @@ static kdr_status write_npz(kdr_context *ctx, const char *path, const kdr_data *
 		list[count++] = make_member(&m[3], "shape.npy", "i8", 1, &two, shape, 16);
 		list[count++] = make_member(&m[4], "data.npy", "f8", 1, &nnz, data->val, nnz * 8);
 	}
-	KDR_TRY(kdri_zip_write(ctx, o, list, count));
+	KDRI_TRY(kdri_zip_write(ctx, o, list, count));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:

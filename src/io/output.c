@@ -45,7 +45,7 @@ static kdr_status flush(kdr_context *ctx, kdri_output *o, bool finish)
 {
 	kdr_status st = KDR_OK;
 	if (!o->gzip) {
-		KDR_TRY(write_all(ctx, o, o->buffer, o->used));
+		KDRI_TRY(write_all(ctx, o, o->buffer, o->used));
 	} else {
 		int code;
 		o->z.next_in = o->buffer;
@@ -54,7 +54,7 @@ static kdr_status flush(kdr_context *ctx, kdri_output *o, bool finish)
 			o->z.next_out = o->packed;
 			o->z.avail_out = BUFFER;
 			code = deflate(&o->z, finish ? Z_FINISH : Z_NO_FLUSH);
-			KDR_TRY(write_all(ctx, o, o->packed, BUFFER - o->z.avail_out));
+			KDRI_TRY(write_all(ctx, o, o->packed, BUFFER - o->z.avail_out));
 		} while (o->z.avail_out == 0 || (finish && code == Z_OK));
 	}
 	o->used = 0;
@@ -79,11 +79,11 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 	kdri_output *o = NULL;
 	struct stat info;
 	size_t room = strlen(path) + 48;
-	KDR_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
+	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
 	o->fd = -1;
 	o->force = force;
-	KDR_TRY(kdri_strdup(ctx, path, &o->path));
-	KDR_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
+	KDRI_TRY(kdri_strdup(ctx, path, &o->path));
+	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
 	o->temporary[0] = '\0';
 	if (stat(path, &info) == 0) {
 		if (S_ISDIR(info.st_mode)) {
@@ -132,7 +132,7 @@ kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data,
 		from += n;
 		size -= n;
 		if (o->used == BUFFER)
-			KDR_TRY(flush(ctx, o, false));
+			KDRI_TRY(flush(ctx, o, false));
 	}
 done:
 	return st;
@@ -158,7 +158,7 @@ const char *kdri_output_temporary(const kdri_output *o)
 kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o)
 {
 	kdr_status st;
-	KDR_TRY(flush(ctx, o, true));
+	KDRI_TRY(flush(ctx, o, true));
 	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. */
 	if (fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
 		st = write_error(ctx, o);
@@ -204,8 +204,8 @@ kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes,
 {
 	kdr_status st;
 	kdri_output *o = NULL;
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
-	KDR_TRY(kdri_output_write(ctx, o, bytes, size));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_write(ctx, o, bytes, size));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:

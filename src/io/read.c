@@ -39,7 +39,7 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 		                 write ? "output" : "input", list);
 	/* A folder or a file that is not there should be called that. */
 	if (!write)
-		KDR_TRY(kdri_input_open(ctx, path, &in));
+		KDRI_TRY(kdri_input_open(ctx, path, &in));
 	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT, "%s: unknown format; known: %s", path,
 	               list);
 done:
@@ -57,7 +57,7 @@ static kdr_status attach_features(kdr_context *ctx, const char *path, kdr_data *
 	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
 	char *beside = NULL, **lines = NULL;
 	int64_t count = 0;
-	KDR_TRY(KDRI_NEW(ctx, &beside, (int64_t)(folder + sizeof name)));
+	KDRI_TRY(KDRI_NEW(ctx, &beside, (int64_t)(folder + sizeof name)));
 	memcpy(beside, path, folder);
 	memcpy(beside + folder, name, sizeof name);
 	if (access(beside, R_OK) != 0)
@@ -93,19 +93,19 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	}
 	if (!options)
 		options = &standard;
-	KDR_TRY(find_format(ctx, options->format, path, false, &format));
-	KDR_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(find_format(ctx, options->format, path, false, &format));
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	struct stat info;
 	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 		goto done;
 	}
 	if (!options->name)
-		KDR_TRY(kdri_path_stem(ctx, file, &stem));
-	KDR_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
-	KDR_TRY(format->read(ctx, path, options, data));
+		KDRI_TRY(kdri_path_stem(ctx, file, &stem));
+	KDRI_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
+	KDRI_TRY(format->read(ctx, path, options, data));
 	if (!data->features && strcmp(path, "-") != 0)
-		KDR_TRY(attach_features(ctx, file, data));
+		KDRI_TRY(attach_features(ctx, file, data));
 	*out = data;
 	data = NULL;
 done:
@@ -125,8 +125,8 @@ kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, con
 		return KDR_ERR_ARGUMENT;
 	if (!path || !data)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write: a path and data are needed");
-	KDR_TRY(find_format(ctx, format, path, true, &f));
-	KDR_TRY(f->write(ctx, path, data, force));
+	KDRI_TRY(find_format(ctx, format, path, true, &f));
+	KDRI_TRY(f->write(ctx, path, data, force));
 done:
 	return st;
 }

@@ -17,17 +17,17 @@ kdr_status kdr_selector_save(kdr_context *ctx, const char *path, const kdr_selec
 	char number[32];
 	if (!ctx || !path || !selector)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "selector: a context, a file and a model are needed");
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
-	KDR_TRY(kdri_output_printf(ctx, o, "{\"kindred\": \"%s\", \"kind\": \"selector\", \"beta\": [",
-	                           kdr_version()));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_printf(ctx, o, "{\"kindred\": \"%s\", \"kind\": \"selector\", \"beta\": [",
+	                            kdr_version()));
 	for (int k = 0; k < BETAS; k++) {
 		kdri_print_double(selector->beta[k], number);
-		KDR_TRY(kdri_output_printf(ctx, o, "%s%s", k ? ", " : "", number));
+		KDRI_TRY(kdri_output_printf(ctx, o, "%s%s", k ? ", " : "", number));
 	}
 	kdri_print_double(selector->log_likelihood, number);
-	KDR_TRY(kdri_output_printf(ctx, o,
-	                           "], \"triples\": %lld, \"helpful\": %lld, \"log_likelihood\": %s}\n",
-	                           (long long)selector->triples, (long long)selector->helpful, number));
+	KDRI_TRY(kdri_output_printf(ctx, o,
+	                            "], \"triples\": %lld, \"helpful\": %lld, \"log_likelihood\": %s}\n",
+	                            (long long)selector->triples, (long long)selector->helpful, number));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:
@@ -72,15 +72,15 @@ kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *o
 	if (!ctx || !path || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "selector: a context, a file and a place for the model are needed");
-	KDR_TRY(KDRI_NEW(ctx, &text, MOST_BYTES));
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
+	KDRI_TRY(KDRI_NEW(ctx, &text, MOST_BYTES));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
 	root = got < MOST_BYTES ? json_loadb(text, got, JSON_REJECT_DUPLICATES, &error) : NULL;
 	if (!json_is_object(root)) {
 		st = bad(ctx, path, got < MOST_BYTES ? "it is not a JSON object" : "it is too large");
 		goto done;
 	}
-	KDR_TRY(parse(ctx, path, root, out));
+	KDRI_TRY(parse(ctx, path, root, out));
 done:
 	json_decref(root);
 	kdri_input_close(ctx, in);

@@ -193,20 +193,20 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, size_t whole
 {
 	kdr_status st = KDR_OK;
 	if (lines > r->note_room) {
-		KDR_TRY(KDRI_GROW(ctx, &r->notes, lines));
+		KDRI_TRY(KDRI_GROW(ctx, &r->notes, lines));
 		r->note_room = lines;
 	}
 	if (r->count + lines > r->row_room || !r->size) {
 		int64_t room = kdri_window_foresee(w, whole, r->count + lines);
-		KDR_TRY(KDRI_GROW(ctx, &r->size, room + 1));
+		KDRI_TRY(KDRI_GROW(ctx, &r->size, room + 1));
 		if (labelled)
-			KDR_TRY(KDRI_GROW(ctx, &r->labels, room));
+			KDRI_TRY(KDRI_GROW(ctx, &r->labels, room));
 		r->row_room = room;
 	}
 	if (r->entries + pairs > r->entry_room || !r->col) {
 		int64_t room = kdri_window_foresee(w, whole, r->entries + pairs);
-		KDR_TRY(KDRI_GROW(ctx, &r->col, room));
-		KDR_TRY(KDRI_GROW(ctx, &r->val, room));
+		KDRI_TRY(KDRI_GROW(ctx, &r->col, room));
+		KDRI_TRY(KDRI_GROW(ctx, &r->val, room));
 		r->entry_room = room;
 	}
 done:
@@ -223,8 +223,8 @@ static kdr_status take_part(kdr_context *ctx, const kdri_window *w, const kdri_s
 	memmove(r->val + r->entries, r->val + entry_start + p->first, (size_t)p->entries * sizeof *r->val);
 	for (int64_t i = 0; labelled && i < p->rows; i++) {
 		const note *n = &r->notes[s->first + i];
-		KDR_TRY(kdri_intern_add(ctx, &r->classes, w->data + n->label, n->length,
-		                        &r->labels[r->count + i]));
+		KDRI_TRY(kdri_intern_add(ctx, &r->classes, w->data + n->label, n->length,
+		                         &r->labels[r->count + i]));
 	}
 	r->count += p->rows;
 	r->entries += p->entries;
@@ -250,7 +250,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, size_t whole, bo
 		parts[i].first = pairs;
 		pairs += parts[i].colons;
 	}
-	KDR_TRY(make_room(ctx, w, whole, lines, pairs, labelled, r));
+	KDRI_TRY(make_room(ctx, w, whole, lines, pairs, labelled, r));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
 		parse_slice(&slices[i], labelled, r, w->data, &parts[i]);
@@ -259,7 +259,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, size_t whole, bo
 			st = report(ctx, w, &parts[i].bad);
 			goto done;
 		}
-		KDR_TRY(take_part(ctx, w, &slices[i], &parts[i], row_start, entry_start, labelled, r));
+		KDRI_TRY(take_part(ctx, w, &slices[i], &parts[i], row_start, entry_start, labelled, r));
 	}
 	w->line += lines;
 	w->begin = whole;
@@ -289,10 +289,10 @@ static kdr_status hand_over(kdr_context *ctx, const char *path, bool labelled, r
 	if (r->low == INT64_MAX)
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: no features: pairs index:value are needed", path);
 	if (labelled)
-		KDR_TRY(kdri_intern_finish(ctx, &r->classes, r->labels, r->count, &integers));
-	KDR_TRY(KDRI_GROW(ctx, &r->size, r->count + 1));
-	KDR_TRY(KDRI_GROW(ctx, &r->col, r->entries));
-	KDR_TRY(KDRI_GROW(ctx, &r->val, r->entries));
+		KDRI_TRY(kdri_intern_finish(ctx, &r->classes, r->labels, r->count, &integers));
+	KDRI_TRY(KDRI_GROW(ctx, &r->size, r->count + 1));
+	KDRI_TRY(KDRI_GROW(ctx, &r->col, r->entries));
+	KDRI_TRY(KDRI_GROW(ctx, &r->val, r->entries));
 	for (int64_t p = 0; p < r->entries; p++)
 		r->col[p] -= (int32_t)base;
 	for (int64_t i = 0; i <= r->count; i++) {
@@ -324,16 +324,16 @@ kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data)
 	rows r = { .low = INT64_MAX };
 	bool labelled = true;
 	size_t whole;
-	KDR_TRY(kdri_window_open(ctx, in, &w));
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	for (;;) {
-		KDR_TRY(kdri_window_lines(ctx, &w, &whole));
+		KDRI_TRY(kdri_window_lines(ctx, &w, &whole));
 		if (whole == 0)
 			break;
 		if (r.count == 0)
 			labelled = has_label(w.data + w.begin, w.data + whole);
-		KDR_TRY(read_window(ctx, &w, whole, labelled, &r));
+		KDRI_TRY(read_window(ctx, &w, whole, labelled, &r));
 	}
-	KDR_TRY(hand_over(ctx, kdri_input_path(in), labelled, &r, data));
+	KDRI_TRY(hand_over(ctx, kdri_input_path(in), labelled, &r, data));
 done:
 	kdri_free(ctx, r.size);
 	kdri_free(ctx, r.col);
@@ -351,8 +351,8 @@ static kdr_status read_file(kdr_context *ctx, const char *path, const kdr_read_o
 	kdr_status st;
 	kdri_input *in = NULL;
 	(void)options;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
-	KDR_TRY(kdri_svmlight_read(ctx, in, data));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_svmlight_read(ctx, in, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;

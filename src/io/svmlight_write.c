@@ -32,10 +32,10 @@ static kdr_status put_row(kdr_context *ctx, kdri_output *out, const kdr_data *d,
 	if (d->kind == KDR_MAT_DENSE) {
 		for (int64_t j = 0; j < d->cols; j++)
 			if (d->dense[i * d->cols + j] != 0)
-				KDR_TRY(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
+				KDRI_TRY(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
 	} else {
 		for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
-			KDR_TRY(put_pair(ctx, out, d->col[p], d->val[p]));
+			KDRI_TRY(put_pair(ctx, out, d->col[p], d->val[p]));
 	}
 done:
 	return st;
@@ -51,19 +51,19 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 			        ctx, KDR_ERR_UNSUPPORTED,
 			        "%s: class '%s' cannot be written: a label here is one word without '#', ':' and ','",
 			        path, d->classes[c]);
-	KDR_TRY(kdri_output_open(ctx, path, force, &out));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	bool widen = !last_column_used(d);
 	for (int64_t i = 0; i < d->rows; i++) {
 		const char *label = !d->labels ? "0" : d->labels[i] < 0 ? "?" : d->classes[d->labels[i]];
-		KDR_TRY(kdri_output_write(ctx, out, label, strlen(label)));
-		KDR_TRY(put_row(ctx, out, d, i));
+		KDRI_TRY(kdri_output_write(ctx, out, label, strlen(label)));
+		KDRI_TRY(put_row(ctx, out, d, i));
 		if (widen && i == 0)
-			KDR_TRY(put_pair(ctx, out, d->cols - 1, 0));
-		KDR_TRY(kdri_output_write(ctx, out, "\n", 1));
+			KDRI_TRY(put_pair(ctx, out, d->cols - 1, 0));
+		KDRI_TRY(kdri_output_write(ctx, out, "\n", 1));
 	}
 	kdri_output *complete = out;
 	out = NULL; /* commit frees it in any case */
-	KDR_TRY(kdri_output_commit(ctx, complete));
+	KDRI_TRY(kdri_output_commit(ctx, complete));
 done:
 	kdri_output_abort(ctx, out);
 	return st;

@@ -38,11 +38,11 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
 			                 "%s: line %lld is longer than %d MB: not a text file of data",
 			                 kdri_input_path(w->in), (long long)w->line + 1, LONGEST >> 20);
-		KDR_TRY(KDRI_GROW(ctx, &w->data, (int64_t)(2 * w->room)));
+		KDRI_TRY(KDRI_GROW(ctx, &w->data, (int64_t)(2 * w->room)));
 		w->room *= 2;
 	}
 	size_t want = w->room - 1 - w->end;
-	KDR_TRY(kdri_input_read(ctx, w->in, w->data + w->end, want, &got));
+	KDRI_TRY(kdri_input_read(ctx, w->in, w->data + w->end, want, &got));
 	w->end += got;
 	if (got < want) {
 		w->last = true;
@@ -59,7 +59,7 @@ kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole)
 {
 	kdr_status st = KDR_OK;
 	if (!w->last)
-		KDR_TRY(kdri_window_fill(ctx, w));
+		KDRI_TRY(kdri_window_fill(ctx, w));
 	for (;;) {
 		size_t i = w->end;
 		while (i > w->begin && w->data[i - 1] != '\n')
@@ -68,7 +68,7 @@ kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole)
 			*whole = i > w->begin ? i : 0;
 			return st;
 		}
-		KDR_TRY(kdri_window_fill(ctx, w));
+		KDRI_TRY(kdri_window_fill(ctx, w));
 	}
 done:
 	return st;

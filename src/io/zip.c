@@ -96,8 +96,8 @@ static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t
 	size_t n = (size_t)KDRI_MIN(zip->size, (uint64_t)(COMMENT_MOST + END_SIZE + LOCATOR_SIZE)), at;
 	if (n < END_SIZE)
 		return damaged(ctx, zip, "it is too short");
-	KDR_TRY(KDRI_NEW(ctx, &tail, n));
-	KDR_TRY(read_at(ctx, zip, tail, n, zip->size - n));
+	KDRI_TRY(KDRI_NEW(ctx, &tail, n));
+	KDRI_TRY(read_at(ctx, zip, tail, n, zip->size - n));
 	for (at = n - END_SIZE;; at--) {
 		if (memcmp(tail + at, "PK\5\6", 4) == 0 && at + END_SIZE + le(tail + at + 20, 2) <= n)
 			break;
@@ -115,7 +115,7 @@ static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t
 			st = damaged(ctx, zip, "its directory lies outside the file");
 			goto done;
 		}
-		KDR_TRY(read_at(ctx, zip, end64, END64_SIZE, where));
+		KDRI_TRY(read_at(ctx, zip, end64, END64_SIZE, where));
 		if (memcmp(end64, "PK\6\6", 4) != 0) {
 			st = damaged(ctx, zip, "its zip64 record is missing");
 			goto done;
@@ -159,10 +159,10 @@ static kdr_status read_directory(kdr_context *ctx, kdri_zip *zip)
 	kdr_status st;
 	unsigned char *raw = NULL;
 	uint64_t offset = 0, size = 0, count = 0, at = 0;
-	KDR_TRY(find_directory(ctx, zip, &offset, &size, &count));
-	KDR_TRY(KDRI_NEW(ctx, &raw, size));
-	KDR_TRY(read_at(ctx, zip, raw, (size_t)size, offset));
-	KDR_TRY(KDRI_NEW0(ctx, &zip->entries, count));
+	KDRI_TRY(find_directory(ctx, zip, &offset, &size, &count));
+	KDRI_TRY(KDRI_NEW(ctx, &raw, size));
+	KDRI_TRY(read_at(ctx, zip, raw, (size_t)size, offset));
+	KDRI_TRY(KDRI_NEW0(ctx, &zip->entries, count));
 	for (uint64_t i = 0; i < count; i++) {
 		const unsigned char *p = raw + at;
 		if (size - at < CENTRAL_SIZE || memcmp(p, "PK\1\2", 4) != 0)
@@ -179,7 +179,7 @@ static kdr_status read_directory(kdr_context *ctx, kdri_zip *zip)
 			      .offset = le(p + 42, 4) };
 		if (!widen(e, p + CENTRAL_SIZE + name, extra))
 			goto bad;
-		KDR_TRY(kdri_strndup(ctx, (const char *)p + CENTRAL_SIZE, name, &e->name));
+		KDRI_TRY(kdri_strndup(ctx, (const char *)p + CENTRAL_SIZE, name, &e->name));
 		zip->count++;
 		at += CENTRAL_SIZE + name + extra + comment;
 	}
@@ -196,9 +196,9 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 	kdr_status st;
 	kdri_zip *zip = NULL;
 	struct stat info;
-	KDR_TRY(KDRI_NEW0(ctx, &zip, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &zip, 1));
 	zip->fd = -1;
-	KDR_TRY(kdri_strdup(ctx, path, &zip->path));
+	KDRI_TRY(kdri_strdup(ctx, path, &zip->path));
 	zip->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (zip->fd < 0 || fstat(zip->fd, &info) != 0) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
@@ -210,7 +210,7 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 		goto done;
 	}
 	zip->size = (uint64_t)info.st_size;
-	KDR_TRY(read_directory(ctx, zip));
+	KDRI_TRY(read_directory(ctx, zip));
 	*out = zip;
 	zip = NULL;
 done:
@@ -262,12 +262,12 @@ static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t
 		size_t n = KDRI_MIN(want - *got, (size_t)1 << 30);
 		if (!m->stream_open) {
 			n = (size_t)KDRI_MIN((uint64_t)n, m->end - m->at);
-			KDR_TRY(read_at(ctx, m->zip, to + *got, n, m->at));
+			KDRI_TRY(read_at(ctx, m->zip, to + *got, n, m->at));
 			m->at += n;
 		} else {
 			if (m->z.avail_in == 0 && m->at < m->end) {
 				size_t chunk = (size_t)KDRI_MIN(m->end - m->at, (uint64_t)BUFFER);
-				KDR_TRY(read_at(ctx, m->zip, m->buffer, chunk, m->at));
+				KDRI_TRY(read_at(ctx, m->zip, m->buffer, chunk, m->at));
 				m->at += chunk;
 				m->z.next_in = m->buffer;
 				m->z.avail_in = (uInt)chunk;
@@ -320,11 +320,11 @@ kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t i
 	    zip->size - e->offset < LOCAL_SIZE)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %llu bytes cannot come from %llu in the archive",
 		                 label, (unsigned long long)e->size, (unsigned long long)e->packed);
-	KDR_TRY(read_at(ctx, zip, local, LOCAL_SIZE, e->offset));
+	KDRI_TRY(read_at(ctx, zip, local, LOCAL_SIZE, e->offset));
 	uint64_t begin = e->offset + LOCAL_SIZE + le(local + 26, 2) + le(local + 28, 2);
 	if (memcmp(local, "PK\3\4", 4) != 0 || begin > zip->size || zip->size - begin < e->packed)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its place in the archive is wrong", label);
-	KDR_TRY(KDRI_NEW0(ctx, &m, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
 	m->zip = zip;
 	m->entry = e;
 	m->label = label;

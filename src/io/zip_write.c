@@ -58,16 +58,16 @@ static kdr_status write_member(kdr_context *ctx, kdri_output *o, const kdri_zip_
 	memcpy(p, "PK\3\4", 4);
 	p = put_common(p + 4, &(record){ r->crc, r->size, 0 }, name);
 	p = put(p, wide ? 20 : 0, 2);
-	KDR_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
-	KDR_TRY(kdri_output_write(ctx, o, m->name, name));
+	KDRI_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
+	KDRI_TRY(kdri_output_write(ctx, o, m->name, name));
 	*at += (uint64_t)(p - header) + name + r->size + (wide ? 20 : 0);
 	if (wide) {
 		p = put(put(header, 1, 2), 16, 2);
 		put(put(p, r->size, 8), r->size, 8);
-		KDR_TRY(kdri_output_write(ctx, o, header, 20));
+		KDRI_TRY(kdri_output_write(ctx, o, header, 20));
 	}
 	for (int i = 0; i < m->nparts; i++)
-		KDR_TRY(kdri_output_write(ctx, o, m->parts[i].data, m->parts[i].size));
+		KDRI_TRY(kdri_output_write(ctx, o, m->parts[i].data, m->parts[i].size));
 done:
 	return st;
 }
@@ -93,9 +93,9 @@ static kdr_status write_central(kdr_context *ctx, kdri_output *o, const kdri_zip
 	p = put(p, 0, 2);           /* internal attributes */
 	p = put(p, 0644u << 16, 4); /* rw-r--r-- */
 	p = put(p, KDRI_MIN(r->offset, UINT32_MAX), 4);
-	KDR_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
-	KDR_TRY(kdri_output_write(ctx, o, m->name, name));
-	KDR_TRY(kdri_output_write(ctx, o, extra, wide));
+	KDRI_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
+	KDRI_TRY(kdri_output_write(ctx, o, m->name, name));
+	KDRI_TRY(kdri_output_write(ctx, o, extra, wide));
 	*at += (uint64_t)(p - header) + name + wide;
 done:
 	return st;
@@ -128,13 +128,13 @@ kdr_status kdri_zip_write(kdr_context *ctx, kdri_output *o, const kdri_zip_new *
 	kdr_status st;
 	record *records = NULL;
 	uint64_t at = 0;
-	KDR_TRY(KDRI_NEW0(ctx, &records, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &records, count));
 	for (int i = 0; i < count; i++)
-		KDR_TRY(write_member(ctx, o, &members[i], &records[i], &at));
+		KDRI_TRY(write_member(ctx, o, &members[i], &records[i], &at));
 	uint64_t begin = at;
 	for (int i = 0; i < count; i++)
-		KDR_TRY(write_central(ctx, o, &members[i], &records[i], &at));
-	KDR_TRY(write_end(ctx, o, count, begin, at));
+		KDRI_TRY(write_central(ctx, o, &members[i], &records[i], &at));
+	KDRI_TRY(write_end(ctx, o, count, begin, at));
 done:
 	kdri_free(ctx, records);
 	return st;

@@ -109,8 +109,8 @@ static void scale_only(int64_t m, int64_t n, double beta, double *c, int64_t ldc
 static kdr_status check_sizes(kdr_context *ctx, int64_t k, int64_t lda, int64_t ldb, int64_t ldc)
 {
 	kdr_status st;
-	KDR_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
-	KDR_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(lda, ldb), ldc), "the stride of a matrix"));
+	KDRI_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(lda, ldb), ldc), "the stride of a matrix"));
 done:
 	return st;
 }
@@ -129,13 +129,13 @@ kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, in
 	}
 	if (m == 1 && n > 1) /* a row: the transposed product is a matrix times a vector */
 		return kdri_gemm(ctx, !trans_b, !trans_a, n, 1, k, alpha, b, ldb, a, lda, beta, c, 1);
-	KDR_TRY(check_sizes(ctx, k, lda, ldb, ldc));
+	KDRI_TRY(check_sizes(ctx, k, lda, ldb, ldc));
 
 	const product p = { trans_a, trans_b, alpha, a, b, lda, ldb };
 	int64_t down = (m + TILE_ROWS - 1) / TILE_ROWS, across = (n + TILE_COLS - 1) / TILE_COLS;
 	int64_t tiles = down * across, splits = count_splits(tiles, k), length = (k + splits - 1) / splits;
 	splits = (k + length - 1) / length;
-	KDR_TRY(KDRI_NEW(ctx, &part, splits > 1 ? (splits - 1) * m * n : 0));
+	KDRI_TRY(KDRI_NEW(ctx, &part, splits > 1 ? (splits - 1) * m * n : 0));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
@@ -173,14 +173,14 @@ kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const d
 		scale_only(n, n, 0, c, ldc);
 		return KDR_OK;
 	}
-	KDR_TRY(check_sizes(ctx, k, lda, lda, ldc));
+	KDRI_TRY(check_sizes(ctx, k, lda, lda, ldc));
 
 	/* Tiles (row, col) of the lower triangle, counted along its rows. */
 	const product p = { trans, !trans, 1, a, a, lda, lda };
 	int64_t side = (n + SYRK_TILE - 1) / SYRK_TILE, tiles = side * (side + 1) / 2;
 	int64_t splits = count_splits(tiles, k), length = (k + splits - 1) / splits;
 	splits = (k + length - 1) / length;
-	KDR_TRY(KDRI_NEW(ctx, &part, splits > 1 ? (splits - 1) * n * n : 0));
+	KDRI_TRY(KDRI_NEW(ctx, &part, splits > 1 ? (splits - 1) * n * n : 0));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)

@@ -50,8 +50,8 @@ kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool sin
 	kdr_status st;
 	int64_t count;
 	void *data = NULL;
-	KDR_TRY(kdri_mul(ctx, rows, cols, &count));
-	KDR_TRY(kdri_alloc(ctx, &data, count, single ? sizeof(float) : sizeof(double)));
+	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
+	KDRI_TRY(kdri_alloc(ctx, &data, count, single ? sizeof(float) : sizeof(double)));
 	*out = (kdri_block){ rows, cols, cols, single, data };
 done:
 	return st;
@@ -148,8 +148,8 @@ static void square(bool trans, int64_t k, double alpha, const kdri_block *a, dou
 static kdr_status check_sizes(kdr_context *ctx, int64_t k, int64_t a, int64_t b, int64_t c)
 {
 	kdr_status st;
-	KDR_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
-	KDR_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(a, b), c), "the stride of a matrix"));
+	KDRI_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(a, b), c), "the stride of a matrix"));
 done:
 	return st;
 }
@@ -166,7 +166,7 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 {
 	kdr_status st;
 	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
-	KDR_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
+	KDRI_TRY(check_sizes(ctx, k, a->stride, b->stride, c->stride));
 	/* BLAS, which sees the transposes, likes long rows of C: they may be twice the side. */
 	int64_t side = tile_of(m, n), high = even(m, side), wide = even(n, 2 * side);
 	int64_t down = (m + high - 1) / high, across = (n + wide - 1) / wide;
@@ -204,8 +204,8 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 	int64_t n = c->rows, k = trans ? a->rows : a->cols;
 	bool mixed = a->single && !c->single;
 	int64_t side = even(n, tile_of(n, n)), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
-	KDR_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
-	KDR_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
+	KDRI_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
+	KDRI_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
@@ -281,8 +281,8 @@ kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x
 	if (!a->single)
 		return kdri_gemm(ctx, false, false, a->rows, k, a->cols, 1, a->data, a->stride, x, ldx, 0, y,
 		                 ldy);
-	KDR_TRY(check_sizes(ctx, WIDEN_COLS, ldx, ldy, 0));
-	KDR_TRY(KDRI_NEW(ctx, &room, (int64_t)ctx->threads * WIDEN_ROWS * WIDEN_COLS));
+	KDRI_TRY(check_sizes(ctx, WIDEN_COLS, ldx, ldy, 0));
+	KDRI_TRY(KDRI_NEW(ctx, &room, (int64_t)ctx->threads * WIDEN_ROWS * WIDEN_COLS));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int64_t i = 0; i < a->rows; i += WIDEN_ROWS) {

@@ -29,14 +29,14 @@ static kdr_status state_new(kdr_context *ctx, int64_t n, int64_t m, state *s)
 {
 	kdr_status st;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, n, m, &size));
-	KDR_TRY(KDRI_NEW(ctx, &s->r, size));
-	KDR_TRY(KDRI_NEW(ctx, &s->z, size));
-	KDR_TRY(KDRI_NEW(ctx, &s->p, size));
-	KDR_TRY(KDRI_NEW(ctx, &s->ap, size));
-	KDR_TRY(KDRI_NEW(ctx, &s->partial, KDRI_CHUNKS * m));
-	KDR_TRY(KDRI_NEW(ctx, &s->rz, 6 * m));
-	KDR_TRY(KDRI_NEW(ctx, &s->busy, m));
+	KDRI_TRY(kdri_mul(ctx, n, m, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->r, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->z, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->p, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->ap, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->partial, KDRI_CHUNKS * m));
+	KDRI_TRY(KDRI_NEW(ctx, &s->rz, 6 * m));
+	KDRI_TRY(KDRI_NEW(ctx, &s->busy, m));
 	s->before = s->rz + m;
 	s->alpha = s->rz + 2 * m;
 	s->beta = s->rz + 3 * m;
@@ -76,8 +76,8 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
 	int64_t n = a->rows;
 	*iterations = 0;
 	*stop = KDR_STOP_CONVERGED;
-	KDR_TRY(state_new(ctx, n, m, &s));
-	KDR_TRY(a->apply(ctx, a, x, m, m, s.r, m));
+	KDRI_TRY(state_new(ctx, n, m, &s));
+	KDRI_TRY(a->apply(ctx, a, x, m, m, s.r, m));
 	kdri_columns_dot(ctx, n, m, b, b, s.partial, s.bound);
 	for (int64_t j = 0; j < m; j++) {
 		s.bound[j] *= tol * tol;
@@ -93,7 +93,7 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
 			*stop = KDR_STOP_MAX_ITER;
 			break;
 		}
-		KDR_TRY(a->apply(ctx, a, s.p, m, m, s.ap, m));
+		KDRI_TRY(a->apply(ctx, a, s.p, m, m, s.ap, m));
 		kdri_columns_dot(ctx, n, m, s.p, s.ap, s.partial, s.alpha);
 		for (int64_t j = 0; j < m; j++)
 			s.alpha[j] = s.busy[j] && s.alpha[j] > 0 ? s.rz[j] / s.alpha[j] : 0; /* (E1) */

@@ -61,7 +61,7 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 	int *iwork = NULL;
 	if (n == 0)
 		return KDR_OK;
-	KDR_TRY(kdri_blas_int(ctx, lda, "the stride of a matrix"));
+	KDRI_TRY(kdri_blas_int(ctx, lda, "the stride of a matrix"));
 	if (1 + 6 * n + 2 * n * n > INT_MAX)
 		return kdri_fail(ctx, KDR_ERR_SIZE,
 		                 "all eigenvectors of a %lld x %lld matrix: at most 32766 rows are allowed",
@@ -75,8 +75,8 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 				        (long long)i + 1, (long long)j + 1);
 	int size = (int)n, stride = (int)lda, lwork = 1 + 6 * size + 2 * size * size, liwork = 3 + 5 * size;
 	int info = 0;
-	KDR_TRY(KDRI_NEW(ctx, &work, lwork));
-	KDR_TRY(KDRI_NEW(ctx, &iwork, liwork));
+	KDRI_TRY(KDRI_NEW(ctx, &work, lwork));
+	KDRI_TRY(KDRI_NEW(ctx, &iwork, liwork));
 	int before = kdri_serial_begin();
 	dsyevd_("V", "L", &size, a, &stride, values, work, &lwork, iwork, &liwork, &info);
 	kdri_serial_end(before);
@@ -103,14 +103,14 @@ static kdr_status form_matrix(kdr_context *ctx, const kdri_op *op, double *a)
 	kdr_status st;
 	int64_t n = op->rows, width = KDRI_MIN(n, IDENTITY_COLS), size;
 	double *identity = NULL;
-	KDR_TRY(kdri_mul(ctx, n, width, &size));
-	KDR_TRY(KDRI_NEW(ctx, &identity, size));
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &identity, size));
 	for (int64_t j = 0; j < n; j += width) {
 		int64_t cols = KDRI_MIN(width, n - j);
 		memset(identity, 0, (size_t)size * sizeof *identity);
 		for (int64_t c = 0; c < cols; c++)
 			identity[(j + c) * width + c] = 1;
-		KDR_TRY(op->apply(ctx, op, identity, cols, width, a + j, n));
+		KDRI_TRY(op->apply(ctx, op, identity, cols, width, a + j, n));
 	}
 done:
 	kdri_free(ctx, identity);
@@ -123,11 +123,11 @@ static kdr_status eigsh_dense(kdr_context *ctx, const kdri_op *op, int64_t count
 	kdr_status st;
 	double *a = NULL, *w = NULL;
 	int64_t n = op->rows, size;
-	KDR_TRY(kdri_mul(ctx, n, n, &size));
-	KDR_TRY(KDRI_NEW(ctx, &a, size));
-	KDR_TRY(KDRI_NEW(ctx, &w, n));
-	KDR_TRY(form_matrix(ctx, op, a));
-	KDR_TRY(kdri_eigh(ctx, n, a, n, w));
+	KDRI_TRY(kdri_mul(ctx, n, n, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &a, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, n));
+	KDRI_TRY(form_matrix(ctx, op, a));
+	KDRI_TRY(kdri_eigh(ctx, n, a, n, w));
 	for (int64_t c = 0; c < count; c++) {
 		int64_t from = which == KDRI_LARGEST ? n - 1 - c : c;
 		values[c] = w[from];
@@ -167,15 +167,15 @@ static kdr_status lanczos_new(kdr_context *ctx, lanczos *s)
 {
 	kdr_status st;
 	int64_t size, b = s->basis;
-	KDR_TRY(kdri_blas_int(ctx, b * b + 8 * b, "the workspace of ARPACK"));
+	KDRI_TRY(kdri_blas_int(ctx, b * b + 8 * b, "the workspace of ARPACK"));
 	s->lworkl = (int)(b * b + 8 * b);
-	KDR_TRY(kdri_mul(ctx, s->n, b, &size));
-	KDR_TRY(KDRI_NEW(ctx, &s->resid, s->n));
-	KDR_TRY(KDRI_NEW(ctx, &s->v, size));
-	KDR_TRY(KDRI_NEW0(ctx, &s->workd, 3 * (int64_t)s->n));
-	KDR_TRY(KDRI_NEW0(ctx, &s->workl, s->lworkl));
-	KDR_TRY(KDRI_NEW(ctx, &s->values, s->count));
-	KDR_TRY(KDRI_NEW0(ctx, &s->select, b));
+	KDRI_TRY(kdri_mul(ctx, s->n, b, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->resid, s->n));
+	KDRI_TRY(KDRI_NEW(ctx, &s->v, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->workd, 3 * (int64_t)s->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->workl, s->lworkl));
+	KDRI_TRY(KDRI_NEW(ctx, &s->values, s->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->select, b));
 done:
 	return st;
 }
@@ -199,7 +199,7 @@ static kdr_status lanczos_run(kdr_context *ctx, const kdri_op *op, lanczos *s)
 			        ctx, KDR_ERR_NUMERIC,
 			        "eigenvalues: stopped after %lld products, before %d pairs were found",
 			        (long long)products, s->count);
-		KDR_TRY(op->apply(ctx, op, s->workd + ipntr[0] - 1, 1, 1, s->workd + ipntr[1] - 1, 1));
+		KDRI_TRY(op->apply(ctx, op, s->workd + ipntr[0] - 1, 1, 1, s->workd + ipntr[1] - 1, 1));
 	}
 	/* 1: out of restarts, 3: no shift could be applied, -9: A x = 0, -9999: no basis; another start may do. */
 	s->converged = info == 0;
@@ -251,10 +251,10 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 		      .tol = tol };
 	double *product = NULL, *sorted = NULL, *w = NULL;
 	*good = false;
-	KDR_TRY(lanczos_new(ctx, &s));
-	KDR_TRY(KDRI_NEW(ctx, &product, n * count));
-	KDR_TRY(KDRI_NEW(ctx, &sorted, n * count));
-	KDR_TRY(KDRI_NEW(ctx, &w, count));
+	KDRI_TRY(lanczos_new(ctx, &s));
+	KDRI_TRY(KDRI_NEW(ctx, &product, n * count));
+	KDRI_TRY(KDRI_NEW(ctx, &sorted, n * count));
+	KDRI_TRY(KDRI_NEW(ctx, &w, count));
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "eigs", (uint64_t)index);
 	for (int64_t i = 0; i < n; i++)
 		s.resid[i] = kdri_rng_normal(&rng);
@@ -270,7 +270,7 @@ static kdr_status attempt(kdr_context *ctx, const kdri_op *op, int64_t count, kd
 			sorted[i * count + c] = s.v[from * n + i];
 		fix_sign(n, sorted, count, c);
 	}
-	KDR_TRY(check_pairs(ctx, op, count, tol, w, sorted, product, good));
+	KDRI_TRY(check_pairs(ctx, op, count, tol, w, sorted, product, good));
 	if (*good) {
 		memcpy(values, w, (size_t)count * sizeof *w);
 		memcpy(vectors, sorted, (size_t)(n * count) * sizeof *sorted);
@@ -290,12 +290,12 @@ static kdr_status multiple_of_identity(kdr_context *ctx, const kdri_op *op, int6
 	kdr_status st;
 	int64_t n = op->rows;
 	double *x = NULL, xx = 0, xy = 0, yy = 0, rest = 0;
-	KDR_TRY(KDRI_NEW(ctx, &x, 2 * n));
+	KDRI_TRY(KDRI_NEW(ctx, &x, 2 * n));
 	double *y = x + n;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "eigs", ATTEMPTS);
 	for (int64_t i = 0; i < n; i++)
 		x[i] = kdri_rng_normal(&rng);
-	KDR_TRY(op->apply(ctx, op, x, 1, 1, y, 1));
+	KDRI_TRY(op->apply(ctx, op, x, 1, 1, y, 1));
 	for (int64_t i = 0; i < n; i++) {
 		xx += x[i] * x[i];
 		xy += x[i] * y[i];

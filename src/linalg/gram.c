@@ -31,8 +31,8 @@ static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt
 	kdr_status st;
 	double *room = NULL;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, c->cols, ctx->threads, &size));
-	KDR_TRY(KDRI_NEW(ctx, &room, size));
+	KDRI_TRY(kdri_mul(ctx, c->cols, ctx->threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
 	/* The last rows are the longest: they come first. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {

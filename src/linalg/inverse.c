@@ -73,9 +73,9 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 	double *diagonal = NULL;
 	int *info = NULL;
 	int64_t blocks = (n + BLOCK - 1) / BLOCK, tiles = blocks * (blocks + 1) / 2;
-	KDR_TRY(kdri_blas_int(ctx, KDRI_MAX(n, lda), "the size of a matrix to invert"));
-	KDR_TRY(KDRI_NEW(ctx, &diagonal, blocks * BLOCK * BLOCK));
-	KDR_TRY(KDRI_NEW0(ctx, &info, blocks));
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(n, lda), "the size of a matrix to invert"));
+	KDRI_TRY(KDRI_NEW(ctx, &diagonal, blocks * BLOCK * BLOCK));
+	KDRI_TRY(KDRI_NEW0(ctx, &info, blocks));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
 	for (int64_t b = 0; b < blocks; b++)

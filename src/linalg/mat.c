@@ -81,8 +81,8 @@ kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out)
 	kdr_status st;
 	double *part = NULL;
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x), chunks = kdri_chunks(rows), size;
-	KDR_TRY(kdri_mul(ctx, KDRI_MAX(chunks - 1, 0), cols, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &part, size));
+	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(chunks - 1, 0), cols, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &part, size));
 	memset(out, 0, (size_t)cols * sizeof *out);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t c = 0; c < chunks; c++)

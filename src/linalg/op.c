@@ -37,8 +37,8 @@ static kdr_status centred_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	kdr_status st;
 	const kdri_centred *c = op->data;
 	double *shift = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &shift, k));
-	KDR_TRY(kdri_mat_mul(ctx, c->x, x, k, ldx, y, ldy));
+	KDRI_TRY(KDRI_NEW(ctx, &shift, k));
+	KDRI_TRY(kdri_mat_mul(ctx, c->x, x, k, ldx, y, ldy));
 	weighted_sums(c->mean, x, op->cols, k, ldx, shift); /* (E1) */
 	for (int64_t i = 0; i < op->rows; i++)
 		kdri_axpy(-1, shift, y + i * ldy, k);
@@ -53,8 +53,8 @@ static kdr_status centred_apply_t(kdr_context *ctx, const kdri_op *op, const dou
 	kdr_status st;
 	const kdri_centred *c = op->data;
 	double *total = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &total, k));
-	KDR_TRY(kdri_mat_tmul(ctx, c->x, x, k, ldx, y, ldy));
+	KDRI_TRY(KDRI_NEW(ctx, &total, k));
+	KDRI_TRY(kdri_mat_tmul(ctx, c->x, x, k, ldx, y, ldy));
 	weighted_sums(NULL, x, op->rows, k, ldx, total); /* (E2) */
 	for (int64_t j = 0; j < op->cols; j++)
 		kdri_axpy(-c->mean[j], total, y + j * ldy, k);

@@ -10,10 +10,10 @@ kdr_status kdri_pseudo_inverse(kdr_context *ctx, int64_t c, const double *g, dou
 {
 	kdr_status st;
 	double *v = NULL, *w = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &v, c * c));
-	KDR_TRY(KDRI_NEW(ctx, &w, c));
+	KDRI_TRY(KDRI_NEW(ctx, &v, c * c));
+	KDRI_TRY(KDRI_NEW(ctx, &w, c));
 	memcpy(v, g, (size_t)(c * c) * sizeof *v);
-	KDR_TRY(kdri_eigh(ctx, c, v, c, w));
+	KDRI_TRY(kdri_eigh(ctx, c, v, c, w));
 	memset(out, 0, (size_t)(c * c) * sizeof *out);
 	if (half)
 		memset(half, 0, (size_t)(c * c) * sizeof *half);

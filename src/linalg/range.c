@@ -47,7 +47,7 @@ kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out)
 	if (x->kind == KDR_MAT_DENSE)
 		return d <= n ? kdri_syrk(ctx, true, d, n, x->as.dense.data, x->as.dense.stride, out, d)
 		              : kdri_syrk(ctx, false, n, d, x->as.dense.data, x->as.dense.stride, out, n);
-	KDR_TRY(kdri_mat_transpose(ctx, x, &t));
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &t));
 	if (d <= n)
 		gram_sparse(ctx, &t.view.as.csr, &x->as.csr, out);
 	else
@@ -81,36 +81,36 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	kdr_status st;
 	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + OVERSAMPLE), k = width;
 	double *q = NULL, *y = NULL, *h = NULL, *w = NULL, *mix = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &q, d * width));
-	KDR_TRY(KDRI_NEW(ctx, &y, n * width));
-	KDR_TRY(KDRI_NEW(ctx, &h, width * width));
-	KDR_TRY(KDRI_NEW(ctx, &w, width));
-	KDR_TRY(KDRI_NEW0(ctx, &mix, width * count));
+	KDRI_TRY(KDRI_NEW(ctx, &q, d * width));
+	KDRI_TRY(KDRI_NEW(ctx, &y, n * width));
+	KDRI_TRY(KDRI_NEW(ctx, &h, width * width));
+	KDRI_TRY(KDRI_NEW(ctx, &w, width));
+	KDRI_TRY(KDRI_NEW0(ctx, &mix, width * count));
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "leading", 0);
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
-	KDR_TRY(orth(ctx, d, q, &k));
+	KDRI_TRY(orth(ctx, d, q, &k));
 	for (int round = 0; round < rounds && k > 0; round++) { /* (E3) */
-		KDR_TRY(apply(ctx, op, false, q, k, y));
-		KDR_TRY(orth(ctx, n, y, &k));
-		KDR_TRY(apply(ctx, op, true, y, k, q));
-		KDR_TRY(orth(ctx, d, q, &k));
+		KDRI_TRY(apply(ctx, op, false, q, k, y));
+		KDRI_TRY(orth(ctx, n, y, &k));
+		KDRI_TRY(apply(ctx, op, true, y, k, q));
+		KDRI_TRY(orth(ctx, d, q, &k));
 	}
-	KDR_TRY(apply(ctx, op, false, q, k, y));
-	KDR_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, y, k, y, k, 0, h, k));
-	KDR_TRY(kdri_eigh(ctx, k, h, k, w));
+	KDRI_TRY(apply(ctx, op, false, q, k, y));
+	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, y, k, y, k, 0, h, k));
+	KDRI_TRY(kdri_eigh(ctx, k, h, k, w));
 	for (int64_t j = 0; j < count; j++) {
 		s[j] = j < k && w[k - 1 - j] > 0 ? sqrt(w[k - 1 - j]) : 0;
 		for (int64_t i = 0; i < k && j < k; i++)
 			mix[i * count + j] = h[i * k + k - 1 - j];
 	}
 	if (v)
-		KDR_TRY(kdri_gemm(ctx, false, false, d, count, k, 1, q, k, mix, count, 0, v, count));
+		KDRI_TRY(kdri_gemm(ctx, false, false, d, count, k, 1, q, k, mix, count, 0, v, count));
 	if (u) {
 		for (int64_t j = 0; j < count; j++)
 			for (int64_t i = 0; i < k; i++)
 				mix[i * count + j] *= s[j] > 0 ? 1 / s[j] : 0;
-		KDR_TRY(kdri_gemm(ctx, false, false, n, count, k, 1, y, k, mix, count, 0, u, count));
+		KDRI_TRY(kdri_gemm(ctx, false, false, n, count, k, 1, y, k, mix, count, 0, u, count));
 	}
 done:
 	kdri_free(ctx, q);
@@ -152,10 +152,10 @@ static kdr_status whole(kdr_context *ctx, const kdr_mat *x, int64_t side, kdri_r
 {
 	kdr_status st;
 	double *gram = NULL, *w = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &gram, side * side));
-	KDR_TRY(KDRI_NEW(ctx, &w, side));
-	KDR_TRY(kdri_gram(ctx, x, gram));
-	KDR_TRY(kdri_eigh(ctx, side, gram, side, w));
+	KDRI_TRY(KDRI_NEW(ctx, &gram, side * side));
+	KDRI_TRY(KDRI_NEW(ctx, &w, side));
+	KDRI_TRY(kdri_gram(ctx, x, gram));
+	KDRI_TRY(kdri_eigh(ctx, side, gram, side, w));
 	for (int64_t j = 0; j < side; j++)
 		r->s[j] = sqrt(KDRI_MAX(w[side - 1 - j], 0));
 	for (int64_t i = 0; i < side; i++)
@@ -179,18 +179,18 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	int64_t found = kdri_range_is_whole(x) ? side : MOST_DIRECTIONS;
 	kdri_range r = { .x = x, .by_rows = n < d };
 	double total = 0, *norms = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &r.s, found));
-	KDR_TRY(KDRI_NEW(ctx, &r.e, side * found));
-	KDR_TRY(KDRI_NEW(ctx, &norms, n));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, norms));
+	KDRI_TRY(KDRI_NEW(ctx, &r.s, found));
+	KDRI_TRY(KDRI_NEW(ctx, &r.e, side * found));
+	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
 	if (found == side) {
-		KDR_TRY(whole(ctx, x, side, &r));
+		KDRI_TRY(whole(ctx, x, side, &r));
 	} else {
 		const kdri_op op = kdri_op_mat(x);
-		KDR_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? r.e : NULL, r.s,
-		                     r.by_rows ? NULL : r.e));
+		KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? r.e : NULL, r.s,
+		                      r.by_rows ? NULL : r.e));
 	}
 	cut(&r, side, found, total, energy);
 	*out = r;
@@ -208,9 +208,9 @@ kdr_status kdri_range_to(kdr_context *ctx, const kdri_range *r, const double *a,
 	double *between = NULL;
 	if (!r->by_rows)
 		return kdri_gemm(ctx, true, false, r->rank, k, d, 1, r->e, r->rank, a, k, 0, y, k);
-	KDR_TRY(KDRI_NEW(ctx, &between, n * k));
-	KDR_TRY(kdri_mat_mul(ctx, r->x, a, k, k, between, k)); /* U' = S^-1 V' X */
-	KDR_TRY(kdri_gemm(ctx, true, false, r->rank, k, n, 1, r->e, r->rank, between, k, 0, y, k));
+	KDRI_TRY(KDRI_NEW(ctx, &between, n * k));
+	KDRI_TRY(kdri_mat_mul(ctx, r->x, a, k, k, between, k)); /* U' = S^-1 V' X */
+	KDRI_TRY(kdri_gemm(ctx, true, false, r->rank, k, n, 1, r->e, r->rank, between, k, 0, y, k));
 	for (int64_t i = 0; i < r->rank; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * k + j] /= r->s[i];
@@ -226,13 +226,13 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *r, const double *
 	double *scaled = NULL, *between = NULL;
 	if (!r->by_rows)
 		return kdri_gemm(ctx, false, false, d, k, r->rank, 1, r->e, r->rank, a, k, 0, y, k);
-	KDR_TRY(KDRI_NEW(ctx, &scaled, r->rank * k));
-	KDR_TRY(KDRI_NEW(ctx, &between, n * k));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, r->rank * k));
+	KDRI_TRY(KDRI_NEW(ctx, &between, n * k));
 	for (int64_t i = 0; i < r->rank; i++)
 		for (int64_t j = 0; j < k; j++)
 			scaled[i * k + j] = a[i * k + j] / r->s[i];
-	KDR_TRY(kdri_gemm(ctx, false, false, n, k, r->rank, 1, r->e, r->rank, scaled, k, 0, between, k));
-	KDR_TRY(kdri_mat_tmul(ctx, r->x, between, k, k, y, k));
+	KDRI_TRY(kdri_gemm(ctx, false, false, n, k, r->rank, 1, r->e, r->rank, scaled, k, 0, between, k));
+	KDRI_TRY(kdri_mat_tmul(ctx, r->x, between, k, k, y, k));
 done:
 	kdri_free(ctx, scaled);
 	kdri_free(ctx, between);

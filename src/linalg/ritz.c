@@ -36,18 +36,18 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 	kdr_status st;
 	int64_t k = *cols, kept = 0;
 	double *gram = NULL, *mix = NULL, *out = NULL, *w = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &gram, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &mix, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &w, k));
-	KDR_TRY(KDRI_NEW(ctx, &out, rows * k));
-	KDR_TRY(kdri_gemm(ctx, true, false, k, k, rows, 1, a, lda, a, lda, 0, gram, k));
+	KDRI_TRY(KDRI_NEW(ctx, &gram, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &mix, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &w, k));
+	KDRI_TRY(KDRI_NEW(ctx, &out, rows * k));
+	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, rows, 1, a, lda, a, lda, 0, gram, k));
 	for (int64_t j = 0; j < k; j++)
 		w[j] = gram[j * k + j] > 0 ? 1 / sqrt(gram[j * k + j]) : 0;
 	scale_columns(rows, k, a, lda, w);
 	for (int64_t i = 0; i < k; i++)
 		for (int64_t j = 0; j < k; j++)
 			gram[i * k + j] *= w[i] * w[j];
-	KDR_TRY(kdri_eigh(ctx, k, gram, k, w));
+	KDRI_TRY(kdri_eigh(ctx, k, gram, k, w));
 	for (int64_t j = k - 1; j >= 0; j--)
 		if (w[j] > 1e-12 * w[k - 1] && w[j] > 0) {
 			for (int64_t i = 0; i < k; i++)
@@ -55,7 +55,7 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 			kept++;
 		}
 	if (kept > 0) {
-		KDR_TRY(kdri_gemm(ctx, false, false, rows, kept, k, 1, a, lda, mix, k, 0, out, kept));
+		KDRI_TRY(kdri_gemm(ctx, false, false, rows, kept, k, 1, a, lda, mix, k, 0, out, kept));
 		for (int64_t i = 0; i < rows; i++)
 			memcpy(a + i * lda, out + i * kept, (size_t)kept * sizeof *a);
 	}
@@ -86,17 +86,17 @@ kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double 
 {
 	kdr_status st;
 	double *gram = NULL, *root = NULL, *out = NULL, *w = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &gram, cols * cols));
-	KDR_TRY(KDRI_NEW0(ctx, &root, cols * cols));
-	KDR_TRY(KDRI_NEW(ctx, &w, cols));
-	KDR_TRY(KDRI_NEW(ctx, &out, rows * cols));
-	KDR_TRY(kdri_gemm(ctx, true, false, cols, cols, rows, 1, a, cols, a, cols, 0, gram, cols));
-	KDR_TRY(kdri_eigh(ctx, cols, gram, cols, w));
+	KDRI_TRY(KDRI_NEW(ctx, &gram, cols * cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &root, cols * cols));
+	KDRI_TRY(KDRI_NEW(ctx, &w, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &out, rows * cols));
+	KDRI_TRY(kdri_gemm(ctx, true, false, cols, cols, rows, 1, a, cols, a, cols, 0, gram, cols));
+	KDRI_TRY(kdri_eigh(ctx, cols, gram, cols, w));
 	for (int64_t j = 0; j < cols; j++)
 		for (int64_t p = 0; p < cols && w[j] > 0; p++)
 			for (int64_t q = 0; q < cols; q++)
 				root[p * cols + q] += gram[p * cols + j] * gram[q * cols + j] / sqrt(w[j]);
-	KDR_TRY(kdri_gemm(ctx, false, false, rows, cols, cols, 1, a, cols, root, cols, 0, out, cols));
+	KDRI_TRY(kdri_gemm(ctx, false, false, rows, cols, cols, 1, a, cols, root, cols, 0, out, cols));
 	memcpy(a, out, (size_t)(rows * cols) * sizeof *a);
 done:
 	kdri_free(ctx, gram);
@@ -137,15 +137,15 @@ static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, 
 	/* Sparse products are fastest by fours. */
 	b->block = KDRI_MIN(b->n, count + GUARD <= 4 ? count + GUARD : (count + GUARD + 3) / 4 * 4);
 	b->room = KDRI_MIN(b->n, KDRI_MAX(BLOCKS * b->block, LEAST_BASIS));
-	KDR_TRY(kdri_mul(ctx, b->n, b->room, &size));
-	KDR_TRY(KDRI_NEW(ctx, &b->v, size));
-	KDR_TRY(KDRI_NEW(ctx, &b->av, size));
-	KDR_TRY(KDRI_NEW(ctx, &b->ax, size));
-	KDR_TRY(KDRI_NEW(ctx, &b->h, b->room * b->room));
-	KDR_TRY(KDRI_NEW(ctx, &b->y, b->room * b->room));
-	KDR_TRY(KDRI_NEW(ctx, &b->theta, b->room));
-	KDR_TRY(KDRI_NEW(ctx, &b->next, b->n * b->block));
-	KDR_TRY(KDRI_NEW(ctx, &b->mix, b->room * b->block));
+	KDRI_TRY(kdri_mul(ctx, b->n, b->room, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &b->v, size));
+	KDRI_TRY(KDRI_NEW(ctx, &b->av, size));
+	KDRI_TRY(KDRI_NEW(ctx, &b->ax, size));
+	KDRI_TRY(KDRI_NEW(ctx, &b->h, b->room * b->room));
+	KDRI_TRY(KDRI_NEW(ctx, &b->y, b->room * b->room));
+	KDRI_TRY(KDRI_NEW(ctx, &b->theta, b->room));
+	KDRI_TRY(KDRI_NEW(ctx, &b->next, b->n * b->block));
+	KDRI_TRY(KDRI_NEW(ctx, &b->mix, b->room * b->block));
 done:
 	return st;
 }
@@ -175,13 +175,13 @@ static kdr_status append(kdr_context *ctx, basis *b, int64_t *cols)
 		double before = 0, after = 0, grown = INFINITY;
 		if (m > 0) {
 			before = smallest_column(n, k, b->next, b->block);
-			KDR_TRY(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0,
-			                  b->mix, b->block));
-			KDR_TRY(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1,
-			                  b->next, b->block));
+			KDRI_TRY(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0,
+			                   b->mix, b->block));
+			KDRI_TRY(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1,
+			                   b->next, b->block));
 			after = kdri_nrm2sq(b->mix, m * b->block);
 		}
-		KDR_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block, &grown));
+		KDRI_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block, &grown));
 		if (after <= 1e-4 * before && grown < 1e4)
 			break;
 	}
@@ -190,10 +190,10 @@ static kdr_status append(kdr_context *ctx, basis *b, int64_t *cols)
 		goto done;
 	for (int64_t i = 0; i < n; i++)
 		memcpy(b->v + i * b->room + m, b->next + i * b->block, (size_t)k * sizeof *b->v);
-	KDR_TRY(b->op->apply(ctx, b->op, b->v + m, k, b->room, b->av + m, b->room));
+	KDRI_TRY(b->op->apply(ctx, b->op, b->v + m, k, b->room, b->av + m, b->room));
 	b->size = m + k;
-	KDR_TRY(kdri_gemm(ctx, true, false, b->size, k, n, 1, b->v, b->room, b->av + m, b->room, 0, b->h + m,
-	                  b->room));
+	KDRI_TRY(kdri_gemm(ctx, true, false, b->size, k, n, 1, b->v, b->room, b->av + m, b->room, 0, b->h + m,
+	                   b->room));
 	for (int64_t j = m; j < b->size; j++)
 		for (int64_t i = 0; i < j; i++)
 			b->h[j * b->room + i] = b->h[i * b->room + j];
@@ -214,13 +214,13 @@ static kdr_status residuals(kdr_context *ctx, basis *b, const kdri_ritz_options 
 	kdr_status st;
 	int64_t k = b->block;
 	double scale = KDRI_MAX(fabs(b->theta[0]), fabs(b->theta[b->size - 1]));
-	KDR_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, 1, b->av, b->room, b->y, b->room, 0, b->next,
-	                  b->block));
+	KDRI_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, 1, b->av, b->room, b->y, b->room, 0, b->next,
+	                   b->block));
 	for (int64_t i = 0; i < b->size; i++)
 		for (int64_t j = 0; j < k; j++)
 			b->mix[i * b->block + j] = b->y[i * b->room + j] * b->theta[j];
-	KDR_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, -1, b->v, b->room, b->mix, b->block, 1,
-	                  b->next, b->block));
+	KDRI_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, -1, b->v, b->room, b->mix, b->block, 1,
+	                   b->next, b->block));
 	/* Residual over gap is the angle between the subspace found and the true one. */
 	double gap = o->count < b->size ? b->theta[o->count] - b->theta[o->count - 1] : 0;
 	double enough = KDRI_MAX(KDRI_MAX(o->tol * scale, o->gap_tol * gap), DBL_MIN);
@@ -242,8 +242,8 @@ static kdr_status restart(kdr_context *ctx, basis *b)
 	int64_t keep = KDRI_MIN(b->size, 2 * b->block);
 	double **both[2] = { &b->v, &b->av };
 	for (int i = 0; i < 2; i++) {
-		KDR_TRY(kdri_gemm(ctx, false, false, b->n, keep, b->size, 1, *both[i], b->room, b->y, b->room,
-		                  0, b->ax, b->room));
+		KDRI_TRY(kdri_gemm(ctx, false, false, b->n, keep, b->size, 1, *both[i], b->room, b->y,
+		                   b->room, 0, b->ax, b->room));
 		double *swap = *both[i];
 		*both[i] = b->ax;
 		b->ax = swap;
@@ -252,7 +252,7 @@ static kdr_status restart(kdr_context *ctx, basis *b)
 		for (int64_t j = 0; j < keep; j++)
 			b->h[i * b->room + j] = i == j ? b->theta[i] : 0;
 	b->size = keep;
-	KDR_TRY(solve_small(ctx, b));
+	KDRI_TRY(solve_small(ctx, b));
 done:
 	return st;
 }
@@ -273,10 +273,10 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 	kdr_status st;
 	basis b = { 0 };
 	bool good = false;
-	KDR_TRY(basis_new(ctx, op, o->count, &b));
+	KDRI_TRY(basis_new(ctx, op, o->count, &b));
 	first_block(ctx, &b, o);
 	int64_t fresh = b.block;
-	KDR_TRY(append(ctx, &b, &fresh));
+	KDRI_TRY(append(ctx, &b, &fresh));
 	/* A guess with columns that depend on each other leaves room: fill it up with random ones. */
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "ritz", 1);
 	while (b.size < b.block) {
@@ -284,29 +284,29 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 		for (int64_t i = 0; i < b.n; i++)
 			for (int64_t j = 0; j < fresh; j++)
 				b.next[i * b.block + j] = kdri_rng_normal(&rng);
-		KDR_TRY(append(ctx, &b, &fresh));
+		KDRI_TRY(append(ctx, &b, &fresh));
 	}
 	int64_t most = o->most_steps ? o->most_steps : MOST_STEPS;
 	for (int64_t step = 0; step < most; step++) {
-		KDR_TRY(solve_small(ctx, &b));
+		KDRI_TRY(solve_small(ctx, &b));
 		if (b.size == b.n) {
 			good = true;
 			break;
 		}
 		if (b.size + b.block > b.room && b.room < b.n)
-			KDR_TRY(restart(ctx, &b));
-		KDR_TRY(residuals(ctx, &b, o, &good));
+			KDRI_TRY(restart(ctx, &b));
+		KDRI_TRY(residuals(ctx, &b, o, &good));
 		fresh = b.block;
 		if (good || kdri_iteration(ctx, "eigs", step, 0, NAN))
 			break;
-		KDR_TRY(append(ctx, &b, &fresh));
+		KDRI_TRY(append(ctx, &b, &fresh));
 		if (fresh == 0) { /* an invariant subspace: the residuals are rounding */
 			good = true;
 			break;
 		}
 	}
-	KDR_TRY(kdri_gemm(ctx, false, false, b.n, o->count, b.size, 1, b.v, b.room, b.y, b.room, 0, vectors,
-	                  o->count));
+	KDRI_TRY(kdri_gemm(ctx, false, false, b.n, o->count, b.size, 1, b.v, b.room, b.y, b.room, 0, vectors,
+	                   o->count));
 	memcpy(values, b.theta, (size_t)o->count * sizeof *values);
 	*converged = good;
 done:

@@ -63,9 +63,9 @@ static kdr_status counter_new(kdr_context *ctx, const kdri_lowrank *a, counter *
 {
 	kdr_status st;
 	*k = (counter){ .a = a, .tiny = 1e-300 + 1e-16 * spread(a) };
-	KDR_TRY(KDRI_NEW(ctx, &k->scaled, a->r * a->c));
-	KDR_TRY(KDRI_NEW(ctx, &k->c, a->c * a->c));
-	KDR_TRY(KDRI_NEW(ctx, &k->w, a->c));
+	KDRI_TRY(KDRI_NEW(ctx, &k->scaled, a->r * a->c));
+	KDRI_TRY(KDRI_NEW(ctx, &k->c, a->c * a->c));
+	KDRI_TRY(KDRI_NEW(ctx, &k->w, a->c));
 done:
 	return st;
 }
@@ -75,8 +75,8 @@ static kdr_status count_below(kdr_context *ctx, counter *k, double mu, int64_t *
 {
 	kdr_status st;
 	int64_t n = 0;
-	KDR_TRY(capacitance(ctx, k->a, mu, k->tiny, k->scaled, k->c));
-	KDR_TRY(kdri_eigh(ctx, k->a->c, k->c, k->a->c, k->w));
+	KDRI_TRY(capacitance(ctx, k->a, mu, k->tiny, k->scaled, k->c));
+	KDRI_TRY(kdri_eigh(ctx, k->a->c, k->c, k->a->c, k->w));
 	for (int64_t i = 0; i < k->a->r; i++)
 		n += k->a->d[i] - mu < 0;
 	for (int64_t j = 0; j < k->a->c; j++)
@@ -90,8 +90,8 @@ kdr_status kdri_lowrank_count(kdr_context *ctx, const kdri_lowrank *a, double mu
 {
 	kdr_status st;
 	counter k = { 0 };
-	KDR_TRY(counter_new(ctx, a, &k));
-	KDR_TRY(count_below(ctx, &k, mu, count));
+	KDRI_TRY(counter_new(ctx, a, &k));
+	KDRI_TRY(count_below(ctx, &k, mu, count));
 done:
 	counter_free(ctx, &k);
 	return st;
@@ -105,7 +105,7 @@ static kdr_status bracket(kdr_context *ctx, counter *k, int64_t index, double lo
 	for (int i = 0; i < HALVINGS && high - low > width; i++) {
 		double middle = low + (high - low) / 2;
 		int64_t count;
-		KDR_TRY(count_below(ctx, k, middle, &count));
+		KDRI_TRY(count_below(ctx, k, middle, &count));
 		*(count >= index ? &high : &low) = middle;
 	}
 	*out = low;
@@ -121,13 +121,13 @@ kdr_status kdri_lowrank_dense(kdr_context *ctx, const kdri_lowrank *a, int64_t c
 	kdr_status st;
 	double *full = NULL, *w = NULL;
 	int64_t r = a->r, size;
-	KDR_TRY(kdri_mul(ctx, r, r, &size));
-	KDR_TRY(KDRI_NEW(ctx, &full, size));
-	KDR_TRY(KDRI_NEW(ctx, &w, r));
-	KDR_TRY(kdri_gemm(ctx, false, true, r, r, a->c, -1, a->z, a->c, a->z, a->c, 0, full, r));
+	KDRI_TRY(kdri_mul(ctx, r, r, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &full, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, r));
+	KDRI_TRY(kdri_gemm(ctx, false, true, r, r, a->c, -1, a->z, a->c, a->z, a->c, 0, full, r));
 	for (int64_t i = 0; i < r; i++)
 		full[i * r + i] += a->d[i];
-	KDR_TRY(kdri_eigh(ctx, r, full, r, w));
+	KDRI_TRY(kdri_eigh(ctx, r, full, r, w));
 	memcpy(values, w, (size_t)count * sizeof *w);
 	for (int64_t i = 0; i < r; i++)
 		memcpy(vectors + i * count, full + i * r, (size_t)count * sizeof *w);
@@ -151,11 +151,11 @@ static kdr_status inverse_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	kdr_status st;
 	const inverse *v = op->data;
 	double *inner = NULL, *solved = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &inner, v->c * k));
-	KDR_TRY(KDRI_NEW(ctx, &solved, v->c * k));
-	KDR_TRY(kdri_gemm(ctx, true, false, v->c, k, v->r, 1, v->n, v->c, x, ldx, 0, inner, k));
-	KDR_TRY(kdri_gemm(ctx, false, false, v->c, k, v->c, 1, v->inv, v->c, inner, k, 0, solved, k));
-	KDR_TRY(kdri_gemm(ctx, false, false, v->r, k, v->c, -1, v->n, v->c, solved, k, 0, y, ldy));
+	KDRI_TRY(KDRI_NEW(ctx, &inner, v->c * k));
+	KDRI_TRY(KDRI_NEW(ctx, &solved, v->c * k));
+	KDRI_TRY(kdri_gemm(ctx, true, false, v->c, k, v->r, 1, v->n, v->c, x, ldx, 0, inner, k));
+	KDRI_TRY(kdri_gemm(ctx, false, false, v->c, k, v->c, 1, v->inv, v->c, inner, k, 0, solved, k));
+	KDRI_TRY(kdri_gemm(ctx, false, false, v->r, k, v->c, -1, v->n, v->c, solved, k, 0, y, ldy));
 	for (int64_t i = 0; i < v->r; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] -= v->n0[i] * x[i * ldx + j];
@@ -180,15 +180,15 @@ static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, invers
 	int64_t c = a->c;
 	v->r = a->r;
 	v->c = c;
-	KDR_TRY(KDRI_NEW(ctx, &v->n0, a->r));
-	KDR_TRY(KDRI_NEW(ctx, &v->n, a->r * c));
-	KDR_TRY(KDRI_NEW0(ctx, &v->inv, c * c));
-	KDR_TRY(capacitance(ctx, a, sigma, k->tiny, v->n, k->c));
+	KDRI_TRY(KDRI_NEW(ctx, &v->n0, a->r));
+	KDRI_TRY(KDRI_NEW(ctx, &v->n, a->r * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &v->inv, c * c));
+	KDRI_TRY(capacitance(ctx, a, sigma, k->tiny, v->n, k->c));
 	for (int64_t i = 0; i < a->r; i++) {
 		double gap = a->d[i] - sigma;
 		v->n0[i] = 1 / (fabs(gap) < k->tiny ? copysign(k->tiny, gap) : gap);
 	}
-	KDR_TRY(kdri_eigh(ctx, c, k->c, c, k->w));
+	KDRI_TRY(kdri_eigh(ctx, c, k->c, c, k->w));
 	*good = true;
 	for (int64_t j = 0; j < c; j++)
 		*good &= k->w[j] != 0;
@@ -207,18 +207,18 @@ static kdr_status refine(kdr_context *ctx, const kdri_lowrank *a, int64_t count,
 	kdr_status st;
 	int64_t r = a->r, c = a->c;
 	double *h = NULL, *zv = NULL, *scaled = NULL, *out = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &h, count * count));
-	KDR_TRY(KDRI_NEW(ctx, &zv, c * count));
-	KDR_TRY(KDRI_NEW(ctx, &scaled, r * count));
-	KDR_TRY(KDRI_NEW(ctx, &out, r * count));
+	KDRI_TRY(KDRI_NEW(ctx, &h, count * count));
+	KDRI_TRY(KDRI_NEW(ctx, &zv, c * count));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, r * count));
+	KDRI_TRY(KDRI_NEW(ctx, &out, r * count));
 	for (int64_t i = 0; i < r; i++)
 		for (int64_t j = 0; j < count; j++)
 			scaled[i * count + j] = a->d[i] * vectors[i * count + j];
-	KDR_TRY(kdri_gemm(ctx, true, false, c, count, r, 1, a->z, c, vectors, count, 0, zv, count));
-	KDR_TRY(kdri_gemm(ctx, true, false, count, count, r, 1, vectors, count, scaled, count, 0, h, count));
-	KDR_TRY(kdri_gemm(ctx, true, false, count, count, c, -1, zv, count, zv, count, 1, h, count));
-	KDR_TRY(kdri_eigh(ctx, count, h, count, values));
-	KDR_TRY(kdri_gemm(ctx, false, false, r, count, count, 1, vectors, count, h, count, 0, out, count));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, count, r, 1, a->z, c, vectors, count, 0, zv, count));
+	KDRI_TRY(kdri_gemm(ctx, true, false, count, count, r, 1, vectors, count, scaled, count, 0, h, count));
+	KDRI_TRY(kdri_gemm(ctx, true, false, count, count, c, -1, zv, count, zv, count, 1, h, count));
+	KDRI_TRY(kdri_eigh(ctx, count, h, count, values));
+	KDRI_TRY(kdri_gemm(ctx, false, false, r, count, count, 1, vectors, count, h, count, 0, out, count));
 	memcpy(vectors, out, (size_t)(r * count) * sizeof *out);
 done:
 	kdri_free(ctx, h);
@@ -240,17 +240,17 @@ static kdr_status solve_group(kdr_context *ctx, counter *k, const double *at, in
 	double sigma = at[first] - KDRI_MAX(0.1 * (at[end + 1] - at[first]), 1e-10 * scale);
 	if (first > 0)
 		sigma = KDRI_MAX(sigma, (at[first] + at[first - 1]) / 2);
-	KDR_TRY(KDRI_NEW(ctx, &values, width));
-	KDR_TRY(KDRI_NEW(ctx, &guess, r * width));
-	KDR_TRY(KDRI_NEW(ctx, &found, r * width));
-	KDR_TRY(inverse_new(ctx, k, sigma, &v, good));
+	KDRI_TRY(KDRI_NEW(ctx, &values, width));
+	KDRI_TRY(KDRI_NEW(ctx, &guess, r * width));
+	KDRI_TRY(KDRI_NEW(ctx, &found, r * width));
+	KDRI_TRY(inverse_new(ctx, k, sigma, &v, good));
 	if (!*good)
 		goto done;
 	for (int64_t i = 0; warm && i < r; i++)
 		memcpy(guess + i * width, warm + i * count + first, (size_t)width * sizeof *guess);
 	const kdri_op op = { r, r, inverse_apply, NULL, &v };
 	const kdri_ritz_options o = { .count = width, .warm = warm ? guess : NULL, .tol = 1e-10 };
-	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, found, good));
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, found, good));
 	for (int64_t i = 0; i < r; i++)
 		memcpy(vectors + i * count + first, found + i * width, (size_t)width * sizeof *found);
 done:
@@ -269,15 +269,15 @@ static kdr_status shift_inverted(kdr_context *ctx, const kdri_lowrank *a, int64_
 	counter k = { 0 };
 	double scale = spread(a), low = INFINITY, high = -INFINITY, *at = NULL;
 	int64_t missed;
-	KDR_TRY(counter_new(ctx, a, &k));
-	KDR_TRY(KDRI_NEW(ctx, &at, count + 2));
+	KDRI_TRY(counter_new(ctx, a, &k));
+	KDRI_TRY(KDRI_NEW(ctx, &at, count + 2));
 	for (int64_t i = 0; i < a->r; i++) {
 		low = KDRI_MIN(low, a->d[i]);
 		high = KDRI_MAX(high, a->d[i]);
 	}
 	low -= kdri_nrm2sq(a->z, a->r * a->c) + 1e-12 * scale;
 	for (int64_t j = 0; j < count + 2; j++)
-		KDR_TRY(bracket(ctx, &k, j + 1, j ? at[j - 1] : low, high, 1e-13 * scale, &at[j]));
+		KDRI_TRY(bracket(ctx, &k, j + 1, j ? at[j - 1] : low, high, 1e-13 * scale, &at[j]));
 	/* Groups of neighbours, each with a shift of its own: seen from far below, eigenvalues that lie together
 	 * look alike. */
 	double near = 10 * KDRI_MAX(at[count + 1] - at[count - 1], 1e-9 * scale);
@@ -285,13 +285,13 @@ static kdr_status shift_inverted(kdr_context *ctx, const kdri_lowrank *a, int64_
 	for (int64_t first = 0, end; first < count && *good; first = end) {
 		for (end = first + 1; end < count && at[end] - at[end - 1] < near; end++)
 			continue;
-		KDR_TRY(solve_group(ctx, &k, at, first, end, count, warm, vectors, good));
+		KDRI_TRY(solve_group(ctx, &k, at, first, end, count, warm, vectors, good));
 	}
 	if (!*good)
 		goto done;
-	KDR_TRY(kdri_straighten(ctx, a->r, count, vectors));
-	KDR_TRY(refine(ctx, a, count, values, vectors));
-	KDR_TRY(count_below(ctx, &k, values[count - 1] - 1e-9 * scale, &missed));
+	KDRI_TRY(kdri_straighten(ctx, a->r, count, vectors));
+	KDRI_TRY(refine(ctx, a, count, values, vectors));
+	KDRI_TRY(count_below(ctx, &k, values[count - 1] - 1e-9 * scale, &missed));
 	*good = missed < count;
 done:
 	counter_free(ctx, &k);
@@ -305,10 +305,10 @@ kdr_status kdri_lowrank_lowest(kdr_context *ctx, const kdri_lowrank *a, int64_t 
 	kdr_status st;
 	bool good = false, tried = a->r > DENSE_BELOW && 4 * count < a->r;
 	if (tried)
-		KDR_TRY(shift_inverted(ctx, a, count, warm, values, vectors, &good));
+		KDRI_TRY(shift_inverted(ctx, a, count, warm, values, vectors, &good));
 	bool stopped = ctx->cancelled || ctx->timed_out; /* what there is will do */
 	if (!good && !(stopped && tried))
-		KDR_TRY(kdri_lowrank_dense(ctx, a, count, values, vectors));
+		KDRI_TRY(kdri_lowrank_dense(ctx, a, count, values, vectors));
 done:
 	return st;
 }

@@ -37,9 +37,9 @@ static kdr_status own_csr(kdr_context *ctx, int64_t rows, int64_t cols, int64_t 
 	if (cols > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld columns: a sparse matrix has at most %d",
 		                 (long long)cols, INT32_MAX);
-	KDR_TRY(KDRI_NEW(ctx, &s->rowptr, rows + 1));
-	KDR_TRY(KDRI_NEW(ctx, &s->col, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &s->val, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &s->rowptr, rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &s->col, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &s->val, nnz));
 	*out = (kdri_own){ kdr_mat_from_csr(rows, cols, s->rowptr, s->col, s->val),
 		           { s->rowptr, s->col, s->val } };
 	return KDR_OK;
@@ -107,7 +107,7 @@ kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t
 	}
 	if (!sparse) {
 		double *data = NULL;
-		KDR_TRY(own_dense(ctx, rows, cols, out, &data));
+		KDRI_TRY(own_dense(ctx, rows, cols, out, &data));
 		for (int64_t t = 0; t < count; t++) {
 			const kdr_dense *a = &parts[t]->as.dense;
 			for (int64_t i = 0; i < a->rows; i++, at++)
@@ -121,7 +121,7 @@ kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t
 		                                       : a->rowptr[a->rows] - a->rowptr[0];
 	}
 	csr_storage s;
-	KDR_TRY(own_csr(ctx, rows, cols, nnz, out, &s));
+	KDRI_TRY(own_csr(ctx, rows, cols, nnz, out, &s));
 	s.rowptr[0] = 0;
 	for (int64_t t = 0; t < count; t++) {
 		if (parts[t]->kind == KDR_MAT_DENSE)
@@ -146,7 +146,7 @@ kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows
 			                 (long long)rows[i] + 1, (long long)kdr_mat_rows(x));
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
-		KDR_TRY(own_dense(ctx, n, cols, out, &data));
+		KDRI_TRY(own_dense(ctx, n, cols, out, &data));
 		for (int64_t i = 0; i < n; i++)
 			copy_row(x->as.dense.data + rows[i] * x->as.dense.stride, data + i * cols, cols);
 		return KDR_OK;
@@ -156,7 +156,7 @@ kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows
 	for (int64_t i = 0; i < n; i++)
 		nnz += a->rowptr[rows[i] + 1] - a->rowptr[rows[i]];
 	csr_storage s;
-	KDR_TRY(own_csr(ctx, n, cols, nnz, out, &s));
+	KDRI_TRY(own_csr(ctx, n, cols, nnz, out, &s));
 	s.rowptr[0] = 0;
 	for (int64_t i = 0; i < n; i++) {
 		kdr_csr one = { 1, cols, a->rowptr + rows[i], a->col, a->val };
@@ -211,12 +211,12 @@ kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
-		KDR_TRY(own_dense(ctx, cols, rows, out, &data));
+		KDRI_TRY(own_dense(ctx, cols, rows, out, &data));
 		transpose_dense(ctx, &x->as.dense, data);
 	} else {
 		const kdr_csr *a = &x->as.csr;
 		csr_storage s;
-		KDR_TRY(own_csr(ctx, cols, rows, a->rowptr[a->rows] - a->rowptr[0], out, &s));
+		KDRI_TRY(own_csr(ctx, cols, rows, a->rowptr[a->rows] - a->rowptr[0], out, &s));
 		transpose_csr(a, &s);
 	}
 done:

@@ -37,10 +37,10 @@ static kdr_status gram_apply(kdr_context *ctx, const kdri_op *self, const double
 	const gram *g = self->data;
 	int64_t long_side = g->flipped ? g->op->cols : g->op->rows, size;
 	double *between = NULL;
-	KDR_TRY(kdri_mul(ctx, long_side, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &between, size));
-	KDR_TRY(apply(ctx, g->op, g->flipped, x, k, ldx, between, k));
-	KDR_TRY(apply(ctx, g->op, !g->flipped, between, k, k, y, ldy));
+	KDRI_TRY(kdri_mul(ctx, long_side, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &between, size));
+	KDRI_TRY(apply(ctx, g->op, g->flipped, x, k, ldx, between, k));
+	KDRI_TRY(apply(ctx, g->op, !g->flipped, between, k, k, y, ldy));
 done:
 	kdri_free(ctx, between);
 	return st;
@@ -124,14 +124,14 @@ kdr_status kdri_svds(kdr_context *ctx, const kdri_op *op, int64_t count, double 
 		return KDR_OK;
 	const gram g = { op, flipped };
 	const kdri_op square = { short_side, short_side, gram_apply, NULL, &g };
-	KDR_TRY(kdri_mul(ctx, long_side, count, &size));
-	KDR_TRY(KDRI_NEW(ctx, &small, short_side * count));
-	KDR_TRY(KDRI_NEW(ctx, &product, size));
-	KDR_TRY(KDRI_NEW(ctx, &large, size));
-	KDR_TRY(KDRI_NEW(ctx, &values, count));
-	KDR_TRY(KDRI_NEW(ctx, &order, count));
-	KDR_TRY(kdri_eigsh(ctx, &square, count, KDRI_LARGEST, tol, values, small));
-	KDR_TRY(apply(ctx, op, flipped, small, count, count, product, count));
+	KDRI_TRY(kdri_mul(ctx, long_side, count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &small, short_side * count));
+	KDRI_TRY(KDRI_NEW(ctx, &product, size));
+	KDRI_TRY(KDRI_NEW(ctx, &large, size));
+	KDRI_TRY(KDRI_NEW(ctx, &values, count));
+	KDRI_TRY(KDRI_NEW(ctx, &order, count));
+	KDRI_TRY(kdri_eigsh(ctx, &square, count, KDRI_LARGEST, tol, values, small));
+	KDRI_TRY(apply(ctx, op, flipped, small, count, count, product, count));
 	for (int64_t i = 0; i < long_side; i++)
 		for (int64_t j = 0; j < count; j++)
 			large[j * long_side + i] = product[i * count + j];

@@ -139,11 +139,11 @@ static kdr_status solve(kdr_context *ctx, const double *cost, int64_t rows, int6
 {
 	kdr_status st;
 	solver s = { .cost = cost, .rows = rows, .cols = cols, .col_of = col_of, .v = v };
-	KDR_TRY(KDRI_NEW(ctx, &s.row_of, cols));
-	KDR_TRY(KDRI_NEW(ctx, &s.free_rows, rows));
-	KDR_TRY(KDRI_NEW(ctx, &s.distance, cols));
-	KDR_TRY(KDRI_NEW(ctx, &s.from, cols));
-	KDR_TRY(KDRI_NEW(ctx, &s.order, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &s.row_of, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &s.free_rows, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &s.distance, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &s.from, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &s.order, cols));
 	for (int64_t j = 0; j < cols; j++) {
 		s.row_of[j] = -1;
 		v[j] = 0;
@@ -172,17 +172,17 @@ kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64
 	int64_t few = flip ? cols : rows, many = flip ? rows : cols;
 	double *turned = NULL, *short_dual = NULL, *long_dual = NULL;
 	int64_t *map = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &map, few));
-	KDR_TRY(KDRI_NEW(ctx, &short_dual, few));
-	KDR_TRY(KDRI_NEW(ctx, &long_dual, many));
+	KDRI_TRY(KDRI_NEW(ctx, &map, few));
+	KDRI_TRY(KDRI_NEW(ctx, &short_dual, few));
+	KDRI_TRY(KDRI_NEW(ctx, &long_dual, many));
 	if (flip) {
-		KDR_TRY(KDRI_NEW(ctx, &turned, rows * cols));
+		KDRI_TRY(KDRI_NEW(ctx, &turned, rows * cols));
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t j = 0; j < cols; j++)
 				turned[j * rows + i] = cost[i * cols + j];
 	}
 	if (few > 0)
-		KDR_TRY(solve(ctx, flip ? turned : cost, few, many, map, short_dual, long_dual));
+		KDRI_TRY(solve(ctx, flip ? turned : cost, few, many, map, short_dual, long_dual));
 	else
 		memset(long_dual, 0, (size_t)many * sizeof *long_dual);
 	for (int64_t i = 0; i < rows; i++)
@@ -226,8 +226,8 @@ kdr_status kdr_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_
 	kdr_status st;
 	if (!cost || !row_to_col)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "assignment: an argument is NULL");
-	KDR_TRY(kdri_check_costs(ctx, cost, rows, cols));
-	KDR_TRY(kdri_assign(ctx, cost, rows, cols, row_to_col, NULL, NULL));
+	KDRI_TRY(kdri_check_costs(ctx, cost, rows, cols));
+	KDRI_TRY(kdri_assign(ctx, cost, rows, cols, row_to_col, NULL, NULL));
 	if (total) {
 		double sum = 0;
 		for (int64_t i = 0; i < rows; i++)

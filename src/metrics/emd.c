@@ -23,11 +23,11 @@ static kdr_status side_new(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), room;
-	KDR_TRY(KDRI_NEW(ctx, &s->code, n));
-	KDR_TRY(kdri_labels_compact(ctx, labels, n, s->code, NULL, &s->k));
-	KDR_TRY(kdri_mul(ctx, s->k, d, &room));
-	KDR_TRY(KDRI_NEW0(ctx, &s->size, s->k));
-	KDR_TRY(KDRI_NEW0(ctx, &s->mean, room));
+	KDRI_TRY(KDRI_NEW(ctx, &s->code, n));
+	KDRI_TRY(kdri_labels_compact(ctx, labels, n, s->code, NULL, &s->k));
+	KDRI_TRY(kdri_mul(ctx, s->k, d, &room));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->size, s->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->mean, room));
 	for (int64_t i = 0; i < n; i++) {
 		double *sum = s->mean + s->code[i] * d;
 		s->size[s->code[i]]++;
@@ -55,14 +55,14 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), room;
 	if (n < 1)
 		return kdri_fail(ctx, KDR_ERR_DATA, "partitions of no samples: at least one is needed");
-	KDR_TRY(kdri_mat_check_finite(ctx, x, "emd"));
-	KDR_TRY(side_new(ctx, x, labels, &a));
-	KDR_TRY(side_new(ctx, x, truth, &b));
-	KDR_TRY(kdri_mul(ctx, a.k, b.k, &room));
-	KDR_TRY(KDRI_NEW(ctx, &cost, room));
-	KDR_TRY(KDRI_NEW(ctx, &flow, room));
-	KDR_TRY(KDRI_NEW(ctx, &p, a.k));
-	KDR_TRY(KDRI_NEW(ctx, &q, b.k));
+	KDRI_TRY(kdri_mat_check_finite(ctx, x, "emd"));
+	KDRI_TRY(side_new(ctx, x, labels, &a));
+	KDRI_TRY(side_new(ctx, x, truth, &b));
+	KDRI_TRY(kdri_mul(ctx, a.k, b.k, &room));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, room));
+	KDRI_TRY(KDRI_NEW(ctx, &flow, room));
+	KDRI_TRY(KDRI_NEW(ctx, &p, a.k));
+	KDRI_TRY(KDRI_NEW(ctx, &q, b.k));
 	for (int64_t z = 0; z < a.k; z++)
 		for (int64_t l = 0; l < b.k; l++) {
 			double sum = 0;
@@ -77,7 +77,7 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 			p[z] = by_size ? (double)a.size[z] : (double)b.k;
 		for (int64_t l = 0; l < b.k; l++)
 			q[l] = by_size ? (double)b.size[l] : (double)a.k;
-		KDR_TRY(kdr_transport(ctx, cost, a.k, b.k, p, q, flow, NULL, NULL, &value[by_size]));
+		KDRI_TRY(kdr_transport(ctx, cost, a.k, b.k, p, q, flow, NULL, NULL, &value[by_size]));
 		value[by_size] /= by_size ? (double)n : (double)a.k * (double)b.k;
 	}
 	if (uniform)

@@ -164,25 +164,25 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered)
 		.rows = t->rows, .cols = t->cols, .rowptr = t->rowptr, .col = t->col, .weight = t->count
 	};
 	if (t->rows > t->cols) {
-		KDR_TRY(KDRI_NEW0(ctx, &rowptr, t->cols + 1));
-		KDR_TRY(KDRI_NEW(ctx, &col, t->cells));
-		KDR_TRY(KDRI_NEW(ctx, &weight, t->cells));
+		KDRI_TRY(KDRI_NEW0(ctx, &rowptr, t->cols + 1));
+		KDRI_TRY(KDRI_NEW(ctx, &col, t->cells));
+		KDRI_TRY(KDRI_NEW(ctx, &weight, t->cells));
 		transpose(t, rowptr, col, weight);
 		m = (matching){
 			.rows = t->cols, .cols = t->rows, .rowptr = rowptr, .col = col, .weight = weight
 		};
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &m.u, m.rows));
-	KDR_TRY(KDRI_NEW0(ctx, &m.v, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.col_of, m.rows));
-	KDR_TRY(KDRI_NEW(ctx, &m.row_of, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.distance, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.from, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.seen, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.finished, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.near, m.cols));
-	KDR_TRY(KDRI_NEW(ctx, &m.heap,
-	                 t->cells)); /* a row is relaxed once a search, so each cell enters once */
+	KDRI_TRY(KDRI_NEW0(ctx, &m.u, m.rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &m.v, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.col_of, m.rows));
+	KDRI_TRY(KDRI_NEW(ctx, &m.row_of, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.distance, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.from, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.seen, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.finished, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.near, m.cols));
+	KDRI_TRY(KDRI_NEW(ctx, &m.heap,
+	                  t->cells)); /* a row is relaxed once a search, so each cell enters once */
 	for (int64_t j = 0; j < m.cols; j++) {
 		m.row_of[j] = -1;
 		m.distance[j] = INT64_MAX;

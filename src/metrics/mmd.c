@@ -52,8 +52,8 @@ static kdr_status centre(kdr_context *ctx, kdri_own *own)
 	kdr_status st = KDR_OK;
 	double *mean = NULL, *data = own->parts[0];
 	const kdr_dense *x = &own->view.as.dense;
-	KDR_TRY(KDRI_NEW(ctx, &mean, x->cols));
-	KDR_TRY(kdri_mat_col_sums(ctx, &own->view, mean));
+	KDRI_TRY(KDRI_NEW(ctx, &mean, x->cols));
+	KDRI_TRY(kdri_mat_col_sums(ctx, &own->view, mean));
 	for (int64_t i = 0; i < x->rows; i++)
 		for (int64_t j = 0; j < x->cols; j++)
 			data[i * x->stride + j] -= mean[j] / (double)x->rows;
@@ -68,16 +68,16 @@ static kdr_status pool_new(kdr_context *ctx, kdri_own *own, pool *p)
 	kdr_status st = KDR_OK;
 	*p = (pool){ .ctx = ctx, .own = *own, .z = own->view, .n = kdr_mat_rows(&own->view) };
 	*own = (kdri_own){ 0 };
-	KDR_TRY(KDRI_NEW(ctx, &p->norm, p->n));
+	KDRI_TRY(KDRI_NEW(ctx, &p->norm, p->n));
 	if (p->z.kind == KDR_MAT_CSR) {
 		int64_t size;
-		KDR_TRY(kdri_mat_transpose(ctx, &p->z, &p->columns));
-		KDR_TRY(kdri_mul(ctx, p->n, ctx->threads, &size));
-		KDR_TRY(KDRI_NEW(ctx, &p->sums, size));
+		KDRI_TRY(kdri_mat_transpose(ctx, &p->z, &p->columns));
+		KDRI_TRY(kdri_mul(ctx, p->n, ctx->threads, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &p->sums, size));
 	} else {
-		KDR_TRY(centre(ctx, &p->own));
+		KDRI_TRY(centre(ctx, &p->own));
 	}
-	KDR_TRY(kdri_mat_row_norms(ctx, &p->z, p->norm));
+	KDRI_TRY(kdri_mat_row_norms(ctx, &p->z, p->norm));
 done:
 	return st;
 }
@@ -118,9 +118,9 @@ static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 		for (int64_t begin = 0; begin < p->n; begin += PANEL_ROWS) {
 			int64_t end = KDRI_MIN(p->n, begin + PANEL_ROWS);
 			panel t = { use, user, begin };
-			KDR_TRY(kdri_gemm_tiles(p->ctx, end - begin, end, z->cols,
-			                        z->data + begin * z->stride, z->stride, z->data, z->stride,
-			                        use_tile, &t));
+			KDRI_TRY(kdri_gemm_tiles(p->ctx, end - begin, end, z->cols,
+			                         z->data + begin * z->stride, z->stride, z->data, z->stride,
+			                         use_tile, &t));
 		}
 		goto done;
 	}
@@ -220,16 +220,16 @@ static kdr_status bandwidth(const pool *all, double *out)
 	gaps g = { 0 };
 	const pool *p = all;
 	if (all->n > MEDIAN_ROWS) {
-		KDR_TRY(KDRI_NEW(ctx, &rows, MEDIAN_ROWS));
+		KDRI_TRY(KDRI_NEW(ctx, &rows, MEDIAN_ROWS));
 		draw_rows(all->n, MEDIAN_ROWS, rows);
-		KDR_TRY(kdri_mat_take(ctx, &all->z, rows, MEDIAN_ROWS, &own));
-		KDR_TRY(pool_new(ctx, &own, &part));
+		KDRI_TRY(kdri_mat_take(ctx, &all->z, rows, MEDIAN_ROWS, &own));
+		KDRI_TRY(pool_new(ctx, &own, &part));
 		p = &part;
 	}
 	int64_t pairs = p->n * (p->n - 1) / 2;
-	KDR_TRY(KDRI_NEW(ctx, &g.square, pairs));
+	KDRI_TRY(KDRI_NEW(ctx, &g.square, pairs));
 	g.norm = p->norm;
-	KDR_TRY(visit_pairs(p, store_gaps, &g));
+	KDRI_TRY(visit_pairs(p, store_gaps, &g));
 	*out = median_distance(g.square, pairs);
 done:
 	kdri_free(ctx, g.square);
@@ -263,8 +263,8 @@ static kdr_status gaussian(const pool *p, int64_t nx, double width, double *out)
 {
 	kdr_status st = KDR_OK;
 	sums s = { .norm = p->norm, .scale = -0.5 / (width * width), .first = nx };
-	KDR_TRY(KDRI_NEW0(p->ctx, &s.kernel, 2 * p->n));
-	KDR_TRY(visit_pairs(p, add_kernels, &s));
+	KDRI_TRY(KDRI_NEW0(p->ctx, &s.kernel, 2 * p->n));
+	KDRI_TRY(visit_pairs(p, add_kernels, &s));
 	kdri_sum xx = { 0, 0 }, xy = { 0, 0 }, yy = { 0, 0 };
 	for (int64_t i = 0; i < p->n; i++) {
 		kdri_sum_add(i < nx ? &xx : &xy, s.kernel[2 * i]);
@@ -285,10 +285,10 @@ kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y,
 	int64_t d = kdr_mat_cols(x);
 	double *a = NULL, *b = NULL;
 	kdri_sum sum = { 0, 0 };
-	KDR_TRY(KDRI_NEW(ctx, &a, d));
-	KDR_TRY(KDRI_NEW(ctx, &b, d));
-	KDR_TRY(kdri_mat_col_sums(ctx, x, a));
-	KDR_TRY(kdri_mat_col_sums(ctx, y, b));
+	KDRI_TRY(KDRI_NEW(ctx, &a, d));
+	KDRI_TRY(KDRI_NEW(ctx, &b, d));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, a));
+	KDRI_TRY(kdri_mat_col_sums(ctx, y, b));
 	for (int64_t j = 0; j < d; j++) {
 		double gap = a[j] / (double)kdr_mat_rows(x) - b[j] / (double)kdr_mat_rows(y);
 		kdri_sum_add(&sum, gap * gap); /* (E2) */
@@ -313,13 +313,13 @@ kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_m
 		        "mmd of %lld x %lld and %lld x %lld: rows on both sides and equal columns are needed",
 		        (long long)kdr_mat_rows(x), (long long)kdr_mat_cols(x), (long long)kdr_mat_rows(y),
 		        (long long)kdr_mat_cols(y));
-	KDR_TRY(kdri_mmd_linear(ctx, x, y, &v.linear));
-	KDR_TRY(kdri_mat_stack(ctx, both, 2, &own));
-	KDR_TRY(pool_new(ctx, &own, &p));
-	KDR_TRY(bandwidth(&p, &v.bandwidth));
+	KDRI_TRY(kdri_mmd_linear(ctx, x, y, &v.linear));
+	KDRI_TRY(kdri_mat_stack(ctx, both, 2, &own));
+	KDRI_TRY(pool_new(ctx, &own, &p));
+	KDRI_TRY(bandwidth(&p, &v.bandwidth));
 	v.sampled = p.n > MEDIAN_ROWS;
 	if (v.bandwidth > 0)
-		KDR_TRY(gaussian(&p, kdr_mat_rows(x), v.bandwidth, &v.gaussian));
+		KDRI_TRY(gaussian(&p, kdr_mat_rows(x), v.bandwidth, &v.gaussian));
 	*out = v;
 done:
 	kdri_own_free(ctx, &own);

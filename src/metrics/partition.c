@@ -55,12 +55,12 @@ static kdr_status compact_by_table(kdr_context *ctx, const int64_t *labels, int6
 {
 	kdr_status st;
 	int64_t *rank = NULL, *distinct = NULL, found = 0;
-	KDR_TRY(KDRI_NEW0(ctx, &rank, range + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &rank, range + 1));
 	for (int64_t i = 0; i < n; i++)
 		rank[labels[i] - low] = 1;
 	for (int64_t r = 0; r <= range; r++)
 		found += rank[r];
-	KDR_TRY(KDRI_NEW(ctx, &distinct, found));
+	KDRI_TRY(KDRI_NEW(ctx, &distinct, found));
 	found = 0;
 	for (int64_t r = 0; r <= range; r++)
 		if (rank[r]) {
@@ -87,10 +87,10 @@ static kdr_status compact_by_sort(kdr_context *ctx, const int64_t *labels, int64
 	kdr_status st;
 	uint64_t *key = NULL, *key2 = NULL;
 	int64_t *tag = NULL, *tag2 = NULL, *distinct = NULL, found = 1;
-	KDR_TRY(KDRI_NEW(ctx, &key, n));
-	KDR_TRY(KDRI_NEW(ctx, &key2, n));
-	KDR_TRY(KDRI_NEW(ctx, &tag, n));
-	KDR_TRY(KDRI_NEW(ctx, &tag2, n));
+	KDRI_TRY(KDRI_NEW(ctx, &key, n));
+	KDRI_TRY(KDRI_NEW(ctx, &key2, n));
+	KDRI_TRY(KDRI_NEW(ctx, &tag, n));
+	KDRI_TRY(KDRI_NEW(ctx, &tag2, n));
 	for (int64_t i = 0; i < n; i++) {
 		key[i] = (uint64_t)labels[i] - (uint64_t)low; /* no signed overflow, and the same order */
 		tag[i] = i;
@@ -98,7 +98,7 @@ static kdr_status compact_by_sort(kdr_context *ctx, const int64_t *labels, int64
 	radix_sort(key, tag, key2, tag2, n, range);
 	for (int64_t i = 1; i < n; i++)
 		found += key[i] != key[i - 1];
-	KDR_TRY(KDRI_NEW(ctx, &distinct, found));
+	KDRI_TRY(KDRI_NEW(ctx, &distinct, found));
 	found = 0;
 	for (int64_t i = 0; i < n; i++) {
 		if (i == 0 || key[i] != key[i - 1])
@@ -155,13 +155,13 @@ static kdr_status cells_by_count(kdr_context *ctx, const int64_t *a, const int64
 {
 	kdr_status st;
 	int64_t *dense = NULL, all = t->rows * t->cols;
-	KDR_TRY(KDRI_NEW0(ctx, &dense, all));
+	KDRI_TRY(KDRI_NEW0(ctx, &dense, all));
 	for (int64_t i = 0; i < t->n; i++)
 		dense[a[i] * t->cols + b[i]]++;
 	for (int64_t c = 0; c < all; c++)
 		t->cells += dense[c] > 0;
-	KDR_TRY(KDRI_NEW(ctx, &t->col, t->cells));
-	KDR_TRY(KDRI_NEW(ctx, &t->count, t->cells));
+	KDRI_TRY(KDRI_NEW(ctx, &t->col, t->cells));
+	KDRI_TRY(KDRI_NEW(ctx, &t->count, t->cells));
 	int64_t p = 0;
 	for (int64_t r = 0; r < t->rows; r++) {
 		for (int64_t c = 0; c < t->cols; c++)
@@ -182,16 +182,16 @@ static kdr_status cells_by_sort(kdr_context *ctx, const int64_t *a, const int64_
 {
 	kdr_status st;
 	uint64_t *key = NULL, *key2 = NULL, cols = (uint64_t)t->cols;
-	KDR_TRY(KDRI_NEW(ctx, &key, t->n));
-	KDR_TRY(KDRI_NEW(ctx, &key2, t->n));
+	KDRI_TRY(KDRI_NEW(ctx, &key, t->n));
+	KDRI_TRY(KDRI_NEW(ctx, &key2, t->n));
 	for (int64_t i = 0; i < t->n; i++)
 		key[i] = (uint64_t)a[i] * cols + (uint64_t)b[i];
 	radix_sort(key, NULL, key2, NULL, t->n, (uint64_t)most - 1);
 	t->cells = 1;
 	for (int64_t i = 1; i < t->n; i++)
 		t->cells += key[i] != key[i - 1];
-	KDR_TRY(KDRI_NEW(ctx, &t->col, t->cells));
-	KDR_TRY(KDRI_NEW(ctx, &t->count, t->cells));
+	KDRI_TRY(KDRI_NEW(ctx, &t->col, t->cells));
+	KDRI_TRY(KDRI_NEW(ctx, &t->count, t->cells));
 	int64_t p = 0;
 	for (int64_t i = 0; i < t->n; p++) {
 		int64_t first = i;
@@ -212,16 +212,16 @@ kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, 
 	kdr_status st;
 	kdri_table t = { .n = n };
 	int64_t *row = NULL, *col = NULL, all = 0;
-	KDR_TRY(KDRI_NEW(ctx, &row, KDRI_MAX(n, 0)));
-	KDR_TRY(KDRI_NEW(ctx, &col, KDRI_MAX(n, 0)));
-	KDR_TRY(kdri_labels_compact(ctx, a, n, row, &t.row_label, &t.rows));
-	KDR_TRY(kdri_labels_compact(ctx, b, n, col, &t.col_label, &t.cols));
-	KDR_TRY(kdri_mul(ctx, t.rows, t.cols, &all));
-	KDR_TRY(KDRI_NEW0(ctx, &t.row_total, t.rows));
-	KDR_TRY(KDRI_NEW0(ctx, &t.col_total, t.cols));
-	KDR_TRY(KDRI_NEW0(ctx, &t.rowptr, t.rows + 1));
-	KDR_TRY(all / 4 <= n + BUCKETS ? cells_by_count(ctx, row, col, &t)
-	                               : cells_by_sort(ctx, row, col, all, &t));
+	KDRI_TRY(KDRI_NEW(ctx, &row, KDRI_MAX(n, 0)));
+	KDRI_TRY(KDRI_NEW(ctx, &col, KDRI_MAX(n, 0)));
+	KDRI_TRY(kdri_labels_compact(ctx, a, n, row, &t.row_label, &t.rows));
+	KDRI_TRY(kdri_labels_compact(ctx, b, n, col, &t.col_label, &t.cols));
+	KDRI_TRY(kdri_mul(ctx, t.rows, t.cols, &all));
+	KDRI_TRY(KDRI_NEW0(ctx, &t.row_total, t.rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &t.col_total, t.cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &t.rowptr, t.rows + 1));
+	KDRI_TRY(all / 4 <= n + BUCKETS ? cells_by_count(ctx, row, col, &t)
+	                                : cells_by_sort(ctx, row, col, all, &t));
 	for (int64_t r = 0; r < t.rows; r++)
 		for (int64_t p = t.rowptr[r]; p < t.rowptr[r + 1]; p++) {
 			t.row_total[r] += t.count[p];
@@ -245,7 +245,7 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 	int64_t *dense = NULL;
 	if (!labels || !truth || !counts || !clusters || !nclusters || !classes || !nclasses)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "contingency table: an argument is NULL");
-	KDR_TRY(kdri_table_new(ctx, labels, truth, n, &t));
+	KDRI_TRY(kdri_table_new(ctx, labels, truth, n, &t));
 	if (t.rows > most_dense_cells / t.cols) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_SIZE,
@@ -253,7 +253,7 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 		        (long long)t.rows, (long long)t.cols, (long long)most_dense_cells);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &dense, t.rows * t.cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &dense, t.rows * t.cols));
 	for (int64_t r = 0; r < t.rows; r++)
 		for (int64_t p = t.rowptr[r]; p < t.rowptr[r + 1]; p++)
 			dense[r * t.cols + t.col[p]] = t.count[p];

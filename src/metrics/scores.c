@@ -98,9 +98,9 @@ kdr_status kdr_evaluate(kdr_context *ctx, const int64_t *labels, const int64_t *
 	int64_t covered = 0, pairs;
 	if (!labels || !truth || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "scores: an argument is NULL");
-	KDR_TRY(kdri_mul(ctx, n, n, &pairs));
-	KDR_TRY(kdri_table_new(ctx, labels, truth, n, &t));
-	KDR_TRY(kdri_match(ctx, &t, &covered));
+	KDRI_TRY(kdri_mul(ctx, n, n, &pairs));
+	KDRI_TRY(kdri_table_new(ctx, labels, truth, n, &t));
+	KDRI_TRY(kdri_match(ctx, &t, &covered));
 	kdr_scores s = { .n = n, .clusters = t.rows, .classes = t.cols };
 	s.acc = (double)covered / (double)n; /* (E7) */
 	s.ari = adjusted_rand(&t);

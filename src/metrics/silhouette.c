@@ -197,7 +197,7 @@ static kdr_status exact_dense(engine *e)
 		}
 		memset(e->sum, 0, (size_t)(e->k * e->width) * sizeof *e->sum);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
-			KDR_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
+			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
 #pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic) if (e->rows * e->count > 1 << 12)
 			for (int64_t c = 0; c < e->count; c += PANEL)
 				sum_panel(e, c, KDRI_MIN(e->count, c + PANEL));
@@ -281,8 +281,8 @@ static kdr_status simplified(engine *e)
 {
 	kdr_status st;
 	int64_t *start = NULL, *member = NULL;
-	KDR_TRY(KDRI_NEW0(e->ctx, &start, e->k + 2));
-	KDR_TRY(KDRI_NEW(e->ctx, &member, e->n));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &start, e->k + 2));
+	KDRI_TRY(KDRI_NEW(e->ctx, &member, e->n));
 	for (int64_t j = 0; j < e->k; j++)
 		start[j + 2] = start[j + 1] + e->size[j];
 	for (int64_t i = 0; i < e->n; i++)
@@ -294,7 +294,7 @@ static kdr_status simplified(engine *e)
 		for (int64_t c = 0; c < e->count; c++)
 			load_centroid(e, c, member + start[e->first + c]);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
-			KDR_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
+			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
 #pragma omp parallel for num_threads(e->ctx->threads) if (e->rows * e->count > 1 << 12)
 			for (int64_t i = 0; i < e->rows; i++)
 				nearest_centroids(e, i);
@@ -327,9 +327,9 @@ static kdr_status prepare_dense(engine *e)
 {
 	kdr_status st;
 	const kdr_dense *x = &e->x->as.dense;
-	KDR_TRY(buffer(e, &e->tile, e->tile_rows, e->d));
-	KDR_TRY(buffer(e, &e->mean, 1, e->d));
-	KDR_TRY(kdri_mat_col_sums(e->ctx, e->x, e->mean));
+	KDRI_TRY(buffer(e, &e->tile, e->tile_rows, e->d));
+	KDRI_TRY(buffer(e, &e->mean, 1, e->d));
+	KDRI_TRY(kdri_mat_col_sums(e->ctx, e->x, e->mean));
 	for (int64_t t = 0; t < e->d; t++)
 		e->mean[t] /= (double)e->n;
 #pragma omp parallel for num_threads(e->ctx->threads) if (e->n * e->d > 1 << 14)
@@ -346,23 +346,23 @@ static kdr_status prepare(engine *e, bool all_pairs)
 	int64_t per = pairs_of_sparse ? e->n : e->d;
 	e->width = lines_for(all_pairs ? KDRI_MAX(per, e->k) : per, MOST_WIDTH, all_pairs ? e->n : e->k);
 	e->tile_rows = lines_for(e->sparse ? e->width : KDRI_MAX(e->d, e->width), MOST_TILE_ROWS, e->n);
-	KDR_TRY(buffer(e, &e->norm, 1, e->n));
-	KDR_TRY(buffer(e, &e->a, 1, e->n));
-	KDR_TRY(buffer(e, &e->b, 1, e->n));
+	KDRI_TRY(buffer(e, &e->norm, 1, e->n));
+	KDRI_TRY(buffer(e, &e->a, 1, e->n));
+	KDRI_TRY(buffer(e, &e->b, 1, e->n));
 	for (int64_t i = 0; i < e->n; i++) {
 		e->a[i] = 0;
 		e->b[i] = INFINITY;
 	}
-	KDR_TRY(buffer(e, &e->product, pairs_of_sparse ? e->n : e->tile_rows, e->width));
+	KDRI_TRY(buffer(e, &e->product, pairs_of_sparse ? e->n : e->tile_rows, e->width));
 	if (all_pairs)
-		KDR_TRY(buffer(e, &e->sum, e->k, e->width));
+		KDRI_TRY(buffer(e, &e->sum, e->k, e->width));
 	if (pairs_of_sparse) {
-		KDR_TRY(kdri_mat_transpose(e->ctx, e->x, &e->columns));
+		KDRI_TRY(kdri_mat_transpose(e->ctx, e->x, &e->columns));
 	} else {
-		KDR_TRY(buffer(e, &e->ref, e->width, e->d));
-		KDR_TRY(buffer(e, &e->ref_norm, 1, e->width));
+		KDRI_TRY(buffer(e, &e->ref, e->width, e->d));
+		KDRI_TRY(buffer(e, &e->ref_norm, 1, e->width));
 	}
-	KDR_TRY(e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e));
+	KDRI_TRY(e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e));
 done:
 	return st;
 }
@@ -393,24 +393,24 @@ kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *lab
 	e.sparse = x->kind == KDR_MAT_CSR;
 	e.n = kdr_mat_rows(x);
 	e.d = kdr_mat_cols(x);
-	KDR_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
-	KDR_TRY(kdri_labels_compact(ctx, labels, e.n, e.code, NULL, &e.k));
+	KDRI_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
+	KDRI_TRY(kdri_labels_compact(ctx, labels, e.n, e.code, NULL, &e.k));
 	if (e.k < 2) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "silhouettes of 1 cluster: at least 2 are needed");
 		goto done;
 	}
-	KDR_TRY(kdri_mat_check_finite(ctx, x, "silhouette"));
-	KDR_TRY(KDRI_NEW0(ctx, &e.size, e.k));
+	KDRI_TRY(kdri_mat_check_finite(ctx, x, "silhouette"));
+	KDRI_TRY(KDRI_NEW0(ctx, &e.size, e.k));
 	for (int64_t i = 0; i < e.n; i++)
 		e.size[e.code[i]]++;
-	KDR_TRY(prepare(&e, kind == KDR_SILHOUETTE_EXACT));
+	KDRI_TRY(prepare(&e, kind == KDR_SILHOUETTE_EXACT));
 	bool alone = e.k == e.n; /* each sample in a cluster of its own: all values are 0 */
 	if (!alone && kind == KDR_SILHOUETTE_SIMPLIFIED)
-		KDR_TRY(simplified(&e));
+		KDRI_TRY(simplified(&e));
 	else if (!alone && e.sparse)
 		exact_sparse(&e);
 	else if (!alone)
-		KDR_TRY(exact_dense(&e));
+		KDRI_TRY(exact_dense(&e));
 	kdri_sum sum = { 0 };
 	for (int64_t i = 0; i < e.n; i++) { /* (E1) */
 		double larger = KDRI_MAX(e.a[i], e.b[i]);

@@ -259,11 +259,11 @@ kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int6
 	int64_t nodes = rows + cols, row = 0, col = 0;
 	tree t = { .cost = cost, .rows = rows, .cols = cols, .tolerance = 16 * DBL_EPSILON };
 	int64_t *first = NULL, *incident = NULL, *queue = NULL, *unmet = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &t.node, nodes));
-	KDR_TRY(KDRI_NEW0(ctx, &first, nodes + 1));
-	KDR_TRY(KDRI_NEW(ctx, &incident, 2 * nodes));
-	KDR_TRY(KDRI_NEW(ctx, &queue, nodes));
-	KDR_TRY(KDRI_NEW(ctx, &unmet, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t.node, nodes));
+	KDRI_TRY(KDRI_NEW0(ctx, &first, nodes + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &incident, 2 * nodes));
+	KDRI_TRY(KDRI_NEW(ctx, &queue, nodes));
+	KDRI_TRY(KDRI_NEW(ctx, &unmet, cols));
 	memcpy(unmet, demand, (size_t)cols * sizeof *unmet);
 	t.root = rows + first_arcs(&t, supply, unmet, queue, flow);
 	grow_tree(&t, flow, first, incident, queue);

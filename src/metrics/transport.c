@@ -14,8 +14,8 @@ static kdr_status one_to_one(kdr_context *ctx, const double *cost, int64_t size,
 {
 	kdr_status st;
 	int64_t *map = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &map, size));
-	KDR_TRY(kdri_assign(ctx, cost, size, size, map, u, v));
+	KDRI_TRY(KDRI_NEW(ctx, &map, size));
+	KDRI_TRY(kdri_assign(ctx, cost, size, size, map, u, v));
 	for (int64_t i = 0; i < size; i++)
 		flow[i] = (kdri_arc){ i, map[i], mass };
 done:
@@ -65,19 +65,19 @@ static kdr_status solve_lines(kdr_context *ctx, const double *cost, int64_t stri
 	double *c = NULL;
 	int64_t rows = t->rows, cols = t->cols, *supply = t->units.supply, *demand = t->units.demand;
 	bool flip = rows < cols;
-	KDR_TRY(KDRI_NEW(ctx, &c, rows * cols));
+	KDRI_TRY(KDRI_NEW(ctx, &c, rows * cols));
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < cols; j++)
 			c[flip ? j * rows + i : i * cols + j] = cost[t->row_id[i] * stride + t->col_id[j]];
 	if (rows == cols && all_equal(supply, rows, demand, cols)) {
-		KDR_TRY(one_to_one(ctx, c, rows, supply[0], t->flow, u, v));
+		KDRI_TRY(one_to_one(ctx, c, rows, supply[0], t->flow, u, v));
 		t->flow_count = rows;
 		goto done;
 	}
 	if (flip)
-		KDR_TRY(kdri_simplex(ctx, c, cols, rows, demand, supply, t->flow, v, u));
+		KDRI_TRY(kdri_simplex(ctx, c, cols, rows, demand, supply, t->flow, v, u));
 	else
-		KDR_TRY(kdri_simplex(ctx, c, rows, cols, supply, demand, t->flow, u, v));
+		KDRI_TRY(kdri_simplex(ctx, c, rows, cols, supply, demand, t->flow, u, v));
 	t->flow_count = rows + cols - 1;
 	for (int64_t k = 0; flip && k < t->flow_count; k++)
 		t->flow[k] = (kdri_arc){ t->flow[k].col, t->flow[k].row, t->flow[k].flow };
@@ -92,11 +92,11 @@ static kdr_status solve(kdr_context *ctx, const double *cost, int64_t rows, int6
 	double *u = NULL, *v = NULL;
 	t->rows = keep_lines(t->units.supply, rows, t->row_id);
 	t->cols = keep_lines(t->units.demand, cols, t->col_id);
-	KDR_TRY(KDRI_NEW(ctx, &t->flow, t->rows + t->cols));
-	KDR_TRY(KDRI_NEW(ctx, &u, t->rows));
-	KDR_TRY(KDRI_NEW(ctx, &v, t->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t->flow, t->rows + t->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &u, t->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &v, t->cols));
 	if (t->rows > 0)
-		KDR_TRY(solve_lines(ctx, cost, cols, t, u, v));
+		KDRI_TRY(solve_lines(ctx, cost, cols, t, u, v));
 	/* (E2) The largest v that columns without mass may have, then the largest u given all v: this also
 	 * takes the last rounding out of the other rows' u. */
 	for (int64_t j = 0; j < cols; j++)
@@ -133,15 +133,15 @@ kdr_status kdr_transport(kdr_context *ctx, const double *cost, int64_t rows, int
 	transport t = { 0 };
 	if (!cost || !supply || !demand || !flow)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "transport: an argument is NULL");
-	KDR_TRY(kdri_check_costs(ctx, cost, rows, cols));
-	KDR_TRY(KDRI_NEW(ctx, &t.units.supply, rows));
-	KDR_TRY(KDRI_NEW(ctx, &t.units.demand, cols));
-	KDR_TRY(KDRI_NEW(ctx, &t.row_id, rows));
-	KDR_TRY(KDRI_NEW(ctx, &t.col_id, cols));
-	KDR_TRY(KDRI_NEW(ctx, &t.u, rows));
-	KDR_TRY(KDRI_NEW(ctx, &t.v, cols));
-	KDR_TRY(kdri_units_find(ctx, supply, rows, demand, cols, &t.units));
-	KDR_TRY(solve(ctx, cost, rows, cols, &t));
+	KDRI_TRY(kdri_check_costs(ctx, cost, rows, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t.units.supply, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &t.units.demand, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t.row_id, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &t.col_id, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t.u, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &t.v, cols));
+	KDRI_TRY(kdri_units_find(ctx, supply, rows, demand, cols, &t.units));
+	KDRI_TRY(solve(ctx, cost, rows, cols, &t));
 	memset(flow, 0, (size_t)(rows * cols) * sizeof *flow);
 	kdri_sum value = { 0 };
 	for (int64_t k = 0; k < t.flow_count; k++) {

@@ -118,8 +118,8 @@ kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows,
 {
 	kdr_status st;
 	double supplied = 0, demanded = 0, units = 1;
-	KDR_TRY(add_up(ctx, supply, rows, "supply", &supplied));
-	KDR_TRY(add_up(ctx, demand, cols, "demand", &demanded));
+	KDRI_TRY(add_up(ctx, supply, rows, "supply", &supplied));
+	KDRI_TRY(add_up(ctx, demand, cols, "demand", &demanded));
 	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded))) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,

@@ -62,7 +62,7 @@ static void disjoint_text(const kdr_data *a, const kdr_data *b, char *text, size
 static kdr_status identity(kdr_context *ctx, int64_t cols, kdri_columns *c)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW(ctx, &c->to, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &c->to, cols));
 	for (int64_t j = 0; j < cols; j++)
 		c->to[j] = j;
 	c->identity = c->increasing = true;
@@ -73,9 +73,9 @@ done:
 static kdr_status copy_names(kdr_context *ctx, kdr_prep *prep, const char *const *names)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW0(ctx, &prep->names, prep->cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &prep->names, prep->cols));
 	for (int64_t j = 0; j < prep->cols; j++)
-		KDR_TRY(kdri_strdup(ctx, names[j], &prep->names[j]));
+		KDRI_TRY(kdri_strdup(ctx, names[j], &prep->names[j]));
 done:
 	return st;
 }
@@ -93,17 +93,17 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 			        ctx, KDR_ERR_DATA,
 			        "task %s has %lld features and task %s has %lld: aligned by position, all tasks need equally many",
 			        tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
-		KDR_TRY(identity(ctx, d->cols, &columns[t]));
+		KDRI_TRY(identity(ctx, d->cols, &columns[t]));
 		if (!d->features)
 			continue;
 		if (!named) {
 			named = d;
-			KDR_TRY(copy_names(ctx, prep, kdr_data_features(d)));
+			KDRI_TRY(copy_names(ctx, prep, kdr_data_features(d)));
 			continue;
 		}
 		for (int64_t j = 0; j < d->cols; j++)
 			if (strcmp(named->features[j], d->features[j]) != 0) {
-				KDR_TRY(kdri_prep_warn(
+				KDRI_TRY(kdri_prep_warn(
 				        ctx, prep,
 				        "features are aligned by position, but column %lld is '%.40s' in task %s and '%.40s' in task %s",
 				        (long long)j + 1, named->features[j], named->name, d->features[j],
@@ -151,7 +151,7 @@ static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_data *d = tasks[t];
-		KDR_TRY(KDRI_NEW(ctx, &columns[t].to, d->cols));
+		KDRI_TRY(KDRI_NEW(ctx, &columns[t].to, d->cols));
 		for (int64_t j = 0; j < d->cols; j++) {
 			int64_t before = all->count, u = kdri_names_add(all, d->features[j]);
 			if (u == before)
@@ -194,7 +194,7 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		int64_t s = disjoint_from(tasks, t, columns, marks); /* and marks what t has */
 		if (s >= 0) {
 			disjoint_text(tasks[s], tasks[t], text, sizeof text);
-			KDR_TRY(kdri_prep_warn(ctx, prep, "%s", text));
+			KDRI_TRY(kdri_prep_warn(ctx, prep, "%s", text));
 		}
 		name_list missing = { .count = 0 };
 		for (int64_t u = 0; u < all->count && missing.count < TOLD; u++)
@@ -206,9 +206,9 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		else
 			snprintf(who, sizeof who, "other tasks have");
 		if (missing.count > 0)
-			KDR_TRY(kdri_prep_warn(ctx, prep,
-			                       "task %.40s has no feature %s that %s: filled with zeros",
-			                       tasks[t]->name, list_text(&missing, text, sizeof text), who));
+			KDRI_TRY(kdri_prep_warn(ctx, prep,
+			                        "task %.40s has no feature %s that %s: filled with zeros",
+			                        tasks[t]->name, list_text(&missing, text, sizeof text), who));
 	}
 done:
 	return st;
@@ -257,8 +257,9 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 				list_add(&dropped, tasks[t]->features[j]);
 		}
 		if (dropped.count > 0)
-			KDR_TRY(kdri_prep_warn(ctx, prep, "task %.40s: feature %s left out: not in all tasks",
-			                       tasks[t]->name, list_text(&dropped, text, sizeof text)));
+			KDRI_TRY(kdri_prep_warn(ctx, prep,
+			                        "task %.40s: feature %s left out: not in all tasks",
+			                        tasks[t]->name, list_text(&dropped, text, sizeof text)));
 	}
 done:
 	return st;
@@ -273,18 +274,18 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	int64_t *with = NULL, total = 0;
 	for (int64_t t = 0; t < count; t++)
 		total += tasks[t]->cols;
-	KDR_TRY(kdri_names_new(ctx, total, &all));
-	KDR_TRY(KDRI_NEW(ctx, &marks, total));
-	KDR_TRY(KDRI_NEW(ctx, &with, total));
-	KDR_TRY(number_names(ctx, tasks, count, &all, marks, with, columns));
+	KDRI_TRY(kdri_names_new(ctx, total, &all));
+	KDRI_TRY(KDRI_NEW(ctx, &marks, total));
+	KDRI_TRY(KDRI_NEW(ctx, &with, total));
+	KDRI_TRY(number_names(ctx, tasks, count, &all, marks, with, columns));
 	prep->cols = all.count;
 	if (prep->options.align == KDR_ALIGN_INTERSECT)
-		KDR_TRY(intersect(ctx, prep, tasks, count, &all, with, columns, marks));
+		KDRI_TRY(intersect(ctx, prep, tasks, count, &all, with, columns, marks));
 	else
-		KDR_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
+		KDRI_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
 	for (int64_t t = 0; t < count; t++)
 		find_order(&columns[t], tasks[t]->cols, prep->cols);
-	KDR_TRY(copy_names(ctx, prep, all.names));
+	KDRI_TRY(copy_names(ctx, prep, all.names));
 done:
 	kdri_names_free(ctx, &all);
 	kdri_free(ctx, marks);
@@ -321,7 +322,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	name_list unknown = { .count = 0 }, missing = { .count = 0 };
 	char text[192];
 	int64_t found = 0;
-	KDR_TRY(KDRI_NEW(ctx, &c->to, d->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &c->to, d->cols));
 	for (int64_t j = 0; j < prep->cols; j++)
 		column_of[j] = -1;
 	for (int64_t j = 0; j < d->cols; j++) {
@@ -371,11 +372,11 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 			        d->name, (long long)d->cols, (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}
-	KDR_TRY(kdri_names_new(ctx, prep->cols, &table));
-	KDR_TRY(KDRI_NEW(ctx, &column_of, prep->cols));
+	KDRI_TRY(kdri_names_new(ctx, prep->cols, &table));
+	KDRI_TRY(KDRI_NEW(ctx, &column_of, prep->cols));
 	for (int64_t j = 0; j < prep->cols; j++)
 		kdri_names_add(&table, prep->names[j]);
-	KDR_TRY(match_names(ctx, prep, d, &table, column_of, c));
+	KDRI_TRY(match_names(ctx, prep, d, &table, column_of, c));
 done:
 	kdri_names_free(ctx, &table);
 	kdri_free(ctx, column_of);

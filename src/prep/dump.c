@@ -124,13 +124,13 @@ static kdr_status get_reals(kdr_context *ctx, const kdri_prep_dump *dump, const 
 	kdr_status st;
 	const void *raw = NULL;
 	double *copy = NULL;
-	KDR_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
+	KDRI_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
 	const double *values = raw;
 	for (int64_t i = 0; i < count; i++)
 		if (!isfinite(values[i]) || (positive && !(values[i] > 0)))
 			return damaged(ctx, name,
 			               positive ? "a value is not above 0" : "a value is not finite");
-	KDR_TRY(KDRI_NEW(ctx, &copy, count));
+	KDRI_TRY(KDRI_NEW(ctx, &copy, count));
 	memcpy(copy, values, (size_t)count * sizeof *copy);
 	*out = copy;
 done:
@@ -150,12 +150,12 @@ static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr
 	for (int64_t j = 0; j < p->cols; j++)
 		if (!s->strings[j])
 			return damaged(ctx, "features", "a name is missing");
-	KDR_TRY(kdri_names_new(ctx, p->cols, &table));
-	KDR_TRY(KDRI_NEW0(ctx, &p->names, p->cols));
+	KDRI_TRY(kdri_names_new(ctx, p->cols, &table));
+	KDRI_TRY(KDRI_NEW0(ctx, &p->names, p->cols));
 	for (int64_t j = 0; j < p->cols; j++) {
 		if (by_name && kdri_names_add(&table, s->strings[j]) < j)
-			KDR_TRY(damaged(ctx, "features", "a name is there twice"));
-		KDR_TRY(kdri_strdup(ctx, s->strings[j], &p->names[j]));
+			KDRI_TRY(damaged(ctx, "features", "a name is there twice"));
+		KDRI_TRY(kdri_strdup(ctx, s->strings[j], &p->names[j]));
 	}
 done:
 	kdri_names_free(ctx, &table);
@@ -169,19 +169,19 @@ static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pre
 	int64_t *kept = NULL, n = 0;
 	if (!find(dump, "place"))
 		return KDR_OK;
-	KDR_TRY(need(ctx, dump, "place", KDR_INT64, p->cols, &raw));
+	KDRI_TRY(need(ctx, dump, "place", KDR_INT64, p->cols, &raw));
 	const int64_t *place = raw;
 	for (int64_t j = 0; j < p->cols; j++) {
 		if (place[j] != -1 && place[j] != n)
 			return damaged(ctx, "place", "columns must be numbered from 0 on");
 		n += place[j] >= 0;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &kept, n));
+	KDRI_TRY(KDRI_NEW(ctx, &kept, n));
 	n = 0;
 	for (int64_t j = 0; j < p->cols; j++)
 		if (place[j] >= 0)
 			kept[n++] = j;
-	KDR_TRY(kdri_prep_keep(ctx, p, kept, n));
+	KDRI_TRY(kdri_prep_keep(ctx, p, kept, n));
 	kept = NULL;
 done:
 	kdri_free(ctx, kept);
@@ -194,13 +194,13 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	kdr_status st;
 	int align = 0, weight = 0, norm = 0, scale = 0;
 	int64_t fit_each = 0;
-	KDR_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
-	KDR_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
-	KDR_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
-	KDR_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
-	KDR_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
-	KDR_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
-	KDR_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
+	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
+	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
+	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
+	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
+	KDRI_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
+	KDRI_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
+	KDRI_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
 	if (align == KDR_ALIGN_DEFAULT)
 		return damaged(ctx, "align", "unknown value");
 	o->align = (kdr_align)align;
@@ -220,21 +220,21 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 	int64_t tasks = 0, table = 0;
 	if (dump->narrays < 0 || dump->narrays > 24 || dump->nstrings < 0 || dump->nstrings > 8)
 		return damaged(ctx, "arrays", "too many");
-	KDR_TRY(get_options(ctx, dump, &options, &tasks));
-	KDR_TRY(kdri_prep_new(ctx, &options, tasks, &p));
-	KDR_TRY(get_int(ctx, dump, "columns", 0, INT64_MAX, &p->cols));
-	KDR_TRY(get_int(ctx, dump, "centred", 0, options.scale == KDR_SCALE_STANDARD, &p->centred));
-	KDR_TRY(kdri_mul(ctx, p->sets, p->cols, &table));
-	KDR_TRY(get_features(ctx, dump, p));
+	KDRI_TRY(get_options(ctx, dump, &options, &tasks));
+	KDRI_TRY(kdri_prep_new(ctx, &options, tasks, &p));
+	KDRI_TRY(get_int(ctx, dump, "columns", 0, INT64_MAX, &p->cols));
+	KDRI_TRY(get_int(ctx, dump, "centred", 0, options.scale == KDR_SCALE_STANDARD, &p->centred));
+	KDRI_TRY(kdri_mul(ctx, p->sets, p->cols, &table));
+	KDRI_TRY(get_features(ctx, dump, p));
 	if (options.weight == KDR_WEIGHT_TFIDF)
-		KDR_TRY(get_reals(ctx, dump, "idf", table, true, &p->idf));
+		KDRI_TRY(get_reals(ctx, dump, "idf", table, true, &p->idf));
 	if (options.weight == KDR_WEIGHT_CPM)
-		KDR_TRY(get_reals(ctx, dump, "median", p->sets, true, &p->median));
+		KDRI_TRY(get_reals(ctx, dump, "median", p->sets, true, &p->median));
 	if (options.scale != KDR_SCALE_NONE) {
-		KDR_TRY(get_reals(ctx, dump, "offset", table, false, &p->offset));
-		KDR_TRY(get_reals(ctx, dump, "divisor", table, true, &p->divisor));
+		KDRI_TRY(get_reals(ctx, dump, "offset", table, false, &p->offset));
+		KDRI_TRY(get_reals(ctx, dump, "divisor", table, true, &p->divisor));
 	}
-	KDR_TRY(get_kept(ctx, dump, p));
+	KDRI_TRY(get_kept(ctx, dump, p));
 	kdri_prep_finish(p);
 	*out = p;
 	p = NULL;

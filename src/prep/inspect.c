@@ -163,8 +163,8 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		.rows = d->rows, .cols = d->cols, .integers = true, .bad_row = -1, .bad_col = -1
 	};
 	bool first = true;
-	KDR_TRY(KDRI_NEW(ctx, &rows, d->rows));
-	KDR_TRY(KDRI_NEW0(ctx, &cols, d->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &cols, d->cols));
 	for (int64_t i = 0; i < d->rows; i++) {
 		row_view r = row_of(d, i);
 		int64_t before = s.nonzeros + s.nonfinite;
@@ -183,7 +183,7 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		s.constant_cols += cols[j].nonzeros == 0 || (cols[j].nonzeros == d->rows && !cols[j].varies);
 	}
 	s.duplicate_rows = count_duplicates(d, rows);
-	KDR_TRY(count_names(ctx, d, &s.duplicate_names));
+	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
 	*out = s;
 done:
 	kdri_free(ctx, rows);

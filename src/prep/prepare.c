@@ -56,8 +56,8 @@ kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < 32 || *c == 127)
 			*c = '?';
-	KDR_TRY(kdri_strdup(ctx, text, &own));
-	KDR_TRY(KDRI_GROW(ctx, &p->warnings, p->nwarnings + 1));
+	KDRI_TRY(kdri_strdup(ctx, text, &own));
+	KDRI_TRY(KDRI_GROW(ctx, &p->warnings, p->nwarnings + 1));
 	p->warnings[p->nwarnings++] = own;
 	own = NULL;
 done:
@@ -79,7 +79,7 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *p, int64_t *kept, int64_t 
 {
 	kdr_status st;
 	int64_t *place = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &place, p->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &place, p->cols));
 	for (int64_t j = 0; j < p->cols; j++)
 		place[j] = -1;
 	for (int64_t k = 0; k < nkept; k++)
@@ -153,15 +153,15 @@ static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
                       kdri_columns *columns)
 {
 	kdr_status st;
-	KDR_TRY(kdri_align(ctx, prep, tasks, count, columns));
+	KDRI_TRY(kdri_align(ctx, prep, tasks, count, columns));
 	if (has_steps(&prep->options)) {
 		for (int64_t t = 0; t < count; t++)
-			KDR_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
-		KDR_TRY(kdri_fit_weight(ctx, prep, tasks, count, columns));
-		KDR_TRY(kdri_fit_top(ctx, prep, tasks, count, columns));
-		KDR_TRY(kdri_fit_scale(ctx, prep, tasks, count, columns));
+			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
+		KDRI_TRY(kdri_fit_weight(ctx, prep, tasks, count, columns));
+		KDRI_TRY(kdri_fit_top(ctx, prep, tasks, count, columns));
+		KDRI_TRY(kdri_fit_scale(ctx, prep, tasks, count, columns));
 		for (int64_t t = 0; t < count; t++)
-			KDR_TRY(kdri_check_zeros(ctx, prep, prep->fit_each ? t : 0, tasks[t], &columns[t]));
+			KDRI_TRY(kdri_check_zeros(ctx, prep, prep->fit_each ? t : 0, tasks[t], &columns[t]));
 	}
 	kdri_prep_finish(prep);
 done:
@@ -178,13 +178,13 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	kdr_prep_options defaults = { 0 };
 	if (!options)
 		options = &defaults;
-	KDR_TRY(check_arguments(ctx, tasks, count, options));
-	KDR_TRY(kdri_prep_new(ctx, options, count, &prep));
-	KDR_TRY(KDRI_NEW0(ctx, &columns, count));
-	KDR_TRY(KDRI_NEW0(ctx, &changes, count));
-	KDR_TRY(fit(ctx, prep, tasks, count, columns));
+	KDRI_TRY(check_arguments(ctx, tasks, count, options));
+	KDRI_TRY(kdri_prep_new(ctx, options, count, &prep));
+	KDRI_TRY(KDRI_NEW0(ctx, &columns, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &changes, count));
+	KDRI_TRY(fit(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
-		KDR_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
+		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
 	for (int64_t t = 0; t < count; t++) /* from here on nothing can fail */
 		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
 	if (out) {
@@ -216,12 +216,12 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		        "task %lld: the preprocessing was fitted on %lld tasks one by one (0 to %lld)",
 		        (long long)task, (long long)prep->sets, (long long)prep->sets - 1);
 	int64_t set = prep->fit_each ? task : 0;
-	KDR_TRY(kdri_align_new(ctx, prep, data, &columns));
+	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
 	if (has_steps(&prep->options)) {
-		KDR_TRY(kdri_check_values(ctx, prep, data, &columns));
-		KDR_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
+		KDRI_TRY(kdri_check_values(ctx, prep, data, &columns));
+		KDRI_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
 	}
-	KDR_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
+	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
 done:
 	kdri_free(ctx, columns.to);

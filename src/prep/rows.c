@@ -33,10 +33,10 @@ kdr_status kdri_row_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr
 			c.length = KDRI_MAX(c.length, d->rowptr[i + 1] - d->rowptr[i]);
 	}
 	int64_t total;
-	KDR_TRY(kdri_mul(ctx, c.count, c.length, &total));
-	KDR_TRY(KDRI_NEW(ctx, &c.val, total));
+	KDRI_TRY(kdri_mul(ctx, c.count, c.length, &total));
+	KDRI_TRY(KDRI_NEW(ctx, &c.val, total));
 	if (c.sparse)
-		KDR_TRY(KDRI_NEW(ctx, &c.col, total));
+		KDRI_TRY(KDRI_NEW(ctx, &c.col, total));
 	*out = c;
 	c = (kdri_row_chunks){ 0 };
 done:

@@ -115,10 +115,10 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 	stats *parts = NULL;
 	double *storage = NULL;
 	int64_t cols = prep->cols, size, arrays = d->kind == KDR_MAT_CSR ? 3 : 2;
-	KDR_TRY(kdri_row_chunks_new(ctx, prep, d, &chunks));
-	KDR_TRY(kdri_mul(ctx, chunks.count * arrays, cols, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &parts, chunks.count));
-	KDR_TRY(KDRI_NEW(ctx, &storage, size));
+	KDRI_TRY(kdri_row_chunks_new(ctx, prep, d, &chunks));
+	KDRI_TRY(kdri_mul(ctx, chunks.count * arrays, cols, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, chunks.count));
+	KDRI_TRY(KDRI_NEW(ctx, &storage, size));
 	for (int64_t c = 0; c < chunks.count; c++) {
 		double *own = storage + c * arrays * cols;
 		parts[c] = (stats){ .range = total->range, .a = own, .b = own + cols };
@@ -181,18 +181,18 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	int64_t size, sparse = 0;
 	if (prep->options.scale == KDR_SCALE_NONE)
 		return KDR_OK;
-	KDR_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
-	KDR_TRY(KDRI_NEW(ctx, &prep->offset, size));
-	KDR_TRY(KDRI_NEW(ctx, &prep->divisor, size));
+	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &prep->offset, size));
+	KDRI_TRY(KDRI_NEW(ctx, &prep->divisor, size));
 	for (int64_t t = 0; t < count; t++)
 		sparse += tasks[t]->kind == KDR_MAT_CSR;
 	bool standard = prep->options.scale == KDR_SCALE_STANDARD;
 	prep->centred = standard && sparse == 0;
 	if (standard && sparse == count)
-		KDR_TRY(kdri_prep_warn(ctx, prep,
-		                       "scale standard: sparse data are not centred, only scaled"));
+		KDRI_TRY(kdri_prep_warn(ctx, prep,
+		                        "scale standard: sparse data are not centred, only scaled"));
 	else if (standard && sparse > 0)
-		KDR_TRY(kdri_prep_warn(
+		KDRI_TRY(kdri_prep_warn(
 		        ctx, prep,
 		        "scale standard: no task is centred, only scaled: some of them are sparse"));
 	stats total = { .range = !standard };
@@ -203,7 +203,7 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 			total.b = prep->divisor + set * prep->cols;
 			clear(&total, prep->cols);
 		}
-		KDR_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
+		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 		if (!prep->fit_each && t + 1 < count)
 			continue;
 		if (standard)
@@ -298,18 +298,18 @@ kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks
 	int64_t *df = NULL, *kept = NULL;
 	candidate *list = NULL;
 	if (top > cols)
-		KDR_TRY(kdri_prep_warn(ctx, prep, "top features: %lld were asked for, all %lld are kept",
-		                       (long long)top, (long long)cols));
+		KDRI_TRY(kdri_prep_warn(ctx, prep, "top features: %lld were asked for, all %lld are kept",
+		                        (long long)top, (long long)cols));
 	if (top == 0 || top >= cols)
 		goto done;
-	KDR_TRY(KDRI_NEW0(ctx, &df, cols));
-	KDR_TRY(KDRI_NEW0(ctx, &total.a, cols));
-	KDR_TRY(KDRI_NEW0(ctx, &total.b, cols));
-	KDR_TRY(KDRI_NEW(ctx, &list, cols));
-	KDR_TRY(KDRI_NEW(ctx, &kept, top));
+	KDRI_TRY(KDRI_NEW0(ctx, &df, cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &total.a, cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &total.b, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &list, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &kept, top));
 	for (int64_t t = 0; t < count; t++) {
 		kdri_count_documents(tasks[t], &columns[t], df);
-		KDR_TRY(add_task(ctx, prep, -1, tasks[t], &columns[t], &total));
+		KDRI_TRY(add_task(ctx, prep, -1, tasks[t], &columns[t], &total));
 	}
 	for (int64_t j = 0; j < cols; j++)
 		list[j] = (candidate){ df[j], j, (float)(total.b[j] / KDRI_MAX(total.rows, 1)) };
@@ -317,7 +317,7 @@ kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks
 	qsort(list, (size_t)top, sizeof *list, by_column);
 	for (int64_t k = 0; k < top; k++)
 		kept[k] = list[k].column;
-	KDR_TRY(kdri_prep_keep(ctx, prep, kept, top));
+	KDRI_TRY(kdri_prep_keep(ctx, prep, kept, top));
 	kept = NULL;
 done:
 	kdri_free(ctx, df);

@@ -76,8 +76,8 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 	for (int64_t t = 1; t < count; t++)
 		if (tasks[t]->cols != d) /* columns of different names: no telling before they are aligned */
 			return KDR_OK;
-	KDR_TRY(KDRI_NEW0(ctx, &sum, d));
-	KDR_TRY(KDRI_NEW0(ctx, &square, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &sum, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &square, d));
 	for (int64_t t = 0; t < count; t++) {
 		for (int64_t i = 0; i < tasks[t]->rows; i++) {
 			row r = row_of(tasks[t], i);

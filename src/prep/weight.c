@@ -94,9 +94,9 @@ static kdr_status fit_idf(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 {
 	kdr_status st;
 	int64_t *df = NULL, size, n = 0;
-	KDR_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
-	KDR_TRY(KDRI_NEW(ctx, &prep->idf, size));
-	KDR_TRY(KDRI_NEW0(ctx, &df, prep->cols));
+	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &prep->idf, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &df, prep->cols));
 	for (int64_t t = 0; t < count; t++) {
 		kdri_count_documents(tasks[t], &columns[t], df);
 		n += tasks[t]->rows;
@@ -187,8 +187,8 @@ static kdr_status fit_median(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 	int64_t rows = 0, n = 0;
 	for (int64_t t = 0; t < count; t++)
 		rows += tasks[t]->rows;
-	KDR_TRY(KDRI_NEW(ctx, &prep->median, prep->sets));
-	KDR_TRY(KDRI_NEW(ctx, &totals, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &prep->median, prep->sets));
+	KDRI_TRY(KDRI_NEW(ctx, &totals, rows));
 	for (int64_t t = 0; t < count; t++) {
 		n = append_totals(tasks[t], &columns[t], totals, n);
 		if (!prep->fit_each && t + 1 < count)

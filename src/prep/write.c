@@ -16,9 +16,9 @@ static kdr_status new_names(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 		same = strcmp(d->features[k], source[prep->kept ? prep->kept[k] : k]) == 0;
 	if (same)
 		return KDR_OK;
-	KDR_TRY(KDRI_NEW0(ctx, &names, prep->nkept));
+	KDRI_TRY(KDRI_NEW0(ctx, &names, prep->nkept));
 	for (int64_t k = 0; k < prep->nkept; k++)
-		KDR_TRY(kdri_strdup(ctx, source[prep->kept ? prep->kept[k] : k], &names[k]));
+		KDRI_TRY(kdri_strdup(ctx, source[prep->kept ? prep->kept[k] : k], &names[k]));
 	*out = names;
 	names = NULL;
 done:
@@ -34,21 +34,21 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_dat
 	kdri_change c = { .nfeatures = prep->nkept };
 	c.none = columns->identity && o->weight == KDR_WEIGHT_NONE && o->norm == KDR_NORM_NONE &&
 	         o->scale == KDR_SCALE_NONE && !prep->kept;
-	KDR_TRY(new_names(ctx, prep, d, &c.features));
+	KDRI_TRY(new_names(ctx, prep, d, &c.features));
 	if (!c.none) {
-		KDR_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
+		KDRI_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
 		if (d->kind == KDR_MAT_CSR) {
 			if (prep->cols > INT32_MAX)
-				KDR_TRY(kdri_fail(
+				KDRI_TRY(kdri_fail(
 				        ctx, KDR_ERR_SIZE,
 				        "%lld aligned features are too many: sparse data hold at most %d",
 				        (long long)prep->cols, INT32_MAX));
 			if (!columns->identity || prep->kept)
-				KDR_TRY(KDRI_NEW(ctx, &c.length, d->rows));
+				KDRI_TRY(KDRI_NEW(ctx, &c.length, d->rows));
 		} else if (prep->nkept > d->cols) {
 			int64_t size;
-			KDR_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
-			KDR_TRY(KDRI_NEW(ctx, &c.dense, size));
+			KDRI_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
+			KDRI_TRY(KDRI_NEW(ctx, &c.dense, size));
 		}
 	}
 	*out = c;

@@ -45,8 +45,8 @@ static kdr_status train(kdr_context *ctx, const pair *p, double ridge, int64_t f
 		                        .max_iter = MOST_STEPS,
 		                        .stage = "a-distance" };
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, p->n, folds, &size));
-	KDR_TRY(KDRI_NEW(ctx, &cost, size));
+	KDRI_TRY(kdri_mul(ctx, p->n, folds, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, size));
 	for (int64_t k = 0; k < folds; k++) {
 		int64_t used[2] = { 0, 0 };
 		for (int64_t i = 0; i < p->n; i++)
@@ -59,7 +59,7 @@ static kdr_status train(kdr_context *ctx, const pair *p, double ridge, int64_t f
 		}
 	}
 	memset(w, 0, (size_t)((kdr_mat_cols(&p->x.view) + 1) * folds) * sizeof *w);
-	KDR_TRY(kdri_linear_train(ctx, &p->x.view, folds, cost, &o, w, &report));
+	KDRI_TRY(kdri_linear_train(ctx, &p->x.view, folds, cost, &o, w, &report));
 done:
 	kdri_free(ctx, cost);
 	return st;
@@ -78,8 +78,8 @@ kdr_status kdri_domain_classifier(kdr_context *ctx, const kdr_mat *a, const kdr_
 {
 	kdr_status st;
 	pair p;
-	KDR_TRY(pair_new(ctx, a, b, &p));
-	KDR_TRY(train(ctx, &p, ridge, 1, w));
+	KDRI_TRY(pair_new(ctx, a, b, &p));
+	KDRI_TRY(train(ctx, &p, ridge, 1, w));
 done:
 	kdri_own_free(ctx, &p.x);
 	return st;
@@ -97,11 +97,11 @@ kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
 		return KDR_OK;
 	}
 	folds = KDRI_MIN(folds, KDRI_MIN(na, nb));
-	KDR_TRY(pair_new(ctx, a, b, &p));
-	KDR_TRY(KDRI_NEW(ctx, &w, (kdr_mat_cols(a) + 1) * folds));
-	KDR_TRY(train(ctx, &p, ridge, folds, w));
-	KDR_TRY(KDRI_NEW(ctx, &scores, p.n * folds));
-	KDR_TRY(kdri_linear_scores(ctx, &p.x.view, folds, 1, w, scores));
+	KDRI_TRY(pair_new(ctx, a, b, &p));
+	KDRI_TRY(KDRI_NEW(ctx, &w, (kdr_mat_cols(a) + 1) * folds));
+	KDRI_TRY(train(ctx, &p, ridge, folds, w));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, p.n * folds));
+	KDRI_TRY(kdri_linear_scores(ctx, &p.x.view, folds, 1, w, scores));
 	for (int64_t i = 0; i < p.n; i++)
 		wrong[i >= na] += (scores[i * folds + fold_of(&p, i, folds)] > 0) != (i < na);
 	double e = ((double)wrong[0] / (double)na + (double)wrong[1] / (double)nb) / 2; /* (E2) */

@@ -44,17 +44,18 @@ kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *con
 	kdr_task *tasks = NULL;
 	const kdr_mat **rows = NULL;
 	double *near = NULL;
-	KDR_TRY(check(ctx, x, count));
-	KDR_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDR_TRY(KDRI_NEW(ctx, &rows, count));
-	KDR_TRY(KDRI_NEW(ctx, &near, count * count));
+	KDRI_TRY(check(ctx, x, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, count));
+	KDRI_TRY(KDRI_NEW(ctx, &near, count * count));
 	for (int64_t t = 0; t < count; t++)
 		tasks[t].x = x[t];
 	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
-	KDR_TRY(kdri_views_new(ctx, &problem, &options, &v));
+	KDRI_TRY(kdri_views_new(ctx, &problem, &options, &v));
 	for (int64_t t = 0; t < count; t++)
 		rows[t] = &v.tasks[t].rows.view;
-	KDR_TRY(kdri_nearness(ctx, rows, count, v.tasks[0].cosine, v.tasks[0].centred ? v.mean : NULL, near));
+	KDRI_TRY(
+	        kdri_nearness(ctx, rows, count, v.tasks[0].cosine, v.tasks[0].centred ? v.mean : NULL, near));
 	for (int64_t t = 0; t < count && advice; t++)
 		say(x, names, count, near, t, advice[t]);
 	if (nearness)

@@ -31,7 +31,7 @@ static kdr_status check(kdr_context *ctx, const kdr_mat *x, int64_t count, const
 			        (long long)kdr_mat_cols(&x[t]), (long long)kdr_mat_cols(&x[0]));
 		char name[32];
 		snprintf(name, sizeof name, "%lld", (long long)t + 1);
-		KDR_TRY(kdri_mat_check_finite(ctx, &x[t], name));
+		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
 	}
 done:
 	return st;
@@ -45,7 +45,7 @@ static kdr_status thin(kdr_context *ctx, const kdr_mat *x, int64_t most, kdri_ow
 	*out = *x;
 	if (n <= most)
 		return KDR_OK;
-	KDR_TRY(KDRI_NEW(ctx, &rows, most));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, most));
 	/* One of each of `most` equal stretches, so that data sorted by class keep their shares. The seed is fixed:
 	 * a measure of data must not change with the seed of a run. */
 	kdri_rng rng = kdri_rng_stream(1, stage, (uint64_t)n);
@@ -53,7 +53,7 @@ static kdr_status thin(kdr_context *ctx, const kdr_mat *x, int64_t most, kdri_ow
 		int64_t begin = kdri_chunk_begin(n, most, k), end = kdri_chunk_begin(n, most, k + 1);
 		rows[k] = begin + kdri_rng_below(&rng, end - begin);
 	}
-	KDR_TRY(kdri_mat_take(ctx, x, rows, most, own));
+	KDRI_TRY(kdri_mat_take(ctx, x, rows, most, own));
 	*out = own->view;
 done:
 	kdri_free(ctx, rows);
@@ -72,14 +72,14 @@ static kdr_status measure_pair(kdr_context *ctx, const kdr_mat *x, const kdr_rel
 		either += counts[p->a][j] > 0 || counts[p->b][j] > 0;
 	}
 	p->overlap = either > 0 ? (double)p->shared / (double)either : NAN;
-	KDR_TRY(kdri_a_distance(ctx, &x[p->a], &x[p->b], o->ridge, o->folds, &p->a_distance));
+	KDRI_TRY(kdri_a_distance(ctx, &x[p->a], &x[p->b], o->ridge, o->folds, &p->a_distance));
 	p->mmd_linear = p->mmd_gaussian = p->bandwidth = NAN;
 	if (!o->no_mmd) {
 		kdri_mmd_value v;
-		KDR_TRY(thin(ctx, &x[p->a], o->most_rows, &a, &xa));
-		KDR_TRY(thin(ctx, &x[p->b], o->most_rows, &b, &xb));
-		KDR_TRY(kdri_mmd(ctx, &xa, &xb, &v));
-		KDR_TRY(kdri_mmd_linear(ctx, &x[p->a], &x[p->b], &p->mmd_linear));
+		KDRI_TRY(thin(ctx, &x[p->a], o->most_rows, &a, &xa));
+		KDRI_TRY(thin(ctx, &x[p->b], o->most_rows, &b, &xb));
+		KDRI_TRY(kdri_mmd(ctx, &xa, &xb, &v));
+		KDRI_TRY(kdri_mmd_linear(ctx, &x[p->a], &x[p->b], &p->mmd_linear));
 		p->mmd_gaussian = v.gaussian;
 		p->bandwidth = v.bandwidth;
 	}
@@ -96,7 +96,7 @@ static kdr_status measure(kdr_context *ctx, const kdr_mat *x, int64_t count, con
 	int64_t d = kdr_mat_cols(x), k = 0, total = count * (count - 1) / 2;
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = kdr_mat_rows(&x[t]);
-		KDR_TRY(KDRI_NEW(ctx, &counts[t], d));
+		KDRI_TRY(KDRI_NEW(ctx, &counts[t], d));
 		kdri_mat_col_counts(&x[t], counts[t]);
 		tasks[t] = (kdr_relate_task){
 			.samples = n,
@@ -110,7 +110,7 @@ static kdr_status measure(kdr_context *ctx, const kdr_mat *x, int64_t count, con
 	for (int64_t b = 1; b < count; b++)
 		for (int64_t a = 0; a < b; a++, k++) {
 			pairs[k] = (kdr_relate_pair){ .a = a, .b = b };
-			KDR_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
+			KDRI_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
 			if (kdri_iteration(ctx, stage, k + 1, total, NAN)) {
 				st = kdri_fail(ctx, KDR_ERR_NUMERIC,
 				               "relate: stopped after %lld of %lld pairs", (long long)k + 1,
@@ -133,8 +133,8 @@ kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 	kdr_relate_default(&o);
 	if (options)
 		o = *options;
-	KDR_TRY(check(ctx, x, count, &o));
-	KDR_TRY(KDRI_NEW0(ctx, &counts, count));
+	KDRI_TRY(check(ctx, x, count, &o));
+	KDRI_TRY(KDRI_NEW0(ctx, &counts, count));
 	kdri_stage_start(ctx, stage, count * (count - 1) / 2);
 	st = measure(ctx, x, count, &o, counts, tasks, pairs);
 	kdri_stage_end(ctx, stage);

@@ -71,8 +71,8 @@ static kdr_status newton(kdr_context *ctx, fit *f, bool *moved)
 		h[k * Q + k] += k > 0 ? f->ridge : 1e-12;
 		g[k] -= k > 0 ? f->ridge * f->b[k] : 0;
 	}
-	KDR_TRY(kdri_cholesky(ctx, Q, h, Q));
-	KDR_TRY(kdri_cholesky_solve(ctx, Q, h, Q, g, 1, 1));
+	KDRI_TRY(kdri_cholesky(ctx, Q, h, Q));
+	KDRI_TRY(kdri_cholesky_solve(ctx, Q, h, Q, g, 1, 1));
 	*moved = false;
 	for (int halving = 0; halving < MOST_HALVINGS && !*moved; halving++, scale /= 2) {
 		for (int k = 0; k < Q; k++)
@@ -100,7 +100,7 @@ kdr_status kdr_selector_fit(kdr_context *ctx, const double *features, const int 
 		        ctx, KDR_ERR_DATA,
 		        "selector: %s of the %lld triples: there is nothing to learn from; give more data sets",
 		        s.helpful ? "the bridge helps in each" : "the bridge helps in none", (long long)n);
-	KDR_TRY(KDRI_NEW(ctx, &z, n * Q));
+	KDRI_TRY(KDRI_NEW(ctx, &z, n * Q));
 	for (int k = 0; k < P; k++) {
 		for (int64_t j = 0; j < n; j++)
 			mean[k] += features[j * P + k] / (double)n;
@@ -118,7 +118,7 @@ kdr_status kdr_selector_fit(kdr_context *ctx, const double *features, const int 
 	fit f = { .z = z, .helps = helps, .n = n, .ridge = ridge };
 	bool moved = true;
 	for (int step = 0; step < MOST_STEPS && moved; step++)
-		KDR_TRY(newton(ctx, &f, &moved));
+		KDRI_TRY(newton(ctx, &f, &moved));
 	s.log_likelihood = value(&f, f.b);
 	s.beta[0] = f.b[0];
 	for (int k = 0; k < P; k++) {
@@ -149,7 +149,7 @@ static kdr_status distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
 	*out = 2;
 	if (kdr_mat_cols(a) != kdr_mat_cols(b))
 		return KDR_OK;
-	KDR_TRY(kdri_a_distance(ctx, a, b, o->ridge, o->folds, out));
+	KDRI_TRY(kdri_a_distance(ctx, a, b, o->ridge, o->folds, out));
 	if (isnan(*out))
 		*out = 2;
 done:
@@ -160,7 +160,7 @@ static kdr_status complexity(kdr_context *ctx, const kdr_mat *x, double rare, do
 {
 	kdr_status st;
 	int64_t *counts = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &counts, kdr_mat_cols(x)));
+	KDRI_TRY(KDRI_NEW(ctx, &counts, kdr_mat_cols(x)));
 	kdri_mat_col_counts(x, counts);
 	*out = kdri_complexity(counts, kdr_mat_cols(x), kdr_mat_rows(x), rare, false);
 done:
@@ -206,16 +206,16 @@ kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_ma
 	kdr_relate_default(&o);
 	if (options)
 		o = *options;
-	KDR_TRY(complexity(ctx, source, o.rare, &cs));
-	KDR_TRY(complexity(ctx, target, o.rare, &ct));
-	KDR_TRY(distance(ctx, source, target, &o, &a_st));
+	KDRI_TRY(complexity(ctx, source, o.rare, &cs));
+	KDRI_TRY(complexity(ctx, target, o.rare, &ct));
+	KDRI_TRY(distance(ctx, source, target, &o, &a_st));
 	for (int64_t k = 0; k < count; k++) {
 		const kdr_bridge_candidate *c = &candidates[k];
 		kdr_bridge_score *s = &scores[k];
 		*s = (kdr_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 }, .probability = NAN };
-		KDR_TRY(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
-		KDR_TRY(distance(ctx, source, &c->source_view, &o, &s->features[3]));
-		KDR_TRY(distance(ctx, &c->target_view, target, &o, &s->features[5]));
+		KDRI_TRY(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
+		KDRI_TRY(distance(ctx, source, &c->source_view, &o, &s->features[3]));
+		KDRI_TRY(distance(ctx, &c->target_view, target, &o, &s->features[5]));
 		s->score = a_st - fmax(s->features[3], s->features[5]); /* (E4) */
 		if (selector)
 			s->score = s->probability = kdr_selector_probability(selector, s->features);

@@ -34,7 +34,7 @@ static kdr_status accuracy(kdr_context *ctx, const sets *d, int64_t source, int6
 	if (bridge >= 0)
 		tasks[2].x = d->x[bridge];
 	const kdr_problem problem = { .tasks = tasks, .ntasks = bridge >= 0 ? 3 : 2, .classes = d->classes };
-	KDR_TRY(kdr_fit(ctx, "gfhf", &problem, d->options, &result));
+	KDRI_TRY(kdr_fit(ctx, "gfhf", &problem, d->options, &result));
 	int64_t n, right = 0, known = 0;
 	const int64_t *labels = kdr_result_labels(result, 1, &n);
 	for (int64_t i = 0; i < n; i++) {
@@ -64,14 +64,14 @@ static kdr_status try_all(kdr_context *ctx, const sets *d, const kdr_relate_task
 			double without, with;
 			if (s == t)
 				continue;
-			KDR_TRY(accuracy(ctx, d, s, -1, t, &without));
+			KDRI_TRY(accuracy(ctx, d, s, -1, t, &without));
 			for (int64_t i = 0; i < n; i++) {
 				if (i == s || i == t)
 					continue;
 				const double six[P] = { tasks[s].complexity,   tasks[i].complexity,
 					                tasks[t].complexity,   distance(pairs, s, i),
 					                distance(pairs, s, t), distance(pairs, i, t) };
-				KDR_TRY(accuracy(ctx, d, s, i, t, &with));
+				KDRI_TRY(accuracy(ctx, d, s, i, t, &with));
 				memcpy(features + at * P, six, sizeof six);
 				helps[at++] = with > margin * without; /* (E1) */
 			}
@@ -99,15 +99,15 @@ kdr_status kdr_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	if (options)
 		o = *options;
 	o.no_mmd = true;
-	KDR_TRY(KDRI_NEW(ctx, &tasks, count));
-	KDR_TRY(KDRI_NEW(ctx, &pairs, count * (count - 1) / 2));
-	KDR_TRY(KDRI_NEW(ctx, &features, triples * P));
-	KDR_TRY(KDRI_NEW(ctx, &helps, triples));
-	KDR_TRY(kdr_options_new(ctx, "gfhf", &d.options));
-	KDR_TRY(kdr_options_set_number(ctx, d.options, "neighbors", NEIGHBOURS));
-	KDR_TRY(kdr_relate(ctx, x, count, &o, tasks, pairs));
-	KDR_TRY(try_all(ctx, &d, tasks, pairs, features, helps));
-	KDR_TRY(kdr_selector_fit(ctx, features, helps, triples, ridge, out));
+	KDRI_TRY(KDRI_NEW(ctx, &tasks, count));
+	KDRI_TRY(KDRI_NEW(ctx, &pairs, count * (count - 1) / 2));
+	KDRI_TRY(KDRI_NEW(ctx, &features, triples * P));
+	KDRI_TRY(KDRI_NEW(ctx, &helps, triples));
+	KDRI_TRY(kdr_options_new(ctx, "gfhf", &d.options));
+	KDRI_TRY(kdr_options_set_number(ctx, d.options, "neighbors", NEIGHBOURS));
+	KDRI_TRY(kdr_relate(ctx, x, count, &o, tasks, pairs));
+	KDRI_TRY(try_all(ctx, &d, tasks, pairs, features, helps));
+	KDRI_TRY(kdr_selector_fit(ctx, features, helps, triples, ridge, out));
 done:
 	kdri_free(ctx, tasks);
 	kdri_free(ctx, pairs);

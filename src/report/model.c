@@ -96,7 +96,7 @@ static kdr_status read_sizes(const reader *in, const json_t *sizes, const char *
 {
 	kdr_status st;
 	int64_t count = (int64_t)json_array_size(sizes);
-	KDR_TRY(KDRI_NEW0(in->ctx, &t->groups, count));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &t->groups, count));
 	t->ngroups = count;
 	for (int64_t i = 0; i < count; i++) {
 		t->groups[i].number = i;
@@ -125,7 +125,7 @@ static kdr_status count_labels(const reader *in, const json_t *labels, const cha
 	kdr_status st;
 	int64_t count = (int64_t)json_array_size(labels), runs = 0;
 	bool names = json_is_string(json_array_get(labels, 0));
-	KDR_TRY(KDRI_NEW0(in->ctx, &t->groups, count));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &t->groups, count));
 	for (int64_t i = 0; i < count; i++) {
 		const json_t *value = json_array_get(labels, (size_t)i);
 		if (!(names ? json_is_string(value) : json_is_integer(value))) {
@@ -170,23 +170,23 @@ static kdr_status read_task(const reader *in, const json_t *object, int64_t inde
 	snprintf(where, sizeof where, "tasks[%lld]", (long long)index);
 	if (!json_is_object(object))
 		return wrong(in, where, "", object, "an object");
-	KDR_TRY(get_text(in, object, where, "name", &t->name));
-	KDR_TRY(get_text(in, object, where, "path", &t->path));
-	KDR_TRY(get_count(in, object, where, "n", &t->n));
-	KDR_TRY(get_count(in, object, where, "d", &t->d));
-	KDR_TRY(get_count(in, object, where, "nnz", &t->nnz));
-	KDR_TRY(get_count(in, object, where, "k", &t->k));
-	KDR_TRY(get_kind(in, object, where, "sizes", JSON_ARRAY, &sizes));
-	KDR_TRY(get_kind(in, object, where, "labels", JSON_ARRAY, &labels));
-	KDR_TRY(get_kind(in, object, where, "metrics", JSON_OBJECT, &t->metrics));
-	KDR_TRY(check_metrics(in, t->metrics, where));
+	KDRI_TRY(get_text(in, object, where, "name", &t->name));
+	KDRI_TRY(get_text(in, object, where, "path", &t->path));
+	KDRI_TRY(get_count(in, object, where, "n", &t->n));
+	KDRI_TRY(get_count(in, object, where, "d", &t->d));
+	KDRI_TRY(get_count(in, object, where, "nnz", &t->nnz));
+	KDRI_TRY(get_count(in, object, where, "k", &t->k));
+	KDRI_TRY(get_kind(in, object, where, "sizes", JSON_ARRAY, &sizes));
+	KDRI_TRY(get_kind(in, object, where, "labels", JSON_ARRAY, &labels));
+	KDRI_TRY(get_kind(in, object, where, "metrics", JSON_OBJECT, &t->metrics));
+	KDRI_TRY(check_metrics(in, t->metrics, where));
 	if (!t->name)
 		t->name = "(unnamed)";
 	/* Class names tell more than numbered sizes. */
 	if (sizes && !json_is_string(json_array_get(labels, 0)))
-		KDR_TRY(read_sizes(in, sizes, where, t));
+		KDRI_TRY(read_sizes(in, sizes, where, t));
 	else if (labels)
-		KDR_TRY(count_labels(in, labels, where, t));
+		KDRI_TRY(count_labels(in, labels, where, t));
 	for (int64_t i = 0; i < t->ngroups; i++) {
 		if (t->groups[i].count > INT64_MAX - t->grouped) {
 			st = kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s.sizes adds up to too much",
@@ -207,11 +207,11 @@ static kdr_status read_matrix(const reader *in, const json_t *object, const char
 	kdr_status st;
 	json_t *rows = NULL;
 	int64_t count;
-	KDR_TRY(get_kind(in, object, where, "matrix", JSON_ARRAY, &rows));
+	KDRI_TRY(get_kind(in, object, where, "matrix", JSON_ARRAY, &rows));
 	m->rows = (int64_t)json_array_size(rows);
 	m->cols = (int64_t)json_array_size(json_array_get(rows, 0));
-	KDR_TRY(kdri_mul(in->ctx, m->rows, m->cols, &count));
-	KDR_TRY(KDRI_NEW0(in->ctx, &m->value, count));
+	KDRI_TRY(kdri_mul(in->ctx, m->rows, m->cols, &count));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &m->value, count));
 	for (int64_t i = 0; i < m->rows; i++) {
 		const json_t *row = json_array_get(rows, (size_t)i);
 		if (!json_is_array(row) || (int64_t)json_array_size(row) != m->cols) {
@@ -258,9 +258,9 @@ static kdr_status read_matches(const reader *in, kdri_report *r)
 	kdr_status st;
 	json_t *list = NULL;
 	char where[WHERE], end[WHERE + 8];
-	KDR_TRY(get_kind(in, r->root, "", "correspondence", JSON_ARRAY, &list));
+	KDRI_TRY(get_kind(in, r->root, "", "correspondence", JSON_ARRAY, &list));
 	int64_t count = (int64_t)json_array_size(list);
-	KDR_TRY(KDRI_NEW0(in->ctx, &r->matches, count));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &r->matches, count));
 	r->nmatches = count;
 	for (int64_t i = 0; i < count; i++) {
 		const json_t *object = json_array_get(list, (size_t)i);
@@ -270,10 +270,10 @@ static kdr_status read_matches(const reader *in, kdri_report *r)
 			goto done;
 		}
 		snprintf(end, sizeof end, "%s.from", where);
-		KDR_TRY(task_named(in, r, member(object, "from"), end, &r->matches[i].from));
+		KDRI_TRY(task_named(in, r, member(object, "from"), end, &r->matches[i].from));
 		snprintf(end, sizeof end, "%s.to", where);
-		KDR_TRY(task_named(in, r, member(object, "to"), end, &r->matches[i].to));
-		KDR_TRY(read_matrix(in, object, where, &r->matches[i]));
+		KDRI_TRY(task_named(in, r, member(object, "to"), end, &r->matches[i].to));
+		KDRI_TRY(read_matrix(in, object, where, &r->matches[i]));
 	}
 done:
 	return st;
@@ -285,29 +285,29 @@ static kdr_status read_relatedness(const reader *in, kdri_report *r)
 	json_t *object = NULL, *names = NULL;
 	kdri_report_matrix *m = &r->relatedness;
 	char where[WHERE];
-	KDR_TRY(get_kind(in, r->root, "", "relatedness", JSON_OBJECT, &object));
+	KDRI_TRY(get_kind(in, r->root, "", "relatedness", JSON_OBJECT, &object));
 	if (!object)
 		goto done;
-	KDR_TRY(read_matrix(in, object, "relatedness", m));
+	KDRI_TRY(read_matrix(in, object, "relatedness", m));
 	if (m->rows > 0 && m->rows != m->cols) {
 		st = kdri_fail(in->ctx, KDR_ERR_FORMAT,
 		               "%s: field relatedness.matrix is %lld x %lld; a square one is needed",
 		               in->file, (long long)m->rows, (long long)m->cols);
 		goto done;
 	}
-	KDR_TRY(get_kind(in, object, "relatedness", "tasks", JSON_ARRAY, &names));
+	KDRI_TRY(get_kind(in, object, "relatedness", "tasks", JSON_ARRAY, &names));
 	if (names && (int64_t)json_array_size(names) != m->rows) {
 		st = kdri_fail(in->ctx, KDR_ERR_FORMAT,
 		               "%s: field relatedness.tasks has %zu names for a matrix of %lld rows",
 		               in->file, json_array_size(names), (long long)m->rows);
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW0(in->ctx, &r->related, m->rows));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &r->related, m->rows));
 	for (int64_t i = 0; i < m->rows; i++) {
 		r->related[i] = i < r->ntasks ? r->tasks[i].name : "(unnamed)";
 		snprintf(where, sizeof where, "relatedness.tasks[%lld]", (long long)i);
 		if (names)
-			KDR_TRY(task_named(in, r, json_array_get(names, (size_t)i), where, &r->related[i]));
+			KDRI_TRY(task_named(in, r, json_array_get(names, (size_t)i), where, &r->related[i]));
 	}
 done:
 	return st;
@@ -319,9 +319,9 @@ static kdr_status read_objective(const reader *in, kdri_report *r)
 {
 	kdr_status st;
 	json_t *list = NULL;
-	KDR_TRY(get_kind(in, r->root, "", "objective", JSON_ARRAY, &list));
+	KDRI_TRY(get_kind(in, r->root, "", "objective", JSON_ARRAY, &list));
 	int64_t count = (int64_t)json_array_size(list);
-	KDR_TRY(KDRI_NEW(in->ctx, &r->objective, count));
+	KDRI_TRY(KDRI_NEW(in->ctx, &r->objective, count));
 	for (int64_t i = 0; i < count; i++) {
 		const json_t *value = json_array_get(list, (size_t)i);
 		if (!json_is_number(value)) {
@@ -333,7 +333,7 @@ static kdr_status read_objective(const reader *in, kdri_report *r)
 		r->objective[i] = json_number_value(value);
 	}
 	r->nobjective = count;
-	KDR_TRY(get_number(in, r->fields, "method_fields", "objective_start", &r->objective_start));
+	KDRI_TRY(get_number(in, r->fields, "method_fields", "objective_start", &r->objective_start));
 done:
 	return st;
 }
@@ -342,9 +342,9 @@ static kdr_status read_warnings(const reader *in, kdri_report *r)
 {
 	kdr_status st;
 	json_t *list = NULL;
-	KDR_TRY(get_kind(in, r->root, "", "warnings", JSON_ARRAY, &list));
+	KDRI_TRY(get_kind(in, r->root, "", "warnings", JSON_ARRAY, &list));
 	int64_t count = (int64_t)json_array_size(list);
-	KDR_TRY(KDRI_NEW0(in->ctx, &r->warnings, count));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &r->warnings, count));
 	for (int64_t i = 0; i < count; i++) {
 		const json_t *value = json_array_get(list, (size_t)i);
 		if (!json_is_string(value)) {
@@ -362,15 +362,15 @@ static kdr_status read_run(const reader *in, kdri_report *r)
 {
 	kdr_status st;
 	json_t *seconds = NULL, *tasks = NULL;
-	KDR_TRY(get_text(in, r->root, "", "kindred", &r->version));
-	KDR_TRY(get_text(in, r->root, "", "command", &r->command));
-	KDR_TRY(get_text(in, r->root, "", "method", &r->method));
-	KDR_TRY(get_text(in, r->root, "", "stop", &r->stop));
-	KDR_TRY(get_count(in, r->root, "", "threads", &r->threads));
-	KDR_TRY(get_count(in, r->root, "", "iterations", &r->iterations));
-	KDR_TRY(get_count(in, r->root, "", "peak_rss_bytes", &r->peak_bytes));
-	KDR_TRY(get_kind(in, r->root, "", "options", JSON_OBJECT, &r->options));
-	KDR_TRY(get_kind(in, r->root, "", "method_fields", JSON_OBJECT, &r->fields));
+	KDRI_TRY(get_text(in, r->root, "", "kindred", &r->version));
+	KDRI_TRY(get_text(in, r->root, "", "command", &r->command));
+	KDRI_TRY(get_text(in, r->root, "", "method", &r->method));
+	KDRI_TRY(get_text(in, r->root, "", "stop", &r->stop));
+	KDRI_TRY(get_count(in, r->root, "", "threads", &r->threads));
+	KDRI_TRY(get_count(in, r->root, "", "iterations", &r->iterations));
+	KDRI_TRY(get_count(in, r->root, "", "peak_rss_bytes", &r->peak_bytes));
+	KDRI_TRY(get_kind(in, r->root, "", "options", JSON_OBJECT, &r->options));
+	KDRI_TRY(get_kind(in, r->root, "", "method_fields", JSON_OBJECT, &r->fields));
 	r->algo = r->method ? kdr_algo_find(r->method) : NULL;
 
 	const json_t *seed = member(r->root, "seed");
@@ -382,20 +382,20 @@ static kdr_status read_run(const reader *in, kdri_report *r)
 		st = wrong(in, "seed", "", seed, "a whole number");
 		goto done;
 	}
-	KDR_TRY(get_kind(in, r->root, "", "seconds", JSON_OBJECT, &seconds));
+	KDRI_TRY(get_kind(in, r->root, "", "seconds", JSON_OBJECT, &seconds));
 	for (int i = 0; i < KDRI_STAGES; i++)
-		KDR_TRY(get_number(in, seconds, "seconds", kdri_stage_names[i], &r->stage[i]));
-	KDR_TRY(get_number(in, seconds, "seconds", "total", &r->total));
+		KDRI_TRY(get_number(in, seconds, "seconds", kdri_stage_names[i], &r->stage[i]));
+	KDRI_TRY(get_number(in, seconds, "seconds", "total", &r->total));
 
-	KDR_TRY(get_kind(in, r->root, "", "tasks", JSON_ARRAY, &tasks));
-	KDR_TRY(KDRI_NEW0(in->ctx, &r->tasks, json_array_size(tasks)));
+	KDRI_TRY(get_kind(in, r->root, "", "tasks", JSON_ARRAY, &tasks));
+	KDRI_TRY(KDRI_NEW0(in->ctx, &r->tasks, json_array_size(tasks)));
 	r->ntasks = (int64_t)json_array_size(tasks);
 	for (int64_t i = 0; i < r->ntasks; i++)
-		KDR_TRY(read_task(in, json_array_get(tasks, (size_t)i), i, &r->tasks[i]));
-	KDR_TRY(read_objective(in, r));
-	KDR_TRY(read_relatedness(in, r));
-	KDR_TRY(read_matches(in, r));
-	KDR_TRY(read_warnings(in, r));
+		KDRI_TRY(read_task(in, json_array_get(tasks, (size_t)i), i, &r->tasks[i]));
+	KDRI_TRY(read_objective(in, r));
+	KDRI_TRY(read_relatedness(in, r));
+	KDRI_TRY(read_matches(in, r));
+	KDRI_TRY(read_warnings(in, r));
 done:
 	return st;
 }

@@ -16,11 +16,11 @@ static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_
 	char *text = NULL;
 	int64_t used = 0, room = 1 << 16;
 	size_t got = 0;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	do {
 		room *= 2;
-		KDR_TRY(KDRI_GROW(ctx, &text, room));
-		KDR_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
+		KDRI_TRY(KDRI_GROW(ctx, &text, room));
+		KDRI_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
 		used += (int64_t)got;
 	} while (used == room && room < most_bytes);
 	if (used == room) {
@@ -44,9 +44,9 @@ kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *js
 	kdr_status st;
 	kdri_report report = { 0 };
 	kdri_html h = { .ctx = ctx };
-	KDR_TRY(kdri_report_parse(ctx, file, json, size, &report));
+	KDRI_TRY(kdri_report_parse(ctx, file, json, size, &report));
 	kdri_page(&h, &report);
-	KDR_TRY(h.st);
+	KDRI_TRY(h.st);
 	*html = h.data;
 	*length = h.used;
 	h.data = NULL;
@@ -66,10 +66,10 @@ kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *out
 	if (!ctx || !result_json || !output_html)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_report: a context and two file names are needed");
-	KDR_TRY(read_all(ctx, result_json, &json, &size));
-	KDR_TRY(kdri_report_render(ctx, result_json, json, size, &html, &length));
-	KDR_TRY(kdri_output_open(ctx, output_html, force, &o));
-	KDR_TRY(kdri_output_write(ctx, o, html, (size_t)length));
+	KDRI_TRY(read_all(ctx, result_json, &json, &size));
+	KDRI_TRY(kdri_report_render(ctx, result_json, json, size, &html, &length));
+	KDRI_TRY(kdri_output_open(ctx, output_html, force, &o));
+	KDRI_TRY(kdri_output_write(ctx, o, html, (size_t)length));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:

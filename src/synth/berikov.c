@@ -93,10 +93,10 @@ kdr_status kdr_generate_berikov(kdr_context *ctx, const kdr_berikov *spec, kdr_g
 	kdr_generator *g = NULL;
 	berikov *b = NULL;
 	const side *s = &sides[spec->target];
-	KDR_TRY(kdri_check_real(ctx, "berikov", "separation", spec->separation, 0, 1e100));
-	KDR_TRY(kdri_generator_new(ctx, &design, "berikov", 1, CLASSES, (int64_t[]){ CLASSES * s->samples },
-	                           &g));
-	KDR_TRY(KDRI_NEW(ctx, &b, 1));
+	KDRI_TRY(kdri_check_real(ctx, "berikov", "separation", spec->separation, 0, 1e100));
+	KDRI_TRY(kdri_generator_new(ctx, &design, "berikov", 1, CLASSES, (int64_t[]){ CLASSES * s->samples },
+	                            &g));
+	KDRI_TRY(KDRI_NEW(ctx, &b, 1));
 	*b = (berikov){ .side = s, .factor = spec->separation };
 	g->state = b;
 	g->features = s->features;

@@ -125,12 +125,12 @@ static kdr_status make_centres(kdr_context *ctx, kdr_generator *g, const kdr_blo
 	int64_t d = spec->features, count, size;
 	double *base = NULL, *move = NULL;
 	int32_t *order = NULL;
-	KDR_TRY(kdri_mul(ctx, spec->k, d, &count));
-	KDR_TRY(kdri_mul(ctx, spec->tasks, count, &size));
-	KDR_TRY(KDRI_NEW(ctx, &b->centres, size));
-	KDR_TRY(KDRI_NEW(ctx, &base, count));
-	KDR_TRY(KDRI_NEW(ctx, &move, d));
-	KDR_TRY(KDRI_NEW(ctx, &order, d));
+	KDRI_TRY(kdri_mul(ctx, spec->k, d, &count));
+	KDRI_TRY(kdri_mul(ctx, spec->tasks, count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &b->centres, size));
+	KDRI_TRY(KDRI_NEW(ctx, &base, count));
+	KDRI_TRY(KDRI_NEW(ctx, &move, d));
+	KDRI_TRY(KDRI_NEW(ctx, &order, d));
 	draw_centres(g, spec->separation * spec->spread, move, base);
 	kdri_rng rng = kdri_rng_stream(g->seed, "generate.blobs.planes", 0);
 	kdri_shuffle(&rng, order, d);
@@ -165,14 +165,14 @@ static kdr_status check(kdr_context *ctx, const kdr_blobs *s)
 	static const char what[] = "blobs";
 	kdr_status st;
 	const double large = 1e100;
-	KDR_TRY(kdri_check_count(ctx, what, "features", s->features, 1, INT32_MAX));
-	KDR_TRY(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, INT32_MAX));
-	KDR_TRY(kdri_check_real(ctx, what, "separation", s->separation, 0, large));
-	KDR_TRY(kdri_check_real(ctx, what, "spread", s->spread, 1 / large, large));
-	KDR_TRY(kdri_check_real(ctx, what, "shift", s->shift, 0, large));
-	KDR_TRY(kdri_check_real(ctx, what, "rotation", s->rotation, -360, 360));
-	KDR_TRY(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
-	KDR_TRY(kdri_check_count(ctx, what, "missing (of k clusters)", s->missing, 0, s->k - 1));
+	KDRI_TRY(kdri_check_count(ctx, what, "features", s->features, 1, INT32_MAX));
+	KDRI_TRY(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, INT32_MAX));
+	KDRI_TRY(kdri_check_real(ctx, what, "separation", s->separation, 0, large));
+	KDRI_TRY(kdri_check_real(ctx, what, "spread", s->spread, 1 / large, large));
+	KDRI_TRY(kdri_check_real(ctx, what, "shift", s->shift, 0, large));
+	KDRI_TRY(kdri_check_real(ctx, what, "rotation", s->rotation, -360, 360));
+	KDRI_TRY(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
+	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k clusters)", s->missing, 0, s->k - 1));
 done:
 	return st;
 }
@@ -182,15 +182,15 @@ kdr_status kdr_generate_blobs(kdr_context *ctx, const kdr_blobs *spec, kdr_gener
 	kdr_status st;
 	kdr_generator *g = NULL;
 	blobs *b = NULL;
-	KDR_TRY(kdri_generator_new(ctx, &design, "blobs", spec->tasks, spec->k, spec->samples, &g));
-	KDR_TRY(check(ctx, spec));
-	KDR_TRY(KDRI_NEW0(ctx, &b, 1));
+	KDRI_TRY(kdri_generator_new(ctx, &design, "blobs", spec->tasks, spec->k, spec->samples, &g));
+	KDRI_TRY(check(ctx, spec));
+	KDRI_TRY(KDRI_NEW0(ctx, &b, 1));
 	b->features = spec->features;
 	b->spread = spec->spread;
 	g->state = b;
 	g->features = spec->features + spec->noise_features;
-	KDR_TRY(make_centres(ctx, g, spec));
-	KDR_TRY(kdri_classes_new(ctx, g, spec->missing, spec->imbalance));
+	KDRI_TRY(make_centres(ctx, g, spec));
+	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, spec->imbalance));
 	*out = g;
 	g = NULL;
 done:

@@ -44,10 +44,10 @@ kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing,
 	kdr_status st;
 	int32_t *order = NULL;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, g->tasks, g->k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &g->bound, size));
-	KDR_TRY(KDRI_NEW(ctx, &g->start, g->tasks));
-	KDR_TRY(KDRI_NEW(ctx, &order, g->k));
+	KDRI_TRY(kdri_mul(ctx, g->tasks, g->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &g->bound, size));
+	KDRI_TRY(KDRI_NEW(ctx, &g->start, g->tasks));
+	KDRI_TRY(KDRI_NEW(ctx, &order, g->k));
 	for (int64_t t = 0; t < g->tasks; t++) {
 		kdri_rng rng = kdri_rng_stream(g->seed, "generate.classes", (uint64_t)t);
 		g->start[t] = kdri_rng_u64(&rng);

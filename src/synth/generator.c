@@ -31,17 +31,17 @@ kdr_status kdri_generator_new(kdr_context *ctx, const kdri_design *design, const
 {
 	kdr_status st;
 	kdr_generator *g = NULL;
-	KDR_TRY(kdri_check_count(ctx, what, "tasks", tasks, 1, MOST_TASKS));
-	KDR_TRY(kdri_check_count(ctx, what, "k", k, 1, INT32_MAX));
+	KDRI_TRY(kdri_check_count(ctx, what, "tasks", tasks, 1, MOST_TASKS));
+	KDRI_TRY(kdri_check_count(ctx, what, "k", k, 1, INT32_MAX));
 	for (int64_t t = 0; t < tasks && samples; t++)
-		KDR_TRY(kdri_check_count(ctx, what, "samples", samples[t], 1, most_samples));
-	KDR_TRY(KDRI_NEW0(ctx, &g, 1));
+		KDRI_TRY(kdri_check_count(ctx, what, "samples", samples[t], 1, most_samples));
+	KDRI_TRY(KDRI_NEW0(ctx, &g, 1));
 	g->allocator = ctx->allocator;
 	g->design = design;
 	g->seed = ctx->seed;
 	g->tasks = tasks;
 	g->k = k;
-	KDR_TRY(KDRI_NEW(ctx, &g->samples, tasks));
+	KDRI_TRY(KDRI_NEW(ctx, &g->samples, tasks));
 	for (int64_t t = 0; t < tasks; t++)
 		g->samples[t] = samples ? samples[t] : DEFAULT_SAMPLES;
 	*out = g;
@@ -162,8 +162,8 @@ static kdr_status fill_dense(kdr_context *ctx, const kdr_generator *g, int64_t t
 {
 	kdr_status st;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, d->rows, d->cols, &size));
-	KDR_TRY(KDRI_NEW(ctx, &d->dense, size));
+	KDRI_TRY(kdri_mul(ctx, d->rows, d->cols, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &d->dense, size));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
 		d->labels[i] = dense_row(g, task, i, d->dense + i * d->cols);
@@ -177,15 +177,15 @@ static kdr_status fill_sparse(kdr_context *ctx, const kdr_generator *g, int64_t 
 	kdr_status st;
 	int64_t *length = NULL, end = 0;
 	d->kind = KDR_MAT_CSR;
-	KDR_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
-	KDR_TRY(KDRI_NEW(ctx, &length, d->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &length, d->rows));
 	for (int64_t i = 0; i < d->rows; i++) {
 		d->rowptr[i] = end;
 		end += g->design->room(g, row_stream(g, task, i));
 	}
 	d->rowptr[d->rows] = end;
-	KDR_TRY(KDRI_NEW(ctx, &d->col, end));
-	KDR_TRY(KDRI_NEW(ctx, &d->val, end));
+	KDRI_TRY(KDRI_NEW(ctx, &d->col, end));
+	KDRI_TRY(KDRI_NEW(ctx, &d->val, end));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
 		d->labels[i] =
@@ -198,8 +198,8 @@ static kdr_status fill_sparse(kdr_context *ctx, const kdr_generator *g, int64_t 
 		end += length[i];
 	}
 	d->rowptr[d->rows] = end;
-	KDR_TRY(KDRI_GROW(ctx, &d->col, end));
-	KDR_TRY(KDRI_GROW(ctx, &d->val, end));
+	KDRI_TRY(KDRI_GROW(ctx, &d->col, end));
+	KDRI_TRY(KDRI_GROW(ctx, &d->val, end));
 done:
 	kdri_free(ctx, length);
 	return st;
@@ -210,27 +210,27 @@ kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *g, int64_t task, 
 	kdr_status st;
 	kdr_data *d = NULL;
 	char text[64];
-	KDR_TRY(kdri_check_count(ctx, "data", "task", task, 0, g->tasks - 1));
+	KDRI_TRY(kdri_check_count(ctx, "data", "task", task, 0, g->tasks - 1));
 	snprintf(text, sizeof text, "task%lld", (long long)task + 1);
-	KDR_TRY(kdri_data_new(ctx, text, "", &d));
+	KDRI_TRY(kdri_data_new(ctx, text, "", &d));
 	d->rows = g->samples[task];
 	d->cols = g->features;
 	d->nclasses = g->k;
-	KDR_TRY(KDRI_NEW(ctx, &d->labels, d->rows));
-	KDR_TRY(KDRI_NEW0(ctx, &d->classes, d->nclasses));
+	KDRI_TRY(KDRI_NEW(ctx, &d->labels, d->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &d->classes, d->nclasses));
 	for (int64_t c = 0; c < d->nclasses; c++) {
 		snprintf(text, sizeof text, "c%lld", (long long)c);
-		KDR_TRY(kdri_strdup(ctx, text, &d->classes[c]));
+		KDRI_TRY(kdri_strdup(ctx, text, &d->classes[c]));
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
 	for (int64_t j = 0; j < d->cols; j++) {
 		g->design->feature_name(g, j, text, sizeof text);
-		KDR_TRY(kdri_strdup(ctx, text, &d->features[j]));
+		KDRI_TRY(kdri_strdup(ctx, text, &d->features[j]));
 	}
 	if (kdr_generator_sparse(g))
-		KDR_TRY(fill_sparse(ctx, g, task, d));
+		KDRI_TRY(fill_sparse(ctx, g, task, d));
 	else
-		KDR_TRY(fill_dense(ctx, g, task, d));
+		KDRI_TRY(fill_dense(ctx, g, task, d));
 	*out = d;
 	d = NULL;
 done:

@@ -31,17 +31,17 @@ static kdr_status write_csv(kdr_context *ctx, writer *w)
 	kdr_status st = KDR_OK;
 	int64_t d = w->g->features, label;
 	for (int64_t j = 0; j < d; j++)
-		KDR_TRY(kdri_output_printf(ctx, w->out, "%s%c", kdr_generator_feature_name(w->g, j),
-		                           j + 1 < d ? ',' : '\n'));
+		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", kdr_generator_feature_name(w->g, j),
+		                            j + 1 < d ? ',' : '\n'));
 	for (int64_t i = 0; i < w->rows; i++) {
 		size_t used = 0;
-		KDR_TRY(advance(ctx, w, i));
-		KDR_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_TRY(advance(ctx, w, i));
+		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
 		for (int64_t j = 0; j < d; j++) {
 			used += (size_t)kdri_print_double(w->values[j], w->text + used);
 			w->text[used++] = j + 1 < d ? ',' : '\n';
 		}
-		KDR_TRY(kdri_output_write(ctx, w->out, w->text, used));
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
 	}
 done:
 	return st;
@@ -53,11 +53,11 @@ static kdr_status write_npy(kdr_context *ctx, writer *w)
 	unsigned char header[KDRI_NPY_HEADER_ROOM];
 	const int64_t shape[2] = { w->rows, w->g->features };
 	int64_t label;
-	KDR_TRY(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
+	KDRI_TRY(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
 	for (int64_t i = 0; i < w->rows; i++) {
-		KDR_TRY(advance(ctx, w, i));
-		KDR_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
-		KDR_TRY(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
+		KDRI_TRY(advance(ctx, w, i));
+		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
 	}
 done:
 	return st;
@@ -85,15 +85,15 @@ static kdr_status write_mtx(kdr_context *ctx, writer *w)
 	kdr_status st = KDR_OK;
 	int64_t total = 0;
 	for (int64_t i = 0; i < w->rows; i++) {
-		KDR_TRY(advance(ctx, w, i));
+		KDRI_TRY(advance(ctx, w, i));
 		total += take_entries(w, i);
 	}
-	KDR_TRY(kdri_output_printf(ctx, w->out,
-	                           "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
-	                           (long long)w->rows, (long long)w->g->features, (long long)total));
+	KDRI_TRY(kdri_output_printf(ctx, w->out,
+	                            "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
+	                            (long long)w->rows, (long long)w->g->features, (long long)total));
 	for (int64_t i = 0; i < w->rows; i++) {
 		size_t used = 0;
-		KDR_TRY(advance(ctx, w, i));
+		KDRI_TRY(advance(ctx, w, i));
 		int64_t nnz = take_entries(w, i);
 		for (int64_t p = 0; p < nnz; p++) {
 			used += (size_t)kdri_print_double((double)(i + 1), w->text + used);
@@ -103,7 +103,7 @@ static kdr_status write_mtx(kdr_context *ctx, writer *w)
 			used += (size_t)kdri_print_double(w->values[p], w->text + used);
 			w->text[used++] = '\n';
 		}
-		KDR_TRY(kdri_output_write(ctx, w->out, w->text, used));
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
 	}
 done:
 	return st;
@@ -113,9 +113,9 @@ static kdr_status write_classes(kdr_context *ctx, const writer *w, const char *p
 {
 	kdr_status st;
 	kdri_output *o = NULL;
-	KDR_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	for (int64_t i = 0; i < w->rows; i++)
-		KDR_TRY(kdri_output_printf(ctx, o, "c%lld\n", (long long)kdri_class_of(w->g, w->task, i)));
+		KDRI_TRY(kdri_output_printf(ctx, o, "c%lld\n", (long long)kdri_class_of(w->g, w->task, i)));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:
@@ -141,13 +141,13 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
 	writer w = { .g = g, .task = task, .rows = g->samples[task] };
 	int64_t room = KDRI_MAX(g->features, g->most);
 	kdri_stage_start(ctx, "generate", w.rows);
-	KDR_TRY(KDRI_NEW(ctx, &w.values, room));
-	KDR_TRY(KDRI_NEW(ctx, &w.cols, room));
-	KDR_TRY(kdri_alloc(ctx, &w.text, room, ENTRY));
-	KDR_TRY(kdri_output_open(ctx, path, force, &w.out));
-	KDR_TRY(write(ctx, &w));
+	KDRI_TRY(KDRI_NEW(ctx, &w.values, room));
+	KDRI_TRY(KDRI_NEW(ctx, &w.cols, room));
+	KDRI_TRY(kdri_alloc(ctx, &w.text, room, ENTRY));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &w.out));
+	KDRI_TRY(write(ctx, &w));
 	if (labels_path)
-		KDR_TRY(write_classes(ctx, &w, labels_path, force));
+		KDRI_TRY(write_classes(ctx, &w, labels_path, force));
 	st = kdri_output_commit(ctx, w.out);
 	w.out = NULL;
 done:

@@ -123,9 +123,9 @@ static kdr_status make_rankings(kdr_context *ctx, kdr_generator *g)
 	kdr_status st;
 	topics *s = g->state;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, g->k + 1, s->common, &size));
-	KDR_TRY(KDRI_NEW(ctx, &s->ranking, size));
-	KDR_TRY(KDRI_NEW(ctx, &s->columns, g->features));
+	KDRI_TRY(kdri_mul(ctx, g->k + 1, s->common, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->ranking, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s->columns, g->features));
 	kdri_rng rng = kdri_rng_stream(g->seed, "generate.topics.columns", 0);
 	kdri_shuffle(&rng, s->columns, g->features);
 	for (int64_t c = 0; c <= g->k; c++) {
@@ -143,16 +143,16 @@ static kdr_status check(kdr_context *ctx, const kdr_topics *s)
 {
 	static const char what[] = "topics";
 	kdr_status st;
-	KDR_TRY(kdri_check_count(ctx, what, "words", s->words, 2, 1000000000));
-	KDR_TRY(kdri_check_real(ctx, what, "length", s->length, 1, 1e6));
-	KDR_TRY(kdri_check_real(ctx, what, "purity", s->purity, 0, 1));
-	KDR_TRY(kdri_check_real(ctx, what, "domain", s->domain, 0, 1));
+	KDRI_TRY(kdri_check_count(ctx, what, "words", s->words, 2, 1000000000));
+	KDRI_TRY(kdri_check_real(ctx, what, "length", s->length, 1, 1e6));
+	KDRI_TRY(kdri_check_real(ctx, what, "purity", s->purity, 0, 1));
+	KDRI_TRY(kdri_check_real(ctx, what, "domain", s->domain, 0, 1));
 	if (s->purity + s->domain > 1 + 1e-12)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "generate topics: purity %g and domain %g are shares of one document; together they must not exceed 1",
 		        s->purity, s->domain);
-	KDR_TRY(kdri_check_count(ctx, what, "missing (of k topics)", s->missing, 0, s->k - 1));
+	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k topics)", s->missing, 0, s->k - 1));
 	if (s->domain > 0 && s->words / 4 < s->tasks)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
@@ -167,9 +167,9 @@ kdr_status kdr_generate_topics(kdr_context *ctx, const kdr_topics *spec, kdr_gen
 	kdr_status st;
 	kdr_generator *g = NULL;
 	topics *s = NULL;
-	KDR_TRY(kdri_generator_new(ctx, &design, "topics", spec->tasks, spec->k, spec->samples, &g));
-	KDR_TRY(check(ctx, spec));
-	KDR_TRY(KDRI_NEW0(ctx, &s, 1));
+	KDRI_TRY(kdri_generator_new(ctx, &design, "topics", spec->tasks, spec->k, spec->samples, &g));
+	KDRI_TRY(check(ctx, spec));
+	KDRI_TRY(KDRI_NEW0(ctx, &s, 1));
 	s->purity = spec->purity;
 	s->domain = spec->domain;
 	s->length = spec->length;
@@ -180,8 +180,8 @@ kdr_status kdr_generate_topics(kdr_context *ctx, const kdr_topics *spec, kdr_gen
 	g->state = s;
 	g->features = spec->words;
 	g->most = (int64_t)(1.5 * spec->length + 0.5) + 1;
-	KDR_TRY(make_rankings(ctx, g));
-	KDR_TRY(kdri_classes_new(ctx, g, spec->missing, 0));
+	KDRI_TRY(make_rankings(ctx, g));
+	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, 0));
 	*out = g;
 	g = NULL;
 done:

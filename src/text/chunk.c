@@ -13,9 +13,9 @@ enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8 };
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_GROW(ctx, &t->text, bytes));
+	KDRI_TRY(KDRI_GROW(ctx, &t->text, bytes));
 	t->text_room = bytes;
-	KDR_TRY(KDRI_GROW(ctx, &t->start, bytes / 4 + 2));
+	KDRI_TRY(KDRI_GROW(ctx, &t->start, bytes / 4 + 2));
 	t->room = bytes / 4 + 2;
 done:
 	return st;
@@ -24,9 +24,9 @@ done:
 static kdr_status grow_terms(kdr_context *ctx, kdri_chunk *c, int64_t slots)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_GROW(ctx, &c->slots, slots));
+	KDRI_TRY(KDRI_GROW(ctx, &c->slots, slots));
 	c->slot_count = slots;
-	KDR_TRY(KDRI_GROW(ctx, &c->terms, slots / 2));
+	KDRI_TRY(KDRI_GROW(ctx, &c->terms, slots / 2));
 	c->term_room = slots / 2;
 done:
 	return st;
@@ -51,20 +51,20 @@ static kdr_status prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
 	}
 	int64_t decoded = 3 * (int64_t)longest + 1;
 	if (decoded > c->plain_room) {
-		KDR_TRY(KDRI_GROW(ctx, &c->plain, decoded));
-		KDR_TRY(KDRI_GROW(ctx, &c->visible, 2 * decoded));
+		KDRI_TRY(KDRI_GROW(ctx, &c->plain, decoded));
+		KDRI_TRY(KDRI_GROW(ctx, &c->visible, 2 * decoded));
 		c->plain_room = decoded;
 	}
 	if (c->count > c->pair_end_room) {
-		KDR_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
+		KDRI_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
 		c->pair_end_room = c->count;
 	}
 	if ((int64_t)total / 2 > c->tokens.text_room || c->tokens.room == 0)
-		KDR_TRY(grow_tokens(ctx, &c->tokens, (int64_t)total / 2 + 64));
+		KDRI_TRY(grow_tokens(ctx, &c->tokens, (int64_t)total / 2 + 64));
 	if (c->slot_count == 0)
-		KDR_TRY(grow_terms(ctx, c, 1 << 13));
+		KDRI_TRY(grow_terms(ctx, c, 1 << 13));
 	if (c->pair_room == 0)
-		KDR_TRY(grow_pairs(ctx, c, 1 << 13));
+		KDRI_TRY(grow_pairs(ctx, c, 1 << 13));
 	c->done = false;
 done:
 	return st;
@@ -78,15 +78,15 @@ static kdr_status enlarge(kdr_context *ctx, kdri_chunk *c)
 	if (c->wants & WANTS_TOKENS) {
 		if (c->tokens.text_room > UINT32_MAX / 4)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 4 GB of tokens");
-		KDR_TRY(grow_tokens(ctx, &c->tokens, 2 * c->tokens.text_room));
+		KDRI_TRY(grow_tokens(ctx, &c->tokens, 2 * c->tokens.text_room));
 	}
 	if (c->wants & WANTS_TERMS) {
 		if (c->slot_count > INT32_MAX / 2)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 2^29 different terms");
-		KDR_TRY(grow_terms(ctx, c, 2 * c->slot_count));
+		KDRI_TRY(grow_terms(ctx, c, 2 * c->slot_count));
 	}
 	if (c->wants & WANTS_PAIRS)
-		KDR_TRY(grow_pairs(ctx, c, 2 * c->pair_room));
+		KDRI_TRY(grow_pairs(ctx, c, 2 * c->pair_room));
 done:
 	return st;
 }
@@ -203,7 +203,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 	kdr_status st;
 	bool again;
 	for (int64_t i = 0; i < count; i++)
-		KDR_TRY(prepare(ctx, raw, &chunks[i]));
+		KDRI_TRY(prepare(ctx, raw, &chunks[i]));
 	do {
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
@@ -213,7 +213,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 		again = false;
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done) {
-				KDR_TRY(enlarge(ctx, &chunks[i]));
+				KDRI_TRY(enlarge(ctx, &chunks[i]));
 				again = true;
 			}
 	} while (again);

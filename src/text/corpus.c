@@ -69,7 +69,7 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 	size_t length, *lengths = NULL;
 	int64_t line, count = 0, room = 0;
 	bool more;
-	KDR_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
+	KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
 	if (!more) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty; a line of column names is needed",
 		               c->what->path);
@@ -78,15 +78,15 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 	for (char *p = record; p; count++) {
 		if (count == room) {
 			room = 2 * room + 16;
-			KDR_TRY(KDRI_GROW(ctx, &names, room));
-			KDR_TRY(KDRI_GROW(ctx, &lengths, room));
+			KDRI_TRY(KDRI_GROW(ctx, &names, room));
+			KDRI_TRY(KDRI_GROW(ctx, &lengths, room));
 		}
 		lengths[count] = kdri_record_field(p, record + length, c->delimiter, &names[count], &p);
 	}
-	KDR_TRY(find_column(ctx, c->what, text_field(c->what), names, lengths, count, &c->text_column));
+	KDRI_TRY(find_column(ctx, c->what, text_field(c->what), names, lengths, count, &c->text_column));
 	if (c->what->label_field)
-		KDR_TRY(find_column(ctx, c->what, c->what->label_field, names, lengths, count,
-		                    &c->label_column));
+		KDRI_TRY(find_column(ctx, c->what, c->what->label_field, names, lengths, count,
+		                     &c->label_column));
 done:
 	kdri_free(ctx, names);
 	kdri_free(ctx, lengths);
@@ -121,7 +121,7 @@ static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, b
 	int64_t line, column = 0;
 	bool found = false;
 	do {
-		KDR_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
+		KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (length == 0); /* a blank line is no row */
@@ -193,7 +193,7 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	json_decref(c->json);
 	c->json = NULL;
 	do {
-		KDR_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+		KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (length == 0);
@@ -217,7 +217,7 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 		              .length = json_string_length(text),
 		              .id = c->id };
 	if (c->what->label_field)
-		KDR_TRY(json_label(ctx, c, json_object_get(c->json, c->what->label_field), line, d));
+		KDRI_TRY(json_label(ctx, c, json_object_get(c->json, c->what->label_field), line, d));
 	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
 done:
 	return st;
@@ -231,7 +231,7 @@ static kdr_status next_line(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	char *record;
 	size_t length;
 	int64_t line;
-	KDR_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+	KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 	if (!*more)
 		return KDR_OK;
 	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
@@ -245,16 +245,16 @@ static kdr_status read_file(kdr_context *ctx, kdri_corpus *c, const char *path, 
 	kdr_status st;
 	kdri_input *in = NULL;
 	size_t used = 0, got = 0;
-	KDR_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	do {
 		/* One byte more than the file has, so that one read sees its end. */
 		int64_t want = KDRI_MAX(kdri_input_size(in) + 1, 2 * (int64_t)used);
 		want = KDRI_MIN(KDRI_MAX(want, 1 << 16), KDRI_DOCUMENT_MAX + 1);
 		if (c->room < want) {
-			KDR_TRY(KDRI_GROW(ctx, &c->buffer, want));
+			KDRI_TRY(KDRI_GROW(ctx, &c->buffer, want));
 			c->room = want;
 		}
-		KDR_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
+		KDRI_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
 		used += got;
 		if (used > KDRI_DOCUMENT_MAX) {
 			st = kdri_fail(ctx, KDR_ERR_DATA,
@@ -277,11 +277,11 @@ static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	if (!*more)
 		return KDR_OK;
 	const char *below = c->files.paths[c->next++], *slash = strchr(below, '/');
-	KDR_TRY(KDRI_GROW(ctx, &c->path, root + strlen(below) + 2));
+	KDRI_TRY(KDRI_GROW(ctx, &c->path, root + strlen(below) + 2));
 	memcpy(c->path, c->what->path, root);
 	c->path[root] = '/';
 	memcpy(c->path + root + 1, below, strlen(below) + 1);
-	KDR_TRY(read_file(ctx, c, c->path, &length));
+	KDRI_TRY(read_file(ctx, c, c->path, &length));
 	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below };
 	if (slash) {
 		d->label = below;
@@ -297,16 +297,16 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 {
 	kdr_status st;
 	kdri_corpus *c = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &c, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &c, 1));
 	c->what = what;
 	c->label_column = -1;
 	switch (what->kind) {
-	case KDR_CORPUS_FOLDER: KDR_TRY(kdri_folder_list(ctx, what->path, &c->files)); break;
+	case KDR_CORPUS_FOLDER: KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files)); break;
 	case KDR_CORPUS_LINES:
-	case KDR_CORPUS_JSON: KDR_TRY(kdri_records_open(ctx, what->path, &c->records)); break;
+	case KDR_CORPUS_JSON: KDRI_TRY(kdri_records_open(ctx, what->path, &c->records)); break;
 	case KDR_CORPUS_TABLE:
-		KDR_TRY(kdri_records_open(ctx, what->path, &c->records));
-		KDR_TRY(open_table(ctx, c));
+		KDRI_TRY(kdri_records_open(ctx, what->path, &c->records));
+		KDRI_TRY(open_table(ctx, c));
 		break;
 	default:
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: %d is no kind of corpus: 0 to %d", what->path,

@@ -7,18 +7,18 @@ kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_doc
 	int32_t label = -1;
 	if (c->rows == c->rows_room) {
 		int64_t room = 2 * c->rows_room + 256;
-		KDR_TRY(KDRI_GROW(ctx, &c->ids, room));
-		KDR_TRY(KDRI_GROW(ctx, &c->labels, room));
-		KDR_TRY(KDRI_GROW(ctx, &c->end, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->ids, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->labels, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->end, room));
 		c->rows_room = room;
 	}
 	if (d->label) {
 		if (!c->classes)
-			KDR_TRY(kdri_terms_new(ctx, &c->classes));
-		KDR_TRY(kdri_terms_add(ctx, c->classes, d->label, d->label_length,
-		                       kdri_term_hash(d->label, d->label_length), &label));
+			KDRI_TRY(kdri_terms_new(ctx, &c->classes));
+		KDRI_TRY(kdri_terms_add(ctx, c->classes, d->label, d->label_length,
+		                        kdri_term_hash(d->label, d->label_length), &label));
 	}
-	KDR_TRY(kdri_strdup(ctx, d->id, &c->ids[c->rows]));
+	KDRI_TRY(kdri_strdup(ctx, d->id, &c->ids[c->rows]));
 	c->labels[c->rows++] = label;
 done:
 	return st;
@@ -31,7 +31,7 @@ kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk
 	int64_t used = c->pair_count, p = 0;
 	if (used + chunk->pair_count > c->pair_room) {
 		int64_t room = c->pair_room + c->pair_room / 2 + chunk->pair_count;
-		KDR_TRY(KDRI_GROW(ctx, &c->pairs, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->pairs, room));
 		c->pair_room = room;
 	}
 	for (int64_t d = 0; d < chunk->count; d++) {
@@ -82,11 +82,11 @@ static kdr_status to_csr(kdr_context *ctx, const kdri_counts *c, int64_t cols, b
 		int64_t row;
 		int32_t count;
 	} *by_column = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &start, cols + 1));
-	KDR_TRY(KDRI_NEW(ctx, &by_column, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &out->rowptr, c->rows + 1));
-	KDR_TRY(KDRI_NEW(ctx, &out->col, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &out->val, nnz));
+	KDRI_TRY(KDRI_NEW0(ctx, &start, cols + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &by_column, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &out->rowptr, c->rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &out->col, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &out->val, nnz));
 	for (int64_t p = 0; p < nnz; p++)
 		start[c->pairs[p].term + 1]++;
 	for (int64_t j = 0; j < cols; j++)
@@ -120,11 +120,11 @@ static kdr_status copy_names(kdr_context *ctx, const kdri_terms *terms, const in
                              char ***out, int64_t *written)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW0(ctx, out, count));
+	KDRI_TRY(KDRI_NEW0(ctx, out, count));
 	*written = count;
 	for (int64_t i = 0; i < count; i++) {
 		const kdri_term *t = &terms->terms[which ? which[i] : i];
-		KDR_TRY(kdri_strndup(ctx, terms->text + t->offset, t->length, &(*out)[i]));
+		KDRI_TRY(kdri_strndup(ctx, terms->text + t->offset, t->length, &(*out)[i]));
 	}
 done:
 	return st;
@@ -138,15 +138,15 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	kdr_data *d = NULL;
 	char *name = NULL;
 	*dropped += compact(ctx, c, columns->of_term, options->drop_empty);
-	KDR_TRY(kdri_corpus_name(ctx, what, &name));
-	KDR_TRY(kdri_data_new(ctx, name, what->path, &d));
-	KDR_TRY(to_csr(ctx, c, columns->count, options->binary, d));
+	KDRI_TRY(kdri_corpus_name(ctx, what, &name));
+	KDRI_TRY(kdri_data_new(ctx, name, what->path, &d));
+	KDRI_TRY(to_csr(ctx, c, columns->count, options->binary, d));
 	kdri_free(ctx, c->pairs);
 	c->pairs = NULL;
-	KDR_TRY(copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
+	KDRI_TRY(copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
 	if (c->classes) {
-		KDR_TRY(copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes, &d->nclasses));
-		KDR_TRY(KDRI_NEW(ctx, &d->labels, c->rows));
+		KDRI_TRY(copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes, &d->nclasses));
+		KDRI_TRY(KDRI_NEW(ctx, &d->labels, c->rows));
 		for (int64_t i = 0; i < c->rows; i++)
 			d->labels[i] = c->labels[i];
 	}

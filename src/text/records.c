@@ -19,9 +19,9 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
 {
 	kdr_status st;
 	kdri_records *r = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &r, 1));
-	KDR_TRY(kdri_input_open(ctx, path, &r->in));
-	KDR_TRY(KDRI_NEW(ctx, &r->buffer, FIRST_ROOM + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
+	KDRI_TRY(kdri_input_open(ctx, path, &r->in));
+	KDRI_TRY(KDRI_NEW(ctx, &r->buffer, FIRST_ROOM + 1));
 	r->room = FIRST_ROOM;
 	r->line = 1;
 	*out = r;
@@ -54,10 +54,10 @@ static kdr_status fill(kdr_context *ctx, kdri_records *r)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
 			                 "%s: line %lld: more than %d MB without an end of line or of quotes",
 			                 kdri_input_path(r->in), (long long)r->line, KDRI_DOCUMENT_MAX >> 20);
-		KDR_TRY(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
+		KDRI_TRY(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
 		r->room *= 2;
 	}
-	KDR_TRY(kdri_input_read(ctx, r->in, r->buffer + kept, r->room - kept, &got));
+	KDRI_TRY(kdri_input_read(ctx, r->in, r->buffer + kept, r->room - kept, &got));
 	r->end += got;
 	r->end_of_file = r->end < r->room;
 	if (first && r->end >= 3 && memcmp(r->buffer, "\xef\xbb\xbf", 3) == 0)
@@ -117,7 +117,7 @@ kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, 
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: line %lld: a quoted field is not closed before the end of the file",
 			        kdri_input_path(r->in), (long long)r->line);
-		KDR_TRY(fill(ctx, r));
+		KDRI_TRY(fill(ctx, r));
 	}
 	char *start = r->buffer + r->begin;
 	size_t n = (size_t)(stop - start);

@@ -23,7 +23,7 @@ kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **o
 {
 	kdr_status st;
 	kdri_stemmer *s = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &s, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &s, 1));
 	s->snowball = sb_stemmer_new(name, NULL);
 	if (!s->snowball) {
 		st = kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for the stemmer '%s'", name);

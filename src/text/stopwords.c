@@ -97,9 +97,9 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 	size_t length;
 	int64_t line;
 	bool more;
-	KDR_TRY(kdri_records_open(ctx, options->stopwords, &records));
+	KDRI_TRY(kdri_records_open(ctx, options->stopwords, &records));
 	for (;;) {
-		KDR_TRY(kdri_records_next(ctx, records, '\0', &record, &length, &line, &more));
+		KDRI_TRY(kdri_records_next(ctx, records, '\0', &record, &length, &line, &more));
 		if (!more)
 			break;
 		while (length > 0 && (record[length - 1] == ' ' || record[length - 1] == '\t'))
@@ -115,7 +115,7 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 			               options->stopwords, (long long)line);
 			goto done;
 		}
-		KDR_TRY(add(ctx, terms, word, n));
+		KDRI_TRY(add(ctx, terms, word, n));
 	}
 done:
 	kdri_records_close(ctx, records);
@@ -130,14 +130,14 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 		*out = NULL;
 		return KDR_OK;
 	}
-	KDR_TRY(kdri_terms_new(ctx, &terms));
+	KDRI_TRY(kdri_terms_new(ctx, &terms));
 	if (strcmp(options->stopwords, "english") == 0) {
 		int64_t count;
 		const char *const *words = kdr_stopwords_english(&count);
 		for (int64_t i = 0; i < count; i++)
-			KDR_TRY(add(ctx, terms, words[i], strlen(words[i])));
+			KDRI_TRY(add(ctx, terms, words[i], strlen(words[i])));
 	} else {
-		KDR_TRY(read_stopwords(ctx, options, terms));
+		KDRI_TRY(read_stopwords(ctx, options, terms));
 	}
 	*out = terms;
 	terms = NULL;
@@ -155,10 +155,10 @@ kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms *
 	size_t length;
 	int64_t line;
 	bool more;
-	KDR_TRY(kdri_terms_new(ctx, &terms));
-	KDR_TRY(kdri_records_open(ctx, path, &records));
+	KDRI_TRY(kdri_terms_new(ctx, &terms));
+	KDRI_TRY(kdri_records_open(ctx, path, &records));
 	for (;;) {
-		KDR_TRY(kdri_records_next(ctx, records, '\0', &record, &length, &line, &more));
+		KDRI_TRY(kdri_records_next(ctx, records, '\0', &record, &length, &line, &more));
 		if (!more)
 			break;
 		int64_t before = terms->count;
@@ -167,7 +167,7 @@ kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms *
 			               (long long)line);
 			goto done;
 		}
-		KDR_TRY(add(ctx, terms, record, length));
+		KDRI_TRY(add(ctx, terms, record, length));
 		if (terms->count == before) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
 			               "%s: line %lld: '%.*s' stands there twice; each term once is needed",

@@ -93,17 +93,17 @@ static kdr_status check_range(kdr_context *ctx, const char *name, double value, 
 static kdr_status check(kdr_context *ctx, kdr_text_options *o)
 {
 	kdr_status st;
-	KDR_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
-	KDR_TRY(check_range(ctx, "max_length", (double)o->max_length, (double)o->min_length, 255));
-	KDR_TRY(check_range(ctx, "ngram_min", (double)o->ngram_min, 1, 3));
-	KDR_TRY(check_range(ctx, "ngram_max", (double)o->ngram_max, (double)o->ngram_min, 3));
-	KDR_TRY(check_range(ctx, "min_df", (double)o->min_df, 0, 1e15));
-	KDR_TRY(check_range(ctx, "max_df", (double)o->max_df, 0, 1e15));
-	KDR_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
-	KDR_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
-	KDR_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
-	KDR_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
-	KDR_TRY(check_stemmer(ctx, o));
+	KDRI_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
+	KDRI_TRY(check_range(ctx, "max_length", (double)o->max_length, (double)o->min_length, 255));
+	KDRI_TRY(check_range(ctx, "ngram_min", (double)o->ngram_min, 1, 3));
+	KDRI_TRY(check_range(ctx, "ngram_max", (double)o->ngram_max, (double)o->ngram_min, 3));
+	KDRI_TRY(check_range(ctx, "min_df", (double)o->min_df, 0, 1e15));
+	KDRI_TRY(check_range(ctx, "max_df", (double)o->max_df, 0, 1e15));
+	KDRI_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
+	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
+	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
+	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
+	KDRI_TRY(check_stemmer(ctx, o));
 done:
 	return st;
 }
@@ -115,7 +115,7 @@ static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const
 {
 	kdr_status st = KDR_OK;
 	if (c->term_count > j->number_room) {
-		KDR_TRY(KDRI_GROW(ctx, &j->number, c->term_count));
+		KDRI_TRY(KDRI_GROW(ctx, &j->number, c->term_count));
 		j->number_room = c->term_count;
 	}
 	for (int64_t i = 0; i < c->term_count; i++) {
@@ -124,11 +124,11 @@ static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const
 		if (j->options.vocabulary)
 			j->number[i] = kdri_terms_find(j->terms, text, t->length, t->hash);
 		else
-			KDR_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
+			KDRI_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
 		if (j->number[i] >= 0)
 			j->terms->terms[j->number[i]].df += t->df;
 	}
-	KDR_TRY(kdri_counts_append(ctx, task, c, j->number));
+	KDRI_TRY(kdri_counts_append(ctx, task, c, j->number));
 	j->stats.tokens += c->token_count;
 	j->stats.not_utf8 += c->not_utf8;
 done:
@@ -143,10 +143,10 @@ static kdr_status flush(kdr_context *ctx, job *j, kdri_counts *task)
 		return KDR_OK;
 	for (int64_t d = 0; d < b->count; d++)
 		b->raw[d].text = b->text + b->offset[d];
-	KDR_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, j->stemmers, b->raw, b->chunks,
-	                        b->chunk_count));
+	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, j->stemmers, b->raw, b->chunks,
+	                         b->chunk_count));
 	for (int64_t i = 0; i < b->chunk_count; i++)
-		KDR_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
+		KDRI_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
 	b->count = b->used = b->chunk_count = 0;
 	if (kdri_iteration(ctx, stage, j->stats.documents, j->total, NAN))
 		st = kdri_fail(ctx, KDR_ERR_READ, "stopped after %lld documents",
@@ -160,13 +160,13 @@ static kdr_status add_document(kdr_context *ctx, batch *b, const kdri_document *
 	kdr_status st = KDR_OK;
 	if (b->used + (int64_t)d->length > b->room) {
 		int64_t room = 2 * b->room + (int64_t)d->length + CHUNK_BYTES;
-		KDR_TRY(KDRI_GROW(ctx, &b->text, room));
+		KDRI_TRY(KDRI_GROW(ctx, &b->text, room));
 		b->room = room;
 	}
 	if (b->count == b->documents_room) {
 		int64_t room = 2 * b->documents_room + CHUNK_DOCUMENTS;
-		KDR_TRY(KDRI_GROW(ctx, &b->raw, room));
-		KDR_TRY(KDRI_GROW(ctx, &b->offset, room));
+		KDRI_TRY(KDRI_GROW(ctx, &b->raw, room));
+		KDRI_TRY(KDRI_GROW(ctx, &b->offset, room));
 		b->documents_room = room;
 	}
 	kdri_chunk *c = b->chunk_count > 0 ? &b->chunks[b->chunk_count - 1] : NULL;
@@ -200,17 +200,17 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 	kdri_document d;
 	bool more;
 	for (;;) {
-		KDR_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
+		KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
 		if (!more)
 			break;
-		KDR_TRY(kdri_counts_document(ctx, task, &d));
-		KDR_TRY(add_document(ctx, &j->batch, &d));
+		KDRI_TRY(kdri_counts_document(ctx, task, &d));
+		KDRI_TRY(add_document(ctx, &j->batch, &d));
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
 		if (is_full(&j->batch))
-			KDR_TRY(flush(ctx, j, task));
+			KDRI_TRY(flush(ctx, j, task));
 	}
-	KDR_TRY(flush(ctx, j, task));
+	KDRI_TRY(flush(ctx, j, task));
 done:
 	return st;
 }
@@ -244,9 +244,9 @@ static kdr_status make_stemmers(kdr_context *ctx, job *j)
 	if (!j->options.stemmer)
 		return KDR_OK;
 	j->threads = ctx->threads;
-	KDR_TRY(kdri_calloc(ctx, &j->stemmers, j->threads, sizeof(kdri_stemmer *)));
+	KDRI_TRY(kdri_calloc(ctx, &j->stemmers, j->threads, sizeof(kdri_stemmer *)));
 	for (int i = 0; i < j->threads; i++)
-		KDR_TRY(kdri_stemmer_new(ctx, j->options.stemmer, &j->stemmers[i]));
+		KDRI_TRY(kdri_stemmer_new(ctx, j->options.stemmer, &j->stemmers[i]));
 done:
 	return st;
 }
@@ -255,10 +255,10 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 {
 	kdr_status st;
 	kdri_corpus **opened = NULL;
-	KDR_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
+	KDRI_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
 	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
 	for (int64_t t = 0; t < count; t++) {
-		KDR_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
+		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
 		j->total += kdri_corpus_total(opened[t]);
 	}
 	for (int64_t t = 0; t < count; t++)
@@ -266,7 +266,7 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 			j->total = 0;
 	kdri_stage_start(ctx, stage, j->total);
 	for (int64_t t = 0; t < count; t++) {
-		KDR_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
+		KDRI_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
 		kdri_corpus_close(ctx, opened[t]);
 		opened[t] = NULL;
 	}
@@ -288,28 +288,28 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "no documents were given; one task at least is needed");
-	KDR_TRY(KDRI_NEW0(ctx, &j, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &j, 1));
 	if (options)
 		j->options = *options;
 	else
 		kdr_text_options_init(&j->options);
-	KDR_TRY(check(ctx, &j->options));
-	KDR_TRY(KDRI_NEW0(ctx, &j->tasks, count));
+	KDRI_TRY(check(ctx, &j->options));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
-	KDR_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
-	KDR_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
-	KDR_TRY(make_stemmers(ctx, j));
-	KDR_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
-	                              : kdri_terms_new(ctx, &j->terms));
-	KDR_TRY(read_all(ctx, j, corpora, count));
+	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
+	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
+	KDRI_TRY(make_stemmers(ctx, j));
+	KDRI_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
+	                               : kdri_terms_new(ctx, &j->terms));
+	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: holds no documents", corpora[0].path);
 		goto done;
 	}
 	j->stats.terms = j->terms->count;
-	KDR_TRY(j->options.vocabulary
-	                ? kdri_columns_all(ctx, j->terms, &columns)
-	                : kdri_columns_select(ctx, j->terms, j->stats.documents, &j->options, &columns));
+	KDRI_TRY(j->options.vocabulary
+	                 ? kdri_columns_all(ctx, j->terms, &columns)
+	                 : kdri_columns_select(ctx, j->terms, j->stats.documents, &j->options, &columns));
 	if (columns.count == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
@@ -318,8 +318,8 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		goto done;
 	}
 	for (int64_t t = 0; t < count; t++)
-		KDR_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
-		                           &made[t], &j->stats.dropped));
+		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
+		                            &made[t], &j->stats.dropped));
 	memcpy(out, made, (size_t)count * sizeof(kdr_data *));
 	memset(made, 0, (size_t)count * sizeof(kdr_data *));
 	if (stats)

@@ -31,8 +31,8 @@ kdr_status kdri_terms_new(kdr_context *ctx, kdri_terms **out)
 {
 	kdr_status st;
 	kdri_terms *t = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &t, 1));
-	KDR_TRY(KDRI_NEW(ctx, &t->slots, FIRST_SLOTS));
+	KDRI_TRY(KDRI_NEW0(ctx, &t, 1));
+	KDRI_TRY(KDRI_NEW(ctx, &t->slots, FIRST_SLOTS));
 	memset(t->slots, 0xff, FIRST_SLOTS * sizeof *t->slots);
 	t->slot_count = FIRST_SLOTS;
 	*out = t;
@@ -105,16 +105,16 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, siz
 		                 INT32_MAX - 1);
 	if (t->count == t->room) {
 		int64_t room = t->room ? 2 * t->room : FIRST_SLOTS / 2;
-		KDR_TRY(KDRI_GROW(ctx, &t->terms, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->terms, room));
 		t->room = room;
 	}
 	if (t->text_used + (int64_t)length > t->text_room) {
 		int64_t room = 2 * t->text_room + (int64_t)length + FIRST_TEXT;
-		KDR_TRY(KDRI_GROW(ctx, &t->text, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->text, room));
 		t->text_room = room;
 	}
 	if (2 * (t->count + 1) > t->slot_count) {
-		KDR_TRY(double_slots(ctx, t));
+		KDRI_TRY(double_slots(ctx, t));
 		s = slot_of(t, text, length, hash);
 	}
 	memcpy(t->text + t->text_used, text, length);
@@ -149,7 +149,7 @@ static kdr_status threshold(kdr_context *ctx, const kdri_terms *t, int64_t docum
 {
 	kdr_status st;
 	int64_t *having = NULL, df = high, sum = 0;
-	KDR_TRY(KDRI_NEW0(ctx, &having, documents + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &having, documents + 1));
 	for (int64_t i = 0; i < t->count; i++)
 		having[t->terms[i].df]++;
 	while (df > low && (sum += having[df]) < wanted)
@@ -174,10 +174,10 @@ kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *t, int64_t do
 		high = KDRI_MIN(high, options->max_df);
 	low = KDRI_MAX(low, 1);
 	if (options->max_features > 0 && high > low)
-		KDR_TRY(threshold(ctx, t, documents, low, high, options->max_features, &low));
+		KDRI_TRY(threshold(ctx, t, documents, low, high, options->max_features, &low));
 	for (int64_t i = 0; i < t->count; i++)
 		count += t->terms[i].df >= low && t->terms[i].df <= high;
-	KDR_TRY(KDRI_NEW(ctx, &list, count));
+	KDRI_TRY(KDRI_NEW(ctx, &list, count));
 	count = 0;
 	for (int64_t i = 0; i < t->count; i++) {
 		const kdri_term *term = &t->terms[i];
@@ -189,8 +189,8 @@ kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *t, int64_t do
 		qsort(list, (size_t)count, sizeof *list, compare_candidates);
 	if (options->max_features > 0)
 		count = KDRI_MIN(count, options->max_features);
-	KDR_TRY(KDRI_NEW(ctx, &columns.of_term, t->count));
-	KDR_TRY(KDRI_NEW(ctx, &columns.term, count));
+	KDRI_TRY(KDRI_NEW(ctx, &columns.of_term, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &columns.term, count));
 	memset(columns.of_term, 0xff, (size_t)t->count * sizeof *columns.of_term);
 	for (int64_t j = 0; j < count; j++) {
 		columns.term[j] = list[j].term;
@@ -209,8 +209,8 @@ kdr_status kdri_columns_all(kdr_context *ctx, const kdri_terms *t, kdri_columns 
 {
 	kdr_status st;
 	kdri_columns columns = { NULL, NULL, t->count };
-	KDR_TRY(KDRI_NEW(ctx, &columns.of_term, t->count));
-	KDR_TRY(KDRI_NEW(ctx, &columns.term, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &columns.of_term, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &columns.term, t->count));
 	for (int32_t i = 0; i < t->count; i++)
 		columns.of_term[i] = columns.term[i] = i;
 	*out = columns;

@@ -205,15 +205,15 @@ static kdr_status call_all(kdr_context *ctx, const char *path)
 	kdr_scores s;
 	int64_t *count = NULL, *rows = NULL, *cols = NULL, nrows, ncols, map[3];
 	double flow[6], total;
-	KDR_TRY(kdr_evaluate(ctx, a, b, 6, &s));
-	KDR_TRY(kdr_evaluate(ctx, b, a, 6, &s));
-	KDR_TRY(kdr_contingency(ctx, a, b, 6, &count, &rows, &nrows, &cols, &ncols));
-	KDR_TRY(kdr_assign(ctx, cost, 2, 3, map, &total));
-	KDR_TRY(kdr_assign(ctx, cost, 3, 2, map, &total));
-	KDR_TRY(kdr_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
+	KDRI_TRY(kdr_evaluate(ctx, a, b, 6, &s));
+	KDRI_TRY(kdr_evaluate(ctx, b, a, 6, &s));
+	KDRI_TRY(kdr_contingency(ctx, a, b, 6, &count, &rows, &nrows, &cols, &ncols));
+	KDRI_TRY(kdr_assign(ctx, cost, 2, 3, map, &total));
+	KDRI_TRY(kdr_assign(ctx, cost, 3, 2, map, &total));
+	KDRI_TRY(kdr_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
 	for (int kind = 0; kind < 2; kind++) {
-		KDR_TRY(kdr_silhouette(ctx, &dense, b, (kdr_silhouette_kind)kind, NULL, &total));
-		KDR_TRY(kdr_silhouette(ctx, &sparse, b, (kdr_silhouette_kind)kind, NULL, &total));
+		KDRI_TRY(kdr_silhouette(ctx, &dense, b, (kdr_silhouette_kind)kind, NULL, &total));
+		KDRI_TRY(kdr_silhouette(ctx, &sparse, b, (kdr_silhouette_kind)kind, NULL, &total));
 	}
 done:
 	kdr_free(ctx, count);

@@ -241,8 +241,8 @@ static kdr_status load_labels(kdr_context *ctx, const char *text, kdr_labels **l
 {
 	kdri_input *in = NULL;
 	kdr_status st;
-	KDR_TRY(kdri_input_from_memory(ctx, text, strlen(text), "l", &in));
-	KDR_TRY(kdri_labels_read(ctx, in, l));
+	KDRI_TRY(kdri_input_from_memory(ctx, text, strlen(text), "l", &in));
+	KDRI_TRY(kdri_labels_read(ctx, in, l));
 done:
 	kdri_input_close(ctx, in);
 	return st;

@@ -14,8 +14,8 @@ static inline kdr_status text_load_bytes(kdr_context *ctx, text_format format, c
 	kdr_status st;
 	kdri_input *in = NULL;
 	*data = NULL;
-	KDR_TRY(kdri_input_from_memory(ctx, bytes, size, "t", &in));
-	KDR_TRY(kdri_data_new(ctx, "t", "t", data));
+	KDRI_TRY(kdri_input_from_memory(ctx, bytes, size, "t", &in));
+	KDRI_TRY(kdri_data_new(ctx, "t", "t", data));
 	switch (format) {
 	case TEXT_CSV: st = kdri_csv_read(ctx, in, options, '\0', *data); break;
 	case TEXT_TSV: st = kdri_csv_read(ctx, in, options, '\t', *data); break;

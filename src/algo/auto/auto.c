@@ -211,11 +211,11 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 {
 	kdr_status st;
 	double *to = NULL;
-	KDR_TRY(kdri_result_array(ctx, j->result, "eigengap", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, j->result, "eigengap", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                           &to));
 	memcpy(to, c->gap, (size_t)c->count * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, j->result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, j->result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                           &to));
 	memcpy(to, c->stability, (size_t)c->count * sizeof *to);
 done:
 	return st;
@@ -233,9 +233,9 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, const char *na
 	snprintf(text, sizeof text, "k = %lld: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
 	         sure[g->sure], g->gap, next, g->stability);
 	snprintf(key, sizeof key, "k_evidence%s%s", name ? "." : "", name ? name : "");
-	KDR_TRY(kdri_result_text(ctx, j->result, key, text));
+	KDRI_TRY(kdri_result_text(ctx, j->result, key, text));
 	snprintf(key, sizeof key, "k_sure%s%s", name ? "." : "", name ? name : "");
-	KDR_TRY(kdri_result_number(ctx, j->result, key, g->sure / 2.0));
+	KDRI_TRY(kdri_result_number(ctx, j->result, key, g->sure / 2.0));
 done:
 	return st;
 }
@@ -247,26 +247,26 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 	kdri_k_curves *curves = NULL;
 	bool same = kdri_opt_bool(j->options, "same_k");
 	int64_t count = 0, least = INT64_MAX;
-	KDR_TRY(KDRI_NEW0(ctx, &curves, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
-		KDR_TRY(kdri_views_graph(ctx, &j->views.tasks[t], GUESS_NEIGHBOURS, &graph));
-		KDR_TRY(kdri_k_curves_new(ctx, &graph.view, kdri_opt_int(j->options, "k_max"),
-		                          &curves[count]));
+		KDRI_TRY(kdri_views_graph(ctx, &j->views.tasks[t], GUESS_NEIGHBOURS, &graph));
+		KDRI_TRY(kdri_k_curves_new(ctx, &graph.view, kdri_opt_int(j->options, "k_max"),
+		                           &curves[count]));
 		kdri_own_free(ctx, &graph);
-		KDR_TRY(put_curves(ctx, j, t, &curves[count]));
+		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
 		if (!same) {
 			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
 			j->k[t] = g.k;
-			KDR_TRY(put_guess(ctx, j, j->problem->tasks[t].name, &g));
+			KDRI_TRY(put_guess(ctx, j, j->problem->tasks[t].name, &g));
 		}
 		least = KDRI_MIN(least, j->views.tasks[t].knn.rows);
 		count++;
 	}
 	if (same && count > 0) {
 		kdri_k_guess g = kdri_k_guess_of(curves, count);
-		KDR_TRY(put_guess(ctx, j, NULL, &g));
+		KDRI_TRY(put_guess(ctx, j, NULL, &g));
 		for (int64_t t = 0; t < j->T; t++)
 			j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(g.k, least);
 	}
@@ -298,13 +298,13 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 			                   .n_init = kdri_opt_int(j->options, "n_init"),
 			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
 			                   .init = j->problem->tasks[t].init };
-		KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
+		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.single = true;
 		if (saw_others(&j->ballots[t]))
-			KDR_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
+			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
 	}
-	KDR_TRY(kdri_result_objective(ctx, j->result, total));
+	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(
 	        j->result,
 	        late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
@@ -318,10 +318,10 @@ static kdr_status put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
 	const kdri_verdict *a = &j->answers[t];
 	int64_t n = j->ballots[t].n, *labels = NULL;
 	double *to = NULL;
-	KDR_TRY(kdri_result_labels(ctx, j->result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
 	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
 	kdri_result_set_k(j->result, t, j->k[t]);
-	KDR_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, a->confidence, (size_t)n * sizeof *to);
 done:
 	return st;
@@ -332,23 +332,23 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	kdr_status st;
 	kdri_views_options o = views_options(j);
 	bool late = false;
-	KDR_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
-	KDR_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
-	KDR_TRY(KDRI_NEW0(ctx, &j->single, j->T));
-	KDR_TRY(KDRI_NEW(ctx, &j->k, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->single, j->T));
+	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
 	for (int64_t t = 0; t < j->T; t++)
 		j->k[t] = j->problem->tasks[t].k;
-	KDR_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
-	KDR_TRY(find_k(ctx, j));
-	KDR_TRY(kdri_views_directions(ctx, &j->views, j->k));
+	KDRI_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
+	KDRI_TRY(find_k(ctx, j));
+	KDRI_TRY(kdri_views_directions(ctx, &j->views, j->k));
 	kdri_members_options m = {
 		.table = members, .count = MEMBERS, .seeds = kdri_opt_int(j->options, "seeds"), .k = j->k
 	};
-	KDR_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
-	KDR_TRY(vote(ctx, j, late));                                                             /* (E3) */
+	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
+	KDRI_TRY(vote(ctx, j, late));                                                             /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)
-		KDR_TRY(put_task(ctx, j, t));
-	KDR_TRY(kdri_auto_report(ctx, j));
+		KDRI_TRY(put_task(ctx, j, t));
+	KDRI_TRY(kdri_auto_report(ctx, j));
 done:
 	return st;
 }
@@ -386,8 +386,8 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
 		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
 	if (*(const int64_t *)u.data)
-		KDR_TRY(kdri_unit_rows(ctx, x, &rows));
-	KDR_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
+		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
+	KDRI_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
 done:
 	kdri_own_free(ctx, &rows);
 	return st;

@@ -59,16 +59,16 @@ static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	const kdr_mat *x = &a->views.tasks[t].rows.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *nearest = NULL, *kind = NULL, same = 0;
 	double *means = NULL;
-	KDR_TRY(kdri_result_array(ctx, a->result, "centroids", t, KDR_FLOAT64, 2, (int64_t[]){ a->k[t], d },
-	                          &means));
-	KDR_TRY(kdri_result_array(ctx, a->result, "unit_rows", t, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "centroids", t, KDR_FLOAT64, 2, (int64_t[]){ a->k[t], d },
+	                           &means));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "unit_rows", t, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
 	kind[0] = a->views.tasks[t].cosine;
-	KDR_TRY(kdri_cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
-	KDR_TRY(KDRI_NEW(ctx, &nearest, n));
-	KDR_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
+	KDRI_TRY(kdri_cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
+	KDRI_TRY(KDRI_NEW(ctx, &nearest, n));
+	KDRI_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
 	for (int64_t i = 0; i < n; i++)
 		same += nearest[i] == a->answers[t].labels[i];
-	KDR_TRY(put_number(ctx, a, "predict_agreement", t, (double)same / (double)n));
+	KDRI_TRY(put_number(ctx, a, "predict_agreement", t, (double)same / (double)n));
 done:
 	kdri_free(ctx, nearest);
 	return st;
@@ -81,18 +81,18 @@ static kdr_status label_by(kdr_context *ctx, const kdri_auto *a, int64_t t, int6
 	const kdr_mat *x = &a->views.tasks[t].rows.view, *y = &a->views.tasks[s].rows.view;
 	int64_t d = kdr_mat_cols(x), size;
 	double *means = NULL, *mean = NULL;
-	KDR_TRY(kdri_mul(ctx, a->k[s], d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &means, size));
-	KDR_TRY(KDRI_NEW(ctx, &mean, 2 * d));
-	KDR_TRY(kdri_cluster_means(ctx, y, a->single[s].labels, a->k[s], means));
-	KDR_TRY(kdri_mat_col_sums(ctx, x, mean));
-	KDR_TRY(kdri_mat_col_sums(ctx, y, mean + d));
+	KDRI_TRY(kdri_mul(ctx, a->k[s], d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(KDRI_NEW(ctx, &mean, 2 * d));
+	KDRI_TRY(kdri_cluster_means(ctx, y, a->single[s].labels, a->k[s], means));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, mean));
+	KDRI_TRY(kdri_mat_col_sums(ctx, y, mean + d));
 	for (int64_t j = 0; j < d; j++) {
 		mean[j] /= (double)kdr_mat_rows(x);
 		mean[d + j] /= (double)kdr_mat_rows(y);
 	}
 	const kdri_clusters clusters = { a->k[s], d, means, mean + d, NULL };
-	KDR_TRY(kdri_counterparts_label(ctx, &clusters, x, mean, labels));
+	KDRI_TRY(kdri_counterparts_label(ctx, &clusters, x, mean, labels));
 done:
 	kdri_free(ctx, means);
 	kdri_free(ctx, mean);
@@ -110,36 +110,36 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 	for (int64_t s = 0; s < a->T; s++)
 		if (s != t && (best < 0 || nearness[t * a->T + s] > nearness[t * a->T + best]))
 			best = s;
-	KDR_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
 	if (best >= 0 && a->single[best].labels) {
-		KDR_TRY(KDRI_NEW(ctx, &others, n));
-		KDR_TRY(label_by(ctx, a, t, best, others));
+		KDRI_TRY(KDRI_NEW(ctx, &others, n));
+		KDRI_TRY(label_by(ctx, a, t, best, others));
 	}
-	KDR_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
-	                       a->single[t].labels ? &a->single[t] : &a->answers[t], others, a->k[t], moved,
-	                       &g));
-	KDR_TRY(put_number(ctx, a, "confidence", t, g.confidence));
-	KDR_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
-	KDR_TRY(put_number(ctx, a, "graph_doubt", t, a->answers[t].doubt));
+	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
+	                        a->single[t].labels ? &a->single[t] : &a->answers[t], others, a->k[t], moved,
+	                        &g));
+	KDRI_TRY(put_number(ctx, a, "confidence", t, g.confidence));
+	KDRI_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
+	KDRI_TRY(put_number(ctx, a, "graph_doubt", t, a->answers[t].doubt));
 	if (g.transfer) {
-		KDR_TRY(put_number(ctx, a, "agreement_single", t, g.with_single));
-		KDR_TRY(put_number(ctx, a, "agreement_single_kmeans", t, g.single_kmeans));
-		KDR_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
-		KDR_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
-		KDR_TRY(put_number(ctx, a, "confidence_single", t, g.confidence_single));
-		KDR_TRY(put_number(ctx, a, "across", t, g.across));
-		KDR_TRY(put_number(ctx, a, "across_single", t, g.across_single));
+		KDRI_TRY(put_number(ctx, a, "agreement_single", t, g.with_single));
+		KDRI_TRY(put_number(ctx, a, "agreement_single_kmeans", t, g.single_kmeans));
+		KDRI_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
+		KDRI_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
+		KDRI_TRY(put_number(ctx, a, "confidence_single", t, g.confidence_single));
+		KDRI_TRY(put_number(ctx, a, "across", t, g.across));
+		KDRI_TRY(put_number(ctx, a, "across_single", t, g.across_single));
 	}
 	if (a->views.tasks[t].recall < 1) {
-		KDR_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
+		KDRI_TRY(kdri_result_warn(
 		        ctx, a->result,
 		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
 		        name, 100 * a->views.tasks[t].recall));
 	}
 	kdri_guard_advice(&g, n, name, others ? name_of(a, best, &other) : NULL, text, sizeof text);
 	snprintf(key, sizeof key, "advice.%s", name);
-	KDR_TRY(kdri_result_text(ctx, a->result, key, text));
+	KDRI_TRY(kdri_result_text(ctx, a->result, key, text));
 done:
 	kdri_free(ctx, others);
 	return st;
@@ -153,12 +153,12 @@ static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nea
 	const kdr_mat **rows = NULL;
 	double *to = NULL;
 	bool centred = a->views.mean && a->views.tasks[0].centred;
-	KDR_TRY(KDRI_NEW(ctx, &rows, a->T));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, a->T));
 	for (int64_t t = 0; t < a->T; t++)
 		rows[t] = &a->views.tasks[t].rows.view;
-	KDR_TRY(kdri_nearness(ctx, rows, a->T, a->views.tasks[0].cosine, centred ? a->views.mean : NULL,
-	                      nearness));
-	KDR_TRY(kdri_result_relatedness(ctx, a->result, &to));
+	KDRI_TRY(kdri_nearness(ctx, rows, a->T, a->views.tasks[0].cosine, centred ? a->views.mean : NULL,
+	                       nearness));
+	KDRI_TRY(kdri_result_relatedness(ctx, a->result, &to));
 	memcpy(to, nearness, (size_t)(a->T * a->T) * sizeof *to);
 done:
 	kdri_free(ctx, rows);
@@ -183,17 +183,17 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	int64_t *sizes = NULL, most = 0;
 	for (int64_t t = 0; t < a->T; t++)
 		most = KDRI_MAX(most, a->k[t]);
-	KDR_TRY(kdri_mul(ctx, a->T, d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &means, size));
-	KDR_TRY(KDRI_NEW(ctx, &quality, a->T));
-	KDR_TRY(KDRI_NEW(ctx, &sizes, 2 * most));
+	KDRI_TRY(kdri_mul(ctx, a->T, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(KDRI_NEW(ctx, &quality, a->T));
+	KDRI_TRY(KDRI_NEW(ctx, &sizes, 2 * most));
 	for (int64_t t = 0; t < a->T; t++) {
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
-		KDR_TRY(kdri_mat_col_sums(ctx, x, means + t * d));
+		KDRI_TRY(kdri_mat_col_sums(ctx, x, means + t * d));
 		for (int64_t j = 0; j < d; j++)
 			means[t * d + j] /= (double)kdr_mat_rows(x);
-		KDR_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
-		                          (int64_t[]){ a->T, a->k[t] }, &quality[t]));
+		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
+		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
 		for (int64_t z = 0; z < a->k[t]; z++)
 			quality[t][t * a->k[t] + z] = 1;
 	}
@@ -203,8 +203,8 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			              to = clusters_of(a, s, means, sizes + most);
 			if (s == t)
 				continue;
-			KDR_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
-			KDR_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
+			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
+			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
 		}
 done:
 	kdri_free(ctx, means);
@@ -217,16 +217,16 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 {
 	kdr_status st;
 	double *nearness = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &nearness, a->T * a->T));
-	KDR_TRY(put_members(ctx, a));
+	KDRI_TRY(KDRI_NEW0(ctx, &nearness, a->T * a->T));
+	KDRI_TRY(put_members(ctx, a));
 	if (a->T > 1)
-		KDR_TRY(put_nearness(ctx, a, nearness));
+		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t t = 0; t < a->T; t++) {
-		KDR_TRY(put_centroids(ctx, a, t));
-		KDR_TRY(put_guard(ctx, a, t, nearness));
+		KDRI_TRY(put_centroids(ctx, a, t));
+		KDRI_TRY(put_guard(ctx, a, t, nearness));
 	}
 	if (a->T > 1)
-		KDR_TRY(put_counterparts(ctx, a));
+		KDRI_TRY(put_counterparts(ctx, a));
 done:
 	kdri_free(ctx, nearness);
 	return st;

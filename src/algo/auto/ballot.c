@@ -21,11 +21,11 @@ kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ball
 	kdr_status st;
 	kdri_ballot b = { .n = n, .count = count, .graph = -1 };
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, n, count, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &b.label, size));
-	KDR_TRY(KDRI_NEW0(ctx, &b.weight, count));
-	KDR_TRY(KDRI_NEW0(ctx, &b.transfer, count));
-	KDR_TRY(KDRI_NEW0(ctx, &b.member, count));
+	KDRI_TRY(kdri_mul(ctx, n, count, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &b.label, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &b.weight, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &b.transfer, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &b.member, count));
 	*out = b;
 	b = (kdri_ballot){ 0 };
 done:

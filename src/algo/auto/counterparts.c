@@ -14,16 +14,16 @@ kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size;
 	double *one_hot = NULL, *sums = NULL, *count = NULL;
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &one_hot, size));
-	KDR_TRY(kdri_mul(ctx, d, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &sums, size));
-	KDR_TRY(KDRI_NEW0(ctx, &count, k));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &one_hot, size));
+	KDRI_TRY(kdri_mul(ctx, d, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &sums, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &count, k));
 	for (int64_t i = 0; i < n; i++) {
 		one_hot[i * k + labels[i]] = 1;
 		count[labels[i]]++;
 	}
-	KDR_TRY(kdri_mat_tmul(ctx, x, one_hot, k, k, sums, k));
+	KDRI_TRY(kdri_mat_tmul(ctx, x, one_hot, k, k, sums, k));
 	for (int64_t z = 0; z < k; z++)
 		for (int64_t j = 0; j < d; j++)
 			means[z * d + j] = count[z] > 0 ? sums[j * k + z] / count[z] : 0;
@@ -66,20 +66,20 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 	kdr_status st;
 	double *u = NULL, *v = NULL, *cost = NULL, *supply = NULL, *demand = NULL;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, a->k, b->k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &u, a->k * a->d));
-	KDR_TRY(KDRI_NEW(ctx, &v, b->k * b->d));
-	KDR_TRY(KDRI_NEW(ctx, &cost, size));
-	KDR_TRY(KDRI_NEW(ctx, &supply, a->k));
-	KDR_TRY(KDRI_NEW(ctx, &demand, b->k));
+	KDRI_TRY(kdri_mul(ctx, a->k, b->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &u, a->k * a->d));
+	KDRI_TRY(KDRI_NEW(ctx, &v, b->k * b->d));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, size));
+	KDRI_TRY(KDRI_NEW(ctx, &supply, a->k));
+	KDRI_TRY(KDRI_NEW(ctx, &demand, b->k));
 	departures(a, u);
 	departures(b, v);
-	KDR_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
+	KDRI_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
 	for (int64_t p = 0; p < size; p++)
 		cost[p] += 1; /* (E2) */
 	marginal(a, a->k == b->k, supply);
 	marginal(b, a->k == b->k, demand);
-	KDR_TRY(kdr_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
+	KDRI_TRY(kdr_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
 	for (int64_t z = 0; z < a->k; z++) {
 		int64_t best = 0;
 		for (int64_t l = 1; l < b->k; l++)
@@ -102,15 +102,15 @@ kdr_status kdri_counterparts_label(kdr_context *ctx, const kdri_clusters *c, con
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), k = c->k, d = c->d, size;
 	double *u = NULL, *columns = NULL, *score = NULL;
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &u, k * d));
-	KDR_TRY(KDRI_NEW(ctx, &columns, k * d));
-	KDR_TRY(KDRI_NEW(ctx, &score, size));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &u, k * d));
+	KDRI_TRY(KDRI_NEW(ctx, &columns, k * d));
+	KDRI_TRY(KDRI_NEW(ctx, &score, size));
 	departures(c, u);
 	for (int64_t z = 0; z < k; z++)
 		for (int64_t j = 0; j < d; j++)
 			columns[j * k + z] = u[z * d + j];
-	KDR_TRY(kdri_mat_mul(ctx, x, columns, k, k, score, k));
+	KDRI_TRY(kdri_mat_mul(ctx, x, columns, k, k, score, k));
 	for (int64_t z = 0; z < k; z++) {
 		double shift = kdri_dot(mean, u + z * d, d);
 		for (int64_t i = 0; i < n; i++)

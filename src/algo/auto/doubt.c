@@ -23,15 +23,15 @@ static kdr_status blur(kdr_context *ctx, const kdr_mat *graph, int64_t k, double
 	int64_t n = g->rows, size;
 	double *scale = NULL, *val = NULL, *ones = NULL, *values = NULL, *vectors = NULL;
 	bool converged;
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &scale, n));
-	KDR_TRY(KDRI_NEW(ctx, &ones, n));
-	KDR_TRY(KDRI_NEW(ctx, &val, g->rowptr[n]));
-	KDR_TRY(KDRI_NEW(ctx, &values, k));
-	KDR_TRY(KDRI_NEW(ctx, &vectors, size));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
+	KDRI_TRY(KDRI_NEW(ctx, &ones, n));
+	KDRI_TRY(KDRI_NEW(ctx, &val, g->rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &values, k));
+	KDRI_TRY(KDRI_NEW(ctx, &vectors, size));
 	for (int64_t i = 0; i < n; i++)
 		ones[i] = 1;
-	KDR_TRY(kdri_mat_mul(ctx, graph, ones, 1, 1, scale, 1));
+	KDRI_TRY(kdri_mat_mul(ctx, graph, ones, 1, 1, scale, 1));
 	for (int64_t i = 0; i < n; i++)
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
 	for (int64_t i = 0; i < n; i++)
@@ -41,7 +41,7 @@ static kdr_status blur(kdr_context *ctx, const kdr_mat *graph, int64_t k, double
 	kdr_mat w = kdr_mat_from_csr(n, n, g->rowptr, g->col, val);
 	kdri_op op = kdri_op_mat(&w);
 	const kdri_ritz_options o = { .count = k, .tol = 1e-3 };
-	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, vectors, &converged));
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, vectors, &converged));
 	*out = KDRI_MIN(1, KDRI_MAX(0, 1 + values[k - 1])); /* (E1) */
 done:
 	kdri_free(ctx, scale);
@@ -58,8 +58,8 @@ static kdr_status solitude(kdr_context *ctx, const kdri_ballot *b, bool single, 
 	kdr_status st;
 	int64_t *parts = NULL, size;
 	double own = 0, own_weight = 0, rest = 0, rest_weight = 0;
-	KDR_TRY(kdri_mul(ctx, b->n, b->count, &size));
-	KDR_TRY(KDRI_NEW(ctx, &parts, size));
+	KDRI_TRY(kdri_mul(ctx, b->n, b->count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, size));
 	for (int64_t i = 0; i < b->n; i++)
 		for (int64_t m = 0; m < b->count; m++)
 			parts[m * b->n + i] = b->label[i * b->count + m];
@@ -71,7 +71,7 @@ static kdr_status solitude(kdr_context *ctx, const kdri_ballot *b, bool single, 
 			kdr_scores s;
 			if (b->member[x] == b->member[y] || (single && (b->transfer[x] || b->transfer[y])))
 				continue;
-			KDR_TRY(kdr_evaluate(ctx, parts + x * b->n, parts + y * b->n, b->n, &s));
+			KDRI_TRY(kdr_evaluate(ctx, parts + x * b->n, parts + y * b->n, b->n, &s));
 			*(graph ? &own : &rest) += weight * s.nmi;
 			*(graph ? &own_weight : &rest_weight) += weight;
 		}
@@ -89,9 +89,9 @@ kdr_status kdri_graph_doubt(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	kdr_status st = KDR_OK;
 	double alone = 0, blurred = 0;
 	if (b->graph >= 0)
-		KDR_TRY(solitude(ctx, b, single, &alone));
+		KDRI_TRY(solitude(ctx, b, single, &alone));
 	if (alone > 0)
-		KDR_TRY(blur(ctx, graph, k, &blurred));
+		KDRI_TRY(blur(ctx, graph, k, &blurred));
 	*out = blurred * alone; /* (E3) */
 done:
 	return st;

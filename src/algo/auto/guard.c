@@ -28,10 +28,10 @@ static kdr_status match(kdr_context *ctx, const int64_t *from, const int64_t *to
 {
 	kdr_status st;
 	double *cost = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &cost, k * k));
+	KDRI_TRY(KDRI_NEW0(ctx, &cost, k * k));
 	for (int64_t i = 0; i < n; i++)
 		cost[from[i] * k + to[i]]--;
-	KDR_TRY(kdr_assign(ctx, cost, k, k, map, NULL));
+	KDRI_TRY(kdr_assign(ctx, cost, k, k, map, NULL));
 done:
 	kdri_free(ctx, cost);
 	return st;
@@ -51,24 +51,24 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	kdri_guard g = { 0 };
 	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 };
 	double sums[2] = { 0 };
-	KDR_TRY(KDRI_NEW(ctx, &part, n));
-	KDR_TRY(KDRI_NEW(ctx, &map, k));
-	KDR_TRY(nmi(ctx, answer->labels, single->labels, n, &g.with_single));
+	KDRI_TRY(KDRI_NEW(ctx, &part, n));
+	KDRI_TRY(KDRI_NEW(ctx, &map, k));
+	KDRI_TRY(nmi(ctx, answer->labels, single->labels, n, &g.with_single));
 	for (int64_t m = 0; m < b->count; m++) {
 		double value;
 		take_partition(b, m, part);
-		KDR_TRY(nmi(ctx, part, single->labels, n, &value));
+		KDRI_TRY(nmi(ctx, part, single->labels, n, &value));
 		sums[b->transfer[m]] += value;
 		counts[b->transfer[m]]++;
 		if (m == 0) {
 			g.single_kmeans = value;
-			KDR_TRY(nmi(ctx, answer->labels, part, n, &g.with_kmeans));
+			KDRI_TRY(nmi(ctx, answer->labels, part, n, &g.with_kmeans));
 		}
 	}
 	g.transfer = counts[1] > 0;
 	g.own = counts[0] ? sums[0] / (double)counts[0] : 0;
 	g.pooled = counts[1] ? sums[1] / (double)counts[1] : 0;
-	KDR_TRY(match(ctx, single->labels, answer->labels, n, k, map));
+	KDRI_TRY(match(ctx, single->labels, answer->labels, n, k, map));
 	for (int64_t i = 0; i < n; i++) {
 		moved[i] = map[single->labels[i]] != answer->labels[i];
 		g.moved += moved[i];
@@ -77,8 +77,8 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	}
 	g.confidence = KDRI_MIN(g.confidence, 1);
 	if (others) {
-		KDR_TRY(nmi(ctx, answer->labels, others, n, &g.across));
-		KDR_TRY(nmi(ctx, single->labels, others, n, &g.across_single));
+		KDRI_TRY(nmi(ctx, answer->labels, others, n, &g.across));
+		KDRI_TRY(nmi(ctx, single->labels, others, n, &g.across_single));
 	}
 	*out = g;
 done:

@@ -48,12 +48,12 @@ static kdr_status stability(kdr_context *ctx, const double *rows, int64_t n, int
 		o.n_init = 1;
 		o.stage = NULL;
 		o.stream = (uint64_t)(k * RUNS + run);
-		KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
+		KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
 		memcpy(labels + run * n, r.labels, (size_t)n * sizeof *labels);
 		kdri_kmeans_free(ctx, &r);
 		for (int64_t other = 0; other < run; other++) {
 			kdr_scores s;
-			KDR_TRY(kdr_evaluate(ctx, labels + run * n, labels + other * n, n, &s));
+			KDRI_TRY(kdr_evaluate(ctx, labels + run * n, labels + other * n, n, &s));
 			sum += s.ari;
 		}
 	}
@@ -76,16 +76,16 @@ kdr_status kdri_k_curves_new(kdr_context *ctx, const kdr_mat *graph, int64_t mos
 		return KDR_OK;
 	}
 	c.count = most - 1;
-	KDR_TRY(KDRI_NEW0(ctx, &c.gap, c.count));
-	KDR_TRY(KDRI_NEW0(ctx, &c.stability, c.count));
-	KDR_TRY(kdri_mul(ctx, n, KDRI_MAX(most, RUNS), &size));
-	KDR_TRY(KDRI_NEW(ctx, &rows, size));
-	KDR_TRY(KDRI_NEW(ctx, &labels, size));
-	KDR_TRY(kdri_spectrum_new(ctx, graph, most + 1, &s));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.gap, c.count));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.stability, c.count));
+	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(most, RUNS), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, size));
+	KDRI_TRY(kdri_spectrum_new(ctx, graph, most + 1, &s));
 	for (int64_t k = 2; k <= most; k++) {
 		c.gap[k - 2] = s.values[k - 1] - s.values[k]; /* (E1) */
 		embed(s.vectors, n, most + 1, k, rows);
-		KDR_TRY(stability(ctx, rows, n, k, labels, &c.stability[k - 2]));
+		KDRI_TRY(stability(ctx, rows, n, k, labels, &c.stability[k - 2]));
 		if (kdri_iteration(ctx, "number of clusters", k - 1, most - 1, NAN))
 			break;
 	}

@@ -135,8 +135,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	kdr_result *result = NULL;
 	int32_t *labels = NULL;
 	int64_t *init = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDR_TRY(KDRI_NEW(ctx, &init, rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(KDRI_NEW(ctx, &init, rows));
 	for (int64_t t = 0; t < count; t++)
 		tasks[t] = (kdr_task){ .name = r->problem->tasks[first + t].name,
 			               .role = KDR_ROLE_TASK,
@@ -148,11 +148,11 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	kdr_problem problem = { .tasks = tasks,
 		                .ntasks = count,
 		                .pooled = member->scope == KDRI_SCOPE_POOLED };
-	KDR_TRY(kdr_options_new(ctx, member->method, &options));
-	KDR_TRY(set_options(ctx, options,
-	                    r->views->tasks[first].cosine ? member->options : member->by_distance));
-	KDR_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
-	KDR_TRY(KDRI_NEW(ctx, &labels, rows));
+	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
+	KDRI_TRY(set_options(ctx, options,
+	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
+	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, rows));
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n;
 		const int64_t *found = kdr_result_labels(result, t, &n);
@@ -268,7 +268,7 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 		for (int64_t i = 0; i < r->njobs; i++)
 			count += speaks(r, &r->jobs[i], t, incomplete);
 	}
-	KDR_TRY(kdri_ballot_new(r->ctx, n, count, &b));
+	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
 	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
@@ -311,18 +311,18 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 	if (member->scope != KDRI_SCOPE_TASK)
 		large = T > 1 && r->views->options.together && member->most ? r->views->begin[T] : 0;
 	if (large > member->most)
-		KDR_TRY(kdri_result_warn(r->ctx, result,
-		                         "member '%s' is left out above %lld samples: it needs n x n numbers",
-		                         member->name, (long long)member->most));
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result, "member '%s' is left out above %lld samples: it needs n x n numbers",
+		        member->name, (long long)member->most));
 	if (failed)
-		KDR_TRY(kdri_result_warn(r->ctx, result,
-		                         "member '%s' failed in %lld of %lld runs and is left out there: %s",
-		                         member->name, (long long)failed, (long long)jobs, first->error));
+		KDRI_TRY(kdri_result_warn(r->ctx, result,
+		                          "member '%s' failed in %lld of %lld runs and is left out there: %s",
+		                          member->name, (long long)failed, (long long)jobs, first->error));
 	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)
-		KDR_TRY(kdri_result_warn(r->ctx, result,
-		                         "time limit: member '%s' is left out in %lld of %lld runs",
-		                         member->name, (long long)late, (long long)jobs));
+		KDRI_TRY(kdri_result_warn(r->ctx, result,
+		                          "time limit: member '%s' is left out in %lld of %lld runs",
+		                          member->name, (long long)late, (long long)jobs));
 done:
 	return st;
 }
@@ -339,7 +339,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
 	*late = false;
 	list_jobs(&r);
-	KDR_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	list_jobs(&r);
 	kdri_stage_start(ctx, "members", r.njobs);
 	run_jobs(&r);
@@ -350,9 +350,9 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 			goto done;
 		}
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDR_TRY(collect(&r, t, &ballots[t]));
+		KDRI_TRY(collect(&r, t, &ballots[t]));
 	for (int64_t m = 0; m < options->count; m++)
-		KDR_TRY(report_member(&r, m, result, late));
+		KDRI_TRY(report_member(&r, m, result, late));
 done:
 	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
 		kdri_free(ctx, r.jobs[i].labels);

@@ -57,9 +57,9 @@ static kdr_status add_ties(kdr_context *ctx, const votes *v, const double *x, in
 	const kdri_ballot *b = v->b;
 	double *sums = NULL;
 	int64_t each, size;
-	KDR_TRY(kdri_mul(ctx, v->most, k, &each));
-	KDR_TRY(kdri_mul(ctx, b->count, each, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &sums, size));
+	KDRI_TRY(kdri_mul(ctx, v->most, k, &each));
+	KDRI_TRY(kdri_mul(ctx, b->count, each, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, size));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
 	for (int64_t m = 0; m < b->count; m++) {
 		double u = weight_of(v, m);
@@ -85,13 +85,13 @@ static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, in
 	const votes *v = op->data;
 	double *scaled = NULL;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, op->cols, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &scaled, size));
+	KDRI_TRY(kdri_mul(ctx, op->cols, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, size));
 	for (int64_t i = 0; i < op->cols; i++)
 		for (int64_t j = 0; j < k; j++)
 			scaled[i * k + j] = -v->scale[i] * x[i * ldx + j];
-	KDR_TRY(kdri_mat_mul(ctx, &v->w, scaled, k, k, y, ldy));
-	KDR_TRY(add_ties(ctx, v, scaled, k, y, ldy));
+	KDRI_TRY(kdri_mat_mul(ctx, &v->w, scaled, k, k, y, ldy));
+	KDRI_TRY(add_ties(ctx, v, scaled, k, y, ldy));
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] *= v->scale[i];
@@ -106,13 +106,13 @@ static kdr_status prepare(kdr_context *ctx, votes *v)
 	kdr_status st;
 	const kdri_ballot *b = v->b;
 	double *ones = NULL, *ties = NULL, edges = 0, all = 0;
-	KDR_TRY(KDRI_NEW(ctx, &ones, b->n));
-	KDR_TRY(KDRI_NEW0(ctx, &ties, b->n));
+	KDRI_TRY(KDRI_NEW(ctx, &ones, b->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &ties, b->n));
 	for (int64_t i = 0; i < b->n; i++)
 		ones[i] = 1;
-	KDR_TRY(kdri_mat_mul(ctx, &v->w, ones, 1, 1, v->scale, 1));
+	KDRI_TRY(kdri_mat_mul(ctx, &v->w, ones, 1, 1, v->scale, 1));
 	v->tie = 1;
-	KDR_TRY(add_ties(ctx, v, ones, 1, ties, 1));
+	KDRI_TRY(add_ties(ctx, v, ones, 1, ties, 1));
 	for (int64_t i = 0; i < b->n; i++) {
 		edges += v->scale[i];
 		all += ties[i];
@@ -137,8 +137,8 @@ static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, double *rows)
 	int64_t n = v->b->n;
 	const kdri_op op = { n, n, apply, NULL, v };
 	const kdri_ritz_options o = { .count = k, .tol = 1e-8, .gap_tol = 1e-4 };
-	KDR_TRY(KDRI_NEW(ctx, &values, k));
-	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, rows, &converged));
+	KDRI_TRY(KDRI_NEW(ctx, &values, k));
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, rows, &converged));
 	for (int64_t i = 0; i < n; i++) {
 		double length = sqrt(kdri_nrm2sq(rows + i * k, k));
 		for (int64_t j = 0; j < k; j++)
@@ -196,23 +196,23 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	kdri_kmeans_result means = { 0 };
 	double *rows = NULL;
 	int64_t n = v->b->n, size;
-	KDR_TRY(kdri_mul(ctx, n, o->k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &rows, size));
-	KDR_TRY(KDRI_NEW(ctx, &v->scale, n));
-	KDR_TRY(prepare(ctx, v));
-	KDR_TRY(embed(ctx, v, o->k, rows));
+	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
+	KDRI_TRY(KDRI_NEW(ctx, &v->scale, n));
+	KDRI_TRY(prepare(ctx, v));
+	KDRI_TRY(embed(ctx, v, o->k, rows));
 	kdr_mat x = kdr_mat_from_dense(rows, n, o->k);
 	kdri_kmeans_options options = kdri_kmeans_defaults(o->k);
 	options.n_init = o->n_init;
 	options.max_iter = o->max_iter;
 	options.init_labels = o->init;
-	KDR_TRY(kdri_kmeans(ctx, &x, NULL, &options, &means)); /* (E4) */
+	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &options, &means)); /* (E4) */
 	/* Stopped early: a whole partition is better than a half one. */
 	bool cut_short = (ctx->cancelled || ctx->timed_out) && v->b->count > 0;
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = cut_short ? v->b->label[i * v->b->count] : means.labels[i];
 	if (!o->init)
-		KDR_TRY(number_clusters(ctx, n, o->k, labels));
+		KDRI_TRY(number_clusters(ctx, n, o->k, labels));
 done:
 	kdri_kmeans_free(ctx, &means);
 	kdri_free(ctx, rows);
@@ -230,13 +230,13 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const k
 	votes v = { .b = &b, .single = o->single };
 	double *co = NULL, *weighted = NULL;
 	b.weight = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &answer.labels, b.n));
-	KDR_TRY(KDRI_NEW(ctx, &answer.confidence, b.n));
-	KDR_TRY(KDRI_NEW(ctx, &co, g->rowptr[b.n]));
-	KDR_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b.n]));
-	KDR_TRY(KDRI_NEW(ctx, &b.weight, b.count));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b.n));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b.n));
+	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b.n]));
+	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b.n]));
+	KDRI_TRY(KDRI_NEW(ctx, &b.weight, b.count));
 	memcpy(b.weight, ballot->weight, (size_t)b.count * sizeof *b.weight);
-	KDR_TRY(kdri_graph_doubt(ctx, &b, graph, o->k, o->single, &answer.doubt));
+	KDRI_TRY(kdri_graph_doubt(ctx, &b, graph, o->k, o->single, &answer.doubt));
 	v.share = KDRI_MIN(most_tie, KDRI_MAX(least_tie, pow(answer.doubt / doubtful, 4)));
 	if (b.graph >= 0) /* (E1') */
 		b.weight[b.graph] *= (most_tie - v.share) / (most_tie - least_tie);
@@ -246,9 +246,9 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const k
 	v.w = kdr_mat_from_csr(b.n, b.n, g->rowptr, g->col, weighted);
 	for (int64_t p = 0; p < b.n * b.count; p++)
 		v.most = KDRI_MAX(v.most, b.label[p] + 1);
-	KDR_TRY(cluster(ctx, &v, o, answer.labels));
+	KDRI_TRY(cluster(ctx, &v, o, answer.labels));
 	confidence(ctx, g, co, answer.labels, answer.confidence);
-	KDR_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
+	KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
 	*out = answer;
 	answer = (kdri_verdict){ 0 };
 done:

@@ -51,7 +51,7 @@ static kdr_status check_classes(kdr_context *ctx, const kdri_labelled *s, kdr_re
 		                 (long long)only);
 	for (int64_t c = 0; c < s->classes; c++)
 		if (s->counts[c] == 0)
-			KDR_TRY(kdri_result_warn(
+			KDRI_TRY(kdri_result_warn(
 			        ctx, result, "class %lld has no labelled sample: nothing will be put into it",
 			        (long long)c));
 done:
@@ -68,16 +68,16 @@ kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_r
 		            .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	const kdr_mat **parts = NULL;
 	int64_t at = 0;
-	KDR_TRY(check_tasks(ctx, problem));
-	KDR_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(check_tasks(ctx, problem));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		parts[t] = &problem->tasks[t].x;
 		s.n += kdr_mat_rows(parts[t]);
 	}
-	KDR_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &s.x));
-	KDR_TRY(KDRI_NEW(ctx, &s.labels, s.n));
-	KDR_TRY(KDRI_NEW(ctx, &s.weights, s.n));
-	KDR_TRY(KDRI_NEW0(ctx, &s.counts, s.classes));
+	KDRI_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &s.x));
+	KDRI_TRY(KDRI_NEW(ctx, &s.labels, s.n));
+	KDRI_TRY(KDRI_NEW(ctx, &s.weights, s.n));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.counts, s.classes));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		for (int64_t i = 0; i < kdr_mat_rows(&task->x); i++, at++) {
@@ -89,7 +89,7 @@ kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_r
 			}
 		}
 	}
-	KDR_TRY(check_classes(ctx, &s, result));
+	KDRI_TRY(check_classes(ctx, &s, result));
 	*out = s;
 	s = (kdri_labelled){ .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 done:
@@ -125,11 +125,11 @@ kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const d
 			at += n;
 			continue;
 		}
-		KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 		kdri_result_set_k(result, t, c);
 		if (name) {
-			KDR_TRY(kdri_result_array(ctx, result, name, t, KDR_FLOAT64, 2, (int64_t[]){ n, c },
-			                          &to));
+			KDRI_TRY(kdri_result_array(ctx, result, name, t, KDR_FLOAT64, 2, (int64_t[]){ n, c },
+			                           &to));
 			memcpy(to, scores + at * c, (size_t)(n * c) * sizeof *to);
 		}
 		for (int64_t i = 0; i < n; i++, at++) {

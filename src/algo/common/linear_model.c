@@ -23,10 +23,10 @@ kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int6
 	kdr_status st;
 	int64_t m = kdri_linear_outputs(classes);
 	double *weights = NULL, *intercept = NULL;
-	KDR_TRY(kdri_result_array(ctx, result, "weights", -1, KDR_FLOAT64, 2, (int64_t[]){ classes, d },
-	                          &weights));
-	KDR_TRY(kdri_result_array(ctx, result, "intercept", -1, KDR_FLOAT64, 1, (int64_t[]){ classes },
-	                          &intercept));
+	KDRI_TRY(kdri_result_array(ctx, result, "weights", -1, KDR_FLOAT64, 2, (int64_t[]){ classes, d },
+	                           &weights));
+	KDRI_TRY(kdri_result_array(ctx, result, "intercept", -1, KDR_FLOAT64, 1, (int64_t[]){ classes },
+	                           &intercept));
 	for (int64_t c = 0; c < classes; c++) {
 		int64_t j = m > 1 ? c : 0;
 		double sign = m > 1 || c == 1 ? 1 : -1;
@@ -55,9 +55,9 @@ kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const
 		                 (long long)d, (long long)weights.shape[1]);
 	int64_t classes = weights.shape[0];
 	const double *by_class = weights.data, *constant = intercept.data;
-	KDR_TRY(kdri_mul(ctx, n, classes, &size));
-	KDR_TRY(KDRI_NEW(ctx, &scores, size));
-	KDR_TRY(KDRI_NEW(ctx, &w, (d + 1) * classes));
+	KDRI_TRY(kdri_mul(ctx, n, classes, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, (d + 1) * classes));
 	for (int64_t c = 0; c < classes; c++) {
 		double largest = fabs(constant[c]);
 		for (int64_t t = 0; t < d; t++) {
@@ -66,7 +66,7 @@ kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const
 		}
 		w[d * classes + c] = largest > 0 ? constant[c] : -INFINITY;
 	}
-	KDR_TRY(kdri_linear_scores(ctx, x, classes, 1, w, scores));
+	KDRI_TRY(kdri_linear_scores(ctx, x, classes, 1, w, scores));
 	for (int64_t i = 0; i < n; i++) {
 		labels[i] = 0;
 		for (int64_t c = 1; c < classes; c++)
@@ -121,28 +121,28 @@ static kdr_status fit_outputs(kdr_context *ctx, const kdr_problem *problem, cons
 		                  .max_iter = kdri_opt_int(options, "max_iter"),
 		                  .stage = kdr_options_algo(options)->id,
 		                  .trace = result };
-	KDR_TRY(kdri_labelled_new(ctx, problem, result, &set));
+	KDRI_TRY(kdri_labelled_new(ctx, problem, result, &set));
 	int64_t m = kdri_linear_outputs(set.classes);
-	KDR_TRY(KDRI_NEW(ctx, &rows, set.n));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, set.n));
 	int64_t n = kdri_labelled_rows(&set, true, rows);
-	KDR_TRY(kdri_mat_take(ctx, &set.x.view, rows, n, &x));
-	KDR_TRY(kdri_mul(ctx, set.n, set.classes, &size));
-	KDR_TRY(KDRI_NEW(ctx, &cost, n * m));
-	KDR_TRY(KDRI_NEW0(ctx, &w, (set.d + 1) * m));
-	KDR_TRY(KDRI_NEW(ctx, &outputs, set.n * m));
-	KDR_TRY(KDRI_NEW(ctx, &scores, size));
+	KDRI_TRY(kdri_mat_take(ctx, &set.x.view, rows, n, &x));
+	KDRI_TRY(kdri_mul(ctx, set.n, set.classes, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, n * m));
+	KDRI_TRY(KDRI_NEW0(ctx, &w, (set.d + 1) * m));
+	KDRI_TRY(KDRI_NEW(ctx, &outputs, set.n * m));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, size));
 	fill_costs(&set, rows, n, kdri_opt_real(options, "cost"), cost);
-	KDR_TRY(kdri_linear_train(ctx, &x.view, m, cost, &o, w, &report));
-	KDR_TRY(kdri_linear_scores(ctx, &set.x.view, m, o.bias, w, outputs));
+	KDRI_TRY(kdri_linear_train(ctx, &x.view, m, cost, &o, w, &report));
+	KDRI_TRY(kdri_linear_scores(ctx, &set.x.view, m, o.bias, w, outputs));
 	kdri_linear_spread(set.n, set.classes, outputs, scores);
 	if (loss == KDRI_LOSS_LOGISTIC) {
-		KDR_TRY(KDRI_NEW(ctx, &p, size));
+		KDRI_TRY(KDRI_NEW(ctx, &p, size));
 		probabilities(&set, scores, p);
-		KDR_TRY(kdri_labelled_put(ctx, &set, p, "probabilities", result));
+		KDRI_TRY(kdri_labelled_put(ctx, &set, p, "probabilities", result));
 	}
-	KDR_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));
-	KDR_TRY(kdri_linear_put(ctx, result, set.d, set.classes, o.bias, w));
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
+	KDRI_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));
+	KDRI_TRY(kdri_linear_put(ctx, result, set.d, set.classes, o.bias, w));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
 	kdri_result_stop(result, report.stop, report.iterations);
 done:
 	kdri_labelled_free(ctx, &set);

@@ -14,15 +14,15 @@ kdr_status kdri_stack_new(kdr_context *ctx, const kdr_problem *problem, kdri_sta
 	kdr_status st;
 	const kdr_mat **parts = NULL;
 	kdri_stack s = { .ntasks = problem->ntasks, .own.view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDR_TRY(KDRI_NEW(ctx, &parts, s.ntasks));
-	KDR_TRY(KDRI_NEW(ctx, &s.begin, s.ntasks + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, s.ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &s.begin, s.ntasks + 1));
 	s.begin[0] = 0;
 	for (int64_t t = 0; t < s.ntasks; t++) {
 		parts[t] = &problem->tasks[t].x;
 		s.begin[t + 1] = s.begin[t] + kdr_mat_rows(parts[t]);
 	}
 	if (s.ntasks > 1)
-		KDR_TRY(kdri_mat_stack(ctx, parts, s.ntasks, &s.own));
+		KDRI_TRY(kdri_mat_stack(ctx, parts, s.ntasks, &s.own));
 	s.x = s.ntasks > 1 ? s.own.view : *parts[0];
 	*out = s;
 	s = (kdri_stack){ .own.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -47,7 +47,7 @@ kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const k
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "initial labels are given for %lld of %lld tasks: all or none are needed",
 		                 (long long)given, (long long)problem->ntasks);
-	KDR_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		memcpy(labels + stack->begin[t], problem->tasks[t].init,
 		       (size_t)(stack->begin[t + 1] - stack->begin[t]) * sizeof *labels);
@@ -77,9 +77,9 @@ kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t c
 			int64_t last = KDRI_MIN(i, traces[t].iterations - 1);
 			sum += last < 0 ? traces[t].start : traces[t].values[last];
 		}
-		KDR_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, order[worst], longest);
 done:
 	return st;
@@ -93,28 +93,28 @@ kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kd
 	int64_t parts = problem->pooled ? 1 : problem->ntasks, *init = NULL, size;
 	unsigned char *runs = NULL;
 	kdri_trace *traces = NULL;
-	KDR_TRY(kdri_mul(ctx, parts, (int64_t)how->size, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &runs, size));
-	KDR_TRY(KDRI_NEW0(ctx, &traces, parts));
+	KDRI_TRY(kdri_mul(ctx, parts, (int64_t)how->size, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &runs, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, parts));
 	if (problem->pooled) {
-		KDR_TRY(kdri_stack_new(ctx, problem, &stack));
-		KDR_TRY(kdri_stack_init(ctx, problem, &stack, &init));
+		KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
+		KDRI_TRY(kdri_stack_init(ctx, problem, &stack, &init));
 	}
 	for (int64_t i = 0; i < parts; i++) {
 		const kdr_task *task = &problem->tasks[i];
 		void *left = runs + (size_t)i * how->size;
-		KDR_TRY(how->run(ctx, problem->pooled ? &stack.x : &task->x, task->k,
-		                 problem->pooled ? init : task->init, (uint64_t)i, options, left));
+		KDRI_TRY(how->run(ctx, problem->pooled ? &stack.x : &task->x, task->k,
+		                  problem->pooled ? init : task->init, (uint64_t)i, options, left));
 		traces[i] = how->trace(left);
-		KDR_TRY(how->report(ctx, left, options, result));
+		KDRI_TRY(how->report(ctx, left, options, result));
 	}
 	for (int64_t t = 0, at = 0; t < problem->ntasks; t++) {
-		KDR_TRY(how->put(ctx, problem, runs + (problem->pooled ? 0 : (size_t)t * how->size), t, at,
-		                 result));
+		KDRI_TRY(how->put(ctx, problem, runs + (problem->pooled ? 0 : (size_t)t * how->size), t, at,
+		                  result));
 		if (problem->pooled)
 			at += kdr_mat_rows(&problem->tasks[t].x);
 	}
-	KDR_TRY(kdri_put_traces(ctx, traces, parts, result));
+	KDRI_TRY(kdri_put_traces(ctx, traces, parts, result));
 done:
 	for (int64_t i = 0; runs && i < parts; i++)
 		how->release(ctx, runs + (size_t)i * how->size);

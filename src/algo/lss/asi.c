@@ -110,12 +110,12 @@ static kdr_status work_new(kdr_context *ctx, const run *r, work *a)
 {
 	kdr_status st;
 	int64_t dim = kdri_subspace_dim(&r->subspace);
-	KDR_TRY(KDRI_NEW0(ctx, &a->w, dim * r->l));
-	KDR_TRY(KDRI_NEW(ctx, &a->z, dim * r->k));
-	KDR_TRY(KDRI_NEW(ctx, &a->p, r->n * r->k));
-	KDR_TRY(KDRI_NEW(ctx, &a->count, r->k));
-	KDR_TRY(KDRI_NEW(ctx, &a->far, r->n));
-	KDR_TRY(KDRI_NEW(ctx, &a->before, r->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &a->w, dim * r->l));
+	KDRI_TRY(KDRI_NEW(ctx, &a->z, dim * r->k));
+	KDRI_TRY(KDRI_NEW(ctx, &a->p, r->n * r->k));
+	KDRI_TRY(KDRI_NEW(ctx, &a->count, r->k));
+	KDRI_TRY(KDRI_NEW(ctx, &a->far, r->n));
+	KDRI_TRY(KDRI_NEW(ctx, &a->before, r->n));
 done:
 	return st;
 }
@@ -132,9 +132,9 @@ static kdr_status find_subspace(kdr_context *ctx, run *r, work *a, double *value
 	memset(a->p, 0, (size_t)(n * k) * sizeof *a->p);
 	for (int64_t i = 0; i < n; i++) /* P (P'P)^(-1/2): P'P is diagonal */
 		a->p[i * k + r->labels[i]] = 1 / sqrt(a->count[r->labels[i]]);
-	KDR_TRY(kdri_mat_tmul(ctx, x, a->p, k, k, a->z, k));
-	KDR_TRY(kdri_subspace_solve(ctx, &r->subspace, a->z, a->w));
-	KDR_TRY(kdri_mat_mul(ctx, x, a->w, l, l, r->y, l));
+	KDRI_TRY(kdri_mat_tmul(ctx, x, a->p, k, k, a->z, k));
+	KDRI_TRY(kdri_subspace_solve(ctx, &r->subspace, a->z, a->w));
+	KDRI_TRY(kdri_mat_mul(ctx, x, a->w, l, l, r->y, l));
 	memset(r->m, 0, (size_t)(k * l) * sizeof *r->m);
 	for (int64_t i = 0; i < n; i++)
 		kdri_axpy(1 / a->count[r->labels[i]], r->y + i * l, r->m + r->labels[i] * l, l);
@@ -206,7 +206,7 @@ static kdr_status push(kdr_context *ctx, run *r, double value)
 	kdr_status st = KDR_OK;
 	if (r->iterations == r->room) {
 		int64_t room = r->room ? 2 * r->room : 32;
-		KDR_TRY(KDRI_GROW(ctx, &r->trace, room));
+		KDRI_TRY(KDRI_GROW(ctx, &r->trace, room));
 		r->room = room;
 	}
 	r->trace[r->iterations++] = value;
@@ -219,7 +219,7 @@ static kdr_status iterate(kdr_context *ctx, const kdr_options *options, run *r, 
 	kdr_status st;
 	int64_t most = kdri_opt_int(options, "max_iter");
 	double value, before, tol = kdri_opt_real(options, "tol");
-	KDR_TRY(find_subspace(ctx, r, a, &value));
+	KDRI_TRY(find_subspace(ctx, r, a, &value));
 	r->start = value;
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	while (!stopped && r->stop == KDR_STOP_MAX_ITER && r->iterations < most) {
@@ -228,8 +228,8 @@ static kdr_status iterate(kdr_context *ctx, const kdr_options *options, run *r, 
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		KDR_TRY(find_subspace(ctx, r, a, &value));
-		KDR_TRY(push(ctx, r, value));
+		KDRI_TRY(find_subspace(ctx, r, a, &value));
+		KDRI_TRY(push(ctx, r, value));
 		if (before - value < tol * fabs(before))
 			r->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, r->iterations, most, value);
@@ -250,22 +250,22 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	work a = { 0 };
 	kdri_kmeans_result first = { 0 };
 	kdri_subspace_options o = kdri_subspace_read_options(options, k);
-	KDR_TRY(KDRI_NEW(ctx, &r.labels, r.n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.labels, r.n));
 	if (!init) {
 		kdri_kmeans_options km = kdri_kmeans_defaults(k);
 		km.n_init = kdri_opt_int(options, "n_init");
 		km.stream = stream;
-		KDR_TRY(kdri_kmeans(ctx, x, NULL, &km, &first));
+		KDRI_TRY(kdri_kmeans(ctx, x, NULL, &km, &first));
 	}
 	memcpy(r.labels, init ? init : first.labels, (size_t)r.n * sizeof *r.labels);
-	KDR_TRY(kdri_subspace_new(ctx, x, &o, &r.subspace));
+	KDRI_TRY(kdri_subspace_new(ctx, x, &o, &r.subspace));
 	r.l = r.subspace.l;
-	KDR_TRY(KDRI_NEW(ctx, &r.w, kdr_mat_cols(x) * r.l));
-	KDR_TRY(KDRI_NEW0(ctx, &r.m, k * r.l));
-	KDR_TRY(KDRI_NEW0(ctx, &r.y, r.n * r.l));
-	KDR_TRY(work_new(ctx, &r, &a));
-	KDR_TRY(iterate(ctx, options, &r, &a));
-	KDR_TRY(kdri_subspace_features(ctx, &r.subspace, a.w, r.w));
+	KDRI_TRY(KDRI_NEW(ctx, &r.w, kdr_mat_cols(x) * r.l));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.m, k * r.l));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.y, r.n * r.l));
+	KDRI_TRY(work_new(ctx, &r, &a));
+	KDRI_TRY(iterate(ctx, options, &r, &a));
+	KDRI_TRY(kdri_subspace_features(ctx, &r.subspace, a.w, r.w));
 	*out = r;
 	r = (run){ 0 };
 done:
@@ -286,13 +286,13 @@ static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const v
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = kdr_mat_cols(&problem->tasks[t].x), l = r->l;
 	int64_t *labels = NULL;
 	double *to = NULL;
-	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, r->labels + begin, (size_t)n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "W", t, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "W", t, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
 	memcpy(to, r->w, (size_t)(d * l) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ r->k, l }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ r->k, l }, &to));
 	memcpy(to, r->m, (size_t)(r->k * l) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
 	memcpy(to, r->y + begin * l, (size_t)(n * l) * sizeof *to);
 done:
 	return st;
@@ -341,10 +341,10 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 	if (w.shape[0] != kdr_mat_cols(x))
 		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's subspace %lld",
 		                 (long long)kdr_mat_cols(x), (long long)w.shape[0]);
-	KDR_TRY(KDRI_NEW(ctx, &y, n * l));
-	KDR_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
+	KDRI_TRY(KDRI_NEW(ctx, &y, n * l));
+	KDRI_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
 	kdr_mat embedded = kdr_mat_from_dense(y, n, l);
-	KDR_TRY(kdri_kmeans_assign(ctx, &embedded, m.data, m.shape[0], false, labels));
+	KDRI_TRY(kdri_kmeans_assign(ctx, &embedded, m.data, m.shape[0], false, labels));
 done:
 	kdri_free(ctx, y);
 	return st;

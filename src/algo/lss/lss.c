@@ -55,16 +55,16 @@ kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double 
 	kdr_status st;
 	double *up = NULL, *down = NULL, *plus = NULL, *minus = NULL;
 	int64_t blocks = (n + KDRI_BLOCK - 1) / KDRI_BLOCK;
-	KDR_TRY(KDRI_NEW(ctx, &up, n * c));
-	KDR_TRY(KDRI_NEW(ctx, &down, n * c));
-	KDR_TRY(KDRI_NEW(ctx, &plus, c * c));
-	KDR_TRY(KDRI_NEW(ctx, &minus, c * c));
+	KDRI_TRY(KDRI_NEW(ctx, &up, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &down, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &plus, c * c));
+	KDRI_TRY(KDRI_NEW(ctx, &minus, c * c));
 	for (int64_t i = 0; i < c * c; i++) {
 		plus[i] = KDRI_MAX(b[i], 0);
 		minus[i] = KDRI_MAX(-b[i], 0);
 	}
-	KDR_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, minus, c, 0, up, c));
-	KDR_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, plus, c, 0, down, c));
+	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, minus, c, 0, up, c));
+	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, plus, c, 0, down, c));
 #pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 14)
 	for (int64_t i = 0; i < blocks; i++)
 		update_rows(i * KDRI_BLOCK, KDRI_MIN(n, (i + 1) * KDRI_BLOCK), c, a, up, down, root, p);
@@ -135,24 +135,24 @@ static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
 	s->c = problem->c;
 	s->l = run->l;
 	s->ntasks = problem->ntasks;
-	KDR_TRY(kdri_mul(ctx, s->dim, s->c, &dc));
-	KDR_TRY(KDRI_NEW0(ctx, &s->w, s->dim * s->l));
-	KDR_TRY(KDRI_NEW(ctx, &s->y, s->n * s->l));
-	KDR_TRY(KDRI_NEW(ctx, &s->f, s->ntasks * dc));
-	KDR_TRY(KDRI_NEW(ctx, &s->m, s->ntasks * dc));
-	KDR_TRY(KDRI_NEW(ctx, &s->g, s->ntasks * s->c * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->fsum, dc));
-	KDR_TRY(KDRI_NEW(ctx, &s->z, dc));
-	KDR_TRY(KDRI_NEW(ctx, &s->gsum, s->c * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->inv, s->c * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->half, s->c * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->b, s->c * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->hw, s->c * s->l));
-	KDR_TRY(KDRI_NEW(ctx, &s->shared, s->c * s->l));
-	KDR_TRY(KDRI_NEW(ctx, &s->a, s->n * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->r, s->n * s->c));
-	KDR_TRY(KDRI_NEW(ctx, &s->norms, s->ntasks));
-	KDR_TRY(squared_norms(ctx, s));
+	KDRI_TRY(kdri_mul(ctx, s->dim, s->c, &dc));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->w, s->dim * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->y, s->n * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->f, s->ntasks * dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->m, s->ntasks * dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->g, s->ntasks * s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->fsum, dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->z, dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->gsum, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->inv, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->half, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->b, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->hw, s->c * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->shared, s->c * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->a, s->n * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->r, s->n * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->norms, s->ntasks));
+	KDRI_TRY(squared_norms(ctx, s));
 done:
 	return st;
 }
@@ -176,10 +176,10 @@ static kdr_status task_centres(kdr_context *ctx, state *s, int64_t t)
 	kdr_mat x = kdri_rows(s->x, begin, begin + n);
 	const double *p = s->run->p + begin * c;
 	double *f = s->f + t * dc, *g = s->g + t * c * c;
-	KDR_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
-	KDR_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
-	KDR_TRY(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
-	KDR_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c));
+	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
+	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c));
 done:
 	return st;
 }
@@ -195,8 +195,8 @@ static kdr_status sum_tasks(kdr_context *ctx, state *s)
 		kdri_axpy(1, s->f + t * dc, s->fsum, dc);
 		kdri_axpy(1, s->g + t * c * c, s->gsum, c * c);
 	}
-	KDR_TRY(kdri_pseudo_inverse(ctx, c, s->gsum, s->inv, s->half));
-	KDR_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, s->fsum, c, s->half, c, 0, s->z, c));
+	KDRI_TRY(kdri_pseudo_inverse(ctx, c, s->gsum, s->inv, s->half));
+	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, s->fsum, c, s->half, c, 0, s->z, c));
 done:
 	return st;
 }
@@ -206,9 +206,9 @@ static kdr_status shared_centres(kdr_context *ctx, state *s)
 {
 	kdr_status st;
 	int64_t c = s->c, l = s->l;
-	KDR_TRY(kdri_mat_mul(ctx, s->x, s->w, l, l, s->y, l));
-	KDR_TRY(kdri_gemm(ctx, true, false, c, l, s->dim, 1, s->fsum, c, s->w, l, 0, s->hw, l));
-	KDR_TRY(kdri_gemm(ctx, false, false, c, l, c, 1, s->inv, c, s->hw, l, 0, s->shared, l));
+	KDRI_TRY(kdri_mat_mul(ctx, s->x, s->w, l, l, s->y, l));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, l, s->dim, 1, s->fsum, c, s->w, l, 0, s->hw, l));
+	KDRI_TRY(kdri_gemm(ctx, false, false, c, l, c, 1, s->inv, c, s->hw, l, 0, s->shared, l));
 done:
 	return st;
 }
@@ -237,14 +237,14 @@ static kdr_status update_task(kdr_context *ctx, state *s, int64_t t)
 	kdr_mat x = kdri_rows(s->x, begin, begin + n);
 	memset(a, 0, (size_t)(n * c) * sizeof *a);
 	if (lambda > 0)
-		KDR_TRY(kdri_mat_mul(ctx, &x, s->m + t * dc, c, c, a, c));
-	KDR_TRY(kdri_gemm(ctx, false, true, n, c, l, 1 - lambda, s->y + begin * l, l, s->shared, l, lambda, a,
-	                  c));
-	KDR_TRY(kdri_gemm(ctx, true, false, c, c, s->dim, lambda, s->m + t * dc, c, s->m + t * dc, c, 0, s->b,
-	                  c));
-	KDR_TRY(kdri_gemm(ctx, false, true, c, c, l, 1 - lambda, s->shared, l, s->shared, l, 1, s->b, c));
-	KDR_TRY(kdri_lss_update(ctx, n, c, a, s->b, s->options->root, s->run->p + begin * c));
-	KDR_TRY(task_centres(ctx, s, t));
+		KDRI_TRY(kdri_mat_mul(ctx, &x, s->m + t * dc, c, c, a, c));
+	KDRI_TRY(kdri_gemm(ctx, false, true, n, c, l, 1 - lambda, s->y + begin * l, l, s->shared, l, lambda,
+	                   a, c));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, s->dim, lambda, s->m + t * dc, c, s->m + t * dc, c, 0,
+	                   s->b, c));
+	KDRI_TRY(kdri_gemm(ctx, false, true, c, c, l, 1 - lambda, s->shared, l, s->shared, l, 1, s->b, c));
+	KDRI_TRY(kdri_lss_update(ctx, n, c, a, s->b, s->options->root, s->run->p + begin * c));
+	KDRI_TRY(task_centres(ctx, s, t));
 done:
 	return st;
 }
@@ -256,13 +256,13 @@ static kdr_status start(kdr_context *ctx, state *s)
 	kdr_status st;
 	start_p(s);
 	for (int64_t t = 0; t < s->ntasks; t++)
-		KDR_TRY(task_centres(ctx, s, t));
-	KDR_TRY(sum_tasks(ctx, s));
+		KDRI_TRY(task_centres(ctx, s, t));
+	KDRI_TRY(sum_tasks(ctx, s));
 	if (s->options->w0)
-		KDR_TRY(kdri_subspace_coordinates(ctx, &s->run->subspace, s->options->w0, s->w));
+		KDRI_TRY(kdri_subspace_coordinates(ctx, &s->run->subspace, s->options->w0, s->w));
 	else
-		KDR_TRY(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
-	KDR_TRY(shared_centres(ctx, s));
+		KDRI_TRY(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
+	KDRI_TRY(shared_centres(ctx, s));
 	evaluate(s, s->run->start);
 done:
 	return st;
@@ -274,13 +274,13 @@ static kdr_status iterate(kdr_context *ctx, state *s)
 	kdri_lss *run = s->run;
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (!is_fixed(s, t))
-			KDR_TRY(update_task(ctx, s, t)); /* (E4), then (E3) for the new P */
-	KDR_TRY(sum_tasks(ctx, s));
-	KDR_TRY(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
-	KDR_TRY(shared_centres(ctx, s));                               /* (E2) for the new P, W */
+			KDRI_TRY(update_task(ctx, s, t)); /* (E4), then (E3) for the new P */
+	KDRI_TRY(sum_tasks(ctx, s));
+	KDRI_TRY(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
+	KDRI_TRY(shared_centres(ctx, s));                               /* (E2) for the new P, W */
 	if (run->iterations == run->room) {
 		int64_t room = run->room ? 2 * run->room : 32;
-		KDR_TRY(KDRI_GROW(ctx, &run->trace, 3 * room));
+		KDRI_TRY(KDRI_GROW(ctx, &run->trace, 3 * room));
 		run->room = room;
 	}
 	evaluate(s, run->trace + 3 * run->iterations);
@@ -332,17 +332,17 @@ kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const
 	kdri_lss run = { .stop = KDR_STOP_MAX_ITER };
 	state s = { 0 };
 	int64_t n = kdr_mat_rows(problem->x), d = kdr_mat_cols(problem->x);
-	KDR_TRY(kdri_subspace_new(ctx, problem->x, &options->subspace, &run.subspace));
+	KDRI_TRY(kdri_subspace_new(ctx, problem->x, &options->subspace, &run.subspace));
 	run.l = run.subspace.l;
-	KDR_TRY(KDRI_NEW(ctx, &run.p, n * problem->c));
-	KDR_TRY(KDRI_NEW(ctx, &run.labels, n));
-	KDR_TRY(KDRI_NEW(ctx, &run.w, d * run.l));
-	KDR_TRY(KDRI_NEW(ctx, &run.start, 3));
-	KDR_TRY(state_new(ctx, problem, options, &run, &s));
-	KDR_TRY(start(ctx, &s));
+	KDRI_TRY(KDRI_NEW(ctx, &run.p, n * problem->c));
+	KDRI_TRY(KDRI_NEW(ctx, &run.labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &run.w, d * run.l));
+	KDRI_TRY(KDRI_NEW(ctx, &run.start, 3));
+	KDRI_TRY(state_new(ctx, problem, options, &run, &s));
+	KDRI_TRY(start(ctx, &s));
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	while (!stopped && run.stop == KDR_STOP_MAX_ITER && run.iterations < options->max_iter) {
-		KDR_TRY(iterate(ctx, &s));
+		KDRI_TRY(iterate(ctx, &s));
 		if (has_converged(&s))
 			run.stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, options->stage, run.iterations, options->max_iter,
@@ -351,7 +351,7 @@ kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const
 	if (stopped)
 		run.stop = kdri_stop_reason(ctx);
 	read_labels(&s);
-	KDR_TRY(kdri_subspace_features(ctx, &run.subspace, s.w, run.w));
+	KDRI_TRY(kdri_subspace_features(ctx, &run.subspace, s.w, run.w));
 	run.shared = s.shared;
 	run.embedded = s.y;
 	s.shared = s.y = NULL;

@@ -61,13 +61,13 @@ static kdr_status centres_of(kdr_context *ctx, const kdri_lss_problem *problem, 
 	const double *p = run->p + begin * c;
 	kdr_mat x = kdri_rows(problem->x, begin, end);
 	double *f = NULL, *g = NULL, *inv = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &f, d * c));
-	KDR_TRY(KDRI_NEW(ctx, &g, c * c));
-	KDR_TRY(KDRI_NEW(ctx, &inv, c * c));
-	KDR_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
-	KDR_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
-	KDR_TRY(kdri_pseudo_inverse(ctx, c, g, inv, NULL));
-	KDR_TRY(kdri_gemm(ctx, false, false, d, c, c, 1, f, c, inv, c, 0, out, c));
+	KDRI_TRY(KDRI_NEW(ctx, &f, d * c));
+	KDRI_TRY(KDRI_NEW(ctx, &g, c * c));
+	KDRI_TRY(KDRI_NEW(ctx, &inv, c * c));
+	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, inv, NULL));
+	KDRI_TRY(kdri_gemm(ctx, false, false, d, c, c, 1, f, c, inv, c, 0, out, c));
 done:
 	kdri_free(ctx, f);
 	kdri_free(ctx, g);
@@ -82,12 +82,12 @@ static kdr_status put_task(kdr_context *ctx, const kdri_lss_problem *problem, co
 	int64_t c = problem->c, l = run->l, d = kdr_mat_cols(problem->x), begin = problem->begin[t];
 	int64_t n = problem->begin[t + 1] - begin;
 	double *to = NULL;
-	KDR_TRY(kdri_result_array(ctx, result, "P", task, KDR_FLOAT64, 2, (int64_t[]){ n, c }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "P", task, KDR_FLOAT64, 2, (int64_t[]){ n, c }, &to));
 	memcpy(to, run->p + begin * c, (size_t)(n * c) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "embedding", task, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", task, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
 	memcpy(to, run->embedded + begin * l, (size_t)(n * l) * sizeof *to);
-	KDR_TRY(centres_of(ctx, problem, run, begin, begin + n, centres));
-	KDR_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ c, d }, &to));
+	KDRI_TRY(centres_of(ctx, problem, run, begin, begin + n, centres));
+	KDRI_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ c, d }, &to));
 	for (int64_t j = 0; j < c; j++)
 		for (int64_t i = 0; i < d; i++)
 			to[j * d + i] = centres[i * c + j];
@@ -101,11 +101,11 @@ static kdr_status put_top(kdr_context *ctx, const kdri_lss_problem *problem, con
 {
 	kdr_status st;
 	int64_t c = problem->c, l = run->l, d = kdr_mat_cols(problem->x), top = KDRI_MIN(d, TOP), *to = NULL;
-	KDR_TRY(kdri_result_array(ctx, result, "top_direction", -1, KDR_INT64, 2, (int64_t[]){ l, top },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "top_direction", -1, KDR_INT64, 2, (int64_t[]){ l, top },
+	                           &to));
 	for (int64_t j = 0; j < l; j++)
 		top_places(run->w + j, d, l, true, top, to + j * top);
-	KDR_TRY(centres_of(ctx, problem, run, 0, problem->begin[problem->ntasks], centres));
+	KDRI_TRY(centres_of(ctx, problem, run, 0, problem->begin[problem->ntasks], centres));
 	for (int64_t i = 0; i < d; i++) {
 		double mean = 0;
 		for (int64_t j = 0; j < c; j++)
@@ -113,7 +113,7 @@ static kdr_status put_top(kdr_context *ctx, const kdri_lss_problem *problem, con
 		for (int64_t j = 0; j < c; j++)
 			centres[i * c + j] -= mean;
 	}
-	KDR_TRY(kdri_result_array(ctx, result, "top_cluster", -1, KDR_INT64, 2, (int64_t[]){ c, top }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "top_cluster", -1, KDR_INT64, 2, (int64_t[]){ c, top }, &to));
 	for (int64_t j = 0; j < c; j++)
 		top_places(centres + j, d, c, false, top, to + j * top);
 done:
@@ -125,16 +125,16 @@ static kdr_status put_trace(kdr_context *ctx, const kdri_lss *run, kdr_result *r
 	kdr_status st = KDR_OK;
 	static const char *const names[2] = { "within", "across" };
 	for (int64_t i = 0; i < run->iterations; i++)
-		KDR_TRY(kdri_result_objective(ctx, result, run->trace[3 * i]));
+		KDRI_TRY(kdri_result_objective(ctx, result, run->trace[3 * i]));
 	for (int part = 0; part < 2; part++) {
 		double *to = NULL;
-		KDR_TRY(kdri_result_array(ctx, result, names[part], -1, KDR_FLOAT64, 1,
-		                          (int64_t[]){ run->iterations + 1 }, &to));
+		KDRI_TRY(kdri_result_array(ctx, result, names[part], -1, KDR_FLOAT64, 1,
+		                           (int64_t[]){ run->iterations + 1 }, &to));
 		to[0] = run->start[1 + part];
 		for (int64_t i = 0; i < run->iterations; i++)
 			to[i + 1] = run->trace[3 * i + 1 + part];
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", run->start[0]));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", run->start[0]));
 	kdri_result_stop(result, run->stop, run->iterations);
 done:
 	return st;
@@ -146,17 +146,17 @@ kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const
 	kdr_status st;
 	int64_t c = problem->c, l = run->l, d = kdr_mat_cols(problem->x);
 	double *centres = NULL, *to = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &centres, d * c));
-	KDR_TRY(kdri_result_array(ctx, result, "W", -1, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
+	KDRI_TRY(KDRI_NEW(ctx, &centres, d * c));
+	KDRI_TRY(kdri_result_array(ctx, result, "W", -1, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
 	memcpy(to, run->w, (size_t)(d * l) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "shared_centres", -1, KDR_FLOAT64, 2, (int64_t[]){ c, l },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "shared_centres", -1, KDR_FLOAT64, 2, (int64_t[]){ c, l },
+	                           &to));
 	memcpy(to, run->shared, (size_t)(c * l) * sizeof *to);
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDR_TRY(put_task(ctx, problem, run, t, tasks[t], centres, result));
-	KDR_TRY(put_top(ctx, problem, run, centres, result));
-	KDR_TRY(put_trace(ctx, run, result));
-	KDR_TRY(kdri_subspace_report(ctx, &run->subspace, result));
+		KDRI_TRY(put_task(ctx, problem, run, t, tasks[t], centres, result));
+	KDRI_TRY(put_top(ctx, problem, run, centres, result));
+	KDRI_TRY(put_trace(ctx, run, result));
+	KDRI_TRY(kdri_subspace_report(ctx, &run->subspace, result));
 done:
 	kdri_free(ctx, centres);
 	return st;
@@ -172,12 +172,12 @@ static kdr_status add_distances(kdr_context *ctx, const kdr_mat *x, const double
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	double *mt = NULL, *products = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &mt, d * c));
-	KDR_TRY(KDRI_NEW(ctx, &products, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &mt, d * c));
+	KDRI_TRY(KDRI_NEW(ctx, &products, n * c));
 	for (int64_t j = 0; j < c; j++)
 		for (int64_t i = 0; i < d; i++)
 			mt[i * c + j] = m[j * d + i];
-	KDR_TRY(kdri_mat_mul(ctx, x, mt, c, c, products, c));
+	KDRI_TRY(kdri_mat_mul(ctx, x, mt, c, c, products, c));
 	for (int64_t j = 0; j < c; j++) {
 		double size = kdri_nrm2sq(m + j * d, d), constant = size > 0 ? weight * size : INFINITY;
 		for (int64_t i = 0; i < n; i++)
@@ -204,14 +204,14 @@ kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kd
 	if (d != own.shape[1])
 		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centres %lld",
 		                 (long long)d, (long long)own.shape[1]);
-	KDR_TRY(KDRI_NEW0(ctx, &scores, n * c));
-	KDR_TRY(KDRI_NEW(ctx, &y, n * l));
+	KDRI_TRY(KDRI_NEW0(ctx, &scores, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &y, n * l));
 	if (lambda > 0)
-		KDR_TRY(add_distances(ctx, x, own.data, c, lambda, scores));
+		KDRI_TRY(add_distances(ctx, x, own.data, c, lambda, scores));
 	if (lambda < 1) {
-		KDR_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
+		KDRI_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
 		kdr_mat embedded = kdr_mat_from_dense(y, n, l);
-		KDR_TRY(add_distances(ctx, &embedded, shared.data, c, 1 - lambda, scores));
+		KDRI_TRY(add_distances(ctx, &embedded, shared.data, c, 1 - lambda, scores));
 	}
 	for (int64_t i = 0; i < n; i++) {
 		labels[i] = 0;

@@ -69,8 +69,8 @@ static kdr_status match(kdr_context *ctx, const double *reference, const double 
 	kdr_status st;
 	double *cost = NULL;
 	int64_t *name = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &cost, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &name, k));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &name, k));
 	for (int64_t i = 0; i < k; i++)
 		for (int64_t j = 0; j < k; j++) {
 			double sum = 0;
@@ -80,7 +80,7 @@ static kdr_status match(kdr_context *ctx, const double *reference, const double 
 			}
 			cost[i * k + j] = sum;
 		}
-	KDR_TRY(kdr_assign(ctx, cost, k, k, name, NULL));
+	KDRI_TRY(kdr_assign(ctx, cost, k, k, name, NULL));
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = name[labels[i]];
 done:
@@ -103,10 +103,10 @@ static kdr_status start_each(kdr_context *ctx, const kdri_stack *stack, int64_t 
 		o.stream = (uint64_t)t;
 		kdri_kmeans_free(ctx, &r);
 		r = (kdri_kmeans_result){ 0 };
-		KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, t ? &r : &first));
+		KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, t ? &r : &first));
 		memcpy(labels + begin, (t ? &r : &first)->labels, (size_t)n * sizeof *labels);
 		if (matched && t)
-			KDR_TRY(match(ctx, first.centres, r.centres, k, d, n, labels + begin));
+			KDRI_TRY(match(ctx, first.centres, r.centres, k, d, n, labels + begin));
 	}
 done:
 	kdri_kmeans_free(ctx, &first);
@@ -121,9 +121,9 @@ static kdr_status find_start(kdr_context *ctx, const kdr_problem *problem, const
 	kdr_status st;
 	int64_t *labels = NULL, k = problem->tasks[0].k, n_init = kdri_opt_int(options, "n_init");
 	int how = kdri_opt_choice(options, "start");
-	KDR_TRY(kdri_stack_init(ctx, problem, stack, &labels));
+	KDRI_TRY(kdri_stack_init(ctx, problem, stack, &labels));
 	if (!labels) {
-		KDR_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
+		KDRI_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
 		st = how == START_POOLED ? start_pooled(ctx, stack, k, n_init, labels)
 		                         : start_each(ctx, stack, k, n_init, how == START_MATCHED, labels);
 		if (st != KDR_OK)
@@ -143,7 +143,7 @@ static kdr_status put_correspondence(kdr_context *ctx, int64_t ntasks, int64_t k
 	for (int64_t from = 0; from < ntasks; from++)
 		for (int64_t to = from + 1; to < ntasks; to++) {
 			double *matrix = NULL;
-			KDR_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
+			KDRI_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
 			for (int64_t j = 0; j < k; j++)
 				matrix[j * k + j] = 1;
 		}
@@ -159,20 +159,20 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_lss answer = { 0 };
 	int64_t *labels = NULL, *tasks = NULL, k = problem->tasks[0].k;
 	kdri_lss_options o = kdri_lss_read_options(options, k, stage);
-	KDR_TRY(kdri_stack_new(ctx, problem, &stack));
-	KDR_TRY(KDRI_NEW(ctx, &tasks, stack.ntasks));
-	KDR_TRY(find_start(ctx, problem, options, &stack, &labels));
+	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
+	KDRI_TRY(KDRI_NEW(ctx, &tasks, stack.ntasks));
+	KDRI_TRY(find_start(ctx, problem, options, &stack, &labels));
 	const kdri_lss_problem p = { &stack.x, stack.ntasks, k, stack.begin, labels, NULL };
-	KDR_TRY(kdri_lss_run(ctx, &p, &o, &answer));
+	KDRI_TRY(kdri_lss_run(ctx, &p, &o, &answer));
 	for (int64_t t = 0; t < stack.ntasks; t++) {
 		int64_t *to = NULL;
-		KDR_TRY(kdri_result_labels(ctx, result, t, &to));
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &to));
 		memcpy(to, answer.labels + stack.begin[t],
 		       (size_t)(stack.begin[t + 1] - stack.begin[t]) * sizeof *to);
 		tasks[t] = t;
 	}
-	KDR_TRY(kdri_lss_put(ctx, &p, &answer, tasks, result));
-	KDR_TRY(put_correspondence(ctx, stack.ntasks, k, result));
+	KDRI_TRY(kdri_lss_put(ctx, &p, &answer, tasks, result));
+	KDRI_TRY(put_correspondence(ctx, stack.ntasks, k, result));
 done:
 	kdri_lss_free(ctx, &answer);
 	kdri_stack_free(ctx, &stack);

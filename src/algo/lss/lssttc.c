@@ -112,8 +112,8 @@ static kdr_status take_labelled(kdr_context *ctx, const kdr_task *from, int64_t 
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&from->x), kept = 0, *rows = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
-	KDR_TRY(KDRI_NEW(ctx, &s->classes[t], n));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &s->classes[t], n));
 	for (int64_t i = 0; i < n; i++)
 		if (from->labels[i] >= 0) {
 			s->classes[t][kept] = from->labels[i];
@@ -124,7 +124,7 @@ static kdr_status take_labelled(kdr_context *ctx, const kdr_task *from, int64_t 
 		goto done;
 	}
 	if (kept < n) {
-		KDR_TRY(kdri_mat_take(ctx, &from->x, rows, kept, &s->taken[t]));
+		KDRI_TRY(kdri_mat_take(ctx, &from->x, rows, kept, &s->taken[t]));
 		s->list[t].x = s->taken[t].view;
 	}
 done:
@@ -136,19 +136,19 @@ static kdr_status tasks_new(kdr_context *ctx, const kdr_problem *problem, tasks 
 {
 	kdr_status st;
 	s->ntasks = problem->ntasks;
-	KDR_TRY(KDRI_NEW(ctx, &s->list, s->ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &s->taken, s->ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &s->classes, s->ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &s->fixed, s->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &s->list, s->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->taken, s->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->classes, s->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->fixed, s->ntasks));
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		s->list[t] = problem->tasks[t];
 		s->fixed[t] = problem->tasks[t].role == KDR_ROLE_SOURCE;
 		if (s->fixed[t])
-			KDR_TRY(take_labelled(ctx, &problem->tasks[t], t, s));
+			KDRI_TRY(take_labelled(ctx, &problem->tasks[t], t, s));
 	}
 	const kdr_problem reduced = { .tasks = s->list, .ntasks = s->ntasks };
-	KDR_TRY(kdri_stack_new(ctx, &reduced, &s->stack));
-	KDR_TRY(KDRI_NEW0(ctx, &s->labels, s->stack.begin[s->ntasks]));
+	KDRI_TRY(kdri_stack_new(ctx, &reduced, &s->stack));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->labels, s->stack.begin[s->ntasks]));
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (s->fixed[t])
 			memcpy(s->labels + s->stack.begin[t], s->classes[t],
@@ -163,9 +163,9 @@ static kdr_status class_means(kdr_context *ctx, const tasks *s, int64_t c, doubl
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&s->stack.x), n = s->stack.begin[s->ntasks];
 	double *member = NULL, *sums = NULL, *count = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &member, n * c));
-	KDR_TRY(KDRI_NEW0(ctx, &count, c));
-	KDR_TRY(KDRI_NEW(ctx, &sums, d * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &member, n * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &count, c));
+	KDRI_TRY(KDRI_NEW(ctx, &sums, d * c));
 	for (int64_t t = 0; t < s->ntasks; t++)
 		for (int64_t i = s->stack.begin[t]; s->fixed[t] && i < s->stack.begin[t + 1]; i++) {
 			member[i * c + s->labels[i]] = 1;
@@ -177,7 +177,7 @@ static kdr_status class_means(kdr_context *ctx, const tasks *s, int64_t c, doubl
 			               (long long)j, (long long)c);
 			goto done;
 		}
-	KDR_TRY(kdri_mat_tmul(ctx, &s->stack.x, member, c, c, sums, c));
+	KDRI_TRY(kdri_mat_tmul(ctx, &s->stack.x, member, c, c, sums, c));
 	for (int64_t j = 0; j < c; j++)
 		for (int64_t i = 0; i < d; i++)
 			means[j * d + i] = sums[i * c + j] / count[j];
@@ -207,7 +207,7 @@ static kdr_status start_target(kdr_context *ctx, const kdr_options *options, con
 	o.stream = (uint64_t)t;
 	if (kdri_opt_choice(options, "start") == START_SOURCE)
 		o.init_centres = means;
-	KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
+	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
 	memcpy(labels, r.labels, (size_t)n * sizeof *labels);
 done:
 	kdri_kmeans_free(ctx, &r);
@@ -223,27 +223,27 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	int64_t c = problem->classes, *numbers = NULL, d = kdr_mat_cols(&problem->tasks[0].x);
 	double *means = NULL;
 	kdri_lss_options o = kdri_lss_read_options(options, c, stage);
-	KDR_TRY(check(ctx, problem));
-	KDR_TRY(tasks_new(ctx, problem, &s));
-	KDR_TRY(KDRI_NEW(ctx, &means, c * d));
-	KDR_TRY(KDRI_NEW(ctx, &numbers, s.ntasks));
-	KDR_TRY(class_means(ctx, &s, c, means));
+	KDRI_TRY(check(ctx, problem));
+	KDRI_TRY(tasks_new(ctx, problem, &s));
+	KDRI_TRY(KDRI_NEW(ctx, &means, c * d));
+	KDRI_TRY(KDRI_NEW(ctx, &numbers, s.ntasks));
+	KDRI_TRY(class_means(ctx, &s, c, means));
 	for (int64_t t = 0; t < s.ntasks; t++) {
 		numbers[t] = t;
 		if (!s.fixed[t])
-			KDR_TRY(start_target(ctx, options, &s, t, c, means));
+			KDRI_TRY(start_target(ctx, options, &s, t, c, means));
 	}
 	const kdri_lss_problem p = { &s.stack.x, s.ntasks, c, s.stack.begin, s.labels, s.fixed };
-	KDR_TRY(kdri_lss_run(ctx, &p, &o, &answer));
+	KDRI_TRY(kdri_lss_run(ctx, &p, &o, &answer));
 	for (int64_t t = 0; t < s.ntasks; t++) {
 		int64_t *to = NULL, n = s.stack.begin[t + 1] - s.stack.begin[t];
 		kdri_result_set_k(result, t, c);
 		if (s.fixed[t])
 			continue;
-		KDR_TRY(kdri_result_labels(ctx, result, t, &to));
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &to));
 		memcpy(to, answer.labels + s.stack.begin[t], (size_t)n * sizeof *to);
 	}
-	KDR_TRY(kdri_lss_put(ctx, &p, &answer, numbers, result));
+	KDRI_TRY(kdri_lss_put(ctx, &p, &answer, numbers, result));
 done:
 	kdri_lss_free(ctx, &answer);
 	tasks_free(ctx, &s);

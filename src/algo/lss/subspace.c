@@ -62,9 +62,9 @@ static kdr_status rotate(kdr_context *ctx, kdri_subspace *s)
 	bool exact = !s->range.capped && s->options.energy >= 1;
 	if (!exact || s->options.full || r < 1 || n * r >= kdr_mat_nnz(s->x))
 		return KDR_OK;
-	KDR_TRY(kdri_mul(ctx, n, r, &size));
-	KDR_TRY(KDRI_NEW(ctx, &data, size));
-	KDR_TRY(kdri_range_data(ctx, &s->range, data));
+	KDRI_TRY(kdri_mul(ctx, n, r, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &data, size));
+	KDRI_TRY(kdri_range_data(ctx, &s->range, data));
 	s->rotated = (kdri_own){ kdr_mat_from_dense(data, n, r), { data, NULL, NULL } };
 	data = NULL;
 done:
@@ -94,21 +94,21 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
 		.options = *o, .x = x, .l = o->l, .rotated.view = kdr_mat_from_dense(NULL, 0, 0)
 	};
 	if (o->full)
-		KDR_TRY(check_l(ctx, &s, d, "the data have so many features:"));
+		KDRI_TRY(check_l(ctx, &s, d, "the data have so many features:"));
 	else
-		KDR_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
+		KDRI_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
 	s.direct = o->eps > 0 && s.l <= o->c && side > FACTORED_BELOW && o->energy >= 1;
 	if (!s.direct) {
-		KDR_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
+		KDRI_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
 		if (!o->full)
-			KDR_TRY(check_l(ctx, &s, s.range.rank,
-			                o->energy < 1 || s.range.capped
-			                        ? "the directions kept of the data number"
-			                        : "the rank of the data is"));
-		KDR_TRY(rotate(ctx, &s));
+			KDRI_TRY(check_l(ctx, &s, s.range.rank,
+			                 o->energy < 1 || s.range.capped
+			                         ? "the directions kept of the data number"
+			                         : "the rank of the data is"));
+		KDRI_TRY(rotate(ctx, &s));
 	}
-	KDR_TRY(kdri_mul(ctx, KDRI_MAX(s.direct ? d : s.range.rank, 1), KDRI_MAX(s.l, 1), &size));
-	KDR_TRY(KDRI_NEW0(ctx, &s.last, size));
+	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(s.direct ? d : s.range.rank, 1), KDRI_MAX(s.l, 1), &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.last, size));
 	*out = s;
 	s = (kdri_subspace){ 0 };
 done:
@@ -133,12 +133,12 @@ static kdr_status scatter_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	const scatter *a = op->data;
 	int64_t n = kdr_mat_rows(a->x), d = op->rows;
 	double *xb = NULL, *zb = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &xb, n * k));
-	KDR_TRY(KDRI_NEW(ctx, &zb, a->c * k));
-	KDR_TRY(kdri_mat_mul(ctx, a->x, b, k, ldb, xb, k));
-	KDR_TRY(kdri_mat_tmul(ctx, a->x, xb, k, k, y, ldy));
-	KDR_TRY(kdri_gemm(ctx, true, false, a->c, k, d, 1, a->z, a->c, b, ldb, 0, zb, k));
-	KDR_TRY(kdri_gemm(ctx, false, false, d, k, a->c, -1, a->z, a->c, zb, k, 1 - a->eps, y, ldy));
+	KDRI_TRY(KDRI_NEW(ctx, &xb, n * k));
+	KDRI_TRY(KDRI_NEW(ctx, &zb, a->c * k));
+	KDRI_TRY(kdri_mat_mul(ctx, a->x, b, k, ldb, xb, k));
+	KDRI_TRY(kdri_mat_tmul(ctx, a->x, xb, k, k, y, ldy));
+	KDRI_TRY(kdri_gemm(ctx, true, false, a->c, k, d, 1, a->z, a->c, b, ldb, 0, zb, k));
+	KDRI_TRY(kdri_gemm(ctx, false, false, d, k, a->c, -1, a->z, a->c, zb, k, 1 - a->eps, y, ldy));
 done:
 	kdri_free(ctx, xb);
 	kdri_free(ctx, zb);
@@ -160,8 +160,8 @@ static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double 
 		                      .gap_tol = 1e-6,
 		                      .loose_above = true,
 		                      .most_steps = s->tried || !kdri_range_is_whole(s->x) ? 0 : PATIENCE };
-	KDR_TRY(KDRI_NEW(ctx, &values, l));
-	KDR_TRY(kdri_ritz_lowest(ctx, &op, &o, values, w, &converged));
+	KDRI_TRY(KDRI_NEW(ctx, &values, l));
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, w, &converged));
 	memcpy(s->last, w, (size_t)(d * l) * sizeof *w);
 	s->has_last = true;
 	s->unconverged = !converged;
@@ -182,18 +182,18 @@ static kdr_status outside_range(kdr_context *ctx, kdri_subspace *s, int64_t from
 	int64_t d = kdr_mat_cols(s->x), l = s->l, k = l - from, r = s->range.rank, kept = 0;
 	double *a = NULL, *in = NULL, *back = NULL;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "outside", 0);
-	KDR_TRY(KDRI_NEW(ctx, &a, d * k));
-	KDR_TRY(KDRI_NEW(ctx, &in, KDRI_MAX(r, 1) * k));
-	KDR_TRY(KDRI_NEW(ctx, &back, d * k));
+	KDRI_TRY(KDRI_NEW(ctx, &a, d * k));
+	KDRI_TRY(KDRI_NEW(ctx, &in, KDRI_MAX(r, 1) * k));
+	KDRI_TRY(KDRI_NEW(ctx, &back, d * k));
 	for (int64_t i = 0; i < d * k; i++)
 		a[i] = kdri_rng_normal(&rng);
 	for (int pass = 0; pass < 2; pass++) {
-		KDR_TRY(kdri_orthonormalise(ctx, d, k, a, k, &kept));
-		KDR_TRY(kdri_range_to(ctx, &s->range, a, k, in));
-		KDR_TRY(kdri_range_from(ctx, &s->range, in, k, back));
+		KDRI_TRY(kdri_orthonormalise(ctx, d, k, a, k, &kept));
+		KDRI_TRY(kdri_range_to(ctx, &s->range, a, k, in));
+		KDRI_TRY(kdri_range_from(ctx, &s->range, in, k, back));
 		kdri_axpy(-1, back, a, d * k);
 	}
-	KDR_TRY(kdri_orthonormalise(ctx, d, k, a, k, &kept));
+	KDRI_TRY(kdri_orthonormalise(ctx, d, k, a, k, &kept));
 	for (int64_t i = 0; i < d; i++)
 		memcpy(w + i * l + from, a + i * k, (size_t)k * sizeof *w);
 done:
@@ -217,10 +217,10 @@ static kdr_status assemble(kdr_context *ctx, kdri_subspace *s, const double *val
 		before++;
 	outside = KDRI_MIN(spare, l - before);
 	int64_t inside = l - outside;
-	KDR_TRY(KDRI_NEW(ctx, &out, d * KDRI_MAX(inside, 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &out, d * KDRI_MAX(inside, 1)));
 	if (inside > 0) {
 		double *chosen = NULL;
-		KDR_TRY(KDRI_NEW(ctx, &chosen, r * inside));
+		KDRI_TRY(KDRI_NEW(ctx, &chosen, r * inside));
 		for (int64_t i = 0; i < r; i++)
 			memcpy(chosen + i * inside, inner + i * found, (size_t)inside * sizeof *chosen);
 		st = kdri_range_from(ctx, &s->range, chosen, inside, out);
@@ -229,13 +229,13 @@ static kdr_status assemble(kdr_context *ctx, kdri_subspace *s, const double *val
 			goto done;
 		/* U = X'V/s is orthonormal only as far as the Gram matrix tells small s apart. */
 		if (s->range.by_rows)
-			KDR_TRY(kdri_straighten(ctx, d, inside, out));
+			KDRI_TRY(kdri_straighten(ctx, d, inside, out));
 	}
 	for (int64_t i = 0; i < d; i++)
 		for (int64_t j = 0; j < inside; j++)
 			w[i * l + j] = out[i * inside + j];
 	if (outside > 0)
-		KDR_TRY(outside_range(ctx, s, inside, w));
+		KDRI_TRY(outside_range(ctx, s, inside, w));
 done:
 	kdri_free(ctx, out);
 	return st;
@@ -246,17 +246,17 @@ static kdr_status solve_factored(kdr_context *ctx, kdri_subspace *s, const doubl
 	kdr_status st;
 	int64_t r = s->range.rank, c = s->options.c, found = KDRI_MIN(s->l, r);
 	double *values = NULL, *diagonal = NULL, *inner = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &values, KDRI_MAX(found, 1)));
-	KDR_TRY(KDRI_NEW(ctx, &diagonal, KDRI_MAX(r, 1)));
-	KDR_TRY(KDRI_NEW(ctx, &inner, KDRI_MAX(r, 1) * c));
+	KDRI_TRY(KDRI_NEW(ctx, &values, KDRI_MAX(found, 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &diagonal, KDRI_MAX(r, 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &inner, KDRI_MAX(r, 1) * c));
 	if (!is_rotated(s) && r > 0)
-		KDR_TRY(kdri_range_to(ctx, &s->range, z, c, inner));
+		KDRI_TRY(kdri_range_to(ctx, &s->range, z, c, inner));
 	for (int64_t i = 0; i < r; i++)
 		diagonal[i] = (1 - s->options.eps) * s->range.s[i] * s->range.s[i];
 	const kdri_lowrank a = { r, c, diagonal, is_rotated(s) ? z : inner };
 	if (found > 0) {
 		double *answer = NULL;
-		KDR_TRY(KDRI_NEW(ctx, &answer, r * found));
+		KDRI_TRY(KDRI_NEW(ctx, &answer, r * found));
 		st = kdri_lowrank_lowest(ctx, &a, found, s->has_last ? s->last : NULL, values, answer);
 		if (st == KDR_OK)
 			memcpy(s->last, answer, (size_t)(r * found) * sizeof *answer);
@@ -268,7 +268,7 @@ static kdr_status solve_factored(kdr_context *ctx, kdri_subspace *s, const doubl
 	if (is_rotated(s))
 		memcpy(w, s->last, (size_t)(r * found) * sizeof *w);
 	else
-		KDR_TRY(assemble(ctx, s, values, found, s->last, w));
+		KDRI_TRY(assemble(ctx, s, values, found, s->last, w));
 done:
 	kdri_free(ctx, values);
 	kdri_free(ctx, diagonal);
@@ -283,17 +283,17 @@ kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double 
 	if (s->l == 0)
 		return KDR_OK;
 	if (s->direct) {
-		KDR_TRY(solve_direct(ctx, s, z, w, &good));
+		KDRI_TRY(solve_direct(ctx, s, z, w, &good));
 		if (good || !kdri_range_is_whole(s->x) || s->tried || ctx->cancelled || ctx->timed_out)
 			goto done;
 		/* Eigenvalues that lie close together, or are positive: the other way from now on. */
 		s->tried = true;
-		KDR_TRY(kdri_range_new(ctx, s->x, 1, &s->range));
+		KDRI_TRY(kdri_range_new(ctx, s->x, 1, &s->range));
 		if (s->range.rank < s->l)
 			goto done;
 		s->direct = s->has_last = s->unconverged = false;
 	}
-	KDR_TRY(solve_factored(ctx, s, z, w));
+	KDRI_TRY(solve_factored(ctx, s, z, w));
 done:
 	return st;
 }
@@ -308,9 +308,9 @@ kdr_status kdri_subspace_features(kdr_context *ctx, const kdri_subspace *s, cons
 		memcpy(out, w, (size_t)(d * s->l) * sizeof *out);
 		return KDR_OK;
 	}
-	KDR_TRY(kdri_range_from(ctx, &s->range, w, s->l, out));
+	KDRI_TRY(kdri_range_from(ctx, &s->range, w, s->l, out));
 	if (s->range.by_rows)
-		KDR_TRY(kdri_straighten(ctx, d, s->l, out)); /* see assemble() */
+		KDRI_TRY(kdri_straighten(ctx, d, s->l, out)); /* see assemble() */
 done:
 	return st;
 }
@@ -326,26 +326,27 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, kdr_result *result)
 {
 	kdr_status st;
-	KDR_TRY(kdri_result_number(ctx, result, "l", (double)s->l));
-	KDR_TRY(kdri_result_text(ctx, result, "w_step",
-	                         s->direct         ? "direct"
-	                         : s->range.capped ? "cut"
-	                                           : "factored"));
+	KDRI_TRY(kdri_result_number(ctx, result, "l", (double)s->l));
+	KDRI_TRY(kdri_result_text(ctx, result, "w_step",
+	                          s->direct         ? "direct"
+	                          : s->range.capped ? "cut"
+	                                            : "factored"));
 	if (!s->direct) {
-		KDR_TRY(kdri_result_number(ctx, result, "rank", (double)s->range.rank));
-		KDR_TRY(kdri_result_number(ctx, result, "energy", s->range.energy));
+		KDRI_TRY(kdri_result_number(ctx, result, "rank", (double)s->range.rank));
+		KDRI_TRY(kdri_result_number(ctx, result, "energy", s->range.energy));
 	}
 	if (s->l < s->options.l)
-		KDR_TRY(kdri_result_warn(ctx, result, "l is %lld, not %lld: the data have no more directions",
-		                         (long long)s->l, (long long)s->options.l));
+		KDRI_TRY(kdri_result_warn(ctx, result,
+		                          "l is %lld, not %lld: the data have no more directions",
+		                          (long long)s->l, (long long)s->options.l));
 	if (s->range.capped)
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "the subspace was sought in the %lld leading directions of the data, "
 		        "which hold %.1f%% of their energy: eps > 0 with l <= k needs no cut",
 		        (long long)s->range.rank, 100 * s->range.energy));
 	if (s->unconverged && !ctx->cancelled && !ctx->timed_out)
-		KDR_TRY(kdri_result_warn(ctx, result, "the subspace was found less exactly than wanted"));
+		KDRI_TRY(kdri_result_warn(ctx, result, "the subspace was found less exactly than wanted"));
 done:
 	return st;
 }

@@ -85,8 +85,8 @@ kdr_status kdri_breg_load(kdri_breg *b)
 	int64_t blocks = (b->d + KDRI_KM_FEATURES - 1) / KDRI_KM_FEATURES;
 	const double *dual = b->dual;
 	if (b->domain.whitening) { /* <G, R x> = <R' G, x> */
-		KDR_TRY(kdri_gemm(b->ctx, false, false, b->k, b->d, b->d, 1, b->dual, b->d,
-		                  b->domain.whitening, b->d, 0, b->room, b->d));
+		KDRI_TRY(kdri_gemm(b->ctx, false, false, b->k, b->d, b->d, 1, b->dual, b->d,
+		                   b->domain.whitening, b->d, 0, b->room, b->d));
 		dual = b->room;
 	}
 #pragma omp parallel for schedule(dynamic, 1) num_threads(km->threads) if (km->threads > 1 && blocks > 1)

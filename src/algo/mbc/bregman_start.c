@@ -10,7 +10,7 @@ kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 {
 	kdr_status st;
 	int64_t *order = NULL;
-	KDR_TRY(KDRI_NEW(b->ctx, &order, b->n));
+	KDRI_TRY(KDRI_NEW(b->ctx, &order, b->n));
 	for (int64_t i = 0; i < b->n; i++) {
 		order[i] = i;
 		labels[i] = kdri_rng_below(rng, b->k);
@@ -101,12 +101,12 @@ static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s, int64_t *s
 		int64_t count = z ? tries : 1, best = 0;
 		for (int64_t j = 0; j < count; j++) {
 			rows[j] = z && total > 0 ? draw(b, s, total, rng) : kdri_rng_below(rng, b->n);
-			KDR_TRY(put_sample(b, rows[j], j));
+			KDRI_TRY(put_sample(b, rows[j], j));
 		}
 		for (int64_t j = count; j < b->k;
 		     j++) /* the rest stand where nothing is computed from them */
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);
-		KDR_TRY(kdri_breg_place(b));
+		KDRI_TRY(kdri_breg_place(b));
 		try_seeds(b, s, count);
 		double sums[KDRI_LANES] = { 0 };
 		for (int64_t p = 0; p < blocks; p++)
@@ -130,20 +130,20 @@ kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 	seeding s = { 0 };
 	int64_t *seed = NULL, size;
 	if (b->euclidean) {
-		KDR_TRY(kdri_km_plusplus(&b->km, rng));
+		KDRI_TRY(kdri_km_plusplus(&b->km, rng));
 		kdri_km_load_centres(&b->km);
 		memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
 		kdri_km_assign(&b->km, true);
 	} else {
-		KDR_TRY(kdri_mul(b->ctx, b->n, KDRI_LANES, &size));
-		KDR_TRY(KDRI_NEW(b->ctx, &s.nearest, b->n));
-		KDR_TRY(KDRI_NEW(b->ctx, &s.trial, size));
-		KDR_TRY(KDRI_NEW(b->ctx, &s.blocks, kdri_km_blocks(&b->km) * KDRI_LANES));
-		KDR_TRY(KDRI_NEW(b->ctx, &seed, b->k));
-		KDR_TRY(spread_out(b, rng, &s, seed));
+		KDRI_TRY(kdri_mul(b->ctx, b->n, KDRI_LANES, &size));
+		KDRI_TRY(KDRI_NEW(b->ctx, &s.nearest, b->n));
+		KDRI_TRY(KDRI_NEW(b->ctx, &s.trial, size));
+		KDRI_TRY(KDRI_NEW(b->ctx, &s.blocks, kdri_km_blocks(&b->km) * KDRI_LANES));
+		KDRI_TRY(KDRI_NEW(b->ctx, &seed, b->k));
+		KDRI_TRY(spread_out(b, rng, &s, seed));
 		for (int64_t z = 0; z < b->k; z++)
-			KDR_TRY(put_sample(b, seed[z], z));
-		KDR_TRY(kdri_breg_place(b));
+			KDRI_TRY(put_sample(b, seed[z], z));
+		KDRI_TRY(kdri_breg_place(b));
 		memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
 		b->fresh = true;
 		kdri_breg_nearest(b);

@@ -78,9 +78,9 @@ static kdr_status enter_simplex(kdri_breg *b)
 {
 	kdr_status st;
 	double smooth = b->domain.smooth;
-	KDR_TRY(check_sign(b, smooth == 0, smooth == 0 ? "entries > 0 where smooth is 0" : "entries >= 0"));
-	KDR_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
-	KDR_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
+	KDRI_TRY(check_sign(b, smooth == 0, smooth == 0 ? "entries > 0 where smooth is 0" : "entries >= 0"));
+	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
+	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
 	for (int64_t i = 0; i < b->n; i++) {
 		int64_t count;
 		const double *v = row_values(&b->x, i, &count);
@@ -112,8 +112,8 @@ static kdr_status raise_to_floor(kdri_breg *b)
 		return check_sign(b, true, "entries > 0; the option floor would raise them");
 	int64_t size = dense ? 0 : b->x.as.csr.rowptr[b->n];
 	if (dense)
-		KDR_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
-	KDR_TRY(KDRI_NEW(b->ctx, &b->values, size));
+		KDRI_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
+	KDRI_TRY(KDRI_NEW(b->ctx, &b->values, size));
 	for (int64_t i = 0; i < b->n; i++) {
 		int64_t count;
 		const double *v = row_values(&b->x, i, &count);
@@ -146,15 +146,15 @@ static kdr_status find_centre(kdri_breg *b)
 	kdr_status st;
 	double *sum = b->scratch;
 	if (b->km.scale)
-		KDR_TRY(kdri_mat_tmul(b->ctx, &b->x, b->km.scale, 1, 1, sum, 1));
+		KDRI_TRY(kdri_mat_tmul(b->ctx, &b->x, b->km.scale, 1, 1, sum, 1));
 	else
-		KDR_TRY(kdri_mat_col_sums(b->ctx, &b->x, sum));
+		KDRI_TRY(kdri_mat_col_sums(b->ctx, &b->x, sum));
 	for (int64_t f = 0; f < b->d; f++) {
 		b->origin[f] = sum[f] / (double)b->n;
 		sum[f] = b->origin[f] + b->add;
 	}
 	if (b->domain.whitening)
-		KDR_TRY(whiten(b, sum, 1, b->centre));
+		KDRI_TRY(whiten(b, sum, 1, b->centre));
 	else
 		memcpy(b->centre, sum, (size_t)b->d * sizeof *sum);
 done:
@@ -204,16 +204,16 @@ static kdr_status find_apart_whitened(kdri_breg *b)
 	int64_t d = b->d, step = KDRI_MAX(KDRI_BLOCK, (1 << 20) / d), size;
 	double *turned = NULL, *out = NULL;
 	step = KDRI_MIN(step, b->n);
-	KDR_TRY(kdri_mul(b->ctx, step, d, &size));
-	KDR_TRY(KDRI_NEW(b->ctx, &out, size));
-	KDR_TRY(KDRI_NEW(b->ctx, &turned, d * d));
+	KDRI_TRY(kdri_mul(b->ctx, step, d, &size));
+	KDRI_TRY(KDRI_NEW(b->ctx, &out, size));
+	KDRI_TRY(KDRI_NEW(b->ctx, &turned, d * d));
 	for (int64_t f = 0; f < d; f++)
 		for (int64_t g = 0; g < d; g++)
 			turned[g * d + f] = b->domain.whitening[f * d + g];
 	for (int64_t begin = 0; begin < b->n; begin += step) {
 		int64_t end = KDRI_MIN(b->n, begin + step);
 		kdr_mat part = rows_of(&b->x, begin, end);
-		KDR_TRY(kdri_mat_mul(b->ctx, &part, turned, d, d, out, d));
+		KDRI_TRY(kdri_mat_mul(b->ctx, &part, turned, d, d, out, d));
 		for (int64_t i = begin; i < end; i++)
 			b->apart[i] = b->domain.divergence->between(out + (i - begin) * d, b->centre, d);
 	}
@@ -228,7 +228,7 @@ static kdr_status find_apart(kdri_breg *b)
 	kdr_status st = KDR_OK;
 	int64_t blocks = kdri_km_blocks(&b->km);
 	if (b->domain.whitening) {
-		KDR_TRY(find_apart_whitened(b));
+		KDRI_TRY(find_apart_whitened(b));
 	} else {
 		double zeros = 0;
 		if (b->x.kind == KDR_MAT_CSR)
@@ -258,31 +258,31 @@ static kdr_status make_room(kdri_breg *b)
 	kdr_status st;
 	kdr_context *ctx = b->ctx;
 	int64_t kd = b->k * b->d; /* the engine has checked it */
-	KDR_TRY(KDRI_NEW0(ctx, &b->centre, b->d));
-	KDR_TRY(KDRI_NEW0(ctx, &b->parts, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->centre, b->d));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->parts, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
 	if (b->domain.whitening) {
-		KDR_TRY(KDRI_NEW0(ctx, &b->room, kd));
-		KDR_TRY(KDRI_NEW0(ctx, &b->means, kd));
+		KDRI_TRY(KDRI_NEW0(ctx, &b->room, kd));
+		KDRI_TRY(KDRI_NEW0(ctx, &b->means, kd));
 	}
 	if (b->euclidean) {
 		b->points = b->km.centres;
-		KDR_TRY(KDRI_NEW(ctx, &b->cross, 2 * b->k * (b->d / KDRI_KM_FEATURES + 1)));
+		KDRI_TRY(KDRI_NEW(ctx, &b->cross, 2 * b->k * (b->d / KDRI_KM_FEATURES + 1)));
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &b->points, kd));
-	KDR_TRY(KDRI_NEW0(ctx, &b->dual, kd));
-	KDR_TRY(KDRI_NEW0(ctx, &b->base, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->base_before, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->starts, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->drift, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->lose_base, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->lose_reach, b->k));
-	KDR_TRY(KDRI_NEW0(ctx, &b->origin, b->d));
-	KDR_TRY(KDRI_NEW0(ctx, &b->slope, b->d));
-	KDR_TRY(KDRI_NEW0(ctx, &b->apart, b->n));
-	KDR_TRY(KDRI_NEW0(ctx, &b->gap, b->n));
-	KDR_TRY(KDRI_NEW0(ctx, &b->reach, b->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->points, kd));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->dual, kd));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->base, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->base_before, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->starts, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->drift, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->lose_base, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->lose_reach, b->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->origin, b->d));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->slope, b->d));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->apart, b->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->gap, b->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->reach, b->n));
 done:
 	return st;
 }
@@ -300,20 +300,20 @@ kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_d
 		          .x = t->x,
 		          .euclidean = v->symmetric && !v->whitened };
 	if (v->positive)
-		KDR_TRY(raise_to_floor(b));
+		KDRI_TRY(raise_to_floor(b));
 	/* One bound a sample: here all centroids move in every sweep, and more bounds save little. Measured on
 	 * 250,000 x 32, k = 50: 49 ms a sweep against 66 with a bound for every 16 centroids. */
-	KDR_TRY(kdri_km_open(ctx, &b->x, NULL, b->k, false,
-	                     b->euclidean ? KDRI_KMEANS_AUTO : KDRI_KMEANS_LLOYD, 1, &b->km));
+	KDRI_TRY(kdri_km_open(ctx, &b->x, NULL, b->k, false,
+	                      b->euclidean ? KDRI_KMEANS_AUTO : KDRI_KMEANS_LLOYD, 1, &b->km));
 	if (v->simplex)
-		KDR_TRY(enter_simplex(b));
-	KDR_TRY(make_room(b));
+		KDRI_TRY(enter_simplex(b));
+	KDRI_TRY(make_room(b));
 	if (b->euclidean) {
 		memcpy(b->centre, b->km.mean, (size_t)b->d * sizeof *b->centre);
 		b->total = b->km.total;
 	} else {
-		KDR_TRY(find_centre(b));
-		KDR_TRY(find_apart(b));
+		KDRI_TRY(find_centre(b));
+		KDRI_TRY(find_apart(b));
 		v->gradient(b->centre, b->d, b->slope);
 		kdri_breg_reach(b);
 	}
@@ -362,7 +362,7 @@ kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
 	memset(km->moved, 0, (size_t)kdri_km_blocks(km) * sizeof *km->moved);
 	kdri_km_count(km, true);
 	kdri_km_sum(km, true);
-	KDR_TRY(find_means(b));
+	KDRI_TRY(find_means(b));
 	for (int64_t z = 0; z < b->k && b->starts; z++)
 		b->starts[z] = NAN;
 	for (int64_t z = 0; z < b->k; z++)
@@ -370,7 +370,7 @@ kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
 			kdri_breg_to_mean(b, z, 0, b->d, b->points + z * b->d);
 		else
 			memcpy(b->points + z * b->d, b->centre, (size_t)b->d * sizeof *b->points);
-	KDR_TRY(kdri_breg_place(b));
+	KDRI_TRY(kdri_breg_place(b));
 	b->since = 0;
 	b->fresh = true;
 done:
@@ -529,8 +529,8 @@ kdr_status kdri_breg_classify(kdri_breg *b, const double *centroids, int64_t *la
 		for (int64_t f = 0; f < d; f++)
 			b->origin[f] += centroids[z * d + f] / (double)b->k;
 	if (b->domain.whitening) {
-		KDR_TRY(whiten(b, centroids, b->k, b->points));
-		KDR_TRY(whiten(b, b->origin, 1, b->centre));
+		KDRI_TRY(whiten(b, centroids, b->k, b->points));
+		KDRI_TRY(whiten(b, b->origin, 1, b->centre));
 	} else {
 		memcpy(b->points, centroids, (size_t)(b->k * d) * sizeof *b->points);
 		memcpy(b->centre, b->origin, (size_t)d * sizeof *b->centre);
@@ -538,7 +538,7 @@ kdr_status kdri_breg_classify(kdri_breg *b, const double *centroids, int64_t *la
 	for (int64_t f = 0; f < d; f++)
 		b->origin[f] -= b->add;
 	b->domain.divergence->gradient(b->centre, d, b->slope);
-	KDR_TRY(kdri_breg_place(b));
+	KDRI_TRY(kdri_breg_place(b));
 	memset(b->km.label, 0, (size_t)b->n * sizeof *b->km.label);
 	memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
 	b->fresh = true;

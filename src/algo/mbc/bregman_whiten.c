@@ -15,7 +15,7 @@ static kdr_status add_sparse(kdr_context *ctx, const kdr_mat *x, double *s)
 	kdr_status st;
 	kdri_own turned = { 0 };
 	int64_t d = kdr_mat_cols(x);
-	KDR_TRY(kdri_mat_transpose(ctx, x, &turned));
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &turned));
 	const kdr_csr *a = &x->as.csr, *t = &turned.view.as.csr;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
 	for (int64_t f = 0; f < d; f++)
@@ -33,15 +33,15 @@ static kdr_status add_dense(kdr_context *ctx, const kdr_dense *x, const double *
 	kdr_status st;
 	double *rows = NULL, *part = NULL;
 	int64_t d = x->cols, size;
-	KDR_TRY(kdri_mul(ctx, KDRI_MIN(BLOCK_ROWS, x->rows), d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &rows, size));
-	KDR_TRY(KDRI_NEW(ctx, &part, d * d));
+	KDRI_TRY(kdri_mul(ctx, KDRI_MIN(BLOCK_ROWS, x->rows), d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
+	KDRI_TRY(KDRI_NEW(ctx, &part, d * d));
 	for (int64_t begin = 0; begin < x->rows; begin += BLOCK_ROWS) {
 		int64_t count = KDRI_MIN(BLOCK_ROWS, x->rows - begin);
 		for (int64_t i = 0; i < count; i++)
 			for (int64_t f = 0; f < d; f++)
 				rows[i * d + f] = x->data[(begin + i) * x->stride + f] - mean[f];
-		KDR_TRY(kdri_syrk(ctx, true, d, count, rows, d, part, d));
+		KDRI_TRY(kdri_syrk(ctx, true, d, count, rows, d, part, d));
 		for (int64_t i = 0; i < d * d; i++)
 			s[i] += part[i];
 	}
@@ -57,10 +57,10 @@ static kdr_status covariance(kdr_context *ctx, const kdr_task *tasks, int64_t co
 	kdr_status st;
 	double *mean = NULL, *sum = NULL, n = 0, sparse = 0;
 	int64_t d = kdr_mat_cols(&tasks[0].x);
-	KDR_TRY(KDRI_NEW0(ctx, &mean, d));
-	KDR_TRY(KDRI_NEW(ctx, &sum, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &mean, d));
+	KDRI_TRY(KDRI_NEW(ctx, &sum, d));
 	for (int64_t t = 0; t < count; t++) {
-		KDR_TRY(kdri_mat_col_sums(ctx, &tasks[t].x, sum));
+		KDRI_TRY(kdri_mat_col_sums(ctx, &tasks[t].x, sum));
 		for (int64_t f = 0; f < d; f++)
 			mean[f] += sum[f];
 		n += (double)kdr_mat_rows(&tasks[t].x);
@@ -70,12 +70,12 @@ static kdr_status covariance(kdr_context *ctx, const kdr_task *tasks, int64_t co
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat *x = &tasks[t].x;
 		if (x->kind == KDR_MAT_DENSE) {
-			KDR_TRY(add_dense(ctx, &x->as.dense, mean, s));
+			KDRI_TRY(add_dense(ctx, &x->as.dense, mean, s));
 			continue;
 		}
-		KDR_TRY(add_sparse(ctx, x, s));
+		KDRI_TRY(add_sparse(ctx, x, s));
 		/* sum of (x - m)(x - m)' = X' X - m sum' - sum m' + rows m m' */
-		KDR_TRY(kdri_mat_col_sums(ctx, x, sum));
+		KDRI_TRY(kdri_mat_col_sums(ctx, x, sum));
 		sparse = (double)kdr_mat_rows(x);
 		for (int64_t f = 0; f < d; f++)
 			for (int64_t g = 0; g < d; g++)
@@ -116,19 +116,19 @@ kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count
 		                 "divergence mahalanobis needs a matrix of features x features: there are "
 		                 "%lld, at most %d are allowed (--top-features chooses)",
 		                 (long long)d, MOST_FEATURES);
-	KDR_TRY(KDRI_NEW0(ctx, &l, d * d));
-	KDR_TRY(KDRI_NEW0(ctx, &r, d * d));
-	KDR_TRY(covariance(ctx, tasks, count, l));
+	KDRI_TRY(KDRI_NEW0(ctx, &l, d * d));
+	KDRI_TRY(KDRI_NEW0(ctx, &r, d * d));
+	KDRI_TRY(covariance(ctx, tasks, count, l));
 	for (int64_t f = 0; f < d; f++)
 		trace += l[f * d + f];
 	if (!(trace > 0) || !isfinite(trace))
-		KDR_TRY(kdri_fail(
+		KDRI_TRY(kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "divergence mahalanobis: the variance of the samples is %g: it must be positive",
 		        trace));
 	for (int64_t f = 0; f < d; f++)
 		l[f * d + f] += ridge * trace / (double)d;
-	KDR_TRY(kdri_cholesky(ctx, d, l, d)); /* (E2) */
+	KDRI_TRY(kdri_cholesky(ctx, d, l, d)); /* (E2) */
 	for (int64_t f = 0; f < d; f++)
 		for (int64_t g = f + 1; g < d; g++)
 			l[f * d + g] = 0;

@@ -221,16 +221,16 @@ static kdr_status job_open(kdr_context *ctx, const char *stage, const kdr_task *
 		    .max_iter = kdri_opt_int(options, "max_iter"),
 		    .tol = kdri_opt_real(options, "tol"),
 		    .start = kdri_opt_choice(options, "start") };
-	KDR_TRY(kdri_mbc_open(ctx, tasks, ntasks, &domain, kdri_opt_real(options, "ridge"), lambda, geodesic,
-	                      &j->m));
-	KDR_TRY(KDRI_NEW0(ctx, &j->labels, ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &j->kept, ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &j->points, ntasks));
+	KDRI_TRY(kdri_mbc_open(ctx, tasks, ntasks, &domain, kdri_opt_real(options, "ridge"), lambda, geodesic,
+	                       &j->m));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->labels, ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->kept, ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->points, ntasks));
 	for (int64_t t = 0; t < ntasks; t++) {
 		const kdri_breg *b = &j->m.tasks[t];
-		KDR_TRY(KDRI_NEW(ctx, &j->labels[t], b->n));
-		KDR_TRY(KDRI_NEW(ctx, &j->kept[t], b->n));
-		KDR_TRY(KDRI_NEW(ctx, &j->points[t], b->k * b->d));
+		KDRI_TRY(KDRI_NEW(ctx, &j->labels[t], b->n));
+		KDRI_TRY(KDRI_NEW(ctx, &j->kept[t], b->n));
+		KDRI_TRY(KDRI_NEW(ctx, &j->points[t], b->k * b->d));
 		given &= tasks[t].init != NULL;
 	}
 	j->runs = given ? 1 : kdri_opt_int(options, "n_init");
@@ -249,9 +249,9 @@ static kdr_status find_start(kdr_context *ctx, job *j, int64_t index)
 		if (j->given[t].init)
 			memcpy(j->labels[t], j->given[t].init, (size_t)b->n * sizeof **j->labels);
 		else if (j->start == START_RANDOM)
-			KDR_TRY(kdri_breg_random(b, &rng, j->labels[t]));
+			KDRI_TRY(kdri_breg_random(b, &rng, j->labels[t]));
 		else
-			KDR_TRY(kdri_breg_plusplus(b, &rng, j->labels[t]));
+			KDRI_TRY(kdri_breg_plusplus(b, &rng, j->labels[t]));
 	}
 done:
 	return st;
@@ -281,8 +281,8 @@ static kdr_status run_all(kdr_context *ctx, job *j, int64_t extra)
 			                   .stage = j->stage,
 			                   .done = i * j->max_iter,
 			                   .total = (j->runs + extra) * j->max_iter };
-		KDR_TRY(find_start(ctx, j, i));
-		KDR_TRY(kdri_mbc_sweep(&j->m, j->labels, &limits, &j->now));
+		KDRI_TRY(find_start(ctx, j, i));
+		KDRI_TRY(kdri_mbc_sweep(&j->m, j->labels, &limits, &j->now));
 		kdr_stop stop = j->now.stop;
 		/* Better by more than rounding: runs that end in the same place under other numbers are many. */
 		if (i == 0 || value_of(&j->now) < value_of(&j->best) - 1e-12 * fabs(value_of(&j->best))) {
@@ -309,11 +309,11 @@ static kdr_status restore(job *j, bool last)
 		kdri_breg *b = &j->m.tasks[t];
 		for (int64_t i = 0; i < b->n; i++)
 			j->labels[t][i] = j->kept[t][i];
-		KDR_TRY(kdri_breg_begin(b, j->labels[t]));
+		KDRI_TRY(kdri_breg_begin(b, j->labels[t]));
 		memcpy(b->points, j->points[t], (size_t)(b->k * b->d) * sizeof *b->points);
-		KDR_TRY(kdri_breg_place(b));
+		KDRI_TRY(kdri_breg_place(b));
 	}
-	KDR_TRY(kdri_mbc_relate(&j->m));
+	KDRI_TRY(kdri_mbc_relate(&j->m));
 done:
 	return st;
 }
@@ -328,7 +328,7 @@ static kdr_status run_alone(kdr_context *ctx, job *j, double *loss)
 		                   .done = j->runs * j->max_iter,
 		                   .total = (j->runs + 1) * j->max_iter };
 	double lambda = j->m.lambda;
-	KDR_TRY(find_start(ctx, j, j->best_run));
+	KDRI_TRY(find_start(ctx, j, j->best_run));
 	j->m.lambda = 0;
 	st = kdri_mbc_sweep(&j->m, j->labels, &limits, &j->now);
 	j->m.lambda = lambda;
@@ -355,18 +355,18 @@ static kdr_status put_tasks(kdr_context *ctx, kdr_result *result, job *j)
 	for (int64_t t = 0; t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
 		int64_t *labels = NULL, empty = 0;
-		KDR_TRY(kdri_result_labels(ctx, result, j->first + t, &labels));
+		KDRI_TRY(kdri_result_labels(ctx, result, j->first + t, &labels));
 		for (int64_t i = 0; i < b->n; i++)
 			labels[i] = b->km.label[i];
-		KDR_TRY(kdri_result_array(ctx, result, "centroids", j->first + t, KDR_FLOAT64, 2,
-		                          (int64_t[]){ b->k, b->d }, &to));
-		KDR_TRY(kdri_breg_centroids(b, to));
-		KDR_TRY(put_number(ctx, result, "local_loss", b->name, NULL, j->m.local[t]));
+		KDRI_TRY(kdri_result_array(ctx, result, "centroids", j->first + t, KDR_FLOAT64, 2,
+		                           (int64_t[]){ b->k, b->d }, &to));
+		KDRI_TRY(kdri_breg_centroids(b, to));
+		KDRI_TRY(put_number(ctx, result, "local_loss", b->name, NULL, j->m.local[t]));
 		for (int64_t z = 0; z < b->k; z++)
 			empty += b->km.filled[z] == 0;
 		if (empty)
-			KDR_TRY(kdri_result_warn(ctx, result, "task %s: %lld of %lld clusters are empty",
-			                         b->name, (long long)empty, (long long)b->k));
+			KDRI_TRY(kdri_result_warn(ctx, result, "task %s: %lld of %lld clusters are empty",
+			                          b->name, (long long)empty, (long long)b->k));
 	}
 done:
 	return st;
@@ -379,7 +379,7 @@ static kdr_status put_whitening(kdr_context *ctx, kdr_result *result, const job 
 	int64_t d = j->m.tasks[0].d;
 	if (!j->m.whitening)
 		return KDR_OK;
-	KDR_TRY(kdri_result_array(ctx, result, "whitening", task, KDR_FLOAT64, 2, (int64_t[]){ d, d }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "whitening", task, KDR_FLOAT64, 2, (int64_t[]){ d, d }, &to));
 	memcpy(to, j->m.whitening, (size_t)(d * d) * sizeof *to);
 done:
 	return st;
@@ -401,12 +401,12 @@ static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const job *j)
 	double *to = NULL;
 	const kdri_mbc_run *r = &j->best;
 	for (int64_t i = 0; i < r->sweeps; i++)
-		KDR_TRY(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
-	KDR_TRY(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
-	                          &to));
+		KDRI_TRY(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
+	KDRI_TRY(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
+	                           &to));
 	memcpy(to, r->steps, (size_t)(3 * r->sweeps) * sizeof *to);
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", r->start));
-	KDR_TRY(kdri_result_number(ctx, result, "best_run", (double)j->best_run));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", r->start));
+	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)j->best_run));
 	kdri_result_stop(result, r->stop, r->sweeps);
 done:
 	return st;
@@ -440,10 +440,10 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 	int64_t T = m->ntasks, n;
 	double *uniform = NULL, *sized = NULL, *to = NULL;
 	bool symmetric = m->domain.divergence->symmetric;
-	KDR_TRY(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
-	                          &uniform));
-	KDR_TRY(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
-	                          &sized));
+	KDRI_TRY(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
+	                           &uniform));
+	KDRI_TRY(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
+	                           &sized));
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++) {
 			const kdri_breg *a = &m->tasks[t], *b = &m->tasks[s];
@@ -455,18 +455,18 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 				sized[at] = sized[across];
 				continue;
 			}
-			KDR_TRY(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
+			KDRI_TRY(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
 			memcpy(to, m->weight[at], (size_t)(a->k * b->k) * sizeof *to);
-			KDR_TRY(kdri_mbc_distance(m, t, s, false, &uniform[at]));
-			KDR_TRY(kdri_mbc_distance(m, t, s, true, &sized[at]));
-			KDR_TRY(put_number(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
-			KDR_TRY(put_number(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
+			KDRI_TRY(kdri_mbc_distance(m, t, s, false, &uniform[at]));
+			KDRI_TRY(kdri_mbc_distance(m, t, s, true, &sized[at]));
+			KDRI_TRY(put_number(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
+			KDRI_TRY(put_number(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
 			if (t < s && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),
 				              *y = kdr_result_labels(result, s, &n);
-				KDR_TRY(kdr_evaluate(ctx, x, y, n, &scores));
-				KDR_TRY(put_number(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
+				KDRI_TRY(kdr_evaluate(ctx, x, y, n, &scores));
+				KDRI_TRY(put_number(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
 			}
 		}
 done:
@@ -483,30 +483,30 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	double *alone = NULL;
 	int64_t T = problem->ntasks;
 	bool compare = kdri_opt_bool(options, "alone") && T > 1;
-	KDR_TRY(KDRI_NEW(ctx, &alone, T));
-	KDR_TRY(job_open(ctx, "mbc", problem->tasks, T, 0, options, kdri_opt_real(options, "lambda"),
-	                 kdri_opt_choice(options, "u_step") == 1, &j));
+	KDRI_TRY(KDRI_NEW(ctx, &alone, T));
+	KDRI_TRY(job_open(ctx, "mbc", problem->tasks, T, 0, options, kdri_opt_real(options, "lambda"),
+	                  kdri_opt_choice(options, "u_step") == 1, &j));
 	kdri_stage_start(ctx, "mbc", (j.runs + compare) * j.max_iter);
-	KDR_TRY(run_all(ctx, &j, compare));
+	KDRI_TRY(run_all(ctx, &j, compare));
 	compare = compare && j.best.stop != KDR_STOP_TIME && j.best.stop != KDR_STOP_CANCELLED;
 	bool alone_ran = compare;
 	if (compare) {
-		KDR_TRY(run_alone(ctx, &j, alone));
+		KDRI_TRY(run_alone(ctx, &j, alone));
 		compare = j.now.stop != KDR_STOP_TIME && j.now.stop != KDR_STOP_CANCELLED;
 	}
-	KDR_TRY(restore(&j, j.runs == 1 && !alone_ran));
-	KDR_TRY(put_tasks(ctx, result, &j));
-	KDR_TRY(put_whitening(ctx, result, &j, -1));
-	KDR_TRY(put_trace(ctx, result, &j));
-	KDR_TRY(put_vector(ctx, result, "local_loss", j.m.local, T));
+	KDRI_TRY(restore(&j, j.runs == 1 && !alone_ran));
+	KDRI_TRY(put_tasks(ctx, result, &j));
+	KDRI_TRY(put_whitening(ctx, result, &j, -1));
+	KDRI_TRY(put_trace(ctx, result, &j));
+	KDRI_TRY(put_vector(ctx, result, "local_loss", j.m.local, T));
 	if (compare) {
-		KDR_TRY(put_vector(ctx, result, "local_loss_alone", alone, T));
+		KDRI_TRY(put_vector(ctx, result, "local_loss_alone", alone, T));
 		for (int64_t t = 0; t < T; t++)
-			KDR_TRY(put_number(ctx, result, "local_loss_alone", j.m.tasks[t].name, NULL,
-			                   alone[t]));
+			KDRI_TRY(put_number(ctx, result, "local_loss_alone", j.m.tasks[t].name, NULL,
+			                    alone[t]));
 	}
 	if (T > 1)
-		KDR_TRY(put_pairs(ctx, result, &j));
+		KDRI_TRY(put_pairs(ctx, result, &j));
 	kdri_stage_end(ctx, "mbc");
 done:
 	kdri_free(ctx, alone);
@@ -537,9 +537,9 @@ static kdr_status put_sum(kdr_context *ctx, kdr_result *result, const kdri_mbc_r
 			const kdri_mbc_run *r = &runs[t];
 			sum += r->sweeps ? r->steps[3 * KDRI_MIN(i, r->sweeps - 1) + 2] : r->start;
 		}
-		KDR_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, order[worst], longest);
 done:
 	return st;
@@ -553,24 +553,24 @@ static kdr_status fit_bregman(kdr_context *ctx, const kdr_problem *problem, cons
 	kdri_mbc_run *runs = NULL;
 	double *loss = NULL;
 	int64_t T = problem->ntasks;
-	KDR_TRY(KDRI_NEW0(ctx, &runs, T));
-	KDR_TRY(KDRI_NEW(ctx, &loss, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &runs, T));
+	KDRI_TRY(KDRI_NEW(ctx, &loss, T));
 	kdri_stage_start(ctx, "bregman",
 	                 T * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
 	for (int64_t t = 0; t < T; t++) {
-		KDR_TRY(job_open(ctx, "bregman", &problem->tasks[t], 1, t, options, 0, false, &j));
-		KDR_TRY(run_all(ctx, &j, 0));
-		KDR_TRY(restore(&j, j.runs == 1));
-		KDR_TRY(put_tasks(ctx, result, &j));
-		KDR_TRY(put_whitening(ctx, result, &j, t));
+		KDRI_TRY(job_open(ctx, "bregman", &problem->tasks[t], 1, t, options, 0, false, &j));
+		KDRI_TRY(run_all(ctx, &j, 0));
+		KDRI_TRY(restore(&j, j.runs == 1));
+		KDRI_TRY(put_tasks(ctx, result, &j));
+		KDRI_TRY(put_whitening(ctx, result, &j, t));
 		loss[t] = j.m.local[0];
 		runs[t] = j.best;
 		j.best = (kdri_mbc_run){ 0 };
 		job_close(ctx, &j);
 		j = (job){ .m.ctx = ctx };
 	}
-	KDR_TRY(put_vector(ctx, result, "local_loss", loss, T));
-	KDR_TRY(put_sum(ctx, result, runs, T));
+	KDRI_TRY(put_vector(ctx, result, "local_loss", loss, T));
+	KDRI_TRY(put_sum(ctx, result, runs, T));
 	kdri_stage_end(ctx, "bregman");
 done:
 	for (int64_t t = 0; runs && t < T; t++)
@@ -605,8 +605,8 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 		return kdri_kmeans_assign(ctx, x, c.data, k, false, labels);
 	domain.whitening = domain.divergence->whitened ? r.data : NULL;
 	kdr_task t = { .name = "(new samples)", .x = *x, .k = k };
-	KDR_TRY(kdri_breg_open(ctx, &t, &domain, &b));
-	KDR_TRY(kdri_breg_classify(&b, c.data, labels));
+	KDRI_TRY(kdri_breg_open(ctx, &t, &domain, &b));
+	KDRI_TRY(kdri_breg_classify(&b, c.data, labels));
 done:
 	kdri_breg_close(&b);
 	return st;

@@ -37,23 +37,23 @@ static kdr_status make_room(kdri_mbc *m)
 	int64_t most = 1, size, T = m->ntasks;
 	for (int64_t t = 0; t < T; t++)
 		most = KDRI_MAX(most, m->tasks[t].k);
-	KDR_TRY(KDRI_NEW0(m->ctx, &m->cost, T * T));
-	KDR_TRY(KDRI_NEW0(m->ctx, &m->weight, T * T));
-	KDR_TRY(KDRI_NEW0(m->ctx, &m->local, T));
-	KDR_TRY(KDRI_NEW(m->ctx, &m->ones, 2 * most));
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost, T * T));
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight, T * T));
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->local, T));
+	KDRI_TRY(KDRI_NEW(m->ctx, &m->ones, 2 * most));
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++)
 			if (t != s) {
-				KDR_TRY(kdri_mul(m->ctx, m->tasks[t].k, m->tasks[s].k, &size));
-				KDR_TRY(KDRI_NEW0(m->ctx, &m->cost[t * T + s], size));
-				KDR_TRY(KDRI_NEW0(m->ctx, &m->weight[t * T + s], size));
+				KDRI_TRY(kdri_mul(m->ctx, m->tasks[t].k, m->tasks[s].k, &size));
+				KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost[t * T + s], size));
+				KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight[t * T + s], size));
 			}
 	if (m->domain.divergence->symmetric) {
-		KDR_TRY(kdri_mul(m->ctx, most, most, &size));
-		KDR_TRY(kdri_mul(m->ctx, size, T > 1 ? feature_blocks(m) : 0, &size));
-		KDR_TRY(KDRI_NEW(m->ctx, &m->partial, size));
+		KDRI_TRY(kdri_mul(m->ctx, most, most, &size));
+		KDRI_TRY(kdri_mul(m->ctx, size, T > 1 ? feature_blocks(m) : 0, &size));
+		KDRI_TRY(KDRI_NEW(m->ctx, &m->partial, size));
 	} else {
-		KDR_TRY(KDRI_NEW(m->ctx, &m->offset, most * m->tasks[0].d));
+		KDRI_TRY(KDRI_NEW(m->ctx, &m->offset, most * m->tasks[0].d));
 	}
 done:
 	return st;
@@ -70,16 +70,16 @@ kdr_status kdri_mbc_open(kdr_context *ctx, const kdr_task *tasks, int64_t ntasks
 		         .lambda = ntasks > 1 ? lambda : 0,
 		         .geodesic = geodesic && !domain->divergence->symmetric };
 	if (domain->divergence->whitened) {
-		KDR_TRY(kdri_whitening(ctx, tasks, ntasks, ridge, &m->whitening, &m->unwhitening));
+		KDRI_TRY(kdri_whitening(ctx, tasks, ntasks, ridge, &m->whitening, &m->unwhitening));
 		m->domain.whitening = m->whitening;
 		m->domain.unwhitening = m->unwhitening;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &m->tasks, ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->tasks, ntasks));
 	for (int64_t t = 0; t < ntasks; t++)
 		m->tasks[t].ctx = ctx;
 	for (int64_t t = 0; t < ntasks; t++)
-		KDR_TRY(kdri_breg_open(ctx, &tasks[t], &m->domain, &m->tasks[t]));
-	KDR_TRY(make_room(m));
+		KDRI_TRY(kdri_breg_open(ctx, &tasks[t], &m->domain, &m->tasks[t]));
+	KDRI_TRY(make_room(m));
 done:
 	return st;
 }
@@ -121,7 +121,7 @@ static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, 
 			m->offset[z * d + f] = a->points[z * d + f] - b->centre[f];
 		a->parts[z] = v->between(a->points + z * d, b->centre, d);
 	}
-	KDR_TRY(kdri_gemm(m->ctx, false, true, a->k, b->k, d, -1, m->offset, d, b->dual, d, 0, cost, b->k));
+	KDRI_TRY(kdri_gemm(m->ctx, false, true, a->k, b->k, d, -1, m->offset, d, b->dual, d, 0, cost, b->k));
 	for (int64_t z = 0; z < a->k; z++)
 		for (int64_t l = 0; l < b->k; l++) {
 			double *c = &cost[z * b->k + l];
@@ -141,7 +141,7 @@ static kdr_status find_costs(kdri_mbc *m)
 				symmetric_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s],
 				                m->cost[s * T + t]);
 			else if (!m->domain.divergence->symmetric && t != s)
-				KDR_TRY(directed_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s]));
+				KDRI_TRY(directed_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s]));
 		}
 done:
 	return st;
@@ -159,8 +159,8 @@ static kdr_status match(kdri_mbc *m, int64_t t, int64_t s)
 		supply[z] = (double)b;
 	for (int64_t l = 0; l < b; l++)
 		demand[l] = (double)a;
-	KDR_TRY(kdr_transport(m->ctx, m->cost[t * T + s], a, b, supply, demand, w, NULL, NULL,
-	                      NULL)); /* (E4) */
+	KDRI_TRY(kdr_transport(m->ctx, m->cost[t * T + s], a, b, supply, demand, w, NULL, NULL,
+	                       NULL)); /* (E4) */
 	for (int64_t i = 0; i < a * b; i++)
 		w[i] /= (double)a * (double)b;
 	for (int64_t z = 0; m->domain.divergence->symmetric && z < a; z++)
@@ -176,7 +176,7 @@ static kdr_status match_all(kdri_mbc *m)
 	for (int64_t t = 0; t < m->ntasks; t++)
 		for (int64_t s = 0; s < m->ntasks; s++)
 			if (t < s || (t > s && !m->domain.divergence->symmetric))
-				KDR_TRY(match(m, t, s));
+				KDRI_TRY(match(m, t, s));
 done:
 	return st;
 }
@@ -193,8 +193,8 @@ kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, do
 	for (int64_t l = 0; l < b; l++)
 		demand[l] =
 		        by_size ? (double)m->tasks[s].km.filled[l] / (double)m->tasks[s].n : 1 / (double)b;
-	KDR_TRY(KDRI_NEW(m->ctx, &flow, a * b));
-	KDR_TRY(kdr_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
+	KDRI_TRY(KDRI_NEW(m->ctx, &flow, a * b));
+	KDRI_TRY(kdr_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
 	*out = value;
 done:
 	kdri_free(m->ctx, flow);
@@ -325,7 +325,7 @@ static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *aft
 		else
 			fill_symmetric(&p, z, 0, d, c, c);
 	}
-	KDR_TRY(kdri_breg_place(b));
+	KDRI_TRY(kdri_breg_place(b));
 	*after = kdri_breg_loss(b);
 done:
 	return st;
@@ -357,8 +357,8 @@ kdr_status kdri_mbc_relate(kdri_mbc *m)
 {
 	kdr_status st;
 	find_losses(m);
-	KDR_TRY(find_costs(m));
-	KDR_TRY(match_all(m));
+	KDRI_TRY(find_costs(m));
+	KDRI_TRY(match_all(m));
 done:
 	return st;
 }
@@ -367,22 +367,22 @@ static kdr_status one_sweep(kdri_mbc *m, double *steps)
 {
 	kdr_status st = KDR_OK;
 	if (m->lambda > 0)
-		KDR_TRY(match_all(m));
+		KDRI_TRY(match_all(m));
 	steps[0] = objective(m);
 	double last = 0, before = 0, relations;
 	for (int64_t t = 0; t < m->ntasks; t++) {
-		KDR_TRY(kdri_breg_assign(&m->tasks[t])); /* (E5) */
+		KDRI_TRY(kdri_breg_assign(&m->tasks[t])); /* (E5) */
 		last += m->local[t];
 	}
 	relations = steps[0] - last;
 	for (int64_t t = 0; t < m->ntasks; t++) {
 		double loss;
-		KDR_TRY(renew_task(m, t, &loss, &m->local[t]));
+		KDRI_TRY(renew_task(m, t, &loss, &m->local[t]));
 		before += loss;
 	}
 	steps[1] = before + relations;
 	if (m->lambda > 0)
-		KDR_TRY(find_costs(m));
+		KDRI_TRY(find_costs(m));
 	steps[2] = objective(m);
 done:
 	return st;
@@ -393,19 +393,19 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 {
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < m->ntasks; t++)
-		KDR_TRY(kdri_breg_begin(&m->tasks[t], labels[t]));
-	KDR_TRY(kdri_mbc_relate(m));
+		KDRI_TRY(kdri_breg_begin(&m->tasks[t], labels[t]));
+	KDRI_TRY(kdri_mbc_relate(m));
 	double last = run->start = objective(m);
 	run->sweeps = 0;
 	run->stop = KDR_STOP_MAX_ITER;
 	while (run->sweeps < limits->max_iter) {
 		if (run->sweeps == run->room) {
 			int64_t room = run->room ? 2 * run->room : 32;
-			KDR_TRY(KDRI_GROW(m->ctx, &run->steps, 3 * room));
+			KDRI_TRY(KDRI_GROW(m->ctx, &run->steps, 3 * room));
 			run->room = room;
 		}
 		double *steps = run->steps + 3 * run->sweeps++;
-		KDR_TRY(one_sweep(m, steps));
+		KDRI_TRY(one_sweep(m, steps));
 		if (kdri_iteration(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
 		                   steps[2])) {
 			run->stop = kdri_stop_reason(m->ctx);

@@ -45,7 +45,7 @@ kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *ou
 	kdr_status st;
 	double *gaps = NULL;
 	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2;
-	KDR_TRY(KDRI_NEW(ctx, &gaps, count));
+	KDRI_TRY(KDRI_NEW(ctx, &gaps, count));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (m > 128)
 	for (int64_t a = 0; a < m; a++)
 		for (int64_t b = 0; b < a; b++) {
@@ -67,8 +67,8 @@ kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_s
 	int64_t n = gram->rows;
 	bool gauss = similarity == KDRI_SIMILARITY_GAUSS;
 	double *square = NULL, *scale = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
-	KDR_TRY(KDRI_NEW(ctx, &square, n));
-	KDR_TRY(KDRI_NEW(ctx, &scale, n));
+	KDRI_TRY(KDRI_NEW(ctx, &square, n));
+	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
 	for (int64_t i = 0; i < n; i++) {
 		square[i] = kdri_block_get(gram, i, i);
 		scale[i] = square[i] > 0 ? 1 / sqrt(square[i]) : 0;
@@ -148,9 +148,9 @@ kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *n
 	int64_t longest = 0, size;
 	for (int64_t t = 0; t < pool->ntasks; t++)
 		longest = KDRI_MAX(longest, kdri_pool_size(pool, t));
-	KDR_TRY(kdri_mul(ctx, longest, ctx->threads, &size));
-	KDR_TRY(KDRI_NEW(ctx, &room, size));
-	KDR_TRY(KDRI_NEW(ctx, &column, longest));
+	KDRI_TRY(kdri_mul(ctx, longest, ctx->threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	KDRI_TRY(KDRI_NEW(ctx, &column, longest));
 	for (int64_t t = 0; t < pool->ntasks; t++) {
 		eps[t] = find_eps(ctx, pool, t, neighbours[t], room, column);
 		for (int64_t s = 0; s < pool->ntasks; s++)
@@ -295,9 +295,9 @@ static kdr_status fill_c(work *w, int64_t begin, int64_t rows)
 		kdri_block all = kdri_block_part(&p->v, first, p->begin[s], w->n, m);
 		kdri_block part = kdri_block_part(&p->v, first + begin, p->begin[s], rows, m);
 		if (rows == w->n)
-			KDR_TRY(kdri_block_syrk(w->ctx, false, w->alpha[s], &all, s > 0, &to));
+			KDRI_TRY(kdri_block_syrk(w->ctx, false, w->alpha[s], &all, s > 0, &to));
 		else
-			KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &part, &all, s > 0, &to));
+			KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &part, &all, s > 0, &to));
 	}
 	if (rows == w->n)
 		kdri_block_mirror(w->ctx, &to);
@@ -333,7 +333,7 @@ static int64_t weigh(const work *w, int64_t i, int64_t r, bool known, double **w
 static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 {
 	kdr_status st;
-	KDR_TRY(fill_c(w, begin, rows));
+	KDRI_TRY(fill_c(w, begin, rows));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic, 16)
 	for (int64_t r = 0; r < rows; r++) {
 		double *weight;
@@ -341,8 +341,8 @@ static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 	}
 	for (int64_t i = begin; i < begin + rows; i++)
 		w->rowptr[i + 1] += w->rowptr[i];
-	KDR_TRY(KDRI_GROW(w->ctx, &w->col, w->rowptr[begin + rows]));
-	KDR_TRY(KDRI_GROW(w->ctx, &w->val, w->rowptr[begin + rows]));
+	KDRI_TRY(KDRI_GROW(w->ctx, &w->col, w->rowptr[begin + rows]));
+	KDRI_TRY(KDRI_GROW(w->ctx, &w->val, w->rowptr[begin + rows]));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic, 16)
 	for (int64_t r = 0; r < rows; r++) {
 		double *weight;
@@ -365,9 +365,9 @@ static kdr_status symmetrise(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 	int64_t n = a->rows, at = 0, *rowptr = NULL;
 	int32_t *col = NULL;
 	double *val = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
-	KDR_TRY(KDRI_NEW(ctx, &col, 2 * a->rowptr[n]));
-	KDR_TRY(KDRI_NEW(ctx, &val, 2 * a->rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, 2 * a->rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &val, 2 * a->rowptr[n]));
 	rowptr[0] = 0;
 	for (int64_t i = 0; i < n; i++) {
 		int64_t p = a->rowptr[i], s = b->rowptr[i];
@@ -404,21 +404,21 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	w.block = KDRI_MIN(n, KDRI_MAX(1, most / (size * n)));
-	KDR_TRY(kdri_mul(ctx, 3 * n, ctx->threads, &room));
-	KDR_TRY(kdri_block_new(ctx, w.block, n, pool->v.single, &w.c));
-	KDR_TRY(KDRI_NEW(ctx, &w.norm, n));
-	KDR_TRY(KDRI_NEW(ctx, &w.room, room));
-	KDR_TRY(KDRI_NEW(ctx, &w.scales, w.block));
-	KDR_TRY(KDRI_NEW0(ctx, &w.rowptr, n + 1));
+	KDRI_TRY(kdri_mul(ctx, 3 * n, ctx->threads, &room));
+	KDRI_TRY(kdri_block_new(ctx, w.block, n, pool->v.single, &w.c));
+	KDRI_TRY(KDRI_NEW(ctx, &w.norm, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.room, room));
+	KDRI_TRY(KDRI_NEW(ctx, &w.scales, w.block));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.rowptr, n + 1));
 	find_norms(&w);
 	for (int64_t i = 0; i < n; i += w.block)
-		KDR_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
+		KDRI_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
 	c.sharp = (kdri_own){ kdr_mat_from_csr(n, n, w.rowptr, w.col, w.val), { w.rowptr, w.col, w.val } };
 	w.rowptr = NULL;
 	w.col = NULL;
 	w.val = NULL;
-	KDR_TRY(kdri_mat_transpose(ctx, &c.sharp.view, &turned));
-	KDR_TRY(symmetrise(ctx, &c.sharp.view.as.csr, &turned.view.as.csr, &c.m));
+	KDRI_TRY(kdri_mat_transpose(ctx, &c.sharp.view, &turned));
+	KDRI_TRY(symmetrise(ctx, &c.sharp.view.as.csr, &turned.view.as.csr, &c.m));
 	*out = c;
 	c = (kdri_consistent){ .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
 		               .m.view = kdr_mat_from_dense(NULL, 0, 0) };

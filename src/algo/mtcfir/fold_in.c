@@ -46,14 +46,14 @@ kdr_status kdri_fold_in(kdr_context *ctx, const kdri_block *s, const double *y, 
 	kdr_status st;
 	double *a = NULL, *b = NULL, *scratch = NULL;
 	int64_t n = s->cols, size;
-	KDR_TRY(kdri_mul(ctx, s->rows, k, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &a, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &b, size));
-	KDR_TRY(KDRI_NEW(ctx, &scratch, size));
+	KDRI_TRY(kdri_mul(ctx, s->rows, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &a, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &b, size));
+	KDRI_TRY(KDRI_NEW(ctx, &scratch, size));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t c = 0; c < k; c++)
 			kdri_axpy(y[i * k + c], y + i * k, a + c * k, k);
-	KDR_TRY(kdri_block_mul(ctx, s, y, k, k, b, k));
+	KDRI_TRY(kdri_block_mul(ctx, s, y, k, k, b, k));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t i = 0; i < s->rows; i++)
 		labels[i] = explain(a, b + i * k, k, scratch + i * k); /* (E1) */

@@ -222,15 +222,15 @@ kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri
 	int64_t n = gram->rows;
 	run r = { .gram = gram, .n = n, .k = o->k };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", o->stream);
-	KDR_TRY(KDRI_NEW(ctx, &r.diagonal, n));
-	KDR_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
-	KDR_TRY(KDRI_NEW(ctx, &r.self, o->k));
-	KDR_TRY(KDRI_NEW0(ctx, &r.away, n));
-	KDR_TRY(KDRI_NEW(ctx, &r.size, o->k));
-	KDR_TRY(KDRI_NEW(ctx, &r.next, n));
-	KDR_TRY(KDRI_NEW(ctx, &r.moved, n));
-	KDR_TRY(KDRI_NEW(ctx, &r.nearest, n));
-	KDR_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)o->k))));
+	KDRI_TRY(KDRI_NEW(ctx, &r.diagonal, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
+	KDRI_TRY(KDRI_NEW(ctx, &r.self, o->k));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.away, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.size, o->k));
+	KDRI_TRY(KDRI_NEW(ctx, &r.next, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.moved, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.nearest, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)o->k))));
 	r.labels = labels;
 	for (int64_t i = 0; i < n; i++)
 		r.diagonal[i] = kdri_block_get(gram, i, i);

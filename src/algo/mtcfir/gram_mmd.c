@@ -99,8 +99,8 @@ kdr_status kdri_gram_mmd(kdr_context *ctx, const kdri_block *gram, const int64_t
 	kdr_status st;
 	int64_t n = begin[ntasks], size = ntasks * ntasks, chunks = kdri_chunks(n);
 	double *sums = NULL, *square = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
-	KDR_TRY(KDRI_NEW0(ctx, &sums, size * chunks));
-	KDR_TRY(KDRI_NEW(ctx, &square, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, size * chunks));
+	KDRI_TRY(KDRI_NEW(ctx, &square, n));
 	for (int64_t i = 0; i < n; i++)
 		square[i] = kdri_block_get(gram, i, i);
 		/* Chunk c takes every chunks-th row: the later ones are longer. */

@@ -66,19 +66,19 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
 	sink s = { .stack = &stack };
 	kdri_msda_info info;
-	KDR_TRY(kdri_stack_new(ctx, problem, &stack));
+	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
 	int64_t n = stack.begin[stack.ntasks], d = kdr_mat_cols(&stack.x);
 	kdri_msda_options o = kdri_msda_options_of(options, n);
 	s.wide = (o.layers + 1) * d;
-	KDR_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&stack.x, &o) + 8.0 * (double)n * (double)s.wide,
-	                          "method 'msda'", n, d));
-	KDR_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
+	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&stack.x, &o) + 8.0 * (double)n * (double)s.wide,
+	                           "method 'msda'", n, d));
+	KDRI_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
 	for (int64_t t = 0; t < stack.ntasks; t++)
-		KDR_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
-		                          (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
-		                          &s.z[t]));
-	KDR_TRY(kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info));
-	KDR_TRY(kdri_msda_warn(ctx, &info, result));
+		KDRI_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
+		                           (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
+		                           &s.z[t]));
+	KDRI_TRY(kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info));
+	KDRI_TRY(kdri_msda_warn(ctx, &info, result));
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, info.layers);
 done:

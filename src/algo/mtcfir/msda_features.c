@@ -31,16 +31,16 @@ static kdr_status fill_q(kdri_msda *w, const kdri_block *q)
 	if (w->sparse) {
 		kdr_csr rows = w->x->as.csr;
 		rows.rows = w->n;
-		KDR_TRY(kdri_sparse_gram(w->ctx, &w->xt.view.as.csr, &rows, NULL, q));
+		KDRI_TRY(kdri_sparse_gram(w->ctx, &w->xt.view.as.csr, &rows, NULL, q));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t i = 0; i < d; i++)
 			kdri_axpy(-(double)w->n * w->mean[i], w->mean, at + i * d, i + 1);
 	} else {
-		KDR_TRY(kdri_msda_room(w, height, d));
+		KDRI_TRY(kdri_msda_room(w, height, d));
 		for (int64_t i = 0; i < w->n; i += height) {
 			kdri_block rows = kdri_block_part(&w->room, 0, 0, KDRI_MIN(height, w->n - i), d);
 			kdri_msda_centre(w, i, 0, 1, NULL, &rows);
-			KDR_TRY(kdri_block_syrk(w->ctx, true, 1, &rows, i > 0, q));
+			KDRI_TRY(kdri_block_syrk(w->ctx, true, 1, &rows, i > 0, q));
 		}
 		w->flops += (double)w->n * (double)d * (double)d;
 	}
@@ -74,8 +74,8 @@ static kdr_status apply_sparse(kdri_msda *w, const double *weights)
 	kdr_status st;
 	double *panel = NULL, *part = NULL;
 	int64_t d = w->d, block = KDRI_MIN(w->m, SPARSE_ROWS);
-	KDR_TRY(KDRI_NEW(w->ctx, &panel, d * PANEL));
-	KDR_TRY(KDRI_NEW(w->ctx, &part, block * PANEL));
+	KDRI_TRY(KDRI_NEW(w->ctx, &panel, d * PANEL));
+	KDRI_TRY(KDRI_NEW(w->ctx, &part, block * PANEL));
 	for (int64_t j = 0; j < d; j += PANEL) {
 		int64_t cols = KDRI_MIN(PANEL, d - j);
 		for (int64_t i = 0; i < d; i++)
@@ -83,7 +83,7 @@ static kdr_status apply_sparse(kdri_msda *w, const double *weights)
 		for (int64_t i = 0; i < w->m; i += block) {
 			int64_t rows = KDRI_MIN(block, w->m - i);
 			kdr_mat x = kdri_rows(w->x, i, i + rows);
-			KDR_TRY(kdri_mat_mul(w->ctx, &x, panel, cols, PANEL, part, PANEL));
+			KDRI_TRY(kdri_mat_mul(w->ctx, &x, panel, cols, PANEL, part, PANEL));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 			for (int64_t r = 0; r < rows; r++) {
 				kdri_axpy(1, w->offset + j, part + r * PANEL, cols);
@@ -120,12 +120,12 @@ static kdr_status apply_dense(kdri_msda *w, const kdri_block *weights)
 {
 	kdr_status st;
 	int64_t d = w->d, height = block_height(w);
-	KDR_TRY(kdri_msda_room(w, height, d));
+	KDRI_TRY(kdri_msda_room(w, height, d));
 	for (int64_t i = 0; i < w->m; i += height) {
 		int64_t rows = KDRI_MIN(height, w->m - i);
 		kdri_block in = kdri_block_part(&w->h, i, 0, rows, d);
 		kdri_block out = kdri_block_part(&w->room, 0, 0, rows, d);
-		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &in, weights, 0, &out));
+		KDRI_TRY(kdri_block_gemm(w->ctx, false, false, 1, &in, weights, 0, &out));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t r = 0; r < rows; r++)
 			put_row(w, i + r, &out, r);
@@ -140,9 +140,9 @@ static kdr_status learn(kdri_msda *w, const kdri_block *q)
 {
 	kdr_status st;
 	int64_t d = w->d;
-	KDR_TRY(fill_q(w, q));
-	KDR_TRY(kdri_cholesky(w->ctx, d, q->data, d));
-	KDR_TRY(kdri_cholesky_inverse(w->ctx, d, q->data, d));
+	KDRI_TRY(fill_q(w, q));
+	KDRI_TRY(kdri_cholesky(w->ctx, d, q->data, d));
+	KDRI_TRY(kdri_cholesky_inverse(w->ctx, d, q->data, d));
 	w->flops += (double)d * (double)d * (double)d;
 	fill_weights(w, q->data);
 done:
@@ -154,19 +154,19 @@ kdr_status kdri_msda_by_features(kdri_msda *w)
 	kdr_status st;
 	kdri_block q = { 0 };
 	int64_t d = w->d;
-	KDR_TRY(kdri_block_new(w->ctx, d, d, false, &q));
+	KDRI_TRY(kdri_block_new(w->ctx, d, d, false, &q));
 	if (w->known) {
 		kdri_msda_recall(w, q.data, d);
 	} else {
-		KDR_TRY(learn(w, &q));
+		KDRI_TRY(learn(w, &q));
 		kdri_msda_keep(w, q.data, d);
 	}
 	if (w->sparse) {
-		KDR_TRY(apply_sparse(w, q.data));
+		KDRI_TRY(apply_sparse(w, q.data));
 	} else {
 		if (w->h.single)
 			kdri_block_narrow(&q);
-		KDR_TRY(apply_dense(w, &q));
+		KDRI_TRY(apply_dense(w, &q));
 	}
 done:
 	kdri_block_free(w->ctx, &q);

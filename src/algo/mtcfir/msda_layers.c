@@ -23,14 +23,14 @@ kdr_status kdri_layers_keep(kdr_context *ctx, kdr_result *result, int64_t train,
 	kdr_status st;
 	int64_t side = kdri_msda_side(o, train, d);
 	bool kept = kdri_layers_bytes(o, train, d) > 0;
-	KDR_TRY(kdri_result_number(ctx, result, "layers_kept", kept ? (double)o->layers : 0));
+	KDRI_TRY(kdri_result_number(ctx, result, "layers_kept", kept ? (double)o->layers : 0));
 	if (!kept)
 		return KDR_OK;
 	*layers = (kdri_layers){ .known = false };
-	KDR_TRY(kdri_result_array(ctx, result, "layers", -1, KDR_FLOAT64, 3,
-	                          (int64_t[]){ o->layers, side, side }, &layers->map));
-	KDR_TRY(kdri_result_array(ctx, result, "layer_bias", -1, KDR_FLOAT64, 2, (int64_t[]){ o->layers, d },
-	                          &layers->bias));
+	KDRI_TRY(kdri_result_array(ctx, result, "layers", -1, KDR_FLOAT64, 3,
+	                           (int64_t[]){ o->layers, side, side }, &layers->map));
+	KDRI_TRY(kdri_result_array(ctx, result, "layer_bias", -1, KDR_FLOAT64, 2, (int64_t[]){ o->layers, d },
+	                           &layers->bias));
 	o->kept = layers;
 done:
 	return st;

@@ -252,17 +252,17 @@ static kdr_status start(kdri_msda *w, bool single)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
-	KDR_TRY(KDRI_NEW(ctx, &w->mean, w->d));
-	KDR_TRY(KDRI_NEW(ctx, &w->square, w->d));
-	KDR_TRY(KDRI_NEW(ctx, &w->delta, w->d));
-	KDR_TRY(KDRI_NEW(ctx, &w->offset, w->d));
-	KDR_TRY(KDRI_NEW(ctx, &w->sums, 2 * w->d * kdri_chunks(w->n)));
+	KDRI_TRY(KDRI_NEW(ctx, &w->mean, w->d));
+	KDRI_TRY(KDRI_NEW(ctx, &w->square, w->d));
+	KDRI_TRY(KDRI_NEW(ctx, &w->delta, w->d));
+	KDRI_TRY(KDRI_NEW(ctx, &w->offset, w->d));
+	KDRI_TRY(KDRI_NEW(ctx, &w->sums, 2 * w->d * kdri_chunks(w->n)));
 	if (w->sparse) {
 		kdr_mat trained = *w->x;
 		trained.as.csr.rows = w->n;
-		KDR_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
+		KDRI_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
 	}
-	KDR_TRY(kdri_block_new(ctx, w->m, w->d, single, &w->h));
+	KDRI_TRY(kdri_block_new(ctx, w->m, w->d, single, &w->h));
 	for (int64_t i = 0; i < w->m && !w->sparse; i++)
 		kdri_block_write(&w->h, i, 0, w->d, w->x->as.dense.data + i * w->x->as.dense.stride);
 done:
@@ -286,8 +286,8 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 	*info = (kdri_msda_info){ 0 };
 	if (w.sparse && o->layers == 0) /* nothing dense is needed */
 		return use(ctx, user, 0, x, NULL);
-	KDR_TRY(start(&w, o->single));
-	KDR_TRY(use(ctx, user, 0, w.sparse ? x : NULL, w.sparse ? NULL : &w.h));
+	KDRI_TRY(start(&w, o->single));
+	KDRI_TRY(use(ctx, user, 0, w.sparse ? x : NULL, w.sparse ? NULL : &w.h));
 	for (int64_t layer = 1; layer <= o->layers; layer++) {
 		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))
 			break;
@@ -300,12 +300,12 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 			w.bias = o->kept->bias + (layer - 1) * w.d;
 			w.known = o->kept->known;
 		}
-		KDR_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
+		KDRI_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
 		w.sparse = false;
 		info->layers = layer;
 		if (layer == o->layers)
 			info->saturated = fmax(info->saturated, find_statistics(&w));
-		KDR_TRY(use(ctx, user, layer, NULL, &w.h));
+		KDRI_TRY(use(ctx, user, layer, NULL, &w.h));
 	}
 	info->flops = w.flops;
 done:

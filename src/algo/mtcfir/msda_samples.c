@@ -48,7 +48,7 @@ static kdr_status fill_sparse_gram(kdri_msda *w, dual *s, const double *inverse)
 	int64_t n = w->n;
 	kdr_csr rows = w->x->as.csr;
 	rows.rows = n;
-	KDR_TRY(kdri_sparse_gram(w->ctx, &rows, &w->xt.view.as.csr, inverse, &s->r));
+	KDRI_TRY(kdri_sparse_gram(w->ctx, &rows, &w->xt.view.as.csr, inverse, &s->r));
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t k = 0; k <= i; k++)
@@ -63,15 +63,15 @@ static kdr_status fill_sparse(kdri_msda *w, dual *s)
 	kdr_status st;
 	double *inverse = NULL;
 	int64_t n = w->n;
-	KDR_TRY(KDRI_NEW(w->ctx, &inverse, w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &inverse, w->d));
 	for (int64_t j = 0; j < w->d; j++)
 		inverse[j] = 1 / w->delta[j];
-	KDR_TRY(kdri_mat_mul(w->ctx, w->x, s->ratio, 1, 1, s->g, 1));
+	KDRI_TRY(kdri_mat_mul(w->ctx, w->x, s->ratio, 1, 1, s->g, 1));
 	if (!w->known)
-		KDR_TRY(fill_sparse_gram(w, s, inverse));
+		KDRI_TRY(fill_sparse_gram(w, s, inverse));
 	if (w->m > n) {
 		kdr_mat others = kdri_rows(w->x, n, w->m);
-		KDR_TRY(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, &s->e));
+		KDRI_TRY(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, &s->e));
 		for (int64_t i = 0; i < w->m - n; i++)
 			for (int64_t k = 0; k < n; k++) {
 				double v = kdri_block_get(&s->e, i, k) - w->q * s->g[k] - s->g[n + i] +
@@ -118,9 +118,9 @@ static kdr_status apply_sparse(kdri_msda *w, const dual *s)
 	double *y = NULL, *room = NULL, *b = NULL, sum[PANEL];
 	int64_t n = w->n, count;
 	kdr_mat rows = kdri_rows(w->x, 0, n);
-	KDR_TRY(KDRI_NEW(w->ctx, &y, w->d * PANEL));
-	KDR_TRY(KDRI_NEW(w->ctx, &room, w->d * PANEL));
-	KDR_TRY(KDRI_NEW(w->ctx, &b, n * PANEL));
+	KDRI_TRY(KDRI_NEW(w->ctx, &y, w->d * PANEL));
+	KDRI_TRY(KDRI_NEW(w->ctx, &room, w->d * PANEL));
+	KDRI_TRY(KDRI_NEW(w->ctx, &b, n * PANEL));
 	for (int64_t i = 0; i < w->m; i += count) {
 		count = KDRI_MIN(PANEL, (i < n ? n : w->m) - i);
 		for (int64_t c = 0; c < count; c++) {
@@ -132,7 +132,7 @@ static kdr_status apply_sparse(kdri_msda *w, const dual *s)
 				sum[c] += v;
 			}
 		}
-		KDR_TRY(kdri_mat_tmul(w->ctx, &rows, b, count, PANEL, y, PANEL));
+		KDRI_TRY(kdri_mat_tmul(w->ctx, &rows, b, count, PANEL, y, PANEL));
 		put_panel(w, i, count, y, sum, room);
 	}
 done:
@@ -149,7 +149,7 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 {
 	kdr_status st;
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_msda_room(w, w->m, width));
+	KDRI_TRY(kdri_msda_room(w, w->m, width));
 	memset(s->g, 0, (size_t)w->m * sizeof *s->g);
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
@@ -157,13 +157,13 @@ static kdr_status fill_dense(kdri_msda *w, dual *s)
 		kdri_block other = kdri_block_part(&w->room, n, 0, w->m - n, cols);
 		kdri_msda_centre(w, 0, j, 1, s->root, &in);
 		if (!w->known) {
-			KDR_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
-			KDR_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
+			KDRI_TRY(kdri_block_syrk(w->ctx, false, w->q * w->q, &in, j > 0, &s->r));
+			KDRI_TRY(kdri_block_mul(w->ctx, &in, s->shift + j, 1, 1, s->u, 1));
 			kdri_axpy(1, s->u, s->g, n);
 		}
 		if (w->m > n) {
 			kdri_msda_centre(w, n, j, w->q, s->root, &other);
-			KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->q, &other, &in, j > 0, &s->e));
+			KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->q, &other, &in, j > 0, &s->e));
 		}
 	}
 	w->flops += w->known ? 0 : (double)n * (double)n * (double)w->d;
@@ -226,16 +226,16 @@ static kdr_status apply_dense(kdri_msda *w, const dual *s)
 {
 	kdr_status st;
 	int64_t n = w->n, width = block_width(w);
-	KDR_TRY(kdri_msda_room(w, w->m, width));
+	KDRI_TRY(kdri_msda_room(w, w->m, width));
 	for (int64_t j = 0; j < w->d; j += width) {
 		int64_t cols = KDRI_MIN(width, w->d - j);
 		kdri_block in = kdri_block_part(&w->h, 0, j, n, cols);
 		kdri_block out = kdri_block_part(&w->room, 0, 0, w->m, cols);
 		kdri_block trained = kdri_block_part(&out, 0, 0, n, cols);
 		kdri_block others = kdri_block_part(&out, n, 0, w->m - n, cols);
-		KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->r, &in, 0, &trained));
+		KDRI_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->r, &in, 0, &trained));
 		if (w->m > n)
-			KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &in, 0, &others));
+			KDRI_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &in, 0, &others));
 		put_block(w, s, j, &out);
 	}
 	w->flops += 2 * (double)n * (double)w->m * (double)w->d;
@@ -251,12 +251,12 @@ static kdr_status fill_offset(kdri_msda *w, dual *s)
 	kdr_status st;
 	int64_t n = w->n;
 	double total = 0;
-	KDR_TRY(kdri_block_mul(w->ctx, &s->r, s->g, 1, 1, s->u, 1));
+	KDRI_TRY(kdri_block_mul(w->ctx, &s->r, s->g, 1, 1, s->u, 1));
 	for (int64_t i = 0; i < n; i++)
 		total += s->u[i];
 	if (w->sparse) {
 		kdr_mat rows = kdri_rows(w->x, 0, n);
-		KDR_TRY(kdri_mat_tmul(w->ctx, &rows, s->u, 1, 1, w->offset, 1));
+		KDRI_TRY(kdri_mat_tmul(w->ctx, &rows, s->u, 1, 1, w->offset, 1));
 	} else {
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
 		for (int64_t b = 0; b < w->d; b += KDRI_BLOCK) {
@@ -278,8 +278,8 @@ static kdr_status fill_others(kdri_msda *w, dual *s)
 {
 	kdr_status st;
 	kdri_block er = { 0 };
-	KDR_TRY(kdri_block_new(w->ctx, w->m - w->n, w->n, s->e.single, &er));
-	KDR_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &s->r, 0, &er));
+	KDRI_TRY(kdri_block_new(w->ctx, w->m - w->n, w->n, s->e.single, &er));
+	KDRI_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &s->r, 0, &er));
 	kdri_block_free(w->ctx, &s->e);
 	s->e = er;
 	er = (kdri_block){ 0 };
@@ -296,10 +296,10 @@ static kdr_status learn(kdri_msda *w, dual *s)
 	double *r = s->r.data;
 	for (int64_t i = 0; i < n; i++)
 		r[i * n + i] += 1;
-	KDR_TRY(kdri_cholesky(w->ctx, n, r, n));
-	KDR_TRY(kdri_cholesky_inverse(w->ctx, n, r, n));
+	KDRI_TRY(kdri_cholesky(w->ctx, n, r, n));
+	KDRI_TRY(kdri_cholesky_inverse(w->ctx, n, r, n));
 	w->flops += (double)n * (double)n * (double)n;
-	KDR_TRY(fill_offset(w, s));
+	KDRI_TRY(fill_offset(w, s));
 done:
 	return st;
 }
@@ -309,34 +309,34 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	kdr_status st;
 	dual s = { 0 };
 	int64_t n = w->n;
-	KDR_TRY(kdri_block_new(w->ctx, n, n, false, &s.r));
-	KDR_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.single && !w->sparse, &s.e));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.u, n));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.lean, w->m));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.root, w->d));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.shift, w->d));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.ratio, w->d));
+	KDRI_TRY(kdri_block_new(w->ctx, n, n, false, &s.r));
+	KDRI_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.single && !w->sparse, &s.e));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.u, n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.lean, w->m));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.root, w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.shift, w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.ratio, w->d));
 	for (int64_t j = 0; j < w->d; j++) {
 		s.root[j] = 1 / sqrt(w->delta[j]);
 		s.shift[j] = w->mean[j] * s.root[j];
 		s.ratio[j] = w->mean[j] / w->delta[j];
 		s.mean_ratio += w->mean[j] * s.ratio[j];
 	}
-	KDR_TRY(w->sparse ? fill_sparse(w, &s) : fill_dense(w, &s));
+	KDRI_TRY(w->sparse ? fill_sparse(w, &s) : fill_dense(w, &s));
 	if (w->known) {
 		kdri_msda_recall(w, s.r.data, n);
 	} else {
-		KDR_TRY(learn(w, &s));
+		KDRI_TRY(learn(w, &s));
 		kdri_msda_keep(w, s.r.data, n);
 	}
 	if (w->h.single && !w->sparse)
 		kdri_block_narrow(&s.r);
 	if (w->m > n)
-		KDR_TRY(fill_others(w, &s));
+		KDRI_TRY(fill_others(w, &s));
 	if (!w->sparse)
 		fill_map(w, &s);
-	KDR_TRY(w->sparse ? apply_sparse(w, &s) : apply_dense(w, &s));
+	KDRI_TRY(w->sparse ? apply_sparse(w, &s) : apply_dense(w, &s));
 done:
 	kdri_block_free(w->ctx, &s.r);
 	kdri_block_free(w->ctx, &s.e);

@@ -166,7 +166,7 @@ static kdr_status find_neighbours(work *w)
 		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)
 			continue;
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        w->ctx, w->result,
 		        "task %s: %lld neighbours are more than its %lld samples allow: %lld are taken",
 		        name_of(task), (long long)w->l[t], (long long)n, (long long)n - 2));
@@ -202,24 +202,24 @@ static kdr_status prepare(work *w, bool single)
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
-	KDR_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
-	KDR_TRY(KDRI_NEW(ctx, &w->starts, size));
-	KDR_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
-	KDR_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
-	KDR_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
-	KDR_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
-	                          &w->l));
-	KDR_TRY(find_neighbours(w));
-	KDR_TRY(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
-	                          &w->alpha));
-	KDR_TRY(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
-	                          &w->eps));
+	KDRI_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->starts, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
+	                           &w->l));
+	KDRI_TRY(find_neighbours(w));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
+	                           &w->alpha));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
+	                           &w->eps));
 	for (int i = 0; i < 2 && tasks > 1; i++)
-		KDR_TRY(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
-		                          3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
+		KDRI_TRY(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
+		                           3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
 	w->pool.ntasks = tasks;
 	w->pool.begin = w->stack.begin;
-	KDR_TRY(kdri_block_new(ctx, n, n, single, &w->pool.v));
+	KDRI_TRY(kdri_block_new(ctx, n, n, single, &w->pool.v));
 done:
 	return st;
 }
@@ -234,12 +234,12 @@ static kdr_status put_mmd(work *w, int after)
 	double sigma;
 	if (tasks == 1)
 		return KDR_OK;
-	KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
-	KDR_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
-	                      w->mmd[0] + after * tasks * tasks));
+	KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+	KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
+	                       w->mmd[0] + after * tasks * tasks));
 	if (sigma > 0)
-		KDR_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, sigma,
-		                      w->mmd[1] + after * tasks * tasks));
+		KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, sigma,
+		                       w->mmd[1] + after * tasks * tasks));
 done:
 	return st;
 }
@@ -250,11 +250,11 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	KDR_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
+	KDRI_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
 	if (h)
 		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
 	if (layer == 0)
-		KDR_TRY(put_mmd(w, 0));
+		KDRI_TRY(put_mmd(w, 0));
 done:
 	return st;
 }
@@ -263,12 +263,12 @@ static kdr_status learn_features(work *w, const kdri_msda_options *o)
 {
 	kdr_status st;
 	kdri_msda_info info;
-	KDR_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
-	KDR_TRY(kdri_msda_warn(w->ctx, &info, w->result));
-	KDR_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	KDRI_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
+	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
+	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	w->flops += info.flops;
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
-		KDR_TRY(put_mmd(w, 1));
+		KDRI_TRY(put_mmd(w, 1));
 done:
 	return st;
 }
@@ -291,7 +291,7 @@ static kdr_status find_starts(work *w, const int64_t *init)
 		if (init || ncut)
 			continue;
 		kdri_block_mirror(w->ctx, &own); /* so far K has its lower triangle alone */
-		KDR_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
+		KDRI_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
 	}
 done:
 	return st;
@@ -315,21 +315,21 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 		             .given = given,
 		             .options = w->options,
 		             .stage = stage };
-	KDR_TRY(KDRI_NEW(w->ctx, &ones, tasks));
+	KDRI_TRY(KDRI_NEW(w->ctx, &ones, tasks));
 	for (int64_t i = 0; i < tasks; i++)
 		ones[i] = 1;
 	if (variant == KDRI_MTCFIR_NI) {
 		kdri_block_clip(w->ctx, &own);
 		s.dense = &own;
 	} else {
-		KDR_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
-		                            variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
-		                            distance_bytes, &c));
-		KDR_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
+		KDRI_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
+		                             variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
+		                             distance_bytes, &c));
+		KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
 		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
 	}
-	KDR_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
+	KDRI_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
 done:
 	kdri_consistent_free(w->ctx, &c);
 	kdri_free(w->ctx, ones);
@@ -341,7 +341,7 @@ static kdr_status put_relatedness(work *w)
 	kdr_status st;
 	double *matrix = NULL;
 	int64_t tasks = w->pool.ntasks;
-	KDR_TRY(kdri_result_relatedness(w->ctx, w->result, &matrix));
+	KDRI_TRY(kdri_result_relatedness(w->ctx, w->result, &matrix));
 	for (int64_t t = 0; t < tasks; t++)
 		for (int64_t s = 0; s < tasks; s++)
 			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
@@ -355,18 +355,18 @@ static kdr_status cluster(work *w, const int64_t *init)
 	int variant = kdri_opt_choice(w->options, "variant");
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma");
-	KDR_TRY(find_starts(w, init));
+	KDRI_TRY(find_starts(w, init));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDR_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+		KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
-		KDR_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
-	KDR_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
-	KDR_TRY(put_relatedness(w));
+		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
+	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
+	KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	KDRI_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
-		KDR_TRY(cluster_task(w, t, variant, init != NULL));
-	KDR_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
-	KDR_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
+		KDRI_TRY(cluster_task(w, t, variant, init != NULL));
+	KDRI_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	KDRI_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
 done:
 	return st;
 }
@@ -377,7 +377,7 @@ static kdr_status give_up(work *w, const int64_t *init)
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		int64_t *labels = NULL;
-		KDR_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
+		KDRI_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
 		if (init)
 			memcpy(labels, init + w->pool.begin[t],
 			       (size_t)kdri_pool_size(&w->pool, t) * sizeof *labels);
@@ -391,21 +391,21 @@ static kdr_status run(work *w)
 {
 	kdr_status st;
 	int64_t *init = NULL;
-	KDR_TRY(check_sizes(w));
-	KDR_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
+	KDRI_TRY(check_sizes(w));
+	KDRI_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
 	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	kdri_layers layers;
-	KDR_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
-	KDR_TRY(prepare(w, o.single));
-	KDR_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
-	KDR_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
-	KDR_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	KDR_TRY(learn_features(w, &o));
+	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
+	KDRI_TRY(prepare(w, o.single));
+	KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
+	KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
+	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
+	KDRI_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)
-		KDR_TRY(give_up(w, init));
+		KDRI_TRY(give_up(w, init));
 	else
-		KDR_TRY(cluster(w, init));
+		KDRI_TRY(cluster(w, init));
 done:
 	kdri_free(w->ctx, init);
 	return st;

@@ -67,17 +67,17 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	kdri_block c = { 0 };
 	double *norm = NULL, *a = NULL, *room = NULL, *weight = NULL, *votes = NULL;
 	int64_t first = w->pool.begin[w->task], after = w->pool.begin[w->pool.ntasks];
-	KDR_TRY(kdri_block_new(w->ctx, w->rows, w->n, w->pool.v.single, &c));
-	KDR_TRY(KDRI_NEW(w->ctx, &norm, w->n));
-	KDR_TRY(KDRI_NEW(w->ctx, &a, w->n));
-	KDR_TRY(KDRI_NEW(w->ctx, &room, w->n));
-	KDR_TRY(KDRI_NEW(w->ctx, &weight, w->n));
-	KDR_TRY(KDRI_NEW(w->ctx, &votes, w->k));
+	KDRI_TRY(kdri_block_new(w->ctx, w->rows, w->n, w->pool.v.single, &c));
+	KDRI_TRY(KDRI_NEW(w->ctx, &norm, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &a, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &room, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &weight, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &votes, w->k));
 	for (int64_t s = 0; s < w->pool.ntasks; s++) {
 		int64_t m = kdri_pool_size(&w->pool, s), at = w->pool.begin[s];
 		kdri_block mine = kdri_block_part(&w->pool.v, after, at, w->rows, m);
 		kdri_block theirs = kdri_block_part(&w->pool.v, first, at, w->n, m);
-		KDR_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &mine, &theirs, s > 0, &c));
+		KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &mine, &theirs, s > 0, &c));
 	}
 	for (int64_t j = 0; j < w->n; j++)
 		norm[j] = norm_of(w, first + j);
@@ -110,14 +110,14 @@ static kdr_status find_similarities(vote *w, const kdr_result *fitted, const kdr
 	kdri_msda_options o = kdri_mtcfir_layers(options, trained);
 	kdri_msda_info info;
 	kdri_layers layers;
-	KDR_TRY(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
-	KDR_TRY(kdri_block_new(w->ctx, trained + w->rows, trained + w->rows, o.single, &w->pool.v));
-	KDR_TRY(kdri_msda_run(w->ctx, all, trained, &o, kdri_msda_add_gram, &w->pool.v, &info));
+	KDRI_TRY(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
+	KDRI_TRY(kdri_block_new(w->ctx, trained + w->rows, trained + w->rows, o.single, &w->pool.v));
+	KDRI_TRY(kdri_msda_run(w->ctx, all, trained, &o, kdri_msda_add_gram, &w->pool.v, &info));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0) {
 		kdri_block old = kdri_block_part(&w->pool.v, 0, 0, trained, trained);
-		KDR_TRY(kdri_gram_median(w->ctx, &old, &sigma));
+		KDRI_TRY(kdri_gram_median(w->ctx, &old, &sigma));
 	}
-	KDR_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
+	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
 done:
 	return st;
 }
@@ -153,24 +153,24 @@ kdr_status kdri_mtcfir_predict(kdr_context *ctx, const kdr_result *fitted, const
 	double *ones = NULL;
 	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	vote w = { .ctx = ctx, .task = task, .rows = kdr_mat_rows(x), .k = kdr_result_k(fitted, task) };
-	KDR_TRY(KDRI_NEW(ctx, &begin, tasks + 1));
-	KDR_TRY(KDRI_NEW(ctx, &ones, tasks));
+	KDRI_TRY(KDRI_NEW(ctx, &begin, tasks + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &ones, tasks));
 	for (int64_t s = 0; s < tasks; s++)
 		ones[s] = 1;
-	KDR_TRY(kdri_train_stack(ctx, fitted, 0, tasks, x, &all, begin));
+	KDRI_TRY(kdri_train_stack(ctx, fitted, 0, tasks, x, &all, begin));
 	w.pool.ntasks = tasks;
 	w.pool.begin = begin;
 	w.n = kdri_pool_size(&w.pool, task);
-	KDR_TRY(read_model(&w, fitted));
+	KDRI_TRY(read_model(&w, fitted));
 	if (variant == KDRI_MTCFIR_NR)
 		w.alpha = ones;
-	KDR_TRY(find_similarities(&w, fitted, options, &all.view));
+	KDRI_TRY(find_similarities(&w, fitted, options, &all.view));
 	if (variant == KDRI_MTCFIR_NI) {
 		kdri_block row = kdri_block_part(&w.pool.v, begin[tasks], begin[task], w.rows, w.n);
 		kdri_block_clip(ctx, &row);
-		KDR_TRY(kdri_fold_in(ctx, &row, w.y, w.k, labels));
+		KDRI_TRY(kdri_fold_in(ctx, &row, w.y, w.k, labels));
 	} else {
-		KDR_TRY(count_votes(&w, labels));
+		KDRI_TRY(count_votes(&w, labels));
 	}
 done:
 	kdri_block_free(ctx, &w.pool.v);

@@ -71,18 +71,18 @@ static kdr_status fill_gram(kdr_context *ctx, const kdr_mat *x, const kdri_block
 	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_block narrow = { 0 };
 	if (x->kind == KDR_MAT_CSR) {
-		KDR_TRY(kdri_mat_transpose(ctx, x, &xt));
-		KDR_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, gram));
+		KDRI_TRY(kdri_mat_transpose(ctx, x, &xt));
+		KDRI_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, gram));
 	} else if (!gram->single) {
 		const kdr_dense *a = &x->as.dense;
-		KDR_TRY(kdri_syrk(ctx, false, a->rows, a->cols, a->data, a->stride, gram->data,
-		                  gram->stride));
+		KDRI_TRY(kdri_syrk(ctx, false, a->rows, a->cols, a->data, a->stride, gram->data,
+		                   gram->stride));
 	} else {
 		const kdr_dense *a = &x->as.dense;
-		KDR_TRY(kdri_block_new(ctx, a->rows, a->cols, true, &narrow));
+		KDRI_TRY(kdri_block_new(ctx, a->rows, a->cols, true, &narrow));
 		for (int64_t i = 0; i < a->rows; i++)
 			kdri_block_write(&narrow, i, 0, a->cols, a->data + i * a->stride);
-		KDR_TRY(kdri_block_syrk(ctx, false, 1, &narrow, 0, gram));
+		KDRI_TRY(kdri_block_syrk(ctx, false, 1, &narrow, 0, gram));
 	}
 	kdri_block_mirror(ctx, gram);
 done:
@@ -109,27 +109,28 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 		             .given = task->init != NULL,
 		             .options = options,
 		             .stage = stage };
-	KDR_TRY(kdri_mul(ctx, n, n_init, &size));
-	KDR_TRY(KDRI_NEW(ctx, &starts, size));
+	KDRI_TRY(kdri_mul(ctx, n, n_init, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
 	bool single = kdri_precision_single(options, n);
-	KDR_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
-	                          kdr_mat_cols(&task->x)));
-	KDR_TRY(kdri_block_new(ctx, n, n, single, &gram));
-	KDR_TRY(fill_gram(ctx, &task->x, &gram));
+	KDRI_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	                           kdr_mat_cols(&task->x)));
+	KDRI_TRY(kdri_block_new(ctx, n, n, single, &gram));
+	KDRI_TRY(fill_gram(ctx, &task->x, &gram));
 	if (task->init)
 		memcpy(starts, task->init, (size_t)n * sizeof *starts);
 	else if (kdri_opt_choice(options, "final") == KDRI_FINAL_SNMF)
-		KDR_TRY(kdri_snmf_starts(ctx, &gram, task->k, n_init, t, starts, &s.runs));
+		KDRI_TRY(kdri_snmf_starts(ctx, &gram, task->k, n_init, t, starts, &s.runs));
 	s.starts = starts;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDR_TRY(kdri_gram_median(ctx, &gram, &sigma));
+		KDRI_TRY(kdri_gram_median(ctx, &gram, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS) {
-		KDR_TRY(kdri_result_array(ctx, result, "sigma", t, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &width));
+		KDRI_TRY(
+		        kdri_result_array(ctx, result, "sigma", t, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &width));
 		width[0] = sigma;
 	}
-	KDR_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
+	KDRI_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
 	kdri_block_clip(ctx, &gram);
-	KDR_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
+	KDRI_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
 done:
 	kdri_block_free(ctx, &gram);
 	kdri_free(ctx, starts);
@@ -142,11 +143,11 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdr_status st;
 	kdri_trace *traces = NULL;
 	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
-	KDR_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDR_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
-	KDR_TRY(kdri_train_keep(ctx, problem, result));
-	KDR_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
+		KDRI_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
+	KDRI_TRY(kdri_train_keep(ctx, problem, result));
+	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
 	kdri_stage_end(ctx, stage);
 	kdri_free(ctx, traces);
@@ -209,22 +210,22 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 	double *lengths = NULL, sigma;
 	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) }, tt = all;
 	kdri_block room = { 0 };
-	KDR_TRY(find_sigma(ctx, fitted, options, task, &sigma));
-	KDR_TRY(kdri_train_stack(ctx, fitted, task, 1, x, &all, begin));
+	KDRI_TRY(find_sigma(ctx, fitted, options, task, &sigma));
+	KDRI_TRY(kdri_train_stack(ctx, fitted, task, 1, x, &all, begin));
 	int64_t n = begin[1];
 	kdr_mat t = kdri_rows(&all.view, 0, n);
-	KDR_TRY(kdri_train_memberships(ctx, fitted, task, n, &y));
+	KDRI_TRY(kdri_train_memberships(ctx, fitted, task, n, &y));
 	if (t.kind == KDR_MAT_CSR)
-		KDR_TRY(kdri_mat_transpose(ctx, &t, &tt));
-	KDR_TRY(KDRI_NEW(ctx, &lengths, n + rows));
-	KDR_TRY(kdri_mat_row_norms(ctx, &all.view, lengths));
-	KDR_TRY(kdri_block_new(ctx, KDRI_MIN(ROWS, rows), n, false, &room));
+		KDRI_TRY(kdri_mat_transpose(ctx, &t, &tt));
+	KDRI_TRY(KDRI_NEW(ctx, &lengths, n + rows));
+	KDRI_TRY(kdri_mat_row_norms(ctx, &all.view, lengths));
+	KDRI_TRY(kdri_block_new(ctx, KDRI_MIN(ROWS, rows), n, false, &room));
 	for (int64_t i = 0; i < rows; i += ROWS) {
 		kdri_block s = kdri_block_part(&room, 0, 0, KDRI_MIN(ROWS, rows - i), n);
 		kdr_mat part = kdri_rows(&all.view, n + i, n + i + s.rows);
-		KDR_TRY(fill_cross(ctx, &part, &t, &tt.view, &s));
+		KDRI_TRY(fill_cross(ctx, &part, &t, &tt.view, &s));
 		put_similarities(ctx, lengths + n + i, lengths, sigma, &s);
-		KDR_TRY(kdri_fold_in(ctx, &s, y, kdr_result_k(fitted, task), labels + i));
+		KDRI_TRY(kdri_fold_in(ctx, &s, y, kdr_result_k(fitted, task), labels + i));
 	}
 done:
 	kdri_own_free(ctx, &all);

@@ -129,8 +129,8 @@ static kdr_status evaluate(work *w, state *s)
 {
 	kdr_status st;
 	int64_t n = w->rows, k = w->k, ld = w->ld;
-	KDR_TRY(w->m->apply(w->ctx, w->m, s->y, ld, ld, s->n, ld));
-	KDR_TRY(kdri_gemm(w->ctx, true, false, ld, ld, n, 1, s->y, ld, s->y, ld, 0, s->gram, ld));
+	KDRI_TRY(w->m->apply(w->ctx, w->m, s->y, ld, ld, s->n, ld));
+	KDRI_TRY(kdri_gemm(w->ctx, true, false, ld, ld, n, 1, s->y, ld, s->y, ld, 0, s->gram, ld));
 	find_products(w, s);
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		double product = 0, square = 0;
@@ -190,10 +190,10 @@ static kdr_status advance(work *w)
 	int64_t ld = w->ld;
 	/* J is a difference of sums of the size of |M|^2: this much of a rise is rounding. */
 	double rounding = 1e-13 * w->square;
-	KDR_TRY(kdri_gemm(w->ctx, false, false, w->rows, ld, ld, 1, w->now.y, ld, w->now.gram, ld, 0, w->d,
-	                  ld));
+	KDRI_TRY(kdri_gemm(w->ctx, false, false, w->rows, ld, ld, 1, w->now.y, ld, w->now.gram, ld, 0, w->d,
+	                   ld));
 	step(w);
-	KDR_TRY(evaluate(w, &w->next));
+	KDRI_TRY(evaluate(w, &w->next));
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		w->flag[slot] = w->next.objective[slot] > w->now.objective[slot] + rounding;
 		w->results[w->run[slot]].careful += w->flag[slot];
@@ -201,7 +201,7 @@ static kdr_status advance(work *w)
 	}
 	if (again) {
 		step_carefully(w);
-		KDR_TRY(evaluate(w, &w->next));
+		KDRI_TRY(evaluate(w, &w->next));
 	}
 done:
 	return st;
@@ -257,7 +257,7 @@ static kdr_status retire(work *w, kdr_stop stop)
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		if (w->flag[slot]) {
 			kdri_snmf_result *r = &w->results[w->run[slot]];
-			KDR_TRY(KDRI_NEW(w->ctx, &r->y, w->rows * k));
+			KDRI_TRY(KDRI_NEW(w->ctx, &r->y, w->rows * k));
 			move_columns(w, w->now.y, w->ld, slot, r->y, k, 0);
 			r->stop = stop;
 			continue;
@@ -290,23 +290,23 @@ static kdr_status iterate(work *w, const kdri_snmf_options *o)
 {
 	kdr_status st;
 	int64_t room = 0;
-	KDR_TRY(evaluate(w, &w->now));
+	KDRI_TRY(evaluate(w, &w->now));
 	for (int64_t slot = 0; slot < w->slots; slot++)
 		w->results[w->run[slot]].start = w->now.objective[slot];
 	for (int64_t it = 0; it < o->max_iter && w->slots > 0; it++) {
 		if (it == room) {
 			room = KDRI_MIN(o->max_iter, KDRI_MAX(64, 2 * room));
 			for (int64_t slot = 0; slot < w->slots; slot++)
-				KDR_TRY(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
+				KDRI_TRY(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
 		}
-		KDR_TRY(advance(w));
+		KDRI_TRY(advance(w));
 		double least = accept(w, o->tol);
 		if (o->stage && kdri_iteration(w->ctx, o->stage, it + 1, o->max_iter, least))
-			KDR_TRY(retire_all(w, kdri_stop_reason(w->ctx)));
+			KDRI_TRY(retire_all(w, kdri_stop_reason(w->ctx)));
 		else
-			KDR_TRY(retire(w, KDR_STOP_CONVERGED));
+			KDRI_TRY(retire(w, KDR_STOP_CONVERGED));
 	}
-	KDR_TRY(retire_all(w, KDR_STOP_MAX_ITER));
+	KDRI_TRY(retire_all(w, KDR_STOP_MAX_ITER));
 done:
 	return st;
 }
@@ -314,10 +314,10 @@ done:
 static kdr_status state_new(const work *w, state *s)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW0(w->ctx, &s->y, w->rows * w->ld));
-	KDR_TRY(KDRI_NEW0(w->ctx, &s->n, w->rows * w->ld));
-	KDR_TRY(KDRI_NEW0(w->ctx, &s->gram, w->ld * w->ld));
-	KDR_TRY(KDRI_NEW(w->ctx, &s->objective, w->slots));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &s->y, w->rows * w->ld));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &s->n, w->rows * w->ld));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &s->gram, w->ld * w->ld));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->objective, w->slots));
 done:
 	return st;
 }
@@ -337,19 +337,19 @@ kdr_status kdri_snmf(kdr_context *ctx, const kdri_op *m, double square, const do
 	int64_t n = m->rows, k = o->k, size;
 	work w = { .ctx = ctx, .m = m, .square = square, .rows = n, .k = k, .slots = runs };
 	w.ld = width_of(runs, k);
-	KDR_TRY(kdri_mul(ctx, n, w.ld, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &w.results, runs));
-	KDR_TRY(KDRI_NEW(ctx, &w.run, runs));
-	KDR_TRY(KDRI_NEW(ctx, &w.flag, runs));
-	KDR_TRY(KDRI_NEW(ctx, &w.d, size));
-	KDR_TRY(KDRI_NEW(ctx, &w.sums, KDRI_CHUNKS * w.ld));
-	KDR_TRY(state_new(&w, &w.now));
-	KDR_TRY(state_new(&w, &w.next));
+	KDRI_TRY(kdri_mul(ctx, n, w.ld, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.results, runs));
+	KDRI_TRY(KDRI_NEW(ctx, &w.run, runs));
+	KDRI_TRY(KDRI_NEW(ctx, &w.flag, runs));
+	KDRI_TRY(KDRI_NEW(ctx, &w.d, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w.sums, KDRI_CHUNKS * w.ld));
+	KDRI_TRY(state_new(&w, &w.now));
+	KDRI_TRY(state_new(&w, &w.next));
 	for (int64_t q = 0; q < runs; q++) {
 		w.run[q] = q;
 		move_columns(&w, starts + q * n * k, k, 0, w.now.y, w.ld, q);
 	}
-	KDR_TRY(iterate(&w, o));
+	KDRI_TRY(iterate(&w, o));
 	for (int64_t q = 0; q < runs; q++) {
 		results[q] = w.results[q];
 		w.results[q] = (kdri_snmf_result){ 0 };

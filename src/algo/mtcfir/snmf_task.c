@@ -40,14 +40,14 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k,
 {
 	kdr_status st = KDR_OK;
 	int64_t n = gram->rows, kept = 0, *names = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &names, 2 * k));
+	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
 	for (int64_t r = 0; r < runs; r++) {
 		kdri_gram_kmeans_options o = { .k = k,
 			                       .max_iter = START_ITERATIONS,
 			                       .stream = (uint64_t)(task * MOST_STARTS + r) };
 		int64_t *labels = starts + kept * n;
 		bool known = false;
-		KDR_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
+		KDRI_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
 		for (int64_t q = 0; q < kept && !known; q++)
 			known = same_partition(starts + q * n, labels, n, k, names);
 		kept += !known;
@@ -77,13 +77,13 @@ static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n
 		                      .tol = kdri_opt_real(t->options, "tol"),
 		                      .stage = t->stage };
 	int64_t size, group = KDRI_MIN(t->runs, KDRI_MAX(1, TOGETHER / t->k)), count;
-	KDR_TRY(kdri_mul(ctx, n, t->k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &starts, group * size));
+	KDRI_TRY(kdri_mul(ctx, n, t->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &starts, group * size));
 	for (int64_t q = 0; q < t->runs && (q == 0 || !stopped(ctx)); q += count) {
 		count = KDRI_MIN(group, t->runs - q);
 		for (int64_t i = 0; i < count; i++)
 			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
-		KDR_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
 		for (int64_t i = 0; i < count; i++) {
 			if (!best->y || last_objective(&r[i]) < last_objective(best)) {
 				kdri_snmf_result old = *best;
@@ -107,15 +107,15 @@ static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n,
 	kdri_snmf_result best = { 0 };
 	int64_t *labels = NULL;
 	double *y = NULL, *values = NULL;
-	KDR_TRY(factorise(ctx, t, n, &best));
-	KDR_TRY(kdri_result_labels(ctx, result, t->task, &labels));
+	KDRI_TRY(factorise(ctx, t, n, &best));
+	KDRI_TRY(kdri_result_labels(ctx, result, t->task, &labels));
 	kdri_snmf_labels(best.y, n, t->k, labels);
-	KDR_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
-	                          &y));
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2,
+	                           (int64_t[]){ n, t->k }, &y));
 	if (best.y) /* there is at least one start */
 		memcpy(y, best.y, (size_t)(n * t->k) * sizeof *y);
-	KDR_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1,
-	                          (int64_t[]){ best.iterations }, &values));
+	KDRI_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1,
+	                           (int64_t[]){ best.iterations }, &values));
 	if (best.iterations)
 		memcpy(values, best.trace, (size_t)best.iterations * sizeof *values);
 	*trace = (kdri_trace){ best.start, values, best.iterations, best.stop };
@@ -135,24 +135,24 @@ static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_
 	o.n_init = kdri_opt_int(t->options, "n_init");
 	o.stream = (uint64_t)t->task;
 	o.init_labels = t->given ? t->starts : NULL;
-	KDR_TRY(kdri_spectral(ctx, w, &o, &r));
-	KDR_TRY(kdri_result_labels(ctx, result, t->task, &labels));
+	KDRI_TRY(kdri_spectral(ctx, w, &o, &r));
+	KDRI_TRY(kdri_result_labels(ctx, result, t->task, &labels));
 	memcpy(labels, r.labels, (size_t)n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
-	                          &y));
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2,
+	                           (int64_t[]){ n, t->k }, &y));
 	for (int64_t i = 0; i < n; i++)
 		y[i * t->k + labels[i]] = 1;
-	KDR_TRY(kdri_result_array(ctx, result, "embedding", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                           &to));
 	memcpy(to, r.embedding, (size_t)(n * t->k) * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "eigenvalues", t->task, KDR_FLOAT64, 1, (int64_t[]){ t->k },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t->task, KDR_FLOAT64, 1, (int64_t[]){ t->k },
+	                           &to));
 	memcpy(to, r.values, (size_t)t->k * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &to));
 	to[0] = r.ncut;
 	*trace = (kdri_trace){ r.ncut, to, 1, r.stop };
 	if (r.components > t->k)
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "task %s: the similarities have %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
 		        t->name, (long long)r.components, (long long)t->k));
@@ -173,13 +173,13 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
 	if (t->sparse)
 		return run_ncut(ctx, t, t->sparse, result, trace);
 	/* The spectral step takes doubles, and no similarity of a sample to itself. */
-	KDR_TRY(kdri_block_new(ctx, n, n, false, &wide));
+	KDRI_TRY(kdri_block_new(ctx, n, n, false, &wide));
 	for (int64_t i = 0; i < n; i++) {
 		kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
 		((double *)wide.data)[i * n + i] = 0;
 	}
 	w = kdr_mat_from_dense(wide.data, n, n);
-	KDR_TRY(run_ncut(ctx, t, &w, result, trace));
+	KDRI_TRY(run_ncut(ctx, t, &w, result, trace));
 done:
 	kdri_block_free(ctx, &wide);
 	return st;

@@ -16,11 +16,11 @@ kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, 
 	int64_t n = x->rows, entries = x->rowptr[n], *rowptr = NULL, *col = NULL;
 	double *val = NULL;
 	snprintf(key, sizeof key, "%s_rowptr", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
+	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
 	snprintf(key, sizeof key, "%s_col", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
+	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
 	snprintf(key, sizeof key, "%s_val", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
+	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
 	memcpy(rowptr, x->rowptr, (size_t)(n + 1) * sizeof *rowptr);
 	memcpy(val, x->val, (size_t)entries * sizeof *val);
 	for (int64_t p = 0; p < entries; p++)
@@ -37,11 +37,11 @@ kdr_status kdri_train_keep(kdr_context *ctx, const kdr_problem *problem, kdr_res
 		double *to = NULL;
 		int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 		if (x->kind == KDR_MAT_CSR) {
-			KDR_TRY(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
+			KDRI_TRY(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
 			continue;
 		}
-		KDR_TRY(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },
-		                          &to));
+		KDRI_TRY(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },
+		                           &to));
 		for (int64_t i = 0; i < n; i++)
 			memcpy(to + i * d, x->as.dense.data + i * x->as.dense.stride, (size_t)d * sizeof *to);
 	}
@@ -102,17 +102,17 @@ kdr_status kdri_train_stack(kdr_context *ctx, const kdr_result *fitted, int64_t 
 	const kdr_mat **list = NULL;
 	for (int64_t t = 0; t < count; t++)
 		room += kdr_result_array(fitted, "train_col", first + t).shape[0];
-	KDR_TRY(KDRI_NEW(ctx, &col, room));
-	KDR_TRY(KDRI_NEW(ctx, &parts, count));
-	KDR_TRY(KDRI_NEW(ctx, &list, count + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, room));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, count));
+	KDRI_TRY(KDRI_NEW(ctx, &list, count + 1));
 	begin[0] = 0;
 	for (int64_t t = 0; t < count; t++) {
-		KDR_TRY(take(ctx, fitted, first + t, kdr_mat_cols(x), col, &used, &parts[t]));
+		KDRI_TRY(take(ctx, fitted, first + t, kdr_mat_cols(x), col, &used, &parts[t]));
 		list[t] = &parts[t];
 		begin[t + 1] = begin[t] + kdr_mat_rows(&parts[t]);
 	}
 	list[count] = x;
-	KDR_TRY(kdri_mat_stack(ctx, list, count + 1, all));
+	KDRI_TRY(kdri_mat_stack(ctx, list, count + 1, all));
 done:
 	kdri_free(ctx, col);
 	kdri_free(ctx, parts);

@@ -88,24 +88,24 @@ static kdr_status solve(kdr_context *ctx, const kdri_labelled *set, const kdr_ma
 	kdr_status st;
 	int64_t n = set->n, c = set->classes;
 	double *degree = NULL, *scale = NULL, *y = NULL, *b = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &degree, n));
-	KDR_TRY(KDRI_NEW(ctx, &scale, n));
-	KDR_TRY(KDRI_NEW0(ctx, &y, n * c));
-	KDR_TRY(KDRI_NEW(ctx, &b, n * c));
-	KDR_TRY(kdri_graph_degrees(ctx, w, degree));
+	KDRI_TRY(KDRI_NEW(ctx, &degree, n));
+	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &y, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &b, n * c));
+	KDRI_TRY(kdri_graph_degrees(ctx, w, degree));
 	const laplacian l = { w, set->labels, degree };
 	const kdri_op op = { n, n, laplacian_apply, NULL, &l };
 	for (int64_t i = 0; i < n; i++)
 		if (set->labels[i] >= 0)
 			y[i * c + set->labels[i]] = 1;
-	KDR_TRY(kdri_mat_mul(ctx, w, y, c, c, b, c));
+	KDRI_TRY(kdri_mat_mul(ctx, w, y, c, c, b, c));
 	for (int64_t i = 0; i < n; i++) {
 		scale[i] = is_free(&l, i) ? degree[i] : 1;
 		for (int64_t j = 0; j < c && !is_free(&l, i); j++)
 			b[i * c + j] = 0;
 	}
-	KDR_TRY(kdri_cg(ctx, &op, scale, c, b, kdri_opt_real(options, "tol"),
-	                kdri_opt_int(options, "max_iter"), "gfhf", f, iterations, stop)); /* (E1) */
+	KDRI_TRY(kdri_cg(ctx, &op, scale, c, b, kdri_opt_real(options, "tol"),
+	                 kdri_opt_int(options, "max_iter"), "gfhf", f, iterations, stop)); /* (E1) */
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < c; j++)
 			f[i * c + j] = set->labels[i] >= 0 ? y[i * c + j] : KDRI_MAX(f[i * c + j], 0);

@@ -77,10 +77,10 @@ static kdr_status solve(kdr_context *ctx, const kdri_labelled *set, const kdr_ma
 	kdr_status st;
 	int64_t n = set->n, c = set->classes;
 	double *root = NULL, *y = NULL, *scaled = NULL, alpha = kdri_opt_real(options, "alpha");
-	KDR_TRY(KDRI_NEW(ctx, &root, n));
-	KDR_TRY(KDRI_NEW0(ctx, &y, n * c));
-	KDR_TRY(KDRI_NEW(ctx, &scaled, n * c));
-	KDR_TRY(kdri_graph_degrees(ctx, w, root));
+	KDRI_TRY(KDRI_NEW(ctx, &root, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &y, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, n * c));
+	KDRI_TRY(kdri_graph_degrees(ctx, w, root));
 	for (int64_t i = 0; i < n; i++) {
 		root[i] = root[i] > 0 ? 1 / sqrt(root[i]) : 0;
 		if (set->labels[i] >= 0)
@@ -88,8 +88,8 @@ static kdr_status solve(kdr_context *ctx, const kdri_labelled *set, const kdr_ma
 	}
 	const spreading s = { w, root, alpha, scaled };
 	const kdri_op op = { n, n, spreading_apply, NULL, &s };
-	KDR_TRY(kdri_cg(ctx, &op, NULL, c, y, kdri_opt_real(options, "tol"),
-	                kdri_opt_int(options, "max_iter"), "llgc", f, iterations, stop)); /* (E1) */
+	KDRI_TRY(kdri_cg(ctx, &op, NULL, c, y, kdri_opt_real(options, "tol"),
+	                 kdri_opt_int(options, "max_iter"), "llgc", f, iterations, stop)); /* (E1) */
 	for (int64_t p = 0; p < n * c; p++)
 		f[p] = KDRI_MAX(f[p], 0);
 done:

@@ -12,15 +12,15 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	double *f = NULL;
 	int64_t size, iterations;
 	kdr_stop stop;
-	KDR_TRY(kdri_labelled_new(ctx, problem, result, &set));
-	KDR_TRY(kdri_mul(ctx, set.n, set.classes, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &f, size));
-	KDR_TRY(kdri_graph_new(ctx, &set.x.view, &g, &graph));
-	KDR_TRY(spread(ctx, &set, &graph.w.view, options, f, &iterations, &stop));
-	KDR_TRY(kdri_labelled_warn_unreached(ctx, &set, f, result));
-	KDR_TRY(kdri_labelled_put(ctx, &set, f, "scores", result));
+	KDRI_TRY(kdri_labelled_new(ctx, problem, result, &set));
+	KDRI_TRY(kdri_mul(ctx, set.n, set.classes, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &f, size));
+	KDRI_TRY(kdri_graph_new(ctx, &set.x.view, &g, &graph));
+	KDRI_TRY(spread(ctx, &set, &graph.w.view, options, f, &iterations, &stop));
+	KDRI_TRY(kdri_labelled_warn_unreached(ctx, &set, f, result));
+	KDRI_TRY(kdri_labelled_put(ctx, &set, f, "scores", result));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
-		KDR_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
+		KDRI_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
 	kdri_result_stop(result, stop, iterations);
 done:
 	kdri_labelled_free(ctx, &set);

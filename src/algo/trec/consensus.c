@@ -39,7 +39,7 @@ static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, doub
 {
 	kdr_status st;
 	int64_t *size = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &size, e->offset[e->runs]));
+	KDRI_TRY(KDRI_NEW0(ctx, &size, e->offset[e->runs]));
 	for (int64_t l = 0; l < e->runs; l++)
 		for (int64_t i = 0; i < e->n; i++)
 			size[e->offset[l] + e->label[l * e->n + i]]++;
@@ -97,8 +97,8 @@ static kdr_status eigenpairs(kdr_context *ctx, double *g, int64_t m, int64_t cou
 		op.apply_t = NULL;
 		return kdri_eigsh(ctx, &op, count, KDRI_LARGEST, 1e-12, values, vectors);
 	}
-	KDR_TRY(KDRI_NEW(ctx, &all, m));
-	KDR_TRY(kdri_eigh(ctx, m, g, m, all));
+	KDRI_TRY(KDRI_NEW(ctx, &all, m));
+	KDRI_TRY(kdri_eigh(ctx, m, g, m, all));
 	for (int64_t j = 0; j < count; j++) {
 		values[j] = all[m - 1 - j];
 		for (int64_t a = 0; a < m; a++)
@@ -115,12 +115,12 @@ kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int
 	kdr_status st;
 	int64_t m = e->offset[e->runs], size;
 	double *w = NULL, *g = NULL;
-	KDR_TRY(kdri_mul(ctx, m, m, &size));
-	KDR_TRY(KDRI_NEW(ctx, &g, size));
-	KDR_TRY(KDRI_NEW(ctx, &w, e->n));
-	KDR_TRY(inverse_degrees(ctx, e, w));
+	KDRI_TRY(kdri_mul(ctx, m, m, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &g, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, e->n));
+	KDRI_TRY(inverse_degrees(ctx, e, w));
 	gram(ctx, e, w, g);
-	KDR_TRY(eigenpairs(ctx, g, m, count, values, table));
+	KDRI_TRY(eigenpairs(ctx, g, m, count, values, table));
 	for (int64_t j = 0; j < count; j++) {
 		double scale = values[j] > rank_tol ? 1 / sqrt(values[j]) : 0;
 		for (int64_t a = 0; a < m; a++)
@@ -197,9 +197,9 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 {
 	kdr_status st;
 	int64_t *t = NULL, *size = NULL, cells, m = e->offset[e->runs];
-	KDR_TRY(kdri_mul(ctx, m, k, &cells));
-	KDR_TRY(KDRI_NEW0(ctx, &t, cells));
-	KDR_TRY(KDRI_NEW0(ctx, &size, k));
+	KDRI_TRY(kdri_mul(ctx, m, k, &cells));
+	KDRI_TRY(KDRI_NEW0(ctx, &t, cells));
+	KDRI_TRY(KDRI_NEW0(ctx, &size, k));
 	for (int64_t i = 0; i < e->n; i++)
 		size[labels[i]]++;
 #pragma omp parallel for num_threads(ctx->threads) if (e->n * e->runs > ROWS)
@@ -245,15 +245,15 @@ static kdr_status cluster_rows(kdr_context *ctx, const double *embedding, int64_
 	o.stream = ((uint64_t)1 << 43) + options->stream;
 	o.init_labels = options->init;
 	if (n > STARTS_ON && k <= STARTS_ON && !options->init && o.n_init > 1) {
-		KDR_TRY(KDRI_NEW(ctx, &rows, STARTS_ON));
+		KDRI_TRY(KDRI_NEW(ctx, &rows, STARTS_ON));
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "consensus.rows", options->stream);
 		for (int64_t i = 0; i < STARTS_ON; i++) /* one of each n / STARTS_ON rows */
 			rows[i] = kdri_chunk_begin(n, STARTS_ON, i) + kdri_rng_below(&rng, n / STARTS_ON);
-		KDR_TRY(kdri_mat_take(ctx, &x, rows, STARTS_ON, &part));
-		KDR_TRY(kdri_kmeans(ctx, &part.view, NULL, &o, &first));
+		KDRI_TRY(kdri_mat_take(ctx, &x, rows, STARTS_ON, &part));
+		KDRI_TRY(kdri_kmeans(ctx, &part.view, NULL, &o, &first));
 		o.init_centres = first.centres;
 	}
-	KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, out));
+	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, out));
 done:
 	kdri_free(ctx, rows);
 	kdri_own_free(ctx, &part);
@@ -269,20 +269,20 @@ kdr_status kdri_consensus_new(kdr_context *ctx, const kdri_ensemble *e, const kd
 	double *table = NULL, *embedding = NULL;
 	int64_t m = e->offset[e->runs], most = KDRI_MIN(KDRI_MIN(o->most, m), e->n), size;
 	c.count = KDRI_MIN(KDRI_MAX(o->k, most) + 1, m);
-	KDR_TRY(kdri_mul(ctx, m, c.count, &size));
-	KDR_TRY(KDRI_NEW(ctx, &c.values, c.count));
-	KDR_TRY(KDRI_NEW(ctx, &table, size));
-	KDR_TRY(kdri_consensus_spectrum(ctx, e, c.count, c.values, table));
+	KDRI_TRY(kdri_mul(ctx, m, c.count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &c.values, c.count));
+	KDRI_TRY(KDRI_NEW(ctx, &table, size));
+	KDRI_TRY(kdri_consensus_spectrum(ctx, e, c.count, c.values, table));
 	c.suggested = kdri_consensus_gap(c.values, c.count, most);
 	c.k = o->k > 0 ? o->k : c.suggested;
 	/* Fewer columns than clusters: all there are; the partition is what they tell apart. */
 	int64_t width = KDRI_MIN(c.k, c.count);
-	KDR_TRY(kdri_mul(ctx, e->n, width, &size));
-	KDR_TRY(KDRI_NEW(ctx, &embedding, size));
+	KDRI_TRY(kdri_mul(ctx, e->n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &embedding, size));
 	kdri_consensus_embed(ctx, e, table, c.count, width, embedding);
-	KDR_TRY(cluster_rows(ctx, embedding, e->n, width, c.k, o, &c.kmeans));
-	KDR_TRY(KDRI_NEW(ctx, &c.stability, e->n));
-	KDR_TRY(kdri_consensus_agreement(ctx, e, c.kmeans.labels, c.k, c.stability, &c.score));
+	KDRI_TRY(cluster_rows(ctx, embedding, e->n, width, c.k, o, &c.kmeans));
+	KDRI_TRY(KDRI_NEW(ctx, &c.stability, e->n));
+	KDRI_TRY(kdri_consensus_agreement(ctx, e, c.kmeans.labels, c.k, c.stability, &c.score));
 	*out = c;
 	c = (kdri_consensus){ 0 };
 done:

@@ -76,15 +76,15 @@ static kdr_status put_arrays(kdr_context *ctx, kdr_result *result, int64_t t, co
 	kdr_status st;
 	double *to = NULL;
 	int64_t *labels = NULL, *runs = NULL;
-	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, c->kmeans.labels, (size_t)e->n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
 	memcpy(to, c->stability, (size_t)e->n * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                          &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                           &to));
 	memcpy(to, c->values, (size_t)c->count * sizeof *to);
-	KDR_TRY(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
-	                          &runs));
+	KDRI_TRY(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
+	                           &runs));
 	for (int64_t i = 0; i < e->runs * e->n; i++)
 		runs[i] = e->label[i];
 done:
@@ -98,9 +98,9 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	kdri_ensemble_spec spec;
 	kdri_ensemble e = { 0 };
 	double sum = 0;
-	KDR_TRY(kdri_ensemble_options(ctx, options, task, task->k, &spec));
+	KDRI_TRY(kdri_ensemble_options(ctx, options, task, task->k, &spec));
 	spec.stream = (uint64_t)t;
-	KDR_TRY(kdri_ensemble_new(ctx, &task->x, &spec, NULL, &e)); /* (E1) */
+	KDRI_TRY(kdri_ensemble_new(ctx, &task->x, &spec, NULL, &e)); /* (E1) */
 	kdri_consensus_options o = { .k = task->k,
 		                     .most = spec.k_max,
 		                     .n_init = kdri_opt_int(options, "n_init"),
@@ -108,19 +108,19 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 		                     .tol = spec.tol,
 		                     .init = task->init,
 		                     .stream = (uint64_t)t };
-	KDR_TRY(kdri_consensus_new(ctx, &e, &o, out)); /* (E2), (E3) */
+	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, out)); /* (E2), (E3) */
 	kdri_result_set_k(result, t, out->k);
-	KDR_TRY(put_arrays(ctx, result, t, &e, out));
+	KDRI_TRY(put_arrays(ctx, result, t, &e, out));
 	for (int64_t i = 0; i < e.n; i++)
 		sum += out->stability[i];
-	KDR_TRY(put_number(ctx, result, "stability", task, t, sum / (double)e.n));
-	KDR_TRY(put_number(ctx, result, "consensus", task, t, out->score));
-	KDR_TRY(put_number(ctx, result, "suggested_k", task, t, (double)out->suggested));
+	KDRI_TRY(put_number(ctx, result, "stability", task, t, sum / (double)e.n));
+	KDRI_TRY(put_number(ctx, result, "consensus", task, t, out->score));
+	KDRI_TRY(put_number(ctx, result, "suggested_k", task, t, (double)out->suggested));
 	if (out->kmeans.distinct < out->k)
-		KDR_TRY(kdri_result_warn(ctx, result,
-		                         "task %s: the ensemble tells only %lld groups apart for k = %lld",
-		                         task->name ? task->name : "(unnamed)",
-		                         (long long)out->kmeans.distinct, (long long)out->k));
+		KDRI_TRY(kdri_result_warn(ctx, result,
+		                          "task %s: the ensemble tells only %lld groups apart for k = %lld",
+		                          task->name ? task->name : "(unnamed)",
+		                          (long long)out->kmeans.distinct, (long long)out->k));
 done:
 	kdri_ensemble_free(ctx, &e);
 	return st;
@@ -146,9 +146,9 @@ static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_con
 			const kdri_kmeans_result *r = &parts[t].kmeans;
 			sum += r->iterations == 0 ? r->objective : r->trace[KDRI_MIN(i, r->iterations - 1)];
 		}
-		KDR_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : stop, longest);
 done:
 	return st;
@@ -159,10 +159,10 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 {
 	kdr_status st;
 	kdri_consensus *parts = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDR_TRY(fit_task(ctx, &problem->tasks[t], options, t, result, &parts[t]));
-	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
+		KDRI_TRY(fit_task(ctx, &problem->tasks[t], options, t, result, &parts[t]));
+	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_consensus_free(ctx, &parts[t]);

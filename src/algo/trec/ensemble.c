@@ -80,8 +80,8 @@ static kdr_status dense_columns(kdr_context *ctx, const kdr_dense *x, const int3
 	kdr_status st;
 	int64_t size, n = x->rows;
 	double *to = NULL;
-	KDR_TRY(kdri_mul(ctx, n, m, &size));
-	KDR_TRY(KDRI_NEW(ctx, &to, size));
+	KDRI_TRY(kdri_mul(ctx, n, m, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &to, size));
 #pragma omp parallel for num_threads(ctx->threads) if (size > 1 << 16)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < m; j++)
@@ -98,8 +98,8 @@ static kdr_status sparse_columns(kdr_context *ctx, const kdr_csr *x, const int32
 	int64_t *rowptr = NULL, nnz = 0;
 	int32_t *place = NULL, *col = NULL; /* place: new number + 1 of a column, or 0 */
 	double *val = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &place, x->cols));
-	KDR_TRY(KDRI_NEW(ctx, &rowptr, x->rows + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &place, x->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, x->rows + 1));
 	for (int64_t j = 0; j < m; j++)
 		place[features[j]] = (int32_t)j + 1;
 	rowptr[0] = 0;
@@ -108,8 +108,8 @@ static kdr_status sparse_columns(kdr_context *ctx, const kdr_csr *x, const int32
 			nnz += place[x->col[p]] > 0;
 		rowptr[i + 1] = nnz;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &col, nnz));
-	KDR_TRY(KDRI_NEW(ctx, &val, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &col, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &val, nnz));
 #pragma omp parallel for num_threads(ctx->threads) if (nnz > 1 << 16)
 	for (int64_t i = 0; i < x->rows; i++) {
 		int64_t at = rowptr[i];
@@ -141,8 +141,8 @@ static kdr_status start_centres(kdr_context *ctx, const kdr_mat *x, const int64_
 	kdr_status st;
 	int64_t d = kdr_mat_cols(x), size;
 	double *c = NULL;
-	KDR_TRY(kdri_mul(ctx, k, d, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &c, size));
+	KDRI_TRY(kdri_mul(ctx, k, d, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &c, size));
 	for (int64_t j = 0; j < k; j++) {
 		int64_t i = rows[j];
 		if (x->kind == KDR_MAT_DENSE)
@@ -164,11 +164,11 @@ static kdr_status run_on_sample(kdr_context *ctx, const kdr_mat *x, const kdri_k
 	int64_t *rows = NULL;
 	kdri_own part = { 0 };
 	kdri_kmeans_result r = { 0 };
-	KDR_TRY(KDRI_NEW(ctx, &rows, count));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, count));
 	choose_rows(rng, kdr_mat_rows(x), count, rows);
-	KDR_TRY(kdri_mat_take(ctx, x, rows, count, &part));
-	KDR_TRY(kdri_kmeans(ctx, &part.view, NULL, o, &r));
-	KDR_TRY(kdri_kmeans_assign(ctx, x, r.centres, o->k, false, labels));
+	KDRI_TRY(kdri_mat_take(ctx, x, rows, count, &part));
+	KDRI_TRY(kdri_kmeans(ctx, &part.view, NULL, o, &r));
+	KDRI_TRY(kdri_kmeans_assign(ctx, x, r.centres, o->k, false, labels));
 done:
 	kdri_free(ctx, rows);
 	kdri_own_free(ctx, &part);
@@ -181,7 +181,7 @@ static kdr_status run_on_all(kdr_context *ctx, const kdr_mat *x, const kdri_kmea
 {
 	kdr_status st;
 	kdri_kmeans_result r = { 0 };
-	KDR_TRY(kdri_kmeans(ctx, x, NULL, o, &r));
+	KDRI_TRY(kdri_kmeans(ctx, x, NULL, o, &r));
 	memcpy(labels, r.labels, (size_t)kdr_mat_rows(x) * sizeof *labels);
 done:
 	kdri_kmeans_free(ctx, &r);
@@ -199,7 +199,7 @@ static kdr_status add_silhouettes(kdr_context *ctx, const kdr_mat *x, const int6
 		several = labels[i] != labels[0];
 	if (!several)
 		return KDR_OK;
-	KDR_TRY(kdr_silhouette(ctx, x, labels, kind, values, NULL));
+	KDRI_TRY(kdr_silhouette(ctx, x, labels, kind, values, NULL));
 	for (int64_t i = 0; i < n; i++)
 		sum[i] += values[i];
 done:
@@ -220,9 +220,9 @@ static kdr_status one_run(kdr_context *ctx, const kdr_mat *x, const kdri_ensembl
 	double *centres = NULL;
 	const kdr_mat *seen = x;
 	if (run->features && run->nfeatures < kdr_mat_cols(x)) {
-		KDR_TRY(x->kind == KDR_MAT_DENSE
-		                ? dense_columns(ctx, &x->as.dense, run->features, run->nfeatures, &part)
-		                : sparse_columns(ctx, &x->as.csr, run->features, run->nfeatures, &part));
+		KDRI_TRY(x->kind == KDR_MAT_DENSE
+		                 ? dense_columns(ctx, &x->as.dense, run->features, run->nfeatures, &part)
+		                 : sparse_columns(ctx, &x->as.csr, run->features, run->nfeatures, &part));
 		seen = &part.view;
 	}
 	kdri_kmeans_options o = kdri_kmeans_defaults(run->k);
@@ -231,13 +231,13 @@ static kdr_status one_run(kdr_context *ctx, const kdr_mat *x, const kdri_ensembl
 	o.tol = spec->tol;
 	o.stream = (spec->stream << 20) + (uint64_t)index;
 	if (run->centres) {
-		KDR_TRY(start_centres(ctx, seen, run->centres, run->k, &centres));
+		KDRI_TRY(start_centres(ctx, seen, run->centres, run->k, &centres));
 		o.init_centres = centres;
 	}
-	KDR_TRY(spec->rows > 0 && !centres ? run_on_sample(ctx, seen, &o, spec->rows, rng, w->labels)
-	                                   : run_on_all(ctx, seen, &o, w->labels));
+	KDRI_TRY(spec->rows > 0 && !centres ? run_on_sample(ctx, seen, &o, spec->rows, rng, w->labels)
+	                                    : run_on_all(ctx, seen, &o, w->labels));
 	if (e->silhouette)
-		KDR_TRY(add_silhouettes(ctx, seen, w->labels, spec->kind, w->silhouette, e->silhouette));
+		KDRI_TRY(add_silhouettes(ctx, seen, w->labels, spec->kind, w->silhouette, e->silhouette));
 	for (int64_t i = 0; i < e->n; i++)
 		e->label[index * e->n + i] = (int32_t)w->labels[i];
 	e->offset[index + 1] = e->offset[index] + run->k;
@@ -254,14 +254,14 @@ static kdr_status prepare(kdr_context *ctx, const kdri_ensemble_spec *spec, int6
 {
 	kdr_status st;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, spec->runs, e->n, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &e->offset, spec->runs + 1));
-	KDR_TRY(KDRI_NEW(ctx, &e->label, size));
-	KDR_TRY(KDRI_NEW(ctx, &w->features, d));
-	KDR_TRY(KDRI_NEW(ctx, &w->labels, e->n));
+	KDRI_TRY(kdri_mul(ctx, spec->runs, e->n, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &e->offset, spec->runs + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &e->label, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->features, d));
+	KDRI_TRY(KDRI_NEW(ctx, &w->labels, e->n));
 	if (spec->silhouettes) {
-		KDR_TRY(KDRI_NEW0(ctx, &e->silhouette, e->n));
-		KDR_TRY(KDRI_NEW(ctx, &w->silhouette, e->n));
+		KDRI_TRY(KDRI_NEW0(ctx, &e->silhouette, e->n));
+		KDRI_TRY(KDRI_NEW(ctx, &w->silhouette, e->n));
 	}
 done:
 	return st;
@@ -275,7 +275,7 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 	workspace w = { 0 };
 	int64_t d = kdr_mat_cols(x);
 	kdri_stage_start(ctx, "ensemble", spec->runs);
-	KDR_TRY(prepare(ctx, spec, d, &w, &e));
+	KDRI_TRY(prepare(ctx, spec, d, &w, &e));
 	for (bool stop = false; e.runs < spec->runs && !stop; e.runs++) {
 		kdri_rng rng =
 		        kdri_rng_stream(ctx->seed, "ensemble", (spec->stream << 20) + (uint64_t)e.runs);
@@ -287,7 +287,7 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 			else
 				drawn.features = NULL;
 		}
-		KDR_TRY(one_run(ctx, x, spec, plan ? &plan[e.runs] : &drawn, &rng, e.runs, &w, &e));
+		KDRI_TRY(one_run(ctx, x, spec, plan ? &plan[e.runs] : &drawn, &rng, e.runs, &w, &e));
 		stop = kdri_iteration(ctx, "ensemble", e.runs + 1, spec->runs, NAN);
 	}
 	for (int64_t i = 0; e.silhouette && i < e.n; i++)

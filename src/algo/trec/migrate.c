@@ -152,8 +152,8 @@ static kdr_status record(kdr_context *ctx, kdri_migration *m, int64_t *room, con
 	kdr_status st = KDR_OK;
 	if (m->count == *room) {
 		*room = *room ? 2 * *room : 64;
-		KDR_TRY(KDRI_GROW(ctx, &m->moves, 3 * *room));
-		KDR_TRY(KDRI_GROW(ctx, &m->q, *room));
+		KDRI_TRY(KDRI_GROW(ctx, &m->moves, 3 * *room));
+		KDRI_TRY(KDRI_GROW(ctx, &m->q, *room));
 	}
 	memcpy(m->moves + 3 * m->count, three, 3 * sizeof *three);
 	m->q[m->count++] = q;
@@ -170,10 +170,10 @@ kdr_status kdri_migrate(kdr_context *ctx, const kdri_coincidence *z, int64_t k, 
 	int64_t cells, room = 0;
 	if (w.n > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld samples are too many to migrate", (long long)w.n);
-	KDR_TRY(kdri_mul(ctx, w.n, k, &cells));
-	KDR_TRY(KDRI_NEW0(ctx, &w.s, cells));
-	KDR_TRY(KDRI_NEW0(ctx, &w.size, k));
-	KDR_TRY(KDRI_NEW(ctx, &w.row, ctx->threads * w.n));
+	KDRI_TRY(kdri_mul(ctx, w.n, k, &cells));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.s, cells));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.size, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.row, ctx->threads * w.n));
 	for (int64_t i = 0; i < w.n; i++)
 		w.size[labels[i]]++;
 	if (!fill_sums(ctx, &w)) {
@@ -193,7 +193,7 @@ kdr_status kdri_migrate(kdr_context *ctx, const kdri_coincidence *z, int64_t k, 
 		int64_t three[3] = { next.sample, labels[next.sample], next.to };
 		make_move(&w, &next);
 		square += next.change;
-		KDR_TRY(record(ctx, &m, &room, three, sqrt((double)square)));
+		KDRI_TRY(record(ctx, &m, &room, three, sqrt((double)square)));
 		if (kdri_iteration(ctx, "migrate", m.count, it_max, sqrt((double)square))) {
 			m.stop = kdri_stop_reason(ctx);
 			break;

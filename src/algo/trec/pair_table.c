@@ -62,17 +62,17 @@ kdr_status kdri_pair_table_new(kdr_context *ctx, const kdri_rule *rule, int64_t 
 	kdri_pair_table t = { .levels = runs + 1 };
 	int64_t steps = grid_steps(rule, low, high), size, *count = NULL;
 	double *found = NULL;
-	KDR_TRY(kdri_mul(ctx, t.levels, steps, &size));
-	KDR_TRY(KDRI_NEW(ctx, &found, size));
-	KDR_TRY(KDRI_NEW0(ctx, &count, t.levels));
-	KDR_TRY(KDRI_NEW0(ctx, &t.below, t.levels));
+	KDRI_TRY(kdri_mul(ctx, t.levels, steps, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &found, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &count, t.levels));
+	KDRI_TRY(KDRI_NEW0(ctx, &t.below, t.levels));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (rule->count * size > 1 << 14)
 	for (int64_t l = 0; l < t.levels; l++)
 		count[l] = level_cuts(rule, (double)l / (double)runs, low, high, steps, &t.below[l],
 		                      found + l * steps);
 	for (int64_t l = 0; l < t.levels; l++)
 		t.width = KDRI_MAX(t.width, count[l]);
-	KDR_TRY(KDRI_NEW(ctx, &t.cut, t.levels * t.width));
+	KDRI_TRY(KDRI_NEW(ctx, &t.cut, t.levels * t.width));
 	for (int64_t l = 0; l < t.levels; l++)
 		for (int64_t c = 0; c < t.width; c++)
 			t.cut[l * t.width + c] = c < count[l] ? found[l * steps + c] : INFINITY;

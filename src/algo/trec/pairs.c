@@ -66,13 +66,13 @@ kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_
 	if (count < 2 || most < 1)
 		return KDR_OK;
 	int64_t total = 0;
-	KDR_TRY(kdri_mul(ctx, count, count - 1, &total));
+	KDRI_TRY(kdri_mul(ctx, count, count - 1, &total));
 	total /= 2;
 	int64_t taken = KDRI_MIN(total, most);
 	pairs->room = pairs->count + taken;
-	KDR_TRY(KDRI_GROW(ctx, &pairs->p, pairs->room));
-	KDR_TRY(KDRI_GROW(ctx, &pairs->h, pairs->room));
-	KDR_TRY(KDRI_GROW(ctx, &pairs->z, pairs->room));
+	KDRI_TRY(KDRI_GROW(ctx, &pairs->p, pairs->room));
+	KDRI_TRY(KDRI_GROW(ctx, &pairs->h, pairs->room));
+	KDRI_TRY(KDRI_GROW(ctx, &pairs->z, pairs->room));
 	if (total <= most) {
 		for (int64_t a = 0; a < count; a++)
 			for (int64_t b = a + 1; b < count; b++)
@@ -116,9 +116,9 @@ static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const 
                                training *out)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
-	KDR_TRY(KDRI_NEW(ctx, &out->lines, pairs->count));
-	KDR_TRY(KDRI_NEW(ctx, &out->y, pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->lines, pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->y, pairs->count));
 	for (int64_t i = 0; i < pairs->count; i++) {
 		struct svm_node *line = out->nodes + 3 * i;
 		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
@@ -143,9 +143,9 @@ static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kd
 	kdr_status st;
 	/* LIBSVM's sign belongs to the class it met first. */
 	double sign = model->label[0] == 1 ? 1 : -1;
-	KDR_TRY(KDRI_NEW(ctx, &rule->p, model->l));
-	KDR_TRY(KDRI_NEW(ctx, &rule->h, model->l));
-	KDR_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->p, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->h, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
 	for (int i = 0; i < model->l; i++) {
 		rule->p[i] = model->SV[i][0].value;
 		rule->h[i] = model->SV[i][1].value;
@@ -178,7 +178,7 @@ static kdr_status train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdr
 	if (pairs->count > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld pairs are too many for LIBSVM",
 		                 (long long)pairs->count);
-	KDR_TRY(training_new(ctx, pairs, rule, &t));
+	KDRI_TRY(training_new(ctx, pairs, rule, &t));
 	struct svm_problem problem = { .l = (int)pairs->count, .y = t.y, .x = t.lines };
 	svm_set_print_string_function(print_nothing);
 	model = svm_train(&problem, &param);
@@ -187,7 +187,7 @@ static kdr_status train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdr
 		               (long long)pairs->count);
 		goto done;
 	}
-	KDR_TRY(take_model(ctx, model, rule));
+	KDRI_TRY(take_model(ctx, model, rule));
 done:
 	svm_free_and_destroy_model(&model);
 	training_free(ctx, &t);
@@ -314,7 +314,7 @@ kdr_status kdri_rule_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_r
 		if (o->logistic)
 			train_logistic(pairs, o, weight, &rule);
 		else
-			KDR_TRY(train_svm(ctx, pairs, o, weight, &rule));
+			KDRI_TRY(train_svm(ctx, pairs, o, weight, &rule));
 	}
 	*out = rule;
 	rule = (kdri_rule){ 0 };

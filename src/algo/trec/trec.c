@@ -167,7 +167,7 @@ static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, cons
 	kdri_ensemble_spec spec;
 	int64_t largest = 0;
 	int choice = kdri_opt_choice(options, "silhouette");
-	KDR_TRY(kdri_ensemble_options(ctx, options, &problem->tasks[t], k, &spec));
+	KDRI_TRY(kdri_ensemble_options(ctx, options, &problem->tasks[t], k, &spec));
 	for (int64_t i = 0; i < problem->ntasks; i++)
 		largest = KDRI_MAX(largest, kdr_mat_rows(&problem->tasks[i].x));
 	/* One kind for all tasks: their values must mean the same. */
@@ -175,7 +175,7 @@ static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, cons
 	spec.kind = exact ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
 	spec.silhouettes = kdri_opt_choice(options, "meta") != KDRI_META_COASSOCIATION;
 	spec.stream = (uint64_t)t;
-	KDR_TRY(kdri_ensemble_new(ctx, &problem->tasks[t].x, &spec, NULL, out)); /* (E1) */
+	KDRI_TRY(kdri_ensemble_new(ctx, &problem->tasks[t].x, &spec, NULL, out)); /* (E1) */
 done:
 	return st;
 }
@@ -222,9 +222,9 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 	kdri_ensemble e = { 0 };
 	int64_t n = kdr_mat_rows(&task->x), *rows = NULL, *room = NULL, *seen = NULL, met = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "trec.pairs", (uint64_t)t);
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
-	KDR_TRY(KDRI_NEW(ctx, &room, n));
-	KDR_TRY(KDRI_NEW0(ctx, &seen, problem->classes));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &room, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &seen, problem->classes));
 	int64_t count = labelled_rows(task, &rng, rows);
 	int64_t first = halve(task->labels, rows, count, seen, room);
 	for (int64_t c = 0; c < problem->classes; c++)
@@ -241,13 +241,13 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 		        task_name(task));
 		goto done;
 	}
-	KDR_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
-	KDR_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, first, most, &rng, &out->half[0]));
-	KDR_TRY(kdri_pairs_add(ctx, &e, task->labels, rows + first, count - first, most, &rng,
-	                       &out->half[1]));
+	KDRI_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, first, most, &rng, &out->half[0]));
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows + first, count - first, most, &rng,
+	                        &out->half[1]));
 	/* The order of the pairs is that of the rows, whatever the halves were. */
 	qsort(rows, (size_t)count, sizeof *rows, by_value);
-	KDR_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, count, most, &rng, &out->all));
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, count, most, &rng, &out->all));
 done:
 	kdri_free(ctx, rows);
 	kdri_free(ctx, room);
@@ -280,7 +280,7 @@ static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_op
 		return KDR_OK;
 	for (int f = 0; f < 2; f++) {
 		kdri_rule rule = { 0 };
-		KDR_TRY(kdri_rule_new(ctx, &l->half[f], o, &rule));
+		KDRI_TRY(kdri_rule_new(ctx, &l->half[f], o, &rule));
 		right += kdri_rule_accuracy(ctx, &rule, &l->half[1 - f]) * (double)l->half[1 - f].count;
 		kdri_rule_free(ctx, &rule);
 	}
@@ -302,18 +302,18 @@ static kdr_status learn(kdr_context *ctx, const kdr_problem *problem, const kdr_
 		sources += problem->tasks[t].role == KDR_ROLE_SOURCE;
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == KDR_ROLE_SOURCE)
-			KDR_TRY(learn_from(ctx, problem, options, t,
-			                   KDRI_MAX(1, kdri_opt_int(options, "pairs") / sources), &l));
-	KDR_TRY(kdri_rule_new(ctx, &l.all, &o, rule)); /* (E2) */
-	KDR_TRY(try_out(ctx, &l, &o, &held_out, &majority));
+			KDRI_TRY(learn_from(ctx, problem, options, t,
+			                    KDRI_MAX(1, kdri_opt_int(options, "pairs") / sources), &l));
+	KDRI_TRY(kdri_rule_new(ctx, &l.all, &o, rule)); /* (E2) */
+	KDRI_TRY(try_out(ctx, &l, &o, &held_out, &majority));
 	*trusted = held_out > majority;
-	KDR_TRY(kdri_result_number(ctx, result, "training_pairs", (double)l.all.count));
-	KDR_TRY(kdri_result_number(ctx, result, "training_accuracy", kdri_rule_accuracy(ctx, rule, &l.all)));
-	KDR_TRY(kdri_result_number(ctx, result, "heldout_accuracy", held_out));
-	KDR_TRY(kdri_result_number(ctx, result, "majority_accuracy", majority));
-	KDR_TRY(kdri_result_text(ctx, result, "trusted", *trusted ? "yes" : "no"));
+	KDRI_TRY(kdri_result_number(ctx, result, "training_pairs", (double)l.all.count));
+	KDRI_TRY(kdri_result_number(ctx, result, "training_accuracy", kdri_rule_accuracy(ctx, rule, &l.all)));
+	KDRI_TRY(kdri_result_number(ctx, result, "heldout_accuracy", held_out));
+	KDRI_TRY(kdri_result_number(ctx, result, "majority_accuracy", majority));
+	KDRI_TRY(kdri_result_text(ctx, result, "trusted", *trusted ? "yes" : "no"));
 	if (!*trusted)
-		KDR_TRY(kdri_result_warn(
+		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "the transfer is not trusted: the rule is right on %.1f%% of held-out "
 		        "source pairs, always guessing the commoner kind on %.1f%%%s",
@@ -338,11 +338,12 @@ static kdr_status migrate(kdr_context *ctx, const kdri_ensemble *e, const kdri_r
 		low = i == 0 ? e->silhouette[i] : KDRI_MIN(low, e->silhouette[i]);
 		high = i == 0 ? e->silhouette[i] : KDRI_MAX(high, e->silhouette[i]);
 	}
-	KDR_TRY(kdri_pair_table_new(ctx, rule, e->runs, low, high, &table)); /* (E3) */
+	KDRI_TRY(kdri_pair_table_new(ctx, rule, e->runs, low, high, &table)); /* (E3) */
 	kdri_predicted predicted = { .e = e, .table = &table };
 	kdri_coincidence z = kdri_coincidence_predicted(&predicted);
-	KDR_TRY(kdri_migrate(ctx, &z, k, kdri_opt_real(options, "q_min"),
-	                     it_max > 0 ? it_max : KDRI_MAX(FIRST_IT_MAX, e->n / 2), labels, out)); /* (E4) */
+	KDRI_TRY(kdri_migrate(ctx, &z, k, kdri_opt_real(options, "q_min"),
+	                      it_max > 0 ? it_max : KDRI_MAX(FIRST_IT_MAX, e->n / 2), labels,
+	                      out)); /* (E4) */
 done:
 	kdri_pair_table_free(ctx, &table);
 	return st;
@@ -365,7 +366,7 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 		               (long long)k, task_name(task), (long long)n);
 		goto done;
 	}
-	KDR_TRY(ensemble_of(ctx, problem, options, t, k, &e));
+	KDRI_TRY(ensemble_of(ctx, problem, options, t, k, &e));
 	kdri_consensus_options o = { .k = k,
 		                     .most = k,
 		                     .n_init = kdri_opt_int(options, "n_init"),
@@ -373,24 +374,24 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 		                     .tol = kdri_opt_real(options, "tol"),
 		                     .init = task->init,
 		                     .stream = (uint64_t)t };
-	KDR_TRY(kdri_consensus_new(ctx, &e, &o, &c));
+	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, &c));
 	kdri_result_set_k(result, t, k);
-	KDR_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, c.kmeans.labels, (size_t)n * sizeof *labels);
-	KDR_TRY(kdri_result_array(ctx, result, "ec_labels", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	KDRI_TRY(kdri_result_array(ctx, result, "ec_labels", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, labels, (size_t)n * sizeof *to);
 	if (e.silhouette) {
-		KDR_TRY(kdri_result_array(ctx, result, "silhouette", t, KDR_FLOAT64, 1, (int64_t[]){ n },
-		                          &values));
+		KDRI_TRY(kdri_result_array(ctx, result, "silhouette", t, KDR_FLOAT64, 1, (int64_t[]){ n },
+		                           &values));
 		memcpy(values, e.silhouette, (size_t)n * sizeof *values);
 	}
 	if (move && !kdri_ensemble_stopped(ctx))
-		KDR_TRY(migrate(ctx, &e, rule, k, options, labels, out));
-	KDR_TRY(kdri_result_array(ctx, result, "moves", t, KDR_INT64, 2, (int64_t[]){ out->count, 3 }, &to));
+		KDRI_TRY(migrate(ctx, &e, rule, k, options, labels, out));
+	KDRI_TRY(kdri_result_array(ctx, result, "moves", t, KDR_INT64, 2, (int64_t[]){ out->count, 3 }, &to));
 	if (out->count > 0)
 		memcpy(to, out->moves, (size_t)(3 * out->count) * sizeof *to);
 	snprintf(name, sizeof name, "moves.%s", task_name(task));
-	KDR_TRY(kdri_result_number(ctx, result, name, (double)out->count));
+	KDRI_TRY(kdri_result_number(ctx, result, name, (double)out->count));
 done:
 	kdri_ensemble_free(ctx, &e);
 	kdri_consensus_free(ctx, &c);
@@ -444,9 +445,9 @@ static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_mig
 		for (int64_t t = 0; t < count; t++)
 			sum += parts[t].count == 0 ? parts[t].start
 			                           : parts[t].q[KDRI_MIN(i, parts[t].count - 1)];
-		KDR_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : stop, longest);
 done:
 	return st;
@@ -459,15 +460,15 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_rule rule = { 0 };
 	kdri_migration *parts = NULL;
 	bool trusted = false;
-	KDR_TRY(check(ctx, problem));
-	KDR_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
-	KDR_TRY(learn(ctx, problem, options, result, &rule, &trusted));
+	KDRI_TRY(check(ctx, problem));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(learn(ctx, problem, options, result, &rule, &trusted));
 	bool move = trusted || !kdri_opt_bool(options, "guard");
-	KDR_TRY(kdri_result_text(ctx, result, "kept", move ? "trec" : "ec"));
+	KDRI_TRY(kdri_result_text(ctx, result, "kept", move ? "trec" : "ec"));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == KDR_ROLE_TARGET)
-			KDR_TRY(fit_target(ctx, problem, options, t, &rule, move, result, &parts[t]));
-	KDR_TRY(put_trace(ctx, result, parts, problem->ntasks));
+			KDRI_TRY(fit_target(ctx, problem, options, t, &rule, move, result, &parts[t]));
+	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_migration_free(ctx, &parts[t]);

@@ -75,7 +75,7 @@ static kdr_status check_widths(kdr_context *ctx, const kdr_problem *problem, kdr
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == role)
-			KDR_TRY(check_width(ctx, &problem->tasks[t], with));
+			KDRI_TRY(check_width(ctx, &problem->tasks[t], with));
 done:
 	return st;
 }
@@ -95,12 +95,12 @@ static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *n
 {
 	kdr_status st;
 	int64_t cols = kdr_mat_cols(a), *count[2] = { NULL, NULL }, shared = 0;
-	KDR_TRY(KDRI_NEW(ctx, &count[0], cols));
-	KDR_TRY(KDRI_NEW(ctx, &count[1], cols));
+	KDRI_TRY(KDRI_NEW(ctx, &count[0], cols));
+	KDRI_TRY(KDRI_NEW(ctx, &count[1], cols));
 	kdri_mat_col_counts(a, count[0]);
 	kdri_mat_col_counts(b, count[1]);
-	KDR_TRY(check_not_empty(ctx, name_a, count[0], cols));
-	KDR_TRY(check_not_empty(ctx, name_b, count[1], cols));
+	KDRI_TRY(check_not_empty(ctx, name_a, count[0], cols));
+	KDRI_TRY(check_not_empty(ctx, name_b, count[1], cols));
 	for (int64_t j = 0; j < cols; j++)
 		shared += count[0][j] > 0 && count[1][j] > 0;
 	if (shared == 0)
@@ -120,7 +120,7 @@ static kdr_status check_classes(kdr_context *ctx, const kdri_bridging *s)
 	if (s->classes < 2)
 		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
 		                 (long long)s->classes, s->classes == 1 ? "" : "es");
-	KDR_TRY(KDRI_NEW0(ctx, &count, s->classes));
+	KDRI_TRY(KDRI_NEW0(ctx, &count, s->classes));
 	for (int64_t i = 0; i < n; i++)
 		count[s->labels[i]]++;
 	for (int64_t c = 0; c < s->classes; c++)
@@ -144,14 +144,14 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 	int64_t n = 0, kept = 0, at = 0, *rows = NULL, *classes = NULL, count = 0;
 	const kdr_mat **parts = NULL;
 	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDR_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == role) {
 			parts[count++] = &problem->tasks[t].x;
 			n += kdr_mat_rows(&problem->tasks[t].x);
 		}
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
-	KDR_TRY(KDRI_NEW(ctx, &classes, n));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &classes, n));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		if (task->role != role)
@@ -169,9 +169,9 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 		               "no row of a source has a class: at least two classes are needed");
 		goto done;
 	}
-	KDR_TRY(kdri_mat_stack(ctx, parts, count, &all));
+	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &all));
 	if (kept < n) {
-		KDR_TRY(kdri_mat_take(ctx, &all.view, rows, kept, out));
+		KDRI_TRY(kdri_mat_take(ctx, &all.view, rows, kept, out));
 	} else {
 		*out = all;
 		all = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -204,8 +204,8 @@ static kdr_status find_views(kdr_context *ctx, const kdr_problem *problem, kdri_
 	s->same = view[0] && !view[1];
 	if (s->same)
 		view[1] = view[0];
-	KDR_TRY(check_widths(ctx, problem, KDR_ROLE_SOURCE, view[0] ? view[0] : target));
-	KDR_TRY(check_widths(ctx, problem, KDR_ROLE_TARGET, view[1] ? view[1] : source));
+	KDRI_TRY(check_widths(ctx, problem, KDR_ROLE_SOURCE, view[0] ? view[0] : target));
+	KDRI_TRY(check_widths(ctx, problem, KDR_ROLE_TARGET, view[1] ? view[1] : source));
 	for (int v = 0; v < 2 && view[0]; v++)
 		s->view[v] = view[v]->x;
 	if (view[0] && kdr_mat_rows(&s->view[0]) != kdr_mat_rows(&s->view[1]))
@@ -226,16 +226,16 @@ kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool 
 		            .classes = problem->classes,
 		            .source.view = kdr_mat_from_dense(NULL, 0, 0),
 		            .target.view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDR_TRY(check_roles(ctx, problem, needs_bridge));
-	KDR_TRY(find_views(ctx, problem, &s));
-	KDR_TRY(stack_role(ctx, problem, KDR_ROLE_SOURCE, &s.source, &s.labels));
-	KDR_TRY(stack_role(ctx, problem, KDR_ROLE_TARGET, &s.target, &s.known));
-	KDR_TRY(check_classes(ctx, &s));
+	KDRI_TRY(check_roles(ctx, problem, needs_bridge));
+	KDRI_TRY(find_views(ctx, problem, &s));
+	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_SOURCE, &s.source, &s.labels));
+	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_TARGET, &s.target, &s.known));
+	KDRI_TRY(check_classes(ctx, &s));
 	if (s.bridge >= 0) {
-		KDR_TRY(check_shared(ctx, &s.view[0], "the bridge", &s.source.view, "the source"));
-		KDR_TRY(check_shared(ctx, &s.target.view, "the target", &s.view[1], "the bridge"));
+		KDRI_TRY(check_shared(ctx, &s.view[0], "the bridge", &s.source.view, "the source"));
+		KDRI_TRY(check_shared(ctx, &s.target.view, "the target", &s.view[1], "the bridge"));
 	} else {
-		KDR_TRY(check_shared(ctx, &s.target.view, "the target", &s.source.view, "the source"));
+		KDRI_TRY(check_shared(ctx, &s.target.view, "the target", &s.source.view, "the source"));
 	}
 	*out = s;
 	s = (kdri_bridging){ .source.view = kdr_mat_from_dense(NULL, 0, 0),
@@ -253,9 +253,9 @@ static kdr_status put_task(kdr_context *ctx, int64_t task, int64_t n, int64_t c,
 	kdr_status st;
 	int64_t *labels = NULL;
 	double *p = NULL;
-	KDR_TRY(kdri_result_labels(ctx, result, task, &labels));
-	KDR_TRY(kdri_result_array(ctx, result, "probabilities", task, KDR_FLOAT64, 2, (int64_t[]){ n, c },
-	                          &p));
+	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
+	KDRI_TRY(kdri_result_array(ctx, result, "probabilities", task, KDR_FLOAT64, 2, (int64_t[]){ n, c },
+	                           &p));
 	for (int64_t i = 0; i < n; i++) {
 		double sum = 0;
 		labels[i] = 0;
@@ -281,10 +281,10 @@ kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const 
 		int64_t n = kdr_mat_rows(&task->x);
 		kdri_result_set_k(result, t, c);
 		if (t == s->bridge)
-			KDR_TRY(put_task(ctx, t, n, c, g_bridge, result));
+			KDRI_TRY(put_task(ctx, t, n, c, g_bridge, result));
 		if (task->role != KDR_ROLE_TARGET)
 			continue;
-		KDR_TRY(put_task(ctx, t, n, c, g_target + at * c, result));
+		KDRI_TRY(put_task(ctx, t, n, c, g_target + at * c, result));
 		at += n;
 	}
 done:
@@ -301,11 +301,11 @@ kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side,
 	char key[64];
 	double *f = NULL, *a = NULL;
 	snprintf(key, sizeof key, "shared_%s", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ m, p1 }, &f));
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ m, p1 }, &f));
 	snprintf(key, sizeof key, "association_%s", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ p1, t->c }, &a));
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ p1, t->c }, &a));
 	snprintf(key, sizeof key, "top_%s", name);
-	KDR_TRY(kdri_result_array(ctx, result, key, -1, KDR_INT64, 2, (int64_t[]){ p1, count }, &top));
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_INT64, 2, (int64_t[]){ p1, count }, &top));
 	kdri_tri_get_f(t, side, 0, p1, f);
 	memcpy(a, t->side[side].a, (size_t)(p1 * t->c) * sizeof *a);
 	for (int64_t j = 0; j < p1; j++)

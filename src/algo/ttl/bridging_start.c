@@ -73,17 +73,17 @@ kdr_status kdri_chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t 
 	const kdri_linear_options o = {
 		.loss = KDRI_LOSS_LOGISTIC, .bias = 1, .tol = 1e-6, .max_iter = 200, .stage = "logreg"
 	};
-	KDR_TRY(KDRI_NEW(ctx, &cost, n * m));
-	KDR_TRY(KDRI_NEW0(ctx, &w, (kdr_mat_cols(from) + 1) * m));
-	KDR_TRY(KDRI_NEW(ctx, &scores, rows * m));
-	KDR_TRY(KDRI_NEW(ctx, &share, 2 * classes));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, n * m));
+	KDRI_TRY(KDRI_NEW0(ctx, &w, (kdr_mat_cols(from) + 1) * m));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, rows * m));
+	KDRI_TRY(KDRI_NEW(ctx, &share, 2 * classes));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < m; j++)
 			cost[i * m + j] = labels[i] < 0                                ? 0
 			                  : labels[i] == kdri_linear_class(classes, j) ? 1
 			                                                               : -1;
-	KDR_TRY(kdri_linear_train(ctx, from, m, cost, &o, w, &report));
-	KDR_TRY(kdri_linear_scores(ctx, x, m, o.bias, w, scores));
+	KDRI_TRY(kdri_linear_train(ctx, from, m, cost, &o, w, &report));
+	KDRI_TRY(kdri_linear_scores(ctx, x, m, o.bias, w, scores));
 	kdri_linear_spread(rows, classes, scores, p);
 	for (int64_t i = 0; i < rows * classes; i++)
 		p[i] = 1 / (1 + exp(-p[i]));
@@ -121,11 +121,11 @@ static kdr_status teach_target(kdr_context *ctx, const kdri_bridging *s, const k
 		known += s->known[i] >= 0;
 	if (known == 0)
 		return kdri_chain_step(ctx, x, labels, s->classes, &s->target.view, p);
-	KDR_TRY(KDRI_NEW(ctx, &all, n + nt));
+	KDRI_TRY(KDRI_NEW(ctx, &all, n + nt));
 	memcpy(all, labels, (size_t)n * sizeof *all);
 	memcpy(all + n, s->known, (size_t)nt * sizeof *all);
-	KDR_TRY(kdri_mat_stack(ctx, both, 2, &stack));
-	KDR_TRY(kdri_chain_step(ctx, &stack.view, all, s->classes, &s->target.view, p));
+	KDRI_TRY(kdri_mat_stack(ctx, both, 2, &stack));
+	KDRI_TRY(kdri_chain_step(ctx, &stack.view, all, s->classes, &s->target.view, p));
 done:
 	kdri_own_free(ctx, &stack);
 	kdri_free(ctx, all);
@@ -144,10 +144,10 @@ static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *
 	if (s->bridge < 0)
 		return teach_target(ctx, s, &s->source.view, s->labels, g_target);
 	int64_t n = kdr_mat_rows(&s->view[0]);
-	KDR_TRY(KDRI_NEW(ctx, &labels, n));
-	KDR_TRY(kdri_chain_step(ctx, &s->source.view, s->labels, s->classes, &s->view[0], g_bridge));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(kdri_chain_step(ctx, &s->source.view, s->labels, s->classes, &s->view[0], g_bridge));
 	kdri_likeliest(g_bridge, n, s->classes, labels);
-	KDR_TRY(kdri_bridging_teach(ctx, s, labels, g_target));
+	KDRI_TRY(kdri_bridging_teach(ctx, s, labels, g_target));
 done:
 	kdri_free(ctx, labels);
 	return st;
@@ -179,7 +179,7 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 	int64_t c = s->classes, at = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "labels", 0);
 	if (init == KDRI_BRIDGING_LOGREG) {
-		KDR_TRY(start_chain(ctx, s, g_bridge, g_target));
+		KDRI_TRY(start_chain(ctx, s, g_bridge, g_target));
 	} else {
 		if (s->bridge >= 0)
 			start_plain(&rng, kdr_mat_rows(&s->view[0]), c, init == KDRI_BRIDGING_RANDOM,
@@ -262,17 +262,17 @@ static void saved_free(kdr_context *ctx, saved *v)
 static kdr_status saved_new(kdr_context *ctx, const kdri_tri *t, int64_t sweeps, bool several, saved *v)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW(ctx, &v->trace, sweeps));
+	KDRI_TRY(KDRI_NEW(ctx, &v->trace, sweeps));
 	if (!several)
 		return KDR_OK;
-	KDR_TRY(KDRI_NEW(ctx, &v->best, sweeps));
+	KDRI_TRY(KDRI_NEW(ctx, &v->best, sweeps));
 	for (int s = 0; s < t->sides; s++) {
-		KDR_TRY(KDRI_NEW(ctx, &v->f[s], t->side[s].panels * KDRI_TRI_LANES * t->q));
-		KDR_TRY(KDRI_NEW(ctx, &v->a[s], t->q * t->c));
+		KDRI_TRY(KDRI_NEW(ctx, &v->f[s], t->side[s].panels * KDRI_TRI_LANES * t->q));
+		KDRI_TRY(KDRI_NEW(ctx, &v->a[s], t->q * t->c));
 	}
 	for (int k = 0; k < t->sets; k++) {
-		KDR_TRY(KDRI_NEW(ctx, &v->g[k], t->set[k].n * t->c));
-		KDR_TRY(KDRI_NEW(ctx, &v->start[k], t->set[k].n * t->c));
+		KDRI_TRY(KDRI_NEW(ctx, &v->g[k], t->set[k].n * t->c));
+		KDRI_TRY(KDRI_NEW(ctx, &v->start[k], t->set[k].n * t->c));
 		memcpy(v->start[k], t->set[k].g, (size_t)(t->set[k].n * t->c) * sizeof *v->start[k]);
 	}
 done:
@@ -303,12 +303,12 @@ static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *opt
 	int64_t most = kdri_opt_int(options, "max_iter");
 	double tol = kdri_opt_real(options, "tol");
 	kdri_tri_random(ctx, t, stream);
-	KDR_TRY(kdri_tri_start(ctx, t));
+	KDRI_TRY(kdri_tri_start(ctx, t));
 	*r = (kdri_bridging_report){ .start = kdri_tri_objective(t), .stop = KDR_STOP_MAX_ITER };
 	r->value = r->start;
 	while (r->iterations < most) {
 		double before = r->value;
-		KDR_TRY(kdri_tri_sweep(ctx, t));
+		KDRI_TRY(kdri_tri_sweep(ctx, t));
 		v->trace[r->iterations++] = r->value = kdri_tri_objective(t);
 		if (!isfinite(r->value)) {
 			st = kdri_fail(ctx, KDR_ERR_NUMERIC,
@@ -336,12 +336,12 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 	int64_t runs = kdri_opt_int(options, "n_init");
 	saved v = { 0 };
 	kdri_bridging_report best = { 0 };
-	KDR_TRY(saved_new(ctx, t, kdri_opt_int(options, "max_iter"), runs > 1, &v));
+	KDRI_TRY(saved_new(ctx, t, kdri_opt_int(options, "max_iter"), runs > 1, &v));
 	for (int64_t run = 0; run < runs; run++) {
 		kdri_bridging_report r;
 		for (int k = 0; k < t->sets && run > 0; k++)
 			copy(t->set[k].g, v.start[k], t->set[k].n * t->c);
-		KDR_TRY(run_once(ctx, t, options, stage, (uint64_t)run, &v, &r));
+		KDRI_TRY(run_once(ctx, t, options, stage, (uint64_t)run, &v, &r));
 		if (run == 0 || r.value < best.value) {
 			best = r;
 			if (runs > 1) {
@@ -357,7 +357,7 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 	if (runs > 1)
 		keep(t, &v, true);
 	for (int64_t i = 0; trace && i < best.iterations; i++)
-		KDR_TRY(kdri_result_objective(ctx, trace, runs > 1 ? v.best[i] : v.trace[i]));
+		KDRI_TRY(kdri_result_objective(ctx, trace, runs > 1 ? v.best[i] : v.trace[i]));
 	*report = best;
 done:
 	saved_free(ctx, &v);

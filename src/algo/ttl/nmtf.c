@@ -62,15 +62,15 @@ static kdr_status run_leg(kdr_context *ctx, const leg *l, int64_t classes, const
 		              kdri_opt_real(options, "target_weight") } } },
 		.constant = { true, false },
 	};
-	KDR_TRY(kdri_tri_new(ctx, &shape, &t));
+	KDRI_TRY(kdri_tri_new(ctx, &shape, &t));
 	for (int64_t i = 0; i < t.set[0].n; i++)
 		t.set[0].g[i * t.c + l->labels[i]] = 1;
 	kdri_bridging_put(&t, 1, l->to, l->known, l->g);
-	KDR_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, last ? result : NULL, report));
+	KDRI_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, last ? result : NULL, report));
 	kdri_bridging_fill(&t, 1, l->g);
 	memcpy(l->g, t.set[1].g, (size_t)(t.set[1].n * t.c) * sizeof *l->g);
 	if (last)
-		KDR_TRY(kdri_bridging_clusters(ctx, &t, 0, "target", result));
+		KDRI_TRY(kdri_bridging_clusters(ctx, &t, 0, "target", result));
 done:
 	kdri_tri_free(ctx, &t);
 	return st;
@@ -85,27 +85,27 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	double *bridge = NULL, *target = NULL;
 	int64_t *labels = NULL;
 	kdri_bridging_report first = { .stop = KDR_STOP_CONVERGED }, report;
-	KDR_TRY(kdri_bridging_new(ctx, problem, false, &s));
+	KDRI_TRY(kdri_bridging_new(ctx, problem, false, &s));
 	int64_t n = s.bridge >= 0 ? kdr_mat_rows(&s.view[0]) : 0;
-	KDR_TRY(KDRI_NEW(ctx, &bridge, n * s.classes));
-	KDR_TRY(KDRI_NEW(ctx, &labels, n));
-	KDR_TRY(KDRI_NEW(ctx, &target, kdr_mat_rows(&s.target.view) * s.classes));
-	KDR_TRY(kdri_bridging_start(ctx, &s, options, bridge, target));
+	KDRI_TRY(KDRI_NEW(ctx, &bridge, n * s.classes));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &target, kdr_mat_rows(&s.target.view) * s.classes));
+	KDRI_TRY(kdri_bridging_start(ctx, &s, options, bridge, target));
 	leg l = { &s.source.view, &s.target.view, s.labels, s.known, target };
 	if (s.bridge >= 0) {
 		const leg before = { &s.source.view, &s.view[0], s.labels, NULL, bridge };
-		KDR_TRY(run_leg(ctx, &before, s.classes, options, false, result, &first));
+		KDRI_TRY(run_leg(ctx, &before, s.classes, options, false, result, &first));
 		kdri_likeliest(bridge, n, s.classes, labels);
 		l.from = &s.view[1];
 		l.labels = labels;
 		if (kdri_opt_choice(options, "init") == KDRI_BRIDGING_LOGREG)
-			KDR_TRY(kdri_bridging_teach(ctx, &s, labels, target));
+			KDRI_TRY(kdri_bridging_teach(ctx, &s, labels, target));
 	}
-	KDR_TRY(run_leg(ctx, &l, s.classes, options, true, result, &report));
-	KDR_TRY(kdri_bridging_result(ctx, &s, bridge, target, result));
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
+	KDRI_TRY(run_leg(ctx, &l, s.classes, options, true, result, &report));
+	KDRI_TRY(kdri_bridging_result(ctx, &s, bridge, target, result));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
 	if (s.bridge >= 0)
-		KDR_TRY(kdri_result_number(ctx, result, "bridge_iterations", (double)first.iterations));
+		KDRI_TRY(kdri_result_number(ctx, result, "bridge_iterations", (double)first.iterations));
 	kdri_result_stop(result, first.stop > report.stop ? first.stop : report.stop, report.iterations);
 done:
 	kdri_free(ctx, bridge);

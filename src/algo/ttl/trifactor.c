@@ -39,15 +39,15 @@ static kdr_status data_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_s
 	out->x = *x;
 	out->set = shape->data[d].set;
 	out->columns.view = kdr_mat_from_dense(NULL, 0, 0);
-	KDR_TRY(kdri_mul(ctx, kdr_mat_cols(x), t->c, &size));
-	KDR_TRY(KDRI_NEW(ctx, &out->b, size));
-	KDR_TRY(KDRI_NEW(ctx, &norms, n));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, norms));
+	KDRI_TRY(kdri_mul(ctx, kdr_mat_cols(x), t->c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &out->b, size));
+	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		out->square += norms[i];
 	/* X'G row by row of X': it can be shared out between threads, and reads G from a cache. */
 	if (x->kind == KDR_MAT_CSR && !shape->constant[out->set])
-		KDR_TRY(kdri_mat_transpose(ctx, x, &out->columns));
+		KDRI_TRY(kdri_mat_transpose(ctx, x, &out->columns));
 done:
 	kdri_free(ctx, norms);
 	return st;
@@ -63,13 +63,13 @@ static kdr_status side_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_s
 	for (int l = 0; l < 2; l++) {
 		out->data[l] = shape->side[s].data[l];
 		out->weight[l] = shape->side[s].weight[l];
-		KDR_TRY(KDRI_NEW0(ctx, &out->h[l], out->m * t->c));
-		KDR_TRY(KDRI_NEW0(ctx, &out->gram[l], t->c * t->c));
+		KDRI_TRY(KDRI_NEW0(ctx, &out->h[l], out->m * t->c));
+		KDRI_TRY(KDRI_NEW0(ctx, &out->gram[l], t->c * t->c));
 	}
-	KDR_TRY(kdri_mul(ctx, out->panels * LANES, t->q, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &out->f, size));
-	KDR_TRY(KDRI_NEW0(ctx, &out->a, t->q * t->c));
-	KDR_TRY(KDRI_NEW0(ctx, &out->column_sum, t->q));
+	KDRI_TRY(kdri_mul(ctx, out->panels * LANES, t->q, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->f, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->a, t->q * t->c));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->column_sum, t->q));
 done:
 	return st;
 }
@@ -83,12 +83,12 @@ static kdr_status set_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_sh
 		if (shape->data[d].set == k)
 			out->n = kdr_mat_rows(shape->data[d].x);
 	out->constant = shape->constant[k];
-	KDR_TRY(kdri_mul(ctx, out->n, t->c, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &out->g, size));
-	KDR_TRY(KDRI_NEW0(ctx, &out->gram, t->c * t->c));
-	KDR_TRY(KDRI_NEW0(ctx, &out->fixed, out->n));
+	KDRI_TRY(kdri_mul(ctx, out->n, t->c, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->g, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->gram, t->c * t->c));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->fixed, out->n));
 	if (!out->constant)
-		KDR_TRY(KDRI_NEW(ctx, &out->num, size));
+		KDRI_TRY(KDRI_NEW(ctx, &out->num, size));
 done:
 	return st;
 }
@@ -106,23 +106,23 @@ kdr_status kdri_tri_new(kdr_context *ctx, const kdri_tri_shape *shape, kdri_tri 
 		       .datas = shape->datas };
 	int64_t wide = 1, tall = 1, size;
 	for (int d = 0; d < t.datas; d++) {
-		KDR_TRY(data_new(ctx, &t, shape, d, &t.data[d]));
+		KDRI_TRY(data_new(ctx, &t, shape, d, &t.data[d]));
 		wide = KDRI_MAX(wide, kdr_mat_cols(shape->data[d].x));
 		tall = KDRI_MAX(tall, kdr_mat_rows(shape->data[d].x));
 	}
 	for (int s = 0; s < t.sides; s++)
-		KDR_TRY(side_new(ctx, &t, shape, s, &t.side[s]));
+		KDRI_TRY(side_new(ctx, &t, shape, s, &t.side[s]));
 	for (int k = 0; k < t.sets; k++)
-		KDR_TRY(set_new(ctx, &t, shape, k, &t.set[k]));
-	KDR_TRY(kdri_mul(ctx, wide, t.c, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t.spare, size));
-	KDR_TRY(kdri_mul(ctx, tall, t.c, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t.other, size));
-	KDR_TRY(KDRI_NEW(ctx, &t.quadratic, t.c * t.c));
-	KDR_TRY(KDRI_NEW(ctx, &t.rows, (tall / KDRI_BLOCK + 1) * 2 * t.c));
-	KDR_TRY(KDRI_NEW(ctx, &t.at, t.q * (t.c + 1)));
-	KDR_TRY(kdri_mul(ctx, kdri_tri_sums_of(t.c, t.p1, t.p2).size, KDRI_CHUNKS * LANES, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t.partial, size));
+		KDRI_TRY(set_new(ctx, &t, shape, k, &t.set[k]));
+	KDRI_TRY(kdri_mul(ctx, wide, t.c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t.spare, size));
+	KDRI_TRY(kdri_mul(ctx, tall, t.c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t.other, size));
+	KDRI_TRY(KDRI_NEW(ctx, &t.quadratic, t.c * t.c));
+	KDRI_TRY(KDRI_NEW(ctx, &t.rows, (tall / KDRI_BLOCK + 1) * 2 * t.c));
+	KDRI_TRY(KDRI_NEW(ctx, &t.at, t.q * (t.c + 1)));
+	KDRI_TRY(kdri_mul(ctx, kdri_tri_sums_of(t.c, t.p1, t.p2).size, KDRI_CHUNKS * LANES, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t.partial, size));
 	*out = t;
 	t = (kdri_tri){ 0 };
 done:
@@ -315,7 +315,7 @@ kdr_status kdri_tri_start(kdr_context *ctx, kdri_tri *t)
 {
 	kdr_status st = KDR_OK;
 	for (int k = 0; k < t->sets; k++)
-		KDR_TRY(kdri_tri_refresh(ctx, t, k));
+		KDRI_TRY(kdri_tri_refresh(ctx, t, k));
 	for (int64_t j = 0; j < t->q; j++)
 		t->at[t->q * t->c + j] = 1;
 	for (int s = 0; s < t->sides; s++)
@@ -332,7 +332,7 @@ kdr_status kdri_tri_normalise(kdr_context *ctx, kdri_tri *t)
 	for (int k = 0; k < t->sets; k++)
 		if (!t->set[k].constant && (t->norm == KDRI_TRI_RESCALE_G || t->norm == KDRI_TRI_PAPER)) {
 			kdri_tri_normalise_g(ctx, t, k);
-			KDR_TRY(kdri_tri_refresh(ctx, t, k));
+			KDRI_TRY(kdri_tri_refresh(ctx, t, k));
 		}
 	for (int s = 0; s < t->sides && t->norm == KDRI_TRI_PAPER; s++) {
 		for (int64_t j = 0; j < t->q; j++)
@@ -352,11 +352,11 @@ kdr_status kdri_tri_sweep(kdr_context *ctx, kdri_tri *t)
 		kdri_tri_side_step(ctx, t, s, KDRI_TRI_ALL);
 	for (int k = 0; k < t->sets; k++)
 		if (!t->set[k].constant) {
-			KDR_TRY(kdri_tri_update_g(ctx, t, k));
+			KDRI_TRY(kdri_tri_update_g(ctx, t, k));
 			if (!again)
-				KDR_TRY(kdri_tri_refresh(ctx, t, k));
+				KDRI_TRY(kdri_tri_refresh(ctx, t, k));
 		}
-	KDR_TRY(kdri_tri_normalise(ctx, t));
+	KDRI_TRY(kdri_tri_normalise(ctx, t));
 done:
 	return st;
 }

@@ -4,10 +4,10 @@
  * couples them. ttl has two sides (source with bridge, bridge with target), nmtf one.
  *
  *     kdri_tri t = { 0 };
- *     KDR_TRY(kdri_tri_new(ctx, &shape, &t));
+ *     KDRI_TRY(kdri_tri_new(ctx, &shape, &t));
  *     ... fill t.side[s].f and .a with kdri_tri_put_*, or kdri_tri_random, and t.set[k].g
- *     KDR_TRY(kdri_tri_start(ctx, &t));
- *     KDR_TRY(kdri_tri_sweep(ctx, &t));   again and again; kdri_tri_objective(&t) after each
+ *     KDRI_TRY(kdri_tri_start(ctx, &t));
+ *     KDRI_TRY(kdri_tri_sweep(ctx, &t));   again and again; kdri_tri_objective(&t) after each
  *     kdri_tri_free(ctx, &t);
  */
 #ifndef KDRI_TRIFACTOR_H

@@ -20,15 +20,15 @@ kdr_status kdri_tri_refresh(kdr_context *ctx, kdri_tri *t, int set)
 {
 	kdr_status st;
 	kdri_tri_set *s = &t->set[set];
-	KDR_TRY(kdri_syrk(ctx, true, t->c, s->n, s->g, t->c, s->gram, t->c));
+	KDRI_TRY(kdri_syrk(ctx, true, t->c, s->n, s->g, t->c, s->gram, t->c));
 	for (int d = 0; d < t->datas; d++) {
 		kdri_tri_data *data = &t->data[d];
 		if (data->set != set)
 			continue;
 		if (data->columns.parts[0])
-			KDR_TRY(kdri_mat_mul(ctx, &data->columns.view, s->g, t->c, t->c, data->b, t->c));
+			KDRI_TRY(kdri_mat_mul(ctx, &data->columns.view, s->g, t->c, t->c, data->b, t->c));
 		else
-			KDR_TRY(kdri_mat_tmul(ctx, &data->x, s->g, t->c, t->c, data->b, t->c));
+			KDRI_TRY(kdri_mat_tmul(ctx, &data->x, s->g, t->c, t->c, data->b, t->c));
 	}
 done:
 	return st;
@@ -54,7 +54,7 @@ static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set)
 					kdri_axpy(t->side[s].weight[l], t->side[s].h[l], h, size);
 					kdri_axpy(t->side[s].weight[l], t->side[s].gram[l], q, t->c * t->c);
 				}
-		KDR_TRY(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : t->other, t->c));
+		KDRI_TRY(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : t->other, t->c));
 		if (!first)
 			kdri_axpy(1, t->other, to->num, to->n * t->c);
 		first = false;
@@ -109,7 +109,7 @@ kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 	kdri_tri_set *s = &t->set[set];
 	const double *q = t->quadratic;
 	int64_t c = t->c, blocks = (s->n + KDRI_BLOCK - 1) / KDRI_BLOCK;
-	KDR_TRY(numerators(ctx, t, set));
+	KDRI_TRY(numerators(ctx, t, set));
 #pragma omp parallel for num_threads(ctx->threads) if (s->n * c * c > 1 << 14)
 	for (int64_t block = 0; block < blocks; block++) {
 		double *den = t->rows + block * 2 * c, *r = den + c;
@@ -149,8 +149,8 @@ void kdri_tri_normalise_g(kdr_context *ctx, kdri_tri *t, int set)
 kdr_status kdri_tri_set_step(kdr_context *ctx, kdri_tri *t, int set)
 {
 	kdr_status st;
-	KDR_TRY(kdri_tri_update_g(ctx, t, set));
-	KDR_TRY(kdri_tri_refresh(ctx, t, set));
+	KDRI_TRY(kdri_tri_update_g(ctx, t, set));
+	KDRI_TRY(kdri_tri_refresh(ctx, t, set));
 done:
 	return st;
 }

@@ -93,23 +93,23 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_tri t = { 0 };
 	double *start[3] = { NULL, NULL, NULL };
 	kdri_bridging_report report;
-	KDR_TRY(kdri_bridging_new(ctx, problem, true, &s));
+	KDRI_TRY(kdri_bridging_new(ctx, problem, true, &s));
 	const kdri_tri_shape shape = shape_of(&s, options);
-	KDR_TRY(kdri_tri_new(ctx, &shape, &t));
+	KDRI_TRY(kdri_tri_new(ctx, &shape, &t));
 	for (int k = 1; k < 3; k++)
-		KDR_TRY(KDRI_NEW(ctx, &start[k], t.set[k].n * t.c));
-	KDR_TRY(kdri_bridging_start(ctx, &s, options, start[1], start[2]));
+		KDRI_TRY(KDRI_NEW(ctx, &start[k], t.set[k].n * t.c));
+	KDRI_TRY(kdri_bridging_start(ctx, &s, options, start[1], start[2]));
 	for (int64_t i = 0; i < t.set[0].n; i++)
 		t.set[0].g[i * t.c + s.labels[i]] = 1;
 	kdri_bridging_put(&t, 1, &s.view[0], NULL, start[1]);
 	kdri_bridging_put(&t, 2, &s.target.view, s.known, start[2]);
-	KDR_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, result, &report)); /* (E2) */
+	KDRI_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, result, &report)); /* (E2) */
 	kdri_bridging_fill(&t, 1, start[1]);
 	kdri_bridging_fill(&t, 2, start[2]);
-	KDR_TRY(kdri_bridging_result(ctx, &s, t.set[1].g, t.set[2].g, result)); /* (E3) */
-	KDR_TRY(kdri_bridging_clusters(ctx, &t, 0, "source", result));
-	KDR_TRY(kdri_bridging_clusters(ctx, &t, 1, "target", result));
-	KDR_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
+	KDRI_TRY(kdri_bridging_result(ctx, &s, t.set[1].g, t.set[2].g, result)); /* (E3) */
+	KDRI_TRY(kdri_bridging_clusters(ctx, &t, 0, "source", result));
+	KDRI_TRY(kdri_bridging_clusters(ctx, &t, 1, "target", result));
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
 	kdri_result_stop(result, report.stop, report.iterations);
 done:
 	for (int k = 1; k < 3; k++)

@@ -198,13 +198,13 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, cons
 	workspace w = { 0 };
 	int64_t k = o->k, runs = o->init_labels ? 1 : o->n_init;
 	double best = -1;
-	KDR_TRY(KDRI_NEW(ctx, &w.a, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &w.v, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &w.r, k * k));
-	KDR_TRY(KDRI_NEW(ctx, &w.s, k));
-	KDR_TRY(KDRI_NEW(ctx, &w.try, k));
-	KDR_TRY(KDRI_NEW(ctx, &w.overlap, n));
-	KDR_TRY(KDRI_NEW(ctx, &w.labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.a, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.v, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.r, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.s, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.try, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.overlap, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.labels, n));
 	for (int64_t i = 0; i < runs && (i == 0 || *stop == KDR_STOP_CONVERGED || *stop == KDR_STOP_MAX_ITER);
 	     i++) {
 		int64_t took;

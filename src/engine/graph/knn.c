@@ -168,10 +168,10 @@ static kdr_status centre(kdr_context *ctx, const kdr_mat *x, kdri_metric metric,
 	*out = *x;
 	if (metric == KDRI_METRIC_COSINE || x->kind != KDR_MAT_DENSE)
 		return KDR_OK;
-	KDR_TRY(kdri_mul(ctx, n, d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &copy, size));
-	KDR_TRY(KDRI_NEW(ctx, &mean, d));
-	KDR_TRY(kdri_mat_col_sums(ctx, x, mean));
+	KDRI_TRY(kdri_mul(ctx, n, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &copy, size));
+	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, mean));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t t = 0; t < d; t++)
 			copy[i * d + t] = x->as.dense.data[i * x->as.dense.stride + t] - mean[t] / (double)n;
@@ -188,8 +188,8 @@ kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *
 {
 	kdr_status st;
 	double *products = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &products, kdr_mat_rows(x)));
-	KDR_TRY(kdri_mat_mul(ctx, x, mean, 1, 1, products, 1));
+	KDRI_TRY(KDRI_NEW(ctx, &products, kdr_mat_rows(x)));
+	KDRI_TRY(kdri_mat_mul(ctx, x, mean, 1, 1, products, 1));
 	*out = (kdri_knn_shift){ products, kdri_nrm2sq(mean, kdr_mat_cols(x)) };
 	products = NULL;
 done:
@@ -252,20 +252,20 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld neighbours of %lld samples: 0 to %lld are allowed", (long long)k,
 		                 (long long)n, (long long)n - 1);
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &q.index, size));
-	KDR_TRY(KDRI_NEW0(ctx, &q.score, size));
-	KDR_TRY(KDRI_NEW0(ctx, &q.held, n));
-	KDR_TRY(KDRI_NEW(ctx, &factor, n));
-	KDR_TRY(centre(ctx, x, metric, &storage, &rows));
-	KDR_TRY(kdri_mat_row_norms(ctx, &rows, factor));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
+	KDRI_TRY(KDRI_NEW(ctx, &factor, n));
+	KDRI_TRY(centre(ctx, x, metric, &storage, &rows));
+	KDRI_TRY(kdri_mat_row_norms(ctx, &rows, factor));
 	if (q.shift)
 		shift_norms(&q, factor);
-	KDR_TRY(kdri_products_new(ctx, &rows, &products));
+	KDRI_TRY(kdri_products_new(ctx, &rows, &products));
 	prepare_factors(&q, factor);
 	while (done < n && k > 0) {
 		int64_t end = KDRI_MIN(n, done + STRIPE);
-		KDR_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
+		KDRI_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
 		for (int64_t i = done; i < end; i++)
 			finish_row(&q, x, i);

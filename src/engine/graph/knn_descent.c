@@ -161,15 +161,15 @@ static kdr_status plant_tree(kdr_context *ctx, const search *q, int64_t tree)
 	double *direction = NULL, *projection = NULL;
 	projected *order = NULL;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "neighbour trees", (uint64_t)tree);
-	KDR_TRY(kdri_mul(ctx, n, KDRI_MAX(levels, 1), &size));
-	KDR_TRY(KDRI_NEW(ctx, &projection, size));
-	KDR_TRY(kdri_mul(ctx, d, KDRI_MAX(levels, 1), &size));
-	KDR_TRY(KDRI_NEW(ctx, &direction, size));
-	KDR_TRY(KDRI_NEW(ctx, &order, n));
+	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(levels, 1), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &projection, size));
+	KDRI_TRY(kdri_mul(ctx, d, KDRI_MAX(levels, 1), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &direction, size));
+	KDRI_TRY(KDRI_NEW(ctx, &order, n));
 	for (int64_t p = 0; p < d * levels; p++)
 		direction[p] = kdri_rng_normal(&rng);
 	if (levels > 0)
-		KDR_TRY(kdri_mat_mul(ctx, q->x, direction, levels, levels, projection, levels));
+		KDRI_TRY(kdri_mat_mul(ctx, q->x, direction, levels, levels, projection, levels));
 	for (int64_t i = 0; i < n; i++) {
 		order[i].index = (int32_t)i;
 		for (int64_t l = 0; l < levels && q->cosine; l++)
@@ -310,15 +310,15 @@ static kdr_status search_new(kdr_context *ctx, search *q)
 {
 	kdr_status st;
 	int64_t size, each;
-	KDR_TRY(kdri_mul(ctx, q->n, q->length, &size));
-	KDR_TRY(KDRI_NEW(ctx, &q->list, size));
-	KDR_TRY(KDRI_NEW(ctx, &q->next, size));
-	KDR_TRY(KDRI_NEW(ctx, &q->back, size));
-	KDR_TRY(KDRI_NEW(ctx, &q->backs, q->n));
-	KDR_TRY(kdri_mul(ctx, ctx->threads, kdr_mat_cols(q->x), &each));
-	KDR_TRY(KDRI_NEW0(ctx, &q->spread, each));
-	KDR_TRY(kdri_mul(ctx, ctx->threads, q->n, &each));
-	KDR_TRY(KDRI_NEW(ctx, &q->met, each));
+	KDRI_TRY(kdri_mul(ctx, q->n, q->length, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &q->list, size));
+	KDRI_TRY(KDRI_NEW(ctx, &q->next, size));
+	KDRI_TRY(KDRI_NEW(ctx, &q->back, size));
+	KDRI_TRY(KDRI_NEW(ctx, &q->backs, q->n));
+	KDRI_TRY(kdri_mul(ctx, ctx->threads, kdr_mat_cols(q->x), &each));
+	KDRI_TRY(KDRI_NEW0(ctx, &q->spread, each));
+	KDRI_TRY(kdri_mul(ctx, ctx->threads, q->n, &each));
+	KDRI_TRY(KDRI_NEW(ctx, &q->met, each));
 	for (int64_t p = 0; p < size; p++)
 		q->list[p] = (entry){ 0, -1, false };
 done:
@@ -355,17 +355,17 @@ kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld neighbours of %lld samples: 1 to %lld are allowed", (long long)k,
 		                 (long long)n, (long long)n - 1);
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &knn.index, size));
-	KDR_TRY(KDRI_NEW(ctx, &knn.value, size));
-	KDR_TRY(KDRI_NEW(ctx, &factor, n));
-	KDR_TRY(KDRI_NEW(ctx, &best, SAMPLED * k));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, factor));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, size));
+	KDRI_TRY(KDRI_NEW(ctx, &factor, n));
+	KDRI_TRY(KDRI_NEW(ctx, &best, SAMPLED * k));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, factor));
 	prepare_factors(&q, factor);
 	q.factor = factor;
-	KDR_TRY(search_new(ctx, &q));
+	KDRI_TRY(search_new(ctx, &q));
 	for (int64_t tree = 0; tree < TREES; tree++)
-		KDR_TRY(plant_tree(ctx, &q, tree));
+		KDRI_TRY(plant_tree(ctx, &q, tree));
 	for (int64_t round = 0; round < ROUNDS; round++)
 		if (!descend(ctx, &q, round))
 			break;

@@ -55,10 +55,10 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 	edge *back = NULL, *list = NULL;
 	int32_t *col = NULL;
 	double *val = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &start, n + 2));
-	KDR_TRY(KDRI_NEW(ctx, &back, size));
-	KDR_TRY(KDRI_NEW(ctx, &list, knn->k));
-	KDR_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &start, n + 2));
+	KDRI_TRY(KDRI_NEW(ctx, &back, size));
+	KDRI_TRY(KDRI_NEW(ctx, &list, knn->k));
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
 	/* Edges by their end, those of one end in increasing order of their beginning: a counting sort.
 	 * While edges are put down, start[j + 1] is where the next one to j goes. */
 	for (int64_t p = 0; p < size; p++)
@@ -73,8 +73,8 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 	for (int64_t i = 0; i < n; i++)
 		rowptr[i + 1] = rowptr[i] + merge(list, own_edges(knn, weight, i, list), back + start[i],
 		                                  start[i + 1] - start[i], NULL, NULL);
-	KDR_TRY(KDRI_NEW(ctx, &col, rowptr[n]));
-	KDR_TRY(KDRI_NEW(ctx, &val, rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &col, rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &val, rowptr[n]));
 	for (int64_t i = 0; i < n; i++)
 		merge(list, own_edges(knn, weight, i, list), back + start[i], start[i + 1] - start[i],
 		      col + rowptr[i], val + rowptr[i]);

@@ -48,18 +48,18 @@ static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 	kdri_own *parts = NULL;
 	const kdr_mat **views = NULL;
 	int64_t *rows = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &parts, count));
-	KDR_TRY(KDRI_NEW(ctx, &views, count));
-	KDR_TRY(KDRI_NEW(ctx, &rows, each));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
+	KDRI_TRY(KDRI_NEW(ctx, &views, count));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, each));
 	for (int64_t t = 0; t < count; t++)
 		parts[t].view = kdr_mat_from_dense(NULL, 0, 0);
 	for (int64_t t = 0; t < count; t++) {
 		for (int64_t i = 0; i < each; i++)
 			rows[i] = kdri_chunk_begin(kdr_mat_rows(tasks[t]), each, i);
-		KDR_TRY(kdri_mat_take(ctx, tasks[t], rows, each, &parts[t]));
+		KDRI_TRY(kdri_mat_take(ctx, tasks[t], rows, each, &parts[t]));
 		views[t] = &parts[t].view;
 	}
-	KDR_TRY(kdri_mat_stack(ctx, views, count, out));
+	KDRI_TRY(kdri_mat_stack(ctx, views, count, out));
 done:
 	for (int64_t t = 0; parts && t < count; t++)
 		kdri_own_free(ctx, &parts[t]);
@@ -110,13 +110,13 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 	}
 	q.each = each;
 	total = each * count;
-	KDR_TRY(sample(ctx, tasks, count, each, &x));
-	KDR_TRY(KDRI_NEW(ctx, &norm, total));
-	KDR_TRY(KDRI_NEW0(ctx, &shift, total));
-	KDR_TRY(KDRI_NEW(ctx, &q.best, total * count));
-	KDR_TRY(kdri_mat_row_norms(ctx, &x.view, norm));
+	KDRI_TRY(sample(ctx, tasks, count, each, &x));
+	KDRI_TRY(KDRI_NEW(ctx, &norm, total));
+	KDRI_TRY(KDRI_NEW0(ctx, &shift, total));
+	KDRI_TRY(KDRI_NEW(ctx, &q.best, total * count));
+	KDRI_TRY(kdri_mat_row_norms(ctx, &x.view, norm));
 	if (mean && cosine) {
-		KDR_TRY(kdri_mat_mul(ctx, &x.view, mean, 1, 1, shift, 1));
+		KDRI_TRY(kdri_mat_mul(ctx, &x.view, mean, 1, 1, shift, 1));
 		q.square = kdri_nrm2sq(mean, kdr_mat_cols(&x.view));
 		for (int64_t i = 0; i < total; i++) {
 			double left = norm[i] - 2 * shift[i] + q.square;
@@ -127,8 +127,8 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 		q.best[p] = -INFINITY;
 	q.norm = norm;
 	q.shift = shift;
-	KDR_TRY(kdri_products_new(ctx, &x.view, &products));
-	KDR_TRY(kdri_products_rows(ctx, &products, 0, total, scan, &q));
+	KDRI_TRY(kdri_products_new(ctx, &x.view, &products));
+	KDRI_TRY(kdri_products_rows(ctx, &products, 0, total, scan, &q));
 	summarise(&q, out);
 done:
 	kdri_products_free(ctx, &products);

@@ -23,9 +23,9 @@ kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *
 	kdri_products p = { .x = *x, .threads = ctx->threads };
 	if (x->kind == KDR_MAT_CSR) {
 		int64_t size;
-		KDR_TRY(kdri_mat_transpose(ctx, x, &p.columns));
-		KDR_TRY(kdri_mul(ctx, kdr_mat_rows(x), p.threads, &size));
-		KDR_TRY(KDRI_NEW(ctx, &p.sums, size));
+		KDRI_TRY(kdri_mat_transpose(ctx, x, &p.columns));
+		KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(x), p.threads, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &p.sums, size));
 	}
 	*out = p;
 	p = (kdri_products){ 0 };

@@ -1,8 +1,8 @@
 /* Inner products of all pairs of rows, never stored. SPDX-License-Identifier: BSD-3-Clause
  *
  *     kdri_products p = { 0 };
- *     KDR_TRY(kdri_products_new(ctx, &x, &p));
- *     KDR_TRY(kdri_products_rows(ctx, &p, 0, n, use, user));
+ *     KDRI_TRY(kdri_products_new(ctx, &x, &p));
+ *     KDRI_TRY(kdri_products_rows(ctx, &p, 0, n, use, user));
  *     kdri_products_free(ctx, &p);
  */
 #ifndef KDRI_PRODUCTS_H

@@ -62,11 +62,11 @@ static kdr_status all_pairs(kdr_context *ctx, const kdr_mat *x, pairs *p, kdri_t
 	kdri_products products = { 0 };
 	double *norms = NULL;
 	p->n = kdr_mat_rows(x);
-	KDR_TRY(KDRI_NEW(ctx, &norms, p->n));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, norms));
+	KDRI_TRY(KDRI_NEW(ctx, &norms, p->n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	p->norms = norms;
-	KDR_TRY(kdri_products_new(ctx, x, &products));
-	KDR_TRY(kdri_products_rows(ctx, &products, 0, p->n, use, p));
+	KDRI_TRY(kdri_products_new(ctx, x, &products));
+	KDRI_TRY(kdri_products_rows(ctx, &products, 0, p->n, use, p));
 done:
 	kdri_products_free(ctx, &products);
 	kdri_free(ctx, norms);
@@ -107,16 +107,16 @@ kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out)
 	double total = 0;
 	pairs p = { 0 };
 	kdri_own sample = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDR_TRY(KDRI_NEW(ctx, &rows, used));
-	KDR_TRY(KDRI_NEW0(ctx, &p.w, used));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, used));
+	KDRI_TRY(KDRI_NEW0(ctx, &p.w, used));
 	if (used < n) { /* selection sampling: each set of rows is as likely, and they come in order */
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "mean distance", 0);
 		for (int64_t i = 0, have = 0; have < used; i++)
 			if (kdri_rng_below(&rng, n - i) < used - have)
 				rows[have++] = i;
-		KDR_TRY(kdri_mat_take(ctx, x, rows, used, &sample));
+		KDRI_TRY(kdri_mat_take(ctx, x, rows, used, &sample));
 	}
-	KDR_TRY(all_pairs(ctx, used < n ? &sample.view : x, &p, distance_piece));
+	KDRI_TRY(all_pairs(ctx, used < n ? &sample.view : x, &p, distance_piece));
 	for (int64_t i = 0; i < used; i++)
 		total += p.w[i];
 	*out = used > 1 ? total / (0.5 * (double)used * (double)(used - 1)) : 0; /* (E3) */
@@ -134,9 +134,9 @@ static kdr_status full_graph(kdr_context *ctx, const kdr_mat *x, kdri_similarity
 	kdr_status st;
 	double *w = NULL;
 	int64_t n = kdr_mat_rows(x), size;
-	KDR_TRY(kdri_mul(ctx, n, n, &size));
-	KDR_TRY(KDRI_NEW(ctx, &w, size));
-	KDR_TRY(kdri_similarity_dense(ctx, x, similarity, g->sigma, w));
+	KDRI_TRY(kdri_mul(ctx, n, n, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, size));
+	KDRI_TRY(kdri_similarity_dense(ctx, x, similarity, g->sigma, w));
 	g->w = (kdri_own){ kdr_mat_from_dense(w, n, n), { w, NULL, NULL } };
 	w = NULL;
 done:
@@ -150,11 +150,11 @@ static kdr_status neighbour_graph(kdr_context *ctx, const kdr_mat *x, const kdri
 	kdr_status st;
 	kdri_knn knn = { 0 };
 	bool gauss = options->similarity == KDRI_SIMILARITY_GAUSS;
-	KDR_TRY(kdri_knn_find(ctx, x, KDRI_MIN(options->neighbors, kdr_mat_rows(x) - 1),
-	                      gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &knn));
+	KDRI_TRY(kdri_knn_find(ctx, x, KDRI_MIN(options->neighbors, kdr_mat_rows(x) - 1),
+	                       gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &knn));
 	for (int64_t p = 0; gauss && p < knn.rows * knn.k; p++)
 		knn.value[p] = exp(-knn.value[p] / (2 * g->sigma * g->sigma)); /* (E2) */
-	KDR_TRY(kdri_knn_graph(ctx, &knn, knn.value, &g->w));
+	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, &g->w));
 done:
 	kdri_knn_free(ctx, &knn);
 	return st;
@@ -207,21 +207,21 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
 	kdr_status st = KDR_OK;
 	kdri_graph g = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	if (options->similarity == KDRI_SIMILARITY_PRECOMPUTED) {
-		KDR_TRY(check_graph(ctx, x));
+		KDRI_TRY(check_graph(ctx, x));
 		*out = (kdri_graph){ .w.view = *x };
 		return KDR_OK;
 	}
 	if (options->similarity == KDRI_SIMILARITY_GAUSS) {
 		g.sigma = options->sigma;
 		if (g.sigma == 0)
-			KDR_TRY(kdri_mean_distance(ctx, x, &g.sigma));
+			KDRI_TRY(kdri_mean_distance(ctx, x, &g.sigma));
 		if (g.sigma == 0) /* all samples are equal: any width makes all weights 1 */
 			g.sigma = 1;
 	}
 	if (options->neighbors == 0)
-		KDR_TRY(full_graph(ctx, x, options->similarity, &g));
+		KDRI_TRY(full_graph(ctx, x, options->similarity, &g));
 	else
-		KDR_TRY(neighbour_graph(ctx, x, options, &g));
+		KDRI_TRY(neighbour_graph(ctx, x, options, &g));
 	*out = g;
 done:
 	return st;

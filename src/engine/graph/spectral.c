@@ -30,8 +30,8 @@ kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *la
 	double *volume = NULL, *within = NULL, total = 0;
 	int64_t n = kdr_mat_rows(w);
 	bool dense = w->kind == KDR_MAT_DENSE;
-	KDR_TRY(KDRI_NEW0(ctx, &volume, k));
-	KDR_TRY(KDRI_NEW0(ctx, &within, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &volume, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &within, k));
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? 0 : w->as.csr.rowptr[i], end = dense ? n : w->as.csr.rowptr[i + 1];
 		const double *v = dense ? w->as.dense.data + i * w->as.dense.stride : w->as.csr.val;
@@ -82,7 +82,7 @@ static kdr_status round_rows(kdr_context *ctx, const kdr_mat *rows, const kdri_s
 	options.max_iter = o->max_iter;
 	options.stream = o->stream;
 	options.init_labels = m >= o->k ? init : NULL;
-	KDR_TRY(kdri_kmeans(ctx, rows, NULL, &options, &means));
+	KDRI_TRY(kdri_kmeans(ctx, rows, NULL, &options, &means));
 	memcpy(labels, means.labels, (size_t)m * sizeof *labels);
 	r->iterations = means.iterations;
 	r->stop = means.stop;
@@ -120,11 +120,11 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *w, const kdri_spectra
 	kdri_spectrum s = { 0 };
 	kdri_own taken = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	int64_t n = kdr_mat_rows(w), k = o->k, *rows = NULL, *labels = NULL, *init = NULL, *sizes = NULL;
-	KDR_TRY(kdri_spectrum_new(ctx, w, k, &s)); /* (E1) */
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
-	KDR_TRY(KDRI_NEW(ctx, &labels, n));
-	KDR_TRY(KDRI_NEW(ctx, &init, n));
-	KDR_TRY(KDRI_NEW0(ctx, &sizes, k));
+	KDRI_TRY(kdri_spectrum_new(ctx, w, k, &s)); /* (E1) */
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &init, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &sizes, k));
 	memcpy(r->values, s.values, (size_t)k * sizeof *r->values);
 	memcpy(r->embedding, s.vectors, (size_t)(n * k) * sizeof *r->embedding);
 	r->components = s.components;
@@ -135,10 +135,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *w, const kdri_spectra
 		r->labels[i] = -1;
 	if (m > 0) {
 		kdr_mat all = kdr_mat_from_dense(r->embedding, n, k);
-		KDR_TRY(kdri_mat_take(ctx, &all, rows, m, &taken));
+		KDRI_TRY(kdri_mat_take(ctx, &all, rows, m, &taken));
 		for (int64_t i = 0; i < m; i++)
 			init[i] = o->init_labels ? o->init_labels[rows[i]] : 0;
-		KDR_TRY(round_rows(ctx, &taken.view, o, o->init_labels ? init : NULL, labels, r));
+		KDRI_TRY(round_rows(ctx, &taken.view, o, o->init_labels ? init : NULL, labels, r));
 		for (int64_t i = 0; i < m; i++)
 			r->labels[rows[i]] = labels[i];
 	}
@@ -163,10 +163,10 @@ kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld clusters of %lld samples: 1 to %lld are allowed", (long long)k,
 		                 (long long)n, (long long)n);
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &r.labels, n));
-	KDR_TRY(KDRI_NEW0(ctx, &r.embedding, size));
-	KDR_TRY(KDRI_NEW0(ctx, &r.values, k));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.labels, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.embedding, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.values, k));
 	if (!stopped(ctx)) {
 		st = cluster(ctx, w, options, &r);
 		if (st == KDR_ERR_NUMERIC && stopped(ctx)) /* between products of the eigensolver */
@@ -177,7 +177,7 @@ kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral
 	if (stopped(ctx))
 		r.stop = kdri_stop_reason(ctx);
 	r.nonempty = KDRI_MAX(r.nonempty, 1);
-	KDR_TRY(kdri_ncut_value(ctx, w, r.labels, k, &r.ncut));
+	KDRI_TRY(kdri_ncut_value(ctx, w, r.labels, k, &r.ncut));
 	*result = r;
 	r = (kdri_spectral_result){ 0 };
 done:

@@ -2,7 +2,7 @@
  *
  *     kdri_spectral_options o = kdri_spectral_defaults(k);
  *     kdri_spectral_result r = { 0 };
- *     KDR_TRY(kdri_spectral(ctx, &graph.w.view, &o, &r));
+ *     KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &o, &r));
  *     ... r.labels, r.embedding ...
  *     kdri_spectral_free(ctx, &r);
  *

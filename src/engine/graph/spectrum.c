@@ -32,7 +32,7 @@ kdr_status kdri_components(kdr_context *ctx, const kdr_mat *w, int64_t *part, in
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(w), *queue = NULL, found = 0;
-	KDR_TRY(KDRI_NEW(ctx, &queue, n));
+	KDRI_TRY(KDRI_NEW(ctx, &queue, n));
 	for (int64_t i = 0; i < n; i++)
 		part[i] = -1;
 	for (int64_t first = 0; first < n; first++) {
@@ -134,14 +134,14 @@ static kdr_status pieces_new(kdr_context *ctx, const kdr_mat *w, pieces *out)
 {
 	kdr_status st;
 	pieces p = { .n = kdr_mat_rows(w) };
-	KDR_TRY(KDRI_NEW(ctx, &p.degree, p.n));
-	KDR_TRY(KDRI_NEW(ctx, &p.part, p.n));
-	KDR_TRY(KDRI_NEW(ctx, &p.order, p.n));
-	KDR_TRY(KDRI_NEW(ctx, &p.place, p.n));
-	KDR_TRY(kdri_graph_degrees(ctx, w, p.degree));
-	KDR_TRY(kdri_components(ctx, w, p.part, &p.count));
-	KDR_TRY(KDRI_NEW0(ctx, &p.list, p.count));
-	KDR_TRY(KDRI_NEW(ctx, &p.by_volume, p.count));
+	KDRI_TRY(KDRI_NEW(ctx, &p.degree, p.n));
+	KDRI_TRY(KDRI_NEW(ctx, &p.part, p.n));
+	KDRI_TRY(KDRI_NEW(ctx, &p.order, p.n));
+	KDRI_TRY(KDRI_NEW(ctx, &p.place, p.n));
+	KDRI_TRY(kdri_graph_degrees(ctx, w, p.degree));
+	KDRI_TRY(kdri_components(ctx, w, p.part, &p.count));
+	KDRI_TRY(KDRI_NEW0(ctx, &p.list, p.count));
+	KDRI_TRY(KDRI_NEW(ctx, &p.by_volume, p.count));
 	for (int64_t i = 0; i < p.n; i++)
 		p.list[p.part[i]].size++;
 	for (int64_t c = 1; c < p.count; c++)
@@ -168,7 +168,7 @@ static kdr_status submatrix(kdr_context *ctx, const kdr_mat *w, const pieces *p,
 {
 	kdr_status st;
 	kdri_own rows = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDR_TRY(kdri_mat_take(ctx, w, p->order + c->first, c->size, &rows));
+	KDRI_TRY(kdri_mat_take(ctx, w, p->order + c->first, c->size, &rows));
 	if (rows.view.kind == KDR_MAT_CSR) {
 		int64_t *rowptr = rows.parts[0], at = 0, q = 0;
 		int32_t *col = rows.parts[1];
@@ -218,14 +218,14 @@ static kdr_status deflated_apply(kdr_context *ctx, const kdri_op *op, const doub
 	kdr_status st;
 	const deflated *a = op->data;
 	double *inner = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &inner, a->count * k));
-	KDR_TRY(kdri_mat_mul(ctx, a->s, x, k, ldx, y, ldy));
-	KDR_TRY(kdri_gemm(ctx, true, false, a->count, k, op->rows, 1, a->q, a->stride, x, ldx, 0, inner, k));
+	KDRI_TRY(KDRI_NEW(ctx, &inner, a->count * k));
+	KDRI_TRY(kdri_mat_mul(ctx, a->s, x, k, ldx, y, ldy));
+	KDRI_TRY(kdri_gemm(ctx, true, false, a->count, k, op->rows, 1, a->q, a->stride, x, ldx, 0, inner, k));
 	for (int64_t j = 0; j < a->count; j++)
 		for (int64_t c = 0; c < k; c++)
 			inner[j * k + c] *= a->shift[j];
-	KDR_TRY(kdri_gemm(ctx, false, false, op->rows, k, a->count, -1, a->q, a->stride, inner, k, 1, y,
-	                  ldy));
+	KDRI_TRY(kdri_gemm(ctx, false, false, op->rows, k, a->count, -1, a->q, a->stride, inner, k, 1, y,
+	                   ldy));
 done:
 	kdri_free(ctx, inner);
 	return st;
@@ -255,7 +255,7 @@ static kdr_status find_missed(kdr_context *ctx, const kdr_mat *s, int64_t count,
 	double *vector = NULL;
 	/* Another start: all of the old one's part in an eigenspace is in the vector found there. */
 	const uint64_t seed = ctx->seed;
-	KDR_TRY(KDRI_NEW(ctx, &vector, n));
+	KDRI_TRY(KDRI_NEW(ctx, &vector, n));
 	for (int64_t tries = 0; tries < count; tries++) {
 		double value;
 		for (int64_t i = 0; i < n; i++)
@@ -265,10 +265,10 @@ static kdr_status find_missed(kdr_context *ctx, const kdr_mat *s, int64_t count,
 		const deflated a = { s, width, width, known, shift };
 		const kdri_op op = { n, n, deflated_apply, NULL, &a };
 		ctx->seed = seed + 1 + (uint64_t)tries;
-		KDR_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, 1e-6, &value, vector));
+		KDRI_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, 1e-6, &value, vector));
 		if (value <= values[count - 1] + 1e-6)
 			break;
-		KDR_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, tolerance, &value, vector));
+		KDRI_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, tolerance, &value, vector));
 		put_pair(n, count, values, vectors, value, vector);
 	}
 done:
@@ -284,20 +284,20 @@ static kdr_status search_component(kdr_context *ctx, const kdr_mat *w, const pie
 	kdri_own s = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	double *known = NULL, *shift = NULL;
 	int64_t width = c->wanted + 1, size;
-	KDR_TRY(kdri_mul(ctx, c->size, width, &size));
-	KDR_TRY(KDRI_NEW(ctx, &known, size));
-	KDR_TRY(KDRI_NEW(ctx, &shift, width));
-	KDR_TRY(KDRI_NEW(ctx, &c->values, c->wanted));
-	KDR_TRY(KDRI_NEW(ctx, &c->vectors, c->size * c->wanted));
-	KDR_TRY(submatrix(ctx, w, p, c, &s));
+	KDRI_TRY(kdri_mul(ctx, c->size, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &known, size));
+	KDRI_TRY(KDRI_NEW(ctx, &shift, width));
+	KDRI_TRY(KDRI_NEW(ctx, &c->values, c->wanted));
+	KDRI_TRY(KDRI_NEW(ctx, &c->vectors, c->size * c->wanted));
+	KDRI_TRY(submatrix(ctx, w, p, c, &s));
 	for (int64_t i = 0; i < c->size; i++) /* (E2) */
 		known[i * width] = sqrt(p->degree[p->order[c->first + i]] / c->volume);
 	shift[0] = 2;
 	const deflated a = { &s.view, 1, width, known, shift }; /* (E3) */
 	const kdri_op op = { c->size, c->size, deflated_apply, NULL, &a };
-	KDR_TRY(kdri_eigsh(ctx, &op, c->wanted, KDRI_LARGEST, tolerance, c->values, c->vectors));
+	KDRI_TRY(kdri_eigsh(ctx, &op, c->wanted, KDRI_LARGEST, tolerance, c->values, c->vectors));
 	if (c->size > EXACT_BELOW && 2 * c->wanted + 1 < c->size)
-		KDR_TRY(find_missed(ctx, &s.view, c->wanted, known, shift, c->values, c->vectors));
+		KDRI_TRY(find_missed(ctx, &s.view, c->wanted, known, shift, c->values, c->vectors));
 done:
 	kdri_own_free(ctx, &s);
 	kdri_free(ctx, known);
@@ -333,10 +333,10 @@ kdr_status kdri_spectrum_new(kdr_context *ctx, const kdr_mat *w, int64_t k, kdri
 	pieces p = { 0 };
 	kdri_spectrum s = { 0 };
 	int64_t n = kdr_mat_rows(w), size;
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &s.values, k));
-	KDR_TRY(KDRI_NEW0(ctx, &s.vectors, size));
-	KDR_TRY(pieces_new(ctx, w, &p));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.values, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.vectors, size));
+	KDRI_TRY(pieces_new(ctx, w, &p));
 	for (int64_t e = 0; e < KDRI_MIN(p.edged, k); e++) { /* (E2) */
 		const component *c = &p.list[p.by_volume[e]];
 		s.values[e] = 1;
@@ -346,7 +346,7 @@ kdr_status kdri_spectrum_new(kdr_context *ctx, const kdr_mat *w, int64_t k, kdri
 	for (int64_t e = 0; p.edged < k && e < p.edged; e++) {
 		component *c = &p.list[p.by_volume[e]];
 		c->wanted = KDRI_MIN(c->size - 1, k - p.edged);
-		KDR_TRY(search_component(ctx, w, &p, c));
+		KDRI_TRY(search_component(ctx, w, &p, c));
 	}
 	take_largest(&p, p.edged, k, s.values, s.vectors);
 	s.components = p.edged;

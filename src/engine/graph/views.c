@@ -93,8 +93,8 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	bool dense = x->kind == KDR_MAT_DENSE, done_before = true;
 	double *norm = NULL, *val = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &norm, n));
-	KDR_TRY(kdri_mat_row_norms(ctx, x, norm));
+	KDRI_TRY(KDRI_NEW(ctx, &norm, n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norm));
 	for (int64_t i = 0; i < n; i++) {
 		done_before = done_before && (norm[i] == 0 || fabs(norm[i] - 1) < 1e-12);
 		norm[i] = norm[i] > 0 ? 1 / sqrt(norm[i]) : 0;
@@ -103,7 +103,7 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		*out = (kdri_own){ .view = *x };
 		goto done;
 	}
-	KDR_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
@@ -136,10 +136,10 @@ static kdr_status pooled_mean(kdr_context *ctx, kdri_views *v)
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&v->tasks[0].rows.view);
 	double *own = NULL;
-	KDR_TRY(KDRI_NEW0(ctx, &v->mean, d));
-	KDR_TRY(KDRI_NEW(ctx, &own, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &v->mean, d));
+	KDRI_TRY(KDRI_NEW(ctx, &own, d));
 	for (int64_t t = 0; t < v->ntasks; t++) {
-		KDR_TRY(kdri_mat_col_sums(ctx, &v->tasks[t].rows.view, own));
+		KDRI_TRY(kdri_mat_col_sums(ctx, &v->tasks[t].rows.view, own));
 		kdri_axpy(1 / (double)v->begin[v->ntasks], own, v->mean, d);
 	}
 done:
@@ -159,7 +159,7 @@ static kdr_status few_products(kdr_context *ctx, const kdr_mat *x, bool *out)
 		*out = (double)n * (double)n * (double)d <= most_dense;
 		return KDR_OK;
 	}
-	KDR_TRY(KDRI_NEW0(ctx, &rows_with, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &rows_with, d));
 	for (int64_t p = 0; p < x->as.csr.rowptr[n]; p++)
 		rows_with[x->as.csr.col[p]]++;
 	for (int64_t j = 0; j < d; j++)
@@ -179,21 +179,21 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, kdri_vi
 	kdri_knn_shift shift = { 0 };
 	bool shifted = task->cosine && task->centred;
 	if (shifted && !v->options.together) {
-		KDR_TRY(KDRI_NEW(ctx, &own, kdr_mat_cols(x)));
-		KDR_TRY(mean_of(ctx, x, own));
+		KDRI_TRY(KDRI_NEW(ctx, &own, kdr_mat_cols(x)));
+		KDRI_TRY(mean_of(ctx, x, own));
 	}
 	if (shifted)
-		KDR_TRY(kdri_knn_shift_new(ctx, x, own ? own : v->mean, &shift));
+		KDRI_TRY(kdri_knn_shift_new(ctx, x, own ? own : v->mean, &shift));
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 	const kdri_knn_shift *less = shifted ? &shift : NULL;
 	bool exact = v->options.exact == KDRI_CHOICE_YES;
 	if (v->options.exact == KDRI_CHOICE_AUTO)
-		KDR_TRY(few_products(ctx, x, &exact));
+		KDRI_TRY(few_products(ctx, x, &exact));
 	task->recall = 1;
 	if (exact || k < 1)
-		KDR_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, &task->knn));
+		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, &task->knn));
 	else
-		KDR_TRY(kdri_knn_descent(ctx, x, k, metric, less, &task->knn, &task->recall));
+		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, &task->knn, &task->recall));
 done:
 	kdri_knn_shift_free(ctx, &shift);
 	kdri_free(ctx, own);
@@ -215,9 +215,9 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 	const kdri_knn *all = &task->knn;
 	int64_t n = all->rows, k = KDRI_MIN(neighbors, all->k), size;
 	kdri_knn knn = { .rows = n, .k = k };
-	KDR_TRY(kdri_mul(ctx, n, k, &size));
-	KDR_TRY(KDRI_NEW(ctx, &knn.index, size));
-	KDR_TRY(KDRI_NEW(ctx, &knn.value, size));
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, size));
 	for (int64_t i = 0; i < n; i++) {
 		bool directed = !task->cosine || has_direction(all, i);
 		for (int64_t p = 0; p < k; p++) {
@@ -235,7 +235,7 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 			knn.value[to] = KDRI_MAX(d == 0 ? 1 : scale > 0 ? exp(-d / scale) : 0, least_weight);
 		}
 	}
-	KDR_TRY(kdri_knn_graph(ctx, &knn, knn.value, out));
+	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, out));
 done:
 	kdri_knn_free(ctx, &knn);
 	return st;
@@ -246,8 +246,8 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 {
 	kdr_status st;
 	kdri_views v = { .options = *options, .ntasks = problem->ntasks };
-	KDR_TRY(KDRI_NEW0(ctx, &v.tasks, v.ntasks));
-	KDR_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.tasks, v.ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		v.tasks[t].rows = v.tasks[t].graph = no_matrix();
 		v.begin[t + 1] = v.begin[t] + kdr_mat_rows(&problem->tasks[t].x);
@@ -255,15 +255,15 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	choose(problem, options, &v);
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		if (v.tasks[t].cosine)
-			KDR_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));
+			KDRI_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));
 		else
 			v.tasks[t].rows.view = problem->tasks[t].x;
 	}
 	if (options->together)
-		KDR_TRY(pooled_mean(ctx, &v));
+		KDRI_TRY(pooled_mean(ctx, &v));
 	for (int64_t t = 0; t < v.ntasks; t++) {
-		KDR_TRY(find_neighbours(ctx, &v, &v.tasks[t]));
-		KDR_TRY(kdri_views_graph(ctx, &v.tasks[t], options->neighbors, &v.tasks[t].graph));
+		KDRI_TRY(find_neighbours(ctx, &v, &v.tasks[t]));
+		KDRI_TRY(kdri_views_graph(ctx, &v.tasks[t], options->neighbors, &v.tasks[t].graph));
 	}
 	*out = v;
 	v = (kdri_views){ 0 };
@@ -280,10 +280,10 @@ static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count
 	kdr_status st;
 	double *u = NULL, *s = NULL;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, op->rows, count, &size));
-	KDR_TRY(KDRI_NEW(ctx, &u, size));
-	KDR_TRY(KDRI_NEW(ctx, &s, count));
-	KDR_TRY(kdri_leading(ctx, op, count, ROUNDS, u, s, NULL));
+	KDRI_TRY(kdri_mul(ctx, op->rows, count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &u, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s, count));
+	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, u, s, NULL));
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < count; j++)
 			u[i * count + j] *= s[j];
@@ -318,12 +318,12 @@ static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_
 	const kdr_mat *x = &task->rows.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	double *mean = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &mean, d));
-	KDR_TRY(mean_of(ctx, x, mean));
+	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+	KDRI_TRY(mean_of(ctx, x, mean));
 	const kdri_centred centred = { x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
 	task->width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
-	KDR_TRY(coordinates(ctx, &op, task->width, &task->leading));
+	KDRI_TRY(coordinates(ctx, &op, task->width, &task->leading));
 	if (task->cosine)
 		scale_rows(task->leading, n, task->width);
 done:
@@ -356,11 +356,11 @@ static kdr_status pool_apply_t(kdr_context *ctx, const kdri_op *op, const double
 	kdr_status st;
 	const pool *p = op->data;
 	double *own_y = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
+	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
 	for (int64_t t = 0; t < p->views->ntasks; t++) {
 		const kdri_centred part = { &p->views->tasks[t].rows.view, p->means + t * op->cols };
 		const kdri_op own = kdri_op_centred(&part);
-		KDR_TRY(own.apply_t(ctx, &own, x + p->views->begin[t] * ldx, k, ldx, own_y, k));
+		KDRI_TRY(own.apply_t(ctx, &own, x + p->views->begin[t] * ldx, k, ldx, own_y, k));
 		for (int64_t i = 0; i < op->cols; i++)
 			for (int64_t j = 0; j < k; j++)
 				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
@@ -375,19 +375,19 @@ static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64
 	kdr_status st;
 	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, size;
 	double *means = NULL;
-	KDR_TRY(kdri_mul(ctx, v->ntasks, d, &size));
-	KDR_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	for (int64_t t = 0; t < v->ntasks; t++) {
-		KDR_TRY(mean_of(ctx, &v->tasks[t].rows.view, means + t * d));
+		KDRI_TRY(mean_of(ctx, &v->tasks[t].rows.view, means + t * d));
 		most = KDRI_MAX(most, k[t]);
 	}
 	const pool p = { v, means };
 	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
 	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(n, d));
 	v->width = KDRI_MIN(2 * most, v->directions);
-	KDR_TRY(coordinates(ctx, &op, v->directions, &v->centred));
-	KDR_TRY(kdri_mul(ctx, n, v->width, &size));
-	KDR_TRY(KDRI_NEW(ctx, &v->shared, size));
+	KDRI_TRY(coordinates(ctx, &op, v->directions, &v->centred));
+	KDRI_TRY(kdri_mul(ctx, n, v->width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &v->shared, size));
 	for (int64_t i = 0; i < n; i++)
 		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
 		       (size_t)v->width * sizeof *v->shared);
@@ -402,9 +402,9 @@ kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *v, const int64_t 
 {
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < v->ntasks; t++)
-		KDR_TRY(own_directions(ctx, &v->tasks[t], k[t]));
+		KDRI_TRY(own_directions(ctx, &v->tasks[t], k[t]));
 	if (v->options.together)
-		KDR_TRY(pooled_directions(ctx, v, k));
+		KDRI_TRY(pooled_directions(ctx, v, k));
 done:
 	return st;
 }

@@ -1,9 +1,9 @@
 /* The data as the members of an ensemble see them. SPDX-License-Identifier: BSD-3-Clause
  *
  *     kdri_views v = { 0 };
- *     KDR_TRY(kdri_views_new(ctx, problem, &options, &v));      rows, neighbours and graphs
+ *     KDRI_TRY(kdri_views_new(ctx, problem, &options, &v));      rows, neighbours and graphs
  *     ... k is chosen ...
- *     KDR_TRY(kdri_views_directions(ctx, &v, k));               what needs k
+ *     KDRI_TRY(kdri_views_directions(ctx, &v, k));               what needs k
  *     kdr_mat x = kdri_views_of(&v, KDRI_VIEW_LEADING, task);
  *     kdri_views_free(ctx, &v);
  */

@@ -43,40 +43,40 @@ static kdr_status make_room(kdri_km *w)
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
-	KDR_TRY(kdri_mul(ctx, k, d, &kd));
-	KDR_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
-	KDR_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
+	KDRI_TRY(kdri_mul(ctx, k, d, &kd));
+	KDRI_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
+	KDRI_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
 	w->scratch_size = KDRI_BLOCK * (w->group_tiles * KDRI_LANES + 6);
-	KDR_TRY(KDRI_NEW(ctx, &w->norm, n));
-	KDR_TRY(KDRI_NEW0(ctx, &w->mean, d));
-	KDR_TRY(KDRI_NEW0(ctx, &w->centres, kd));
-	KDR_TRY(KDRI_NEW(ctx, &w->sums, kd));
-	KDR_TRY(KDRI_NEW0(ctx, &w->mass, k));
-	KDR_TRY(KDRI_NEW0(ctx, &w->filled, k));
-	KDR_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
-	KDR_TRY(KDRI_NEW(ctx, &w->offset, kp));
-	KDR_TRY(KDRI_NEW0(ctx, &w->squares, k));
-	KDR_TRY(KDRI_NEW0(ctx, &w->spread, k));
-	KDR_TRY(KDRI_NEW0(ctx, &w->drift, k));
-	KDR_TRY(KDRI_NEW(ctx, &w->partial, features));
-	KDR_TRY(KDRI_NEW(ctx, &w->label, n));
-	KDR_TRY(KDRI_NEW(ctx, &w->before, n));
-	KDR_TRY(KDRI_NEW(ctx, &w->upper, n));
-	KDR_TRY(KDRI_NEW(ctx, &w->lower, bounds));
-	KDR_TRY(KDRI_NEW(ctx, &w->top, w->groups));
-	KDR_TRY(KDRI_NEW(ctx, &w->runner, w->groups));
-	KDR_TRY(KDRI_NEW(ctx, &w->top_at, w->groups));
-	KDR_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
-	KDR_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
-	KDR_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
-	KDR_TRY(KDRI_NEW(ctx, &w->list, n));
-	KDR_TRY(KDRI_NEW(ctx, &w->coef, n));
-	KDR_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
-	KDR_TRY(KDRI_NEW(ctx, &w->touched, k));
-	KDR_TRY(KDRI_NEW(ctx, &w->distance, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->norm, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->mean, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->centres, kd));
+	KDRI_TRY(KDRI_NEW(ctx, &w->sums, kd));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->mass, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->filled, k));
+	KDRI_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
+	KDRI_TRY(KDRI_NEW(ctx, &w->offset, kp));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->squares, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->spread, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->drift, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w->partial, features));
+	KDRI_TRY(KDRI_NEW(ctx, &w->label, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->before, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->upper, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->lower, bounds));
+	KDRI_TRY(KDRI_NEW(ctx, &w->top, w->groups));
+	KDRI_TRY(KDRI_NEW(ctx, &w->runner, w->groups));
+	KDRI_TRY(KDRI_NEW(ctx, &w->top_at, w->groups));
+	KDRI_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
+	KDRI_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
+	KDRI_TRY(KDRI_NEW(ctx, &w->list, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->coef, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &w->touched, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w->distance, n));
 	if (w->spherical) {
-		KDR_TRY(KDRI_NEW(ctx, &w->scale, n));
-		KDR_TRY(KDRI_NEW(ctx, &w->twice, n));
+		KDRI_TRY(KDRI_NEW(ctx, &w->scale, n));
+		KDRI_TRY(KDRI_NEW(ctx, &w->twice, n));
 	}
 	for (int64_t j = 0; j < kp; j++)
 		w->offset[j] = INFINITY;
@@ -103,8 +103,8 @@ static kdr_status find_mean(kdri_km *w, double *weight)
 	kdr_status st;
 	int64_t n = w->n, d = w->d, parts = KDRI_MIN(PARTS, n / ROWS_PER_PART + 1), size;
 	double *sums = NULL;
-	KDR_TRY(kdri_mul(w->ctx, parts, d, &size));
-	KDR_TRY(KDRI_NEW0(w->ctx, &sums, size));
+	KDRI_TRY(kdri_mul(w->ctx, parts, d, &size));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &sums, size));
 	*weight = 0;
 	for (int64_t i = 0; i < n; i++) {
 		w->list[i] = i;
@@ -149,7 +149,7 @@ static kdr_status look(kdri_km *w)
 		}
 		return KDR_OK;
 	}
-	KDR_TRY(find_mean(w, &weight));
+	KDRI_TRY(find_mean(w, &weight));
 	double square = 0;
 	for (int64_t f = 0; f < w->d; f++)
 		square += w->mean[f] * w->mean[f];
@@ -178,8 +178,8 @@ kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weight
 		        .spherical = spherical };
 	w->error_unit = (double)(w->d + 8) * 0x1p-52;
 	plan(w, algorithm, groups);
-	KDR_TRY(make_room(w));
-	KDR_TRY(look(w));
+	KDRI_TRY(make_room(w));
+	KDRI_TRY(look(w));
 done:
 	return st;
 }

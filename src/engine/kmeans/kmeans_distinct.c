@@ -59,7 +59,7 @@ kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *we
 	int64_t *slots = NULL, size = 16, found = 0; /* a slot holds a row's number + 1, or 0 */
 	while (size < 2 * KDRI_MIN(most, kdr_mat_rows(x)))
 		size *= 2;
-	KDR_TRY(KDRI_NEW0(ctx, &slots, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &slots, size));
 	for (int64_t i = 0; i < kdr_mat_rows(x) && found < most; i++) {
 		if (weights && !(weights[i] > 0))
 			continue;

@@ -97,9 +97,9 @@ static kdr_status find_start(kdri_km *w, const kdri_kmeans_options *o, int64_t i
 				c[f] /= sqrt(sum);
 		}
 	} else if (o->start == KDRI_START_RANDOM) {
-		KDR_TRY(kdri_km_random(w, &rng));
+		KDRI_TRY(kdri_km_random(w, &rng));
 	} else {
-		KDR_TRY(kdri_km_plusplus(w, &rng));
+		KDRI_TRY(kdri_km_plusplus(w, &rng));
 	}
 	memset(w->sums, 0, (size_t)(w->k * w->d) * sizeof *w->sums);
 	kdri_km_load_centres(w);
@@ -120,7 +120,7 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 		start_from_labels(w, o->init_labels);
 		r->start = r->objective = kdri_km_objective(w);
 	} else {
-		KDR_TRY(find_start(w, o, index));
+		KDRI_TRY(find_start(w, o, index));
 	}
 	bool fresh = true;
 	while (r->length < o->max_iter || first) {
@@ -140,7 +140,7 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 			continue;
 		}
 		if (!moved) {
-			KDR_TRY(record(w, r, kdri_km_objective(w)));
+			KDRI_TRY(record(w, r, kdri_km_objective(w)));
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
@@ -150,7 +150,7 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 		kdri_km_update(w, exact);
 		first = fresh = false;
 		double last = r->objective;
-		KDR_TRY(record(w, r, kdri_km_objective(w)));
+		KDRI_TRY(record(w, r, kdri_km_objective(w)));
 		if (o->stage && kdri_iteration(w->ctx, o->stage, index * o->max_iter + r->length,
 		                               runs * o->max_iter, r->objective)) {
 			r->stop = kdri_stop_reason(w->ctx);
@@ -171,7 +171,7 @@ done:
 static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 {
 	kdr_status st;
-	KDR_TRY(KDRI_NEW(w->ctx, &out->labels, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &out->labels, w->n));
 	for (int64_t i = 0; i < w->n; i++)
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
@@ -207,14 +207,14 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
 	if (o->k < 1 || o->k > kdr_mat_rows(x) || o->k >= INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
 		                 (long long)o->k, (long long)kdr_mat_rows(x));
-	KDR_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
-	KDR_TRY(kdri_km_distinct(ctx, x, weights, w.k, &w.distinct));
+	KDRI_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
+	KDRI_TRY(kdri_km_distinct(ctx, x, weights, w.k, &w.distinct));
 	if (runs > 1) {
-		KDR_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
-		KDR_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));
+		KDRI_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
+		KDRI_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));
 	}
 	for (int64_t i = 0; i < runs; i++) {
-		KDR_TRY(one_run(&w, o, i, runs, &now));
+		KDRI_TRY(one_run(&w, o, i, runs, &now));
 		bool stop = now.stop == KDR_STOP_TIME || now.stop == KDR_STOP_CANCELLED;
 		kdr_stop reason = now.stop;
 		if (i == 0 || now.objective < best.objective) {
@@ -237,7 +237,7 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
 		memcpy(w.centres, w.best_centres, (size_t)(w.k * w.d) * sizeof *w.centres);
 		kdri_km_load_centres(&w);
 	}
-	KDR_TRY(hand_over(&w, &best, &out));
+	KDRI_TRY(hand_over(&w, &best, &out));
 	*result = out;
 	out = (kdri_kmeans_result){ 0 };
 done:
@@ -274,7 +274,7 @@ kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *
 {
 	kdr_status st;
 	kdri_km w = { .ctx = ctx };
-	KDR_TRY(kdri_km_open(ctx, x, NULL, k, spherical, KDRI_KMEANS_LLOYD, 1, &w));
+	KDRI_TRY(kdri_km_open(ctx, x, NULL, k, spherical, KDRI_KMEANS_LLOYD, 1, &w));
 	memcpy(w.centres, centres, (size_t)(k * w.d) * sizeof *centres);
 	shift_to_centres(&w);
 	memset(w.sums, 0, (size_t)(k * w.d) * sizeof *w.sums);

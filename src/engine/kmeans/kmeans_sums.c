@@ -32,8 +32,8 @@ kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int
 	kdr_status st;
 	int64_t size;
 	double *room = NULL;
-	KDR_TRY(kdri_mul(ctx, d, tiles * KDRI_LANES, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &room, size + KDRI_LANES));
+	KDRI_TRY(kdri_mul(ctx, d, tiles * KDRI_LANES, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &room, size + KDRI_LANES));
 	uintptr_t line = KDRI_LANES * sizeof *room, past = (uintptr_t)room % line;
 	out->room = room;
 	out->at = room + (past ? (line - past) / sizeof *room : 0);

@@ -171,12 +171,12 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	int64_t n = w->n, trials = 2 + (int64_t)log((double)w->k), chosen = 0, size;
 	s.tiles = (trials + KDRI_LANES - 1) / KDRI_LANES;
 	s.lanes = s.tiles * KDRI_LANES;
-	KDR_TRY(KDRI_NEW(w->ctx, &s.nearest, n));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.weighted, n));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.blocks, CANDIDATES * kdri_km_blocks(w)));
-	KDR_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
-	KDR_TRY(KDRI_NEW(w->ctx, &s.trial, size));
-	KDR_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.nearest, n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.weighted, n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.blocks, CANDIDATES * kdri_km_blocks(w)));
+	KDRI_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s.trial, size));
+	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
 	/* The first centre: D_i^2 = 1 for all. */
 	for (int64_t i = 0; i < n; i++) {
 		s.nearest[i] = INFINITY;

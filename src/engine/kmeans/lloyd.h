@@ -2,7 +2,7 @@
  *
  *     kdri_kmeans_options o = kdri_kmeans_defaults(k);
  *     kdri_kmeans_result r = { 0 };
- *     KDR_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
+ *     KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
  *     ... r.labels, r.centres ...
  *     kdri_kmeans_free(ctx, &r);
  *

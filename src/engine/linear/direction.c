@@ -23,17 +23,17 @@ kdr_status kdri_direction_open(kdr_context *ctx, const kdr_mat *x, double bias, 
 	kdr_status st;
 	int64_t nm, dm, n = kdr_mat_rows(x), d = kdr_mat_cols(x) + 1;
 	*t = (kdri_direction){ .x = x, .bias = bias, .n = n, .d = d, .held = held, .m = outputs };
-	KDR_TRY(kdri_mul(ctx, n, outputs, &nm));
-	KDR_TRY(kdri_mul(ctx, d, outputs, &dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->r, dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->p, dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->hp, dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->h, nm));
-	KDR_TRY(KDRI_NEW(ctx, &t->zp, nm));
-	KDR_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * outputs));
-	KDR_TRY(KDRI_NEW(ctx, &t->rr, 5 * outputs));
-	KDR_TRY(KDRI_NEW(ctx, &t->live, 2 * outputs));
-	KDR_TRY(KDRI_NEW(ctx, &t->rows, n));
+	KDRI_TRY(kdri_mul(ctx, n, outputs, &nm));
+	KDRI_TRY(kdri_mul(ctx, d, outputs, &dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->r, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->p, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->hp, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->h, nm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->zp, nm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * outputs));
+	KDRI_TRY(KDRI_NEW(ctx, &t->rr, 5 * outputs));
+	KDRI_TRY(KDRI_NEW(ctx, &t->live, 2 * outputs));
+	KDRI_TRY(KDRI_NEW(ctx, &t->rows, n));
 	t->limit = t->rr + outputs;
 	t->old = t->limit + outputs;
 	t->alpha = t->old + outputs;
@@ -96,10 +96,10 @@ static kdr_status apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
 	kdr_status st;
 	int64_t w = t->width, n = kdr_mat_rows(x);
 	double *last = t->hp + (t->d - 1) * w;
-	KDR_TRY(kdri_linear_scores(ctx, x, w, t->bias, t->p, t->zp));
+	KDRI_TRY(kdri_linear_scores(ctx, x, w, t->bias, t->p, t->zp));
 	for (int64_t at = 0; at < n * w; at++)
 		t->zp[at] *= t->h[at];
-	KDR_TRY(kdri_mat_tmul(ctx, x, t->zp, w, w, t->hp, w));
+	KDRI_TRY(kdri_mat_tmul(ctx, x, t->zp, w, w, t->hp, w));
 	kdri_columns_dot(ctx, n, w, t->zp, NULL, t->partial, last);
 	for (int64_t c = 0; c < w; c++)
 		last[c] *= t->bias;
@@ -118,7 +118,7 @@ static kdr_status solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, d
 		int64_t w = t->width;
 		if (!w)
 			break;
-		KDR_TRY(apply(ctx, t, x));
+		KDRI_TRY(apply(ctx, t, x));
 		kdri_columns_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = t->alpha[c] > 0 ? t->rr[c] / t->alpha[c] : 0;
@@ -156,14 +156,14 @@ kdr_status kdri_direction_find(kdr_context *ctx, kdri_direction *t, const double
 	int64_t w = t->width, count = find_rows(t, h);
 	bool copy = 4 * count < 3 * t->n;
 	if (copy)
-		KDR_TRY(kdri_mat_take(ctx, t->x, t->rows, count, &few));
+		KDRI_TRY(kdri_mat_take(ctx, t->x, t->rows, count, &few));
 	for (int64_t i = 0; i < (copy ? count : t->n); i++)
 		for (int64_t c = 0; c < w; c++)
 			t->h[i * w + c] = h[(copy ? t->rows[i] : i) * t->m + t->live[c]];
 	for (int64_t q = 0; q < t->d; q++)
 		for (int64_t c = 0; c < w; c++)
 			t->r[q * w + c] = t->p[q * w + c] = -g[q * t->m + t->live[c]];
-	KDR_TRY(solve(ctx, t, copy ? &few.view : t->x, s));
+	KDRI_TRY(solve(ctx, t, copy ? &few.view : t->x, s));
 done:
 	kdri_own_free(ctx, &few);
 	return st;

@@ -66,21 +66,21 @@ static kdr_status newton_new(kdr_context *ctx, newton *t)
 	double **scalars[] = { &t->f,    &t->g0,    &t->gg, &t->trial, &t->ones,
 		               &t->step, &t->slope, &t->ww, &t->ws,    &t->ss };
 	enum { SCALARS = sizeof scalars / sizeof scalars[0] };
-	KDR_TRY(kdri_mul(ctx, t->n, t->m, &nm));
-	KDR_TRY(kdri_mul(ctx, t->d, t->m, &dm));
+	KDRI_TRY(kdri_mul(ctx, t->n, t->m, &nm));
+	KDRI_TRY(kdri_mul(ctx, t->d, t->m, &dm));
 	for (int i = 0; i < 4; i++)
-		KDR_TRY(KDRI_NEW(ctx, tall[i], nm));
-	KDR_TRY(KDRI_NEW(ctx, &t->g, dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->s, dm));
-	KDR_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->m));
-	KDR_TRY(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
+		KDRI_TRY(KDRI_NEW(ctx, tall[i], nm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->g, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->s, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->m));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
 	for (int i = 1; i < SCALARS; i++)
 		*scalars[i] = t->f + i * t->m;
 	for (int64_t j = 0; j < t->m; j++)
 		t->ones[j] = 1;
-	KDR_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
 	t->busy = t->active + t->m;
-	KDR_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->held, t->m, &t->direction));
+	KDRI_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->held, t->m, &t->direction));
 done:
 	return st;
 }
@@ -250,10 +250,10 @@ static double total(const newton *t)
 static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
-	KDR_TRY(measure_start(ctx, t));
-	KDR_TRY(forward(ctx, t, w, t->z));
+	KDRI_TRY(measure_start(ctx, t));
+	KDRI_TRY(forward(ctx, t, w, t->z));
 	memset(t->zs, 0, (size_t)(t->n * t->m) * sizeof *t->zs);
-	KDR_TRY(evaluate(ctx, t, w));
+	KDRI_TRY(evaluate(ctx, t, w));
 	report->start = report->value = total(t);
 	report->stop = KDR_STOP_CONVERGED;
 	while (still_active(t)) {
@@ -262,8 +262,8 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 			report->stop = KDR_STOP_MAX_ITER;
 			break;
 		}
-		KDR_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
-		KDR_TRY(forward(ctx, t, t->s, t->zs));
+		KDRI_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
+		KDRI_TRY(forward(ctx, t, t->s, t->zs));
 		search_line(ctx, t, w);
 		for (int64_t j = 0; j < t->m; j++)
 			moved = moved || t->step[j] > 0;
@@ -273,11 +273,11 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 		}
 		combine(ctx, t, t->d, NULL, t->step, t->s, w);
 		combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
-		KDR_TRY(evaluate(ctx, t, w));
+		KDRI_TRY(evaluate(ctx, t, w));
 		report->iterations++;
 		report->value = total(t);
 		if (t->o->trace)
-			KDR_TRY(kdri_result_objective(ctx, t->o->trace, report->value));
+			KDRI_TRY(kdri_result_objective(ctx, t->o->trace, report->value));
 		if (kdri_iteration(ctx, t->o->stage, report->iterations, t->o->max_iter, report->value)) {
 			report->stop = kdri_stop_reason(ctx);
 			break;
@@ -299,8 +299,8 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs
 		     .d = kdr_mat_cols(x) + 1,
 		     .held = kdr_mat_cols(x) + !options->free_bias,
 		     .m = outputs };
-	KDR_TRY(newton_new(ctx, &t));
-	KDR_TRY(minimise(ctx, &t, w, report));
+	KDRI_TRY(newton_new(ctx, &t));
+	KDRI_TRY(minimise(ctx, &t, w, report));
 done:
 	newton_free(ctx, &t);
 	return st;
