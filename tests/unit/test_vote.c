@@ -88,7 +88,8 @@ static void vote__golden_cases__same_posterior_and_answers(void **state)
 	kdr_context *ctx = unit_context();
 	json_t *root = golden_load("vote.json");
 	for (size_t g = 0; g < json_array_size(root); g++) {
-		const json_t *one = json_array_get(root, g), *after = json_object_get(one, "answer_after_each");
+		const json_t *one = json_array_get(root, g),
+		             *after = json_object_get(one, "answer_after_each");
 		ballot b;
 		char name[32];
 		snprintf(name, sizeof name, "case %zu", g);

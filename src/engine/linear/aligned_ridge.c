@@ -1,0 +1,192 @@
+/* A ridge regression that brings the classes of two sets together. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Idea: J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. Yu: Visual domain adaptation with manifold embedded
+ * distribution alignment. ACM MM 2018; here linear, in few dimensions. X = [E 1], of p columns; Xs its known rows, Y
+ * their classes, one-hot. In each round, with the answers so far as the classes of the rows asked for,
+ *
+ *   (E1)  b = (Xs'Xs + M + s X'LX + r (tr Xs'Xs / p) J)^-1 Xs'Y
+ *   (E2)  M = (n / 2) e0 e0' + (n / c) sum_k ek ek'
+ *   (E3)  answer: softmax(6 X b)
+ *
+ * e0 = mean of the known rows - mean of the rows asked for; ek the same among those of class k, where at least three
+ * rows asked for have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6.
+ *
+ * E  e     s  smooth     r  ridge     c  classes     p  width + 1 */
+#include "engine/linear/aligned_ridge.h"
+
+#include "engine/linear/rest.h"
+
+enum { LEAST_IN_CLASS = 3 };
+static const double of_constant = 1e-6, steepness = 6;
+
+typedef struct work {
+	const kdri_aligned_ridge *p;
+	int64_t w;              /* columns of X */
+	double *x;              /* n x w */
+	double *fixed, *system; /* w x w: what stays from round to round, and (E1)'s matrix */
+	double *right, *b;      /* w x c */
+	double *gap;            /* (c + 1) x w: e0, then ek */
+	int64_t *counts;        /* 2 x (c + 1): known rows and rows asked for, of all classes and of each */
+	int32_t *answer;
+} work;
+
+static void work_free(kdr_context *ctx, work *t)
+{
+	kdri_free(ctx, t->x);
+	kdri_free(ctx, t->fixed);
+	kdri_free(ctx, t->system);
+	kdri_free(ctx, t->right);
+	kdri_free(ctx, t->b);
+	kdri_free(ctx, t->gap);
+	kdri_free(ctx, t->counts);
+	kdri_free(ctx, t->answer);
+}
+
+static kdr_status work_new(kdr_context *ctx, work *t)
+{
+	kdr_status st;
+	const kdri_aligned_ridge *p = t->p;
+	int64_t size;
+	KDR_TRY(kdri_mul(ctx, p->n, t->w, &size));
+	KDR_TRY(KDRI_NEW(ctx, &t->x, size));
+	KDR_TRY(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
+	KDR_TRY(KDRI_NEW(ctx, &t->system, t->w * t->w));
+	KDR_TRY(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
+	KDR_TRY(KDRI_NEW(ctx, &t->b, t->w * p->classes));
+	KDR_TRY(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
+	KDR_TRY(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
+	KDR_TRY(KDRI_NEW(ctx, &t->answer, p->n));
+	for (int64_t i = 0; i < p->n; i++) {
+		memcpy(t->x + i * t->w, p->e + i * p->width, (size_t)p->width * sizeof *t->x);
+		t->x[i * t->w + p->width] = 1;
+		t->answer[i] = p->start[i];
+	}
+done:
+	return st;
+}
+
+/* X'LX, L the normalised Laplacian of the graph. */
+static kdr_status add_graph(kdr_context *ctx, const work *t)
+{
+	kdr_status st;
+	int64_t n = t->p->n, w = t->w;
+	double *scale = NULL, *ones = NULL, *near = NULL, *scaled = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &scale, n));
+	KDR_TRY(KDRI_NEW(ctx, &ones, n));
+	KDR_TRY(KDRI_NEW(ctx, &near, n * w));
+	KDR_TRY(KDRI_NEW(ctx, &scaled, n * w));
+	for (int64_t i = 0; i < n; i++)
+		ones[i] = 1;
+	KDR_TRY(kdri_mat_mul(ctx, t->p->graph, ones, 1, 1, scale, 1));
+	for (int64_t i = 0; i < n; i++) {
+		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
+		for (int64_t j = 0; j < w; j++)
+			scaled[i * w + j] = scale[i] * t->x[i * w + j];
+	}
+	KDR_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, w, w, near, w));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < w; j++)
+			near[i * w + j] = t->x[i * w + j] - scale[i] * near[i * w + j];
+	KDR_TRY(kdri_gemm(ctx, true, false, w, w, n, t->p->smooth, t->x, w, near, w, 1, t->fixed, w));
+done:
+	kdri_free(ctx, scale);
+	kdri_free(ctx, ones);
+	kdri_free(ctx, near);
+	kdri_free(ctx, scaled);
+	return st;
+}
+
+/* Xs'Xs + s X'LX + r (tr Xs'Xs / p) J, and Xs'Y. */
+static kdr_status find_fixed(kdr_context *ctx, const work *t)
+{
+	kdr_status st;
+	const kdri_aligned_ridge *p = t->p;
+	int64_t w = t->w, known = 0;
+	double *xs = NULL, trace = 0;
+	KDR_TRY(KDRI_NEW(ctx, &xs, p->n * w));
+	for (int64_t i = 0; i < p->n; i++) {
+		if (p->labels[i] < 0)
+			continue;
+		memcpy(xs + known++ * w, t->x + i * w, (size_t)w * sizeof *xs);
+		for (int64_t j = 0; j < w; j++)
+			t->right[j * p->classes + p->labels[i]] += t->x[i * w + j];
+	}
+	KDR_TRY(kdri_syrk(ctx, true, w, known, xs, w, t->fixed, w));
+	for (int64_t j = 0; j < w; j++)
+		trace += t->fixed[j * w + j];
+	for (int64_t j = 0; j < w; j++)
+		t->fixed[j * w + j] += p->ridge * trace / (double)w * (j + 1 < w ? 1 : of_constant);
+	if (p->graph)
+		KDR_TRY(add_graph(ctx, t));
+done:
+	kdri_free(ctx, xs);
+	return st;
+}
+
+/* (E2)'s e0 and ek; a class with too few rows has a row of zeros. */
+static void find_gaps(const work *t)
+{
+	const kdri_aligned_ridge *p = t->p;
+	int64_t w = t->w, c = p->classes;
+	memset(t->gap, 0, (size_t)((c + 1) * w) * sizeof *t->gap);
+	memset(t->counts, 0, (size_t)(2 * (c + 1)) * sizeof *t->counts);
+	for (int pass = 0; pass < 2; pass++)
+		for (int64_t i = 0; i < p->n; i++) {
+			bool known = p->labels[i] >= 0;
+			int64_t k = 1 + (known ? p->labels[i] : t->answer[i]);
+			int64_t *count = t->counts + (known ? 0 : c + 1);
+			if (!known && !p->asked[i])
+				continue;
+			if (pass == 0) {
+				count[0]++;
+				count[k]++;
+				continue;
+			}
+			double sign = known ? 1 : -1;
+			kdri_axpy(sign / (double)count[0], t->x + i * w, t->gap, w);
+			kdri_axpy(sign / (double)count[k], t->x + i * w, t->gap + k * w, w);
+		}
+	for (int64_t k = 0; k <= c; k++)
+		if (t->counts[c + 1 + k] < LEAST_IN_CLASS)
+			memset(t->gap + k * w, 0, (size_t)w * sizeof *t->gap);
+}
+
+/* (E1) to (E3) */
+static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
+{
+	kdr_status st;
+	const kdri_aligned_ridge *p = t->p;
+	int64_t w = t->w, c = p->classes;
+	find_gaps(t);
+	memcpy(t->system, t->fixed, (size_t)(w * w) * sizeof *t->system);
+	for (int64_t k = 0; k <= c; k++) {
+		const double *e = t->gap + k * w;
+		double weight = (double)p->n / (k == 0 ? 2 : (double)c);
+		for (int64_t i = 0; i < w; i++)
+			kdri_axpy(weight * e[i], e, t->system + i * w, w);
+	}
+	memcpy(t->b, t->right, (size_t)(w * c) * sizeof *t->b);
+	KDR_TRY(kdri_cholesky(ctx, w, t->system, w));
+	KDR_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
+	KDR_TRY(kdri_gemm(ctx, false, false, p->n, c, w, 1, t->x, w, t->b, c, 0, posterior, c));
+	kdri_rest_soften(posterior, p->n, c, steepness);
+	kdri_rest_answer(posterior, p->n, c, t->answer);
+done:
+	return st;
+}
+
+kdr_status kdri_aligned_ridge_run(kdr_context *ctx, const kdri_aligned_ridge *p, double *posterior)
+{
+	kdr_status st;
+	work t = { .p = p, .w = p->width + 1 };
+	KDR_TRY(work_new(ctx, &t));
+	KDR_TRY(find_fixed(ctx, &t));
+	for (int64_t r = 0; r < p->rounds; r++) {
+		KDR_TRY(run_round(ctx, &t, posterior));
+		if (kdri_iteration(ctx, "aligned-ridge", r + 1, p->rounds, NAN))
+			break;
+	}
+done:
+	work_free(ctx, &t);
+	return st;
+}

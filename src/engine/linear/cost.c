@@ -1,0 +1,132 @@
+/* What it should cost a linear classifier to err. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each class's labelled rows are shuffled and dealt to FOLDS folds in turn; for each fold and cost a classifier is
+ * trained on the other folds and asked about this one.
+ *
+ *   (E1)  right(C) = share of labelled rows whose class the classifier of the other folds, of cost C, finds
+ *
+ * Rows of a fold are left out by a cost of 0, which spares a copy of the data; where there are few classes the folds
+ * are outputs of one problem, so that the data are read once for all of them. Costs ascend, each from the weights
+ * of the one before. */
+#include "engine/linear/rest.h"
+
+enum { FOLDS = 3, MOST_OUTPUTS = 16, MOST_STEPS = 100 };
+static const double tolerance = 1e-3;
+
+/* The fold of each labelled row, -1 elsewhere. */
+static kdr_status deal(kdr_context *ctx, const kdri_rest *p, int8_t *fold)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(p->x), *rows = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &rows, n));
+	for (int64_t c = 0; c < p->classes; c++) {
+		int64_t count = 0;
+		kdri_rng rng = kdri_rng_stream(ctx->seed, "folds", (uint64_t)c);
+		for (int64_t i = 0; i < n; i++)
+			if (p->labels[i] == c)
+				rows[count++] = i;
+		for (int64_t i = count - 1; i > 0; i--) {
+			int64_t j = kdri_rng_below(&rng, i + 1), kept = rows[i];
+			rows[i] = rows[j];
+			rows[j] = kept;
+		}
+		for (int64_t i = 0; i < count; i++)
+			fold[rows[i]] = (int8_t)((i + c) % FOLDS);
+	}
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+/* Costs of `folds` folds from `first` on, side by side. */
+static void fill(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, double value, double *cost)
+{
+	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), at = 0;
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t f = 0; f < folds; f++)
+			for (int64_t j = 0; j < m; j++, at++) {
+				double c = value * (p->weights ? p->weights[i] : 1);
+				bool used = p->labels[i] >= 0 && fold[i] != first + f;
+				cost[at] = !used                                              ? 0
+				           : p->labels[i] == kdri_linear_class(p->classes, j) ? c
+				                                                              : -c;
+			}
+}
+
+/* (E1): right answers about rows of these folds. */
+static int64_t count_right(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, const double *z,
+                           double *row)
+{
+	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), right = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int32_t answer;
+		if (p->labels[i] < 0 || fold[i] < first || fold[i] >= first + folds)
+			continue;
+		kdri_linear_spread(1, p->classes, z + (i * folds + fold[i] - first) * m, row);
+		kdri_rest_answer(row, 1, p->classes, &answer);
+		right += answer == p->labels[i];
+	}
+	return right;
+}
+
+static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *fold, const double *costs,
+                            int64_t count, int64_t *right)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(p->x), d = kdr_mat_cols(p->x), m = kdri_linear_outputs(p->classes), nm, dm;
+	int64_t folds = FOLDS * m <= MOST_OUTPUTS ? FOLDS : 1;
+	double *w = NULL, *cost = NULL, *z = NULL, *row = NULL;
+	const kdri_linear_options o = { .loss = p->loss,
+		                        .bias = 1,
+		                        .free_bias = p->free_bias,
+		                        .tol = tolerance,
+		                        .max_iter = MOST_STEPS,
+		                        .stage = p->stage };
+	KDR_TRY(kdri_mul(ctx, n, m * folds, &nm));
+	KDR_TRY(kdri_mul(ctx, d + 1, m * folds, &dm));
+	KDR_TRY(KDRI_NEW(ctx, &w, dm));
+	KDR_TRY(KDRI_NEW(ctx, &cost, nm));
+	KDR_TRY(KDRI_NEW(ctx, &z, nm));
+	KDR_TRY(KDRI_NEW(ctx, &row, p->classes));
+	for (int first = 0; first < FOLDS; first += (int)folds) {
+		memset(w, 0, (size_t)dm * sizeof *w);
+		for (int64_t k = 0; k < count; k++) {
+			kdri_linear_report report;
+			fill(p, fold, first, folds, costs[k], cost);
+			KDR_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
+			KDR_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
+			right[k] += count_right(p, fold, first, folds, z, row);
+		}
+	}
+done:
+	kdri_free(ctx, w);
+	kdri_free(ctx, cost);
+	kdri_free(ctx, z);
+	kdri_free(ctx, row);
+	return st;
+}
+
+kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double *costs, int64_t count,
+                              double *best, double *right)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(p->x), known = 0, first = 0, *found = NULL;
+	int8_t *fold = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &fold, n));
+	KDR_TRY(KDRI_NEW0(ctx, &found, count));
+	memset(fold, -1, (size_t)n);
+	KDR_TRY(deal(ctx, p, fold));
+	KDR_TRY(try_costs(ctx, p, fold, costs, count, found));
+	for (int64_t i = 0; i < n; i++)
+		known += p->labels[i] >= 0;
+	for (int64_t k = 0; k < count; k++) {
+		first = found[k] > found[first] ? k : first;
+		if (right)
+			right[k] = (double)found[k] / (double)known;
+	}
+	*best = costs[first];
+done:
+	kdri_free(ctx, fold);
+	kdri_free(ctx, found);
+	return st;
+}

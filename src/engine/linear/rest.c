@@ -1,0 +1,68 @@
+/* One class against the rest. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/linear/rest.h"
+
+enum { MOST_STEPS = 200 };
+static const double tolerance = 1e-4;
+
+kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), size;
+	double *cost = NULL;
+	kdri_linear_report report;
+	const kdri_linear_options o = { .loss = p->loss,
+		                        .bias = 1,
+		                        .free_bias = p->free_bias,
+		                        .tol = tolerance,
+		                        .max_iter = MOST_STEPS,
+		                        .stage = p->stage };
+	KDR_TRY(kdri_mul(ctx, n, m, &size));
+	KDR_TRY(KDRI_NEW0(ctx, &cost, size));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; p->labels[i] >= 0 && j < m; j++) {
+			double c = p->cost * (p->weights ? p->weights[i] : 1);
+			cost[i * m + j] = p->labels[i] == kdri_linear_class(p->classes, j) ? c : -c;
+		}
+	KDR_TRY(kdri_linear_train(ctx, p->x, m, cost, &o, w, &report));
+done:
+	kdri_free(ctx, cost);
+	return st;
+}
+
+kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *w, double *scores)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), size;
+	double *outputs = NULL;
+	KDR_TRY(kdri_mul(ctx, n, m, &size));
+	KDR_TRY(KDRI_NEW(ctx, &outputs, size));
+	KDR_TRY(kdri_linear_scores(ctx, p->x, m, 1, w, outputs));
+	kdri_linear_spread(n, p->classes, outputs, scores);
+done:
+	kdri_free(ctx, outputs);
+	return st;
+}
+
+void kdri_rest_answer(const double *scores, int64_t n, int64_t classes, int32_t *answer)
+{
+	for (int64_t i = 0; i < n; i++) {
+		const double *row = scores + i * classes;
+		answer[i] = 0;
+		for (int64_t c = 1; c < classes; c++)
+			if (row[c] > row[answer[i]])
+				answer[i] = (int32_t)c;
+	}
+}
+
+void kdri_rest_soften(double *scores, int64_t n, int64_t classes, double steepness)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double *row = scores + i * classes, most = row[0], sum = 0;
+		for (int64_t c = 1; c < classes; c++)
+			most = KDRI_MAX(most, row[c]);
+		for (int64_t c = 0; c < classes; c++)
+			sum += row[c] = exp(steepness * (row[c] - most));
+		for (int64_t c = 0; c < classes; c++)
+			row[c] /= sum;
+	}
+}

@@ -1,0 +1,94 @@
+/* Self-training. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For each share q of a list: answers y_i = argmax_k s_k(x_i) about the rows asked for, and
+ *
+ *   (E1)  of each class k the ceil(q n_k) rows with the largest softmax(2 s(x_i))_k, n_k rows having that answer,
+ *   (E2)  join the labelled rows with weight max(1, labelled rows / rows asked for); the classifier is trained anew.
+ *
+ * Which rows these are is settled afresh in every round. The last classifier's scores are the answer. */
+#include "engine/linear/self_training.h"
+
+#include <stdlib.h>
+
+typedef struct sure {
+	double p;
+	int64_t row;
+} sure;
+
+/* Surest first; of equals the lower row. */
+static int by_sureness(const void *a, const void *b)
+{
+	const sure *x = a, *y = b;
+	if (x->p != y->p)
+		return x->p > y->p ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+typedef struct work {
+	const kdri_self_training *p;
+	int64_t n;
+	int64_t *labels;
+	double *weights, *p_row;
+	int32_t *answer;
+	sure *list;
+} work;
+
+/* (E1) for a share q. */
+static void choose(const work *w, const double *scores, double q, double weight)
+{
+	int64_t c = w->p->rest.classes;
+	kdri_rest_answer(scores, w->n, c, w->answer);
+	for (int64_t i = 0; i < w->n; i++) {
+		w->labels[i] = w->p->rest.labels[i];
+		w->weights[i] = w->p->rest.weights ? w->p->rest.weights[i] : 1;
+	}
+	for (int64_t k = 0; k < c; k++) {
+		int64_t count = 0, taken;
+		for (int64_t i = 0; i < w->n; i++) {
+			if (!w->p->asked[i] || w->answer[i] != k)
+				continue;
+			memcpy(w->p_row, scores + i * c, (size_t)c * sizeof *w->p_row);
+			kdri_rest_soften(w->p_row, 1, c, 2);
+			w->list[count++] = (sure){ w->p_row[k], i };
+		}
+		qsort(w->list, (size_t)count, sizeof *w->list, by_sureness);
+		taken = KDRI_MIN(count, (int64_t)ceil(q * (double)count - 1e-9));
+		for (int64_t j = 0; j < taken; j++) {
+			w->labels[w->list[j].row] = k;
+			w->weights[w->list[j].row] = weight; /* (E2) */
+		}
+	}
+}
+
+kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores)
+{
+	kdr_status st;
+	work t = { .p = p, .n = kdr_mat_rows(p->rest.x) };
+	int64_t known = 0, asked = 0;
+	KDR_TRY(KDRI_NEW(ctx, &t.labels, t.n));
+	KDR_TRY(KDRI_NEW(ctx, &t.weights, t.n));
+	KDR_TRY(KDRI_NEW(ctx, &t.answer, t.n));
+	KDR_TRY(KDRI_NEW(ctx, &t.list, t.n));
+	KDR_TRY(KDRI_NEW(ctx, &t.p_row, p->rest.classes));
+	for (int64_t i = 0; i < t.n; i++) {
+		known += p->rest.labels[i] >= 0;
+		asked += p->asked[i];
+	}
+	kdri_rest rest = p->rest;
+	rest.labels = t.labels;
+	rest.weights = t.weights;
+	for (int64_t r = 0; r < p->rounds && asked > 0; r++) {
+		choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
+		KDR_TRY(kdri_rest_train(ctx, &rest, w));
+		KDR_TRY(kdri_rest_scores(ctx, &rest, w, scores));
+		if (kdri_iteration(ctx, p->rest.stage, r + 1, p->rounds, NAN))
+			break;
+	}
+done:
+	kdri_free(ctx, t.labels);
+	kdri_free(ctx, t.weights);
+	kdri_free(ctx, t.answer);
+	kdri_free(ctx, t.list);
+	kdri_free(ctx, t.p_row);
+	return st;
+}

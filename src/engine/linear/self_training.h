@@ -1,0 +1,18 @@
+/* Self-training: a classifier that learns from its own surest answers. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_SELF_TRAINING_H
+#define KDRI_SELF_TRAINING_H
+
+#include "engine/linear/rest.h"
+
+typedef struct kdri_self_training {
+	kdri_rest rest;       /* labels: of the rows that are known */
+	const bool *asked;    /* rows whose classes are wanted; among these the surest are learnt from */
+	const double *shares; /* share of each class's answers learnt from, one a round */
+	int64_t rounds;
+} kdri_self_training;
+
+/* scores (rows of x, by class): those of the first classifier on entry, of the last on return. w: a start for
+ * training on entry, the last classifier's weights on return. */
+kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
+
+#endif

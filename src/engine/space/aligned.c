@@ -1,0 +1,141 @@
+/* Several sets of samples in the directions they share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  y_i = (x_i - m_t) / |x_i - m_t|,  m_t the mean of the set that row i belongs to
+ *   (E2)  Y = U S V', cut to `width` directions;  E = U S, rows to unit length
+ *
+ * What sets apart the sets as wholes, such as the words of one shop, is gone with the means. Y is never formed: products
+ * with it are products with X, less those with the means, times the lengths. */
+#include "engine/space/aligned.h"
+
+#include "linalg/range.h"
+
+enum { MOST_DIRECTIONS = 100, ROUNDS = 5 };
+
+kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = kdr_mat_cols(sets->x);
+	for (int64_t t = 0; t < sets->count; t++) {
+		int64_t n = sets->begin[t + 1] - sets->begin[t];
+		kdr_mat part = kdri_rows(sets->x, sets->begin[t], sets->begin[t + 1]);
+		KDR_TRY(kdri_mat_col_sums(ctx, &part, means + t * d));
+		for (int64_t j = 0; j < d; j++)
+			means[t * d + j] /= (double)KDRI_MAX(n, 1);
+	}
+done:
+	return st;
+}
+
+int64_t kdri_aligned_width(const kdri_sets *sets)
+{
+	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x);
+	return KDRI_MAX(1, KDRI_MIN(MOST_DIRECTIONS, KDRI_MIN(d, n - 2)));
+}
+
+typedef struct rows {
+	const kdri_sets *sets;
+	const double *means;
+	double *scale; /* n: 1 / |x_i - m_t| */
+} rows;
+
+static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                        double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	const rows *r = op->data;
+	for (int64_t t = 0; t < r->sets->count; t++) {
+		int64_t begin = r->sets->begin[t], end = r->sets->begin[t + 1];
+		kdr_mat part = kdri_rows(r->sets->x, begin, end);
+		const kdri_centred centred = { &part, r->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&centred);
+		KDR_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
+		for (int64_t i = begin; i < end; i++)
+			for (int64_t j = 0; j < k; j++)
+				y[i * ldy + j] *= r->scale[i];
+	}
+done:
+	return st;
+}
+
+static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                          double *y, int64_t ldy)
+{
+	kdr_status st;
+	const rows *r = op->data;
+	double *scaled = NULL, *own_y = NULL;
+	KDR_TRY(KDRI_NEW(ctx, &scaled, op->rows * k));
+	KDR_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
+	for (int64_t i = 0; i < op->rows; i++)
+		for (int64_t j = 0; j < k; j++)
+			scaled[i * k + j] = r->scale[i] * x[i * ldx + j];
+	for (int64_t t = 0; t < r->sets->count; t++) {
+		kdr_mat part = kdri_rows(r->sets->x, r->sets->begin[t], r->sets->begin[t + 1]);
+		const kdri_centred centred = { &part, r->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&centred);
+		KDR_TRY(own.apply_t(ctx, &own, scaled + r->sets->begin[t] * k, k, k, own_y, k));
+		for (int64_t i = 0; i < op->cols; i++)
+			for (int64_t j = 0; j < k; j++)
+				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
+	}
+done:
+	kdri_free(ctx, scaled);
+	kdri_free(ctx, own_y);
+	return st;
+}
+
+/* 1 / |x_i - m_t|, from |x|^2 - 2 <x, m> + |m|^2; 0 where that is rounding. */
+static kdr_status find_scales(kdr_context *ctx, const rows *r)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = kdr_mat_cols(r->sets->x), longest = 1;
+	double *with_mean = NULL;
+	for (int64_t t = 0; t < r->sets->count; t++)
+		longest = KDRI_MAX(longest, r->sets->begin[t + 1] - r->sets->begin[t]);
+	KDR_TRY(KDRI_NEW(ctx, &with_mean, longest));
+	KDR_TRY(kdri_mat_row_norms(ctx, r->sets->x, r->scale));
+	for (int64_t t = 0; t < r->sets->count; t++) {
+		int64_t begin = r->sets->begin[t], end = r->sets->begin[t + 1];
+		const double *mean = r->means + t * d;
+		double square = kdri_nrm2sq(mean, d);
+		kdr_mat part = kdri_rows(r->sets->x, begin, end);
+		KDR_TRY(kdri_mat_mul(ctx, &part, mean, 1, 1, with_mean, 1));
+		for (int64_t i = begin; i < end; i++) {
+			double own = r->scale[i], length = own - 2 * with_mean[i - begin] + square;
+			r->scale[i] = length > 1e-12 * (own + square) ? 1 / sqrt(length) : 0;
+		}
+	}
+done:
+	kdri_free(ctx, with_mean);
+	return st;
+}
+
+kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
+                            double **out)
+{
+	kdr_status st;
+	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), size;
+	double *u = NULL, *s = NULL;
+	rows r = { .sets = sets, .means = means };
+	KDR_TRY(kdri_mul(ctx, n, width, &size));
+	KDR_TRY(KDRI_NEW(ctx, &r.scale, n));
+	KDR_TRY(KDRI_NEW(ctx, &u, size));
+	KDR_TRY(KDRI_NEW(ctx, &s, width));
+	KDR_TRY(find_scales(ctx, &r));
+	const kdri_op op = { n, d, apply, apply_t, &r };
+	KDR_TRY(kdri_leading(ctx, &op, width, ROUNDS, u, s, NULL));
+	for (int64_t i = 0; i < n; i++) {
+		double *row = u + i * width, length;
+		for (int64_t j = 0; j < width; j++)
+			row[j] *= s[j]; /* (E2) */
+		length = sqrt(kdri_nrm2sq(row, width));
+		for (int64_t j = 0; j < width; j++)
+			row[j] = length > 1e-10 ? row[j] / length : 0;
+	}
+	*out = u;
+	u = NULL;
+done:
+	kdri_free(ctx, u);
+	kdri_free(ctx, s);
+	kdri_free(ctx, r.scale);
+	return st;
+}

@@ -1,0 +1,111 @@
+/* Class prototypes that samples are transported to. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Samples of equal mass are brought to prototypes mu_k of mass q_k, at a cost of 1 - cos and with entropy [M. Cuturi:
+ * Sinkhorn distances. NIPS 2013]; then the prototypes move to what they were given:
+ *
+ *   (E1)  K_ik = exp(cos(e_i, mu_k) / blur)
+ *   (E2)  u_i = (1 / n) / (K v)_i,  v_k = q_k / (K'u)_k, `steps` times from v = 1;  P = diag(u) K diag(v)
+ *   (E3)  q = half the shares known, half the mean of K's rows, each to sum 1
+ *   (E4)  mu = P'E
+ *
+ * The posterior is P with rows to sum 1. No class can lose all of its samples or take all of them, as its mass is
+ * held near what is known of it. Sums over samples are in fixed chunks: the answer does not depend on threads. */
+#include "engine/transport/prototypes.h"
+
+typedef struct work {
+	const kdri_prototypes *p;
+	double *k;       /* n x classes: K, then P */
+	double *partial; /* KDRI_CHUNKS x classes */
+	double *v, *q, *norm;
+} work;
+
+/* (E1), (E3) */
+static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *prototypes)
+{
+	kdr_status st;
+	const kdri_prototypes *p = t->p;
+	int64_t c = p->classes, n = p->n;
+	KDR_TRY(kdri_gemm(ctx, false, true, n, c, p->width, 1, p->e, p->width, prototypes, p->width, 0, t->k,
+	                  c));
+	for (int64_t k = 0; k < c; k++) {
+		double length = sqrt(kdri_nrm2sq(prototypes + k * p->width, p->width));
+		t->norm[k] = length > 0 ? 1 / (length * p->blur) : 0;
+		t->q[k] = 0;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		double *row = t->k + i * c, sum = 0;
+		for (int64_t k = 0; k < c; k++)
+			sum += row[k] = exp(row[k] * t->norm[k]);
+		for (int64_t k = 0; k < c; k++)
+			t->q[k] += row[k] / sum / (double)n;
+	}
+	for (int64_t k = 0; k < c; k++)
+		t->q[k] = (t->q[k] + p->share[k]) / 2;
+done:
+	return st;
+}
+
+/* (E2): the plan takes the kernel's place. */
+static void transport(kdr_context *ctx, const work *t)
+{
+	int64_t c = t->p->classes, n = t->p->n, chunks = kdri_chunks(n);
+	for (int64_t k = 0; k < c; k++)
+		t->v[k] = 1;
+	for (int64_t step = 0; step <= t->p->steps; step++) {
+		bool last = step == t->p->steps;
+#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 13)
+		for (int64_t b = 0; b < chunks; b++) {
+			double *sum = t->partial + b * c;
+			memset(sum, 0, (size_t)c * sizeof *sum);
+			for (int64_t i = kdri_chunk_begin(n, chunks, b);
+			     i < kdri_chunk_begin(n, chunks, b + 1); i++) {
+				double *row = t->k + i * c, u = 0;
+				for (int64_t k = 0; k < c; k++)
+					u += row[k] * t->v[k];
+				u = 1 / ((double)n * u);
+				for (int64_t k = 0; k < c; k++)
+					sum[k] += u * row[k];
+				for (int64_t k = 0; last && k < c; k++)
+					row[k] *= u * t->v[k];
+			}
+		}
+		for (int64_t k = 0; k < c && !last; k++) {
+			double sum = 0;
+			for (int64_t b = 0; b < chunks; b++)
+				sum += t->partial[b * c + k];
+			t->v[k] = t->q[k] / sum;
+		}
+	}
+}
+
+kdr_status kdri_prototypes_run(kdr_context *ctx, const kdri_prototypes *p, double *prototypes,
+                               double *posterior)
+{
+	kdr_status st;
+	int64_t c = p->classes, size;
+	work t = { .p = p, .k = posterior };
+	KDR_TRY(kdri_mul(ctx, p->n, c, &size));
+	KDR_TRY(KDRI_NEW(ctx, &t.partial, KDRI_CHUNKS * c));
+	KDR_TRY(KDRI_NEW(ctx, &t.v, 3 * c));
+	t.q = t.v + c;
+	t.norm = t.q + c;
+	for (int64_t r = 0; r < p->rounds; r++) {
+		KDR_TRY(find_kernel(ctx, &t, prototypes));
+		transport(ctx, &t);
+		KDR_TRY(kdri_gemm(ctx, true, false, c, p->width, p->n, 1, posterior, c, p->e, p->width, 0,
+		                  prototypes, p->width)); /* (E4) */
+		if (kdri_iteration(ctx, "ot-prototypes", r + 1, p->rounds, NAN))
+			break;
+	}
+	for (int64_t i = 0; i < p->n; i++) {
+		double *row = posterior + i * c, sum = 0;
+		for (int64_t k = 0; k < c; k++)
+			sum += row[k];
+		for (int64_t k = 0; k < c; k++)
+			row[k] /= sum;
+	}
+done:
+	kdri_free(ctx, t.partial);
+	kdri_free(ctx, t.v);
+	return st;
+}

@@ -1,0 +1,358 @@
+/* Parts of transfer: each against the same mathematics written out slowly. */
+#include "engine/linear/aligned_ridge.h"
+#include "engine/linear/self_training.h"
+#include "engine/space/aligned.h"
+#include "engine/transport/prototypes.h"
+#include "tests/unit/unit.h"
+
+enum { N = 60, KNOWN = 30, D = 7, C = 3 };
+
+/* Two sets of three classes, the second moved; the first is labelled. */
+typedef struct sample {
+	double x[N * D];
+	int64_t labels[N], truth[N];
+	bool asked[N];
+} sample;
+
+static sample sample_of(uint64_t seed)
+{
+	sample s;
+	kdri_rng rng = kdri_rng_stream(seed, "parts", 0);
+	for (int64_t i = 0; i < N; i++) {
+		s.truth[i] = i % C;
+		s.labels[i] = i < KNOWN ? s.truth[i] : -1;
+		s.asked[i] = i >= KNOWN;
+		for (int64_t j = 0; j < D; j++)
+			s.x[i * D + j] = 0.6 * kdri_rng_normal(&rng) + 2.0 * (double)(j % C == s.truth[i]) +
+			                 (i < KNOWN ? 0 : 0.5 * (double)(j % 2));
+	}
+	return s;
+}
+
+/* A x = b by elimination with pivots, a and b spoilt. */
+static void solve(int64_t n, int64_t k, double *a, double *b)
+{
+	for (int64_t p = 0; p < n; p++) {
+		int64_t best = p;
+		for (int64_t i = p; i < n; i++)
+			if (fabs(a[i * n + p]) > fabs(a[best * n + p]))
+				best = i;
+		for (int64_t j = 0; j < n; j++) {
+			double kept = a[p * n + j];
+			a[p * n + j] = a[best * n + j];
+			a[best * n + j] = kept;
+		}
+		for (int64_t j = 0; j < k; j++) {
+			double kept = b[p * k + j];
+			b[p * k + j] = b[best * k + j];
+			b[best * k + j] = kept;
+		}
+		for (int64_t i = 0; i < n; i++) {
+			double f = i == p ? 0 : a[i * n + p] / a[p * n + p];
+			for (int64_t j = 0; j < n; j++)
+				a[i * n + j] -= f * a[p * n + j];
+			for (int64_t j = 0; j < k; j++)
+				b[i * k + j] -= f * b[p * k + j];
+		}
+	}
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++)
+			b[i * k + j] /= a[i * n + i];
+}
+
+/* A ring: every row is near the two beside it. */
+static double ring(int64_t i, int64_t j)
+{
+	return (i + 1) % N == j ? 0.5 + 0.01 * (double)i : (j + 1) % N == i ? 0.5 + 0.01 * (double)j : 0;
+}
+
+/* One round of (E1) to (E3), with the Laplacian written out. */
+static void slow_round(const sample *s, const int32_t *answer, double *p)
+{
+	enum { W = D + 1 };
+	static double x[N * W], lap[N * N];
+	double a[W * W] = { 0 }, b[W * C] = { 0 }, degree[N] = { 0 }, trace = 0;
+	for (int64_t i = 0; i < N; i++) {
+		memcpy(x + i * W, s->x + i * D, D * sizeof *x);
+		x[i * W + D] = 1;
+		for (int64_t j = 0; j < N; j++)
+			degree[i] += ring(i, j);
+	}
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < N; j++)
+			lap[i * N + j] = (i == j) - ring(i, j) / sqrt(degree[i] * degree[j]);
+	for (int64_t u = 0; u < W; u++)
+		for (int64_t v = 0; v < W; v++)
+			for (int64_t i = 0; i < N; i++) {
+				if (s->labels[i] >= 0) {
+					a[u * W + v] += x[i * W + u] * x[i * W + v];
+					trace += u == v ? x[i * W + u] * x[i * W + u] : 0;
+				}
+				for (int64_t j = 0; j < N; j++)
+					a[u * W + v] += 0.1 * x[i * W + u] * lap[i * N + j] * x[j * W + v];
+			}
+	for (int64_t u = 0; u < W; u++)
+		a[u * W + u] += 0.1 * trace / W * (u < D ? 1 : 1e-6);
+	for (int64_t k = -1; k < C; k++) {
+		double gap[W] = { 0 }, count[2] = { 0 };
+		for (int pass = 0; pass < 2; pass++)
+			for (int64_t i = 0; i < N; i++) {
+				bool known = s->labels[i] >= 0;
+				if (k >= 0 && (known ? s->labels[i] : answer[i]) != k)
+					continue;
+				if (pass == 0)
+					count[known]++;
+				for (int64_t u = 0; pass == 1 && u < W; u++)
+					gap[u] += (known ? 1 : -1) * x[i * W + u] / count[known];
+			}
+		for (int64_t u = 0; u < W && count[0] >= 3; u++)
+			for (int64_t v = 0; v < W; v++)
+				a[u * W + v] += N / (k < 0 ? 2.0 : (double)C) * gap[u] * gap[v];
+	}
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t u = 0; s->labels[i] >= 0 && u < W; u++)
+			b[u * C + s->labels[i]] += x[i * W + u];
+	solve(W, C, a, b);
+	for (int64_t i = 0; i < N; i++) {
+		double sum = 0;
+		for (int64_t k = 0; k < C; k++) {
+			double score = 0;
+			for (int64_t u = 0; u < W; u++)
+				score += x[i * W + u] * b[u * C + k];
+			sum += p[i * C + k] = exp(6 * score);
+		}
+		for (int64_t k = 0; k < C; k++)
+			p[i * C + k] /= sum;
+	}
+}
+
+static void aligned_ridge__small_sets__equals_the_equations(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(1);
+	static double w[N * N], got[N * C], want[N * C];
+	int32_t answer[N], start[N];
+	for (int64_t i = 0; i < N; i++) {
+		start[i] = answer[i] = (int32_t)((s.truth[i] + (i % 4 == 0)) % C);
+		for (int64_t j = 0; j < N; j++)
+			w[i * N + j] = ring(i, j);
+	}
+	for (int r = 0; r < 3; r++) {
+		slow_round(&s, answer, want);
+		kdri_rest_answer(want, N, C, answer);
+	}
+	kdr_mat graph = kdr_mat_from_dense(w, N, N);
+	kdri_aligned_ridge p = { .e = s.x,
+		                 .n = N,
+		                 .width = D,
+		                 .classes = C,
+		                 .labels = s.labels,
+		                 .asked = s.asked,
+		                 .start = start,
+		                 .graph = &graph,
+		                 .smooth = 0.1,
+		                 .ridge = 0.1,
+		                 .rounds = 3 };
+	assert_ok(ctx, kdri_aligned_ridge_run(ctx, &p, got));
+	for (int64_t i = 0; i < N * C; i++)
+		assert_near(got[i], want[i], 1e-9);
+	kdr_context_free(ctx);
+}
+
+static void prototypes__small_set__equals_the_equations(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(2);
+	static double e[N * D], got[N * C], k[N * C];
+	double mu[C * D] = { 0 }, slow[C * D], share[C] = { 0.5, 0.3, 0.2 };
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < D; j++) {
+			e[i * D + j] = s.x[i * D + j] / sqrt(kdri_nrm2sq(s.x + i * D, D));
+			mu[s.truth[i] * D + j] += e[i * D + j];
+		}
+	memcpy(slow, mu, sizeof mu);
+	for (int r = 0; r < 4; r++) {
+		double q[C] = { 0 }, v[C] = { 1, 1, 1 }, u[N];
+		for (int64_t i = 0; i < N; i++) {
+			double sum = 0;
+			for (int64_t c = 0; c < C; c++)
+				sum += k[i * C + c] = exp(kdri_dot(e + i * D, slow + c * D, D) /
+				                          sqrt(kdri_nrm2sq(slow + c * D, D)) / 0.1);
+			for (int64_t c = 0; c < C; c++)
+				q[c] += k[i * C + c] / sum / N / 2;
+		}
+		for (int step = 0; step <= 20; step++) {
+			for (int64_t i = 0; i < N; i++) {
+				u[i] = 0;
+				for (int64_t c = 0; c < C; c++)
+					u[i] += k[i * C + c] * v[c] * N;
+				u[i] = 1 / u[i];
+			}
+			for (int64_t c = 0; c < C && step < 20; c++) {
+				double sum = 0;
+				for (int64_t i = 0; i < N; i++)
+					sum += k[i * C + c] * u[i];
+				v[c] = (q[c] + share[c] / 2) / sum;
+			}
+		}
+		memset(slow, 0, sizeof slow);
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t c = 0; c < C; c++) {
+				k[i * C + c] *= u[i] * v[c];
+				kdri_axpy(k[i * C + c], e + i * D, slow + c * D, D);
+			}
+	}
+	kdri_prototypes p = { .e = e,
+		              .n = N,
+		              .width = D,
+		              .classes = C,
+		              .share = share,
+		              .blur = 0.1,
+		              .rounds = 4,
+		              .steps = 20 };
+	assert_ok(ctx, kdri_prototypes_run(ctx, &p, mu, got));
+	for (int64_t i = 0; i < N * C; i++)
+		assert_near(got[i], k[i] * N, 1e-9);
+	for (int64_t i = 0; i < C * D; i++)
+		assert_near(mu[i], slow[i], 1e-9);
+	kdr_context_free(ctx);
+}
+
+static void self_training__one_round__learns_from_the_surest_of_each_class(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(3);
+	static double scores[N * C], want[N * C];
+	double w[(D + 1) * C] = { 0 }, again[(D + 1) * C] = { 0 }, share = 0.35;
+	kdr_mat x = kdr_mat_from_dense(s.x, N, D);
+	kdri_self_training p = { .rest = { .x = &x,
+		                           .labels = s.labels,
+		                           .classes = C,
+		                           .loss = KDRI_LOSS_SQUARED_HINGE,
+		                           .cost = 0.3,
+		                           .stage = "test" },
+		                 .asked = s.asked,
+		                 .shares = &share,
+		                 .rounds = 1 };
+	assert_ok(ctx, kdri_rest_train(ctx, &p.rest, w));
+	assert_ok(ctx, kdri_rest_scores(ctx, &p.rest, w, scores));
+	int64_t labels[N], counts[C] = { 0 };
+	int32_t answer[N];
+	kdri_rest_answer(scores, N, C, answer);
+	for (int64_t i = 0; i < N; i++) {
+		labels[i] = s.labels[i];
+		counts[answer[i]] += s.asked[i];
+	}
+	for (int64_t c = 0; c < C; c++) {
+		assert_true(counts[c] > 0);
+		for (int64_t taken = 0; (double)taken < share * (double)counts[c]; taken++) {
+			int64_t best = -1;
+			double most = -1;
+			for (int64_t i = 0; i < N; i++) {
+				double sum = 0;
+				for (int64_t k = 0; k < C; k++)
+					sum += exp(2 * (scores[i * C + k] - scores[i * C + c]));
+				if (s.asked[i] && answer[i] == c && labels[i] < 0 && 1 / sum > most) {
+					most = 1 / sum;
+					best = i;
+				}
+			}
+			labels[best] = c;
+		}
+	}
+	kdri_rest slow = p.rest;
+	slow.labels = labels; /* as many known as asked for: all weights are 1 */
+	assert_ok(ctx, kdri_self_train(ctx, &p, w, scores));
+	assert_ok(ctx, kdri_rest_train(ctx, &slow, again));
+	assert_ok(ctx, kdri_rest_scores(ctx, &slow, again, want));
+	for (int64_t i = 0; i < N * C; i++)
+		assert_near(scores[i], want[i], 0.02);
+	kdr_context_free(ctx);
+}
+
+/* Labels that follow a cost's smoothing: the folds' answers are right for clean data, by chance for noise. */
+static void cost_by_folds__clean_and_noise__right_and_by_chance(void **state)
+{
+	(void)state;
+	static const double costs[] = { 0.01, 0.1, 1 };
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(4);
+	double best, right[3];
+	kdr_mat x = kdr_mat_from_dense(s.x, N, D);
+	kdri_rest p = {
+		.x = &x, .labels = s.truth, .classes = C, .loss = KDRI_LOSS_SQUARED_HINGE, .stage = "test"
+	};
+	assert_ok(ctx, kdri_cost_by_folds(ctx, &p, costs, 3, &best, right));
+	for (int k = 0; k < 3; k++)
+		assert_true(right[k] > 0.85 && right[k] <= 1);
+	int first = 0;
+	for (int k = 1; k < 3; k++)
+		first = right[k] > right[first] ? k : first;
+	assert_true(best == costs[first]);
+	int64_t noise[N];
+	kdri_rng rng = kdri_rng_stream(9, "noise", 0);
+	for (int64_t i = 0; i < N; i++)
+		noise[i] = kdri_rng_below(&rng, C);
+	p.labels = noise;
+	assert_ok(ctx, kdri_cost_by_folds(ctx, &p, costs, 3, &best, right));
+	for (int k = 0; k < 3; k++)
+		assert_true(right[k] < 0.6);
+	kdr_context_free(ctx);
+}
+
+static void aligned__all_directions__keep_the_cosines_of_centred_rows(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(5);
+	static double y[N * D], val[N * D], means[2 * D];
+	int64_t rowptr[N + 1] = { 0 }, begin[3] = { 0, KNOWN, N };
+	int32_t col[N * D];
+	double *e[2] = { NULL };
+	for (int64_t i = 0; i < N; i++) {
+		rowptr[i + 1] = (i + 1) * D;
+		for (int64_t j = 0; j < D; j++) {
+			means[(i >= KNOWN) * D + j] += s.x[i * D + j] / (i < KNOWN ? KNOWN : N - KNOWN);
+			col[i * D + j] = (int32_t)j;
+			val[i * D + j] = s.x[i * D + j];
+		}
+	}
+	for (int64_t i = 0; i < N; i++) {
+		for (int64_t j = 0; j < D; j++)
+			y[i * D + j] = s.x[i * D + j] - means[(i >= KNOWN) * D + j];
+		double length = sqrt(kdri_nrm2sq(y + i * D, D));
+		for (int64_t j = 0; j < D; j++)
+			y[i * D + j] /= length;
+	}
+	for (int sparse = 0; sparse < 2; sparse++) {
+		double own[2 * D];
+		kdr_mat x = sparse ? kdr_mat_from_csr(N, D, rowptr, col, val) : kdr_mat_from_dense(s.x, N, D);
+		kdri_sets sets = { &x, 2, begin };
+		assert_ok(ctx, kdri_sets_means(ctx, &sets, own));
+		for (int64_t j = 0; j < 2 * D; j++)
+			assert_near(own[j], means[j], 1e-12);
+		assert_int_equal(kdri_aligned_width(&sets), D);
+		assert_ok(ctx, kdri_aligned_new(ctx, &sets, own, D, &e[sparse]));
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t j = 0; j < N; j++)
+				assert_near(kdri_dot(e[sparse] + i * D, e[sparse] + j * D, D),
+				            kdri_dot(y + i * D, y + j * D, D), 1e-9);
+		kdri_free(ctx, e[sparse]);
+	}
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(aligned_ridge__small_sets__equals_the_equations),
+		cmocka_unit_test(prototypes__small_set__equals_the_equations),
+		cmocka_unit_test(self_training__one_round__learns_from_the_surest_of_each_class),
+		cmocka_unit_test(cost_by_folds__clean_and_noise__right_and_by_chance),
+		cmocka_unit_test(aligned__all_directions__keep_the_cosines_of_centred_rows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
