@@ -47,15 +47,15 @@ static kdr_status work_new(kdr_context *ctx, work *t)
 	kdr_status st;
 	const kdri_aligned_ridge *p = t->p;
 	int64_t size;
-	KDR_TRY(kdri_mul(ctx, p->n, t->w, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t->x, size));
-	KDR_TRY(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
-	KDR_TRY(KDRI_NEW(ctx, &t->system, t->w * t->w));
-	KDR_TRY(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
-	KDR_TRY(KDRI_NEW(ctx, &t->b, t->w * p->classes));
-	KDR_TRY(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
-	KDR_TRY(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
-	KDR_TRY(KDRI_NEW(ctx, &t->answer, p->n));
+	KDRI_TRY(kdri_mul(ctx, p->n, t->w, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t->x, size));
+	KDRI_TRY(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
+	KDRI_TRY(KDRI_NEW(ctx, &t->system, t->w * t->w));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
+	KDRI_TRY(KDRI_NEW(ctx, &t->b, t->w * p->classes));
+	KDRI_TRY(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
+	KDRI_TRY(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &t->answer, p->n));
 	for (int64_t i = 0; i < p->n; i++) {
 		memcpy(t->x + i * t->w, p->e + i * p->width, (size_t)p->width * sizeof *t->x);
 		t->x[i * t->w + p->width] = 1;
@@ -71,23 +71,23 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 	kdr_status st;
 	int64_t n = t->p->n, w = t->w;
 	double *scale = NULL, *ones = NULL, *near = NULL, *scaled = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &scale, n));
-	KDR_TRY(KDRI_NEW(ctx, &ones, n));
-	KDR_TRY(KDRI_NEW(ctx, &near, n * w));
-	KDR_TRY(KDRI_NEW(ctx, &scaled, n * w));
+	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
+	KDRI_TRY(KDRI_NEW(ctx, &ones, n));
+	KDRI_TRY(KDRI_NEW(ctx, &near, n * w));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, n * w));
 	for (int64_t i = 0; i < n; i++)
 		ones[i] = 1;
-	KDR_TRY(kdri_mat_mul(ctx, t->p->graph, ones, 1, 1, scale, 1));
+	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, ones, 1, 1, scale, 1));
 	for (int64_t i = 0; i < n; i++) {
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
 		for (int64_t j = 0; j < w; j++)
 			scaled[i * w + j] = scale[i] * t->x[i * w + j];
 	}
-	KDR_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, w, w, near, w));
+	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, w, w, near, w));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < w; j++)
 			near[i * w + j] = t->x[i * w + j] - scale[i] * near[i * w + j];
-	KDR_TRY(kdri_gemm(ctx, true, false, w, w, n, t->p->smooth, t->x, w, near, w, 1, t->fixed, w));
+	KDRI_TRY(kdri_gemm(ctx, true, false, w, w, n, t->p->smooth, t->x, w, near, w, 1, t->fixed, w));
 done:
 	kdri_free(ctx, scale);
 	kdri_free(ctx, ones);
@@ -103,7 +103,7 @@ static kdr_status find_fixed(kdr_context *ctx, const work *t)
 	const kdri_aligned_ridge *p = t->p;
 	int64_t w = t->w, known = 0;
 	double *xs = NULL, trace = 0;
-	KDR_TRY(KDRI_NEW(ctx, &xs, p->n * w));
+	KDRI_TRY(KDRI_NEW(ctx, &xs, p->n * w));
 	for (int64_t i = 0; i < p->n; i++) {
 		if (p->labels[i] < 0)
 			continue;
@@ -111,13 +111,13 @@ static kdr_status find_fixed(kdr_context *ctx, const work *t)
 		for (int64_t j = 0; j < w; j++)
 			t->right[j * p->classes + p->labels[i]] += t->x[i * w + j];
 	}
-	KDR_TRY(kdri_syrk(ctx, true, w, known, xs, w, t->fixed, w));
+	KDRI_TRY(kdri_syrk(ctx, true, w, known, xs, w, t->fixed, w));
 	for (int64_t j = 0; j < w; j++)
 		trace += t->fixed[j * w + j];
 	for (int64_t j = 0; j < w; j++)
 		t->fixed[j * w + j] += p->ridge * trace / (double)w * (j + 1 < w ? 1 : of_constant);
 	if (p->graph)
-		KDR_TRY(add_graph(ctx, t));
+		KDRI_TRY(add_graph(ctx, t));
 done:
 	kdri_free(ctx, xs);
 	return st;
@@ -166,9 +166,9 @@ static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
 			kdri_axpy(weight * e[i], e, t->system + i * w, w);
 	}
 	memcpy(t->b, t->right, (size_t)(w * c) * sizeof *t->b);
-	KDR_TRY(kdri_cholesky(ctx, w, t->system, w));
-	KDR_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
-	KDR_TRY(kdri_gemm(ctx, false, false, p->n, c, w, 1, t->x, w, t->b, c, 0, posterior, c));
+	KDRI_TRY(kdri_cholesky(ctx, w, t->system, w));
+	KDRI_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
+	KDRI_TRY(kdri_gemm(ctx, false, false, p->n, c, w, 1, t->x, w, t->b, c, 0, posterior, c));
 	kdri_rest_soften(posterior, p->n, c, steepness);
 	kdri_rest_answer(posterior, p->n, c, t->answer);
 done:
@@ -179,10 +179,10 @@ kdr_status kdri_aligned_ridge_run(kdr_context *ctx, const kdri_aligned_ridge *p,
 {
 	kdr_status st;
 	work t = { .p = p, .w = p->width + 1 };
-	KDR_TRY(work_new(ctx, &t));
-	KDR_TRY(find_fixed(ctx, &t));
+	KDRI_TRY(work_new(ctx, &t));
+	KDRI_TRY(find_fixed(ctx, &t));
 	for (int64_t r = 0; r < p->rounds; r++) {
-		KDR_TRY(run_round(ctx, &t, posterior));
+		KDRI_TRY(run_round(ctx, &t, posterior));
 		if (kdri_iteration(ctx, "aligned-ridge", r + 1, p->rounds, NAN))
 			break;
 	}

@@ -18,7 +18,7 @@ static kdr_status deal(kdr_context *ctx, const kdri_rest *p, int8_t *fold)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), *rows = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
 	for (int64_t c = 0; c < p->classes; c++) {
 		int64_t count = 0;
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "folds", (uint64_t)c);
@@ -82,19 +82,19 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 		                        .tol = tolerance,
 		                        .max_iter = MOST_STEPS,
 		                        .stage = p->stage };
-	KDR_TRY(kdri_mul(ctx, n, m * folds, &nm));
-	KDR_TRY(kdri_mul(ctx, d + 1, m * folds, &dm));
-	KDR_TRY(KDRI_NEW(ctx, &w, dm));
-	KDR_TRY(KDRI_NEW(ctx, &cost, nm));
-	KDR_TRY(KDRI_NEW(ctx, &z, nm));
-	KDR_TRY(KDRI_NEW(ctx, &row, p->classes));
+	KDRI_TRY(kdri_mul(ctx, n, m * folds, &nm));
+	KDRI_TRY(kdri_mul(ctx, d + 1, m * folds, &dm));
+	KDRI_TRY(KDRI_NEW(ctx, &w, dm));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, nm));
+	KDRI_TRY(KDRI_NEW(ctx, &z, nm));
+	KDRI_TRY(KDRI_NEW(ctx, &row, p->classes));
 	for (int first = 0; first < FOLDS; first += (int)folds) {
 		memset(w, 0, (size_t)dm * sizeof *w);
 		for (int64_t k = 0; k < count; k++) {
 			kdri_linear_report report;
 			fill(p, fold, first, folds, costs[k], cost);
-			KDR_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
-			KDR_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
+			KDRI_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
+			KDRI_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
 			right[k] += count_right(p, fold, first, folds, z, row);
 		}
 	}
@@ -112,11 +112,11 @@ kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), known = 0, first = 0, *found = NULL;
 	int8_t *fold = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &fold, n));
-	KDR_TRY(KDRI_NEW0(ctx, &found, count));
+	KDRI_TRY(KDRI_NEW(ctx, &fold, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &found, count));
 	memset(fold, -1, (size_t)n);
-	KDR_TRY(deal(ctx, p, fold));
-	KDR_TRY(try_costs(ctx, p, fold, costs, count, found));
+	KDRI_TRY(deal(ctx, p, fold));
+	KDRI_TRY(try_costs(ctx, p, fold, costs, count, found));
 	for (int64_t i = 0; i < n; i++)
 		known += p->labels[i] >= 0;
 	for (int64_t k = 0; k < count; k++) {

@@ -16,14 +16,14 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
 		                        .tol = tolerance,
 		                        .max_iter = MOST_STEPS,
 		                        .stage = p->stage };
-	KDR_TRY(kdri_mul(ctx, n, m, &size));
-	KDR_TRY(KDRI_NEW0(ctx, &cost, size));
+	KDRI_TRY(kdri_mul(ctx, n, m, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &cost, size));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; p->labels[i] >= 0 && j < m; j++) {
 			double c = p->cost * (p->weights ? p->weights[i] : 1);
 			cost[i * m + j] = p->labels[i] == kdri_linear_class(p->classes, j) ? c : -c;
 		}
-	KDR_TRY(kdri_linear_train(ctx, p->x, m, cost, &o, w, &report));
+	KDRI_TRY(kdri_linear_train(ctx, p->x, m, cost, &o, w, &report));
 done:
 	kdri_free(ctx, cost);
 	return st;
@@ -34,9 +34,9 @@ kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), size;
 	double *outputs = NULL;
-	KDR_TRY(kdri_mul(ctx, n, m, &size));
-	KDR_TRY(KDRI_NEW(ctx, &outputs, size));
-	KDR_TRY(kdri_linear_scores(ctx, p->x, m, 1, w, outputs));
+	KDRI_TRY(kdri_mul(ctx, n, m, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &outputs, size));
+	KDRI_TRY(kdri_linear_scores(ctx, p->x, m, 1, w, outputs));
 	kdri_linear_spread(n, p->classes, outputs, scores);
 done:
 	kdri_free(ctx, outputs);

@@ -65,11 +65,11 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	kdr_status st;
 	work t = { .p = p, .n = kdr_mat_rows(p->rest.x) };
 	int64_t known = 0, asked = 0;
-	KDR_TRY(KDRI_NEW(ctx, &t.labels, t.n));
-	KDR_TRY(KDRI_NEW(ctx, &t.weights, t.n));
-	KDR_TRY(KDRI_NEW(ctx, &t.answer, t.n));
-	KDR_TRY(KDRI_NEW(ctx, &t.list, t.n));
-	KDR_TRY(KDRI_NEW(ctx, &t.p_row, p->rest.classes));
+	KDRI_TRY(KDRI_NEW(ctx, &t.labels, t.n));
+	KDRI_TRY(KDRI_NEW(ctx, &t.weights, t.n));
+	KDRI_TRY(KDRI_NEW(ctx, &t.answer, t.n));
+	KDRI_TRY(KDRI_NEW(ctx, &t.list, t.n));
+	KDRI_TRY(KDRI_NEW(ctx, &t.p_row, p->rest.classes));
 	for (int64_t i = 0; i < t.n; i++) {
 		known += p->rest.labels[i] >= 0;
 		asked += p->asked[i];
@@ -79,8 +79,8 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	rest.weights = t.weights;
 	for (int64_t r = 0; r < p->rounds && asked > 0; r++) {
 		choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
-		KDR_TRY(kdri_rest_train(ctx, &rest, w));
-		KDR_TRY(kdri_rest_scores(ctx, &rest, w, scores));
+		KDRI_TRY(kdri_rest_train(ctx, &rest, w));
+		KDRI_TRY(kdri_rest_scores(ctx, &rest, w, scores));
 		if (kdri_iteration(ctx, p->rest.stage, r + 1, p->rounds, NAN))
 			break;
 	}

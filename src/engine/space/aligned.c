@@ -18,7 +18,7 @@ kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *mean
 	for (int64_t t = 0; t < sets->count; t++) {
 		int64_t n = sets->begin[t + 1] - sets->begin[t];
 		kdr_mat part = kdri_rows(sets->x, sets->begin[t], sets->begin[t + 1]);
-		KDR_TRY(kdri_mat_col_sums(ctx, &part, means + t * d));
+		KDRI_TRY(kdri_mat_col_sums(ctx, &part, means + t * d));
 		for (int64_t j = 0; j < d; j++)
 			means[t * d + j] /= (double)KDRI_MAX(n, 1);
 	}
@@ -48,7 +48,7 @@ static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, in
 		kdr_mat part = kdri_rows(r->sets->x, begin, end);
 		const kdri_centred centred = { &part, r->means + t * op->cols };
 		const kdri_op own = kdri_op_centred(&centred);
-		KDR_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
+		KDRI_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
 		for (int64_t i = begin; i < end; i++)
 			for (int64_t j = 0; j < k; j++)
 				y[i * ldy + j] *= r->scale[i];
@@ -63,8 +63,8 @@ static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, 
 	kdr_status st;
 	const rows *r = op->data;
 	double *scaled = NULL, *own_y = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &scaled, op->rows * k));
-	KDR_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, op->rows * k));
+	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			scaled[i * k + j] = r->scale[i] * x[i * ldx + j];
@@ -72,7 +72,7 @@ static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, 
 		kdr_mat part = kdri_rows(r->sets->x, r->sets->begin[t], r->sets->begin[t + 1]);
 		const kdri_centred centred = { &part, r->means + t * op->cols };
 		const kdri_op own = kdri_op_centred(&centred);
-		KDR_TRY(own.apply_t(ctx, &own, scaled + r->sets->begin[t] * k, k, k, own_y, k));
+		KDRI_TRY(own.apply_t(ctx, &own, scaled + r->sets->begin[t] * k, k, k, own_y, k));
 		for (int64_t i = 0; i < op->cols; i++)
 			for (int64_t j = 0; j < k; j++)
 				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
@@ -91,14 +91,14 @@ static kdr_status find_scales(kdr_context *ctx, const rows *r)
 	double *with_mean = NULL;
 	for (int64_t t = 0; t < r->sets->count; t++)
 		longest = KDRI_MAX(longest, r->sets->begin[t + 1] - r->sets->begin[t]);
-	KDR_TRY(KDRI_NEW(ctx, &with_mean, longest));
-	KDR_TRY(kdri_mat_row_norms(ctx, r->sets->x, r->scale));
+	KDRI_TRY(KDRI_NEW(ctx, &with_mean, longest));
+	KDRI_TRY(kdri_mat_row_norms(ctx, r->sets->x, r->scale));
 	for (int64_t t = 0; t < r->sets->count; t++) {
 		int64_t begin = r->sets->begin[t], end = r->sets->begin[t + 1];
 		const double *mean = r->means + t * d;
 		double square = kdri_nrm2sq(mean, d);
 		kdr_mat part = kdri_rows(r->sets->x, begin, end);
-		KDR_TRY(kdri_mat_mul(ctx, &part, mean, 1, 1, with_mean, 1));
+		KDRI_TRY(kdri_mat_mul(ctx, &part, mean, 1, 1, with_mean, 1));
 		for (int64_t i = begin; i < end; i++) {
 			double own = r->scale[i], length = own - 2 * with_mean[i - begin] + square;
 			r->scale[i] = length > 1e-12 * (own + square) ? 1 / sqrt(length) : 0;
@@ -116,13 +116,13 @@ kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const doubl
 	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), size;
 	double *u = NULL, *s = NULL;
 	rows r = { .sets = sets, .means = means };
-	KDR_TRY(kdri_mul(ctx, n, width, &size));
-	KDR_TRY(KDRI_NEW(ctx, &r.scale, n));
-	KDR_TRY(KDRI_NEW(ctx, &u, size));
-	KDR_TRY(KDRI_NEW(ctx, &s, width));
-	KDR_TRY(find_scales(ctx, &r));
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &r.scale, n));
+	KDRI_TRY(KDRI_NEW(ctx, &u, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s, width));
+	KDRI_TRY(find_scales(ctx, &r));
 	const kdri_op op = { n, d, apply, apply_t, &r };
-	KDR_TRY(kdri_leading(ctx, &op, width, ROUNDS, u, s, NULL));
+	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, u, s, NULL));
 	for (int64_t i = 0; i < n; i++) {
 		double *row = u + i * width, length;
 		for (int64_t j = 0; j < width; j++)

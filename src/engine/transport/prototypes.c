@@ -25,8 +25,8 @@ static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *pro
 	kdr_status st;
 	const kdri_prototypes *p = t->p;
 	int64_t c = p->classes, n = p->n;
-	KDR_TRY(kdri_gemm(ctx, false, true, n, c, p->width, 1, p->e, p->width, prototypes, p->width, 0, t->k,
-	                  c));
+	KDRI_TRY(kdri_gemm(ctx, false, true, n, c, p->width, 1, p->e, p->width, prototypes, p->width, 0, t->k,
+	                   c));
 	for (int64_t k = 0; k < c; k++) {
 		double length = sqrt(kdri_nrm2sq(prototypes + k * p->width, p->width));
 		t->norm[k] = length > 0 ? 1 / (length * p->blur) : 0;
@@ -84,16 +84,16 @@ kdr_status kdri_prototypes_run(kdr_context *ctx, const kdri_prototypes *p, doubl
 	kdr_status st;
 	int64_t c = p->classes, size;
 	work t = { .p = p, .k = posterior };
-	KDR_TRY(kdri_mul(ctx, p->n, c, &size));
-	KDR_TRY(KDRI_NEW(ctx, &t.partial, KDRI_CHUNKS * c));
-	KDR_TRY(KDRI_NEW(ctx, &t.v, 3 * c));
+	KDRI_TRY(kdri_mul(ctx, p->n, c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &t.partial, KDRI_CHUNKS * c));
+	KDRI_TRY(KDRI_NEW(ctx, &t.v, 3 * c));
 	t.q = t.v + c;
 	t.norm = t.q + c;
 	for (int64_t r = 0; r < p->rounds; r++) {
-		KDR_TRY(find_kernel(ctx, &t, prototypes));
+		KDRI_TRY(find_kernel(ctx, &t, prototypes));
 		transport(ctx, &t);
-		KDR_TRY(kdri_gemm(ctx, true, false, c, p->width, p->n, 1, posterior, c, p->e, p->width, 0,
-		                  prototypes, p->width)); /* (E4) */
+		KDRI_TRY(kdri_gemm(ctx, true, false, c, p->width, p->n, 1, posterior, c, p->e, p->width, 0,
+		                   prototypes, p->width)); /* (E4) */
 		if (kdri_iteration(ctx, "ot-prototypes", r + 1, p->rounds, NAN))
 			break;
 	}

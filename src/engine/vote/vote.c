@@ -96,7 +96,7 @@ static kdr_status find_near(kdr_context *ctx, const work *w, const double *poste
 {
 	kdr_status st;
 	int64_t c = w->p->classes;
-	KDR_TRY(kdri_mat_mul(ctx, w->p->graph, posterior, c, c, w->near, c));
+	KDRI_TRY(kdri_mat_mul(ctx, w->p->graph, posterior, c, c, w->near, c));
 	for (int64_t i = 0; i < w->p->n; i++) {
 		double *row = w->near + i * c;
 		w->nearest[i] = w->degree[i] > 0 ? 0 : -1;
@@ -167,7 +167,7 @@ static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double 
 	for (int64_t z = 0; !first && z < p->clusterings; z++)
 		add_clusters(w, posterior, p->clusters[z], p->k[z], 1);
 	if (!first && p->graph) {
-		KDR_TRY(find_near(ctx, w, posterior));
+		KDRI_TRY(find_near(ctx, w, posterior));
 		add_clusters(w, posterior, w->nearest, p->classes, graph_weight); /* (E5) */
 	}
 	soften(w, posterior);
@@ -179,10 +179,10 @@ static kdr_status find_degrees(kdr_context *ctx, work *w)
 {
 	kdr_status st;
 	double *ones = NULL;
-	KDR_TRY(KDRI_NEW(ctx, &ones, w->p->n));
+	KDRI_TRY(KDRI_NEW(ctx, &ones, w->p->n));
 	for (int64_t i = 0; i < w->p->n; i++)
 		ones[i] = 1;
-	KDR_TRY(kdri_mat_mul(ctx, w->p->graph, ones, 1, 1, w->degree, 1));
+	KDRI_TRY(kdri_mat_mul(ctx, w->p->graph, ones, 1, 1, w->degree, 1));
 done:
 	kdri_free(ctx, ones);
 	return st;
@@ -196,20 +196,20 @@ kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double 
 	work w = { .p = problem };
 	for (int64_t z = 0; z < problem->clusterings; z++)
 		most = KDRI_MAX(most, problem->k[z]);
-	KDR_TRY(kdri_mul(ctx, n, c, &size));
-	KDR_TRY(KDRI_NEW(ctx, &w.table, c * most));
-	KDR_TRY(KDRI_NEW(ctx, &w.share, most));
-	KDR_TRY(KDRI_NEW(ctx, &w.t, size));
-	KDR_TRY(KDRI_NEW0(ctx, &w.near, size));
-	KDR_TRY(KDRI_NEW0(ctx, &w.degree, n));
-	KDR_TRY(KDRI_NEW(ctx, &w.nearest, n));
+	KDRI_TRY(kdri_mul(ctx, n, c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w.table, c * most));
+	KDRI_TRY(KDRI_NEW(ctx, &w.share, most));
+	KDRI_TRY(KDRI_NEW(ctx, &w.t, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.near, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &w.degree, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.nearest, n));
 	if (problem->graph)
-		KDR_TRY(find_degrees(ctx, &w));
+		KDRI_TRY(find_degrees(ctx, &w));
 	start(problem, posterior);
 	for (int64_t round = 0; round < problem->rounds; round++)
-		KDR_TRY(run_round(ctx, &w, round == 0, posterior));
+		KDRI_TRY(run_round(ctx, &w, round == 0, posterior));
 	if (problem->graph)
-		KDR_TRY(find_near(ctx, &w, posterior));
+		KDRI_TRY(find_near(ctx, &w, posterior));
 	if (neighbours)
 		memcpy(neighbours, w.near, (size_t)size * sizeof *neighbours);
 done:
