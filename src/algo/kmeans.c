@@ -23,28 +23,19 @@
 static const char *const starts[] = { "kmeans++", "random", NULL };
 
 static const kdr_option_desc options_table[] = {
-	{ .name = "start",
-	  .type = KDR_OPTION_CHOICE,
-	  .initial = KDRI_START_PLUSPLUS,
-	  .choices = starts,
-	  .help = "how a run finds its first centres: spread out by k-means++, or k random samples" },
-	{ .name = "spherical",
-	  .type = KDR_OPTION_BOOL,
-	  .initial = 0,
-	  .help = "compare by the cosine: rows count as unit vectors, centres have unit length" },
-	KDRI_OPTION_N_INIT(10),
-	KDRI_OPTION_MAX_ITER(300),
-	KDRI_OPTION_TOL(1e-6),
-	KDRI_OPTIONS_END,
+	KDRI_CHOICE("start", KDRI_START_PLUSPLUS, starts,
+	            "how a run finds its first centres: spread out by k-means++, or k random samples"),
+	KDRI_BOOL("spherical", 0,
+	          "compare by the cosine: rows count as unit vectors, centres have unit length"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(300),
+	KDRI_TOL(1e-6),
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "centres",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .in_model = true,
-	  .shape = "k x d",
-	  .help = "centres of the clusters" },
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", "centres of the clusters", .per_task = true,
+	           .in_model = true),
 	{ .name = NULL },
 };
 

@@ -13,16 +13,10 @@
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
-	{ .name = "scores",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "score of each class: the logarithm of its odds" },
-	{ .name = "probabilities",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "probability of each class" },
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class: the logarithm of its odds",
+	           .per_task = true),
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "probability of each class",
+	           .per_task = true),
 	{ .name = NULL },
 };
 

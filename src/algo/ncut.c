@@ -29,27 +29,19 @@ static const char *const roundings[] = { "kmeans", "rotation", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
-	{ .name = "rounding",
-	  .type = KDR_OPTION_CHOICE,
-	  .initial = KDRI_ROUNDING_KMEANS,
-	  .choices = roundings,
-	  .help = "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi" },
-	KDRI_OPTION_N_INIT(10),
-	KDRI_OPTION_MAX_ITER(300),
-	KDRI_OPTIONS_END,
+	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
+	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(300),
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "embedding",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x k",
-	  .help = "rows of the leading eigenvectors, scaled to length 1" },
-	{ .name = "eigenvalues",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "k",
-	  .help = "leading eigenvalues of the normalised graph, 1 for each connected component" },
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x k", "rows of the leading eigenvectors, scaled to length 1",
+	           .per_task = true),
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "k",
+	           "leading eigenvalues of the normalised graph, 1 for each connected component",
+	           .per_task = true),
 	{ .name = NULL },
 };
 

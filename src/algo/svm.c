@@ -13,11 +13,8 @@
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
-	{ .name = "scores",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "score of each class, positive on its side of the margin" },
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
+	           "score of each class, positive on its side of the margin", .per_task = true),
 	{ .name = NULL },
 };
 

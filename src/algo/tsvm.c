@@ -26,29 +26,16 @@ enum { STAGES = 9 }; /* C* 1e-4, .., 1: a factor of sqrt(10) each */
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_LINEAR(1e-4),
-	{ .name = "cost_target",
-	  .type = KDR_OPTION_REAL,
-	  .initial = 1,
-	  .min = 0,
-	  .max = 1e300,
-	  .symbol = "C*",
-	  .help = "weight of the losses of samples without a label" },
-	{ .name = "max_iter",
-	  .type = KDR_OPTION_INT,
-	  .initial = 100,
-	  .min = 0,
-	  .max = 1e9,
-	  .help = "most rounds of switching labels at one value of C*" },
-	KDRI_OPTIONS_END,
+	KDRI_REAL("cost_target", 1, 0, 1e300, "weight of the losses of samples without a label",
+	          .symbol = "C*"),
+	KDRI_INT("max_iter", 100, 0, 1e9, "most rounds of switching labels at one value of C*"),
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
-	{ .name = "scores",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "score of each class, positive on its side of the margin" },
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
+	           "score of each class, positive on its side of the margin", .per_task = true),
 	{ .name = NULL },
 };
 

@@ -16,27 +16,35 @@ double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task
 kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
-/* The end of every option table. */
-#define KDRI_OPTIONS_END \
+
+/* --- tables of options and arrays: one line each, ending with { .name = NULL } ------------------ */
+
+/* Behind the help may stand what few options have: .symbol, .automatic, .open_min, .open_max = ... */
+#define KDRI_INT(name, value, low, high, ...) KDRI_OPTION(name, KDR_OPTION_INT, value, low, high, __VA_ARGS__)
+#define KDRI_REAL(name, value, low, high, ...) \
+	KDRI_OPTION(name, KDR_OPTION_REAL, value, low, high, __VA_ARGS__)
+#define KDRI_REALS(name, value, low, high, ...) \
+	KDRI_OPTION(name, KDR_OPTION_REALS, value, low, high, __VA_ARGS__)
+#define KDRI_BOOL(name, value, ...) KDRI_OPTION(name, KDR_OPTION_BOOL, value, 0, 0, __VA_ARGS__)
+#define KDRI_CHOICE(name, value, list, ...) \
+	KDRI_OPTION(name, KDR_OPTION_CHOICE, value, 0, 0, __VA_ARGS__, .choices = list)
+/* Behind the help: .per_task, .in_model = true. */
+#define KDRI_ARRAY(field, kind, size, ...) \
 	{ \
-		.name = NULL \
+		.name = field, .type = kind, .shape = size, .help = __VA_ARGS__ \
 	}
-/* Options all iterative methods share, to be listed in their tables. */
-#define KDRI_OPTION_MAX_ITER(n) \
+
+#define KDRI_OPTION(option, kind, value, low, high, ...) \
 	{ \
-		.name = "max_iter", .type = KDR_OPTION_INT, .initial = (n), .min = 0, .max = 1e9, \
-		.help = "most iterations of one run" \
+		.name = option, .type = kind, .initial = value, .min = low, .max = high, .help = __VA_ARGS__ \
 	}
-#define KDRI_OPTION_TOL(v) \
-	{ \
-		.name = "tol", .type = KDR_OPTION_REAL, .initial = (v), .min = 0, .max = 1, \
-		.help = "stop when the objective falls by less than this share; 0: only when nothing changes" \
-	}
-#define KDRI_OPTION_N_INIT(n) \
-	{ \
-		.name = "n_init", .type = KDR_OPTION_INT, .initial = (n), .min = 1, .max = 1e6, \
-		.help = "runs from different starts; the best is kept" \
-	}
+
+/* Options that iterative methods share. */
+#define KDRI_MAX_ITER(n) KDRI_INT("max_iter", n, 0, 1e9, "most iterations of one run")
+#define KDRI_N_INIT(n)   KDRI_INT("n_init", n, 1, 1e6, "runs from different starts; the best is kept")
+#define KDRI_TOL(v) \
+	KDRI_REAL("tol", v, 0, 1, \
+	          "stop when the objective falls by less than this share; 0: only when nothing changes")
 
 /* --- results: result.c --------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 
 const kdr_option_desc kdri_linear_option_table[] = {
 	KDRI_OPTIONS_LINEAR(1e-6),
-	KDRI_OPTION_MAX_ITER(1000),
-	KDRI_OPTIONS_END,
+	KDRI_MAX_ITER(1000),
+	{ .name = NULL },
 };
 
 const char *const kdri_linear_references[] = {

@@ -7,16 +7,13 @@
 #include "engine/linear/linear.h"
 
 /* The arrays "weights" (classes x d) and "intercept" (classes), as fields and filled from w. */
+/* clang-format off */
 #define KDRI_FIELDS_LINEAR \
-	{ .name = "weights", \
-	  .type = KDR_FLOAT64, \
-	  .in_model = true, \
-	  .shape = "classes x d", \
-	  .help = "weights of the features in the score of each class" }, \
-	{ \
-		.name = "intercept", .type = KDR_FLOAT64, .in_model = true, .shape = "classes", \
-		.help = "constant in the score of each class" \
-	}
+	KDRI_ARRAY("weights", KDR_FLOAT64, "classes x d", \
+	           "weights of the features in the score of each class", .in_model = true), \
+	KDRI_ARRAY("intercept", KDR_FLOAT64, "classes", \
+	           "constant in the score of each class", .in_model = true)
+/* clang-format on */
 kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int64_t classes, double bias,
                            const double *w);
 /* predict of methods that leave those two arrays: the class of the largest score, the lowest of equals. A
@@ -29,24 +26,14 @@ extern const char *const kdri_linear_references[];
 kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdri_loss loss, kdr_result *result);
 
+/* clang-format off */
 #define KDRI_OPTIONS_LINEAR(default_tol) \
-	{ .name = "cost", \
-	  .type = KDR_OPTION_REAL, \
-	  .initial = 1, \
-	  .min = 0, \
-	  .max = 1e300, \
-	  .open_min = true, \
-	  .symbol = "C", \
-	  .help = "weight of the losses against the length of the weights" }, \
-	        { .name = "bias", \
-		  .type = KDR_OPTION_REAL, \
-		  .initial = 1, \
-		  .min = 0, \
-		  .max = 1e300, \
-		  .help = "value of a constant feature, which gives the scores an intercept; 0: none" }, \
-	{ \
-		.name = "tol", .type = KDR_OPTION_REAL, .initial = (default_tol), .min = 0, .max = 1, \
-		.help = "stop when the gradient is at most this share of the one at the start, and the value within this share of the least" \
-	}
+	KDRI_REAL("cost", 1, 0, 1e300, \
+	          "weight of the losses against the length of the weights", .open_min = true, .symbol = "C"), \
+	KDRI_REAL("bias", 1, 0, 1e300, \
+	          "value of a constant feature, which gives the scores an intercept; 0: none"), \
+	KDRI_REAL("tol", default_tol, 0, 1, \
+	          "stop when the gradient is at most this share of the one at the start, and the value within this share of the least")
+/* clang-format on */
 
 #endif

@@ -49,101 +49,52 @@ kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double 
 /* --- the result: lss_result.c ------------------------------------------------------------------- */
 
 /* Option rows, array rows, and what both methods leave in a result. */
+/* clang-format off */
 #define KDRI_LSS_OPTIONS \
-	{ .name = "lambda", \
-	  .type = KDR_OPTION_REAL, \
-	  .initial = 0.25, \
-	  .min = 0, \
-	  .max = 1, \
-	  .symbol = "lambda", \
-	  .help = "weight of each task's own clusters in the feature space; 1: the tasks share nothing" }, \
-	        { .name = "l", \
-		  .type = KDR_OPTION_INT, \
-		  .initial = 0, \
-		  .min = 0, \
-		  .max = 1e6, \
-		  .automatic = "k", \
-		  .symbol = "l", \
-		  .help = "directions of the shared subspace; 0: as many as clusters" }, \
-	        KDRI_SUBSPACE_OPTIONS, \
-	        { .name = "root", \
-		  .type = KDR_OPTION_BOOL, \
-		  .initial = 1, \
-		  .help = "take the square root in the update of P; false: as printed, which may go back and forth for ever" }, \
-	{ \
-		.name = "soften", .type = KDR_OPTION_REAL, .initial = 0.2, .min = 0, .max = 1, \
-		.help = "added to the one-hot start of P, since zeros stay zero" \
-	}
+	KDRI_REAL("lambda", 0.25, 0, 1, \
+	          "weight of each task's own clusters in the feature space; 1: the tasks share nothing", \
+	          .symbol = "lambda"), \
+	KDRI_INT("l", 0, 0, 1e6, \
+	         "directions of the shared subspace; 0: as many as clusters", .automatic = "k", .symbol = "l"), \
+	KDRI_SUBSPACE_OPTIONS, \
+	KDRI_BOOL("root", 1, \
+	          "take the square root in the update of P; false: as printed, which may go back and forth for ever"), \
+	KDRI_REAL("soften", 0.2, 0, 1, "added to the one-hot start of P, since zeros stay zero")
+/* clang-format on */
 
+/* clang-format off */
 #define KDRI_SUBSPACE_OPTIONS \
-	{ \
-		.name = "eps", \
-		.type = KDR_OPTION_REAL, \
-		.initial = 0.5, \
-		.min = 0, \
-		.max = 1, \
-		.symbol = "eps", \
-		.help = "reward for spread in the subspace, so that it is no direction in which nothing varies; 0: as printed" \
-	}, \
-	        { .name = "subspace", \
-		  .type = KDR_OPTION_CHOICE, \
-		  .initial = 0, \
-		  .choices = kdri_subspace_choices, \
-		  .help = "where the subspace is sought: within the range of the data, or in all of the feature space, as printed" }, \
-	{ \
-		.name = "energy", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1, \
-		.open_min = true, \
-		.help = "share of the data's squared norm in the leading directions that the subspace is sought in" \
-	}
+	KDRI_REAL("eps", 0.5, 0, 1, \
+	          "reward for spread in the subspace, so that it is no direction in which nothing varies; 0: as printed", \
+	          .symbol = "eps"), \
+	KDRI_CHOICE("subspace", 0, kdri_subspace_choices, \
+	            "where the subspace is sought: within the range of the data, or in all of the feature space, as printed"), \
+	KDRI_REAL("energy", 1, 0, 1, \
+	          "share of the data's squared norm in the leading directions that the subspace is sought in", \
+	          .open_min = true)
+/* clang-format on */
 
 extern const char *const kdri_subspace_choices[];
 
+/* clang-format off */
 #define KDRI_LSS_FIELDS \
-	{ .name = "P", \
-	  .type = KDR_FLOAT64, \
-	  .per_task = true, \
-	  .shape = "n x k", \
-	  .help = "memberships of the samples" }, \
-	        { .name = "W", \
-		  .type = KDR_FLOAT64, \
-		  .in_model = true, \
-		  .shape = "d x l", \
-		  .help = "directions of the shared subspace" }, \
-	        { .name = "shared_centres", \
-		  .type = KDR_FLOAT64, \
-		  .in_model = true, \
-		  .shape = "k x l", \
-		  .help = "centres of the clusters in the shared subspace" }, \
-	        { .name = "centres", \
-		  .type = KDR_FLOAT64, \
-		  .per_task = true, \
-		  .in_model = true, \
-		  .shape = "k x d", \
-		  .help = "centres of the task's own clusters" }, \
-	        { .name = "embedding", \
-		  .type = KDR_FLOAT64, \
-		  .per_task = true, \
-		  .shape = "n x l", \
-		  .help = "samples in the shared subspace" }, \
-	        { .name = "within", \
-		  .type = KDR_FLOAT64, \
-		  .shape = "iterations + 1", \
-		  .help = "the tasks' own part of the objective, from the start on, before weighing" }, \
-	        { .name = "across", \
-		  .type = KDR_FLOAT64, \
-		  .shape = "iterations + 1", \
-		  .help = "the shared part of the objective, from the start on, before weighing" }, \
-	        { .name = "top_direction", \
-		  .type = KDR_INT64, \
-		  .shape = "l x 10", \
-		  .help = "features with the largest weights in each shared direction" }, \
-	        { .name = "top_cluster", \
-		  .type = KDR_INT64, \
-		  .shape = "k x 10", \
-		  .help = "features that set each shared cluster apart from the mean of the clusters" }, \
-	{ \
-		.name = NULL \
-	}
+	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true), \
+	KDRI_ARRAY("W", KDR_FLOAT64, "d x l", "directions of the shared subspace", .in_model = true), \
+	KDRI_ARRAY("shared_centres", KDR_FLOAT64, "k x l", \
+	           "centres of the clusters in the shared subspace", .in_model = true), \
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", \
+	           "centres of the task's own clusters", .per_task = true, .in_model = true), \
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the shared subspace", .per_task = true), \
+	KDRI_ARRAY("within", KDR_FLOAT64, "iterations + 1", \
+	           "the tasks' own part of the objective, from the start on, before weighing"), \
+	KDRI_ARRAY("across", KDR_FLOAT64, "iterations + 1", \
+	           "the shared part of the objective, from the start on, before weighing"), \
+	KDRI_ARRAY("top_direction", KDR_INT64, "l x 10", \
+	           "features with the largest weights in each shared direction"), \
+	KDRI_ARRAY("top_cluster", KDR_INT64, "k x 10", \
+	           "features that set each shared cluster apart from the mean of the clusters"), \
+	{ .name = NULL }
+/* clang-format on */
 
 /* The engine's options as set; l 0 becomes `c`. */
 kdri_lss_options kdri_lss_read_options(const kdr_options *options, int64_t c, const char *stage);

@@ -24,20 +24,13 @@ static const char *const starts[] = { "pooled", "matched", "pertask", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_LSS_OPTIONS,
-	{ .name = "start",
-	  .type = KDR_OPTION_CHOICE,
-	  .initial = START_POOLED,
-	  .choices = starts,
-	  .help = "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or of each task as it comes" },
-	KDRI_OPTION_MAX_ITER(20),
-	KDRI_OPTION_TOL(1e-6),
-	{ .name = "n_init",
-	  .type = KDR_OPTION_INT,
-	  .initial = 10,
-	  .min = 1,
-	  .max = 1e6,
-	  .help = "runs of the k-means that P starts from; the best is kept" },
-	KDRI_OPTIONS_END,
+	KDRI_CHOICE(
+	        "start", START_POOLED, starts,
+	        "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or of each task as it comes"),
+	KDRI_MAX_ITER(20),
+	KDRI_TOL(1e-6),
+	KDRI_INT("n_init", 10, 1, 1e6, "runs of the k-means that P starts from; the best is kept"),
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = { KDRI_LSS_FIELDS };

@@ -25,20 +25,12 @@ static const char *const starts[] = { "source", "kmeans", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_LSS_OPTIONS,
-	{ .name = "start",
-	  .type = KDR_OPTION_CHOICE,
-	  .initial = START_SOURCE,
-	  .choices = starts,
-	  .help = "k-means that a target's P starts from: from the sources' class means, or by itself" },
-	KDRI_OPTION_MAX_ITER(20),
-	KDRI_OPTION_TOL(1e-6),
-	{ .name = "n_init",
-	  .type = KDR_OPTION_INT,
-	  .initial = 10,
-	  .min = 1,
-	  .max = 1e6,
-	  .help = "runs of k-means with start = kmeans; the best is kept" },
-	KDRI_OPTIONS_END,
+	KDRI_CHOICE("start", START_SOURCE, starts,
+	            "k-means that a target's P starts from: from the sources' class means, or by itself"),
+	KDRI_MAX_ITER(20),
+	KDRI_TOL(1e-6),
+	KDRI_INT("n_init", 10, 1, 1e6, "runs of k-means with start = kmeans; the best is kept"),
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = { KDRI_LSS_FIELDS };

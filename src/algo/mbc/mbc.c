@@ -40,120 +40,76 @@ static const char *const starts[] = { "kmeans++", "random", NULL };
 static const char *const u_steps[] = { "exact", "geodesic", NULL };
 
 #define OPTION_DIVERGENCE \
-	{ \
-		.name = "divergence", .type = KDR_OPTION_CHOICE, .initial = KDRI_SQEUCLIDEAN, \
-		.choices = kdri_divergence_names, .symbol = "d_phi", \
-		.help = "how far a sample is from a centroid: squared Euclidean, Mahalanobis (pooled " \
-		        "covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito" \
-	}
+	KDRI_CHOICE( \
+	        "divergence", KDRI_SQEUCLIDEAN, kdri_divergence_names, \
+	        "how far a sample is from a centroid: squared Euclidean, Mahalanobis (pooled covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito", \
+	        .symbol = "d_phi")
 #define OPTION_START \
-	{ \
-		.name = "start", .type = KDR_OPTION_CHOICE, .initial = START_PLUSPLUS, .choices = starts, \
-		.help = "how a run finds its first labels: around samples spread out by k-means++, or a random partition" \
-	}
+	KDRI_CHOICE( \
+	        "start", START_PLUSPLUS, starts, \
+	        "how a run finds its first labels: around samples spread out by k-means++, or a random partition")
 #define OPTION_SMOOTH \
-	{ \
-		.name = "smooth", .type = KDR_OPTION_REAL, .initial = 1e-3, .min = 0, .max = 1, \
-		.open_max = true, \
-		.help = "kl: share of the uniform distribution mixed into every row, so that zeros have a finite cost" \
-	}
+	KDRI_REAL( \
+	        "smooth", 1e-3, 0, 1, \
+	        "kl: share of the uniform distribution mixed into every row, so that zeros have a finite cost", \
+	        .open_max = true)
 #define OPTION_RIDGE \
-	{ \
-		.name = "ridge", .type = KDR_OPTION_REAL, .initial = 1e-6, .min = 0, .max = 1e6, \
-		.help = "mahalanobis: added to the covariance, in units of the mean variance" \
-	}
-#define OPTION_FLOOR \
-	{ \
-		.name = "floor", .type = KDR_OPTION_REAL, .initial = 0, .min = 0, .max = 1e300, \
-		.help = "is: entries below it count as it; 0: they are an error" \
-	}
+	KDRI_REAL("ridge", 1e-6, 0, 1e6, \
+	          "mahalanobis: added to the covariance, in units of the mean variance")
+#define OPTION_FLOOR KDRI_REAL("floor", 0, 0, 1e300, "is: entries below it count as it; 0: they are an error")
 
 static const kdr_option_desc mbc_options[] = {
-	{ .name = "lambda",
-	  .type = KDR_OPTION_REAL,
-	  .initial = 0.5,
-	  .min = 0,
-	  .max = 1e12,
-	  .symbol = "lambda",
-	  .help = "how strongly matching clusters of different tasks attract each other; 0: not at all" },
+	KDRI_REAL("lambda", 0.5, 0, 1e12,
+	          "how strongly matching clusters of different tasks attract each other; 0: not at all",
+	          .symbol = "lambda"),
 	OPTION_DIVERGENCE,
-	{ .name = "u_step",
-	  .type = KDR_OPTION_CHOICE,
-	  .initial = 0,
-	  .choices = u_steps,
-	  .help = "centroids of kl and is: the exact minimiser, or the best point of the paper's geodesic" },
+	KDRI_CHOICE("u_step", 0, u_steps,
+	            "centroids of kl and is: the exact minimiser, or the best point of the paper's geodesic"),
 	OPTION_START,
 	OPTION_SMOOTH,
 	OPTION_RIDGE,
 	OPTION_FLOOR,
-	{ .name = "alone",
-	  .type = KDR_OPTION_BOOL,
-	  .initial = 1,
-	  .help = "also cluster each task by itself from the same start, to tell its loss without transfer" },
-	KDRI_OPTION_N_INIT(10),
-	KDRI_OPTION_MAX_ITER(100),
-	KDRI_OPTION_TOL(1e-6),
-	KDRI_OPTIONS_END,
+	KDRI_BOOL("alone", 1,
+	          "also cluster each task by itself from the same start, to tell its loss without transfer"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(100),
+	KDRI_TOL(1e-6),
+	{ .name = NULL },
 };
 
 static const kdr_option_desc bregman_options[] = {
-	OPTION_DIVERGENCE,
-	OPTION_START,
-	OPTION_SMOOTH,
-	OPTION_RIDGE,
-	OPTION_FLOOR,
-	KDRI_OPTION_N_INIT(10),
-	KDRI_OPTION_MAX_ITER(100),
-	KDRI_OPTION_TOL(1e-6),
-	KDRI_OPTIONS_END,
+	OPTION_DIVERGENCE, OPTION_START,       OPTION_SMOOTH,  OPTION_RIDGE,     OPTION_FLOOR,
+	KDRI_N_INIT(10),   KDRI_MAX_ITER(100), KDRI_TOL(1e-6), { .name = NULL },
 };
 
 #define FIELD_CENTROIDS \
-	{ \
-		.name = "centroids", .type = KDR_FLOAT64, .per_task = true, .in_model = true, \
-		.shape = "k x d", .help = "centroids of the clusters; kl: of the smoothed rows" \
-	}
+	KDRI_ARRAY("centroids", KDR_FLOAT64, "k x d", "centroids of the clusters; kl: of the smoothed rows", \
+	           .per_task = true, .in_model = true)
 #define FIELD_LOSS \
-	{ \
-		.name = "local_loss", .type = KDR_FLOAT64, .shape = "tasks", \
-		.help = "mean divergence of each task's samples from their centroids" \
-	}
+	KDRI_ARRAY("local_loss", KDR_FLOAT64, "tasks", \
+	           "mean divergence of each task's samples from their centroids")
 
 static const kdr_field_desc mbc_fields[] = {
 	FIELD_CENTROIDS,
-	{ .name = "whitening",
-	  .type = KDR_FLOAT64,
-	  .in_model = true,
-	  .shape = "d x d",
-	  .help = "mahalanobis only: R, with which the distance is |R (x - y)|^2" },
-	{ .name = "steps",
-	  .type = KDR_FLOAT64,
-	  .shape = "iterations x 3",
-	  .help = "objective after the relations, the labels and the centroids of each iteration" },
+	KDRI_ARRAY("whitening", KDR_FLOAT64, "d x d",
+	           "mahalanobis only: R, with which the distance is |R (x - y)|^2", .in_model = true),
+	KDRI_ARRAY("steps", KDR_FLOAT64, "iterations x 3",
+	           "objective after the relations, the labels and the centroids of each iteration"),
 	FIELD_LOSS,
-	{ .name = "local_loss_alone",
-	  .type = KDR_FLOAT64,
-	  .shape = "tasks",
-	  .help = "the same for each task clustered by itself from the same start" },
-	{ .name = "d_m_uniform",
-	  .type = KDR_FLOAT64,
-	  .shape = "tasks x tasks",
-	  .help = "distance between the tasks' partitions, clusters weighted alike" },
-	{ .name = "d_m_proportional",
-	  .type = KDR_FLOAT64,
-	  .shape = "tasks x tasks",
-	  .help = "distance between the tasks' partitions, clusters weighted by size" },
+	KDRI_ARRAY("local_loss_alone", KDR_FLOAT64, "tasks",
+	           "the same for each task clustered by itself from the same start"),
+	KDRI_ARRAY("d_m_uniform", KDR_FLOAT64, "tasks x tasks",
+	           "distance between the tasks' partitions, clusters weighted alike"),
+	KDRI_ARRAY("d_m_proportional", KDR_FLOAT64, "tasks x tasks",
+	           "distance between the tasks' partitions, clusters weighted by size"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc bregman_fields[] = {
 	FIELD_CENTROIDS,
-	{ .name = "whitening",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .in_model = true,
-	  .shape = "d x d",
-	  .help = "mahalanobis only: R, with which the distance is |R (x - y)|^2" },
+	KDRI_ARRAY("whitening", KDR_FLOAT64, "d x d",
+	           "mahalanobis only: R, with which the distance is |R (x - y)|^2", .per_task = true,
+	           .in_model = true),
 	FIELD_LOSS,
 	{ .name = NULL },
 };

@@ -18,15 +18,12 @@ static const char stage[] = "msda";
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
 	KDRI_OPTION_PRECISION,
-	KDRI_OPTIONS_END,
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "features",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x (layers + 1) d",
-	  .help = "the samples' features, then what each layer makes of them" },
+	KDRI_ARRAY("features", KDR_FLOAT64, "n x (layers + 1) d",
+	           "the samples' features, then what each layer makes of them", .per_task = true),
 	{ .name = NULL },
 };
 

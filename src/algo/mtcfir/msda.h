@@ -65,33 +65,17 @@ static inline bool kdri_single_above(int64_t samples)
 extern const char *const kdri_precision_names[];
 bool kdri_precision_single(const kdr_options *options, int64_t samples);
 kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t samples);
+/* clang-format off */
 #define KDRI_OPTIONS_MSDA \
-	{ .name = "layers", \
-	  .type = KDR_OPTION_INT, \
-	  .initial = 3, \
-	  .min = 0, \
-	  .max = 100, \
-	  .symbol = "g", \
-	  .help = "layers of features; 0: the data alone" }, \
-	        { .name = "noise", \
-		  .type = KDR_OPTION_REAL, \
-		  .initial = 0.5, \
-		  .min = 0, \
-		  .max = 1, \
-		  .open_min = true, \
-		  .open_max = true, \
-		  .symbol = "p", \
-		  .help = "probability that a feature is set to zero, which the layers learn to undo" }, \
-	{ \
-		.name = "ridge", .type = KDR_OPTION_REAL, .initial = 0, .min = 0, .max = 1e300, \
-		.help = "added to the diagonal of each layer's equations; features that are zero " \
-		        "everywhere are left out, and nothing else needs it" \
-	}
+	KDRI_INT("layers", 3, 0, 100, "layers of features; 0: the data alone", .symbol = "g"), \
+	KDRI_REAL("noise", 0.5, 0, 1, \
+	          "probability that a feature is set to zero, which the layers learn to undo", \
+	          .open_min = true, .open_max = true, .symbol = "p"), \
+	KDRI_REAL("ridge", 0, 0, 1e300, \
+	          "added to the diagonal of each layer's equations; features that are zero everywhere are left out, and nothing else needs it")
+/* clang-format on */
 #define KDRI_OPTION_PRECISION \
-	{ \
-		.name = "precision", .type = KDR_OPTION_CHOICE, .initial = 0, \
-		.choices = kdri_precision_names, \
-		.help = "of the large products: auto is single above 4096 samples in all, double below" \
-	}
+	KDRI_CHOICE("precision", 0, kdri_precision_names, \
+	            "of the large products: auto is single above 4096 samples in all, double below")
 
 #endif

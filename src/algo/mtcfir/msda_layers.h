@@ -17,15 +17,13 @@ kdr_status kdri_layers_find(kdr_context *ctx, const kdr_result *fitted, int64_t 
                             kdri_layers *layers, kdri_msda_options *options);
 
 /* For field tables. */
+/* clang-format off */
 #define KDRI_FIELDS_LAYERS \
-	{ .name = "layers", \
-	  .type = KDR_FLOAT64, \
-	  .in_model = true, \
-	  .shape = "layers x m x m", \
-	  .help = "the layers, if small: W' with m features, or R with m samples where those are fewer" }, \
-	{ \
-		.name = "layer_bias", .type = KDR_FLOAT64, .in_model = true, .shape = "layers x d", \
-		.help = "what each layer adds before tanh: b, or c with R" \
-	}
+	KDRI_ARRAY("layers", KDR_FLOAT64, "layers x m x m", \
+	           "the layers, if small: W' with m features, or R with m samples where those are fewer", \
+	           .in_model = true), \
+	KDRI_ARRAY("layer_bias", KDR_FLOAT64, "layers x d", \
+	           "what each layer adds before tanh: b, or c with R", .in_model = true)
+/* clang-format on */
 
 #endif

@@ -34,32 +34,20 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_
 
 /* For option and field tables. */
 #define KDRI_OPTION_FINAL \
-	{ \
-		.name = "final", .type = KDR_OPTION_CHOICE, .initial = KDRI_FINAL_SNMF, \
-		.choices = kdri_final_names, \
-		.help = "how similarities become clusters: symmetric non-negative factorisation, or " \
-		        "the normalised cut, which is often better on sparse similarities" \
-	}
+	KDRI_CHOICE( \
+	        "final", KDRI_FINAL_SNMF, kdri_final_names, \
+	        "how similarities become clusters: symmetric non-negative factorisation, or the normalised cut, which is often better on sparse similarities")
+/* clang-format off */
 #define KDRI_FIELDS_FINAL \
-	{ .name = "memberships", \
-	  .type = KDR_FLOAT64, \
-	  .per_task = true, \
-	  .in_model = true, \
-	  .shape = "n x k", \
-	  .help = "Y: how much each sample belongs to each cluster; one-hot with final=ncut" }, \
-	        { .name = "trace", \
-		  .type = KDR_FLOAT64, \
-		  .per_task = true, \
-		  .shape = "iterations", \
-		  .help = "objective of the task after each iteration of the run kept" }, \
-	        { .name = "embedding", \
-		  .type = KDR_FLOAT64, \
-		  .per_task = true, \
-		  .shape = "n x k", \
-		  .help = "rows of the leading eigenvectors, scaled to length 1; final=ncut alone" }, \
-	{ \
-		.name = "eigenvalues", .type = KDR_FLOAT64, .per_task = true, .shape = "k", \
-		.help = "leading eigenvalues of the normalised similarities; final=ncut alone" \
-	}
+	KDRI_ARRAY("memberships", KDR_FLOAT64, "n x k", \
+	           "Y: how much each sample belongs to each cluster; one-hot with final=ncut", \
+	           .per_task = true, .in_model = true), \
+	KDRI_ARRAY("trace", KDR_FLOAT64, "iterations", \
+	           "objective of the task after each iteration of the run kept", .per_task = true), \
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x k", \
+	           "rows of the leading eigenvectors, scaled to length 1; final=ncut alone", .per_task = true), \
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "k", \
+	           "leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
+/* clang-format on */
 
 #endif

@@ -20,28 +20,17 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
                                   const double **out);
 
 /* For field tables. */
+/* clang-format off */
 #define KDRI_FIELDS_TRAIN \
-	{ .name = "train_rowptr", \
-	  .type = KDR_INT64, \
-	  .per_task = true, \
-	  .in_model = true, \
-	  .shape = "n + 1", \
-	  .help = "the task's samples in compressed rows, where they are sparse: starts of rows" }, \
-	        { .name = "train_col", \
-		  .type = KDR_INT64, \
-		  .per_task = true, \
-		  .in_model = true, \
-		  .shape = "entries", \
-		  .help = "the task's samples: columns" }, \
-	        { .name = "train_val", \
-		  .type = KDR_FLOAT64, \
-		  .per_task = true, \
-		  .in_model = true, \
-		  .shape = "entries", \
-		  .help = "the task's samples: values" }, \
-	{ \
-		.name = "train_x", .type = KDR_FLOAT64, .per_task = true, .in_model = true, \
-		.shape = "n x d", .help = "the task's samples, where they are dense" \
-	}
+	KDRI_ARRAY("train_rowptr", KDR_INT64, "n + 1", \
+	           "the task's samples in compressed rows, where they are sparse: starts of rows", \
+	           .per_task = true, .in_model = true), \
+	KDRI_ARRAY("train_col", KDR_INT64, "entries", \
+	           "the task's samples: columns", .per_task = true, .in_model = true), \
+	KDRI_ARRAY("train_val", KDR_FLOAT64, "entries", \
+	           "the task's samples: values", .per_task = true, .in_model = true), \
+	KDRI_ARRAY("train_x", KDR_FLOAT64, "n x d", \
+	           "the task's samples, where they are dense", .per_task = true, .in_model = true)
+/* clang-format on */
 
 #endif

@@ -17,20 +17,15 @@
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
-	{ .name = "cmn",
-	  .type = KDR_OPTION_BOOL,
-	  .initial = 0,
-	  .help = "class mass normalisation: scale the scores so that the classes keep their shares" },
+	KDRI_BOOL("cmn", 0,
+	          "class mass normalisation: scale the scores so that the classes keep their shares"),
 	KDRI_OPTIONS_SOLVER,
-	KDRI_OPTIONS_END,
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "scores",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "harmonic function of each class; rows sum to 1 unless cmn is set" },
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
+	           "harmonic function of each class; rows sum to 1 unless cmn is set", .per_task = true),
 	{ .name = NULL },
 };
 

@@ -16,25 +16,14 @@
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
-	{ .name = "alpha",
-	  .type = KDR_OPTION_REAL,
-	  .initial = 0.99,
-	  .min = 0,
-	  .max = 1,
-	  .open_min = true,
-	  .open_max = true,
-	  .symbol = "alpha",
-	  .help = "how much of a sample's scores comes from its neighbours" },
+	KDRI_REAL("alpha", 0.99, 0, 1, "how much of a sample's scores comes from its neighbours",
+	          .open_min = true, .open_max = true, .symbol = "alpha"),
 	KDRI_OPTIONS_SOLVER,
-	KDRI_OPTIONS_END,
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "scores",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "score of each class, >= 0" },
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class, >= 0", .per_task = true),
 	{ .name = NULL },
 };
 

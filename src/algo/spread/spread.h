@@ -16,16 +16,11 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
                            kdri_spread *spread, kdr_result *result);
 
 /* The options of a method that solves its problem by kdri_cg. */
+/* clang-format off */
 #define KDRI_OPTIONS_SOLVER \
-	{ .name = "max_iter", \
-	  .type = KDR_OPTION_INT, \
-	  .initial = 1000, \
-	  .min = 0, \
-	  .max = 1e9, \
-	  .help = "most iterations of the linear solver" }, \
-	{ \
-		.name = "tol", .type = KDR_OPTION_REAL, .initial = 1e-10, .min = 0, .max = 1, \
-		.help = "stop when the residual of the linear system is at most this share of its right side" \
-	}
+	KDRI_INT("max_iter", 1000, 0, 1e9, "most iterations of the linear solver"), \
+	KDRI_REAL("tol", 1e-10, 0, 1, \
+	          "stop when the residual of the linear system is at most this share of its right side")
+/* clang-format on */
 
 #endif

@@ -28,26 +28,17 @@
 #include <stdio.h>
 
 static const kdr_option_desc options_table[] = {
-	KDRI_OPTIONS_ENSEMBLE(20), KDRI_OPTION_N_INIT(10), KDRI_OPTION_MAX_ITER(300),
-	KDRI_OPTION_TOL(1e-6),     KDRI_OPTIONS_END,
+	KDRI_OPTIONS_ENSEMBLE(20), KDRI_N_INIT(10), KDRI_MAX_ITER(300), KDRI_TOL(1e-6), { .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "stability",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n",
-	  .help = "mean co-association of each sample with the others of its cluster" },
-	{ .name = "eigenvalues",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "k + 1 or more",
-	  .help = "largest eigenvalues of the normalised co-association matrix, descending" },
-	{ .name = "ensemble",
-	  .type = KDR_INT64,
-	  .per_task = true,
-	  .shape = "runs x n",
-	  .help = "labels of every run: the co-association matrix in low-rank form" },
+	KDRI_ARRAY("stability", KDR_FLOAT64, "n",
+	           "mean co-association of each sample with the others of its cluster", .per_task = true),
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "k + 1 or more",
+	           "largest eigenvalues of the normalised co-association matrix, descending",
+	           .per_task = true),
+	KDRI_ARRAY("ensemble", KDR_INT64, "runs x n",
+	           "labels of every run: the co-association matrix in low-rank form", .per_task = true),
 	{ .name = NULL },
 };
 

@@ -24,41 +24,20 @@ typedef struct kdri_ensemble_spec {
 } kdri_ensemble_spec;
 
 /* Options of an ensemble, for the tables of the methods. */
+/* clang-format off */
 #define KDRI_OPTIONS_ENSEMBLE(count) \
-	{ .name = "runs", \
-	  .type = KDR_OPTION_INT, \
-	  .initial = (count), \
-	  .min = 1, \
-	  .max = 100000, \
-	  .symbol = "L", \
-	  .help = "k-means runs in the ensemble" }, \
-	        { .name = "features", \
-		  .type = KDR_OPTION_INT, \
-		  .initial = 0, \
-		  .min = 0, \
-		  .max = INT32_MAX, \
-		  .automatic = "half", \
-		  .symbol = "m", \
-		  .help = "random features a run sees; 0: half of them, rounded up" }, \
-	        { .name = "k_min", \
-		  .type = KDR_OPTION_INT, \
-		  .initial = 0, \
-		  .min = 0, \
-		  .max = INT32_MAX, \
-		  .automatic = "k", \
-		  .help = "fewest clusters of a run; 0: k, or 2 with -k auto" }, \
-	        { .name = "k_max", \
-		  .type = KDR_OPTION_INT, \
-		  .initial = 0, \
-		  .min = 0, \
-		  .max = INT32_MAX, \
-		  .automatic = "k", \
-		  .help = "most clusters of a run; 0: k (at least k_min), or 20 with -k auto" }, \
-	{ \
-		.name = "subsample", .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1, \
-		.open_min = true, \
-		.help = "share of the samples a run finds its centres from; the others join the nearest" \
-	}
+	KDRI_INT("runs", count, 1, 100000, "k-means runs in the ensemble", .symbol = "L"), \
+	KDRI_INT("features", 0, 0, INT32_MAX, \
+	         "random features a run sees; 0: half of them, rounded up", \
+	         .automatic = "half", .symbol = "m"), \
+	KDRI_INT("k_min", 0, 0, INT32_MAX, \
+	         "fewest clusters of a run; 0: k, or 2 with -k auto", .automatic = "k"), \
+	KDRI_INT("k_max", 0, 0, INT32_MAX, \
+	         "most clusters of a run; 0: k (at least k_min), or 20 with -k auto", .automatic = "k"), \
+	KDRI_REAL("subsample", 1, 0, 1, \
+	          "share of the samples a run finds its centres from; the others join the nearest", \
+	          .open_min = true)
+/* clang-format on */
 
 /* Reads those options for a task to be cut into k clusters (0: unknown), and max_iter and tol; checks them
  * against its size. */

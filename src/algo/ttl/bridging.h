@@ -26,39 +26,21 @@ void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s);
 /* The options of both methods. */
 enum { KDRI_BRIDGING_LOGREG, KDRI_BRIDGING_RANDOM, KDRI_BRIDGING_HALF };
 extern const char *const kdri_bridging_norms[], *const kdri_bridging_inits[];
+/* clang-format off */
 #define KDRI_OPTIONS_BRIDGING \
-	{ .name = "p1", \
-	  .type = KDR_OPTION_INT, \
-	  .initial = 15, \
-	  .min = 1, \
-	  .max = 1e6, \
-	  .symbol = "p1", \
-	  .help = "feature clusters that two data sets share" }, \
-	        { .name = "p2", \
-		  .type = KDR_OPTION_INT, \
-		  .initial = 15, \
-		  .min = 1, \
-		  .max = 1e6, \
-		  .symbol = "p2", \
-		  .help = "feature clusters of each data set alone" }, \
-	        { .name = "norm", \
-		  .type = KDR_OPTION_CHOICE, \
-		  .initial = KDRI_TRI_RESCALE_G, \
-		  .choices = kdri_bridging_norms, \
-		  .help = "F's column sums go into A and G's rows are scaled (rescaleG), G is free (rescale) or " \
-		          "moves within the simplex (mm), or F and G are scaled alone (paper)" }, \
-	        { .name = "init", \
-		  .type = KDR_OPTION_CHOICE, \
-		  .initial = KDRI_BRIDGING_LOGREG, \
-		  .choices = kdri_bridging_inits, \
-		  .help = "classes start from logistic regressions along the chain, at random, or all alike" }, \
-	        KDRI_OPTION_MAX_ITER(80), KDRI_OPTION_TOL(1e-6), KDRI_OPTION_N_INIT(1)
+	KDRI_INT("p1", 15, 1, 1e6, "feature clusters that two data sets share", .symbol = "p1"), \
+	KDRI_INT("p2", 15, 1, 1e6, "feature clusters of each data set alone", .symbol = "p2"), \
+	KDRI_CHOICE("norm", KDRI_TRI_RESCALE_G, kdri_bridging_norms, \
+	            "F's column sums go into A and G's rows are scaled (rescaleG), G is free (rescale) or moves within the simplex (mm), or F and G are scaled alone (paper)"), \
+	KDRI_CHOICE("init", KDRI_BRIDGING_LOGREG, kdri_bridging_inits, \
+	            "classes start from logistic regressions along the chain, at random, or all alike"), \
+	KDRI_MAX_ITER(80), \
+	KDRI_TOL(1e-6), \
+	KDRI_N_INIT(1)
+/* clang-format on */
 
 #define KDRI_OPTION_TERM(key, of) \
-	{ \
-		.name = (key), .type = KDR_OPTION_REAL, .initial = 1, .min = 0, .max = 1e6, \
-		.open_min = true, .help = "weight of the " of " in the objective" \
-	}
+	KDRI_REAL(key, 1, 0, 1e6, "weight of the " of " in the objective", .open_min = true)
 
 /* G (n x c) that a set starts from; every row sums to 1 and has no zero. */
 kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const kdr_options *options,
@@ -92,19 +74,15 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 /* Labels and probabilities of targets and bridge from their G, whose rows need not sum to 1. */
 kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
                                 const double *g_target, kdr_result *result);
+/* clang-format off */
 #define KDRI_FIELDS_CLUSTERS(of, between) \
-	{ .name = "shared_" of, \
-	  .type = KDR_FLOAT64, \
-	  .shape = "d x p1", \
-	  .help = "weight of each feature in the clusters shared by " between }, \
-	        { .name = "association_" of, \
-		  .type = KDR_FLOAT64, \
-		  .shape = "p1 x classes", \
-		  .help = "weight of those clusters in each class" }, \
-	{ \
-		.name = "top_" of, .type = KDR_INT64, .shape = "p1 x 10", \
-		.help = "the heaviest features of those clusters, as column numbers from 0" \
-	}
+	KDRI_ARRAY("shared_" of, KDR_FLOAT64, "d x p1", \
+	           "weight of each feature in the clusters shared by " between), \
+	KDRI_ARRAY("association_" of, KDR_FLOAT64, "p1 x classes", \
+	           "weight of those clusters in each class"), \
+	KDRI_ARRAY("top_" of, KDR_INT64, "p1 x 10", \
+	           "the heaviest features of those clusters, as column numbers from 0")
+/* clang-format on */
 /* F1, A1 and the heaviest features of each shared cluster of a side, as arrays shared_<name>, association_<name>,
  * top_<name>. */
 kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,

@@ -18,15 +18,12 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_BRIDGING,
 	KDRI_OPTION_TERM("source_weight", "labelled set"),
 	KDRI_OPTION_TERM("target_weight", "set to be labelled"),
-	KDRI_OPTIONS_END,
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "probabilities",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "share of each class in the row's label, for targets and the bridge" },
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
+	           "share of each class in the row's label, for targets and the bridge", .per_task = true),
 	KDRI_FIELDS_CLUSTERS("target", "the target and the set it is labelled from"),
 	{ .name = NULL },
 };

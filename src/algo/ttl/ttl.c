@@ -34,15 +34,12 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTION_TERM("bridge_source_weight", "bridge, beside the source,"),
 	KDRI_OPTION_TERM("bridge_target_weight", "bridge, beside the target,"),
 	KDRI_OPTION_TERM("target_weight", "target"),
-	KDRI_OPTIONS_END,
+	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	{ .name = "probabilities",
-	  .type = KDR_FLOAT64,
-	  .per_task = true,
-	  .shape = "n x classes",
-	  .help = "share of each class in the row's label, for targets and the bridge" },
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
+	           "share of each class in the row's label, for targets and the bridge", .per_task = true),
 	KDRI_FIELDS_CLUSTERS("source", "source and bridge"),
 	KDRI_FIELDS_CLUSTERS("target", "bridge and target"),
 	{ .name = NULL },

@@ -48,25 +48,15 @@ kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out);
 /* The options of a method that works on such a graph, for its table, and their values in force. */
 extern const char *const kdri_similarity_names[], *const kdri_graph_names[];
 kdri_graph_options kdri_graph_options_of(const kdr_options *options);
+/* clang-format off */
 #define KDRI_OPTIONS_GRAPH(default_neighbors) \
-	{ .name = "similarity", \
-	  .type = KDR_OPTION_CHOICE, \
-	  .initial = KDRI_SIMILARITY_COSINE, \
-	  .choices = kdri_graph_names, \
-	  .help = "how alike two samples are: their cosine, if positive, a Gaussian of their distance, or " \
-		  "entry (i, j) of the data, which are then a symmetric matrix of numbers >= 0" }, \
-	        { .name = "sigma", \
-		  .type = KDR_OPTION_REAL, \
-		  .initial = 0, \
-		  .min = 0, \
-		  .max = 1e300, \
-		  .automatic = "mean distance", \
-		  .symbol = "sigma", \
-		  .help = "width of the Gaussian; 0: the mean distance between two samples" }, \
-	{ \
-		.name = "neighbors", .type = KDR_OPTION_INT, .initial = (default_neighbors), .min = 0, \
-		.max = 1e9, \
-		.help = "nearest neighbours each sample is joined to; 0: all samples are joined, which takes n x n numbers" \
-	}
+	KDRI_CHOICE("similarity", KDRI_SIMILARITY_COSINE, kdri_graph_names, \
+	            "how alike two samples are: their cosine, if positive, a Gaussian of their distance, or entry (i, j) of the data, which are then a symmetric matrix of numbers >= 0"), \
+	KDRI_REAL("sigma", 0, 0, 1e300, \
+	          "width of the Gaussian; 0: the mean distance between two samples", \
+	          .automatic = "mean distance", .symbol = "sigma"), \
+	KDRI_INT("neighbors", default_neighbors, 0, 1e9, \
+	         "nearest neighbours each sample is joined to; 0: all samples are joined, which takes n x n numbers")
+/* clang-format on */
 
 #endif
