@@ -41,7 +41,8 @@ enum {
 	KDR_ALGO_AUTO_K = 1 << 7,          /* k = 0 is allowed: the method finds k */
 	KDR_ALGO_OWN_FEATURES = 1 << 8,    /* tasks have features of their own: they are not aligned */
 	KDR_ALGO_CLUSTERS_TARGET = 1 << 9, /* transfer: labels are clusters of the target, not classes */
-	KDR_ALGO_BRIDGE = 1 << 10          /* transfer: takes one data set between source and target */
+	KDR_ALGO_BRIDGE = 1 << 10,         /* transfer: takes one data set between source and target */
+	KDR_ALGO_SHARED_CLUSTERS = 1 << 11 /* cluster z of one task is cluster z of every other */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;
@@ -52,7 +53,13 @@ typedef struct kdr_field_desc {
 	kdr_dtype type;
 	bool per_task; /* one array a task; else one in all */
 	bool in_model; /* needed by predict: saved in model files */
-	const char *shape, *help;
+	const char *
+	        shape; /* axes between " x "; one called k has an entry for each cluster, in the order of their
+	                      numbers */
+	const char *
+	        holds; /* integers: "k" where they are numbers of clusters; one word a column, such as "n k k";
+	                      NULL: no such numbers */
+	const char *help;
 } kdr_field_desc;
 
 /* A registered method. */

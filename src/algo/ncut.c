@@ -37,10 +37,10 @@ static const kdr_option_desc options_table[] = {
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x k", "rows of the leading eigenvectors, scaled to length 1",
-	           .per_task = true),
-	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "k",
-	           "leading eigenvalues of the normalised graph, 1 for each connected component",
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors",
+	           "rows of the k leading eigenvectors, scaled to length 1", .per_task = true),
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors",
+	           "k leading eigenvalues of the normalised graph, 1 for each connected component",
 	           .per_task = true),
 	{ .name = NULL },
 };

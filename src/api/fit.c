@@ -1,6 +1,6 @@
 /* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "api/method.h"
+#include "api/number.h"
 #include "linalg/linalg.h"
 
 static const char *task_name(const kdr_task *t)
@@ -171,6 +171,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(algo->fit(ctx, problem, options, result));
+	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
 	*out = result;
 	result = NULL;
 done:

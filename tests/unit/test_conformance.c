@@ -33,7 +33,7 @@ static void make(problem_data *p, const kdr_algo *algo, bool sparse)
 		p->val[t] = calloc((size_t)(n * D), sizeof(double));
 		p->labels[t] = calloc((size_t)n, sizeof(int64_t));
 		for (int64_t i = 0; i < n; i++) {
-			int64_t c = p->labels[t][i] = i % K;
+			int64_t c = p->labels[t][i] = (i + t) % K; /* first seen in another order */
 			for (int j = 0; j < D; j++) {
 				double x = kdri_rng_uniform(&rng) < 0.4 ? 0 : kdri_rng_uniform(&rng);
 				if (j / 2 == c)
@@ -244,6 +244,155 @@ static void fit__cancelled__keeps_a_valid_result(void **state)
 	}
 }
 
+/* --- numbers of clusters ----------------------------------------------------------------------------- */
+
+static bool clusters_tasks(const kdr_algo *algo)
+{
+	return algo->family == KDR_FAMILY_CLUSTER || (algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+}
+
+static void registry__arrays_of_clusters_for_all_tasks__belong_to_shared_clusters(void **state)
+{
+	(void)state;
+	FOR_EACH_METHOD(a)
+	for (const kdr_field_desc *f = a->fields; f->name && a->family == KDR_FAMILY_CLUSTER; f++)
+		if (!f->per_task && (strncmp(f->shape, "k x", 3) == 0 || strcmp(f->shape, "k") == 0))
+			assert_true(a->flags & KDR_ALGO_SHARED_CLUSTERS);
+}
+
+/* The first task's clusters are seen in the order of their numbers; and so are those of the others, unless they
+ * follow the first one's. */
+static void fit__any_start__clusters_in_order_of_appearance(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	for (uint64_t seed = 1; seed <= 4 && clusters_tasks(a); seed++) {
+		kdr_context_set_seed(ctx, seed);
+		kdr_result *r = fit(ctx, a, false, 2);
+		bool follow = kdr_result_correspondence_count(r) > 0 || (a->flags & KDR_ALGO_SHARED_CLUSTERS);
+		for (int64_t t = 0; t < count_of(a); t++) {
+			int64_t n, next = 0;
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			for (int64_t i = 0; labels && i < n && !(follow && t > 0); i++) {
+				if (labels[i] > next)
+					fail_msg("%s, seed %d: task %lld shows cluster %lld before %lld",
+					         a->id, (int)seed, (long long)t, (long long)labels[i],
+					         (long long)next);
+				next += labels[i] == next;
+			}
+		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* The data have three clusters that correspond, and nothing else: whatever the start, a method that finds them
+ * calls them the same, and one that matches tasks calls counterparts the same. */
+static void fit__any_start__counterparts_have_one_number(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		int64_t right = 0, total = 0;
+		if (a->family != KDR_FAMILY_CLUSTER)
+			continue;
+		kdr_context_set_seed(ctx, seed);
+		kdr_result *r = fit(ctx, a, false, 2);
+		bool follow = kdr_result_correspondence_count(r) > 0;
+		for (int64_t t = 0; t < count_of(a); t++) {
+			int64_t n;
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			for (int64_t i = 0; i < n;
+			     i++) /* a task by itself: classes in the order they are seen */
+				right += labels[i] == (follow ? i + t : i) % K;
+			total += n;
+		}
+		if (10 * right < 9 * total)
+			fail_msg("%s, seed %d: %lld of %lld samples are where their numbers say%s", a->id,
+			         (int)seed, (long long)right, (long long)total, follow ? " (matched)" : "");
+		for (int64_t i = 0; i < kdr_result_correspondence_count(r); i++) {
+			kdr_correspondence c = kdr_result_correspondence_at(r, i);
+			for (int64_t z = 0; z < c.rows * c.cols; z++)
+				assert_true(c.matrix[z] <= c.matrix[(z / c.cols) * (c.cols + 1)]);
+		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Arrays were renumbered with the labels: what predict makes of them is in the same numbers. */
+static void predict__samples_of_the_fit__same_numbers(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		problem_data p;
+		kdr_options *options = NULL;
+		kdr_result *r = NULL;
+		if (!clusters_tasks(a) || !(a->flags & KDR_ALGO_PREDICT))
+			continue;
+		make(&p, a, false);
+		kdr_problem problem = { .tasks = p.tasks, .ntasks = count_of(a) };
+		kdr_context_set_seed(ctx, seed);
+		assert_ok(ctx, kdr_options_new(ctx, a->id, &options));
+		assert_ok(ctx, kdr_fit(ctx, a->id, &problem, options, &r));
+		for (int64_t t = 0; t < count_of(a); t++) {
+			int64_t n, same = 0, *again = calloc((size_t)sizes[t], sizeof *again);
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			assert_ok(ctx,
+			          kdri_algo_find(a->id)->predict(ctx, r, options, t, &p.tasks[t].x, again));
+			for (int64_t i = 0; i < n; i++)
+				same += again[i] == labels[i];
+			if (10 * same < 9 * n)
+				fail_msg("%s: predict gives %lld of %lld samples of task %lld their label",
+				         a->id, (long long)same, (long long)n, (long long)t);
+			free(again);
+		}
+		kdr_result_free(r);
+		kdr_options_free(options);
+		release(&p);
+	}
+	kdr_context_free(ctx);
+}
+
+static void fit__initial_labels__keep_their_numbers(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	FOR_EACH_METHOD(a)
+	{
+		problem_data p;
+		kdr_result *r = NULL;
+		int64_t right = 0, total = 0;
+		if (a->family != KDR_FAMILY_CLUSTER)
+			continue;
+		make(&p, a, false);
+		for (int64_t t = 0; t < TASKS; t++) {
+			for (int64_t i = 0; i < sizes[t]; i++)
+				p.labels[t][i] = (i + t + 1) % K;
+			p.tasks[t].init = p.labels[t];
+		}
+		kdr_problem problem = { .tasks = p.tasks, .ntasks = count_of(a) };
+		assert_ok(ctx, kdr_fit(ctx, a->id, &problem, NULL, &r));
+		for (int64_t t = 0; t < count_of(a); t++) {
+			int64_t n;
+			const int64_t *labels = kdr_result_labels(r, t, &n);
+			for (int64_t i = 0; i < n; i++)
+				right += labels[i] == (i + t + 1) % K;
+			total += n;
+		}
+		if (10 * right < 9 * total)
+			fail_msg("%s: %lld of %lld samples keep the number given", a->id, (long long)right,
+			         (long long)total);
+		kdr_result_free(r);
+		release(&p);
+	}
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +403,11 @@ int main(void)
 		cmocka_unit_test(fit__monotone_methods__objective_never_rises),
 		cmocka_unit_test(fit__every_method__labels_in_range_and_arrays_as_registered),
 		cmocka_unit_test(fit__cancelled__keeps_a_valid_result),
+		cmocka_unit_test(registry__arrays_of_clusters_for_all_tasks__belong_to_shared_clusters),
+		cmocka_unit_test(fit__any_start__clusters_in_order_of_appearance),
+		cmocka_unit_test(fit__any_start__counterparts_have_one_number),
+		cmocka_unit_test(predict__samples_of_the_fit__same_numbers),
+		cmocka_unit_test(fit__initial_labels__keep_their_numbers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,8 @@ const kdri_algo kdri_algo_lssmtc = {
 	          .summary =
 	                  "clusters related tasks together: each in its own features, all in one shared subspace",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS | KDR_ALGO_MONOTONE |
+	                   KDR_ALGO_PREDICT,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

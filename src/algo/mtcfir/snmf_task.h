@@ -44,10 +44,10 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_
 	           .per_task = true, .in_model = true), \
 	KDRI_ARRAY("trace", KDR_FLOAT64, "iterations", \
 	           "objective of the task after each iteration of the run kept", .per_task = true), \
-	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x k", \
-	           "rows of the leading eigenvectors, scaled to length 1; final=ncut alone", .per_task = true), \
-	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "k", \
-	           "leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors", \
+	           "rows of the k leading eigenvectors, scaled to length 1; final=ncut alone", .per_task = true), \
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors", \
+	           "k leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
 /* clang-format on */
 
 #endif

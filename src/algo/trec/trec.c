@@ -71,9 +71,10 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("ec_labels", KDR_INT64, "n",
-	           "partition of the target by ec alone, where the moves started", .per_task = true),
+	           "partition of the target by ec alone, where the moves started", .per_task = true,
+	           .holds = "k"),
 	KDRI_ARRAY("moves", KDR_INT64, "moves x 3", "sample, from cluster, to cluster, in order",
-	           .per_task = true),
+	           .per_task = true, .holds = "n k k"),
 	KDRI_ARRAY("silhouette", KDR_FLOAT64, "n",
 	           "silhouette of each sample of the target, mean over the runs", .per_task = true),
 	{ .name = NULL },

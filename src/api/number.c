@@ -1,0 +1,348 @@
+/* What clusters are called. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The numbers a method gives its clusters come from random starts and from the signs of eigenvectors, which the
+ * last bits of a sum can turn around. So that the same partition has the same labels on every machine, kdr_fit
+ * numbers clusters anew once the method is done:
+ *
+ *   (E1)  one list of clusters for all tasks (pooled, or KDR_ALGO_SHARED_CLUSTERS): by first appearance in the
+ *         tasks' rows, one task after the other
+ *   (E2)  else cluster z of task t takes the number of its counterpart in the first task, else in the second,
+ *         ..., as far as task t has that number; a and z are counterparts where the correspondence of their
+ *         tasks has its largest entry of row a and of column z there, and nowhere else
+ *   (E3)  clusters without one: the numbers left over, by first appearance in the task's rows; empty ones last
+ *
+ * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field
+ * table: an axis called "k" in an array's shape, entries called "k" in what it holds. */
+#include "api/number.h"
+
+typedef struct numbering {
+	int64_t ntasks;
+	int64_t *begin; /* ntasks + 1: where a task's clusters begin below */
+	int64_t *now;   /* the new number of each cluster; -1: none yet */
+	bool *taken;    /* whether a cluster has the number */
+} numbering;
+
+/* The part of one task. */
+typedef struct naming {
+	int64_t k, *now;
+	bool *taken;
+} naming;
+
+static naming naming_of(const numbering *n, int64_t task)
+{
+	int64_t at = n->begin[task];
+	return (naming){ n->begin[task + 1] - at, n->now + at, n->taken + at };
+}
+
+static void numbering_free(kdr_context *ctx, numbering *n)
+{
+	kdri_free(ctx, n->begin);
+	kdri_free(ctx, n->now);
+	kdri_free(ctx, n->taken);
+}
+
+static kdr_status numbering_new(kdr_context *ctx, const kdr_result *result, numbering *out)
+{
+	kdr_status st;
+	numbering n = { .ntasks = kdr_result_ntasks(result) };
+	KDRI_TRY(KDRI_NEW(ctx, &n.begin, n.ntasks + 1));
+	n.begin[0] = 0;
+	for (int64_t t = 0; t < n.ntasks; t++)
+		n.begin[t + 1] = n.begin[t] + kdr_result_k(result, t);
+	KDRI_TRY(KDRI_NEW(ctx, &n.now, n.begin[n.ntasks]));
+	KDRI_TRY(KDRI_NEW0(ctx, &n.taken, n.begin[n.ntasks]));
+	for (int64_t i = 0; i < n.begin[n.ntasks]; i++)
+		n.now[i] = -1;
+	*out = n;
+	n = (numbering){ 0 };
+done:
+	numbering_free(ctx, &n);
+	return st;
+}
+
+/* --- choosing the numbers ---------------------------------------------------------------------------- */
+
+static void give(naming *c, int64_t cluster, int64_t number)
+{
+	c->now[cluster] = number;
+	c->taken[number] = true;
+}
+
+static void keep(naming *c)
+{
+	for (int64_t z = 0; z < c->k; z++)
+		give(c, z, z);
+}
+
+/* The least number no cluster has, from `from` on. */
+static int64_t next_free(const naming *c, int64_t from)
+{
+	while (c->taken[from])
+		from++;
+	return from;
+}
+
+/* Numbers for the clusters that have none, in the order in which the rows show them. */
+static void by_appearance(const int64_t *labels, int64_t rows, naming *c)
+{
+	for (int64_t i = 0, next = 0; labels && i < rows; i++)
+		if (c->now[labels[i]] < 0) {
+			next = next_free(c, next);
+			give(c, labels[i], next);
+		}
+}
+
+static void empty_last(naming *c)
+{
+	for (int64_t z = 0, next = 0; z < c->k; z++)
+		if (c->now[z] < 0) {
+			next = next_free(c, next);
+			give(c, z, next);
+		}
+}
+
+/* How clusters of task `from` match those of task `to`: an entry at [a * down + z * across]. */
+typedef struct match {
+	const double *at;
+	int64_t rows, cols, down, across;
+} match;
+
+/* Where both directions are there, the one from the earlier task; at is NULL where there is none. */
+static match find_match(const kdr_result *result, int64_t from, int64_t to)
+{
+	match found = { 0 };
+	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
+		kdr_correspondence c = kdr_result_correspondence_at(result, i);
+		if (c.from == from && c.to == to)
+			return (match){ c.matrix, c.rows, c.cols, c.cols, 1 };
+		if (c.from == to && c.to == from)
+			found = (match){ c.matrix, c.cols, c.rows, 1, c.cols };
+	}
+	return found;
+}
+
+/* Where `count` numbers, `step` apart, have their largest, if it is above 0 and the only one; else -1. */
+static int64_t only_largest(const double *at, int64_t count, int64_t step)
+{
+	int64_t best = -1, times = 0;
+	for (int64_t i = 0; i < count; i++) {
+		double v = at[i * step], most = best < 0 ? 0 : at[best * step];
+		if (v > most) {
+			best = i;
+			times = 1;
+		} else if (v == most) {
+			times++;
+		}
+	}
+	return times == 1 ? best : -1;
+}
+
+/* (E2) for the clusters of one task and of one before it. */
+static void by_match(const match *m, const naming *theirs, naming *c)
+{
+	for (int64_t z = 0; z < c->k; z++) {
+		int64_t a = c->now[z] < 0 ? only_largest(m->at + z * m->across, m->rows, m->down) : -1;
+		if (a < 0 || only_largest(m->at + a * m->down, m->cols, m->across) != z)
+			continue;
+		if (theirs->now[a] < c->k && !c->taken[theirs->now[a]])
+			give(c, z, theirs->now[a]);
+	}
+}
+
+static void choose_shared(const kdr_problem *problem, const kdr_result *result, numbering *n)
+{
+	naming first = naming_of(n, 0);
+	bool given = false;
+	for (int64_t t = 0; t < n->ntasks; t++)
+		given |= problem->tasks[t].init != NULL;
+	if (given)
+		keep(&first);
+	for (int64_t t = 0; t < n->ntasks; t++) {
+		int64_t rows = 0;
+		const int64_t *labels = kdr_result_labels(result, t, &rows);
+		by_appearance(labels, rows, &first); /* (E1) */
+	}
+	empty_last(&first);
+	for (int64_t t = 1; t < n->ntasks; t++) {
+		naming c = naming_of(n, t);
+		for (int64_t z = 0; z < c.k; z++)
+			give(&c, z, first.now[z]);
+	}
+}
+
+static void choose_each(const kdr_problem *problem, const kdr_result *result, numbering *n)
+{
+	for (int64_t t = 0; t < n->ntasks; t++) {
+		naming c = naming_of(n, t);
+		int64_t rows = 0;
+		const int64_t *labels = kdr_result_labels(result, t, &rows);
+		if (!labels || problem->tasks[t].init) {
+			keep(&c);
+			continue;
+		}
+		for (int64_t s = 0; s < t; s++) {
+			match m = find_match(result, s, t);
+			naming theirs = naming_of(n, s);
+			if (m.at)
+				by_match(&m, &theirs, &c);
+		}
+		by_appearance(labels, rows, &c); /* (E3) */
+		empty_last(&c);
+	}
+}
+
+/* --- carrying them out -------------------------------------------------------------------------------- */
+
+/* Moves block z of `size` numbers to place now[z], for each of `outer` lists of k blocks. Numbers of either type
+ * have 8 bytes; spare has room for k * size of them. */
+static void permute(void *data, int64_t outer, int64_t k, int64_t size, const int64_t *now, void *spare)
+{
+	const size_t bytes = (size_t)size * sizeof(double);
+	unsigned char *from = data, *to = spare;
+	for (int64_t o = 0; o < outer; o++, from += (size_t)k * bytes) {
+		for (int64_t z = 0; z < k; z++)
+			memcpy(to + (size_t)now[z] * bytes, from + (size_t)z * bytes, bytes);
+		memcpy(from, to, (size_t)k * bytes);
+	}
+}
+
+static void rename_labels(int64_t *labels, int64_t count, const int64_t *now)
+{
+	for (int64_t i = 0; i < count; i++)
+		labels[i] = now[labels[i]];
+}
+
+/* The next word of a list such as "n x k": its length, and *text behind it; 0 at the end. */
+static size_t next_word(const char **text, const char *between, const char **word)
+{
+	*word = *text + strspn(*text, between);
+	size_t length = strcspn(*word, between);
+	*text = *word + length;
+	return length;
+}
+
+/* Which axis of an array has one entry a cluster, or -1. Axes stand between " x ". */
+static int cluster_axis(const char *shape)
+{
+	for (int axis = 0; shape; axis++) {
+		const char *end = strstr(shape, " x ");
+		size_t length = end ? (size_t)(end - shape) : strlen(shape);
+		if (length == 1 && *shape == 'k')
+			return axis;
+		shape = end ? end + 3 : NULL;
+	}
+	return -1;
+}
+
+static kdr_status move_axis(kdr_context *ctx, const kdr_array *a, int axis, const naming *c)
+{
+	kdr_status st;
+	int64_t outer = 1, inner = 1, count;
+	double *spare = NULL;
+	if (axis >= a->ndim || a->shape[axis] != c->k)
+		return kdri_fail(ctx, KDR_ERR_INTERNAL, "array '%s' does not have %lld clusters", a->name,
+		                 (long long)c->k);
+	for (int i = 0; i < axis; i++)
+		outer *= a->shape[i];
+	for (int i = axis + 1; i < a->ndim; i++)
+		inner *= a->shape[i];
+	KDRI_TRY(kdri_mul(ctx, c->k, inner, &count));
+	KDRI_TRY(KDRI_NEW(ctx, &spare, count));
+	permute((void *)a->data, outer, c->k, inner, c->now, spare);
+done:
+	kdri_free(ctx, spare);
+	return st;
+}
+
+/* Entries that are numbers of clusters themselves: `holds` has a word for each column, "k" for theirs. */
+static void rename_entries(const kdr_array *a, const char *holds, const int64_t *now)
+{
+	int64_t words = 0, count = 1, *entry = (int64_t *)a->data;
+	const char *word, *rest = holds;
+	while (next_word(&rest, " ", &word))
+		words++;
+	for (int i = 0; i < a->ndim; i++)
+		count *= a->shape[i];
+	rest = holds;
+	for (int64_t w = 0; w < words; w++)
+		if (next_word(&rest, " ", &word) == 1 && *word == 'k')
+			for (int64_t i = w; i < count; i += words)
+				rename_labels(entry + i, 1, now);
+}
+
+static kdr_status renumber_array(kdr_context *ctx, const kdr_result *result, const kdr_array *a,
+                                 const numbering *n)
+{
+	const kdr_field_desc *f = kdr_result_algo(result)->fields;
+	while (f->name && strcmp(f->name, a->name) != 0)
+		f++;
+	/* An array for all tasks belongs to clusters that all of them share. */
+	naming c = naming_of(n, KDRI_MAX(a->task, 0));
+	int axis = f->name ? cluster_axis(f->shape) : -1;
+	if (f->name && f->holds && a->type == KDR_INT64)
+		rename_entries(a, f->holds, c.now);
+	return axis < 0 ? KDR_OK : move_axis(ctx, a, axis, &c);
+}
+
+static kdr_status renumber_match(kdr_context *ctx, const kdr_correspondence *c, const numbering *n)
+{
+	kdr_status st;
+	naming down = naming_of(n, c->from), across = naming_of(n, c->to);
+	double *spare = NULL;
+	int64_t count;
+	if (down.k != c->rows || across.k != c->cols)
+		return kdri_fail(ctx, KDR_ERR_INTERNAL, "a correspondence does not have %lld x %lld clusters",
+		                 (long long)down.k, (long long)across.k);
+	KDRI_TRY(kdri_mul(ctx, c->rows, c->cols, &count));
+	KDRI_TRY(KDRI_NEW(ctx, &spare, count));
+	permute((void *)c->matrix, 1, c->rows, c->cols, down.now, spare);
+	permute((void *)c->matrix, c->rows, c->cols, 1, across.now, spare);
+done:
+	kdri_free(ctx, spare);
+	return st;
+}
+
+static bool changes(const numbering *n)
+{
+	for (int64_t t = 0; t < n->ntasks; t++) {
+		naming c = naming_of(n, t);
+		for (int64_t z = 0; z < c.k; z++)
+			if (c.now[z] != z)
+				return true;
+	}
+	return false;
+}
+
+kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result)
+{
+	kdr_status st;
+	numbering n = { 0 };
+	const kdr_algo *algo = kdr_result_algo(result);
+	if (algo->family != KDR_FAMILY_CLUSTER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET))
+		return KDR_OK;
+	KDRI_TRY(numbering_new(ctx, result, &n));
+	if (problem->pooled || (algo->flags & KDR_ALGO_SHARED_CLUSTERS))
+		choose_shared(problem, result, &n);
+	else
+		choose_each(problem, result, &n);
+	if (!changes(&n))
+		goto done;
+	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
+		kdr_array a = kdr_result_array_at(result, i);
+		KDRI_TRY(renumber_array(ctx, result, &a, &n));
+	}
+	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
+		kdr_correspondence c = kdr_result_correspondence_at(result, i);
+		KDRI_TRY(renumber_match(ctx, &c, &n));
+	}
+	for (int64_t t = 0; t < n.ntasks; t++) {
+		int64_t rows = 0, *labels = NULL;
+		if (!kdr_result_labels(result, t, &rows))
+			continue;
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		rename_labels(labels, rows, naming_of(&n, t).now);
+	}
+done:
+	numbering_free(ctx, &n);
+	return st;
+}

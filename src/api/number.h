@@ -1,0 +1,11 @@
+/* What clusters are called. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_NUMBER_H
+#define KDRI_NUMBER_H
+
+#include "api/method.h"
+
+/* Numbers the clusters of a fresh result by first appearance, counterparts alike: labels, the axes and entries
+ * of arrays that the method's field table calls k, and correspondences. */
+kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result);
+
+#endif
