@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Seconds after which an HDF5 file that yields nothing is damaged. */
+static const double hdf5_patience = 30;
+
 static volatile sig_atomic_t interrupts;
 
 static struct {
@@ -174,6 +177,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	}
 	kdr_context_set_seed(ctx, (uint64_t)seed);
 	kdr_context_set_threads(ctx, (int)threads);
+	kdr_context_set_isolation(ctx, hdf5_patience);
 	progress.verbose = cli_flag(args, "verbose");
 	progress.show = !cli_quiet(args) &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;

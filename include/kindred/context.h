@@ -58,6 +58,13 @@ KDR_API void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void
  * Also restarts the context's clock and forgets an earlier cancellation. */
 KDR_API void kdr_context_set_time_limit(kdr_context *ctx, double seconds);
 
+/* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process, which may take so many seconds in
+ * all and one more for each megabyte it delivers; 0 (the default) reads them in this process. The HDF5
+ * library crashes on some damaged files and never returns from others: with a child that is a
+ * KDR_ERR_FORMAT like any other, and cancelling works at once. The child is a fork of this process that runs
+ * nothing but HDF5 on the one file; no other thread may be inside HDF5 by itself while one is started. */
+KDR_API void kdr_context_set_isolation(kdr_context *ctx, double seconds);
+
 /* What went wrong in the last call that failed: what was found and what is allowed, on one line.
  * Empty if nothing has failed. The pointer stays valid until the context's next failure. */
 KDR_API const char *kdr_context_error(const kdr_context *ctx);

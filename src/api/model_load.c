@@ -276,10 +276,11 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	KDRI_TRY(kdri_options_fit_tasks(ctx, m->options, m->ntasks));
 	KDRI_TRY(load_arrays(ctx, &h5, m));
 	KDRI_TRY(load_prep(ctx, &h5, m));
-	*out = m;
-	m = NULL;
 done:
-	kdri_h5_close(&h5);
-	kdr_model_free(m);
+	st = kdri_h5_end(ctx, &h5, st);
+	if (st == KDR_OK)
+		*out = m;
+	else
+		kdr_model_free(m);
 	return st;
 }

@@ -92,6 +92,11 @@ void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 	ctx->cancelled = ctx->timed_out = false;
 }
 
+void kdr_context_set_isolation(kdr_context *ctx, double seconds)
+{
+	ctx->isolation = seconds > 0 ? seconds : 0;
+}
+
 const char *kdr_context_error(const kdr_context *ctx)
 {
 	return ctx ? ctx->error : "";

@@ -31,6 +31,7 @@ struct kdr_context {
 	kdr_progress_fn progress;
 	void *progress_user;
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
+	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	bool cancelled, timed_out;    /* sticky until the time limit is set anew */
 	char error[512];
 };

@@ -2,7 +2,7 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* memfd_create */
 #endif
-#include "io/h5.h"
+#include "io/h5_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,19 +16,21 @@
 
 enum { WALK_OBJECTS = 100000, WALK_LEVELS = 12 };
 
-#ifndef H5_HAVE_THREADSAFE
-/* HDF5 may be built without locks of its own; then one file is open at a time. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK()   pthread_mutex_lock(&one_at_a_time)
-#define UNLOCK() pthread_mutex_unlock(&one_at_a_time)
-#else
-#define LOCK()   ((void)0)
-#define UNLOCK() ((void)0)
-#endif
+
+void kdri_h5_lock(void)
+{
+	pthread_mutex_lock(&one_at_a_time);
+}
+
+void kdri_h5_unlock(void)
+{
+	pthread_mutex_unlock(&one_at_a_time);
+}
 
 static void enter(kdri_h5 *h5)
 {
-	LOCK();
+	kdri_h5_lock();
 	H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data);
 	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 	h5->entered = true;
@@ -61,7 +63,7 @@ void kdri_h5_close(kdri_h5 *h5)
 	if (h5->file > 0)
 		H5Fclose(h5->file);
 	H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
-	UNLOCK();
+	kdri_h5_unlock();
 	*h5 = (kdri_h5){ 0 };
 }
 
@@ -140,6 +142,8 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	hid_t access = -1;
 	h5->path = path;
 	KDRI_TRY(check_file(ctx, path, &h5->bytes));
+	if (ctx->isolation > 0)
+		return kdri_h5_child_open(ctx, path, &h5->child);
 	enter(h5);
 	access = file_access();
 	if (H5Fis_hdf5(path) <= 0) {
@@ -155,6 +159,14 @@ done:
 	if (st != KDR_OK)
 		kdri_h5_close(h5);
 	return st;
+}
+
+kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st)
+{
+	struct kdri_h5_child *child = h5->child;
+	kdri_h5_close(h5);
+	*h5 = (kdri_h5){ 0 };
+	return kdri_h5_child_close(ctx, child, st);
 }
 
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
@@ -187,6 +199,8 @@ kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)
 
 kdri_h5_kind kdri_h5_what(const kdri_h5 *h5, const char *name)
 {
+	if (h5->child)
+		return kdri_h5_child_what(h5->child, name);
 	hid_t id = H5Oopen(h5->file, name, h5->links);
 	if (id < 0)
 		return KDRI_H5_NONE;
@@ -232,6 +246,8 @@ static herr_t list_link(hid_t group, const char *name, const H5L_info_t *info, v
 kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
                         kdri_h5_visit visit, void *user)
 {
+	if (h5->child)
+		return kdri_h5_child_walk(h5->child, h5, group, levels, visit, user);
 	walk w = { .h5 = h5, .visit = visit, .user = user, .levels = KDRI_MIN(levels, WALK_LEVELS) };
 	size_t n = strlen(group);
 	if (n + 2 > sizeof w.name)
@@ -265,6 +281,8 @@ static hssize_t attribute_count(hid_t id)
 
 bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room)
 {
+	if (h5->child)
+		return kdri_h5_child_text(h5->child, name, attribute, out, room);
 	bool found = false;
 	char *variable = NULL, fixed[1024];
 	hid_t id = open_attribute(h5, name, attribute), type = id < 0 ? -1 : H5Aget_type(id);
@@ -305,16 +323,20 @@ static bool numbers(const kdri_h5 *h5, const char *name, const char *attribute, 
 
 bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, int64_t *out)
 {
-	return numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
+	return h5->child ? kdri_h5_child_numbers(h5->child, true, name, attribute, count, out)
+	                 : numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
 }
 
 bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out)
 {
-	return numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, count, out);
+	return h5->child ? kdri_h5_child_numbers(h5->child, false, name, attribute, count, out)
+	                 : numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, count, out);
 }
 
 int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute)
 {
+	if (h5->child)
+		return kdri_h5_child_count(h5->child, name, attribute);
 	hid_t id = open_attribute(h5, name, attribute);
 	int64_t count = id < 0 ? -1 : attribute_count(id);
 	if (id >= 0)

@@ -1,6 +1,8 @@
 /* HDF5 with its sharp edges covered: what .h5, .h5ad, MATLAB v7.3 and model files share.
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * With kdr_context_set_isolation in force all reading is done by a child process: h5_child.h.
+ *
  * Nothing is read before its size was compared with what the file holds; external links, external and
  * virtual storage are refused; the library's error printing is off while a file is open. */
 #ifndef KDRI_H5_H
@@ -12,8 +14,11 @@
 
 /* --- h5.c: files and what is in them --------------------------------------------------------------- */
 
+struct kdri_h5_child;
+
 typedef struct kdri_h5 {
-	const char *path; /* borrowed */
+	const char *path;            /* borrowed */
+	struct kdri_h5_child *child; /* NULL: the file is open in this process; else all below is unset */
 	hid_t file;
 	hid_t links;   /* access to objects: no external links */
 	int64_t bytes; /* size of the file */
@@ -28,6 +33,13 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
 /* Writes to the temporary file of an output; `path` is named in errors. */
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 void kdri_h5_close(kdri_h5 *h5);
+/* Closes what was opened for reading and gives `st`, or the failure that the file's reader in a process of
+ * its own came to, whatever was made of its missing answers. */
+kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st);
+/* One file is open at a time, and none while the process is copied: not all builds of HDF5 have locks, and
+ * a copy must not inherit one that is held. */
+void kdri_h5_lock(void);
+void kdri_h5_unlock(void);
 /* Ends writing: KDR_ERR_WRITE if not all bytes reached the file. Closes in any case. */
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5);
 /* The error with HDF5's own reason, from its error stack: call right after what failed. */
@@ -58,6 +70,7 @@ typedef enum kdri_h5_class { KDRI_H5_NUMBER, KDRI_H5_STRING, KDRI_H5_COMPOUND, K
 
 /* An open dataset whose size is believable. */
 typedef struct kdri_h5_array {
+	struct kdri_h5_child *child; /* who has it open; NULL: this process */
 	hid_t id, space, type;
 	kdri_h5_class type_class;
 	bool floating;

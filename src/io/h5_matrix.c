@@ -1,5 +1,5 @@
 /* Matrices in HDF5: dense datasets, and groups of three arrays. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/h5.h"
+#include "io/h5_child.h"
 
 #include <stdio.h>
 
@@ -143,6 +143,8 @@ static bool sparse_layout(const kdri_h5 *h5, const char *name, bool *by_column)
 
 bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name)
 {
+	if (h5->child)
+		return kdri_h5_child_is_matrix(h5->child, name);
 	bool yes = false, by_column;
 	hid_t id = H5Oopen(h5->file, name, h5->links);
 	if (id < 0)

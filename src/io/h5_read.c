@@ -1,5 +1,5 @@
 /* Reading HDF5 datasets: numbers and strings. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/h5.h"
+#include "io/h5_child.h"
 
 #include <stdio.h>
 
@@ -10,6 +10,10 @@ enum { TIMES_STORED = 2000, STRINGS_AT_ONCE = 4096 };
 
 void kdri_h5_array_close(kdri_h5_array *a)
 {
+	if (a->child) {
+		*a = (kdri_h5_array){ 0 };
+		return;
+	}
 	if (a->type > 0)
 		H5Tclose(a->type);
 	if (a->space > 0)
@@ -105,6 +109,8 @@ kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *n
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
+	if (h5->child)
+		return kdri_h5_child_array(h5->child, name, out);
 	snprintf(a.label, sizeof a.label, "%s:%s", h5->path, name);
 	a.id = H5Oopen(h5->file, name, h5->links);
 	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET) {
@@ -169,7 +175,8 @@ kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *a, int64_t
 {
 	kdr_status st;
 	KDRI_TRY(need_numbers(ctx, a, false));
-	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
+	KDRI_TRY(a->child ? kdri_h5_child_rows(a, false, begin, rows, out)
+	                  : read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
 done:
 	return st;
 }
@@ -179,7 +186,8 @@ kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *a, int64_t 
 {
 	kdr_status st;
 	KDRI_TRY(need_numbers(ctx, a, true));
-	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
+	KDRI_TRY(a->child ? kdri_h5_child_rows(a, true, begin, rows, out)
+	                  : read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
 done:
 	return st;
 }
@@ -210,6 +218,8 @@ static hid_t element_type(const kdri_h5_array *a, const char *field)
 
 bool kdri_h5_has_field(const kdri_h5_array *a, const char *field, bool *text)
 {
+	if (a->child)
+		return kdri_h5_child_has_field(a, field, text);
 	hid_t type = element_type(a, field);
 	if (type < 0)
 		return false;
@@ -280,6 +290,8 @@ static kdr_status read_integers(kdr_context *ctx, const kdri_h5_array *a, const 
 
 kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char *field, char ***out)
 {
+	if (a->child)
+		return kdri_h5_child_strings(ctx, a, field, out);
 	kdr_status st;
 	char **strings = NULL, digits[32];
 	int64_t *values = NULL;
@@ -313,6 +325,8 @@ done:
 
 kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const char *field, int64_t **out)
 {
+	if (a->child)
+		return kdri_h5_child_field(ctx, a, field, out);
 	kdr_status st;
 	int64_t *values = NULL;
 	hid_t type = element_type(a, field);

@@ -250,7 +250,7 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	if (options && options->label_column)
 		KDRI_TRY(read_labels(ctx, &h5, options->label_column, data));
 done:
-	kdri_h5_close(&h5);
+	st = kdri_h5_end(ctx, &h5, st);
 	kdri_free(ctx, file);
 	kdri_free(ctx, member);
 	return st;

@@ -71,7 +71,7 @@ static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_o
 	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, data));
 	KDRI_TRY(read_features(ctx, &h5, data));
 done:
-	kdri_h5_close(&h5);
+	st = kdri_h5_end(ctx, &h5, st);
 	kdri_free(ctx, file);
 	kdri_free(ctx, member);
 	return st;

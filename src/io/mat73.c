@@ -83,6 +83,6 @@ kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wante
 	}
 done:
 	kdri_h5_array_close(&a);
-	kdri_h5_close(&h5);
+	st = kdri_h5_end(ctx, &h5, st);
 	return st;
 }

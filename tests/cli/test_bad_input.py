@@ -1,6 +1,7 @@
 """Bad input: one clear line, the right exit status, nothing half-written."""
 import gzip
 import os
+import random
 import resource
 import subprocess
 import unittest
@@ -55,6 +56,24 @@ class BadInput(CliTest):
         r = self.result()
         self.assertTrue(r["warnings"])  # it says that there are fewer distinct samples than clusters
         self.assertEqual(r["objective"][-1], 0)
+
+    def test_damaged_hdf5(self):
+        # HDF5 itself crashes on some of these; the program never does. (tests/fuzz/h5_mutations.c has many more.)
+        self.write("a.csv", BLOBS_A)
+        self.run_kindred("convert", "a.csv", "a.h5")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--save-model", "m.h5", "-o", "out", "a.csv")
+        for name, args in (("a.h5", ["inspect", "bad.h5"]), ("m.h5", ["predict", "--model", "bad.h5", "a.csv"])):
+            with open(self.path(name), "rb") as f:
+                sound = f.read()
+            chance = random.Random(name)
+            for _ in range(25):
+                bad = bytearray(sound)
+                for _ in range(4):
+                    bad[chance.randrange(len(bad))] = chance.choice((0, 1, 0x7f, 0xff))
+                self.write("bad.h5", bytes(bad))
+                done = self.run_kindred(*args, code=None)
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, done.stderr)
 
     def test_directory_missing_file_no_permission(self):
         os.mkdir(self.path("d.csv"))
