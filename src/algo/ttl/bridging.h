@@ -29,7 +29,7 @@ extern const char *const kdri_bridging_norms[], *const kdri_bridging_inits[];
 /* clang-format off */
 #define KDRI_OPTIONS_BRIDGING \
 	KDRI_INT("p1", 15, 1, 1e6, "feature clusters that two data sets share", .symbol = "p1"), \
-	KDRI_INT("p2", 15, 1, 1e6, "feature clusters of each data set alone", .symbol = "p2"), \
+	KDRI_INT("p2", 15, 0, 1e6, "feature clusters of each data set alone; 0: all are shared", .symbol = "p2"), \
 	KDRI_CHOICE("norm", KDRI_TRI_RESCALE_G, kdri_bridging_norms, \
 	            "F's column sums go into A and G's rows are scaled (rescaleG), G is free (rescale) or moves within the simplex (mm), or F and G are scaled alone (paper)"), \
 	KDRI_CHOICE("init", KDRI_BRIDGING_LOGREG, kdri_bridging_inits, \

@@ -1,0 +1,258 @@
+/* What the ensemble of a transfer tells besides labels. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbers and sentences end in the target's name. The guard: how many samples a plain SVM and a plain logistic
+ * regression would label otherwise; how the members agree; how far apart the sets are (A-distance, from 0 to 2); how the
+ * shares of the classes moved (half the sum of differences); which classes the target seems not to have; and a word on
+ * how far to trust the answer, from the mean confidence, as docs/transfer.md measured it. */
+#include "algo/transfer_auto/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Mean confidence from which on an answer is called good, or fair. */
+static const double good = 0.8, fair = 0.65;
+static const double moved_much = 0.15, far_apart = 1.5;
+
+typedef struct text {
+	char s[512];
+	size_t used;
+} text;
+
+KDR_PRINTF(2, 3)
+static void add(text *t, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(t->s + t->used, sizeof t->s - t->used, format, args);
+	va_end(args);
+	if (n > 0)
+		t->used = KDRI_MIN(t->used + (size_t)n, sizeof t->s - 1);
+}
+
+static const char *name_of(const kdr_problem *problem, int64_t t, char *room, size_t size)
+{
+	if (problem->tasks[t].name)
+		return problem->tasks[t].name;
+	snprintf(room, size, "%lld", (long long)t + 1);
+	return room;
+}
+
+static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
+                             double v)
+{
+	char key[400];
+	snprintf(key, sizeof key, "%s.%s", what, name);
+	return isfinite(v) ? kdri_result_number(ctx, result, key, v) : KDR_OK;
+}
+
+static kdr_status put_text(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
+                           const char *s)
+{
+	char key[400];
+	snprintf(key, sizeof key, "%s.%s", what, name);
+	return kdri_result_text(ctx, result, key, s);
+}
+
+/* --- arrays --------------------------------------------------------------------------------------------- */
+
+static kdr_status put_array(kdr_context *ctx, kdr_result *result, const char *name, int64_t target,
+                            int64_t rows, int64_t cols, const double *from)
+{
+	double *to = NULL;
+	kdr_status st = kdri_result_array(ctx, result, name, target, KDR_FLOAT64, cols > 0 ? 2 : 1,
+	                                  (int64_t[]){ rows, cols }, &to);
+	if (st == KDR_OK)
+		memcpy(to, from, (size_t)(rows * KDRI_MAX(cols, 1)) * sizeof *to);
+	return st;
+}
+
+typedef struct unsure {
+	double confidence;
+	int64_t row;
+} unsure;
+
+static int by_confidence(const void *a, const void *b)
+{
+	const unsure *x = a, *y = b;
+	if (x->confidence != y->confidence)
+		return x->confidence < y->confidence ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The least sure of the samples lose their class. */
+static kdr_status drop_unsure(kdr_context *ctx, const kdri_transfer_verdict *v, double share, int64_t *labels)
+{
+	kdr_status st;
+	unsure *list = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &list, v->n));
+	for (int64_t i = 0; i < v->n; i++)
+		list[i] = (unsure){ v->confidence[i], i };
+	qsort(list, (size_t)v->n, sizeof *list, by_confidence);
+	for (int64_t i = 0; i < (int64_t)floor(share * (double)v->n + 1e-9); i++)
+		labels[list[i].row] = -1;
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transfer_verdict *v, double abstain,
+                             kdr_result *result)
+{
+	static const char *const plain[] = { "plain_svm", "plain_logreg" };
+	kdr_status st;
+	int64_t *labels = NULL, *to = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, target, &labels));
+	memcpy(labels, v->answer, (size_t)v->n * sizeof *labels);
+	if (abstain > 0)
+		KDRI_TRY(drop_unsure(ctx, v, abstain, labels));
+	KDRI_TRY(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
+	KDRI_TRY(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
+	KDRI_TRY(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
+	for (int k = 0; k < KDRI_PLAIN; k++) {
+		if (!v->plain[k])
+			continue;
+		KDRI_TRY(kdri_result_array(ctx, result, plain[k], target, KDR_INT64, 1, (int64_t[]){ v->n },
+		                           &to));
+		memcpy(to, v->plain[k], (size_t)v->n * sizeof *to);
+	}
+done:
+	return st;
+}
+
+/* --- the guard --------------------------------------------------------------------------------------------- */
+
+static int64_t differing(const int64_t *a, const int64_t *b, int64_t n)
+{
+	int64_t count = 0;
+	for (int64_t i = 0; a && b && i < n; i++)
+		count += a[i] != b[i];
+	return count;
+}
+
+static double mean_of(const double *x, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += x[i] / (double)n;
+	return sum;
+}
+
+/* Mean over the members that voted. */
+static double mean_agreement(const kdri_transfer_verdict *v)
+{
+	double sum = 0, count = 0;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->used[m]) {
+			sum += v->agreement[m];
+			count++;
+		}
+	return sum / count;
+}
+
+static double moved(const kdri_transfer_verdict *v)
+{
+	double sum = 0;
+	for (int64_t k = 0; k < v->classes; k++)
+		sum += fabs(v->shares[2 * k] - v->shares[2 * k + 1]) / 2;
+	return sum;
+}
+
+static kdr_status put_members(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name,
+                              kdr_result *result)
+{
+	text t = { .s = "" };
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->used[m])
+			add(&t, "%s%s %.2f", t.used ? ", " : "", kdri_transfer_members[m].name,
+			    v->agreement[m]);
+	return put_text(ctx, result, "members", name, t.s);
+}
+
+static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
+                              const char *name, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	(void)problem;
+	for (int64_t k = 0; k < v->classes; k++) {
+		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
+		if (known <= 0 || given > 0.1 * known)
+			continue;
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "%s seems to have no class %lld, or few samples of it: %.1f %% of the answers, "
+		        "%.1f %% of the labelled samples",
+		        name, (long long)k, 100 * given, 100 * known));
+	}
+done:
+	return st;
+}
+
+static kdr_status put_trust(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name, double sure,
+                            kdr_result *result)
+{
+	text t = { .s = "" };
+	double shift = moved(v);
+	add(&t, "%s",
+	    sure >= good   ? "trust it"
+	    : sure >= fair ? "trust it with care"
+	                   : "do not trust it unchecked");
+	add(&t, ": mean confidence %.2f, the members agree with %.0f %% of the answers", sure,
+	    100 * mean_agreement(v));
+	if (isfinite(v->distance))
+		add(&t, "; source and target are %s (A-distance %.2f of 2)",
+		    v->distance > far_apart ? "far apart" : "near", v->distance);
+	add(&t, "; shares of classes moved by %.0f %%%s", 100 * shift,
+	    shift > moved_much ? ", where the vote is weakest" : "");
+	return put_text(ctx, result, "trust", name, t.s);
+}
+
+kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                const kdri_transfer_verdict *v, double abstain, kdr_result *result)
+{
+	kdr_status st;
+	char room[32];
+	const char *name = name_of(problem, target, room, sizeof room);
+	double sure = mean_of(v->confidence, v->n);
+	KDRI_TRY(put_arrays(ctx, target, v, abstain, result));
+	KDRI_TRY(put_number(ctx, result, "mean_confidence", name, sure));
+	KDRI_TRY(put_number(ctx, result, "member_agreement", name, mean_agreement(v)));
+	KDRI_TRY(put_number(ctx, result, "source_accuracy", name, v->right));
+	KDRI_TRY(put_number(ctx, result, "a_distance", name, v->distance));
+	KDRI_TRY(put_number(ctx, result, "shares_moved", name, moved(v)));
+	KDRI_TRY(put_members(ctx, v, name, result));
+	if (!v->plain[KDRI_PLAIN_SVM] || !v->plain[KDRI_PLAIN_LOGREG])
+		goto done;
+	KDRI_TRY(put_number(ctx, result, "differ_svm", name,
+	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
+	KDRI_TRY(put_number(ctx, result, "differ_logreg", name,
+	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
+	KDRI_TRY(put_trust(ctx, v, name, sure, result));
+	KDRI_TRY(put_classes(ctx, problem, v, name, result));
+done:
+	return st;
+}
+
+kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                       int64_t s, const kdri_transfer_verdict *v,
+                                       const kdri_transfer_verdict *without, kdr_result *result)
+{
+	kdr_status st;
+	char key[320], room[2][32];
+	text t = { .s = "" };
+	const char *source = name_of(problem, s, room[0], sizeof room[0]);
+	snprintf(key, sizeof key, "%s.%s", name_of(problem, target, room[1], sizeof room[1]), source);
+	if (!without)
+		return put_text(ctx, result, "source", key, "without it there is nothing to vote on");
+	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
+	int64_t differ = differing(v->answer, without->answer, v->n);
+	KDRI_TRY(put_number(ctx, result, "differ_without", key, (double)differ));
+	add(&t,
+	    "without it %lld of %lld samples would be labelled otherwise, mean confidence %.2f instead of %.2f%s",
+	    (long long)differ, (long long)v->n, less, with,
+	    less > with + 0.01   ? ": it seems not to help"
+	    : less < with - 0.01 ? ": it seems to help"
+	                         : "");
+	KDRI_TRY(put_text(ctx, result, "source", key, t.s));
+done:
+	return st;
+}

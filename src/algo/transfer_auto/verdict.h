@@ -1,0 +1,38 @@
+/* What an ensemble says of one target. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TRANSFER_VERDICT_H
+#define KDRI_TRANSFER_VERDICT_H
+
+#include "algo/transfer_auto/members.h"
+
+enum { KDRI_PLAIN_SVM, KDRI_PLAIN_LOGREG, KDRI_PLAIN };
+
+typedef struct kdri_transfer_options {
+	int64_t neighbors, rounds;
+	int64_t only; /* one member alone, or -1 */
+	bool plain;   /* also what plain classifiers would say, and how far the sets are apart */
+} kdri_transfer_options;
+
+/* Classes are those of the problem. */
+typedef struct kdri_transfer_verdict {
+	int64_t n, classes;
+	int64_t *answer;                         /* n */
+	double *posterior;                       /* n x classes: mean over the members */
+	double *confidence;                      /* n */
+	double *shares;                          /* classes x 2: of the labelled samples, of the answers */
+	bool used[KDRI_TRANSFER_MEMBERS];        /* members that voted */
+	double agreement[KDRI_TRANSFER_MEMBERS]; /* the share of samples where each says what the answer is */
+	int64_t *plain[KDRI_PLAIN];              /* n: what these would say */
+	double right;    /* of the svm, in cross-validation on what is known; NaN: not found */
+	double distance; /* A-distance of source and target; NaN: not found */
+	bool late;       /* members were left out for want of time */
+	bool few;
+} kdri_transfer_verdict;
+
+/* `problem` has sources and one target, its last task. Members that fail are left out, and `result` says so (NULL: nobody
+ * is told); only a lack of memory is a failure, or that none was left. */
+kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *problem,
+                                     const kdri_transfer_options *options, kdr_result *result,
+                                     kdri_transfer_verdict *out);
+void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v);
+
+#endif

@@ -1,0 +1,244 @@
+/* Z, E and the graphs of a transfer. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  u_i = x_i / |x_i|
+ *   (E2)  Z: u, for words; else a (u - mean of all u), a such that the mean square length is 1
+ *   (E3)  E: each set less its own mean, along the leading directions of all           engine/space/aligned.c
+ *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E
+ *
+ * Words are rows mostly of zeros, none negative. From sparse rows that are not words nothing is taken away: a linear
+ * classifier whose constant is free finds the same without. Where there are few features, mostly not zero, lengths tell
+ * as much as directions: (E1) is left out, neighbours are by distance, and E has one more coordinate, a constant, before
+ * rows are brought to unit length, so that cosines of E tell lengths apart. */
+#include "algo/transfer_auto/views.h"
+
+#include "engine/graph/views.h"
+#include "engine/space/aligned.h"
+
+enum { FEW_FEATURES = 64 };
+static const double sparse_share = 0.1, full_share = 0.25;
+/* Multiplications for neighbours from all pairs; above, they are sought by descent. */
+static const double most_dense = 2e11, most_sparse = 5e9;
+
+static kdri_own no_matrix(void)
+{
+	return (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
+}
+
+void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_own_free(ctx, &v->unit);
+	kdri_own_free(ctx, &v->z);
+	kdri_own_free(ctx, &v->joint);
+	kdri_own_free(ctx, &v->graph);
+	kdri_free(ctx, v->mean);
+	kdri_free(ctx, v->e);
+}
+
+static void look(const kdr_mat *x, kdri_transfer_views *v)
+{
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	bool dense = x->kind == KDR_MAT_DENSE;
+	double nonzero = 0, cells = (double)n * (double)d;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
+		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++) {
+			nonzero += row[p] != 0;
+			v->negative |= row[p] < 0;
+		}
+	}
+	v->words = !v->negative && nonzero < sparse_share * cells;
+	v->few = d <= FEW_FEATURES && (v->negative || nonzero >= full_share * cells);
+}
+
+/* (E2) */
+static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdr_mat *x = &v->unit.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	bool dense = x->kind == KDR_MAT_DENSE;
+	double *norms = NULL, *val = NULL, total = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &v->mean, d));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, v->mean));
+	for (int64_t j = 0; j < d; j++)
+		v->mean[j] /= (double)n;
+	v->scale = 1;
+	v->z.view = *x;
+	if (v->words)
+		goto done;
+	v->free_bias = true;
+	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
+	for (int64_t i = 0; i < n; i++)
+		total += norms[i];
+	total = total / (double)n - kdri_nrm2sq(v->mean, d);
+	v->scale = total > 0 ? 1 / sqrt(total) : 1;
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
+		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];
+		const double *from =
+		        dense ? x->as.dense.data + i * x->as.dense.stride - begin : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++)
+			val[p] = v->scale * (from[p] - (dense ? v->mean[p - begin] : 0));
+	}
+	v->z = (kdri_own){ dense ? kdr_mat_from_dense(val, n, d)
+		                 : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, val),
+		           { val } };
+	val = NULL;
+done:
+	kdri_free(ctx, norms);
+	kdri_free(ctx, val);
+	return st;
+}
+
+/* Rows (x - mean of the set, 1), of unit length, before them scaled to a mean square length of 1. */
+static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const double *means)
+{
+	kdr_status st;
+	const kdr_mat *z = &v->z.view;
+	int64_t n = v->d->n, d = kdr_mat_cols(z), w = d + 1;
+	double total = 0;
+	v->width = w;
+	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
+	for (int64_t t = 0; t < v->d->ntasks; t++)
+		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
+			double *row = v->e + i * w;
+			if (z->kind == KDR_MAT_DENSE)
+				memcpy(row, z->as.dense.data + i * z->as.dense.stride,
+				       (size_t)d * sizeof *row);
+			for (int64_t p = z->kind == KDR_MAT_DENSE ? 0 : z->as.csr.rowptr[i];
+			     z->kind != KDR_MAT_DENSE && p < z->as.csr.rowptr[i + 1]; p++)
+				row[z->as.csr.col[p]] = z->as.csr.val[p];
+			kdri_axpy(-1, means + t * d, row, d);
+			total += kdri_nrm2sq(row, d) / (double)n;
+		}
+	for (int64_t i = 0; i < n; i++) {
+		double *row = v->e + i * w;
+		row[d] = total > 0 ? sqrt(total) : 1;
+		double length = sqrt(kdri_nrm2sq(row, w));
+		for (int64_t j = 0; j < w; j++)
+			row[j] /= length;
+	}
+done:
+	return st;
+}
+
+/* (E3) */
+static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
+	int64_t size;
+	double *means = NULL;
+	KDRI_TRY(kdri_mul(ctx, sets.count, kdr_mat_cols(sets.x), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(kdri_sets_means(ctx, &sets, means));
+	if (v->few) {
+		KDRI_TRY(find_few(ctx, v, means));
+	} else {
+		v->width = kdri_aligned_width(&sets);
+		KDRI_TRY(kdri_aligned_new(ctx, &sets, means, v->width, &v->e));
+	}
+done:
+	kdri_free(ctx, means);
+	return st;
+}
+
+/* Multiplications that all pairs of rows take. */
+static kdr_status count_products(kdr_context *ctx, const kdr_mat *x, bool *few)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *rows_with = NULL;
+	double products = 0;
+	if (x->kind == KDR_MAT_DENSE) {
+		*few = (double)n * (double)n * (double)d <= most_dense;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
+	kdri_mat_col_counts(x, rows_with);
+	for (int64_t j = 0; j < d; j++)
+		products += (double)rows_with[j] * (double)rows_with[j];
+	*few = products <= most_sparse;
+done:
+	kdri_free(ctx, rows_with);
+	return st;
+}
+
+/* (E4) */
+static kdr_status find_graph(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,
+                             int64_t neighbors, kdri_own *out)
+{
+	kdr_status st;
+	int64_t k = KDRI_MIN(neighbors, kdr_mat_rows(x) - 1);
+	kdri_knn_shift shift = { 0 };
+	kdri_views_task task = { .cosine = cosine };
+	kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+	bool few;
+	if (mean)
+		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
+	KDRI_TRY(count_products(ctx, x, &few));
+	if (few || k < 1)
+		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
+	else
+		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, mean ? &shift : NULL, &task.knn, &task.recall));
+	KDRI_TRY(kdri_views_graph(ctx, &task, k, out));
+done:
+	kdri_knn_shift_free(ctx, &shift);
+	kdri_knn_free(ctx, &task.knn);
+	return st;
+}
+
+static kdr_status find_graphs(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
+{
+	kdr_status st;
+	int64_t d = kdr_mat_cols(&v->z.view);
+	kdr_mat target = kdri_rows(&v->z.view, kdri_transfer_first(v->d), v->d->n), local = target;
+	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
+	double *mean = NULL;
+	int64_t *rowptr = NULL;
+	if (target.kind == KDR_MAT_CSR) { /* row pointers from 0 on */
+		int64_t n = kdr_mat_rows(&target), first = target.as.csr.rowptr[0];
+		KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+		for (int64_t i = 0; i <= n; i++)
+			rowptr[i] = target.as.csr.rowptr[i] - first;
+		local = kdr_mat_from_csr(n, d, rowptr, target.as.csr.col + first, target.as.csr.val + first);
+	}
+	if (!v->words && !v->few && target.kind == KDR_MAT_CSR) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+		for (int64_t j = 0; j < d; j++)
+			mean[j] = v->scale * v->mean[j];
+	}
+	KDRI_TRY(find_graph(ctx, &local, mean, !v->few, neighbors, &v->graph));
+	KDRI_TRY(find_graph(ctx, &e, NULL, true, neighbors, &v->joint));
+done:
+	kdri_free(ctx, mean);
+	kdri_free(ctx, rowptr);
+	return st;
+}
+
+kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
+                                   kdri_transfer_views *out)
+{
+	kdr_status st;
+	kdri_transfer_views v = {
+		.d = d, .unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()
+	};
+	look(&d->set.x.view, &v);
+	if (v.few)
+		v.unit.view = d->set.x.view;
+	else
+		KDRI_TRY(kdri_unit_rows(ctx, &d->set.x.view, &v.unit)); /* (E1) */
+	KDRI_TRY(find_z(ctx, &v));
+	KDRI_TRY(find_e(ctx, &v));
+	KDRI_TRY(find_graphs(ctx, &v, neighbors));
+	*out = v;
+	v = (kdri_transfer_views){
+		.unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()
+	};
+done:
+	kdri_transfer_views_free(ctx, &v);
+	return st;
+}

@@ -1,0 +1,39 @@
+/* The samples of a transfer as the members of its ensemble see them. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TRANSFER_VIEWS_H
+#define KDRI_TRANSFER_VIEWS_H
+
+#include "algo/common/domains.h"
+
+/* The last task of the domains is the target. Borrows the domains. */
+typedef struct kdri_transfer_views {
+	const kdri_domains *d;
+	bool words;     /* mostly zeros, none negative: the mean stays */
+	bool negative;  /* some entry is */
+	bool few;       /* few features, mostly not zero: lengths tell as much as directions */
+	kdri_own unit;  /* n x d: rows of unit length, or as they are where there are few features */
+	double scale;   /* of Z against those rows */
+	kdri_own z;     /* n x d: Z, the pooled mean taken away from dense rows */
+	bool free_bias; /* Z wants a constant of any size: it is centred in effect */
+	double *mean;   /* d: of `unit`, pooled */
+	double *e;      /* n x width: E */
+	int64_t width;
+	kdri_own joint; /* n x n: the 10 nearest neighbours on E */
+	kdri_own graph; /* the same of the target's rows on Z */
+} kdri_transfer_views;
+
+/* Stopped early, graphs lack edges. */
+kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
+                                   kdri_transfer_views *out);
+void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v);
+
+/* Rows of the target: first, and how many. */
+static inline int64_t kdri_transfer_first(const kdri_domains *d)
+{
+	return d->begin[d->ntasks - 1];
+}
+static inline int64_t kdri_transfer_count(const kdri_domains *d)
+{
+	return d->n - kdri_transfer_first(d);
+}
+
+#endif
