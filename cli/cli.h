@@ -167,9 +167,15 @@ void cli_tasks_free(cli_tasks *tasks);
 
 /* What 'cluster' does unless -m says otherwise: cmd_cluster.c. */
 extern const char cli_cluster_method[];
+/* The same of transfer: cmd_transfer.c. */
+extern const char cli_transfer_method[];
 
 /* --- method.c: the method and its options -------------------------------------------------------- */
 
+/* The id of the method that goes by a name in its family, such as auto; the name itself where there is none. And what the
+ * family calls a method. */
+const char *cli_method_id(const char *name, kdr_family family);
+const char *cli_method_name(const char *id);
 /* Whether `id` is a method of that family; else an error with the nearest name, and an exit status. */
 int cli_method_check(const char *id, kdr_family family);
 /* Options of the method, with every --set name=value applied. Exit status. */

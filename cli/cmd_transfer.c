@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char default_method[] = "svm";
+const char cli_transfer_method[] = "auto";
 
 static const cli_option own_options[] = {
 	{ .name = "method",
 	  .letter = 'm',
 	  .value = "METHOD",
-	  .help = "the method (default svm); 'kindred methods' lists them" },
+	  .help = "the method (default auto); 'kindred methods' lists them" },
 	{ .name = "source",
 	  .value = "FILE",
 	  .repeats = true,
@@ -318,7 +318,10 @@ static int fit(kdr_context *ctx, const transfer *t, int k, cli_run *run, kdr_res
 			.labels = t->labels[i],
 		};
 	}
-	kdr_problem problem = { .tasks = list, .ntasks = count, .classes = t->nclasses };
+	kdr_problem problem = { .tasks = list,
+		                .ntasks = count,
+		                .classes = t->nclasses,
+		                .class_names = (const char *const *)t->classes };
 	double start = cli_now();
 	cli_session_limit(ctx);
 	int code = cli_features_learn(ctx, run, list, problem.ntasks);
@@ -468,7 +471,8 @@ static int run(cli_args *args)
 	cli_task_arg *list = NULL;
 	cli_run job = { .args = args,
 		        .command = "transfer",
-		        .method = cli_get(args, "method", default_method),
+		        .method = cli_method_id(cli_get(args, "method", cli_transfer_method),
+		                                KDR_FAMILY_TRANSFER),
 		        .tasks = &t.tasks,
 		        .seconds_start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);

@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+const char *cli_method_id(const char *name, kdr_family family)
+{
+	const kdr_algo *algo = kdr_algo_find_in(family, name);
+	return algo ? algo->id : name;
+}
+
+const char *cli_method_name(const char *id)
+{
+	const kdr_algo *algo = kdr_algo_find(id);
+	return algo && algo->called ? algo->called : id;
+}
+
 int cli_method_check(const char *id, kdr_family family)
 {
 	const kdr_algo *algo = kdr_algo_find(id);

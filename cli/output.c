@@ -269,7 +269,7 @@ static void build_json(cli_json *j, kdr_context *ctx, const cli_run *run)
 	cli_json_object(j, NULL);
 	cli_json_string(j, "kindred", kdr_version());
 	cli_json_string(j, "command", run->command);
-	cli_json_string(j, "method", run->method);
+	cli_json_string(j, "method", cli_method_name(run->method));
 	json_options(j, run->options);
 	if (run->features)
 		json_features(j, run);

@@ -70,8 +70,13 @@ static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
 /* The method in force; NULL for commands that have none. */
 static const char *method_of(const cli_args *args)
 {
-	bool clusters = strcmp(cli_args_command(args)->name, "cluster") == 0;
-	return cli_get(args, "method", clusters ? cli_cluster_method : NULL);
+	const char *command = cli_args_command(args)->name;
+	bool clusters = strcmp(command, "cluster") == 0, transfers = strcmp(command, "transfer") == 0;
+	const char *name = cli_get(args, "method",
+	                           clusters    ? cli_cluster_method
+	                           : transfers ? cli_transfer_method
+	                                       : NULL);
+	return name ? cli_method_name(name) : NULL;
 }
 
 /* 'auto' looks at the data and chooses, unless something is said about it. */

@@ -65,6 +65,7 @@ typedef struct kdr_field_desc {
 /* A registered method. */
 typedef struct kdr_algo {
 	const char *id, *title, *summary;
+	const char *called; /* what its family calls it, where that is not its id; else NULL */
 	kdr_family family;
 	unsigned flags;
 	const kdr_option_desc *options; /* ends with a NULL name */
@@ -75,6 +76,9 @@ typedef struct kdr_algo {
 KDR_API size_t kdr_algo_count(void);
 KDR_API const kdr_algo *kdr_algo_at(size_t index);     /* NULL past the end */
 KDR_API const kdr_algo *kdr_algo_find(const char *id); /* NULL if there is none */
+/* The method that goes by this name among those of a family: `auto` is auto among clustering methods, and auto-transfer
+ * among those of transfer. NULL if there is none. */
+KDR_API const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name);
 
 /* Options in force for one method: opaque, set by name, so that a new option changes no ABI. */
 typedef struct kdr_options kdr_options;

@@ -28,6 +28,8 @@ typedef struct kdr_problem {
 	int64_t ntasks;
 	int64_t classes; /* number of known classes; 0 in clustering */
 	bool pooled;     /* stack all tasks into one (methods with KDR_ALGO_POOLED) */
+	const char *const
+	        *class_names; /* of the known classes, for what is said of them; NULL: they are numbered */
 } kdr_problem;
 
 typedef enum kdr_stop {

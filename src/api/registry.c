@@ -34,3 +34,14 @@ const kdr_algo *kdr_algo_find(const char *id)
 	const kdri_algo *algo = kdri_algo_find(id);
 	return algo ? &algo->info : NULL;
 }
+
+const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name)
+{
+	for (size_t i = 0; i < kdr_algo_count(); i++) {
+		const kdr_algo *a = &algorithms[i]->info;
+		if (a->family == family &&
+		    (strcmp(a->id, name) == 0 || (a->called && strcmp(a->called, name) == 0)))
+			return a;
+	}
+	return NULL;
+}

@@ -194,7 +194,8 @@ static kdr_status advise(kdr_context *ctx)
 
 static kdr_status fit_direct_transfer(kdr_context *ctx)
 {
-	static const char *const methods[] = { "gfhf", "llgc", "svm", "logreg", "tsvm" };
+	static const char *const methods[] = { "gfhf", "llgc",          "svm",           "logreg",
+		                               "tsvm", "self-training", "aligned-ridge", "ot-prototypes" };
 	kdr_status st = KDR_OK;
 	for (size_t i = 0; i < sizeof methods / sizeof methods[0] && st == KDR_OK; i++) {
 		kdr_task tasks[2] = { { .name = "s",
@@ -209,6 +210,29 @@ static kdr_status fit_direct_transfer(kdr_context *ctx)
 		st = kdr_fit(ctx, methods[i], &problem, NULL, &result);
 		kdr_result_free(result);
 	}
+	return st;
+}
+
+/* Two sources, so that the vote is held without each. */
+static kdr_status fit_auto_transfer(kdr_context *ctx)
+{
+	kdr_task tasks[3] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "s2",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = K };
+	kdr_result *result = NULL;
+	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
+	kdr_result_free(result);
 	return st;
 }
 
@@ -663,6 +687,7 @@ static const struct {
 	{ "fit_auto_distance", fit_auto_distance, 7 },
 	{ "advise", advise, 1 },
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
+	{ "fit_auto_transfer", fit_auto_transfer, 13 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
 	{ "fit_lssttc", fit_lssttc, 1 },
 	{ "fit_asi", fit_asi, 1 },

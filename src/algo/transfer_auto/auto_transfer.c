@@ -30,22 +30,21 @@ static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
 	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
 	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
-	KDRI_REAL("abstain", 0, 0, 1, "share of each target's samples that get no class: those the vote is least sure of",
-	          .open_max = true),
 	KDRI_BOOL("without", 1, "with several sources: vote again without each of them, to say what it gave"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
-	KDRI_ARRAY("unit_rows", KDR_INT64, "1", "1 where samples are brought to unit length before those weights",
-	           .in_model = true),
+	KDRI_ARRAY("unit_rows", KDR_INT64, "1",
+	           "1 where samples are brought to unit length before those weights", .in_model = true),
 	KDRI_ARRAY("confidence", KDR_FLOAT64, "n", "how sure each answer is, 0 to 1", .per_task = true),
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
 	           "mean over the members of how likely each finds each class", .per_task = true),
 	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
 	           "share of each class among the labelled samples, and among the answers", .per_task = true),
-	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given", .per_task = true),
+	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given",
+	           .per_task = true),
 	KDRI_ARRAY("plain_logreg", KDR_INT64, "n", "the class a plain logistic regression would have given",
 	           .per_task = true),
 	{ .name = NULL },
@@ -145,7 +144,10 @@ static kdr_status vote_on(kdr_context *ctx, const kdr_problem *problem, const kd
 	kdr_task *tasks = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &tasks, problem->ntasks));
 	int64_t count = choose_tasks(problem, target, without, tasks);
-	const kdr_problem part = { .tasks = tasks, .ntasks = count, .classes = problem->classes };
+	const kdr_problem part = { .tasks = tasks,
+		                   .ntasks = count,
+		                   .classes = problem->classes,
+		                   .class_names = problem->class_names };
 	KDRI_TRY(kdri_transfer_verdict_new(ctx, &part, o, result, out));
 done:
 	kdri_free(ctx, tasks);
@@ -210,12 +212,12 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		if (problem->tasks[t].role != KDR_ROLE_TARGET)
 			continue;
 		KDRI_TRY(vote_on(ctx, problem, &o, t, -1, result, &v[t]));
-		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
-		                              result));
+		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], 0, result));
 		late = late || v[t].late;
 		if (sources > 1 && o.only < 0 && kdri_opt_bool(options, "without"))
 			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));
 	}
+	KDRI_TRY(kdri_transfer_report_members(ctx, problem, v, result));
 	KDRI_TRY(put_model(ctx, problem, v, result));
 	kdri_result_stop(result,
 	                 late || ctx->cancelled || ctx->timed_out
@@ -240,6 +242,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_auto_transfer = {
 	.info = { .id = "auto-transfer",
+	          .called = "auto",
 	          .title = "Ensemble",
 	          .summary =
 	                  "ten classifiers label the target and vote, with its neighbours and clusters; the default of "

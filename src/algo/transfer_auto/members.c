@@ -110,30 +110,10 @@ done:
 	return st;
 }
 
-/* From the scores in p, on x, with weights w to start from. */
-static kdr_status train_self(kdr_context *ctx, const kdri_transfer_work *t, const kdri_rest *r,
-                             const double *shares, int64_t rounds, double *w, double *p)
+static kdri_self_training self_of(const kdri_transfer_work *t, const kdri_rest *r, const double *shares,
+                                  int64_t rounds)
 {
-	const kdri_self_training s = { .rest = *r, .asked = t->d->asked, .shares = shares, .rounds = rounds };
-	kdr_status st = kdri_self_train(ctx, &s, w, p);
-	if (st == KDR_OK)
-		kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
-	return st;
-}
-
-/* Scores as if the target's mean were the source's: s(x) + s(mean of source) - s(mean of target). */
-static void shift_scores(const kdri_domains *d, double *p)
-{
-	int64_t c = d->classes;
-	for (int64_t k = 0; k < c; k++) {
-		double known = 0, asked = 0;
-		for (int64_t i = 0; i < d->n; i++) {
-			known += d->labels[i] >= 0 ? p[i * c + k] / (double)d->known : 0;
-			asked += d->asked[i] ? p[i * c + k] / (double)d->wanted : 0;
-		}
-		for (int64_t i = 0; i < d->n; i++)
-			p[i * c + k] += d->asked[i] ? known - asked : 0;
-	}
+	return (kdri_self_training){ .rest = *r, .asked = t->d->asked, .shares = shares, .rounds = rounds };
 }
 
 static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *shares, bool shifted,
@@ -143,12 +123,14 @@ static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *
 	double *w = NULL;
 	KDRI_TRY(need_svm(ctx, t));
 	kdri_rest r = rest_of(t->d, &t->v->z.view, KDRI_LOSS_SQUARED_HINGE, t->cost, t->v->free_bias);
+	const kdri_self_training s = self_of(t, &r, shares, 3);
 	KDRI_TRY(KDRI_NEW(ctx, &w, kdri_rest_size(&r)));
 	copy(w, t->w, kdri_rest_size(&r));
 	copy(p, t->scores, t->d->n * t->d->classes);
 	if (shifted)
-		shift_scores(t->d, p);
-	KDRI_TRY(train_self(ctx, t, &r, shares, 3, w, p));
+		kdri_self_shift(&s, p);
+	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
+	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
 done:
 	kdri_free(ctx, w);
 	return st;
@@ -179,7 +161,9 @@ static kdr_status aligned_self_training(kdr_context *ctx, kdri_transfer_work *t,
 	KDRI_TRY(kdri_cost_by_folds(ctx, &r, costs, COSTS, &r.cost, NULL));
 	KDRI_TRY(kdri_rest_train(ctx, &r, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &r, w, p));
-	KDRI_TRY(train_self(ctx, t, &r, shares, 5, w, p));
+	const kdri_self_training s = self_of(t, &r, shares, 5);
+	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
+	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
 done:
 	kdri_free(ctx, w);
 	return st;

@@ -157,53 +157,64 @@ static double moved(const kdri_transfer_verdict *v)
 	return sum;
 }
 
-static kdr_status put_members(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name,
-                              kdr_result *result)
+/* Members by how often they say what the answer is. */
+kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
+                                        const kdri_transfer_verdict *v, kdr_result *result)
 {
 	text t = { .s = "" };
-	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (v->used[m])
-			add(&t, "%s%s %.2f", t.used ? ", " : "", kdri_transfer_members[m].name,
-			    v->agreement[m]);
-	return put_text(ctx, result, "members", name, t.s);
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		double sum = 0, count = 0;
+		for (int64_t i = 0; i < problem->ntasks; i++)
+			if (v[i].n > 0 && v[i].used[m]) {
+				sum += v[i].agreement[m];
+				count++;
+			}
+		if (count > 0)
+			add(&t, "%s%s %.2f", t.used ? ", " : "", kdri_transfer_members[m].name, sum / count);
+	}
+	return kdri_result_text(ctx, result, "members", t.s);
 }
 
 static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
                               const char *name, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
-	(void)problem;
 	for (int64_t k = 0; k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
+		char number[32];
 		if (known <= 0 || given > 0.1 * known)
 			continue;
+		snprintf(number, sizeof number, "%lld", (long long)k);
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s seems to have no class %lld, or few samples of it: %.1f %% of the answers, "
-		        "%.1f %% of the labelled samples",
-		        name, (long long)k, 100 * given, 100 * known));
+		        "%s seems to have few samples of class %s, or none: %.1f %% of the answers, %.1f %% of the labelled samples",
+		        name, problem->class_names ? problem->class_names[k] : number, 100 * given,
+		        100 * known));
 	}
 done:
 	return st;
 }
 
-static kdr_status put_trust(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name, double sure,
-                            kdr_result *result)
+static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name, double sure,
+                             kdr_result *result)
 {
 	text t = { .s = "" };
 	double shift = moved(v);
-	add(&t, "%s",
-	    sure >= good   ? "trust it"
-	    : sure >= fair ? "trust it with care"
-	                   : "do not trust it unchecked");
-	add(&t, ": mean confidence %.2f, the members agree with %.0f %% of the answers", sure,
-	    100 * mean_agreement(v));
+	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
+	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
+	add(&t, "%s: %s: mean confidence %.2f, members agree with %.0f %% of the answers", name,
+	    sure >= good   ? "to be trusted"
+	    : sure >= fair ? "to be trusted with care"
+	                   : "not to be trusted unchecked",
+	    sure, 100 * mean_agreement(v));
 	if (isfinite(v->distance))
 		add(&t, "; source and target are %s (A-distance %.2f of 2)",
 		    v->distance > far_apart ? "far apart" : "near", v->distance);
 	add(&t, "; shares of classes moved by %.0f %%%s", 100 * shift,
 	    shift > moved_much ? ", where the vote is weakest" : "");
-	return put_text(ctx, result, "trust", name, t.s);
+	add(&t, "; a plain svm would label %lld of %lld otherwise, a logistic regression %lld",
+	    (long long)svm, (long long)v->n, (long long)logreg);
+	return put_text(ctx, result, "advice", name, t.s);
 }
 
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
@@ -214,19 +225,18 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	const char *name = name_of(problem, target, room, sizeof room);
 	double sure = mean_of(v->confidence, v->n);
 	KDRI_TRY(put_arrays(ctx, target, v, abstain, result));
-	KDRI_TRY(put_number(ctx, result, "mean_confidence", name, sure));
+	KDRI_TRY(put_number(ctx, result, "confidence", name, sure));
 	KDRI_TRY(put_number(ctx, result, "member_agreement", name, mean_agreement(v)));
 	KDRI_TRY(put_number(ctx, result, "source_accuracy", name, v->right));
 	KDRI_TRY(put_number(ctx, result, "a_distance", name, v->distance));
 	KDRI_TRY(put_number(ctx, result, "shares_moved", name, moved(v)));
-	KDRI_TRY(put_members(ctx, v, name, result));
 	if (!v->plain[KDRI_PLAIN_SVM] || !v->plain[KDRI_PLAIN_LOGREG])
 		goto done;
 	KDRI_TRY(put_number(ctx, result, "differ_svm", name,
 	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
 	KDRI_TRY(put_number(ctx, result, "differ_logreg", name,
 	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
-	KDRI_TRY(put_trust(ctx, v, name, sure, result));
+	KDRI_TRY(put_advice(ctx, v, name, sure, result));
 	KDRI_TRY(put_classes(ctx, problem, v, name, result));
 done:
 	return st;
@@ -239,20 +249,26 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	kdr_status st;
 	char key[320], room[2][32];
 	text t = { .s = "" };
-	const char *source = name_of(problem, s, room[0], sizeof room[0]);
-	snprintf(key, sizeof key, "%s.%s", name_of(problem, target, room[1], sizeof room[1]), source);
-	if (!without)
-		return put_text(ctx, result, "source", key, "without it there is nothing to vote on");
+	bool first = true;
+	const char *source = name_of(problem, s, room[0], sizeof room[0]),
+	           *name = name_of(problem, target, room[1], sizeof room[1]);
+	for (int64_t i = 0; i < target; i++)
+		first = first && problem->tasks[i].role != KDR_ROLE_TARGET;
+	snprintf(key, sizeof key, "%s.%s", source, name);
+	if (!without) {
+		add(&t, "%s: without it nothing could be said of %s", source, name);
+		return put_text(ctx, result, "advice", first ? source : key, t.s);
+	}
 	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
 	int64_t differ = differing(v->answer, without->answer, v->n);
 	KDRI_TRY(put_number(ctx, result, "differ_without", key, (double)differ));
 	add(&t,
-	    "without it %lld of %lld samples would be labelled otherwise, mean confidence %.2f instead of %.2f%s",
-	    (long long)differ, (long long)v->n, less, with,
+	    "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f%s",
+	    source, (long long)differ, (long long)v->n, name, less, with,
 	    less > with + 0.01   ? ": it seems not to help"
 	    : less < with - 0.01 ? ": it seems to help"
 	                         : "");
-	KDRI_TRY(put_text(ctx, result, "source", key, t.s));
+	KDRI_TRY(put_text(ctx, result, "advice", first ? source : key, t.s));
 done:
 	return st;
 }

@@ -8,6 +8,10 @@
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                 const kdri_transfer_verdict *v, double abstain, kdr_result *result);
 
+/* Which members voted and how they agree with the answers, over all targets; v: one for each task. */
+kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
+                                        const kdri_transfer_verdict *v, kdr_result *result);
+
 /* What the target got from source `s`: the vote with it and without; `without` NULL: there is none. */
 kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                        int64_t s, const kdri_transfer_verdict *v,

@@ -92,3 +92,21 @@ done:
 	kdri_free(ctx, t.p_row);
 	return st;
 }
+
+void kdri_self_shift(const kdri_self_training *p, double *scores)
+{
+	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), count[2] = { 0, 0 };
+	for (int64_t i = 0; i < n; i++) {
+		count[0] += p->rest.labels[i] >= 0;
+		count[1] += p->asked[i];
+	}
+	for (int64_t k = 0; k < c; k++) {
+		double known = 0, asked = 0;
+		for (int64_t i = 0; i < n; i++) {
+			known += p->rest.labels[i] >= 0 ? scores[i * c + k] / (double)count[0] : 0;
+			asked += p->asked[i] ? scores[i * c + k] / (double)count[1] : 0;
+		}
+		for (int64_t i = 0; i < n; i++)
+			scores[i * c + k] += p->asked[i] ? known - asked : 0;
+	}
+}

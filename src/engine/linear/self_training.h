@@ -15,4 +15,8 @@ typedef struct kdri_self_training {
  * training on entry, the last classifier's weights on return. */
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
+/* Scores of the rows asked for as if their mean were that of the labelled rows: s(x) + s(mean of the labelled) - s(mean of
+ * those asked for). For linear scores, to start from. */
+void kdri_self_shift(const kdri_self_training *p, double *scores);
+
 #endif
