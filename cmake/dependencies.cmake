@@ -86,5 +86,6 @@ if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
   check_c_source_compiles("
     __attribute__((target_clones(\"arch=x86-64-v4\", \"arch=x86-64-v3\", \"default\")))
     int f(int x) { return x + 1; }
-    int main(void) { return f(-1); }" KDR_HAVE_TARGET_CLONES)
+    __attribute__((target(\"arch=x86-64-v4\"))) static int g(int x) { return x + 1; }
+    int main(void) { return __builtin_cpu_supports(\"x86-64-v4\") ? f(-1) : g(-1); }" KDR_HAVE_TARGET_CLONES)
 endif()

@@ -126,6 +126,9 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 #define KDRI_KERNEL
 #endif
 
+/* machine.c: the widest registers that KDRI_PICK (each_machine.h) may use, in bits, or 0. */
+int kdri_machine(void);
+
 /* Rows per block of parallel work; fixed, since the order of sums depends on it. */
 enum { KDRI_BLOCK = 256 };
 

@@ -8,12 +8,12 @@ enum { PARTS = 16, ROWS_PER_PART = 4096 };
 
 void kdri_km_close(kdri_km *w)
 {
-	void *owned[] = { w->scale,     w->twice,   w->norm,       w->mean,    w->centres,  w->sums,
-		          w->mass,      w->filled,  w->table.room, w->offset,  w->squares,  w->spread,
-		          w->drift,     w->partial, w->label,      w->before,  w->upper,    w->lower,
-		          w->top,       w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
-		          w->list,      w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
-		          w->best_label };
+	void *owned[] = { w->scale,      w->twice,   w->norm,       w->mean,    w->centres,  w->sums,
+		          w->mass,       w->filled,  w->table.room, w->offset,  w->squares,  w->spread,
+		          w->drift,      w->partial, w->label,      w->before,  w->upper,    w->lower,
+		          w->top,        w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
+		          w->list,       w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
+		          w->best_label, w->lane,    w->centre };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(w->ctx, owned[i]);
 }
@@ -26,11 +26,12 @@ static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
 	w->tiles = (w->k + KDRI_LANES - 1) / KDRI_LANES;
 	double work = (double)kdr_mat_nnz(w->x) * (double)w->tiles * KDRI_LANES;
 	w->threads = work > share_above ? w->ctx->threads : 1;
+	w->tight = dense || w->tiles > 4;
 	w->bounds = algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
-	int64_t least = dense ? 2 : 4; /* tiles the kernels take in one go */
+	int64_t least = kdri_km_reach(w->x->kind);
 	int64_t most = (w->tiles + least - 1) / least;
 	if (groups < 1)
-		groups = dense ? 8 : 1;
+		groups = dense ? 16 : 1;
 	groups = KDRI_MIN(groups, most);
 	w->group_tiles = (w->tiles + groups - 1) / groups;
 	w->group_tiles = (w->group_tiles + least - 1) / least * least;
@@ -54,6 +55,8 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(KDRI_NEW0(ctx, &w->mass, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->filled, k));
 	KDRI_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
+	KDRI_TRY(KDRI_NEW(ctx, &w->lane, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w->centre, kp));
 	KDRI_TRY(KDRI_NEW(ctx, &w->offset, kp));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->squares, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->spread, k));
@@ -80,6 +83,9 @@ static kdr_status make_room(kdri_km *w)
 	}
 	for (int64_t j = 0; j < kp; j++)
 		w->offset[j] = INFINITY;
+	for (int64_t j = 0; j < kp; j++)
+		w->centre[j] = (int32_t)j;
+	memcpy(w->lane, w->centre, (size_t)k * sizeof *w->lane);
 done:
 	return st;
 }

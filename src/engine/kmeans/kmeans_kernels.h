@@ -17,6 +17,9 @@ typedef struct kdri_km_table {
 	int64_t tile_step, feature_step;
 } kdri_km_table;
 
+/* Tiles that the products below take in one go on this machine: fewer cost as much. */
+int64_t kdri_km_reach(kdr_mat_kind kind);
+
 /* Room for `tiles` tiles of d features, zeroed: tile after tile for dense rows, which walk along one;
  * feature after feature for sparse rows, whose entry wants all tiles of its feature. */
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,

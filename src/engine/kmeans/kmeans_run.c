@@ -81,6 +81,7 @@ static void start_from_labels(kdri_km *w, const int64_t *labels)
 	kdri_km_update(w, true);
 	if (fill_empty(w, 0))
 		kdri_km_update(w, true);
+	kdri_km_group(w);
 }
 
 static kdr_status find_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
@@ -103,6 +104,7 @@ static kdr_status find_start(kdri_km *w, const kdri_kmeans_options *o, int64_t i
 	}
 	memset(w->sums, 0, (size_t)(w->k * w->d) * sizeof *w->sums);
 	kdri_km_load_centres(w);
+	kdri_km_group(w);
 	for (int64_t i = 0; i < w->n; i++)
 		w->before[i] = -1;
 done:

@@ -102,6 +102,7 @@ static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int
 	const kdri_km_table *t = &w->table;
 	double room[FEATURES], *centre = w->centres + j * w->d + f0;
 	const double *sums = w->sums + j * w->d + f0;
+	int64_t at = w->lane[j];
 	if (s->from == FROM_FILL) {
 		s->fill(s->user, j, f0, f1, centre, room);
 		sums = room;
@@ -109,7 +110,7 @@ static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int
 	}
 	return kdri_km_renew(centre, sums, mass, w->shift ? w->shift + f0 : NULL,
 	                     w->spherical ? NULL : w->mean + f0,
-	                     t->at + j / KDRI_LANES * t->tile_step + j % KDRI_LANES + f0 * t->feature_step,
+	                     t->at + at / KDRI_LANES * t->tile_step + at % KDRI_LANES + f0 * t->feature_step,
 	                     t->feature_step, f1 - f0);
 }
 
@@ -120,12 +121,13 @@ static void rank_drifts(kdri_km *w)
 	for (int64_t g = 0; g < w->groups; g++) {
 		w->top[g] = w->runner[g] = 0;
 		w->top_at[g] = -1;
-		for (int64_t j = g * lanes; j < KDRI_MIN(w->k, (g + 1) * lanes); j++) {
+		for (int64_t at = g * lanes; at < KDRI_MIN(w->k, (g + 1) * lanes); at++) {
+			int32_t j = w->centre[at];
 			double by = w->drift[j];
 			if (by > w->top[g]) {
 				w->runner[g] = w->top[g];
 				w->top[g] = by;
-				w->top_at[g] = (int32_t)j;
+				w->top_at[g] = j;
 			} else if (by > w->runner[g]) {
 				w->runner[g] = by;
 			}
@@ -178,7 +180,7 @@ static void renew_centres(kdri_km *w, const supply *s)
 			t.spread += p->spread;
 		}
 		w->drift[j] = sqrt(t.moved) * (1 + w->error_unit);
-		w->offset[j] = w->spherical ? 1 : t.offset;
+		w->offset[w->lane[j]] = w->spherical ? 1 : t.offset;
 		w->squares[j] = t.square;
 		w->spread[j] = t.spread;
 	}
@@ -252,7 +254,7 @@ static void seen_distances(kdri_km *w)
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t i = 0; i < w->n; i++) {
 		double dots[KDRI_LANES];
-		int32_t a = w->label[i];
+		int32_t a = w->lane[w->label[i]];
 		kdri_km_dots(w->x, &i, 1, &w->table, a / KDRI_LANES, 1, dots, KDRI_LANES);
 		w->distance[i] =
 		        w->norm[i] + w->offset[a] - (w->twice ? w->twice[i] : 2) * dots[a % KDRI_LANES];

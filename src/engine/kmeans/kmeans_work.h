@@ -33,6 +33,7 @@ typedef struct kdri_km {
 	int64_t n, d, k;
 	int threads; /* 1 where the work is too small to share */
 	bool spherical, bounds;
+	bool tight; /* a row's own distance costs less than a tile: lloyd.c */
 
 	/* Of the data, fixed. */
 	double *scale;       /* spherical: 1 / |x_i|, 0 for a zero row; else NULL */
@@ -50,7 +51,8 @@ typedef struct kdri_km {
 	double *mass;                          /* total weight of each cluster */
 	int64_t *filled;                       /* samples of positive weight in each cluster */
 	kdri_km_table table;                   /* c', transposed */
-	double *offset;                        /* b of (E1), infinite in the padding */
+	int32_t *lane, *centre;                /* a centre's place in the table, and whose place it is */
+	double *offset;                        /* b of (E1), by place; infinite in the padding */
 	double *squares;                       /* |c|^2 */
 	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */
 	double *drift;                         /* how far each centre moved, rounded up */
@@ -120,6 +122,9 @@ double kdri_km_total(const kdri_km *w, const double *v);
 
 /* lloyd.c: assigns every row; `fresh` forgets all bounds. Returns how many labels differ from `before`. */
 int64_t kdri_km_assign(kdri_km *w, bool fresh);
+
+/* kmeans_groups.c: centres that lie together share bounds from now on. To be called before the first assignment. */
+void kdri_km_group(kdri_km *w);
 
 /* kmeans_update.c */
 /* Brings table, offsets and error bounds in line with w->centres. */

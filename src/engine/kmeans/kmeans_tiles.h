@@ -1,0 +1,246 @@
+/* The tiles of k-means, for one kind of machine (linalg/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows go HIGH at a time through WIDE tiles, so that
+ * HIGH x WIDE x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums that
+ * none is waited for: two multiply-adds may start each cycle on x86-64 and four on arm64, and each takes four or five.
+ *     512 bits   8 x 2 x 1 = 16 sums of 32 registers, 10 loads for 16 multiply-adds
+ *     256 bits   6 x 1 x 2 = 12 sums of 16 registers,  8 loads for 12
+ *     128 bits   4 x 1 x 4 = 16 sums of 32 registers (arm64),   8 loads for 16
+ *                2 x 1 x 4 =  8 sums of 16 registers (x86-64), where a product needs one of its own
+ * Sparse rows go one at a time through up to LONG tiles, a sum a register. */
+#define PARTS (KDRI_LANES / KDRI_WIDTH)
+#if KDRI_WIDTH == 8
+#define HIGH 8
+#define WIDE 2
+#define LONG 4
+#elif KDRI_WIDTH == 4
+#define HIGH 6
+#define WIDE 1
+#define LONG 4
+#elif KDRI_REGISTERS == 32
+#define HIGH 4
+#define WIDE 1
+#define LONG 4
+#else
+#define HIGH 2
+#define WIDE 1
+#define LONG 2
+#endif
+/* A list's last rows: as many at a time. */
+#define LOW    (HIGH / 2)
+#define INLINE KDRI_TARGET static inline __attribute__((always_inline))
+
+typedef double KDRI_NAME(vec) __attribute__((vector_size(8 * KDRI_WIDTH), aligned(8), may_alias));
+typedef int64_t KDRI_NAME(ivec) __attribute__((vector_size(8 * KDRI_WIDTH), aligned(8), may_alias));
+#define vec  KDRI_NAME(vec)
+#define ivec KDRI_NAME(ivec)
+
+/* Lanes i of the tile whose feature is at c. */
+#define PART(c, i) (*(const vec *)((c) + KDRI_WIDTH * (i)))
+
+/* `height` rows times `width` tiles, a step apart; both are constants wherever this is inlined. */
+INLINE void KDRI_NAME(dense_tile)(const double *const *x, const int height, const int width, int64_t d,
+                                  const double *c, int64_t step, double *out, int64_t ldo)
+{
+	vec sum[HIGH][WIDE * PARTS];
+	for (int r = 0; r < height; r++)
+		for (int i = 0; i < width * PARTS; i++)
+			sum[r][i] = (vec){ 0 };
+#ifdef __clang__
+#pragma clang loop unroll_count(2)
+#endif
+	for (int64_t f = 0; f < d; f++) {
+		vec lanes[WIDE * PARTS];
+		for (int i = 0; i < width * PARTS; i++)
+			lanes[i] = PART(c + i / PARTS * step + KDRI_LANES * f, i % PARTS);
+		for (int r = 0; r < height; r++)
+			for (int i = 0; i < width * PARTS; i++)
+				sum[r][i] += x[r][f] * lanes[i];
+	}
+	for (int r = 0; r < height; r++)
+		for (int i = 0; i < width * PARTS; i++)
+			*(vec *)(out + r * ldo + KDRI_WIDTH * i) = sum[r][i];
+}
+
+/* A list's tail is padded with its last row, whose results go to a place nobody reads. */
+KDRI_TARGET static void KDRI_NAME(dense_dots)(const kdr_dense *x, const int64_t *rows, int64_t count,
+                                              const double *table, int64_t step, int64_t tiles, double *out,
+                                              int64_t ldo)
+{
+	for (int64_t r = 0; r < count;) {
+		int64_t left = count - r, height = left > LOW ? HIGH : LOW, take = KDRI_MIN(left, height);
+		const double *p[HIGH];
+		double spare[HIGH * WIDE * KDRI_LANES];
+		for (int64_t i = 0; i < HIGH; i++)
+			p[i] = x->data + rows[r + KDRI_MIN(i, take - 1)] * x->stride;
+		for (int64_t t = 0; t < tiles; t += WIDE) {
+			const double *c = table + t * step;
+			int64_t width = KDRI_MIN(tiles - t, WIDE);
+			bool whole = take == height;
+			double *to = whole ? out + r * ldo + t * KDRI_LANES : spare;
+			int64_t ld = whole ? ldo : WIDE * KDRI_LANES;
+			if (width == WIDE && height == HIGH)
+				KDRI_NAME(dense_tile)(p, HIGH, WIDE, x->cols, c, step, to, ld);
+			else if (width == WIDE)
+				KDRI_NAME(dense_tile)(p, LOW, WIDE, x->cols, c, step, to, ld);
+			else if (height == HIGH)
+				KDRI_NAME(dense_tile)(p, HIGH, 1, x->cols, c, step, to, ld);
+			else
+				KDRI_NAME(dense_tile)(p, LOW, 1, x->cols, c, step, to, ld);
+			if (!whole)
+				for (int64_t i = 0; i < take; i++)
+					memcpy(out + (r + i) * ldo + t * KDRI_LANES, spare + i * ld,
+					       (size_t)(width * KDRI_LANES) * sizeof *spare);
+		}
+		r += take;
+	}
+}
+
+INLINE void KDRI_NAME(sparse_tile)(const double *val, const int32_t *col, int64_t count, const int width,
+                                   const double *table, int64_t step, double *out)
+{
+	vec sum[LONG * PARTS];
+	for (int i = 0; i < width * PARTS; i++)
+		sum[i] = (vec){ 0 };
+	for (int64_t p = 0; p < count; p++) {
+		const double *c = table + col[p] * step;
+		for (int i = 0; i < width * PARTS; i++)
+			sum[i] += val[p] * PART(c, i);
+	}
+	for (int i = 0; i < width * PARTS; i++)
+		*(vec *)(out + KDRI_WIDTH * i) = sum[i];
+}
+
+KDRI_TARGET static void KDRI_NAME(sparse_dots)(const kdr_csr *x, const int64_t *rows, int64_t count,
+                                               const double *table, int64_t step, int64_t tiles, double *out,
+                                               int64_t ldo)
+{
+	for (int64_t r = 0; r < count; r++) {
+		int64_t begin = x->rowptr[rows[r]], n = x->rowptr[rows[r] + 1] - begin;
+		const double *val = x->val + begin;
+		const int32_t *col = x->col + begin;
+		for (int64_t t = 0; t < tiles; t += LONG) {
+			const double *c = table + t * KDRI_LANES;
+			double *to = out + r * ldo + t * KDRI_LANES;
+			switch (KDRI_MIN(tiles - t, LONG)) {
+			case 1: KDRI_NAME(sparse_tile)(val, col, n, 1, c, step, to); break;
+#if LONG > 2
+			case 2: KDRI_NAME(sparse_tile)(val, col, n, 2, c, step, to); break;
+			case 3: KDRI_NAME(sparse_tile)(val, col, n, 3, c, step, to); break;
+#endif
+			default: KDRI_NAME(sparse_tile)(val, col, n, LONG, c, step, to);
+			}
+		}
+	}
+}
+
+/* Where mask, a; else b. A macro, since a vector as argument would fix a calling convention. */
+#define CHOOSE(mask, a, b) ((vec)(((ivec)(a) & (mask)) | ((ivec)(b) & ~(mask))))
+
+KDRI_TARGET static void KDRI_NAME(scan)(const double *dots, int64_t ldo, int64_t count, int64_t width,
+                                        const double *offset, const double *twice, double *best,
+                                        double *second, int32_t *arg)
+{
+	static const double index[KDRI_LANES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	for (int64_t r = 0; r < count; r++) {
+		const double *s = dots + r * ldo;
+		double m = twice ? twice[r] : 2;
+		vec low[PARTS], next[PARTS], at[PARTS];
+		for (int i = 0; i < PARTS; i++) {
+			low[i] = PART(offset, i) - m * PART(s, i);
+			next[i] = (vec){ 0 } + INFINITY;
+			at[i] = PART(index, i);
+		}
+		for (int64_t j = KDRI_LANES; j < width; j += KDRI_LANES)
+			for (int i = 0; i < PARTS; i++) {
+				vec v = PART(offset + j, i) - m * PART(s + j, i);
+				ivec less = v < low[i], below = v < next[i];
+				next[i] = CHOOSE(below, v, next[i]);
+				next[i] = CHOOSE(less, low[i], next[i]);
+				at[i] = CHOOSE(less, PART(index, i) + (double)j, at[i]);
+				low[i] = CHOOSE(less, v, low[i]);
+			}
+		/* Registers, then lanes, meet in pairs: of equal values the lowest index wins, and of the two that lose one is
+		 * the second. */
+		for (int t = PARTS / 2; t > 0; t /= 2)
+			for (int i = 0; i < t; i++) {
+				vec v = low[i + t], w = next[i + t];
+				ivec less = (v < low[i]) | ((v == low[i]) & (at[i + t] < at[i]));
+				vec lost = CHOOSE(less, low[i], v);
+				next[i] = CHOOSE(w < next[i], w, next[i]);
+				next[i] = CHOOSE(lost < next[i], lost, next[i]);
+				at[i] = CHOOSE(less, at[i + t], at[i]);
+				low[i] = CHOOSE(less, v, low[i]);
+			}
+		double b = low[0][0], b2 = next[0][0], a = at[0][0];
+		for (int l = 1; l < KDRI_WIDTH; l++) {
+			double v = low[0][l];
+			bool less = v < b || (v == b && at[0][l] < a);
+			b2 = KDRI_MIN(KDRI_MIN(b2, next[0][l]), less ? b : v);
+			a = less ? at[0][l] : a;
+			b = less ? v : b;
+		}
+		best[r] = b;
+		second[r] = b2;
+		arg[r] = (int32_t)a;
+	}
+}
+
+/* |s x - c|^2 of d features, in eight registers of sums (512 bits: four). */
+#define SUMS (KDRI_WIDTH == 8 ? 4 : 8)
+INLINE double KDRI_NAME(dense_distance)(const double *x, const double *c, double s, int64_t d)
+{
+	vec sum[SUMS];
+	int64_t f = 0;
+	for (int t = 0; t < SUMS; t++)
+		sum[t] = (vec){ 0 };
+	for (; f + SUMS * KDRI_WIDTH <= d; f += SUMS * KDRI_WIDTH)
+		for (int t = 0; t < SUMS; t++) {
+			vec e = s * PART(x + f, t) - PART(c + f, t);
+			sum[t] += e * e;
+		}
+	for (; f + KDRI_WIDTH <= d; f += KDRI_WIDTH) {
+		vec e = s * PART(x + f, 0) - PART(c + f, 0);
+		sum[0] += e * e;
+	}
+	for (int t = SUMS / 2; t > 0; t /= 2)
+		for (int i = 0; i < t; i++)
+			sum[i] += sum[i + t];
+	double total = 0;
+	for (; f < d; f++) {
+		double e = s * x[f] - c[f];
+		total += e * e;
+	}
+	for (int i = 0; i < KDRI_WIDTH; i++)
+		total += sum[0][i];
+	return total;
+}
+
+KDRI_TARGET static void KDRI_NAME(dense_own)(const kdr_dense *x, const int64_t *rows, int64_t count,
+                                             const double *centres, const int32_t *label, const double *scale,
+                                             double *out)
+{
+	for (int64_t r = 0; r < count; r++) {
+		int64_t i = rows[r];
+		out[r] = KDRI_NAME(dense_distance)(x->data + i * x->stride, centres + label[i] * x->cols,
+		                                   scale ? scale[i] : 1, x->cols);
+	}
+}
+
+/* Tiles that the products take in one go. */
+KDRI_TARGET static int64_t KDRI_NAME(reach)(bool dense)
+{
+	return dense ? WIDE : LONG;
+}
+
+#undef PARTS
+#undef HIGH
+#undef WIDE
+#undef LONG
+#undef LOW
+#undef INLINE
+#undef vec
+#undef ivec
+#undef PART
+#undef CHOOSE
+#undef SUMS

@@ -1,0 +1,13 @@
+/* Which machine this is. SPDX-License-Identifier: BSD-3-Clause */
+#include "linalg/linalg.h"
+
+int kdri_machine(void)
+{
+#ifdef KDR_HAVE_TARGET_CLONES
+	if (__builtin_cpu_supports("x86-64-v4"))
+		return 512;
+	if (__builtin_cpu_supports("x86-64-v3"))
+		return 256;
+#endif
+	return 0;
+}

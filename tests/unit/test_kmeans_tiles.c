@@ -1,0 +1,201 @@
+/* The tiles of k-means on each kind of machine, against plain loops. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/kmeans/kmeans_kernels.h"
+#include "linalg/linalg.h"
+#include "unit.h"
+
+#define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
+#include "linalg/each_machine.h"
+
+/* What a machine offers; `bits` of registers it must have. */
+typedef struct machine {
+	int bits;
+	int64_t (*reach)(bool dense);
+	void (*dense_dots)(const kdr_dense *, const int64_t *, int64_t, const double *, int64_t, int64_t,
+	                   double *, int64_t);
+	void (*sparse_dots)(const kdr_csr *, const int64_t *, int64_t, const double *, int64_t, int64_t,
+	                    double *, int64_t);
+	void (*scan)(const double *, int64_t, int64_t, int64_t, const double *, const double *, double *,
+	             double *, int32_t *);
+	void (*dense_own)(const kdr_dense *, const int64_t *, int64_t, const double *, const int32_t *,
+	                  const double *, double *);
+} machine;
+
+#define MACHINE(bits, m) \
+	{ \
+		bits, reach_##m, dense_dots_##m, sparse_dots_##m, scan_##m, dense_own_##m \
+	}
+static const machine machines[] = {
+#ifdef KDR_HAVE_TARGET_CLONES
+	MACHINE(512, 512),
+	MACHINE(256, 256),
+#endif
+	MACHINE(0, base),
+};
+enum {
+	MACHINES = sizeof machines / sizeof machines[0],
+	ROWS = 30,
+	MOST = 5,
+	WIDEST = MOST * KDRI_LANES,
+	DEEPEST = 70
+};
+
+/* Rows with a third of zeros, as both kinds; centres in both tables. Small whole numbers: all sums are exact. */
+typedef struct sample {
+	int64_t d, tiles, count, rows[ROWS];
+	double x[ROWS * DEEPEST], centres[WIDEST * DEEPEST], val[ROWS * DEEPEST];
+	double by_tile[WIDEST * DEEPEST], by_feature[WIDEST * DEEPEST];
+	int64_t rowptr[ROWS + 1];
+	int32_t col[ROWS * DEEPEST];
+	kdr_dense dense;
+	kdr_csr csr;
+} sample;
+
+static void draw(kdri_rng *rng, sample *s)
+{
+	s->d = kdri_rng_below(rng, DEEPEST) + 1;
+	s->tiles = kdri_rng_below(rng, MOST) + 1;
+	s->count = kdri_rng_below(rng, ROWS) + 1;
+	int64_t nnz = 0;
+	for (int64_t i = 0; i < ROWS; i++) {
+		s->rowptr[i] = nnz;
+		for (int64_t f = 0; f < s->d; f++) {
+			double v = kdri_rng_below(rng, 3) ? (double)kdri_rng_below(rng, 19) - 9 : 0;
+			s->x[i * s->d + f] = v;
+			if (v != 0) {
+				s->val[nnz] = v;
+				s->col[nnz++] = (int32_t)f;
+			}
+		}
+	}
+	s->rowptr[ROWS] = nnz;
+	for (int64_t j = 0; j < s->tiles * KDRI_LANES; j++)
+		for (int64_t f = 0; f < s->d; f++) {
+			double v = (double)kdri_rng_below(rng, 19) - 9;
+			s->centres[j * s->d + f] = v;
+			s->by_tile[(j / KDRI_LANES * s->d + f) * KDRI_LANES + j % KDRI_LANES] = v;
+			s->by_feature[f * s->tiles * KDRI_LANES + j] = v;
+		}
+	for (int64_t r = 0; r < s->count; r++)
+		s->rows[r] = kdri_rng_below(rng, ROWS);
+	s->dense = (kdr_dense){ .data = s->x, .rows = ROWS, .cols = s->d, .stride = s->d };
+	s->csr = (kdr_csr){ .rows = ROWS, .cols = s->d, .rowptr = s->rowptr, .col = s->col, .val = s->val };
+}
+
+static void dots__of_any_shape__equal_those_of_plain_loops(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 0);
+	static sample s;
+	for (int round = 0; round < 300; round++) {
+		draw(&rng, &s);
+		int64_t width = s.tiles * KDRI_LANES, ldo = width + round % 3;
+		for (int m = 0; m < MACHINES; m++) {
+			if (machines[m].bits > kdri_machine())
+				continue;
+			double a[ROWS * (WIDEST + 2)], b[ROWS * (WIDEST + 2)];
+			machines[m].dense_dots(&s.dense, s.rows, s.count, s.by_tile, KDRI_LANES * s.d,
+			                       s.tiles, a, ldo);
+			machines[m].sparse_dots(&s.csr, s.rows, s.count, s.by_feature, width, s.tiles, b,
+			                        ldo);
+			for (int64_t r = 0; r < s.count; r++)
+				for (int64_t j = 0; j < width; j++) {
+					double sum = 0;
+					for (int64_t f = 0; f < s.d; f++)
+						sum += s.x[s.rows[r] * s.d + f] * s.centres[j * s.d + f];
+					assert_true(a[r * ldo + j] == sum);
+					assert_true(b[r * ldo + j] == sum);
+				}
+		}
+	}
+}
+
+static void scan__with_ties__finds_the_lowest_index_and_the_second(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 1);
+	for (int round = 0; round < 2000; round++) {
+		int64_t width = (kdri_rng_below(&rng, MOST) + 1) * KDRI_LANES,
+		        used = width - kdri_rng_below(&rng, 8);
+		double dots[WIDEST], offset[WIDEST], twice = 3, best, second;
+		int32_t arg, at = 0;
+		for (int64_t j = 0; j < width; j++) {
+			dots[j] = (double)kdri_rng_below(&rng, 6);
+			offset[j] = j < used ? (double)kdri_rng_below(&rng, 6) : INFINITY;
+		}
+		double low = INFINITY, next = INFINITY, by = round % 2 ? twice : 2;
+		for (int64_t j = 0; j < width; j++) {
+			double v = offset[j] - by * dots[j];
+			if (v < low) {
+				next = low;
+				low = v;
+				at = (int32_t)j;
+			} else {
+				next = KDRI_MIN(next, v);
+			}
+		}
+		for (int m = 0; m < MACHINES; m++) {
+			if (machines[m].bits > kdri_machine())
+				continue;
+			machines[m].scan(dots, width, 1, width, offset, round % 2 ? &twice : NULL, &best,
+			                 &second, &arg);
+			assert_true(best == low);
+			assert_true(second == next);
+			assert_int_equal(arg, at);
+		}
+	}
+}
+
+static void own__of_any_width__is_the_squared_distance(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 2);
+	static sample s;
+	for (int round = 0; round < 200; round++) {
+		draw(&rng, &s);
+		int32_t label[ROWS];
+		double scale[ROWS], out[ROWS];
+		for (int64_t i = 0; i < ROWS; i++) {
+			label[i] = (int32_t)kdri_rng_below(&rng, s.tiles * KDRI_LANES);
+			scale[i] = (double)kdri_rng_below(&rng, 4);
+		}
+		for (int m = 0; m < MACHINES; m++) {
+			if (machines[m].bits > kdri_machine())
+				continue;
+			machines[m].dense_own(&s.dense, s.rows, s.count, s.centres, label,
+			                      round % 2 ? scale : NULL, out);
+			for (int64_t r = 0; r < s.count; r++) {
+				int64_t i = s.rows[r];
+				double sum = 0;
+				for (int64_t f = 0; f < s.d; f++) {
+					double e = (round % 2 ? scale[i] : 1) * s.x[i * s.d + f] -
+					           s.centres[label[i] * s.d + f];
+					sum += e * e;
+				}
+				assert_true(out[r] == sum);
+			}
+		}
+	}
+}
+
+static void reach__of_each_machine__is_what_the_products_take_at_once(void **state)
+{
+	(void)state;
+	for (int m = 0; m < MACHINES; m++) {
+		if (machines[m].bits > kdri_machine())
+			continue;
+		assert_in_range(machines[m].reach(true), 1, 2);
+		assert_in_range(machines[m].reach(false), 2, 4);
+	}
+	assert_int_equal(kdri_km_reach(KDR_MAT_DENSE), KDRI_PICK(reach)(true));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dots__of_any_shape__equal_those_of_plain_loops),
+		cmocka_unit_test(scan__with_ties__finds_the_lowest_index_and_the_second),
+		cmocka_unit_test(own__of_any_width__is_the_squared_distance),
+		cmocka_unit_test(reach__of_each_machine__is_what_the_products_take_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
