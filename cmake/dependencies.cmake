@@ -40,7 +40,6 @@ if(NOT KINDRED_CBLAS_INCLUDE)
 endif()
 target_include_directories(kindred_blas INTERFACE ${KINDRED_CBLAS_INCLUDE})
 
-kindred_require(ARPACK arpack libarpack2-dev)
 kindred_require(ZLIB zlib zlib1g-dev)
 kindred_require(JANSSON jansson libjansson-dev)
 kindred_require(UTF8PROC libutf8proc libutf8proc-dev)

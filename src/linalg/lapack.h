@@ -14,7 +14,7 @@ void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
 
-/* Between these two, BLAS, LAPACK and ARPACK run on one thread. OpenBLAS does so of itself inside an
+/* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does so of itself inside an
  * active parallel region, but neither outside nor in a team of one. The setting is the calling
  * thread's own; parallel regions with a num_threads clause are not touched by it, and the threads they
  * start inherit it. */

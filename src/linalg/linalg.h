@@ -1,4 +1,4 @@
-/* Linear algebra: the only code that calls BLAS, LAPACK and ARPACK. SPDX-License-Identifier: BSD-3-Clause
+/* Linear algebra: the only code that calls BLAS and LAPACK. SPDX-License-Identifier: BSD-3-Clause
  *
  * Determinism. Every result here is the same for any number of threads: work is cut into blocks of a
  * fixed size, each block is done by one thread, and partial sums are added in the order of the blocks.
@@ -95,9 +95,8 @@ typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
  * of `a` on return, each with its largest entry positive. */
 kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values);
 /* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of a symmetric
- * operator and their vectors (n x count, row-major), by ARPACK with a start vector drawn from (seed,
- * stage "eigs"); dense LAPACK below a size. Largest entry of each vector positive. KDR_ERR_NUMERIC
- * if it does not converge. */
+ * operator and their vectors (n x count, row-major), by blocks (ritz.c); dense LAPACK below a size. Largest entry of
+ * each vector positive. KDR_ERR_NUMERIC if it does not converge or is asked to stop. */
 kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
                       double *values, double *vectors);
 /* Truncated SVD: A ~ U diag(s) V', s descending; U rows x count, V cols x count (either may be NULL).

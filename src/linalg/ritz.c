@@ -1,10 +1,11 @@
-/* Block Lanczos with thick restarts. SPDX-License-Identifier: BSD-3-Clause
+/* Block Lanczos and block Davidson, with thick restarts. SPDX-License-Identifier: BSD-3-Clause
  *
  * An orthonormal basis V grows by blocks. With H = V'AV and its lowest eigenpairs (theta, y),
  *
  *   (E1)  x = V y,  r = A x - theta x                         Ritz vectors and their residuals
  *   (E2)  V <- [V, orthonormalised residuals of the lowest b pairs]
  *   (E3)  V <- the lowest Ritz vectors, when the basis is full [Wu & Simon 2000]
+ *   (E4)  r <- T r before (E2), where the caller knows a rough inverse T   [Morgan & Scott 1986, after Davidson]
  *
  * All residuals of a block Krylov space lie in one new block, so (E2) is block Lanczos, but with every
  * vector kept orthogonal to all others and with H formed in full: nothing relies on a recurrence that
@@ -128,14 +129,19 @@ static void basis_free(kdr_context *ctx, basis *b)
 	kdri_free(ctx, b->ax);
 }
 
+int64_t kdri_ritz_block(int64_t rows, int64_t count)
+{
+	/* Sparse products are fastest by fours. */
+	return KDRI_MIN(rows, count + GUARD <= 4 ? count + GUARD : (count + GUARD + 3) / 4 * 4);
+}
+
 static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, basis *b)
 {
 	kdr_status st;
 	int64_t size;
 	b->op = op;
 	b->n = op->rows;
-	/* Sparse products are fastest by fours. */
-	b->block = KDRI_MIN(b->n, count + GUARD <= 4 ? count + GUARD : (count + GUARD + 3) / 4 * 4);
+	b->block = kdri_ritz_block(b->n, count);
 	b->room = KDRI_MIN(b->n, KDRI_MAX(BLOCKS * b->block, LEAST_BASIS));
 	KDRI_TRY(kdri_mul(ctx, b->n, b->room, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &b->v, size));
@@ -235,6 +241,15 @@ done:
 	return st;
 }
 
+/* (E4) */
+static kdr_status improve(kdr_context *ctx, basis *b, const kdri_op *inverse)
+{
+	kdr_status st = inverse->apply(ctx, inverse, b->next, b->block, b->block, b->ax, b->block);
+	if (st == KDR_OK)
+		memcpy(b->next, b->ax, (size_t)(b->n * b->block) * sizeof *b->next);
+	return st;
+}
+
 /* (E3) */
 static kdr_status restart(kdr_context *ctx, basis *b)
 {
@@ -299,6 +314,8 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 		fresh = b.block;
 		if (good || kdri_iteration(ctx, "eigs", step, 0, NAN))
 			break;
+		if (o->precondition)
+			KDRI_TRY(improve(ctx, &b, o->precondition));
 		KDRI_TRY(append(ctx, &b, &fresh));
 		if (fresh == 0) { /* an invariant subspace: the residuals are rounding */
 			good = true;

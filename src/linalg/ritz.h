@@ -15,12 +15,18 @@ typedef struct kdri_ritz_options {
 	double gap_tol;   /* residuals that are enough, as a share of the gap behind the last value wanted */
 	bool loose_above; /* for pairs above zero a tenth of their value is enough */
 	int64_t most_steps; /* 0: 200 */
+	/* Y ~ (A - c I)^-1 X, roughly, for a c below the values wanted; or NULL. Residuals go through it before they
+	 * join the basis, and the steps it takes no longer grow with the spread of the spectrum. */
+	const kdri_op *precondition;
 } kdri_ritz_options;
 
 /* Values ascending, vectors (rows x count) orthonormal. *converged is false where the residuals are
  * still above tol after many steps, or the context asks to stop: the pairs are then the best found. */
 kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz_options *options,
                             double *values, double *vectors, bool *converged);
+
+/* The columns that `precondition` is asked for at a time, at most. */
+int64_t kdri_ritz_block(int64_t rows, int64_t count);
 
 /* Makes the columns of a (rows x cols, stride lda) orthonormal, in place; they span what they spanned.
  * Columns that depend on the others are dropped, and the rest moved to the front; returns how many are

@@ -111,7 +111,7 @@ static inline void unit_fuse_free(void *user, void *ptr)
 		assert_int_equal(kdr_context_new(&ctx, &unit_a), KDR_OK); \
 		kdr_status unit_s = KDR_ERR_MEMORY; \
 		int unit_n = 0; \
-		for (; unit_s == KDR_ERR_MEMORY && unit_n < 200; unit_n++) { \
+		for (; unit_s == KDR_ERR_MEMORY && unit_n < 2000; unit_n++) { \
 			fuse.left = unit_n; \
 			unit_s = (call); \
 		} \

@@ -4,6 +4,7 @@
 #include "engine/graph/knn.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
+#include "linalg/levels.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
  * numbers when `coarse`, so that there are many ties. */
@@ -268,6 +269,114 @@ static void spectrum__equal_rings__every_multiple_eigenvalue_is_found(void **sta
 	kdr_context_free(ctx);
 }
 
+/* `parts` grids of side x side vertices, edges of weight 1: most eigenvalues are multiple, and far vertices are many
+ * steps apart. */
+static sparse make_grids(int64_t parts, int64_t side)
+{
+	int64_t size = side * side, n = parts * size;
+	double *w = calloc((size_t)(n * n), sizeof *w);
+	for (int64_t c = 0; c < parts; c++)
+		for (int64_t i = 0; i < size; i++) {
+			int64_t a = c * size + i;
+			if (i % side + 1 < side)
+				w[a * n + a + 1] = w[(a + 1) * n + a] = 1;
+			if (i + side < size)
+				w[a * n + a + side] = w[(a + side) * n + a] = 1;
+		}
+	sparse s = make_sparse(w, n, n);
+	free(w);
+	return s;
+}
+
+/* Large enough for several levels; every eigenvalue as LAPACK has it, and the same bits on any number of threads. */
+static void spectrum__large_grids__as_dense(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const int64_t shapes[][3] = { { 1, 30, 8 }, { 2, 24, 7 }, { 1, 23, 1 }, { 2, 24, 2 } };
+	for (size_t round = 0; round < sizeof shapes / sizeof shapes[0]; round++) {
+		int64_t parts = shapes[round][0], side = shapes[round][1], k = shapes[round][2];
+		int64_t n = parts * side * side;
+		sparse s = make_grids(parts, side);
+		double *dense = calloc((size_t)(n * n), sizeof *dense), *all = calloc((size_t)n, sizeof *all);
+		const kdr_csr *g = &s.view.as.csr;
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++) {
+				int64_t j = g->col[p];
+				double di = (double)(g->rowptr[i + 1] - g->rowptr[i]),
+				       dj = (double)(g->rowptr[j + 1] - g->rowptr[j]);
+				dense[i * n + j] = 1 / sqrt(di * dj);
+			}
+		double *copy = malloc((size_t)(n * n) * sizeof *copy);
+		memcpy(copy, dense, (size_t)(n * n) * sizeof *copy);
+		assert_ok(ctx, kdri_eigh(ctx, n, copy, n, all));
+		kdri_spectrum found = { 0 }, again = { 0 };
+		kdr_context_set_threads(ctx, 1);
+		assert_ok(ctx, kdri_spectrum_new(ctx, &s.view, k, &found));
+		kdr_context_set_threads(ctx, 3);
+		assert_ok(ctx, kdri_spectrum_new(ctx, &s.view, k, &again));
+		assert_memory_equal(found.vectors, again.vectors, (size_t)(n * k) * sizeof *found.vectors);
+		for (int64_t j = 0; j < k; j++) {
+			double rest = 0;
+			assert_near(found.values[j], all[n - 1 - j], 1e-8);
+			for (int64_t i = 0; i < n; i++) {
+				double r = -found.values[j] * found.vectors[i * k + j];
+				for (int64_t c = 0; c < n; c++)
+					r += dense[i * n + c] * found.vectors[c * k + j];
+				rest += r * r;
+			}
+			assert_true(sqrt(rest) < 1e-4);
+		}
+		kdri_spectrum_free(ctx, &found);
+		kdri_spectrum_free(ctx, &again);
+		free_sparse(&s);
+		free(dense);
+		free(copy);
+		free(all);
+	}
+	kdr_context_free(ctx);
+}
+
+/* A cycle takes away most of the error, however large the graph; rows of M may have more than their edges. */
+static void levels__grids_of_any_size__residual_falls_alike(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int64_t side = 10; side <= 70; side += 30) {
+		int64_t n = side * side, k = 3;
+		kdri_rng rng = kdri_rng_stream(3, "levels", (uint64_t)side);
+		sparse s = make_grids(1, side);
+		const kdr_csr *g = &s.view.as.csr;
+		kdri_levels *levels = NULL;
+		double *degree = calloc((size_t)n, sizeof *degree), *b = calloc((size_t)(n * k), sizeof *b),
+		       *x = calloc((size_t)(n * k), sizeof *x), *y = calloc((size_t)(n * k), sizeof *y), first = 0,
+		       last = 0;
+		for (int64_t i = 0; i < n; i++)
+			degree[i] = (double)(g->rowptr[i + 1] - g->rowptr[i]) + (i % 7 == 0 ? 0.01 : 0);
+		for (int64_t i = 0; i < n * k; i++) {
+			b[i] = kdri_rng_normal(&rng);
+			first += b[i] * b[i];
+		}
+		assert_ok(ctx, kdri_levels_new(ctx, g, degree, 2, &levels)); /* narrower than the block */
+		for (int cycle = 0; cycle < 10; cycle++) {
+			assert_ok(ctx, kdri_levels_solve(ctx, levels, b, k, k, y, k));
+			assert_ok(ctx, kdri_mat_mul(ctx, &s.view, y, k, k, x, k));
+			for (int64_t i = 0; i < n * k; i++)
+				b[i] -= degree[i / k] * y[i] - x[i];
+		}
+		for (int64_t i = 0; i < n * k; i++)
+			last += b[i] * b[i];
+		assert_true(sqrt(last / first) < 0.05);
+		kdri_levels_free(ctx, levels);
+		free_sparse(&s);
+		free(degree);
+		free(b);
+		free(x);
+		free(y);
+	}
+	kdr_context_free(ctx);
+}
+
 static void spectral__separate_parts__are_the_clusters(void **state)
 {
 	(void)state;
@@ -347,6 +456,8 @@ int main(void)
 		cmocka_unit_test(knn__too_many_neighbours__is_an_error),
 		cmocka_unit_test(graph__random_rows__is_symmetric_without_loops_and_as_defined),
 		cmocka_unit_test(spectrum__equal_rings__every_multiple_eigenvalue_is_found),
+		cmocka_unit_test(spectrum__large_grids__as_dense),
+		cmocka_unit_test(levels__grids_of_any_size__residual_falls_alike),
 		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
 		cmocka_unit_test(spectral__degenerate_graphs__every_label_is_valid),
 		cmocka_unit_test(spectral__wrong_k__is_an_error),

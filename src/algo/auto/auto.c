@@ -6,8 +6,7 @@
  *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         engine/graph/views.c
  *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  members.c
  *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
- *           of w; the spectral step on W and some of co gives the answer                  verdict.c,
- *           how much of it depends on how good the graph looks                            doubt.c
+ *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
  * The rule and its measured worth are in docs/auto.md. Members are the table below: a registered method, its
  * options, a view of the data. The guard says what came of the tasks' company: the same vote without the
@@ -260,6 +259,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.single = true;
+		o.warm = j->answers[t].vectors;
 		if (saw_others(&j->ballots[t]))
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
 	}

@@ -120,7 +120,6 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 	                        &g));
 	KDRI_TRY(put_number(ctx, a, "confidence", t, g.confidence));
 	KDRI_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
-	KDRI_TRY(put_number(ctx, a, "graph_doubt", t, a->answers[t].doubt));
 	if (g.transfer) {
 		KDRI_TRY(put_number(ctx, a, "agreement_single", t, g.with_single));
 		KDRI_TRY(put_number(ctx, a, "agreement_single_kmeans", t, g.single_kmeans));

@@ -19,7 +19,7 @@ void kdri_ballot_free(kdr_context *ctx, kdri_ballot *b)
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out)
 {
 	kdr_status st;
-	kdri_ballot b = { .n = n, .count = count, .graph = -1 };
+	kdri_ballot b = { .n = n, .count = count };
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, n, count, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &b.label, size));

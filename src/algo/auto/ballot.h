@@ -12,7 +12,6 @@ typedef struct kdri_ballot {
 	double *weight;  /* of each partition, > 0 */
 	bool *transfer;  /* which partitions saw other tasks */
 	int64_t *member; /* who made it: an index into a table of members */
-	int64_t graph;   /* the partition that is the graph's own normalised cut; -1: there is none */
 } kdri_ballot;
 
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out);
@@ -24,21 +23,18 @@ void kdri_ballot_free(kdr_context *ctx, kdri_ballot *ballot);
 void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph, bool single,
                        double *co);
 
-/* doubt.c: how little the graph deserves to be trusted, 0 (nothing against it) to 1. */
-kdr_status kdri_graph_doubt(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph, int64_t k,
-                            bool single, double *out);
-
 typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;
 	bool single;         /* only the partitions without transfer vote */
 	const int64_t *init; /* borrowed: labels the last step starts from, or NULL */
+	const double *warm;  /* borrowed: vectors of a nearby vote with the same k, or NULL */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
 	int64_t *labels;    /* n, in 0..k-1, numbered by their first samples unless init was given */
 	double *confidence; /* n, in 0..1: agreement of the partitions with the answer on the edges of i */
 	double ncut;        /* of the answer, on the graph weighted by votes */
-	double doubt;       /* about the graph: kdri_graph_doubt */
+	double *vectors;    /* n x k: eigenvectors, a start for a nearby vote */
 } kdri_verdict;
 
 /* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Stopped early, the answer is the

@@ -4,9 +4,8 @@
  * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
  * any order. Where there are enough of them, jobs that need little memory run side by side, one thread
  * each, every one with a context of its own: that is how the library asks to be used from several threads, and
- * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). ARPACK takes
- * one job at a time and makes the others wait. Members that need n x n numbers run one after another, with
- * all threads inside.
+ * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
+ * one after another, with all threads inside.
  *
  * Time. Members come in the order of the table, quick ones first. They have three quarters of the time that
  * is left, the rest is for the vote; a job that would begin or end later is left out. So the slowest go first.
@@ -279,8 +278,6 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 			b.label[row * count + m] = labels[row];
 		b.weight[m] = member->once ? (double)r->options->seeds : 1;
 		b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
-		if (member->view == KDRI_VIEW_GRAPH)
-			b.graph = m;
 		b.member[m++] = j->member;
 	}
 	*out = b;

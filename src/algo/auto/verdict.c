@@ -3,9 +3,7 @@
  * With the votes co_ij of ballot.c, (E1), and a graph w of nearest neighbours,
  *
  *   (E2)  W_ij = w_ij (0.05 + co_ij)^2 on the edges of w
- *   (E3)  A = W + t co,  t such that the second part has the share s of the first's weight,
- *         s = (doubt / 0.03)^4, but 0.01 at least and 1 at most                            doubt.c
- *   (E1') the graph's own partition votes with (1 - s) / 0.99 of its weight: what is doubted has no say in co either
+ *   (E3)  A = W + t co,  t such that the second part has a hundredth of the first's weight
  *   (E4)  Y = the k leading eigenvectors of D^-1/2 A D^-1/2, D = diag(A 1); rows to unit length; k-means
  *   (E5)  confidence_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
  *         1 - co_ij if not
@@ -18,35 +16,55 @@
  * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
  * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
  * ties every sample to its like, edges or not. A hundredth of the weight is hardly more than that takes, and more
- * costs where the graph is good; where doubt.c finds that it is not, votes count as much as edges, all pairs of
- * samples together as all edges. How 0.01, 0.03 and the power were chosen: docs/auto.md.
+ * costs where the graph is good. How it was chosen: docs/auto.md.
  *
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
  * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come
- * from the block solver (ritz.c), which finds all copies of the eigenvalue 1 where members agree. */
+ * from the block solver (linalg/ritz.c), which finds all copies of the eigenvalue 1 where members agree, led by the levels
+ * of W (laplacian.c) with the degrees of A. */
 #include "algo/auto/ballot.h"
 
+#include "engine/graph/laplacian.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/ritz.h"
 
-static const double least_vote = 0.05, least_tie = 0.01, most_tie = 1, doubtful = 0.03;
+static const double least_vote = 0.05, tie_share = 0.01;
 
 /* --- A ------------------------------------------------------------------------------------------------------ */
 
 typedef struct votes {
 	const kdri_ballot *b;
 	bool single;
-	kdr_mat w;     /* (E2) */
-	double share;  /* s of (E3) */
-	double tie;    /* t u_m / sum u is the weight of partition m in (E3) */
-	int64_t most;  /* clusters of a partition, at most */
-	double *scale; /* D^-1/2 */
+	kdr_mat w;        /* (E2) */
+	double tie;       /* t u_m / sum u is the weight of partition m in (E3) */
+	int64_t most;     /* clusters of a partition, at most */
+	kdri_laplacian l; /* of W, with the degrees of A */
 } votes;
 
 static double weight_of(const votes *v, int64_t m)
 {
 	return v->single && v->b->transfer[m] ? 0 : v->b->weight[m] * v->tie;
+}
+
+/* Sums over clusters of the rows of x: sums[m][cluster][k], in chunks whose sums are added in order. */
+static void add_up(kdr_context *ctx, const votes *v, const double *x, int64_t k, int64_t each, double *sums)
+{
+	const kdri_ballot *b = v->b;
+	int64_t chunks = kdri_chunks(b->n), size = b->count * each;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
+	for (int64_t c = 0; c < chunks; c++)
+		for (int64_t i = kdri_chunk_begin(b->n, chunks, c); i < kdri_chunk_begin(b->n, chunks, c + 1); i++)
+			for (int64_t m = 0; m < b->count; m++) {
+				double *to = sums + c * size + m * each + b->label[i * b->count + m] * k;
+				for (int64_t j = 0; j < k; j++)
+					to[j] += x[i * k + j];
+			}
+	for (int64_t c = 1; c < chunks; c++)
+		kdri_axpy(1, sums + c * size, sums, size);
+	for (int64_t m = 0; m < b->count; m++)
+		for (int64_t p = m * each; p < (m + 1) * each; p++)
+			sums[p] *= weight_of(v, m);
 }
 
 /* y (n x k) += t co x */
@@ -58,20 +76,16 @@ static kdr_status add_ties(kdr_context *ctx, const votes *v, const double *x, in
 	double *sums = NULL;
 	int64_t each, size;
 	KDRI_TRY(kdri_mul(ctx, v->most, k, &each));
-	KDRI_TRY(kdri_mul(ctx, b->count, each, &size));
+	KDRI_TRY(kdri_mul(ctx, b->count * kdri_chunks(b->n), each, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, size));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
-	for (int64_t m = 0; m < b->count; m++) {
-		double u = weight_of(v, m);
-		for (int64_t i = 0; i < b->n && u > 0; i++)
-			kdri_axpy(u, x + i * k, sums + m * each + b->label[i * b->count + m] * k, k);
-	}
+	add_up(ctx, v, x, k, each, sums);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++)
-		for (int64_t m = 0; m < b->count; m++)
-			if (weight_of(v, m) > 0)
-				kdri_axpy(1, sums + m * each + b->label[i * b->count + m] * k, y + i * ldy,
-				          k);
+		for (int64_t m = 0; m < b->count; m++) {
+			const double *from = sums + m * each + b->label[i * b->count + m] * k;
+			for (int64_t j = 0; j < k; j++)
+				y[i * ldy + j] += from[j];
+		}
 done:
 	kdri_free(ctx, sums);
 	return st;
@@ -87,21 +101,31 @@ static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, in
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, op->cols, k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &scaled, size));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->cols; i++)
 		for (int64_t j = 0; j < k; j++)
-			scaled[i * k + j] = -v->scale[i] * x[i * ldx + j];
+			scaled[i * k + j] = -x[i * ldx + j] / v->l.root[i];
 	KDRI_TRY(kdri_mat_mul(ctx, &v->w, scaled, k, k, y, ldy));
 	KDRI_TRY(add_ties(ctx, v, scaled, k, y, ldy));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
-			y[i * ldy + j] *= v->scale[i];
+			y[i * ldy + j] /= v->l.root[i];
 done:
 	kdri_free(ctx, scaled);
 	return st;
 }
 
-/* t of (E3), and D^-1/2. */
-static kdr_status prepare(kdr_context *ctx, votes *v)
+static kdr_status solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx, double *y,
+                        int64_t ldy)
+{
+	const votes *v = op->data;
+	const kdri_op inverse = { op->rows, op->cols, kdri_laplacian_solve, NULL, &v->l };
+	return kdri_laplacian_solve(ctx, &inverse, x, k, ldx, y, ldy);
+}
+
+/* t of (E3), and the degrees of A: 1 for a sample that has neither edges nor votes. */
+static kdr_status degrees(kdr_context *ctx, votes *v, double *degree)
 {
 	kdr_status st;
 	const kdri_ballot *b = v->b;
@@ -110,17 +134,17 @@ static kdr_status prepare(kdr_context *ctx, votes *v)
 	KDRI_TRY(KDRI_NEW0(ctx, &ties, b->n));
 	for (int64_t i = 0; i < b->n; i++)
 		ones[i] = 1;
-	KDRI_TRY(kdri_mat_mul(ctx, &v->w, ones, 1, 1, v->scale, 1));
+	KDRI_TRY(kdri_mat_mul(ctx, &v->w, ones, 1, 1, degree, 1));
 	v->tie = 1;
 	KDRI_TRY(add_ties(ctx, v, ones, 1, ties, 1));
 	for (int64_t i = 0; i < b->n; i++) {
-		edges += v->scale[i];
+		edges += degree[i];
 		all += ties[i];
 	}
-	v->tie = all > 0 ? (edges > 0 ? v->share * edges : 1) / all : 0;
+	v->tie = all > 0 ? (edges > 0 ? tie_share * edges : 1) / all : 0;
 	for (int64_t i = 0; i < b->n; i++) {
-		double degree = v->scale[i] + v->tie * ties[i];
-		v->scale[i] = degree > 0 ? 1 / sqrt(degree) : 0;
+		degree[i] += v->tie * ties[i];
+		degree[i] = degree[i] > 0 ? degree[i] : 1;
 	}
 done:
 	kdri_free(ctx, ones);
@@ -128,24 +152,33 @@ done:
 	return st;
 }
 
-/* (E4) up to k-means: unit rows, n x k. */
-static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, double *rows)
+/* (E4) up to k-means: the vectors, and their rows of unit length, n x k each. */
+static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, const double *warm, double *vectors, double *rows)
 {
 	kdr_status st;
-	double *values = NULL;
+	double *values = NULL, *degree = NULL;
 	bool converged;
 	int64_t n = v->b->n;
-	const kdri_op op = { n, n, apply, NULL, v };
-	const kdri_ritz_options o = { .count = k, .tol = 1e-8, .gap_tol = 1e-4 };
 	KDRI_TRY(KDRI_NEW(ctx, &values, k));
-	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, rows, &converged));
+	KDRI_TRY(KDRI_NEW(ctx, &degree, n));
+	KDRI_TRY(degrees(ctx, v, degree));
+	KDRI_TRY(kdri_laplacian_new(ctx, &v->w, degree, false, k, &v->l));
+	const kdri_op op = { n, n, apply, NULL, v }, inverse = { n, n, solve, NULL, v };
+	const kdri_ritz_options o = { .count = k,
+		                      .warm = warm,
+		                      .tol = 1e-8,
+		                      .gap_tol = 1e-4,
+		                      .precondition = v->l.levels ? &inverse : NULL };
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, vectors, &converged));
 	for (int64_t i = 0; i < n; i++) {
-		double length = sqrt(kdri_nrm2sq(rows + i * k, k));
+		double length = sqrt(kdri_nrm2sq(vectors + i * k, k));
 		for (int64_t j = 0; j < k; j++)
-			rows[i * k + j] = length > 0 ? rows[i * k + j] / length : 0;
+			rows[i * k + j] = length > 0 ? vectors[i * k + j] / length : 0;
 	}
 done:
+	kdri_laplacian_free(ctx, &v->l);
 	kdri_free(ctx, values);
+	kdri_free(ctx, degree);
 	return st;
 }
 
@@ -187,10 +220,12 @@ void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 {
 	kdri_free(ctx, v->labels);
 	kdri_free(ctx, v->confidence);
+	kdri_free(ctx, v->vectors);
 	*v = (kdri_verdict){ 0 };
 }
 
-static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)
+static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels,
+                          double *vectors)
 {
 	kdr_status st;
 	kdri_kmeans_result means = { 0 };
@@ -198,9 +233,7 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	int64_t n = v->b->n, size;
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
-	KDRI_TRY(KDRI_NEW(ctx, &v->scale, n));
-	KDRI_TRY(prepare(ctx, v));
-	KDRI_TRY(embed(ctx, v, o->k, rows));
+	KDRI_TRY(embed(ctx, v, o->k, o->warm, vectors, rows));
 	kdr_mat x = kdr_mat_from_dense(rows, n, o->k);
 	kdri_kmeans_options options = kdri_kmeans_defaults(o->k);
 	options.n_init = o->n_init;
@@ -216,37 +249,31 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 done:
 	kdri_kmeans_free(ctx, &means);
 	kdri_free(ctx, rows);
-	kdri_free(ctx, v->scale);
 	return st;
 }
 
-kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
+kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_mat *graph,
                             const kdri_verdict_options *o, kdri_verdict *out)
 {
 	kdr_status st;
 	const kdr_csr *g = &graph->as.csr;
 	kdri_verdict answer = { 0 };
-	kdri_ballot b = *ballot; /* with weights of its own */
-	votes v = { .b = &b, .single = o->single };
+	votes v = { .b = b, .single = o->single };
 	double *co = NULL, *weighted = NULL;
-	b.weight = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b.n));
-	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b.n));
-	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b.n]));
-	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b.n]));
-	KDRI_TRY(KDRI_NEW(ctx, &b.weight, b.count));
-	memcpy(b.weight, ballot->weight, (size_t)b.count * sizeof *b.weight);
-	KDRI_TRY(kdri_graph_doubt(ctx, &b, graph, o->k, o->single, &answer.doubt));
-	v.share = KDRI_MIN(most_tie, KDRI_MAX(least_tie, pow(answer.doubt / doubtful, 4)));
-	if (b.graph >= 0) /* (E1') */
-		b.weight[b.graph] *= (most_tie - v.share) / (most_tie - least_tie);
-	kdri_ballot_edges(ctx, &b, g, o->single, co);
-	for (int64_t p = 0; p < g->rowptr[b.n]; p++)
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, b->n, o->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.vectors, size));
+	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
+	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
+	kdri_ballot_edges(ctx, b, g, o->single, co);
+	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
 		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
-	v.w = kdr_mat_from_csr(b.n, b.n, g->rowptr, g->col, weighted);
-	for (int64_t p = 0; p < b.n * b.count; p++)
-		v.most = KDRI_MAX(v.most, b.label[p] + 1);
-	KDRI_TRY(cluster(ctx, &v, o, answer.labels));
+	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
+	for (int64_t p = 0; p < b->n * b->count; p++)
+		v.most = KDRI_MAX(v.most, b->label[p] + 1);
+	KDRI_TRY(cluster(ctx, &v, o, answer.labels, answer.vectors));
 	confidence(ctx, g, co, answer.labels, answer.confidence);
 	KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
 	*out = answer;
@@ -254,7 +281,6 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const k
 done:
 	kdri_free(ctx, co);
 	kdri_free(ctx, weighted);
-	kdri_free(ctx, b.weight);
 	kdri_verdict_free(ctx, &answer);
 	return st;
 }

@@ -54,7 +54,7 @@ typedef struct kdri_spectrum {
 
 /* The k largest eigenvalues of D^-1/2 W D^-1/2 and their vectors: exact multiplicities, component by
  * component. A vertex without edges has a row of zeros and no eigenvalue of its own. KDR_ERR_NUMERIC if
- * ARPACK does not converge, or was asked to stop. */
+ * it was asked to stop. */
 kdr_status kdri_spectrum_new(kdr_context *ctx, const kdr_mat *w, int64_t k, kdri_spectrum *out);
 void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s);
 

@@ -7,24 +7,22 @@
  *
  *   (E2)  v_i = sqrt(d_i / vol)  on the component, vol its sum of degrees,
  *
- * and lies in [-1, 1) otherwise. So the 1s come first, the largest volume before the others, and only
- * what is left of k is searched for, in each component by itself, on
+ * and lies in [-1, 1) otherwise. So the 1s come first, the largest volume before the others, and only what is left
+ * of k is searched for, in each component by itself, on
  *
- *   (E3)  S - 2 v v',
+ *   (E3)  S - 3 v v',
  *
- * where v's eigenvalue is -1, below all others that matter. Lanczos from one vector may miss copies of a
- * multiple eigenvalue, which is what a graph in several equal pieces has; between components that
- * cannot happen here. Within one, a last search on
- *
- *   (E4)  S - 2 v v' - sum_j (lambda_j + 1) u_j u_j'
- *
- * for one eigenvalue above the least found shows a copy that was missed, until there is none. */
+ * where v's eigenvalue is -2, below all others. The search is by blocks (linalg/ritz.c), wider than what is
+ * wanted, so that copies of a multiple eigenvalue are all found; in large sparse components its steps are led by the
+ * levels of the graph (laplacian.c). It ends where the residuals are a small part of the gap behind the last
+ * value wanted: more digits would not move the rows from which clusters are made. */
+#include "engine/graph/laplacian.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
+#include "linalg/ritz.h"
 
-/* Pairs of components this small come from LAPACK (kdri_eigsh), exact multiplicities included. */
-enum { EXACT_BELOW = 128 };
-static const double tolerance = 1e-8;
+/* Residuals that are enough: beside 1, and beside the gap. */
+static const double tolerance = 1e-8, gap_tolerance = 1e-4;
 
 /* --- components ----------------------------------------------------------------------------------- */
 
@@ -162,7 +160,7 @@ done:
 	return st;
 }
 
-/* S restricted to a component: no vertex outside it has an edge into it. */
+/* W restricted to a component: no vertex outside it has an edge into it. */
 static kdr_status submatrix(kdr_context *ctx, const kdr_mat *w, const pieces *p, const component *c,
                             kdri_own *out)
 {
@@ -178,9 +176,8 @@ static kdr_status submatrix(kdr_context *ctx, const kdr_mat *w, const pieces *p,
 				double weight = val[q];
 				if (weight <= 0) /* an entry of 0 may lead anywhere */
 					continue;
-				int64_t from = p->order[c->first + i], to = col[q];
-				col[at] = (int32_t)p->place[to];
-				val[at++] = weight / sqrt(p->degree[from]) / sqrt(p->degree[to]); /* (E1) */
+				col[at] = (int32_t)p->place[col[q]];
+				val[at++] = weight;
 			}
 			rowptr[i + 1] = at;
 		}
@@ -188,11 +185,8 @@ static kdr_status submatrix(kdr_context *ctx, const kdr_mat *w, const pieces *p,
 	} else {
 		double *a = rows.parts[0];
 		for (int64_t i = 0; i < c->size; i++)
-			for (int64_t j = 0; j < c->size; j++) {
-				int64_t from = p->order[c->first + i], to = p->order[c->first + j];
-				a[i * p->n + j] =
-				        a[i * p->n + to] / sqrt(p->degree[from]) / sqrt(p->degree[to]);
-			}
+			for (int64_t j = 0; j < c->size; j++)
+				a[i * p->n + j] = a[i * p->n + p->order[c->first + j]];
 		rows.view.as.dense.cols = c->size;
 	}
 	*out = rows;
@@ -204,104 +198,37 @@ done:
 
 /* --- one component ---------------------------------------------------------------------------------- */
 
-/* S less what is known of it, (E3) and (E4): A = S - sum_j shift_j q_j q_j'. */
-typedef struct deflated {
-	const kdr_mat *s;
-	int64_t count, stride;
-	const double *q; /* n x count */
-	const double *shift;
-} deflated;
-
-static kdr_status deflated_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
-                                 double *y, int64_t ldy)
-{
-	kdr_status st;
-	const deflated *a = op->data;
-	double *inner = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &inner, a->count * k));
-	KDRI_TRY(kdri_mat_mul(ctx, a->s, x, k, ldx, y, ldy));
-	KDRI_TRY(kdri_gemm(ctx, true, false, a->count, k, op->rows, 1, a->q, a->stride, x, ldx, 0, inner, k));
-	for (int64_t j = 0; j < a->count; j++)
-		for (int64_t c = 0; c < k; c++)
-			inner[j * k + c] *= a->shift[j];
-	KDRI_TRY(kdri_gemm(ctx, false, false, op->rows, k, a->count, -1, a->q, a->stride, inner, k, 1, y,
-	                   ldy));
-done:
-	kdri_free(ctx, inner);
-	return st;
-}
-
-/* Puts a pair into the descending list of `count`, whose last one drops out. */
-static void put_pair(int64_t n, int64_t count, double *values, double *vectors, double value,
-                     const double *vector)
-{
-	int64_t at = count - 1;
-	for (; at > 0 && values[at - 1] < value; at--)
-		values[at] = values[at - 1];
-	values[at] = value;
-	for (int64_t i = 0; i < n; i++) {
-		double *row = vectors + i * count;
-		memmove(row + at + 1, row + at, (size_t)(count - 1 - at) * sizeof *row);
-		row[at] = vector[i];
-	}
-}
-
-/* Searches for copies of eigenvalues that Lanczos missed (E4). `known` has room for v and all vectors. */
-static kdr_status find_missed(kdr_context *ctx, const kdr_mat *s, int64_t count, double *known, double *shift,
-                              double *values, double *vectors)
-{
-	kdr_status st = KDR_OK;
-	int64_t n = kdr_mat_rows(s), width = count + 1;
-	double *vector = NULL;
-	/* Another start: all of the old one's part in an eigenspace is in the vector found there. */
-	const uint64_t seed = ctx->seed;
-	KDRI_TRY(KDRI_NEW(ctx, &vector, n));
-	for (int64_t tries = 0; tries < count; tries++) {
-		double value;
-		for (int64_t i = 0; i < n; i++)
-			memcpy(known + i * width + 1, vectors + i * count, (size_t)count * sizeof *known);
-		for (int64_t j = 0; j < count; j++)
-			shift[j + 1] = values[j] + 1;
-		const deflated a = { s, width, width, known, shift };
-		const kdri_op op = { n, n, deflated_apply, NULL, &a };
-		ctx->seed = seed + 1 + (uint64_t)tries;
-		KDRI_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, 1e-6, &value, vector));
-		if (value <= values[count - 1] + 1e-6)
-			break;
-		KDRI_TRY(kdri_eigsh(ctx, &op, 1, KDRI_LARGEST, tolerance, &value, vector));
-		put_pair(n, count, values, vectors, value, vector);
-	}
-done:
-	ctx->seed = seed;
-	kdri_free(ctx, vector);
-	return st;
-}
-
 /* The `wanted` largest eigenvalues below the component's own 1. */
 static kdr_status search_component(kdr_context *ctx, const kdr_mat *w, const pieces *p, component *c)
 {
 	kdr_status st;
-	kdri_own s = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	double *known = NULL, *shift = NULL;
-	int64_t width = c->wanted + 1, size;
-	KDRI_TRY(kdri_mul(ctx, c->size, width, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &known, size));
-	KDRI_TRY(KDRI_NEW(ctx, &shift, width));
+	kdri_own part = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_laplacian l = { 0 };
+	double *degree = NULL;
+	bool converged;
+	KDRI_TRY(KDRI_NEW(ctx, &degree, c->size));
 	KDRI_TRY(KDRI_NEW(ctx, &c->values, c->wanted));
 	KDRI_TRY(KDRI_NEW(ctx, &c->vectors, c->size * c->wanted));
-	KDRI_TRY(submatrix(ctx, w, p, c, &s));
-	for (int64_t i = 0; i < c->size; i++) /* (E2) */
-		known[i * width] = sqrt(p->degree[p->order[c->first + i]] / c->volume);
-	shift[0] = 2;
-	const deflated a = { &s.view, 1, width, known, shift }; /* (E3) */
-	const kdri_op op = { c->size, c->size, deflated_apply, NULL, &a };
-	KDRI_TRY(kdri_eigsh(ctx, &op, c->wanted, KDRI_LARGEST, tolerance, c->values, c->vectors));
-	if (c->size > EXACT_BELOW && 2 * c->wanted + 1 < c->size)
-		KDRI_TRY(find_missed(ctx, &s.view, c->wanted, known, shift, c->values, c->vectors));
+	KDRI_TRY(submatrix(ctx, w, p, c, &part));
+	for (int64_t i = 0; i < c->size; i++)
+		degree[i] = p->degree[p->order[c->first + i]];
+	KDRI_TRY(kdri_laplacian_new(ctx, &part.view, degree, true, c->wanted, &l)); /* (E1), (E3) */
+	const kdri_op op = { c->size, c->size, kdri_laplacian_apply, NULL, &l },
+	              inverse = { c->size, c->size, kdri_laplacian_solve, NULL, &l };
+	const kdri_ritz_options o = { .count = c->wanted,
+		                      .tol = tolerance,
+		                      .gap_tol = gap_tolerance,
+		                      .precondition = l.levels ? &inverse : NULL };
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, c->values, c->vectors, &converged));
+	if (!converged && (ctx->cancelled || ctx->timed_out))
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
+	kdri_laplacian_clear(&l, c->wanted, c->vectors);
+	for (int64_t j = 0; j < c->wanted; j++)
+		c->values[j] = -c->values[j];
 done:
-	kdri_own_free(ctx, &s);
-	kdri_free(ctx, known);
-	kdri_free(ctx, shift);
+	kdri_laplacian_free(ctx, &l);
+	kdri_own_free(ctx, &part);
+	kdri_free(ctx, degree);
 	return st;
 }
 
