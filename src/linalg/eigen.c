@@ -129,8 +129,8 @@ done:
 /* --- some pairs, by blocks ------------------------------------------------------------------ */
 
 /* Minus an operator. */
-static kdr_status negative(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx, double *y,
-                           int64_t ldy)
+static kdr_status negative(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                           double *y, int64_t ldy)
 {
 	const kdri_op *a = op->data;
 	kdr_status st = a->apply(ctx, a, x, k, ldx, y, ldy);
@@ -140,8 +140,8 @@ static kdr_status negative(kdr_context *ctx, const kdri_op *op, const double *x,
 	return st;
 }
 
-static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
-                               double *values, double *vectors, bool *good)
+static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which,
+                               double tol, double *values, double *vectors, bool *good)
 {
 	kdr_status st;
 	int64_t n = op->rows, size;
@@ -189,8 +189,9 @@ kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_w
 	if (st == KDR_OK && !good && n <= DENSE_RESCUE)
 		return eigsh_dense(ctx, op, count, which, values, vectors);
 	if (st == KDR_OK && !good)
-		return kdri_fail(ctx, KDR_ERR_NUMERIC,
-		                 "eigenvalues: %lld pairs of a %lld x %lld operator were not found to within %g",
-		                 (long long)count, (long long)n, (long long)n, tol);
+		return kdri_fail(
+		        ctx, KDR_ERR_NUMERIC,
+		        "eigenvalues: %lld pairs of a %lld x %lld operator were not found to within %g",
+		        (long long)count, (long long)n, (long long)n, tol);
 	return st;
 }

@@ -88,7 +88,8 @@ static int64_t take_together(const level *v, int32_t *size)
 		for (int64_t p = v->w.rowptr[i]; p < v->w.rowptr[i + 1]; p++) {
 			int64_t j = v->w.col[p];
 			double strength = v->w.val[p] * sqrt(v->smooth[j]);
-			if (j != i && strength > most && (v->parent[j] < 0 || size[v->parent[j]] < TOGETHER)) {
+			if (j != i && strength > most &&
+			    (v->parent[j] < 0 || size[v->parent[j]] < TOGETHER)) {
 				most = strength;
 				best = j;
 			}
@@ -260,7 +261,8 @@ static void multiply(kdr_context *ctx, const level *v, const double *x, int64_t 
 }
 
 /* P' r of level v */
-static void restrict_to(kdr_context *ctx, const level *v, int64_t count, const double *r, int64_t k, double *out)
+static void restrict_to(kdr_context *ctx, const level *v, int64_t count, const double *r, int64_t k,
+                        double *out)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (v->w.rows * k > 1 << 15)
 	for (int64_t c = 0; c < count; c++) {
@@ -273,8 +275,8 @@ static void restrict_to(kdr_context *ctx, const level *v, int64_t count, const d
 }
 
 /* out[j] = sum_i a_ij b_ij, in chunks that depend on n alone. */
-static void column_dots(kdr_context *ctx, int64_t n, int64_t k, const double *a, const double *b, double *part,
-                        double *out)
+static void column_dots(kdr_context *ctx, int64_t n, int64_t k, const double *a, const double *b,
+                        double *part, double *out)
 {
 	int64_t chunks = kdri_chunks(n);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
@@ -292,7 +294,8 @@ static void column_dots(kdr_context *ctx, int64_t n, int64_t k, const double *a,
 }
 
 /* to += from diag(factor) */
-static void add_scaled(kdr_context *ctx, int64_t n, int64_t k, const double *from, const double *factor, double *to)
+static void add_scaled(kdr_context *ctx, int64_t n, int64_t k, const double *from, const double *factor,
+                       double *to)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)

@@ -349,8 +349,8 @@ static void levels__grids_of_any_size__residual_falls_alike(void **state)
 		const kdr_csr *g = &s.view.as.csr;
 		kdri_levels *levels = NULL;
 		double *degree = calloc((size_t)n, sizeof *degree), *b = calloc((size_t)(n * k), sizeof *b),
-		       *x = calloc((size_t)(n * k), sizeof *x), *y = calloc((size_t)(n * k), sizeof *y), first = 0,
-		       last = 0;
+		       *x = calloc((size_t)(n * k), sizeof *x), *y = calloc((size_t)(n * k), sizeof *y),
+		       first = 0, last = 0;
 		for (int64_t i = 0; i < n; i++)
 			degree[i] = (double)(g->rowptr[i + 1] - g->rowptr[i]) + (i % 7 == 0 ? 0.01 : 0);
 		for (int64_t i = 0; i < n * k; i++) {

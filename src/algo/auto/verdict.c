@@ -54,7 +54,8 @@ static void add_up(kdr_context *ctx, const votes *v, const double *x, int64_t k,
 	int64_t chunks = kdri_chunks(b->n), size = b->count * each;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++)
-		for (int64_t i = kdri_chunk_begin(b->n, chunks, c); i < kdri_chunk_begin(b->n, chunks, c + 1); i++)
+		for (int64_t i = kdri_chunk_begin(b->n, chunks, c); i < kdri_chunk_begin(b->n, chunks, c + 1);
+		     i++)
 			for (int64_t m = 0; m < b->count; m++) {
 				double *to = sums + c * size + m * each + b->label[i * b->count + m] * k;
 				for (int64_t j = 0; j < k; j++)
@@ -116,8 +117,8 @@ done:
 	return st;
 }
 
-static kdr_status solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx, double *y,
-                        int64_t ldy)
+static kdr_status solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                        double *y, int64_t ldy)
 {
 	const votes *v = op->data;
 	const kdri_op inverse = { op->rows, op->cols, kdri_laplacian_solve, NULL, &v->l };
@@ -153,7 +154,8 @@ done:
 }
 
 /* (E4) up to k-means: the vectors, and their rows of unit length, n x k each. */
-static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, const double *warm, double *vectors, double *rows)
+static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, const double *warm, double *vectors,
+                        double *rows)
 {
 	kdr_status st;
 	double *values = NULL, *degree = NULL;

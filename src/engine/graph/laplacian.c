@@ -20,8 +20,8 @@ void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l)
 	*l = (kdri_laplacian){ 0 };
 }
 
-kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside, int64_t count,
-                              kdri_laplacian *out)
+kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside,
+                              int64_t count, kdri_laplacian *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(w), size;
@@ -43,11 +43,11 @@ done:
 }
 
 /* along[j] = v' x_j / |D^1/2 1|, in chunks that depend on n alone. */
-static kdr_status parts_along(kdr_context *ctx, const kdri_laplacian *l, const double *x, int64_t k, int64_t ldx,
-                              double *along)
+static kdr_status parts_along(kdr_context *ctx, const kdri_laplacian *l, const double *x, int64_t k,
+                              int64_t ldx, double *along)
 {
-	return kdri_gemm(ctx, true, false, 1, k, kdr_mat_rows(l->w), 1 / l->volume, l->root, 1, x, ldx, 0, along,
-	                 k);
+	return kdri_gemm(ctx, true, false, 1, k, kdr_mat_rows(l->w), 1 / l->volume, l->root, 1, x, ldx, 0,
+	                 along, k);
 }
 
 kdr_status kdri_laplacian_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,

@@ -16,8 +16,8 @@ typedef struct kdri_laplacian {
 /* w: symmetric, entries >= 0, borrowed. degree: at least the sum of each row and > 0, borrowed. `aside`: w is connected
  * and degree its row sums, so that sqrt(degree) is the first eigenvector: it is moved to the other end of the
  * spectrum. `count`: eigenvectors that will be searched for. */
-kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside, int64_t count,
-                              kdri_laplacian *out);
+kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside,
+                              int64_t count, kdri_laplacian *out);
 void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l);
 
 /* Both have a kdri_laplacian as their data. Y = -D^-1/2 W D^-1/2 X, whose lowest eigenvectors are wanted; and roughly
