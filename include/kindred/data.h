@@ -23,6 +23,11 @@ KDR_API const char *const *kdr_data_classes(const kdr_data *data, int64_t *count
 /* Makes a data set from copies. `features` may be NULL. */
 KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x,
                                 const char *const *features, kdr_data **out);
+/* The same without a copy of the matrix, which must live as long as the data set and is never changed: preprocessing that
+ * would change it makes the data set's own copy. (Rows with gaps between them are copied at once.) Names are copied; `ids`
+ * may be NULL. */
+KDR_API kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
+                                   const char *const *features, const char *const *ids, kdr_data **out);
 
 typedef struct kdr_read_options {
 	const char *format;       /* NULL: from the name. "csv" "tsv" "mtx" "npy" ... */

@@ -23,10 +23,12 @@ void kdr_data_free(kdr_data *d)
 	kdr_allocator a = d->allocator;
 	kdri_free_with(&a, d->name);
 	kdri_free_with(&a, d->path);
-	kdri_free_with(&a, d->dense);
-	kdri_free_with(&a, d->rowptr);
-	kdri_free_with(&a, d->col);
-	kdri_free_with(&a, d->val);
+	if (!d->borrowed) {
+		kdri_free_with(&a, d->dense);
+		kdri_free_with(&a, d->rowptr);
+		kdri_free_with(&a, d->col);
+		kdri_free_with(&a, d->val);
+	}
 	kdri_strings_free(&a, d->features, d->cols);
 	kdri_strings_free(&a, d->ids, d->rows);
 	kdri_free_with(&a, d->labels);
@@ -71,12 +73,28 @@ const char *const *kdr_data_classes(const kdr_data *d, int64_t *count)
 	return (const char *const *)d->classes;
 }
 
-static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
+static kdr_status copy_names(kdr_context *ctx, const char *const *names, int64_t count, char ***out)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
+	if (!names)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, out, count));
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(kdri_strdup(ctx, names[i], &(*out)[i]));
+done:
+	return st;
+}
+
+static void take_shape(const kdr_mat *x, kdr_data *d)
+{
 	d->kind = x->kind;
 	d->rows = kdr_mat_rows(x);
 	d->cols = kdr_mat_cols(x);
+}
+
+static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
+{
+	kdr_status st;
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *a = &x->as.dense;
 		int64_t count;
@@ -99,18 +117,66 @@ done:
 	return st;
 }
 
+kdr_status kdri_data_own(kdr_context *ctx, kdr_data *d)
+{
+	kdr_status st;
+	kdr_data copy = { .rows = d->rows, .cols = d->cols };
+	if (!d->borrowed)
+		return KDR_OK;
+	const kdr_mat x = kdr_data_mat(d);
+	KDRI_TRY(copy_matrix(ctx, &x, &copy));
+	d->dense = copy.dense;
+	d->rowptr = copy.rowptr;
+	d->col = copy.col;
+	d->val = copy.val;
+	d->borrowed = false;
+	copy = (kdr_data){ 0 };
+done:
+	kdri_free(ctx, copy.dense);
+	kdri_free(ctx, copy.rowptr);
+	kdri_free(ctx, copy.col);
+	kdri_free(ctx, copy.val);
+	return st;
+}
+
 kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
                         kdr_data **out)
 {
 	kdr_status st;
 	kdr_data *d = NULL;
 	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
+	take_shape(x, d);
 	KDRI_TRY(copy_matrix(ctx, x, d));
-	if (features) {
-		KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
-		for (int64_t j = 0; j < d->cols; j++)
-			KDRI_TRY(kdri_strdup(ctx, features[j], &d->features[j]));
+	KDRI_TRY(copy_names(ctx, features, d->cols, &d->features));
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}
+
+kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
+                           const char *const *ids, kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
+	take_shape(x, d);
+	if (x->kind == KDR_MAT_DENSE && x->as.dense.stride != d->cols) {
+		KDRI_TRY(copy_matrix(ctx, x, d));
+	} else {
+		/* Never written to while `borrowed` is set. */
+		d->borrowed = true;
+		if (x->kind == KDR_MAT_DENSE) {
+			d->dense = (double *)x->as.dense.data;
+		} else {
+			d->rowptr = (int64_t *)x->as.csr.rowptr;
+			d->col = (int32_t *)x->as.csr.col;
+			d->val = (double *)x->as.csr.val;
+		}
 	}
+	KDRI_TRY(copy_names(ctx, features, d->cols, &d->features));
+	KDRI_TRY(copy_names(ctx, ids, d->rows, &d->ids));
 	*out = d;
 	d = NULL;
 done:

@@ -109,6 +109,7 @@ struct kdr_data {
 	char *name, *path;
 	kdr_mat_kind kind;
 	int64_t rows, cols;
+	bool borrowed; /* the matrix is the caller's: not to be changed, nor freed */
 	double *dense; /* rows x cols, stride cols */
 	int64_t *rowptr;
 	int32_t *col;
@@ -120,6 +121,8 @@ struct kdr_data {
 	int64_t nclasses;
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
+/* Before the matrix is changed: a copy in the place of a borrowed one. */
+kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
 
 /* Text of many short strings freed together: a NULL-terminated list owned by `allocator`. */
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);

@@ -127,7 +127,7 @@ typedef struct kdri_change {
 	char **features; /* new names, or NULL: they stay */
 	int64_t nfeatures;
 } kdri_change;
-kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *data,
                            const kdri_columns *columns, kdri_change *out);
 void kdri_change_free(kdr_context *ctx, kdri_change *change);
 /* Takes over what it needs of `change`. Cannot fail. */

@@ -26,8 +26,8 @@ done:
 	return st;
 }
 
-kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
-                           const kdri_columns *columns, kdri_change *out)
+kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, const kdri_columns *columns,
+                           kdri_change *out)
 {
 	kdr_status st;
 	const kdr_prep_options *o = &prep->options;
@@ -37,6 +37,8 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, const kdr_dat
 	KDRI_TRY(new_names(ctx, prep, d, &c.features));
 	if (!c.none) {
 		KDRI_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
+		if (d->kind == KDR_MAT_CSR || prep->nkept <= d->cols) /* written over */
+			KDRI_TRY(kdri_data_own(ctx, d));
 		if (d->kind == KDR_MAT_CSR) {
 			if (prep->cols > INT32_MAX)
 				KDRI_TRY(kdri_fail(
@@ -124,7 +126,9 @@ void kdri_change_write(kdr_context *ctx, const kdr_prep *prep, int64_t set, cons
 	if (!change->none) {
 		write_rows(ctx, prep, set, columns, change, d);
 		if (change->dense) {
-			kdri_free_with(&d->allocator, d->dense);
+			if (!d->borrowed)
+				kdri_free_with(&d->allocator, d->dense);
+			d->borrowed = false;
 			d->dense = change->dense;
 			change->dense = NULL;
 		} else {

@@ -55,6 +55,40 @@ static void steps__all_options__dense_equals_sparse_for_any_threads(void **state
 	kdr_context_free(ctx);
 }
 
+static void borrowed__changed__what_is_borrowed_stays_as_it_was(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(6, "test", 0);
+	for (int i = 0; i < 16; i++) {
+		/* As it is; weighted; fewer columns; more columns. */
+		const kdr_prep_options o = { .weight = i % 4 ? KDR_WEIGHT_TFIDF : KDR_WEIGHT_NONE,
+			                     .top_features = i % 4 == 2 ? 3 : 0 };
+		kdr_data *plain = random_task(ctx, &rng, "a", 90, 7, "a b c d e f g");
+		kdr_data *kept = i / 4 % 2 ? sparse_copy(ctx, plain) : same_again(ctx, plain);
+		kdr_data *owned[2] = { same_again(ctx, kept), NULL }, *borrowed[2] = { NULL, NULL };
+		kdr_data *before = same_again(ctx, kept);
+		const kdr_mat x = kdr_data_mat(kept);
+		assert_ok(ctx, kdr_data_borrow(ctx, "a", &x, kdr_data_features(kept), NULL, &borrowed[0]));
+		for (int t = 0; i % 4 == 3 && t < 2; t++)
+			*(t ? &owned[1] : &borrowed[1]) = random_task(
+			        ctx, &(kdri_rng){ { 1, 2, 3, (uint64_t)i } }, "b", 20, 3, "x y z");
+		assert_ok(ctx, kdr_prepare(ctx, owned, owned[1] ? 2 : 1, &o, NULL));
+		assert_ok(ctx, kdr_prepare(ctx, borrowed, owned[1] ? 2 : 1, &o, NULL));
+		assert_same_data(owned[0], borrowed[0], 0);
+		assert_same_data(before, kept, 0);
+		assert_int_equal(borrowed[0]->borrowed, i % 4 == 0);
+		for (int t = 0; t < 2; t++) {
+			kdr_data_free(owned[t]);
+			kdr_data_free(borrowed[t]);
+		}
+		kdr_data_free(before);
+		kdr_data_free(kept);
+		kdr_data_free(plain);
+	}
+	kdr_context_free(ctx);
+}
+
 static void steps__weight_norm_scale__in_that_order(void **state)
 {
 	(void)state;
@@ -442,6 +476,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps__all_options__dense_equals_sparse_for_any_threads),
+		cmocka_unit_test(borrowed__changed__what_is_borrowed_stays_as_it_was),
 		cmocka_unit_test(steps__weight_norm_scale__in_that_order),
 		cmocka_unit_test(cpm__odd_and_even_rows__median_of_positive_totals),
 		cmocka_unit_test(standard__sparse_or_mixed__not_centred_and_said),
