@@ -45,7 +45,8 @@ typedef int (*kdr_progress_fn)(void *user, const kdr_event *event);
 KDR_API kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator);
 KDR_API void kdr_context_free(kdr_context *ctx);
 
-/* Worker threads; 0 (the default) takes all the machine offers. Results never depend on it. */
+/* Worker threads; 0 (the default) takes what this process may use: by affinity, by a container's share of processor
+ * time, or by OMP_NUM_THREADS. Results never depend on it. */
 KDR_API void kdr_context_set_threads(kdr_context *ctx, int threads);
 KDR_API int kdr_context_threads(const kdr_context *ctx);
 

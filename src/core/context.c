@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 static void *default_alloc(void *user, size_t size)
 {
 	(void)user;
@@ -57,7 +53,7 @@ void kdr_context_free(kdr_context *ctx)
 void kdr_context_set_threads(kdr_context *ctx, int threads)
 {
 #ifdef _OPENMP
-	ctx->threads = threads > 0 ? threads : omp_get_max_threads();
+	ctx->threads = threads > 0 ? threads : kdri_cpus();
 #else
 	(void)threads;
 	ctx->threads = 1;

@@ -65,6 +65,11 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
 
+/* Threads that can run at once here, by affinity and by the share of a control group (a container): cpus.c. */
+int kdri_cpus(void);
+/* That share in processors, infinite where there is none; the files are looked for below `root`. */
+double kdri_cpu_quota(const char *root);
+
 /* *out = a * b, or KDR_ERR_SIZE. */
 kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out);
 
