@@ -459,6 +459,18 @@ int cli_outputs_write(kdr_context *ctx, cli_run *run)
 	return code;
 }
 
+static void print_summary(FILE *out, const cli_run *run)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	if (memory)
+		cli_summary(memory, run);
+	if (memory && fclose(memory) == 0)
+		cli_print_safely(out, text, length);
+	free(text);
+}
+
 int cli_outputs_finish(kdr_context *ctx, cli_run *run)
 {
 	bool to_folder = cli_get(run->args, "output", NULL) != NULL;
@@ -470,6 +482,6 @@ int cli_outputs_finish(kdr_context *ctx, cli_run *run)
 	/* With -o the summary is the output; else standard output belongs to result.json. */
 	if (code == EXIT_DONE && !cli_quiet(run->args) &&
 	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
-		cli_summary(to_folder ? stdout : stderr, run);
+		print_summary(to_folder ? stdout : stderr, run);
 	return code;
 }

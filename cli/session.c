@@ -41,11 +41,47 @@ static void clear_line(void)
 	progress.line_open = false;
 }
 
+/* Bytes of a character of UTF-8 that may go to a terminal; 0 if these are none. */
+static size_t printable(const unsigned char *p, size_t left)
+{
+	if (p[0] < 0x80)
+		return p[0] >= 0x20 && p[0] != 0x7f;
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = p[0] & (0x7fu >> n);
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	bool valid = c >= (n == 2   ? 0xa0u
+	                   : n == 3 ? 0x800u
+	                            : 0x10000u) &&
+	             c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
+	return valid ? n : 0;
+}
+
+void cli_print_safely(FILE *out, const char *text, size_t length)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + length;
+	while (p < end) {
+		size_t n = *p == '\n' || *p == '\t' ? 1 : printable(p, (size_t)(end - p));
+		if (n > 0)
+			fwrite(p, 1, n, out);
+		else
+			fprintf(out, "\\x%02x", *p);
+		p += n > 0 ? n : 1;
+	}
+}
+
 static void print_line(const char *kind, const char *format, va_list args)
 {
 	clear_line();
+	char text[4096];
+	vsnprintf(text, sizeof text, format, args);
 	fprintf(stderr, "kindred: %s", kind);
-	vfprintf(stderr, format, args);
+	cli_print_safely(stderr, text, strlen(text));
 	fputc('\n', stderr);
 }
 
@@ -142,7 +178,9 @@ static int on_event(void *user, const kdr_event *e)
 		progress.stage_start = now;
 	if (e->kind == KDR_EVENT_MESSAGE && progress.verbose) {
 		clear_line();
-		fprintf(stderr, "kindred: %s\n", e->message);
+		fputs("kindred: ", stderr);
+		cli_print_safely(stderr, e->message, strlen(e->message));
+		fputc('\n', stderr);
 	} else if (progress.show && (e->kind == KDR_EVENT_START || e->kind == KDR_EVENT_ITERATION)) {
 		if (e->kind == KDR_EVENT_START || now - progress.last_drawn > 0.1) {
 			draw(e, now);
@@ -188,6 +226,10 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* A terminal that goes away; but a run under nohup stays deaf to it. */
+	struct sigaction before;
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 #ifdef SIGXFSZ
 	signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error of write(), with a message */
 #endif

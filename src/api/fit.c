@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "api/number.h"
 #include "linalg/linalg.h"
+#include "linalg/reserve.h"
 
 static const char *task_name(const kdr_task *t)
 {
@@ -160,6 +161,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (!options) {
 		KDRI_TRY(kdr_options_new(ctx, algo_id, &defaults));
 		options = defaults;

@@ -2,6 +2,7 @@
 #include "api/model.h"
 
 #include "linalg/linalg.h"
+#include "linalg/reserve.h"
 
 void kdr_model_free(kdr_model *m)
 {
@@ -66,6 +67,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_d
 	if (task < 0 || task >= m->ntasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %lld: the model has %lld tasks, from 0",
 		                 (long long)task, (long long)m->ntasks);
+	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (m->prep)
 		KDRI_TRY(kdr_prep_apply(ctx, m->prep, task, data));
 	KDRI_TRY(check_columns(ctx, m, data));

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "linalg/reserve.h"
 #include "metrics/metrics.h"
 
 static const char stage[] = "relate";
@@ -134,6 +135,7 @@ kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 	if (options)
 		o = *options;
 	KDRI_TRY(check(ctx, x, count, &o));
+	KDRI_TRY(kdri_blas_reserve(ctx));
 	KDRI_TRY(KDRI_NEW0(ctx, &counts, count));
 	kdri_stage_start(ctx, stage, count * (count - 1) / 2);
 	st = measure(ctx, x, count, &o, counts, tasks, pairs);

@@ -1,0 +1,96 @@
+/* Before the libraries wake up. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Three things are decided by libraries as they are loaded, from the environment alone, when main is still
+ * far away:
+ *
+ * - OpenMP's idle threads spin for a while before they sleep, which takes the processor from others on a
+ *   busy machine. Here they look for some microseconds and sleep.
+ * - OpenBLAS reserves a buffer of 32 MB or more for each thread it might use. The program calls it from one
+ *   thread at a time, or from threads of its own: it needs none of those.
+ * - Where the address space is limited (ulimit -v) and there is no room for such a buffer, OpenBLAS tries
+ *   again for ever. So there has to be room, or the program says that there is none.
+ *
+ * A function in .preinit_array runs when all libraries are mapped and before any of them starts. It starts the
+ * program again with the variables set, unless they are, and changes nothing that the user has set. Systems
+ * without that section go without. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#endif
+#include "cli.h"
+
+#if defined(__linux__) && defined(__ELF__) && !defined(KINDRED_SANITIZED)
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MEGABYTE = 1 << 20, MOST_VARIABLES = 4096 };
+/* A buffer of OpenBLAS at the load and one for a product, and what a small job needs beside them. */
+#ifdef __aarch64__
+static const size_t room_needed = (size_t)(2 * 34 + 24) * MEGABYTE;
+#else
+static const size_t room_needed = (size_t)(2 * 130 + 24) * MEGABYTE;
+#endif
+
+static bool is_set(char *const *environment, const char *name)
+{
+	const size_t n = strlen(name);
+	for (; *environment; environment++)
+		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
+			return true;
+	return false;
+}
+
+static bool there_is_room(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+	void *at = mmap(NULL, room_needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return false;
+	munmap(at, room_needed);
+	return true;
+}
+
+static void settle(char **argv, char **environment)
+{
+	static char *const wanted[] = { "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=10000",
+		                        "OPENBLAS_NUM_THREADS=1" };
+	static char *changed[MOST_VARIABLES + 8];
+	static char self[4096];
+	size_t n = 0;
+	if (!there_is_room()) {
+		static const char line[] =
+		        "kindred: the limit on address space (ulimit -v) leaves too little for the libraries the "
+		        "program needs; allow 250 MB, on x86-64 600 MB\n";
+		ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+		(void)written;
+		_exit(EXIT_OTHER);
+	}
+	/* A wish of the user's about waiting stands as a whole. */
+	bool waiting = is_set(environment, "OMP_WAIT_POLICY") || is_set(environment, "GOMP_SPINCOUNT");
+	bool blas = is_set(environment, "OPENBLAS_NUM_THREADS");
+	if (waiting && blas)
+		return;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	for (; environment[n]; n++) {
+		if (n == MOST_VARIABLES)
+			return;
+		changed[n] = environment[n];
+	}
+	for (int i = waiting ? 2 : 0; i < (blas ? 2 : 3); i++)
+		changed[n++] = wanted[i];
+	if (length > 0)
+		execve(self, argv, changed); /* where that fails the program runs as it is */
+}
+
+static void before_all(int argc, char **argv, char **environment)
+{
+	(void)argc;
+	settle(argv, environment);
+}
+__attribute__((section(".preinit_array"), used)) static void (*first)(int, char **, char **) = before_all;
+#endif

@@ -1,0 +1,90 @@
+"""Little address space, terminals that go away, names that terminals would obey."""
+import os
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BLOBS_A, KINDRED, CliTest
+
+SANITIZED = bool(os.environ.get("KINDRED_SANITIZE"))
+
+
+@unittest.skipIf(SANITIZED, "sanitizers need address space, and run before the program can")
+class AddressSpace(CliTest):
+    def test_never_hangs(self):
+        # OpenBLAS tries for ever to get a buffer where there is no room for one.
+        path = self.write("a.csv", BLOBS_A)
+        outcomes = set()
+        for mb in (20, 45, 60, 80, 100, 120, 150, 180, 220, 260, 400, 800):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mb << 20, mb << 20))
+            for args in (["--version"], ["cluster", "-m", "ncut", "-k", "2", "--set", "neighbors=3", path]):
+                done = subprocess.run([KINDRED, *args], capture_output=True, text=True, timeout=100, preexec_fn=limit)
+                self.assertIn(done.returncode, (0, 1, 127), (mb, done.stderr))
+                self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, (mb, done.stderr))
+                outcomes.add(done.returncode == 0)
+        self.assertEqual(outcomes, {True, False})
+
+    def test_idle_threads_sleep_and_blas_has_one(self):
+        # The libraries read these as they are loaded: the program starts itself again with them, and only then.
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "OPENBLAS_"))}
+        for given, expected in (({}, ["OMP_WAIT_POLICY=passive", "OPENBLAS_NUM_THREADS=1"]),
+                                ({"OMP_WAIT_POLICY": "active"}, ["OMP_WAIT_POLICY=active", "OPENBLAS_NUM_THREADS=1"])):
+            run = subprocess.Popen([KINDRED, "inspect", "--format", "csv", "-"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**environment, **given})
+            try:
+                for _ in range(200):
+                    with open(f"/proc/{run.pid}/environ", "rb") as f:
+                        there = f.read().decode(errors="replace").split("\0")
+                    if all(e in there for e in expected):
+                        break
+                    time.sleep(.05)
+                for e in expected:
+                    self.assertIn(e, there)
+            finally:
+                run.communicate(b"1,2\n3,4\n", timeout=60)
+            self.assertEqual(run.returncode, 0)
+
+
+class Signals(CliTest):
+    def test_terminal_gone_and_sigterm_keep_the_best_so_far(self):
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            self.run_kindred("generate", "--tasks", 1, "-n", 3000, "-o", "data", "--force")
+            run = subprocess.Popen([KINDRED, "cluster", "-m", "kmeans", "-k", "40", "--set", "n_init=1000000", "-o",
+                                    "out", "--force", "data/task1.csv"], cwd=self.dir, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            time.sleep(3)
+            run.send_signal(number)
+            _, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 130, err)
+            self.assertEqual(self.result()["stop"], "cancelled")
+
+    def test_nohup_stays_deaf(self):
+        run = subprocess.Popen([KINDRED, "inspect", "--format", "csv", "-"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(.5)
+        run.send_signal(signal.SIGHUP)
+        run.communicate(b"1,2\n3,4\n", timeout=60)
+        self.assertEqual(run.returncode, 0)
+
+
+class Names(CliTest):
+    def test_control_characters_do_not_reach_the_terminal(self):
+        name = "a\x1b[31mred\x07\xc2\x9bx"
+        done = self.run_kindred("inspect", name + ".csv", code=3)
+        self.assertNotIn("\x1b", done.stderr)
+        self.write("a.csv", BLOBS_A)
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", name + "=a.csv")
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertNotIn("\x07", done.stdout)
+        self.assertNotIn("\x9b", done.stdout)
+        self.assertIn("a\\x1b[31mred\\x07", done.stdout)
+        self.assertIn(name, self.result()["tasks"][0]["name"])
+        done = self.run_kindred("cluster", "-k", 2, "--frob\x1b[2J", "a.csv", code=2)
+        self.assertNotIn("\x1b", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
