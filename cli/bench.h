@@ -8,6 +8,8 @@
 
 #include "cli.h"
 
+#include <jansson.h>
+
 enum { BENCH_MOST_SCORES = 9, BENCH_MOST_REFERENCES = 4 };
 
 typedef struct bench_setting {
@@ -45,6 +47,7 @@ typedef struct bench_data {
 	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
 	char *name;     /* NULL: the file's stem */
 	char **classes; /* samples of these classes alone; NULL: all */
+	char **called;  /* nclasses: what each is called here */
 	int nclasses;
 } bench_data;
 
@@ -82,6 +85,8 @@ extern const char *const bench_score_names[];
 double bench_score_value(const kdr_scores *scores, int which);
 
 /* Reads a plan; `folder` is where its relative paths start. Prints what is wrong. Exit status. */
+/* bench_pairs.c: the tables of a plan, with what it writes short written out; a new list, NULL without memory. */
+json_t *bench_pairs_expand(json_t *root);
 int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out);
 int bench_plan_read(const char *path, bench_plan *out);
 void bench_plan_free(bench_plan *plan);

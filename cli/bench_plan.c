@@ -185,7 +185,49 @@ static char *join_path(place *p, const char *path)
 	return out;
 }
 
-/* A file, or {"path": ..., "name": ..., "classes": [...]}. */
+/* One class of a file, and what it is called here. */
+static bool add_class(place *p, bench_data *d, json_t *class, const char *called)
+{
+	char **classes = realloc(d->classes, ((size_t)d->nclasses + 1) * sizeof *classes);
+	if (!classes)
+		return no_memory(p);
+	d->classes = classes;
+	char **names = realloc(d->called, ((size_t)d->nclasses + 1) * sizeof *names);
+	if (!names)
+		return no_memory(p);
+	d->called = names;
+	if (!(classes[d->nclasses] = value_text(p, class)))
+		return false;
+	if (!(names[d->nclasses] = strdup(called ? called : classes[d->nclasses]))) {
+		free(classes[d->nclasses]);
+		return no_memory(p);
+	}
+	d->nclasses++;
+	return true;
+}
+
+/* ["a", "b"]: the samples of these alone; {"x": ["a", "b"], "y": ["c"]}: of these, under other names. */
+static bool read_classes(place *p, bench_data *d, json_t *classes)
+{
+	const char *called;
+	json_t *list, *one;
+	size_t i;
+	if (json_is_array(classes) && json_array_size(classes) > 0) {
+		json_array_foreach(classes, i, one) if (!add_class(p, d, one, NULL)) return false;
+		return true;
+	}
+	if (!json_is_object(classes) || json_object_size(classes) == 0)
+		return wrong(p, "'classes' must be a list of names, or an object of such lists");
+	json_object_foreach(classes, called, list)
+	{
+		if (!json_is_array(list) || json_array_size(list) == 0)
+			return wrong(p, "'classes': '%s' must be a list of names", called);
+		json_array_foreach(list, i, one) if (!add_class(p, d, one, called)) return false;
+	}
+	return true;
+}
+
+/* A file, or {"path": ..., "name": ..., "classes": ...}. */
 static bool read_file(place *p, bench_data *d, json_t *item, const char *key)
 {
 	static const char *const keys[] = { "path", "name", "classes", NULL };
@@ -202,17 +244,7 @@ static bool read_file(place *p, bench_data *d, json_t *item, const char *key)
 	d->name = get_text(p, item, "name", false);
 	if (!classes)
 		return p->code == EXIT_DONE;
-	size_t n = json_array_size(classes);
-	if (n == 0)
-		return wrong(p, "'classes' must be a list of names");
-	if (!(d->classes = many(p, n, sizeof(char *))))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (!(d->classes[i] = value_text(p, json_array_get(classes, i))))
-			return false;
-		d->nclasses++;
-	}
-	return p->code == EXIT_DONE;
+	return read_classes(p, d, classes) && p->code == EXIT_DONE;
 }
 
 static bool add_data(place *p, bench_table *t, json_t *list, const char *key, kdr_role role)
@@ -453,7 +485,7 @@ static bool read_table(place *p, bench_table *t, json_t *object)
 
 int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out)
 {
-	static const char *const keys[] = { "title", "tables", NULL };
+	static const char *const keys[] = { "title", "tables", "rows", NULL };
 	place p = { .file = name, .folder = folder };
 	json_error_t error;
 	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
@@ -462,9 +494,11 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 		cli_error("%s: line %d: %s", name, error.line, error.text);
 		return EXIT_DATA;
 	}
-	json_t *tables = json_object_get(root, "tables");
+	json_t *tables = bench_pairs_expand(root);
 	size_t n = json_array_size(tables);
-	if (check_keys(&p, root, keys) && (out->title = get_text(&p, root, "title", true))) {
+	if (!tables)
+		no_memory(&p);
+	if (tables && check_keys(&p, root, keys) && (out->title = get_text(&p, root, "title", true))) {
 		if (n == 0)
 			wrong(&p, "'tables' must be a list of tables");
 		else
@@ -474,6 +508,7 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 			read_table(&p, &out->tables[out->ntables++], json_array_get(tables, i));
 		}
 	}
+	json_decref(tables);
 	json_decref(root);
 	if (p.code != EXIT_DONE)
 		bench_plan_free(out);
@@ -518,9 +553,12 @@ int bench_plan_read(const char *path, bench_plan *out)
 
 static void free_data(bench_data *d)
 {
-	for (int i = 0; i < d->nclasses; i++)
+	for (int i = 0; i < d->nclasses; i++) {
 		free(d->classes[i]);
+		free(d->called[i]);
+	}
 	free(d->classes);
+	free(d->called);
 	free(d->path);
 	free(d->name);
 }

@@ -84,7 +84,13 @@ static int take_classes(state *s, item *it, const int64_t *values, int64_t n, co
 			code = out_of_memory();
 	for (int64_t i = 0; i < n && code == EXIT_DONE; i++)
 		it->all[i] = values[i] < 0 ? -1 : map[values[i]];
-	it->classes = count;
+	it->classes = 0; /* several may have been given one name */
+	for (int64_t c = 0; c < count && code == EXIT_DONE; c++) {
+		bool seen = false;
+		for (int64_t e = 0; e < c && !seen; e++)
+			seen = map[e] == map[c];
+		it->classes += !seen;
+	}
 	free(map);
 	return code;
 }
@@ -172,7 +178,7 @@ static int keep_classes(state *s, const bench_data *d, item *it, const kdr_label
 		if (st == KDR_OK) {
 			kdr_data_free(it->raw);
 			it->raw = kept;
-			code = take_classes(s, it, values, n, (const char *const *)d->classes, d->nclasses);
+			code = take_classes(s, it, values, n, (const char *const *)d->called, d->nclasses);
 		} else {
 			code = cli_fail(s->ctx, st);
 		}

@@ -47,6 +47,7 @@ class Problem(C.Structure):
         ("ntasks", C.c_int64),
         ("classes", C.c_int64),
         ("pooled", C.c_bool),
+        ("class_names", C.c_void_p),
     ]
 
 

@@ -41,6 +41,8 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("confidence", KDR_FLOAT64, "n", "how sure each answer is, 0 to 1", .per_task = true),
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
 	           "mean over the members of how likely each finds each class", .per_task = true),
+	KDRI_ARRAY("votes", KDR_INT64, "10 x n",
+	           "the class each member gives each sample; -1 of members left out", .per_task = true),
 	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
 	           "share of each class among the labelled samples, and among the answers", .per_task = true),
 	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given",

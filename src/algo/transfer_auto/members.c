@@ -128,7 +128,7 @@ static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *
 	copy(w, t->w, kdri_rest_size(&r));
 	copy(p, t->scores, t->d->n * t->d->classes);
 	if (shifted)
-		kdri_self_shift(&s, p);
+		kdri_self_shift(&s, t->share, p);
 	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
 	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
 done:
@@ -173,7 +173,8 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 {
 	kdr_status st;
 	kdr_mat e = rows_e(t);
-	KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
+	if (!t->first_e)
+		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
 	KDRI_TRY(kdri_transfer_classify(ctx, t->d, &e, KDRI_LOSS_LOGISTIC, first_cost, false, p));
 	kdri_rest_answer(p, t->d->n, t->d->classes, t->first_e);
 	const kdri_aligned_ridge a = { .e = t->v->e,
@@ -249,7 +250,7 @@ static kdr_status prototypes(kdr_context *ctx, kdri_transfer_work *t, double *p)
 		                    .n = kdri_transfer_count(t->d),
 		                    .width = r,
 		                    .classes = t->d->classes,
-		                    .share = t->d->share,
+		                    .share = t->share,
 		                    .blur = 0.1,
 		                    .rounds = 8,
 		                    .steps = 50 };
@@ -266,11 +267,11 @@ const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {
 	{ .name = "svm", .id = "svm", .run = svm },
 	{ .name = "logistic regression", .id = "logreg", .run = logreg },
 	{ .name = "self-training", .id = "self-training", .run = self_training },
-	{ .name = "self-training, shifted", .id = "shifted", .run = shifted_self_training },
-	{ .name = "self-training, aligned", .id = "aligned", .run = aligned_self_training },
-	{ .name = "aligned ridge", .id = "ridge", .run = aligned_ridge },
-	{ .name = "k-means from the classes", .id = "kmeans", .run = seeded_kmeans },
-	{ .name = "prototypes by transport", .id = "prototypes", .run = prototypes },
+	{ .name = "self-training, shifted", .id = "shifted", .shares = true, .run = shifted_self_training },
+	{ .name = "self-training, aligned", .id = "aligned", .shares = true, .run = aligned_self_training },
+	{ .name = "aligned ridge", .id = "ridge", .shares = true, .run = aligned_ridge },
+	{ .name = "k-means from the classes", .id = "kmeans", .shares = true, .run = seeded_kmeans },
+	{ .name = "prototypes by transport", .id = "prototypes", .shares = true, .run = prototypes },
 	{ .name = "tri-factorisation", .id = "nmtf", .run = kdri_transfer_factors },
 	{ .name = "denoised features",
 	  .id = "msda",

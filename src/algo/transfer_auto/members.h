@@ -10,7 +10,8 @@
 typedef struct kdri_transfer_work {
 	const kdri_domains *d;
 	const kdri_transfer_views *v;
-	double *w, *scores; /* the svm on Z: weights; n x classes */
+	const double *share; /* classes: what is known of their shares in the target */
+	double *w, *scores;  /* the svm on Z: weights; n x classes */
 	double cost,
 	        right;    /* its cost, and its share of right answers in cross-validation on what is known */
 	int32_t *first_e; /* n: answers of a logistic regression of cost 10 on E */
@@ -22,6 +23,7 @@ typedef struct kdri_transfer_member {
 	const char *id;   /* for the option that asks for it alone */
 	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
+	bool shares; /* it goes by means, which move with the shares of the classes */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;

@@ -108,6 +108,9 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 	KDRI_TRY(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
 	KDRI_TRY(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
 	KDRI_TRY(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
+	KDRI_TRY(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
+	                           (int64_t[]){ KDRI_TRANSFER_MEMBERS, v->n }, &to));
+	memcpy(to, v->votes, (size_t)(KDRI_TRANSFER_MEMBERS * v->n) * sizeof *to);
 	for (int k = 0; k < KDRI_PLAIN; k++) {
 		if (!v->plain[k])
 			continue;

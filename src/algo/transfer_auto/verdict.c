@@ -5,6 +5,10 @@
  *
  *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
  *
+ * Where the shares of the classes moved, the vote finds out, and is held again:
+ *
+ *   (E2)  share_k = (sum_i P_ik + 1) / (n + c), and the source's mean becomes that of its class means in these shares
+ *
  * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
 #include "algo/transfer_auto/verdict.h"
 
@@ -23,18 +27,21 @@ typedef struct work {
 	kdri_domains d;
 	kdri_transfer_views v;
 	kdri_transfer_work shared;
-	int64_t first, n, c; /* the target's rows, and classes that have samples */
+	int64_t first, n, c;                       /* the target's rows, and classes that have samples */
+	double *posteriors[KDRI_TRANSFER_MEMBERS]; /* n x c each */
 	int32_t *votes[KDRI_TRANSFER_MEMBERS], *clusters[CLUSTERINGS];
 	int64_t k[CLUSTERINGS], clusterings;
-	double *p, *mean;    /* all rows x c; n x c: sum, then mean of the posteriors */
+	double *p, *mean;    /* all rows x c; n x c: mean of the posteriors */
 	double *vote, *near; /* n x c */
 	int64_t voters;
 } work;
 
 static void work_free(kdr_context *ctx, work *w)
 {
-	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
 		kdri_free(ctx, w->votes[m]);
+		kdri_free(ctx, w->posteriors[m]);
+	}
 	for (int z = 0; z < CLUSTERINGS; z++)
 		kdri_free(ctx, w->clusters[z]);
 	kdri_free(ctx, w->p);
@@ -49,6 +56,7 @@ static void work_free(kdr_context *ctx, work *w)
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
 	kdri_free(ctx, v->answer);
+	kdri_free(ctx, v->votes);
 	kdri_free(ctx, v->posterior);
 	kdri_free(ctx, v->confidence);
 	kdri_free(ctx, v->shares);
@@ -61,16 +69,19 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 
 static kdr_status take_vote(work *w, int64_t m)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
+	kdr_status st = KDR_OK;
 	const double *p = w->p + w->first * w->c;
+	if (!w->votes[m]) {
+		KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
+		KDRI_TRY(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));
+		w->voters++;
+	}
+	memcpy(w->posteriors[m], p, (size_t)(w->n * w->c) * sizeof *p);
 	kdri_rest_answer(p, w->n, w->c, w->votes[m]);
 	for (int64_t i = 0; i < w->n; i++) {
 		int64_t known = w->d.labels[w->first + i];
 		w->votes[m][i] = known >= 0 ? (int32_t)known : w->votes[m][i];
 	}
-	kdri_axpy(1, p, w->mean, w->n * w->c);
-	w->voters++;
 done:
 	return st;
 }
@@ -134,8 +145,6 @@ static kdr_status run_members(work *w, bool *late)
 	if (w->voters == 0)
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "no member could label the target; the last said: %s",
 		               own.error);
-	for (int64_t i = 0; i < w->n * w->c && w->voters; i++)
-		w->mean[i] /= (double)w->voters;
 done:
 	return st;
 }
@@ -177,7 +186,7 @@ static kdr_status run_vote(work *w)
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
 			votes[count++] = w->votes[m];
-	if (count > 1) {
+	if (count > 1 && w->clusterings == 0) {
 		KDRI_TRY(cluster(w, w->c));
 		KDRI_TRY(cluster(w, 3 * w->c));
 	}
@@ -193,6 +202,31 @@ static kdr_status run_vote(work *w)
 		                      .rounds = count > 1 ? w->o->rounds : 0 };
 	KDRI_TRY(kdri_vote(w->ctx, &p, w->vote, w->near));
 done:
+	return st;
+}
+
+/* Means move with the shares of the classes, and with them what is centred. So the members that go by means are asked once
+ * more, the sources' means being what they would be with the shares that the first vote found. */
+static kdr_status vote_again(work *w, bool *late)
+{
+	kdr_status st;
+	kdr_context own = *w->ctx;
+	double *share = NULL;
+	KDRI_TRY(KDRI_NEW0(w->ctx, &share, w->c));
+	for (int64_t k = 0; k < w->c; k++) {
+		for (int64_t i = 0; i < w->n; i++)
+			share[k] += w->vote[i * w->c + k];
+		share[k] = (share[k] + 1) / (double)(w->n + w->c); /* (E2) */
+	}
+	w->shared.share = share;
+	KDRI_TRY(kdri_transfer_views_reweigh(w->ctx, &w->v, share, w->o->neighbors));
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (kdri_transfer_members[m].shares && w->votes[m])
+			KDRI_TRY(run_member(w, &own, m, late));
+	w->ctx->cancelled |= own.cancelled;
+	KDRI_TRY(run_vote(w));
+done:
+	kdri_free(w->ctx, share);
 	return st;
 }
 
@@ -217,8 +251,15 @@ static kdr_status fill(work *w, kdri_transfer_verdict *v)
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->confidence, w->n));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->posterior, w->n * all));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->shares, 2 * all));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->votes, KDRI_TRANSFER_MEMBERS * w->n));
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		for (int64_t i = 0; i < w->n; i++)
+			v->votes[m * w->n + i] = w->votes[m] ? w->d.class_of[w->votes[m][i]] : -1;
 	v->n = w->n;
 	v->classes = all;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (w->votes[m])
+			kdri_axpy(1 / (double)w->voters, w->posteriors[m], w->mean, w->n * c);
 	kdri_rest_answer(w->vote, w->n, c, best);
 	for (int64_t k = 0; k < c; k++)
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
@@ -302,13 +343,15 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	w.n = kdri_transfer_count(&w.d);
 	w.c = w.d.classes;
 	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, options->neighbors, &w.v));
-	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v };
+	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
 	KDRI_TRY(KDRI_NEW(ctx, &w.p, w.d.n * w.c));
 	KDRI_TRY(KDRI_NEW0(ctx, &w.mean, w.n * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.vote, w.n * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.near, w.n * w.c));
 	KDRI_TRY(run_members(&w, &v.late));
 	KDRI_TRY(run_vote(&w));
+	if (options->only < 0 && !v.late && !ctx->cancelled && !ctx->timed_out)
+		KDRI_TRY(vote_again(&w, &v.late));
 	KDRI_TRY(fill(&w, &v));
 	if (options->plain) {
 		KDRI_TRY(ask_plain(&w, &v));

@@ -16,6 +16,7 @@ typedef struct kdri_transfer_options {
 typedef struct kdri_transfer_verdict {
 	int64_t n, classes;
 	int64_t *answer;                         /* n */
+	int64_t *votes;                          /* members x n; -1 of those left out */
 	double *posterior;                       /* n x classes: mean over the members */
 	double *confidence;                      /* n */
 	double *shares;                          /* classes x 2: of the labelled samples, of the answers */

@@ -126,16 +126,57 @@ done:
 	return st;
 }
 
+/* Means of the sets (count x d); a source's as if its classes had the shares given, where these are not NULL. */
+static kdr_status find_means(kdr_context *ctx, const kdri_transfer_views *v, const double *share,
+                             double *means)
+{
+	kdr_status st;
+	const kdri_domains *d = v->d;
+	const kdri_sets sets = { &v->z.view, d->ntasks, d->begin };
+	int64_t cols = kdr_mat_cols(sets.x);
+	double *weight = NULL, *count = NULL;
+	KDRI_TRY(kdri_sets_means(ctx, &sets, means));
+	if (!share)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &weight, d->n));
+	KDRI_TRY(KDRI_NEW(ctx, &count, d->classes));
+	for (int64_t t = 0; t + 1 < d->ntasks; t++) {
+		int64_t begin = d->begin[t], end = d->begin[t + 1];
+		double total = 0;
+		memset(count, 0, (size_t)d->classes * sizeof *count);
+		for (int64_t i = begin; i < end; i++)
+			if (d->labels[i] >= 0)
+				count[d->labels[i]]++;
+		for (int64_t i = begin; i < end; i++) {
+			int64_t k = d->labels[i];
+			weight[i] = k >= 0 ? share[k] / count[k] : 0;
+			total += weight[i];
+		}
+		if (total <= 0)
+			continue;
+		for (int64_t i = begin; i < end; i++)
+			weight[i] /= total;
+		kdr_mat part = kdri_rows(sets.x, begin, end);
+		KDRI_TRY(kdri_mat_tmul(ctx, &part, weight + begin, 1, 1, means + t * cols, 1));
+	}
+done:
+	kdri_free(ctx, weight);
+	kdri_free(ctx, count);
+	return st;
+}
+
 /* (E3) */
-static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v)
+static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v, const double *share)
 {
 	kdr_status st;
 	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
 	int64_t size;
 	double *means = NULL;
+	kdri_free(ctx, v->e);
+	v->e = NULL;
 	KDRI_TRY(kdri_mul(ctx, sets.count, kdr_mat_cols(sets.x), &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
-	KDRI_TRY(kdri_sets_means(ctx, &sets, means));
+	KDRI_TRY(find_means(ctx, v, share, means));
 	if (v->few) {
 		KDRI_TRY(find_few(ctx, v, means));
 	} else {
@@ -191,12 +232,11 @@ done:
 	return st;
 }
 
-static kdr_status find_graphs(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
+static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
 {
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&v->z.view);
 	kdr_mat target = kdri_rows(&v->z.view, kdri_transfer_first(v->d), v->d->n), local = target;
-	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
 	double *mean = NULL;
 	int64_t *rowptr = NULL;
 	if (target.kind == KDR_MAT_CSR) { /* row pointers from 0 on */
@@ -212,10 +252,27 @@ static kdr_status find_graphs(kdr_context *ctx, kdri_transfer_views *v, int64_t 
 			mean[j] = v->scale * v->mean[j];
 	}
 	KDRI_TRY(find_graph(ctx, &local, mean, !v->few, neighbors, &v->graph));
-	KDRI_TRY(find_graph(ctx, &e, NULL, true, neighbors, &v->joint));
 done:
 	kdri_free(ctx, mean);
 	kdri_free(ctx, rowptr);
+	return st;
+}
+
+static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
+{
+	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
+	kdri_own_free(ctx, &v->joint);
+	v->joint = no_matrix();
+	return find_graph(ctx, &e, NULL, true, neighbors, &v->joint);
+}
+
+kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share,
+                                       int64_t neighbors)
+{
+	kdr_status st;
+	KDRI_TRY(find_e(ctx, v, share));
+	KDRI_TRY(find_joint(ctx, v, neighbors));
+done:
 	return st;
 }
 
@@ -232,8 +289,9 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int6
 	else
 		KDRI_TRY(kdri_unit_rows(ctx, &d->set.x.view, &v.unit)); /* (E1) */
 	KDRI_TRY(find_z(ctx, &v));
-	KDRI_TRY(find_e(ctx, &v));
-	KDRI_TRY(find_graphs(ctx, &v, neighbors));
+	KDRI_TRY(find_e(ctx, &v, NULL));
+	KDRI_TRY(find_own_graph(ctx, &v, neighbors));
+	KDRI_TRY(find_joint(ctx, &v, neighbors));
 	*out = v;
 	v = (kdri_transfer_views){
 		.unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()

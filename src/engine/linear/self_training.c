@@ -93,20 +93,27 @@ done:
 	return st;
 }
 
-void kdri_self_shift(const kdri_self_training *p, double *scores)
+void kdri_self_shift(const kdri_self_training *p, const double *share, double *scores)
 {
-	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), count[2] = { 0, 0 };
+	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), known = 0, asked = 0;
 	for (int64_t i = 0; i < n; i++) {
-		count[0] += p->rest.labels[i] >= 0;
-		count[1] += p->asked[i];
+		known += p->rest.labels[i] >= 0;
+		asked += p->asked[i];
 	}
 	for (int64_t k = 0; k < c; k++) {
-		double known = 0, asked = 0;
-		for (int64_t i = 0; i < n; i++) {
-			known += p->rest.labels[i] >= 0 ? scores[i * c + k] / (double)count[0] : 0;
-			asked += p->asked[i] ? scores[i * c + k] / (double)count[1] : 0;
+		double mean = 0, theirs = 0;
+		for (int64_t e = 0; e < c; e++) { /* class by class, so that each may weigh as it should */
+			double sum = 0, count = 0;
+			for (int64_t i = 0; i < n; i++)
+				if (p->rest.labels[i] == e) {
+					sum += scores[i * c + k];
+					count++;
+				}
+			mean += share ? share[e] * sum / count : sum / (double)known;
 		}
 		for (int64_t i = 0; i < n; i++)
-			scores[i * c + k] += p->asked[i] ? known - asked : 0;
+			theirs += p->asked[i] ? scores[i * c + k] / (double)asked : 0;
+		for (int64_t i = 0; i < n; i++)
+			scores[i * c + k] += p->asked[i] ? mean - theirs : 0;
 	}
 }

@@ -16,7 +16,8 @@ typedef struct kdri_self_training {
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
 /* Scores of the rows asked for as if their mean were that of the labelled rows: s(x) + s(mean of the labelled) - s(mean of
- * those asked for). For linear scores, to start from. */
-void kdri_self_shift(const kdri_self_training *p, double *scores);
+ * those asked for). For linear scores, to start from. share: of each class among those asked for, where something is known of it;
+ * the labelled rows' mean is then what it would be with these. NULL: as it is. */
+void kdri_self_shift(const kdri_self_training *p, const double *share, double *scores);
 
 #endif
