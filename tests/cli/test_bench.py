@@ -158,5 +158,25 @@ class Bench(CliTest):
         self.assertEqual(self.leftovers(), [])
 
 
+    def test_pairs_and_classes_by_other_names(self):
+        """A table of pairs stands for every ordered pair and, of three, for all others to each; rows come from the plan."""
+        for name, shift in (("a", 0), ("b", 1), ("c", 2)):
+            rows = [f"{i % 2 * 5 + shift * 0.3 + i * 0.01},{i * 0.02 + shift}" for i in range(20)]
+            self.write(f"{name}.csv", "\n".join(["x,y"] + rows) + "\n")
+            self.write(f"{name}.labels", "".join(f"{name}{i % 2}\n" for i in range(20)))
+        sets = [{"path": f"{n}.csv", "name": n, "classes": {"low": [n + "0"], "high": [n + "1"]}} for n in "abc"]
+        plan = {"title": "t", "rows": [{"method": "svm"}],
+                "tables": [{"title": "pairs", "pairs": sets, "repeats": 1, "scores": ["acc"]}]}
+        self.write("plan.json", json.dumps(plan))
+        out = self.run_kindred("bench", "--plan", "plan.json").stdout
+        self.assertEqual(out.count("## pairs: "), 9)
+        self.assertIn("## pairs: a to b", out)
+        self.assertIn("## pairs: all others to c", out)
+        self.assertEqual(out.count("| svm | 1.000"), 9)
+        plan["tables"][0]["pairs"][0]["classes"] = {"low": []}
+        self.write("plan.json", json.dumps(plan))
+        self.fails("bench", "--plan", "plan.json", code=3, says=["classes", "low"])
+
+
 if __name__ == "__main__":
     unittest.main()
