@@ -97,7 +97,7 @@ const char *bench_preset(int index, const char **text, size_t *size);
 /* --- bench_args.c ------------------------------------------------------------------------------- */
 
 /* A plan from --methods and the tasks on the command line. Exit status. */
-int bench_plan_from_args(const cli_args *args, bench_plan *out);
+int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *out);
 
 /* --- bench_run.c -------------------------------------------------------------------------------- */
 
@@ -132,6 +132,6 @@ void bench_summarise(const bench_outcome *o, const bench_line *line, int score, 
 double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_line *b);
 /* Markdown that also reads well on a terminal. */
 void bench_print(FILE *out, const bench_outcome *outcome);
-void bench_json(cli_json *j, const bench_outcome *outcome);
+void bench_json(kdri_json *j, const bench_outcome *outcome);
 
 #endif

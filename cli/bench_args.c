@@ -94,7 +94,7 @@ static int parse_clusters(const cli_args *args, json_t *table)
 	return EXIT_DONE;
 }
 
-int bench_plan_from_args(const cli_args *args, bench_plan *plan)
+int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *plan)
 {
 	cli_list methods;
 	int64_t top = 0;
@@ -109,7 +109,8 @@ int bench_plan_from_args(const cli_args *args, bench_plan *plan)
 	json_t *root = json_object(), *table = json_object(), *data = json_array(), *rows = json_array();
 	int code = EXIT_DONE;
 	for (int i = 0; i < methods.count && code == EXIT_DONE; i++)
-		code = cli_method_check(methods.items[i], KDR_FAMILY_CLUSTER);
+		if (kdr_algo_require(ctx, methods.items[i], KDR_FAMILY_CLUSTER, NULL) != KDR_OK)
+			code = cli_fail(ctx, KDR_ERR_ARGUMENT);
 	if (code == EXIT_DONE)
 		code = check_settings(args, "set", &methods);
 	if (code == EXIT_DONE)

@@ -212,48 +212,48 @@ void bench_print(FILE *out, const bench_outcome *o)
 
 /* --- for programs -------------------------------------------------------------------------------------- */
 
-void bench_json(cli_json *j, const bench_outcome *o)
+void bench_json(kdri_json *j, const bench_outcome *o)
 {
 	const bench_table *t = o->table;
-	cli_json_object(j, NULL);
-	cli_json_string(j, "title", t->title);
-	cli_json_int(j, "repeats", o->repeats);
-	cli_json_bool(j, "picked_on_truth", t->pick == BENCH_PICK_TRUTH);
-	cli_json_array(j, "tasks");
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "title", t->title);
+	kdri_json_int(j, "repeats", o->repeats);
+	kdri_json_bool(j, "picked_on_truth", t->pick == BENCH_PICK_TRUTH);
+	kdri_json_array(j, "tasks");
 	for (int i = 0; i < o->ntasks; i++)
-		cli_json_string(j, NULL, o->tasks[i]);
-	cli_json_end_array(j);
-	cli_json_array(j, "rows");
+		kdri_json_string(j, NULL, o->tasks[i]);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "rows");
 	for (int l = 0; l < o->nlines; l++) {
 		const bench_line *line = &o->lines[l];
-		cli_json_object(j, NULL);
-		cli_json_string(j, "name", line->row->name);
-		cli_json_string(j, "method", line->row->method);
-		cli_json_string(j, "setting", line->setting);
-		cli_json_bool(j, "shown", shown(o, l));
-		cli_json_real(j, "seconds", line->runs ? line->seconds / line->runs : 0);
-		cli_json_int(j, "failed", line->failed);
-		cli_json_object(j, "scores");
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", line->row->name);
+		kdri_json_string(j, "method", line->row->method);
+		kdri_json_string(j, "setting", line->setting);
+		kdri_json_bool(j, "shown", shown(o, l));
+		kdri_json_real(j, "seconds", line->runs ? line->seconds / line->runs : 0);
+		kdri_json_int(j, "failed", line->failed);
+		kdri_json_object(j, "scores");
 		for (int c = 0; c < t->nscores; c++) {
-			cli_json_array(j, bench_score_names[t->scores[c]]);
+			kdri_json_array(j, bench_score_names[t->scores[c]]);
 			for (int i = 0; i < o->ntasks; i++) {
 				double mean, deviation;
 				bench_summarise(o, line, c, i, &mean, &deviation);
-				cli_json_object(j, NULL);
-				cli_json_string(j, "task", o->tasks[i]);
-				cli_json_real(j, "mean", mean);
-				cli_json_real(j, "std", deviation);
-				cli_json_array(j, "values");
+				kdri_json_object(j, NULL);
+				kdri_json_string(j, "task", o->tasks[i]);
+				kdri_json_real(j, "mean", mean);
+				kdri_json_real(j, "std", deviation);
+				kdri_json_array(j, "values");
 				for (int r = 0; r < o->repeats; r++)
-					cli_json_real(j, NULL, value(o, line, r, c, i));
-				cli_json_end_array(j);
-				cli_json_end_object(j);
+					kdri_json_real(j, NULL, value(o, line, r, c, i));
+				kdri_json_end_array(j);
+				kdri_json_end_object(j);
 			}
-			cli_json_end_array(j);
+			kdri_json_end_array(j);
 		}
-		cli_json_end_object(j);
-		cli_json_end_object(j);
+		kdri_json_end_object(j);
+		kdri_json_end_object(j);
 	}
-	cli_json_end_array(j);
-	cli_json_end_object(j);
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
 }

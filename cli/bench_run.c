@@ -31,22 +31,18 @@ static int64_t random_below(uint64_t *state, int64_t n)
 
 /* --- data ------------------------------------------------------------------------------------------ */
 
-/* A data set of the table in one repeat. */
+/* A data set of the table in one repeat. Its known classes are those of all data sets together. */
 typedef struct item {
 	kdr_data *raw;  /* as read; of generated data NULL */
 	kdr_data *data; /* as fitted */
-	int64_t *all;   /* classes of the rows of raw */
-	int64_t *truth; /* of the rows of data */
 	int64_t *init;
-	int64_t n, k, classes;
+	int64_t n, k, classes; /* classes of its own */
 } item;
 
 typedef struct state {
 	kdr_context *ctx;
 	const bench_table *table;
 	item *items;
-	char **classes; /* names of the classes of all data sets together */
-	int64_t nclasses;
 	bool ready; /* the data of this repeat serve the next one too */
 } state;
 
@@ -56,132 +52,85 @@ static int out_of_memory(void)
 	return EXIT_OTHER;
 }
 
-static int64_t class_of(state *s, const char *name)
-{
-	for (int64_t c = 0; c < s->nclasses; c++)
-		if (strcmp(s->classes[c], name) == 0)
-			return c;
-	char **grown = realloc(s->classes, (size_t)(s->nclasses + 1) * sizeof *grown);
-	if (!grown)
-		return -1;
-	s->classes = grown;
-	if (!(s->classes[s->nclasses] = strdup(name)))
-		return -1;
-	return s->nclasses++;
-}
-
-/* Classes by name, so that those of source and target are the same numbers. */
-static int take_classes(state *s, item *it, const int64_t *values, int64_t n, const char *const *names,
-                        int64_t count)
-{
-	int64_t *map = calloc((size_t)count + 1, sizeof *map);
-	int code = EXIT_DONE;
-	it->all = calloc((size_t)n + 1, sizeof *it->all);
-	if (!map || !it->all)
-		code = out_of_memory();
-	for (int64_t c = 0; c < count && code == EXIT_DONE; c++)
-		if ((map[c] = class_of(s, names[c])) < 0)
-			code = out_of_memory();
-	for (int64_t i = 0; i < n && code == EXIT_DONE; i++)
-		it->all[i] = values[i] < 0 ? -1 : map[values[i]];
-	it->classes = 0; /* several may have been given one name */
-	for (int64_t c = 0; c < count && code == EXIT_DONE; c++) {
-		bool seen = false;
-		for (int64_t e = 0; e < c && !seen; e++)
-			seen = map[e] == map[c];
-		it->classes += !seen;
-	}
-	free(map);
-	return code;
-}
-
 static void drop_repeat(item *it)
 {
 	kdr_data_free(it->data);
-	free(it->truth);
 	free(it->init);
 	it->data = NULL;
-	it->truth = NULL;
 	it->init = NULL;
 }
 
-/* A copy of the rows in `rows` (increasing), or of all if NULL. */
-static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
-                            kdr_data **out)
+/* Several classes may have been given one name. */
+static int64_t distinct_classes(const kdr_data *d)
 {
-	kdr_mat x = kdr_data_mat(from), y = x;
-	if (!rows)
-		return kdr_data_new(ctx, kdr_data_name(from), &x, kdr_data_features(from), out);
-	int64_t d = kdr_mat_cols(&x), nnz = 0;
-	kdr_status st = KDR_ERR_MEMORY;
-	if (x.kind == KDR_MAT_DENSE) {
-		double *values = malloc((size_t)(n * d) * sizeof *values + 1);
-		for (int64_t i = 0; values && i < n; i++)
-			memcpy(values + i * d, x.as.dense.data + rows[i] * x.as.dense.stride,
-			       (size_t)d * sizeof *values);
-		y = kdr_mat_from_dense(values, n, d);
-		if (values)
-			st = kdr_data_new(ctx, kdr_data_name(from), &y, kdr_data_features(from), out);
-		free(values);
-		return st;
+	int64_t count, distinct = 0;
+	const char *const *names = kdr_data_classes(d, &count);
+	for (int64_t c = 0; c < count; c++) {
+		bool seen = false;
+		for (int64_t e = 0; e < c && !seen; e++)
+			seen = strcmp(names[e], names[c]) == 0;
+		distinct += !seen;
 	}
-	const kdr_csr *a = &x.as.csr;
-	for (int64_t i = 0; i < n; i++)
-		nnz += a->rowptr[rows[i] + 1] - a->rowptr[rows[i]];
-	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr);
-	int32_t *col = malloc((size_t)nnz * sizeof *col + 1);
-	double *val = malloc((size_t)nnz * sizeof *val + 1);
-	if (rowptr && col && val) {
-		for (int64_t i = 0; i < n; i++) {
-			int64_t begin = a->rowptr[rows[i]], count = a->rowptr[rows[i] + 1] - begin;
-			memcpy(col + rowptr[i], a->col + begin, (size_t)count * sizeof *col);
-			memcpy(val + rowptr[i], a->val + begin, (size_t)count * sizeof *val);
-			rowptr[i + 1] = rowptr[i] + count;
-		}
-		y = kdr_mat_from_csr(n, d, rowptr, col, val);
-		st = kdr_data_new(ctx, kdr_data_name(from), &y, kdr_data_features(from), out);
-	}
-	free(rowptr);
-	free(col);
-	free(val);
-	return st;
+	return distinct;
 }
 
-/* Only the rows of the classes that the plan names. */
-static int keep_classes(state *s, const bench_data *d, item *it, const kdr_labels *labels)
+/* Classes by name, so that those of source and target are the same numbers. */
+static int merge_classes(const state *s, bool raw)
 {
-	int64_t *rows = calloc((size_t)labels->n + 1, sizeof *rows), n = 0;
-	int64_t *map = calloc((size_t)labels->count + 1, sizeof *map);
-	int64_t *values = calloc((size_t)labels->n + 1, sizeof *values);
+	kdr_data **list = calloc((size_t)s->table->ndata, sizeof(kdr_data *));
+	int64_t n = 0;
+	if (!list)
+		return out_of_memory();
+	for (int i = 0; i < s->table->ndata; i++) {
+		kdr_data *d = raw ? s->items[i].raw : s->items[i].data;
+		if (!kdr_data_labels(d))
+			continue;
+		s->items[i].classes = distinct_classes(d);
+		list[n++] = d;
+	}
+	kdr_status st = kdr_data_merge_classes(s->ctx, list, n);
+	free(list);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(s->ctx, st);
+}
+
+/* Only the rows of the classes that the plan names, numbered in its order. */
+static int keep_classes(state *s, const bench_data *d, item *it)
+{
+	int64_t count, n = 0;
+	const int64_t *labels = kdr_data_labels(it->raw);
+	const char *const *names = kdr_data_classes(it->raw, &count);
+	kdr_mat x = kdr_data_mat(it->raw);
+	int64_t *rows = calloc((size_t)kdr_mat_rows(&x) + 1, sizeof *rows);
+	int64_t *values = calloc((size_t)kdr_mat_rows(&x) + 1, sizeof *values);
+	int64_t *map = calloc((size_t)count + 1, sizeof *map);
 	int code = rows && map && values ? EXIT_DONE : out_of_memory();
-	for (int64_t c = 0; c < labels->count && code == EXIT_DONE; c++)
+	for (int64_t c = 0; c < count && code == EXIT_DONE; c++)
 		map[c] = -1;
 	for (int i = 0; i < d->nclasses && code == EXIT_DONE; i++) {
 		int64_t c = 0;
-		while (c < labels->count && strcmp(labels->names[c], d->classes[i]) != 0)
+		while (c < count && strcmp(names[c], d->classes[i]) != 0)
 			c++;
-		if (c == labels->count) {
+		if (c == count) {
 			cli_error("%s: no sample has the class '%s'", d->path, d->classes[i]);
 			code = EXIT_DATA;
 		} else {
 			map[c] = i;
 		}
 	}
-	for (int64_t i = 0; i < labels->n && code == EXIT_DONE; i++)
-		if (map[labels->values[i]] >= 0) {
-			values[n] = map[labels->values[i]];
+	for (int64_t i = 0; i < kdr_mat_rows(&x) && code == EXIT_DONE; i++)
+		if (labels[i] >= 0 && map[labels[i]] >= 0) {
+			values[n] = map[labels[i]];
 			rows[n++] = i;
 		}
 	if (code == EXIT_DONE) {
 		kdr_data *kept = NULL;
-		kdr_status st = copy_rows(s->ctx, it->raw, rows, n, &kept);
-		if (st == KDR_OK) {
-			kdr_data_free(it->raw);
-			it->raw = kept;
-			code = take_classes(s, it, values, n, (const char *const *)d->called, d->nclasses);
-		} else {
-			code = cli_fail(s->ctx, st);
-		}
+		kdr_status st = kdr_data_rows(s->ctx, it->raw, rows, n, &kept);
+		if (st == KDR_OK)
+			st = kdr_data_set_labels(s->ctx, kept, values, (const char *const *)d->called,
+			                         d->nclasses);
+		kdr_data_free(st == KDR_OK ? it->raw : kept);
+		it->raw = st == KDR_OK ? kept : it->raw;
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(s->ctx, st);
 	}
 	free(rows);
 	free(map);
@@ -191,7 +140,6 @@ static int keep_classes(state *s, const bench_data *d, item *it, const kdr_label
 
 static int read_item(state *s, const bench_data *d, item *it)
 {
-	kdr_labels *labels = NULL;
 	kdr_status st =
 	        kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name, .header = -1 }, &it->raw);
 	if (st != KDR_OK)
@@ -201,16 +149,13 @@ static int read_item(state *s, const bench_data *d, item *it)
 		return out_of_memory();
 	int code = EXIT_DONE;
 	if (access(beside, F_OK) == 0) {
-		code = cli_labels_read(s->ctx, beside, it->raw, "known classes", &labels);
-		if (code == EXIT_DONE)
-			code = d->nclasses ? keep_classes(s, d, it, labels)
-			                   : take_classes(s, it, labels->values, labels->n,
-			                                  (const char *const *)labels->names, labels->count);
+		code = cli_labels_read(s->ctx, beside, it->raw);
+		if (code == EXIT_DONE && d->nclasses)
+			code = keep_classes(s, d, it);
 	} else if (d->role != KDR_ROLE_BRIDGE) {
 		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
 		code = EXIT_DATA;
 	}
-	kdr_labels_free(labels);
 	free(beside);
 	return code;
 }
@@ -221,20 +166,15 @@ static int draw_item(state *s, item *it, uint64_t *random)
 	kdr_mat x = kdr_data_mat(it->raw);
 	int64_t n = kdr_mat_rows(&x), take = s->table->sample && s->table->sample < n ? s->table->sample : n;
 	int64_t *rows = calloc((size_t)n + 1, sizeof *rows);
-	it->truth = it->all ? malloc((size_t)take * sizeof *it->truth + 1) : NULL;
-	if (!rows || (it->all && !it->truth)) {
-		free(rows);
+	if (!rows)
 		return out_of_memory();
-	}
 	/* Selection sampling [Knuth, algorithm S]: each subset of that size is as likely as any other. */
 	int64_t taken = 0;
 	for (int64_t i = 0; i < n; i++)
 		if (take == n || random_below(random, n - i) < take - taken)
 			rows[taken++] = i;
-	for (int64_t i = 0; it->truth && i < take; i++)
-		it->truth[i] = it->all[rows[i]];
 	it->n = take;
-	kdr_status st = copy_rows(s->ctx, it->raw, take == n ? NULL : rows, take, &it->data);
+	kdr_status st = kdr_data_rows(s->ctx, it->raw, rows, take, &it->data);
 	free(rows);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(s->ctx, st);
 }
@@ -267,7 +207,7 @@ static kdr_status new_generator(state *s, int index, kdr_generator **out, int64_
 static int generate_item(state *s, int index, item *it)
 {
 	kdr_generator *generator = NULL;
-	int64_t task, count;
+	int64_t task;
 	kdr_status st = new_generator(s, index, &generator, &task);
 	if (st == KDR_OK)
 		st = kdr_generator_data(s->ctx, generator, task, &it->data);
@@ -276,13 +216,7 @@ static int generate_item(state *s, int index, item *it)
 		return cli_fail(s->ctx, st);
 	kdr_mat x = kdr_data_mat(it->data);
 	it->n = kdr_mat_rows(&x);
-	const char *const *names = kdr_data_classes(it->data, &count);
-	free(it->all);
-	it->all = NULL;
-	int code = take_classes(s, it, kdr_data_labels(it->data), it->n, names, count);
-	it->truth = it->all;
-	it->all = NULL;
-	return code;
+	return EXIT_DONE;
 }
 
 /* Data, truth and shared start of one repeat. */
@@ -301,11 +235,17 @@ static int begin_repeat(state *s, uint64_t seed)
 		if (code == EXIT_DONE)
 			list[i] = s->items[i].data;
 	}
+	if (code == EXIT_DONE && t->design)
+		code = merge_classes(s, false);
 	kdr_status st = KDR_OK;
 	kdr_prep_options prep = t->prep;
-	const char *kind;
-	if (t->suggest && code == EXIT_DONE && !s->ready)
-		st = kdr_prep_suggest(s->ctx, list, t->ndata, &prep, &kind);
+	kdr_recipe recipe;
+	if (t->suggest && code == EXIT_DONE && !s->ready) {
+		st = kdr_recipe_find(s->ctx, list, t->ndata, &recipe);
+		prep.weight = st == KDR_OK ? recipe.weight : prep.weight;
+		prep.norm = st == KDR_OK ? recipe.norm : prep.norm;
+		prep.scale = st == KDR_OK ? recipe.scale : prep.scale;
+	}
 	for (int i = 0; i < t->ndata && own && st == KDR_OK && code == EXIT_DONE && !s->ready; i++)
 		st = kdr_prepare(s->ctx, &list[i], 1, &prep, NULL);
 	if (!own && st == KDR_OK && code == EXIT_DONE && !s->ready)
@@ -340,8 +280,8 @@ static int64_t source_classes(const state *s)
 	int64_t count = 0;
 	for (int i = 0; i < s->table->ndata; i++)
 		for (int64_t r = 0; s->table->data[i].role == KDR_ROLE_SOURCE && r < s->items[i].n; r++)
-			if (s->items[i].truth[r] >= count)
-				count = s->items[i].truth[r] + 1;
+			if (kdr_data_labels(s->items[i].data)[r] >= count)
+				count = kdr_data_labels(s->items[i].data)[r] + 1;
 	return count;
 }
 
@@ -365,7 +305,8 @@ static kdr_status fit_row(state *s, const bench_row *row, const kdr_options *opt
 				.x = kdr_data_mat(it->data),
 				.k = transfers ? classes : it->k,
 				.init = transfers ? NULL : it->init,
-				.labels = t->data[i].role == KDR_ROLE_SOURCE ? it->truth : NULL,
+				.labels =
+				        t->data[i].role == KDR_ROLE_SOURCE ? kdr_data_labels(it->data) : NULL,
 			};
 	}
 	kdr_problem problem = {
@@ -394,11 +335,12 @@ static kdr_status score_row(state *s, const bench_row *row, const kdr_result *re
 			continue;
 		kdr_scores scores;
 		const int64_t *labels = kdr_result_labels(result, position, &n);
-		kdr_status st = kdr_evaluate(s->ctx, labels, s->items[i].truth, n, &scores);
+		const int64_t *truth = kdr_data_labels(s->items[i].data);
+		kdr_status st = kdr_evaluate(s->ctx, labels, truth, n, &scores);
 		if (st != KDR_OK)
 			return st;
 		for (int64_t r = 0; r < n; r++)
-			right += labels[r] == s->items[i].truth[r];
+			right += labels[r] == truth[r];
 		if (named)
 			scores.acc = (double)right / (double)n;
 		for (int c = 0; c < t->nscores; c++)
@@ -536,6 +478,8 @@ int bench_run(kdr_context *ctx, const cli_args *args, const bench_table *table, 
 		return out_of_memory();
 	for (int i = 0; i < table->ndata && code == EXIT_DONE && !table->design; i++)
 		code = read_item(&s, &table->data[i], &s.items[i]);
+	if (code == EXIT_DONE && !table->design)
+		code = merge_classes(&s, true);
 	if (code == EXIT_DONE)
 		code = name_tasks(&s, out);
 	if (code == EXIT_DONE)
@@ -557,11 +501,7 @@ int bench_run(kdr_context *ctx, const cli_args *args, const bench_table *table, 
 	for (int i = 0; i < table->ndata; i++) {
 		drop_repeat(&s.items[i]);
 		kdr_data_free(s.items[i].raw);
-		free(s.items[i].all);
 	}
-	for (int64_t c = 0; c < s.nclasses; c++)
-		free(s.classes[c]);
-	free(s.classes);
 	free(s.items);
 	if (code != EXIT_DONE)
 		bench_outcome_free(out);

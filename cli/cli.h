@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "json.h"
 #include "kindred/kindred.h"
 
 /* Exit statuses: a promise to users. */
@@ -133,11 +134,9 @@ int cli_finish(int exit_code);
 typedef struct cli_tasks {
 	int64_t count;
 	kdr_data **data;
-	kdr_labels **truth; /* for scoring: NULL entries where there is none */
-	kdr_labels **init;  /* initial labels, or NULL entries */
-	kdr_prep *prep;
-	const char *kind; /* what the data were taken for, where preprocessing was chosen by that; or NULL */
-	double seconds_read, seconds_prepare;
+	kdr_labels **init;     /* initial labels, or NULL entries */
+	const int64_t **start; /* the same as numbers; NULL without --init */
+	bool scored;           /* classes of the data are the truth */
 } cli_tasks;
 
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
@@ -149,104 +148,28 @@ typedef struct cli_task_arg {
 	const char *path;
 } cli_task_arg;
 
-/* Reads, aligns and preprocesses tasks. Exit status. */
+/* Reads data sets. Exit status. */
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out);
-/* The same, the first `split` tasks aligned and preprocessed together, and the others together; 0: all. */
-int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
-                         int split, cli_tasks *out);
-/* Forgets task i; the ones after it move up. */
-void cli_tasks_drop(cli_tasks *tasks, int64_t i);
 /* The same for the tasks given as positional arguments. */
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
-/* Labels for the rows of `data`; `what` names them in errors. Exit status. */
-int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
-                    kdr_labels **out);
+/* Classes from a file, in the place of those the data have. Exit status. */
+int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
 /* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */
 char *cli_labels_beside(const char *path);
-/* Truth (--truth or --score) and initial labels (--init). Exit status. */
-int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
+/* Truth (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
+int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
+/* Initial labels (--init). Exit status. */
+int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
 
-/* What 'cluster' does unless -m says otherwise: cmd_cluster.c. */
-extern const char cli_cluster_method[];
-/* The same of transfer: cmd_transfer.c. */
-extern const char cli_transfer_method[];
+/* --- job.c: the method, its options, the preprocessing --------------------------------------------- */
 
-/* --- method.c: the method and its options -------------------------------------------------------- */
-
-/* The id of the method that goes by a name in its family, such as auto; the name itself where there is none. And what the
- * family calls a method. */
-const char *cli_method_id(const char *name, kdr_family family);
-const char *cli_method_name(const char *id);
-/* Whether `id` is a method of that family; else an error with the nearest name, and an exit status. */
-int cli_method_check(const char *id, kdr_family family);
-/* Options of the method, with every --set name=value applied. Exit status. */
-int cli_method_options(kdr_context *ctx, const cli_args *args, const char *id, kdr_options **out);
-/* The same from every --SETTING name=value. */
-int cli_method_settings(kdr_context *ctx, const cli_args *args, const char *setting, const char *id,
-                        kdr_options **out);
-/* What the fit means for the exit status: interruption, and --strict. */
-int cli_method_exit(const cli_args *args, const kdr_result *result);
-
-/* --- json.c: text built in memory --------------------------------------------------------------- */
-
-typedef struct cli_json {
-	char *text;
-	size_t used, room;
-	int depth;
-	bool failed, comma;
-} cli_json;
-
-void cli_json_object(cli_json *j, const char *key); /* key NULL inside arrays and at the top */
-void cli_json_array(cli_json *j, const char *key);
-void cli_json_end_object(cli_json *j);
-void cli_json_end_array(cli_json *j);
-void cli_json_string(cli_json *j, const char *key, const char *value);
-void cli_json_int(cli_json *j, const char *key, int64_t value);
-void cli_json_real(cli_json *j, const char *key, double value); /* null where not finite */
-void cli_json_bool(cli_json *j, const char *key, bool value);
-void cli_json_null(cli_json *j, const char *key);
-void cli_json_free(cli_json *j);
-
-/* --- output.c: results to disk, and to people ---------------------------------------------------- */
-
-typedef struct cli_run {
-	const cli_args *args;
-	const char *command, *method;
-	const kdr_options *options;
-	const kdr_result *result;
-	kdr_options *feature_options; /* of --features-from, or NULL */
-	kdr_result *features;         /* what it learnt */
-	const cli_tasks *tasks;
-	kdr_scores *scores;         /* one a task; n = 0 where there is no truth */
-	const char *const *classes; /* transfer: names of the classes that labels stand for; else NULL */
-	int64_t nclasses;
-	double seconds_fit, seconds_write, seconds_start;
-	/* What a command adds to result.json and to the summary; NULL: nothing. */
-	void (*more_json)(cli_json *j, const void *more);
-	void (*more_summary)(FILE *out, const void *more);
-	const void *more;
-} cli_run;
-
-/* Makes a folder unless it is there. Exit status. */
-int cli_make_folder(const char *folder);
-/* Fails early, before any work, if an output exists and --force was not given. */
-int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
-/* Scores the result where truth is known. */
-int cli_score(kdr_context *ctx, cli_run *run);
-/* Writes labels, arrays, model, result.json and report; or result.json to standard output. */
-int cli_outputs_write(kdr_context *ctx, cli_run *run);
-/* Writes everything, then the summary to where a person would look. */
-int cli_outputs_finish(kdr_context *ctx, cli_run *run);
-/* The summary a person reads. */
-void cli_summary(FILE *out, const cli_run *run);
-/* Which clusters of the tasks match, where the method says so: matches.c. */
-void cli_matches(FILE *out, const cli_run *run);
-/* What tasks draw on each other, where the method learns it: relatedness.c. */
-void cli_relatedness(FILE *out, const cli_run *run);
-
-/* --- features.c: features learnt before the method sees the data ---------------------------------- */
+typedef struct cli_job {
+	const kdr_algo *algo;
+	kdr_job_options told; /* what the library is told */
+	kdr_options *settings, *feature_settings;
+} cli_job;
 
 /* For the tables of commands. */
 #define CLI_FEATURES_OPTIONS \
@@ -257,11 +180,46 @@ void cli_relatedness(FILE *out, const cli_run *run);
 		.name = "features-set", .value = "NAME=VALUE", .repeats = true, \
 		.help = "set an option of --features-from; 'kindred methods msda' lists them" \
 	}
-/* Settles the command line's part, before any file is read. Exit status. */
-int cli_features_check(kdr_context *ctx, const cli_args *args, cli_run *run);
-/* Learns the features and puts them in the place of the tasks' columns. Exit status. */
-int cli_features_learn(kdr_context *ctx, cli_run *run, kdr_task *tasks, int64_t count);
-void cli_features_free(cli_run *run);
+/* Settles the command line's part, before any file is read. Exit status; cli_job_free in any case. */
+int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job);
+/* A flag that stands for an option of the method. Exit status. */
+int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job);
+/* What the fit means for the exit status: interruption, and --strict. */
+int cli_job_exit(const cli_args *args, const kdr_result *result);
+void cli_job_free(cli_job *job);
+/* What is said of preprocessing; false after an error was printed. */
+bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice *choice);
+
+/* --- output.c: results to disk, and to people ---------------------------------------------------- */
+
+typedef struct cli_run {
+	const cli_args *args;
+	kdr_result *result;
+	double start; /* of the command, in seconds */
+} cli_run;
+
+/* Makes a folder unless it is there. Exit status. */
+int cli_make_folder(const char *folder);
+/* Fails early, before any work, if an output exists and --force was not given. */
+int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
+/* The labels of a task, a line a sample; to be freed, NULL without memory (or labels). */
+char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length);
+/* Writes labels, arrays, model, result.json and report; or result.json to standard output. */
+int cli_outputs_write(kdr_context *ctx, const cli_run *run);
+/* Writes everything, then the summary to where a person would look. */
+int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
+
+/* --- for people: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
+
+void cli_summary(FILE *out, const cli_run *run);
+/* Which clusters of the tasks match, where the method says so. */
+void cli_matches(FILE *out, const kdr_result *result);
+/* What tasks draw on each other, where the method learns it. */
+void cli_relatedness(FILE *out, const kdr_result *result);
+/* The ranking of bridges, where there was a choice. */
+void cli_bridges_table(FILE *out, const kdr_result *result);
+/* For each class the features shared with the target that are most its own. */
+void cli_shared(FILE *out, const kdr_result *result);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);

@@ -116,7 +116,7 @@ typedef struct record {
 	char *text;
 	size_t size;
 	FILE *stream;
-	cli_json json;
+	kdri_json json;
 } record;
 
 static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *plan, record *r)
@@ -188,13 +188,13 @@ static int run_all(kdr_context *ctx, const cli_args *args, record *r)
 	const char *file = cli_get(args, "plan", NULL);
 	bool methods = cli_get(args, "methods", NULL) != NULL;
 	int count = file || methods ? 1 : cli_positional_count(args), code = EXIT_DONE;
-	cli_json_object(&r->json, NULL);
-	cli_json_string(&r->json, "kindred", kdr_version());
-	cli_json_string(&r->json, "command", "bench");
-	cli_json_array(&r->json, "tables");
+	kdri_json_object(&r->json, NULL);
+	kdri_json_string(&r->json, "kindred", kdr_version());
+	kdri_json_string(&r->json, "command", "bench");
+	kdri_json_array(&r->json, "tables");
 	for (int i = 0; i < count && code == EXIT_DONE; i++) {
 		bench_plan plan = { 0 };
-		code = methods ? bench_plan_from_args(args, &plan)
+		code = methods ? bench_plan_from_args(ctx, args, &plan)
 		       : file  ? bench_plan_read(file, &plan)
 		               : read_preset(cli_positional(args, i), &plan);
 		if (code == EXIT_DONE)
@@ -203,8 +203,8 @@ static int run_all(kdr_context *ctx, const cli_args *args, record *r)
 			code = run_plan(ctx, args, &plan, r);
 		bench_plan_free(&plan);
 	}
-	cli_json_end_array(&r->json);
-	cli_json_end_object(&r->json);
+	kdri_json_end_array(&r->json);
+	kdri_json_end_object(&r->json);
 	return code;
 }
 
@@ -246,7 +246,7 @@ static int run(cli_args *args)
 	if (r.stream)
 		fclose(r.stream);
 	free(r.text);
-	cli_json_free(&r.json);
+	kdri_json_free(&r.json);
 	cli_session_close(ctx);
 	return cli_finish(code);
 }
@@ -256,12 +256,8 @@ const cli_command cli_bench = {
 	.usage = "PRESET... | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
 	.summary = "compare methods over data, settings and repeats: mean ± std tables",
 	.description =
-	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
-	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures "
-	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of "
-	        "each TASK are read from <stem>.labels beside it.\n\n"
-	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, "
-	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
+	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of each TASK are read from <stem>.labels beside it.\n\n"
+	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
 	.example =
 	        "kindred bench --list\n"
 	        "# three methods on two tasks, and several values of one option\n"

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char cli_cluster_method[] = "auto";
-
 static const cli_option own_options[] = {
 	{ .name = "method",
 	  .letter = 'm',
@@ -46,27 +44,28 @@ static const cli_option_group groups[] = {
 };
 
 /* -k 4 or -k 3,4,5: one number for each task; "auto" (0) where the method can find k. */
-static bool parse_k(const char *text, const char *method, int64_t ntasks, int64_t *k)
+static bool parse_k(const char *text, const kdr_algo *algo, int64_t ntasks, int64_t *k, bool *one)
 {
-	bool automatic = kdr_algo_find(method)->flags & KDR_ALGO_AUTO_K;
+	bool automatic = algo->flags & KDR_ALGO_AUTO_K;
 	cli_list list;
 	bool ok = true;
 	if (!cli_list_split(text, &list))
 		return false;
+	*one = list.count == 1;
 	if (list.count != 1 && list.count != ntasks) {
 		cli_error("-k gives %d numbers for %lld tasks: one for all, or one for each", list.count,
 		          (long long)ntasks);
 		ok = false;
 	}
-	for (int64_t t = 0; t < ntasks && ok; t++) {
-		const char *item = list.items[list.count == 1 ? 0 : t];
+	for (int64_t t = 0; t < list.count && ok; t++) {
+		const char *item = list.items[t];
 		char *end;
 		errno = 0;
 		if (strcmp(item, "auto") == 0) {
 			if (!automatic)
 				cli_error(
 				        "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
-				        method);
+				        algo->id);
 			ok = automatic;
 			k[t] = 0;
 			continue;
@@ -83,126 +82,64 @@ static bool parse_k(const char *text, const char *method, int64_t ntasks, int64_
 	return ok;
 }
 
-/* Whether --set says something about an option of the method. */
-static bool is_set(const cli_args *args, const char *name)
+/* All that the command line says, before any file is read. `k`: to be freed. */
+static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o, int64_t **k)
 {
-	const char *setting;
-	size_t length = strlen(name);
-	for (int i = 0; (setting = cli_get_nth(args, "set", i)); i++)
-		if (strncmp(setting, name, length) == 0 && setting[length] == '=')
-			return true;
-	return false;
-}
-
-/* What the command line says about 'auto' besides --set. */
-static int options_of_auto(kdr_context *ctx, const cli_args *args, const char *method, kdr_options *options)
-{
-	const char *transfer = cli_get(args, "transfer", NULL), *k = cli_get(args, "clusters", "");
-	kdr_status st = KDR_OK;
-	if (strcmp(method, "auto") != 0) {
-		if (transfer)
-			cli_error("--[no-]transfer is for method 'auto', not for '%s'", method);
-		return transfer ? EXIT_USAGE : EXIT_DONE;
+	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
+	int count = cli_positional_count(args);
+	bool one = true;
+	int code = cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, job);
+	if (code == EXIT_DONE && transfer)
+		code = cli_job_switch(ctx, "--[no-]transfer", "transfer", transfer, job);
+	if (code != EXIT_DONE)
+		return code;
+	if (!text) {
+		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
+		return EXIT_USAGE;
 	}
-	if (transfer)
-		st = kdr_options_set(ctx, options, "transfer", transfer);
-	/* "auto" finds one k for all tasks, "auto,auto" one for each. */
-	if (st == KDR_OK && strchr(k, ',') && !is_set(args, "same_k"))
-		st = kdr_options_set(ctx, options, "same_k", "0");
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-/* Counts of molecules are compared less their mean even where most of them are zero. */
-static int centre_counts(kdr_context *ctx, const cli_run *run, kdr_options *options)
-{
-	const char *kind = run->tasks->kind;
-	kdr_status st = KDR_OK;
-	if (kind && strcmp(kind, "counts of molecules") == 0 && !is_set(run->args, "centre"))
-		st = kdr_options_set(ctx, options, "centre", "yes");
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-static int fit(kdr_context *ctx, const cli_args *args, cli_run *run, const int64_t *k, kdr_result **result)
-{
-	const cli_tasks *tasks = run->tasks;
-	kdr_task *list = calloc((size_t)tasks->count, sizeof *list);
-	if (!list) {
+	*k = calloc((size_t)count + 1, sizeof **k);
+	if (!*k) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	for (int64_t i = 0; i < tasks->count; i++)
-		list[i] = (kdr_task){
-			.name = kdr_data_name(tasks->data[i]),
-			.role = KDR_ROLE_TASK,
-			.x = kdr_data_mat(tasks->data[i]),
-			.k = k[i],
-			.init = tasks->init[i] ? tasks->init[i]->integer : NULL,
-		};
-	kdr_problem problem = { .tasks = list, .ntasks = tasks->count, .pooled = cli_flag(args, "pooled") };
-	double start = cli_now();
-	cli_session_limit(ctx);
-	int code = cli_features_learn(ctx, run, list, problem.ntasks);
-	if (code == EXIT_DONE) {
-		kdr_status st = kdr_fit(ctx, run->method, &problem, run->options, result);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
-	run->seconds_fit = cli_now() - start;
-	free(list);
-	return code;
+	if (count > 0 && !parse_k(text, job->algo, count, *k, &one))
+		return EXIT_USAGE;
+	kdr_cluster_options_init(o);
+	o->job = job->told;
+	o->k = (*k)[0];
+	o->each_k = one ? NULL : *k;
+	o->pooled = cli_flag(args, "pooled");
+	return EXIT_DONE;
 }
 
 static int run(cli_args *args)
 {
 	int code;
 	cli_tasks tasks = { 0 };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
+	cli_job job = { 0 };
+	kdr_cluster_options o;
 	int64_t *k = NULL;
-	cli_run job = { .args = args,
-		        .command = "cluster",
-		        .method = cli_get(args, "method", cli_cluster_method),
-		        .tasks = &tasks,
-		        .seconds_start = cli_now() };
-	const char *k_text = cli_get(args, "clusters", NULL);
+	cli_run done = { .args = args, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	/* Everything about the command line itself is settled before any file is read. */
-	if ((code = cli_method_check(job.method, KDR_FAMILY_CLUSTER)) != EXIT_DONE ||
-	    (code = cli_method_options(ctx, args, job.method, &options)) != EXIT_DONE ||
-	    (code = cli_features_check(ctx, args, &job)) != EXIT_DONE ||
-	    (code = options_of_auto(ctx, args, job.method, options)) != EXIT_DONE)
+	if ((code = parse(ctx, args, &job, &o, &k)) != EXIT_DONE ||
+	    (code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
+	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) != EXIT_DONE ||
+	    (code = cli_tasks_init(ctx, args, &tasks)) != EXIT_DONE ||
+	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE)
 		goto done;
-	job.options = options;
-	if (!k_text) {
-		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
-		code = EXIT_USAGE;
-		goto done;
-	}
-	k = calloc((size_t)cli_positional_count(args) + 1, sizeof *k);
-	if (!k ||
-	    (cli_positional_count(args) > 0 && !parse_k(k_text, job.method, cli_positional_count(args), k))) {
-		code = k ? EXIT_USAGE : EXIT_OTHER;
-		goto done;
-	}
-	if ((code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
-	    (code = cli_tasks_labels(ctx, args, &tasks)) != EXIT_DONE ||
-	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
-	    (code = centre_counts(ctx, &job, options)) != EXIT_DONE ||
-	    (code = fit(ctx, args, &job, k, &result)) != EXIT_DONE)
-		goto done;
-	job.result = result;
-	if ((code = cli_score(ctx, &job)) != EXIT_DONE)
-		goto done;
-	if ((code = cli_outputs_finish(ctx, &job)) != EXIT_DONE)
-		goto done;
-	code = cli_method_exit(args, result);
+	o.job.score = tasks.scored;
+	o.init = tasks.start;
+	cli_session_limit(ctx);
+	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
+	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_job_exit(args, done.result);
 done:
-	free(job.scores);
-	cli_features_free(&job);
 	free(k);
-	kdr_result_free(result);
-	kdr_options_free(options);
+	kdr_result_free(done.result);
+	cli_job_free(&job);
 	cli_tasks_free(&tasks);
 	cli_session_close(ctx);
 	return cli_finish(code);
@@ -213,13 +150,9 @@ const cli_command cli_cluster = {
 	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
 	.description =
-	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are "
-	        "taken to be related; their columns are matched by name where they have names, else by position.\n\n"
-	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with "
-	        "the others, and vote. It chooses the preprocessing by what the data look like, unless "
-	        "--weight, --norm or --scale is given, and says what it took them for.\n\n"
-	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one "
-	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
+	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are taken to be related; their columns are matched by name where they have names, else by position.\n\n"
+	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with the others, and vote. It chooses the preprocessing by what the data look like, unless --weight, --norm or --scale is given, and says what it took them for.\n\n"
+	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one <task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
 	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
 	           "# a table with a header; compare with classes known from elsewhere\n"

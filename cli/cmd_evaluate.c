@@ -32,50 +32,50 @@ typedef struct distance {
 static void print_json(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
                        const kdr_labels *truth)
 {
-	cli_json j = { 0 };
-	cli_json_object(&j, NULL);
-	cli_json_int(&j, "n", s->n);
-	cli_json_int(&j, "clusters", s->clusters);
-	cli_json_int(&j, "classes", s->classes);
-	cli_json_real(&j, "acc", s->acc);
-	cli_json_real(&j, "nmi", s->nmi);
-	cli_json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
-	cli_json_real(&j, "nmi_max", s->nmi_max);
-	cli_json_real(&j, "ari", s->ari);
-	cli_json_real(&j, "purity", s->purity);
-	cli_json_real(&j, "homogeneity", s->homogeneity);
-	cli_json_real(&j, "completeness", s->completeness);
-	cli_json_real(&j, "v_measure", s->v_measure);
+	kdri_json j = { 0 };
+	kdri_json_object(&j, NULL);
+	kdri_json_int(&j, "n", s->n);
+	kdri_json_int(&j, "clusters", s->clusters);
+	kdri_json_int(&j, "classes", s->classes);
+	kdri_json_real(&j, "acc", s->acc);
+	kdri_json_real(&j, "nmi", s->nmi);
+	kdri_json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
+	kdri_json_real(&j, "nmi_max", s->nmi_max);
+	kdri_json_real(&j, "ari", s->ari);
+	kdri_json_real(&j, "purity", s->purity);
+	kdri_json_real(&j, "homogeneity", s->homogeneity);
+	kdri_json_real(&j, "completeness", s->completeness);
+	kdri_json_real(&j, "v_measure", s->v_measure);
 	if (d->known) {
-		cli_json_object(&j, "emd");
-		cli_json_real(&j, "uniform", d->uniform);
-		cli_json_real(&j, "proportional", d->proportional);
-		cli_json_end_object(&j);
+		kdri_json_object(&j, "emd");
+		kdri_json_real(&j, "uniform", d->uniform);
+		kdri_json_real(&j, "proportional", d->proportional);
+		kdri_json_end_object(&j);
 	}
-	cli_json_object(&j, "contingency");
-	cli_json_array(&j, "rows");
+	kdri_json_object(&j, "contingency");
+	kdri_json_array(&j, "rows");
 	for (int64_t i = 0; i < t->nclusters; i++)
-		cli_json_string(&j, NULL, labels->names[t->clusters[i]]);
-	cli_json_end_array(&j);
-	cli_json_array(&j, "columns");
+		kdri_json_string(&j, NULL, labels->names[t->clusters[i]]);
+	kdri_json_end_array(&j);
+	kdri_json_array(&j, "columns");
 	for (int64_t i = 0; i < t->nclasses; i++)
-		cli_json_string(&j, NULL, truth->names[t->classes[i]]);
-	cli_json_end_array(&j);
-	cli_json_array(&j, "counts");
+		kdri_json_string(&j, NULL, truth->names[t->classes[i]]);
+	kdri_json_end_array(&j);
+	kdri_json_array(&j, "counts");
 	for (int64_t i = 0; i < t->nclusters; i++) {
-		cli_json_array(&j, NULL);
+		kdri_json_array(&j, NULL);
 		for (int64_t c = 0; c < t->nclasses; c++)
-			cli_json_int(&j, NULL, t->counts[i * t->nclasses + c]);
-		cli_json_end_array(&j);
+			kdri_json_int(&j, NULL, t->counts[i * t->nclasses + c]);
+		kdri_json_end_array(&j);
 	}
-	cli_json_end_array(&j);
-	cli_json_end_object(&j);
-	cli_json_end_object(&j);
+	kdri_json_end_array(&j);
+	kdri_json_end_object(&j);
+	kdri_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");
 	else
 		puts(j.text);
-	cli_json_free(&j);
+	kdri_json_free(&j);
 }
 
 /* The width of a column that holds `name` too, within reason. */
@@ -205,11 +205,8 @@ const cli_command cli_evaluate = {
 	.usage = "[--json] [--emd DATA] LABELS TRUTH",
 	.summary = "score a partition against known classes",
 	.description =
-	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of "
-	        "clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, "
-	        "homogeneity, completeness, V-measure, and the contingency table.\n\n"
-	        "With --emd it also prints the earth mover's distance between the two partitions: "
-	        "the least cost of carrying the means of one's clusters to those of the other's, at squared distances.",
+	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, homogeneity, completeness, V-measure, and the contingency table.\n\n"
+	        "With --emd it also prints the earth mover's distance between the two partitions: the least cost of carrying the means of one's clusters to those of the other's, at squared distances.",
 	.example = "kindred evaluate out/cornell.labels cornell.labels",
 	.groups = groups,
 	.completes_files = true,

@@ -139,72 +139,72 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 /* --- output ----------------------------------------------------------------------------------------------
  */
 
-static void json_task(cli_json *j, const kdr_data *data, const kdr_inspection *s)
+static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *s)
 {
 	finding f[MOST_FINDINGS];
 	int count = find_problems(s, f);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
-	cli_json_object(j, NULL);
-	cli_json_string(j, "name", kdr_data_name(data));
-	cli_json_string(j, "path", kdr_data_path(data));
-	cli_json_int(j, "rows", s->rows);
-	cli_json_int(j, "cols", s->cols);
-	cli_json_bool(j, "sparse", x.kind == KDR_MAT_CSR);
-	cli_json_int(j, "nonzeros", s->nonzeros);
-	cli_json_real(j, "density", density(s));
-	cli_json_real(j, "min", s->min);
-	cli_json_real(j, "max", s->max);
-	cli_json_bool(j, "integers", s->integers);
-	cli_json_int(j, "negatives", s->negatives);
-	cli_json_int(j, "nonfinite", s->nonfinite);
-	cli_json_int(j, "empty_rows", s->empty_rows);
-	cli_json_int(j, "empty_cols", s->empty_cols);
-	cli_json_int(j, "constant_cols", s->constant_cols);
-	cli_json_int(j, "duplicate_rows", s->duplicate_rows);
-	cli_json_int(j, "duplicate_names", s->duplicate_names);
-	cli_json_bool(j, "feature_names", kdr_data_features(data) != NULL);
-	cli_json_bool(j, "row_names", kdr_data_ids(data) != NULL);
-	cli_json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
-	cli_json_array(j, "problems");
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "name", kdr_data_name(data));
+	kdri_json_string(j, "path", kdr_data_path(data));
+	kdri_json_int(j, "rows", s->rows);
+	kdri_json_int(j, "cols", s->cols);
+	kdri_json_bool(j, "sparse", x.kind == KDR_MAT_CSR);
+	kdri_json_int(j, "nonzeros", s->nonzeros);
+	kdri_json_real(j, "density", density(s));
+	kdri_json_real(j, "min", s->min);
+	kdri_json_real(j, "max", s->max);
+	kdri_json_bool(j, "integers", s->integers);
+	kdri_json_int(j, "negatives", s->negatives);
+	kdri_json_int(j, "nonfinite", s->nonfinite);
+	kdri_json_int(j, "empty_rows", s->empty_rows);
+	kdri_json_int(j, "empty_cols", s->empty_cols);
+	kdri_json_int(j, "constant_cols", s->constant_cols);
+	kdri_json_int(j, "duplicate_rows", s->duplicate_rows);
+	kdri_json_int(j, "duplicate_names", s->duplicate_names);
+	kdri_json_bool(j, "feature_names", kdr_data_features(data) != NULL);
+	kdri_json_bool(j, "row_names", kdr_data_ids(data) != NULL);
+	kdri_json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
+	kdri_json_array(j, "problems");
 	for (int i = 0; i < count; i++) {
-		cli_json_object(j, NULL);
-		cli_json_string(j, "found", f[i].what);
-		cli_json_string(j, "then", f[i].then);
-		cli_json_bool(j, "fatal", f[i].fatal);
-		cli_json_end_object(j);
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "found", f[i].what);
+		kdri_json_string(j, "then", f[i].then);
+		kdri_json_bool(j, "fatal", f[i].fatal);
+		kdri_json_end_object(j);
 	}
-	cli_json_end_array(j);
-	cli_json_end_object(j);
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
 }
 
 static void print_json(kdr_data **data, const kdr_inspection *s, int count)
 {
-	cli_json j = { 0 };
-	cli_json_object(&j, NULL);
-	cli_json_array(&j, "tasks");
+	kdri_json j = { 0 };
+	kdri_json_object(&j, NULL);
+	kdri_json_array(&j, "tasks");
 	for (int i = 0; i < count; i++)
 		json_task(&j, data[i], &s[i]);
-	cli_json_end_array(&j);
-	cli_json_array(&j, "pairs");
+	kdri_json_end_array(&j);
+	kdri_json_array(&j, "pairs");
 	for (int b = 1; b < count; b++)
 		for (int a = 0; a < b; a++) {
 			char text[256];
 			pair_text(data[a], data[b], text, sizeof text);
-			cli_json_object(&j, NULL);
-			cli_json_string(&j, "from", kdr_data_name(data[a]));
-			cli_json_string(&j, "to", kdr_data_name(data[b]));
-			cli_json_string(&j, "found", text);
-			cli_json_end_object(&j);
+			kdri_json_object(&j, NULL);
+			kdri_json_string(&j, "from", kdr_data_name(data[a]));
+			kdri_json_string(&j, "to", kdr_data_name(data[b]));
+			kdri_json_string(&j, "found", text);
+			kdri_json_end_object(&j);
 		}
-	cli_json_end_array(&j);
-	cli_json_end_object(&j);
+	kdri_json_end_array(&j);
+	kdri_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");
 	else
 		puts(j.text);
-	cli_json_free(&j);
+	kdri_json_free(&j);
 }
 
 static void print_task(const kdr_data *data, const kdr_inspection *s)
@@ -290,9 +290,7 @@ const cli_command cli_inspect = {
 	.usage = "[--json] TASK...",
 	.summary = "say what is in data files, and what is odd about them",
 	.description =
-	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
-	        "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
-	        "each. With several tasks, also how their features match.",
+	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about each. With several tasks, also how their features match.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,

@@ -34,72 +34,72 @@ static const struct {
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
-static void json_default(cli_json *j, const kdr_option_desc *o)
+static void json_default(kdri_json *j, const kdr_option_desc *o)
 {
 	switch (o->type) {
-	case KDR_OPTION_INT: cli_json_int(j, "default", (int64_t)o->initial); break;
+	case KDR_OPTION_INT: kdri_json_int(j, "default", (int64_t)o->initial); break;
 	case KDR_OPTION_REAL:
-	case KDR_OPTION_REALS: cli_json_real(j, "default", o->initial); break;
-	case KDR_OPTION_BOOL: cli_json_bool(j, "default", o->initial != 0); break;
-	case KDR_OPTION_CHOICE: cli_json_string(j, "default", o->choices[(int)o->initial]); break;
+	case KDR_OPTION_REALS: kdri_json_real(j, "default", o->initial); break;
+	case KDR_OPTION_BOOL: kdri_json_bool(j, "default", o->initial != 0); break;
+	case KDR_OPTION_CHOICE: kdri_json_string(j, "default", o->choices[(int)o->initial]); break;
 	}
 }
 
-static void json_method(cli_json *j, const kdr_algo *a)
+static void json_method(kdri_json *j, const kdr_algo *a)
 {
-	cli_json_object(j, NULL);
-	cli_json_string(j, "id", a->id);
-	cli_json_string(j, "title", a->title);
-	cli_json_string(j, "summary", a->summary);
-	cli_json_string(j, "family", families[a->family]);
-	cli_json_array(j, "capabilities");
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "id", a->id);
+	kdri_json_string(j, "title", a->title);
+	kdri_json_string(j, "summary", a->summary);
+	kdri_json_string(j, "family", families[a->family]);
+	kdri_json_array(j, "capabilities");
 	for (int i = 0; i < CAPABILITIES; i++)
 		if (a->flags & capabilities[i].flag)
-			cli_json_string(j, NULL, capabilities[i].name);
-	cli_json_end_array(j);
-	cli_json_array(j, "options");
+			kdri_json_string(j, NULL, capabilities[i].name);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "options");
 	for (const kdr_option_desc *o = a->options; o->name; o++) {
-		cli_json_object(j, NULL);
-		cli_json_string(j, "name", o->name);
-		cli_json_string(j, "type", types[o->type]);
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", o->name);
+		kdri_json_string(j, "type", types[o->type]);
 		json_default(j, o);
 		if (o->automatic)
-			cli_json_string(j, "automatic", o->automatic);
+			kdri_json_string(j, "automatic", o->automatic);
 		if (o->type != KDR_OPTION_BOOL && o->type != KDR_OPTION_CHOICE) {
-			cli_json_real(j, "min", o->min);
-			cli_json_real(j, "max", o->max);
-			cli_json_bool(j, "open_min", o->open_min);
-			cli_json_bool(j, "open_max", o->open_max);
+			kdri_json_real(j, "min", o->min);
+			kdri_json_real(j, "max", o->max);
+			kdri_json_bool(j, "open_min", o->open_min);
+			kdri_json_bool(j, "open_max", o->open_max);
 		}
 		if (o->choices) {
-			cli_json_array(j, "choices");
+			kdri_json_array(j, "choices");
 			for (int c = 0; o->choices[c]; c++)
-				cli_json_string(j, NULL, o->choices[c]);
-			cli_json_end_array(j);
+				kdri_json_string(j, NULL, o->choices[c]);
+			kdri_json_end_array(j);
 		}
 		if (o->symbol)
-			cli_json_string(j, "symbol", o->symbol);
-		cli_json_string(j, "help", o->help);
-		cli_json_end_object(j);
+			kdri_json_string(j, "symbol", o->symbol);
+		kdri_json_string(j, "help", o->help);
+		kdri_json_end_object(j);
 	}
-	cli_json_end_array(j);
-	cli_json_array(j, "arrays");
+	kdri_json_end_array(j);
+	kdri_json_array(j, "arrays");
 	for (const kdr_field_desc *f = a->fields; f->name; f++) {
-		cli_json_object(j, NULL);
-		cli_json_string(j, "name", f->name);
-		cli_json_string(j, "dtype", f->type == KDR_FLOAT64 ? "float64" : "int64");
-		cli_json_bool(j, "per_task", f->per_task);
-		cli_json_bool(j, "in_model", f->in_model);
-		cli_json_string(j, "shape", f->shape);
-		cli_json_string(j, "help", f->help);
-		cli_json_end_object(j);
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", f->name);
+		kdri_json_string(j, "dtype", f->type == KDR_FLOAT64 ? "float64" : "int64");
+		kdri_json_bool(j, "per_task", f->per_task);
+		kdri_json_bool(j, "in_model", f->in_model);
+		kdri_json_string(j, "shape", f->shape);
+		kdri_json_string(j, "help", f->help);
+		kdri_json_end_object(j);
 	}
-	cli_json_end_array(j);
-	cli_json_array(j, "references");
+	kdri_json_end_array(j);
+	kdri_json_array(j, "references");
 	for (int i = 0; a->references[i]; i++)
-		cli_json_string(j, NULL, a->references[i]);
-	cli_json_end_array(j);
-	cli_json_end_object(j);
+		kdri_json_string(j, NULL, a->references[i]);
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
 }
 
 static void range_text(const kdr_option_desc *o, char *out, size_t room)
@@ -173,20 +173,20 @@ static int run(cli_args *args)
 	if (id && !one)
 		return unknown(id);
 	if (cli_flag(args, "json")) {
-		cli_json j = { 0 };
+		kdri_json j = { 0 };
 		if (one) {
 			json_method(&j, one);
 		} else {
-			cli_json_array(&j, NULL);
+			kdri_json_array(&j, NULL);
 			for (size_t i = 0; i < kdr_algo_count(); i++)
 				json_method(&j, kdr_algo_at(i));
-			cli_json_end_array(&j);
+			kdri_json_end_array(&j);
 		}
 		if (j.failed)
 			cli_error("out of memory");
 		else
 			puts(j.text);
-		cli_json_free(&j);
+		kdri_json_free(&j);
 	} else if (one) {
 		print_method(one);
 	} else {
@@ -203,8 +203,7 @@ const cli_command cli_methods = {
 	.usage = "[--json] [ID]",
 	.summary = "list the methods, or one method's options and references",
 	.description =
-	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it "
-	        "leaves, and the papers it comes from.",
+	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it leaves, and the papers it comes from.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
 	.run = run,

@@ -24,53 +24,17 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* The task that --task names, or the only one; -1 after an error was printed. */
-static int64_t choose_task(const kdr_model *model, const char *name)
+static int write_labels(kdr_context *ctx, const cli_args *args, const kdr_result *result)
 {
-	int64_t count = kdr_model_ntasks(model);
-	if (!name && count == 1)
-		return 0;
-	for (int64_t i = 0; name && i < count; i++)
-		if (strcmp(kdr_model_task_name(model, i), name) == 0)
-			return i;
-	char list[256] = "";
-	for (int64_t i = 0; i < count && strlen(list) < 200; i++) {
-		strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
-		strncat(list, kdr_model_task_name(model, i), sizeof list - strlen(list) - 1);
-	}
-	if (name)
-		cli_error("--task: the model has no task '%s': %s", name, list);
-	else
-		cli_error("the model has several tasks; choose one with --task: %s", list);
-	return -1;
-}
-
-static int write_labels(kdr_context *ctx, const cli_args *args, const kdr_model *model, const int64_t *labels,
-                        int64_t n)
-{
-	int64_t nclasses;
-	const char *const *classes = kdr_model_classes(model, &nclasses),
-	                  *path = cli_get(args, "output", NULL);
-	size_t room = 1;
-	for (int64_t i = 0; i < n; i++)
-		room += classes && labels[i] >= 0 && labels[i] < nclasses ? strlen(classes[labels[i]]) + 1
-		                                                          : 22;
-	char *text = malloc(room), *p = text;
-	int code = EXIT_DONE;
-	if (!text) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	for (int64_t i = 0; i < n; i++)
-		if (classes && labels[i] >= 0 && labels[i] < nclasses)
-			p += sprintf(p, "%s\n", classes[labels[i]]);
-		else
-			p += sprintf(p, "%lld\n", (long long)labels[i]);
-	if (path) {
-		kdr_status st = kdr_write_file(ctx, path, text, (size_t)(p - text), cli_flag(args, "force"));
+	const char *path = cli_get(args, "output", NULL);
+	size_t length;
+	char *text = cli_labels_text(result, 0, &length);
+	int code = text ? EXIT_DONE : EXIT_OTHER;
+	if (text && path) {
+		kdr_status st = kdr_write_file(ctx, path, text, length, cli_flag(args, "force"));
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	} else {
-		fwrite(text, 1, (size_t)(p - text), stdout);
+	} else if (text) {
+		fwrite(text, 1, length, stdout);
 	}
 	free(text);
 	return code;
@@ -81,7 +45,8 @@ static int run(cli_args *args)
 	int code;
 	kdr_model *model = NULL;
 	kdr_data *data = NULL;
-	int64_t *labels = NULL;
+	kdr_result *result = NULL;
+	kdr_predict_options o;
 	const char *model_path = cli_get(args, "model", NULL), *path;
 	char name[256];
 	if (!model_path || cli_positional_count(args) != 1) {
@@ -95,30 +60,18 @@ static int run(cli_args *args)
 	cli_reading(args, &reading);
 	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
 	reading.name = name[0] ? name : NULL;
+	kdr_predict_options_init(&o);
+	o.task = cli_get(args, "task", NULL);
 	kdr_status st = kdr_model_load(ctx, model_path, &model);
 	if (st == KDR_OK)
 		st = kdr_read(ctx, path, &reading, &data);
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
-		goto done;
+	} else {
+		st = kdr_predict(ctx, model, data, &o, &result);
+		code = st == KDR_OK ? write_labels(ctx, args, result) : cli_fail(ctx, st);
 	}
-	int64_t task = choose_task(model, cli_get(args, "task", NULL));
-	if (task < 0) {
-		code = EXIT_USAGE;
-		goto done;
-	}
-	kdr_mat x = kdr_data_mat(data);
-	int64_t n = kdr_mat_rows(&x);
-	labels = calloc((size_t)n + 1, sizeof *labels);
-	if (!labels) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-		goto done;
-	}
-	st = kdr_predict(ctx, model, task, data, labels);
-	code = st == KDR_OK ? write_labels(ctx, args, model, labels, n) : cli_fail(ctx, st);
-done:
-	free(labels);
+	kdr_result_free(result);
 	kdr_data_free(data);
 	kdr_model_free(model);
 	cli_session_close(ctx);
@@ -130,8 +83,7 @@ const cli_command cli_predict = {
 	.usage = "--model FILE [OPTION...] TASK",
 	.summary = "label samples that a saved model has not seen",
 	.description =
-	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name "
-	        "where both have names. Prints one label a line.",
+	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name where both have names. Prints one label a line.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,

@@ -7,54 +7,34 @@
 
 enum { MOST_TASKS = 12 };
 
-/* Below this share of its own weight another task hardly counts. */
-static const double negligible = 0.05;
-
-static void print_words(FILE *out, const cli_run *run, const double *row, int64_t t)
-{
-	int64_t best = -1, count = run->tasks->count;
-	for (int64_t s = 0; s < count; s++)
-		if (s != t && (best < 0 || row[s] > row[best]))
-			best = s;
-	if (row[best] < negligible)
-		fprintf(out, "%s draws on hardly any other task\n", kdr_data_name(run->tasks->data[t]));
-	else
-		fprintf(out, "%s draws mostly on %s (%.2f)\n", kdr_data_name(run->tasks->data[t]),
-		        kdr_data_name(run->tasks->data[best]), row[best]);
-}
-
 /* Methods that advise on each task have said more than this would. */
-static bool advises(const kdr_result *result)
+static bool advises(const kdr_result *r)
 {
-	double number;
-	const char *text;
-	for (int64_t i = 0; i < kdr_result_field_count(result); i++)
-		if (strncmp(kdr_result_field_at(result, i, &number, &text), "advice", 6) == 0)
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
+		if (kdr_result_task_text(r, t, "advice"))
 			return true;
 	return false;
 }
 
-void cli_relatedness(FILE *out, const cli_run *run)
+void cli_relatedness(FILE *out, const kdr_result *r)
 {
-	const double *matrix = kdr_result_relatedness(run->result);
-	int64_t count = run->tasks->count;
+	const double *matrix = kdr_result_relatedness(r);
+	int64_t count = kdr_result_ntasks(r);
 	int widest = 6;
-	if (!matrix || count < 2 || count > MOST_TASKS || advises(run->result))
+	if (!matrix || count < 2 || count > MOST_TASKS || advises(r))
 		return;
 	for (int64_t t = 0; t < count; t++) {
-		int length = (int)strlen(kdr_data_name(run->tasks->data[t]));
+		int length = (int)strlen(kdr_result_task_name(r, t));
 		widest = length > widest ? length : widest;
 	}
 	fprintf(out, "\nrelatedness: what each task draws on, beside itself\n%-*s", widest, "");
 	for (int64_t s = 0; s < count; s++)
-		fprintf(out, "  %*s", widest, kdr_data_name(run->tasks->data[s]));
+		fprintf(out, "  %*s", widest, kdr_result_task_name(r, s));
 	fputc('\n', out);
 	for (int64_t t = 0; t < count; t++) {
-		fprintf(out, "%-*s", widest, kdr_data_name(run->tasks->data[t]));
+		fprintf(out, "%-*s", widest, kdr_result_task_name(r, t));
 		for (int64_t s = 0; s < count; s++)
 			fprintf(out, "  %*.2f", widest, matrix[t * count + s]);
 		fputc('\n', out);
 	}
-	for (int64_t t = 0; t < count; t++)
-		print_words(out, run, matrix + t * count, t);
 }

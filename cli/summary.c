@@ -1,6 +1,7 @@
 /* The summary a person reads. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,29 +38,17 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 	free(sizes);
 }
 
-/* A number or text the method left under a name, with the task's name behind it unless that is NULL. */
-static bool field_of(const kdr_result *r, const char *what, const char *task, double *number,
-                     const char **text)
-{
-	char key[512];
-	snprintf(key, sizeof key, "%s%s%s", what, task ? "." : "", task ? task : "");
-	for (int64_t i = 0; i < kdr_result_field_count(r); i++)
-		if (strcmp(kdr_result_field_at(r, i, number, text), key) == 0)
-			return true;
-	return false;
-}
-
 static void print_head(FILE *out, const cli_run *run)
 {
-	const cli_tasks *tasks = run->tasks;
 	const kdr_result *r = run->result;
-	int64_t iterations = kdr_result_iterations(r), count;
+	int64_t iterations = kdr_result_iterations(r), ntasks = kdr_result_ntasks(r), count, columns;
 	const double *objective = kdr_result_objective(r, &count);
-	double seconds = cli_now() - run->seconds_start, number;
-	const char *members;
-	fprintf(out, "%s on %lld task%s: ", kdr_result_algo(r)->title, (long long)tasks->count,
-	        tasks->count == 1 ? "" : "s");
-	if (field_of(r, "members", NULL, &number, &members)) {
+	double seconds = cli_now() - run->start;
+	const char *members = kdr_result_task_text(r, -1, "members");
+	const kdr_algo *learner = kdr_result_features_from(r, &columns);
+	fprintf(out, "%s on %lld task%s: ", kdr_result_algo(r)->title, (long long)ntasks,
+	        ntasks == 1 ? "" : "s");
+	if (members) {
 		kdr_stop stop = kdr_result_stop(r);
 		fprintf(out, "%.2f s%s\nvotes: %s", seconds,
 		        stop == KDR_STOP_TIME        ? ", out of time"
@@ -72,98 +61,95 @@ static void print_head(FILE *out, const cli_run *run)
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 	}
-	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(tasks->prep));
-	if (tasks->kind)
-		fprintf(out, " (the data look like %s)", tasks->kind);
-	if (run->features)
-		fprintf(out, "\nfeatures from %s: %lld columns", kdr_result_algo(run->features)->id,
-		        (long long)kdr_result_array(run->features, "features", 0).shape[1]);
+	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(kdr_result_prep(r)));
+	if (kdr_result_kind(r) != KDR_DATA_UNKNOWN)
+		fprintf(out, " (the data look like %s)", kdr_data_kind_name(kdr_result_kind(r)));
+	if (learner)
+		fprintf(out, "\nfeatures from %s: %lld columns", learner->id, (long long)columns);
 	fprintf(out, "\n\n");
 }
 
-/* What the method says of k and of each task; whether it had advice. */
-static bool print_words(FILE *out, const cli_run *run)
+static void print_table(FILE *out, const kdr_result *r)
 {
-	double number;
-	const char *text;
-	bool begun = false;
-	for (int64_t i = -1; i < run->tasks->count; i++) {
-		const char *name = i < 0 ? NULL : kdr_data_name(run->tasks->data[i]);
-		if (!field_of(run->result, "k_evidence", name, &number, &text) || !text)
-			continue;
-		fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name ? name : "", name ? ": " : "", text);
-		begun = true;
-	}
-	begun = false;
-	for (int64_t i = 0; i < run->tasks->count; i++)
-		if (field_of(run->result, "advice", kdr_data_name(run->tasks->data[i]), &number, &text) &&
-		    text) {
-			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
-			begun = true;
-		}
-	return begun;
-}
-
-void cli_summary(FILE *out, const cli_run *run)
-{
-	const cli_tasks *tasks = run->tasks;
-	const kdr_result *r = run->result;
+	int64_t ntasks = kdr_result_ntasks(r);
 	bool scored = false, confident = false;
-	double number;
-	const char *text;
 	int widest = 4;
-	for (int64_t i = 0; i < tasks->count; i++) {
-		int length = (int)strlen(kdr_data_name(tasks->data[i]));
+	for (int64_t i = 0; i < ntasks; i++) {
+		int length = (int)strlen(kdr_result_task_name(r, i));
 		widest = length > widest ? length : widest;
-		scored = scored || run->scores[i].n > 0;
-		confident =
-		        confident || field_of(r, "confidence", kdr_data_name(tasks->data[i]), &number, &text);
+		scored = scored || kdr_result_scores(r, i);
+		confident = confident || isfinite(kdr_result_task_number(r, i, "confidence"));
 	}
-	print_head(out, run);
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
 	if (confident)
 		fprintf(out, "  %10s", "confidence");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
 	fprintf(out, "  sizes of clusters\n");
-	for (int64_t i = 0; i < tasks->count; i++) {
-		kdr_mat x = kdr_data_mat(tasks->data[i]);
+	for (int64_t i = 0; i < ntasks; i++) {
+		kdr_shape x = kdr_result_task_shape(r, i);
+		const kdr_scores *s = kdr_result_scores(r, i);
+		double confidence = kdr_result_task_number(r, i, "confidence");
 		char sizes[256];
 		sizes_text(r, i, sizes, sizeof sizes);
-		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_data_name(tasks->data[i]),
-		        (long long)kdr_mat_rows(&x), (long long)kdr_mat_cols(&x),
-		        (long long)kdr_result_k(r, i));
+		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
+		        (long long)x.rows, (long long)x.cols, (long long)kdr_result_k(r, i));
 		if (confident)
-			fprintf(out, "  %10.2f",
-			        field_of(r, "confidence", kdr_data_name(tasks->data[i]), &number, &text)
-			                ? number
-			                : 0);
-		if (scored && run->scores[i].n > 0)
-			fprintf(out, "  %6.3f  %6.3f  %6.3f", run->scores[i].acc, run->scores[i].nmi,
-			        run->scores[i].ari);
+			fprintf(out, "  %10.2f", isfinite(confidence) ? confidence : 0);
+		if (s)
+			fprintf(out, "  %6.3f  %6.3f  %6.3f", s->acc, s->nmi, s->ari);
 		else if (scored)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		fprintf(out, "  %s\n", sizes);
 	}
-	cli_matches(out, run);
-	if (!print_words(out, run)) /* advice names the nearest task already */
-		cli_relatedness(out, run);
-	if (run->more_summary)
-		run->more_summary(out, run->more);
-	for (int64_t i = 0; i < kdr_prep_warning_count(tasks->prep); i++)
-		fprintf(out, "warning: %s\n", kdr_prep_warning_at(tasks->prep, i));
-	for (int64_t i = 0; run->features && i < kdr_result_warning_count(run->features); i++)
-		fprintf(out, "warning: %s\n", kdr_result_warning_at(run->features, i));
+}
+
+/* What the method says of k, and what is said of each task. */
+static void print_words(FILE *out, const kdr_result *r)
+{
+	bool begun = false;
+	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
+		const char *text = kdr_result_task_text(r, i, "k_evidence");
+		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);
+		if (text)
+			fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name, i < 0 ? "" : ": ", text);
+		begun = begun || text;
+	}
+	cli_relatedness(out, r);
+	begun = kdr_result_relatedness(r) && !kdr_result_task_text(r, 0, "advice");
+	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
+		const char *text;
+		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
+			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
+			begun = true;
+		}
+	}
+}
+
+static void print_files(FILE *out, const cli_run *run)
+{
+	const char *folder = cli_get(run->args, "output", NULL);
+	int listed = 0; /* tasks the method does not label, such as sources, have no file */
+	if (!folder)
+		return;
+	fprintf(out, "\nwritten to %s: result.json", folder);
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
+		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
+			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
+	fprintf(out, "%s%s\n", listed > 4 ? ", ..." : "",
+	        cli_flag(run->args, "report") ? ", report.html" : "");
+}
+
+void cli_summary(FILE *out, const cli_run *run)
+{
+	const kdr_result *r = run->result;
+	print_head(out, run);
+	print_table(out, r);
+	cli_matches(out, r);
+	print_words(out, r);
+	cli_bridges_table(out, r);
+	cli_shared(out, r);
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
-	const char *folder = cli_get(run->args, "output", NULL);
-	if (folder) {
-		fprintf(out, "\nwritten to %s: result.json", folder);
-		int listed = 0; /* tasks the method does not label, such as sources, have no file */
-		for (int64_t i = 0; i < tasks->count; i++)
-			if (kdr_result_labels(r, i, NULL) && ++listed <= 4)
-				fprintf(out, ", %s.labels", kdr_data_name(tasks->data[i]));
-		fprintf(out, "%s%s\n", listed > 4 ? ", ..." : "",
-		        cli_flag(run->args, "report") ? ", report.html" : "");
-	}
+	print_files(out, run);
 }

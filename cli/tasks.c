@@ -1,4 +1,4 @@
-/* Data sets named on the command line: read, aligned, preprocessed, with their labels.
+/* Data sets named on the command line: read, with their labels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
@@ -51,86 +51,14 @@ static int check_names(const cli_tasks *tasks)
 	return EXIT_DONE;
 }
 
-static bool read_prep_options(const cli_args *args, kdr_prep_options *out)
-{
-	int64_t top = 0;
-	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
-		return false;
-	*out = (kdr_prep_options){
-		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
-		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
-		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
-		.scale = (kdr_scale)cli_get_choice(args, "scale", KDR_SCALE_NONE),
-		.top_features = top,
-		.fit_each = cli_get_choice(args, "fit-on", 0) == 1,
-	};
-	return true;
-}
-
-/* The method in force; NULL for commands that have none. */
-static const char *method_of(const cli_args *args)
-{
-	const char *command = cli_args_command(args)->name;
-	bool clusters = strcmp(command, "cluster") == 0, transfers = strcmp(command, "transfer") == 0;
-	const char *name = cli_get(args, "method",
-	                           clusters    ? cli_cluster_method
-	                           : transfers ? cli_transfer_method
-	                                       : NULL);
-	return name ? cli_method_name(name) : NULL;
-}
-
-/* 'auto' looks at the data and chooses, unless something is said about it. */
-static kdr_status suggest(kdr_context *ctx, const cli_args *args, kdr_prep_options *options, cli_tasks *tasks)
-{
-	static const char *const said[] = { "weight", "norm", "scale" };
-	const char *method = method_of(args);
-	if (!method || strcmp(method, "auto") != 0)
-		return KDR_OK;
-	for (int i = 0; i < 3; i++)
-		if (cli_get(args, said[i], NULL))
-			return KDR_OK;
-	return kdr_prep_suggest(ctx, tasks->data, tasks->count, options, &tasks->kind);
-}
-
-static int prepare(kdr_context *ctx, const kdr_prep_options *options, bool own, int64_t split,
-                   cli_tasks *tasks)
-{
-	double start = cli_now();
-	kdr_status st = KDR_OK;
-	/* Features of their own: nothing to align; the first's preparation stands for its description. */
-	for (int64_t i = 0; own && i < tasks->count && st == KDR_OK; i++) {
-		kdr_prep *prep = NULL;
-		st = kdr_prepare(ctx, &tasks->data[i], 1, options, i == 0 ? &tasks->prep : &prep);
-		kdr_prep_free(prep);
-	}
-	if (!own)
-		st = kdr_prepare(ctx, tasks->data, split ? split : tasks->count, options, &tasks->prep);
-	if (!own && split && st == KDR_OK)
-		st = kdr_prepare(ctx, tasks->data + split, tasks->count - split, options, NULL);
-	tasks->seconds_prepare = cli_now() - start;
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out)
 {
-	return cli_tasks_read_split(ctx, args, list, count, 0, out);
-}
-
-int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
-                         int split, cli_tasks *out)
-{
 	int code = EXIT_DONE;
-	double start = cli_now();
 	kdr_read_options reading;
-	kdr_prep_options preparing;
 	*out = (cli_tasks){ 0 };
-	if (!read_prep_options(args, &preparing))
-		return EXIT_USAGE;
 	out->data = calloc((size_t)count, sizeof(kdr_data *));
-	out->truth = calloc((size_t)count, sizeof(kdr_labels *));
-	out->init = calloc((size_t)count, sizeof(kdr_labels *));
-	if (!out->data || !out->truth || !out->init) {
+	if (!out->data) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
@@ -149,17 +77,7 @@ int cli_tasks_read_split(kdr_context *ctx, const cli_args *args, const cli_task_
 		else
 			out->count++;
 	}
-	out->seconds_read = cli_now() - start;
-	if (code == EXIT_DONE)
-		code = check_names(out);
-	const kdr_algo *method = method_of(args) ? kdr_algo_find(method_of(args)) : NULL;
-	if (code == EXIT_DONE) {
-		kdr_status st = suggest(ctx, args, &preparing, out);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
-	if (code == EXIT_DONE)
-		code = prepare(ctx, &preparing, method && method->flags & KDR_ALGO_OWN_FEATURES, split, out);
-	return code;
+	return code == EXIT_DONE ? check_names(out) : code;
 }
 
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)
@@ -185,40 +103,23 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 
 /* --- labels -------------------------------------------------------------------------------------- */
 
-int cli_labels_read(kdr_context *ctx, const char *path, const kdr_data *data, const char *what,
-                    kdr_labels **out)
+int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data)
 {
-	kdr_mat x = kdr_data_mat(data);
-	kdr_status st = kdr_read_labels(ctx, path, out);
-	if (st != KDR_OK)
-		return cli_fail_reading(ctx, st);
-	if ((*out)->n != kdr_mat_rows(&x)) {
-		cli_error("%s: %lld %s, but task %s has %lld samples", path, (long long)(*out)->n, what,
-		          kdr_data_name(data), (long long)kdr_mat_rows(&x));
-		return EXIT_DATA;
-	}
-	return EXIT_DONE;
+	kdr_status st = kdr_data_read_labels(ctx, data, path);
+	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
 }
 
-static int read_list(kdr_context *ctx, const cli_args *args, const char *option, const cli_tasks *tasks,
-                     const char *what, kdr_labels **out)
+/* FILE,FILE: one for each of `count` tasks. Exit status. */
+static int split_files(const char *option, const char *text, int64_t count, cli_list *out)
 {
-	const char *text = cli_get(args, option, NULL);
-	cli_list list;
-	int code = EXIT_DONE;
-	if (!text)
-		return EXIT_DONE;
-	if (!cli_list_split(text, &list))
+	if (!cli_list_split(text, out))
 		return EXIT_OTHER;
-	if (list.count != tasks->count) {
-		cli_error("--%s names %d files for %lld tasks: one for each is needed", option, list.count,
-		          (long long)tasks->count);
-		code = EXIT_USAGE;
-	}
-	for (int i = 0; i < list.count && code == EXIT_DONE; i++)
-		code = cli_labels_read(ctx, list.items[i], tasks->data[i], what, &out[i]);
-	cli_list_free(&list);
-	return code;
+	if (out->count == count)
+		return EXIT_DONE;
+	cli_error("--%s names %d files for %lld tasks: one for each is needed", option, out->count,
+	          (long long)count);
+	cli_list_free(out);
+	return EXIT_USAGE;
 }
 
 char *cli_labels_beside(const char *path)
@@ -237,58 +138,92 @@ char *cli_labels_beside(const char *path)
 	return out;
 }
 
-int cli_tasks_labels(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+/* --score: <stem>.labels beside the data, or the classes they came with. */
+static int read_beside(kdr_context *ctx, kdr_data *data)
 {
-	int code = read_list(ctx, args, "truth", tasks, "known classes", tasks->truth);
-	if (code == EXIT_DONE)
-		code = read_list(ctx, args, "init", tasks, "initial labels", tasks->init);
-	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++)
-		if (tasks->init[i] && !tasks->init[i]->integers) {
-			cli_error("--init: labels of task %s are not all whole numbers",
-			          kdr_data_name(tasks->data[i]));
-			code = EXIT_DATA;
-		}
-	if (code != EXIT_DONE || cli_get(args, "truth", NULL) || !cli_flag(args, "score"))
-		return code;
-	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
-		char *path = cli_labels_beside(kdr_data_path(tasks->data[i]));
-		if (!path) {
-			cli_error("out of memory");
-			return EXIT_OTHER;
-		}
-		if (access(path, F_OK) == 0)
-			code = cli_labels_read(ctx, path, tasks->data[i], "known classes", &tasks->truth[i]);
-		else if (!kdr_data_labels(tasks->data[i]))
-			cli_warn("--score: there is no %s: task %s is not scored", path,
-			         kdr_data_name(tasks->data[i]));
-		free(path);
+	char *path = cli_labels_beside(kdr_data_path(data));
+	int code = EXIT_DONE;
+	if (!path) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
 	}
+	if (access(path, F_OK) == 0)
+		code = cli_labels_read(ctx, path, data);
+	else if (!kdr_data_labels(data))
+		cli_warn("--score: there is no %s: task %s is not scored", path, kdr_data_name(data));
+	free(path);
 	return code;
 }
 
-void cli_tasks_drop(cli_tasks *tasks, int64_t i)
+int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks)
 {
-	kdr_data_free(tasks->data[i]);
-	kdr_labels_free(tasks->truth[i]);
-	kdr_labels_free(tasks->init[i]);
-	tasks->count--;
-	for (int64_t k = i; k < tasks->count; k++) {
-		tasks->data[k] = tasks->data[k + 1];
-		tasks->truth[k] = tasks->truth[k + 1];
-		tasks->init[k] = tasks->init[k + 1];
+	const char *truth = cli_get(args, "truth", NULL);
+	bool score = cli_flag(args, "score");
+	cli_list list = { 0 };
+	int code = EXIT_DONE;
+	tasks->scored = truth || score || cli_get(args, "label-column", NULL);
+	if (truth && (code = split_files("truth", truth, tasks->count - first, &list)) != EXIT_DONE)
+		return code;
+	for (int64_t i = first; i < tasks->count && code == EXIT_DONE; i++)
+		if (truth)
+			code = cli_labels_read(ctx, list.items[i - first], tasks->data[i]);
+		else if (score)
+			code = read_beside(ctx, tasks->data[i]);
+	cli_list_free(&list);
+	return code;
+}
+
+/* The numbers of one file of --init. */
+static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, kdr_labels **out)
+{
+	kdr_mat x = kdr_data_mat(data);
+	kdr_status st = kdr_read_labels(ctx, path, out);
+	if (st != KDR_OK)
+		return cli_fail_reading(ctx, st);
+	if ((*out)->n != kdr_mat_rows(&x)) {
+		cli_error("%s: %lld initial labels, but task %s has %lld samples", path, (long long)(*out)->n,
+		          kdr_data_name(data), (long long)kdr_mat_rows(&x));
+		return EXIT_DATA;
 	}
+	if (!(*out)->integers) {
+		cli_error("--init: labels of task %s are not all whole numbers", kdr_data_name(data));
+		return EXIT_DATA;
+	}
+	return EXIT_DONE;
+}
+
+int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+{
+	const char *text = cli_get(args, "init", NULL);
+	cli_list list;
+	if (!text)
+		return EXIT_DONE;
+	int code = split_files("init", text, tasks->count, &list);
+	if (code != EXIT_DONE)
+		return code;
+	tasks->init = calloc((size_t)tasks->count, sizeof *tasks->init);
+	tasks->start = calloc((size_t)tasks->count, sizeof *tasks->start);
+	if (!tasks->init || !tasks->start) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+	}
+	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
+		code = read_init(ctx, list.items[i], tasks->data[i], &tasks->init[i]);
+		if (code == EXIT_DONE)
+			tasks->start[i] = tasks->init[i]->integer;
+	}
+	cli_list_free(&list);
+	return code;
 }
 
 void cli_tasks_free(cli_tasks *tasks)
 {
 	for (int64_t i = 0; i < tasks->count; i++) {
 		kdr_data_free(tasks->data[i]);
-		kdr_labels_free(tasks->truth[i]);
-		kdr_labels_free(tasks->init[i]);
+		kdr_labels_free(tasks->init ? tasks->init[i] : NULL);
 	}
 	free(tasks->data);
-	free(tasks->truth);
 	free(tasks->init);
-	kdr_prep_free(tasks->prep);
+	free(tasks->start);
 	*tasks = (cli_tasks){ 0 };
 }

@@ -31,18 +31,19 @@ typedef struct kdr_option_desc {
 typedef enum kdr_family { KDR_FAMILY_CLUSTER, KDR_FAMILY_TRANSFER, KDR_FAMILY_FEATURES } kdr_family;
 
 enum {
-	KDR_ALGO_JOINT = 1 << 0,           /* tasks are treated together, not one by one */
-	KDR_ALGO_SAME_K = 1 << 1,          /* all tasks must have the same k */
-	KDR_ALGO_POOLED = 1 << 2,          /* --pooled is allowed: all tasks stacked into one */
-	KDR_ALGO_MONOTONE = 1 << 3,        /* the objective never rises */
-	KDR_ALGO_PREDICT = 1 << 4,         /* a saved model labels new samples */
-	KDR_ALGO_WEIGHTS = 1 << 5,         /* sample weights are honoured */
-	KDR_ALGO_NONNEG = 1 << 6,          /* entries must not be negative */
-	KDR_ALGO_AUTO_K = 1 << 7,          /* k = 0 is allowed: the method finds k */
-	KDR_ALGO_OWN_FEATURES = 1 << 8,    /* tasks have features of their own: they are not aligned */
-	KDR_ALGO_CLUSTERS_TARGET = 1 << 9, /* transfer: labels are clusters of the target, not classes */
-	KDR_ALGO_BRIDGE = 1 << 10,         /* transfer: takes one data set between source and target */
-	KDR_ALGO_SHARED_CLUSTERS = 1 << 11 /* cluster z of one task is cluster z of every other */
+	KDR_ALGO_JOINT = 1 << 0,            /* tasks are treated together, not one by one */
+	KDR_ALGO_SAME_K = 1 << 1,           /* all tasks must have the same k */
+	KDR_ALGO_POOLED = 1 << 2,           /* --pooled is allowed: all tasks stacked into one */
+	KDR_ALGO_MONOTONE = 1 << 3,         /* the objective never rises */
+	KDR_ALGO_PREDICT = 1 << 4,          /* a saved model labels new samples */
+	KDR_ALGO_WEIGHTS = 1 << 5,          /* sample weights are honoured */
+	KDR_ALGO_NONNEG = 1 << 6,           /* entries must not be negative */
+	KDR_ALGO_AUTO_K = 1 << 7,           /* k = 0 is allowed: the method finds k */
+	KDR_ALGO_OWN_FEATURES = 1 << 8,     /* tasks have features of their own: they are not aligned */
+	KDR_ALGO_CLUSTERS_TARGET = 1 << 9,  /* transfer: labels are clusters of the target, not classes */
+	KDR_ALGO_BRIDGE = 1 << 10,          /* transfer: takes one data set between source and target */
+	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one task is cluster z of every other */
+	KDR_ALGO_RECIPE = 1 << 12 /* preprocessing is chosen by what the data look like unless told */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;
@@ -79,6 +80,10 @@ KDR_API const kdr_algo *kdr_algo_find(const char *id); /* NULL if there is none 
 /* The method that goes by this name among those of a family: `auto` is auto among clustering methods, and auto-transfer
  * among those of transfer. NULL if there is none. */
 KDR_API const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name);
+/* The same, with an error where it is not of that family or, naming the nearest, where there is none. `out` may be
+ * NULL. */
+KDR_API kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family,
+                                    const kdr_algo **out);
 
 /* Options in force for one method: opaque, set by name, so that a new option changes no ABI. */
 typedef struct kdr_options kdr_options;

@@ -59,6 +59,17 @@ typedef struct kdr_labels {
 KDR_API kdr_status kdr_read_labels(kdr_context *ctx, const char *path, kdr_labels **out);
 KDR_API void kdr_labels_free(kdr_labels *labels);
 
+/* A copy of some rows, in the order given, with their names and classes. */
+KDR_API kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
+                                 kdr_data **out);
+/* Gives the rows classes, in the place of those there were: one index into `classes` each, -1 where unknown. */
+KDR_API kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *labels,
+                                       const char *const *classes, int64_t count);
+/* The same from a file, one a line: as many as there are rows. */
+KDR_API kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *path);
+/* Gives data sets that all have classes one list of them, in order of first appearance; the class "?" is unknown. */
+KDR_API kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count);
+
 typedef enum kdr_weight {
 	KDR_WEIGHT_NONE,
 	KDR_WEIGHT_BINARY,
@@ -85,12 +96,31 @@ typedef struct kdr_prep_options {
 	bool fit_each;        /* fit on each task by itself; default: on all together */
 } kdr_prep_options;
 
-/* Weight, norm and scale that suit data sets nobody has said anything about, put into `options` (whose other
- * fields stay): tf-idf for counts of words, cpm for those of molecules, square roots for histograms, unit rows
- * for dense data, columns of equal spread for a few measurements in different units. *kind, if not NULL: what
- * the data were taken for, such as "counts of words". A guess by a few counts, worth showing to a person. */
-KDR_API kdr_status kdr_prep_suggest(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                                    kdr_prep_options *options, const char **kind);
+/* What data look like: a guess by a few counts, worth showing to a person. */
+typedef enum kdr_data_kind {
+	KDR_DATA_UNKNOWN, /* nobody looked */
+	KDR_DATA_DENSE,
+	KDR_DATA_SPARSE,
+	KDR_DATA_MEASUREMENTS, /* a few features */
+	KDR_DATA_UNITS,        /* a few features in different units */
+	KDR_DATA_WORDS,        /* counts of words */
+	KDR_DATA_MOLECULES,    /* counts of molecules */
+	KDR_DATA_HISTOGRAMS
+} kdr_data_kind;
+/* Such as "counts of words"; "" if unknown. */
+KDR_API const char *kdr_data_kind_name(kdr_data_kind kind);
+
+/* What suits data sets nobody has said anything about: tf-idf for counts of words, cpm for those of molecules,
+ * square roots for histograms, unit rows for dense data, columns of equal spread for a few measurements in
+ * different units. */
+typedef struct kdr_recipe {
+	kdr_data_kind kind;
+	kdr_weight weight;
+	kdr_norm norm;
+	kdr_scale scale;
+	bool centre; /* samples are compared less their mean even where most entries are zero */
+} kdr_recipe;
+KDR_API kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *out);
 
 /* Preprocessing fitted on data, to be applied again to new samples: opaque. */
 typedef struct kdr_prep kdr_prep;

@@ -82,6 +82,7 @@ KDR_API const char *kdr_result_field_at(const kdr_result *result, int64_t index,
 typedef struct kdr_correspondence {
 	int64_t from, to, rows, cols;
 	const double *matrix;
+	const double *quality; /* one a row: how good its best match is, up to 1; NULL: not known */
 } kdr_correspondence;
 KDR_API int64_t kdr_result_correspondence_count(const kdr_result *result);
 KDR_API kdr_correspondence kdr_result_correspondence_at(const kdr_result *result, int64_t index);

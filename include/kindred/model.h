@@ -13,18 +13,8 @@ KDR_API kdr_status kdr_write_array(kdr_context *ctx, const char *path, const kdr
  * describes it. */
 typedef struct kdr_model kdr_model;
 
-typedef struct kdr_model_info {
-	const char *const *task_names; /* one per task of the result */
-	const kdr_prep *prep;          /* may be NULL: no preprocessing */
-	const char *const *features;   /* names of the columns after preprocessing, or NULL */
-	int64_t nfeatures;
-	const char *const *classes; /* transfer: names of the classes, or NULL */
-	int64_t nclasses;
-	const kdr_options *options;
-} kdr_model_info;
-
-KDR_API kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result,
-                                  const kdr_model_info *info, bool force);
+/* Saves what a result keeps: the names of tasks, features and classes, the options in force and the preprocessing. */
+KDR_API kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force);
 KDR_API kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out);
 KDR_API void kdr_model_free(kdr_model *model);
 KDR_API const kdr_algo *kdr_model_algo(const kdr_model *model);
@@ -34,8 +24,8 @@ KDR_API const char *const *kdr_model_classes(const kdr_model *model, int64_t *co
 KDR_API int64_t kdr_model_k(const kdr_model *model, int64_t task);
 
 /* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing (which
- * changes `data`). `labels` has one entry a row. */
-KDR_API kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,
-                               int64_t *labels);
+ * changes `data`). `labels` has one entry a row. kdr_predict does this and more. */
+KDR_API kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,
+                                   int64_t *labels);
 
 #endif

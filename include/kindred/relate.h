@@ -39,9 +39,9 @@ KDR_API void kdr_relate_default(kdr_relate_options *options);
 /* Measures `count` tasks whose columns mean the same. `tasks` has room for count, `pairs` for
  * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) a task
  * and classifier step, and O(most_rows^2) a pair. */
-KDR_API kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                              const kdr_relate_options *options, kdr_relate_task *tasks,
-                              kdr_relate_pair *pairs);
+KDR_API kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                       const kdr_relate_options *options, kdr_relate_task *tasks,
+                                       kdr_relate_pair *pairs);
 
 /* Room for a sentence of advice. */
 enum { KDR_ADVICE_ROOM = 384 };

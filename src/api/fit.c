@@ -1,6 +1,7 @@
 /* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "api/number.h"
+#include "api/result.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
 
@@ -156,6 +157,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	kdr_status st;
 	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
+	double start = kdri_now();
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
@@ -172,8 +174,10 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	KDRI_TRY(check_problem(ctx, &algo->info, problem));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
+	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
 	KDRI_TRY(algo->fit(ctx, problem, options, result));
 	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
+	result->seconds.fit = kdri_now() - start;
 	*out = result;
 	result = NULL;
 done:

@@ -15,6 +15,11 @@ double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task
 /* An error where an option has several numbers, but not one for each task. kdr_fit has seen to it. */
 kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
+/* A copy, which also remembers what was set. */
+kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_options **out);
+/* Whether an option was set, be it to its default. False where there is no such option. */
+bool kdri_options_is_set(const kdr_options *options, const char *name);
+bool kdri_options_has(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 
 /* --- tables of options and arrays: one line each, ending with { .name = NULL } ------------------ */
@@ -60,6 +65,11 @@ kdr_status kdri_result_objective(kdr_context *ctx, kdr_result *result, double va
 void kdri_result_stop(kdr_result *result, kdr_stop stop, int64_t iterations);
 kdr_status kdri_result_number(kdr_context *ctx, kdr_result *result, const char *name, double value);
 kdr_status kdri_result_text(kdr_context *ctx, kdr_result *result, const char *name, const char *text);
+/* The same about one task: "name.TASK" in result.json. */
+kdr_status kdri_result_task_number(kdr_context *ctx, kdr_result *result, int64_t task, const char *name,
+                                   double value);
+kdr_status kdri_result_task_text(kdr_context *ctx, kdr_result *result, int64_t task, const char *name,
+                                 const char *text);
 kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *result, int64_t from, int64_t to,
                                       int64_t rows, int64_t cols, double **matrix);
 kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *result, double **matrix);

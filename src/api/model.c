@@ -61,7 +61,8 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 	return KDR_OK;
 }
 
-kdr_status kdr_predict(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data, int64_t *labels)
+kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data,
+                           int64_t *labels)
 {
 	kdr_status st;
 	if (task < 0 || task >= m->ntasks)

@@ -1,5 +1,6 @@
 /* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
+#include "api/result.h"
 #include "prep/prep.h"
 
 #include <stdio.h>
@@ -12,33 +13,34 @@ static const kdr_field_desc *find_field(const kdr_algo *algo, const char *name)
 	return NULL;
 }
 
-static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_algo *algo,
-                            const kdr_model_info *info)
+static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *r)
 {
 	kdr_status st;
-	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)ctx->seed;
+	const kdri_task_result *first = &r->tasks[0]; /* columns are aligned: all tasks have the same */
+	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)r->seed;
 	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
 	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
 	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "method", algo->id));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "method", r->algo->id));
 	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
-	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &info->nfeatures, 1));
-	if (info->features)
-		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "features", info->features, info->nfeatures));
-	if (info->classes)
-		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", info->classes, info->nclasses));
+	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &first->d, 1));
+	if (first->features)
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "features", (const char *const *)first->features,
+		                               first->d));
+	if (r->classes)
+		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", (const char *const *)r->classes,
+		                               r->nclasses));
 done:
 	return st;
 }
 
-static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_algo *algo,
-                               const kdr_options *options)
+static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_options *options)
 {
 	kdr_status st;
 	KDRI_TRY(kdri_h5_make_group(ctx, h5, "options"));
-	for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
+	for (const kdr_option_desc *d = kdr_options_algo(options)->options; d && d->name; d++) {
 		int64_t count = 1;
-		const double *values = options ? kdr_options_numbers(options, d->name, &count) : &d->initial;
+		const double *values = kdr_options_numbers(options, d->name, &count);
 		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
 		const int64_t integer = real ? 0 : (int64_t)values[0];
 		if (d->type == KDR_OPTION_CHOICE)
@@ -52,8 +54,7 @@ done:
 	return st;
 }
 
-static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result,
-                             const kdr_model_info *info)
+static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
 	kdr_status st;
 	char name[64];
@@ -62,7 +63,7 @@ static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_resu
 		const int64_t k = kdr_result_k(result, t);
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
 		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
-		KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "name", info->task_names[t]));
+		KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "name", result->tasks[t].name));
 		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
 	}
 done:
@@ -116,8 +117,7 @@ done:
 	return st;
 }
 
-kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result,
-                          const kdr_model_info *info, bool force)
+kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force)
 {
 	kdr_status st;
 	kdri_output *o = NULL;
@@ -127,16 +127,19 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: method '%s' cannot label new samples: no model to save", path,
 		                 algo->id);
-	if (!info || !info->task_names)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a model needs the names of its tasks", path);
+	if (result->feature_options)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: the features were learnt by '%s', which cannot be repeated on new samples", path,
+		        kdr_options_algo(result->feature_options)->id);
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	KDRI_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
-	KDRI_TRY(save_root(ctx, &h5, algo, info));
-	KDRI_TRY(save_options(ctx, &h5, algo, info->options));
-	KDRI_TRY(save_tasks(ctx, &h5, result, info));
+	KDRI_TRY(save_root(ctx, &h5, result));
+	KDRI_TRY(save_options(ctx, &h5, result->options));
+	KDRI_TRY(save_tasks(ctx, &h5, result));
 	KDRI_TRY(save_arrays(ctx, &h5, result));
-	if (info->prep)
-		KDRI_TRY(save_prep(ctx, &h5, info->prep));
+	if (result->prep)
+		KDRI_TRY(save_prep(ctx, &h5, result->prep));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;

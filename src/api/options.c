@@ -11,6 +11,7 @@ typedef struct slot {
 	double value;
 	double *list; /* KDR_OPTION_REALS with `count` > 1 numbers; else NULL */
 	int64_t count;
+	bool set; /* by somebody, be it to the default */
 } slot;
 
 struct kdr_options {
@@ -51,7 +52,7 @@ kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **
 	options->algo = &algo->info;
 	options->count = count;
 	for (int64_t i = 0; i < count; i++)
-		options->slots[i] = (slot){ algo->info.options[i].initial, NULL, 1 };
+		options->slots[i] = (slot){ algo->info.options[i].initial, NULL, 1, false };
 	*out = options;
 	return KDR_OK;
 }
@@ -64,6 +65,40 @@ void kdr_options_free(kdr_options *options)
 	for (int64_t i = 0; i < options->count; i++)
 		kdri_free_with(&a, options->slots[i].list);
 	kdri_free_with(&a, options);
+}
+
+kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_options **out)
+{
+	kdr_status st;
+	kdr_options *copy = NULL;
+	KDRI_TRY(kdr_options_new(ctx, options->algo->id, &copy));
+	for (int64_t i = 0; i < options->count; i++) {
+		const slot *from = &options->slots[i];
+		slot *to = &copy->slots[i];
+		if (from->list) {
+			KDRI_TRY(KDRI_NEW(ctx, &to->list, from->count));
+			memcpy(to->list, from->list, (size_t)from->count * sizeof *to->list);
+		}
+		to->value = from->value;
+		to->count = from->count;
+		to->set = from->set;
+	}
+	*out = copy;
+	copy = NULL;
+done:
+	kdr_options_free(copy);
+	return st;
+}
+
+bool kdri_options_has(const kdr_options *options, const char *name)
+{
+	return find(options, name) >= 0;
+}
+
+bool kdri_options_is_set(const kdr_options *options, const char *name)
+{
+	int64_t i = find(options, name);
+	return i >= 0 && options->slots[i].set;
 }
 
 const kdr_algo *kdr_options_algo(const kdr_options *options)
@@ -146,7 +181,7 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 	}
 	const double first = values[0]; /* `values` may be the old list */
 	kdri_free_with(&options->allocator, to->list);
-	*to = (slot){ first, list, count };
+	*to = (slot){ first, list, count, true };
 done:
 	return st;
 }

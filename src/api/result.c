@@ -1,37 +1,8 @@
 /* Results: labels, traces, named arrays and numbers. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/result.h"
 #include "api/method.h"
 
 #include <stdio.h>
-
-typedef struct field {
-	char *name, *text; /* text NULL: a number */
-	double number;
-} field;
-
-typedef struct task_result {
-	int64_t n, k;
-	int64_t *labels;
-} task_result;
-
-struct kdr_result {
-	kdr_allocator allocator;
-	const kdr_algo *algo;
-	int64_t ntasks;
-	task_result *tasks;
-	double *objective;
-	int64_t objective_count, objective_room;
-	kdr_stop stop;
-	int64_t iterations;
-	kdr_array *arrays;
-	int64_t array_count;
-	field *fields;
-	int64_t field_count;
-	kdr_correspondence *matches;
-	int64_t match_count;
-	double *relatedness;
-	char **warnings;
-	int64_t warning_count;
-};
 
 const char *kdr_stop_name(kdr_stop stop)
 {
@@ -53,6 +24,7 @@ kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_pro
 		r->tasks[t].n = kdr_mat_rows(&problem->tasks[t].x);
 		r->tasks[t].k = problem->tasks[t].k;
 	}
+	KDRI_TRY(kdri_result_name_tasks(ctx, r, problem));
 	*out = r;
 	r = NULL;
 done:
@@ -65,6 +37,7 @@ void kdr_result_free(kdr_result *r)
 	if (!r)
 		return;
 	kdr_allocator a = r->allocator;
+	kdri_result_about_free(r);
 	for (int64_t t = 0; t < r->ntasks; t++)
 		kdri_free_with(&a, r->tasks[t].labels);
 	kdri_free_with(&a, r->tasks);
@@ -79,8 +52,10 @@ void kdr_result_free(kdr_result *r)
 		kdri_free_with(&a, r->fields[i].text);
 	}
 	kdri_free_with(&a, r->fields);
-	for (int64_t i = 0; i < r->match_count; i++)
+	for (int64_t i = 0; i < r->match_count; i++) {
 		kdri_free_with(&a, (void *)r->matches[i].matrix);
+		kdri_free_with(&a, (void *)r->matches[i].quality);
+	}
 	kdri_free_with(&a, r->matches);
 	kdri_free_with(&a, r->relatedness);
 	kdri_strings_free(&a, r->warnings, r->warning_count);
@@ -91,7 +66,7 @@ void kdr_result_free(kdr_result *r)
 
 kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *r, int64_t task, int64_t **out)
 {
-	task_result *t = &r->tasks[task];
+	kdri_task_result *t = &r->tasks[task];
 	kdr_status st = KDR_OK;
 	if (!t->labels)
 		KDRI_TRY(KDRI_NEW0(ctx, &t->labels, t->n));
@@ -151,17 +126,21 @@ void kdri_result_stop(kdr_result *r, kdr_stop stop, int64_t iterations)
 	r->iterations = iterations;
 }
 
-static kdr_status add_field(kdr_context *ctx, kdr_result *r, const char *name, double number,
+/* Of a task: its name comes behind the field's. */
+static kdr_status add_field(kdr_context *ctx, kdr_result *r, int64_t task, const char *name, double number,
                             const char *text)
 {
 	kdr_status st;
-	field f = { .number = number };
-	KDRI_TRY(kdri_strdup(ctx, name, &f.name));
+	kdri_field f = { .number = number, .task = task, .stem = strlen(name) };
+	const char *of = task < 0 ? "" : r->tasks[task].name;
+	size_t room = f.stem + strlen(of) + 2;
+	KDRI_TRY(kdri_alloc(ctx, &f.name, (int64_t)room, 1));
+	snprintf(f.name, room, "%s%s%s", name, task < 0 ? "" : ".", of);
 	if (text)
 		KDRI_TRY(kdri_strdup(ctx, text, &f.text));
 	KDRI_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
 	r->fields[r->field_count++] = f;
-	f = (field){ 0 };
+	f = (kdri_field){ 0 };
 done:
 	kdri_free(ctx, f.name);
 	kdri_free(ctx, f.text);
@@ -170,12 +149,24 @@ done:
 
 kdr_status kdri_result_number(kdr_context *ctx, kdr_result *r, const char *name, double value)
 {
-	return add_field(ctx, r, name, value, NULL);
+	return add_field(ctx, r, -1, name, value, NULL);
 }
 
 kdr_status kdri_result_text(kdr_context *ctx, kdr_result *r, const char *name, const char *text)
 {
-	return add_field(ctx, r, name, NAN, text);
+	return add_field(ctx, r, -1, name, NAN, text);
+}
+
+kdr_status kdri_result_task_number(kdr_context *ctx, kdr_result *r, int64_t task, const char *name,
+                                   double value)
+{
+	return add_field(ctx, r, task, name, value, NULL);
+}
+
+kdr_status kdri_result_task_text(kdr_context *ctx, kdr_result *r, int64_t task, const char *name,
+                                 const char *text)
+{
+	return add_field(ctx, r, task, name, NAN, text);
 }
 
 kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *r, int64_t from, int64_t to, int64_t rows,
@@ -187,7 +178,7 @@ kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *r, int64_t f
 	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
 	KDRI_TRY(KDRI_NEW0(ctx, &storage, count));
 	KDRI_TRY(KDRI_GROW(ctx, &r->matches, r->match_count + 1));
-	r->matches[r->match_count++] = (kdr_correspondence){ from, to, rows, cols, storage };
+	r->matches[r->match_count++] = (kdr_correspondence){ from, to, rows, cols, storage, NULL };
 	*matrix = storage;
 	storage = NULL;
 done:

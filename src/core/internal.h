@@ -124,6 +124,7 @@ struct kdr_data {
 	int64_t *labels; /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;
+	double seconds; /* reading took */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */

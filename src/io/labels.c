@@ -128,6 +128,22 @@ done:
 	return st;
 }
 
+kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *path)
+{
+	kdr_status st;
+	kdr_labels *l = NULL;
+	KDRI_TRY(kdr_read_labels(ctx, path, &l));
+	if (l->n != data->rows) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: %lld classes, but task %s has %lld samples", path,
+		               (long long)l->n, data->name, (long long)data->rows);
+		goto done;
+	}
+	KDRI_TRY(kdr_data_set_labels(ctx, data, l->values, (const char *const *)l->names, l->count));
+done:
+	kdr_labels_free(l);
+	return st;
+}
+
 void kdr_labels_free(kdr_labels *labels)
 {
 	if (!labels)

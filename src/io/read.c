@@ -82,6 +82,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	kdr_status st;
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;
+	double start = kdri_now();
 	const kdri_format *format;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
@@ -106,6 +107,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	KDRI_TRY(format->read(ctx, path, options, data));
 	if (!data->features && strcmp(path, "-") != 0)
 		KDRI_TRY(attach_features(ctx, file, data));
+	data->seconds = kdri_now() - start;
 	*out = data;
 	data = NULL;
 done:

@@ -61,18 +61,33 @@ done:
 	return st;
 }
 
-static kdr_status measure_pair(kdr_context *ctx, const kdr_mat *x, const kdr_relate_options *o,
-                               int64_t *const *counts, kdr_relate_pair *p)
+void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_relate_task *t)
 {
-	kdr_status st;
-	int64_t d = kdr_mat_cols(x), either = 0;
-	kdri_own a = { .view = kdr_mat_from_dense(NULL, 0, 0) }, b = a;
-	kdr_mat xa, xb;
+	t->observed = 0;
+	for (int64_t j = 0; j < d; j++)
+		t->observed += counts[j] > 0;
+	t->complexity = kdri_complexity(counts, d, t->samples, rare, false);
+	t->complexity_observed = kdri_complexity(counts, d, t->samples, rare, true);
+}
+
+void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair *p)
+{
+	int64_t either = 0;
+	p->shared = 0;
 	for (int64_t j = 0; j < d; j++) {
 		p->shared += counts[p->a][j] > 0 && counts[p->b][j] > 0;
 		either += counts[p->a][j] > 0 || counts[p->b][j] > 0;
 	}
 	p->overlap = either > 0 ? (double)p->shared / (double)either : NAN;
+}
+
+static kdr_status measure_pair(kdr_context *ctx, const kdr_mat *x, const kdr_relate_options *o,
+                               int64_t *const *counts, kdr_relate_pair *p)
+{
+	kdr_status st;
+	kdri_own a = { .view = kdr_mat_from_dense(NULL, 0, 0) }, b = a;
+	kdr_mat xa, xb;
+	kdri_relate_pair_counts(counts, kdr_mat_cols(x), p);
 	KDRI_TRY(kdri_a_distance(ctx, &x[p->a], &x[p->b], o->ridge, o->folds, &p->a_distance));
 	p->mmd_linear = p->mmd_gaussian = p->bandwidth = NAN;
 	if (!o->no_mmd) {
@@ -99,14 +114,8 @@ static kdr_status measure(kdr_context *ctx, const kdr_mat *x, int64_t count, con
 		int64_t n = kdr_mat_rows(&x[t]);
 		KDRI_TRY(KDRI_NEW(ctx, &counts[t], d));
 		kdri_mat_col_counts(&x[t], counts[t]);
-		tasks[t] = (kdr_relate_task){
-			.samples = n,
-			.features = d,
-			.complexity = kdri_complexity(counts[t], d, n, o->rare, false),
-			.complexity_observed = kdri_complexity(counts[t], d, n, o->rare, true),
-		};
-		for (int64_t j = 0; j < d; j++)
-			tasks[t].observed += counts[t][j] > 0;
+		tasks[t] = (kdr_relate_task){ .samples = n, .features = d };
+		kdri_relate_task_counts(counts[t], d, o->rare, &tasks[t]);
 	}
 	for (int64_t b = 1; b < count; b++)
 		for (int64_t a = 0; a < b; a++, k++) {
@@ -123,8 +132,9 @@ done:
 	return st;
 }
 
-kdr_status kdr_relate(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_relate_options *options,
-                      kdr_relate_task *tasks, kdr_relate_pair *pairs)
+kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                               const kdr_relate_options *options, kdr_relate_task *tasks,
+                               kdr_relate_pair *pairs)
 {
 	kdr_status st;
 	kdr_relate_options o;

@@ -10,6 +10,12 @@
  * or over those that occur at all (0 where there are none). counts: of kdri_mat_col_counts. */
 double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples, double rare, bool observed);
 
+/* --- relate.c ---------------------------------------------------------------------------------- */
+
+/* What the numbers of samples that have each feature say of a task, and of a pair. */
+void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_relate_task *task);
+void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair *pair);
+
 /* --- adistance.c ------------------------------------------------------------------------------ */
 
 /* A-distance of the rows of a and b. NaN where it is not defined: fewer than two rows on a side. */

@@ -105,7 +105,7 @@ kdr_status kdr_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &helps, triples));
 	KDRI_TRY(kdr_options_new(ctx, "gfhf", &d.options));
 	KDRI_TRY(kdr_options_set_number(ctx, d.options, "neighbors", NEIGHBOURS));
-	KDRI_TRY(kdr_relate(ctx, x, count, &o, tasks, pairs));
+	KDRI_TRY(kdr_relate_matrices(ctx, x, count, &o, tasks, pairs));
 	KDRI_TRY(try_all(ctx, &d, tasks, pairs, features, helps));
 	KDRI_TRY(kdr_selector_fit(ctx, features, helps, triples, ridge, out));
 done:

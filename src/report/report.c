@@ -56,25 +56,46 @@ done:
 	return st;
 }
 
+/* The page of a result that came from `file`. */
+static kdr_status write_page(kdr_context *ctx, const char *file, const char *json, size_t size,
+                             const char *output_html, bool force)
+{
+	kdr_status st;
+	char *html = NULL;
+	int64_t length = 0;
+	KDRI_TRY(kdri_report_render(ctx, file, json, size, &html, &length));
+	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
+done:
+	kdri_free(ctx, html);
+	return st;
+}
+
+kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const char *output_html, bool force)
+{
+	kdr_status st;
+	char *json = NULL;
+	size_t size = 0;
+	if (!ctx || !result || !output_html)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_report_result: a context, a result and a file name are needed");
+	KDRI_TRY(kdr_result_json(ctx, result, &json, &size));
+	KDRI_TRY(write_page(ctx, "the result", json, size, output_html, force));
+done:
+	kdri_free(ctx, json);
+	return st;
+}
+
 kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *output_html, bool force)
 {
 	kdr_status st;
-	char *json = NULL, *html = NULL;
-	kdri_output *o = NULL;
+	char *json = NULL;
 	size_t size = 0;
-	int64_t length = 0;
 	if (!ctx || !result_json || !output_html)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_report: a context and two file names are needed");
 	KDRI_TRY(read_all(ctx, result_json, &json, &size));
-	KDRI_TRY(kdri_report_render(ctx, result_json, json, size, &html, &length));
-	KDRI_TRY(kdri_output_open(ctx, output_html, force, &o));
-	KDRI_TRY(kdri_output_write(ctx, o, html, (size_t)length));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
+	KDRI_TRY(write_page(ctx, result_json, json, size, output_html, force));
 done:
-	kdri_output_abort(ctx, o);
-	kdri_free(ctx, html);
 	kdri_free(ctx, json);
 	return st;
 }

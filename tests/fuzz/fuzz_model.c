@@ -6,7 +6,7 @@
 static const char *model_file(kdr_context *ctx)
 {
 	static const double x[] = { 1, 2, 3, 1, 2, 4, 9, 8, 7, 9, 9, 9 };
-	static const char *const names[] = { "a", "b", "c" }, *const tasks_names[] = { "t", "u" };
+	static const char *const names[] = { "a", "b", "c" };
 	const kdr_prep_options steps = {
 		.weight = KDR_WEIGHT_TFIDF, .scale = KDR_SCALE_STANDARD, .top_features = 2, .fit_each = true
 	};
@@ -16,27 +16,19 @@ static const char *model_file(kdr_context *ctx)
 		return fuzz_file(copy.bytes, copy.size);
 	const char *path = fuzz_file((const uint8_t *)"", 0);
 	kdr_data *data[2] = { NULL };
-	kdr_prep *prep = NULL;
 	kdr_result *result = NULL;
-	kdr_task tasks[2];
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.prep = steps;
+	o.k = 2;
 	bool ok = kdr_data_new(ctx, "t", &mat, names, &data[0]) == KDR_OK &&
 	          kdr_data_new(ctx, "u", &mat, names, &data[1]) == KDR_OK &&
-	          kdr_prepare(ctx, data, 2, &steps, &prep) == KDR_OK;
-	for (int t = 0; ok && t < 2; t++)
-		tasks[t] = (kdr_task){ .name = tasks_names[t], .x = kdr_data_mat(data[t]), .k = 2 };
-	const kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	ok = ok && kdr_fit(ctx, "kmeans", &problem, NULL, &result) == KDR_OK;
-	if (ok) {
-		const kdr_model_info info = { .task_names = tasks_names,
-			                      .prep = prep,
-			                      .features = kdr_data_features(data[0]),
-			                      .nfeatures = data[0]->cols };
-		ok = kdr_model_save(ctx, path, result, &info, true) == KDR_OK;
-	}
+	          kdr_cluster(ctx, data, 2, &o, &result) == KDR_OK &&
+	          kdr_model_save(ctx, path, result, true) == KDR_OK;
 	if (!ok)
 		exit(1);
 	kdr_result_free(result);
-	kdr_prep_free(prep);
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);
 	fuzz_keep(&copy, path);
@@ -64,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		int64_t label = -1;
 		if (kdr_data_new(ctx, "new", &x, names, &data) != KDR_OK)
 			exit(1);
-		if (kdr_predict(ctx, model, 0, data, &label) == KDR_OK)
+		if (kdr_model_apply(ctx, model, 0, data, &label) == KDR_OK)
 			FUZZ_CHECK(label >= 0);
 		kdr_data_free(data);
 	}

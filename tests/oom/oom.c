@@ -79,7 +79,6 @@ static kdr_status fit(kdr_context *ctx, kdr_mat x, const char *spherical, const 
 {
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	static const char *const names[] = { "a", "b" };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	kdr_status st = kdr_options_new(ctx, "kmeans", &options);
@@ -87,10 +86,8 @@ static kdr_status fit(kdr_context *ctx, kdr_mat x, const char *spherical, const 
 		st = kdr_options_set(ctx, options, "spherical", spherical);
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, "kmeans", &problem, options, &result);
-	if (st == KDR_OK && model) {
-		kdr_model_info info = { .task_names = names, .nfeatures = D, .options = options };
-		st = kdr_model_save(ctx, model, result, &info, true);
-	}
+	if (st == KDR_OK && model)
+		st = kdr_model_save(ctx, model, result, true);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
@@ -366,21 +363,18 @@ static kdr_status fit_bregman_kl(kdr_context *ctx)
 }
 
 /* Saves a model of two tasks, loads it, and labels x as samples of the second. */
-static kdr_status predict_saved(kdr_context *ctx, const kdr_result *result, const kdr_options *options,
-                                const kdr_mat *x)
+static kdr_status predict_saved(kdr_context *ctx, const kdr_result *result, const kdr_mat *x)
 {
-	static const char *const names[] = { "a", "b" };
-	kdr_model_info info = { .task_names = names, .nfeatures = kdr_mat_cols(x), .options = options };
 	kdr_model *model = NULL;
 	kdr_data *data = NULL;
 	int64_t labels[N];
-	kdr_status st = kdr_model_save(ctx, file("model.h5"), result, &info, true);
+	kdr_status st = kdr_model_save(ctx, file("model.h5"), result, true);
 	if (st == KDR_OK)
 		st = kdr_model_load(ctx, file("model.h5"), &model);
 	if (st == KDR_OK)
 		st = kdr_data_new(ctx, "new", x, NULL, &data);
 	if (st == KDR_OK)
-		st = kdr_predict(ctx, model, 1, data, labels);
+		st = kdr_model_apply(ctx, model, 1, data, labels);
 	kdr_data_free(data);
 	kdr_model_free(model);
 	return st;
@@ -407,7 +401,7 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
 	if (st == KDR_OK)
-		st = predict_saved(ctx, result, options, wide ? &dense : &sparse);
+		st = predict_saved(ctx, result, wide ? &dense : &sparse);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
@@ -453,7 +447,7 @@ static kdr_status fit_by(kdr_context *ctx, const char *method, const char *preci
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, method, &problem, options, &result);
 	if (st == KDR_OK && strcmp(method, "snmf") == 0)
-		st = predict_saved(ctx, result, options, &tasks[strcmp(precision, "single") == 0].x);
+		st = predict_saved(ctx, result, &tasks[strcmp(precision, "single") == 0].x);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	return st;
@@ -524,8 +518,7 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 	kdr_prep *prep = NULL;
 	kdr_labels *labels = NULL;
 	kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 2 };
-	kdr_prep_options suggested = { 0 };
-	const char *kind;
+	kdr_recipe recipe;
 	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
 	if (st == KDR_OK)
 		st = kdr_read(ctx, file("b.mtx.gz"), NULL, &data[1]);
@@ -534,7 +527,7 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_read_labels(ctx, file("a.labels"), &labels);
 	if (st == KDR_OK)
-		st = kdr_prep_suggest(ctx, data, 3, &suggested, &kind);
+		st = kdr_recipe_find(ctx, data, 3, &recipe);
 	if (st == KDR_OK)
 		st = kdr_prepare(ctx, data, 3, &options, &prep);
 	if (st == KDR_OK)
@@ -543,6 +536,135 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 	kdr_prep_free(prep);
 	for (int i = 0; i < 3; i++)
 		kdr_data_free(data[i]);
+	return st;
+}
+
+/* --- jobs: one call each, and all that a result says --------------------------------------------- */
+
+/* Rows of the points with names and classes, from a file. */
+static kdr_status labelled(kdr_context *ctx, const char *name, kdr_data **out)
+{
+	static const char *const features[] = { "x", "y", "z" }, *const classes[] = { "p", "q", "r" };
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	kdr_status st = kdr_data_new(ctx, name, &x, features, out);
+	return st == KDR_OK ? kdr_data_set_labels(ctx, *out, labels_a, classes, K) : st;
+}
+
+/* JSON to memory and disk, and a page. */
+static kdr_status tell(kdr_context *ctx, const kdr_result *result)
+{
+	char *text = NULL;
+	kdr_status st = kdr_result_json(ctx, result, &text, NULL);
+	kdr_free(ctx, text);
+	if (st == KDR_OK)
+		st = kdr_result_write(ctx, result, file("job.json"), true);
+	return st == KDR_OK ? kdr_report_result(ctx, result, file("page.html"), true) : st;
+}
+
+static kdr_status job_cluster(kdr_context *ctx)
+{
+	static const int64_t rows[] = { 0, 1, 2, 5, 7, 8, 11, 13 };
+	kdr_data *data[2] = { NULL }, *some = NULL;
+	kdr_result *result = NULL;
+	kdr_model *model = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "mbc";
+	o.job.choice = KDR_PREP_BY_DATA;
+	o.job.score = true;
+	o.k = K;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_data_rows(ctx, data[0], rows, 8, &some);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 2, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	if (st == KDR_OK)
+		st = kdr_model_save(ctx, file("job.h5"), result, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("job.h5"), &model);
+	kdr_result_free(result);
+	result = NULL;
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, some, &(kdr_predict_options){ .task = "b" }, &result);
+	kdr_result_free(result);
+	kdr_model_free(model);
+	kdr_data_free(some);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
+static kdr_status job_features(kdr_context *ctx)
+{
+	kdr_data *data = NULL;
+	kdr_result *result = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.features_from = "msda";
+	o.k = K;
+	kdr_status st = labelled(ctx, "a", &data);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, &data, 1, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	kdr_result_free(result);
+	kdr_data_free(data);
+	return st;
+}
+
+static kdr_status job_transfer(kdr_context *ctx)
+{
+	kdr_data *source = NULL, *target = NULL, *bridges[2] = { NULL };
+	kdr_result *result = NULL;
+	kdr_transfer_options o;
+	kdr_transfer_options_init(&o);
+	o.job.method = "nmtf";
+	o.job.score = true;
+	o.every_bridge = true;
+	kdr_status st = labelled(ctx, "source", &source);
+	if (st == KDR_OK)
+		st = labelled(ctx, "target", &target);
+	for (int i = 0; i < 2 && st == KDR_OK; i++)
+		st = labelled(ctx, i ? "b1" : "b0", &bridges[i]);
+	const kdr_transfer_sets sets = { .sources = &source,
+		                         .nsources = 1,
+		                         .targets = &target,
+		                         .ntargets = 1,
+		                         .bridges = bridges,
+		                         .nbridges = 2 };
+	if (st == KDR_OK)
+		st = kdr_transfer(ctx, &sets, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	kdr_result_free(result);
+	kdr_data_free(source);
+	kdr_data_free(target);
+	kdr_data_free(bridges[0]);
+	kdr_data_free(bridges[1]);
+	return st;
+}
+
+static kdr_status job_relate(kdr_context *ctx)
+{
+	kdr_data *data[2] = { NULL };
+	kdr_relation *relation = NULL;
+	char *text = NULL;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_relate(ctx, data, 2, NULL, &relation);
+	if (st == KDR_OK)
+		st = kdr_relation_json(ctx, relation, &text, NULL);
+	kdr_free(ctx, text);
+	kdr_relation_free(relation);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
 	return st;
 }
 
@@ -585,7 +707,7 @@ static kdr_status model(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_data_new(ctx, "new", &x, NULL, &data);
 	if (st == KDR_OK)
-		st = kdr_predict(ctx, m, 0, data, labels);
+		st = kdr_model_apply(ctx, m, 0, data, labels);
 	kdr_data_free(data);
 	kdr_model_free(m);
 	return st;
@@ -647,7 +769,7 @@ static kdr_status relate(kdr_context *ctx)
 	kdr_relate_options o;
 	kdr_relate_default(&o);
 	o.most_rows = 10;
-	return kdr_relate(ctx, x, 3, &o, tasks, pairs);
+	return kdr_relate_matrices(ctx, x, 3, &o, tasks, pairs);
 }
 
 static kdr_status select_bridge(kdr_context *ctx)
@@ -714,6 +836,10 @@ static const struct {
 	{ "silhouettes", silhouettes, 1 },
 	{ "transport", transport, 1 },
 	{ "read_and_prepare", read_and_prepare, 1 },
+	{ "job_cluster", job_cluster, 1 },
+	{ "job_features", job_features, 1 },
+	{ "job_transfer", job_transfer, 1 },
+	{ "job_relate", job_relate, 1 },
 	{ "generate", generate, 1 },
 	{ "model", model, 1 },
 	{ "report", report, 1 },
@@ -761,7 +887,16 @@ static void write_text(const char *path, const char *text)
 	}
 }
 
-int main(void)
+/* Whether a scenario was asked for; without arguments all are. */
+static bool wanted(const char *name, int argc, char **argv)
+{
+	bool found = argc < 2;
+	for (int i = 1; i < argc; i++)
+		found = found || strcmp(argv[i], name) == 0;
+	return found;
+}
+
+int main(int argc, char **argv)
 {
 	if (!mkdtemp(folder)) {
 		perror(folder);
@@ -789,7 +924,7 @@ int main(void)
 	kdr_data_free(data);
 	kdr_context_free(ctx);
 	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0] && !failed; i++)
-		for (int once = 0; once < 2 && !failed; once++)
+		for (int once = 0; once < 2 && !failed && wanted(scenarios[i].name, argc, argv); once++)
 			failed = exhaust(scenarios[i].name, scenarios[i].run, scenarios[i].step, once);
 	char command[300];
 	snprintf(command, sizeof command, "rm -rf %s", folder);

@@ -464,7 +464,7 @@ static void guess__clear_clusters__right_and_fairly_sure(void **state)
 	kdr_context_free(ctx);
 }
 
-static void suggest__kinds_of_data__are_told_apart(void **state)
+static void recipe__kinds_of_data__are_told_apart(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
@@ -499,15 +499,14 @@ static void suggest__kinds_of_data__are_told_apart(void **state)
 		}
 		kdr_mat m = kdr_mat_from_dense(x, N, d);
 		kdr_data *data = NULL;
-		kdr_prep_options o = { .top_features = 7 };
-		const char *said = NULL;
+		kdr_recipe o;
 		assert_ok(ctx, kdr_data_new(ctx, "a", &m, NULL, &data));
-		assert_ok(ctx, kdr_prep_suggest(ctx, &data, 1, &o, &said));
-		assert_string_equal(said, expected[kind].kind);
+		assert_ok(ctx, kdr_recipe_find(ctx, &data, 1, &o));
+		assert_string_equal(kdr_data_kind_name(o.kind), expected[kind].kind);
 		assert_int_equal(o.weight, expected[kind].weight);
 		assert_int_equal(o.norm, expected[kind].norm);
 		assert_int_equal(o.scale, expected[kind].scale);
-		assert_int_equal(o.top_features, 7);
+		assert_int_equal(o.centre, o.kind == KDR_DATA_MOLECULES);
 		kdr_data_free(data);
 		free(x);
 	}
@@ -553,7 +552,7 @@ int main(void)
 		cmocka_unit_test(counterparts__a_cluster_split_in_two__both_halves_match_it),
 		cmocka_unit_test(nearness__same_and_strange_data__one_and_nothing),
 		cmocka_unit_test(guess__clear_clusters__right_and_fairly_sure),
-		cmocka_unit_test(suggest__kinds_of_data__are_told_apart),
+		cmocka_unit_test(recipe__kinds_of_data__are_told_apart),
 		cmocka_unit_test(advice__related_and_strange_tasks__says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
 /* Model files: saved, loaded, applied, and damaged on purpose. */
+#include "api/model.h"
+#include "api/result.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/damage.h"
 #include "tests/unit/failing.h"
@@ -7,10 +9,11 @@ enum { N = 60, D = 4, K = 3 };
 
 typedef struct fitted {
 	kdr_data *data[2];
-	kdr_prep *prep;
-	kdr_options *options;
 	kdr_result *result;
 } fitted;
+
+static const char *const task_names[] = { "even", "\xc3\xb6"
+	                                          "dd" };
 
 static kdr_data *blobs(kdr_context *ctx, uint64_t seed)
 {
@@ -22,26 +25,28 @@ static kdr_data *blobs(kdr_context *ctx, uint64_t seed)
 			x[i * D + j] = 5 + 4 * (i % K == j) + 0.3 * kdri_rng_normal(&rng);
 	kdr_mat m = kdr_mat_from_dense(x, N, D);
 	kdr_data *d = NULL;
-	assert_ok(ctx, kdr_data_new(ctx, seed % 2 ? "odd" : "even", &m, names, &d));
+	assert_ok(ctx, kdr_data_new(ctx, task_names[seed % 2], &m, names, &d));
 	return d;
 }
 
 static fitted fit(kdr_context *ctx)
 {
+	static const char *const classes[] = { "first", "second", "third" };
+	static const int64_t k[] = { K, K - 1 };
 	fitted f = { 0 };
-	kdr_prep_options steps = { .scale = KDR_SCALE_STANDARD, .fit_each = true };
-	kdr_task tasks[2];
+	kdr_options *settings = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
 	for (int t = 0; t < 2; t++)
 		f.data[t] = blobs(ctx, (uint64_t)t);
-	assert_ok(ctx, kdr_prepare(ctx, f.data, 2, &steps, &f.prep));
-	for (int t = 0; t < 2; t++)
-		tasks[t] = (kdr_task){ .name = kdr_data_name(f.data[t]),
-			               .x = kdr_data_mat(f.data[t]),
-			               .k = K - t };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &f.options));
-	assert_ok(ctx, kdr_options_set(ctx, f.options, "n_init", "3"));
-	assert_ok(ctx, kdr_fit(ctx, "kmeans", &problem, f.options, &f.result));
+	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &settings));
+	assert_ok(ctx, kdr_options_set(ctx, settings, "n_init", "3"));
+	o.job.settings = settings;
+	o.job.prep = (kdr_prep_options){ .scale = KDR_SCALE_STANDARD, .fit_each = true };
+	o.each_k = k;
+	assert_ok(ctx, kdr_cluster(ctx, f.data, 2, &o, &f.result));
+	assert_ok(ctx, kdri_result_classes(ctx, f.result, classes, 3));
+	kdr_options_free(settings);
 	return f;
 }
 
@@ -49,34 +54,38 @@ static void fitted_free(fitted *f)
 {
 	kdr_data_free(f->data[0]);
 	kdr_data_free(f->data[1]);
-	kdr_prep_free(f->prep);
-	kdr_options_free(f->options);
 	kdr_result_free(f->result);
-}
-
-static const char *const task_names[] = { "even", "\xc3\xb6"
-	                                          "dd" };
-
-static kdr_model_info info_of(const fitted *f)
-{
-	static const char *const classes[] = { "first", "second" };
-	return (kdr_model_info){ .task_names = task_names,
-		                 .prep = f->prep,
-		                 .features = kdr_data_features(f->data[0]),
-		                 .nfeatures = D,
-		                 .classes = classes,
-		                 .nclasses = 2,
-		                 .options = f->options };
 }
 
 static const char *saved(kdr_context *ctx)
 {
 	fitted f = fit(ctx);
-	kdr_model_info info = info_of(&f);
 	const char *path = bytes_path("m.h5");
-	assert_ok(ctx, kdr_model_save(ctx, path, f.result, &info, true));
+	assert_ok(ctx, kdr_model_save(ctx, path, f.result, true));
 	fitted_free(&f);
 	return path;
+}
+
+/* The same as a job. */
+static void predict(kdr_context *ctx, const kdr_model *m, const char *task, int t, const int64_t *expected)
+{
+	kdr_predict_options o;
+	kdr_result *r = NULL;
+	kdr_data *fresh = blobs(ctx, (uint64_t)t);
+	char *json = NULL;
+	kdr_predict_options_init(&o);
+	assert_fails(ctx, kdr_predict(ctx, m, fresh, &o, &r), KDR_ERR_ARGUMENT, "several tasks");
+	o.task = "none";
+	assert_fails(ctx, kdr_predict(ctx, m, fresh, &o, &r), KDR_ERR_ARGUMENT, "even, ");
+	o.task = task;
+	assert_ok(ctx, kdr_predict(ctx, m, fresh, &o, &r));
+	assert_memory_equal(kdr_result_labels(r, 0, NULL), expected, N * sizeof *expected);
+	assert_string_equal(kdr_result_command(r), "predict");
+	assert_ok(ctx, kdr_result_json(ctx, r, &json, NULL));
+	assert_non_null(strstr(json, "\"labels\": [\""));
+	kdr_free(ctx, json);
+	kdr_result_free(r);
+	kdr_data_free(fresh);
 }
 
 static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
@@ -84,23 +93,24 @@ static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	fitted f = fit(ctx);
-	kdr_model_info info = info_of(&f);
 	kdr_model *m = NULL;
 	int64_t labels[N], n, count;
-	assert_ok(ctx, kdr_model_save(ctx, bytes_path("m.h5"), f.result, &info, true));
+	assert_ok(ctx, kdr_model_save(ctx, bytes_path("m.h5"), f.result, true));
 	assert_ok(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m));
 	assert_string_equal(kdr_model_algo(m)->id, "kmeans");
 	assert_int_equal(kdr_model_ntasks(m), 2);
 	assert_string_equal(kdr_model_task_name(m, 1), task_names[1]);
 	assert_null(kdr_model_task_name(m, 2));
 	assert_string_equal(kdr_model_classes(m, &count)[1], "second");
-	assert_int_equal(count, 2);
+	assert_int_equal(count, 3);
+	assert_int_equal(kdr_options_get(m->options, "n_init"), 3);
 	for (int t = 0; t < 2; t++) {
 		kdr_data *fresh = blobs(ctx, (uint64_t)t);
 		assert_int_equal(kdr_model_k(m, t), K - t);
-		assert_ok(ctx, kdr_predict(ctx, m, t, fresh, labels));
+		assert_ok(ctx, kdr_model_apply(ctx, m, t, fresh, labels));
 		assert_memory_equal(labels, kdr_result_labels(f.result, t, &n), sizeof labels);
 		kdr_data_free(fresh);
+		predict(ctx, m, task_names[t], t, labels);
 	}
 	kdr_model_free(m);
 	fitted_free(&f);
@@ -121,12 +131,12 @@ static void predict__columns_shuffled_or_missing__aligned_or_refused(void **stat
 		x[i] = d->dense[i / D * D + D - 1 - i % D];
 	kdr_mat mat = kdr_mat_from_dense(x, N, D), two = kdr_mat_from_dense(x, N, 2);
 	assert_ok(ctx, kdr_data_new(ctx, "turned", &mat, turned, &shuffled));
-	assert_ok(ctx, kdr_predict(ctx, m, 0, d, expected));
-	assert_ok(ctx, kdr_predict(ctx, m, 0, shuffled, labels));
+	assert_ok(ctx, kdr_model_apply(ctx, m, 0, d, expected));
+	assert_ok(ctx, kdr_model_apply(ctx, m, 0, shuffled, labels));
 	assert_memory_equal(labels, expected, sizeof labels);
 	assert_ok(ctx, kdr_data_new(ctx, "narrow", &two, NULL, &narrow));
-	assert_int_equal(kdr_predict(ctx, m, 0, narrow, labels), KDR_ERR_DATA);
-	assert_fails(ctx, kdr_predict(ctx, m, 2, d, labels), KDR_ERR_ARGUMENT, "2 tasks");
+	assert_int_equal(kdr_model_apply(ctx, m, 0, narrow, labels), KDR_ERR_DATA);
+	assert_fails(ctx, kdr_model_apply(ctx, m, 2, d, labels), KDR_ERR_ARGUMENT, "2 tasks");
 	kdr_data_free(d);
 	kdr_data_free(shuffled);
 	kdr_data_free(narrow);
@@ -139,25 +149,24 @@ static void predict__no_preprocessing__columns_must_agree(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	fitted f = fit(ctx);
-	kdr_model_info info = info_of(&f);
 	kdr_model *m = NULL;
 	int64_t labels[N];
-	info.prep = NULL;
-	assert_ok(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, &info, true));
-	assert_fails(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, &info, false), KDR_ERR_EXISTS,
-	             "n.h5");
+	kdr_prep_free(f.result->prep);
+	f.result->prep = NULL;
+	assert_ok(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, true));
+	assert_fails(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, false), KDR_ERR_EXISTS, "n.h5");
 	assert_ok(ctx, kdr_model_load(ctx, bytes_path("n.h5"), &m));
-	assert_ok(ctx, kdr_predict(ctx, m, 0, f.data[0], labels));
+	assert_ok(ctx, kdr_model_apply(ctx, m, 0, f.data[0], labels));
 	strcpy(f.data[0]->features[2], "?");
-	assert_fails(ctx, kdr_predict(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA, "'?'");
+	assert_fails(ctx, kdr_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA, "'?'");
 	f.data[0]->dense[7] = NAN;
 	f.data[0]->features[2][0] = 'y';
-	assert_int_equal(kdr_predict(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA);
+	assert_int_equal(kdr_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA);
 	double x[2] = { 1, 2 };
 	kdr_mat narrow = kdr_mat_from_dense(x, 1, 2);
 	kdr_data *d = NULL;
 	assert_ok(ctx, kdr_data_new(ctx, "d", &narrow, NULL, &d));
-	assert_fails(ctx, kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA, "2 columns");
+	assert_fails(ctx, kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA, "2 columns");
 	kdr_data_free(d);
 	kdr_model_free(m);
 	fitted_free(&f);
@@ -199,11 +208,11 @@ static void load__damaged_files__clear_errors(void **state)
 	kdr_data *d = blobs(ctx, 0);
 	reshaped(path = saved(ctx), "arrays/centres/0", 2, (hsize_t[]){ 3, 5 }, 0);
 	assert_ok(ctx, kdr_model_load(ctx, path, &m));
-	assert_int_equal(kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	assert_int_equal(kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
 	kdr_model_free(m);
 	removed(path = saved(ctx), "arrays/centres/0");
 	assert_ok(ctx, kdr_model_load(ctx, path, &m));
-	assert_int_equal(kdr_predict(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	assert_int_equal(kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
 	kdr_model_free(m);
 	kdr_data_free(d);
 	kdr_context_free(ctx);

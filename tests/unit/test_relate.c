@@ -51,7 +51,7 @@ static void relate__golden__complexity_and_distances(void **state)
 	three t = three_new();
 	kdr_relate_task tasks[3];
 	kdr_relate_pair pairs[3];
-	assert_ok(ctx, kdr_relate(ctx, t.x, 3, NULL, tasks, pairs));
+	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, NULL, tasks, pairs));
 	const double all[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
 	const double seen[3] = { tasks[0].complexity_observed, tasks[1].complexity_observed,
 		                 tasks[2].complexity_observed };
@@ -68,7 +68,7 @@ static void relate__golden__complexity_and_distances(void **state)
 	kdr_relate_default(&o);
 	o.rare = 0.3;
 	o.no_mmd = true;
-	assert_ok(ctx, kdr_relate(ctx, t.x, 3, &o, tasks, pairs));
+	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, &o, tasks, pairs));
 	const double often[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
 	golden_close("selection", "t30", often, json_object_get(t.selection, "complexity_t30_all"), 1e-15);
 	assert_true(isnan(pairs[0].mmd_linear) && isnan(pairs[0].mmd_gaussian));
@@ -117,7 +117,8 @@ static void relate__dense_sparse_threads__same(void **state)
 	kdr_relate_pair pairs[3][3];
 	for (int run = 0; run < 3; run++) {
 		kdr_context_set_threads(ctx, run == 2 ? 3 : 1);
-		assert_ok(ctx, kdr_relate(ctx, run == 0 ? t.x : sparse, 3, NULL, tasks[run], pairs[run]));
+		assert_ok(ctx,
+		          kdr_relate_matrices(ctx, run == 0 ? t.x : sparse, 3, NULL, tasks[run], pairs[run]));
 	}
 	for (int k = 0; k < 3; k++) {
 		assert_int_equal(tasks[0][k].observed, tasks[1][k].observed);
@@ -151,7 +152,7 @@ static void relate__alike_and_apart__ends_of_the_scale(void **state)
 		         kdr_mat_from_dense(x[2], N, D) };
 	kdr_relate_task tasks[3];
 	kdr_relate_pair pairs[3];
-	assert_ok(ctx, kdr_relate(ctx, m, 3, NULL, tasks, pairs));
+	assert_ok(ctx, kdr_relate_matrices(ctx, m, 3, NULL, tasks, pairs));
 	assert_true(pairs[0].a_distance < 0.4);
 	assert_near(pairs[1].a_distance, 2, 0);
 	assert_near(pairs[1].overlap, 1, 0);
@@ -159,10 +160,10 @@ static void relate__alike_and_apart__ends_of_the_scale(void **state)
 	assert_near(pairs[1].mmd_linear, 25, 1.5);
 	/* A task of one sample has no held-out error. */
 	m[1].as.dense.rows = 1;
-	assert_ok(ctx, kdr_relate(ctx, m, 2, NULL, tasks, pairs));
+	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, NULL, tasks, pairs));
 	assert_true(isnan(pairs[0].a_distance));
 	m[1].as.dense.cols = 2;
-	assert_int_equal(kdr_relate(ctx, m, 2, NULL, tasks, pairs), KDR_ERR_DATA);
+	assert_int_equal(kdr_relate_matrices(ctx, m, 2, NULL, tasks, pairs), KDR_ERR_DATA);
 	kdr_context_free(ctx);
 }
 
@@ -182,11 +183,11 @@ static void relate__many_rows__a_fixed_choice_is_near_the_whole(void **state)
 	kdr_relate_pair whole, part, again;
 	kdr_relate_options o;
 	kdr_relate_default(&o);
-	assert_ok(ctx, kdr_relate(ctx, m, 2, &o, tasks, &whole));
+	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &whole));
 	o.most_rows = 400;
-	assert_ok(ctx, kdr_relate(ctx, m, 2, &o, tasks, &part));
+	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &part));
 	kdr_context_set_seed(ctx, 77);
-	assert_ok(ctx, kdr_relate(ctx, m, 2, &o, tasks, &again));
+	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &again));
 	assert_true(part.mmd_gaussian == again.mmd_gaussian && part.bandwidth == again.bandwidth);
 	assert_true(part.mmd_gaussian != whole.mmd_gaussian);
 	assert_near(part.mmd_gaussian, whole.mmd_gaussian, 0.03);

@@ -184,12 +184,10 @@ static kdr_result *fit(kdr_context *ctx, const char *method, const kdr_options *
 static const char *saved(kdr_context *ctx, const char *method, const char *settings, const data *m,
                          bool sparse)
 {
-	static const char *const names[] = { "a", "b" };
 	kdr_options *o = options_of(ctx, method, settings);
 	kdr_result *r = fit(ctx, method, o, m, sparse);
-	kdr_model_info info = { .task_names = names, .nfeatures = m->d, .options = o };
 	const char *path = bytes_path("m.h5");
-	assert_ok(ctx, kdr_model_save(ctx, path, r, &info, true));
+	assert_ok(ctx, kdr_model_save(ctx, path, r, true));
 	kdr_result_free(r);
 	kdr_options_free(o);
 	return path;
@@ -204,7 +202,7 @@ static kdr_status predict(kdr_context *ctx, const char *path, const data *m, int
 	kdr_status st = kdr_model_load(ctx, path, &model);
 	if (st == KDR_OK) {
 		assert_ok(ctx, kdr_data_new(ctx, "new", &x, NULL, &fresh));
-		st = kdr_predict(ctx, model, t % TASKS, fresh, labels);
+		st = kdr_model_apply(ctx, model, t % TASKS, fresh, labels);
 	}
 	kdr_data_free(fresh);
 	kdr_model_free(model);

@@ -126,8 +126,7 @@ static const kdr_field_desc fields_table[] = {
 };
 
 static const char *const references_table[] = {
-	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple partitions. "
-	"JMLR 3:583-617, 2002.",
+	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple partitions. JMLR 3:583-617, 2002.",
 	"A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation. IEEE TPAMI 27:835-850, 2005.",
 	NULL,
 };
@@ -179,21 +178,19 @@ done:
 	return st;
 }
 
-/* `name`: of the task, or NULL for all of them. */
-static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, const char *name, const kdri_k_guess *g)
+/* Of task t, or of all of them: -1. */
+static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
 {
 	static const char *const sure[] = { "not sure", "somewhat sure", "fairly sure" };
 	kdr_status st;
-	char key[256], text[256], next[96] = "";
+	char text[256], next[96] = "";
 	if (g->second)
 		snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
 		         g->second_gap);
 	snprintf(text, sizeof text, "k = %lld: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
 	         sure[g->sure], g->gap, next, g->stability);
-	snprintf(key, sizeof key, "k_evidence%s%s", name ? "." : "", name ? name : "");
-	KDRI_TRY(kdri_result_text(ctx, j->result, key, text));
-	snprintf(key, sizeof key, "k_sure%s%s", name ? "." : "", name ? name : "");
-	KDRI_TRY(kdri_result_number(ctx, j->result, key, g->sure / 2.0));
+	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
+	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure / 2.0));
 done:
 	return st;
 }
@@ -217,14 +214,14 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 		if (!same) {
 			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
 			j->k[t] = g.k;
-			KDRI_TRY(put_guess(ctx, j, j->problem->tasks[t].name, &g));
+			KDRI_TRY(put_guess(ctx, j, t, &g));
 		}
 		least = KDRI_MIN(least, j->views.tasks[t].knn.rows);
 		count++;
 	}
 	if (same && count > 0) {
 		kdri_k_guess g = kdri_k_guess_of(curves, count);
-		KDRI_TRY(put_guess(ctx, j, NULL, &g));
+		KDRI_TRY(put_guess(ctx, j, -1, &g));
 		for (int64_t t = 0; t < j->T; t++)
 			j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(g.k, least);
 	}
@@ -358,7 +355,7 @@ const kdri_algo kdri_algo_auto = {
 	          .summary =
 	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

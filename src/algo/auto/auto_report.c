@@ -1,7 +1,7 @@
 /* What auto tells besides labels. SPDX-License-Identifier: BSD-3-Clause
  *
  * The guard (guard.c) for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of
- * different tasks that match (counterparts.c). Names of numbers end in the task's name. */
+ * different tasks that match (counterparts.c). */
 #include "algo/auto/auto_report.h"
 
 #include "algo/auto/counterparts.h"
@@ -26,10 +26,7 @@ static const char *name_of(const kdri_auto *a, int64_t t, names *room)
 
 static kdr_status put_number(kdr_context *ctx, const kdri_auto *a, const char *what, int64_t t, double value)
 {
-	char key[320];
-	names room;
-	snprintf(key, sizeof key, "%s.%s", what, name_of(a, t, &room));
-	return kdri_result_number(ctx, a->result, key, value);
+	return kdri_result_task_number(ctx, a->result, t, what, value);
 }
 
 /* --- members --------------------------------------------------------------------------------------------- */
@@ -103,7 +100,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 {
 	kdr_status st;
 	kdri_guard g;
-	char text[512], key[320];
+	char text[512];
 	names own, other;
 	int64_t n = a->ballots[t].n, *moved = NULL, *others = NULL, best = -1;
 	const char *name = name_of(a, t, &own);
@@ -137,8 +134,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		        name, 100 * a->views.tasks[t].recall));
 	}
 	kdri_guard_advice(&g, n, name, others ? name_of(a, best, &other) : NULL, text, sizeof text);
-	snprintf(key, sizeof key, "advice.%s", name);
-	KDRI_TRY(kdri_result_text(ctx, a->result, key, text));
+	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
 done:
 	kdri_free(ctx, others);
 	return st;

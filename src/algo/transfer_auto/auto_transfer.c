@@ -250,7 +250,7 @@ const kdri_algo kdri_algo_auto_transfer = {
 	                  "ten classifiers label the target and vote, with its neighbours and clusters; the default of "
 	                  "transfer, where it is called auto",
 	          .family = KDR_FAMILY_TRANSFER,
-	          .flags = KDR_ALGO_PREDICT,
+	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

@@ -37,20 +37,10 @@ static const char *name_of(const kdr_problem *problem, int64_t t, char *room, si
 	return room;
 }
 
-static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
-                             double v)
+/* About a task, where it is a number. */
+static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, int64_t task, double v)
 {
-	char key[400];
-	snprintf(key, sizeof key, "%s.%s", what, name);
-	return isfinite(v) ? kdri_result_number(ctx, result, key, v) : KDR_OK;
-}
-
-static kdr_status put_text(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
-                           const char *s)
-{
-	char key[400];
-	snprintf(key, sizeof key, "%s.%s", what, name);
-	return kdri_result_text(ctx, result, key, s);
+	return isfinite(v) ? kdri_result_task_number(ctx, result, task, what, v) : KDR_OK;
 }
 
 /* --- arrays --------------------------------------------------------------------------------------------- */
@@ -198,8 +188,8 @@ done:
 	return st;
 }
 
-static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, const char *name, double sure,
-                             kdr_result *result)
+static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, int64_t target,
+                             const char *name, double sure, kdr_result *result)
 {
 	text t = { .s = "" };
 	double shift = moved(v);
@@ -217,7 +207,7 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, c
 	    shift > moved_much ? ", where the vote is weakest" : "");
 	add(&t, "; a plain svm would label %lld of %lld otherwise, a logistic regression %lld",
 	    (long long)svm, (long long)v->n, (long long)logreg);
-	return put_text(ctx, result, "advice", name, t.s);
+	return kdri_result_task_text(ctx, result, target, "advice", t.s);
 }
 
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
@@ -228,21 +218,32 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	const char *name = name_of(problem, target, room, sizeof room);
 	double sure = mean_of(v->confidence, v->n);
 	KDRI_TRY(put_arrays(ctx, target, v, abstain, result));
-	KDRI_TRY(put_number(ctx, result, "confidence", name, sure));
-	KDRI_TRY(put_number(ctx, result, "member_agreement", name, mean_agreement(v)));
-	KDRI_TRY(put_number(ctx, result, "source_accuracy", name, v->right));
-	KDRI_TRY(put_number(ctx, result, "a_distance", name, v->distance));
-	KDRI_TRY(put_number(ctx, result, "shares_moved", name, moved(v)));
+	KDRI_TRY(put_number(ctx, result, "confidence", target, sure));
+	KDRI_TRY(put_number(ctx, result, "member_agreement", target, mean_agreement(v)));
+	KDRI_TRY(put_number(ctx, result, "source_accuracy", target, v->right));
+	KDRI_TRY(put_number(ctx, result, "a_distance", target, v->distance));
+	KDRI_TRY(put_number(ctx, result, "shares_moved", target, moved(v)));
 	if (!v->plain[KDRI_PLAIN_SVM] || !v->plain[KDRI_PLAIN_LOGREG])
 		goto done;
-	KDRI_TRY(put_number(ctx, result, "differ_svm", name,
+	KDRI_TRY(put_number(ctx, result, "differ_svm", target,
 	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
-	KDRI_TRY(put_number(ctx, result, "differ_logreg", name,
+	KDRI_TRY(put_number(ctx, result, "differ_logreg", target,
 	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
-	KDRI_TRY(put_advice(ctx, v, name, sure, result));
+	KDRI_TRY(put_advice(ctx, v, target, name, sure, result));
 	KDRI_TRY(put_classes(ctx, problem, v, name, result));
 done:
 	return st;
+}
+
+/* What is said of a source: of the first target under its own name, of the others under both. */
+static kdr_status put_source(kdr_context *ctx, kdr_result *result, int64_t s, const char *source,
+                             const char *target, const char *said)
+{
+	char key[700];
+	if (!target)
+		return kdri_result_task_text(ctx, result, s, "advice", said);
+	snprintf(key, sizeof key, "advice.%s.%s", source, target);
+	return kdri_result_text(ctx, result, key, said);
 }
 
 kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
@@ -250,28 +251,28 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
                                        const kdri_transfer_verdict *without, kdr_result *result)
 {
 	kdr_status st;
-	char key[320], room[2][32];
+	char key[700], room[2][32];
 	text t = { .s = "" };
 	bool first = true;
 	const char *source = name_of(problem, s, room[0], sizeof room[0]),
 	           *name = name_of(problem, target, room[1], sizeof room[1]);
 	for (int64_t i = 0; i < target; i++)
 		first = first && problem->tasks[i].role != KDR_ROLE_TARGET;
-	snprintf(key, sizeof key, "%s.%s", source, name);
 	if (!without) {
 		add(&t, "%s: without it nothing could be said of %s", source, name);
-		return put_text(ctx, result, "advice", first ? source : key, t.s);
+		return put_source(ctx, result, s, source, first ? NULL : name, t.s);
 	}
 	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
 	int64_t differ = differing(v->answer, without->answer, v->n);
-	KDRI_TRY(put_number(ctx, result, "differ_without", key, (double)differ));
+	snprintf(key, sizeof key, "differ_without.%s.%s", source, name);
+	KDRI_TRY(kdri_result_number(ctx, result, key, (double)differ));
 	add(&t,
 	    "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f%s",
 	    source, (long long)differ, (long long)v->n, name, less, with,
 	    less > with + 0.01   ? ": it seems not to help"
 	    : less < with - 0.01 ? ": it seems to help"
 	                         : "");
-	KDRI_TRY(put_text(ctx, result, "advice", first ? source : key, t.s));
+	KDRI_TRY(put_source(ctx, result, s, source, first ? NULL : name, t.s));
 done:
 	return st;
 }

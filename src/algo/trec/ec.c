@@ -50,17 +50,6 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const kdr_task *task,
-                             int64_t index, double value)
-{
-	char text[256];
-	if (task->name)
-		snprintf(text, sizeof text, "%s.%s", what, task->name);
-	else
-		snprintf(text, sizeof text, "%s.%lld", what, (long long)index + 1);
-	return kdri_result_number(ctx, result, text, value);
-}
-
 static kdr_status put_arrays(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_ensemble *e,
                              const kdri_consensus *c)
 {
@@ -104,9 +93,9 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	KDRI_TRY(put_arrays(ctx, result, t, &e, out));
 	for (int64_t i = 0; i < e.n; i++)
 		sum += out->stability[i];
-	KDRI_TRY(put_number(ctx, result, "stability", task, t, sum / (double)e.n));
-	KDRI_TRY(put_number(ctx, result, "consensus", task, t, out->score));
-	KDRI_TRY(put_number(ctx, result, "suggested_k", task, t, (double)out->suggested));
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "stability", sum / (double)e.n));
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "consensus", out->score));
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "suggested_k", (double)out->suggested));
 	if (out->kmeans.distinct < out->k)
 		KDRI_TRY(kdri_result_warn(ctx, result,
 		                          "task %s: the ensemble tells only %lld groups apart for k = %lld",

@@ -1,18 +1,22 @@
 /* JSON built in memory; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
  */
-#include "cli.h"
+#include "json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put(cli_json *j, const char *text, size_t length)
+static void put(kdri_json *j, const char *text, size_t length)
 {
 	if (j->failed)
 		return;
 	if (j->used + length + 1 > j->room) {
 		size_t room = (j->used + length + 1) * 2;
-		char *grown = realloc(j->text, room);
+		const kdr_allocator *a = j->allocator;
+		char *grown = !a        ? realloc(j->text, room)
+		              : j->text ? a->realloc(a->user, j->text, room)
+		                        : a->alloc(a->user, room);
 		if (!grown) {
 			j->failed = true;
 			return;
@@ -25,12 +29,12 @@ static void put(cli_json *j, const char *text, size_t length)
 	j->text[j->used] = '\0';
 }
 
-static void puts_(cli_json *j, const char *text)
+static void puts_(kdri_json *j, const char *text)
 {
 	put(j, text, strlen(text));
 }
 
-static void quoted(cli_json *j, const char *text)
+static void quoted(kdri_json *j, const char *text)
 {
 	put(j, "\"", 1);
 	for (const char *p = text; *p; p++) {
@@ -50,7 +54,7 @@ static void quoted(cli_json *j, const char *text)
 }
 
 /* What stands before a value: a comma, a new line for keys, the key. */
-static void lead(cli_json *j, const char *key)
+static void lead(kdri_json *j, const char *key)
 {
 	if (j->comma)
 		put(j, key ? "," : ", ", key ? 1 : 2);
@@ -64,7 +68,7 @@ static void lead(cli_json *j, const char *key)
 	j->comma = true;
 }
 
-static void open_with(cli_json *j, const char *key, const char *bracket)
+static void open_with(kdri_json *j, const char *key, const char *bracket)
 {
 	lead(j, key);
 	puts_(j, bracket);
@@ -72,17 +76,17 @@ static void open_with(cli_json *j, const char *key, const char *bracket)
 	j->comma = false;
 }
 
-void cli_json_object(cli_json *j, const char *key)
+void kdri_json_object(kdri_json *j, const char *key)
 {
 	open_with(j, key, "{");
 }
 
-void cli_json_array(cli_json *j, const char *key)
+void kdri_json_array(kdri_json *j, const char *key)
 {
 	open_with(j, key, "[");
 }
 
-void cli_json_end_object(cli_json *j)
+void kdri_json_end_object(kdri_json *j)
 {
 	j->depth--;
 	if (j->comma) {
@@ -94,50 +98,64 @@ void cli_json_end_object(cli_json *j)
 	j->comma = true;
 }
 
-void cli_json_end_array(cli_json *j)
+void kdri_json_end_array(kdri_json *j)
 {
 	j->depth--;
 	puts_(j, "]");
 	j->comma = true;
 }
 
-void cli_json_string(cli_json *j, const char *key, const char *value)
+void kdri_json_string(kdri_json *j, const char *key, const char *value)
 {
 	lead(j, key);
 	quoted(j, value);
 }
 
-void cli_json_int(cli_json *j, const char *key, int64_t value)
+void kdri_json_int(kdri_json *j, const char *key, int64_t value)
 {
 	char text[32];
 	lead(j, key);
 	put(j, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
 }
 
-void cli_json_real(cli_json *j, const char *key, double value)
+void kdri_json_real(kdri_json *j, const char *key, double value)
 {
-	char text[40];
+	char text[48], *to = text;
 	lead(j, key);
-	if (isfinite(value))
-		put(j, text, (size_t)snprintf(text, sizeof text, "%.17g", value));
-	else
+	if (!isfinite(value)) {
 		puts_(j, "null");
+		return;
+	}
+	snprintf(text, sizeof text, "%.17g", value);
+	/* Whatever stands between the digits, be it several bytes, is the locale's decimal point. */
+	for (const char *p = text; *p; p++) {
+		bool part = (*p >= '0' && *p <= '9') || *p == '-' || *p == '+' || *p == 'e';
+		if (part)
+			*to++ = *p;
+		else if (to == text || to[-1] != '.')
+			*to++ = '.';
+	}
+	put(j, text, (size_t)(to - text));
 }
 
-void cli_json_bool(cli_json *j, const char *key, bool value)
+void kdri_json_bool(kdri_json *j, const char *key, bool value)
 {
 	lead(j, key);
 	puts_(j, value ? "true" : "false");
 }
 
-void cli_json_null(cli_json *j, const char *key)
+void kdri_json_null(kdri_json *j, const char *key)
 {
 	lead(j, key);
 	puts_(j, "null");
 }
 
-void cli_json_free(cli_json *j)
+void kdri_json_free(kdri_json *j)
 {
-	free(j->text);
-	*j = (cli_json){ 0 };
+	const kdr_allocator *a = j->allocator;
+	if (!a)
+		free(j->text);
+	else if (j->text)
+		a->free(a->user, j->text);
+	*j = (kdri_json){ .allocator = a };
 }

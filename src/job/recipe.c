@@ -103,16 +103,27 @@ done:
 	return st;
 }
 
-kdr_status kdr_prep_suggest(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                            kdr_prep_options *options, const char **kind)
+const char *kdr_data_kind_name(kdr_data_kind kind)
 {
+	static const char *const names[] = {
+		[KDR_DATA_UNKNOWN] = "",
+		[KDR_DATA_DENSE] = "dense data",
+		[KDR_DATA_SPARSE] = "sparse data",
+		[KDR_DATA_MEASUREMENTS] = "measurements",
+		[KDR_DATA_UNITS] = "measurements in different units",
+		[KDR_DATA_WORDS] = "counts of words",
+		[KDR_DATA_MOLECULES] = "counts of molecules",
+		[KDR_DATA_HISTOGRAMS] = "histograms",
+	};
+	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
+}
+
+static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_data_kind *kind)
+{
+	kdr_status st = KDR_OK;
 	census c = { .whole = true };
 	int64_t widest = 0;
 	bool differ = false;
-	const char *what = "dense data";
-	kdr_weight weight = KDR_WEIGHT_NONE;
-	if (!tasks || count < 1 || !options)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
 	for (int64_t t = 0; t < count; t++) {
 		widest = KDRI_MAX(widest, tasks[t]->cols);
 		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
@@ -121,30 +132,43 @@ kdr_status kdr_prep_suggest(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 			take_row(&c, &r);
 		}
 	}
-	bool counts = c.whole && !c.negative && c.rows > 0;
+	bool counts = c.whole && !c.negative && c.rows > 0, few = c.nonzero < 0.1 * c.cells;
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
 	if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
-		kdr_status st = spreads_differ(ctx, tasks, count, &differ);
-		if (st != KDR_OK)
-			return st;
-		what = differ ? "measurements in different units" : "measurements";
+		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ));
+		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
-		what = "counts of molecules";
-		weight = KDR_WEIGHT_CPM;
-	} else if (counts && c.nonzero < 0.1 * c.cells) {
-		what = "counts of words";
-		weight = KDR_WEIGHT_TFIDF;
+		*kind = KDR_DATA_MOLECULES;
+	} else if (counts && few) {
+		*kind = KDR_DATA_WORDS;
 	} else if ((counts && !scale) || one_total) {
-		what = "histograms";
-		weight = KDR_WEIGHT_SQRT;
-	} else if (!c.negative && c.nonzero < 0.1 * c.cells) {
-		what = "sparse data";
+		*kind = KDR_DATA_HISTOGRAMS;
+	} else {
+		*kind = !c.negative && few ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
 	}
-	options->weight = weight;
-	options->norm = widest <= FEW_FEATURES && what[0] == 'm' ? KDR_NORM_NONE : KDR_NORM_L2;
-	options->scale = differ ? KDR_SCALE_STANDARD : KDR_SCALE_NONE;
-	if (kind)
-		*kind = what;
-	return KDR_OK;
+done:
+	return st;
+}
+
+kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *out)
+{
+	static const kdr_recipe recipes[] = {
+		[KDR_DATA_DENSE] = { .norm = KDR_NORM_L2 },
+		[KDR_DATA_SPARSE] = { .norm = KDR_NORM_L2 },
+		[KDR_DATA_MEASUREMENTS] = { .norm = KDR_NORM_NONE },
+		[KDR_DATA_UNITS] = { .scale = KDR_SCALE_STANDARD },
+		[KDR_DATA_WORDS] = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 },
+		[KDR_DATA_MOLECULES] = { .weight = KDR_WEIGHT_CPM, .norm = KDR_NORM_L2, .centre = true },
+		[KDR_DATA_HISTOGRAMS] = { .weight = KDR_WEIGHT_SQRT, .norm = KDR_NORM_L2 },
+	};
+	kdr_status st;
+	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	if (!tasks || count < 1 || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
+	KDRI_TRY(look(ctx, tasks, count, &kind));
+	*out = recipes[kind];
+	out->kind = kind;
+done:
+	return st;
 }

@@ -1,0 +1,126 @@
+/* What cluster and transfer say about their method and preprocessing. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <string.h>
+
+/* Applies every --OPTION name=value. */
+static int set_options(kdr_context *ctx, const cli_args *args, const char *option, kdr_options *options)
+{
+	const char *setting;
+	for (int i = 0; (setting = cli_get_nth(args, option, i)); i++) {
+		const char *equals = strchr(setting, '=');
+		char name[128];
+		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
+			cli_error("--%s: '%s' is not of the form name=value", option, setting);
+			return EXIT_USAGE;
+		}
+		memcpy(name, setting, (size_t)(equals - setting));
+		name[equals - setting] = '\0';
+		kdr_status st = kdr_options_set(ctx, options, name, equals + 1);
+		if (st != KDR_OK)
+			return cli_fail(ctx, st);
+	}
+	return EXIT_DONE;
+}
+
+/* The options of a method of that family. */
+static int read_settings(kdr_context *ctx, const cli_args *args, const char *option, const char *method,
+                         kdr_family family, kdr_options **out)
+{
+	const kdr_algo *algo = NULL;
+	kdr_status st = kdr_algo_require(ctx, method, family, &algo);
+	if (st == KDR_OK)
+		st = kdr_options_new(ctx, algo->id, out);
+	return st == KDR_OK ? set_options(ctx, args, option, *out) : cli_fail(ctx, st);
+}
+
+static int read_features(kdr_context *ctx, const cli_args *args, cli_job *job)
+{
+	const char *id = cli_get(args, "features-from", NULL);
+	if (!id && cli_get_nth(args, "features-set", 0)) {
+		cli_error("--features-set: there is no --features-from METHOD whose option it could be");
+		return EXIT_USAGE;
+	}
+	if (!id)
+		return EXIT_DONE;
+	if (cli_get(args, "save-model", NULL)) {
+		cli_error(
+		        "--save-model: 'predict' cannot repeat what --features-from learns; leave out one of both");
+		return EXIT_USAGE;
+	}
+	if (job->algo->flags & KDR_ALGO_OWN_FEATURES) {
+		cli_error(
+		        "--features-from: method '%s' takes tasks with features of their own, which have none to learn together",
+		        job->algo->id);
+		return EXIT_USAGE;
+	}
+	job->told.features_from = id;
+	return read_settings(ctx, args, "features-set", id, KDR_FAMILY_FEATURES, &job->feature_settings);
+}
+
+bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice *choice)
+{
+	static const char *const said[] = { "weight", "norm", "scale" };
+	int64_t top = 0;
+	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
+		return false;
+	*out = (kdr_prep_options){
+		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
+		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
+		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
+		.scale = (kdr_scale)cli_get_choice(args, "scale", KDR_SCALE_NONE),
+		.top_features = top,
+		.fit_each = cli_get_choice(args, "fit-on", 0) == 1,
+	};
+	*choice = KDR_PREP_DEFAULT;
+	for (int i = 0; i < 3; i++)
+		if (cli_get(args, said[i], NULL))
+			*choice = KDR_PREP_AS_TOLD;
+	return true;
+}
+
+int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
+{
+	const char *method = cli_get(args, "method", NULL),
+	           *id = method ? method : kdr_default_method(family);
+	*job = (cli_job){ .told = { .method = method } };
+	int code = read_settings(ctx, args, "set", id, family, &job->settings);
+	if (code != EXIT_DONE)
+		return code;
+	job->algo = kdr_options_algo(job->settings);
+	code = read_features(ctx, args, job);
+	if (code == EXIT_DONE && !cli_prep_read(args, &job->told.prep, &job->told.choice))
+		code = EXIT_USAGE;
+	job->told.settings = job->settings;
+	job->told.feature_settings = job->feature_settings;
+	return code;
+}
+
+int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
+{
+	if (kdr_options_set(ctx, job->settings, name, value) != KDR_OK) {
+		cli_error("%s: method '%s' has no such option", flag, job->algo->id);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+int cli_job_exit(const cli_args *args, const kdr_result *result)
+{
+	kdr_stop stop = kdr_result_stop(result);
+	if (stop == KDR_STOP_CANCELLED)
+		return EXIT_INTERRUPTED;
+	if (stop != KDR_STOP_CONVERGED && cli_flag(args, "strict")) {
+		cli_error("--strict: the method did not converge (%s after %lld iterations)",
+		          kdr_stop_name(stop), (long long)kdr_result_iterations(result));
+		return EXIT_NOT_CONVERGED;
+	}
+	return EXIT_DONE;
+}
+
+void cli_job_free(cli_job *job)
+{
+	kdr_options_free(job->settings);
+	kdr_options_free(job->feature_settings);
+	*job = (cli_job){ 0 };
+}

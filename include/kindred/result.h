@@ -1,0 +1,105 @@
+/* What a result says of itself: data, options, words and figures for people; result.json.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What was fitted is in fit.h. A result owns copies of all it tells: it outlives data, options and context. */
+#ifndef KINDRED_RESULT_H
+#define KINDRED_RESULT_H
+
+#include "kindred/bridge.h"
+#include "kindred/data.h"
+#include "kindred/fit.h"
+#include "kindred/metrics.h"
+
+/* --- what it is a result of --------------------------------------------------------------------- */
+
+KDR_API const char *kdr_result_command(const kdr_result *result);        /* "cluster", "transfer", ... */
+KDR_API const kdr_options *kdr_result_options(const kdr_result *result); /* in force; never NULL */
+KDR_API uint64_t kdr_result_seed(const kdr_result *result);
+
+/* Of a task; NULL where there is no such task. A task without a name is called by its number, from 1; the path is
+ * "" where the data came from no file. */
+KDR_API const char *kdr_result_task_name(const kdr_result *result, int64_t task);
+KDR_API const char *kdr_result_task_path(const kdr_result *result, int64_t task);
+/* Rows, columns and stored entries of the data, after preprocessing. */
+typedef struct kdr_shape {
+	int64_t rows, cols, nnz;
+} kdr_shape;
+KDR_API kdr_shape kdr_result_task_shape(const kdr_result *result, int64_t task);
+/* Names of the columns, and of the samples; NULL where unknown. */
+KDR_API const char *const *kdr_result_features(const kdr_result *result, int64_t task);
+KDR_API const char *const *kdr_result_ids(const kdr_result *result, int64_t task);
+/* Names of the classes that labels are indices of; NULL where labels are mere numbers. */
+KDR_API const char *const *kdr_result_classes(const kdr_result *result, int64_t *count);
+
+/* The fitted preprocessing (NULL: none was done), and what the data were taken for where that chose it. */
+KDR_API const kdr_prep *kdr_result_prep(const kdr_result *result);
+KDR_API kdr_data_kind kdr_result_kind(const kdr_result *result);
+/* The method that learnt features before the fit, and how many columns these are; NULL: none did. */
+KDR_API const kdr_algo *kdr_result_features_from(const kdr_result *result, int64_t *columns);
+
+typedef struct kdr_seconds {
+	double read, prepare, fit, write;
+} kdr_seconds;
+KDR_API kdr_seconds kdr_result_seconds(const kdr_result *result);
+/* For programs that write: how long that took, for result.json. */
+KDR_API void kdr_result_set_seconds(kdr_result *result, const kdr_seconds *seconds);
+
+/* --- words and figures for people --------------------------------------------------------------- */
+
+/* A number or a text that the method left about one task, by its name without the task's, such as "confidence"; task
+ * -1: about all. NaN and NULL where there is none. */
+KDR_API double kdr_result_task_number(const kdr_result *result, int64_t task, const char *name);
+KDR_API const char *kdr_result_task_text(const kdr_result *result, int64_t task, const char *name);
+
+/* Scores against known classes; NULL where none were known, or scores were not wanted. */
+KDR_API const kdr_scores *kdr_result_scores(const kdr_result *result, int64_t task);
+
+/* Sentences about a task, such as what transfer did for it; NULL past the last. */
+KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
+
+/* A feature by which a cluster stands out. */
+typedef struct kdr_feature_effect {
+	int64_t column;
+	double effect; /* (mean_inside - mean_outside) / standard deviation over the task */
+	double mean_inside, mean_outside;
+} kdr_feature_effect;
+
+/* A cluster, and what sets it apart from its task's other samples, the largest effect first. */
+typedef struct kdr_cluster_profile {
+	int64_t size;
+	const kdr_feature_effect *features;
+	int64_t nfeatures;
+} kdr_cluster_profile;
+/* All zero where there is no such cluster, or nothing is known. */
+KDR_API kdr_cluster_profile kdr_result_profile(const kdr_result *result, int64_t task, int64_t cluster);
+
+/* A data set considered as the bridge of a transfer. */
+typedef struct kdr_bridge_outcome {
+	const char *name, *path;
+	kdr_bridge_score score; /* rank 0 was chosen */
+	double accuracy;        /* with it, of the first target; NaN where it was not tried or scored */
+} kdr_bridge_outcome;
+/* By rank; 0 where there was nothing to choose. */
+KDR_API int64_t kdr_result_bridge_count(const kdr_result *result);
+KDR_API kdr_bridge_outcome kdr_result_bridge_at(const kdr_result *result, int64_t rank);
+
+/* A cluster of features that a transfer shares with the source or the target, and the class it goes with. */
+typedef struct kdr_shared_features {
+	int64_t task; /* whose columns these are */
+	bool with_target;
+	int64_t cluster, class_index;
+	double share; /* of the cluster's weight that is the class's */
+	const int64_t *columns;
+	int64_t ncolumns;
+} kdr_shared_features;
+KDR_API int64_t kdr_result_shared_count(const kdr_result *result);
+KDR_API kdr_shared_features kdr_result_shared_at(const kdr_result *result, int64_t index);
+
+/* --- result.json ---------------------------------------------------------------------------------- */
+
+/* The result as JSON, just as the program writes it. Free *text with kdr_free; `length` may be NULL. */
+KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length);
+/* The same to a file, whole or not at all. */
+KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
+
+#endif

@@ -1,0 +1,307 @@
+/* Results: what they are of. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+#include "api/result.h"
+
+#include <stdio.h>
+
+void kdri_result_about_free(kdr_result *r)
+{
+	const kdr_allocator *a = &r->allocator;
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdri_task_result *task = &r->tasks[t];
+		kdri_free_with(a, task->name);
+		kdri_free_with(a, task->path);
+		if (!task->borrowed)
+			kdri_strings_free(a, task->features, task->d);
+		kdri_strings_free(a, task->ids, task->n);
+		kdri_strings_free(a, task->advice, task->nadvice);
+		for (int64_t c = 0; task->profiles && c < task->k; c++)
+			kdri_free_with(a, (void *)task->profiles[c].features);
+		kdri_free_with(a, task->profiles);
+	}
+	kdr_options_free(r->options);
+	kdr_options_free(r->feature_options);
+	kdr_prep_free(r->prep);
+	kdri_strings_free(a, r->classes, r->nclasses);
+	for (int64_t i = 0; r->bridges && i < r->bridge_count; i++) {
+		kdri_free_with(a, r->bridges[i].name);
+		kdri_free_with(a, r->bridges[i].path);
+	}
+	kdri_free_with(a, r->bridges);
+	kdri_free_with(a, r->shared);
+}
+
+static kdr_status copy_strings(kdr_context *ctx, const char *const *from, int64_t count, char ***out)
+{
+	kdr_status st;
+	char **to = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &to, count));
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(kdri_strdup(ctx, from[i], &to[i]));
+	*out = to;
+	to = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, to, count);
+	return st;
+}
+
+kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *r, const kdr_problem *problem)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		char number[24];
+		snprintf(number, sizeof number, "%lld", (long long)t + 1);
+		r->tasks[t].d = kdr_mat_cols(&task->x);
+		r->tasks[t].nnz = kdr_mat_nnz(&task->x);
+		KDRI_TRY(kdri_strdup(ctx, task->name ? task->name : number, &r->tasks[t].name));
+		KDRI_TRY(kdri_strdup(ctx, "", &r->tasks[t].path));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_result_about(kdr_context *ctx, kdr_result *r, const kdr_problem *problem,
+                             const kdr_options *options)
+{
+	kdr_status st = KDR_OK;
+	static const char *const commands[] = { "cluster", "transfer", "features" };
+	r->command = commands[r->algo->family];
+	r->seed = kdr_context_seed(ctx);
+	r->threads = kdr_context_threads(ctx);
+	/* Clusters of a target have no names. */
+	if (problem->class_names && !(r->algo->flags & KDR_ALGO_CLUSTERS_TARGET))
+		KDRI_TRY(kdri_result_classes(ctx, r, problem->class_names, problem->classes));
+	KDRI_TRY(kdri_options_copy(ctx, options, &r->options));
+done:
+	return st;
+}
+
+static bool same_names(char *const *a, char *const *b, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return true;
+}
+
+kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, const kdr_data *data)
+{
+	kdr_status st;
+	kdri_task_result *task = &r->tasks[t], *first = &r->tasks[0];
+	char *path = NULL, **features = NULL, **ids = NULL;
+	kdr_mat x = kdr_data_mat(data);
+	/* Aligned tasks have the same columns: their names are kept once. */
+	bool borrowed = t > 0 && first->features && data->features && first->d == data->cols &&
+	                same_names(first->features, data->features, data->cols);
+	KDRI_TRY(kdri_strdup(ctx, data->path, &path));
+	if (data->features && !borrowed)
+		KDRI_TRY(copy_strings(ctx, (const char *const *)data->features, data->cols, &features));
+	if (data->ids && task->n == data->rows)
+		KDRI_TRY(copy_strings(ctx, (const char *const *)data->ids, data->rows, &ids));
+	kdri_free_with(&r->allocator, task->path);
+	task->path = path;
+	task->d = data->cols;
+	task->nnz = kdr_mat_nnz(&x);
+	task->features = borrowed ? first->features : features;
+	task->borrowed = borrowed;
+	task->ids = ids;
+	path = NULL;
+done:
+	kdri_free(ctx, path);
+	if (st != KDR_OK)
+		kdri_strings_free(&ctx->allocator, features, data->cols);
+	return st;
+}
+
+kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *r, const char *const *names, int64_t count)
+{
+	kdr_status st = copy_strings(ctx, names, count, &r->classes);
+	if (st == KDR_OK)
+		r->nclasses = count;
+	return st;
+}
+
+kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *r, int64_t t, const char *text)
+{
+	kdr_status st;
+	kdri_task_result *task = &r->tasks[t];
+	char *own = NULL;
+	KDRI_TRY(kdri_strdup(ctx, text, &own));
+	KDRI_TRY(KDRI_GROW(ctx, &task->advice, task->nadvice + 1));
+	task->advice[task->nadvice++] = own;
+	own = NULL;
+done:
+	kdri_free(ctx, own);
+	return st;
+}
+
+kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *r, const char *const *texts, int64_t count)
+{
+	kdr_status st;
+	char **own = NULL;
+	int64_t old = r->warning_count;
+	KDRI_TRY(copy_strings(ctx, texts, count, &own));
+	KDRI_TRY(KDRI_GROW(ctx, &own, count + old));
+	if (old > 0)
+		memcpy(own + count, r->warnings, (size_t)old * sizeof *own);
+	kdri_free_with(&r->allocator, r->warnings);
+	r->warnings = own;
+	r->warning_count = count + old;
+	own = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, own, count);
+	return st;
+}
+
+/* --- read by users -------------------------------------------------------------------------- */
+
+static const kdri_task_result *task_of(const kdr_result *r, int64_t task)
+{
+	return task < 0 || task >= r->ntasks ? NULL : &r->tasks[task];
+}
+
+const char *kdr_result_command(const kdr_result *r)
+{
+	return r->command;
+}
+
+const kdr_options *kdr_result_options(const kdr_result *r)
+{
+	return r->options;
+}
+
+uint64_t kdr_result_seed(const kdr_result *r)
+{
+	return r->seed;
+}
+
+const char *kdr_result_task_name(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? t->name : NULL;
+}
+
+const char *kdr_result_task_path(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? t->path : NULL;
+}
+
+kdr_shape kdr_result_task_shape(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? (kdr_shape){ t->n, t->d, t->nnz } : (kdr_shape){ 0 };
+}
+
+const char *const *kdr_result_features(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? (const char *const *)t->features : NULL;
+}
+
+const char *const *kdr_result_ids(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? (const char *const *)t->ids : NULL;
+}
+
+const char *const *kdr_result_classes(const kdr_result *r, int64_t *count)
+{
+	if (count)
+		*count = r->nclasses;
+	return (const char *const *)r->classes;
+}
+
+const kdr_prep *kdr_result_prep(const kdr_result *r)
+{
+	return r->prep;
+}
+
+kdr_data_kind kdr_result_kind(const kdr_result *r)
+{
+	return r->kind;
+}
+
+const kdr_algo *kdr_result_features_from(const kdr_result *r, int64_t *columns)
+{
+	if (columns)
+		*columns = r->feature_columns;
+	return r->feature_options ? kdr_options_algo(r->feature_options) : NULL;
+}
+
+kdr_seconds kdr_result_seconds(const kdr_result *r)
+{
+	return r->seconds;
+}
+
+void kdr_result_set_seconds(kdr_result *r, const kdr_seconds *seconds)
+{
+	r->seconds = *seconds;
+}
+
+static const kdri_field *field_of(const kdr_result *r, int64_t task, const char *name)
+{
+	size_t length = strlen(name);
+	for (int64_t i = 0; i < r->field_count; i++) {
+		const kdri_field *f = &r->fields[i];
+		if (f->task == task && f->stem == length && strncmp(f->name, name, length) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+double kdr_result_task_number(const kdr_result *r, int64_t task, const char *name)
+{
+	const kdri_field *f = field_of(r, task, name);
+	return f ? f->number : NAN;
+}
+
+const char *kdr_result_task_text(const kdr_result *r, int64_t task, const char *name)
+{
+	const kdri_field *f = field_of(r, task, name);
+	return f ? f->text : NULL;
+}
+
+const kdr_scores *kdr_result_scores(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t && t->scores.n > 0 ? &t->scores : NULL;
+}
+
+const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t && index >= 0 && index < t->nadvice ? t->advice[index] : NULL;
+}
+
+kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_t cluster)
+{
+	const kdri_task_result *t = task_of(r, task);
+	if (!t || !t->profiles || cluster < 0 || cluster >= t->k)
+		return (kdr_cluster_profile){ 0 };
+	return t->profiles[cluster];
+}
+
+int64_t kdr_result_bridge_count(const kdr_result *r)
+{
+	return r->bridge_count;
+}
+
+kdr_bridge_outcome kdr_result_bridge_at(const kdr_result *r, int64_t rank)
+{
+	if (rank < 0 || rank >= r->bridge_count)
+		return (kdr_bridge_outcome){ 0 };
+	const kdri_bridge *b = &r->bridges[rank];
+	return (kdr_bridge_outcome){ b->name, b->path, b->score, b->accuracy };
+}
+
+int64_t kdr_result_shared_count(const kdr_result *r)
+{
+	return r->shared_count;
+}
+
+kdr_shared_features kdr_result_shared_at(const kdr_result *r, int64_t index)
+{
+	return index < 0 || index >= r->shared_count ? (kdr_shared_features){ 0 } : r->shared[index];
+}

@@ -1,0 +1,94 @@
+/* A result from the inside: for the library's own layers, not for methods. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A result owns all it says, so that it outlives the data: what was fitted (result.c), and what it was fitted on
+ * and with (about.c). Words for people are put in by src/job. */
+#ifndef KDRI_RESULT_H
+#define KDRI_RESULT_H
+
+#include "core/internal.h"
+
+/* A named number or text. */
+typedef struct kdri_field {
+	char *name;   /* as in result.json: "confidence.TASK" for one of a task */
+	char *text;   /* NULL: a number */
+	size_t stem;  /* length of the name without the task's */
+	int64_t task; /* -1: of all */
+	double number;
+} kdri_field;
+
+/* A data set that was considered as a bridge. */
+typedef struct kdri_bridge {
+	char *name, *path;
+	kdr_bridge_score score;
+	double accuracy;
+} kdri_bridge;
+
+typedef struct kdri_task_result {
+	int64_t n, d, nnz, k;
+	int64_t *labels;
+	char *name, *path;
+	char **features;   /* d names, or NULL */
+	bool borrowed;     /* the names are those of the first task */
+	char **ids;        /* n names, or NULL */
+	kdr_scores scores; /* n is 0 where no truth is known */
+	char **advice;     /* sentences */
+	int64_t nadvice;
+	kdr_cluster_profile *profiles; /* k, or NULL */
+} kdri_task_result;
+
+struct kdr_result {
+	kdr_allocator allocator;
+	const kdr_algo *algo;
+	int64_t ntasks;
+	kdri_task_result *tasks;
+	double *objective;
+	int64_t objective_count, objective_room;
+	kdr_stop stop;
+	int64_t iterations;
+	kdr_array *arrays;
+	int64_t array_count;
+	kdri_field *fields;
+	int64_t field_count;
+	kdr_correspondence *matches;
+	int64_t match_count;
+	double *relatedness;
+	char **warnings;
+	int64_t warning_count;
+	/* what it is of */
+	const char *command; /* static */
+	kdr_options *options;
+	uint64_t seed;
+	int threads;
+	kdr_seconds seconds;
+	kdr_prep *prep; /* NULL: none */
+	kdr_data_kind kind;
+	kdr_options *feature_options; /* of the method that learnt features first; NULL: none did */
+	int64_t feature_columns;
+	char **classes; /* NULL: labels are numbers */
+	int64_t nclasses;
+	/* words */
+	kdri_bridge *bridges; /* by rank */
+	int64_t bridge_count;
+	kdr_shared_features *shared; /* columns point into arrays */
+	int64_t shared_count;
+};
+
+/* --- about.c ----------------------------------------------------------------------------------- */
+
+/* Names and shapes of the tasks: a part of kdri_result_new. */
+kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *result, const kdr_problem *problem);
+/* What kdr_fit knows besides: options, names of classes, seed, threads. */
+kdr_status kdri_result_about(kdr_context *ctx, kdr_result *result, const kdr_problem *problem,
+                             const kdr_options *options);
+/* What a data set knows besides: path, shape, names of features and samples. */
+kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data);
+kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *result, const char *const *names, int64_t count);
+/* A sentence about a task. */
+kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *result, int64_t task, const char *text);
+/* Warnings of what came before the fit, put first. */
+kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *result, const char *const *texts,
+                                  int64_t count);
+/* Releases what about.c put in. */
+void kdri_result_about_free(kdr_result *result);
+
+#endif

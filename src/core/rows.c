@@ -1,0 +1,173 @@
+/* Data sets: subsets of rows, and classes. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+#include "core/names.h"
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
+                            kdr_data *to)
+{
+	kdr_status st;
+	int64_t nnz = 0, size;
+	to->kind = from->kind;
+	to->rows = n;
+	to->cols = from->cols;
+	if (from->kind == KDR_MAT_DENSE) {
+		KDRI_TRY(kdri_mul(ctx, n, from->cols, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &to->dense, size));
+		for (int64_t i = 0; i < n; i++)
+			memcpy(to->dense + i * from->cols, from->dense + rows[i] * from->cols,
+			       (size_t)from->cols * sizeof *to->dense);
+		return KDR_OK;
+	}
+	for (int64_t i = 0; i < n; i++)
+		nnz += from->rowptr[rows[i] + 1] - from->rowptr[rows[i]];
+	KDRI_TRY(KDRI_NEW(ctx, &to->rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &to->col, nnz));
+	KDRI_TRY(KDRI_NEW(ctx, &to->val, nnz));
+	to->rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = from->rowptr[rows[i]], count = from->rowptr[rows[i] + 1] - begin;
+		memcpy(to->col + to->rowptr[i], from->col + begin, (size_t)count * sizeof *to->col);
+		memcpy(to->val + to->rowptr[i], from->val + begin, (size_t)count * sizeof *to->val);
+		to->rowptr[i + 1] = to->rowptr[i] + count;
+	}
+done:
+	return st;
+}
+
+/* Names and classes of the rows that were taken. */
+static kdr_status copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
+                             kdr_data *to)
+{
+	kdr_status st = KDR_OK;
+	if (from->features)
+		KDRI_TRY(KDRI_NEW0(ctx, &to->features, from->cols));
+	for (int64_t j = 0; from->features && j < from->cols; j++)
+		KDRI_TRY(kdri_strdup(ctx, from->features[j], &to->features[j]));
+	if (from->ids)
+		KDRI_TRY(KDRI_NEW0(ctx, &to->ids, n));
+	for (int64_t i = 0; from->ids && i < n; i++)
+		KDRI_TRY(kdri_strdup(ctx, from->ids[rows[i]], &to->ids[i]));
+	if (from->labels) {
+		KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
+		for (int64_t i = 0; i < n; i++)
+			to->labels[i] = from->labels[rows[i]];
+		KDRI_TRY(KDRI_NEW0(ctx, &to->classes, from->nclasses));
+		to->nclasses = from->nclasses;
+		for (int64_t c = 0; c < from->nclasses; c++)
+			KDRI_TRY(kdri_strdup(ctx, from->classes[c], &to->classes[c]));
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
+                         kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	for (int64_t i = 0; i < n; i++)
+		if (rows[i] < 0 || rows[i] >= data->rows)
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: there is no row %lld: 0 to %lld are",
+			                 data->name, (long long)rows[i], (long long)data->rows - 1);
+	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &d));
+	KDRI_TRY(copy_rows(ctx, data, rows, n, d));
+	KDRI_TRY(copy_names(ctx, data, rows, n, d));
+	d->seconds = data->seconds;
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}
+
+/* --- classes ------------------------------------------------------------------------------------------- */
+
+/* Takes the place of the classes there were; nothing can fail. */
+static void put_classes(kdr_data *d, int64_t *labels, char **names, int64_t count)
+{
+	kdri_free_with(&d->allocator, d->labels);
+	kdri_strings_free(&d->allocator, d->classes, d->nclasses);
+	d->labels = labels;
+	d->classes = names;
+	d->nclasses = count;
+}
+
+kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *labels,
+                               const char *const *classes, int64_t count)
+{
+	kdr_status st;
+	int64_t *own = NULL;
+	char **names = NULL;
+	for (int64_t i = 0; i < data->rows; i++)
+		if (labels[i] < -1 || labels[i] >= count)
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "%s: class %lld of row %lld: -1 to %lld are allowed", data->name,
+			                 (long long)labels[i], (long long)i + 1, (long long)count - 1);
+	KDRI_TRY(KDRI_NEW(ctx, &own, data->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &names, count));
+	memcpy(own, labels, (size_t)data->rows * sizeof *own);
+	for (int64_t c = 0; c < count; c++)
+		KDRI_TRY(kdri_strdup(ctx, classes[c], &names[c]));
+	put_classes(data, own, names, count);
+	own = NULL;
+	names = NULL;
+done:
+	kdri_free(ctx, own);
+	kdri_strings_free(&ctx->allocator, names, count);
+	return st;
+}
+
+/* What one data set gets. */
+typedef struct merged {
+	int64_t *labels;
+	char **names;
+} merged;
+
+static kdr_status relabel(kdr_context *ctx, const kdr_data *d, const kdri_names *table, merged *to)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &to->labels, d->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &to->names, table->count));
+	for (int64_t i = 0; i < d->rows; i++)
+		to->labels[i] = d->labels[i] < 0 ? -1 : kdri_names_find(table, d->classes[d->labels[i]]);
+	for (int64_t c = 0; c < table->count; c++)
+		KDRI_TRY(kdri_strdup(ctx, table->names[c], &to->names[c]));
+done:
+	return st;
+}
+
+kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count)
+{
+	kdr_status st;
+	kdri_names table = { 0 };
+	merged *to = NULL;
+	int64_t room = 0;
+	for (int64_t t = 0; t < count; t++) {
+		if (!sets[t]->labels)
+			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no classes", sets[t]->name);
+		room += sets[t]->nclasses;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &to, count));
+	KDRI_TRY(kdri_names_new(ctx, room, &table));
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t c = 0; c < sets[t]->nclasses; c++)
+			if (strcmp(sets[t]->classes[c], "?") != 0)
+				kdri_names_add(&table, sets[t]->classes[c]);
+	for (int64_t t = 0; t < count; t++)
+		KDRI_TRY(relabel(ctx, sets[t], &table, &to[t]));
+	/* The table's names are still those of the sets: all copies are made. */
+	for (int64_t t = 0; t < count; t++) {
+		put_classes(sets[t], to[t].labels, to[t].names, table.count);
+		to[t] = (merged){ 0 };
+	}
+done:
+	for (int64_t t = 0; to && t < count; t++) {
+		kdri_free(ctx, to[t].labels);
+		kdri_strings_free(&ctx->allocator, to[t].names, table.count);
+	}
+	kdri_free(ctx, to);
+	kdri_names_free(ctx, &table);
+	return st;
+}

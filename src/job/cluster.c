@@ -1,0 +1,60 @@
+/* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
+#include "job/job.h"
+
+void kdr_cluster_options_init(kdr_cluster_options *options)
+{
+	*options = (kdr_cluster_options){ 0 };
+}
+
+static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
+                      const kdr_cluster_options *o, kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_result *result = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(kdri_job_prepare(ctx, job, sets, count, 0));
+	/* One k for all, or one to be found for each. */
+	if (o->each_k)
+		KDRI_TRY(kdri_job_set(ctx, job, "same_k", "0"));
+	for (int64_t i = 0; i < count; i++)
+		tasks[i] = (kdr_task){ .name = sets[i]->name,
+			               .role = KDR_ROLE_TASK,
+			               .x = kdr_data_mat(sets[i]),
+			               .k = o->each_k ? o->each_k[i] : o->k,
+			               .init = o->init ? o->init[i] : NULL };
+	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, count, NULL, 0, o->pooled, &result));
+	for (int64_t i = 0; i < count && job->told->score; i++)
+		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
+	KDRI_TRY(kdri_job_words(ctx, result, sets));
+	kdri_job_finish(job, result);
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                       const kdr_cluster_options *options, kdr_result **out)
+{
+	kdr_status st;
+	kdri_job job = { 0 };
+	kdr_data **sets = NULL;
+	const kdr_cluster_options defaults = { 0 };
+	if (!ctx || !out)
+		return KDR_ERR_ARGUMENT;
+	if (!tasks || count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	if (!options)
+		options = &defaults;
+	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
+	memcpy(sets, tasks, (size_t)count * sizeof *sets);
+	KDRI_TRY(kdri_job_open(ctx, &options->job, KDR_FAMILY_CLUSTER, &job));
+	KDRI_TRY(run(ctx, &job, sets, count, options, out));
+done:
+	kdri_job_close(&job);
+	kdri_free(ctx, sets);
+	return st;
+}

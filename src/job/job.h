@@ -1,0 +1,57 @@
+/* What the jobs share. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_JOB_H
+#define KDRI_JOB_H
+
+#include "api/method.h"
+#include "api/result.h"
+
+/* --- job.c: method, preprocessing, fit ---------------------------------------------------------- */
+
+typedef struct kdri_job {
+	const kdr_job_options *told;
+	const kdr_algo *algo;
+	kdr_options *options; /* in force: a copy */
+	kdr_options *feature_options;
+	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not looked for */
+	kdr_prep *prep;
+	kdr_seconds seconds;
+} kdri_job;
+
+/* Finds the method and copies its options. kdri_job_close also after a failure. */
+kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *out);
+void kdri_job_close(kdri_job *job);
+/* Sets an option of the method unless the caller did, or there is none of that name. */
+kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value);
+/* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */
+kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split);
+/* The same for jobs without a method. `choose`: weight, norm and scale by what the data look like. */
+kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
+                             const kdr_prep_options *told, bool choose, kdr_recipe *recipe, kdr_prep **out);
+/* Whether the library chooses them: `open` where nothing else is told. */
+bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
+/* Learns features where wanted, fits, and puts into the result what the data know. `names`: of the classes. */
+kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
+                        int64_t count, const char *const *names, int64_t classes, bool pooled,
+                        kdr_result **out);
+
+/* Hands the preprocessing over to the result that is kept, and the seconds. */
+void kdri_job_finish(kdri_job *job, kdr_result *result);
+
+/* --- score.c ------------------------------------------------------------------------------------- */
+
+/* Labels of a task against the classes of its data, where both are there. `named`: labels are classes themselves, of
+ * which the first `classes` can be right, so that accuracy is the share of equal ones; else by the best map. */
+kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
+                          bool named, int64_t classes);
+
+/* --- words.c ------------------------------------------------------------------------------------- */
+
+/* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */
+kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
+
+/* --- shared.c -------------------------------------------------------------------------------------- */
+
+/* Feature clusters that a transfer shares with source and target; `target`: its place among the tasks. */
+kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target);
+
+#endif

@@ -1,0 +1,360 @@
+/* result.json: all that a result says. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * docs/result-json.md has the fields. Seconds, threads and memory aside, the same result gives the same bytes. */
+#include "json/json.h"
+#include "api/result.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* One number, or a list of several. */
+static void put_numbers(kdri_json *j, const char *name, const double *values, int64_t count)
+{
+	if (count == 1) {
+		kdri_json_real(j, name, values[0]);
+		return;
+	}
+	kdri_json_array(j, name);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_real(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
+static void put_options(kdri_json *j, const kdr_options *options)
+{
+	kdri_json_object(j, "options");
+	for (const kdr_option_desc *o = kdr_options_algo(options)->options; o->name; o++) {
+		int64_t count;
+		const double *values = kdr_options_numbers(options, o->name, &count), value = values[0];
+		switch (o->type) {
+		case KDR_OPTION_INT: kdri_json_int(j, o->name, (int64_t)value); break;
+		case KDR_OPTION_REAL: kdri_json_real(j, o->name, value); break;
+		case KDR_OPTION_BOOL: kdri_json_bool(j, o->name, value != 0); break;
+		case KDR_OPTION_CHOICE: kdri_json_string(j, o->name, o->choices[(int)value]); break;
+		case KDR_OPTION_REALS: put_numbers(j, o->name, values, count); break;
+		}
+	}
+	kdri_json_end_object(j);
+}
+
+static void put_strings(kdri_json *j, const char *key, char *const *texts, int64_t count)
+{
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_string(j, NULL, texts[i]);
+	kdri_json_end_array(j);
+}
+
+/* --- tasks ---------------------------------------------------------------------------------------- */
+
+static void put_scores(kdri_json *j, const kdr_scores *s)
+{
+	if (s->n == 0) {
+		kdri_json_null(j, "metrics");
+		return;
+	}
+	kdri_json_object(j, "metrics");
+	kdri_json_real(j, "acc", s->acc);
+	kdri_json_real(j, "nmi", s->nmi);
+	kdri_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
+	kdri_json_real(j, "nmi_max", s->nmi_max);
+	kdri_json_real(j, "ari", s->ari);
+	kdri_json_real(j, "purity", s->purity);
+	kdri_json_real(j, "homogeneity", s->homogeneity);
+	kdri_json_real(j, "completeness", s->completeness);
+	kdri_json_real(j, "v_measure", s->v_measure);
+	kdri_json_end_object(j);
+}
+
+static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t, int64_t *sizes)
+{
+	kdri_json_array(j, "sizes");
+	for (int64_t i = 0; t->labels && i < t->n; i++)
+		if (t->labels[i] >= 0 && t->labels[i] < t->k)
+			sizes[t->labels[i]]++;
+	for (int64_t c = 0; t->labels && c < t->k; c++)
+		kdri_json_int(j, NULL, sizes[c]);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "labels");
+	for (int64_t i = 0; t->labels && i < t->n; i++)
+		if (r->classes && t->labels[i] >= 0 && t->labels[i] < r->nclasses)
+			kdri_json_string(j, NULL, r->classes[t->labels[i]]);
+		else
+			kdri_json_int(j, NULL, t->labels[i]);
+	kdri_json_end_array(j);
+}
+
+/* What sets each cluster apart. */
+static void put_profiles(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_json_array(j, "clusters");
+	for (int64_t c = 0; c < t->k; c++) {
+		const kdr_cluster_profile *p = &t->profiles[c];
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "number", c);
+		kdri_json_int(j, "size", p->size);
+		kdri_json_array(j, "features");
+		for (int64_t i = 0; i < p->nfeatures; i++) {
+			const kdr_feature_effect *f = &p->features[i];
+			char column[32];
+			snprintf(column, sizeof column, "column %lld", (long long)f->column + 1);
+			kdri_json_object(j, NULL);
+			kdri_json_string(j, "name", t->features ? t->features[f->column] : column);
+			kdri_json_real(j, "effect", f->effect);
+			kdri_json_real(j, "mean_inside", f->mean_inside);
+			kdri_json_real(j, "mean_outside", f->mean_outside);
+			kdri_json_end_object(j);
+		}
+		kdri_json_end_array(j);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t i)
+{
+	const kdri_task_result *t = &r->tasks[i];
+	kdr_array confidence = kdr_result_array(r, "confidence", i);
+	int64_t *sizes = NULL;
+	kdr_status st = KDRI_NEW0(ctx, &sizes, t->k);
+	if (st != KDR_OK)
+		return st;
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "name", t->name);
+	kdri_json_string(j, "path", t->path);
+	kdri_json_int(j, "n", t->n);
+	kdri_json_int(j, "d", t->d);
+	kdri_json_int(j, "nnz", t->nnz);
+	kdri_json_int(j, "k", t->k);
+	put_labels(j, r, t, sizes);
+	if (t->ids)
+		put_strings(j, "ids", t->ids, t->n);
+	if (confidence.data && confidence.type == KDR_FLOAT64 && confidence.ndim == 1) {
+		const double *value = confidence.data;
+		kdri_json_array(j, "confidence");
+		for (int64_t s = 0; s < confidence.shape[0]; s++)
+			kdri_json_real(j, NULL, value[s]);
+		kdri_json_end_array(j);
+	}
+	if (t->profiles)
+		put_profiles(j, t);
+	if (t->nadvice > 0)
+		put_strings(j, "advice", t->advice, t->nadvice);
+	put_scores(j, &t->scores);
+	kdri_json_end_object(j);
+	kdri_free(ctx, sizes);
+	return KDR_OK;
+}
+
+/* --- between tasks --------------------------------------------------------------------------------- */
+
+static void put_matrix(kdri_json *j, const double *m, int64_t rows, int64_t cols)
+{
+	kdri_json_array(j, "matrix");
+	for (int64_t r = 0; r < rows; r++) {
+		kdri_json_array(j, NULL);
+		for (int64_t c = 0; c < cols; c++)
+			kdri_json_real(j, NULL, m[r * cols + c]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_between(kdri_json *j, const kdr_result *r)
+{
+	if (r->relatedness) {
+		kdri_json_object(j, "relatedness");
+		kdri_json_array(j, "tasks");
+		for (int64_t i = 0; i < r->ntasks; i++)
+			kdri_json_string(j, NULL, r->tasks[i].name);
+		kdri_json_end_array(j);
+		put_matrix(j, r->relatedness, r->ntasks, r->ntasks);
+		kdri_json_end_object(j);
+	}
+	if (!r->match_count)
+		return;
+	kdri_json_array(j, "correspondence");
+	for (int64_t i = 0; i < r->match_count; i++) {
+		const kdr_correspondence *c = &r->matches[i];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "from", r->tasks[c->from].name);
+		kdri_json_string(j, "to", r->tasks[c->to].name);
+		put_matrix(j, c->matrix, c->rows, c->cols);
+		if (c->quality) {
+			kdri_json_array(j, "quality");
+			for (int64_t z = 0; z < c->rows; z++)
+				kdri_json_real(j, NULL, c->quality[z]);
+			kdri_json_end_array(j);
+		}
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_bridges(kdri_json *j, const kdr_result *r)
+{
+	static const char *const features[KDR_BRIDGE_FEATURES] = {
+		"complexity_source", "complexity_bridge", "complexity_target",
+		"a_source_bridge",   "a_source_target",   "a_bridge_target",
+	};
+	if (!r->bridge_count)
+		return;
+	kdri_json_array(j, "bridges");
+	for (int64_t i = 0; i < r->bridge_count; i++) {
+		const kdri_bridge *b = &r->bridges[i];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", b->name);
+		kdri_json_string(j, "path", b->path);
+		for (int f = 0; f < KDR_BRIDGE_FEATURES; f++)
+			kdri_json_real(j, features[f], b->score.features[f]);
+		kdri_json_real(j, "score", b->score.score);
+		kdri_json_real(j, "probability", b->score.probability);
+		kdri_json_int(j, "rank", b->score.rank);
+		kdri_json_bool(j, "chosen", b->score.rank == 0);
+		kdri_json_string(j, "reason", b->score.reason);
+		kdri_json_real(j, "acc", b->accuracy);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_shared(kdri_json *j, const kdr_result *r)
+{
+	if (!r->shared_count)
+		return;
+	kdri_json_array(j, "feature_clusters");
+	for (int64_t i = 0; i < r->shared_count; i++) {
+		const kdr_shared_features *f = &r->shared[i];
+		/* Learnt features have no names. */
+		char *const *names = r->feature_options ? NULL : r->tasks[f->task].features;
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "shared_with", f->with_target ? "target" : "source");
+		kdri_json_int(j, "cluster", f->cluster);
+		if (r->classes && f->class_index < r->nclasses)
+			kdri_json_string(j, "class", r->classes[f->class_index]);
+		kdri_json_real(j, "share", f->share);
+		kdri_json_array(j, "features");
+		for (int64_t c = 0; c < f->ncolumns; c++)
+			if (names)
+				kdri_json_string(j, NULL, names[f->columns[c]]);
+			else
+				kdri_json_int(j, NULL, f->columns[c]);
+		kdri_json_end_array(j);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------- */
+
+static int64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		return 0;
+#ifdef __APPLE__
+	return usage.ru_maxrss;
+#else
+	return (int64_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+static void put_head(kdri_json *j, const kdr_result *r)
+{
+	kdri_json_string(j, "kindred", kdr_version());
+	kdri_json_string(j, "command", r->command);
+	kdri_json_string(j, "method", r->algo->called ? r->algo->called : r->algo->id);
+	put_options(j, r->options);
+	if (r->feature_options) {
+		kdri_json_object(j, "features_from");
+		kdri_json_string(j, "method", kdr_options_algo(r->feature_options)->id);
+		put_options(j, r->feature_options);
+		kdri_json_int(j, "columns", r->feature_columns);
+		kdri_json_end_object(j);
+	}
+	if (r->kind != KDR_DATA_UNKNOWN)
+		kdri_json_string(j, "data", kdr_data_kind_name(r->kind));
+	kdri_json_int(j, "seed", (int64_t)r->seed);
+	kdri_json_int(j, "threads", r->threads);
+	kdri_json_string(j, "preprocessing", kdr_prep_describe(r->prep));
+}
+
+static void put_seconds(kdri_json *j, const kdr_seconds *s)
+{
+	kdri_json_object(j, "seconds");
+	kdri_json_real(j, "read", s->read);
+	kdri_json_real(j, "prepare", s->prepare);
+	kdri_json_real(j, "fit", s->fit);
+	kdri_json_real(j, "write", s->write);
+	kdri_json_real(j, "total", s->read + s->prepare + s->fit + s->write);
+	kdri_json_end_object(j);
+}
+
+static void put_fields(kdri_json *j, const kdr_result *r)
+{
+	kdri_json_object(j, "method_fields");
+	for (int64_t i = 0; i < r->field_count; i++)
+		if (r->fields[i].text)
+			kdri_json_string(j, r->fields[i].name, r->fields[i].text);
+		else
+			kdri_json_real(j, r->fields[i].name, r->fields[i].number);
+	kdri_json_end_object(j);
+}
+
+static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
+{
+	kdri_json_object(j, NULL);
+	put_head(j, r);
+	kdri_json_array(j, "tasks");
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		kdr_status st = put_task(ctx, j, r, i);
+		if (st != KDR_OK)
+			return st;
+	}
+	kdri_json_end_array(j);
+	kdri_json_array(j, "objective");
+	for (int64_t i = 0; i < r->objective_count; i++)
+		kdri_json_real(j, NULL, r->objective[i]);
+	kdri_json_end_array(j);
+	kdri_json_string(j, "stop", kdr_stop_name(r->stop));
+	kdri_json_int(j, "iterations", r->iterations);
+	put_seconds(j, &r->seconds);
+	kdri_json_int(j, "peak_rss_bytes", peak_rss_bytes());
+	put_between(j, r);
+	put_bridges(j, r);
+	put_shared(j, r);
+	put_strings(j, "warnings", r->warnings, r->warning_count);
+	put_fields(j, r);
+	kdri_json_end_object(j);
+	return j->failed ? kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room)
+	                 : KDR_OK;
+}
+
+kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length)
+{
+	if (!ctx || !result || !text)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_json: a result and a place are needed");
+	kdri_json j = { .allocator = &ctx->allocator };
+	kdr_status st = build(ctx, &j, result);
+	if (st != KDR_OK) {
+		kdri_json_free(&j);
+		return st;
+	}
+	*text = j.text;
+	if (length)
+		*length = j.used;
+	return KDR_OK;
+}
+
+kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
+{
+	kdr_status st;
+	char *text = NULL;
+	size_t length;
+	KDRI_TRY(kdr_result_json(ctx, result, &text, &length));
+	text[length++] = '\n'; /* over the NUL that ends it */
+	KDRI_TRY(kdr_write_file(ctx, path, text, length, force));
+done:
+	kdri_free(ctx, text);
+	return st;
+}

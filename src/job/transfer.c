@@ -1,0 +1,288 @@
+/* kdr_transfer: classes of sources to labels of targets. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sets are kept in one list: sources, bridges, their second views, targets. A method that takes one bridge gets the best of
+ * several: all that stand between source and target are candidates, ranked before any is fitted. */
+#include "job/job.h"
+
+void kdr_transfer_options_init(kdr_transfer_options *options)
+{
+	*options = (kdr_transfer_options){ 0 };
+}
+
+typedef struct transfer {
+	const kdr_transfer_sets *sets;
+	const kdr_transfer_options *o;
+	kdri_job job;
+	kdr_data **all;
+	int64_t count, target; /* where the targets begin */
+	int64_t classes;       /* of the sources */
+	int64_t *known;        /* of the first target, or NULL */
+	int64_t candidates;    /* bridges to choose from; 0: no choice */
+	kdr_bridge_score *scores;
+	double *accuracy;
+	int64_t chosen;
+} transfer;
+
+static void release(kdr_context *ctx, transfer *t)
+{
+	kdri_job_close(&t->job);
+	kdri_free(ctx, t->all);
+	kdri_free(ctx, t->known);
+	kdri_free(ctx, t->scores);
+	kdri_free(ctx, t->accuracy);
+}
+
+static kdr_status collect(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	const kdr_transfer_sets *s = t->sets;
+	const struct {
+		kdr_data *const *list;
+		int64_t count;
+	} parts[] = {
+		{ s->sources, s->nsources },
+		{ s->bridges, s->nbridges },
+		{ s->views, s->views ? s->nbridges : 0 },
+		{ s->targets, s->ntargets },
+	};
+	bool one = t->job.algo->flags & KDR_ALGO_BRIDGE;
+	if (!s->sources || s->nsources < 1 || !s->targets || s->ntargets < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "a transfer needs a source and a target");
+	if (s->views && !one)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no two views of a bridge",
+		                 t->job.algo->id);
+	t->target = s->nsources + s->nbridges * (s->views ? 2 : 1);
+	KDRI_TRY(KDRI_NEW(ctx, &t->all, t->target + s->ntargets));
+	for (int p = 0; p < 4; p++)
+		for (int64_t i = 0; i < parts[p].count; i++)
+			t->all[t->count++] = parts[p].list[i];
+	t->candidates = one && s->nbridges > 1 ? s->nbridges : 0;
+done:
+	return st;
+}
+
+/* --- classes -------------------------------------------------------------------------------------- */
+
+static bool has_class(const kdr_data *d, int64_t c)
+{
+	for (int64_t i = 0; i < d->rows; i++)
+		if (d->labels[i] == c)
+			return true;
+	return false;
+}
+
+/* A class that no row has can neither be learnt nor given. */
+static kdr_status check_classes(kdr_context *ctx, const transfer *t)
+{
+	const kdr_data *first = t->all[0];
+	if (t->classes < 2)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
+		                 (long long)t->classes, t->classes == 1 ? "" : "es");
+	for (int64_t c = 0; (t->job.algo->flags & KDR_ALGO_BRIDGE) && c < t->classes; c++) {
+		bool found = false;
+		for (int64_t i = 0; i < t->sets->nsources && !found; i++)
+			found = has_class(t->all[i], c);
+		if (!found)
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "class '%s' is named in the labels, but no row of a source has it",
+			                 first->classes[c]);
+	}
+	return KDR_OK;
+}
+
+static kdr_status take_known(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	const kdr_labels *known = t->o->known;
+	const kdr_data *target = t->all[t->target], *source = t->all[0];
+	int64_t *map = NULL;
+	if (known->n != target->rows)
+		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known classes, but task %s has %lld samples",
+		                 (long long)known->n, target->name, (long long)target->rows);
+	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
+	for (int64_t c = 0; c < known->count; c++) {
+		int64_t to = 0;
+		while (to < t->classes && strcmp(known->names[c], source->classes[to]) != 0)
+			to++;
+		if (to == t->classes && strcmp(known->names[c], "?") != 0) {
+			st = kdri_fail(ctx, KDR_ERR_DATA, "known classes of %s: no source has the class '%s'",
+			               target->name, known->names[c]);
+			goto done;
+		}
+		map[c] = to < t->classes ? to : -1;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &t->known, known->n));
+	for (int64_t i = 0; i < known->n; i++)
+		t->known[i] = map[known->values[i]];
+done:
+	kdri_free(ctx, map);
+	return st;
+}
+
+/* One list of classes: those of the sources first, then what only targets have. */
+static kdr_status take_classes(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	kdr_data **labelled = NULL;
+	int64_t n = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &labelled, t->count));
+	for (int64_t i = 0; i < t->sets->nsources; i++) {
+		if (!t->all[i]->labels) {
+			st = kdri_fail(ctx, KDR_ERR_DATA,
+			               "%s has no classes: give --labels or --label-column",
+			               t->all[i]->path[0] ? t->all[i]->path : t->all[i]->name);
+			goto done;
+		}
+		labelled[n++] = t->all[i];
+	}
+	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
+	t->classes = t->all[0]->nclasses;
+	for (int64_t i = t->target; i < t->count; i++)
+		if (t->all[i]->labels)
+			labelled[n++] = t->all[i];
+	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
+	KDRI_TRY(check_classes(ctx, t));
+	if (t->o->known)
+		KDRI_TRY(take_known(ctx, t));
+done:
+	kdri_free(ctx, labelled);
+	return st;
+}
+
+/* --- fit -------------------------------------------------------------------------------------------- */
+
+/* Whether set i belongs to the run with candidate k; k < 0: all do. */
+static bool takes_part(const transfer *t, int64_t i, int64_t k)
+{
+	int64_t at = i - t->sets->nsources;
+	return k < 0 || at < 0 || i >= t->target || at % t->candidates == k;
+}
+
+static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	kdr_result *result = NULL;
+	int64_t n = 0, first = 0;
+	bool named = !(t->job.algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	for (int64_t i = 0; i < t->count; i++) {
+		bool source = i < t->sets->nsources;
+		if (!takes_part(t, i, k))
+			continue;
+		first = i == t->target ? n : first;
+		data[n] = t->all[i];
+		tasks[n++] = (kdr_task){ .name = t->all[i]->name,
+			                 .role = source          ? KDR_ROLE_SOURCE
+			                         : i < t->target ? KDR_ROLE_BRIDGE
+			                                         : KDR_ROLE_TARGET,
+			                 .x = kdr_data_mat(t->all[i]),
+			                 .k = t->classes,
+			                 .labels = source           ? t->all[i]->labels
+			                           : i == t->target ? t->known
+			                                            : NULL };
+	}
+	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, n, (const char *const *)t->all[0]->classes,
+	                      t->classes, false, &result));
+	for (int64_t i = first; i < n && t->o->job.score; i++)
+		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
+	if (t->accuracy)
+		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
+	if (k < 0 || k == t->chosen) {
+		KDRI_TRY(kdri_job_words(ctx, result, data));
+		KDRI_TRY(kdri_job_shared(ctx, result, first));
+		*out = result;
+		result = NULL;
+	}
+done:
+	kdr_result_free(result);
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, data);
+	return st;
+}
+
+static kdr_status rank(kdr_context *ctx, transfer *t)
+{
+	kdr_status st;
+	kdr_bridge_candidate *list = NULL;
+	int64_t first = t->sets->nsources;
+	KDRI_TRY(KDRI_NEW(ctx, &list, t->candidates));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->scores, t->candidates));
+	KDRI_TRY(KDRI_NEW(ctx, &t->accuracy, t->candidates));
+	for (int64_t k = 0; k < t->candidates; k++) {
+		list[k].source_view = kdr_data_mat(t->all[first + k]);
+		list[k].target_view = kdr_data_mat(t->all[first + (t->sets->views ? t->candidates : 0) + k]);
+		t->accuracy[k] = NAN;
+	}
+	kdr_mat source = kdr_data_mat(t->all[0]), target = kdr_data_mat(t->all[t->target]);
+	KDRI_TRY(
+	        kdr_bridge_rank(ctx, &source, &target, list, t->candidates, t->o->selector, NULL, t->scores));
+	for (int64_t k = 0; k < t->candidates; k++)
+		if (t->scores[k].rank == 0)
+			t->chosen = k;
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+/* The candidates as they were ranked. */
+static kdr_status put_bridges(kdr_context *ctx, const transfer *t, kdr_result *r)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, &r->bridges, t->candidates));
+	r->bridge_count = t->candidates;
+	for (int64_t k = 0; k < t->candidates; k++) {
+		const kdr_data *d = t->all[t->sets->nsources + k];
+		kdri_bridge *b = &r->bridges[t->scores[k].rank];
+		b->score = t->scores[k];
+		b->accuracy = t->accuracy[k];
+		KDRI_TRY(kdri_strdup(ctx, d->name, &b->name));
+		KDRI_TRY(kdri_strdup(ctx, d->path, &b->path));
+	}
+done:
+	return st;
+}
+
+static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
+{
+	kdr_status st;
+	kdr_result *result = NULL;
+	KDRI_TRY(rank(ctx, t));
+	for (int64_t k = 0; k < t->candidates; k++)
+		if (t->o->every_bridge || k == t->chosen)
+			KDRI_TRY(fit(ctx, t, k, &result));
+	KDRI_TRY(put_bridges(ctx, t, result));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	return st;
+}
+
+kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_transfer_options *options,
+                        kdr_result **out)
+{
+	kdr_status st;
+	const kdr_transfer_options defaults = { 0 };
+	transfer t = { .sets = sets, .o = options ? options : &defaults };
+	kdr_result *result = NULL;
+	if (!ctx || !out || !sets)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_transfer: data sets and a place for the result are needed");
+	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
+	KDRI_TRY(collect(ctx, &t));
+	KDRI_TRY(take_classes(ctx, &t));
+	/* Two views: source and first views have their features, second views and target theirs. */
+	KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
+	                          sets->views ? sets->nsources + sets->nbridges : 0));
+	KDRI_TRY(t.candidates ? fit_best(ctx, &t, &result) : fit(ctx, &t, -1, &result));
+	kdri_job_finish(&t.job, result);
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	release(ctx, &t);
+	return st;
+}

@@ -1,0 +1,34 @@
+/* JSON built in memory. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The one writer of the library and of the program. It knows nothing but where memory comes from; the first
+ * failure sticks in `failed`, and all later calls do nothing: callers look at it once, at the end. */
+#ifndef KDRI_JSON_H
+#define KDRI_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kindred/context.h"
+
+typedef struct kdri_json {
+	const kdr_allocator *allocator; /* NULL: the C library's */
+	char *text;                     /* ends with a NUL */
+	size_t used, room;
+	int depth;
+	bool failed, comma;
+} kdri_json;
+
+void kdri_json_object(kdri_json *j, const char *key); /* key NULL inside arrays and at the top */
+void kdri_json_array(kdri_json *j, const char *key);
+void kdri_json_end_object(kdri_json *j);
+void kdri_json_end_array(kdri_json *j);
+void kdri_json_string(kdri_json *j, const char *key, const char *value);
+void kdri_json_int(kdri_json *j, const char *key, int64_t value);
+/* 17 significant digits, a point in any locale; null where not finite. */
+void kdri_json_real(kdri_json *j, const char *key, double value);
+void kdri_json_bool(kdri_json *j, const char *key, bool value);
+void kdri_json_null(kdri_json *j, const char *key);
+void kdri_json_free(kdri_json *j);
+
+#endif
