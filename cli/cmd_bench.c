@@ -256,8 +256,12 @@ const cli_command cli_bench = {
 	.usage = "PRESET... | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
 	.summary = "compare methods over data, settings and repeats: mean ± std tables",
 	.description =
-	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of each TASK are read from <stem>.labels beside it.\n\n"
-	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
+	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
+	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures "
+	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of "
+	        "each TASK are read from <stem>.labels beside it.\n\n"
+	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, "
+	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
 	.example =
 	        "kindred bench --list\n"
 	        "# three methods on two tasks, and several values of one option\n"

@@ -150,9 +150,13 @@ const cli_command cli_cluster = {
 	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
 	.description =
-	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are taken to be related; their columns are matched by name where they have names, else by position.\n\n"
-	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with the others, and vote. It chooses the preprocessing by what the data look like, unless --weight, --norm or --scale is given, and says what it took them for.\n\n"
-	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one <task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
+	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are "
+	        "taken to be related; their columns are matched by name where they have names, else by position.\n\n"
+	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with "
+	        "the others, and vote. It chooses the preprocessing by what the data look like, unless "
+	        "--weight, --norm or --scale is given, and says what it took them for.\n\n"
+	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one "
+	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
 	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
 	           "# a table with a header; compare with classes known from elsewhere\n"

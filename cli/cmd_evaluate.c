@@ -205,8 +205,11 @@ const cli_command cli_evaluate = {
 	.usage = "[--json] [--emd DATA] LABELS TRUTH",
 	.summary = "score a partition against known classes",
 	.description =
-	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, homogeneity, completeness, V-measure, and the contingency table.\n\n"
-	        "With --emd it also prints the earth mover's distance between the two partitions: the least cost of carrying the means of one's clusters to those of the other's, at squared distances.",
+	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of "
+	        "clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, "
+	        "homogeneity, completeness, V-measure, and the contingency table.\n\n"
+	        "With --emd it also prints the earth mover's distance between the two partitions: "
+	        "the least cost of carrying the means of one's clusters to those of the other's, at squared distances.",
 	.example = "kindred evaluate out/cornell.labels cornell.labels",
 	.groups = groups,
 	.completes_files = true,

@@ -290,7 +290,9 @@ const cli_command cli_inspect = {
 	.usage = "[--json] TASK...",
 	.summary = "say what is in data files, and what is odd about them",
 	.description =
-	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about each. With several tasks, also how their features match.",
+	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
+	        "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
+	        "each. With several tasks, also how their features match.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,

@@ -203,7 +203,8 @@ const cli_command cli_methods = {
 	.usage = "[--json] [ID]",
 	.summary = "list the methods, or one method's options and references",
 	.description =
-	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it leaves, and the papers it comes from.",
+	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it "
+	        "leaves, and the papers it comes from.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
 	.run = run,

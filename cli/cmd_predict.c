@@ -83,7 +83,8 @@ const cli_command cli_predict = {
 	.usage = "--model FILE [OPTION...] TASK",
 	.summary = "label samples that a saved model has not seen",
 	.description =
-	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name where both have names. Prints one label a line.",
+	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name "
+	        "where both have names. Prints one label a line.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,

@@ -174,9 +174,15 @@ const cli_command cli_relate = {
 	.usage = "[--json] [OPTION...] TASK...",
 	.summary = "say how related data sets are",
 	.description =
-	        "For each task: its complexity, the share of its features that are rare (of all features, and of those the task has). For each pair: the features both have, alone and as a share of those either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the distance of the means) and a Gaussian one as wide as the median distance.\n\n"
-	        "Last comes a sentence for each task on whether the others can help it, from how near its samples are to theirs, as a share of how near they are to each other.\n\n"
-	        "The measures say how alike the samples look, not whether their classes match: a small distance is no promise that transfer helps.",
+	        "For each task: its complexity, the share of its features that are rare (of all features, and of "
+	        "those the task has). For each pair: the features both have, alone and as a share of those "
+	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on "
+	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the "
+	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
+	        "Last comes a sentence for each task on whether the others can help it, from how near its samples are "
+	        "to theirs, as a share of how near they are to each other.\n\n"
+	        "The measures say how alike the samples look, not whether their classes match: a small distance is "
+	        "no promise that transfer helps.",
 	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx electronics.mtx kitchen.mtx",
 	.groups = groups,
 	.completes_files = true,

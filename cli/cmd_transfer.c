@@ -26,7 +26,8 @@ static const cli_option own_options[] = {
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
-	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's features, in the target's); of several the best is taken (ttl, nmtf)" },
+	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's "
+	          "features, in the target's); of several the best is taken (ttl, nmtf)" },
 	{ .name = "bridge-all", .help = "try each bridge, and report each; the best by rank is written" },
 	{ .name = "selector",
 	  .value = "FILE",
@@ -259,9 +260,13 @@ const cli_command cli_transfer = {
 	.usage = "[-m METHOD] --source FILE --labels FILE --target FILE [--bridge FILE]... [OPTION...]",
 	.summary = "label a data set from a labelled one",
 	.description =
-	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
-	        "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge the best is taken: the one whose larger A-distance to source and target is smallest, or the likeliest by a --selector; a table says why. Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
-	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: the class of each sample, a line a sample.",
+	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and "
+	        "labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
+	        "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge the best is taken: the one "
+	        "whose larger A-distance to source and target is smallest, or the likeliest by a --selector; a table says why. "
+	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
+	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "
+	        "the class of each sample, a line a sample.",
 	.example =
 	        "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight tfidf --norm l2 -o out",
 	.groups = groups,

@@ -57,21 +57,16 @@ static void make_dense(const char *path)
 
 static void make_model(const char *path)
 {
-	static const char *const name[] = { "t" };
-	const kdr_prep_options steps = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 5 };
 	kdr_data *data = sample(true);
-	kdr_prep *prep = NULL;
 	kdr_result *result = NULL;
-	must(kdr_prepare(ctx, &data, 1, &steps, &prep) == KDR_OK, "prepare");
-	kdr_task task = { .name = "t", .x = kdr_data_mat(data), .k = 2 };
-	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
-	must(kdr_fit(ctx, "kmeans", &problem, NULL, &result) == KDR_OK, "fit");
-	const kdr_model_info info = {
-		.task_names = name, .prep = prep, .features = kdr_data_features(data), .nfeatures = data->cols
-	};
-	must(kdr_model_save(ctx, path, result, &info, true) == KDR_OK, "model");
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.prep = (kdr_prep_options){ .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 5 };
+	o.k = 2;
+	must(kdr_cluster(ctx, &data, 1, &o, &result) == KDR_OK, "fit");
+	must(kdr_model_save(ctx, path, result, true) == KDR_OK, "model");
 	kdr_result_free(result);
-	kdr_prep_free(prep);
 	kdr_data_free(data);
 }
 
@@ -243,7 +238,7 @@ static kdr_status try_file(const struct sound *file, const char *path)
 		st = kdr_model_load(ctx, path, &model);
 		FUZZ_CHECK((st == KDR_OK) == (model != NULL));
 		if (model)
-			st = kdr_predict(ctx, model, 0, data, labels);
+			st = kdr_model_apply(ctx, model, 0, data, labels);
 		kdr_model_free(model);
 		kdr_data_free(data);
 	}
