@@ -222,11 +222,12 @@ static void gather(const kdri_tri *t, const kdri_tri_side *side, const kdri_tri_
                    int64_t count, double *out)
 {
 	int64_t chunks = kdri_chunks(side->m);
+	int lanes = kdri_tri_sum_lanes();
 	for (int64_t i = 0; i < count; i++) {
 		double sum = 0;
 		for (int64_t k = 0; k < chunks; k++)
-			for (int r = 0; r < LANES; r++)
-				sum += t->partial[(k * sums->size + at + i) * LANES + r];
+			for (int r = 0; r < lanes; r++)
+				sum += t->partial[k * sums->size * LANES + (at + i) * lanes + r];
 		out[i] = sum;
 	}
 }

@@ -16,7 +16,7 @@ typedef struct kdri_tri_pass {
 	unsigned steps;
 } kdri_tri_pass;
 
-/* Room for the sums of one chunk, in lanes; and how they follow each other. */
+/* Room for the sums of one chunk, and how they follow each other. */
 typedef struct kdri_tri_sums {
 	int64_t num1, den1;       /* p1 x c: F1' sum w B and F1' sum w H S */
 	int64_t num2[2], den2[2]; /* p2 x c: F2'B and F2'HS of each data set */
@@ -27,7 +27,11 @@ typedef struct kdri_tri_sums {
 } kdri_tri_sums;
 kdri_tri_sums kdri_tri_sums_of(int64_t c, int64_t p1, int64_t p2);
 
-/* Panels begin..end-1; `room` has sums.size lanes, of which each pass zeroes and fills its own:
+/* Lanes of a sum on this machine, at most KDRI_TRI_LANES. */
+int kdri_tri_sum_lanes(void);
+
+/* Panels begin..end-1. `room` has sums.size times KDRI_TRI_LANES numbers, where sum i begins at number
+ * i kdri_tri_sum_lanes(); each pass zeroes and fills its own:
  * 1  F steps, then num1, den1, num2 and columns    2  den2    3  F scaled, H written, gram */
 void kdri_tri_pass1(const kdri_tri_pass *p, int64_t begin, int64_t end, const kdri_tri_sums *sums,
                     double *room);
