@@ -140,8 +140,7 @@ static int keep_classes(state *s, const bench_data *d, item *it)
 
 static int read_item(state *s, const bench_data *d, item *it)
 {
-	kdr_status st =
-	        kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name, .header = -1 }, &it->raw);
+	kdr_status st = kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name }, &it->raw);
 	if (st != KDR_OK)
 		return cli_fail_reading(s->ctx, st);
 	char *beside = cli_labels_beside(d->path);
@@ -185,7 +184,7 @@ static kdr_status new_generator(state *s, int index, kdr_generator **out, int64_
 	*task = index;
 	if (strcmp(t->design, "berikov") == 0) {
 		kdr_berikov spec;
-		kdr_berikov_default(&spec);
+		kdr_berikov_init(&spec);
 		spec.target = index == 1;
 		spec.separation = t->separation > 0 ? t->separation : spec.separation;
 		*task = 0;
@@ -193,12 +192,12 @@ static kdr_status new_generator(state *s, int index, kdr_generator **out, int64_
 	}
 	if (strcmp(t->design, "topics") == 0) {
 		kdr_topics spec;
-		kdr_topics_default(&spec);
+		kdr_topics_init(&spec);
 		spec.tasks = t->ndata;
 		return kdr_generate_topics(s->ctx, &spec, out);
 	}
 	kdr_blobs spec;
-	kdr_blobs_default(&spec);
+	kdr_blobs_init(&spec);
 	spec.tasks = t->ndata;
 	spec.separation = t->separation > 0 ? t->separation : spec.separation;
 	return kdr_generate_blobs(s->ctx, &spec, out);

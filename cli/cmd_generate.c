@@ -208,7 +208,7 @@ static int run_berikov(const cli_args *args)
 {
 	int code;
 	kdr_berikov spec;
-	kdr_berikov_default(&spec);
+	kdr_berikov_init(&spec);
 	if (!cli_get_real(args, "separation", 0, INFINITY, &spec.separation))
 		return EXIT_USAGE;
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -228,8 +228,8 @@ static int run(cli_args *args)
 	int64_t tasks = 2, k = 3, missing = 0, *samples = NULL;
 	int design = cli_get_choice(args, "design", BLOBS);
 	bool text = design == TOPICS;
-	kdr_blobs_default(&blobs);
-	kdr_topics_default(&topics);
+	kdr_blobs_init(&blobs);
+	kdr_topics_init(&topics);
 	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
 		cli_error(cli_positional_count(args) > 0 ? "generate takes no arguments besides its options"
 		                                         : "generate needs -o DIR, the folder to write to");

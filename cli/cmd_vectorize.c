@@ -125,7 +125,7 @@ static bool read_options(const cli_args *args, kdr_text_options *o)
 	o->strip_html = cli_flag(args, "strip-html");
 	o->strip_mail = cli_flag(args, "strip-mail");
 	o->keep_subject = cli_flag(args, "keep-subject");
-	o->lowercase = strcmp(cli_get(args, "lowercase", "1"), "1") == 0;
+	o->keep_case = strcmp(cli_get(args, "lowercase", "1"), "1") != 0;
 	o->tokens = (kdr_token_class)cli_get_choice(args, "tokens", KDR_TOKENS_LETTERS);
 	o->stopwords = cli_get(args, "stop-words", NULL);
 	o->stemmer = cli_get(args, "stemmer", NULL);
@@ -192,7 +192,9 @@ static bool read_tasks(const cli_args *args, kdr_corpus *corpora, char (*names)[
 			.text_field = cli_get(args, "text-column", NULL),
 			.label_field = cli_get(args, "label-column", NULL),
 			.delimiter = delimiter[0],
-			.header = header ? strcmp(header, "1") == 0 : -1,
+			.header = !header                    ? KDR_HEADER_FIND_OUT
+			          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
+			                                     : KDR_HEADER_NO,
 		};
 	}
 	return true;

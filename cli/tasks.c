@@ -27,7 +27,9 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.format = cli_get(args, "format", NULL),
 		.label_column = cli_get(args, "label-column", NULL),
 		.id_column = cli_get(args, "id-column", NULL),
-		.header = header ? strcmp(header, "1") == 0 : -1,
+		.header = !header                    ? KDR_HEADER_FIND_OUT
+		          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
+		                                     : KDR_HEADER_NO,
 		.missing = cli_get(args, "missing", NULL),
 		.decimal = cli_get(args, "decimal", NULL),
 	};

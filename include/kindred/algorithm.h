@@ -63,7 +63,8 @@ typedef struct kdr_field_desc {
 	const char *help;
 } kdr_field_desc;
 
-/* A registered method. */
+/* A registered method. This struct and the two above belong to the library, and grow at their ends from version to
+ * version: hold pointers to them, do not copy them, and go through options and fields with the functions below. */
 typedef struct kdr_algo {
 	const char *id, *title, *summary;
 	const char *called; /* what its family calls it, where that is not its id; else NULL */
@@ -72,6 +73,7 @@ typedef struct kdr_algo {
 	const kdr_option_desc *options; /* ends with a NULL name */
 	const kdr_field_desc *fields;   /* ends with a NULL name */
 	const char *const *references;  /* NULL-terminated */
+	const char *class_name;         /* for bindings: in capitals of its words, such as "KMeans" */
 } kdr_algo;
 
 KDR_API size_t kdr_algo_count(void);
@@ -84,6 +86,10 @@ KDR_API const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name);
  * NULL. */
 KDR_API kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family,
                                     const kdr_algo **out);
+
+/* An option or an array of a method; NULL past the end. */
+KDR_API const kdr_option_desc *kdr_algo_option_at(const kdr_algo *algo, size_t index);
+KDR_API const kdr_field_desc *kdr_algo_field_at(const kdr_algo *algo, size_t index);
 
 /* Options in force for one method: opaque, set by name, so that a new option changes no ABI. */
 typedef struct kdr_options kdr_options;

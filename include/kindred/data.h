@@ -29,16 +29,22 @@ KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_ma
 KDR_API kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
                                    const char *const *features, const char *const *ids, kdr_data **out);
 
+/* Whether the first line of a table holds names. */
+typedef enum kdr_header { KDR_HEADER_FIND_OUT, KDR_HEADER_YES, KDR_HEADER_NO } kdr_header;
+
+/* Zero and NULL mean the default, or "find out". */
 typedef struct kdr_read_options {
 	const char *format;       /* NULL: from the name. "csv" "tsv" "mtx" "npy" ... */
 	const char *name;         /* NULL: the file's stem */
 	const char *label_column; /* CSV: name or 1-based number of the column of classes; NULL: none */
 	const char *id_column;    /* CSV: the column of row names; NULL: none */
-	int header;               /* CSV: 1 yes, 0 no, -1 find out */
+	kdr_header header;        /* CSV */
 	const char *missing;      /* CSV: empty cells: NULL or "error", "zero", "drop-row" */
 	const char *decimal;      /* CSV: "." (NULL) or "," */
 	bool keep_nonfinite;      /* CSV, Matrix Market: take NaN and infinities as they are; else an error */
 } kdr_read_options;
+
+KDR_API void kdr_read_options_init(kdr_read_options *options);
 
 /* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given).
  * Names of columns come from the file, or from a features.txt beside it with as many lines as
@@ -95,6 +101,7 @@ typedef struct kdr_prep_options {
 	int64_t top_features; /* keep the N features of the highest document frequency; 0: all */
 	bool fit_each;        /* fit on each task by itself; default: on all together */
 } kdr_prep_options;
+KDR_API void kdr_prep_options_init(kdr_prep_options *options);
 
 /* What data look like: a guess by a few counts, worth showing to a person. */
 typedef enum kdr_data_kind {

@@ -1,4 +1,6 @@
-/* Seeded synthetic tasks. SPDX-License-Identifier: BSD-3-Clause */
+/* Seeded synthetic tasks. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A design says what to make: start from its _init. Unlike in options, zero means zero: no shift, no turn. */
 #ifndef KINDRED_GENERATE_H
 #define KINDRED_GENERATE_H
 
@@ -17,7 +19,7 @@ typedef struct kdr_blobs {
 	int64_t missing;        /* clusters left out of each task after the first */
 	double imbalance;       /* 0: equal sizes; 1: sizes fall off linearly to near nothing */
 } kdr_blobs;
-KDR_API void kdr_blobs_default(kdr_blobs *spec);
+KDR_API void kdr_blobs_init(kdr_blobs *spec);
 
 /* Text-like tasks over one vocabulary: k topics shared by all tasks, each task mixing in words of
  * its own. Rows are counts of words. */
@@ -29,7 +31,7 @@ typedef struct kdr_topics {
 	double domain;          /* share of words that come from the task's own vocabulary, 0..1 */
 	int64_t missing;        /* topics left out of each task after the first */
 } kdr_topics;
-KDR_API void kdr_topics_default(kdr_topics *spec);
+KDR_API void kdr_topics_init(kdr_topics *spec);
 
 /* The Monte-Carlo design of V. Berikov, Heterogeneous transfer learning in ensemble clustering, 2019: four
  * classes, two balls and two strips, as a source (16 features, 100 samples) or a target (24, 80) that have
@@ -38,7 +40,7 @@ typedef struct kdr_berikov {
 	bool target;
 	double separation; /* scales how far apart the classes start; 1 is the paper's */
 } kdr_berikov;
-KDR_API void kdr_berikov_default(kdr_berikov *spec);
+KDR_API void kdr_berikov_init(kdr_berikov *spec);
 
 /* Rows are made one by one and never held together: a generator is a stream. Each row depends only
  * on (seed, task, row). Rows of one generator may be made in several threads at a time. */

@@ -15,6 +15,8 @@ typedef struct kdr_model kdr_model;
 
 /* Saves what a result keeps: the names of tasks, features and classes, the options in force and the preprocessing. */
 KDR_API kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force);
+/* The same in memory. Borrows the result, which must live as long as the model. */
+KDR_API kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model **out);
 KDR_API kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out);
 KDR_API void kdr_model_free(kdr_model *model);
 KDR_API const kdr_algo *kdr_model_algo(const kdr_model *model);

@@ -26,15 +26,16 @@ typedef struct kdr_relate_pair {
 	double bandwidth;    /* the median distance of two samples */
 } kdr_relate_pair;
 
+/* Zero means the default. */
 typedef struct kdr_relate_options {
-	double rare;       /* 0.1 */
-	double ridge;      /* of the classifier behind the A-distance: 1 */
-	int64_t folds;     /* its error is measured on held-out samples: 5 */
+	double rare;       /* default 0.1 */
+	double ridge;      /* of the classifier behind the A-distance; default 1 */
+	int64_t folds;     /* its error is measured on held-out samples; default 5 */
 	int64_t most_rows; /* the Gaussian discrepancy takes time with the square of the samples: so many of each
-	                      task at most, a fixed choice among them; 4000 */
+	                      task at most, a fixed choice among them; default 4000 */
 	bool no_mmd;
 } kdr_relate_options;
-KDR_API void kdr_relate_default(kdr_relate_options *options);
+KDR_API void kdr_relate_options_init(kdr_relate_options *options);
 
 /* Measures `count` tasks whose columns mean the same. `tasks` has room for count, `pairs` for
  * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) a task

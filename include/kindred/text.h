@@ -24,7 +24,7 @@ typedef struct kdr_corpus {
 	const char *text_field;  /* table: name or 1-based number; JSON: name. NULL: "text" */
 	const char *label_field; /* the class, likewise; NULL: none */
 	char delimiter;          /* table: 0: a tab where the name says .tsv or .tab, else a comma */
-	int header;              /* table: 1 yes, 0 no, -1 yes unless both columns are numbers */
+	kdr_header header;       /* table; find out: yes unless both columns are numbers */
 } kdr_corpus;
 
 typedef enum kdr_token_class {
@@ -32,12 +32,12 @@ typedef enum kdr_token_class {
 	KDR_TOKENS_ASCII    /* runs of a-z and A-Z; everything else separates */
 } kdr_token_class;
 
-/* How documents become columns. Start from kdr_text_options_init. */
+/* How documents become columns. Start from kdr_text_options_init; zero and NULL mean the default. */
 typedef struct kdr_text_options {
 	bool strip_html;        /* drop tags, comments, scripts and styles; decode entities */
 	bool strip_mail;        /* drop mail, news or HTTP headers, up to the first blank line */
 	bool keep_subject;      /* with strip_mail: keep what the Subject says */
-	bool lowercase;         /* Unicode case folding; default true */
+	bool keep_case;         /* no Unicode case folding */
 	kdr_token_class tokens; /* default KDR_TOKENS_LETTERS */
 	int64_t min_length;     /* of a token in characters, before stemming; default 2 */
 	int64_t max_length;     /* default 40, at most 255 */

@@ -266,6 +266,7 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 
 const kdri_algo kdri_algo_kmeans = {
 	.info = { .id = "kmeans",
+	          .class_name = "KMeans",
 	          .title = "k-means",
 	          .summary = "Lloyd's algorithm from k-means++ starts, each task by itself or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,

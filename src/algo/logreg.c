@@ -28,6 +28,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_logreg = {
 	.info = { .id = "logreg",
+	          .class_name = "LogReg",
 	          .title = "logistic regression",
 	          .summary = "one class against the rest, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,

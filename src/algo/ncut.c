@@ -201,6 +201,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_ncut = {
 	.info = { .id = "ncut",
+	          .class_name = "NCut",
 	          .title = "normalised cut",
 	          .summary = "spectral clustering of a similarity graph, each task by itself or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,

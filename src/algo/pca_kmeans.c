@@ -324,6 +324,7 @@ done:
 
 const kdri_algo kdri_algo_pca_kmeans = {
 	.info = { .id = "pca-kmeans",
+	          .class_name = "PCAKMeans",
 	          .title = "PCA, then k-means",
 	          .summary = "k-means along the principal components, each task by itself or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,

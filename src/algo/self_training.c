@@ -121,6 +121,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_self_training = {
 	.info = { .id = "self-training",
+	          .class_name = "SelfTraining",
 	          .title = "Self-training",
 	          .summary = "a linear SVM that learns from its own surest answers about the target",
 	          .family = KDR_FAMILY_TRANSFER,

@@ -26,6 +26,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_svm = {
 	.info = { .id = "svm",
+	          .class_name = "SVM",
 	          .title = "linear support vector machine",
 	          .summary = "one class against the rest, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,

@@ -259,6 +259,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_tsvm = {
 	.info = { .id = "tsvm",
+	          .class_name = "TSVM",
 	          .title = "transductive support vector machine",
 	          .summary = "a linear machine whose margin also avoids the target's samples",
 	          .family = KDR_FAMILY_TRANSFER,

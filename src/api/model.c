@@ -1,6 +1,7 @@
 /* Models: what a fitted method needs to label new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
 
+#include "api/result.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
 
@@ -9,13 +10,59 @@ void kdr_model_free(kdr_model *m)
 	if (!m)
 		return;
 	kdr_allocator a = m->allocator;
-	kdr_result_free(m->fitted);
-	kdr_options_free(m->options);
-	kdr_prep_free(m->prep);
-	kdri_strings_free(&a, m->task_names, m->ntasks);
-	kdri_strings_free(&a, m->features, m->ncolumns);
-	kdri_strings_free(&a, m->classes, m->nclasses);
+	if (!m->borrowed) {
+		kdr_result_free(m->fitted);
+		kdr_options_free(m->options);
+		kdr_prep_free(m->prep);
+		kdri_strings_free(&a, m->task_names, m->ntasks);
+		kdri_strings_free(&a, m->features, m->ncolumns);
+		kdri_strings_free(&a, m->classes, m->nclasses);
+	} else {
+		kdri_free_with(&a, m->task_names);
+	}
 	kdri_free_with(&a, m);
+}
+
+kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what)
+{
+	if (!(result->algo->flags & KDR_ALGO_PREDICT))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: method '%s' cannot label new samples: no model to save", what,
+		                 result->algo->id);
+	if (result->feature_options)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: the features were learnt by '%s', which cannot be repeated on new samples", what,
+		        kdr_options_algo(result->feature_options)->id);
+	return KDR_OK;
+}
+
+kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model **out)
+{
+	kdr_status st;
+	kdr_model *m = NULL;
+	const kdri_task_result *first = &result->tasks[0];
+	KDRI_TRY(kdri_model_check(ctx, result, "model"));
+	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
+	m->allocator = ctx->allocator;
+	m->borrowed = true;
+	m->algo = kdri_algo_find(result->algo->id);
+	m->fitted = (kdr_result *)result; /* read only, as all that follows */
+	m->options = result->options;
+	m->prep = result->prep;
+	m->ntasks = result->ntasks;
+	m->ncolumns = first->d;
+	m->features = first->features;
+	m->classes = result->classes;
+	m->nclasses = result->nclasses;
+	KDRI_TRY(KDRI_NEW(ctx, &m->task_names, m->ntasks));
+	for (int64_t t = 0; t < m->ntasks; t++)
+		m->task_names[t] = result->tasks[t].name;
+	*out = m;
+	m = NULL;
+done:
+	kdr_model_free(m);
+	return st;
 }
 
 const kdr_algo *kdr_model_algo(const kdr_model *m)

@@ -10,6 +10,7 @@ enum { KDRI_MODEL_VERSION = 1, KDRI_MODEL_TASKS_MOST = 1 << 20 };
 
 struct kdr_model {
 	kdr_allocator allocator;
+	bool borrowed; /* everything but the list of names is a result's */
 	const kdri_algo *algo;
 	kdr_result *fitted; /* the arrays predict needs, and each task's k */
 	kdr_options *options;
@@ -21,5 +22,8 @@ struct kdr_model {
 	char **classes;
 	int64_t nclasses;
 };
+
+/* Whether a model can be made of a result; `what` begins the error. */
+kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what);
 
 #endif

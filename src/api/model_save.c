@@ -122,16 +122,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	kdr_status st;
 	kdri_output *o = NULL;
 	kdri_h5 h5 = { 0 };
-	const kdr_algo *algo = kdr_result_algo(result);
-	if (!(algo->flags & KDR_ALGO_PREDICT))
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: method '%s' cannot label new samples: no model to save", path,
-		                 algo->id);
-	if (result->feature_options)
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: the features were learnt by '%s', which cannot be repeated on new samples", path,
-		        kdr_options_algo(result->feature_options)->id);
+	KDRI_TRY(kdri_model_check(ctx, result, path));
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	KDRI_TRY(kdri_h5_create(ctx, path, kdri_output_temporary(o), &h5));
 	KDRI_TRY(save_root(ctx, &h5, result));

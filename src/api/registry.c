@@ -45,3 +45,19 @@ const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name)
 	}
 	return NULL;
 }
+
+const kdr_option_desc *kdr_algo_option_at(const kdr_algo *algo, size_t index)
+{
+	for (size_t i = 0; algo->options && algo->options[i].name; i++)
+		if (i == index)
+			return &algo->options[i];
+	return NULL;
+}
+
+const kdr_field_desc *kdr_algo_field_at(const kdr_algo *algo, size_t index)
+{
+	for (size_t i = 0; algo->fields && algo->fields[i].name; i++)
+		if (i == index)
+			return &algo->fields[i];
+	return NULL;
+}

@@ -323,7 +323,7 @@ done:
 kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                          kdr_data *data)
 {
-	static const kdr_read_options none = { .header = -1 };
+	static const kdr_read_options none = { 0 };
 	kdr_status st;
 	kdri_window w = { 0 };
 	kdri_csv_layout l = { 0 };

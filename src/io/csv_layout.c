@@ -218,7 +218,8 @@ static kdr_status assign(kdr_context *ctx, const kdri_window *w, const kdr_read_
 	for (int i = 0; i < 2; i++)
 		if (rows[i].begin)
 			rows[i].fields = count_fields(&rows[i], l->delimiter);
-	l->header = o->header < 0 ? looks_like_header(l, rows, o) : o->header != 0;
+	l->header = o->header == KDR_HEADER_FIND_OUT ? looks_like_header(l, rows, o)
+	                                             : o->header == KDR_HEADER_YES;
 	l->fields = rows[0].fields;
 	if (l->header) {
 		if (!rows[1].begin) {

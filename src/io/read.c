@@ -76,9 +76,14 @@ done:
 	return st;
 }
 
+void kdr_read_options_init(kdr_read_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
 kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
 {
-	static const kdr_read_options standard = { .header = -1 };
+	static const kdr_read_options standard = { 0 };
 	kdr_status st;
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;

@@ -3,7 +3,7 @@
 
 void kdr_cluster_options_init(kdr_cluster_options *options)
 {
-	*options = (kdr_cluster_options){ 0 };
+	memset(options, 0, sizeof *options);
 }
 
 static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,

@@ -6,7 +6,7 @@
 
 void kdr_predict_options_init(kdr_predict_options *options)
 {
-	*options = (kdr_predict_options){ 0 };
+	memset(options, 0, sizeof *options);
 }
 
 /* The task of that name, or the only one. */

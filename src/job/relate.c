@@ -18,8 +18,7 @@ struct kdr_relation {
 
 void kdr_relation_options_init(kdr_relation_options *options)
 {
-	*options = (kdr_relation_options){ 0 };
-	kdr_relate_default(&options->measures);
+	memset(options, 0, sizeof *options);
 }
 
 void kdr_relation_free(kdr_relation *r)

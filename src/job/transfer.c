@@ -6,7 +6,7 @@
 
 void kdr_transfer_options_init(kdr_transfer_options *options)
 {
-	*options = (kdr_transfer_options){ 0 };
+	memset(options, 0, sizeof *options);
 }
 
 typedef struct transfer {

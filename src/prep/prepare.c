@@ -168,6 +168,11 @@ done:
 	return st;
 }
 
+void kdr_prep_options_init(kdr_prep_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
 kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const kdr_prep_options *options,
                        kdr_prep **out)
 {

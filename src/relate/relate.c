@@ -8,9 +8,19 @@
 
 static const char stage[] = "relate";
 
-void kdr_relate_default(kdr_relate_options *options)
+void kdr_relate_options_init(kdr_relate_options *options)
 {
-	*options = (kdr_relate_options){ .rare = 0.1, .ridge = 1, .folds = 5, .most_rows = 4000 };
+	memset(options, 0, sizeof *options);
+}
+
+kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options)
+{
+	kdr_relate_options o = options ? *options : (kdr_relate_options){ 0 };
+	o.rare = o.rare != 0 ? o.rare : 0.1;
+	o.ridge = o.ridge != 0 ? o.ridge : 1;
+	o.folds = o.folds ? o.folds : 5;
+	o.most_rows = o.most_rows ? o.most_rows : 4000;
+	return o;
 }
 
 static kdr_status check(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_relate_options *o)
@@ -141,9 +151,7 @@ kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count
 	int64_t **counts = NULL;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
-	kdr_relate_default(&o);
-	if (options)
-		o = *options;
+	o = kdri_relate_resolve(options);
 	KDRI_TRY(check(ctx, x, count, &o));
 	KDRI_TRY(kdri_blas_reserve(ctx));
 	KDRI_TRY(KDRI_NEW0(ctx, &counts, count));

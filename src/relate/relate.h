@@ -12,6 +12,8 @@ double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples,
 
 /* --- relate.c ---------------------------------------------------------------------------------- */
 
+/* Options with zeros, or NULL, as the defaults they stand for. */
+kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options);
 /* What the numbers of samples that have each feature say of a task, and of a pair. */
 void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_relate_task *task);
 void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair *pair);

@@ -203,9 +203,7 @@ kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_ma
 	if (!ctx || !source || !target || !candidates || count < 1 || !scores)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "bridges: a source, a target and a candidate are needed");
-	kdr_relate_default(&o);
-	if (options)
-		o = *options;
+	o = kdri_relate_resolve(options);
 	KDRI_TRY(complexity(ctx, source, o.rare, &cs));
 	KDRI_TRY(complexity(ctx, target, o.rare, &ct));
 	KDRI_TRY(distance(ctx, source, target, &o, &a_st));

@@ -95,9 +95,7 @@ kdr_status kdr_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t 
 		                 "selector: %lld labelled data sets: at least three are needed",
 		                 (long long)count);
 	int64_t triples = count * (count - 1) * (count - 2);
-	kdr_relate_default(&o);
-	if (options)
-		o = *options;
+	o = kdri_relate_resolve(options);
 	o.no_mmd = true;
 	KDRI_TRY(KDRI_NEW(ctx, &tasks, count));
 	KDRI_TRY(KDRI_NEW(ctx, &pairs, count * (count - 1) / 2));

@@ -82,7 +82,7 @@ static const kdri_design design = { .stage = "generate.berikov",
 	                            .feature_name = berikov_name,
 	                            .free_state = free_berikov };
 
-void kdr_berikov_default(kdr_berikov *spec)
+void kdr_berikov_init(kdr_berikov *spec)
 {
 	*spec = (kdr_berikov){ .separation = 1 };
 }

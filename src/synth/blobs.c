@@ -153,7 +153,7 @@ done:
 
 /* --- making one -------------------------------------------------------------------------------- */
 
-void kdr_blobs_default(kdr_blobs *spec)
+void kdr_blobs_init(kdr_blobs *spec)
 {
 	*spec = (kdr_blobs){
 		.tasks = 2, .k = 3, .features = 2, .separation = 3, .spread = 1, .shift = 0.5, .rotation = 15

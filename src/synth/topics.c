@@ -111,7 +111,7 @@ static const kdri_design design = { .stage = "generate.topics",
 
 /* --- making one -------------------------------------------------------------------------------- */
 
-void kdr_topics_default(kdr_topics *spec)
+void kdr_topics_init(kdr_topics *spec)
 {
 	*spec = (kdr_topics){
 		.tasks = 2, .k = 4, .words = 2000, .length = 100, .purity = 0.4, .domain = 0.2

@@ -102,11 +102,11 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 	bool tabs = kdri_ends_with(what->path, ".tsv") || kdri_ends_with(what->path, ".tsv.gz") ||
 	            kdri_ends_with(what->path, ".tab") || kdri_ends_with(what->path, ".tab.gz");
 	c->delimiter = what->delimiter ? what->delimiter : tabs ? '\t' : ',';
-	if (what->header == 0 && !numbers)
+	if (what->header == KDR_HEADER_NO && !numbers)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: without a header columns are given by number, from 1; found '%s'",
 		                 what->path, text > 0 ? what->label_field : text_field(what));
-	if (what->header == 1 || !numbers)
+	if (what->header == KDR_HEADER_YES || !numbers)
 		return read_header(ctx, c);
 	c->text_column = text - 1;
 	c->label_column = label - 1;

@@ -107,7 +107,7 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 		if (length == 0 || record[0] == '#')
 			continue;
 		size_t n = kdri_utf8_valid(record, length)
-		                   ? kdri_fold_word(options->lowercase, record, length, word, sizeof word)
+		                   ? kdri_fold_word(!options->keep_case, record, length, word, sizeof word)
 		                   : 0;
 		if (n == 0) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,

@@ -183,4 +183,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
                            int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
+/* Zeros become the defaults that the public header promises: vectorize.c. */
+void kdri_text_resolve(kdr_text_options *options);
+
 #endif

@@ -133,9 +133,9 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 		if (ascii) {
 			if ((int64_t)n < o->min_length || (int64_t)n > o->max_length)
 				continue;
-			lower_ascii(o->lowercase, begin, n, word);
+			lower_ascii(!o->keep_case, begin, n, word);
 		} else {
-			n = fold_run(o->lowercase, begin, n, run);
+			n = fold_run(!o->keep_case, begin, n, run);
 			int64_t characters = count_characters(word, n);
 			if (n == 0 || characters < o->min_length || characters > o->max_length)
 				continue;

@@ -41,13 +41,17 @@ typedef struct job {
 
 void kdr_text_options_init(kdr_text_options *options)
 {
-	*options = (kdr_text_options){ .lowercase = true,
-		                       .min_length = 2,
-		                       .max_length = 40,
-		                       .ngram_min = 1,
-		                       .ngram_max = 1,
-		                       .min_df = 1,
-		                       .max_df_share = 1 };
+	memset(options, 0, sizeof *options);
+}
+
+void kdri_text_resolve(kdr_text_options *o)
+{
+	o->min_length = o->min_length ? o->min_length : 2;
+	o->max_length = o->max_length ? o->max_length : KDRI_MAX(40, o->min_length);
+	o->ngram_min = o->ngram_min ? o->ngram_min : 1;
+	o->ngram_max = o->ngram_max ? o->ngram_max : o->ngram_min;
+	o->min_df = o->min_df ? o->min_df : 1;
+	o->max_df_share = o->max_df_share != 0 ? o->max_df_share : 1;
 }
 
 const char *const *kdr_stemmer_names(void)
@@ -293,6 +297,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		j->options = *options;
 	else
 		kdr_text_options_init(&j->options);
+	kdri_text_resolve(&j->options);
 	KDRI_TRY(check(ctx, &j->options));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdri_input *in = NULL;
 	kdr_data *d = NULL;
 	kdr_read_options o = {
-		.header = (data[0] & 3) % 3 - 1,
+		.header = (kdr_header)((data[0] & 3) % 3),
 		.missing = missing[data[0] >> 2 & 3],
 		.label_column = column[data[0] >> 4 & 3],
 		.id_column = column[data[0] >> 6],

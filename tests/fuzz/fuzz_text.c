@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.keep_subject = flags & 2;
 	options.strip_html = flags & 4;
 	options.tokens = flags & 8 ? KDR_TOKENS_ASCII : KDR_TOKENS_LETTERS;
-	options.lowercase = !(flags & 16);
+	options.keep_case = flags & 16;
 	options.min_length = 1;
 	options.max_length = flags & 32 ? 255 : 20;
 	options.stemmer = flags & 64 ? "english" : flags & 128 ? "turkish" : NULL;

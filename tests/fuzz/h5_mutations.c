@@ -222,7 +222,7 @@ static void damage(const char *name, uint64_t number, const fuzz_copy *from, uin
 /* Reads one file; what came of it. */
 static kdr_status try_file(const struct sound *file, const char *path)
 {
-	static const kdr_read_options options = { .label_column = "kind", .header = -1 };
+	static const kdr_read_options options = { .label_column = "kind" };
 	kdr_status st;
 	if (file->format) {
 		kdr_data *data = NULL;

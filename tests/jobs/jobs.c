@@ -42,7 +42,7 @@ static void read_data(kdr_context *ctx, request *r)
 {
 	static const char *const roles[] = { "source", "bridge", "target" };
 	for (int i = 2; i < r->argc; i++) {
-		kdr_read_options o = { .header = -1 };
+		kdr_read_options o = { 0 };
 		const char *path = r->argv[i];
 		if (strchr(path, '='))
 			continue;

@@ -675,8 +675,8 @@ static kdr_status generate(kdr_context *ctx)
 	static const int64_t samples[] = { 10, 6 };
 	kdr_generator *g = NULL, *h = NULL;
 	kdr_data *data = NULL;
-	kdr_topics_default(&spec);
-	kdr_blobs_default(&blobs);
+	kdr_topics_init(&spec);
+	kdr_blobs_init(&blobs);
 	spec.samples = blobs.samples = samples;
 	spec.tasks = blobs.tasks = 2;
 	spec.words = 60;
@@ -767,7 +767,7 @@ static kdr_status relate(kdr_context *ctx)
 	kdr_relate_task tasks[3];
 	kdr_relate_pair pairs[3];
 	kdr_relate_options o;
-	kdr_relate_default(&o);
+	kdr_relate_options_init(&o);
 	o.most_rows = 10;
 	return kdr_relate_matrices(ctx, x, 3, &o, tasks, pairs);
 }

@@ -72,7 +72,7 @@ class Library:
             raise KindredError(status, text)
 
     def read(self, path, label_column=None, format=None):
-        options = ReadOptions(format=format and format.encode(), header=-1,
+        options = ReadOptions(format=format and format.encode(),
                               label_column=label_column and label_column.encode())
         handle = c.c_void_p()
         self.check(self.lib.kdr_read(self.ctx, str(path).encode(), c.byref(options), c.byref(handle)))

@@ -43,7 +43,7 @@ class Data:
         options = {k: v.encode() if isinstance(v, str) else v for k, v in options.items()}
         self.handle = pointer()
         kindred.call("read", [text, ctypes.POINTER(ReadOptions), pointer], path(name).encode(),
-                     ctypes.byref(ReadOptions(**{"header": -1, **options})), ctypes.byref(self.handle))
+                     ctypes.byref(ReadOptions(**options)), ctypes.byref(self.handle))
         lib.kdr_data_mat.restype, lib.kdr_data_mat.argtypes = common.Mat, [pointer]
         m = lib.kdr_data_mat(self.handle)
         if m.kind == 0:

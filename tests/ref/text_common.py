@@ -15,7 +15,7 @@ class Corpus(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("strip_html", c.c_bool), ("strip_mail", c.c_bool), ("keep_subject", c.c_bool),
-                ("lowercase", c.c_bool), ("tokens", c.c_int), ("min_length", c.c_int64),
+                ("keep_case", c.c_bool), ("tokens", c.c_int), ("min_length", c.c_int64),
                 ("max_length", c.c_int64), ("stopwords", c.c_char_p), ("stemmer", c.c_char_p),
                 ("ngram_min", c.c_int64), ("ngram_max", c.c_int64), ("min_df", c.c_int64),
                 ("min_df_share", c.c_double), ("max_df", c.c_int64), ("max_df_share", c.c_double),
@@ -94,7 +94,6 @@ class Library:
             setattr(o, name, value.encode() if isinstance(value, str) else value)
         array = (Corpus * len(corpora))()
         for a, fields in zip(array, corpora):
-            a.header = -1
             for name, value in fields.items():
                 setattr(a, name, value.encode(errors="surrogateescape") if isinstance(value, str) else value)
         out = (c.c_void_p * len(corpora))()

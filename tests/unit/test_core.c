@@ -181,9 +181,53 @@ static void fit__bad_problems__are_refused_with_a_reason(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Zero means the default everywhere, so that an options struct is right from { 0 } too. */
+#define CHECK_INIT(type) \
+	do { \
+		type options; \
+		unsigned char bytes[sizeof options], zero[sizeof options] = { 0 }; \
+		memset(&options, 0xab, sizeof options); \
+		type##_init(&options); \
+		memcpy(bytes, &options, sizeof options); \
+		assert_memory_equal(bytes, zero, sizeof options); \
+	} while (0)
+
+static void options__init__every_byte_is_zero(void **state)
+{
+	(void)state;
+	CHECK_INIT(kdr_read_options);
+	CHECK_INIT(kdr_prep_options);
+	CHECK_INIT(kdr_text_options);
+	CHECK_INIT(kdr_relate_options);
+	CHECK_INIT(kdr_relation_options);
+	CHECK_INIT(kdr_cluster_options);
+	CHECK_INIT(kdr_transfer_options);
+	CHECK_INIT(kdr_predict_options);
+}
+
+static void registry__descriptors__walked_by_index_and_named_for_bindings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < kdr_algo_count(); i++) {
+		const kdr_algo *a = kdr_algo_at(i);
+		size_t options = 0, fields = 0;
+		while (kdr_algo_option_at(a, options))
+			assert_ptr_equal(kdr_algo_option_at(a, options), &a->options[options]), options++;
+		while (kdr_algo_field_at(a, fields))
+			assert_ptr_equal(kdr_algo_field_at(a, fields), &a->fields[fields]), fields++;
+		assert_null(a->options[options].name);
+		assert_null(kdr_algo_option_at(a, options + 1));
+		assert_non_null(a->class_name);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(a->class_name, kdr_algo_at(j)->class_name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options__init__every_byte_is_zero),
+		cmocka_unit_test(registry__descriptors__walked_by_index_and_named_for_bindings),
 		cmocka_unit_test(strerror__any_integer__is_a_text),
 		cmocka_unit_test(alloc__sizes_that_overflow__fail_without_allocating),
 		cmocka_unit_test(options__wrong_name__names_the_nearest),

@@ -6,8 +6,6 @@
 	kdr_context *ctx = unit_context(); \
 	kdr_data *d; \
 	kdr_read_options options = { __VA_ARGS__ }; \
-	if (options.header == 0) \
-		options.header = -1; \
 	assert_ok(ctx, text_load(ctx, TEXT_CSV, text, &options, &d))
 
 #define FREE() \
@@ -47,20 +45,20 @@ static void csv__header__found_or_told(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		int header;
+		kdr_header header;
 		const char *names[2];
 	} cases[] = {
-		{ "a,b\n1,2\n3,4\n", -1, { "a", "b" } },
+		{ "a,b\n1,2\n3,4\n", KDR_HEADER_FIND_OUT, { "a", "b" } },
 		{ "\xef\xbb\xbf"
 		  "a,b\n1,2\n3,4\n",
-		  -1,
+		  KDR_HEADER_FIND_OUT,
 		  { "a", "b" } },
-		{ "a,7\n1,2\n3,4\n", -1, { "a", "7" } },
-		{ "8,7\n1,2\n3,4\n", 1, { "8", "7" } },
-		{ "\"8\",\"7\"\n1,2\n3,4\n", -1, { "8", "7" } },
-		{ "\"a \"\"b\"\"\", c d \n1,2\n3,4\n", -1, { "a \"b\"", "c d" } },
-		{ "\"two\nlines\",\"x,y\"\n1,2\n3,4\n", -1, { "two\nlines", "x,y" } },
-		{ "a;b\n1;2\n3;4\n", -1, { "a", "b" } },
+		{ "a,7\n1,2\n3,4\n", KDR_HEADER_FIND_OUT, { "a", "7" } },
+		{ "8,7\n1,2\n3,4\n", KDR_HEADER_YES, { "8", "7" } },
+		{ "\"8\",\"7\"\n1,2\n3,4\n", KDR_HEADER_FIND_OUT, { "8", "7" } },
+		{ "\"a \"\"b\"\"\", c d \n1,2\n3,4\n", KDR_HEADER_FIND_OUT, { "a \"b\"", "c d" } },
+		{ "\"two\nlines\",\"x,y\"\n1,2\n3,4\n", KDR_HEADER_FIND_OUT, { "two\nlines", "x,y" } },
+		{ "a;b\n1;2\n3;4\n", KDR_HEADER_FIND_OUT, { "a", "b" } },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		LOAD(cases[i].text, .header = cases[i].header);
@@ -168,11 +166,11 @@ static void csv__missing_cells__by_policy(void **state)
 	}
 	kdr_context *ctx = unit_context();
 	kdr_data *d;
-	kdr_read_options no_header = { .header = 0 };
+	kdr_read_options no_header = { .header = KDR_HEADER_NO };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, &no_header, &d), KDR_ERR_FORMAT,
 	             "'a' is not a number");
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, NULL, &d), KDR_ERR_DATA, "line 3, column 1 (a)");
-	kdr_read_options wrong = { .header = -1, .missing = "mean" };
+	kdr_read_options wrong = { .missing = "mean" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, &wrong, &d), KDR_ERR_OPTION, "'mean'");
 	kdr_context_free(ctx);
 }
@@ -241,13 +239,13 @@ static void csv__columns_asked_for_in_vain__listed(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_data *d;
-	kdr_read_options o = { .header = -1, .label_column = "klass" };
+	kdr_read_options o = { .label_column = "klass" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "a,class\n1,2\n", &o, &d), KDR_ERR_DATA, "a, class");
 	o.label_column = "3";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_DATA, "from 1 to 2");
 	o.label_column = o.id_column = "2";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_ARGUMENT, "both");
-	o = (kdr_read_options){ .header = -1, .label_column = "1" };
+	o = (kdr_read_options){ .label_column = "1" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no column is left");
 	kdr_context_free(ctx);
 }
@@ -285,7 +283,7 @@ static void csv__several_windows__same_as_written_whatever_the_threads(void **st
 		for (int threads = 1; threads <= 3; threads += 2) {
 			kdr_context *ctx = unit_context();
 			kdr_data *d;
-			kdr_read_options o = { .header = -1, .label_column = "c" };
+			kdr_read_options o = { .label_column = "c" };
 			kdr_context_set_threads(ctx, threads);
 			assert_ok(ctx, text_load_bytes(ctx, TEXT_CSV, text, used, &o, &d));
 			assert_int_equal(d->rows, rows);
@@ -346,7 +344,7 @@ static void csv__round_trip__bit_exact_with_names(void **state)
 			const char *path = bytes_path(tabs == 2 ? "rt.csv.gz" : tabs ? "rt.tsv" : "rt.csv");
 			kdr_data d = { .kind = KDR_MAT_DENSE, .rows = 5, .cols = 8, .dense = x };
 			kdr_data *back;
-			kdr_read_options o = { .header = -1 };
+			kdr_read_options o = { 0 };
 			if (with & 1)
 				d.features = features;
 			if (with & 2)
@@ -382,7 +380,7 @@ static void csv__round_trip__bit_exact_with_names(void **state)
 static void csv__every_allocation_failed__memory_error(void **state)
 {
 	(void)state;
-	kdr_read_options o = { .header = -1, .label_column = "c" };
+	kdr_read_options o = { .label_column = "c" };
 	text_assert_no_memory(TEXT_CSV, "id,a,b,c\nr,1,2,\"k\"\ns,3,4,7\n", &o);
 	text_assert_no_memory(TEXT_CSV, "id,a,c\nr,1,2\ns,3,-7\n", &o);
 }

@@ -33,8 +33,8 @@ static void row__any_order_and_threads__same_as_in_data(void **state)
 	const int64_t samples[] = { 40, 75 };
 	kdr_blobs b;
 	kdr_topics s;
-	kdr_blobs_default(&b);
-	kdr_topics_default(&s);
+	kdr_blobs_init(&b);
+	kdr_topics_init(&s);
 	b.samples = s.samples = samples;
 	b.noise_features = 3;
 	for (int sparse = 0; sparse < 2; sparse++)
@@ -88,7 +88,7 @@ static void row__same_seed_more_rows__the_first_rows_stay(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_blobs b;
-	kdr_blobs_default(&b);
+	kdr_blobs_init(&b);
 	b.samples = (const int64_t[]){ 10, 10 };
 	kdr_generator *few = blobs(ctx, &b);
 	b.samples = (const int64_t[]){ 99, 1000 };
@@ -136,7 +136,7 @@ static void blobs__many_rows__sizes_spread_and_noise_as_asked(void **state)
 	enum { K = 4, D = 7, N = 20000 };
 	kdr_context *ctx = unit_context();
 	kdr_blobs b;
-	kdr_blobs_default(&b);
+	kdr_blobs_init(&b);
 	b.tasks = 1;
 	b.k = K;
 	b.features = 5;
@@ -176,7 +176,7 @@ static void blobs__many_classes__centres_have_the_deviation_asked_for(void **sta
 	enum { K = 400, D = 30 };
 	kdr_context *ctx = unit_context();
 	kdr_blobs b;
-	kdr_blobs_default(&b);
+	kdr_blobs_init(&b);
 	b.tasks = 1;
 	b.k = K;
 	b.features = D;
@@ -204,7 +204,7 @@ static void blobs__rotation_alone__turns_every_centre_by_the_angle(void **state)
 	for (int64_t d = 1; d <= 6; d++) {
 		kdr_context *ctx = unit_context();
 		kdr_blobs b;
-		kdr_blobs_default(&b);
+		kdr_blobs_init(&b);
 		b.tasks = 3;
 		b.features = d;
 		b.spread = 1e-9;
@@ -245,7 +245,7 @@ static void blobs__missing_and_imbalance__after_the_first_task(void **state)
 	enum { K = 5, N = 1500 };
 	kdr_context *ctx = unit_context();
 	kdr_blobs b;
-	kdr_blobs_default(&b);
+	kdr_blobs_init(&b);
 	b.tasks = 4;
 	b.k = K;
 	b.missing = 2;
@@ -281,7 +281,7 @@ static void topics__defaults__nearest_topic_across_tasks_is_right(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_topics s;
-	kdr_topics_default(&s);
+	kdr_topics_init(&s);
 	kdr_generator *g = topics(ctx, &s);
 	kdr_data *a = data_of(ctx, g, 0), *b = data_of(ctx, g, 1);
 	double *profile = calloc((size_t)(s.k * s.words), sizeof *profile), words = 0;
@@ -326,7 +326,7 @@ static void topics__domain_words__only_in_their_task(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_topics s;
-	kdr_topics_default(&s);
+	kdr_topics_init(&s);
 	s.words = 80;
 	s.purity = 0;
 	s.domain = 1;
@@ -379,8 +379,8 @@ static void arguments__silly__refused_with_a_line(void **state)
 	kdr_blobs ok, list[12];
 	kdr_topics fine, more[8];
 	kdr_generator *g = NULL;
-	kdr_blobs_default(&ok);
-	kdr_topics_default(&fine);
+	kdr_blobs_init(&ok);
+	kdr_topics_init(&fine);
 	for (int i = 0; i < 12; i++)
 		list[i] = ok;
 	list[0].tasks = 0;
@@ -453,8 +453,8 @@ static void generate__every_allocation_fails_in_turn__no_leak(void **state)
 	kdr_context *ctx = NULL;
 	kdr_blobs b;
 	kdr_topics s;
-	kdr_blobs_default(&b);
-	kdr_topics_default(&s);
+	kdr_blobs_init(&b);
+	kdr_topics_init(&s);
 	s.words = 12;
 	left = INT64_MAX;
 	assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
@@ -533,7 +533,7 @@ static void berikov__strips__steps_are_small(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_berikov spec;
 	kdr_generator *g = NULL;
-	kdr_berikov_default(&spec);
+	kdr_berikov_init(&spec);
 	assert_ok(ctx, kdr_generate_berikov(ctx, &spec, &g));
 	kdr_data *data = data_of(ctx, g, 0);
 	for (int64_t i = 51; i < 75; i++)

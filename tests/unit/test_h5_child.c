@@ -64,7 +64,7 @@ static void same_strings(char **a, char **b, int64_t n)
 static void read__in_a_child__the_same_data(void **state)
 {
 	(void)state;
-	static const kdr_read_options options = { .label_column = "kind", .header = -1 };
+	static const kdr_read_options options = { .label_column = "kind" };
 	kdr_context *ctx = unit_context();
 	for (int sparse = 0; sparse < 2; sparse++) {
 		kdr_data *d[2];
@@ -103,7 +103,7 @@ static void read__wrong_in_any_way__the_same_words(void **state)
 	char path[300], words[2][512];
 	const char *file = annotated(ctx, true);
 	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-		const kdr_read_options options = { .label_column = asked[i].column, .header = -1 };
+		const kdr_read_options options = { .label_column = asked[i].column };
 		kdr_status st[2];
 		kdr_data *d;
 		snprintf(path, sizeof path, "%s%s", file, asked[i].member);
@@ -179,7 +179,7 @@ static void child__caller_cancels__ends_at_once(void **state)
 
 static kdr_status read_isolated(kdr_context *ctx, const char *path)
 {
-	static const kdr_read_options options = { .label_column = "kind", .header = -1 };
+	static const kdr_read_options options = { .label_column = "kind" };
 	kdr_data *d = NULL;
 	kdr_context_set_isolation(ctx, patience);
 	kdr_status st = bytes_load(ctx, &kdri_format_h5ad, path, &options, &d);

@@ -59,7 +59,7 @@ static void read__unknown_format__lists_the_known(void **state)
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), NULL, &d), KDR_ERR_FORMAT,
 	             "a.foo: unknown format; known: csv tsv mtx svmlight npy");
 	assert_fails(ctx, kdr_read(ctx, "-", NULL, &d), KDR_ERR_ARGUMENT, "standard input: the format");
-	kdr_read_options o = { .header = -1, .format = "foo" };
+	kdr_read_options o = { .format = "foo" };
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d), KDR_ERR_ARGUMENT, "'foo'");
 	o.format = "csv";
 	assert_ok(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d));

@@ -65,7 +65,7 @@ static void relate__golden__complexity_and_distances(void **state)
 	assert_near(pairs[1].a_distance, golden_number(a, "st"), 1e-12);
 	assert_near(pairs[2].a_distance, golden_number(a, "it"), 1e-12);
 	kdr_relate_options o;
-	kdr_relate_default(&o);
+	kdr_relate_options_init(&o);
 	o.rare = 0.3;
 	o.no_mmd = true;
 	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, &o, tasks, pairs));
@@ -182,7 +182,7 @@ static void relate__many_rows__a_fixed_choice_is_near_the_whole(void **state)
 	kdr_relate_task tasks[2];
 	kdr_relate_pair whole, part, again;
 	kdr_relate_options o;
-	kdr_relate_default(&o);
+	kdr_relate_options_init(&o);
 	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &whole));
 	o.most_rows = 400;
 	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &part));

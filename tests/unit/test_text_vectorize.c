@@ -54,7 +54,7 @@ static void put(const char *name, const char *text)
 
 static kdr_corpus corpus(kdr_corpus_kind kind, const char *name)
 {
-	return (kdr_corpus){ .path = at(name), .kind = kind, .header = -1 };
+	return (kdr_corpus){ .path = at(name), .kind = kind };
 }
 
 static kdr_text_options defaults(void)
@@ -195,12 +195,12 @@ static void table__quotes_and_columns__by_name_or_number(void **state)
 	expect(ctx, what, defaults(), "2:one*1,three*1,two*1;5:four*1;6:five*1;");
 	what.label_field = "class";
 	expect(ctx, what, defaults(), "2[x]:one*1,three*1,two*1;5[?]:four*1;6[y]:five*1;");
-	what.header = 1;
+	what.header = KDR_HEADER_YES;
 	what.text_field = "2";
 	expect(ctx, what, defaults(), "2[x]:one*1,three*1,two*1;5[?]:four*1;6[y]:five*1;");
 	what.text_field = "bodi";
 	expect_error(ctx, what, defaults(), KDR_ERR_ARGUMENT, "'bodi'; there are 3: id, body, class");
-	what.header = 0;
+	what.header = KDR_HEADER_NO;
 	expect_error(ctx, what, defaults(), KDR_ERR_ARGUMENT, "by number");
 	put("t.tsv", "one\ta\ntwo, \"x\" yy\tb\nthree\n");
 	what = corpus(KDR_CORPUS_TABLE, "t.tsv");

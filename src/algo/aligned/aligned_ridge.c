@@ -102,6 +102,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_aligned_ridge = {
 	.info = { .id = "aligned-ridge",
+	          .class_name = "AlignedRidge",
 	          .title = "Aligned ridge regression",
 	          .summary =
 	                  "a ridge regression that brings the classes of source and target together, smooth among "

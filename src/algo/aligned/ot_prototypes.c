@@ -86,6 +86,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_ot_prototypes = {
 	.info = { .id = "ot-prototypes",
+	          .class_name = "OTPrototypes",
 	          .title = "Prototypes by optimal transport",
 	          .summary = "the target's samples are transported to class prototypes, which follow them",
 	          .family = KDR_FAMILY_TRANSFER,

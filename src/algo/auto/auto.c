@@ -351,6 +351,7 @@ done:
 
 const kdri_algo kdri_algo_auto = {
 	.info = { .id = "auto",
+	          .class_name = "Auto",
 	          .title = "Ensemble",
 	          .summary =
 	                  "several methods, on each task and on all of them, vote on a graph of neighbours",

@@ -329,6 +329,7 @@ done:
 
 const kdri_algo kdri_algo_asi = {
 	.info = { .id = "asi",
+	          .class_name = "ASI",
 	          .title = "Adaptive subspace iteration",
 	          .summary =
 	                  "clusters in a subspace that adapts to the clusters, each task by itself or all pooled",

@@ -185,6 +185,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_lssmtc = {
 	.info = { .id = "lssmtc",
+	          .class_name = "LSSMTC",
 	          .title = "Shared-subspace multi-task clustering",
 	          .summary =
 	                  "clusters related tasks together: each in its own features, all in one shared subspace",

@@ -255,6 +255,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_lssttc = {
 	.info = { .id = "lssttc",
+	          .class_name = "LSSTTC",
 	          .title = "Shared-subspace transductive transfer classification",
 	          .summary = "labels targets from labelled sources, clustering all in one shared subspace",
 	          .family = KDR_FAMILY_TRANSFER,

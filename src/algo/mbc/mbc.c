@@ -570,6 +570,7 @@ done:
 
 const kdri_algo kdri_algo_mbc = {
 	.info = { .id = "mbc",
+	          .class_name = "MBC",
 	          .title = "Multitask Bregman clustering",
 	          .summary =
 	                  "clusters tasks together and learns which clusters correspond, for four divergences",
@@ -583,7 +584,7 @@ const kdri_algo kdri_algo_mbc = {
 };
 
 const kdri_algo kdri_algo_bregman = {
-	.info = { .id = "bregman",
+	.info = { .id = "bregman", .class_name = "Bregman",
 	          .title = "Bregman clustering",
 	          .summary = "k-means with any of four divergences, each task by itself",
 	          .family = KDR_FAMILY_CLUSTER,

@@ -95,6 +95,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_msda = {
 	.info = { .id = "msda",
+	          .class_name = "MSDA",
 	          .title = "Marginalised stacked denoising autoencoders",
 	          .summary =
 	                  "features that restore what noise takes away, learnt on all tasks together; a step "

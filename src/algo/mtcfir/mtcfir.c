@@ -396,6 +396,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_mtcfir = {
 	.info = { .id = "mtcfir",
+	          .class_name = "MTCFIR",
 	          .title = "Multi-task clustering by feature and instance transfer",
 	          .summary =
 	                  "clusters partly related tasks together: shared features, learnt relatedness, one consistent similarity a task",

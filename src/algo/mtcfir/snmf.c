@@ -224,6 +224,7 @@ done:
 
 const kdri_algo kdri_algo_snmf = {
 	.info = { .id = "snmf",
+	          .class_name = "SNMF",
 	          .title = "Symmetric non-negative matrix factorisation",
 	          .summary =
 	                  "factorises the similarities of a task's samples into memberships; each task by itself",

@@ -122,6 +122,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_gfhf = {
 	.info = { .id = "gfhf",
+	          .class_name = "GFHF",
 	          .title = "Gaussian fields and harmonic functions",
 	          .summary = "labels spread over a graph of all samples; known ones stay fixed",
 	          .family = KDR_FAMILY_TRANSFER,

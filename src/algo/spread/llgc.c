@@ -96,6 +96,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_llgc = {
 	.info = { .id = "llgc",
+	          .class_name = "LLGC",
 	          .title = "learning with local and global consistency",
 	          .summary = "labels spread over a normalised graph of all samples",
 	          .family = KDR_FAMILY_TRANSFER,

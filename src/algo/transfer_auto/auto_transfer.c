@@ -244,6 +244,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_auto_transfer = {
 	.info = { .id = "auto-transfer",
+	          .class_name = "AutoTransfer",
 	          .called = "auto",
 	          .title = "Ensemble",
 	          .summary =

@@ -152,6 +152,7 @@ done:
 
 const kdri_algo kdri_algo_ec = {
 	.info = { .id = "ec",
+	          .class_name = "EC",
 	          .title = "ensemble clustering",
 	          .summary = "many k-means runs on random features vote on every pair of samples",
 	          .family = KDR_FAMILY_CLUSTER,

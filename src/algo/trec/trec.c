@@ -424,6 +424,7 @@ done:
 
 const kdri_algo kdri_algo_trec = {
 	.info = { .id = "trec",
+	          .class_name = "TrEC",
 	          .title = "transfer ensemble clustering",
 	          .summary = "clusters a target by a rule for pairs learnt on a source with other features",
 	          .family = KDR_FAMILY_TRANSFER,

@@ -123,6 +123,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_nmtf = {
 	.info = { .id = "nmtf",
+	          .class_name = "NMTF",
 	          .title = "non-negative matrix tri-factorisation",
 	          .summary =
 	                  "labels a target through feature clusters shared with the source; with a bridge in two stages",

@@ -127,6 +127,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 const kdri_algo kdri_algo_ttl = {
 	.info = { .id = "ttl",
+	          .class_name = "TTL",
 	          .title = "transitive transfer learning",
 	          .summary =
 	                  "labels a distant target from a source, through a bridge that has something of both",
