@@ -46,6 +46,9 @@ static const cli_option own_options[] = {
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each target, used for scoring alone" },
+	{ .name = "abstain",
+	  .value = "SHARE",
+	  .help = "auto: leave the least sure samples without a class, this share of each target ('?' in the labels)" },
 	{ .name = "guard",
 	  .help = "keep the partition found without the source where the transfer is not trusted" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
@@ -233,6 +236,9 @@ static int run(cli_args *args)
 	if ((code = collect(args, &t)) != EXIT_DONE ||
 	    (cli_flag(args, "guard") &&
 	     (code = cli_job_switch(ctx, "--guard", "guard", "true", &job)) != EXIT_DONE) ||
+	    (cli_get(args, "abstain", NULL) &&
+	     (code = cli_job_switch(ctx, "--abstain", "abstain", cli_get(args, "abstain", NULL), &job)) !=
+	             EXIT_DONE) ||
 	    (code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
 	            EXIT_DONE ||
 	    (code = read_classes(ctx, args, &t)) != EXIT_DONE)

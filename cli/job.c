@@ -1,6 +1,7 @@
 /* What cluster and transfer say about their method and preprocessing. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Applies every --OPTION name=value. */
@@ -98,11 +99,12 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
 {
-	if (kdr_options_set(ctx, job->settings, name, value) != KDR_OK) {
+	if (isnan(kdr_options_get(job->settings, name))) {
 		cli_error("%s: method '%s' has no such option", flag, job->algo->id);
 		return EXIT_USAGE;
 	}
-	return EXIT_DONE;
+	kdr_status st = kdr_options_set(ctx, job->settings, name, value);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 int cli_job_exit(const cli_args *args, const kdr_result *result)

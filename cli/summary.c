@@ -26,7 +26,8 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 	size_t used = 0;
 	snprintf(out, room, "%s", labels ? "" : "-");
 	for (int64_t i = 0; sizes && labels && i < n; i++)
-		sizes[labels[i]]++;
+		if (labels[i] >= 0) /* some may have been left without a class */
+			sizes[labels[i]]++;
 	for (int64_t c = 0; sizes && labels && c < k && used + 24 < room; c++) {
 		if (c == 8 && k > 9) {
 			snprintf(out + used, room - used, " ... (%lld more)", (long long)(k - c));

@@ -79,6 +79,8 @@ static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result
 	for (int64_t i = 0; t->labels && i < t->n; i++)
 		if (r->classes && t->labels[i] >= 0 && t->labels[i] < r->nclasses)
 			kdri_json_string(j, NULL, r->classes[t->labels[i]]);
+		else if (r->classes) /* the method left it out: it was not sure */
+			kdri_json_string(j, NULL, "?");
 		else
 			kdri_json_int(j, NULL, t->labels[i]);
 	kdri_json_end_array(j);

@@ -22,23 +22,33 @@ done:
 	return st;
 }
 
+/* Samples that a method left without a class have no part in the scores. */
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const kdr_data *data, bool named,
                           int64_t classes)
 {
 	kdr_status st;
 	kdri_task_result *t = &r->tasks[task];
 	kdr_scores scores;
-	int64_t right = 0;
+	int64_t right = 0, n = 0, *found = NULL, *truth = NULL;
 	if (!t->labels || !data->labels)
 		return KDR_OK;
-	KDRI_TRY(kdr_evaluate(ctx, t->labels, data->labels, t->n, &scores));
+	KDRI_TRY(KDRI_NEW(ctx, &found, t->n));
+	KDRI_TRY(KDRI_NEW(ctx, &truth, t->n));
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0) {
+			found[n] = t->labels[i];
+			truth[n++] = data->labels[i];
+		}
+	KDRI_TRY(kdr_evaluate(ctx, found, truth, n, &scores));
 	if (named) {
-		for (int64_t i = 0; i < t->n; i++)
-			right += t->labels[i] == data->labels[i];
-		scores.acc = (double)right / (double)t->n;
+		for (int64_t i = 0; i < n; i++)
+			right += found[i] == truth[i];
+		scores.acc = (double)right / (double)KDRI_MAX(n, 1);
 		KDRI_TRY(warn_strangers(ctx, r, task, data, classes));
 	}
 	t->scores = scores;
 done:
+	kdri_free(ctx, found);
+	kdri_free(ctx, truth);
 	return st;
 }

@@ -1,5 +1,6 @@
 """transfer, end to end: class names out, plain accuracy, and only files that exist are called written."""
 import os
+import json
 import unittest
 
 from harness import CliTest
@@ -30,6 +31,28 @@ class Transfer(CliTest):
         self.fails("transfer", "--source", "s.csv", "--labels", "truth", "--target", "t.csv", code=3, says=["20", "30"])
         self.fails("transfer", "--source", "s.csv", "--labels", self.write("one", "a\n" * 30), "--target", "t.csv", code=3,
                    says="at least two")
+
+
+    def test_auto_is_the_default_and_may_abstain(self):
+        """Without -m ten classifiers vote; --abstain leaves the least sure without a class."""
+        self.run_kindred("generate", "--design", "topics", "--tasks", "2", "-k", "3", "-n", "80", "--words", "300", "-o", "w", "-q")
+        args = ["transfer", "--source", "w/task1.mtx", "--labels", "w/task1.labels", "--target", "w/task2.mtx", "--score"]
+        done = self.run_kindred(*args, "-o", "out")
+        self.assertIn("a plain svm would label", done.stdout)
+        result = json.loads(self.read("out/result.json"))
+        self.assertEqual(result["method"], "auto")
+        target = result["tasks"][-1]
+        self.assertEqual(len(target["confidence"]), 80)
+        self.assertGreater(target["metrics"]["acc"], 0.6)
+        self.run_kindred(*args, "--abstain", "0.25", "-o", "less")
+        less = json.loads(self.read("less/result.json"))["tasks"][-1]
+        self.assertEqual(less["labels"].count("?"), 20)
+        self.assertEqual(self.read("less/target.labels").split("\n").count("?"), 20)
+        sure = [c for c, l in zip(less["confidence"], less["labels"]) if l != "?"]
+        left = [c for c, l in zip(less["confidence"], less["labels"]) if l == "?"]
+        self.assertGreaterEqual(min(sure), max(left))
+        self.fails(*args, "--abstain", "1.5", "-o", "no", code=2, says=["abstain", "1.5"])
+        self.fails(*args, "-m", "svm", "--abstain", "0.5", "-o", "no", code=2, says=["abstain", "svm"])
 
 
 if __name__ == "__main__":

@@ -30,6 +30,9 @@ static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
 	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
 	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
+	KDRI_REAL("abstain", 0, 0, 1,
+	          "share of each target's samples that get no class: those the vote is least sure of",
+	          .open_max = true),
 	KDRI_BOOL("without", 1, "with several sources: vote again without each of them, to say what it gave"),
 	{ .name = NULL },
 };
@@ -214,7 +217,8 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		if (problem->tasks[t].role != KDR_ROLE_TARGET)
 			continue;
 		KDRI_TRY(vote_on(ctx, problem, &o, t, -1, result, &v[t]));
-		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], 0, result));
+		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
+		                              result));
 		late = late || v[t].late;
 		if (sources > 1 && o.only < 0 && kdri_opt_bool(options, "without"))
 			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));
