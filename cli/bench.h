@@ -8,8 +8,6 @@
 
 #include "cli.h"
 
-#include <jansson.h>
-
 enum { BENCH_MOST_SCORES = 9, BENCH_MOST_REFERENCES = 4 };
 
 typedef struct bench_setting {
@@ -85,14 +83,26 @@ extern const char *const bench_score_names[];
 double bench_score_value(const kdr_scores *scores, int which);
 
 /* Reads a plan; `folder` is where its relative paths start. Prints what is wrong. Exit status. */
-/* bench_pairs.c: the tables of a plan, with what it writes short written out; a new list, NULL without memory. */
-json_t *bench_pairs_expand(json_t *root);
 int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out);
 int bench_plan_read(const char *path, bench_plan *out);
 void bench_plan_free(bench_plan *plan);
 
 /* The name of the i-th preset, and its text; NULL past the last: presets.c, made from plans/ by CMake. */
 const char *bench_preset(int index, const char **text, size_t *size);
+
+/* --- bench_pairs.c ------------------------------------------------------------------------------ */
+
+/* A table of a plan: as it is written, or from one of its sets (all but `to`, where `from` is -1) to another. */
+typedef struct bench_pair {
+	const kdr_json *table, *rows;
+	const kdr_json *sets; /* NULL: as written */
+	int64_t from, to;
+} bench_pair;
+/* How many tables a plan has, with what it writes short written out, and each of them. */
+int64_t bench_pairs_count(const kdr_json *root);
+bench_pair bench_pairs_at(const kdr_json *root, int64_t index);
+/* The title of one that is written short. */
+void bench_pairs_title(const bench_pair *pair, char *text, size_t room);
 
 /* --- bench_args.c ------------------------------------------------------------------------------- */
 

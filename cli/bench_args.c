@@ -3,7 +3,6 @@
  * It is made as JSON, so that there is one reader of plans. */
 #include "bench.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,27 +14,40 @@ static bool has_option(const kdr_algo *algo, const char *name, size_t length)
 	return false;
 }
 
-/* Puts every --set or --grid NAME=... of `option` that the method has into `out`. */
-static void collect(const cli_args *args, const char *option, const kdr_algo *algo, json_t *out)
+/* Whether the option that `text` (name=...) sets is set again by a later one: the last wins. */
+static bool set_again(const cli_args *args, const char *option, int i, size_t length)
+{
+	const char *text = cli_get_nth(args, option, i), *later;
+	while ((later = cli_get_nth(args, option, ++i)))
+		if (strncmp(later, text, length + 1) == 0)
+			return true;
+	return false;
+}
+
+/* Puts every --set or --grid NAME=... of `option` that the method has into an object called as the option. */
+static void collect(const cli_args *args, const char *option, const kdr_algo *algo, kdri_json *out)
 {
 	const char *text;
+	kdri_json_object(out, option);
 	for (int i = 0; (text = cli_get_nth(args, option, i)); i++) {
 		const char *equals = strchr(text, '=');
+		size_t length = equals ? (size_t)(equals - text) : 0;
 		cli_list list;
-		if (!equals || !has_option(algo, text, (size_t)(equals - text)))
+		if (!equals || !has_option(algo, text, length) || set_again(args, option, i, length))
 			continue;
-		char *name = strndup(text, (size_t)(equals - text));
+		char *name = strndup(text, length);
 		if (name && strcmp(option, "set") == 0) {
-			json_object_set_new(out, name, json_string(equals + 1));
+			kdri_json_string(out, name, equals + 1);
 		} else if (name && cli_list_split(equals + 1, &list)) {
-			json_t *values = json_array();
+			kdri_json_array(out, name);
 			for (int v = 0; v < list.count; v++)
-				json_array_append_new(values, json_string(list.items[v]));
-			json_object_set_new(out, name, values);
+				kdri_json_string(out, NULL, list.items[v]);
+			kdri_json_end_array(out);
 			cli_list_free(&list);
 		}
 		free(name);
 	}
+	kdri_json_end_object(out);
 }
 
 /* A setting that no method has is a slip. */
@@ -59,44 +71,75 @@ static int check_settings(const cli_args *args, const char *option, const cli_li
 	return EXIT_DONE;
 }
 
-static void copy_choice(const cli_args *args, const char *option, const char *key, json_t *table)
+static void copy_choice(const cli_args *args, const char *option, kdri_json *table)
 {
 	const char *value = cli_get(args, option, NULL);
 	if (value)
-		json_object_set_new(table, key, json_string(value));
+		kdri_json_string(table, option, value);
 }
 
-static int parse_clusters(const cli_args *args, json_t *table)
+static int write_clusters(const cli_args *args, kdri_json *table)
 {
 	cli_list list;
+	int code = EXIT_DONE, count = cli_positional_count(args);
 	const char *text = cli_get(args, "clusters", NULL);
 	if (!text)
 		return EXIT_DONE;
 	if (!cli_list_split(text, &list))
 		return EXIT_OTHER;
-	json_t *k = json_array();
-	for (int i = 0; i < cli_positional_count(args); i++) {
+	kdri_json_array(table, "k");
+	for (int i = 0; i < count && code == EXIT_DONE; i++) {
 		char *end;
 		const char *item = list.items[i < list.count ? i : list.count - 1];
 		long long value = strtoll(item, &end, 10);
-		if (*end || end == item || value < 1 ||
-		    (list.count != 1 && list.count != cli_positional_count(args))) {
+		if (*end || end == item || value < 1 || (list.count != 1 && list.count != count)) {
 			cli_error("-k %s: a whole number from 1 for all tasks, or one for each, is needed",
 			          text);
-			cli_list_free(&list);
-			json_decref(k);
-			return EXIT_USAGE;
+			code = EXIT_USAGE;
 		}
-		json_array_append_new(k, json_integer(value));
+		kdri_json_int(table, NULL, value);
 	}
-	json_object_set_new(table, "k", k);
+	kdri_json_end_array(table);
 	cli_list_free(&list);
-	return EXIT_DONE;
+	return code;
+}
+
+/* The one table of the plan. */
+static int write_table(const cli_args *args, const cli_list *methods, int64_t top, kdri_json *table)
+{
+	kdri_json_object(table, NULL);
+	kdri_json_string(table, "title", "methods compared");
+	kdri_json_array(table, "data");
+	for (int i = 0; i < cli_positional_count(args); i++)
+		kdri_json_string(table, NULL, cli_positional(args, i));
+	kdri_json_end_array(table);
+	kdri_json_array(table, "rows");
+	for (int i = 0; i < methods->count; i++) {
+		kdri_json_object(table, NULL);
+		kdri_json_string(table, "method", methods->items[i]);
+		collect(args, "set", kdr_algo_find(methods->items[i]), table);
+		collect(args, "grid", kdr_algo_find(methods->items[i]), table);
+		kdri_json_end_object(table);
+	}
+	kdri_json_end_array(table);
+	if (cli_flag(args, "pick"))
+		kdri_json_string(table, "pick", "truth");
+	if (top)
+		kdri_json_int(table, "top_features", top);
+	copy_choice(args, "features", table);
+	copy_choice(args, "weight", table);
+	copy_choice(args, "norm", table);
+	copy_choice(args, "scale", table);
+	int code = write_clusters(args, table);
+	kdri_json_end_object(table);
+	return code;
 }
 
 int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *plan)
 {
 	cli_list methods;
+	kdri_json json = { 0 };
+	int code = EXIT_DONE;
 	int64_t top = 0;
 	if (cli_positional_count(args) == 0) {
 		cli_error("--methods needs at least one TASK: a data file with its classes in <stem>.labels");
@@ -106,8 +149,6 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *pla
 		return EXIT_USAGE;
 	if (!cli_list_split(cli_get(args, "methods", ""), &methods))
 		return EXIT_OTHER;
-	json_t *root = json_object(), *table = json_object(), *data = json_array(), *rows = json_array();
-	int code = EXIT_DONE;
 	for (int i = 0; i < methods.count && code == EXIT_DONE; i++)
 		if (kdr_algo_require(ctx, methods.items[i], KDR_FAMILY_CLUSTER, NULL) != KDR_OK)
 			code = cli_fail(ctx, KDR_ERR_ARGUMENT);
@@ -115,41 +156,21 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *pla
 		code = check_settings(args, "set", &methods);
 	if (code == EXIT_DONE)
 		code = check_settings(args, "grid", &methods);
-	if (code == EXIT_DONE)
-		code = parse_clusters(args, table);
-	for (int i = 0; i < methods.count && code == EXIT_DONE; i++) {
-		json_t *row = json_object(), *set = json_object(), *grid = json_object();
-		collect(args, "set", kdr_algo_find(methods.items[i]), set);
-		collect(args, "grid", kdr_algo_find(methods.items[i]), grid);
-		json_object_set_new(row, "method", json_string(methods.items[i]));
-		json_object_set_new(row, "set", set);
-		json_object_set_new(row, "grid", grid);
-		json_array_append_new(rows, row);
+	if (code == EXIT_DONE) {
+		kdri_json_object(&json, NULL);
+		kdri_json_string(&json, "title", "methods compared");
+		kdri_json_array(&json, "tables");
+		code = write_table(args, &methods, top, &json);
+		kdri_json_end_array(&json);
+		kdri_json_end_object(&json);
 	}
-	for (int i = 0; i < cli_positional_count(args); i++)
-		json_array_append_new(data, json_string(cli_positional(args, i)));
-	json_object_set_new(root, "title", json_string("methods compared"));
-	json_object_set_new(table, "title", json_string("methods compared"));
-	json_object_set_new(table, "data", data);
-	json_object_set_new(table, "rows", rows);
-	if (cli_flag(args, "pick"))
-		json_object_set_new(table, "pick", json_string("truth"));
-	if (top)
-		json_object_set_new(table, "top_features", json_integer(top));
-	copy_choice(args, "features", "features", table);
-	copy_choice(args, "weight", "weight", table);
-	copy_choice(args, "norm", "norm", table);
-	copy_choice(args, "scale", "scale", table);
-	json_object_set_new(root, "tables", json_pack("[o]", table));
-	char *text = json_dumps(root, 0);
-	json_decref(root);
 	cli_list_free(&methods);
-	if (code == EXIT_DONE && !text) {
+	if (code == EXIT_DONE && json.failed) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
 	}
 	if (code == EXIT_DONE)
-		code = bench_plan_parse("--methods", text, strlen(text), "", plan);
-	free(text);
+		code = bench_plan_parse("--methods", json.text, json.used, "", plan);
+	kdri_json_free(&json);
 	return code;
 }

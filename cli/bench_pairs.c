@@ -8,64 +8,62 @@
 #include <string.h>
 
 /* The name of a data set: its own, or its file's. */
-static const char *name_of(json_t *item)
+static const char *name_of(const kdr_json *item)
 {
-	json_t *name = json_is_object(item) ? json_object_get(item, "name") : NULL;
-	json_t *path = json_is_object(item) ? json_object_get(item, "path") : item;
-	const char *text = json_string_value(name ? name : path);
-	const char *slash = text ? strrchr(text, '/') : NULL;
-	return slash && !name ? slash + 1 : text ? text : "?";
+	const char *name = kdr_json_text(kdr_json_get(item, "name"), NULL);
+	const char *path =
+	        kdr_json_text(kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "path") : item, NULL);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return name ? name : slash ? slash + 1 : path ? path : "?";
 }
 
-static bool add_table(json_t *tables, json_t *table, json_t *source, const char *from, json_t *target)
+/* The sets of a table written short, or NULL. */
+static const kdr_json *sets_of(const kdr_json *table)
 {
-	json_t *copy = json_copy(table);
-	const char *title = json_string_value(json_object_get(table, "title"));
-	char text[512];
-	snprintf(text, sizeof text, "%s: %s to %s", title ? title : "", from, name_of(target));
-	bool done = copy && json_object_del(copy, "pairs") == 0 &&
-	            json_object_set(copy, "source", source) == 0 &&
-	            json_object_set(copy, "target", target) == 0 &&
-	            json_object_set_new(copy, "title", json_string(text)) == 0 &&
-	            json_array_append(tables, copy) == 0;
-	json_decref(copy);
-	return done;
+	const kdr_json *sets = kdr_json_get(table, "pairs");
+	return kdr_json_is(sets, KDR_JSON_ARRAY) ? sets : NULL;
 }
 
-static bool add_pairs(json_t *tables, json_t *table, json_t *sets)
+static int64_t count_of(const kdr_json *table)
 {
-	size_t n = json_array_size(sets);
-	bool done = true;
-	for (size_t i = 0; i < n && done; i++)
-		for (size_t k = 0; k < n && done; k++)
-			if (i != k)
-				done = add_table(tables, table, json_array_get(sets, i),
-				                 name_of(json_array_get(sets, i)), json_array_get(sets, k));
-	for (size_t k = 0; k < n && n > 2 && done; k++) {
-		json_t *others = json_copy(sets);
-		done = others && json_array_remove(others, k) == 0 &&
-		       add_table(tables, table, others, "all others", json_array_get(sets, k));
-		json_decref(others);
-	}
-	return done;
+	int64_t n = kdr_json_count(sets_of(table));
+	return sets_of(table) ? n * (n - 1) + (n > 2 ? n : 0) : 1;
 }
 
-json_t *bench_pairs_expand(json_t *root)
+int64_t bench_pairs_count(const kdr_json *root)
 {
-	json_t *tables = json_object_get(root, "tables"), *rows = json_object_get(root, "rows"),
-	       *out = json_array();
-	bool done = out != NULL;
-	for (size_t i = 0; i < json_array_size(tables) && done; i++) {
-		json_t *table = json_array_get(tables, i), *sets = json_object_get(table, "pairs");
-		if (rows && json_is_object(table) && !json_object_get(table, "rows"))
-			done = json_object_set(table, "rows", rows) == 0;
-		if (done)
-			done = json_is_array(sets) ? add_pairs(out, table, sets)
-			                           : json_array_append(out, table) == 0;
-	}
-	if (!done) {
-		json_decref(out);
-		return NULL;
+	const kdr_json *tables = kdr_json_get(root, "tables");
+	int64_t count = 0;
+	for (int64_t i = 0; kdr_json_is(tables, KDR_JSON_ARRAY) && i < kdr_json_count(tables); i++)
+		count += count_of(kdr_json_at(tables, i));
+	return count;
+}
+
+bench_pair bench_pairs_at(const kdr_json *root, int64_t index)
+{
+	const kdr_json *tables = kdr_json_get(root, "tables");
+	int64_t t = 0;
+	while (index >= count_of(kdr_json_at(tables, t)))
+		index -= count_of(kdr_json_at(tables, t++));
+	bench_pair out = { .table = kdr_json_at(tables, t) };
+	const kdr_json *rows = kdr_json_get(out.table, "rows");
+	int64_t n = kdr_json_count(sets_of(out.table));
+	out.rows = rows ? rows : kdr_json_get(root, "rows");
+	out.sets = sets_of(out.table);
+	if (out.sets && index < n * (n - 1)) {
+		out.from = index / (n - 1);
+		out.to = index % (n - 1) + (index % (n - 1) >= out.from);
+	} else if (out.sets) {
+		out.from = -1;
+		out.to = index - n * (n - 1);
 	}
 	return out;
+}
+
+void bench_pairs_title(const bench_pair *pair, char *text, size_t room)
+{
+	const char *title = kdr_json_text(kdr_json_get(pair->table, "title"), NULL);
+	snprintf(text, room, "%s: %s to %s", title ? title : "",
+	         pair->from < 0 ? "all others" : name_of(kdr_json_at(pair->sets, pair->from)),
+	         name_of(kdr_json_at(pair->sets, pair->to)));
 }

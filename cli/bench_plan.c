@@ -3,8 +3,8 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,15 +66,19 @@ static void *many(place *p, size_t count, size_t size)
 	return out;
 }
 
-/* Every key must be one of `known`. */
-static bool check_keys(place *p, json_t *object, const char *const *known)
+/* Entries of a list; 0 of all else, objects too. */
+static int64_t list_count(const kdr_json *value)
 {
-	const char *key;
-	json_t *value;
-	if (!json_is_object(object))
+	return kdr_json_is(value, KDR_JSON_ARRAY) ? kdr_json_count(value) : 0;
+}
+
+/* Every key must be one of `known`. */
+static bool check_keys(place *p, const kdr_json *object, const char *const *known)
+{
+	if (!kdr_json_is(object, KDR_JSON_OBJECT))
 		return wrong(p, "an object {...} is needed");
-	json_object_foreach(object, key, value)
-	{
+	for (int64_t i = 0; i < kdr_json_count(object); i++) {
+		const char *key = kdr_json_key(kdr_json_at(object, i));
 		const char *nearest[1];
 		size_t n = 0;
 		bool found = false;
@@ -89,37 +93,39 @@ static bool check_keys(place *p, json_t *object, const char *const *known)
 }
 
 /* Text at `key`, or NULL if it is absent and may be. */
-static char *get_text(place *p, json_t *object, const char *key, bool needed)
+static char *get_text(place *p, const kdr_json *object, const char *key, bool needed)
 {
-	json_t *value = json_object_get(object, key);
+	const kdr_json *value = kdr_json_get(object, key);
 	if (!value && !needed)
 		return NULL;
-	if (!json_is_string(value)) {
+	if (!kdr_json_is(value, KDR_JSON_TEXT)) {
 		wrong(p, "'%s' must be a text", key);
 		return NULL;
 	}
-	return copy(p, json_string_value(value));
+	return copy(p, kdr_json_text(value, NULL));
 }
 
-static double get_number(place *p, json_t *object, const char *key, double low, double high, double otherwise)
+static double get_number(place *p, const kdr_json *object, const char *key, double low, double high,
+                         double otherwise)
 {
-	json_t *value = json_object_get(object, key);
+	const kdr_json *value = kdr_json_get(object, key);
 	if (!value)
 		return otherwise;
-	double x = json_number_value(value);
-	if (!json_is_number(value) || !(x >= low && x <= high))
+	double x = kdr_json_number(value, 0);
+	if (!kdr_json_is_number(value) || !(x >= low && x <= high))
 		wrong(p, "'%s' must be a number from %g to %g", key, low, high);
 	return x;
 }
 
-static int get_choice(place *p, json_t *object, const char *key, const char *const *choices, int otherwise)
+static int get_choice(place *p, const kdr_json *object, const char *key, const char *const *choices,
+                      int otherwise)
 {
-	json_t *value = json_object_get(object, key);
+	const kdr_json *value = kdr_json_get(object, key);
 	char all[200] = "";
 	if (!value)
 		return otherwise;
 	for (int i = 0; choices[i]; i++) {
-		if (json_is_string(value) && strcmp(json_string_value(value), choices[i]) == 0)
+		if (kdr_json_is(value, KDR_JSON_TEXT) && strcmp(kdr_json_text(value, NULL), choices[i]) == 0)
 			return i;
 		size_t used = strlen(all);
 		snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", choices[i]);
@@ -129,36 +135,36 @@ static int get_choice(place *p, json_t *object, const char *key, const char *con
 }
 
 /* Numbers, one for each task, separated by commas. */
-static char *list_text(place *p, const json_t *list)
+static char *list_text(place *p, const kdr_json *list)
 {
 	enum { WIDE = 32 }; /* of a number and its comma */
-	size_t count = json_array_size(list), used = 0, room = count * WIDE + 1;
+	size_t count = (size_t)list_count(list), used = 0, room = count * WIDE + 1;
 	char *text = many(p, room, 1);
 	for (size_t i = 0; text && i < count; i++) {
-		const json_t *item = json_array_get(list, i);
-		if (!json_is_number(item)) {
+		const kdr_json *item = kdr_json_at(list, (int64_t)i);
+		if (!kdr_json_is_number(item)) {
 			wrong(p, "a list of values of an option must be numbers");
 			free(text);
 			return NULL;
 		}
 		used += (size_t)snprintf(text + used, room - used, "%s%.15g", i ? "," : "",
-		                         json_number_value(item));
+		                         kdr_json_number(item, 0));
 	}
 	return text;
 }
 
 /* An option's value as text, as --set takes it. */
-static char *value_text(place *p, json_t *value)
+static char *value_text(place *p, const kdr_json *value)
 {
 	char text[64];
-	if (json_is_string(value))
-		return copy(p, json_string_value(value));
-	if (json_is_boolean(value))
-		return copy(p, json_is_true(value) ? "true" : "false");
-	if (json_is_integer(value))
-		snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
-	else if (json_is_real(value))
-		snprintf(text, sizeof text, "%.15g", json_real_value(value));
+	if (kdr_json_is(value, KDR_JSON_TEXT))
+		return copy(p, kdr_json_text(value, NULL));
+	if (kdr_json_is_bool(value))
+		return copy(p, kdr_json_is(value, KDR_JSON_TRUE) ? "true" : "false");
+	if (kdr_json_is(value, KDR_JSON_INTEGER))
+		snprintf(text, sizeof text, "%lld", (long long)kdr_json_integer(value, 0));
+	else if (kdr_json_is(value, KDR_JSON_REAL))
+		snprintf(text, sizeof text, "%.15g", kdr_json_number(value, 0));
 	else {
 		wrong(p, "a value of an option must be a number, a text, true or false");
 		return NULL;
@@ -167,9 +173,9 @@ static char *value_text(place *p, json_t *value)
 }
 
 /* The same, or a number for each task. */
-static char *option_text(place *p, json_t *value)
+static char *option_text(place *p, const kdr_json *value)
 {
-	return json_array_size(value) > 0 ? list_text(p, value) : value_text(p, value);
+	return list_count(value) > 0 ? list_text(p, value) : value_text(p, value);
 }
 
 /* --- data --------------------------------------------------------------------------------------- */
@@ -186,7 +192,7 @@ static char *join_path(place *p, const char *path)
 }
 
 /* One class of a file, and what it is called here. */
-static bool add_class(place *p, bench_data *d, json_t *class, const char *called)
+static bool add_class(place *p, bench_data *d, const kdr_json *class, const char *called)
 {
 	char **classes = realloc(d->classes, ((size_t)d->nclasses + 1) * sizeof *classes);
 	if (!classes)
@@ -207,37 +213,38 @@ static bool add_class(place *p, bench_data *d, json_t *class, const char *called
 }
 
 /* ["a", "b"]: the samples of these alone; {"x": ["a", "b"], "y": ["c"]}: of these, under other names. */
-static bool read_classes(place *p, bench_data *d, json_t *classes)
+static bool read_classes(place *p, bench_data *d, const kdr_json *classes)
 {
-	const char *called;
-	json_t *list, *one;
-	size_t i;
-	if (json_is_array(classes) && json_array_size(classes) > 0) {
-		json_array_foreach(classes, i, one) if (!add_class(p, d, one, NULL)) return false;
+	if (list_count(classes) > 0) {
+		for (int64_t i = 0; i < list_count(classes); i++)
+			if (!add_class(p, d, kdr_json_at(classes, i), NULL))
+				return false;
 		return true;
 	}
-	if (!json_is_object(classes) || json_object_size(classes) == 0)
+	if (!kdr_json_is(classes, KDR_JSON_OBJECT) || kdr_json_count(classes) == 0)
 		return wrong(p, "'classes' must be a list of names, or an object of such lists");
-	json_object_foreach(classes, called, list)
-	{
-		if (!json_is_array(list) || json_array_size(list) == 0)
-			return wrong(p, "'classes': '%s' must be a list of names", called);
-		json_array_foreach(list, i, one) if (!add_class(p, d, one, called)) return false;
+	for (int64_t c = 0; c < kdr_json_count(classes); c++) {
+		const kdr_json *list = kdr_json_at(classes, c);
+		if (list_count(list) == 0)
+			return wrong(p, "'classes': '%s' must be a list of names", kdr_json_key(list));
+		for (int64_t i = 0; i < list_count(list); i++)
+			if (!add_class(p, d, kdr_json_at(list, i), kdr_json_key(list)))
+				return false;
 	}
 	return true;
 }
 
 /* A file, or {"path": ..., "name": ..., "classes": ...}. */
-static bool read_file(place *p, bench_data *d, json_t *item, const char *key)
+static bool read_file(place *p, bench_data *d, const kdr_json *item, const char *key)
 {
 	static const char *const keys[] = { "path", "name", "classes", NULL };
-	json_t *path = json_is_object(item) ? json_object_get(item, "path") : item;
-	json_t *classes = json_is_object(item) ? json_object_get(item, "classes") : NULL;
-	if (!json_is_string(path))
+	const kdr_json *path = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "path") : item;
+	const kdr_json *classes = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "classes") : NULL;
+	if (!kdr_json_is(path, KDR_JSON_TEXT))
 		return wrong(p, "'%s' must be a file, an object with its \"path\", or a list of these", key);
-	if (!(d->path = join_path(p, json_string_value(path))))
+	if (!(d->path = join_path(p, kdr_json_text(path, NULL))))
 		return false;
-	if (json_is_string(item))
+	if (kdr_json_is(item, KDR_JSON_TEXT))
 		return true;
 	if (!check_keys(p, item, keys))
 		return false;
@@ -247,17 +254,18 @@ static bool read_file(place *p, bench_data *d, json_t *item, const char *key)
 	return read_classes(p, d, classes) && p->code == EXIT_DONE;
 }
 
-static bool add_data(place *p, bench_table *t, json_t *list, const char *key, kdr_role role)
+static bool add_data(place *p, bench_table *t, const kdr_json *list, const char *key, kdr_role role)
 {
 	if (!list)
 		return true;
-	size_t n = json_is_array(list) ? json_array_size(list) : 1;
+	size_t n = kdr_json_is(list, KDR_JSON_ARRAY) ? (size_t)list_count(list) : 1;
 	bench_data *grown = realloc(t->data, ((size_t)t->ndata + n + 1) * sizeof *grown);
 	if (!grown)
 		return no_memory(p);
 	t->data = grown;
 	for (size_t i = 0; i < n; i++) {
-		json_t *item = json_is_array(list) ? json_array_get(list, i) : list;
+		const kdr_json *item =
+		        kdr_json_is(list, KDR_JSON_ARRAY) ? kdr_json_at(list, (int64_t)i) : list;
 		t->data[t->ndata] = (bench_data){ .role = role };
 		if (!read_file(p, &t->data[t->ndata++], item, key))
 			return false;
@@ -287,63 +295,77 @@ static bool add_design(place *p, bench_table *t, int64_t tasks)
 	return t->data != NULL;
 }
 
-static bool read_data(place *p, bench_table *t, json_t *object)
+/* The sources: those written, or those of a pair. */
+static bool add_sources(place *p, bench_table *t, const bench_pair *pair)
 {
+	if (!pair->sets)
+		return add_data(p, t, kdr_json_get(pair->table, "source"), "source", KDR_ROLE_SOURCE);
+	for (int64_t i = 0; i < kdr_json_count(pair->sets); i++)
+		if ((pair->from < 0 ? i != pair->to : i == pair->from) &&
+		    !add_data(p, t, kdr_json_at(pair->sets, i), "pairs", KDR_ROLE_SOURCE))
+			return false;
+	return true;
+}
+
+static bool read_data(place *p, bench_table *t, const bench_pair *pair)
+{
+	const kdr_json *object = pair->table;
 	static const char *const designs[] = { "blobs", "topics", "berikov", NULL };
-	json_t *k = json_object_get(object, "k");
-	if (json_object_get(object, "generate")) {
+	const kdr_json *k = kdr_json_get(object, "k");
+	if (kdr_json_get(object, "generate")) {
 		int design = get_choice(p, object, "generate", designs, 0);
 		int64_t tasks = (int64_t)get_number(p, object, "tasks", 1, 100, 2);
 		t->separation = get_number(p, object, "separation", 0, 1e6, 0);
 		if (p->code != EXIT_DONE || !(t->design = copy(p, designs[design])) ||
 		    !add_design(p, t, tasks))
 			return false;
-	} else if (!add_data(p, t, json_object_get(object, "data"), "data", KDR_ROLE_TASK) ||
-	           !add_data(p, t, json_object_get(object, "source"), "source", KDR_ROLE_SOURCE) ||
-	           !add_data(p, t, json_object_get(object, "bridge"), "bridge", KDR_ROLE_BRIDGE) ||
-	           !add_data(p, t, json_object_get(object, "target"), "target", KDR_ROLE_TARGET)) {
+	} else if (!add_data(p, t, kdr_json_get(object, "data"), "data", KDR_ROLE_TASK) ||
+	           !add_sources(p, t, pair) ||
+	           !add_data(p, t, kdr_json_get(object, "bridge"), "bridge", KDR_ROLE_BRIDGE) ||
+	           !add_data(p, t,
+	                     pair->sets ? kdr_json_at(pair->sets, pair->to) : kdr_json_get(object, "target"),
+	                     "target", KDR_ROLE_TARGET)) {
 		return false;
 	}
 	if (t->ndata == 0)
 		return wrong(p, "no data: 'data', or 'source' and 'target', or 'generate' is needed");
 	for (int i = 0; k && i < t->ndata; i++) {
-		json_t *item = json_is_array(k) ? json_array_get(k, (size_t)i) : k;
-		if (!json_is_integer(item) || json_integer_value(item) < 1)
+		const kdr_json *item = kdr_json_is(k, KDR_JSON_ARRAY) ? kdr_json_at(k, i) : k;
+		if (!kdr_json_is(item, KDR_JSON_INTEGER) || kdr_json_integer(item, 0) < 1)
 			return wrong(p, "'k' must be a whole number from 1, or one for each data set");
-		t->data[i].k = json_integer_value(item);
+		t->data[i].k = kdr_json_integer(item, 0);
 	}
 	return true;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static bool read_settings(place *p, bench_row *row, json_t *set, json_t *grid)
+static bool read_settings(place *p, bench_row *row, const kdr_json *set, const kdr_json *grid)
 {
-	const char *key;
-	json_t *value;
-	if ((set && !json_is_object(set)) || (grid && !json_is_object(grid)))
+	if ((set && !kdr_json_is(set, KDR_JSON_OBJECT)) || (grid && !kdr_json_is(grid, KDR_JSON_OBJECT)))
 		return wrong(p,
 		             "'set' and 'grid' must be objects: an option's name, and its value or values");
-	row->set = many(p, json_object_size(set), sizeof *row->set);
-	row->grid = many(p, json_object_size(grid), sizeof *row->grid);
+	row->set = many(p, (size_t)kdr_json_count(set), sizeof *row->set);
+	row->grid = many(p, (size_t)kdr_json_count(grid), sizeof *row->grid);
 	if (!row->set || !row->grid)
 		return false;
-	json_object_foreach(set, key, value)
-	{
+	for (int64_t i = 0; i < kdr_json_count(set); i++) {
+		const kdr_json *value = kdr_json_at(set, i);
 		bench_setting *s = &row->set[row->nset++];
-		if (!(s->name = copy(p, key)) || !(s->value = option_text(p, value)))
+		if (!(s->name = copy(p, kdr_json_key(value))) || !(s->value = option_text(p, value)))
 			return false;
 	}
-	json_object_foreach(grid, key, value)
-	{
+	for (int64_t g = 0; g < kdr_json_count(grid); g++) {
+		const kdr_json *value = kdr_json_at(grid, g);
+		const char *key = kdr_json_key(value);
 		bench_axis *axis = &row->grid[row->ngrid++];
-		size_t n = json_array_size(value);
+		size_t n = (size_t)list_count(value);
 		if (n == 0)
 			return wrong(p, "'grid': the values of '%s' must be a list", key);
 		if (!(axis->name = copy(p, key)) || !(axis->values = many(p, n, sizeof(char *))))
 			return false;
 		for (size_t i = 0; i < n; i++) {
-			if (!(axis->values[i] = option_text(p, json_array_get(value, i))))
+			if (!(axis->values[i] = option_text(p, kdr_json_at(value, (int64_t)i))))
 				return false;
 			axis->nvalues++;
 		}
@@ -352,43 +374,43 @@ static bool read_settings(place *p, bench_row *row, json_t *set, json_t *grid)
 }
 
 /* "references": {"paper": {"acc": [0.57, ...]}}: one figure for each scored data set, null where none. */
-static bool read_references(place *p, const bench_table *t, int scored, bench_row *row, json_t *object)
+static bool read_references(place *p, const bench_table *t, int scored, bench_row *row,
+                            const kdr_json *object)
 {
-	const char *label, *score;
-	json_t *figures, *list;
-	if (object && !json_is_object(object))
+	if (object && !kdr_json_is(object, KDR_JSON_OBJECT))
 		return wrong(p, "'references' must be an object");
-	json_object_foreach(object, label, figures)
-	{
+	for (int64_t o = 0; o < kdr_json_count(object); o++) {
+		const kdr_json *figures = kdr_json_at(object, o);
 		if (row->nreferences == BENCH_MOST_REFERENCES)
 			return wrong(p, "at most %d references are allowed", BENCH_MOST_REFERENCES);
 		bench_reference *r = &row->references[row->nreferences++];
-		r->label = copy(p, label);
+		r->label = copy(p, kdr_json_key(figures));
 		r->values = many(p, (size_t)t->nscores * (size_t)scored, sizeof *r->values);
 		if (!r->label || !r->values)
 			return false;
 		for (int i = 0; i < t->nscores * scored; i++)
 			r->values[i] = NAN;
-		json_object_foreach(figures, score, list)
-		{
+		for (int64_t f = 0; f < kdr_json_count(figures); f++) {
+			const kdr_json *list = kdr_json_at(figures, f);
+			const char *score = kdr_json_key(list);
 			int at = 0;
 			while (at < t->nscores && strcmp(bench_score_names[t->scores[at]], score) != 0)
 				at++;
-			if (at == t->nscores || (int)json_array_size(list) != scored)
-				return wrong(
-				        p,
-				        "references: '%s' must be a score of the table, with a list of %d figures",
-				        score, scored);
+			if (at == t->nscores || (int)list_count(list) != scored)
+				return wrong(p,
+				             "references: '%s' must be a score of the table, with a list of "
+				             "%d figures",
+				             score, scored);
 			for (int i = 0; i < scored; i++)
-				if (json_is_number(json_array_get(list, (size_t)i)))
+				if (kdr_json_is_number(kdr_json_at(list, (int64_t)i)))
 					r->values[at * scored + i] =
-					        json_number_value(json_array_get(list, (size_t)i));
+					        kdr_json_number(kdr_json_at(list, (int64_t)i), 0);
 		}
 	}
 	return true;
 }
 
-static bool read_row(place *p, const bench_table *t, int scored, bench_row *row, json_t *object)
+static bool read_row(place *p, const bench_table *t, int scored, bench_row *row, const kdr_json *object)
 {
 	static const char *const keys[] = { "name", "method", "pooled", "set", "grid", "references", NULL };
 	if (!check_keys(p, object, keys) || !(row->method = get_text(p, object, "method", true)))
@@ -402,25 +424,24 @@ static bool read_row(place *p, const bench_table *t, int scored, bench_row *row,
 	if (algo->family == KDR_FAMILY_TRANSFER && !transfers)
 		return wrong(p, "method '%s' transfers labels: the table needs 'source' and 'target'",
 		             row->method);
-	row->name =
-	        json_object_get(object, "name") ? get_text(p, object, "name", true) : copy(p, row->method);
-	row->pooled = json_is_true(json_object_get(object, "pooled"));
+	row->name = kdr_json_get(object, "name") ? get_text(p, object, "name", true) : copy(p, row->method);
+	row->pooled = kdr_json_is(kdr_json_get(object, "pooled"), KDR_JSON_TRUE);
 	return row->name &&
-	       read_settings(p, row, json_object_get(object, "set"), json_object_get(object, "grid")) &&
-	       read_references(p, t, scored, row, json_object_get(object, "references"));
+	       read_settings(p, row, kdr_json_get(object, "set"), kdr_json_get(object, "grid")) &&
+	       read_references(p, t, scored, row, kdr_json_get(object, "references"));
 }
 
 /* --- tables and plans ---------------------------------------------------------------------------- */
 
-static bool read_scores(place *p, bench_table *t, json_t *list)
+static bool read_scores(place *p, bench_table *t, const kdr_json *list)
 {
 	if (!list) { /* what the papers report */
 		t->scores[t->nscores++] = 0;
 		t->scores[t->nscores++] = 1;
 		return true;
 	}
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *name = json_string_value(json_array_get(list, i));
+	for (int64_t i = 0; i < list_count(list); i++) {
+		const char *name = kdr_json_text(kdr_json_at(list, i), NULL);
 		int which = 0;
 		while (name && bench_score_names[which] && strcmp(bench_score_names[which], name) != 0)
 			which++;
@@ -433,22 +454,45 @@ static bool read_scores(place *p, bench_table *t, json_t *list)
 	return t->nscores > 0 || wrong(p, "'scores' is empty");
 }
 
-static bool read_table(place *p, bench_table *t, json_t *object)
+static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 {
-	static const char *const keys[] = { "title",    "note",     "data",  "source",     "bridge",
-		                            "target",   "generate", "tasks", "separation", "k",
-		                            "features", "weight",   "norm",  "scale",      "top_features",
-		                            "sample",   "repeats",  "start", "pick",       "paired",
-		                            "scores",   "rows",     NULL };
+	const kdr_json *object = pair->table;
+	const char *const keys[] = { "title",
+		                     "note",
+		                     "data",
+		                     "source",
+		                     "bridge",
+		                     "target",
+		                     "generate",
+		                     "tasks",
+		                     "separation",
+		                     "k",
+		                     "features",
+		                     "weight",
+		                     "norm",
+		                     "scale",
+		                     "top_features",
+		                     "sample",
+		                     "repeats",
+		                     "start",
+		                     "pick",
+		                     "paired",
+		                     "scores",
+		                     "rows",
+		                     pair->sets ? "pairs" : NULL,
+		                     NULL };
 	static const char *const starts[] = { "own", "random", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
-	if (!check_keys(p, object, keys) || !(t->title = get_text(p, object, "title", true)))
+	char title[512];
+	bench_pairs_title(pair, title, sizeof title);
+	if (!check_keys(p, object, keys) ||
+	    !(t->title = pair->sets ? copy(p, title) : get_text(p, object, "title", true)))
 		return false;
 	t->note = get_text(p, object, "note", false);
 	t->paired = get_text(p, object, "paired", false);
 	/* "auto": as the method auto prepares its data, by what they look like. */
-	json_t *weight = json_object_get(object, "weight");
-	t->suggest = json_is_string(weight) && strcmp(json_string_value(weight), "auto") == 0;
+	const kdr_json *weight = kdr_json_get(object, "weight");
+	t->suggest = kdr_json_is(weight, KDR_JSON_TEXT) && strcmp(kdr_json_text(weight, NULL), "auto") == 0;
 	t->prep = (kdr_prep_options){
 		.align = (kdr_align)(get_choice(p, object, "features", cli_prep_choices("features"), -1) + 1),
 		.weight = t->suggest ? KDR_WEIGHT_NONE
@@ -462,21 +506,21 @@ static bool read_table(place *p, bench_table *t, json_t *object)
 	t->repeats = (int)get_number(p, object, "repeats", 1, 1e5, 10);
 	t->start = (bench_start)get_choice(p, object, "start", starts, 0);
 	t->pick = (bench_pick)get_choice(p, object, "pick", picks, 0);
-	if (p->code != EXIT_DONE || !read_scores(p, t, json_object_get(object, "scores")) ||
-	    !read_data(p, t, object))
+	if (p->code != EXIT_DONE || !read_scores(p, t, kdr_json_get(object, "scores")) ||
+	    !read_data(p, t, pair))
 		return false;
 	int scored = 0;
 	for (int i = 0; i < t->ndata; i++)
 		scored += t->data[i].role == KDR_ROLE_TASK || t->data[i].role == KDR_ROLE_TARGET;
-	json_t *rows = json_object_get(object, "rows");
-	size_t n = json_array_size(rows);
+	const kdr_json *rows = pair->rows;
+	size_t n = (size_t)list_count(rows);
 	if (n == 0)
 		return wrong(p, "'rows' must be a list of methods");
 	if (!(t->rows = many(p, n, sizeof *t->rows)))
 		return false;
 	bool found = !t->paired;
 	for (size_t i = 0; i < n; i++) {
-		if (!read_row(p, t, scored, &t->rows[t->nrows++], json_array_get(rows, i)))
+		if (!read_row(p, t, scored, &t->rows[t->nrows++], kdr_json_at(rows, (int64_t)i)))
 			return false;
 		found |= t->paired && strcmp(t->paired, t->rows[i].name) == 0;
 	}
@@ -487,29 +531,31 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 {
 	static const char *const keys[] = { "title", "tables", "rows", NULL };
 	place p = { .file = name, .folder = folder };
-	json_error_t error;
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	kdr_context *ctx = NULL;
+	kdr_json *root = NULL;
 	*out = (bench_plan){ 0 };
-	if (!root) {
-		cli_error("%s: line %d: %s", name, error.line, error.text);
-		return EXIT_DATA;
+	kdr_status st = kdr_context_new(&ctx, NULL);
+	if (st == KDR_OK)
+		st = kdr_json_parse(ctx, name, 1, text, size, &root);
+	if (st != KDR_OK) {
+		int code = cli_fail(ctx, st);
+		kdr_context_free(ctx);
+		return code;
 	}
-	json_t *tables = bench_pairs_expand(root);
-	size_t n = json_array_size(tables);
-	if (!tables)
-		no_memory(&p);
-	if (tables && check_keys(&p, root, keys) && (out->title = get_text(&p, root, "title", true))) {
+	size_t n = (size_t)bench_pairs_count(root);
+	if (check_keys(&p, root, keys) && (out->title = get_text(&p, root, "title", true))) {
 		if (n == 0)
 			wrong(&p, "'tables' must be a list of tables");
 		else
 			out->tables = many(&p, n, sizeof *out->tables);
 		for (size_t i = 0; i < n && p.code == EXIT_DONE; i++) {
 			snprintf(p.where, sizeof p.where, "table %zu", i + 1);
-			read_table(&p, &out->tables[out->ntables++], json_array_get(tables, i));
+			bench_pair pair = bench_pairs_at(root, (int64_t)i);
+			read_table(&p, &out->tables[out->ntables++], &pair);
 		}
 	}
-	json_decref(tables);
-	json_decref(root);
+	kdr_json_free(root);
+	kdr_context_free(ctx);
 	if (p.code != EXIT_DONE)
 		bench_plan_free(out);
 	return p.code;

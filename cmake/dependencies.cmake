@@ -41,7 +41,6 @@ endif()
 target_include_directories(kindred_blas INTERFACE ${KINDRED_CBLAS_INCLUDE})
 
 kindred_require(ZLIB zlib zlib1g-dev)
-kindred_require(JANSSON jansson libjansson-dev)
 kindred_require(UTF8PROC libutf8proc libutf8proc-dev)
 
 # Snowball's stemmers: no pkg-config file.

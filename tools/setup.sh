@@ -4,7 +4,7 @@
 # Usage: tools/setup.sh [build|check|bench]
 set -eu
 
-build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev zlib1g-dev libjansson-dev
+build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev zlib1g-dev
 libhdf5-dev libutf8proc-dev libstemmer-dev libsvm-dev"
 check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-dev python3 python3-numpy python3-scipy
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata man-db zsh valgrind"
@@ -27,7 +27,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
 		command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
 	done
 	if command -v pkg-config >/dev/null 2>&1; then
-		for module in openblas zlib jansson hdf5 libutf8proc; do
+		for module in openblas zlib hdf5 libutf8proc; do
 			pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
 		done
 	fi

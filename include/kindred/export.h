@@ -12,4 +12,13 @@
 #define KDR_PRINTF(fmt, args)
 #endif
 
+/* Functions that may still change, or go, with any version: all others stay as they are until the minor version
+ * changes. Who would rather not meet them defines KDR_STABLE_ONLY before including a header: to call one is then an
+ * error of the compiler. */
+#if defined(KDR_STABLE_ONLY) && defined(__GNUC__)
+#define KDR_EXPERIMENTAL __attribute__((error("experimental: it may change with any version of kindred")))
+#else
+#define KDR_EXPERIMENTAL
+#endif
+
 #endif

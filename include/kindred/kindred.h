@@ -18,6 +18,7 @@ extern "C" {
 #include "kindred/generate.h"
 #include "kindred/inspect.h"
 #include "kindred/job.h"
+#include "kindred/json.h"
 #include "kindred/matrix.h"
 #include "kindred/metrics.h"
 #include "kindred/model.h"

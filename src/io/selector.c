@@ -3,7 +3,6 @@
  *     {"kindred": VERSION, "kind": "selector", "beta": [7 numbers], "triples": N, "helpful": N, "log_likelihood": X}
  *
  * Nothing in the file is trusted: a field that is missing or of the wrong type is named. */
-#include <jansson.h>
 
 #include "io/io.h"
 #include "kindred/bridge.h"
@@ -40,23 +39,23 @@ static kdr_status bad(kdr_context *ctx, const char *path, const char *what)
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no selector of kindred: %s", path, what);
 }
 
-static kdr_status parse(kdr_context *ctx, const char *path, const json_t *root, kdr_selector *out)
+static kdr_status parse(kdr_context *ctx, const char *path, const kdr_json *root, kdr_selector *out)
 {
-	const json_t *kind = json_object_get(root, "kind"), *beta = json_object_get(root, "beta");
+	const kdr_json *kind = kdr_json_get(root, "kind"), *beta = kdr_json_get(root, "beta");
 	kdr_selector s = { 0 };
-	if (!json_is_string(kind) || strcmp(json_string_value(kind), "selector") != 0)
+	if (!kdr_json_is(kind, KDR_JSON_TEXT) || strcmp(kdr_json_text(kind, NULL), "selector") != 0)
 		return bad(ctx, path, "field kind is not \"selector\"");
-	if (!json_is_array(beta) || json_array_size(beta) != BETAS)
+	if (!kdr_json_is(beta, KDR_JSON_ARRAY) || kdr_json_count(beta) != BETAS)
 		return bad(ctx, path, "field beta is not an array of 7 numbers");
-	for (size_t k = 0; k < BETAS; k++) {
-		if (!json_is_number(json_array_get(beta, k)))
+	for (int k = 0; k < BETAS; k++) {
+		if (!kdr_json_is_number(kdr_json_at(beta, k)))
 			return bad(ctx, path, "field beta is not an array of 7 numbers");
-		s.beta[k] = json_number_value(json_array_get(beta, k));
+		s.beta[k] = kdr_json_number(kdr_json_at(beta, k), 0);
 	}
 	/* The rest is for people: absent or odd, it is 0. */
-	s.triples = json_integer_value(json_object_get(root, "triples"));
-	s.helpful = json_integer_value(json_object_get(root, "helpful"));
-	s.log_likelihood = json_number_value(json_object_get(root, "log_likelihood"));
+	s.triples = kdr_json_integer(kdr_json_get(root, "triples"), 0);
+	s.helpful = kdr_json_integer(kdr_json_get(root, "helpful"), 0);
+	s.log_likelihood = kdr_json_number(kdr_json_get(root, "log_likelihood"), 0);
 	*out = s;
 	return KDR_OK;
 }
@@ -66,23 +65,26 @@ kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *o
 	kdr_status st;
 	kdri_input *in = NULL;
 	char *text = NULL;
-	json_t *root = NULL;
+	kdr_json *root = NULL;
 	size_t got = 0;
-	json_error_t error;
 	if (!ctx || !path || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "selector: a context, a file and a place for the model are needed");
 	KDRI_TRY(KDRI_NEW(ctx, &text, MOST_BYTES));
 	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	KDRI_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
-	root = got < MOST_BYTES ? json_loadb(text, got, JSON_REJECT_DUPLICATES, &error) : NULL;
-	if (!json_is_object(root)) {
-		st = bad(ctx, path, got < MOST_BYTES ? "it is not a JSON object" : "it is too large");
+	if (got == MOST_BYTES) {
+		st = bad(ctx, path, "it is too large");
+		goto done;
+	}
+	KDRI_TRY(kdr_json_parse(ctx, path, 1, text, got, &root));
+	if (!kdr_json_is(root, KDR_JSON_OBJECT)) {
+		st = bad(ctx, path, "it is not a JSON object");
 		goto done;
 	}
 	KDRI_TRY(parse(ctx, path, root, out));
 done:
-	json_decref(root);
+	kdr_json_free(root);
 	kdri_input_close(ctx, in);
 	kdri_free(ctx, text);
 	return st;

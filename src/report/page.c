@@ -274,25 +274,26 @@ static void objective(kdri_html *h, const kdri_report *r)
 /* --- options and fields --------------------------------------------------------------------- */
 
 /* A JSON value on one line; lists are cut short, lists of lists and objects only counted. */
-static void value_text(kdri_html *h, const json_t *value, int depth)
+static void value_text(kdri_html *h, const kdr_json *value, int depth)
 {
-	size_t count = json_array_size(value);
-	switch (json_typeof(value)) {
-	case JSON_STRING: kdri_html_put(h, "<bdi>%s</bdi>", json_string_value(value)); break;
-	case JSON_INTEGER:
-	case JSON_REAL: kdri_html_exact(h, json_number_value(value)); break;
-	case JSON_TRUE: kdri_html_raw(h, "true"); break;
-	case JSON_FALSE: kdri_html_raw(h, "false"); break;
-	case JSON_NULL: kdri_html_raw(h, "–"); break;
-	case JSON_OBJECT: kdri_html_put(h, "%lld entries", (long long)json_object_size(value)); break;
-	case JSON_ARRAY:
+	int64_t count = kdr_json_count(value);
+	switch (kdr_json_typeof(value)) {
+	case KDR_JSON_TEXT: kdri_html_put(h, "<bdi>%s</bdi>", kdr_json_text(value, NULL)); break;
+	case KDR_JSON_INTEGER:
+	case KDR_JSON_REAL: kdri_html_exact(h, kdr_json_number(value, 0)); break;
+	case KDR_JSON_TRUE: kdri_html_raw(h, "true"); break;
+	case KDR_JSON_FALSE: kdri_html_raw(h, "false"); break;
+	case KDR_JSON_ABSENT:
+	case KDR_JSON_NULL: kdri_html_raw(h, "–"); break;
+	case KDR_JSON_OBJECT: kdri_html_put(h, "%lld entries", (long long)count); break;
+	case KDR_JSON_ARRAY:
 		if (depth > 0) {
 			kdri_html_put(h, "[%lld values]", (long long)count);
 			break;
 		}
-		for (size_t i = 0; i < KDRI_MIN(count, (size_t)LIST_MOST); i++) {
+		for (int64_t i = 0; i < KDRI_MIN(count, LIST_MOST); i++) {
 			kdri_html_raw(h, i ? ", " : "");
-			value_text(h, json_array_get(value, i), depth + 1);
+			value_text(h, kdr_json_at(value, i), depth + 1);
 		}
 		if (count > LIST_MOST)
 			kdri_html_put(h, ", … (%lld in all)", (long long)count);
@@ -308,14 +309,14 @@ static const kdr_option_desc *find_option(const kdri_report *r, const char *name
 	return NULL;
 }
 
-static bool is_default(const kdr_option_desc *d, const json_t *value)
+static bool is_default(const kdr_option_desc *d, const kdr_json *value)
 {
-	if (json_is_string(value))
+	if (kdr_json_is(value, KDR_JSON_TEXT))
 		return d->type == KDR_OPTION_CHOICE &&
-		       strcmp(d->choices[(int)d->initial], json_string_value(value)) == 0;
-	if (json_is_boolean(value))
-		return json_is_true(value) == (d->initial != 0);
-	return !json_is_array(value) && json_number_value(value) == d->initial;
+		       strcmp(d->choices[(int)d->initial], kdr_json_text(value, NULL)) == 0;
+	if (kdr_json_is_bool(value))
+		return kdr_json_is(value, KDR_JSON_TRUE) == (d->initial != 0);
+	return !kdr_json_is(value, KDR_JSON_ARRAY) && kdr_json_number(value, 0) == d->initial;
 }
 
 static void default_text(kdri_html *h, const kdr_option_desc *d)
@@ -330,8 +331,9 @@ static void default_text(kdri_html *h, const kdr_option_desc *d)
 		kdri_html_exact(h, d->initial);
 }
 
-static void option_row(kdri_html *h, const kdri_report *r, const char *name, const json_t *value)
+static void option_row(kdri_html *h, const kdri_report *r, const kdr_json *value)
 {
+	const char *name = kdr_json_key(value);
 	const kdr_option_desc *d = find_option(r, name);
 	kdri_html_put(h, "<tr><th scope=\"row\"><code>%.80s</code></th><td%s>", name,
 	              d && !is_default(d, value) ? " class=set" : "");
@@ -349,10 +351,8 @@ static void option_row(kdri_html *h, const kdri_report *r, const char *name, con
 
 static void options(kdri_html *h, const kdri_report *r)
 {
-	const char *name;
-	json_t *value;
-	int rows = 0;
-	if (json_object_size(r->options) == 0)
+	int64_t rows = KDRI_MIN(kdr_json_count(r->options), ROWS_MOST);
+	if (rows == 0)
 		return;
 	kdri_html_raw(h, "<section id=\"options\"><h2>Options in force</h2>");
 	if (r->algo)
@@ -364,32 +364,25 @@ static void options(kdri_html *h, const kdri_report *r)
 	if (r->algo)
 		kdri_html_raw(h, "<th scope=\"col\">Default</th><th scope=\"col\">Meaning</th>");
 	kdri_html_raw(h, "</tr></thead><tbody>");
-	json_object_foreach(r->options, name, value)
-	{
-		if (++rows > ROWS_MOST)
-			break;
-		option_row(h, r, name, value);
-	}
+	for (int64_t i = 0; i < rows; i++)
+		option_row(h, r, kdr_json_at(r->options, i));
 	kdri_html_raw(h, "</tbody></table></div></section>");
 }
 
 static void fields(kdri_html *h, const kdri_report *r)
 {
-	const char *name;
-	json_t *value;
-	int rows = 0;
-	if (json_object_size(r->fields) == 0)
+	int64_t rows = KDRI_MIN(kdr_json_count(r->fields), ROWS_MOST);
+	if (rows == 0)
 		return;
-	kdri_html_raw(
-	        h,
-	        "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\" tabindex=\"0\">"
-	        "<table class=\"full\"><thead><tr><th scope=\"col\">Field</th><th scope=\"col\">Value</th></tr>"
-	        "</thead><tbody>");
-	json_object_foreach(r->fields, name, value)
-	{
-		if (++rows > ROWS_MOST)
-			break;
-		kdri_html_put(h, "<tr><th scope=\"row\"><code>%.80s</code></th><td class=\"name\">", name);
+	kdri_html_raw(h, "<section id=\"fields\"><h2>What else the method reports</h2><div class=\"scroll\" "
+	                 "tabindex=\"0\">"
+	                 "<table class=\"full\"><thead><tr><th scope=\"col\">Field</th><th "
+	                 "scope=\"col\">Value</th></tr>"
+	                 "</thead><tbody>");
+	for (int64_t i = 0; i < rows; i++) {
+		const kdr_json *value = kdr_json_at(r->fields, i);
+		kdri_html_put(h, "<tr><th scope=\"row\"><code>%.80s</code></th><td class=\"name\">",
+		              kdr_json_key(value));
 		value_text(h, value, 0);
 		kdri_html_raw(h, "</td></tr>");
 	}
@@ -448,15 +441,13 @@ static void citation(kdri_html *h, const kdri_report *r)
 /* What the method has to say of each task. */
 static void advice(kdri_html *h, const kdri_report *r)
 {
-	const char *name;
-	json_t *value;
 	bool any = false;
-	json_object_foreach(r->fields, name, value)
-	{
-		if (strncmp(name, "advice.", 7) != 0 || !json_is_string(value))
+	for (int64_t i = 0; i < kdr_json_count(r->fields); i++) {
+		const kdr_json *value = kdr_json_at(r->fields, i);
+		if (strncmp(kdr_json_key(value), "advice.", 7) != 0 || !kdr_json_is(value, KDR_JSON_TEXT))
 			continue;
 		kdri_html_raw(h, any ? "" : "<section id=\"advice\"><h2>What transfer did</h2><ul>");
-		kdri_html_put(h, "<li>%s</li>", json_string_value(value));
+		kdri_html_put(h, "<li>%s</li>", kdr_json_text(value, NULL));
 		any = true;
 	}
 	kdri_html_raw(h, any ? "</ul></section>" : "");

@@ -3,8 +3,6 @@
 #ifndef KDRI_REPORT_H
 #define KDRI_REPORT_H
 
-#include <jansson.h>
-
 #include "core/internal.h"
 
 /* --- html.c: text that is escaped by default ------------------------------------------------- */
@@ -45,7 +43,7 @@ typedef struct kdri_report_task {
 	int64_t n, d, nnz, k;     /* -1: not told */
 	kdri_group *groups;       /* NULL: neither sizes nor labels */
 	int64_t ngroups, grouped; /* grouped: the samples in all groups */
-	json_t *metrics;          /* an object, or NULL: no truth */
+	const kdr_json *metrics;  /* an object, or NULL: no truth */
 } kdri_report_task;
 
 typedef struct kdri_report_matrix {
@@ -59,12 +57,12 @@ extern const char *const kdri_stage_names[KDRI_STAGES];
 
 /* Texts point into `root`. NULL, -1 and NaN stand for what the file does not tell. */
 typedef struct kdri_report {
-	json_t *root;
+	kdr_json *root;
 	const char *version, *command, *method, *stop;
 	const kdr_algo *algo; /* NULL: not in this library's registry */
 	char seed[24];
 	int64_t threads, iterations, peak_bytes;
-	json_t *options, *fields; /* objects, or NULL */
+	const kdr_json *options, *fields; /* objects, or NULL */
 	kdri_report_task *tasks;
 	int64_t ntasks;
 	double *objective, objective_start;

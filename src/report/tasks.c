@@ -29,8 +29,7 @@ enum { SCORES = sizeof scores / sizeof scores[0] };
 
 double kdri_report_metric(const kdri_report_task *task, const char *name)
 {
-	const json_t *value = json_object_get(task->metrics, name);
-	return json_is_number(value) ? json_number_value(value) : NAN;
+	return kdr_json_number(kdr_json_get(task->metrics, name), NAN);
 }
 
 static void count_cell(kdri_html *h, int64_t count)

@@ -3,7 +3,6 @@
 #include "text/text.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ struct kdri_corpus {
 	char *path;
 	char delimiter;
 	int64_t text_column, label_column; /* from 0; label -1: none */
-	json_t *json;                      /* owns the text of the current document */
+	kdr_json *json;                    /* owns the text of the current document */
 	char id[24];
 };
 
@@ -149,19 +148,18 @@ done:
 
 /* --- JSON lines --------------------------------------------------------------------------------- */
 
-static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const json_t *value, int64_t line,
+static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const kdr_json *value, int64_t line,
                              kdri_document *d)
 {
 	static const char *const truth[] = { "false", "true" };
-	if (!value || json_is_null(value))
+	if (!value || kdr_json_is(value, KDR_JSON_NULL))
 		return KDR_OK;
-	if (json_is_string(value)) {
-		d->label = json_string_value(value);
-		d->label_length = json_string_length(value);
-	} else if (json_is_boolean(value)) {
-		d->label = truth[json_is_true(value)];
+	if (kdr_json_is(value, KDR_JSON_TEXT)) {
+		d->label = kdr_json_text(value, &d->label_length);
+	} else if (kdr_json_is_bool(value)) {
+		d->label = truth[kdr_json_is(value, KDR_JSON_TRUE)];
 		d->label_length = strlen(d->label);
-	} else if (json_is_integer(value)) {
+	} else if (kdr_json_is(value, KDR_JSON_INTEGER)) {
 		kdr_status st = KDR_OK;
 		if (c->room < 32) {
 			st = KDRI_GROW(ctx, &c->buffer, 32);
@@ -170,7 +168,7 @@ static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const json_t *val
 			c->room = 32;
 		}
 		d->label_length =
-		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)json_integer_value(value));
+		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)kdr_json_integer(value, 0));
 		d->label = c->buffer;
 	} else {
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
@@ -188,36 +186,28 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	char *record;
 	size_t length;
 	int64_t line;
-	json_error_t error;
 	const char *path = c->what->path, *field = text_field(c->what);
-	json_decref(c->json);
+	kdr_json_free(c->json);
 	c->json = NULL;
 	do {
 		KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (length == 0);
-	c->json = json_loadb(record, length, JSON_ALLOW_NUL, &error);
-	if (!c->json)
-		return json_error_code(&error) == json_error_out_of_memory
-		               ? kdri_fail(ctx, KDR_ERR_MEMORY, "%s: line %lld: no memory to parse it", path,
-		                           (long long)line)
-		               : kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: not JSON: %s", path,
-		                           (long long)line, error.text);
-	const json_t *text = json_object_get(c->json, field);
-	if (!json_is_string(text))
+	KDRI_TRY(kdr_json_parse(ctx, path, line, record, length, &c->json));
+	const kdr_json *text = kdr_json_get(c->json, field);
+	if (!kdr_json_is(text, KDR_JSON_TEXT))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line %lld: %s; an object with a string '%s' is needed", path,
 		                 (long long)line,
-		                 !json_is_object(c->json) ? "not an object"
-		                 : text                   ? "the field is not a string"
-		                                          : "the field is missing",
+		                 !kdr_json_is(c->json, KDR_JSON_OBJECT) ? "not an object"
+		                 : text                                 ? "the field is not a string"
+		                                                        : "the field is missing",
 		                 field);
-	*d = (kdri_document){ .text = json_string_value(text),
-		              .length = json_string_length(text),
-		              .id = c->id };
+	*d = (kdri_document){ .id = c->id };
+	d->text = kdr_json_text(text, &d->length);
 	if (c->what->label_field)
-		KDRI_TRY(json_label(ctx, c, json_object_get(c->json, c->what->label_field), line, d));
+		KDRI_TRY(json_label(ctx, c, kdr_json_get(c->json, c->what->label_field), line, d));
 	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
 done:
 	return st;
@@ -356,7 +346,7 @@ void kdri_corpus_close(kdr_context *ctx, kdri_corpus *c)
 {
 	if (!c)
 		return;
-	json_decref(c->json);
+	kdr_json_free(c->json);
 	kdri_records_close(ctx, c->records);
 	kdri_folder_free(ctx, &c->files);
 	kdri_free(ctx, c->buffer);

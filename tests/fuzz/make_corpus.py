@@ -25,6 +25,9 @@ SEEDS = {
         b"array real general\n2147483647 2147483647\n1\n")]
     + [gzip.compress(HEAD + b"array real general\n2 1\n1\n2\n"),
        gzip.compress(HEAD + b"coordinate real general\n2 2 2\n2 1 1e-300\n1 2 0\n")],
+    "json": [b'{"a": [1, -2.5e3, "x\\u00e9\\ud83d\\ude00", null, true, false], "b": {"c": {}}, "d": []}', b'{"a": 1, "a": 2}',
+             b"[[[[[[[[[[", b'"\\ud800\\u0041"', b"[]\x01", b'\xef\xbb\xbf[9223372036854775808, 1e999, "\xf4\x90\x80\x80"]',
+             b'{"1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "6": 6, "7": 7, "8": 8, "9": 9, "10": {"9": [1, [2, {"3": ""}]]}}'],
     "svmlight": [b"1 1:0.5 3:2\n-1\n1 2:1\n", b"# c\n+1 qid:3 1:.5 # t\r\n\n-1 qid:4\n", b"1:0.5\n2:1\n", b"1 0:1 2:3\n",
                  b"1 3:2 1:1\n", b"1,2 1:1\n", b"a 1:1\n", b"1 2147483646:1\n", b"1 1:nan\n", b"1 1:1 1:1\n",
                  gzip.compress(b"1 1:1\n")],

@@ -1,42 +1,54 @@
-/* Golden cases: JSON files of tests/golden, read with jansson. SPDX-License-Identifier: BSD-3-Clause */
+/* Golden cases: JSON files of tests/golden, read by our own reader. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_TESTS_GOLDEN_H
 #define KDRI_TESTS_GOLDEN_H
 
-#include <jansson.h>
-
 #include "tests/unit/unit.h"
 
-static inline json_t *golden_load(const char *name)
+static inline const kdr_json *golden_load(const char *name)
 {
-	char path[1024];
-	json_error_t error;
+	char path[1024], *text = NULL;
+	kdr_context *ctx = unit_context();
+	kdr_json *root = NULL;
+	long size = -1;
 	snprintf(path, sizeof path, "%s/golden/%s", KDR_TEST_DATA, name);
-	json_t *root = json_load_file(path, 0, &error);
-	if (!root)
-		fail_msg("%s:%d: %s", path, error.line, error.text);
+	FILE *file = fopen(path, "rb");
+	if (file && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
+	    fseek(file, 0, SEEK_SET) == 0)
+		text = malloc((size_t)size + 1);
+	if (!text || fread(text, 1, (size_t)size, file) != (size_t)size)
+		fail_msg("%s: cannot be read", path);
+	fclose(file);
+	assert_ok(ctx, kdr_json_parse(ctx, path, 1, text, (size_t)size, &root));
+	free(text);
+	kdr_context_free(ctx);
 	return root;
 }
 
-static inline int64_t golden_count(const json_t *value)
+static inline void golden_free(const kdr_json *root)
 {
-	if (!json_is_array(value))
+	kdr_json_free((kdr_json *)root);
+}
+
+static inline int64_t golden_count(const kdr_json *value)
+{
+	if (!kdr_json_is(value, KDR_JSON_ARRAY))
 		return 1;
 	int64_t sum = 0;
-	for (size_t i = 0; i < json_array_size(value); i++)
-		sum += golden_count(json_array_get(value, i));
+	for (int64_t i = 0; i < kdr_json_count(value); i++)
+		sum += golden_count(kdr_json_at(value, i));
 	return sum;
 }
 
-static inline void golden_copy(const json_t *value, double **to)
+static inline void golden_copy(const kdr_json *value, double **to)
 {
-	if (!json_is_array(value))
-		*(*to)++ = json_number_value(value);
-	for (size_t i = 0; json_is_array(value) && i < json_array_size(value); i++)
-		golden_copy(json_array_get(value, i), to);
+	if (!kdr_json_is(value, KDR_JSON_ARRAY))
+		*(*to)++ = kdr_json_number(value, 0);
+	for (int64_t i = 0; kdr_json_is(value, KDR_JSON_ARRAY) && i < kdr_json_count(value); i++)
+		golden_copy(kdr_json_at(value, i), to);
 }
 
 /* Nested lists as one array in C order; free it. */
-static inline double *golden_numbers(const json_t *value, int64_t *count)
+static inline double *golden_numbers(const kdr_json *value, int64_t *count)
 {
 	int64_t n = golden_count(value);
 	double *data = calloc((size_t)(n ? n : 1), sizeof *data), *to = data;
@@ -47,7 +59,7 @@ static inline double *golden_numbers(const json_t *value, int64_t *count)
 	return data;
 }
 
-static inline int64_t *golden_integers(const json_t *value, int64_t *count)
+static inline int64_t *golden_integers(const kdr_json *value, int64_t *count)
 {
 	int64_t n;
 	double *numbers = golden_numbers(value, &n);
@@ -60,16 +72,16 @@ static inline int64_t *golden_integers(const json_t *value, int64_t *count)
 	return data;
 }
 
-static inline double golden_number(const json_t *object, const char *name)
+static inline double golden_number(const kdr_json *object, const char *name)
 {
-	const json_t *value = json_object_get(object, name);
-	if (!json_is_number(value))
+	const kdr_json *value = kdr_json_get(object, name);
+	if (!kdr_json_is_number(value))
 		fail_msg("golden case has no number '%s'", name);
-	return json_number_value(value);
+	return kdr_json_number(value, 0);
 }
 
 /* Fails unless |got - want| <= tol max(1, max |want|) everywhere. */
-static inline void golden_close(const char *name, const char *what, const double *got, const json_t *want,
+static inline void golden_close(const char *name, const char *what, const double *got, const kdr_json *want,
                                 double tol)
 {
 	int64_t n;

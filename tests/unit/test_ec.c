@@ -7,7 +7,7 @@
 /* --- the golden case --------------------------------------------------------------------------- */
 
 typedef struct golden {
-	json_t *root;
+	const kdr_json *root;
 	double *x;
 	int64_t n, d, runs;
 	kdri_run plan[16];
@@ -18,16 +18,16 @@ static void load(kdr_context *ctx, golden *g, const char *data, const char *plan
 {
 	int64_t size;
 	g->root = golden_load("trec.json");
-	g->x = golden_numbers(json_object_get(g->root, data), &size);
+	g->x = golden_numbers(kdr_json_get(g->root, data), &size);
 	g->n = n;
 	g->d = size / n;
-	const json_t *list = json_object_get(g->root, plan);
-	g->runs = (int64_t)json_array_size(list);
+	const kdr_json *list = kdr_json_get(g->root, plan);
+	g->runs = kdr_json_count(list);
 	for (int64_t l = 0; l < g->runs; l++) {
-		const json_t *run = json_array_get(list, (size_t)l);
-		int64_t m, *features = golden_integers(json_object_get(run, "features"), &m);
-		g->plan[l] = (kdri_run){ .k = json_integer_value(json_object_get(run, "k")), .nfeatures = m };
-		g->plan[l].centres = golden_integers(json_object_get(run, "centres"), NULL);
+		const kdr_json *run = kdr_json_at(list, l);
+		int64_t m, *features = golden_integers(kdr_json_get(run, "features"), &m);
+		g->plan[l] = (kdri_run){ .k = kdr_json_integer(kdr_json_get(run, "k"), 0), .nfeatures = m };
+		g->plan[l].centres = golden_integers(kdr_json_get(run, "centres"), NULL);
 		g->plan[l].features = malloc((size_t)m * sizeof(int32_t));
 		for (int64_t j = 0; j < m; j++)
 			g->plan[l].features[j] = (int32_t)features[j];
@@ -48,7 +48,7 @@ static void unload(kdr_context *ctx, golden *g)
 	}
 	kdri_ensemble_free(ctx, &g->e);
 	free(g->x);
-	json_decref(g->root);
+	golden_free(g->root);
 }
 
 static double coassociation(const kdri_ensemble *e, int64_t i, int64_t j)
@@ -69,9 +69,9 @@ static void ensemble__golden_plan__labels_coassociation_and_silhouettes(void **s
 	for (int s = 0; s < 2; s++) {
 		golden g;
 		load(ctx, &g, keys[s][0], keys[s][1], rows[s]);
-		int64_t *labels = golden_integers(json_object_get(g.root, keys[s][2]), NULL);
-		double *h = golden_numbers(json_object_get(g.root, keys[s][3]), NULL),
-		       *silhouette = golden_numbers(json_object_get(g.root, keys[s][4]), NULL);
+		int64_t *labels = golden_integers(kdr_json_get(g.root, keys[s][2]), NULL);
+		double *h = golden_numbers(kdr_json_get(g.root, keys[s][3]), NULL),
+		       *silhouette = golden_numbers(kdr_json_get(g.root, keys[s][4]), NULL);
 		for (int64_t i = 0; i < g.runs * g.n; i++)
 			assert_int_equal(g.e.label[i], labels[i]);
 		for (int64_t i = 0; i < g.n; i++) {
@@ -94,10 +94,10 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 	kdr_context *ctx = unit_context();
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
-	const json_t *traces = json_object_get(g.root, "inertia_traceT");
+	const kdr_json *traces = kdr_json_get(g.root, "inertia_traceT");
 	for (int64_t l = 0; l < g.runs; l++) {
 		const kdri_run *run = &g.plan[l];
-		const json_t *trace = json_array_get(traces, (size_t)l);
+		const kdr_json *trace = kdr_json_at(traces, l);
 		int64_t m = run->nfeatures, k = run->k;
 		double *part = malloc((size_t)(g.n * m) * sizeof *part),
 		       *centres = malloc((size_t)(k * m) * sizeof *centres);
@@ -107,7 +107,7 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 		for (int64_t c = 0; c < k; c++)
 			memcpy(centres + c * m, part + run->centres[c] * m, (size_t)m * sizeof *centres);
 		kdr_mat x = kdr_mat_from_dense(part, g.n, m);
-		for (size_t step = 0; step < json_array_size(trace); step++) {
+		for (int64_t step = 0; step < kdr_json_count(trace); step++) {
 			kdri_kmeans_options o = kdri_kmeans_defaults(k);
 			kdri_kmeans_result r = { 0 };
 			o.tol = 0;
@@ -124,7 +124,7 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 					double gap = part[i * m + j] - from[labels[i] * m + j];
 					sum += gap * gap;
 				}
-			assert_near(sum, json_number_value(json_array_get(trace, step)), 1e-9);
+			assert_near(sum, kdr_json_number(kdr_json_at(trace, step), 0), 1e-9);
 			free(labels);
 			kdri_kmeans_free(ctx, &r);
 		}
@@ -143,8 +143,8 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
 	int64_t m = g.e.offset[g.runs];
-	double *eig = golden_numbers(json_object_get(g.root, "eig"), NULL),
-	       *want = golden_numbers(json_object_get(g.root, "embedding"), NULL),
+	double *eig = golden_numbers(kdr_json_get(g.root, "eig"), NULL),
+	       *want = golden_numbers(kdr_json_get(g.root, "embedding"), NULL),
 	       *table = malloc((size_t)(m * K) * sizeof *table), values[K],
 	       *u = malloc((size_t)(g.n * K) * sizeof *u);
 	assert_ok(ctx, kdri_consensus_spectrum(ctx, &g.e, K, values, table));
@@ -157,7 +157,7 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 			assert_near(sign * u[i * K + j], want[i * K + j], 1e-9);
 	}
 	/* The golden partition, from another start of k-means, is a fixed point of ours. */
-	int64_t *labels = golden_integers(json_object_get(g.root, "ec_labels"), NULL);
+	int64_t *labels = golden_integers(kdr_json_get(g.root, "ec_labels"), NULL);
 	kdri_consensus_options o = { .k = K, .most = K, .n_init = 1, .max_iter = 100, .init = labels };
 	kdri_consensus c = { 0 };
 	assert_ok(ctx, kdri_consensus_new(ctx, &g.e, &o, &c));

@@ -12,28 +12,28 @@ typedef struct sample {
 	kdri_lss_options options;
 } sample;
 
-static sample sample_of(const json_t *g)
+static sample sample_of(const kdr_json *g)
 {
 	sample s = { 0 };
-	const json_t *x = json_object_get(g, "X");
-	s.ntasks = (int64_t)json_array_size(x);
+	const kdr_json *x = kdr_json_get(g, "X");
+	s.ntasks = kdr_json_count(x);
 	s.c = (int64_t)golden_number(g, "c");
 	s.l = (int64_t)golden_number(g, "l");
-	s.d = (int64_t)json_array_size(json_array_get(json_array_get(x, 0), 0));
+	s.d = kdr_json_count(kdr_json_at(kdr_json_at(x, 0), 0));
 	s.begin = calloc((size_t)s.ntasks + 1, sizeof *s.begin);
 	s.fixed = calloc((size_t)s.ntasks, sizeof *s.fixed);
 	for (int64_t t = 0; t < s.ntasks; t++)
-		s.begin[t + 1] = s.begin[t] + (int64_t)json_array_size(json_array_get(x, (size_t)t));
+		s.begin[t + 1] = s.begin[t] + kdr_json_count(kdr_json_at(x, t));
 	s.n = s.begin[s.ntasks];
 	s.x = golden_numbers(x, NULL);
-	s.w0 = golden_numbers(json_object_get(g, "W0"), NULL);
-	bool transfer = strcmp(json_string_value(json_object_get(g, "algorithm")), "LSSTTC") == 0;
+	s.w0 = golden_numbers(kdr_json_get(g, "W0"), NULL);
+	bool transfer = strcmp(kdr_json_text(kdr_json_get(g, "algorithm"), NULL), "LSSTTC") == 0;
 	s.labels = malloc((size_t)s.n * sizeof *s.labels);
-	int64_t *first = golden_integers(json_object_get(g, transfer ? "y_source" : "labels0"), NULL);
+	int64_t *first = golden_integers(kdr_json_get(g, transfer ? "y_source" : "labels0"), NULL);
 	memcpy(s.labels, first, (size_t)(transfer ? s.begin[1] : s.n) * sizeof *first);
 	free(first);
 	if (transfer) {
-		first = golden_integers(json_object_get(g, "labels0"), NULL);
+		first = golden_integers(kdr_json_get(g, "labels0"), NULL);
 		memcpy(s.labels + s.begin[1], first, (size_t)(s.n - s.begin[1]) * sizeof *first);
 		free(first);
 		s.fixed[0] = true;
@@ -41,7 +41,7 @@ static sample sample_of(const json_t *g)
 	s.options = (kdri_lss_options){
 		.lambda = golden_number(g, "lam"),
 		.subspace = { .l = s.l, .c = s.c, .eps = golden_number(g, "eps"), .energy = 1 },
-		.root = strcmp(json_string_value(json_object_get(g, "form")), "sqrt") == 0,
+		.root = strcmp(kdr_json_text(kdr_json_get(g, "form"), NULL), "sqrt") == 0,
 		.soften = golden_number(g, "shift"),
 		.max_iter = (int64_t)golden_number(g, "T"),
 		.tol = 0,
@@ -61,10 +61,10 @@ static void sample_free(sample *s)
 }
 
 /* Columns from first on of the trace, until the run ended: with tol = 0 it ends where J stands still. */
-static void check_trace(const char *name, const kdri_lss *run, const json_t *g)
+static void check_trace(const char *name, const kdri_lss *run, const kdr_json *g)
 {
-	double *want = golden_numbers(json_object_get(g, "trace"), NULL);
-	double *parts = golden_numbers(json_object_get(g, "within_cross"), NULL);
+	double *want = golden_numbers(kdr_json_get(g, "trace"), NULL);
+	double *parts = golden_numbers(kdr_json_get(g, "within_cross"), NULL);
 	int64_t most = (int64_t)golden_number(g, "T");
 	for (int64_t i = 0; i <= most; i++) {
 		int64_t at = KDRI_MIN(i, run->iterations) - 1;
@@ -79,9 +79,9 @@ static void check_trace(const char *name, const kdri_lss *run, const json_t *g)
 	free(parts);
 }
 
-static void check_case(kdr_context *ctx, const json_t *g)
+static void check_case(kdr_context *ctx, const kdr_json *g)
 {
-	const char *name = json_string_value(json_object_get(g, "name"));
+	const char *name = kdr_json_text(kdr_json_get(g, "name"), NULL);
 	sample s = sample_of(g);
 	kdr_mat x = kdr_mat_from_dense(s.x, s.n, s.d);
 	kdri_lss_problem p = { &x, s.ntasks, s.c, s.begin, s.labels, s.fixed };
@@ -94,11 +94,11 @@ static void check_case(kdr_context *ctx, const json_t *g)
 	assert_ok(ctx, kdri_gemm(ctx, false, true, s.d, s.d, s.l, 1, run.w, s.l, run.w, s.l, 0, wwt, s.d));
 	assert_ok(ctx,
 	          kdri_gemm(ctx, false, true, s.d, s.c, s.l, 1, run.w, s.l, run.shared, s.l, 0, wm, s.c));
-	golden_close(name, "W W'", wwt, json_object_get(g, "WWt"), tolerance);
-	golden_close(name, "W M", wm, json_object_get(g, "WM"), tolerance);
+	golden_close(name, "W W'", wwt, kdr_json_get(g, "WWt"), tolerance);
+	golden_close(name, "W M", wm, kdr_json_get(g, "WM"), tolerance);
 	int64_t from = s.fixed[0] ? s.begin[1] : 0;
-	golden_close(name, "P", run.p + from * s.c, json_object_get(g, s.fixed[0] ? "P2" : "P"), tolerance);
-	int64_t *labels = golden_integers(json_object_get(g, "labels"), NULL);
+	golden_close(name, "P", run.p + from * s.c, kdr_json_get(g, s.fixed[0] ? "P2" : "P"), tolerance);
+	int64_t *labels = golden_integers(kdr_json_get(g, "labels"), NULL);
 	assert_memory_equal(labels, run.labels + from, (size_t)(s.n - from) * sizeof *labels);
 	free(labels);
 	free(wwt);
@@ -111,11 +111,11 @@ static void lss__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("golden_lss.json"), *cases = json_object_get(root, "cases");
-	assert_true(json_array_size(cases) > 10);
-	for (size_t i = 0; i < json_array_size(cases); i++)
-		check_case(ctx, json_array_get(cases, i));
-	json_decref(root);
+	const kdr_json *root = golden_load("golden_lss.json"), *cases = kdr_json_get(root, "cases");
+	assert_true(kdr_json_count(cases) > 10);
+	for (int64_t i = 0; i < kdr_json_count(cases); i++)
+		check_case(ctx, kdr_json_at(cases, i));
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -124,9 +124,9 @@ static void p_step__printed_form__goes_back_and_forth(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("golden_lss.json"), *g = json_object_get(root, "plain_two_cycle");
-	double *f = golden_numbers(json_object_get(g, "F"), NULL),
-	       *p0 = golden_numbers(json_object_get(g, "P0"), NULL);
+	const kdr_json *root = golden_load("golden_lss.json"), *g = kdr_json_get(root, "plain_two_cycle");
+	double *f = golden_numbers(kdr_json_get(g, "F"), NULL),
+	       *p0 = golden_numbers(kdr_json_get(g, "P0"), NULL);
 	double a[2] = { 0, 0 }, b[4] = { f[0] * f[0], f[0] * f[1], f[1] * f[0], f[1] * f[1] };
 	double p[2] = { p0[0], p0[1] };
 	for (int step = 0; step < 6; step++) {
@@ -141,7 +141,7 @@ static void p_step__printed_form__goes_back_and_forth(void **state)
 	assert_near(p[1], 0.3, 1e-12);
 	free(f);
 	free(p0);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -150,10 +150,10 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("golden_lss.json"), *g = json_object_get(root, "asi");
-	sample s = sample_of(json_array_get(json_object_get(root, "cases"), 0));
-	int64_t *first = golden_integers(json_object_get(g, "labels0"), NULL),
-	        *want = golden_integers(json_object_get(g, "labels"), NULL), n;
+	const kdr_json *root = golden_load("golden_lss.json"), *g = kdr_json_get(root, "asi");
+	sample s = sample_of(kdr_json_at(kdr_json_get(root, "cases"), 0));
+	int64_t *first = golden_integers(kdr_json_get(g, "labels0"), NULL),
+	        *want = golden_integers(kdr_json_get(g, "labels"), NULL), n;
 	kdr_task tasks[3];
 	for (int64_t t = 0; t < 3; t++)
 		tasks[t] = (kdr_task){ .x = kdr_mat_from_dense(s.x + s.begin[t] * s.d,
@@ -170,18 +170,18 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 	for (int64_t t = 0; t < 3; t++)
 		assert_memory_equal(kdr_result_labels(result, t, &n), want + s.begin[t],
 		                    (size_t)(s.begin[t + 1] - s.begin[t]) * sizeof *want);
-	double *trace = golden_numbers(json_object_get(g, "trace"), &n), wwt[64];
+	double *trace = golden_numbers(kdr_json_get(g, "trace"), &n), wwt[64];
 	assert_int_equal(kdr_result_iterations(result), n - 1);
 	for (int64_t i = 1; i < n; i++)
 		assert_near(kdr_result_objective(result, &(int64_t){ 0 })[i - 1], trace[i],
 		            tolerance * trace[0]);
 	const double *w = kdr_result_array(result, "W", 0).data;
 	assert_ok(ctx, kdri_gemm(ctx, false, true, 8, 8, 2, 1, w, 2, w, 2, 0, wwt, 8));
-	golden_close("asi", "W W'", wwt, json_object_get(g, "WWt"), tolerance);
+	golden_close("asi", "W W'", wwt, kdr_json_get(g, "WWt"), tolerance);
 
-	json_t *run = json_array_get(json_object_get(json_object_get(root, "kmeans"), "runs"), 0);
-	int64_t *partition = golden_integers(json_object_get(run, "labels"), NULL);
-	double *sse = golden_numbers(json_object_get(run, "sse"), &n);
+	const kdr_json *run = kdr_json_at(kdr_json_get(kdr_json_get(root, "kmeans"), "runs"), 0);
+	int64_t *partition = golden_integers(kdr_json_get(run, "labels"), NULL);
+	double *sse = golden_numbers(kdr_json_get(run, "sse"), &n);
 	kdr_result *clusters = NULL;
 	kdr_scores scores;
 	int64_t rows;
@@ -200,7 +200,7 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 	kdr_result_free(result);
 	kdr_options_free(options);
 	sample_free(&s);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 

@@ -11,7 +11,7 @@ enum { MOST = 4 };
 
 /* All tasks of a case below each other. */
 typedef struct golden_case {
-	const json_t *json;
+	const kdr_json *json;
 	const char *name, *variant;
 	int64_t ntasks, n, d, begin[MOST + 1], k[MOST], l[MOST];
 	double *x;
@@ -21,26 +21,26 @@ typedef struct golden_case {
 	kdr_mat dense, sparse;
 } golden_case;
 
-static const json_t *item(const json_t *object, const char *key, int64_t index)
+static const kdr_json *item(const kdr_json *object, const char *key, int64_t index)
 {
-	return json_array_get(json_object_get(object, key), (size_t)index);
+	return kdr_json_at(kdr_json_get(object, key), index);
 }
 
-static void open_case(const json_t *json, golden_case *c)
+static void open_case(const kdr_json *json, golden_case *c)
 {
 	*c = (golden_case){ .json = json,
-		            .name = json_string_value(json_object_get(json, "name")),
-		            .variant = json_string_value(json_object_get(json, "variant")),
-		            .ntasks = (int64_t)json_array_size(json_object_get(json, "X")) };
+		            .name = kdr_json_text(kdr_json_get(json, "name"), NULL),
+		            .variant = kdr_json_text(kdr_json_get(json, "variant"), NULL),
+		            .ntasks = kdr_json_count(kdr_json_get(json, "X")) };
 	for (int64_t t = 0; t < c->ntasks; t++) {
-		const json_t *x = item(json, "X", t);
-		c->d = (int64_t)json_array_size(json_array_get(x, 0));
-		c->begin[t + 1] = c->begin[t] + (int64_t)json_array_size(x);
-		c->k[t] = json_integer_value(item(json, "k", t));
-		c->l[t] = json_integer_value(item(json, "l", t));
+		const kdr_json *x = item(json, "X", t);
+		c->d = kdr_json_count(kdr_json_at(x, 0));
+		c->begin[t + 1] = c->begin[t] + kdr_json_count(x);
+		c->k[t] = kdr_json_integer(item(json, "k", t), 0);
+		c->l[t] = kdr_json_integer(item(json, "l", t), 0);
 	}
 	c->n = c->begin[c->ntasks];
-	c->x = golden_numbers(json_object_get(json, "X"), NULL);
+	c->x = golden_numbers(kdr_json_get(json, "X"), NULL);
 	c->rowptr = calloc((size_t)c->n + 1, sizeof *c->rowptr);
 	c->col = calloc((size_t)(c->n * c->d), sizeof *c->col);
 	c->val = calloc((size_t)(c->n * c->d), sizeof *c->val);
@@ -68,16 +68,16 @@ static void close_case(golden_case *c)
 static void for_each_case(void (*check)(kdr_context *ctx, const golden_case *c))
 {
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("mtcfir.json");
-	const json_t *cases = json_object_get(root, "cases");
-	assert_int_equal(json_array_size(cases), 10);
-	for (size_t i = 0; i < json_array_size(cases); i++) {
+	const kdr_json *root = golden_load("mtcfir.json");
+	const kdr_json *cases = kdr_json_get(root, "cases");
+	assert_int_equal(kdr_json_count(cases), 10);
+	for (int64_t i = 0; i < kdr_json_count(cases); i++) {
 		golden_case c;
-		open_case(json_array_get(cases, i), &c);
+		open_case(kdr_json_at(cases, i), &c);
 		check(ctx, &c);
 		close_case(&c);
 	}
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -156,7 +156,7 @@ static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, c
 			w[i * (d + 1) + j] = (atanh(kdri_block_get(h, c->n + j, i)) - b) / 0.01;
 		w[i * (d + 1) + d] = b;
 	}
-	golden_close(c->name, s->what, w, json_object_get(c->json, "W1"), 1e-9);
+	golden_close(c->name, s->what, w, kdr_json_get(c->json, "W1"), 1e-9);
 	free(w);
 	return KDR_OK;
 }
@@ -164,7 +164,7 @@ static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, c
 static void check_weights(kdr_context *ctx, const golden_case *c)
 {
 	int64_t d = c->d, m = c->n + d + 1, nnz = c->rowptr[c->n];
-	if (!json_is_array(json_object_get(c->json, "W1")))
+	if (!kdr_json_is(kdr_json_get(c->json, "W1"), KDR_JSON_ARRAY))
 		return;
 	double *x = calloc((size_t)(m * d), sizeof *x), *val = calloc((size_t)(nnz + d), sizeof *val);
 	int64_t *rowptr = calloc((size_t)m + 1, sizeof *rowptr);
@@ -234,7 +234,7 @@ static void check_mmd(kdr_context *ctx, const golden_case *c)
 			for (int64_t s = t + 1; s < c->ntasks; s++)
 				pairs[count++] = got[t * c->ntasks + s];
 		golden_close(c->name, "mmd2", pairs,
-		             json_object_get(c->json, after ? "mmd2_linear_new" : "mmd2_linear_raw"), 1e-9);
+		             kdr_json_get(c->json, after ? "mmd2_linear_new" : "mmd2_linear_raw"), 1e-9);
 		kdri_block_free(ctx, &pool.v);
 	}
 }
@@ -330,10 +330,10 @@ static void check_consistent(kdr_context *ctx, const golden_case *c)
 	double eps[MOST], alpha[MOST * MOST];
 	kdri_pool pool = pool_of(ctx, c);
 	assert_ok(ctx, kdri_gram_similarity(ctx, &pool.v, KDRI_SIMILARITY_COSINE, 0));
-	golden_close(c->name, "V", pool.v.data, json_object_get(c->json, "V"), 1e-9);
+	golden_close(c->name, "V", pool.v.data, kdr_json_get(c->json, "V"), 1e-9);
 	assert_ok(ctx, kdri_relate(ctx, &pool, c->l, eps, alpha));
-	golden_close(c->name, "eps", eps, json_object_get(c->json, "eps"), 1e-9);
-	golden_close(c->name, "alpha", alpha, json_object_get(c->json, "alpha"), 1e-9);
+	golden_close(c->name, "eps", eps, kdr_json_get(c->json, "eps"), 1e-9);
+	golden_close(c->name, "alpha", alpha, kdr_json_get(c->json, "alpha"), 1e-9);
 	for (int64_t t = 0; t < c->ntasks; t++)
 		check_task(ctx, c, &pool, t, alpha + t * c->ntasks);
 	kdri_block_free(ctx, &pool.v);
@@ -383,7 +383,7 @@ static void check_fit(kdr_context *ctx, const golden_case *c)
 			return; /* the option is one number for all tasks */
 	kdr_result *r = fit(ctx, c);
 	golden_close(c->name, "alpha of fit", kdr_result_array(r, "alpha", -1).data,
-	             json_object_get(c->json, "alpha"), 1e-9);
+	             kdr_json_get(c->json, "alpha"), 1e-9);
 	for (int64_t t = 0; t < c->ntasks; t++) {
 		int64_t n, *want = golden_integers(item(c->json, "labels", t), NULL);
 		const int64_t *labels = kdr_result_labels(r, t, &n);
@@ -407,12 +407,12 @@ static void snmf__step_that_would_rise__is_taken_smaller(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("mtcfir.json");
-	const json_t *c = json_object_get(root, "snmf_nonmonotone");
+	const kdr_json *root = golden_load("mtcfir.json");
+	const kdr_json *c = kdr_json_get(root, "snmf_nonmonotone");
 	int64_t n;
-	double *m = golden_numbers(json_object_get(c, "M"), &n);
-	double *y = golden_numbers(json_object_get(c, "Y0"), NULL);
-	double *half = golden_numbers(json_object_get(c, "trace_half"), NULL);
+	double *m = golden_numbers(kdr_json_get(c, "M"), &n);
+	double *y = golden_numbers(kdr_json_get(c, "Y0"), NULL);
+	double *half = golden_numbers(kdr_json_get(c, "trace_half"), NULL);
 	kdr_mat w = kdr_mat_from_dense(m, 3, 3);
 	kdri_op op = kdri_op_mat(&w);
 	kdri_snmf_options o = { .k = 2, .max_iter = 30 };
@@ -430,7 +430,7 @@ static void snmf__step_that_would_rise__is_taken_smaller(void **state)
 	free(m);
 	free(y);
 	free(half);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 

@@ -5,11 +5,11 @@
 #include "relate/relate.h"
 
 /* A golden matrix of features x samples, turned into samples x features. */
-static double *samples(const json_t *value, int64_t *n, int64_t *d)
+static double *samples(const kdr_json *value, int64_t *n, int64_t *d)
 {
 	int64_t count;
 	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
-	*d = (int64_t)json_array_size(value);
+	*d = kdr_json_count(value);
 	*n = count / *d;
 	for (int64_t i = 0; i < *n; i++)
 		for (int64_t j = 0; j < *d; j++)
@@ -21,17 +21,17 @@ static double *samples(const json_t *value, int64_t *n, int64_t *d)
 typedef struct three {
 	double *data[3]; /* source, between, target */
 	kdr_mat x[3];
-	json_t *root, *selection;
+	const kdr_json *root, *selection;
 } three;
 
 static three three_new(void)
 {
 	static const char *const names[3] = { "S", "D", "T" };
 	three t = { .root = golden_load("ttl.json") };
-	t.selection = json_object_get(t.root, "selection");
+	t.selection = kdr_json_get(t.root, "selection");
 	for (int k = 0; k < 3; k++) {
 		int64_t n, d;
-		t.data[k] = samples(json_object_get(t.selection, names[k]), &n, &d);
+		t.data[k] = samples(kdr_json_get(t.selection, names[k]), &n, &d);
 		t.x[k] = kdr_mat_from_dense(t.data[k], n, d);
 	}
 	return t;
@@ -41,7 +41,7 @@ static void three_free(three *t)
 {
 	for (int k = 0; k < 3; k++)
 		free(t->data[k]);
-	json_decref(t->root);
+	golden_free(t->root);
 }
 
 static void relate__golden__complexity_and_distances(void **state)
@@ -55,10 +55,9 @@ static void relate__golden__complexity_and_distances(void **state)
 	const double all[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
 	const double seen[3] = { tasks[0].complexity_observed, tasks[1].complexity_observed,
 		                 tasks[2].complexity_observed };
-	golden_close("selection", "complexity", all, json_object_get(t.selection, "complexity_all"), 1e-15);
-	golden_close("selection", "observed", seen, json_object_get(t.selection, "complexity_observed"),
-	             1e-15);
-	const json_t *a = json_object_get(t.selection, "a_distance");
+	golden_close("selection", "complexity", all, kdr_json_get(t.selection, "complexity_all"), 1e-15);
+	golden_close("selection", "observed", seen, kdr_json_get(t.selection, "complexity_observed"), 1e-15);
+	const kdr_json *a = kdr_json_get(t.selection, "a_distance");
 	assert_int_equal(pairs[2].a, 1);
 	assert_int_equal(pairs[2].b, 2);
 	assert_near(pairs[0].a_distance, golden_number(a, "si"), 1e-12);
@@ -70,7 +69,7 @@ static void relate__golden__complexity_and_distances(void **state)
 	o.no_mmd = true;
 	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, &o, tasks, pairs));
 	const double often[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
-	golden_close("selection", "t30", often, json_object_get(t.selection, "complexity_t30_all"), 1e-15);
+	golden_close("selection", "t30", often, kdr_json_get(t.selection, "complexity_t30_all"), 1e-15);
 	assert_true(isnan(pairs[0].mmd_linear) && isnan(pairs[0].mmd_gaussian));
 	three_free(&t);
 	kdr_context_free(ctx);
@@ -83,7 +82,7 @@ static void classifier__golden__weights(void **state)
 	three t = three_new();
 	double w[21];
 	assert_ok(ctx, kdri_domain_classifier(ctx, &t.x[0], &t.x[2], 1, w));
-	golden_close("selection", "classifier", w, json_object_get(t.selection, "logreg_ST_full"), 1e-6);
+	golden_close("selection", "classifier", w, kdr_json_get(t.selection, "logreg_ST_full"), 1e-6);
 	three_free(&t);
 	kdr_context_free(ctx);
 }

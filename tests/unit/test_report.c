@@ -185,7 +185,7 @@ static void render__malformed__says_file_field_and_reason(void **state)
 		{ "[]", "not a result" },
 		{ "{}", "not a result" },
 		{ "{\"tasks\":1}", "tasks is a whole number; an array" },
-		{ "{\"tasks\":[],\"tasks\":[]}", "duplicate" },
+		{ "{\"tasks\":[],\"tasks\":[]}", "comes twice" },
 		{ "{\"tasks\":[],\"method\":[]}", "method is an array; a text" },
 		{ "{\"tasks\":[7]}", "tasks[0] is a whole number; an object" },
 		{ "{\"tasks\":[{\"n\":-1}]}", "tasks[0].n " },

@@ -226,7 +226,7 @@ static void json__objects__text_and_label(void **state)
 	expect(ctx, what, defaults(), "1[a]:one*1,two*1,\u00e9t\u00e9*1;3[5]:one*1;4[true];5[?]:one*1;");
 	what = corpus(KDR_CORPUS_JSON, "bad.jsonl");
 	put("bad.jsonl", "{\"text\": \"one\"}\n{\"text\": \n");
-	expect_error(ctx, what, defaults(), KDR_ERR_FORMAT, "line 2: not JSON");
+	expect_error(ctx, what, defaults(), KDR_ERR_FORMAT, "line 2, column 10: not valid JSON");
 	put("bad.jsonl", "{\"body\": \"one\"}\n");
 	expect_error(ctx, what, defaults(), KDR_ERR_FORMAT, "missing");
 	put("bad.jsonl", "[1]\n");

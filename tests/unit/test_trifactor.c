@@ -13,11 +13,11 @@ typedef struct problem {
 	bool same; /* the bridge's two views are one matrix */
 } problem;
 
-static double *transposed(const json_t *value, int64_t *n, int64_t *m)
+static double *transposed(const kdr_json *value, int64_t *n, int64_t *m)
 {
 	int64_t count;
 	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
-	*m = (int64_t)json_array_size(value);
+	*m = kdr_json_count(value);
 	*n = count / *m;
 	for (int64_t i = 0; i < *n; i++)
 		for (int64_t j = 0; j < *m; j++)
@@ -26,14 +26,14 @@ static double *transposed(const json_t *value, int64_t *n, int64_t *m)
 	return out;
 }
 
-static problem problem_load(const json_t *g)
+static problem problem_load(const kdr_json *g)
 {
 	static const char *const names[4] = { "Xs", "XIa", "XIb", "Xt" };
 	problem p = { .c = (int64_t)golden_number(g, "c"),
 		      .p1 = (int64_t)golden_number(g, "p1"),
 		      .p2 = (int64_t)golden_number(g, "p2") };
 	for (int d = 0; d < 4; d++) {
-		p.x[d] = transposed(json_object_get(g, names[d]), &p.n[d], &p.m[d]);
+		p.x[d] = transposed(kdr_json_get(g, names[d]), &p.n[d], &p.m[d]);
 		p.mat[d] = kdr_mat_from_dense(p.x[d], p.n[d], p.m[d]);
 	}
 	p.same = p.m[1] == p.m[2] && memcmp(p.x[1], p.x[2], (size_t)(p.n[1] * p.m[1]) * sizeof(double)) == 0;
@@ -90,7 +90,7 @@ static void ttl_new(kdr_context *ctx, const problem *p, kdri_tri_norm norm, cons
 
 static const double ones[4] = { 1, 1, 1, 1 };
 
-static void put(double *to, const json_t *from)
+static void put(double *to, const kdr_json *from)
 {
 	int64_t n;
 	double *x = golden_numbers(from, &n);
@@ -98,7 +98,7 @@ static void put(double *to, const json_t *from)
 	free(x);
 }
 
-static void put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const json_t *from)
+static void put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const kdr_json *from)
 {
 	double *x = golden_numbers(from, NULL);
 	kdri_tri_put_f(t, side, begin, count, x);
@@ -110,52 +110,52 @@ static const char *const parts[2][6] = { { "F1h", "F2s", "F2i", "A1h", "A2s", "A
 	                                 { "F1t", "F2j", "F2t", "A1t", "A2j", "A2t" } };
 static const char *const only[6] = { "F1", "F2s", "F2t", "A1", "A2s", "A2t" };
 
-static void put_parts(kdri_tri *t, int s, const char *const *names, const json_t *from)
+static void put_parts(kdri_tri *t, int s, const char *const *names, const kdr_json *from)
 {
 	int64_t at[4] = { 0, t->p1, t->p1 + t->p2, t->q };
 	for (int k = 0; k < 3; k++) {
-		put_f(t, s, at[k], at[k + 1] - at[k], json_object_get(from, names[k]));
-		put(t->side[s].a + at[k] * t->c, json_object_get(from, names[3 + k]));
+		put_f(t, s, at[k], at[k + 1] - at[k], kdr_json_get(from, names[k]));
+		put(t->side[s].a + at[k] * t->c, kdr_json_get(from, names[3 + k]));
 	}
 }
 
 static void check_parts(const char *name, const kdri_tri *t, int s, const char *const *names,
-                        const json_t *want)
+                        const kdr_json *want)
 {
 	int64_t at[4] = { 0, t->p1, t->p1 + t->p2, t->q };
 	double *f = malloc((size_t)(t->side[s].m * t->q + 1) * sizeof *f);
 	for (int k = 0; k < 3; k++) {
 		kdri_tri_get_f(t, s, at[k], at[k + 1] - at[k], f);
-		golden_close(name, names[k], f, json_object_get(want, names[k]), 1e-9);
+		golden_close(name, names[k], f, kdr_json_get(want, names[k]), 1e-9);
 		golden_close(name, names[3 + k], t->side[s].a + at[k] * t->c,
-		             json_object_get(want, names[3 + k]), 1e-9);
+		             kdr_json_get(want, names[3 + k]), 1e-9);
 	}
 	free(f);
 }
 
 /* G of the source, one-hot; everything else from the golden start. */
-static void put_start(kdri_tri *t, const json_t *g, const json_t *init)
+static void put_start(kdri_tri *t, const kdr_json *g, const kdr_json *init)
 {
-	int64_t n, *y = golden_integers(json_object_get(g, "ys"), &n);
+	int64_t n, *y = golden_integers(kdr_json_get(g, "ys"), &n);
 	for (int64_t i = 0; i < n; i++)
 		t->set[0].g[i * t->c + y[i]] = 1;
 	free(y);
-	put(t->set[1].g, json_object_get(init, "GI"));
-	put(t->set[2].g, json_object_get(init, "Gt"));
+	put(t->set[1].g, kdr_json_get(init, "GI"));
+	put(t->set[2].g, kdr_json_get(init, "Gt"));
 	for (int s = 0; s < 2; s++)
 		put_parts(t, s, parts[s], init);
 }
 
-static void check_steps(kdr_context *ctx, const json_t *g, const problem *p, int norm)
+static void check_steps(kdr_context *ctx, const kdr_json *g, const problem *p, int norm)
 {
-	const json_t *mode = json_object_get(json_object_get(g, "modes"), norms[norm]);
-	const json_t *steps = json_object_get(mode, "steps_first_sweep");
+	const kdr_json *mode = kdr_json_get(kdr_json_get(g, "modes"), norms[norm]);
+	const kdr_json *steps = kdr_json_get(mode, "steps_first_sweep");
 	kdri_tri t = { 0 };
 	ttl_new(ctx, p, (kdri_tri_norm)norm, ones, &t);
-	put_start(&t, g, json_object_get(g, "init"));
+	put_start(&t, g, kdr_json_get(g, "init"));
 	assert_ok(ctx, kdri_tri_start(ctx, &t));
-	for (size_t k = 0; k < json_array_size(steps); k++) {
-		double want = json_number_value(json_array_get(json_array_get(steps, k), 2));
+	for (int64_t k = 0; k < kdr_json_count(steps); k++) {
+		double want = kdr_json_number(kdr_json_at(kdr_json_at(steps, k), 2), 0);
 		if (k < 12)
 			kdri_tri_side_step(ctx, &t, (int)(k / 6), 1U << (k % 6));
 		else if (k < 14)
@@ -167,27 +167,27 @@ static void check_steps(kdr_context *ctx, const json_t *g, const problem *p, int
 	kdri_tri_free(ctx, &t);
 }
 
-static void check_sweeps(kdr_context *ctx, const json_t *g, const problem *p, int norm)
+static void check_sweeps(kdr_context *ctx, const kdr_json *g, const problem *p, int norm)
 {
-	const char *name = json_string_value(json_object_get(g, "name"));
-	const json_t *mode = json_object_get(json_object_get(g, "modes"), norms[norm]);
-	const json_t *trace = json_object_get(mode, "trace");
+	const char *name = kdr_json_text(kdr_json_get(g, "name"), NULL);
+	const kdr_json *mode = kdr_json_get(kdr_json_get(g, "modes"), norms[norm]);
+	const kdr_json *trace = kdr_json_get(mode, "trace");
 	kdri_tri t = { 0 };
 	ttl_new(ctx, p, (kdri_tri_norm)norm, ones, &t);
-	put_start(&t, g, json_object_get(g, "init"));
+	put_start(&t, g, kdr_json_get(g, "init"));
 	assert_ok(ctx, kdri_tri_start(ctx, &t));
-	for (size_t k = 0; k < json_array_size(trace); k++) {
-		double want = json_number_value(json_array_get(trace, k));
+	for (int64_t k = 0; k < kdr_json_count(trace); k++) {
+		double want = kdr_json_number(kdr_json_at(trace, k), 0);
 		if (k > 0)
 			assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 		assert_near(kdri_tri_objective(&t), want, 1e-9 * fmax(1, want));
 		if (k != 1 && k != 30)
 			continue;
-		const json_t *after = json_object_get(mode, k == 1 ? "after1" : "after30");
+		const kdr_json *after = kdr_json_get(mode, k == 1 ? "after1" : "after30");
 		for (int s = 0; s < 2; s++)
 			check_parts(name, &t, s, parts[s], after);
-		golden_close(name, "GI", t.set[1].g, json_object_get(after, "GI"), 1e-9);
-		golden_close(name, "Gt", t.set[2].g, json_object_get(after, "Gt"), 1e-9);
+		golden_close(name, "GI", t.set[1].g, kdr_json_get(after, "GI"), 1e-9);
+		golden_close(name, "Gt", t.set[2].g, kdr_json_get(after, "Gt"), 1e-9);
 	}
 	kdri_tri_free(ctx, &t);
 }
@@ -196,17 +196,17 @@ static void sweeps__golden__every_step_and_factor(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("ttl.json"), *cases = json_object_get(root, "cases");
-	for (size_t k = 0; k < json_array_size(cases); k++) {
-		problem p = problem_load(json_array_get(cases, k));
+	const kdr_json *root = golden_load("ttl.json"), *cases = kdr_json_get(root, "cases");
+	for (int64_t k = 0; k < kdr_json_count(cases); k++) {
+		problem p = problem_load(kdr_json_at(cases, k));
 		assert_int_equal(p.same, k == 0);
 		for (int norm = 0; norm < 4; norm++) {
-			check_steps(ctx, json_array_get(cases, k), &p, norm);
-			check_sweeps(ctx, json_array_get(cases, k), &p, norm);
+			check_steps(ctx, kdr_json_at(cases, k), &p, norm);
+			check_sweeps(ctx, kdr_json_at(cases, k), &p, norm);
 		}
 		problem_free(&p);
 	}
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -214,39 +214,39 @@ static void sweeps__golden__fixed_target_rows_and_weights(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("ttl.json"), *cases = json_object_get(root, "cases");
-	for (size_t k = 0; k < json_array_size(cases); k++) {
-		const json_t *g = json_array_get(cases, k), *init = json_object_get(g, "init");
+	const kdr_json *root = golden_load("ttl.json"), *cases = kdr_json_get(root, "cases");
+	for (int64_t k = 0; k < kdr_json_count(cases); k++) {
+		const kdr_json *g = kdr_json_at(cases, k), *init = kdr_json_get(g, "init");
 		problem p = problem_load(g);
 		for (int which = 0; which < 2; which++) {
-			const json_t *want = json_object_get(g, which ? "weighted" : "fixed_target");
-			const json_t *trace = json_object_get(want, "trace");
-			double *w = which ? golden_numbers(json_object_get(want, "w"), NULL) : NULL;
+			const kdr_json *want = kdr_json_get(g, which ? "weighted" : "fixed_target");
+			const kdr_json *trace = kdr_json_get(want, "trace");
+			double *w = which ? golden_numbers(kdr_json_get(want, "w"), NULL) : NULL;
 			kdri_tri t = { 0 };
 			ttl_new(ctx, &p, KDRI_TRI_MM, w ? w : ones, &t);
 			put_start(&t, g, init);
 			if (!which) {
-				int64_t count, *rows = golden_integers(json_object_get(want, "rows"), &count);
-				put(t.set[2].g, json_object_get(want, "init_Gt"));
+				int64_t count, *rows = golden_integers(kdr_json_get(want, "rows"), &count);
+				put(t.set[2].g, kdr_json_get(want, "init_Gt"));
 				for (int64_t i = 0; i < count; i++)
 					t.set[2].fixed[rows[i]] = true;
 				free(rows);
 			}
 			assert_ok(ctx, kdri_tri_start(ctx, &t));
-			for (size_t i = 0; i < json_array_size(trace); i++) {
-				double value = json_number_value(json_array_get(trace, i));
+			for (int64_t i = 0; i < kdr_json_count(trace); i++) {
+				double value = kdr_json_number(kdr_json_at(trace, i), 0);
 				if (i > 0)
 					assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 				assert_near(kdri_tri_objective(&t), value, 1e-9 * fmax(1, value));
 			}
 			if (!which)
-				golden_close("fixed", "Gt", t.set[2].g, json_object_get(want, "Gt"), 1e-9);
+				golden_close("fixed", "Gt", t.set[2].g, kdr_json_get(want, "Gt"), 1e-9);
 			kdri_tri_free(ctx, &t);
 			free(w);
 		}
 		problem_free(&p);
 	}
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -254,12 +254,12 @@ static void sweeps__golden__two_domains(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("ttl.json"), *g = json_array_get(json_object_get(root, "cases"), 0);
-	const json_t *two = json_object_get(g, "two_domain"), *init = json_object_get(two, "init");
+	const kdr_json *root = golden_load("ttl.json"), *g = kdr_json_at(kdr_json_get(root, "cases"), 0);
+	const kdr_json *two = kdr_json_get(g, "two_domain"), *init = kdr_json_get(two, "init");
 	problem p = problem_load(g);
 	for (int norm = 1; norm < 4; norm++) {
-		const json_t *mode = json_object_get(json_object_get(two, "modes"), norms[norm]);
-		const json_t *trace = json_object_get(mode, "trace"), *last = json_object_get(mode, "P");
+		const kdr_json *mode = kdr_json_get(kdr_json_get(two, "modes"), norms[norm]);
+		const kdr_json *trace = kdr_json_get(mode, "trace"), *last = kdr_json_get(mode, "P");
 		const kdri_tri_shape shape = { .classes = p.c,
 			                       .p1 = p.p1,
 			                       .p2 = p.p2,
@@ -272,25 +272,25 @@ static void sweeps__golden__two_domains(void **state)
 			                       .constant = { true, false } };
 		kdri_tri t = { 0 };
 		assert_ok(ctx, kdri_tri_new(ctx, &shape, &t));
-		int64_t n, *y = golden_integers(json_object_get(g, "ys"), &n);
+		int64_t n, *y = golden_integers(kdr_json_get(g, "ys"), &n);
 		for (int64_t i = 0; i < n; i++)
 			t.set[0].g[i * t.c + y[i]] = 1;
 		free(y);
-		put(t.set[1].g, json_object_get(init, "Gt"));
+		put(t.set[1].g, kdr_json_get(init, "Gt"));
 		put_parts(&t, 0, only, init);
 		assert_ok(ctx, kdri_tri_start(ctx, &t));
-		for (size_t k = 0; k < json_array_size(trace); k++) {
-			double want = json_number_value(json_array_get(trace, k));
+		for (int64_t k = 0; k < kdr_json_count(trace); k++) {
+			double want = kdr_json_number(kdr_json_at(trace, k), 0);
 			if (k > 0)
 				assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 			assert_near(kdri_tri_objective(&t), want, 1e-9 * fmax(1, want));
 		}
 		check_parts(norms[norm], &t, 0, only, last);
-		golden_close(norms[norm], "Gt", t.set[1].g, json_object_get(last, "Gt"), 1e-9);
+		golden_close(norms[norm], "Gt", t.set[1].g, kdr_json_get(last, "Gt"), 1e-9);
 		kdri_tri_free(ctx, &t);
 	}
 	problem_free(&p);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 

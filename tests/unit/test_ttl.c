@@ -289,27 +289,27 @@ static void selector__golden__fit(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("ttl.json");
-	const json_t *g = json_object_get(json_object_get(root, "selection"), "fit");
-	int64_t n, size, *l = golden_integers(json_object_get(g, "l"), &n);
-	double *c = golden_numbers(json_object_get(g, "C"), &size), *p = malloc((size_t)n * sizeof *p);
+	const kdr_json *root = golden_load("ttl.json");
+	const kdr_json *g = kdr_json_get(kdr_json_get(root, "selection"), "fit");
+	int64_t n, size, *l = golden_integers(kdr_json_get(g, "l"), &n);
+	double *c = golden_numbers(kdr_json_get(g, "C"), &size), *p = malloc((size_t)n * sizeof *p);
 	int *helps = malloc((size_t)n * sizeof *helps);
 	kdr_selector s;
 	for (int64_t i = 0; i < n; i++)
 		helps[i] = (int)l[i];
 	assert_ok(ctx, kdr_selector_fit(ctx, c, helps, n, golden_number(g, "ridge"), &s));
-	golden_close("selector", "beta", s.beta, json_object_get(g, "beta"), 1e-8);
+	golden_close("selector", "beta", s.beta, kdr_json_get(g, "beta"), 1e-8);
 	assert_near(s.log_likelihood, golden_number(g, "loglik"), 1e-9);
 	for (int64_t i = 0; i < n; i++)
 		p[i] = kdr_selector_probability(&s, c + i * KDR_BRIDGE_FEATURES);
-	golden_close("selector", "prob", p, json_object_get(g, "prob"), 1e-9);
+	golden_close("selector", "prob", p, kdr_json_get(g, "prob"), 1e-9);
 	memset(helps, 0, (size_t)n * sizeof *helps);
 	assert_int_equal(kdr_selector_fit(ctx, c, helps, n, 1e-3, &s), KDR_ERR_DATA);
 	free(helps);
 	free(p);
 	free(c);
 	free(l);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 

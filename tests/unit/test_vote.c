@@ -10,7 +10,7 @@ typedef struct ballot {
 	int64_t k[16];
 } ballot;
 
-static int32_t *labels_of(const json_t *list, int64_t *n, int64_t *k)
+static int32_t *labels_of(const kdr_json *list, int64_t *n, int64_t *k)
 {
 	int64_t *values = golden_integers(list, n);
 	int32_t *labels = calloc((size_t)*n, sizeof *labels);
@@ -24,11 +24,11 @@ static int32_t *labels_of(const json_t *list, int64_t *n, int64_t *k)
 }
 
 /* Coordinates, sorted by rows, as a sparse matrix. */
-static void graph_of(kdr_context *ctx, const json_t *g, int64_t n, kdri_own *out)
+static void graph_of(kdr_context *ctx, const kdr_json *g, int64_t n, kdri_own *out)
 {
-	int64_t count, *row = golden_integers(json_object_get(g, "row"), &count),
-	               *col = golden_integers(json_object_get(g, "col"), NULL), *rowptr = NULL;
-	double *value = golden_numbers(json_object_get(g, "value"), NULL), *val = NULL;
+	int64_t count, *row = golden_integers(kdr_json_get(g, "row"), &count),
+	               *col = golden_integers(kdr_json_get(g, "col"), NULL), *rowptr = NULL;
+	double *value = golden_numbers(kdr_json_get(g, "value"), NULL), *val = NULL;
 	int32_t *index = NULL;
 	assert_ok(ctx, KDRI_NEW0(ctx, &rowptr, n + 1));
 	assert_ok(ctx, KDRI_NEW(ctx, &index, count));
@@ -46,20 +46,19 @@ static void graph_of(kdr_context *ctx, const json_t *g, int64_t n, kdri_own *out
 	free(value);
 }
 
-static void ballot_of(kdr_context *ctx, const json_t *g, ballot *b)
+static void ballot_of(kdr_context *ctx, const kdr_json *g, ballot *b)
 {
-	const json_t *votes = json_object_get(g, "votes"), *clusters = json_object_get(g, "clusters");
+	const kdr_json *votes = kdr_json_get(g, "votes"), *clusters = kdr_json_get(g, "clusters");
 	int64_t k, used = 0;
 	*b = (ballot){ .p = { .classes = (int64_t)golden_number(g, "classes"),
-		              .members = (int64_t)json_array_size(votes),
-		              .clusterings = (int64_t)json_array_size(clusters),
+		              .members = kdr_json_count(votes),
+		              .clusterings = kdr_json_count(clusters),
 		              .rounds = (int64_t)golden_number(g, "iterations") } };
 	for (int64_t m = 0; m < b->p.members; m++, used++)
-		b->votes[m] = b->labels[used] = labels_of(json_array_get(votes, (size_t)m), &b->p.n, &k);
+		b->votes[m] = b->labels[used] = labels_of(kdr_json_at(votes, m), &b->p.n, &k);
 	for (int64_t z = 0; z < b->p.clusterings; z++, used++)
-		b->clusters[z] = b->labels[used] =
-		        labels_of(json_array_get(clusters, (size_t)z), &b->p.n, &b->k[z]);
-	graph_of(ctx, json_object_get(g, "graph"), b->p.n, &b->graph);
+		b->clusters[z] = b->labels[used] = labels_of(kdr_json_at(clusters, z), &b->p.n, &b->k[z]);
+	graph_of(ctx, kdr_json_get(g, "graph"), b->p.n, &b->graph);
 	b->p.votes = b->votes;
 	b->p.clusters = b->clusters;
 	b->p.k = b->k;
@@ -86,10 +85,9 @@ static void vote__golden_cases__same_posterior_and_answers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("vote.json");
-	for (size_t g = 0; g < json_array_size(root); g++) {
-		const json_t *one = json_array_get(root, g),
-		             *after = json_object_get(one, "answer_after_each");
+	const kdr_json *root = golden_load("vote.json");
+	for (int64_t g = 0; g < kdr_json_count(root); g++) {
+		const kdr_json *one = kdr_json_at(root, g), *after = kdr_json_get(one, "answer_after_each");
 		ballot b;
 		char name[32];
 		snprintf(name, sizeof name, "case %zu", g);
@@ -97,18 +95,18 @@ static void vote__golden_cases__same_posterior_and_answers(void **state)
 		int64_t n = b.p.n, c = b.p.classes, rounds = b.p.rounds;
 		double *p = calloc((size_t)(n * c), sizeof *p);
 		for (int64_t r = 1; r <= rounds; r++) {
-			int64_t *want = golden_integers(json_array_get(after, (size_t)r - 1), NULL);
+			int64_t *want = golden_integers(kdr_json_at(after, (size_t)r - 1), NULL);
 			b.p.rounds = r;
 			assert_ok(ctx, kdri_vote(ctx, &b.p, p, NULL));
 			for (int64_t i = 0; i < n; i++)
 				assert_int_equal(likeliest(p + i * c, c), want[i]);
 			free(want);
 		}
-		golden_close(name, "posterior", p, json_object_get(one, "posterior"), 1e-12);
+		golden_close(name, "posterior", p, kdr_json_get(one, "posterior"), 1e-12);
 		free(p);
 		ballot_free(ctx, &b);
 	}
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 
@@ -116,9 +114,9 @@ static void vote__known_samples_and_no_neighbours__stay_and_are_left_out(void **
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	json_t *root = golden_load("vote.json");
+	const kdr_json *root = golden_load("vote.json");
 	ballot b;
-	ballot_of(ctx, json_array_get(root, 1), &b);
+	ballot_of(ctx, kdr_json_at(root, 1), &b);
 	int64_t n = b.p.n, c = b.p.classes, *known = calloc((size_t)n, sizeof *known);
 	double *p = calloc((size_t)(2 * n * c), sizeof *p), *near = p + n * c;
 	for (int64_t i = 0; i < n; i++)
@@ -146,7 +144,7 @@ static void vote__known_samples_and_no_neighbours__stay_and_are_left_out(void **
 	free(known);
 	free(p);
 	ballot_free(ctx, &b);
-	json_decref(root);
+	golden_free(root);
 	kdr_context_free(ctx);
 }
 

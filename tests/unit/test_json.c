@@ -1,0 +1,246 @@
+/* The JSON reader. SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/failing.h"
+
+static kdr_json *parse(kdr_context *ctx, const char *text)
+{
+	kdr_json *root = NULL;
+	assert_ok(ctx, kdr_json_parse(ctx, "t", 1, text, strlen(text), &root));
+	return root;
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+	kdr_context *ctx = unit_context();
+	kdr_json *root = NULL;
+	assert_int_equal(kdr_json_parse(ctx, "t", 1, text, strlen(text), &root), KDR_ERR_FORMAT);
+	assert_null(root);
+	if (!strstr(kdr_context_error(ctx), message))
+		fail_msg("%s: '%s' is not in '%s'", text, message, kdr_context_error(ctx));
+	kdr_context_free(ctx);
+}
+
+static void json__all_types__found_in_order(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_json *v = parse(
+	        ctx, " {\"n\": null, \"f\": false, \"t\": true, \"i\": -12, \"r\": 2.5e-1,\n \"s\": \"x\","
+	             " \"a\": [1, [], {}], \"o\": {\"p\": {\"q\": 7}}}\r\n");
+	static const struct {
+		const char *key;
+		kdr_json_type type;
+	} wanted[] = { { "n", KDR_JSON_NULL },    { "f", KDR_JSON_FALSE }, { "t", KDR_JSON_TRUE },
+		       { "i", KDR_JSON_INTEGER }, { "r", KDR_JSON_REAL },  { "s", KDR_JSON_TEXT },
+		       { "a", KDR_JSON_ARRAY },   { "o", KDR_JSON_OBJECT } };
+	assert_int_equal(kdr_json_count(v), 8);
+	for (int i = 0; i < 8; i++) {
+		assert_string_equal(kdr_json_key(kdr_json_at(v, i)), wanted[i].key);
+		assert_int_equal(kdr_json_typeof(kdr_json_at(v, i)), wanted[i].type);
+		assert_ptr_equal(kdr_json_get(v, wanted[i].key), kdr_json_at(v, i));
+	}
+	assert_int_equal(kdr_json_integer(kdr_json_get(v, "i"), 0), -12);
+	assert_true(kdr_json_number(kdr_json_get(v, "i"), 0) == -12);
+	assert_true(kdr_json_number(kdr_json_get(v, "r"), 0) == 0.25);
+	assert_int_equal(kdr_json_integer(kdr_json_get(v, "r"), 5), 5);
+	assert_string_equal(kdr_json_text(kdr_json_get(v, "s"), NULL), "x");
+	assert_int_equal(kdr_json_count(kdr_json_get(v, "a")), 3);
+	assert_int_equal(kdr_json_integer(kdr_json_get(kdr_json_get(kdr_json_get(v, "o"), "p"), "q"), 0), 7);
+	kdr_json_free(v);
+	kdr_context_free(ctx);
+}
+
+static void json__absent_values__safe_to_ask(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_json *v = parse(ctx, "[1]");
+	size_t length = 3;
+	assert_null(kdr_json_at(v, 1));
+	assert_null(kdr_json_at(v, -1));
+	assert_null(kdr_json_get(v, "x"));
+	assert_null(kdr_json_get(kdr_json_get(NULL, "x"), "y"));
+	assert_int_equal(kdr_json_typeof(NULL), KDR_JSON_ABSENT);
+	assert_int_equal(kdr_json_count(NULL), 0);
+	assert_int_equal(kdr_json_count(kdr_json_at(v, 0)), 0);
+	assert_string_equal(kdr_json_key(kdr_json_at(v, 0)), "");
+	assert_null(kdr_json_text(kdr_json_at(v, 0), &length));
+	assert_int_equal(length, 0);
+	assert_true(kdr_json_number(NULL, 0.5) == 0.5);
+	kdr_json_free(v);
+	kdr_json_free(NULL);
+	kdr_context_free(ctx);
+}
+
+static void json__texts__decoded(void **state)
+{
+	(void)state;
+	static const char text[] = "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"\\u00e9\\u20AC\\ud83d\\ude00\", "
+	                           "\"a\\u0000b\", \"\xc3\xa9\","
+	                           " \"\", \"\xef\xbf\xbf\xf4\x8f\xbf\xbf\"]";
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} wanted[] = { { "\"\\/\b\f\n\r\t", 8 },
+		       { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9 },
+		       { "a\0b", 3 },
+		       { "\xc3\xa9", 2 },
+		       { "", 0 },
+		       { "\xef\xbf\xbf\xf4\x8f\xbf\xbf", 7 } };
+	kdr_context *ctx = unit_context();
+	kdr_json *v = parse(ctx, text);
+	for (int i = 0; i < 6; i++) {
+		size_t length;
+		const char *got = kdr_json_text(kdr_json_at(v, i), &length);
+		assert_int_equal(length, wanted[i].length);
+		assert_memory_equal(got, wanted[i].bytes, length + 1);
+	}
+	kdr_json_free(v);
+	kdr_context_free(ctx);
+}
+
+static void json__numbers__exact(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_json *v = parse(
+	        ctx, "[9223372036854775807, -9223372036854775808, 9223372036854775808, 0, -0, 1e0, 0.1, "
+	             "5e-324, 1.7976931348623157e308, 1E+2, 123456789012345678901234567890]");
+	assert_int_equal(kdr_json_integer(kdr_json_at(v, 0), 0), INT64_MAX);
+	assert_int_equal(kdr_json_integer(kdr_json_at(v, 1), 0), INT64_MIN);
+	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 2)), KDR_JSON_REAL);
+	assert_true(kdr_json_number(kdr_json_at(v, 2), 0) == 9223372036854775808.0);
+	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 3)), KDR_JSON_INTEGER);
+	assert_int_equal(kdr_json_integer(kdr_json_at(v, 4), 1), 0);
+	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 5)), KDR_JSON_REAL);
+	assert_true(kdr_json_number(kdr_json_at(v, 6), 0) == 0.1);
+	assert_true(kdr_json_number(kdr_json_at(v, 7), 0) == 5e-324);
+	assert_true(kdr_json_number(kdr_json_at(v, 8), 0) == 1.7976931348623157e308);
+	assert_true(kdr_json_number(kdr_json_at(v, 9), 0) == 100);
+	assert_true(kdr_json_number(kdr_json_at(v, 10), 0) == 123456789012345678901234567890.0);
+	kdr_json_free(v);
+	kdr_context_free(ctx);
+}
+
+static void json__damaged__refused_with_line_and_column(void **state)
+{
+	(void)state;
+	assert_refused("", "line 1, column 1: not valid JSON: it ends too early");
+	assert_refused("{\"a\": 1,\n \"b\": [1, 2", "line 2, column 12: not valid JSON: it ends too early");
+	assert_refused("{\"a\": 1,\n  x}",
+	               "line 2, column 3: not valid JSON: a key in double quotes is needed");
+	assert_refused("[1, 2,]", "line 1, column 7: not valid JSON: a value is needed");
+	assert_refused("[,1]", "a value is needed");
+	assert_refused("[1 2]", "',' or ']' is needed");
+	assert_refused("{\"a\" 1}", "':' is needed");
+	assert_refused("{\"a\": 1} x", "something follows the end");
+	assert_refused("tru", "it ends too early");
+	assert_refused("trux", "a value is needed");
+	assert_refused("nan", "a value is needed");
+	assert_refused("01", "no zero in front");
+	assert_refused("-", "has digits");
+	assert_refused("1.", "behind its point");
+	assert_refused("1e+", "behind its e");
+	assert_refused("1e999", "beyond the largest");
+	assert_refused("+1", "a value is needed");
+	assert_refused("\"abc", "it ends too early");
+	assert_refused("\"abc\\", "it ends too early");
+	assert_refused("\"a\nb\"", "a control character (0x0a)");
+	assert_refused("\"\\x\"", "cannot be escaped");
+	assert_refused("\"\\u12g4\"", "four hexadecimal digits");
+	assert_refused("\"\\ud800\"", "half a character");
+	assert_refused("\"\\ud800\\u0041\"", "half a character");
+	assert_refused("\"\\udc00\"", "half a character");
+	assert_refused("\"\xff\"", "not UTF-8 (0xff)");
+	assert_refused("\"\xc0\x80\"", "not UTF-8");
+	assert_refused("\"\xed\xa0\x80\"", "not UTF-8");
+	assert_refused("\"\xf4\x90\x80\x80\"", "not UTF-8");
+	assert_refused("\"\xe2\x82\"", "not UTF-8");
+	assert_refused("{\"a\": 1, \"b\": 2, \"a\": 3}", "key 'a' comes twice");
+	assert_refused("{\"a\\u0000\": 1}", "a key holds");
+}
+
+static void json__many_keys__found_and_twins_refused(void **state)
+{
+	(void)state;
+	enum { COUNT = 2000, ROOM = COUNT * 24 + 32 };
+	char *text = malloc(ROOM), key[16];
+	size_t used = 0;
+	kdr_context *ctx = unit_context();
+	used += (size_t)snprintf(text, ROOM, "{");
+	for (int i = 0; i < COUNT; i++)
+		used += (size_t)snprintf(text + used, ROOM - used, "%s\"k%d\": %d", i ? ", " : "",
+		                         (i * 7919) % COUNT, i);
+	memcpy(text + used, "}", 2);
+	kdr_json *v = parse(ctx, text);
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(key, sizeof key, "k%d", (i * 7919) % COUNT);
+		assert_int_equal(kdr_json_integer(kdr_json_get(v, key), -1), i);
+		assert_string_equal(kdr_json_key(kdr_json_at(v, i)), key);
+	}
+	assert_null(kdr_json_get(v, "k2000"));
+	kdr_json_free(v);
+	snprintf(text + used, ROOM - used, ", \"k17\": 0}");
+	assert_refused(text, "key 'k17' comes twice");
+	kdr_context_free(ctx);
+	free(text);
+}
+
+static void json__depth__bounded(void **state)
+{
+	(void)state;
+	char text[2001];
+	kdr_context *ctx = unit_context();
+	memset(text, '[', 500);
+	memset(text + 500, ']', 500);
+	text[1000] = '\0';
+	kdr_json_free(parse(ctx, text));
+	memset(text, '[', 2000);
+	text[2000] = '\0';
+	assert_refused(text, "nested more than 500 deep");
+	kdr_context_free(ctx);
+}
+
+static void json__lines__counted_from_the_one_given(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_json *root = NULL;
+	assert_int_equal(kdr_json_parse(ctx, "f.jsonl", 17, "{]", 2, &root), KDR_ERR_FORMAT);
+	assert_non_null(strstr(kdr_context_error(ctx), "f.jsonl: line 17, column 2:"));
+	assert_int_equal(kdr_json_parse(ctx, "f", 1, NULL, 0, &root), KDR_ERR_ARGUMENT);
+	kdr_context_free(ctx);
+}
+
+static kdr_status parse_file(kdr_context *ctx, const char *path)
+{
+	static const char text[] =
+	        "{\"a\": [1, 2, 3], \"b\": {\"c\": \"d\", \"1\": 1, \"2\": 2, \"3\": 3, \"4\": 4, \"5\": 5, "
+	        "\"6\": 6, \"7\": 7, \"8\": 8, \"9\": 9}}";
+	kdr_json *root = NULL;
+	(void)path;
+	kdr_status st = kdr_json_parse(ctx, "t", 1, text, sizeof text - 1, &root);
+	kdr_json_free(root);
+	return st;
+}
+
+static void json__no_memory__reported(void **state)
+{
+	(void)state;
+	failing_all(parse_file, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json__all_types__found_in_order),
+		cmocka_unit_test(json__absent_values__safe_to_ask),
+		cmocka_unit_test(json__texts__decoded),
+		cmocka_unit_test(json__numbers__exact),
+		cmocka_unit_test(json__damaged__refused_with_line_and_column),
+		cmocka_unit_test(json__many_keys__found_and_twins_refused),
+		cmocka_unit_test(json__depth__bounded),
+		cmocka_unit_test(json__lines__counted_from_the_one_given),
+		cmocka_unit_test(json__no_memory__reported),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
