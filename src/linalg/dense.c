@@ -43,6 +43,45 @@ double kdri_nrm2sq(const double *x, int64_t n)
 	return sum_lanes(s);
 }
 
+/* Compilers keep the order of comparisons as they do that of sums: so this too is written in lanes. */
+KDRI_KERNEL
+double kdri_least(const double *x, int64_t n)
+{
+	double s[LANES];
+	int64_t i = 0;
+	for (int l = 0; l < LANES; l++)
+		s[l] = INFINITY;
+	for (; i + LANES <= n; i += LANES) {
+#pragma omp simd
+		for (int l = 0; l < LANES; l++)
+			s[l] = x[i + l] < s[l] ? x[i + l] : s[l];
+	}
+	for (; i < n; i++)
+		s[0] = KDRI_MIN(x[i], s[0]);
+	for (int l = 1; l < LANES; l++)
+		s[0] = KDRI_MIN(s[l], s[0]);
+	return s[0];
+}
+
+KDRI_KERNEL
+double kdri_greatest(const double *x, int64_t n)
+{
+	double s[LANES];
+	int64_t i = 0;
+	for (int l = 0; l < LANES; l++)
+		s[l] = -INFINITY;
+	for (; i + LANES <= n; i += LANES) {
+#pragma omp simd
+		for (int l = 0; l < LANES; l++)
+			s[l] = x[i + l] > s[l] ? x[i + l] : s[l];
+	}
+	for (; i < n; i++)
+		s[0] = KDRI_MAX(x[i], s[0]);
+	for (int l = 1; l < LANES; l++)
+		s[0] = KDRI_MAX(s[l], s[0]);
+	return s[0];
+}
+
 KDRI_KERNEL
 void kdri_axpy(double alpha, const double *restrict x, double *restrict y, int64_t n)
 {

@@ -32,6 +32,9 @@ kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, co
 double kdri_dot(const double *x, const double *y, int64_t n);
 double kdri_nrm2sq(const double *x, int64_t n);
 void kdri_axpy(double alpha, const double *x, double *y, int64_t n);
+/* Of n numbers; infinite where there are none. NaN counts for nothing. */
+double kdri_least(const double *x, int64_t n);
+double kdri_greatest(const double *x, int64_t n);
 
 /* --- mat.c: dense or sparse, alike ---------------------------------------------------------- */
 

@@ -32,6 +32,22 @@ static void dot__any_length__matches_the_naive_sum(void **state)
 	}
 }
 
+static void least_and_greatest__any_length__are_those_of_a_plain_loop(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(3, "test", 0);
+	for (int64_t n = 0; n < 70; n++) {
+		double *x = unit_random(&rng, n), low = INFINITY, high = -INFINITY;
+		for (int64_t i = 0; i < n; i++) {
+			low = x[i] < low ? x[i] : low;
+			high = x[i] > high ? x[i] : high;
+		}
+		assert_true(kdri_least(x, n) == low);
+		assert_true(kdri_greatest(x, n) == high);
+		free(x);
+	}
+}
+
 static void row_norms_and_col_sums__random_shapes__match_naive_for_any_threads(void **state)
 {
 	(void)state;
@@ -331,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dot__any_length__matches_the_naive_sum),
+		cmocka_unit_test(least_and_greatest__any_length__are_those_of_a_plain_loop),
 		cmocka_unit_test(row_norms_and_col_sums__random_shapes__match_naive_for_any_threads),
 		cmocka_unit_test(check_finite__bad_entries__names_the_first),
 		cmocka_unit_test(mul_and_tmul__every_width__match_naive_for_any_threads),

@@ -48,8 +48,10 @@ double kdri_kl_between_by(const double *p, const double *q, const double *by, in
 {
 	double sum = 0;
 #pragma omp simd reduction(+ : sum)
-	for (int64_t f = 0; f < d; f++) /* (E1), ln(p/q) = -by */
-		sum += (q[f] - p[f]) - (p[f] > 0 ? p[f] * by[f] : 0);
+	for (int64_t f = 0; f < d; f++) {   /* (E1), ln(p/q) = -by */
+		double gain = p[f] * by[f]; /* outside the choice: a load inside it would be a branch */
+		sum += (q[f] - p[f]) - (p[f] > 0 ? gain : 0);
+	}
 	return sum < 0 ? 0 : sum;
 }
 
@@ -65,10 +67,7 @@ void kdri_kl_gradient(const double *p, int64_t d, double *g)
 KDRI_KERNEL
 void kdri_kl_inverse(const double *g, int64_t d, double *p)
 {
-	double top = g[0], sum = 0;
-#pragma omp simd reduction(max : top)
-	for (int64_t f = 1; f < d; f++)
-		top = g[f] > top ? g[f] : top;
+	double top = kdri_greatest(g, d), sum = 0;
 #pragma omp simd reduction(+ : sum)
 	for (int64_t f = 0; f < d; f++) {
 		p[f] = kdri_exp(g[f] - top);
@@ -91,6 +90,7 @@ void kdri_kl_tangent(const double *p, const double *by, int64_t d, double *out)
 /* --- the centroid ---------------------------------------------------------------------------------- */
 
 #define SMALL 4e-6     /* whose third power is rounding */
+#define NEAR  1e-4     /* a change of u after which the next is rounding */
 #define NIL   (-460.0) /* e^z below 1e-199 counts as 0 */
 
 typedef struct search {
@@ -100,7 +100,7 @@ typedef struct search {
 	double *offset;           /* ln q */
 	double *u, *y;            /* (E2), (E3) */
 	double sum, slope, curve; /* of c, -c' and c'' */
-	double worst;             /* the largest relative change of a u in the last pass */
+	int64_t rough;            /* how many u changed by more than NEAR of it in the last pass */
 } search;
 
 /* ln x for 1 <= x and e^x for NIL <= x <= 1, to three digits. */
@@ -153,9 +153,9 @@ static void improve_roots(search *s, double step)
 {
 	const double *offset = s->offset, *left = s->w->left, *right = s->w->right;
 	double *u = s->u, *y = s->y, tau = s->tau, ratio = s->ratio, fall = exp(-s->tau);
-	double sum = 0, slope = 0, curve = 0, worst = 0, half = step / 2;
-	int64_t d = s->w->d;
-#pragma omp simd reduction(+ : sum, slope, curve) reduction(max : worst)
+	double sum = 0, slope = 0, curve = 0, half = step / 2;
+	int64_t d = s->w->d, rough = 0;
+#pragma omp simd reduction(+ : sum, slope, curve, rough)
 	for (int64_t f = 0; f < d; f++) {
 		double z = offset[f] + tau, by = y[f];
 		double old = z > NIL ? u[f] * (1 + by * step * (1 + by * by * half)) : 1; /* (E3) */
@@ -170,7 +170,7 @@ static void improve_roots(search *s, double step)
 		by = z > NIL ? by : 1;
 		u[f] = z > NIL ? new : 0;
 		y[f] = by;
-		worst = change > worst ? change : worst;
+		rough += change > NEAR;
 		sum += c;
 		slope += c * by;
 		curve += c * by * by * (2 - by);
@@ -178,7 +178,7 @@ static void improve_roots(search *s, double step)
 	s->sum = sum;
 	s->slope = slope;
 	s->curve = curve;
-	s->worst = worst;
+	s->rough = rough;
 }
 
 /* c for the tau found, carried over a last small step. */
@@ -225,7 +225,7 @@ void kdri_kl_centroid(const kdri_two_point *w, double *c)
 		step = next_step(&s);
 		/* Sums of many numbers err by as much: tau cannot be told better. */
 		bool still = fabs(s.sum - 1) <= 1e-15;
-		if (s.worst <= 1e-4 && (still || fabs(step) <= SMALL))
+		if (s.rough == 0 && (still || fabs(step) <= SMALL))
 			break;
 		s.tau += step;
 		if (fabs(step) > 0.5)

@@ -170,16 +170,6 @@ typedef struct scale {
 	bool tied;           /* they are equal */
 } scale;
 
-KDRI_KERNEL
-static double least_of(const double *v, int64_t n)
-{
-	double least = INFINITY;
-#pragma omp simd reduction(min : least)
-	for (int64_t j = 0; j < n; j++)
-		least = v[j] < least ? v[j] : least;
-	return least;
-}
-
 /* `room` (n) is scratch. */
 static scale find_scale(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
                         double *room)
@@ -188,7 +178,7 @@ static scale find_scale(const double *a, int64_t n, int64_t self, int64_t neighb
 	memcpy(room, a, (size_t)n * sizeof *a);
 	if (self >= 0)
 		room[self] = INFINITY;
-	scale s = { .least = least_of(room, n) };
+	scale s = { .least = kdri_least(room, n) };
 	s.bound = kdri_nth(room, n, KDRI_MIN(neighbours, others - 1));
 	s.tied = s.bound - s.least <= tie;
 	return s;
