@@ -18,7 +18,7 @@
  *
  * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
  *
- * w     views.tasks[t].graph         co    ballot.c
+ * w     kdri_views_vote              co    ballot.c
  * n     rows of a task               k     k[t] */
 #include "algo/auto/auto_report.h"
 #include "algo/auto/guess_k.h"
@@ -45,6 +45,11 @@ static const kdri_member members[] = {
 	  .options = "similarity=precomputed",
 	  .by_distance = "similarity=precomputed",
 	  .view = KDRI_VIEW_GRAPH,
+	  .once = true },
+	{ .name = "normalised cut, mean left in",
+	  .method = "ncut",
+	  .options = "similarity=precomputed",
+	  .view = KDRI_VIEW_PLAIN,
 	  .once = true },
 	{ .name = "pool",
 	  .method = "kmeans",
@@ -88,7 +93,7 @@ static const kdr_option_desc options_table[] = {
 	        "what compares samples: the cosine, or the distance where there are few features, mostly not zero"),
 	KDRI_CHOICE(
 	        "centre", KDRI_CHOICE_AUTO, choices,
-	        "take the mean away before cosines; auto: unless most entries are zero and none negative, as in counts of words"),
+	        "take the mean away before cosines; auto: not where most entries are zero and none negative, as in counts of words; elsewhere both ways"),
 	KDRI_CHOICE(
 	        "exact", KDRI_CHOICE_AUTO, choices,
 	        "find nearest neighbours by looking at all pairs of samples; auto: where they are not too many"),
@@ -248,7 +253,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 	kdr_status st = KDR_OK;
 	double total = 0;
 	for (int64_t t = 0; t < j->T; t++) {
-		const kdr_mat *graph = &j->views.tasks[t].graph.view;
+		const kdr_mat *graph = kdri_views_vote(&j->views, t);
 		kdri_verdict_options o = { .k = j->k[t],
 			                   .n_init = kdri_opt_int(j->options, "n_init"),
 			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
@@ -256,7 +261,6 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.single = true;
-		o.warm = j->answers[t].vectors;
 		if (saw_others(&j->ballots[t]))
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
 	}

@@ -27,14 +27,12 @@ typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;
 	bool single;         /* only the partitions without transfer vote */
 	const int64_t *init; /* borrowed: labels the last step starts from, or NULL */
-	const double *warm;  /* borrowed: vectors of a nearby vote with the same k, or NULL */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
 	int64_t *labels;    /* n, in 0..k-1, numbered by their first samples unless init was given */
 	double *confidence; /* n, in 0..1: agreement of the partitions with the answer on the edges of i */
 	double ncut;        /* of the answer, on the graph weighted by votes */
-	double *vectors;    /* n x k: eigenvectors, a start for a nearby vote */
 } kdri_verdict;
 
 /* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Stopped early, the answer is the

@@ -79,7 +79,8 @@ static void list_jobs(run *r)
 		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
 				int64_t n = r->views->begin[t + 1] - r->views->begin[t];
-				bool able = r->views->tasks[t].cosine || member->by_distance;
+				bool able = (r->views->tasks[t].cosine || member->by_distance) &&
+				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
 				if (able && (!member->most || n <= member->most))
 					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
 			}

@@ -153,9 +153,8 @@ done:
 	return st;
 }
 
-/* (E4) up to k-means: the vectors, and their rows of unit length, n x k each. */
-static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, const double *warm, double *vectors,
-                        double *rows)
+/* (E4) up to k-means: unit rows, n x k. */
+static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, double *rows)
 {
 	kdr_status st;
 	double *values = NULL, *degree = NULL;
@@ -166,16 +165,14 @@ static kdr_status embed(kdr_context *ctx, votes *v, int64_t k, const double *war
 	KDRI_TRY(degrees(ctx, v, degree));
 	KDRI_TRY(kdri_laplacian_new(ctx, &v->w, degree, false, k, &v->l));
 	const kdri_op op = { n, n, apply, NULL, v }, inverse = { n, n, solve, NULL, v };
-	const kdri_ritz_options o = { .count = k,
-		                      .warm = warm,
-		                      .tol = 1e-8,
-		                      .gap_tol = 1e-4,
-		                      .precondition = v->l.levels ? &inverse : NULL };
-	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, vectors, &converged));
+	const kdri_ritz_options o = {
+		.count = k, .tol = 1e-8, .gap_tol = 1e-4, .precondition = v->l.levels ? &inverse : NULL
+	};
+	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, rows, &converged));
 	for (int64_t i = 0; i < n; i++) {
-		double length = sqrt(kdri_nrm2sq(vectors + i * k, k));
+		double length = sqrt(kdri_nrm2sq(rows + i * k, k));
 		for (int64_t j = 0; j < k; j++)
-			rows[i * k + j] = length > 0 ? vectors[i * k + j] / length : 0;
+			rows[i * k + j] = length > 0 ? rows[i * k + j] / length : 0;
 	}
 done:
 	kdri_laplacian_free(ctx, &v->l);
@@ -222,12 +219,10 @@ void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 {
 	kdri_free(ctx, v->labels);
 	kdri_free(ctx, v->confidence);
-	kdri_free(ctx, v->vectors);
 	*v = (kdri_verdict){ 0 };
 }
 
-static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels,
-                          double *vectors)
+static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)
 {
 	kdr_status st;
 	kdri_kmeans_result means = { 0 };
@@ -235,7 +230,7 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	int64_t n = v->b->n, size;
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
-	KDRI_TRY(embed(ctx, v, o->k, o->warm, vectors, rows));
+	KDRI_TRY(embed(ctx, v, o->k, rows));
 	kdr_mat x = kdr_mat_from_dense(rows, n, o->k);
 	kdri_kmeans_options options = kdri_kmeans_defaults(o->k);
 	options.n_init = o->n_init;
@@ -262,11 +257,8 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	kdri_verdict answer = { 0 };
 	votes v = { .b = b, .single = o->single };
 	double *co = NULL, *weighted = NULL;
-	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, b->n, o->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
-	KDRI_TRY(KDRI_NEW(ctx, &answer.vectors, size));
 	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
 	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
 	kdri_ballot_edges(ctx, b, g, o->single, co);
@@ -275,7 +267,7 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
 	for (int64_t p = 0; p < b->n * b->count; p++)
 		v.most = KDRI_MAX(v.most, b->label[p] + 1);
-	KDRI_TRY(cluster(ctx, &v, o, answer.labels, answer.vectors));
+	KDRI_TRY(cluster(ctx, &v, o, answer.labels));
 	confidence(ctx, g, co, answer.labels, answer.confidence);
 	KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
 	*out = answer;

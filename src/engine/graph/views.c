@@ -1,9 +1,10 @@
 /* The data as the members of an ensemble see them. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  x_i <- x_i / |x_i|                                     rows, where the cosine compares them
- *   (E2)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the pooled mean, or 0 (knn.c)
+ *   (E2)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
  *   (E3)  w_ij = max(cos_ij, 1e-6) where one of both is among the other's nearest neighbours
  *   (E4)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
+ *   (E6)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
  *   (E5)  X_t - 1 m_t' = U S V', Y = U S                         leading directions of one task, or of all
  *
  * and in (E5) rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: m is taken
@@ -12,7 +13,8 @@
  * What compares samples is chosen by the data where nobody says: the cosine, unless there are few features,
  * mostly not zero. Few measurements of things, such as heights and widths, tell as much by their size as by
  * their direction. The mean stays where most entries are zero and none is negative: counts of words and what
- * tf-idf makes of them. */
+ * tf-idf makes of them. Elsewhere no rule tells whether it should: taking it away gains a little on images and costs much on
+ * some counts of molecules (docs/auto.md), so there are two graphs, and the vote is on their sum (E6). */
 #include "engine/graph/views.h"
 
 #include "linalg/range.h"
@@ -32,8 +34,11 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 	for (int64_t t = 0; v->tasks && t < v->ntasks; t++) {
 		kdri_own_free(ctx, &v->tasks[t].rows);
 		kdri_own_free(ctx, &v->tasks[t].graph);
+		kdri_own_free(ctx, &v->tasks[t].plain);
+		kdri_own_free(ctx, &v->tasks[t].vote);
 		kdri_knn_free(ctx, &v->tasks[t].knn);
 		kdri_free(ctx, v->tasks[t].leading);
+		kdri_free(ctx, v->tasks[t].spread);
 	}
 	kdri_free(ctx, v->tasks);
 	kdri_free(ctx, v->begin);
@@ -81,6 +86,7 @@ static void choose(const kdr_problem *problem, const kdri_views_options *o, kdri
 		task->centred = o->centre == KDRI_CHOICE_AUTO
 		                        ? c.negative || c.nonzero >= sparse_share * c.cells
 		                        : o->centre == KDRI_CHOICE_YES;
+		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO;
 	}
 }
 
@@ -170,33 +176,32 @@ done:
 	return st;
 }
 
-static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, kdri_views_task *task)
+static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, const kdri_views_task *task,
+                                  bool centred, kdri_knn *out, double *recall)
 {
 	kdr_status st;
 	const kdr_mat *x = &task->rows.view;
 	int64_t k = KDRI_MIN(v->options.searched, kdr_mat_rows(x) - 1);
-	double *own = NULL;
+	double *mean = NULL;
 	kdri_knn_shift shift = { 0 };
-	bool shifted = task->cosine && task->centred;
-	if (shifted && !v->options.together) {
-		KDRI_TRY(KDRI_NEW(ctx, &own, kdr_mat_cols(x)));
-		KDRI_TRY(mean_of(ctx, x, own));
+	if (centred) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+		KDRI_TRY(mean_of(ctx, x, mean));
+		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
 	}
-	if (shifted)
-		KDRI_TRY(kdri_knn_shift_new(ctx, x, own ? own : v->mean, &shift));
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-	const kdri_knn_shift *less = shifted ? &shift : NULL;
+	const kdri_knn_shift *less = centred ? &shift : NULL;
 	bool exact = v->options.exact == KDRI_CHOICE_YES;
 	if (v->options.exact == KDRI_CHOICE_AUTO)
 		KDRI_TRY(few_products(ctx, x, &exact));
-	task->recall = 1;
+	*recall = 1;
 	if (exact || k < 1)
-		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, &task->knn));
+		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out));
 	else
-		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, &task->knn, &task->recall));
+		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, out, recall));
 done:
 	kdri_knn_shift_free(ctx, &shift);
-	kdri_free(ctx, own);
+	kdri_free(ctx, mean);
 	return st;
 }
 
@@ -209,10 +214,11 @@ static bool has_direction(const kdri_knn *knn, int64_t i)
 	return false;
 }
 
-kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+/* The graph of the first `neighbors` of the lists in `all`. */
+static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const kdri_knn *all,
+                           int64_t neighbors, kdri_own *out)
 {
 	kdr_status st;
-	const kdri_knn *all = &task->knn;
 	int64_t n = all->rows, k = KDRI_MIN(neighbors, all->k), size;
 	kdri_knn knn = { .rows = n, .k = k };
 	KDRI_TRY(kdri_mul(ctx, n, k, &size));
@@ -241,6 +247,67 @@ done:
 	return st;
 }
 
+kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+{
+	return graph_of(ctx, task, &task->knn, neighbors, out);
+}
+
+static double weight_of(const kdr_csr *g)
+{
+	double sum = 0;
+	for (int64_t p = 0; p < g->rowptr[g->rows]; p++)
+		sum += g->val[p];
+	return sum;
+}
+
+/* (E6) */
+static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = a->rows, at = 0, *rowptr = NULL;
+	int32_t *col = NULL;
+	double *val = NULL, sum_a = weight_of(a), sum_b = weight_of(b);
+	double times_a = sum_a > 0 ? (double)n / sum_a : 0, times_b = sum_b > 0 ? (double)n / sum_b : 0;
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t p = a->rowptr[i], q = b->rowptr[i];
+		while (p < a->rowptr[i + 1] || q < b->rowptr[i + 1]) {
+			bool left = p < a->rowptr[i + 1] && (q >= b->rowptr[i + 1] || a->col[p] <= b->col[q]);
+			bool right =
+			        q < b->rowptr[i + 1] && (p >= a->rowptr[i + 1] || b->col[q] <= a->col[p]);
+			col[at] = left ? a->col[p] : b->col[q];
+			val[at++] = (left ? times_a * a->val[p] : 0) + (right ? times_b * b->val[q] : 0);
+			p += left;
+			q += right;
+		}
+		rowptr[i + 1] = at;
+	}
+	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
+	return KDR_OK;
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+static kdr_status add_plain(kdr_context *ctx, const kdri_views *v, kdri_views_task *task)
+{
+	kdr_status st;
+	kdri_knn knn = { 0 };
+	double recall;
+	KDRI_TRY(find_neighbours(ctx, v, task, false, &knn, &recall));
+	task->recall = KDRI_MIN(task->recall, recall);
+	KDRI_TRY(graph_of(ctx, task, &knn, v->options.neighbors, &task->plain));
+	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, &task->vote));
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
                           kdri_views *out)
 {
@@ -249,7 +316,7 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(KDRI_NEW0(ctx, &v.tasks, v.ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
 	for (int64_t t = 0; t < v.ntasks; t++) {
-		v.tasks[t].rows = v.tasks[t].graph = no_matrix();
+		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote = no_matrix();
 		v.begin[t + 1] = v.begin[t] + kdr_mat_rows(&problem->tasks[t].x);
 	}
 	choose(problem, options, &v);
@@ -262,8 +329,12 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	if (options->together)
 		KDRI_TRY(pooled_mean(ctx, &v));
 	for (int64_t t = 0; t < v.ntasks; t++) {
-		KDRI_TRY(find_neighbours(ctx, &v, &v.tasks[t]));
-		KDRI_TRY(kdri_views_graph(ctx, &v.tasks[t], options->neighbors, &v.tasks[t].graph));
+		kdri_views_task *task = &v.tasks[t];
+		KDRI_TRY(find_neighbours(ctx, &v, task, task->cosine && task->centred, &task->knn,
+		                         &task->recall));
+		KDRI_TRY(kdri_views_graph(ctx, task, options->neighbors, &task->graph));
+		if (task->both)
+			KDRI_TRY(add_plain(ctx, &v, task));
 	}
 	*out = v;
 	v = (kdri_views){ 0 };
@@ -324,6 +395,13 @@ static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_
 	const kdri_op op = kdri_op_centred(&centred);
 	task->width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
 	KDRI_TRY(coordinates(ctx, &op, task->width, &task->leading));
+	KDRI_TRY(KDRI_NEW0(ctx, &task->spread, task->width));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < task->width; j++)
+			task->spread[j] +=
+			        task->leading[i * task->width + j] * task->leading[i * task->width + j];
+	for (int64_t j = 0; j < task->width; j++)
+		task->spread[j] = sqrt(task->spread[j] / (double)n); /* the mean is 0 */
 	if (task->cosine)
 		scale_rows(task->leading, n, task->width);
 done:
@@ -409,12 +487,19 @@ done:
 	return st;
 }
 
+const kdr_mat *kdri_views_vote(const kdri_views *v, int64_t t)
+{
+	const kdri_views_task *task = &v->tasks[t];
+	return task->both ? &task->vote.view : &task->graph.view;
+}
+
 kdr_mat kdri_views_of(const kdri_views *v, kdri_view view, int64_t t)
 {
 	const kdri_views_task *task = &v->tasks[t];
 	int64_t n = v->begin[t + 1] - v->begin[t], at = v->begin[t];
 	switch (view) {
 	case KDRI_VIEW_GRAPH: return task->graph.view;
+	case KDRI_VIEW_PLAIN: return task->plain.view;
 	case KDRI_VIEW_LEADING: return kdr_mat_from_dense(task->leading, n, task->width);
 	case KDRI_VIEW_CENTRED: return kdr_mat_from_dense(v->centred + at * v->directions, n, v->directions);
 	case KDRI_VIEW_SHARED: return kdr_mat_from_dense(v->shared + at * v->width, n, v->width);

@@ -15,6 +15,7 @@
 typedef enum kdri_view {
 	KDRI_VIEW_ROWS,    /* the samples, of unit length where the cosine compares them */
 	KDRI_VIEW_GRAPH,   /* n x n: the graph of their nearest neighbours */
+	KDRI_VIEW_PLAIN,   /* n x n: the same with the mean left in, where both count; else 0 x 0 */
 	KDRI_VIEW_LEADING, /* less the task's mean, along its 2 k leading directions */
 	KDRI_VIEW_CENTRED, /* less the task's mean, along the leading directions of all tasks, at most 128 */
 	KDRI_VIEW_SHARED   /* the same along the first 2 max k of them */
@@ -24,20 +25,26 @@ typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } k
 
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
-	kdri_choice centre; /* the mean of the samples is taken away before their cosines */
-	bool together;      /* means, choices and directions of all tasks; else of each */
-	kdri_choice exact;  /* neighbours from all pairs of samples; auto: up to a number of products */
-	int64_t neighbors;  /* in the graph */
-	int64_t searched;   /* neighbours to find, at least `neighbors` */
+	kdri_choice
+	        centre; /* the mean of a task is taken away before its cosines; auto: both ways, but for words */
+	bool together;     /* choices of all tasks, and views of all of them together; else of each */
+	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
+	int64_t neighbors; /* in the graph */
+	int64_t searched;  /* neighbours to find, at least `neighbors` */
 } kdri_views_options;
 
 typedef struct kdri_views_task {
 	bool cosine, centred;
-	kdri_own rows;   /* KDRI_VIEW_ROWS; may borrow from the problem */
-	kdri_knn knn;    /* `searched` neighbours, nearest first; fewer where there are not so many samples */
-	double recall;   /* share of the true neighbours found; 1 where the search is exact */
-	kdri_own graph;  /* KDRI_VIEW_GRAPH */
+	kdri_own rows;  /* KDRI_VIEW_ROWS; may borrow from the problem */
+	kdri_knn knn;   /* `searched` neighbours, nearest first; fewer where there are not so many samples */
+	double recall;  /* share of the true neighbours found; 1 where the search is exact */
+	kdri_own graph; /* KDRI_VIEW_GRAPH */
+	bool both;      /* the graph with the mean left in counts as well */
+	kdri_own plain; /* KDRI_VIEW_PLAIN, where both */
+	kdri_own
+	        vote; /* the graph that is voted on: the sum of both, each with the same weight; where both */
 	double *leading; /* n x width */
+	double *spread;  /* width: along each leading direction, before rows are brought to unit length */
 	int64_t width;
 } kdri_views_task;
 
@@ -45,7 +52,7 @@ typedef struct kdri_views {
 	kdri_views_options options;
 	int64_t ntasks, *begin; /* task t has rows begin[t]..begin[t+1]-1 of what is pooled */
 	kdri_views_task *tasks;
-	double *mean;             /* of all unit rows, d numbers; of use where `together` */
+	double *mean;             /* of all rows, d numbers; where `together` */
 	double *centred, *shared; /* pooled rows x directions, x width; NULL unless `together` */
 	int64_t directions, width;
 } kdri_views;
@@ -57,6 +64,8 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
 void kdri_views_free(kdr_context *ctx, kdri_views *views);
 
+/* The graph that is voted on. */
+const kdr_mat *kdri_views_vote(const kdri_views *views, int64_t task);
 kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
 
 /* The rows of x scaled to unit length, or x itself, borrowed, where they are; rows of zeros stay. Borrows x's
