@@ -11,6 +11,16 @@
 #include "algo/common/linear_model.h"
 #include "api/method.h"
 
+/* DEVIATION: LIBLINEAR's default is 1. scikit-learn's logistic regression is better at "the same" cost 1 because it fits all
+ * classes at once, which holds the weights back half as much: that, and neither the intercept nor the tolerance, is the
+ * difference. One class against the rest with cost 2 does as well, and with 4 better: accuracy over 8 pairs of data sets
+ * .637, .661 and .676 with 1, 2 and 4; all classes at once with cost 1 .648. */
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_LINEAR(4, 1e-6),
+	KDRI_MAX_ITER(1000),
+	{ .name = NULL },
+};
+
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
 	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class: the logarithm of its odds",
@@ -33,7 +43,7 @@ const kdri_algo kdri_algo_logreg = {
 	          .summary = "one class against the rest, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
-	          .options = kdri_linear_option_table,
+	          .options = options_table,
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = fit,

@@ -25,7 +25,7 @@
 enum { STAGES = 9 }; /* C* 1e-4, .., 1: a factor of sqrt(10) each */
 
 static const kdr_option_desc options_table[] = {
-	KDRI_OPTIONS_LINEAR(1e-4),
+	KDRI_OPTIONS_LINEAR(1, 1e-4),
 	KDRI_REAL("cost_target", 1, 0, 1e300, "weight of the losses of samples without a label",
 	          .symbol = "C*"),
 	KDRI_INT("max_iter", 100, 0, 1e9, "most rounds of switching labels at one value of C*"),

@@ -69,7 +69,7 @@ static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, cons
 			if (v[p] < 0)
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0",
+				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0 (--scale minmax makes them so)",
 				        task_name(t), (long long)i + 1,
 				        (long long)(dense ? p : x->as.csr.col[p]) + 1, v[p], algo->id);
 	}

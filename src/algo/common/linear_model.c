@@ -6,7 +6,7 @@
 #include "api/method.h"
 
 const kdr_option_desc kdri_linear_option_table[] = {
-	KDRI_OPTIONS_LINEAR(1e-6),
+	KDRI_OPTIONS_LINEAR(1, 1e-6),
 	KDRI_MAX_ITER(1000),
 	{ .name = NULL },
 };

@@ -27,8 +27,8 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
                            kdri_loss loss, kdr_result *result);
 
 /* clang-format off */
-#define KDRI_OPTIONS_LINEAR(default_tol) \
-	KDRI_REAL("cost", 1, 0, 1e300, \
+#define KDRI_OPTIONS_LINEAR(default_cost, default_tol) \
+	KDRI_REAL("cost", default_cost, 0, 1e300, \
 	          "weight of the losses against the length of the weights", .open_min = true, .symbol = "C"), \
 	KDRI_REAL("bias", 1, 0, 1e300, \
 	          "value of a constant feature, which gives the scores an intercept; 0: none"), \

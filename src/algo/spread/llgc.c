@@ -9,6 +9,10 @@
  *
  * The regularisation mu of [GZ09] is 1 / alpha - 1.
  *
+ * DEVIATION: [ZBLWS04] takes alpha = 0.99. There F is so smooth that every sample can get the class that has most labels: of
+ * 67 pairs of data sets it gave 17 one class throughout. A smaller alpha mends that; scaling the scores of each class to
+ * its share of the labels (class mass normalisation) did not, on webkb4. The default is 0.5.
+ *
  * W   graph.w      F   f (n x classes)     S   by products, with root_i = d_i^-1/2
  */
 #include "algo/spread/spread.h"
@@ -16,7 +20,7 @@
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
-	KDRI_REAL("alpha", 0.99, 0, 1, "how much of a sample's scores comes from its neighbours",
+	KDRI_REAL("alpha", 0.5, 0, 1, "how much of a sample's scores comes from its neighbours",
 	          .open_min = true, .open_max = true, .symbol = "alpha"),
 	KDRI_OPTIONS_SOLVER,
 	{ .name = NULL },

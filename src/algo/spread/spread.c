@@ -2,6 +2,40 @@
 #include "algo/spread/spread.h"
 #include "api/method.h"
 
+/* Of so few samples one class is no surprise. */
+enum { FEW = 10 };
+
+/* Says so where all unlabelled samples of a task got one class though the labelled ones have several. */
+static kdr_status warn_one_class(kdr_context *ctx, const kdri_labelled *set, const kdr_problem *problem,
+                                 kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	int64_t at = 0, several = 0;
+	for (int64_t j = 0; j < set->classes; j++)
+		several += set->counts[j] > 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		int64_t n = kdr_mat_rows(&task->x), length, first = -1, unknown = 0;
+		const int64_t *labels =
+		        task->role == KDR_ROLE_SOURCE ? NULL : kdr_result_labels(result, t, &length);
+		bool same = labels != NULL;
+		for (int64_t i = 0; labels && i < n; i++) {
+			if (set->labels[at + i] >= 0)
+				continue;
+			first = unknown++ ? first : labels[i];
+			same = same && labels[i] == first;
+		}
+		at += n;
+		if (several > 1 && same && unknown >= FEW)
+			KDRI_TRY(kdri_result_warn(
+			        ctx, result,
+			        "all %lld unlabelled samples of task %s got one class: labels were spread too far; try fewer neighbours, a smaller alpha (llgc) or another method",
+			        (long long)unknown, task->name ? task->name : ""));
+	}
+done:
+	return st;
+}
+
 static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdri_spread *spread, kdr_result *result)
 {
@@ -19,6 +53,7 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	KDRI_TRY(spread(ctx, &set, &graph.w.view, options, f, &iterations, &stop));
 	KDRI_TRY(kdri_labelled_warn_unreached(ctx, &set, f, result));
 	KDRI_TRY(kdri_labelled_put(ctx, &set, f, "scores", result));
+	KDRI_TRY(warn_one_class(ctx, &set, problem, result));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
 	kdri_result_stop(result, stop, iterations);
