@@ -179,7 +179,7 @@ const cli_command cli_relate = {
 	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on "
 	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the "
 	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
-	        "Last comes a sentence for each task on whether the others can help it, from how near its samples are "
+	        "Last comes a sentence for each task on the one nearest to it, from how near its samples are "
 	        "to theirs, as a share of how near they are to each other.\n\n"
 	        "The measures say how alike the samples look, not whether their classes match: a small distance is "
 	        "no promise that transfer helps.",

@@ -45,7 +45,7 @@ static void print_pair(FILE *out, const kdr_result *r, const kdr_correspondence 
 				best = l;
 		}
 		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld  matches nothing\n", a, (long long)z);
+			fprintf(out, "  %s %lld  no counterpart\n", a, (long long)z);
 			continue;
 		}
 		char left[160], right[160];

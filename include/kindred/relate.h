@@ -47,7 +47,7 @@ KDR_API kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64
 /* Room for a sentence of advice. */
 enum { KDR_ADVICE_ROOM = 384 };
 
-/* One sentence for each task on whether clustering it with the others can help, and the nearness it rests
+/* One sentence for each task on which other is nearest, and the nearness it rests
  * on: nearness[t * count + s] is how near samples of task t are to the nearest of task s, as a share of how
  * near they are to the nearest of their own; 1 is "no farther". A hint from at most 400 samples of each
  * task. `nearness` (count x count) and `advice` (count) may be NULL. */

@@ -1,7 +1,7 @@
-/* Whether tasks can help each other: a sentence for each. SPDX-License-Identifier: BSD-3-Clause
+/* Which tasks are near each other: a sentence for each. SPDX-License-Identifier: BSD-3-Clause
  *
  * From the nearness of their samples (engine/graph/nearness.c), compared as auto would compare them
- * (engine/graph/views.c), and from their sizes. */
+ * (engine/graph/views.c). */
 #include "algo/auto/guard.h"
 #include "core/internal.h"
 #include "engine/graph/nearness.h"
@@ -23,16 +23,14 @@ static kdr_status check(kdr_context *ctx, const kdr_mat *x, int64_t count)
 	return KDR_OK;
 }
 
-static void say(const kdr_mat *x, const char *const *names, int64_t count, const double *nearness, int64_t t,
-                char *out)
+static void say(const char *const *names, int64_t count, const double *nearness, int64_t t, char *out)
 {
 	int64_t best = -1;
 	for (int64_t s = 0; s < count; s++)
 		if (s != t && (best < 0 || nearness[t * count + s] > nearness[t * count + best]))
 			best = s;
-	kdri_nearness_advice(kdr_mat_rows(&x[t]), names[t], best < 0 ? 0 : kdr_mat_rows(&x[best]),
-	                     best < 0 ? NULL : names[best], best < 0 ? 0 : nearness[t * count + best], out,
-	                     KDR_ADVICE_ROOM);
+	kdri_nearness_advice(names[t], best < 0 ? NULL : names[best],
+	                     best < 0 ? 0 : nearness[t * count + best], out, KDR_ADVICE_ROOM);
 }
 
 kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
@@ -57,7 +55,7 @@ kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *con
 	KDRI_TRY(
 	        kdri_nearness(ctx, rows, count, v.tasks[0].cosine, v.tasks[0].centred ? v.mean : NULL, near));
 	for (int64_t t = 0; t < count && advice; t++)
-		say(x, names, count, near, t, advice[t]);
+		say(names, count, near, t, advice[t]);
 	if (nearness)
 		memcpy(nearness, near, (size_t)(count * count) * sizeof *near);
 done:

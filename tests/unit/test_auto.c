@@ -117,6 +117,37 @@ static void fit__one_task__equals_that_without_transfer(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Samples that moved are those whose cluster differs from what `transfer=false` gives, on data whose mean is taken
+ * away too. */
+static void fit__moved__is_the_difference_from_that_without_transfer(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(1.6, K);
+	kdr_result *with = fit(ctx, s.list, TASKS, "true"), *without = fit(ctx, s.list, TASKS, "false");
+	int64_t any = 0;
+	for (int t = 0; t < TASKS; t++) {
+		const int64_t *a = kdr_result_labels(with, t, NULL), *b = kdr_result_labels(without, t, NULL);
+		const int64_t *moved = kdr_result_array(with, "moved", t).data;
+		double cost[K * K] = { 0 };
+		int64_t map[K], differ = 0, said = 0;
+		for (int64_t i = 0; i < sizes[t]; i++)
+			cost[b[i] * K + a[i]]--;
+		assert_ok(ctx, kdr_assign(ctx, cost, K, K, map, NULL));
+		for (int64_t i = 0; i < sizes[t]; i++) {
+			differ += map[b[i]] != a[i];
+			said += moved[i];
+		}
+		assert_int_equal(differ, said);
+		any += said;
+	}
+	assert_true(any > 0);
+	kdr_result_free(with);
+	kdr_result_free(without);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
 static void fit__without_transfer__equals_each_task_alone_in_any_order(void **state)
 {
 	(void)state;
@@ -293,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fit__clear_clusters__are_found_with_confidence),
 		cmocka_unit_test(fit__one_task__equals_that_without_transfer),
+		cmocka_unit_test(fit__moved__is_the_difference_from_that_without_transfer),
 		cmocka_unit_test(fit__without_transfer__equals_each_task_alone_in_any_order),
 		cmocka_unit_test(fit__samples_and_tasks_in_another_order__the_same_clusters),
 		cmocka_unit_test(fit__any_number_of_threads__the_same_bits),

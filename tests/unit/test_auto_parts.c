@@ -5,6 +5,7 @@
 #include "algo/auto/guard.h"
 #include "algo/auto/guess_k.h"
 #include "algo/auto/members.h"
+#include "algo/auto/reference.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
 
@@ -161,7 +162,6 @@ static void guard__one_sample_moved__is_found(void **state)
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(8, "guard", 0);
 	int64_t n = 60, k = 3, *moved = calloc((size_t)n, sizeof *moved);
-	int64_t *others = calloc((size_t)n, sizeof *others);
 	double *x = make_blobs(&rng, n, 9, k, 0.2);
 	kdri_own w = graph_of(ctx, x, n, 9, 8);
 	kdri_ballot b = { 0 };
@@ -176,29 +176,68 @@ static void guard__one_sample_moved__is_found(void **state)
 	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &answer));
 	assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &single));
 	/* The same clusters under other numbers are no move. */
-	for (int64_t i = 0; i < n; i++) {
-		others[i] = i % k;
+	for (int64_t i = 0; i < n; i++)
 		single.labels[i] = (single.labels[i] + 1) % k;
-	}
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, others, k, moved, &g));
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, &g));
 	assert_int_equal(g.moved, 0);
 	assert_near(g.with_single, 1, 1e-12);
-	kdri_guard_advice(&g, n, "a", "b", text, sizeof text);
-	assert_non_null(strstr(text, "hardly anything"));
+	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
+	assert_string_equal(text, "a: the other tasks changed hardly anything");
+	kdri_guard_advice(&g, 100, k, "a", text, sizeof text);
+	assert_non_null(strstr(text, "hardly anything; its clusters are no clearer than those of noise"));
 	single.labels[7] = (single.labels[7] + 1) % k;
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, others, k, moved, &g));
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, &g));
 	assert_int_equal(g.moved, 1);
 	assert_int_equal(moved[7], 1);
-	assert_true(g.across > g.across_single);
-	kdri_guard_advice(&g, n, "a", "b", text, sizeof text);
-	assert_non_null(strstr(text, "gained from b"));
+	g.beyond_noise = 10;
+	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
+	assert_string_equal(text, "a: the other tasks moved 1 sample: compare with --no-transfer");
+	g.transfer = false;
+	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
+	assert_non_null(strstr(text, "clearer than those of noise"));
 	free(moved);
-	free(others);
 	free(x);
 	kdri_own_free(ctx, &w);
 	kdri_ballot_free(ctx, &b);
 	kdri_verdict_free(ctx, &answer);
 	kdri_verdict_free(ctx, &single);
+	kdr_context_free(ctx);
+}
+
+/* Noise is not told from noise but by chance, one time in 200; clusters are. */
+static void beyond_noise__noise_and_clusters__are_told_apart(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	enum { N = 400, ROUNDS = 20 };
+	double *y = calloc(N * 6, sizeof *y), beyond;
+	int wrong = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		kdri_rng rng = kdri_rng_stream(5, "noise test", (uint64_t)round);
+		int64_t d = 2 + round % 5, k = 2 + round % 4;
+		bool unit = round % 2;
+		for (int clusters = 0; clusters < 2; clusters++) {
+			double spread[6] = { 0 };
+			for (int64_t i = 0; i < N; i++) {
+				for (int64_t j = 0; j < d; j++) {
+					y[i * d + j] = kdri_rng_normal(&rng) * (double)(d - j) +
+					               (clusters ? (i % 2 ? 4 : -4) * (double)(d - j) : 0);
+					spread[j] += y[i * d + j] * y[i * d + j] / N;
+				}
+				double length = unit ? sqrt(kdri_nrm2sq(y + i * d, d)) : 1;
+				for (int64_t j = 0; j < d; j++)
+					y[i * d + j] /= length;
+			}
+			for (int64_t j = 0; j < d; j++)
+				spread[j] = sqrt(spread[j]);
+			kdr_mat m = kdr_mat_from_dense(y, N, d);
+			assert_ok(ctx, kdri_beyond_noise(ctx, &m.as.dense, spread, unit, clusters ? 2 : k,
+			                                 &beyond));
+			wrong += (beyond > 3.2) != clusters;
+		}
+	}
+	assert_true(wrong <= 1);
+	free(y);
 	kdr_context_free(ctx);
 }
 
@@ -543,6 +582,7 @@ int main(void)
 		cmocka_unit_test(verdict__members_all_equal__is_theirs),
 		cmocka_unit_test(verdict__degenerate_members__do_no_harm),
 		cmocka_unit_test(guard__one_sample_moved__is_found),
+		cmocka_unit_test(beyond_noise__noise_and_clusters__are_told_apart),
 		cmocka_unit_test(members__some_fail_or_are_too_large__are_left_out_with_a_word),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(descent__many_samples__finds_nearly_all_whatever_the_threads),

@@ -6,6 +6,7 @@
 
 #include "algo/auto/counterparts.h"
 #include "algo/auto/guard.h"
+#include "algo/auto/reference.h"
 #include "api/method.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
@@ -71,50 +72,21 @@ done:
 	return st;
 }
 
-/* Samples of task t by the clusters that task s has without having seen t. */
-static kdr_status label_by(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t s, int64_t *labels)
-{
-	kdr_status st;
-	const kdr_mat *x = &a->views.tasks[t].rows.view, *y = &a->views.tasks[s].rows.view;
-	int64_t d = kdr_mat_cols(x), size;
-	double *means = NULL, *mean = NULL;
-	KDRI_TRY(kdri_mul(ctx, a->k[s], d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &means, size));
-	KDRI_TRY(KDRI_NEW(ctx, &mean, 2 * d));
-	KDRI_TRY(kdri_cluster_means(ctx, y, a->single[s].labels, a->k[s], means));
-	KDRI_TRY(kdri_mat_col_sums(ctx, x, mean));
-	KDRI_TRY(kdri_mat_col_sums(ctx, y, mean + d));
-	for (int64_t j = 0; j < d; j++) {
-		mean[j] /= (double)kdr_mat_rows(x);
-		mean[d + j] /= (double)kdr_mat_rows(y);
-	}
-	const kdri_clusters clusters = { a->k[s], d, means, mean + d, NULL };
-	KDRI_TRY(kdri_counterparts_label(ctx, &clusters, x, mean, labels));
-done:
-	kdri_free(ctx, means);
-	kdri_free(ctx, mean);
-	return st;
-}
-
-static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *nearness)
+static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 {
 	kdr_status st;
 	kdri_guard g;
 	char text[512];
-	names own, other;
-	int64_t n = a->ballots[t].n, *moved = NULL, *others = NULL, best = -1;
+	names own;
+	int64_t n = a->ballots[t].n, *moved = NULL;
 	const char *name = name_of(a, t, &own);
-	for (int64_t s = 0; s < a->T; s++)
-		if (s != t && (best < 0 || nearness[t * a->T + s] > nearness[t * a->T + best]))
-			best = s;
+	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
 	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
-	if (best >= 0 && a->single[best].labels) {
-		KDRI_TRY(KDRI_NEW(ctx, &others, n));
-		KDRI_TRY(label_by(ctx, a, t, best, others));
-	}
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
-	                        a->single[t].labels ? &a->single[t] : &a->answers[t], others, a->k[t], moved,
-	                        &g));
+	                        a->single[t].labels ? &a->single[t] : &a->answers[t], a->k[t], moved, &g));
+	KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread, a->views.tasks[t].cosine,
+	                           a->k[t], &g.beyond_noise));
+	KDRI_TRY(put_number(ctx, a, "beyond_noise", t, g.beyond_noise));
 	KDRI_TRY(put_number(ctx, a, "confidence", t, g.confidence));
 	KDRI_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
 	if (g.transfer) {
@@ -123,8 +95,6 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		KDRI_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
 		KDRI_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
 		KDRI_TRY(put_number(ctx, a, "confidence_single", t, g.confidence_single));
-		KDRI_TRY(put_number(ctx, a, "across", t, g.across));
-		KDRI_TRY(put_number(ctx, a, "across_single", t, g.across_single));
 	}
 	if (a->views.tasks[t].recall < 1) {
 		KDRI_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
@@ -133,10 +103,9 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t, con
 		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
 		        name, 100 * a->views.tasks[t].recall));
 	}
-	kdri_guard_advice(&g, n, name, others ? name_of(a, best, &other) : NULL, text, sizeof text);
+	kdri_guard_advice(&g, n, a->k[t], name, text, sizeof text);
 	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
 done:
-	kdri_free(ctx, others);
 	return st;
 }
 
@@ -218,7 +187,7 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t t = 0; t < a->T; t++) {
 		KDRI_TRY(put_centroids(ctx, a, t));
-		KDRI_TRY(put_guard(ctx, a, t, nearness));
+		KDRI_TRY(put_guard(ctx, a, t));
 	}
 	if (a->T > 1)
 		KDRI_TRY(put_counterparts(ctx, a));

@@ -95,36 +95,3 @@ done:
 	kdri_free(ctx, demand);
 	return st;
 }
-
-kdr_status kdri_counterparts_label(kdr_context *ctx, const kdri_clusters *c, const kdr_mat *x,
-                                   const double *mean, int64_t *labels)
-{
-	kdr_status st;
-	int64_t n = kdr_mat_rows(x), k = c->k, d = c->d, size;
-	double *u = NULL, *columns = NULL, *score = NULL;
-	KDRI_TRY(kdri_mul(ctx, n, k, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &u, k * d));
-	KDRI_TRY(KDRI_NEW(ctx, &columns, k * d));
-	KDRI_TRY(KDRI_NEW(ctx, &score, size));
-	departures(c, u);
-	for (int64_t z = 0; z < k; z++)
-		for (int64_t j = 0; j < d; j++)
-			columns[j * k + z] = u[z * d + j];
-	KDRI_TRY(kdri_mat_mul(ctx, x, columns, k, k, score, k));
-	for (int64_t z = 0; z < k; z++) {
-		double shift = kdri_dot(mean, u + z * d, d);
-		for (int64_t i = 0; i < n; i++)
-			score[i * k + z] -= shift; /* <x_i - m, u_z> */
-	}
-	for (int64_t i = 0; i < n; i++) {
-		labels[i] = 0;
-		for (int64_t z = 1; z < k; z++)
-			if (score[i * k + z] > score[i * k + labels[i]])
-				labels[i] = z;
-	}
-done:
-	kdri_free(ctx, u);
-	kdri_free(ctx, columns);
-	kdri_free(ctx, score);
-	return st;
-}

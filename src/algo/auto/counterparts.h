@@ -22,9 +22,4 @@ typedef struct kdri_clusters {
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
                              double *quality);
 
-/* labels[i]: the cluster of `c` that sets itself apart from its task's mean in the direction in which row i
- * of x departs from `mean`, its own task's. */
-kdr_status kdri_counterparts_label(kdr_context *ctx, const kdri_clusters *c, const kdr_mat *x,
-                                   const double *mean, int64_t *labels);
-
 #endif

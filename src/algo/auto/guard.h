@@ -11,19 +11,16 @@ typedef struct kdri_guard {
 	double own, pooled;   /* mean NMI of members without, with transfer and the answer without */
 	int64_t moved;        /* samples in another cluster than without transfer, clusters matched as well as
 	                         they can be */
-	double across, across_single; /* NMI of the answer, and of that without transfer, with `others` */
+	double beyond_noise;  /* the caller's: kdri_beyond_noise */
 	double confidence, confidence_single; /* means */
 	bool transfer;                        /* some member saw other tasks */
 } kdri_guard;
 
-/* `single`: the answer of the members without transfer. `others`: labels of the samples by the clusters of
- * another task that has not seen them, or NULL. moved[i] = 1 for each sample that moved. */
+/* `single`: the answer of the members without transfer. moved[i] = 1 for each sample that moved. */
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *ballot, const kdri_verdict *answer,
-                          const kdri_verdict *single, const int64_t *others, int64_t k, int64_t *moved,
-                          kdri_guard *out);
+                          const kdri_verdict *single, int64_t k, int64_t *moved, kdri_guard *out);
 
-/* One sentence about the task. `nearest`: the name of the task behind `others`, NULL if there is none. */
-void kdri_guard_advice(const kdri_guard *g, int64_t n, const char *name, const char *nearest, char *out,
-                       size_t room);
+/* One sentence about the task. */
+void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room);
 
 #endif

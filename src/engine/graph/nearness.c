@@ -139,25 +139,19 @@ done:
 	return st;
 }
 
-/* Nearness that makes company worth a try. */
-static const double near_enough = 0.35;
+/* Nearness below which samples have hardly any near ones elsewhere. */
+static const double far_away = 0.35;
 
-void kdri_nearness_advice(int64_t n, const char *name, int64_t nearest_n, const char *nearest,
-                          double nearness, char *out, size_t room)
+void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room)
 {
 	if (!nearest)
-		snprintf(out, room, "%s: there is no other task to learn from", name);
-	else if (nearness < near_enough)
-		snprintf(
-		        out, room,
-		        "%s: has little in common with the others (nearest: %s, %.2f): cluster it by itself, with --no-transfer",
-		        name, nearest, nearness);
-	else if (nearest_n > 2 * n)
-		snprintf(out, room, "%s: is small and near %s (%.2f): it can gain from it", name, nearest,
-		         nearness);
+		snprintf(out, room, "%s: there is no other task to compare with", name);
+	else if (nearness < far_away)
+		snprintf(out, room, "%s: has little in common with the others (nearest: %s, %.2f)", name,
+		         nearest, nearness);
 	else
 		snprintf(
 		        out, room,
-		        "%s: is near %s (%.2f): clustering them together can help, most where samples are few",
+		        "%s: is near %s (%.2f); whether company helps, nearness does not tell: cluster with and without --no-transfer",
 		        name, nearest, nearness);
 }

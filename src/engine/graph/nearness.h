@@ -11,9 +11,8 @@
 kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, bool cosine,
                          const double *mean, double *out);
 
-/* A sentence on whether a task can gain from the nearest other (NULL: there is none), from sizes and nearness
- * alone. */
-void kdri_nearness_advice(int64_t n, const char *name, int64_t nearest_n, const char *nearest,
-                          double nearness, char *out, size_t room);
+/* A sentence on the nearest other task (NULL: there is none). It gives no advice: over 24 pairs of tasks nearness had
+ * nothing to do with what pooling gained or lost (docs/auto.md). */
+void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room);
 
 #endif
