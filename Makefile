@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo check check-deep fuzz tsan coverage bench install format clean
+.PHONY: all setup demo python check check-deep fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -13,6 +13,11 @@ setup:
 # Builds, and runs the main job on built-in data; the last line says where the result lies.
 demo: all
 	build/release/cli/kindred demo -o demo
+
+# The Python package, in build/release/venv.
+python: all
+	@tools/setup.sh check
+	tools/python.sh build/release
 
 # Build and full suite: minutes. Tests run side by side, and idle threads that spin would hold up the others.
 check check-deep fuzz: export OMP_WAIT_POLICY ?= passive

@@ -43,7 +43,8 @@ enum {
 	KDR_ALGO_CLUSTERS_TARGET = 1 << 9,  /* transfer: labels are clusters of the target, not classes */
 	KDR_ALGO_BRIDGE = 1 << 10,          /* transfer: takes one data set between source and target */
 	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one task is cluster z of every other */
-	KDR_ALGO_RECIPE = 1 << 12 /* preprocessing is chosen by what the data look like unless told */
+	KDR_ALGO_RECIPE = 1 << 12,   /* preprocessing is chosen by what the data look like unless told */
+	KDR_ALGO_INDUCTIVE = 1 << 13 /* transfer: learns from the source alone; the target may be any */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;

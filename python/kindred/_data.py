@@ -1,0 +1,226 @@
+"""Tables in: NumPy, SciPy, pandas, AnnData and files as data sets of the library. SPDX-License-Identifier: BSD-3-Clause
+
+float64 in C order and compressed rows are borrowed; anything else is converted, once. Preprocessing that changes values
+makes the library's own copy: what the caller passed is never written to.
+"""
+import sys
+
+import numpy as np
+
+from ._errors import chars, text
+from ._kindred import ffi, lib
+
+
+def _module_of(x):
+    return type(x).__module__.split(".")[0]
+
+
+def is_sparse(x):
+    return _module_of(x) == "scipy" and hasattr(x, "tocsr")
+
+
+def is_frame(x):
+    return _module_of(x) == "pandas" and hasattr(x, "columns")
+
+
+def is_anndata(x):
+    return _module_of(x) == "anndata" and hasattr(x, "obs_names")
+
+
+def is_table(x):
+    """Whether x is one data set by itself, and not a sequence of them or rows of one."""
+    return isinstance(x, Data) or is_sparse(x) or is_frame(x) or is_anndata(x) or (
+        hasattr(x, "__array__") and getattr(x, "ndim", 0) == 2)
+
+
+def strings(values):
+    """A C array of C strings, with what keeps it alive."""
+    keep = [chars(v) for v in values]
+    return ffi.new("char *[]", keep), keep
+
+
+class Data:
+    """A data set the library owns or borrows: samples in rows, features in columns."""
+
+    def __init__(self, pointer, keep=None):
+        self._data = ffi.gc(pointer, lib.kdr_data_free)
+        self._keep = keep
+
+    @property
+    def name(self):
+        return text(lib.kdr_data_name(self._data))
+
+    @property
+    def path(self):
+        return text(lib.kdr_data_path(self._data))
+
+    @property
+    def shape(self):
+        m = lib.kdr_data_mat(self._data)
+        part = getattr(m, "as").dense if m.kind == lib.KDR_MAT_DENSE else getattr(m, "as").csr
+        return part.rows, part.cols
+
+    @property
+    def X(self):
+        """The matrix: a NumPy array, or a SciPy matrix of compressed rows; borrowed from this object, read-only."""
+        m = lib.kdr_data_mat(self._data)
+        rows, cols = self.shape
+        if m.kind == lib.KDR_MAT_DENSE:
+            d = getattr(m, "as").dense
+            if rows == 0 or cols == 0:
+                return np.zeros((rows, cols))
+            flat = view(d.data, (rows - 1) * d.stride + cols, np.float64, self)
+            return np.lib.stride_tricks.as_strided(flat, (rows, cols), (8 * d.stride, 8), writeable=False)
+        from scipy.sparse import csr_matrix
+        c = getattr(m, "as").csr
+        nnz = c.rowptr[rows]
+        return csr_matrix((view(c.val, nnz, np.float64, self), view(c.col, nnz, np.int32, self),
+                           view(c.rowptr, rows + 1, np.int64, self)), shape=(rows, cols), copy=False)
+
+    @property
+    def feature_names(self):
+        return _names(lib.kdr_data_features(self._data), self.shape[1])
+
+    @property
+    def ids(self):
+        return _names(lib.kdr_data_ids(self._data), self.shape[0])
+
+    @property
+    def labels(self):
+        """Known classes by name, None where unknown; None where no classes came along."""
+        values = lib.kdr_data_labels(self._data)
+        if values == ffi.NULL:
+            return None
+        count = ffi.new("int64_t *")
+        names = np.array(_names(lib.kdr_data_classes(self._data, count), count[0]) + [None], dtype=object)
+        return names[view(values, self.shape[0], np.int64, self)]
+
+    def __repr__(self):
+        return f"<kindred.Data {self.name!r}: {self.shape[0]} samples x {self.shape[1]} features>"
+
+
+def _names(pointer, count):
+    return None if pointer == ffi.NULL else [text(pointer[i]) for i in range(count)]
+
+
+def view(pointer, count, dtype, owner):
+    """Memory of the library as an array that keeps `owner` alive; read-only."""
+    if count == 0:
+        return np.zeros(0, dtype)
+    size = int(count) * np.dtype(dtype).itemsize
+    array = np.frombuffer(_Owned(ffi.buffer(pointer, size), owner), dtype=dtype) if sys.version_info >= (3, 12) \
+        else np.asarray(_Exposed(int(ffi.cast("uintptr_t", pointer)), int(count), np.dtype(dtype), owner))
+    return array
+
+
+class _Exposed:
+    """NumPy's array interface over memory that `owner` holds."""
+
+    def __init__(self, address, count, dtype, owner):
+        self.owner = owner
+        self.__array_interface__ = {"shape": (count,), "typestr": dtype.str, "data": (address, True), "version": 3}
+
+
+class _Owned:
+    """The same by the buffer protocol."""
+
+    def __init__(self, buffer, owner):
+        self.buffer, self.owner = buffer, owner
+
+    def __buffer__(self, flags):
+        return memoryview(self.buffer).toreadonly()
+
+
+def check_matrix(x, what="X"):
+    """x as a float64 matrix in C order or compressed rows; the errors are those scikit-learn's users know."""
+    if is_sparse(x):
+        if x.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        x = x.tocsr()
+        if x.dtype != np.float64:
+            x = x.astype(np.float64)
+        if not x.has_canonical_format:
+            x = x.copy()
+            x.sum_duplicates()
+        values = x.data
+    else:
+        x = np.asarray(x)
+        if x.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        try:
+            x = np.asarray(x, dtype=np.float64, order="C")
+        except TypeError as error:
+            raise TypeError(f"argument must be a string or a number: {error}") from None
+        if x.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {x.ndim}D array instead: {what} has samples in rows and features in "
+                             "columns. Reshape your data either using array.reshape(-1, 1) if your data has a single "
+                             "feature or array.reshape(1, -1) if it contains a single sample.")
+        values = x
+    if x.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={x.shape}) while a minimum of 1 is required.")
+    if x.shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={x.shape}) while a minimum of 1 is required.")
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        raise ValueError("Input contains NaN" if np.isnan(values).any() else
+                         "Input contains infinity or a value too large for dtype('float64').")
+    return x
+
+
+def _parts(x):
+    """Matrix, names of columns, names of rows."""
+    if is_frame(x):
+        columns = [str(c) for c in x.columns] if all(isinstance(c, str) for c in x.columns) else None
+        index = None if type(x.index).__name__ == "RangeIndex" else [str(i) for i in x.index]
+        return x.to_numpy(), columns, index
+    if is_anndata(x):
+        return x.X, [str(v) for v in x.var_names], [str(o) for o in x.obs_names]
+    return x, None, None
+
+
+def as_data(session, x, name):
+    """A data set that borrows x where it can."""
+    if isinstance(x, Data):
+        # Jobs preprocess in place: the caller's own stays as it is.
+        out = ffi.new("kdr_data **")
+        m = ffi.new("kdr_mat *", lib.kdr_data_mat(x._data))
+        session.check(lib.kdr_data_borrow(session.ctx, chars(name or x.name), m, lib.kdr_data_features(x._data),
+                                          lib.kdr_data_ids(x._data), out))
+        return Data(out[0], x)
+    matrix, columns, ids = _parts(x)
+    matrix = check_matrix(matrix)
+    m = ffi.new("kdr_mat *")
+    part = getattr(m, "as")
+    rows, cols = matrix.shape
+    if is_sparse(matrix):
+        if cols >= 2 ** 31:
+            raise ValueError(f"X has {cols} columns: fewer than 2**31 are allowed")
+        keep = [np.ascontiguousarray(matrix.indptr, np.int64), np.ascontiguousarray(matrix.indices, np.int32),
+                np.ascontiguousarray(matrix.data)]
+        m.kind = lib.KDR_MAT_CSR
+        part.csr.rows, part.csr.cols = rows, cols
+        part.csr.rowptr = ffi.cast("int64_t *", keep[0].ctypes.data)
+        part.csr.col = ffi.cast("int32_t *", keep[1].ctypes.data)
+        part.csr.val = ffi.cast("double *", keep[2].ctypes.data)
+    else:
+        keep = [matrix]
+        m.kind = lib.KDR_MAT_DENSE
+        part.dense.data = ffi.cast("double *", matrix.ctypes.data)
+        part.dense.rows, part.dense.cols, part.dense.stride = rows, cols, cols
+    features, kept = strings(columns) if columns else (ffi.NULL, None)
+    names, also = strings(ids) if ids else (ffi.NULL, None)
+    out = ffi.new("kdr_data **")
+    session.check(lib.kdr_data_borrow(session.ctx, chars(name), m, features, names, out))
+    return Data(out[0], (keep, kept, also))
+
+
+def set_classes(session, data, y):
+    """Gives a data set classes by name: None, NaN and -1 among text are unknown. Returns the classes as they were given."""
+    y = np.asarray(y)
+    known = np.array([not (v is None or (isinstance(v, float) and np.isnan(v))) for v in y.tolist()], bool)
+    values, index = np.unique(y[known], return_inverse=True)
+    codes = np.full(len(y), -1, np.int64)
+    codes[known] = index
+    names, keep = strings(values.tolist())
+    session.check(lib.kdr_data_set_labels(session.ctx, data._data, ffi.cast("int64_t *", codes.ctypes.data), names,
+                                          len(values)))
+    return values

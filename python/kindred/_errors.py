@@ -1,0 +1,48 @@
+"""Status codes as exceptions, each with the library's one line. SPDX-License-Identifier: BSD-3-Clause"""
+from ._kindred import ffi, lib
+
+
+class NumericError(ArithmeticError):
+    """A factorisation or an iteration broke down."""
+
+
+class UnsupportedError(ValueError):
+    """Right, but not in this build or not for this method."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The method stopped before it converged."""
+
+
+class KindredWarning(UserWarning):
+    """Something about the data or the result that is worth knowing."""
+
+
+_EXCEPTIONS = {
+    lib.KDR_ERR_EXISTS: FileExistsError,
+    lib.KDR_ERR_READ: OSError,
+    lib.KDR_ERR_NUMERIC: NumericError,
+    lib.KDR_ERR_MEMORY: MemoryError,
+    lib.KDR_ERR_SIZE: MemoryError,
+    lib.KDR_ERR_WRITE: OSError,
+    lib.KDR_ERR_UNSUPPORTED: UnsupportedError,
+    lib.KDR_ERR_INTERNAL: RuntimeError,
+}
+
+
+def check(ctx, status):
+    """Raises what `status` means; nothing where it is success."""
+    if status == lib.KDR_OK:
+        return
+    line = text(lib.kdr_context_error(ctx)) or text(lib.kdr_strerror(status))
+    raise _EXCEPTIONS.get(status, ValueError)(line)
+
+
+def text(chars):
+    """A C string as str; names of files need not be UTF-8."""
+    return None if chars == ffi.NULL else ffi.string(chars).decode("utf-8", "surrogateescape")
+
+
+def chars(value):
+    """A str as a C string that lives as long as what is returned."""
+    return ffi.new("char[]", str(value).encode("utf-8", "surrogateescape"))

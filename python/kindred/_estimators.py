@@ -1,0 +1,351 @@
+"""Estimators made from the registry, in scikit-learn's manner. SPDX-License-Identifier: BSD-3-Clause
+
+Nothing here names a method: each registered one becomes a class with its options as parameters, its help as docstring and
+its arrays as fitted attributes. scikit-learn itself is used where it is installed, and not needed.
+"""
+import keyword
+import os
+import tempfile
+
+import numpy as np
+
+from ._data import Data, check_matrix, is_anndata, is_frame, is_sparse
+from ._jobs import as_tasks, cluster, transfer
+from ._results import load_model, methods
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+    from sklearn.exceptions import NotFittedError
+except ImportError:
+    class NotFittedError(ValueError, AttributeError):
+        """The estimator has not been fitted."""
+
+    class BaseEstimator:
+        """The part of scikit-learn's that estimators need to be used without it."""
+
+        @classmethod
+        def _get_param_names(cls):
+            import inspect
+            return sorted(p for p in inspect.signature(cls.__init__).parameters if p != "self")
+
+        def get_params(self, deep=True):
+            return {name: getattr(self, name) for name in self._get_param_names()}
+
+        def set_params(self, **params):
+            for name, value in params.items():
+                if name not in self._get_param_names():
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}")
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self):
+            return f"{type(self).__name__}()"
+
+    class ClusterMixin:
+        def fit_predict(self, X, y=None, **how):
+            return self.fit(X, **how).labels_
+
+    class ClassifierMixin:
+        def score(self, X, y):
+            return float(np.mean(self.predict(X) == np.asarray(y)))
+
+
+def parameter(name):
+    """An option's name as a parameter: `lambda` is a word of Python's."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _columns(x):
+    """Names of the columns, where a table has them as texts."""
+    if is_frame(x) and all(isinstance(c, str) for c in x.columns):
+        return np.array(x.columns, dtype=object)
+    if is_anndata(x):
+        return np.array(x.var_names, dtype=object)
+    if isinstance(x, Data) and x.feature_names:
+        return np.array(x.feature_names, dtype=object)
+    return None
+
+
+def _width(x):
+    return x.shape[1] if hasattr(x, "shape") and len(x.shape) == 2 else np.asarray(x).shape[1]
+
+
+def _rows_of(x, rows):
+    return x.iloc[rows] if is_frame(x) else x[rows]
+
+
+def _checked(x):
+    """A table as the library takes it, checked once; tables with names keep them."""
+    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) else check_matrix(x)
+
+
+class Estimator(BaseEstimator):
+    """What all estimators share: their entry in the registry, models, pickling."""
+
+    _entry: dict = {}
+
+    def _options(self):
+        return {o["name"]: getattr(self, parameter(o["name"])) for o in self._entry["options"]
+                if not self._is_default(o)}
+
+    def _is_default(self, option):
+        value = getattr(self, parameter(option["name"]))
+        return value is None or (type(value) is type(option["default"]) and value == option["default"])
+
+    def _remember(self, table, result):
+        self.result_ = result
+        self.n_features_in_ = _width(table)
+        names = _columns(table)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_iter_ = max(1, result.iterations)
+        self.objective_ = result.objective
+        self.relatedness_ = result.relatedness
+        self.correspondence_ = result.correspondence
+        self.warnings_ = result.warnings
+        self.stop_ = result.stop
+        for name, array in result.arrays.items():
+            if not hasattr(type(self), f"{name}_"):
+                one = isinstance(array, list) and len(array) == 1
+                setattr(self, f"{name}_", array[0] if one else array)
+
+        self._fitted_model = result.model() if "predict" in self._entry["flags"] else None
+
+    def _model(self):
+        self._check_fitted()
+        return self._fitted_model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "n_features_in_")
+
+    def _check_fitted(self):
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                                 "arguments before using this estimator.")
+
+    def _check_width(self, x):
+        x = _checked(x)
+        if _columns(x) is None and _width(x) != self.n_features_in_:
+            raise ValueError(f"X has {_width(x)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                             "features as input")
+        return x
+
+    def __getstate__(self):
+        """Results live in the library: a pickle holds the model as the file that the program reads, too."""
+        state = dict(self.__dict__)
+        state.pop("_fitted_model", None)
+        result = state.pop("result_", None)
+        if result is not None and "predict" in self._entry["flags"]:
+            with tempfile.TemporaryDirectory(prefix="kindred-") as folder:
+                path = os.path.join(folder, "model.h5")
+                result.save_model(path)
+                with open(path, "rb") as file:
+                    state["_saved_model"] = file.read()
+            state["_values"] = result._values
+        return state
+
+    def __setstate__(self, state):
+        saved, values = state.pop("_saved_model", None), state.pop("_values", None)
+        self.__dict__.update(state)
+        if saved is not None:
+            with tempfile.TemporaryDirectory(prefix="kindred-") as folder:
+                path = os.path.join(folder, "model.h5")
+                with open(path, "wb") as file:
+                    file.write(saved)
+                self._fitted_model = load_model(path)
+            self._fitted_model._values = values
+
+
+class Clusterer(ClusterMixin, Estimator):
+    """A method of `kindred cluster`."""
+
+    def fit(self, X, y=None, tasks=None, init=None):
+        """Clusters a table, a list or dict of related tables, or the tasks of one table.
+
+        tasks: for each row of X the task it belongs to. init: labels to start from. y is not used."""
+        groups = rows = None
+        if tasks is not None:
+            groups = np.asarray(tasks)
+            table = _checked(X)
+            if len(groups) != table.shape[0]:
+                raise ValueError(f"tasks names {len(groups)} rows, but X has {table.shape[0]}")
+            names = list(dict.fromkeys(groups.tolist()))
+            rows = [np.flatnonzero(groups == name) for name in names]
+            X = {str(name): _rows_of(table, r) for name, r in zip(names, rows)}
+        tables, names = as_tasks(X)
+        many = tables[0] is not X
+        tables = [_checked(t) for t in tables]
+        k = self.n_clusters
+        by_name = isinstance(X, dict) and not is_sparse(X)
+        for t in tables:
+            if k not in (None, "auto") and np.ndim(k) == 0 and t.shape[0] < k:
+                raise ValueError(f"n_samples={t.shape[0]} should be >= n_clusters={k}.")
+        given = {n or f"task{i + 1}": t for i, (n, t) in enumerate(zip(names, tables))}
+        result = cluster(given, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
+                         threads=self.threads)
+        self._remember(tables[0], result)
+        labels = [result.labels(t) for t in range(len(tables))]
+        confidence = result.arrays.get("confidence")
+        if rows is not None:
+            self.labels_ = np.empty(len(groups), np.int64)
+            for r, l in zip(rows, labels):
+                self.labels_[r] = l
+            if confidence is not None:
+                self.confidence_ = np.full(len(groups), np.nan)
+                for r, c in zip(rows, confidence):
+                    self.confidence_[r] = np.nan if c is None else c.ravel()
+        elif by_name:
+            self.labels_ = dict(zip(given, labels))
+        else:
+            self.labels_ = labels if many else labels[0]
+        self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
+        return self
+
+    def fit_predict(self, X, y=None, tasks=None, init=None):
+        return self.fit(X, y, tasks, init).labels_
+
+    def _task(self, task):
+        return task
+
+
+class Predicts:
+    """predict of methods whose models label new samples."""
+
+    def predict(self, X, task=None):
+        """Labels for samples that were not fitted; task: which of several tasks they belong to."""
+        self._check_fitted()
+        return self._model().predict(self._check_width(X), self._task(task), self.threads)
+
+
+class Transfer(ClassifierMixin, Estimator):
+    """A method of `kindred transfer`."""
+
+    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None):
+        """Learns from a labelled source X, y and labels X_target.
+
+        X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
+        (positive) and targets (negative). bridge: a table between source and target, or several."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        if sample_domain is not None:
+            domain = np.asarray(sample_domain)
+            if X_target is not None:
+                raise ValueError("sample_domain and X_target say the same: give one of them")
+            if not ((domain > 0).any() and (domain < 0).any()):
+                raise ValueError("sample_domain needs positive numbers (sources) and negative ones (targets)")
+            table, y = _checked(X), np.asarray(y)
+            X = [_rows_of(table, np.flatnonzero(domain == d)) for d in np.unique(domain[domain > 0])]
+            y = [y[domain == d] for d in np.unique(domain[domain > 0])]
+            X_target = [_rows_of(table, np.flatnonzero(domain == d)) for d in np.unique(domain[domain < 0])[::-1]]
+            X_target = X_target[0] if len(X_target) == 1 else X_target
+        sources, names = as_tasks(X)
+        sources = [_checked(s) for s in sources]
+        labels = [np.asarray(y)] if len(sources) == 1 and not isinstance(y, (list, tuple)) or np.ndim(y) == 1 and \
+            len(sources) == 1 else [np.asarray(v) for v in y]
+        labels = [_check_classes(l, s) for l, s in zip(labels, sources)]
+        plain = X_target is None
+        if plain:
+            if not self._stands_alone():
+                raise ValueError(f"{type(self).__name__} needs X_target: it learns from the samples to be labelled")
+            X_target = sources[0][:1]  # svm and its like do not look at the target
+        many = as_tasks(X_target)[0][0] is not X_target
+        result = transfer(dict(zip([n or f"source{i + 1}" for i, n in enumerate(names)], sources)), labels, X_target,
+                          self._entry["id"], self._options(), bridges=() if bridge is None else _several(bridge),
+                          views=views, seed=self.random_state, threads=self.threads)
+        self._remember(sources[0], result)
+        self.classes_ = np.unique(np.concatenate(labels))
+        targets = len(as_tasks(X_target)[0])
+        found = [result.labels(t) for t in range(len(result.tasks) - targets, len(result.tasks))]
+        self.transduction_ = None if plain else (found if many else found[0])
+        self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
+        return self
+
+    def _stands_alone(self):
+        return "inductive" in self._entry["flags"]
+
+    def fit_predict(self, X, y=None, X_target=None, **how):
+        return self.fit(X, y, X_target, **how).transduction_
+
+    def _task(self, task):
+        return task or self._model().tasks[-1]
+
+
+def _several(x):
+    return as_tasks(x)[0]
+
+
+def _check_classes(y, table):
+    if y.ndim != 1:
+        if y.ndim == 2 and y.shape[1] == 1:
+            import warnings
+            from sklearn.exceptions import DataConversionWarning
+            warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=3)
+            y = y.ravel()
+        else:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if len(y) != table.shape[0]:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{table.shape[0]}, {len(y)}]")
+    if y.dtype.kind == "f":
+        if np.isinf(y).any():
+            raise ValueError("Input y contains infinity.")
+        if (y[np.isfinite(y)] != np.floor(y[np.isfinite(y)])).any():
+            raise ValueError("Unknown label type: 'continuous'")
+    return y
+
+
+# --- classes from the registry -----------------------------------------------------------------------------------------
+
+
+def _parameters(entry):
+    """Parameters with their defaults, as source text."""
+    out = ["n_clusters=8"] if entry["family"] == "cluster" else []
+    out += [f"{parameter(o['name'])}={o['default']!r}" for o in entry["options"]]
+    return out + ["random_state=1", "threads=None"]
+
+
+def _document(entry):
+    lines = [f"{entry['title']}.", "", entry["summary"][:1].upper() + entry["summary"][1:] + ".", "", "Parameters",
+             "----------"]
+    if entry["family"] == "cluster":
+        k = "; \"auto\" or None: found by the method" if "auto_k" in entry["flags"] else ""
+        lines += ["n_clusters : int, or a list with one for each task", f"    Clusters{k}."]
+    for o in entry["options"]:
+        kind = " or ".join(repr(c) for c in o["choices"]) if o["choices"] else {"reals": "float or list"}.get(
+            o["type"], o["type"])
+        bounds = f", {o['min']:g} to {o['max']:g}" if o["type"] in ("int", "real", "reals") else ""
+        lines += [f"{parameter(o['name'])} : {kind}, default {o['default']!r}", f"    {o['help']}{bounds}."]
+    lines += ["random_state : int, RandomState, Generator or None", "    The seed; an int is the program's --seed.",
+              "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "", "Attributes",
+              "----------"]
+    lines += [f"{f['name']}_ : {f['shape']}{', a list over the tasks' if f['per_task'] else ''}\n    {f['help']}."
+              for f in entry["fields"]]
+    return "\n".join(lines + ["", "References", "----------", *entry["references"]])
+
+
+def make_class(entry):
+    """The estimator of a registered method."""
+    base = Clusterer if entry["family"] == "cluster" else Transfer
+    bases = (Predicts, base) if "predict" in entry["flags"] else (base,)
+    names = [p.split("=")[0] for p in _parameters(entry)]
+    source = f"def __init__(self, *, {', '.join(_parameters(entry))}):\n" + "".join(
+        f"    self.{n} = {n}\n" for n in names)
+    scope: dict = {}
+    exec(source, scope)  # as dataclasses do: scikit-learn reads the parameters off the signature
+    return type(entry["class"], bases, {"__init__": scope["__init__"], "__doc__": _document(entry), "_entry": entry,
+                                        "__module__": "kindred", "__qualname__": entry["class"],
+                                        "_more_tags": _tags(entry)})
+
+
+def _tags(entry):
+    """What scikit-learn's own checks should know."""
+    def _more_tags(self):
+        tags = {"requires_y": entry["family"] == "transfer"}
+        if "nonneg" in entry["flags"]:
+            tags["requires_positive_X"] = True
+        return tags
+    return _more_tags
+
+
+CLASSES = {entry["class"]: make_class(entry) for entry in methods() if entry["family"] != "features"}

@@ -1,0 +1,288 @@
+"""The jobs of the command line as functions. SPDX-License-Identifier: BSD-3-Clause"""
+import warnings
+
+import numpy as np
+
+from ._data import Data, as_data, is_sparse, is_table, set_classes
+from ._errors import ConvergenceWarning, KindredWarning, chars, text
+from ._kindred import ffi, lib
+from ._results import Report, Result
+from ._session import Session, seed_of
+
+_WEIGHTS = ("none", "binary", "log1p", "cpm", "tfidf", "sqrt")
+_NORMS = ("none", "l1", "l2")
+_SCALES = ("none", "standard", "minmax")
+_ALIGNS = ("default", "union", "intersect", "position")
+
+
+def _choice(value, choices, what):
+    if value is None:
+        return 0
+    if value not in choices:
+        raise ValueError(f"{what} is {value!r}: {', '.join(choices)} are allowed")
+    return choices.index(value)
+
+
+def _fill_prep(out, weight, norm, scale, features, top_features, fit_on):
+    out.align = _choice(features, _ALIGNS, "features")
+    out.weight = _choice(weight, _WEIGHTS, "weight")
+    out.norm = _choice(norm, _NORMS, "norm")
+    out.scale = _choice(scale, _SCALES, "scale")
+    out.top_features = top_features or 0
+    out.fit_each = _choice(fit_on, ("all", "each"), "fit_on") == 1
+
+
+def settings(session, method, options):
+    """Options of a method, by name, as `--set` takes them."""
+    out = ffi.new("kdr_options **")
+    session.check(lib.kdr_options_new(session.ctx, chars(method), out))
+    held = ffi.gc(out[0], lib.kdr_options_free)
+    for name, value in options.items():
+        if isinstance(value, (bool, np.bool_)):
+            status = lib.kdr_options_set(session.ctx, held, chars(name), chars("1" if value else "0"))
+        elif isinstance(value, str):
+            status = lib.kdr_options_set(session.ctx, held, chars(name), chars(value))
+        elif np.ndim(value) == 1:
+            numbers = np.ascontiguousarray(value, np.float64)
+            status = lib.kdr_options_set_numbers(session.ctx, held, chars(name),
+                                                 ffi.cast("double *", numbers.ctypes.data), len(numbers))
+        else:
+            status = lib.kdr_options_set_number(session.ctx, held, chars(name), float(value))
+        session.check(status)
+    return held
+
+
+def as_tasks(x):
+    """Tasks with their names: one table, a sequence of tables, or a dict of them."""
+    if isinstance(x, dict) and not is_sparse(x):  # SciPy has a matrix that is a dict
+        return list(x.values()), [str(name) for name in x]
+    if not is_table(x) and isinstance(x, (list, tuple)) and len(x) > 0 and all(is_table(t) for t in x):
+        return list(x), [None] * len(x)
+    return [x], [None]
+
+
+def _load(session, tables, names, stem):
+    out = []
+    for i, (table, name) in enumerate(zip(tables, names)):
+        own = table.name if isinstance(table, Data) else (stem if len(tables) == 1 else f"{stem}{i + 1}")
+        out.append(as_data(session, table, name or own))
+    return out
+
+
+def _pointers(sets):
+    return ffi.new("kdr_data *[]", [s._data for s in sets]) if sets else ffi.NULL
+
+
+def finish(session, result):
+    """Says what the library warns of; Ctrl-C without anything to keep is raised."""
+    for line in result.warnings:
+        warnings.warn(line, KindredWarning, stacklevel=4)
+    if session.interrupted:
+        warnings.warn("interrupted: this is the best found so far", ConvergenceWarning, stacklevel=4)
+    elif result.stop in ("max_iter", "time"):
+        what = "the time limit" if result.stop == "time" else "max_iter"
+        warnings.warn(f"{result.method} stopped at {what} before it converged", ConvergenceWarning, stacklevel=4)
+    return result
+
+
+def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
+            top_features=None, fit_on=None, preprocess="default", pooled=False, init=None, seed=1, threads=None,
+            time_limit=None, progress=None):
+    """Clusters one or several related tables together: `kindred cluster`.
+
+    tasks: a table, a list of tables, or a dict of them by name. k: clusters of each task, one number for each, or None where
+    the method can find it. preprocess: "default" (auto looks at the data unless weight, norm or scale is given), "by-data" or
+    "as-told". Returns a Result."""
+    session = Session(seed_of(seed), threads, time_limit, progress)
+    tables, names = as_tasks(tasks)
+    sets = _load(session, tables, names, "task")
+    o, out = ffi.new("kdr_cluster_options *"), ffi.new("kdr_result **")
+    lib.kdr_cluster_options_init(o)
+    held = settings(session, method, options or {})
+    name = chars(method)
+    o.job.method, o.job.settings = name, held
+    o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
+    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on)
+    each = None
+    if k is not None and np.ndim(k) == 1:
+        each = np.ascontiguousarray([0 if v in (None, "auto") else v for v in k], np.int64)
+        if len(each) != len(sets):
+            raise ValueError(f"k has {len(each)} numbers for {len(sets)} tasks: one for all, or one for each")
+        o.each_k = ffi.cast("int64_t *", each.ctypes.data)
+    else:
+        o.k = 0 if k in (None, "auto") else int(k)
+    starts = None
+    if init is not None:
+        init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
+        starts = [np.ascontiguousarray(i, np.int64) for i in init]
+        if [len(s) for s in starts] != [s.shape[0] for s in sets]:
+            raise ValueError("init has one label for each sample of each task")
+        rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
+        o.init = rows
+    o.pooled = pooled
+    session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out))
+    return finish(session, Result(out[0]))
+
+
+def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
+             scale=None, features=None, top_features=None, fit_on=None, preprocess="default", seed=1, threads=None,
+             time_limit=None, progress=None):
+    """Labels target tables from labelled source tables: `kindred transfer`.
+
+    sources, targets: a table or a list of tables; labels: classes of the source's rows, or a list of such. Returns a Result whose
+    last tasks are the targets."""
+    session = Session(seed_of(seed), threads, time_limit, progress)
+    (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
+    labels = [labels] if len(s_tables) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
+    if len(labels) != len(s_tables):
+        raise ValueError(f"labels of {len(labels)} sources for {len(s_tables)} sources")
+    source, target = _load(session, s_tables, s_names, "source"), _load(session, t_tables, t_names, "target")
+    values = {}
+    for data, y in zip(source, labels):
+        if len(y) != data.shape[0]:
+            raise ValueError(f"{len(y)} labels for {data.shape[0]} samples of {data.name}")
+        for v in set_classes(session, data, y).tolist():
+            values.setdefault(str(v), v)
+    b_tables, b_names = as_tasks(bridges) if len(bridges) else ([], [])
+    bridge = _load(session, b_tables, b_names, "bridge")
+    view_tables, view_names = as_tasks(views) if views is not None else ([], [])
+    view_sets = _load(session, view_tables, view_names, "view")
+    sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_transfer_options *"), ffi.new("kdr_result **")
+    keep = [_pointers(source), _pointers(target), _pointers(bridge), _pointers(view_sets)]
+    sets.sources, sets.nsources, sets.targets, sets.ntargets = keep[0], len(source), keep[1], len(target)
+    sets.bridges, sets.nbridges, sets.views = keep[2], len(bridge), keep[3]
+    lib.kdr_transfer_options_init(o)
+    held = settings(session, _registered(method), options or {})
+    name = chars(_registered(method))
+    o.job.method, o.job.settings = name, held
+    o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
+    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on)
+    session.check(lib.kdr_transfer(session.ctx, sets, o, out))
+    return finish(session, Result(out[0], values))
+
+
+def _registered(method):
+    """`auto` of transfer by the name it has in the registry."""
+    return text(lib.kdr_default_method(lib.KDR_FAMILY_TRANSFER)) if method == "auto" else method
+
+
+def read(path, **options):
+    """Reads a table from a file in any format the program reads. Options: format, name, label_column, id_column, missing,
+    decimal."""
+    session, o, out = Session(), ffi.new("kdr_read_options *"), ffi.new("kdr_data **")
+    lib.kdr_read_options_init(o)
+    keep = []
+    for name, value in options.items():
+        if name not in ("format", "name", "label_column", "id_column", "missing", "decimal"):
+            raise TypeError(f"read() got an unexpected keyword argument '{name}'")
+        if value is not None:
+            keep.append(chars(value))
+            setattr(o, name, keep[-1])
+    session.check(lib.kdr_read(session.ctx, chars(path), o, out))
+    return Data(out[0])
+
+
+def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, fit_on=None):
+    """Aligns and preprocesses tables together. Returns new Data objects, one for each."""
+    session = Session()
+    tables, names = as_tasks(tasks)
+    sets = _load(session, tables, names, "task")
+    o = ffi.new("kdr_prep_options *")
+    lib.kdr_prep_options_init(o)
+    _fill_prep(o, weight, norm, scale, features, top_features, fit_on)
+    session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), o, ffi.NULL))
+    for line in session.messages:
+        warnings.warn(line, KindredWarning, stacklevel=2)
+    return sets
+
+
+def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, features=None, top_features=None):
+    """How related tables are, before anything is clustered: what `kindred relate --json` prints, as a dict."""
+    import json
+    session = Session(seed_of(seed), threads)
+    tables, names = as_tasks(tasks)
+    sets = _load(session, tables, names, "task")
+    o, out = ffi.new("kdr_relation_options *"), ffi.new("kdr_relation **")
+    lib.kdr_relation_options_init(o)
+    _fill_prep(o.prep, weight, norm, scale, features, top_features, None)
+    session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, out))
+    relation = ffi.gc(out[0], lib.kdr_relation_free)
+    line, length = ffi.new("char **"), ffi.new("size_t *")
+    session.check(lib.kdr_relation_json(session.ctx, relation, line, length))
+    try:
+        return json.loads(ffi.unpack(line[0], length[0]).decode())
+    finally:
+        lib.kdr_free(session.ctx, line[0])
+
+
+def evaluate(labels, truth):
+    """Scores of a partition against known classes: `kindred evaluate`."""
+    labels, truth = np.asarray(labels), np.asarray(truth)
+    if labels.shape != truth.shape or labels.ndim != 1:
+        raise ValueError(f"labels have shape {labels.shape} and truth {truth.shape}: two lists of the same length are needed")
+    session, out = Session(), ffi.new("kdr_scores *")
+    a, b = (np.ascontiguousarray(np.unique(v.astype(str) if v.dtype == object else v, return_inverse=True)[1], np.int64)
+            for v in (labels, truth))
+    session.check(lib.kdr_evaluate(session.ctx, ffi.cast("int64_t *", a.ctypes.data), ffi.cast("int64_t *", b.ctypes.data),
+                                   len(a), out))
+    return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_scores").fields}
+
+
+def generate(design="blobs", *, seed=1, **spec):
+    """Synthetic related tables with known classes: designs blobs, topics and berikov, with the fields of the C struct as
+    keywords (tasks, k, samples, ...). Returns a list of Data."""
+    if design not in ("blobs", "topics", "berikov"):
+        raise ValueError(f"design is {design!r}: blobs, topics, berikov are allowed")
+    session, out, keep = Session(seed_of(seed)), ffi.new("kdr_generator **"), None
+    s = ffi.new(f"kdr_{design} *")
+    getattr(lib, f"kdr_{design}_init")(s)
+    fields = dict(ffi.typeof(f"kdr_{design}").fields)
+    for name, value in spec.items():
+        if name not in fields:
+            raise TypeError(f"generate('{design}') has no '{name}': {', '.join(fields)}")
+        if name == "samples":
+            count = spec.get("tasks", s.tasks)
+            keep = np.ascontiguousarray(np.broadcast_to(value, count), np.int64)
+            value = ffi.cast("int64_t *", keep.ctypes.data)
+        setattr(s, name, value)
+    session.check(getattr(lib, f"kdr_generate_{design}")(session.ctx, s, out))
+    generator, sets = ffi.gc(out[0], lib.kdr_generator_free), []
+    for t in range(lib.kdr_generator_tasks(generator)):
+        data = ffi.new("kdr_data **")
+        session.check(lib.kdr_generator_data(session.ctx, generator, t, data))
+        sets.append(Data(data[0]))
+    return sets
+
+
+def report(result, path=None):
+    """A result as a page: shown in a notebook; written to `path` where one is given."""
+    page = Report(result if isinstance(result, Result) else result.result_)
+    if path is not None:
+        page.save(path)
+    return page
+
+
+def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", **options):
+    """Clusters the batches of an AnnData object together, and writes obs["kindred"] (a category), obs["kindred_confidence"]
+    where the method has one, and uns["kindred"]. Returns the Result."""
+    if batch_key is None:
+        rows, names = [np.arange(adata.n_obs)], ["all"]
+    else:
+        if batch_key not in adata.obs:
+            raise ValueError(f"there is no obs['{batch_key}']: {', '.join(map(str, adata.obs.columns))}")
+        batch = adata.obs[batch_key].astype(str).to_numpy()
+        names = sorted(set(batch))
+        rows = [np.flatnonzero(batch == name) for name in names]
+    result = cluster({name: adata[r] for name, r in zip(names, rows)}, k, **options)
+    import pandas
+    labels = np.empty(adata.n_obs, np.int64)
+    confidence, sure = np.full(adata.n_obs, np.nan), result.arrays.get("confidence")
+    for t, r in enumerate(rows):
+        labels[r] = result.labels(t)
+        if sure is not None and sure[t] is not None:
+            confidence[r] = sure[t].ravel()
+    adata.obs[key] = pandas.Categorical([str(v) for v in labels], [str(v) for v in sorted(set(labels))])
+    if sure is not None:
+        adata.obs[f"{key}_confidence"] = confidence
+    adata.uns[key] = {"method": result.method, "batch_key": batch_key or "", "json": result.to_json()}
+    return result

@@ -1,0 +1,282 @@
+"""Results, models and reports. SPDX-License-Identifier: BSD-3-Clause"""
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from ._data import Data, _names, as_data, view
+from ._errors import chars, text
+from ._kindred import ffi, lib
+from ._session import Session
+
+
+class Result:
+    """What a job found: labels, arrays, figures and words. Everything of the program's result.json is in `to_json()`."""
+
+    def __init__(self, pointer, classes=None):
+        self._result = ffi.gc(pointer, lib.kdr_result_free)
+        self._values = classes  # class by name, as the caller gave it
+
+    @property
+    def method(self):
+        return text(lib.kdr_result_algo(self._result).id)
+
+    @property
+    def tasks(self):
+        """Names of the tasks."""
+        return [text(lib.kdr_result_task_name(self._result, t)) for t in range(lib.kdr_result_ntasks(self._result))]
+
+    @property
+    def classes(self):
+        """Classes that labels are indices of, as they were given; None where labels are numbers of clusters."""
+        count = ffi.new("int64_t *")
+        names = _names(lib.kdr_result_classes(self._result, count), count[0])
+        if names is None or self._values is None:
+            return names
+        return np.array([self._values.get(n, n) for n in names])
+
+    def labels(self, task=0):
+        """Labels of a task, by name or number: clusters from 0, or classes; None where it has none."""
+        count = ffi.new("int64_t *")
+        values = lib.kdr_result_labels(self._result, self.index(task), count)
+        if values == ffi.NULL:
+            return None
+        numbers = view(values, count[0], np.int64, self).copy()
+        return numbers if self.classes is None else np.asarray(self.classes)[numbers]
+
+    def index(self, task):
+        names = self.tasks
+        if isinstance(task, str):
+            if task not in names:
+                raise ValueError(f"there is no task '{task}': {', '.join(names)}")
+            return names.index(task)
+        if not -len(names) <= task < len(names):
+            raise ValueError(f"there is no task {task}: there are {len(names)}")
+        return int(task) % len(names)
+
+    def k(self, task=0):
+        return lib.kdr_result_k(self._result, self.index(task))
+
+    @property
+    def objective(self):
+        count = ffi.new("int64_t *")
+        values = lib.kdr_result_objective(self._result, count)
+        return view(values, count[0], np.float64, self).copy()
+
+    @property
+    def stop(self):
+        return text(lib.kdr_stop_name(lib.kdr_result_stop(self._result)))
+
+    @property
+    def iterations(self):
+        return lib.kdr_result_iterations(self._result)
+
+    @property
+    def warnings(self):
+        return [text(lib.kdr_result_warning_at(self._result, i)) for i in
+                range(lib.kdr_result_warning_count(self._result))]
+
+    @property
+    def fields(self):
+        """Named numbers and texts of the method: method_fields of result.json."""
+        number, words, out = ffi.new("double *"), ffi.new("const char **"), {}
+        for i in range(lib.kdr_result_field_count(self._result)):
+            words[0] = ffi.NULL
+            name = text(lib.kdr_result_field_at(self._result, i, number, words))
+            out[name] = number[0] if words[0] == ffi.NULL else text(words[0])
+        return out
+
+    @property
+    def arrays(self):
+        """Arrays by name: one, or a list with one for each task (None where a task has none)."""
+        per_task = {f["name"]: f["per_task"] for f in describe(lib.kdr_result_algo(self._result))["fields"]}
+        out = {}
+        for i in range(lib.kdr_result_array_count(self._result)):
+            a = lib.kdr_result_array_at(self._result, i)
+            shape = tuple(a.shape[j] for j in range(a.ndim))
+            size = int(np.prod(shape, dtype=np.int64))
+            array = view(a.data, size, np.float64 if a.type == lib.KDR_FLOAT64 else np.int64, self).reshape(shape)
+            name = text(a.name)
+            if per_task.get(name, a.task >= 0):
+                out.setdefault(name, [None] * len(self.tasks))[a.task] = array
+            else:
+                out[name] = array
+        return out
+
+    @property
+    def relatedness(self):
+        n = len(self.tasks)
+        values = lib.kdr_result_relatedness(self._result)
+        return None if values == ffi.NULL else view(values, n * n, np.float64, self).reshape(n, n).copy()
+
+    @property
+    def correspondence(self):
+        """Clusters matched between pairs of tasks: dicts with from, to, matrix and quality."""
+        out, names = [], self.tasks
+        for i in range(lib.kdr_result_correspondence_count(self._result)):
+            c = lib.kdr_result_correspondence_at(self._result, i)
+            quality = None if c.quality == ffi.NULL else view(c.quality, c.rows, np.float64, self).copy()
+            matrix = view(c.matrix, c.rows * c.cols, np.float64, self).reshape(c.rows, c.cols).copy()
+            out.append({"from": names[getattr(c, "from")], "to": names[c.to], "matrix": matrix, "quality": quality})
+        return out
+
+    def advice(self, task=0):
+        """Sentences about a task."""
+        task, out = self.index(task), []
+        while True:
+            line = lib.kdr_result_advice(self._result, task, len(out))
+            if line == ffi.NULL:
+                return out
+            out.append(text(line))
+
+    def to_json(self):
+        """result.json, as the program writes it."""
+        session, out, length = Session(), ffi.new("char **"), ffi.new("size_t *")
+        session.check(lib.kdr_result_json(session.ctx, self._result, out, length))
+        try:
+            return ffi.unpack(out[0], length[0]).decode("utf-8", "replace")
+        finally:
+            lib.kdr_free(session.ctx, out[0])
+
+    def to_dict(self):
+        return json.loads(self.to_json())
+
+    def save(self, path, force=False):
+        """result.json to a file, whole or not at all."""
+        session = Session()
+        session.check(lib.kdr_result_write(session.ctx, self._result, chars(path), force))
+
+    def save_model(self, path, force=False):
+        """A model that `load_model` and `kindred predict` read."""
+        session = Session()
+        session.check(lib.kdr_model_save(session.ctx, chars(path), self._result, force))
+
+    def model(self):
+        """The same in memory."""
+        session, out = Session(), ffi.new("kdr_model **")
+        session.check(lib.kdr_model_new(session.ctx, self._result, out))
+        return Model(out[0], self, self._values)
+
+    def __repr__(self):
+        return f"<kindred.Result of {self.method} on {', '.join(self.tasks)}>"
+
+    def _repr_html_(self):
+        return Report(self)._repr_html_()
+
+
+class Model:
+    """A fitted method that labels samples it has not seen."""
+
+    def __init__(self, pointer, keep=None, classes=None):
+        self._model = ffi.gc(pointer, lib.kdr_model_free)
+        self._keep, self._values = keep, classes
+
+    @property
+    def method(self):
+        return text(lib.kdr_model_algo(self._model).id)
+
+    @property
+    def tasks(self):
+        return [text(lib.kdr_model_task_name(self._model, t)) for t in range(lib.kdr_model_ntasks(self._model))]
+
+    def predict(self, X, task=None, threads=None):
+        """Labels for the rows of X, as samples of `task` (a name; None: the only one)."""
+        return self.result(X, task, threads).labels()
+
+    def result(self, X, task=None, threads=None):
+        session = Session(threads=threads)
+        data = X if isinstance(X, Data) else None
+        data = as_data(session, X, "samples" if data is None else None)
+        options, out = ffi.new("kdr_predict_options *"), ffi.new("kdr_result **")
+        lib.kdr_predict_options_init(options)
+        name = None if task is None else chars(task)
+        options.task = ffi.NULL if task is None else name
+        session.check(lib.kdr_predict(session.ctx, self._model, data._data, options, out))
+        return Result(out[0], self._values)
+
+    def __repr__(self):
+        return f"<kindred.Model of {self.method} on {', '.join(self.tasks)}>"
+
+
+def load_model(path):
+    """A model saved by `Result.save_model` or by `kindred cluster --save-model`."""
+    session, out = Session(), ffi.new("kdr_model **")
+    session.check(lib.kdr_model_load(session.ctx, chars(path), out))
+    return Model(out[0])
+
+
+class Report:
+    """A result as one self-contained page: shown in a notebook, or saved."""
+
+    def __init__(self, result):
+        with tempfile.TemporaryDirectory(prefix="kindred-") as folder:
+            source, page = os.path.join(folder, "result.json"), os.path.join(folder, "report.html")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(result.to_json())
+            session = Session()
+            session.check(lib.kdr_report(session.ctx, chars(source), chars(page), True))
+            with open(page, encoding="utf-8") as file:
+                self.html = file.read()
+
+    def save(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
+
+    def _repr_html_(self):
+        import html
+        return ('<iframe style="width:100%;height:640px;border:0" sandbox="allow-scripts" srcdoc="'
+                + html.escape(self.html, quote=True) + '"></iframe>')
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+
+def _options(algo):
+    types = {lib.KDR_OPTION_INT: "int", lib.KDR_OPTION_REAL: "real", lib.KDR_OPTION_BOOL: "bool",
+             lib.KDR_OPTION_CHOICE: "choice", lib.KDR_OPTION_REALS: "reals"}
+    for d in _until_null(lib.kdr_algo_option_at, algo):
+        kind = types[d.type]
+        choices = []
+        while kind == "choice" and d.choices[len(choices)] != ffi.NULL:
+            choices.append(text(d.choices[len(choices)]))
+        default = d.initial
+        if kind == "choice":
+            default = choices[int(default)]
+        elif kind == "bool":
+            default = bool(default)
+        elif kind == "int":
+            default = int(default)
+        yield {"name": text(d.name), "type": kind, "default": default, "min": d.min, "max": d.max, "choices": choices,
+               "automatic": text(d.automatic), "help": text(d.help)}
+
+
+def _until_null(at, algo):
+    index = 0
+    while True:
+        d = at(algo, index)
+        if d == ffi.NULL:
+            return
+        yield d
+        index += 1
+
+
+def describe(algo):
+    """An entry of the registry as a dict."""
+    references = []
+    while algo.references != ffi.NULL and algo.references[len(references)] != ffi.NULL:
+        references.append(text(algo.references[len(references)]))
+    flags = {name[len("KDR_ALGO_"):].lower() for name in dir(lib)
+             if name.startswith("KDR_ALGO_") and isinstance(getattr(lib, name), int) and algo.flags & getattr(lib, name)}
+    family = {lib.KDR_FAMILY_CLUSTER: "cluster", lib.KDR_FAMILY_TRANSFER: "transfer",
+              lib.KDR_FAMILY_FEATURES: "features"}[algo.family]
+    return {"id": text(algo.id), "class": text(algo.class_name), "title": text(algo.title), "summary": text(algo.summary),
+            "family": family, "flags": flags, "options": list(_options(algo)),
+            "fields": [{"name": text(f.name), "per_task": bool(f.per_task), "shape": text(f.shape), "help": text(f.help)}
+                       for f in _until_null(lib.kdr_algo_field_at, algo)],
+            "references": references}
+
+
+def methods():
+    """The registry: every method with its options, arrays and references."""
+    return [describe(lib.kdr_algo_at(i)) for i in range(lib.kdr_algo_count())]

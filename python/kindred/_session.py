@@ -1,0 +1,95 @@
+"""A context for one call: seed, threads, time limit, progress, Ctrl-C. SPDX-License-Identifier: BSD-3-Clause"""
+import numbers
+
+import numpy as np
+
+from ._errors import check, text
+from ._kindred import ffi, lib
+
+_KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", lib.KDR_EVENT_MESSAGE: "message",
+          lib.KDR_EVENT_END: "end"}
+
+
+def seed_of(random_state):
+    """A seed from what scikit-learn's users pass: an int is `--seed` as it stands, None is drawn afresh."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, numbers.Integral):
+        if not 0 <= random_state < 2 ** 64:
+            raise ValueError(f"random_state is {random_state}: 0 to 2**64 - 1 are allowed")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2 ** 31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2 ** 63 - 1))
+    raise ValueError(f"random_state is {random_state!r}: an int, None, a numpy RandomState or Generator is allowed")
+
+
+class Session:
+    """Owns a kdr_context. The GIL is released in every call of the library; the progress callback takes it back, so that
+    Ctrl-C asks the library to stop and to keep its best so far, and is raised once the call is over where nothing is kept."""
+
+    def __init__(self, seed=1, threads=None, time_limit=None, progress=None):
+        out = ffi.new("kdr_context **")
+        check(ffi.NULL, lib.kdr_context_new(out, ffi.NULL))
+        self.ctx = ffi.gc(out[0], lib.kdr_context_free)
+        self.interrupted = False
+        self.error = None
+        self.messages = []
+        self._call = _tqdm() if progress is True else progress
+        self._handle = ffi.new_handle(self)
+        lib.kdr_context_set_seed(self.ctx, seed)
+        if threads is not None:
+            if not isinstance(threads, numbers.Integral) or threads < 0:
+                raise ValueError(f"threads is {threads!r}: a whole number from 0 (all) is allowed")
+            lib.kdr_context_set_threads(self.ctx, int(threads))
+        lib.kdr_context_set_progress(self.ctx, lib.kindred_progress, self._handle)
+        if time_limit is not None:
+            lib.kdr_context_set_time_limit(self.ctx, float(time_limit))
+
+    def check(self, status):
+        if self.error is not None:
+            raise self.error
+        check(self.ctx, status)
+
+    def event(self, event):
+        """One event of the library; True asks it to stop."""
+        kind = _KINDS[event.kind]
+        if kind == "message":
+            self.messages.append(text(event.message))
+        if self._call is None:
+            return False
+        return bool(self._call({"kind": kind, "stage": text(event.stage), "message": text(event.message),
+                                "iteration": event.iteration, "total": event.total, "objective": event.objective,
+                                "seconds": event.seconds}))
+
+
+@ffi.def_extern(onerror=lambda *_: None)
+def kindred_progress(user, event):
+    session = ffi.from_handle(user)
+    try:
+        return int(session.event(event))
+    except KeyboardInterrupt:
+        session.interrupted = True
+    except BaseException as error:  # the caller's own callback: raised again once the library has returned
+        session.error = error
+    return 1
+
+
+def _tqdm():
+    """progress=True: a bar where tqdm is installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    bars = {}
+
+    def show(event):
+        if event["kind"] == "start":
+            bars[event["stage"]] = tqdm(total=event["total"] or None, desc=event["stage"], leave=False)
+        elif event["kind"] == "iteration" and event["stage"] in bars:
+            bar = bars[event["stage"]]
+            bar.update(max(0, event["iteration"] - bar.n))
+        elif event["kind"] == "end" and event["stage"] in bars:
+            bars.pop(event["stage"]).close()
+    return show

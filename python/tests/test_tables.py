@@ -1,0 +1,173 @@
+"""Tables in and out: NumPy, SciPy, pandas, AnnData; tasks in every form; no copy, no harm."""
+import pickle
+import tempfile
+import unittest
+import warnings
+
+import anndata
+import numpy as np
+import pandas
+import scipy.sparse
+
+import kindred
+from common import blobs, quiet
+
+
+class Forms(unittest.TestCase):
+    def setUp(self):
+        self.a, self.ya = blobs(1)
+        self.b, self.yb = blobs(2, n=25)
+        self.model = kindred.KMeans(n_clusters=3)
+
+    def test_labels_follow_the_form_of_the_input(self):
+        both = [quiet(self.model.fit_predict, self.a), quiet(kindred.KMeans(n_clusters=3).fit_predict, self.b)]
+        as_list = quiet(self.model.fit_predict, [self.a, self.b])
+        as_dict = quiet(self.model.fit_predict, {"a": self.a, "b": self.b})
+        stacked = quiet(self.model.fit_predict, np.vstack([self.a, self.b]), tasks=["a"] * 40 + ["b"] * 25)
+        for t, name in enumerate("ab"):
+            np.testing.assert_array_equal(as_list[t], as_dict[name])
+            self.assertEqual(kindred.evaluate(as_list[t], both[t])["nmi"], 1)
+        np.testing.assert_array_equal(stacked, np.concatenate(as_list))
+
+    def test_dtypes_orders_and_sparse_formats_give_the_same(self):
+        x = np.round(self.a * 8)
+        want = quiet(self.model.fit_predict, x)
+        for form in (x.astype(np.float32), np.asfortranarray(x), x.astype(np.int16), x.tolist(), scipy.sparse.csr_matrix(x),
+                     scipy.sparse.csc_matrix(x), scipy.sparse.coo_matrix(x), pandas.DataFrame(x),
+                     np.repeat(x, 2, axis=0)[::2], anndata.AnnData(x.astype(np.float32))):
+            np.testing.assert_array_equal(quiet(self.model.fit_predict, form), want, str(type(form)))
+
+    def test_frames_are_aligned_by_name(self):
+        names = list("vwxyz")
+        a = pandas.DataFrame(self.a, columns=names)
+        b = pandas.DataFrame(self.b, columns=names)[["z", "x", "v", "y", "w"]]
+        plain = quiet(kindred.MBC(n_clusters=3).fit_predict, [self.a, self.b])
+        named = quiet(kindred.MBC(n_clusters=3).fit_predict, [a, b])
+        for t in range(2):
+            np.testing.assert_array_equal(plain[t], named[t])
+        fitted = quiet(kindred.KMeans(n_clusters=3).fit, a)
+        self.assertEqual(list(fitted.feature_names_in_), names)
+        np.testing.assert_array_equal(fitted.predict(a[["z", "y", "x", "w", "v"]]), fitted.labels_)
+
+    def test_what_the_caller_holds_is_never_changed(self):
+        counts = scipy.sparse.random(60, 30, .3, "csr", random_state=1, data_rvs=lambda n: np.arange(n) % 5 + 1.0)
+        dense, before = counts.toarray(), counts.copy()
+        dense.setflags(write=False)
+        quiet(kindred.Auto(n_clusters=2).fit, [counts, dense])
+        self.assertEqual((counts != before).nnz, 0)
+
+    def test_anndata_with_batches(self):
+        adata = anndata.AnnData(np.vstack([self.a, self.b]).astype(np.float32))
+        adata.obs["batch"] = ["one"] * 40 + ["two"] * 25
+        quiet(kindred.cluster_anndata, adata, batch_key="batch", k=3)
+        truth = np.concatenate([self.ya, self.yb])
+        for batch in ("one", "two"):
+            rows = (adata.obs["batch"] == batch).to_numpy()
+            self.assertEqual(kindred.evaluate(adata.obs["kindred"][rows], truth[rows])["acc"], 1)
+        self.assertTrue(adata.obs["kindred_confidence"].between(0, 1).all())
+        self.assertIn("tasks", adata.uns["kindred"]["json"])
+
+    def test_transfer_in_every_form(self):
+        y = np.array(["x", "y", "z"])[self.ya]
+        plain = quiet(kindred.SVM().fit, self.a, y, self.b)
+        np.testing.assert_array_equal(plain.transduction_, np.array(["x", "y", "z"])[self.yb])
+        np.testing.assert_array_equal(plain.predict(self.b), plain.transduction_)
+        stacked = np.vstack([self.a, self.b])
+        skada = quiet(kindred.SVM().fit, stacked, np.concatenate([y, y[:25]]), sample_domain=[1] * 40 + [-2] * 25)
+        np.testing.assert_array_equal(skada.transduction_, plain.transduction_)
+        numbers = quiet(kindred.SVM().fit, self.a, self.ya * 10, self.b)
+        np.testing.assert_array_equal(numbers.transduction_, self.yb * 10)
+        two = quiet(kindred.AutoTransfer().fit, [self.a[:20], self.a[20:]], [y[:20], y[20:]], self.b)
+        np.testing.assert_array_equal(two.transduction_, plain.transduction_)
+
+    def test_pickle_keeps_predict(self):
+        for estimator in (kindred.KMeans(n_clusters=3).fit(self.a), kindred.LogReg().fit(self.a, self.ya)):
+            again = pickle.loads(pickle.dumps(estimator))
+            np.testing.assert_array_equal(again.predict(self.b), estimator.predict(self.b))
+
+    def test_random_states(self):
+        x, _ = blobs(3, n=200, k=9)
+        fit = lambda state: quiet(kindred.KMeans(n_clusters=5, n_init=1, start="random", random_state=state).fit_predict, x)
+        np.testing.assert_array_equal(fit(np.random.RandomState(3)), fit(np.random.RandomState(3)))
+        np.testing.assert_array_equal(fit(np.random.default_rng(3)), fit(np.random.default_rng(3)))
+        self.assertEqual(len(fit(None)), 200)
+        with self.assertRaisesRegex(ValueError, "random_state"):
+            fit("three")
+
+    def test_jobs_beside_estimators(self):
+        sets = kindred.generate("topics", tasks=2, k=3, samples=[60, 40], words=200, seed=3)
+        self.assertEqual([s.shape for s in sets], [(60, 200), (40, 200)])
+        relation = kindred.relate(sets)
+        self.assertEqual(len(relation["tasks"]), 2)
+        prepared = kindred.prepare(sets, weight="tfidf", norm="l2")
+        np.testing.assert_allclose(np.sqrt(prepared[0].X.multiply(prepared[0].X).sum(1)), 1)
+        self.assertEqual(sets[0].X.max(), int(sets[0].X.max()))
+        page = kindred.report(quiet(kindred.cluster, sets, 3))
+        self.assertIn("<iframe", page._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            page.save(f"{folder}/r.html")
+
+    def test_progress_and_stopping(self):
+        seen = []
+        quiet(kindred.cluster, self.a, 3, "kmeans", progress=lambda event: seen.append(event["kind"]))
+        self.assertIn("iteration", seen)
+
+        def angry(event):
+            raise LookupError("the caller's own")
+        with self.assertRaises(LookupError):
+            quiet(kindred.cluster, self.a, 3, "kmeans", progress=angry)
+
+        def interrupt(event):
+            raise KeyboardInterrupt
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = kindred.cluster(self.a, 3, "kmeans", progress=interrupt)
+        self.assertEqual(result.stop, "cancelled")
+        self.assertTrue(any(issubclass(w.category, kindred.ConvergenceWarning) for w in caught))
+
+
+class Harm(unittest.TestCase):
+    """No input crashes the interpreter; errors are the library's one line."""
+
+    def test_errors_are_exceptions(self):
+        x, y = blobs(1)
+        cases = [(ValueError, lambda: kindred.KMeans(n_clusters=99).fit(x)),
+                 (ValueError, lambda: kindred.KMeans(n_clusters=3, tol=-1).fit(x)),
+                 (ValueError, lambda: kindred.cluster(x, 3, "kmeens")),
+                 (ValueError, lambda: kindred.cluster(x, 3, "kmeans", {"no_such": 1})),
+                 (OSError, lambda: kindred.read("/no/such/file.csv")),
+                 (ValueError, lambda: kindred.evaluate([1, 2], [1])),
+                 (ValueError, lambda: kindred.GFHF().fit(x, y)),
+                 (ValueError, lambda: kindred.KMeans().fit(x * np.nan))]
+        for kind, call in cases:
+            with self.assertRaises(kind) as caught:
+                call()
+            self.assertNotIn("\n", str(caught.exception))
+
+    def test_random_shapes_dtypes_and_values(self):
+        rng = np.random.default_rng(4)
+        dtypes = [np.float64, np.float32, np.int8, np.uint16, bool, object, complex, "U3"]
+        fills = [0, 1, -1, 1e300, -1e308, 5e-324, np.nan, np.inf]
+        for trial in range(300):
+            shape = tuple(rng.integers(0, 7, rng.integers(0, 4)))
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                x = np.asarray(rng.normal(size=shape)).astype(dtypes[trial % len(dtypes)])
+                if x.dtype.kind == "f" and x.size:
+                    x.flat[rng.integers(x.size)] = fills[trial % len(fills)]
+                x = x[::-1] if x.ndim and trial % 3 == 0 else x
+                x = np.asfortranarray(x) if trial % 3 == 1 else x
+                if trial % 2 and x.ndim:
+                    x.setflags(write=False)
+                estimator = [kindred.KMeans, kindred.NCut, kindred.Auto, kindred.SVM][trial % 4]
+                try:
+                    if estimator is kindred.SVM:
+                        estimator().fit(x, rng.integers(0, 3, len(x) if x.ndim else 1), x)
+                    else:
+                        estimator(n_clusters=2).fit(x)
+                except (ValueError, TypeError, MemoryError, ArithmeticError):
+                    pass
+
+
+if __name__ == "__main__":
+    unittest.main()
