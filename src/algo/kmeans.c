@@ -13,6 +13,7 @@
  * k        clusters                      z_i      labels
  * w_i      weights                       c_j      centres
  */
+#include "algo/common/tasks.h"
 #include "api/method.h"
 #include "core/internal.h"
 #include "engine/kmeans/lloyd.h"
@@ -92,36 +93,9 @@ static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *w
 	return kdri_result_number(ctx, result, text, value);
 }
 
-/* Sum of the traces: a task that has finished holds its last value. */
-static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_kmeans_result *parts,
-                            int64_t count)
+static kdri_trace trace_of(const kdri_kmeans_result *r)
 {
-	kdr_status st = KDR_OK;
-	int64_t longest = 0;
-	double start = 0;
-	/* In order of severity. */
-	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_MAX_ITER, KDR_STOP_TIME,
-		                          KDR_STOP_CANCELLED };
-	int worst = 0;
-	for (int64_t t = 0; t < count; t++) {
-		longest = KDRI_MAX(longest, parts[t].iterations);
-		start += parts[t].objective_start;
-		for (int s = worst; s < 4; s++)
-			if (parts[t].stop == order[s])
-				worst = s;
-	}
-	for (int64_t i = 0; i < longest; i++) {
-		double sum = 0;
-		for (int64_t t = 0; t < count; t++) {
-			int64_t last = parts[t].iterations - 1;
-			sum += last < 0 ? parts[t].objective : parts[t].trace[KDRI_MIN(i, last)];
-		}
-		KDRI_TRY(kdri_result_objective(ctx, result, sum));
-	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
-	kdri_result_stop(result, order[worst], longest);
-done:
-	return st;
+	return (kdri_trace){ r->objective_start, r->trace, r->iterations, r->stop, 1 };
 }
 
 /* --- pooled --------------------------------------------------------------------------------- */
@@ -196,7 +170,8 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 		at += n;
 		KDRI_TRY(put_centres(ctx, result, t, k, d, r.centres));
 	}
-	KDRI_TRY(put_trace(ctx, result, &r, 1));
+	kdri_trace trace = trace_of(&r);
+	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
 	KDRI_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
 	KDRI_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
 	KDRI_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
@@ -213,7 +188,9 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 {
 	kdr_status st;
 	kdri_kmeans_result *parts = NULL;
+	kdri_trace *traces = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		kdri_kmeans_options o = engine_options(options, task->k, t);
@@ -229,26 +206,22 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		KDRI_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
 		KDRI_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
 		KDRI_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
+		traces[t] = trace_of(&parts[t]);
 	}
-	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
+	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);
 	kdri_free(ctx, parts);
+	kdri_free(ctx, traces);
 	return st;
 }
 
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	kdr_status st;
-	int64_t parts = problem->pooled ? 1 : problem->ntasks;
-	kdri_stage_start(ctx, "kmeans",
-	                 parts * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
-	st = problem->pooled ? fit_pooled(ctx, problem, options, result)
-	                     : fit_each(ctx, problem, options, result);
-	kdri_stage_end(ctx, "kmeans");
-	return st;
+	return problem->pooled ? fit_pooled(ctx, problem, options, result)
+	                       : fit_each(ctx, problem, options, result);
 }
 
 static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,

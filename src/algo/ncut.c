@@ -192,11 +192,8 @@ done:
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	kdri_stage_start(ctx, "ncut", 0);
-	kdr_status st = problem->pooled ? fit_pooled(ctx, problem, options, result)
-	                                : fit_each(ctx, problem, options, result);
-	kdri_stage_end(ctx, "ncut");
-	return st;
+	return problem->pooled ? fit_pooled(ctx, problem, options, result)
+	                       : fit_each(ctx, problem, options, result);
 }
 
 const kdri_algo kdri_algo_ncut = {

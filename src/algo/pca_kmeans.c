@@ -273,7 +273,7 @@ done:
 static kdri_trace trace_of(const void *left)
 {
 	const kdri_kmeans_result *c = &((const run *)left)->clusters;
-	return (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop };
+	return (kdri_trace){ c->objective_start, c->trace, c->iterations, c->stop, 1 };
 }
 
 static void release(kdr_context *ctx, void *left)
@@ -284,14 +284,8 @@ static void release(kdr_context *ctx, void *left)
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	static const char stage[] = "pca-kmeans";
-	int64_t parts = problem->pooled ? 1 : problem->ntasks;
-	kdri_stage_start(ctx, stage,
-	                 parts * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
 	static const kdri_runner how = { sizeof(run), run_new, trace_of, put_rank, put_task, release };
-	kdr_status st = kdri_run_tasks(ctx, problem, options, &how, result);
-	kdri_stage_end(ctx, stage);
-	return st;
+	return kdri_run_tasks(ctx, problem, options, &how, result);
 }
 
 /* Along the components, then the nearest centre. */

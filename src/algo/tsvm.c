@@ -215,8 +215,8 @@ done:
 	return st;
 }
 
-static kdr_status fit_stage(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                            kdr_result *result)
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                      kdr_result *result)
 {
 	kdr_status st;
 	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -245,15 +245,6 @@ done:
 	machine_free(ctx, &t);
 	kdri_labelled_free(ctx, &set);
 	kdri_free(ctx, scores);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, "tsvm", 0);
-	kdr_status st = fit_stage(ctx, problem, options, result);
-	kdri_stage_end(ctx, "tsvm");
 	return st;
 }
 

@@ -175,7 +175,11 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
-	KDRI_TRY(algo->fit(ctx, problem, options, result));
+	kdri_stage_start(ctx, algo->info.id, 0);
+	st = algo->fit(ctx, problem, options, result);
+	kdri_stage_end(ctx, algo->info.id);
+	if (st != KDR_OK)
+		goto done;
 	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
 	result->seconds.fit = kdri_now() - start;
 	*out = result;

@@ -218,6 +218,34 @@ static void fit__every_method__labels_in_range_and_arrays_as_registered(void **s
 	kdr_context_free(ctx);
 }
 
+/* Stages as they begin and end: one, the method itself. */
+static int count_stages(void *user, const kdr_event *event)
+{
+	int *seen = user;
+	if (event->kind == KDR_EVENT_START)
+		assert_int_equal(seen[KDR_EVENT_START]++, 0);
+	else if (event->kind == KDR_EVENT_END)
+		assert_int_equal(seen[KDR_EVENT_END]++, 0);
+	else
+		assert_true(seen[KDR_EVENT_START] == 1 && seen[KDR_EVENT_END] == 0);
+	return 0;
+}
+
+static void fit__every_method__is_one_stage_from_start_to_end(void **state)
+{
+	(void)state;
+	FOR_EACH_METHOD(a)
+	{
+		kdr_context *ctx = unit_context();
+		int seen[8] = { 0 };
+		kdr_context_set_progress(ctx, count_stages, seen);
+		kdr_result_free(fit(ctx, a, false, 2));
+		assert_int_equal(seen[KDR_EVENT_START], 1);
+		assert_int_equal(seen[KDR_EVENT_END], 1);
+		kdr_context_free(ctx);
+	}
+}
+
 static int stop_at_once(void *user, const kdr_event *event)
 {
 	(void)user;
@@ -402,6 +430,7 @@ int main(void)
 		cmocka_unit_test(fit__one_thread_and_many__same_bits),
 		cmocka_unit_test(fit__monotone_methods__objective_never_rises),
 		cmocka_unit_test(fit__every_method__labels_in_range_and_arrays_as_registered),
+		cmocka_unit_test(fit__every_method__is_one_stage_from_start_to_end),
 		cmocka_unit_test(fit__cancelled__keeps_a_valid_result),
 		cmocka_unit_test(registry__arrays_of_clusters_for_all_tasks__belong_to_shared_clusters),
 		cmocka_unit_test(fit__any_start__clusters_in_order_of_appearance),

@@ -322,10 +322,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		        .members = members,
 		        .nmembers = MEMBERS,
 		        .T = problem->ntasks };
-	kdri_stage_start(ctx, "auto", 0);
 	kdr_status st = run(ctx, &j);
 	auto_free(ctx, &j);
-	kdri_stage_end(ctx, "auto");
 	return st;
 }
 

@@ -339,9 +339,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	list_jobs(&r);
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	list_jobs(&r);
-	kdri_stage_start(ctx, "members", r.njobs);
 	run_jobs(&r);
-	kdri_stage_end(ctx, "members");
 	for (int64_t i = 0; i < r.njobs; i++)
 		if (r.jobs[i].st == KDR_ERR_MEMORY) {
 			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);

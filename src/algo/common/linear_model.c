@@ -106,8 +106,8 @@ static void probabilities(const kdri_labelled *set, const double *scores, double
 	}
 }
 
-static kdr_status fit_outputs(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                              kdri_loss loss, kdr_result *result)
+kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdri_loss loss, kdr_result *result)
 {
 	kdr_status st;
 	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -153,15 +153,5 @@ done:
 	kdri_free(ctx, outputs);
 	kdri_free(ctx, scores);
 	kdri_free(ctx, p);
-	return st;
-}
-
-kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdri_loss loss, kdr_result *result)
-{
-	const char *stage = kdr_options_algo(options)->id;
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
-	kdr_status st = fit_outputs(ctx, problem, options, loss, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }

@@ -59,15 +59,15 @@ done:
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
-	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_MAX_ITER, KDR_STOP_TIME,
-		                          KDR_STOP_CANCELLED };
+	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_STALLED, KDR_STOP_MAX_ITER,
+		                          KDR_STOP_TIME, KDR_STOP_CANCELLED };
 	int64_t longest = 0;
 	double start = 0;
 	int worst = 0;
 	for (int64_t t = 0; t < count; t++) {
 		longest = KDRI_MAX(longest, traces[t].iterations);
 		start += traces[t].start;
-		for (int s = worst; s < 4; s++)
+		for (int s = worst; s < 5; s++)
 			if (traces[t].stop == order[s])
 				worst = s;
 	}
@@ -75,7 +75,7 @@ kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t c
 		double sum = 0;
 		for (int64_t t = 0; t < count; t++) {
 			int64_t last = KDRI_MIN(i, traces[t].iterations - 1);
-			sum += last < 0 ? traces[t].start : traces[t].values[last];
+			sum += last < 0 ? traces[t].start : traces[t].values[last * traces[t].step];
 		}
 		KDRI_TRY(kdri_result_objective(ctx, result, sum));
 	}

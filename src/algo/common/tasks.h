@@ -25,6 +25,7 @@ typedef struct kdri_trace {
 	const double *values;
 	int64_t iterations;
 	kdr_stop stop;
+	int64_t step; /* from one iteration's value to the next */
 } kdri_trace;
 
 /* The sum of the traces as the result's objective (a run that has ended holds its last value), the sum of

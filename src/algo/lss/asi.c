@@ -278,7 +278,7 @@ done:
 static kdri_trace trace_of(const void *left)
 {
 	const run *r = left;
-	return (kdri_trace){ r->start, r->trace, r->iterations, r->stop };
+	return (kdri_trace){ r->start, r->trace, r->iterations, r->stop, 1 };
 }
 
 static void release(kdr_context *ctx, void *left)
@@ -295,12 +295,8 @@ static kdr_status report(kdr_context *ctx, const void *left, const kdr_options *
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	int64_t parts = problem->pooled ? 1 : problem->ntasks;
-	kdri_stage_start(ctx, stage, parts * kdri_opt_int(options, "max_iter"));
 	static const kdri_runner how = { sizeof(run), run_new, trace_of, report, put_task, release };
-	kdr_status st = kdri_run_tasks(ctx, problem, options, &how, result);
-	kdri_stage_end(ctx, stage);
-	return st;
+	return kdri_run_tasks(ctx, problem, options, &how, result);
 }
 
 /* The nearest centre in the subspace. */

@@ -206,7 +206,7 @@ done:
 	return st;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -241,15 +241,6 @@ done:
 	tasks_free(ctx, &s);
 	kdri_free(ctx, means);
 	kdri_free(ctx, numbers);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 

@@ -28,6 +28,7 @@
  * n_z  km.filled          L^t     local                   mu      means         lambda         lambda
  *
  * [ZZ10] J. Zhang, C. Zhang: Multitask Bregman clustering. AAAI 2010. */
+#include "algo/common/tasks.h"
 #include "algo/mbc/mbc_sweep.h"
 #include "api/method.h"
 #include "core/internal.h"
@@ -442,7 +443,6 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(KDRI_NEW(ctx, &alone, T));
 	KDRI_TRY(job_open(ctx, "mbc", problem->tasks, T, 0, options, kdri_opt_real(options, "lambda"),
 	                  kdri_opt_choice(options, "u_step") == 1, &j));
-	kdri_stage_start(ctx, "mbc", (j.runs + compare) * j.max_iter);
 	KDRI_TRY(run_all(ctx, &j, compare));
 	compare = compare && j.best.stop != KDR_STOP_TIME && j.best.stop != KDR_STOP_CANCELLED;
 	bool alone_ran = compare;
@@ -463,41 +463,9 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	}
 	if (T > 1)
 		KDRI_TRY(put_pairs(ctx, result, &j));
-	kdri_stage_end(ctx, "mbc");
 done:
 	kdri_free(ctx, alone);
 	job_close(ctx, &j);
-	return st;
-}
-
-/* The sum of the tasks' traces: one that has finished holds its last value. */
-static kdr_status put_sum(kdr_context *ctx, kdr_result *result, const kdri_mbc_run *runs, int64_t count)
-{
-	kdr_status st = KDR_OK;
-	/* In order of severity. */
-	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_MAX_ITER, KDR_STOP_TIME,
-		                          KDR_STOP_CANCELLED };
-	int64_t longest = 0;
-	int worst = 0;
-	double start = 0;
-	for (int64_t t = 0; t < count; t++) {
-		longest = KDRI_MAX(longest, runs[t].sweeps);
-		start += runs[t].start;
-		for (int s = worst; s < 4; s++)
-			if (runs[t].stop == order[s])
-				worst = s;
-	}
-	for (int64_t i = 0; i < longest; i++) {
-		double sum = 0;
-		for (int64_t t = 0; t < count; t++) {
-			const kdri_mbc_run *r = &runs[t];
-			sum += r->sweeps ? r->steps[3 * KDRI_MIN(i, r->sweeps - 1) + 2] : r->start;
-		}
-		KDRI_TRY(kdri_result_objective(ctx, result, sum));
-	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
-	kdri_result_stop(result, order[worst], longest);
-done:
 	return st;
 }
 
@@ -507,12 +475,12 @@ static kdr_status fit_bregman(kdr_context *ctx, const kdr_problem *problem, cons
 	kdr_status st;
 	job j = { .m.ctx = ctx };
 	kdri_mbc_run *runs = NULL;
+	kdri_trace *traces = NULL;
 	double *loss = NULL;
 	int64_t T = problem->ntasks;
 	KDRI_TRY(KDRI_NEW0(ctx, &runs, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, T));
 	KDRI_TRY(KDRI_NEW(ctx, &loss, T));
-	kdri_stage_start(ctx, "bregman",
-	                 T * kdri_opt_int(options, "n_init") * kdri_opt_int(options, "max_iter"));
 	for (int64_t t = 0; t < T; t++) {
 		KDRI_TRY(job_open(ctx, "bregman", &problem->tasks[t], 1, t, options, 0, false, &j));
 		KDRI_TRY(run_all(ctx, &j, 0));
@@ -521,18 +489,20 @@ static kdr_status fit_bregman(kdr_context *ctx, const kdr_problem *problem, cons
 		KDRI_TRY(put_whitening(ctx, result, &j, t));
 		loss[t] = j.m.local[0];
 		runs[t] = j.best;
+		traces[t] = (kdri_trace){ runs[t].start, runs[t].sweeps ? runs[t].steps + 2 : NULL,
+			                  runs[t].sweeps, runs[t].stop, 3 };
 		j.best = (kdri_mbc_run){ 0 };
 		job_close(ctx, &j);
 		j = (job){ .m.ctx = ctx };
 	}
 	KDRI_TRY(put_vector(ctx, result, "local_loss", loss, T));
-	KDRI_TRY(put_sum(ctx, result, runs, T));
-	kdri_stage_end(ctx, "bregman");
+	KDRI_TRY(kdri_put_traces(ctx, traces, T, result));
 done:
 	for (int64_t t = 0; runs && t < T; t++)
 		kdri_free(ctx, runs[t].steps);
 	job_close(ctx, &j);
 	kdri_free(ctx, runs);
+	kdri_free(ctx, traces);
 	kdri_free(ctx, loss);
 	return st;
 }

@@ -13,8 +13,6 @@
 #include "algo/common/tasks.h"
 #include "api/method.h"
 
-static const char stage[] = "msda";
-
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
 	KDRI_OPTION_PRECISION,
@@ -56,7 +54,7 @@ static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const k
 	return KDR_OK;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -81,15 +79,6 @@ static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 done:
 	kdri_stack_free(ctx, &stack);
 	kdri_free(ctx, s.z);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "layers"));
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 

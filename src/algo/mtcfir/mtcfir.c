@@ -382,9 +382,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		   .options = options,
 		   .result = result,
 		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
 	kdr_status st = run(&w);
-	kdri_stage_end(ctx, stage);
 	kdri_stack_free(ctx, &w.stack);
 	kdri_block_free(ctx, &w.pool.v);
 	kdri_free(ctx, w.wanted);

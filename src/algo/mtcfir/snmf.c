@@ -129,14 +129,12 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 {
 	kdr_status st;
 	kdri_trace *traces = NULL;
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDRI_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
 	KDRI_TRY(kdri_train_keep(ctx, problem, result));
 	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
-	kdri_stage_end(ctx, stage);
 	kdri_free(ctx, traces);
 	return st;
 }

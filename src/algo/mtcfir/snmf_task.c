@@ -118,7 +118,7 @@ static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n,
 	                           (int64_t[]){ best.iterations }, &values));
 	if (best.iterations)
 		memcpy(values, best.trace, (size_t)best.iterations * sizeof *values);
-	*trace = (kdri_trace){ best.start, values, best.iterations, best.stop };
+	*trace = (kdri_trace){ best.start, values, best.iterations, best.stop, 1 };
 done:
 	kdri_snmf_free(ctx, &best);
 	return st;
@@ -150,7 +150,7 @@ static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_
 	memcpy(to, r.values, (size_t)t->k * sizeof *to);
 	KDRI_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &to));
 	to[0] = r.ncut;
-	*trace = (kdri_trace){ r.ncut, to, 1, r.stop };
+	*trace = (kdri_trace){ r.ncut, to, 1, r.stop, 1 };
 	if (r.components > t->k)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,

@@ -36,8 +36,8 @@ done:
 	return st;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdri_spread *spread, kdr_result *result)
+kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdri_spread *spread, kdr_result *result)
 {
 	kdr_status st;
 	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -61,15 +61,5 @@ done:
 	kdri_labelled_free(ctx, &set);
 	kdri_graph_free(ctx, &graph);
 	kdri_free(ctx, f);
-	return st;
-}
-
-kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdri_spread *spread, kdr_result *result)
-{
-	const char *stage = kdr_options_algo(options)->id;
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
-	kdr_status st = run(ctx, problem, options, spread, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }

@@ -22,6 +22,7 @@
  * DEVIATION: [B19] fixes neither m nor the clusters of a run; m is half of the features unless given (3 in
  * its experiment), and a run has k clusters. [B19] V. Berikov: Heterogeneous transfer learning in ensemble
  * clustering. 2019. */
+#include "algo/common/tasks.h"
 #include "algo/trec/consensus.h"
 #include "api/method.h"
 
@@ -106,47 +107,26 @@ done:
 	return st;
 }
 
-/* Sum of (E2) over the tasks: one that has finished holds its last value. */
-static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_consensus *parts, int64_t count)
-{
-	kdr_status st = KDR_OK;
-	int64_t longest = 0;
-	double start = 0;
-	kdr_stop stop = KDR_STOP_CONVERGED;
-	for (int64_t t = 0; t < count; t++) {
-		const kdri_kmeans_result *r = &parts[t].kmeans;
-		longest = KDRI_MAX(longest, r->iterations);
-		start += r->objective_start;
-		if (r->stop != KDR_STOP_CONVERGED)
-			stop = r->stop;
-	}
-	for (int64_t i = 0; i < longest; i++) {
-		double sum = 0;
-		for (int64_t t = 0; t < count; t++) {
-			const kdri_kmeans_result *r = &parts[t].kmeans;
-			sum += r->iterations == 0 ? r->objective : r->trace[KDRI_MIN(i, r->iterations - 1)];
-		}
-		KDRI_TRY(kdri_result_objective(ctx, result, sum));
-	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
-	kdri_result_stop(result, kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : stop, longest);
-done:
-	return st;
-}
-
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
 	kdri_consensus *parts = NULL;
+	kdri_trace *traces = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
 		KDRI_TRY(fit_task(ctx, &problem->tasks[t], options, t, result, &parts[t]));
-	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
+		const kdri_kmeans_result *r = &parts[t].kmeans;
+		traces[t] = (kdri_trace){ r->objective_start, r->trace, r->iterations,
+			                  kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : r->stop, 1 };
+	}
+	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result)); /* (E2) */
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_consensus_free(ctx, &parts[t]);
 	kdri_free(ctx, parts);
+	kdri_free(ctx, traces);
 	return st;
 }
 

@@ -274,7 +274,6 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 	kdri_ensemble e = { .n = kdr_mat_rows(x) };
 	workspace w = { 0 };
 	int64_t d = kdr_mat_cols(x);
-	kdri_stage_start(ctx, "ensemble", spec->runs);
 	KDRI_TRY(prepare(ctx, spec, d, &w, &e));
 	for (bool stop = false; e.runs < spec->runs && !stop; e.runs++) {
 		kdri_rng rng =
@@ -295,7 +294,6 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 	*out = e;
 	e = (kdri_ensemble){ 0 };
 done:
-	kdri_stage_end(ctx, "ensemble");
 	kdri_free(ctx, w.features);
 	kdri_free(ctx, w.labels);
 	kdri_free(ctx, w.silhouette);

@@ -28,6 +28,7 @@
  * it calls P^S for target data is P^T. Its stop rules lack "no move helps" (migrate.c). it_max is 40
  * for its 80 samples, and half of the samples beyond that.
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
+#include "algo/common/tasks.h"
 #include "algo/trec/consensus.h"
 #include "algo/trec/migrate.h"
 #include "api/method.h"
@@ -372,52 +373,33 @@ static kdr_status check(kdr_context *ctx, const kdr_problem *problem)
 	return KDR_OK;
 }
 
-/* Sum of Q over the targets: one that has finished holds its last value. */
-static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const kdri_migration *parts, int64_t count)
-{
-	kdr_status st = KDR_OK;
-	int64_t longest = 0;
-	double start = 0;
-	kdr_stop stop = KDR_STOP_CONVERGED;
-	for (int64_t t = 0; t < count; t++) {
-		longest = KDRI_MAX(longest, parts[t].count);
-		start += parts[t].start;
-		if (parts[t].stop != KDR_STOP_CONVERGED)
-			stop = parts[t].stop;
-	}
-	for (int64_t i = 0; i < longest; i++) {
-		double sum = 0;
-		for (int64_t t = 0; t < count; t++)
-			sum += parts[t].count == 0 ? parts[t].start
-			                           : parts[t].q[KDRI_MIN(i, parts[t].count - 1)];
-		KDRI_TRY(kdri_result_objective(ctx, result, sum));
-	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
-	kdri_result_stop(result, kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : stop, longest);
-done:
-	return st;
-}
-
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
 	kdri_rule rule = { 0 };
 	kdri_migration *parts = NULL;
+	kdri_trace *traces = NULL;
 	bool trusted = false;
 	KDRI_TRY(check(ctx, problem));
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	KDRI_TRY(learn(ctx, problem, options, result, &rule, &trusted));
 	bool move = trusted || !kdri_opt_bool(options, "guard");
 	KDRI_TRY(kdri_result_text(ctx, result, "kept", move ? "trec" : "ec"));
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	for (int64_t t = 0; t < problem->ntasks; t++) {
 		if (problem->tasks[t].role == KDR_ROLE_TARGET)
 			KDRI_TRY(fit_target(ctx, problem, options, t, &rule, move, result, &parts[t]));
-	KDRI_TRY(put_trace(ctx, result, parts, problem->ntasks));
+		traces[t] =
+		        (kdri_trace){ parts[t].start, parts[t].q, parts[t].count,
+			              kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : parts[t].stop, 1 };
+	}
+	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_migration_free(ctx, &parts[t]);
 	kdri_free(ctx, parts);
+	kdri_free(ctx, traces);
 	kdri_rule_free(ctx, &rule);
 	return st;
 }

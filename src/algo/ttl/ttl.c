@@ -81,7 +81,7 @@ static kdri_tri_shape shape_of(const kdri_bridging *s, const kdr_options *option
 	return shape;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -115,15 +115,6 @@ done:
 		kdri_free(ctx, start[k]);
 	kdri_tri_free(ctx, &t);
 	kdri_bridging_free(ctx, &s);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "max_iter"));
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 
