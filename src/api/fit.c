@@ -60,18 +60,15 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t)
 {
 	const kdr_mat *x = &t->x;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	for (int64_t i = 0; i < n; i++) {
-		bool dense = x->kind == KDR_MAT_DENSE;
-		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
-		const double *v = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
-		for (int64_t p = begin; p < end; p++)
-			if (v[p] < 0)
+	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++)
+			if (row.val[p] < 0)
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
 				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0 (--scale minmax makes them so)",
 				        task_name(t), (long long)i + 1,
-				        (long long)(dense ? p : x->as.csr.col[p]) + 1, v[p], algo->id);
+				        (long long)kdri_entry_column(&row, p) + 1, row.val[p], algo->id);
 	}
 	return KDR_OK;
 }

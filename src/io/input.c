@@ -1,11 +1,11 @@
 /* Bytes from a file or standard input; gzip is undone as they come. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/inflate.h"
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum { BUFFER = 1 << 18 };
 
@@ -46,18 +46,6 @@ static kdr_status refill(kdr_context *ctx, kdri_input *in)
 	return KDR_OK;
 }
 
-/* zlib's allocations go through the context too, so that a failing one is handled like any other. */
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-	void *p = NULL;
-	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
-}
-
-static void z_release(voidpf opaque, voidpf ptr)
-{
-	kdri_free(opaque, ptr);
-}
-
 /* Fills the buffer for the first time, which shows whether the bytes are compressed. */
 static kdr_status start(kdr_context *ctx, kdri_input *in)
 {
@@ -65,9 +53,7 @@ static kdr_status start(kdr_context *ctx, kdri_input *in)
 	KDRI_TRY(refill(ctx, in));
 	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
 		in->gzip = true;
-		in->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
-		if (inflateInit2(&in->z, 15 + 16) != Z_OK)
-			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
+		KDRI_TRY(kdri_inflate_open(ctx, 15 + 16, in->path, &in->z));
 		in->stream_open = true;
 	}
 done:

@@ -5,9 +5,8 @@
  * sizes, name, then the numbers by columns, or row indices, column pointers and values of a sparse one.
  * Numbers may be stored in a smaller type than their class. Everything streams; a claim is compared with
  * the bytes that can still come before memory is asked for. */
+#include "io/inflate.h"
 #include "io/mat.h"
-
-#include <zlib.h>
 
 enum {
 	T_MATRIX = 14,
@@ -170,17 +169,6 @@ done:
 	return st;
 }
 
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-	void *p = NULL;
-	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
-}
-
-static void z_release(voidpf opaque, voidpf ptr)
-{
-	kdri_free(opaque, ptr);
-}
-
 /* Flags, sizes and name. */
 static kdr_status take_header(kdr_context *ctx, reader *r, variable *v)
 {
@@ -228,9 +216,7 @@ static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *
 	kdri_element_to_int64(KDRI_ELEMENT_U4, r->swapped, tag, 2, words);
 	r->left = words[1];
 	if (words[0] == T_COMPRESSED) {
-		r->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
-		if (inflateInit(&r->z) != Z_OK)
-			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", r->path);
+		KDRI_TRY(kdri_inflate_open(ctx, 15, r->path, &r->z));
 		r->packed = r->stream_open = true;
 		KDRI_TRY(take_tag(ctx, r, &inner));
 		words[0] = inner.type;

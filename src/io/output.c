@@ -2,6 +2,7 @@
  *
  * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it
  * into place, which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
+#include "io/inflate.h"
 #include "io/io.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum { BUFFER = 1 << 16 };
 
@@ -108,6 +108,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 		goto done;
 	}
 	if (kdri_ends_with(path, ".gz")) {
+		o->z = kdri_zlib(ctx);
 		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to compress", path);
 			goto done;

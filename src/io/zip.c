@@ -4,12 +4,12 @@
  * from the end of the file, read once, and every number in it checked against the file's size before it
  * is used. A member that claims to grow by more than deflate can is refused unread. */
 #include "io/zip.h"
+#include "io/inflate.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
 	END_SIZE = 22,
@@ -291,17 +291,6 @@ done:
 	return st;
 }
 
-static voidpf z_alloc(voidpf opaque, uInt items, uInt size)
-{
-	void *p = NULL;
-	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
-}
-
-static void z_release(voidpf opaque, voidpf ptr)
-{
-	kdri_free(opaque, ptr);
-}
-
 kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,
                                 kdri_zip_member **out, kdri_source *source)
 {
@@ -331,11 +320,7 @@ kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t i
 	m->at = begin;
 	m->end = begin + e->packed;
 	if (e->method == Z_DEFLATED) {
-		m->z = (z_stream){ .zalloc = z_alloc, .zfree = z_release, .opaque = ctx };
-		if (inflateInit2(&m->z, -15) != Z_OK) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", label);
-			goto done;
-		}
+		KDRI_TRY(kdri_inflate_open(ctx, -15, label, &m->z));
 		m->stream_open = true;
 	}
 	*source = (kdri_source){ member_read, m, label, (int64_t)e->size };

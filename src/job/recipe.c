@@ -14,7 +14,7 @@
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. */
-#include "core/internal.h"
+#include "linalg/rows.h"
 
 enum { FEW_FEATURES = 64 };
 
@@ -28,20 +28,7 @@ typedef struct census {
 	double least_sum, most_sum; /* totals of rows */
 } census;
 
-typedef struct row {
-	const double *val;
-	const int32_t *col; /* NULL: dense */
-	int64_t count;
-} row;
-
-static row row_of(const kdr_data *d, int64_t i)
-{
-	if (d->kind == KDR_MAT_DENSE)
-		return (row){ d->dense + i * d->cols, NULL, d->cols };
-	return (row){ d->val + d->rowptr[i], d->col + d->rowptr[i], d->rowptr[i + 1] - d->rowptr[i] };
-}
-
-static void take_row(census *c, const row *r)
+static void take_row(census *c, const kdri_entries *r)
 {
 	double total = 0, largest = 0;
 	int64_t nonzero = 0;
@@ -79,10 +66,11 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 	KDRI_TRY(KDRI_NEW0(ctx, &sum, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &square, d));
 	for (int64_t t = 0; t < count; t++) {
+		kdr_mat x = kdr_data_mat(tasks[t]);
 		for (int64_t i = 0; i < tasks[t]->rows; i++) {
-			row r = row_of(tasks[t], i);
+			kdri_entries r = kdri_row_entries(&x, i);
 			for (int64_t p = 0; p < r.count; p++) {
-				int64_t j = r.col ? r.col[p] : p;
+				int64_t j = kdri_entry_column(&r, p);
 				sum[j] += r.val[p];
 				square[j] += r.val[p] * r.val[p];
 			}
@@ -127,8 +115,9 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 	for (int64_t t = 0; t < count; t++) {
 		widest = KDRI_MAX(widest, tasks[t]->cols);
 		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
+		kdr_mat x = kdr_data_mat(tasks[t]);
 		for (int64_t i = 0; i < tasks[t]->rows; i++) {
-			row r = row_of(tasks[t], i);
+			kdri_entries r = kdri_row_entries(&x, i);
 			take_row(&c, &r);
 		}
 	}

@@ -9,6 +9,7 @@
 #define KDRI_LINALG_H
 
 #include "core/internal.h"
+#include "linalg/rows.h"
 
 /* --- blas.c: the shim. Row-major; sizes are narrowed to the BLAS integer and checked. -------- */
 
@@ -52,9 +53,6 @@ kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
 /* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` is the task's name. */
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
-
-/* Rows begin .. end-1 of x, borrowed. */
-kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
 
 /* An owned matrix: what stacking and transposing give. */
 typedef struct kdri_own {

@@ -37,26 +37,15 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
 	return KDR_OK;
 }
 
-/* The stored values of row i. */
-static const double *row_values(const kdr_mat *x, int64_t i, int64_t *count)
-{
-	if (x->kind == KDR_MAT_DENSE) {
-		*count = x->as.dense.cols;
-		return x->as.dense.data + i * x->as.dense.stride;
-	}
-	*count = x->as.csr.rowptr[i + 1] - x->as.csr.rowptr[i];
-	return x->as.csr.val + x->as.csr.rowptr[i];
-}
-
 kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out)
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t b = 0; b < blocks; b++) {
-		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK), count;
+		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK);
 		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
-			const double *v = row_values(x, i, &count);
-			out[i] = kdri_nrm2sq(v, count);
+			kdri_entries row = kdri_row_entries(x, i);
+			out[i] = kdri_nrm2sq(row.val, row.count);
 		}
 	}
 	return KDR_OK;
@@ -107,59 +96,38 @@ static bool all_finite(const double *v, int64_t n)
 
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what)
 {
-	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks, count;
+	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) \
         reduction(min \
                   : bad) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t b = 0; b < blocks; b++) {
-		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK), n;
+		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK);
 		for (int64_t i = b * KDRI_BLOCK; i < end && b < bad; i++) {
-			const double *v = row_values(x, i, &n);
-			if (!all_finite(v, n))
+			kdri_entries row = kdri_row_entries(x, i);
+			if (!all_finite(row.val, row.count))
 				bad = b;
 		}
 	}
 	for (int64_t i = bad * KDRI_BLOCK; i < rows; i++) {
-		const double *v = row_values(x, i, &count);
-		for (int64_t p = 0; p < count; p++)
-			if (!isfinite(v[p])) {
-				int64_t j =
-				        x->kind == KDR_MAT_DENSE ? p : x->as.csr.col[x->as.csr.rowptr[i] + p];
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++)
+			if (!isfinite(row.val[p]))
 				return kdri_fail(ctx, KDR_ERR_DATA, "task %s: row %lld, column %lld is %s",
-				                 what, (long long)i + 1, (long long)j + 1,
-				                 isnan(v[p]) ? "nan"
-				                 : v[p] > 0  ? "inf"
-				                             : "-inf");
-			}
+				                 what, (long long)i + 1,
+				                 (long long)kdri_entry_column(&row, p) + 1,
+				                 isnan(row.val[p]) ? "nan"
+				                 : row.val[p] > 0  ? "inf"
+				                                   : "-inf");
 	}
 	return KDR_OK;
 }
 
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts)
 {
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	memset(counts, 0, (size_t)d * sizeof *counts);
-	for (int64_t i = 0; i < n; i++) {
-		if (x->kind == KDR_MAT_DENSE) {
-			const double *row = x->as.dense.data + i * x->as.dense.stride;
-			for (int64_t j = 0; j < d; j++)
-				counts[j] += row[j] != 0;
-			continue;
-		}
-		for (int64_t p = x->as.csr.rowptr[i]; p < x->as.csr.rowptr[i + 1]; p++)
-			counts[x->as.csr.col[p]] += x->as.csr.val[p] != 0;
+	memset(counts, 0, (size_t)kdr_mat_cols(x) * sizeof *counts);
+	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++)
+			counts[kdri_entry_column(&row, p)] += row.val[p] != 0;
 	}
-}
-
-kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
-{
-	kdr_mat part = *x;
-	if (x->kind == KDR_MAT_DENSE) {
-		part.as.dense.data += begin * x->as.dense.stride;
-		part.as.dense.rows = end - begin;
-	} else {
-		part.as.csr.rowptr += begin;
-		part.as.csr.rows = end - begin;
-	}
-	return part;
 }

@@ -17,6 +17,7 @@
  * The median (E3) is exact for up to MEDIAN_ROWS pooled rows; above, it is that of as many rows, drawn with
  * a seed of its own, the same in every run. Where it is 0 (most rows are alike) the mean distance serves. */
 #include "linalg/linalg.h"
+#include "linalg/select.h"
 #include "metrics/metrics.h"
 
 #ifdef _OPENMP
@@ -158,40 +159,11 @@ static void store_gaps(void *user, int64_t i, int64_t begin, int64_t count, cons
 		to[c] = gap(g->norm[i], g->norm[begin + c], product[c]);
 }
 
-/* The element that would stand at `rank` if x were sorted (Hoare's selection); x is reordered, smaller ones
- * to the left. */
-static double select_rank(double *x, int64_t n, int64_t rank)
-{
-	int64_t low = 0, high = n - 1;
-	while (low < high) {
-		double pivot = x[low + (high - low) / 2];
-		int64_t i = low, j = high;
-		while (i <= j) {
-			while (x[i] < pivot)
-				i++;
-			while (x[j] > pivot)
-				j--;
-			if (i <= j) {
-				double t = x[i];
-				x[i++] = x[j];
-				x[j--] = t;
-			}
-		}
-		if (rank <= j)
-			high = j;
-		else if (rank >= i)
-			low = i;
-		else
-			break;
-	}
-	return x[rank];
-}
-
 static double median_distance(double *square, int64_t n)
 {
-	double upper = sqrt(select_rank(square, n, n / 2)), median = upper, mean = 0;
+	double upper = sqrt(kdri_select(square, n, n / 2)), median = upper, mean = 0;
 	if (n % 2 == 0)
-		median = (upper + sqrt(select_rank(square, n / 2, n / 2 - 1))) / 2;
+		median = (upper + sqrt(kdri_select(square, n / 2, n / 2 - 1))) / 2;
 	if (median > 0)
 		return median;
 	for (int64_t k = 0; k < n; k++)

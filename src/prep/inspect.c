@@ -3,7 +3,7 @@
  * One pass over the entries for counts and ranges. Duplicated rows are found by hash: rows are sorted by a
  * 64-bit hash of their non-zero (column, value) pairs, and those that share one are compared in full, so that
  * a collision costs time but no truth. O(nnz + n log n), memory O(n + d). */
-#include "core/internal.h"
+#include "linalg/rows.h"
 
 #include <stdlib.h>
 
@@ -11,63 +11,6 @@ typedef struct hashed {
 	uint64_t hash;
 	int64_t row;
 } hashed;
-
-/* The entries of a row, dense or sparse, as (column, value) pairs. */
-typedef struct row_view {
-	const double *val;
-	const int32_t *col; /* NULL: dense, entry p is column p */
-	int64_t count;
-} row_view;
-
-static row_view row_of(const kdr_data *d, int64_t i)
-{
-	if (d->kind == KDR_MAT_DENSE)
-		return (row_view){ d->dense + i * d->cols, NULL, d->cols };
-	int64_t begin = d->rowptr[i];
-	return (row_view){ d->val + begin, d->col + begin, d->rowptr[i + 1] - begin };
-}
-
-static int64_t column(const row_view *r, int64_t p)
-{
-	return r->col ? r->col[p] : p;
-}
-
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
-static uint64_t hash_row(const row_view *r)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u;
-	for (int64_t p = 0; p < r->count; p++) {
-		if (r->val[p] == 0)
-			continue;
-		uint64_t state = h ^ (uint64_t)column(r, p) * 0xff51afd7ed558ccdu ^ bits_of(r->val[p]);
-		h = kdri_splitmix64(&state);
-	}
-	return h;
-}
-
-/* Bit for bit, so that NaN equals itself. */
-static bool same_row(const row_view *a, const row_view *b)
-{
-	int64_t p = 0, q = 0;
-	for (;;) {
-		while (p < a->count && a->val[p] == 0)
-			p++;
-		while (q < b->count && b->val[q] == 0)
-			q++;
-		if (p == a->count || q == b->count)
-			return p == a->count && q == b->count;
-		if (column(a, p) != column(b, q) || bits_of(a->val[p]) != bits_of(b->val[q]))
-			return false;
-		p++;
-		q++;
-	}
-}
 
 static int by_hash(const void *x, const void *y)
 {
@@ -78,18 +21,18 @@ static int by_hash(const void *x, const void *y)
 }
 
 /* Sorted by hash, equal rows stand in one run; each is compared with the earlier distinct rows of its run. */
-static int64_t count_duplicates(const kdr_data *d, hashed *rows)
+static int64_t count_duplicates(const kdr_mat *x, hashed *rows)
 {
-	int64_t found = 0;
-	qsort(rows, (size_t)d->rows, sizeof *rows, by_hash);
-	for (int64_t begin = 0, end; begin < d->rows; begin = end) {
+	int64_t found = 0, n = kdr_mat_rows(x);
+	qsort(rows, (size_t)n, sizeof *rows, by_hash);
+	for (int64_t begin = 0, end; begin < n; begin = end) {
 		int64_t distinct = begin + 1; /* rows[begin..distinct-1] differ from each other */
-		for (end = begin + 1; end < d->rows && rows[end].hash == rows[begin].hash; end++) {
-			row_view mine = row_of(d, rows[end].row);
+		for (end = begin + 1; end < n && rows[end].hash == rows[begin].hash; end++) {
+			kdri_entries mine = kdri_row_entries(x, rows[end].row);
 			bool equal = false;
 			for (int64_t e = begin; e < distinct && !equal; e++) {
-				row_view other = row_of(d, rows[e].row);
-				equal = same_row(&mine, &other);
+				kdri_entries other = kdri_row_entries(x, rows[e].row);
+				equal = kdri_entries_equal(&mine, &other);
 			}
 			if (equal)
 				found++;
@@ -163,15 +106,17 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		.rows = d->rows, .cols = d->cols, .integers = true, .bad_row = -1, .bad_col = -1
 	};
 	bool first = true;
+	kdr_mat x = kdr_data_mat(d);
 	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
 	KDRI_TRY(KDRI_NEW0(ctx, &cols, d->cols));
 	for (int64_t i = 0; i < d->rows; i++) {
-		row_view r = row_of(d, i);
+		kdri_entries r = kdri_row_entries(&x, i);
 		int64_t before = s.nonzeros + s.nonfinite;
 		for (int64_t p = 0; p < r.count; p++)
-			take_value(&s, &cols[column(&r, p)], r.val[p], i, column(&r, p), &first);
+			take_value(&s, &cols[kdri_entry_column(&r, p)], r.val[p], i, kdri_entry_column(&r, p),
+			           &first);
 		s.empty_rows += s.nonzeros + s.nonfinite == before;
-		rows[i] = (hashed){ hash_row(&r), i };
+		rows[i] = (hashed){ kdri_entries_hash(&r), i };
 	}
 	/* What is not stored is zero. */
 	if (d->kind == KDR_MAT_CSR && (double)d->rowptr[d->rows] < (double)d->rows * (double)d->cols) {
@@ -182,7 +127,7 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		s.empty_cols += cols[j].nonzeros == 0;
 		s.constant_cols += cols[j].nonzeros == 0 || (cols[j].nonzeros == d->rows && !cols[j].varies);
 	}
-	s.duplicate_rows = count_duplicates(d, rows);
+	s.duplicate_rows = count_duplicates(&x, rows);
 	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
 	*out = s;
 done:

@@ -4,6 +4,7 @@
  * document has a word where its entry is not zero, stored or not, so dense and sparse data agree.
  * cpm: the median is taken over the rows whose total is positive; of an even number, the mean of the
  * two in the middle. */
+#include "linalg/select.h"
 #include "prep/prep.h"
 
 #include <float.h>
@@ -116,51 +117,6 @@ done:
 
 /* --- median row totals ------------------------------------------------------------------------- */
 
-static void swap(double *a, double *b)
-{
-	double t = *a;
-	*a = *b;
-	*b = t;
-}
-
-/* Hoare's selection: x[k] becomes the k-th smallest, with nothing larger before it. */
-static double select_kth(double *x, int64_t n, int64_t k)
-{
-	int64_t low = 0, high = n - 1;
-	while (low < high) {
-		double pivot = x[low + (high - low) / 2];
-		int64_t i = low, j = high;
-		while (i <= j) {
-			while (x[i] < pivot)
-				i++;
-			while (x[j] > pivot)
-				j--;
-			if (i <= j)
-				swap(&x[i++], &x[j--]);
-		}
-		if (k <= j)
-			high = j;
-		else if (k >= i)
-			low = i;
-		else
-			break;
-	}
-	return x[k];
-}
-
-static double median_of(double *x, int64_t n)
-{
-	if (n == 0)
-		return 1; /* no row is scaled */
-	double upper = select_kth(x, n, n / 2);
-	if (n % 2)
-		return upper;
-	double lower = x[0];
-	for (int64_t i = 1; i < n / 2; i++)
-		lower = KDRI_MAX(lower, x[i]);
-	return (lower + upper) / 2;
-}
-
 /* Appends the positive row totals over the aligned columns. */
 static int64_t append_totals(const kdr_data *d, const kdri_columns *columns, double *totals, int64_t n)
 {
@@ -193,7 +149,8 @@ static kdr_status fit_median(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		n = append_totals(tasks[t], &columns[t], totals, n);
 		if (!prep->fit_each && t + 1 < count)
 			continue;
-		prep->median[prep->fit_each ? t : 0] = median_of(totals, n);
+		prep->median[prep->fit_each ? t : 0] =
+		        n > 0 ? kdri_median(totals, n) : 1; /* 1: no row is scaled */
 		n = 0;
 	}
 done:

@@ -343,9 +343,31 @@ static void matrices__no_memory__fail_cleanly(void **state)
 	unit_pair_free(&p);
 }
 
+static void entries__dense_and_sparse_rows__one_hash_and_equal(void **state)
+{
+	(void)state;
+	const double dense[] = { 0, 1.5, 0, -2, 0, 1.5, 0, 2, NAN, 0, 0, 0 },
+	             val[] = { 1.5, 0, -2, 1.5, -2, NAN };
+	const int64_t rowptr[] = { 0, 3, 5, 6 };
+	const int32_t col[] = { 1, 2, 3, 1, 2, 0 };
+	kdr_mat a = kdr_mat_from_dense(dense, 3, 4), b = kdr_mat_from_csr(3, 4, rowptr, col, val);
+	for (int64_t i = 0; i < 3; i++)
+		for (int64_t j = 0; j < 3; j++) {
+			kdri_entries x = kdri_row_entries(&a, i), y = kdri_row_entries(&b, j);
+			bool same = i == j && i != 1; /* row 1 has its 2 elsewhere, and of another sign */
+			assert_int_equal(kdri_entries_equal(&x, &y), same);
+			assert_int_equal(kdri_entries_equal(&y, &x), same);
+			assert_int_equal(kdri_entries_hash(&x) == kdri_entries_hash(&y), same);
+		}
+	kdr_mat part = kdri_rows(&b, 2, 3);
+	kdri_entries last = kdri_row_entries(&part, 0);
+	assert_true(last.count == 1 && kdri_entry_column(&last, 0) == 0 && isnan(last.val[0]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries__dense_and_sparse_rows__one_hash_and_equal),
 		cmocka_unit_test(dot__any_length__matches_the_naive_sum),
 		cmocka_unit_test(least_and_greatest__any_length__are_those_of_a_plain_loop),
 		cmocka_unit_test(row_norms_and_col_sums__random_shapes__match_naive_for_any_threads),

@@ -20,28 +20,11 @@ void kdri_breg_close(kdri_breg *b)
 
 /* --- the domain -------------------------------------------------------------------------------- */
 
-/* Stored values of row i, and how many; dense rows store all. */
-static const double *row_values(const kdr_mat *x, int64_t i, int64_t *count)
-{
-	if (x->kind == KDR_MAT_DENSE) {
-		*count = x->as.dense.cols;
-		return x->as.dense.data + i * x->as.dense.stride;
-	}
-	*count = x->as.csr.rowptr[i + 1] - x->as.csr.rowptr[i];
-	return x->as.csr.val + x->as.csr.rowptr[i];
-}
-
-/* The column of the p-th stored value of row i. */
-static int64_t column_of(const kdr_mat *x, int64_t i, int64_t p)
-{
-	return x->kind == KDR_MAT_DENSE ? p : x->as.csr.col[x->as.csr.rowptr[i] + p];
-}
-
-/* The first column that row i does not store. */
-static int64_t first_gap(const kdr_mat *x, int64_t i, int64_t count)
+/* The first column that a row does not store. */
+static int64_t first_gap(const kdri_entries *row)
 {
 	int64_t p = 0;
-	while (p < count && column_of(x, i, p) == p)
+	while (p < row->count && kdri_entry_column(row, p) == p)
 		p++;
 	return p;
 }
@@ -57,15 +40,14 @@ static kdr_status bad_entry(const kdri_breg *b, int64_t i, int64_t column, doubl
 static kdr_status check_sign(const kdri_breg *b, bool strict, const char *allowed)
 {
 	for (int64_t i = 0; i < b->n; i++) {
-		int64_t count;
-		const double *v = row_values(&b->x, i, &count);
-		int64_t gap = strict && count < b->d ? first_gap(&b->x, i, count) : b->d;
-		for (int64_t p = 0; p < count; p++) {
-			int64_t column = column_of(&b->x, i, p);
+		kdri_entries row = kdri_row_entries(&b->x, i);
+		int64_t gap = strict && row.count < b->d ? first_gap(&row) : b->d;
+		for (int64_t p = 0; p < row.count; p++) {
+			int64_t column = kdri_entry_column(&row, p);
 			if (column > gap)
 				break;
-			if (strict ? v[p] <= 0 : v[p] < 0)
-				return bad_entry(b, i, column, v[p], allowed);
+			if (strict ? row.val[p] <= 0 : row.val[p] < 0)
+				return bad_entry(b, i, column, row.val[p], allowed);
 		}
 		if (gap < b->d)
 			return bad_entry(b, i, gap, 0, allowed);
@@ -82,11 +64,10 @@ static kdr_status enter_simplex(kdri_breg *b)
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
 	for (int64_t i = 0; i < b->n; i++) {
-		int64_t count;
-		const double *v = row_values(&b->x, i, &count);
+		kdri_entries row = kdri_row_entries(&b->x, i);
 		double sum = 0;
-		for (int64_t p = 0; p < count; p++)
-			sum += v[p];
+		for (int64_t p = 0; p < row.count; p++)
+			sum += row.val[p];
 		double scale = (1 - smooth) / sum;
 		if (!(sum > 0) || !isfinite(scale) || !isfinite(sum))
 			return kdri_fail(
@@ -115,11 +96,10 @@ static kdr_status raise_to_floor(kdri_breg *b)
 		KDRI_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->values, size));
 	for (int64_t i = 0; i < b->n; i++) {
-		int64_t count;
-		const double *v = row_values(&b->x, i, &count);
+		kdri_entries row = kdri_row_entries(&b->x, i);
 		double *to = b->values + (dense ? i * b->d : b->x.as.csr.rowptr[i]);
-		for (int64_t p = 0; p < count; p++)
-			to[p] = KDRI_MAX(v[p], floor) - (dense ? 0 : floor);
+		for (int64_t p = 0; p < row.count; p++)
+			to[p] = KDRI_MAX(row.val[p], floor) - (dense ? 0 : floor);
 	}
 	if (dense) {
 		b->x = kdr_mat_from_dense(b->values, b->n, b->d);
@@ -167,34 +147,19 @@ static double row_apart(const kdri_breg *b, int64_t i, double zeros, double *roo
 {
 	const kdri_divergence *v = b->domain.divergence;
 	double s = b->km.scale ? b->km.scale[i] : 1;
-	int64_t count;
-	const double *x = row_values(&b->x, i, &count);
-	bool full = count == b->d;
+	kdri_entries x = kdri_row_entries(&b->x, i);
+	bool full = x.count == b->d;
 	double sum = full ? 0 : zeros;
 	if (b->x.kind == KDR_MAT_DENSE) {
 		for (int64_t f = 0; f < b->d; f++)
-			room[f] = s * x[f] + b->add;
+			room[f] = s * x.val[f] + b->add;
 		return v->between(room, b->centre, b->d);
 	}
-	for (int64_t p = 0; p < count; p++) {
-		double m = b->centre[column_of(&b->x, i, p)];
-		sum += v->term(s * x[p] + b->add, m) - (full ? 0 : v->term(b->add, m));
+	for (int64_t p = 0; p < x.count; p++) {
+		double m = b->centre[kdri_entry_column(&x, p)];
+		sum += v->term(s * x.val[p] + b->add, m) - (full ? 0 : v->term(b->add, m));
 	}
 	return sum < 0 ? 0 : sum;
-}
-
-/* Rows begin..end-1 as a matrix of their own. */
-static kdr_mat rows_of(const kdr_mat *x, int64_t begin, int64_t end)
-{
-	kdr_mat part = *x;
-	if (x->kind == KDR_MAT_DENSE) {
-		part.as.dense.data += begin * x->as.dense.stride;
-		part.as.dense.rows = end - begin;
-	} else {
-		part.as.csr.rowptr += begin;
-		part.as.csr.rows = end - begin;
-	}
-	return part;
 }
 
 /* The same for whitened rows, a block at a time: X R' by rows. */
@@ -212,7 +177,7 @@ static kdr_status find_apart_whitened(kdri_breg *b)
 			turned[g * d + f] = b->domain.whitening[f * d + g];
 	for (int64_t begin = 0; begin < b->n; begin += step) {
 		int64_t end = KDRI_MIN(b->n, begin + step);
-		kdr_mat part = rows_of(&b->x, begin, end);
+		kdr_mat part = kdri_rows(&b->x, begin, end);
 		KDRI_TRY(kdri_mat_mul(b->ctx, &part, turned, d, d, out, d));
 		for (int64_t i = begin; i < end; i++)
 			b->apart[i] = b->domain.divergence->between(out + (i - begin) * d, b->centre, d);

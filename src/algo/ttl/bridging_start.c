@@ -203,12 +203,9 @@ done:
 
 static bool row_is_empty(const kdr_mat *x, int64_t i)
 {
-	const bool dense = x->kind == KDR_MAT_DENSE;
-	const double *v = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
-	int64_t begin = dense ? 0 : x->as.csr.rowptr[i],
-	        end = dense ? x->as.dense.cols : x->as.csr.rowptr[i + 1];
-	for (int64_t p = begin; p < end; p++)
-		if (v[p] != 0)
+	kdri_entries row = kdri_row_entries(x, i);
+	for (int64_t p = 0; p < row.count; p++)
+		if (row.val[p] != 0)
 			return false;
 	return true;
 }

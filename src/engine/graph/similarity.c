@@ -184,18 +184,17 @@ static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
 		                 "similarity=precomputed needs a square matrix, not %lld x %lld",
 		                 (long long)n, (long long)kdr_mat_cols(x));
 	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? n : x->as.csr.rowptr[i + 1];
-		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
-		for (int64_t p = begin; p < end; p++) {
-			int64_t j = dense ? p : x->as.csr.col[p];
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++) {
+			int64_t j = kdri_entry_column(&row, p);
 			double back = dense ? x->as.dense.data[j * x->as.dense.stride + i]
 			                    : entry(&x->as.csr, j, i);
-			if (row[p] < 0 || row[p] != back || (i == j && row[p] != 0))
+			if (row.val[p] < 0 || row.val[p] != back || (i == j && row.val[p] != 0))
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
 				        "similarity=precomputed: row %lld, column %lld is %g: a symmetric "
 				        "matrix of numbers >= 0 with nothing on its diagonal is needed",
-				        (long long)i + 1, (long long)j + 1, row[p]);
+				        (long long)i + 1, (long long)j + 1, row.val[p]);
 		}
 	}
 	return KDR_OK;

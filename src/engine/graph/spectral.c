@@ -29,16 +29,14 @@ kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *la
 	kdr_status st;
 	double *volume = NULL, *within = NULL, total = 0;
 	int64_t n = kdr_mat_rows(w);
-	bool dense = w->kind == KDR_MAT_DENSE;
 	KDRI_TRY(KDRI_NEW0(ctx, &volume, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &within, k));
 	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = dense ? 0 : w->as.csr.rowptr[i], end = dense ? n : w->as.csr.rowptr[i + 1];
-		const double *v = dense ? w->as.dense.data + i * w->as.dense.stride : w->as.csr.val;
-		for (int64_t p = begin; p < end; p++) {
-			volume[labels[i]] += v[p];
-			if (labels[dense ? p : w->as.csr.col[p]] == labels[i])
-				within[labels[i]] += v[p];
+		kdri_entries row = kdri_row_entries(w, i);
+		for (int64_t p = 0; p < row.count; p++) {
+			volume[labels[i]] += row.val[p];
+			if (labels[kdri_entry_column(&row, p)] == labels[i])
+				within[labels[i]] += row.val[p];
 		}
 	}
 	for (int64_t c = 0; c < k; c++)

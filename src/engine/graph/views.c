@@ -58,14 +58,12 @@ typedef struct census {
 static void count_entries(const kdr_mat *x, census *c)
 {
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	bool dense = x->kind == KDR_MAT_DENSE;
 	c->cells += (double)n * (double)d;
 	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
-		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
-		for (int64_t p = begin; p < end; p++) {
-			c->nonzero += row[p] != 0;
-			c->negative |= row[p] < 0;
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++) {
+			c->nonzero += row.val[p] != 0;
+			c->negative |= row.val[p] < 0;
 		}
 	}
 }

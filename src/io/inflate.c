@@ -1,0 +1,26 @@
+/* zlib within a context. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/inflate.h"
+
+static voidpf allocate(voidpf opaque, uInt items, uInt size)
+{
+	void *p = NULL;
+	return kdri_alloc(opaque, &p, (int64_t)items, size) == KDR_OK ? p : Z_NULL;
+}
+
+static void release(voidpf opaque, voidpf ptr)
+{
+	kdri_free(opaque, ptr);
+}
+
+z_stream kdri_zlib(kdr_context *ctx)
+{
+	return (z_stream){ .zalloc = allocate, .zfree = release, .opaque = ctx };
+}
+
+kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_stream *out)
+{
+	*out = kdri_zlib(ctx);
+	if (inflateInit2(out, window) != Z_OK)
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", what);
+	return KDR_OK;
+}

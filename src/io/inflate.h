@@ -1,0 +1,14 @@
+/* zlib within a context. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_INFLATE_H
+#define KDRI_INFLATE_H
+
+#include <zlib.h>
+
+#include "core/internal.h"
+
+/* A stream whose allocations go through the context, so that a failing one is handled like any other. */
+z_stream kdri_zlib(kdr_context *ctx);
+/* Such a stream, ready to inflate; `window` as inflateInit2 takes it, `what` is named where memory is short. */
+kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_stream *out);
+
+#endif

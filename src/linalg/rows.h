@@ -1,0 +1,37 @@
+/* Rows of a matrix, dense or sparse alike. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_ROWS_H
+#define KDRI_ROWS_H
+
+#include "core/internal.h"
+
+/* The stored entries of one row, borrowed: all of a dense one. */
+typedef struct kdri_entries {
+	const double *val;
+	const int32_t *col; /* increasing; NULL: dense, entry p is column p */
+	int64_t count;
+} kdri_entries;
+
+static inline kdri_entries kdri_row_entries(const kdr_mat *x, int64_t i)
+{
+	if (x->kind == KDR_MAT_DENSE)
+		return (kdri_entries){ x->as.dense.data + i * x->as.dense.stride, NULL, x->as.dense.cols };
+	int64_t begin = x->as.csr.rowptr[i];
+	return (kdri_entries){ x->as.csr.val + begin, x->as.csr.col + begin,
+		               x->as.csr.rowptr[i + 1] - begin };
+}
+
+/* The column of entry p. */
+static inline int64_t kdri_entry_column(const kdri_entries *row, int64_t p)
+{
+	return row->col ? row->col[p] : p;
+}
+
+/* Rows begin .. end - 1 of x, borrowed. */
+kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
+
+/* Zeros, stored or not, count for nothing: a dense row and a sparse one of the same numbers have one hash and are
+ * equal. Numbers are compared bit for bit, so that NaN equals itself. */
+uint64_t kdri_entries_hash(const kdri_entries *row);
+bool kdri_entries_equal(const kdri_entries *a, const kdri_entries *b);
+
+#endif
