@@ -1,69 +1,150 @@
-/* A hash table of borrowed names. SPDX-License-Identifier: BSD-3-Clause
+/* A table of names. SPDX-License-Identifier: BSD-3-Clause
  *
- * Aligning looks every name of every task up once, so the cost is that of reading the names. Open
- * addressing with linear probing, at most half full. */
+ * Names to numbers, in order of first appearance: classes as a file is read, features as tasks are aligned. Open
+ * addressing with linear probing, at most half full; the cost is that of reading the names. */
 #include "core/names.h"
 
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-	for (const char *p = name; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-	/* The slot is taken from the low bits, which FNV mixes worst. */
-	return kdri_splitmix64(&hash);
-}
+#include <stdio.h>
+#include <stdlib.h>
 
-kdr_status kdri_names_new(kdr_context *ctx, int64_t room, kdri_names *out)
+#include "core/numbers.h"
+
+/* The slot is taken from the low bits, which FNV mixes worst. */
+static uint64_t hash_of(const char *name, size_t length)
 {
-	kdr_status st;
-	kdri_names t = { .room = room, .mask = 1 };
-	while (t.mask < room)
-		t.mask = 2 * t.mask + 1;
-	t.mask = 2 * t.mask + 1;
-	KDRI_TRY(KDRI_NEW(ctx, &t.names, room));
-	KDRI_TRY(KDRI_NEW(ctx, &t.hashes, room));
-	KDRI_TRY(KDRI_NEW(ctx, &t.slots, t.mask + 1));
-	for (int64_t i = 0; i <= t.mask; i++)
-		t.slots[i] = -1;
-	*out = t;
-	t = (kdri_names){ 0 };
-done:
-	kdri_names_free(ctx, &t);
-	return st;
+	uint64_t hash = kdri_fnv1a(name, length);
+	return kdri_splitmix64(&hash);
 }
 
 void kdri_names_free(kdr_context *ctx, kdri_names *t)
 {
-	kdri_free(ctx, (void *)t->names);
+	if (t->borrows)
+		kdri_free(ctx, t->names);
+	else
+		kdri_strings_free(&ctx->allocator, t->names, t->count);
 	kdri_free(ctx, t->hashes);
 	kdri_free(ctx, t->slots);
-	*t = (kdri_names){ 0 };
+	*t = (kdri_names){ .borrows = t->borrows };
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
-static int64_t slot_of(const kdri_names *t, const char *name, uint64_t hash)
+static int64_t slot_of(const kdri_names *t, const char *name, size_t length, uint64_t hash)
 {
 	int64_t s = (int64_t)(hash & (uint64_t)t->mask);
 	for (;; s = (s + 1) & t->mask) {
 		int64_t i = t->slots[s];
-		if (i < 0 || (t->hashes[i] == hash && strcmp(t->names[i], name) == 0))
+		if (i < 0 || (t->hashes[i] == hash && strncmp(t->names[i], name, length) == 0 &&
+		              t->names[i][length] == '\0'))
 			return s;
 	}
 }
 
-int64_t kdri_names_find(const kdri_names *t, const char *name)
+static kdr_status grow(kdr_context *ctx, kdri_names *t)
 {
-	return t->slots[slot_of(t, name, hash_of(name))];
+	kdr_status st;
+	int64_t room = t->room ? 2 * t->room : 16, *slots = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &slots, 2 * room));
+	KDRI_TRY(KDRI_GROW(ctx, &t->names, room));
+	KDRI_TRY(KDRI_GROW(ctx, &t->hashes, room));
+	kdri_free(ctx, t->slots);
+	t->slots = slots;
+	slots = NULL;
+	t->room = room;
+	t->mask = 2 * room - 1;
+	for (int64_t s = 0; s <= t->mask; s++)
+		t->slots[s] = -1;
+	for (int64_t i = 0; i < t->count; i++) {
+		int64_t s = (int64_t)(t->hashes[i] & (uint64_t)t->mask);
+		while (t->slots[s] >= 0)
+			s = (s + 1) & t->mask;
+		t->slots[s] = i;
+	}
+done:
+	kdri_free(ctx, slots);
+	return st;
 }
 
-int64_t kdri_names_add(kdri_names *t, const char *name)
+int64_t kdri_names_find(const kdri_names *t, const char *name)
 {
-	uint64_t hash = hash_of(name);
-	int64_t s = slot_of(t, name, hash);
+	size_t length = strlen(name);
+	return t->count ? t->slots[slot_of(t, name, length, hash_of(name, length))] : -1;
+}
+
+kdr_status kdri_names_add(kdr_context *ctx, kdri_names *t, const char *text, size_t length, int64_t *index)
+{
+	kdr_status st = KDR_OK;
+	/* A name ends at a NUL byte, as every text does here. */
+	length = strnlen(text, length);
+	uint64_t hash = hash_of(text, length);
+	if (t->count == t->room)
+		KDRI_TRY(grow(ctx, t));
+	int64_t s = slot_of(t, text, length, hash);
 	if (t->slots[s] < 0) {
-		t->names[t->count] = name;
+		if (t->borrows)
+			t->names[t->count] = (char *)text;
+		else
+			KDRI_TRY(kdri_strndup(ctx, text, length, &t->names[t->count]));
 		t->hashes[t->count] = hash;
 		t->slots[s] = t->count++;
 	}
-	return t->slots[s];
+	*index = t->slots[s];
+done:
+	return st;
+}
+
+typedef struct valued {
+	int64_t value, index;
+} valued;
+
+static int by_value(const void *a, const void *b)
+{
+	const valued *x = a, *y = b;
+	return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
+	                            : (x->index > y->index) - (x->index < y->index);
+}
+
+kdr_status kdri_names_sort_integers(kdr_context *ctx, kdri_names *t, int64_t *values, int64_t n,
+                                    bool *integers)
+{
+	kdr_status st = KDR_OK;
+	valued *order = NULL;
+	int64_t *new_index = NULL;
+	char **names = NULL, text[24];
+	int64_t count = 0;
+	bool all = t->count > 0;
+	if (!all)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &order, t->count));
+	for (int64_t i = 0; i < t->count && all; i++) {
+		const char *end = t->names[i] + strlen(t->names[i]);
+		order[i].index = i;
+		all = kdri_parse_int(t->names[i], end, &order[i].value) == end;
+	}
+	if (!all)
+		goto done;
+	qsort(order, (size_t)t->count, sizeof *order, by_value);
+	KDRI_TRY(KDRI_NEW(ctx, &new_index, t->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &names, t->room));
+	for (int64_t i = 0; i < t->count; i++) {
+		if (i == 0 || order[i].value != order[i - 1].value) {
+			snprintf(text, sizeof text, "%lld", (long long)order[i].value);
+			KDRI_TRY(kdri_strdup(ctx, text, &names[count]));
+			count++;
+		}
+		new_index[order[i].index] = count - 1;
+	}
+	for (int64_t i = 0; i < n; i++)
+		if (values[i] >= 0)
+			values[i] = new_index[values[i]];
+	kdri_strings_free(&ctx->allocator, t->names, t->count);
+	t->names = names;
+	t->count = count;
+	names = NULL;
+done:
+	if (st == KDR_OK)
+		*integers = all;
+	kdri_strings_free(&ctx->allocator, names, count);
+	kdri_free(ctx, new_index);
+	kdri_free(ctx, order);
+	return st;
 }

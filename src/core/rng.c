@@ -13,12 +13,17 @@ uint64_t kdri_splitmix64(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
+uint64_t kdri_fnv1a(const char *text, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash;
+}
+
 kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index)
 {
-	uint64_t state = seed;
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a of the stage's name */
-	for (const char *p = stage; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+	uint64_t state = seed, hash = kdri_fnv1a(stage, strlen(stage));
 	/* Mix the three words one after the other, so that neighbouring seeds or indices share nothing. */
 	state = kdri_splitmix64(&state) ^ hash;
 	state = kdri_splitmix64(&state) ^ index;

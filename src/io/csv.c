@@ -26,7 +26,7 @@ typedef struct table {
 	int64_t rows, room;
 	char **ids;
 	int64_t *labels;
-	kdri_intern classes;
+	kdri_names classes;
 	note *notes; /* one for each line of the window; NULL if no column holds text */
 	int64_t note_room;
 } table;
@@ -224,12 +224,12 @@ static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_c
 			*label = -1; /* an empty cell: unknown */
 			if (cell.quoted) {
 				KDRI_TRY(kdri_csv_text(ctx, &cell, &text));
-				KDRI_TRY(kdri_intern_add(ctx, &t->classes, text, strlen(text), label));
+				KDRI_TRY(kdri_names_add(ctx, &t->classes, text, strlen(text), label));
 				kdri_free(ctx, text);
 				text = NULL;
 			} else if (cell.end > cell.begin) {
-				KDRI_TRY(kdri_intern_add(ctx, &t->classes, cell.begin,
-				                         (size_t)(cell.end - cell.begin), label));
+				KDRI_TRY(kdri_names_add(ctx, &t->classes, cell.begin,
+				                        (size_t)(cell.end - cell.begin), label));
 			}
 		}
 		if (l->id >= 0) {
@@ -291,7 +291,7 @@ static kdr_status hand_over(kdr_context *ctx, const kdri_csv_layout *l, table *t
 	bool integers;
 	KDRI_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
 	if (l->label >= 0)
-		KDRI_TRY(kdri_intern_finish(ctx, &t->classes, t->labels, t->rows, &integers));
+		KDRI_TRY(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
 	if (l->names) {
 		int64_t k = 0;
 		KDRI_TRY(KDRI_NEW0(ctx, &features, l->cols));
@@ -356,7 +356,7 @@ done:
 	kdri_free(ctx, t.labels);
 	kdri_free(ctx, t.notes);
 	kdri_strings_free(&ctx->allocator, t.ids, t.rows);
-	kdri_intern_free(ctx, &t.classes);
+	kdri_names_free(ctx, &t.classes);
 	kdri_csv_layout_free(ctx, &l);
 	kdri_window_close(ctx, &w);
 	return st;

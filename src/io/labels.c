@@ -44,7 +44,7 @@ done:
 
 typedef struct collector {
 	const char *path;
-	kdri_intern classes;
+	kdri_names classes;
 	int64_t *values;
 	int64_t n, room;
 	int64_t blank; /* the first blank line not followed by a label yet, or 0 */
@@ -68,7 +68,7 @@ static kdr_status add_label(kdr_context *ctx, void *user, const char *text, size
 		KDRI_TRY(KDRI_GROW(ctx, &c->values, room));
 		c->room = room;
 	}
-	KDRI_TRY(kdri_intern_add(ctx, &c->classes, text, length, &c->values[c->n]));
+	KDRI_TRY(kdri_names_add(ctx, &c->classes, text, length, &c->values[c->n]));
 	c->n++;
 done:
 	return st;
@@ -88,7 +88,7 @@ kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
 	KDRI_TRY(KDRI_NEW0(ctx, &owned, 1));
 	owned->allocator = ctx->allocator;
 	l = &owned->labels;
-	KDRI_TRY(kdri_intern_finish(ctx, &c.classes, c.values, c.n, &l->integers));
+	KDRI_TRY(kdri_names_sort_integers(ctx, &c.classes, c.values, c.n, &l->integers));
 	if (l->integers) {
 		KDRI_TRY(KDRI_NEW(ctx, &l->integer, c.n));
 		for (int64_t i = 0; i < c.n; i++) {
@@ -107,7 +107,7 @@ kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
 	owned = NULL;
 done:
 	kdr_labels_free(owned ? &owned->labels : NULL);
-	kdri_intern_free(ctx, &c.classes);
+	kdri_names_free(ctx, &c.classes);
 	kdri_free(ctx, c.values);
 	return st;
 }

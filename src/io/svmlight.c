@@ -36,7 +36,7 @@ typedef struct rows {
 	note *notes;
 	int64_t note_room;
 	int64_t *labels;
-	kdri_intern classes;
+	kdri_names classes;
 	int64_t low, high;
 } rows;
 
@@ -223,8 +223,8 @@ static kdr_status take_part(kdr_context *ctx, const kdri_window *w, const kdri_s
 	memmove(r->val + r->entries, r->val + entry_start + p->first, (size_t)p->entries * sizeof *r->val);
 	for (int64_t i = 0; labelled && i < p->rows; i++) {
 		const note *n = &r->notes[s->first + i];
-		KDRI_TRY(kdri_intern_add(ctx, &r->classes, w->data + n->label, n->length,
-		                         &r->labels[r->count + i]));
+		KDRI_TRY(kdri_names_add(ctx, &r->classes, w->data + n->label, n->length,
+		                        &r->labels[r->count + i]));
 	}
 	r->count += p->rows;
 	r->entries += p->entries;
@@ -289,7 +289,7 @@ static kdr_status hand_over(kdr_context *ctx, const char *path, bool labelled, r
 	if (r->low == INT64_MAX)
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: no features: pairs index:value are needed", path);
 	if (labelled)
-		KDRI_TRY(kdri_intern_finish(ctx, &r->classes, r->labels, r->count, &integers));
+		KDRI_TRY(kdri_names_sort_integers(ctx, &r->classes, r->labels, r->count, &integers));
 	KDRI_TRY(KDRI_GROW(ctx, &r->size, r->count + 1));
 	KDRI_TRY(KDRI_GROW(ctx, &r->col, r->entries));
 	KDRI_TRY(KDRI_GROW(ctx, &r->val, r->entries));
@@ -340,7 +340,7 @@ done:
 	kdri_free(ctx, r.val);
 	kdri_free(ctx, r.notes);
 	kdri_free(ctx, r.labels);
-	kdri_intern_free(ctx, &r.classes);
+	kdri_names_free(ctx, &r.classes);
 	kdri_window_close(ctx, &w);
 	return st;
 }

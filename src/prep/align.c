@@ -153,7 +153,8 @@ static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t
 		const kdr_data *d = tasks[t];
 		KDRI_TRY(KDRI_NEW(ctx, &columns[t].to, d->cols));
 		for (int64_t j = 0; j < d->cols; j++) {
-			int64_t before = all->count, u = kdri_names_add(all, d->features[j]);
+			int64_t before = all->count, u;
+			KDRI_TRY(kdri_names_add(ctx, all, d->features[j], strlen(d->features[j]), &u));
 			if (u == before)
 				with[u] = 0;
 			else if (marks[u].task == t)
@@ -269,12 +270,11 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
                               kdri_columns *columns)
 {
 	kdr_status st;
-	kdri_names all = { 0 };
+	kdri_names all = { .borrows = true };
 	mark *marks = NULL;
 	int64_t *with = NULL, total = 0;
 	for (int64_t t = 0; t < count; t++)
 		total += tasks[t]->cols;
-	KDRI_TRY(kdri_names_new(ctx, total, &all));
 	KDRI_TRY(KDRI_NEW(ctx, &marks, total));
 	KDRI_TRY(KDRI_NEW(ctx, &with, total));
 	KDRI_TRY(number_names(ctx, tasks, count, &all, marks, with, columns));
@@ -285,7 +285,7 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 		KDRI_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
 	for (int64_t t = 0; t < count; t++)
 		find_order(&columns[t], tasks[t]->cols, prep->cols);
-	KDRI_TRY(copy_names(ctx, prep, all.names));
+	KDRI_TRY(copy_names(ctx, prep, (const char *const *)all.names));
 done:
 	kdri_names_free(ctx, &all);
 	kdri_free(ctx, marks);
@@ -362,7 +362,7 @@ done:
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *c)
 {
 	kdr_status st;
-	kdri_names table = { 0 };
+	kdri_names table = { .borrows = true };
 	int64_t *column_of = NULL;
 	if (!d->features || !prep->names || prep->options.align == KDR_ALIGN_POSITION) {
 		if (d->cols != prep->cols)
@@ -372,10 +372,9 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 			        d->name, (long long)d->cols, (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}
-	KDRI_TRY(kdri_names_new(ctx, prep->cols, &table));
 	KDRI_TRY(KDRI_NEW(ctx, &column_of, prep->cols));
-	for (int64_t j = 0; j < prep->cols; j++)
-		kdri_names_add(&table, prep->names[j]);
+	for (int64_t j = 0, u; j < prep->cols; j++)
+		KDRI_TRY(kdri_names_add(ctx, &table, prep->names[j], strlen(prep->names[j]), &u));
 	KDRI_TRY(match_names(ctx, prep, d, &table, column_of, c));
 done:
 	kdri_names_free(ctx, &table);

@@ -140,7 +140,7 @@ done:
 static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	kdr_status st = KDR_OK;
-	kdri_names table = { 0 };
+	kdri_names table = { .borrows = true };
 	bool by_name = p->options.align != KDR_ALIGN_POSITION;
 	const kdri_dump_strings *s = find_strings(dump, "features");
 	if (!s)
@@ -150,10 +150,12 @@ static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr
 	for (int64_t j = 0; j < p->cols; j++)
 		if (!s->strings[j])
 			return damaged(ctx, "features", "a name is missing");
-	KDRI_TRY(kdri_names_new(ctx, p->cols, &table));
 	KDRI_TRY(KDRI_NEW0(ctx, &p->names, p->cols));
 	for (int64_t j = 0; j < p->cols; j++) {
-		if (by_name && kdri_names_add(&table, s->strings[j]) < j)
+		int64_t u = j;
+		if (by_name)
+			KDRI_TRY(kdri_names_add(ctx, &table, s->strings[j], strlen(s->strings[j]), &u));
+		if (u < j)
 			KDRI_TRY(damaged(ctx, "features", "a name is there twice"));
 		KDRI_TRY(kdri_strdup(ctx, s->strings[j], &p->names[j]));
 	}

@@ -1,4 +1,5 @@
 /* Core: status, options, suggestions, allocation, results, problem checks. */
+#include "core/names.h"
 #include "tests/unit/unit.h"
 
 static void strerror__any_integer__is_a_text(void **state)
@@ -223,11 +224,38 @@ static void registry__descriptors__walked_by_index_and_named_for_bindings(void *
 	}
 }
 
+static void names__many_and_repeated__keep_their_numbers(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	for (int borrows = 0; borrows < 2; borrows++) {
+		static char text[500][8];
+		kdri_names table = { .borrows = borrows };
+		int64_t index;
+		assert_int_equal(kdri_names_find(&table, "n0"), -1);
+		for (int round = 0; round < 2; round++)
+			for (int i = 0; i < 500; i++) {
+				snprintf(text[i], sizeof text[i], "n%d", i);
+				assert_int_equal(
+				        kdri_names_add(ctx, &table, text[i], strlen(text[i]), &index), 0);
+				assert_int_equal(index, i);
+			}
+		assert_int_equal(table.count, 500);
+		assert_int_equal(kdri_names_find(&table, "n499"), 499);
+		assert_int_equal(kdri_names_find(&table, "n49"), 49);
+		assert_int_equal(kdri_names_find(&table, "n"), -1);
+		assert_true((table.names[7] == text[7]) == (borrows == 1));
+		kdri_names_free(ctx, &table);
+	}
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options__init__every_byte_is_zero),
 		cmocka_unit_test(registry__descriptors__walked_by_index_and_named_for_bindings),
+		cmocka_unit_test(names__many_and_repeated__keep_their_numbers),
 		cmocka_unit_test(strerror__any_integer__is_a_text),
 		cmocka_unit_test(alloc__sizes_that_overflow__fail_without_allocating),
 		cmocka_unit_test(options__wrong_name__names_the_nearest),
