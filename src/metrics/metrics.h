@@ -25,6 +25,11 @@ typedef struct kdri_table {
 kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, kdri_table *out);
 void kdri_table_free(kdr_context *ctx, kdri_table *t);
 
+/* --- scores.c ------------------------------------------------------------------------------- */
+
+/* The nmi of kdr_evaluate alone, without the search for a map that acc needs. */
+kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
+
 /* --- match.c -------------------------------------------------------------------------------- */
 
 /* The largest number of samples that a one-to-one map of rows to columns can cover. */

@@ -90,6 +90,19 @@ static double purity(const kdri_table *t) /* (E6) */
 	return (double)kept / (double)t->n;
 }
 
+kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out)
+{
+	kdr_status st;
+	kdri_table t = { 0 };
+	kdr_scores s;
+	KDRI_TRY(kdri_table_new(ctx, a, b, n, &t));
+	information_scores(&t, &s);
+	*out = s.nmi;
+done:
+	kdri_table_free(ctx, &t);
+	return st;
+}
+
 kdr_status kdr_evaluate(kdr_context *ctx, const int64_t *labels, const int64_t *truth, int64_t n,
                         kdr_scores *out)
 {

@@ -5,6 +5,7 @@
  * five cases on collections it had not seen (docs/auto.md). So the sentence says how many samples moved, and where the
  * alternative is. */
 #include "algo/auto/guard.h"
+#include "metrics/metrics.h"
 
 #include <stdio.h>
 
@@ -13,15 +14,6 @@
 /* Samples: of fewer, clusters have to be very clear to be told from noise. */
 enum { ENOUGH = 100 };
 static const double few = 0.01, agreed = 0.75, beyond_chance = 3.2;
-
-static kdr_status nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out)
-{
-	kdr_scores s;
-	kdr_status st = kdr_evaluate(ctx, a, b, n, &s);
-	if (st == KDR_OK)
-		*out = s.nmi;
-	return st;
-}
 
 /* map[c] = the cluster of `to` that cluster c of `from` shares most samples with, one to one. */
 static kdr_status match(kdr_context *ctx, const int64_t *from, const int64_t *to, int64_t n, int64_t k,
@@ -53,16 +45,16 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	double sums[2] = { 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &part, n));
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
-	KDRI_TRY(nmi(ctx, answer->labels, single->labels, n, &g.with_single));
+	KDRI_TRY(kdri_nmi(ctx, answer->labels, single->labels, n, &g.with_single));
 	for (int64_t m = 0; m < b->count; m++) {
 		double value;
 		take_partition(b, m, part);
-		KDRI_TRY(nmi(ctx, part, single->labels, n, &value));
+		KDRI_TRY(kdri_nmi(ctx, part, single->labels, n, &value));
 		sums[b->transfer[m]] += value;
 		counts[b->transfer[m]]++;
 		if (m == 0) {
 			g.single_kmeans = value;
-			KDRI_TRY(nmi(ctx, answer->labels, part, n, &g.with_kmeans));
+			KDRI_TRY(kdri_nmi(ctx, answer->labels, part, n, &g.with_kmeans));
 		}
 	}
 	g.transfer = counts[1] > 0;

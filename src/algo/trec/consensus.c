@@ -25,6 +25,7 @@
 #include "algo/trec/consensus.h"
 
 #include "linalg/linalg.h"
+#include "metrics/metrics.h"
 
 /* ALL_BELOW: all eigenpairs are found up to this many columns, since Lanczos may miss copies of a multiple
  * eigenvalue (1 has as many copies as H has blocks). STARTS_ON: restarts of the last k-means are tried on
@@ -169,34 +170,11 @@ int64_t kdri_consensus_gap(const double *values, int64_t count, int64_t most)
 
 /* --- (E5), (E6) ------------------------------------------------------------------------------- */
 
-/* NMI of one run with the partition, from their counts t (rows x k) and the partition's sizes. */
-static double information(const int64_t *t, int64_t rows, int64_t k, const int64_t *size, int64_t n)
-{
-	double mutual = 0, own = 0, other = 0;
-	for (int64_t c = 0; c < k; c++)
-		if (size[c] > 0)
-			other -= (double)size[c] * log((double)size[c] / (double)n);
-	for (int64_t a = 0; a < rows; a++) {
-		int64_t total = 0;
-		for (int64_t c = 0; c < k; c++)
-			total += t[a * k + c];
-		if (total > 0)
-			own -= (double)total * log((double)total / (double)n);
-		for (int64_t c = 0; c < k; c++)
-			if (t[a * k + c] > 0)
-				mutual += (double)t[a * k + c] * log((double)t[a * k + c] * (double)n /
-				                                     ((double)total * (double)size[c]));
-	}
-	if (own <= 0 || other <= 0) /* one cluster: equal partitions if the other is one too */
-		return own <= 0 && other <= 0;
-	return KDRI_MAX(0.0, mutual / sqrt(own * other));
-}
-
 kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, const int64_t *labels,
                                     int64_t k, double *stability, double *score)
 {
 	kdr_status st;
-	int64_t *t = NULL, *size = NULL, cells, m = e->offset[e->runs];
+	int64_t *t = NULL, *size = NULL, *run = NULL, cells, m = e->offset[e->runs];
 	KDRI_TRY(kdri_mul(ctx, m, k, &cells));
 	KDRI_TRY(KDRI_NEW0(ctx, &t, cells));
 	KDRI_TRY(KDRI_NEW0(ctx, &size, k));
@@ -215,13 +193,18 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 		                          : 1; /* (E5) */
 	}
 	if (score) {
-		double sum = 0;
-		for (int64_t l = 0; l < e->runs; l++)
-			sum += information(t + e->offset[l] * k, e->offset[l + 1] - e->offset[l], k, size,
-			                   e->n);
+		double sum = 0, nmi;
+		KDRI_TRY(KDRI_NEW(ctx, &run, e->n));
+		for (int64_t l = 0; l < e->runs; l++) {
+			for (int64_t i = 0; i < e->n; i++)
+				run[i] = e->label[l * e->n + i];
+			KDRI_TRY(kdri_nmi(ctx, run, labels, e->n, &nmi));
+			sum += nmi;
+		}
 		*score = sum / (double)e->runs; /* (E6) */
 	}
 done:
+	kdri_free(ctx, run);
 	kdri_free(ctx, t);
 	kdri_free(ctx, size);
 	return st;
