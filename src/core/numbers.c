@@ -8,8 +8,8 @@
  *  3. With more than 19 digits the value lies in [w, w + 1) x 10^q. Nearly always both ends round to
  *     the same double; else the digits are compared, as big integers, with the point half-way. */
 #include "core/numbers.h"
+#include "core/internal.h"
 #include "core/pow5_table.h"
-#include "io/io.h"
 
 typedef struct decimal {
 	uint64_t w;    /* the first 19 significant digits */

@@ -3,9 +3,9 @@
  * Schubfach [Giulietti, "The Schubfach way to render doubles", 2021]: of the decimals with the largest
  * power of ten that still falls into the interval rounding to the double, the nearest. Three products
  * with a 128-bit power of ten, rounded to odd so that comparisons come out exact. */
+#include "core/internal.h"
 #include "core/numbers.h"
 #include "core/pow5_table.h"
-#include "io/io.h"
 
 /* The high 64 bits of g x c (g of 128 bits), its lowest bit set if anything was lost. */
 static uint64_t round_to_odd(uint64_t high, uint64_t low, uint64_t c)

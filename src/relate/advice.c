@@ -2,7 +2,6 @@
  *
  * From the nearness of their samples (engine/graph/nearness.c), compared as auto would compare them
  * (engine/graph/views.c). */
-#include "algo/auto/guard.h"
 #include "core/internal.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/views.h"

@@ -1,4 +1,4 @@
-/* LSSMTC, LSSTTC and ASI against numbers computed by another program (tests/golden/golden_lss.json). */
+/* LSSMTC, LSSTTC and ASI against numbers computed by another program (tests/golden/lss.json). */
 #include "algo/lss/lss.h"
 #include "tests/unit/golden.h"
 
@@ -111,7 +111,7 @@ static void lss__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("golden_lss.json"), *cases = kdr_json_get(root, "cases");
+	const kdr_json *root = golden_load("lss.json"), *cases = kdr_json_get(root, "cases");
 	assert_true(kdr_json_count(cases) > 10);
 	for (int64_t i = 0; i < kdr_json_count(cases); i++)
 		check_case(ctx, kdr_json_at(cases, i));
@@ -124,7 +124,7 @@ static void p_step__printed_form__goes_back_and_forth(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("golden_lss.json"), *g = kdr_json_get(root, "plain_two_cycle");
+	const kdr_json *root = golden_load("lss.json"), *g = kdr_json_get(root, "plain_two_cycle");
 	double *f = golden_numbers(kdr_json_get(g, "F"), NULL),
 	       *p0 = golden_numbers(kdr_json_get(g, "P0"), NULL);
 	double a[2] = { 0, 0 }, b[4] = { f[0] * f[0], f[0] * f[1], f[1] * f[0], f[1] * f[1] };
@@ -150,7 +150,7 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("golden_lss.json"), *g = kdr_json_get(root, "asi");
+	const kdr_json *root = golden_load("lss.json"), *g = kdr_json_get(root, "asi");
 	sample s = sample_of(kdr_json_at(kdr_json_get(root, "cases"), 0));
 	int64_t *first = golden_integers(kdr_json_get(g, "labels0"), NULL),
 	        *want = golden_integers(kdr_json_get(g, "labels"), NULL), n;

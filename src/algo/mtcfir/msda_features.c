@@ -9,7 +9,6 @@
  *
  * n d^2 flops for (E4), d^3 for (E5), 2 n d^2 for (E7); on a sparse X only (E5) and 2 nnz d. Q and its inverse
  * are double in any precision, and W' is single only where H is its other factor. */
-#include "algo/lss/lss.h"
 #include "algo/mtcfir/msda_work.h"
 
 enum { LEAST_ROWS = 1024, SPARSE_ROWS = 4096, PANEL = 64 };

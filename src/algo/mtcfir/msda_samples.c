@@ -14,7 +14,6 @@
  * (E10) follows from (E2), (E3): W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8) and n^3 for
  * the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
  * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
-#include "algo/lss/lss.h"
 #include "algo/mtcfir/msda_work.h"
 
 enum { PANEL = 64, STRIP = 8, LEAST_WIDTH = 1024 };

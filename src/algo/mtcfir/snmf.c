@@ -13,7 +13,6 @@
  *
  * M   gram (in its place)        Y   memberships        sigma   sigma */
 #include "algo/common/tasks.h"
-#include "algo/lss/lss.h"
 #include "algo/mtcfir/consistent.h"
 #include "algo/mtcfir/fold_in.h"
 #include "algo/mtcfir/msda.h"

@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""Includes only go down. What a folder may include is in the table below; docs/architecture.md draws it.
+
+A family of methods, a folder of src/algo, includes no other family. The program sees public headers alone. And
+whatever the table allows, no folder reaches itself by way of others."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, algo/algorithms.def.
+BASE = {"core", "linalg", "metrics"}
+ENGINE = BASE | {"engine", "method"}
+ALLOWED = {
+    "core": set(),
+    "linalg": {"core"},
+    "metrics": {"core", "linalg"},
+    "io": {"core"},
+    "prep": {"core", "linalg"},
+    "text": {"core", "io"},
+    "synth": {"core", "io"},
+    "method": {"core"},
+    "engine": ENGINE,
+    "algo/common": ENGINE,
+    "algo": ENGINE | {"algo/common"},
+    "relate": BASE | {"engine"},
+    "api": BASE | {"io", "prep", "method", "def"},
+    "report": {"core", "io"},
+    "job": BASE | {"engine", "io", "prep", "text", "relate", "method", "api"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def place(path):
+    """The row of a file of src/, and the folder it is in: one folder for each engine and each family."""
+    parts = path.split("/")
+    if path == "api/method.h":
+        return "method", "method"
+    if path == "algo/algorithms.def":
+        return "def", "def"
+    if parts[0] == "engine":
+        return "engine", "/".join(parts[:-1])
+    if parts[0] == "algo" and len(parts) > 2:
+        return ("algo/common" if parts[1] == "common" else "algo"), "/".join(parts[:-1])
+    return parts[0], path if parts[0] == "algo" else parts[0]
+
+
+def check_library(wrong):
+    arrows = {}
+    for path in sorted((ROOT / "src").rglob("*.[ch]")):
+        name = str(path.relative_to(ROOT / "src"))
+        row, folder = place(name)
+        if row not in ALLOWED:
+            wrong.append("src/%s: the folder '%s' is not in the table" % (name, row))
+            continue
+        for include in INCLUDE.findall(path.read_text()):
+            if include.startswith("kindred/"):
+                continue
+            if not (ROOT / "src" / include).is_file():
+                wrong.append("src/%s includes \"%s\": not a path from src/" % (name, include))
+                continue
+            to, target = place(include)
+            if target == folder:
+                continue
+            arrows.setdefault(folder, set()).add(target)
+            if to == "algo" and row == "algo":
+                wrong.append("src/%s includes %s: no family includes another's headers" % (name, include))
+            elif to not in ALLOWED[row]:
+                wrong.append("src/%s includes %s: %s may include %s" %
+                             (name, include, row, ", ".join(sorted(ALLOWED[row])) or "nothing"))
+    return arrows
+
+
+def find_circle(arrows):
+    """Folders that include each other in a circle, or None."""
+    done, path = set(), []
+
+    def walk(folder):
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return None
+        path.append(folder)
+        for other in sorted(arrows.get(folder, ())):
+            circle = walk(other)
+            if circle:
+                return circle
+        path.pop()
+        done.add(folder)
+        return None
+
+    for folder in sorted(arrows):
+        circle = walk(folder)
+        if circle:
+            return circle
+    return None
+
+
+def check_outside(wrong):
+    """The program, the examples and the public headers see public headers, and their neighbours."""
+    for folder in ("cli", "examples", "include/kindred"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            for include in INCLUDE.findall(path.read_text()):
+                if not include.startswith("kindred/") and not (path.parent / include).is_file():
+                    wrong.append("%s includes %s: public headers alone" % (path.relative_to(ROOT), include))
+
+
+def main():
+    wrong = []
+    arrows = check_library(wrong)
+    circle = find_circle(arrows)
+    if circle:
+        wrong.append("a circle: " + " -> ".join(circle))
+    check_outside(wrong)
+    for line in wrong:
+        print(line)
+    print("%d arrows between folders, %d wrong" % (sum(map(len, arrows.values())), len(wrong)))
+    return 1 if wrong or not arrows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
