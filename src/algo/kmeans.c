@@ -56,7 +56,7 @@ static kdri_kmeans_options engine_options(const kdr_options *options, int64_t k,
 	o.max_iter = kdri_opt_int(options, "max_iter");
 	o.tol = kdri_opt_real(options, "tol");
 	o.start = (kdri_kmeans_start)kdri_opt_choice(options, "start");
-	o.spherical = kdri_opt_bool(options, "spherical");
+	o.spherical = kdri_opt_bool(options, "spherical"); /* (E2), else (E1) */
 	o.stream = (uint64_t)part;
 	return o;
 }

@@ -114,7 +114,7 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	s.init_labels = init;
 	s.stream = (uint64_t)stream;
 	KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
-	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out));
+	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
 	KDRI_TRY(put_number(ctx, result, "ncut", name, out->ncut));
 	KDRI_TRY(put_number(ctx, result, "components", name, (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)

@@ -133,7 +133,7 @@ static void augment(solver *s, int64_t row)
 	}
 }
 
-/* rows <= cols. */
+/* (E1) and (E2), with rows <= cols. */
 static kdr_status solve(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *col_of,
                         double *u, double *v)
 {

@@ -100,7 +100,7 @@ static void sift(int64_t *heap, int64_t size, int64_t at, const double *c)
 	heap[at] = moving;
 }
 
-/* A first strongly feasible tree. Each row in turn fills its cheapest open columns. A column that is
+/* A first strongly feasible tree, whose flows satisfy (E1). Each row in turn fills its cheapest open columns. A column that is
  * full is closed, also when the row has nothing left: the row then hangs on to its next column by an
  * empty arc that points from it. The last open column takes all that is left, and is the root.
  * `unmet` are the demands, used up; `heap` has room for all columns. O(rows cols + (rows + cols) log cols).

@@ -46,7 +46,7 @@ static bool all_equal(const int64_t *a, int64_t na, const int64_t *b, int64_t nb
 	return true;
 }
 
-/* The problem in whole units, with its solution. */
+/* (E1) in whole units, with its solution. */
 typedef struct transport {
 	kdri_units units;
 	int64_t rows, cols;       /* lines with mass */

@@ -3,7 +3,7 @@
  * [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer
  * classification. ICDM 2009.
  *
- * Objective (E1) and all steps of the descent are in lss.c; the W step is in subspace.c. This
+ * The objective, (E1) of lss.c, and all steps of the descent are there; the W step is in subspace.c. This
  * file finds the start:
  *
  *   (E6)  P = one-hot of k-means labels + soften                                   [GZ09, algorithm 1]

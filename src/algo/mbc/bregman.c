@@ -136,7 +136,7 @@ const kdri_divergence kdri_divergences[KDRI_DIVERGENCES] = {
 	              .gradient = kdri_kl_gradient,
 	              .inverse = kdri_kl_inverse,
 	              .tangent = kdri_kl_tangent,
-	              .centroid = kdri_kl_centroid },
+	              .centroid = kdri_kl_centroid /* (E4) */ },
 	[KDRI_ITAKURA_SAITO] = { .name = "is",
 	                         .positive = true,
 	                         .term = is_term,

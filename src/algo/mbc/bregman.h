@@ -2,14 +2,15 @@
  *
  * For a convex function phi,
  *     (E1)  d(p || q) = phi(p) - phi(q) - <grad phi(q), p - q>  >= 0.
+ * What pulls a centroid c from two sides is
+ *     (E2)  f(c) = a d(left || c) + b d(c || right),   a > 0, b > 0.
  * A new divergence is one entry of the table in bregman.c; nothing else knows which there are. */
 #ifndef KDRI_BREGMAN_H
 #define KDRI_BREGMAN_H
 
 #include "core/internal.h"
 
-/* What pulls a centroid c of d coordinates from two sides:
- *     (E2)  f(c) = a d(left || c) + b d(c || right),   a > 0, b > 0. */
+/* The two sides of (E2), points of d coordinates. */
 typedef struct kdri_two_point {
 	double a, b;
 	const double *left, *right;

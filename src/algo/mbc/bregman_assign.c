@@ -53,7 +53,7 @@ static void load_features(kdri_breg *b, const double *dual, int64_t f0, int64_t 
 		kdri_traits sum = { 0 };
 		for (int64_t f = f0; f < f1; f++) {
 			double *at = lane + f * t->feature_step, by = g[f] - 2 * *at;
-			sum.moved += by * by;
+			sum.moved += by * by; /* |change of G_z|^2 of (E3) */
 			sum.square += g[f] * g[f];
 			sum.offset += g[f] * b->origin[f];
 			*at = g[f] / 2; /* the scan doubles it again */

@@ -1,4 +1,6 @@
-/* One task of a Bregman clustering: checks, means, centroids, loss. SPDX-License-Identifier: BSD-3-Clause */
+/* One task of a Bregman clustering: checks, means, centroids, loss. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The equations are in bregman_task.h. */
 #include "algo/mbc/bregman_task.h"
 
 /* Sums carried from one assignment to the next are added up from scratch after this many. */

@@ -149,7 +149,7 @@ done:
 
 /* --- W ------------------------------------------------------------------------------------------------ */
 
-/* Whole units: K^s a row, K^t a column, so that W is exact. */
+/* (E3) in whole units, K^s a row and K^t a column, so that W is exact. */
 static kdr_status match(kdri_mbc *m, int64_t t, int64_t s)
 {
 	kdr_status st;
@@ -350,7 +350,7 @@ static double objective(const kdri_mbc *m)
 static void find_losses(kdri_mbc *m)
 {
 	for (int64_t t = 0; t < m->ntasks; t++)
-		m->local[t] = kdri_breg_loss(&m->tasks[t]);
+		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
 }
 
 kdr_status kdri_mbc_relate(kdri_mbc *m)

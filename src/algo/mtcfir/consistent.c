@@ -164,7 +164,7 @@ done:
 
 /* --- weights of neighbours ---------------------------------------------------------------------------- */
 
-/* What (E5) needs of one row of distances. */
+/* What (E5), the solution of (E4), needs of one row of distances. */
 typedef struct scale {
 	double least, bound; /* B_2, B_{l+2} */
 	bool tied;           /* they are equal */

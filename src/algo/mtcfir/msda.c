@@ -45,7 +45,7 @@ static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const k
 	(void)ctx;
 	for (int64_t t = 0; t < s->stack->ntasks; t++)
 		for (int64_t i = s->stack->begin[t]; i < s->stack->begin[t + 1]; i++) {
-			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d;
+			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
 			if (h)
 				kdri_block_read(h, i, 0, d, to);
 			for (int64_t p = h ? 0 : x->as.csr.rowptr[i]; !h && p < x->as.csr.rowptr[i + 1]; p++)

@@ -11,8 +11,9 @@
 /* Which of two equal ways a layer is computed: by a matrix of features x features or of samples x samples. */
 typedef enum kdri_side { KDRI_SIDE_SMALLER, KDRI_SIDE_FEATURES, KDRI_SIDE_SAMPLES } kdri_side;
 
-/* Layers as they were learnt, to be used again. A map is side x side numbers: W' of (E5) with one side a feature,
- * R of (E8) with one side a training row; a bias is d numbers: b of (E6), c of (E9). */
+/* Layers as they were learnt, to be used again. A map is side x side numbers and a bias d numbers: W' and b, (E5)
+ * and (E6) of msda_features.c, where one side is a feature; R and c, (E8) and (E9) of msda_samples.c, where it is a
+ * training row. */
 typedef struct kdri_layers {
 	double *map, *bias; /* layers x side x side, layers x d */
 	bool known;         /* they are there, and nothing is learnt; else they are to be filled */

@@ -1,6 +1,6 @@
 /* A layer of mSDA through a matrix of features x features. SPDX-License-Identifier: BSD-3-Clause
  *
- * With Q, Delta and W of msda.c, rows of X being samples:
+ * With Q, Delta and W of msda_run.c, rows of X being samples:
  *
  *   (E4)  Q = q^2 Xc'Xc + diag(Delta)         sparse: X'X - n xbar xbar'; dense: from centred blocks of rows
  *   (E5)  W' = (I - Q^-1 diag(Delta)) / q     in the place of Q

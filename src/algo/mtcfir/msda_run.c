@@ -300,6 +300,7 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 			w.bias = o->kept->bias + (layer - 1) * w.d;
 			w.known = o->kept->known;
 		}
+		/* (E1), as (E2) or as (E3) */
 		KDRI_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
 		w.sparse = false;
 		info->layers = layer;

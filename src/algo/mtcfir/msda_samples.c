@@ -1,6 +1,6 @@
 /* A layer of mSDA through a matrix of samples x samples. SPDX-License-Identifier: BSD-3-Clause
  *
- * With G, R and Delta of msda.c, rows of X being samples:
+ * With G, R and Delta of msda_run.c, rows of X being samples:
  *
  *   (E8)   G = q^2 Xc diag(Delta)^-1 Xc',   R = (I + G)^-1                     in one place
  *   (E9)   g = Xc diag(Delta)^-1 xbar,   u = R g,   c = xbar + p q Xc' u
@@ -11,8 +11,8 @@
  *
  *   (E12)  H = tanh(P X - (P 1) xbar' + 1 c'),  P = (I - R) / q;   H = tanh(E R X + (1 - E R 1) xbar')
  *
- * (E10) follows from (E2), (E3): W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8) and n^3 for
- * the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
+ * (E10) follows from (E2), (E3) of msda_run.c: W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8)
+ * and n^3 for the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
  * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
 #include "algo/mtcfir/msda_work.h"
 

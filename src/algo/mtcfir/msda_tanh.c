@@ -9,7 +9,7 @@
 #include "algo/mtcfir/msda_work.h"
 #include "linalg/logexp.h"
 
-/* Both as a + b / c, so that there is one division. */
+/* (E1) and (E2), both as a + b / c, so that there is one division. */
 static inline double tanh_of(double x)
 {
 	double s = x * x, side = fabs(x), sign = copysign(1, x);

@@ -1,12 +1,20 @@
 /* Pairs of samples and the rule that says which belong together. SPDX-License-Identifier: BSD-3-Clause
  *
  * A pair (i, j) is described by two numbers that do not depend on the features behind them [B19,
- * section 2.4]: (E1)  p(i, j) = (s_i + s_j) / 2, s the silhouettes averaged over the ensemble (E2)  h(i, j) =
- * share of the runs in which i and j share a cluster and a rule f(p, h) is learnt from pairs whose classes
- * are known: f > 0 where they are the same, (E3)  z(i, j) = [y_i = y_j]. Either a support vector machine,
- * trained by LIBSVM, (E4)  f = sum_s a_s exp(-gamma ((p - p_s)^2 + (h - h_s)^2)) - rho,  gamma = 1 / (2
- * sigma^2), or logistic regression with a ridge of 1 / cost on the weights, by Newton's method, (E5)  f = w_p
- * p + w_h h - rho.
+ * section 2.4],
+ *
+ *   (E1)  p(i, j) = (s_i + s_j) / 2,   s the silhouettes averaged over the ensemble
+ *   (E2)  h(i, j) = share of the runs in which i and j share a cluster
+ *
+ * and a rule f(p, h) is learnt from pairs whose classes are known: f > 0 where they are the same,
+ *
+ *   (E3)  z(i, j) = [y_i = y_j]
+ *
+ * Either a support vector machine, trained by LIBSVM, or logistic regression with a ridge of 1 / cost on the
+ * weights, by Newton's method:
+ *
+ *   (E4)  f = sum_s a_s exp(-gamma ((p - p_s)^2 + (h - h_s)^2)) - rho,   gamma = 1 / (2 sigma^2)
+ *   (E5)  f = w_p p + w_h h - rho
  *
  * LIBSVM is used for training alone: its answer is copied out, and all else is ours. Nothing of it that
  * draws random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation

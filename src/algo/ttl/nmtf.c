@@ -63,7 +63,7 @@ static kdr_status run_leg(kdr_context *ctx, const leg *l, int64_t classes, const
 	for (int64_t i = 0; i < t.set[0].n; i++)
 		t.set[0].g[i * t.c + l->labels[i]] = 1;
 	kdri_bridging_put(&t, 1, l->to, l->known, l->g);
-	KDRI_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, last ? result : NULL, report));
+	KDRI_TRY(kdri_bridging_sweeps(ctx, &t, options, stage, last ? result : NULL, report)); /* (E1) */
 	kdri_bridging_fill(&t, 1, l->g);
 	memcpy(l->g, t.set[1].g, (size_t)(t.set[1].n * t.c) * sizeof *l->g);
 	if (last)

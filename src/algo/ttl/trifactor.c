@@ -353,7 +353,7 @@ kdr_status kdri_tri_sweep(kdr_context *ctx, kdri_tri *t)
 		kdri_tri_side_step(ctx, t, s, KDRI_TRI_ALL);
 	for (int k = 0; k < t->sets; k++)
 		if (!t->set[k].constant) {
-			KDRI_TRY(kdri_tri_update_g(ctx, t, k));
+			KDRI_TRY(kdri_tri_update_g(ctx, t, k)); /* (E4) */
 			if (!again)
 				KDRI_TRY(kdri_tri_refresh(ctx, t, k));
 		}

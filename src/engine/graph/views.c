@@ -194,7 +194,7 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, const k
 		KDRI_TRY(few_products(ctx, x, &exact));
 	*recall = 1;
 	if (exact || k < 1)
-		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out));
+		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E2) */
 	else
 		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, out, recall));
 done:

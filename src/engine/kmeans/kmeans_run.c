@@ -38,7 +38,7 @@ static kdr_status record(kdri_km *w, run *r, double value)
 			return st;
 		r->room = room;
 	}
-	/* (E5) is exact to rounding of the total; a rise within that is none. */
+	/* (E5) of kmeans_update.c is exact to rounding of the total; a rise within that is none. */
 	double last = r->length ? r->trace[r->length - 1] : INFINITY;
 	r->objective = r->trace[r->length++] = KDRI_MIN(value, last);
 	return KDR_OK;
@@ -178,7 +178,7 @@ static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
 	out->objective = kdri_km_total(w, w->distance);
-	/* The last value is this one; earlier ones, from (E5), give way to it where rounding differs. */
+	/* The last value is this one; earlier ones, from (E5) of kmeans_update.c, give way to it where rounding differs. */
 	if (r->length)
 		r->trace[r->length - 1] = out->objective;
 	for (int64_t i = r->length - 2; i >= 0; i--)

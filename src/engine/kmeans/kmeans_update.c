@@ -10,7 +10,8 @@
  * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
  *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
  *           spherical: sum w_i (|x_i|^2 + 1) - 2 sum_j s_j . c_j
- * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. */
+ * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. kmeans_work.h has (E1) and (E2),
+ * lloyd.c has (E3). */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { FEATURES = KDRI_KM_FEATURES, ADD_FEATURES = 256 };
@@ -73,6 +74,7 @@ static void add_up(kdri_km *w, bool all)
 			double *sum = w->sums + j * w->d;
 			if (all)
 				memset(sum + f0, 0, (size_t)(f1 - f0) * sizeof *sum);
+			/* s_j of (E4) */
 			kdri_km_add(w->x, w->list + at, w->coef + at, w->begin[j + 1] - at, f0, f1, sum);
 		}
 	for (int64_t j = 0; j < w->k; j++) {
@@ -96,7 +98,7 @@ typedef struct supply {
 	void *user;
 } supply;
 
-/* Features f0..f1-1 of centre j, and their share of its traits; `mass` of its sum (0: it stays). */
+/* Features f0..f1-1 of centre j, c_j of (E4), and their share of its traits; `mass` of its sum (0: it stays). */
 static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int64_t f1, double mass)
 {
 	const kdri_km_table *t = &w->table;

@@ -5,7 +5,8 @@
  * nearest centre so far. Greedy, as in scikit-learn: of 2 + floor(ln k) samples drawn, the one that
  * leaves the smallest sum of w_i D_i^2 is taken, the first of equals. The distances to all drawn
  * samples are one product with a table of them, at the cost of one multiply-add per stored entry and
- * vector of 8 candidates. */
+ * vector of 8 candidates. (E1) and (E2) are in
+ * kmeans_work.h. */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { CANDIDATES = 48 }; /* 2 + ln k for any k */

@@ -51,7 +51,7 @@ static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, in
 		KDRI_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
 		for (int64_t i = begin; i < end; i++)
 			for (int64_t j = 0; j < k; j++)
-				y[i * ldy + j] *= r->scale[i];
+				y[i * ldy + j] *= r->scale[i]; /* (E1) */
 	}
 done:
 	return st;
