@@ -44,7 +44,7 @@ done:
 	return st;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -88,15 +88,6 @@ done:
 	kdri_free(ctx, w);
 	kdri_free(ctx, p);
 	kdri_free(ctx, first);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "rounds"));
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 

@@ -7,8 +7,6 @@
 #include "algo/aligned/aligned_tasks.h"
 #include "engine/transport/prototypes.h"
 
-static const char stage[] = "ot-prototypes";
-
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTION_DIRECTIONS,
 	KDRI_REAL("blur", 0.1, 0, 1e6, "entropy of the plan against its cost; large: all classes alike",
@@ -30,7 +28,7 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -72,15 +70,6 @@ done:
 	kdri_free(ctx, asked);
 	kdri_free(ctx, p);
 	kdri_free(ctx, found);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, kdri_opt_int(options, "rounds"));
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 

@@ -199,7 +199,7 @@ static kdr_status check(kdr_context *ctx, const kdr_problem *problem, int64_t *s
 	return KDR_OK;
 }
 
-static kdr_status run(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
@@ -234,15 +234,6 @@ done:
 	for (int64_t t = 0; v && t < problem->ntasks; t++)
 		kdri_transfer_verdict_free(ctx, &v[t]);
 	kdri_free(ctx, v);
-	return st;
-}
-
-static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                      kdr_result *result)
-{
-	kdri_stage_start(ctx, stage, 0);
-	kdr_status st = run(ctx, problem, options, result);
-	kdri_stage_end(ctx, stage);
 	return st;
 }
 

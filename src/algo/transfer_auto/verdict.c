@@ -137,11 +137,9 @@ static kdr_status run_members(work *w, bool *late)
 	double now = kdri_now();
 	if (ctx->deadline > 0)
 		own.deadline = now + share_of_time * KDRI_MAX(ctx->deadline - now, 1e-9);
-	kdri_stage_start(ctx, "members", KDRI_TRANSFER_MEMBERS);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		KDRI_TRY(run_member(w, &own, m, late));
 	ctx->cancelled |= own.cancelled;
-	kdri_stage_end(ctx, "members");
 	if (w->voters == 0)
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "no member could label the target; the last said: %s",
 		               own.error);
@@ -329,6 +327,7 @@ done:
 	return st;
 }
 
+/* (E1) to (E4) of auto_transfer.c, one after the other. */
 kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *problem,
                                      const kdri_transfer_options *options, kdr_result *result,
                                      kdri_transfer_verdict *out)
@@ -348,8 +347,8 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	KDRI_TRY(KDRI_NEW0(ctx, &w.mean, w.n * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.vote, w.n * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.near, w.n * w.c));
-	KDRI_TRY(run_members(&w, &v.late));
-	KDRI_TRY(run_vote(&w));
+	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */
+	KDRI_TRY(run_vote(&w));             /* (E3) of auto_transfer.c */
 	if (options->only < 0 && !v.late && !ctx->cancelled && !ctx->timed_out)
 		KDRI_TRY(vote_again(&w, &v.late));
 	KDRI_TRY(fill(&w, &v));
