@@ -141,20 +141,18 @@ done:
 kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count)
 {
 	kdr_status st;
-	kdri_names table = { 0 };
+	kdri_names table = { .borrows = true };
 	merged *to = NULL;
-	int64_t room = 0;
-	for (int64_t t = 0; t < count; t++) {
+	int64_t index;
+	for (int64_t t = 0; t < count; t++)
 		if (!sets[t]->labels)
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no classes", sets[t]->name);
-		room += sets[t]->nclasses;
-	}
 	KDRI_TRY(KDRI_NEW0(ctx, &to, count));
-	KDRI_TRY(kdri_names_new(ctx, room, &table));
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t c = 0; c < sets[t]->nclasses; c++)
 			if (strcmp(sets[t]->classes[c], "?") != 0)
-				kdri_names_add(&table, sets[t]->classes[c]);
+				KDRI_TRY(kdri_names_add(ctx, &table, sets[t]->classes[c],
+				                        strlen(sets[t]->classes[c]), &index));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(relabel(ctx, sets[t], &table, &to[t]));
 	/* The table's names are still those of the sets: all copies are made. */

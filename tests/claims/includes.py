@@ -14,6 +14,7 @@ BASE = {"core", "linalg", "metrics"}
 ENGINE = BASE | {"engine", "method"}
 ALLOWED = {
     "core": set(),
+    "json": set(),
     "linalg": {"core"},
     "metrics": {"core", "linalg"},
     "io": {"core"},
@@ -27,7 +28,7 @@ ALLOWED = {
     "relate": BASE | {"engine"},
     "api": BASE | {"io", "prep", "method", "def"},
     "report": {"core", "io"},
-    "job": BASE | {"engine", "io", "prep", "text", "relate", "method", "api"},
+    "job": BASE | {"json", "engine", "io", "prep", "text", "relate", "method", "api"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
@@ -56,6 +57,8 @@ def check_library(wrong):
             continue
         for include in INCLUDE.findall(path.read_text()):
             if include.startswith("kindred/"):
+                continue
+            if (path.parent / include).is_file() and "/" not in include:
                 continue
             if not (ROOT / "src" / include).is_file():
                 wrong.append("src/%s includes \"%s\": not a path from src/" % (name, include))
@@ -98,10 +101,13 @@ def find_circle(arrows):
 
 
 def check_outside(wrong):
-    """The program, the examples and the public headers see public headers, and their neighbours."""
+    """The program, the examples and the public headers see public headers, and their neighbours. The program also has
+    the writer of JSON, compiled into it."""
     for folder in ("cli", "examples", "include/kindred"):
         for path in sorted((ROOT / folder).rglob("*.[ch]")):
             for include in INCLUDE.findall(path.read_text()):
+                if folder == "cli" and include == "json.h":
+                    continue
                 if not include.startswith("kindred/") and not (path.parent / include).is_file():
                     wrong.append("%s includes %s: public headers alone" % (path.relative_to(ROOT), include))
 

@@ -2,7 +2,8 @@
  *
  * A cluster of a panel is eight lanes, in PARTS registers. What runs over classes or clusters goes in tiles of
  * several, so that several sums grow at once and none is waited for, and what one of them has loaded serves all. A sum
- * over rows has but KDRI_WIDTH lanes: the parts of a panel are added up in it, which saves its loads and stores. */
+ * over rows has but KDRI_WIDTH lanes: the parts of a panel are added up in it, which saves its loads and stores.
+ * The equations are in trifactor_rows.c. */
 #define PARTS  (LANES / KDRI_WIDTH)
 #define INLINE KDRI_TARGET static inline __attribute__((always_inline))
 /* Classes of a product (WIDE x PARTS sums), clusters of a sum over rows (HIGH x WIDE) and of a step (2 STEP x PARTS). */
