@@ -52,32 +52,34 @@ def run(program, tasks, k, seed, arguments):
     return json.loads(done.stdout)
 
 
-def matches(result, tasks, arrays):
-    """Of each match between clusters of two tasks: its quality, and whether both have the same majority class."""
+def matches(result, tasks):
+    """Of each match between clusters of two tasks: its quality, whether it is the best of its row and column by cosine,
+    and whether both clusters have the same majority class."""
     import numpy as np
 
     out, majority = [], []
     for t, task in enumerate(tasks):
         truth = [x for x in task[2].read_text().split("\n") if x]
         names = sorted(set(truth))
-        k = result["tasks"][t]["k"]
-        table = np.zeros((k, len(names)))
+        counts = np.zeros((result["tasks"][t]["k"], len(names)))
         for label, name in zip(result["tasks"][t]["labels"], truth):
-            table[label, names.index(name)] += 1
-        majority.append([names[i] for i in table.argmax(1)])
+            counts[label, names.index(name)] += 1
+        majority.append([names[i] for i in counts.argmax(1)])
+    order = [t[0] for t in tasks]
     for entry in result.get("correspondence", []):
-        flow = np.array(entry["matrix"])
-        a = [t[0] for t in tasks].index(entry["from"]) if isinstance(entry["from"], str) else entry["from"]
-        b = [t[0] for t in tasks].index(entry["to"]) if isinstance(entry["to"], str) else entry["to"]
-        quality = np.load(pathlib.Path(arrays) / f"match_quality.{tasks[a][0]}.npy")
+        a, b = order.index(entry["from"]), order.index(entry["to"])
         shared = len(set(majority[a]) & set(majority[b])) > 0
-        for z in range(flow.shape[0]):
-            other = int(flow[z].argmax())
-            out.append([float(quality[b, z]), majority[a][z] == majority[b][other], shared])
+        for z, row in enumerate(entry["matrix"]):
+            if max(row) > 0:
+                other = row.index(max(row))
+                out.append([entry["quality"][z], majority[a][z] == majority[b][other], shared,
+                            len(row), min(result["tasks"][a]["n"], result["tasks"][b]["n"])])
     return out
 
 
 def gather(args):
+    import numpy as np
+
     program = os.path.abspath(args.program)
     for name, wanted in COLLECTIONS:
         if args.sets and name not in args.sets.split(","):
@@ -92,14 +94,19 @@ def gather(args):
                 line = {"set": name + ("" if not wanted else ":" + "+".join(wanted)), "source": SOURCES.get(name, name),
                         "size": args.size, "seed": seed, "tasks": [t[0] for t in tasks], "k": k, "nmi": {}}
                 arrays = pathlib.Path(folder) / "arrays"
-                auto = run(program, tasks, each, seed, ["--arrays", str(arrays), "--force"])
+                auto = run(program, tasks, each, seed, [])
+                if args.only:
+                    line["nmi"]["auto"] = [t["metrics"]["nmi"] for t in auto["tasks"]]
+                    line["seconds"] = auto["seconds"]["fit"]
+                    print(json.dumps(line), flush=True)
+                    continue
                 same = auto_table.flags(auto["preprocessing"])
                 line["auto"] = {key: value for key, value in auto["method_fields"].items()}
-                line["advice"] = [t.get("advice") for t in auto["tasks"]]
+                line["advice"] = [" ".join(t.get("advice", [])) for t in auto["tasks"]]
                 line["sizes"] = [t["n"] for t in auto["tasks"]]
                 line["relatedness"] = auto.get("relatedness")
                 line["seconds"] = auto["seconds"]["fit"]
-                line["matches"] = matches(auto, tasks, arrays) if len(tasks) > 1 else []
+                line["matches"] = matches(auto, tasks) if len(tasks) > 1 else []
                 got = {"auto": auto}
                 for method, extra in (("kmeans", ["-m", "kmeans"]), ("ncut", ["-m", "ncut"])):
                     got[method] = run(program, tasks, each, seed, extra + same)
@@ -109,8 +116,11 @@ def gather(args):
                                         ["-m", "kmeans", "--pooled", *same])
                 line["nmi"] = {m: [t["metrics"]["nmi"] for t in r["tasks"]] for m, r in got.items()}
                 if args.guess:
-                    guess = run(program, tasks, "auto", seed, [])
-                    line["guess"] = {"k": [t["k"] for t in guess["tasks"]], "fields": guess["method_fields"]}
+                    guess = run(program, tasks, "auto", seed, ["--arrays", str(arrays)])
+                    read = lambda what, t: [round(float(x), 5) for x in np.load(arrays / f"{what}.{t[0]}.npy")]
+                    line["guess"] = {"k": [t["k"] for t in guess["tasks"]], "fields": guess["method_fields"],
+                                     "gap": [read("eigengap", t) for t in tasks],
+                                     "stability": [read("stability", t) for t in tasks]}
                 print(json.dumps(line), flush=True)
 
 
@@ -173,12 +183,12 @@ def sentences(args):
     for line in lines:
         for t, task in enumerate(line["tasks"]):
             nmi = {m: v[t] for m, v in line["nmi"].items()}
-            text = (line["advice"][t] if line["advice"][t] else line["auto"].get("advice." + task)) or ""
+            text = line["advice"][t]
             if "gained" in text:
                 count("gained", nmi["auto"] > nmi["single"])
             if "pooling" in text:
                 count("pooling would have hurt it", nmi["pooled"] < nmi["kmeans"])
-        for quality, same, shared in line["matches"]:
+        for quality, same, shared, *_ in line["matches"]:
             if shared:
                 for low, high in ((-1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
                     if low <= quality < high:
@@ -201,6 +211,7 @@ def main():
     g.add_argument("--seeds", type=int, default=3)
     g.add_argument("--sets", default="")
     g.add_argument("--guess", action="store_true", help="k as well")
+    g.add_argument("--only", action="store_true", help="auto alone")
     t = commands.add_parser("table")
     t.add_argument("runs")
     t.add_argument("before", nargs="?")

@@ -457,6 +457,27 @@ static void fit__permuted_samples_tasks_and_features__permuted_answer(void **sta
 	kdr_context_free(ctx);
 }
 
+/* As a member of an ensemble: the same labels, and nothing beside them that takes room or time. */
+static void fit__nothing_kept__same_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	three *p = malloc(sizeof *p);
+	three_new(p);
+	kdr_result *all = fit(ctx, p, "keep", "true"), *bare = fit(ctx, p, "keep", "false");
+	assert_non_null(kdr_result_array(all, "layers", -1).data);
+	assert_null(kdr_result_array(bare, "layers", -1).data);
+	for (int64_t t = 0; t < TASKS; t++) {
+		int64_t n;
+		const int64_t *labels = kdr_result_labels(all, t, &n);
+		assert_memory_equal(labels, kdr_result_labels(bare, t, NULL), (size_t)n * sizeof *labels);
+	}
+	kdr_result_free(all);
+	kdr_result_free(bare);
+	free(p);
+	kdr_context_free(ctx);
+}
+
 static void fit__single_precision__same_labels_on_clear_clusters(void **state)
 {
 	(void)state;
@@ -666,6 +687,7 @@ int main(void)
 		cmocka_unit_test(snmf__starts_in_step__as_each_alone),
 		cmocka_unit_test(gram_kmeans__random_data__every_sample_at_its_nearest_mean),
 		cmocka_unit_test(fit__permuted_samples_tasks_and_features__permuted_answer),
+		cmocka_unit_test(fit__nothing_kept__same_labels),
 		cmocka_unit_test(fit__single_precision__same_labels_on_clear_clusters),
 		cmocka_unit_test(fit__own_start__clear_clusters_are_found_by_every_form),
 		cmocka_unit_test(fit__bad_input__one_clear_line),

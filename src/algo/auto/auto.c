@@ -72,7 +72,7 @@ static const kdri_member members[] = {
 	  .most = 6000 },
 	{ .name = "mtcfir",
 	  .method = "mtcfir",
-	  .options = "final=ncut",
+	  .options = "final=ncut keep=false precision=single",
 	  .view = KDRI_VIEW_ROWS,
 	  .scope = KDRI_SCOPE_JOINT,
 	  .once = true,

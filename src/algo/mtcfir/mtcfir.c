@@ -55,6 +55,9 @@ static const kdr_option_desc options_table[] = {
 	KDRI_REAL("sigma", 0, 0, 1e300, "width of the Gaussian; 0: the median distance between two samples",
 	          .automatic = "median distance", .symbol = "sigma"),
 	KDRI_OPTION_PRECISION,
+	KDRI_BOOL(
+	        "keep", true,
+	        "keep what labels new samples (samples, features learnt), the similarity and the discrepancies; else labels alone"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -195,7 +198,7 @@ static kdr_status put_mmd(work *w, int after)
 	kdr_status st = KDR_OK;
 	int64_t tasks = w->pool.ntasks;
 	double sigma;
-	if (tasks == 1)
+	if (tasks == 1 || !kdri_opt_bool(w->options, "keep"))
 		return KDR_OK;
 	KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
@@ -288,7 +291,8 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 		KDRI_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
 		                             variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
 		                             distance_bytes, &c));
-		KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
+		if (kdri_opt_bool(w->options, "keep"))
+			KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
 		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
 	}
@@ -361,8 +365,10 @@ static kdr_status run(work *w)
 	kdri_layers layers;
 	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
 	KDRI_TRY(prepare(w, o.single));
-	KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
-	KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
+	if (kdri_opt_bool(w->options, "keep")) {
+		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
+		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
+	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
 	KDRI_TRY(learn_features(w, &o));
 	if (w->ctx->cancelled || w->ctx->timed_out)
