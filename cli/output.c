@@ -1,8 +1,8 @@
 /* Results to disk. SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything that could refuse a result (an existing file, a folder that cannot be made) is checked before
- * the work starts. Each file appears whole or not at all; result.json comes last, so that it is only there
- * when all the others are. */
+ * Everything that could refuse a result (an existing file, a folder that cannot be made) is tried before
+ * the work starts. Each file appears whole or not at all; where one fails all the same, the others are
+ * written, and the exit status tells. */
 #include "cli.h"
 
 #include <errno.h>
@@ -31,58 +31,76 @@ int cli_make_folder(const char *folder)
 		cli_error("%s: is not a folder; -o and --arrays need one", folder);
 		return EXIT_USAGE;
 	}
-	if (mkdir(folder, 0777) != 0) {
-		cli_error("%s: cannot make the folder: %s", folder, strerror(errno));
-		return EXIT_OTHER;
+	/* With those it lies in. */
+	char *path = strdup(folder);
+	bool made = path != NULL;
+	for (char *p = path; made && p;) {
+		p = strchr(p + 1, '/');
+		if (p)
+			*p = '\0';
+		made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		if (p)
+			*p = '/';
 	}
-	return EXIT_DONE;
+	if (!made)
+		cli_error("%s: cannot make the folder: %s", folder, strerror(errno));
+	free(path);
+	return made ? EXIT_DONE : EXIT_OTHER;
 }
 
-static int refuse_existing(const char *path)
+static int check_file(kdr_context *ctx, const cli_args *args, const char *path)
 {
-	if (access(path, F_OK) != 0)
-		return EXIT_DONE;
-	cli_error("%s: exists already; --force replaces it", path);
-	return EXIT_USAGE;
+	kdr_status st = kdr_write_check(ctx, path, cli_flag(args, "force"));
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-static int refuse_in(const char *folder, const char *name, const char *ending)
+static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, const char *name,
+                    const char *ending)
 {
 	char *path = join_path(folder, name, ending);
-	int code = path ? refuse_existing(path) : EXIT_OTHER;
+	int code = path ? check_file(ctx, args, path) : EXIT_OTHER;
 	free(path);
+	return code;
+}
+
+/* The arrays a method may write, of each task where it has one for each. */
+static int check_arrays(kdr_context *ctx, const cli_args *args, const char *folder, const cli_tasks *tasks)
+{
+	const bool transfer = strcmp(cli_args_command(args)->name, "transfer") == 0;
+	const kdr_algo *algo = kdr_algo_find(cli_get(
+	        args, "method", kdr_default_method(transfer ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER)));
+	int code = cli_make_folder(folder);
+	for (const kdr_field_desc *f = algo ? algo->fields : NULL; f && f->name && code == EXIT_DONE; f++)
+		for (int64_t i = 0; i < (f->per_task ? tasks->count : 1) && code == EXIT_DONE; i++) {
+			char name[512];
+			snprintf(name, sizeof name, f->per_task ? "%s.%s" : "%s", f->name,
+			         f->per_task ? kdr_data_name(tasks->data[i]) : "");
+			code = check_in(ctx, args, folder, name, ".npy");
+		}
 	return code;
 }
 
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
-	(void)ctx;
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
+	const char *arrays = cli_get(args, "arrays", NULL);
 	int code = EXIT_DONE;
 	if (cli_flag(args, "report") && !folder) {
 		cli_error("--report needs -o DIR to write report.html to");
 		return EXIT_USAGE;
 	}
-	if (!cli_flag(args, "force")) {
-		if (folder && (code = refuse_in(folder, "result", ".json")) != EXIT_DONE)
-			return code;
-		for (int64_t i = 0; folder && labels && i < tasks->count; i++)
-			if ((code = refuse_in(folder, kdr_data_name(tasks->data[i]), ".labels")) != EXIT_DONE)
-				return code;
-		if (folder && cli_flag(args, "report") &&
-		    (code = refuse_in(folder, "report", ".html")) != EXIT_DONE)
-			return code;
-		if (model && (code = refuse_existing(model)) != EXIT_DONE)
-			return code;
-	}
-	/* A folder that cannot be written to is better known now than after hours of work. */
-	struct stat info;
-	if (folder && stat(folder, &info) == 0 && (!S_ISDIR(info.st_mode) || access(folder, W_OK) != 0)) {
-		cli_error("%s: %s", folder,
-		          S_ISDIR(info.st_mode) ? "no permission to write there" : "is not a folder");
-		return EXIT_USAGE;
-	}
-	return EXIT_DONE;
+	/* What cannot be written is better known now than after hours of work. */
+	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
+		code = check_in(ctx, args, folder, "result", ".json");
+	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
+		code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), ".labels");
+	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
+		code = check_in(ctx, args, folder, "report", ".html");
+	if (model && code == EXIT_DONE)
+		code = check_file(ctx, args, model);
+	if (arrays && code == EXIT_DONE)
+		code = check_arrays(ctx, args, arrays, tasks);
+	return code;
 }
 
 /* --- files ---------------------------------------------------------------------------------------- */
@@ -181,32 +199,39 @@ static int write_report(kdr_context *ctx, const kdr_result *result, const char *
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
+/* The first failure of several. */
+static int first_of(int code, int next)
+{
+	return code == EXIT_DONE ? next : code;
+}
+
+static int write_model(kdr_context *ctx, const cli_run *run, const char *path, bool force)
+{
+	kdr_status st = kdr_model_save(ctx, path, run->result, force);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* What cannot be written after all does not take the others with it. */
 int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL), *arrays = cli_get(run->args, "arrays", NULL);
 	const char *model = cli_get(run->args, "save-model", NULL);
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
-	int code = EXIT_DONE;
+	int code = folder ? cli_make_folder(folder) : EXIT_DONE;
 	if (arrays)
-		code = write_arrays(ctx, run, arrays, force);
-	if (model && code == EXIT_DONE) {
-		kdr_status st = kdr_model_save(ctx, model, run->result, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
-	if (folder && code == EXIT_DONE)
-		code = cli_make_folder(folder);
-	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result) && code == EXIT_DONE; i++)
-		code = write_labels(ctx, run, folder, i, force);
+		code = first_of(code, write_arrays(ctx, run, arrays, force));
+	if (model)
+		code = first_of(code, write_model(ctx, run, model, force));
+	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++)
+		code = first_of(code, write_labels(ctx, run, folder, i, force));
 	kdr_seconds seconds = kdr_result_seconds(run->result);
 	seconds.write = cli_now() - start;
 	kdr_result_set_seconds(run->result, &seconds);
-	if (folder && code == EXIT_DONE)
-		code = write_json(ctx, run->result, folder, force);
-	else if (code == EXIT_DONE)
-		code = print_json(ctx, run->result);
-	if (folder && cli_flag(run->args, "report") && code == EXIT_DONE)
-		code = write_report(ctx, run->result, folder, force);
+	code = first_of(code, folder ? write_json(ctx, run->result, folder, force)
+	                             : print_json(ctx, run->result));
+	if (folder && cli_flag(run->args, "report"))
+		code = first_of(code, write_report(ctx, run->result, folder, force));
 	return code;
 }
 

@@ -157,6 +157,9 @@ KDR_API unsigned kdr_format_holds(const char *format, const char *path);
 KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
                              bool force);
 
+/* Whether a file could be written now: what a long job asks of all its outputs before it begins. Like every
+ * function that writes, it makes the folders on the way. Leaves no file behind, and what is there alone. */
+KDR_API kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force);
 /* Writes `size` bytes to a file, whole or not at all; compressed if the name ends in .gz. */
 KDR_API kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size,
                                   bool force);

@@ -73,6 +73,31 @@ static void release(kdr_context *ctx, kdri_output *o)
 	kdri_free(ctx, o);
 }
 
+/* The folders on the way to a file, as far as they are missing. False, with errno, where one cannot be made. */
+static bool make_parents(char *path)
+{
+	bool made = true;
+	for (char *p = path; made && (p = strchr(p + 1, '/'));) {
+		*p = '\0';
+		made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*p = '/';
+	}
+	return made;
+}
+
+/* A new file beside `path`, of a name nobody has. */
+static void open_temporary(kdri_output *o, size_t room)
+{
+	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
+		snprintf(o->temporary, room, "%s.tmp-%ld-%d", o->path, (long)getpid(), attempt);
+		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
+			continue;
+		if (o->fd < 0 && errno != EEXIST)
+			break;
+	}
+}
+
 kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out)
 {
 	kdr_status st;
@@ -96,12 +121,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 			goto done;
 		}
 	}
-	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
-		snprintf(o->temporary, room, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
-		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (o->fd < 0 && errno != EEXIST)
-			break;
-	}
+	open_temporary(o, room);
 	if (o->fd < 0) {
 		o->temporary[0] = '\0';
 		st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
@@ -199,6 +219,14 @@ void kdri_output_abort(kdr_context *ctx, kdri_output *o)
 	if (o->temporary && o->temporary[0])
 		unlink(o->temporary);
 	release(ctx, o);
+}
+
+kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
+{
+	kdri_output *o = NULL;
+	kdr_status st = kdri_output_open(ctx, path, force, &o);
+	kdri_output_abort(ctx, o);
+	return st;
 }
 
 kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size, bool force)

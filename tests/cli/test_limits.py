@@ -86,5 +86,56 @@ class Names(CliTest):
         self.assertNotIn("\x1b", done.stderr)
 
 
+class Outputs(CliTest):
+    def cluster(self, *args, **kwargs):
+        return self.run_kindred("cluster", "-m", "kmeans", "-k", 2, *args, self.path("a.csv"), **kwargs)
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", BLOBS_A)
+
+    def test_folders_on_the_way_are_made(self):
+        self.cluster("-o", "deep/er/out", "--save-model", "also/deep/m.h5", "--arrays", "and/arrays")
+        self.assertEqual(self.result("deep/er/out/result.json")["tasks"][0]["n"], 20)
+        self.assertTrue(os.path.exists(self.path("also/deep/m.h5")))
+        self.assertTrue(os.listdir(self.path("and/arrays")))
+        self.run_kindred("convert", "a.csv", "new/folder/a.npy")
+        self.run_kindred("predict", "--model", "also/deep/m.h5", "-o", "p/q/labels", "a.csv")
+
+    def test_what_cannot_be_written_is_known_before_the_work(self):
+        self.write("file", "")
+        for bad in (["-o", "file/x"], ["-o", "file"], ["-o", "out", "--save-model", "file/m.h5"],
+                    ["-o", "out", "--save-model", "out"], ["-o", "out", "--arrays", "file/x"],
+                    ["-o", "out", "n" * 250 + "=a.csv"]):
+            # A run of days, if it began.
+            done = self.cluster("--set", "n_init=1000000", "--set", "tol=0", *bad, code=None, timeout=60)
+            self.assertIn(done.returncode, (1, 2), (bad, done.stderr))
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.cluster("-o", "out", "--arrays", "arrays", "--force")
+        done = self.cluster("-o", "other", "--arrays", "arrays", code=2)
+        self.assertIn("exists already", done.stderr)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_one_that_fails_at_the_end_leaves_the_others(self):
+        # The model outgrows the limit on files' sizes; nothing else does.
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        done = self.cluster("-o", "out", "--save-model", "m.h5", code=1, preexec_fn=limit)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("m.h5", done.stderr)
+        self.assertEqual(len(self.read("out/a.labels").splitlines()), 20)
+        self.assertEqual(self.result()["method"], "kmeans")
+        self.assertFalse(os.path.exists(self.path("m.h5")))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_full_disk_is_one_line(self):
+        if SANITIZED:
+            self.skipTest("the sanitizer writes too")
+        for size in (0, 100, 1000, 2000, 4000):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            done = self.run_kindred("convert", "a.csv", "x.h5", code=1, preexec_fn=limit)
+            self.assertEqual(len(done.stderr.splitlines()), 1, (size, done.stderr))
+            self.assertEqual(self.leftovers(), [])
+
+
 if __name__ == "__main__":
     unittest.main()
