@@ -108,6 +108,8 @@ void cli_completion_zsh(FILE *out);
 
 /* One line on standard error, with the program's name before it. */
 KDR_PRINTF(1, 2) void cli_error(const char *format, ...);
+/* From now on only the next error is said: a disk that is full is full for every file. */
+void cli_errors_once(void);
 /* Text with names in it that files and people chose, such that no terminal obeys it: bytes that are no UTF-8 and control
  * characters, but for ends of lines and tabs, appear as \xNN. */
 void cli_print_safely(FILE *out, const char *text, size_t length);

@@ -218,6 +218,7 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	const char *model = cli_get(run->args, "save-model", NULL);
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
+	cli_errors_once();
 	int code = folder ? cli_make_folder(folder) : EXIT_DONE;
 	if (arrays)
 		code = first_of(code, write_arrays(ctx, run, arrays, force));

@@ -85,9 +85,20 @@ static void print_line(const char *kind, const char *format, va_list args)
 	fputc('\n', stderr);
 }
 
+static bool only_first, told;
+
+void cli_errors_once(void)
+{
+	only_first = true;
+	told = false;
+}
+
 void cli_error(const char *format, ...)
 {
 	va_list args;
+	if (only_first && told)
+		return;
+	told = true;
 	va_start(args, format);
 	print_line("", format, args);
 	va_end(args);

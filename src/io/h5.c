@@ -1,16 +1,10 @@
 /* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
-#ifdef __linux__
-#define _GNU_SOURCE /* memfd_create */
-#endif
 #include "io/h5_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,28 +30,10 @@ static void enter(kdri_h5 *h5)
 	h5->entered = true;
 }
 
-/* HDF5 does not let go of a file whose bytes cannot be written (a full disk), and tries again at the end
- * of the program. What is given up is going to be removed anyway: let the last bytes go to memory. */
-static void give_up(const kdri_h5 *h5)
-{
-#ifdef __linux__
-	int *fd = NULL, nowhere = memfd_create("kindred", MFD_CLOEXEC);
-#else
-	int *fd = NULL, nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-#endif
-	if (nowhere < 0)
-		return;
-	if (H5Fget_vfd_handle(h5->file, H5P_DEFAULT, (void **)&fd) >= 0 && fd && *fd >= 0)
-		dup2(nowhere, *fd);
-	close(nowhere);
-}
-
 void kdri_h5_close(kdri_h5 *h5)
 {
 	if (!h5->entered)
 		return;
-	if (h5->writing && h5->file > 0)
-		give_up(h5);
 	if (h5->links > 0)
 		H5Pclose(h5->links);
 	if (h5->file > 0)
@@ -173,11 +149,11 @@ kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *tempor
 {
 	kdr_status st = KDR_OK;
 	h5->path = path;
-	h5->writing = true;
 	enter(h5);
 	hid_t access = file_access();
-	h5->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-	if (h5->file < 0 || !ready_links(h5))
+	if (access >= 0 && kdri_h5_disk_use(access))
+		h5->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+	if (h5->file <= 0 || !ready_links(h5))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "", "cannot be created");
 	if (access >= 0)
 		H5Pclose(access);
@@ -189,10 +165,13 @@ kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *tempor
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)
 {
 	kdr_status st = KDR_OK;
-	if (H5Fflush(h5->file, H5F_SCOPE_LOCAL) < 0)
+	bool closed = H5Fclose(h5->file) >= 0;
+	int error = kdri_h5_disk_error();
+	if (error)
+		st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", h5->path, strerror(error));
+	else if (!closed)
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "", "cannot write");
-	else
-		h5->writing = false;
+	h5->file = 0;
 	kdri_h5_close(h5);
 	return st;
 }

@@ -22,7 +22,7 @@ typedef struct kdri_h5 {
 	hid_t file;
 	hid_t links;   /* access to objects: no external links */
 	int64_t bytes; /* size of the file */
-	bool entered, writing;
+	bool entered;
 	H5E_auto2_t print; /* what printed errors before */
 	void *print_data;
 } kdri_h5;
@@ -109,6 +109,13 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool
 kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const char *group,
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
                                    kdr_data *data);
+
+/* --- h5_disk.c: how files are written --------------------------------------------------------------- */
+
+/* Has files made with these access properties written through our own driver; false if it cannot be had. */
+bool kdri_h5_disk_use(hid_t access);
+/* The errno of the first write that failed of the file closed last; 0: none did. */
+int kdri_h5_disk_error(void);
 
 /* --- h5_write.c ----------------------------------------------------------------------------------------- */
 
