@@ -117,6 +117,7 @@ typedef struct record {
 	size_t size;
 	FILE *stream;
 	kdri_json json;
+	int runs, failed;
 } record;
 
 static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *plan, record *r)
@@ -133,6 +134,10 @@ static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *pl
 		if (r->stream)
 			bench_print(r->stream, &outcome);
 		bench_json(&r->json, &outcome);
+		for (int l = 0; l < outcome.nlines; l++) {
+			r->runs += outcome.lines[l].runs;
+			r->failed += outcome.lines[l].failed;
+		}
 		if (cli_interrupted())
 			code = EXIT_INTERRUPTED;
 		bench_outcome_free(&outcome);
@@ -239,6 +244,8 @@ static int run(cli_args *args)
 	}
 	if (code == EXIT_DONE)
 		code = run_all(ctx, args, &r);
+	/* Some that fail are a finding, and stand under the table; all are a failure. */
+	bool none = code == EXIT_DONE && r.runs > 0 && r.failed == r.runs;
 	if (r.stream && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
 		int written = write_outputs(ctx, args, &r);
 		code = written == EXIT_DONE ? code : written;
@@ -248,6 +255,10 @@ static int run(cli_args *args)
 	free(r.text);
 	kdri_json_free(&r.json);
 	cli_session_close(ctx);
+	if (none && code == EXIT_DONE) {
+		cli_error("bench: all %d runs failed; the lines under the table say why", r.failed);
+		code = EXIT_OTHER;
+	}
 	return cli_finish(code);
 }
 

@@ -229,8 +229,8 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	kdr_seconds seconds = kdr_result_seconds(run->result);
 	seconds.write = cli_now() - start;
 	kdr_result_set_seconds(run->result, &seconds);
-	code = first_of(code, folder ? write_json(ctx, run->result, folder, force)
-	                             : print_json(ctx, run->result));
+	code = first_of(code,
+	                folder ? write_json(ctx, run->result, folder, force) : print_json(ctx, run->result));
 	if (folder && cli_flag(run->args, "report"))
 		code = first_of(code, write_report(ctx, run->result, folder, force));
 	return code;

@@ -1,5 +1,6 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,36 +42,17 @@ static void clear_line(void)
 	progress.line_open = false;
 }
 
-/* Bytes of a character of UTF-8 that may go to a terminal; 0 if these are none. */
-static size_t printable(const unsigned char *p, size_t left)
-{
-	if (p[0] < 0x80)
-		return p[0] >= 0x20 && p[0] != 0x7f;
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	uint32_t c = p[0] & (0x7fu >> n);
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	bool valid = c >= (n == 2   ? 0xa0u
-	                   : n == 3 ? 0x800u
-	                            : 0x10000u) &&
-	             c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-	return valid ? n : 0;
-}
-
 void cli_print_safely(FILE *out, const char *text, size_t length)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + length;
-	while (p < end) {
-		size_t n = *p == '\n' || *p == '\t' ? 1 : printable(p, (size_t)(end - p));
-		if (n > 0)
+	const char *end = text + length;
+	for (const char *p = text; p < end;) {
+		uint32_t c;
+		size_t n = kdri_utf8_at(p, (size_t)(end - p), &c);
+		bool obeyed = (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0);
+		if (n > 0 && !obeyed)
 			fwrite(p, 1, n, out);
-		else
-			fprintf(out, "\\x%02x", *p);
+		for (size_t i = 0; (n == 0 || obeyed) && i < (n ? n : 1); i++)
+			fprintf(out, "\\x%02x", (unsigned char)p[i]);
 		p += n > 0 ? n : 1;
 	}
 }

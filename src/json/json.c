@@ -1,6 +1,7 @@
 /* JSON built in memory; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
  */
 #include "json.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,17 +38,23 @@ static void puts_(kdri_json *j, const char *text)
 static void quoted(kdri_json *j, const char *text)
 {
 	put(j, "\"", 1);
-	for (const char *p = text; *p; p++) {
-		unsigned char c = (unsigned char)*p;
+	const char *end = text + strlen(text);
+	size_t n = 1;
+	for (const char *p = text; p<end; p += n> 0 ? n : 1) {
+		uint32_t c;
 		char escape[8];
+		n = kdri_utf8_at(p, (size_t)(end - p), &c);
 		if (c == '"' || c == '\\') {
 			escape[0] = '\\';
 			escape[1] = (char)c;
 			put(j, escape, 2);
 		} else if (c < 32 || c == 127) {
-			put(j, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", c));
+			put(j, escape,
+			    (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c & 0xff));
+		} else if (n == 0) {
+			put(j, "\xef\xbf\xbd", 3); /* U+FFFD: a byte of a name that is not UTF-8 */
 		} else {
-			put(j, p, 1);
+			put(j, p, n);
 		}
 	}
 	put(j, "\"", 1);

@@ -105,6 +105,12 @@ class Bench(CliTest):
         self.assertIn("mbc: 2 of 2 runs failed: ", done.stdout)
         self.assertRegex(done.stdout, r"\| kmeans \| \d")
 
+    def test_all_runs_failed_is_a_failure(self):
+        a, b = self.tasks()
+        done = self.run_kindred("bench", "--methods", "mbc", "--set", "divergence=is", "--repeats", "2", a, b, code=1)
+        self.assertIn("mbc: 2 of 2 runs failed: ", done.stdout)
+        self.assertIn("all 2 runs failed", done.stderr)
+
     def test_presets_are_listed_shown_and_run(self):
         names = [line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()]
         self.assertIn("berikov", names)

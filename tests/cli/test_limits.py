@@ -48,13 +48,20 @@ class AddressSpace(CliTest):
 
 
 class Signals(CliTest):
+    def handles(self, pid, number):
+        with open(f"/proc/{pid}/status") as f:
+            caught = next(line for line in f if line.startswith("SigCgt:"))
+        return int(caught.split()[1], 16) >> (number - 1) & 1
+
     def test_terminal_gone_and_sigterm_keep_the_best_so_far(self):
         for number in (signal.SIGHUP, signal.SIGTERM):
             self.run_kindred("generate", "--tasks", 1, "-n", 3000, "-o", "data", "--force")
             run = subprocess.Popen([KINDRED, "cluster", "-m", "kmeans", "-k", "40", "--set", "n_init=1000000", "-o",
                                     "out", "--force", "data/task1.csv"], cwd=self.dir, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-            time.sleep(3)
+            while run.poll() is None and not self.handles(run.pid, number):
+                time.sleep(.05)
+            time.sleep(1)
             run.send_signal(number)
             _, err = run.communicate(timeout=60)
             self.assertEqual(run.returncode, 130, err)
@@ -71,6 +78,18 @@ class Signals(CliTest):
 
 
 class Names(CliTest):
+    def test_not_utf8_still_makes_json(self):
+        self.write("a.csv", BLOBS_A)
+        name = b"caf\xe9\xff\xc3\xa9"
+        os.rename(self.path("a.csv"), os.path.join(self.dir.encode(), name + b".csv"))
+        subprocess.run([KINDRED, "cluster", "-m", "kmeans", "-k", "2", "-o", "out", "--report", name + b".csv"],
+                       cwd=self.dir, check=True, capture_output=True)
+        with open(self.path("out/result.json"), encoding="utf-8") as f:  # strict
+            self.assertIn("caf\ufffd\ufffd\u00e9", f.read())
+        self.assertEqual(self.result()["tasks"][0]["name"], "caf\ufffd\ufffd\u00e9")
+        with open(self.path("out/report.html"), encoding="utf-8") as f:
+            f.read()
+
     def test_control_characters_do_not_reach_the_terminal(self):
         name = "a\x1b[31mred\x07\xc2\x9bx"
         done = self.run_kindred("inspect", name + ".csv", code=3)
