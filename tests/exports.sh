@@ -1,7 +1,9 @@
 #!/bin/sh
-# The shared library exports what src/exports.txt lists, and nothing else. Usage: exports.sh LIBRARY LIST
+# The shared library exports what src/exports.txt lists, and nothing else, under the version of its name (libkindred.so.0.1:
+# KINDRED_0.1). Usage: exports.sh LIBRARY LIST
 set -eu
-nm -D --defined-only "$1" | awk '$2 ~ /[TBDR]/ {print $3}' | LC_ALL=C sort >"${TMPDIR:-/tmp}/exports.$$"
+version=KINDRED_$(objdump -p "$1" | awk '$1 == "SONAME" {sub(/.*\.so\./, "", $2); print $2}')
+nm -D --defined-only "$1" | awk '$2 ~ /[TBDR]/ {print $3}' | sed "s/@@$version\$//" | LC_ALL=C sort >"${TMPDIR:-/tmp}/exports.$$"
 status=0
 diff -u "$2" "${TMPDIR:-/tmp}/exports.$$" || status=1
 rm -f "${TMPDIR:-/tmp}/exports.$$"

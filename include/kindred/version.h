@@ -2,6 +2,8 @@
 #ifndef KINDRED_VERSION_H
 #define KINDRED_VERSION_H
 
+#include <stdbool.h>
+
 #include "kindred/export.h"
 
 #define KDR_VERSION_MAJOR 0
@@ -11,7 +13,9 @@
 
 /* The version of the library that is running. */
 KDR_API const char *kdr_version(void);
-/* Compiler, BLAS and optional parts of this build, one a line. */
+/* Compiler, BLAS and optional parts of this build, one a line, with what is refused where one is missing. */
 KDR_API const char *kdr_build_info(void);
+/* Whether this build has a part: "hdf5", "zlib", "utf8proc", "stemmer", "libsvm", "openmp". */
+KDR_API bool kdr_build_has(const char *part);
 
 #endif

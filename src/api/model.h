@@ -3,7 +3,6 @@
 #define KDRI_MODEL_H
 
 #include "api/method.h"
-#include "io/h5.h"
 
 #define KDRI_MODEL_FORMAT "kindred model"
 enum { KDRI_MODEL_VERSION = 1, KDRI_MODEL_TASKS_MOST = 1 << 20 };

@@ -4,6 +4,7 @@
  * predict needs of them beyond that it checks itself against the data. */
 #include "api/method.h"
 #include "api/model.h"
+#include "io/h5.h"
 #include "prep/prep.h"
 
 #include <stdio.h>

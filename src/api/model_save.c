@@ -1,6 +1,7 @@
 /* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
 #include "api/result.h"
+#include "io/h5.h"
 #include "prep/prep.h"
 
 #include <stdio.h>

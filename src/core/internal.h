@@ -45,6 +45,11 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...);
  * compilers and analysers see that the status is not KDR_OK. */
 #define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
 
+/* `what` needs a part that this build was made without: KDR_ERR_UNSUPPORTED. `instead` says what does without, or is NULL. */
+#define kdri_absent(ctx, what, part, instead) \
+	(kdri_set_absent((ctx), (what), (part), (instead)), KDR_ERR_UNSUPPORTED)
+void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const char *instead);
+
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
 /* All go through the context's allocator, check count * size for overflow, and set the error. A

@@ -11,4 +11,7 @@ z_stream kdri_zlib(kdr_context *ctx);
 /* Such a stream, ready to inflate; `window` as inflateInit2 takes it, `what` is named where memory is short. */
 kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_stream *out);
 
+/* KDR_ERR_UNSUPPORTED for compressed bytes in a build without zlib. */
+kdr_status kdri_need_zlib(kdr_context *ctx, const char *what);
+
 #endif

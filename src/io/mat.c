@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "io/h5.h"
-
 void kdri_mat_note(kdri_mat_search *s, const char *name, const char *problem)
 {
 	size_t used = strlen(s->others);

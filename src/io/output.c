@@ -128,6 +128,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 		goto done;
 	}
 	if (kdri_ends_with(path, ".gz")) {
+		KDRI_TRY(kdri_need_zlib(ctx, path));
 		o->z = kdri_zlib(ctx);
 		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to compress", path);

@@ -8,7 +8,7 @@
 #include <omp.h>
 #endif
 
-enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8 };
+enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8, WANTS_UNICODE = 16 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
@@ -75,6 +75,9 @@ static kdr_status enlarge(kdr_context *ctx, kdri_chunk *c)
 	kdr_status st = KDR_OK;
 	if (c->wants & WANTS_MEMORY)
 		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left for a stem");
+	if (c->wants & WANTS_UNICODE)
+		return kdri_absent(ctx, "a document with characters beyond ASCII", "utf8proc",
+		                   "tokens=ascii takes a-z and A-Z alone");
 	if (c->wants & WANTS_TOKENS) {
 		if (c->tokens.text_room > UINT32_MAX / 4)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 4 GB of tokens");
@@ -173,7 +176,9 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_st
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
 		kdri_tokenise_result r = kdri_tokenise(o, stopwords, stemmer, text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
-			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_MEMORY;
+			c->wants |= r == KDRI_TOKENS_FULL        ? WANTS_TOKENS
+			            : r == KDRI_TOKENS_NO_MEMORY ? WANTS_MEMORY
+			                                         : WANTS_UNICODE;
 			return;
 		}
 		const uint32_t *start = c->tokens.start;

@@ -19,6 +19,32 @@ struct kdri_stemmer {
 	entry memory[ENTRIES];
 };
 
+const char *const *kdr_stemmer_names(void)
+{
+	return (const char *const *)sb_stemmer_list();
+}
+
+kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name)
+{
+	struct sb_stemmer *stemmer = sb_stemmer_new(name, NULL);
+	if (stemmer) {
+		sb_stemmer_delete(stemmer);
+		return KDR_OK;
+	}
+	char list[400];
+	size_t used = 0;
+	const char *const *names = kdr_stemmer_names();
+	list[0] = '\0';
+	for (int i = 0; names[i] && used + strlen(names[i]) + 3 < sizeof list; i++) {
+		size_t n = strlen(names[i]);
+		memcpy(list + used, names[i], n);
+		memcpy(list + used + n, ", ", 3);
+		used += n + 2;
+	}
+	list[used > 2 ? used - 2 : 0] = '\0';
+	return kdri_fail(ctx, KDR_ERR_OPTION, "stemmer '%s' is not allowed: none, %s", name, list);
+}
+
 kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out)
 {
 	kdr_status st;

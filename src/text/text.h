@@ -75,9 +75,11 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 /* The terms of a features.txt, one a line. */
 kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
 
-/* --- stem.c ------------------------------------------------------------------------------------- */
+/* --- stem.c, or absent/stemmer.c ---------------------------------------------------------------- */
 
 typedef struct kdri_stemmer kdri_stemmer;
+/* KDR_OK for the name of a stemmer; the error lists those there are. */
+kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name);
 /* Not for two threads at once. */
 kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out);
 void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
@@ -97,12 +99,29 @@ typedef struct kdri_tokens {
 typedef enum kdri_tokenise_result {
 	KDRI_TOKENS_DONE,
 	KDRI_TOKENS_FULL,
-	KDRI_TOKENS_NO_MEMORY
+	KDRI_TOKENS_NO_MEMORY,
+	KDRI_TOKENS_NO_UNICODE /* letters beyond ASCII, in a build without utf8proc */
 } kdri_tokenise_result;
 
 /* Appends the tokens of valid UTF-8. `stemmer` may be NULL. FULL: a larger `out` is needed. */
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
                                    kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out);
+
+/* --- unicode.c, or absent/utf8proc.c ------------------------------------------------------------- */
+
+/* Whether letters beyond ASCII can be told from other characters. */
+extern const bool kdri_unicode_known;
+
+/* How a character beyond ASCII behaves: separates words, goes on with one, or starts one. */
+typedef enum kdri_character_role { KDRI_SEPARATES, KDRI_CONTINUES, KDRI_STARTS } kdri_character_role;
+/* The role and the bytes of the character at p. */
+kdri_character_role kdri_character(const char *p, const char *end, int *bytes);
+
+/* Characters of a folded run; the longest token allowed has 255, and a longer run is dropped. */
+enum { KDRI_RUN_MAX = 1024 };
+/* Folds and composes a run that is not plain ASCII into `run` (room for KDRI_RUN_MAX + 1), as UTF-8; returns its bytes, 0
+ * if it is too long (or empty: nothing but invisible characters). */
+size_t kdri_fold_run(bool lowercase, const char *text, size_t length, int32_t *run);
 /* One word as the tokeniser would spell it (case folded, composed). `room` of 4 x length + 8 always
  * does; returns its length. */
 size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out, size_t room);

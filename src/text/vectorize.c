@@ -10,8 +10,6 @@
 #include "io/io.h"
 #include "text/matrix.h"
 
-#include <libstemmer.h>
-
 enum { BATCH_CHUNKS = 32, CHUNK_BYTES = 1 << 17, CHUNK_DOCUMENTS = 512 };
 
 static const char stage[] = "vectorize";
@@ -54,37 +52,7 @@ void kdri_text_resolve(kdr_text_options *o)
 	o->max_df_share = o->max_df_share != 0 ? o->max_df_share : 1;
 }
 
-const char *const *kdr_stemmer_names(void)
-{
-	return (const char *const *)sb_stemmer_list();
-}
-
 /* --- arguments -------------------------------------------------------------------------------- */
-
-static kdr_status check_stemmer(kdr_context *ctx, kdr_text_options *o)
-{
-	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
-		o->stemmer = NULL;
-	if (!o->stemmer)
-		return KDR_OK;
-	struct sb_stemmer *stemmer = sb_stemmer_new(o->stemmer, NULL);
-	if (stemmer) {
-		sb_stemmer_delete(stemmer);
-		return KDR_OK;
-	}
-	char list[400];
-	size_t used = 0;
-	const char *const *names = kdr_stemmer_names();
-	list[0] = '\0';
-	for (int i = 0; names[i] && used + strlen(names[i]) + 3 < sizeof list; i++) {
-		size_t n = strlen(names[i]);
-		memcpy(list + used, names[i], n);
-		memcpy(list + used + n, ", ", 3);
-		used += n + 2;
-	}
-	list[used > 2 ? used - 2 : 0] = '\0';
-	return kdri_fail(ctx, KDR_ERR_OPTION, "stemmer '%s' is not allowed: none, %s", o->stemmer, list);
-}
 
 static kdr_status check_range(kdr_context *ctx, const char *name, double value, double min, double max)
 {
@@ -107,7 +75,10 @@ static kdr_status check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
 	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
-	KDRI_TRY(check_stemmer(ctx, o));
+	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
+		o->stemmer = NULL;
+	if (o->stemmer)
+		KDRI_TRY(kdri_stemmer_check(ctx, o->stemmer));
 done:
 	return st;
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,10 +59,15 @@ lite_fail(const char *file, int line, const char *format, ...)
 #define assert_int_equal(a, b)     lite_compare(__FILE__, __LINE__, #a, #b, (int64_t)(a), (int64_t)(b), true)
 #define assert_int_not_equal(a, b) lite_compare(__FILE__, __LINE__, #a, #b, (int64_t)(a), (int64_t)(b), false)
 #define assert_in_range(v, low, high) \
-	assert_true((uint64_t)(v) >= (uint64_t)(low) && (uint64_t)(v) <= (uint64_t)(high))
+	assert_true(lite_within((uint64_t)(v), (uint64_t)(low), (uint64_t)(high)))
 #define assert_string_equal(a, b)     lite_text(__FILE__, __LINE__, (a), (b), true)
 #define assert_string_not_equal(a, b) lite_text(__FILE__, __LINE__, (a), (b), false)
 #define assert_memory_equal(a, b, n)  assert_true(memcmp((a), (b), (n)) == 0)
+
+static inline bool lite_within(uint64_t v, uint64_t low, uint64_t high)
+{
+	return v >= low && v <= high;
+}
 
 static inline void lite_compare(const char *file, int line, const char *a, const char *b, int64_t x,
                                 int64_t y, bool same)

@@ -98,9 +98,15 @@ static void assert_same_labels(const kdr_algo *algo, const kdr_result *a, const 
 	}
 }
 
+/* trec's default rule is learnt by LIBSVM: a build without it has no fit of trec's to look at. */
+static const kdr_algo *in_this_build(const kdr_algo *algo)
+{
+	return strcmp(algo->id, "trec") == 0 && !kdr_build_has("libsvm") ? NULL : algo;
+}
+
 #define FOR_EACH_METHOD(algo) \
 	for (size_t index_ = 0; index_ < kdr_algo_count(); index_++) \
-		for (const kdr_algo *algo = kdr_algo_at(index_); algo; algo = NULL)
+		for (const kdr_algo *algo = in_this_build(kdr_algo_at(index_)); algo; algo = NULL)
 
 static void registry__every_method__is_complete(void **state)
 {

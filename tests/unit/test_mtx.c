@@ -233,7 +233,7 @@ static void mtx__round_trip__bit_exact(void **state)
 	kdri_rng rng = kdri_rng_stream(2, "mtx", 0);
 	kdr_context *ctx = unit_context();
 	for (int k = 0; k < 12; k++) {
-		const char *path = bytes_path(k % 2 ? "rt.mtx.gz" : "rt.mtx");
+		const char *path = bytes_path(k % 2 && kdr_build_has("zlib") ? "rt.mtx.gz" : "rt.mtx");
 		int64_t rows = 1 + kdri_rng_below(&rng, 30), cols = 1 + kdri_rng_below(&rng, 30);
 		kdr_data *d = random_sparse(ctx, &rng, rows, cols), *back;
 		assert_ok(ctx, kdr_write(ctx, path, NULL, d, true));

@@ -1,7 +1,7 @@
 /* NumPy arrays: every type, both byte orders, both orders of storage, and headers that lie. */
 #include "tests/unit/bytes.h"
 
-#include <zlib.h>
+#include "tests/unit/gzip.h"
 
 /* A .npy of the given version and header text, followed by `size` bytes; returns the path. */
 static const char *make(const char *name, int version, const char *header, const void *data, size_t size)
@@ -186,7 +186,8 @@ static void write__dense_and_sparse__reads_back_bit_for_bit(void **state)
 			            kdr_mat_from_csr(rows, cols, rowptr, col, val) };
 		for (int kind = 0; kind < 2; kind++)
 			for (int gz = 0; gz < 2; gz++) {
-				const char *path = bytes_path(gz ? "w.npy.gz" : "w.npy");
+				const char *path =
+				        bytes_path(gz && kdr_build_has("zlib") ? "w.npy.gz" : "w.npy");
 				kdr_data *d = NULL, *back = NULL;
 				assert_ok(ctx, kdr_data_new(ctx, "x", &mats[kind], NULL, &d));
 				assert_ok(ctx, kdri_format_npy.write(ctx, path, d, true));

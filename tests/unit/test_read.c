@@ -1,7 +1,7 @@
 /* kdr_read, kdr_write and kdr_read_labels: formats by name, files that cannot be read, features.txt. */
+#include "tests/unit/gzip.h"
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "tests/unit/text.h"
 

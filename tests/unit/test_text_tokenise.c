@@ -99,6 +99,8 @@ static void length__limits__are_in_characters_before_stemming(void **state)
 	kdr_text_options o = defaults();
 	o.min_length = 3;
 	o.max_length = 5;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	assert_string_equal(plain(&o, "ab abc abcde abcdef éé ééé ééééé éééééé"), "abc abcde ééé ééééé ");
 	/* ß counts as the two letters it folds to. */
 	assert_string_equal(plain(&o, "ßa ß"), "ssa ");
@@ -115,6 +117,7 @@ static void length__run_far_too_long__is_dropped(void **state)
 	(void)state;
 	kdr_text_options o = defaults();
 	o.max_length = 255;
+	unit_needs("utf8proc");
 	for (size_t n = 1000; n <= 100000; n *= 10) {
 		char *text = test_malloc(2 * n + 3);
 		for (size_t i = 0; i < n; i++)
@@ -131,6 +134,7 @@ static void stopwords__folded__are_left_out_before_stemming(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_text_options o = defaults();
 	kdri_terms *stop = NULL;
+	unit_needs("stemmer");
 	o.stopwords = "english";
 	assert_ok(ctx, kdri_stopwords(ctx, &o, &stop));
 	kdri_stemmer *stemmer = NULL;

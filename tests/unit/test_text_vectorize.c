@@ -1,9 +1,9 @@
 /* The whole way from files to matrices. */
 #include "tests/unit/unit.h"
 
+#include "tests/unit/gzip.h"
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static char root[64];
 

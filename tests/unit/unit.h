@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef KDRI_HAVE_CMOCKA
 #include <cmocka.h>
+#else
+#include "tests/unit/cmocka_lite.h"
+#endif
 
 #include "api/method.h"
 
@@ -21,6 +25,13 @@ static inline kdr_context *unit_context(void)
 	kdr_context *ctx = NULL;
 	assert_int_equal(kdr_context_new(&ctx, NULL), KDR_OK);
 	return ctx;
+}
+
+/* Skips the test in a build without this part. */
+static inline void unit_needs(const char *part)
+{
+	if (!kdr_build_has(part))
+		skip();
 }
 
 /* Fails with the library's own words. */

@@ -1,0 +1,24 @@
+#!/bin/sh
+# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
+# command line are run. Tests of what is left out are skipped. Usage: tools/minimal.sh [JOBS]
+set -eu
+cd "$(dirname "$0")/.."
+jobs=${1:-2}
+build=build/minimal
+generator="Unix Makefiles"
+command -v ninja >/dev/null 2>&1 && generator=Ninja
+off=""
+for part in HDF5 ZLIB UTF8PROC STEMMER LIBSVM OPENMP CMOCKA; do
+	off="$off -DKINDRED_$part=OFF"
+done
+# shellcheck disable=SC2086 # a list of options
+cmake -S . -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE=Release -DKINDRED_WERROR=ON -DKINDRED_BENCH=OFF $off
+cmake --build "$build" -j "$jobs"
+"$build"/cli/kindred version -v
+for part in hdf5 zlib utf8proc stemmer libsvm; do
+	"$build"/cli/kindred version -v | grep -q "^$part: no: " || {
+		echo "minimal: the build says nothing of $part" >&2
+		exit 1
+	}
+done
+ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|fuzz|exports|cli)' -LE deep
