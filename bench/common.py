@@ -1,7 +1,9 @@
 """What the benchmark drivers share: data, timing, tables. SPDX-License-Identifier: BSD-3-Clause
 
 Data come from KINDRED_DATA (default ../shared/data beside the repository). Every driver prints one
-Markdown table and appends its rows to bench/results.csv.
+Markdown table and appends its rows to bench/results.csv. Times are of the wall clock on all cores. On a busy machine
+compare processor time, one thread against one: bench/run.py --cpu, or KINDRED_CPU_TIME=1 OMP_NUM_THREADS=1
+OPENBLAS_NUM_THREADS=1 for a driver by itself.
 """
 
 import csv
@@ -16,9 +18,12 @@ RESULTS = ROOT / "bench" / "results.csv"
 FIELDS = ["bench", "case", "ours_s", "peer", "peer_s", "ratio", "extra"]
 
 
+CPU_TIME = bool(os.environ.get("KINDRED_CPU_TIME"))
+
+
 def cores():
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0))
+    """Cores this process may use, or 1 where processor time is compared."""
+    return 1 if CPU_TIME else len(os.sched_getaffinity(0))
 
 
 def shim(path):
@@ -64,10 +69,11 @@ def synthetic_csr(rows, cols, per_row, seed=1):
 
 
 def seconds(call):
-    """Wall-clock seconds of one call."""
-    start = time.perf_counter()
+    """Seconds of one call: of the wall clock, or processor time where KINDRED_CPU_TIME is set."""
+    timer = time.process_time if CPU_TIME else time.perf_counter
+    start = timer()
     call()
-    return time.perf_counter() - start
+    return timer() - start
 
 
 def best_of(repeats, *timers):
@@ -82,7 +88,7 @@ def best_of(repeats, *timers):
 
 def report(title, rows, keep=True):
     """Prints rows (dicts over FIELDS) as a Markdown table and appends them to results.csv."""
-    print(f"### {title}\n")
+    print(f"### {title}{', processor time' if CPU_TIME else ''}\n")
     print("| case | ours (s) | peer | peer (s) | ratio | |")
     print("|---|---:|---|---:|---:|---|")
     for r in rows:

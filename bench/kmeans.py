@@ -3,9 +3,9 @@
 
 usage: bench/kmeans.py LIBKINDRED.so [CASE...] [--repeats N]
 
-Both start from the means of the same random labels and run until no label changes (tol = 0), with two
-threads each. Times are the best of N. On a busy machine, compare processor time on one thread instead:
-KINDRED_CPU_TIME=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 with --threads 1. million-10 stops at 20
+Both start from the means of the same random labels and run until no label changes (tol = 0), with as many
+threads each. The peer is the better of scikit-learn's two algorithms, lloyd and elkan. Times are the best of N (busy
+machines: see common.py). million-10 stops at 20
 iterations, where kindred's centres are the means of its labels and scikit-learn's labels are those nearest
 to its centres, so that the inertias differ a little. Labels can be permuted where clusters ran empty.
 The data are read from $KINDRED_DATA (default ../shared/data)."""
@@ -14,7 +14,6 @@ import argparse
 import gzip
 import os
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -67,17 +66,6 @@ def start(x, k):
     return labels, means / np.bincount(labels)[:, None]
 
 
-clock = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
-
-
-def clock(f):
-    """Seconds of one call: wall clock, or processor time where KINDRED_CPU_TIME is set."""
-    timer = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
-    begin = timer()
-    f()
-    return timer() - begin
-
-
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("library", help="libkindred.so")
@@ -102,22 +90,24 @@ def main():
         found = {}
 
         def ours():
-            return clock(lambda: found.update(a=lib.fit("kmeans", problem, keep, tol=0, max_iter=iters)))
+            return common.seconds(lambda: found.update(a=lib.fit("kmeans", problem, keep, tol=0, max_iter=iters)))
 
-        def theirs():
-            return clock(lambda: found.update(b=KMeans(k, init=means, n_init=1, tol=0, max_iter=iters, algorithm="lloyd").fit(x)))
+        def theirs(algorithm):
+            return common.seconds(lambda: found.update(b=KMeans(k, init=means, n_init=1, tol=0, max_iter=iters,
+                                                                algorithm=algorithm).fit(x)))
 
         ours()
-        ours_s, peer_s = common.best_of(args.repeats, ours, theirs)
+        ours_s, *peers = common.best_of(args.repeats, ours, lambda: theirs("lloyd"), lambda: theirs("elkan"))
+        peer_s = min(peers)
         a, b = found["a"], found["b"]
         difference = a["fields"]["inertia.t0"] / b.inertia_ - 1
         if case != "million-10" and (abs(difference) > 1e-9 or a["iterations"] != b.n_iter_):
             sys.exit(f"kmeans: {case}: inertia differs by {difference:g}, {a['iterations']} iterations against {b.n_iter_}")
         rows.append({"bench": "kmeans", "case": f"{case}, {x.shape[0]} x {x.shape[1]}, k={k}, threads={args.threads}",
-                     "ours_s": ours_s, "peer": f"scikit-learn {sklearn.__version__}", "peer_s": peer_s,
+                     "ours_s": ours_s, "peer": f"scikit-learn {sklearn.__version__}, {'lloyd' if peers[0] <= peers[1] else 'elkan'}", "peer_s": peer_s,
                      "ratio": peer_s / ours_s,
                      "extra": f"{a['iterations']} iterations, {1e3 * ours_s / a['iterations']:.2f} ms each; inertia "
-                              f"{difference:+.0e}"})
+                              f"{difference:+.0e}; lloyd {peers[0]:.3g} s, elkan {peers[1]:.3g} s"})
     common.report(f"k-means: same start, same iterations, same inertia; {args.threads} threads each", rows,
                   keep=not args.no_save)
 

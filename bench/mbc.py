@@ -19,7 +19,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,13 +30,6 @@ from fit_ctypes import Library  # noqa: E402
 from peers import mbc as peer  # noqa: E402
 
 CASES = ["ng20-3", "sweep", "divergences", "text", "growth"]
-
-
-def clock(f):
-    timer = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
-    begin = timer()
-    f()
-    return timer() - begin
 
 
 def start(n, k, seed):
@@ -87,11 +79,11 @@ def ng20_3(lib, args):
     found = {}
 
     def ours():
-        return clock(lambda: found.update(
+        return common.seconds(lambda: found.update(
             a=lib.fit("mbc", problem, keep, tol=0, max_iter=sweeps, alone="false")))
 
     def theirs():
-        return clock(lambda: found.update(b=peer.mbc([x, x], ks, init, sweeps=sweeps)))
+        return common.seconds(lambda: found.update(b=peer.mbc([x, x], ks, init, sweeps=sweeps)))
 
     ours_s, peer_s = common.best_of(args.repeats, ours, theirs)
     a, (trace, _) = found["a"], found["b"]
@@ -114,7 +106,7 @@ def sweep_timer(lib, method, xs, k, init, few=2, many=14, **options):
         found = {}
 
         def run(sweeps):
-            return clock(lambda: found.update(r=lib.fit(method, problem, keep, tol=0, max_iter=sweeps, **options)))
+            return common.seconds(lambda: found.update(r=lib.fit(method, problem, keep, tol=0, max_iter=sweeps, **options)))
         short, long = run(few), run(many)
         return (long - short) / (found["r"]["iterations"] - few)
     return timer

@@ -14,8 +14,7 @@ The rate is the flops of the dense products and factorisations over all seconds 
 machine's BLAS reaches on one large product with as many threads, measured just before and after. Counted are, for
 each dense layer, its Gram matrix and its product with the weights; for each layer the inverse and what it adds to K;
 and for each task the distances. Symmetric ones count half. Not counted: sparse products, k-means, SNMF, and the
-small dense products within it. Times are the least of N. On a busy machine compare processor time:
-KINDRED_CPU_TIME=1."""
+small dense products within it. Times are the least of N."""
 
 import argparse
 import json
@@ -23,7 +22,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import scipy.io
@@ -39,17 +37,10 @@ CASES = ["reuters3", "20ng_4task", "20ng_full", "growth", "synthetic", "40000"]
 QUICK = CASES[:2]  # the others take most of an hour: by name
 
 
-def clock(f):
-    timer = time.process_time if os.environ.get("KINDRED_CPU_TIME") else time.perf_counter
-    begin = timer()
-    f()
-    return timer() - begin
-
-
 def rate(single, n=3000, repeats=2):
     """Gflop/s of one large product."""
     a = np.random.default_rng(0).random((n, n)).astype(np.float32 if single else np.float64)
-    return max(2e-9 * n ** 3 / clock(lambda: a @ a) for _ in range(repeats))
+    return max(2e-9 * n ** 3 / common.seconds(lambda: a @ a) for _ in range(repeats))
 
 
 def tfidf(xs):
@@ -76,11 +67,11 @@ def side_by_side(lib, args, name, ks, aim):
     found = {}
 
     def ours():  # the fit alone: not the copies that Python makes of its result
-        took = clock(lambda: found.update(a=lib.fit("mtcfir", problem, keep)))
-        return took if os.environ.get("KINDRED_CPU_TIME") else found["a"]["seconds"]
+        took = common.seconds(lambda: found.update(a=lib.fit("mtcfir", problem, keep)))
+        return took if common.CPU_TIME else found["a"]["seconds"]
 
     def theirs():
-        return clock(lambda: found.update(b=peer.mtcfir(xs, ks, init)))
+        return common.seconds(lambda: found.update(b=peer.mtcfir(xs, ks, init)))
 
     n, d = sum(x.shape[0] for x in xs), xs[0].shape[1]
     fast = rate(n > 4096)

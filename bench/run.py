@@ -4,11 +4,14 @@
 Each compares kindred with a named alternative in the same run. bench/results.csv is written anew from what
 they measured, so that a change shows in a diff.
 
-Usage: bench/run.py --build BUILD [NAME...]
+Usage: bench/run.py --build BUILD [--cpu] [NAME...]
+
+--cpu compares processor time, one thread against one: for a machine that is busy with other things.
 
 Names: spmm kmeans readers mbc lss linear graph ec mtcfir ttl; default all. What methods are worth, in place of how fast they
 are, is measured by `kindred bench`."""
 import argparse
+import os
 import pathlib
 import platform
 import subprocess
@@ -46,11 +49,14 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--cpu", action="store_true", help="processor time, one thread against one")
     parser.add_argument("names", nargs="*", default=list(DRIVERS))
     args = parser.parse_args()
     unknown = set(args.names) - set(DRIVERS)
     if unknown:
         sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(DRIVERS)}")
+    if args.cpu:
+        os.environ.update(KINDRED_CPU_TIME="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     if set(args.names) >= set(DRIVERS):
         common.RESULTS.unlink(missing_ok=True)
     print(f"machine: {machine()}\n", flush=True)

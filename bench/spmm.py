@@ -46,8 +46,11 @@ def bench(lib, x, name, k, threads, transposed, repeats, copy):
     kept = []
 
     def ours():
-        return function(size(rows), size(cols), common.pointer(rowptr), common.pointer(col),
-                        common.pointer(x.data), common.pointer(b), size(k), common.pointer(y), threads)
+        wall = []
+        cpu = common.seconds(lambda: wall.append(function(
+            size(rows), size(cols), common.pointer(rowptr), common.pointer(col), common.pointer(x.data), common.pointer(b),
+            size(k), common.pointer(y), threads)))
+        return cpu if common.CPU_TIME else wall[0]
 
     def peer():
         kept[:] = [(x.T if transposed else x)]
