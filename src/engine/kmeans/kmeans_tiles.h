@@ -186,44 +186,59 @@ KDRI_TARGET static void KDRI_NAME(scan)(const double *dots, int64_t ldo, int64_t
 	}
 }
 
-/* |s x - c|^2 of d features, in eight registers of sums (512 bits: four). */
-#define SUMS (KDRI_WIDTH == 8 ? 4 : 8)
-INLINE double KDRI_NAME(dense_distance)(const double *x, const double *c, double s, int64_t d)
+/* |s x - c|^2 of d features for `height` rows at once, in four registers of sums each. */
+INLINE void KDRI_NAME(distances)(const double *const *x, const double *const *c, const double *s,
+                                 const int height, int64_t d, double *out)
 {
-	vec sum[SUMS];
+	enum { SUMS = 4, STEP = SUMS * KDRI_WIDTH };
+	vec sum[2][SUMS];
 	int64_t f = 0;
-	for (int t = 0; t < SUMS; t++)
-		sum[t] = (vec){ 0 };
-	for (; f + SUMS * KDRI_WIDTH <= d; f += SUMS * KDRI_WIDTH)
-		for (int t = 0; t < SUMS; t++) {
-			vec e = s * PART(x + f, t) - PART(c + f, t);
-			sum[t] += e * e;
+	for (int r = 0; r < height; r++)
+		for (int t = 0; t < SUMS; t++)
+			sum[r][t] = (vec){ 0 };
+	for (; f + STEP <= d; f += STEP)
+		for (int r = 0; r < height; r++)
+			for (int t = 0; t < SUMS; t++) {
+				vec e = s[r] * PART(x[r] + f, t) - PART(c[r] + f, t);
+				sum[r][t] += e * e;
+			}
+	for (int r = 0; r < height; r++) {
+		int64_t g = f;
+		double total = 0;
+		for (; g + KDRI_WIDTH <= d; g += KDRI_WIDTH) {
+			vec e = s[r] * PART(x[r] + g, 0) - PART(c[r] + g, 0);
+			sum[r][0] += e * e;
 		}
-	for (; f + KDRI_WIDTH <= d; f += KDRI_WIDTH) {
-		vec e = s * PART(x + f, 0) - PART(c + f, 0);
-		sum[0] += e * e;
+		vec all = (sum[r][0] + sum[r][1]) + (sum[r][2] + sum[r][3]);
+		for (; g < d; g++) {
+			double e = s[r] * x[r][g] - c[r][g];
+			total += e * e;
+		}
+		for (int i = 0; i < KDRI_WIDTH; i++)
+			total += all[i];
+		out[r] = total;
 	}
-	for (int t = SUMS / 2; t > 0; t /= 2)
-		for (int i = 0; i < t; i++)
-			sum[i] += sum[i + t];
-	double total = 0;
-	for (; f < d; f++) {
-		double e = s * x[f] - c[f];
-		total += e * e;
-	}
-	for (int i = 0; i < KDRI_WIDTH; i++)
-		total += sum[0][i];
-	return total;
 }
 
+/* Two rows at a time: what memory is slow to give comes from two places at once. */
 KDRI_TARGET static void KDRI_NAME(dense_own)(const kdr_dense *x, const int64_t *rows, int64_t count,
                                              const double *centres, const int32_t *label, const double *scale,
                                              double *out)
 {
-	for (int64_t r = 0; r < count; r++) {
-		int64_t i = rows[r];
-		out[r] = KDRI_NAME(dense_distance)(x->data + i * x->stride, centres + label[i] * x->cols,
-		                                   scale ? scale[i] : 1, x->cols);
+	for (int64_t r = 0; r < count; r += 2) {
+		const int64_t take = KDRI_MIN(count - r, 2);
+		const double *row[2], *centre[2];
+		double s[2];
+		for (int64_t t = 0; t < take; t++) {
+			int64_t i = rows[r + t];
+			row[t] = x->data + i * x->stride;
+			centre[t] = centres + label[i] * x->cols;
+			s[t] = scale ? scale[i] : 1;
+		}
+		if (take == 2)
+			KDRI_NAME(distances)(row, centre, s, 2, x->cols, out + r);
+		else
+			KDRI_NAME(distances)(row, centre, s, 1, x->cols, out + r);
 	}
 }
 
@@ -243,4 +258,3 @@ KDRI_TARGET static int64_t KDRI_NAME(reach)(bool dense)
 #undef ivec
 #undef PART
 #undef CHOOSE
-#undef SUMS
