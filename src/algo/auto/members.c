@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -228,6 +229,14 @@ static void run_job(run *r, job *j, int threads, bool caller)
 		atomic_store(&r->stop, true);
 }
 
+static void listen(run *r)
+{
+	const struct timespec a_little = { .tv_nsec = 2000000 };
+	if (kdri_iteration(r->ctx, r->options->table[0].name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
+		atomic_store(&r->stop, true);
+	nanosleep(&a_little, NULL);
+}
+
 static void run_jobs(run *r)
 {
 	int64_t light = 0;
@@ -235,9 +244,16 @@ static void run_jobs(run *r)
 		light++;
 	bool side_by_side = r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(r->ctx->threads) schedule(dynamic, 1) if (side_by_side)
-	for (int64_t i = 0; i < light; i++)
-		run_job(r, &r->jobs[i], side_by_side ? 1 : r->ctx->threads, omp_get_thread_num() == 0);
+#pragma omp parallel num_threads(r->ctx->threads) if (side_by_side)
+	{
+		const bool caller = omp_get_thread_num() == 0;
+#pragma omp for schedule(dynamic, 1) nowait
+		for (int64_t i = 0; i < light; i++)
+			run_job(r, &r->jobs[i], side_by_side ? 1 : r->ctx->threads, caller);
+		/* Only the caller's thread hears that it is time to stop: it listens for those still at work. */
+		while (caller && atomic_load(&r->done) < light)
+			listen(r);
+	}
 #else
 	for (int64_t i = 0; i < light; i++)
 		run_job(r, &r->jobs[i], 1, true);

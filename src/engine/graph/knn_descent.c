@@ -20,7 +20,16 @@
 #include <omp.h>
 #endif
 
-enum { TREES = 4, LEAF = 48, SPARE = 6, LEAST = 16, ROUNDS = 12, SAMPLED = 128, CHUNK = 64 };
+enum {
+	TREES = 4,
+	LEAF = 48,
+	SPARE = 6,
+	LEAST = 16,
+	ROUNDS = 12,
+	SAMPLED = 128,
+	CHUNK = 64,
+	ROWS_BETWEEN_LOOKS = 4096
+};
 static const double settled = 0.002; /* of the lists' entries changed: the end */
 
 typedef struct entry {
@@ -254,15 +263,24 @@ static bool descend(kdr_context *ctx, search *q, int64_t round)
 	int64_t changed = 0, d = kdr_mat_cols(q->x);
 	turn_round(q);
 	memset(q->met, -1, (size_t)ctx->threads * (size_t)q->n * sizeof *q->met);
+	bool stop = false;
+	int64_t done = 0;
+	while (done < q->n && !stop) {
+		const int64_t end = KDRI_MIN(q->n, done + ROWS_BETWEEN_LOOKS);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, CHUNK) reduction(+ : changed)
-	for (int64_t i = 0; i < q->n; i++)
-		changed +=
-		        descend_row(q, i, q->spread + thread_number() * d, q->met + thread_number() * q->n);
+		for (int64_t i = done; i < end; i++)
+			changed += descend_row(q, i, q->spread + thread_number() * d,
+			                       q->met + thread_number() * q->n);
+		done = end;
+		stop = kdri_iteration(ctx, "neighbours", round, ROUNDS, NAN);
+	}
+	/* Stopped half-way: the rest keeps what it has. */
+	memcpy(q->next + done * q->length, q->list + done * q->length,
+	       (size_t)((q->n - done) * q->length) * sizeof *q->next);
 	entry *old = q->list;
 	q->list = q->next;
 	q->next = old;
-	return (double)changed > settled * (double)q->n * (double)q->length &&
-	       !kdri_iteration(ctx, "neighbours", round + 1, ROUNDS, NAN);
+	return (double)changed > settled * (double)q->n * (double)q->length && !stop;
 }
 
 /* --- recall ------------------------------------------------------------------------------------------------- */
