@@ -69,6 +69,7 @@ static const cli_option_group groups[] = {
 typedef struct transfer {
 	int sources, bridges, targets;
 	cli_bridges candidates;
+	bool several;    /* the method takes as many bridges as there are */
 	bool one_bridge; /* the method takes one: it is chosen among the candidates */
 	cli_task_arg *list;
 	cli_tasks tasks;
@@ -118,8 +119,8 @@ static int check_counts(const cli_args *args, const transfer *t)
 		cli_error("transfer needs --source FILE and --target FILE");
 		return EXIT_USAGE;
 	}
-	if (t->candidates.views && !t->one_bridge) {
-		cli_error("--bridge %s,...: only methods 'ttl' and 'nmtf' take two views of a bridge",
+	if (t->candidates.views && !t->one_bridge && !t->several) {
+		cli_error("--bridge %s,...: only methods 'auto', 'ttl' and 'nmtf' take two views of a bridge",
 		          t->candidates.path[0]);
 		return EXIT_USAGE;
 	}
@@ -162,7 +163,7 @@ static int collect(const cli_args *args, transfer *t)
 		return EXIT_OTHER;
 	}
 	fill(list, args, "source", t->sources);
-	if (t->one_bridge)
+	if (t->one_bridge || t->several)
 		fill_bridges(list + t->sources, &t->candidates);
 	else
 		fill(list + t->sources, args, "bridge", t->bridges);
@@ -233,6 +234,7 @@ static int run(cli_args *args)
 	if ((code = cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, &job)) != EXIT_DONE)
 		goto done;
 	t.one_bridge = job.algo->flags & KDR_ALGO_BRIDGE;
+	t.several = job.algo->flags & KDR_ALGO_BRIDGES;
 	if ((code = collect(args, &t)) != EXIT_DONE ||
 	    (cli_flag(args, "guard") &&
 	     (code = cli_job_switch(ctx, "--guard", "guard", "true", &job)) != EXIT_DONE) ||

@@ -31,17 +31,18 @@ typedef struct kdr_option_desc {
 typedef enum kdr_family { KDR_FAMILY_CLUSTER, KDR_FAMILY_TRANSFER, KDR_FAMILY_FEATURES } kdr_family;
 
 enum {
-	KDR_ALGO_JOINT = 1 << 0,            /* tasks are treated together, not one by one */
-	KDR_ALGO_SAME_K = 1 << 1,           /* all tasks must have the same k */
-	KDR_ALGO_POOLED = 1 << 2,           /* --pooled is allowed: all tasks stacked into one */
-	KDR_ALGO_MONOTONE = 1 << 3,         /* the objective never rises */
-	KDR_ALGO_PREDICT = 1 << 4,          /* a saved model labels new samples */
-	KDR_ALGO_WEIGHTS = 1 << 5,          /* sample weights are honoured */
-	KDR_ALGO_NONNEG = 1 << 6,           /* entries must not be negative */
-	KDR_ALGO_AUTO_K = 1 << 7,           /* k = 0 is allowed: the method finds k */
-	KDR_ALGO_OWN_FEATURES = 1 << 8,     /* tasks have features of their own: they are not aligned */
-	KDR_ALGO_CLUSTERS_TARGET = 1 << 9,  /* transfer: labels are clusters of the target, not classes */
-	KDR_ALGO_BRIDGE = 1 << 10,          /* transfer: takes one data set between source and target */
+	KDR_ALGO_JOINT = 1 << 0,           /* tasks are treated together, not one by one */
+	KDR_ALGO_SAME_K = 1 << 1,          /* all tasks must have the same k */
+	KDR_ALGO_POOLED = 1 << 2,          /* --pooled is allowed: all tasks stacked into one */
+	KDR_ALGO_MONOTONE = 1 << 3,        /* the objective never rises */
+	KDR_ALGO_PREDICT = 1 << 4,         /* a saved model labels new samples */
+	KDR_ALGO_WEIGHTS = 1 << 5,         /* sample weights are honoured */
+	KDR_ALGO_NONNEG = 1 << 6,          /* entries must not be negative */
+	KDR_ALGO_AUTO_K = 1 << 7,          /* k = 0 is allowed: the method finds k */
+	KDR_ALGO_OWN_FEATURES = 1 << 8,    /* tasks have features of their own: they are not aligned */
+	KDR_ALGO_CLUSTERS_TARGET = 1 << 9, /* transfer: labels are clusters of the target, not classes */
+	KDR_ALGO_BRIDGE = 1 << 10,         /* transfer: takes one data set between source and target */
+	KDR_ALGO_BRIDGES = 1 << 14, /* transfer: takes any number of these, or of pairs of their views */
 	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one task is cluster z of every other */
 	KDR_ALGO_RECIPE = 1 << 12,   /* preprocessing is chosen by what the data look like unless told */
 	KDR_ALGO_INDUCTIVE = 1 << 13 /* transfer: learns from the source alone; the target may be any */

@@ -48,7 +48,7 @@ static kdr_status collect(kdr_context *ctx, transfer *t)
 	bool one = t->job.algo->flags & KDR_ALGO_BRIDGE;
 	if (!s->sources || s->nsources < 1 || !s->targets || s->ntargets < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "a transfer needs a source and a target");
-	if (s->views && !one)
+	if (s->views && !one && !(t->job.algo->flags & KDR_ALGO_BRIDGES))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no two views of a bridge",
 		                 t->job.algo->id);
 	t->target = s->nsources + s->nbridges * (s->views ? 2 : 1);

@@ -184,6 +184,31 @@ static void auto_transfer__member_that_fails__is_left_out_and_named(void **state
 	kdr_context_free(ctx);
 }
 
+/* The same, with a set that has all features between them: the members are bridge methods through it. */
+static void auto_transfer__no_common_feature_and_a_bridge__goes_through_it(void **state)
+{
+	(void)state;
+	static sample s;
+	kdr_context *ctx = unit_context();
+	sample_new(&s);
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < D; j++) {
+			if (j % 2)
+				s.x[0][i * D + j] = 0;
+			else
+				s.x[1][i * D + j] = 0;
+		}
+	kdr_task tasks[] = { source_of(&s, 0), s.tasks[2], s.tasks[1] };
+	tasks[1].role = KDR_ROLE_BRIDGE;
+	kdr_result *r = fit(ctx, tasks, 3);
+	assert_non_null(strstr(text_of(r, "members"), "ttl through c"));
+	assert_non_null(strstr(text_of(r, "members"), "nmtf through c"));
+	if (accuracy(r, 2, s.labels[1]) < 0.6)
+		fail_msg("%.2f right", accuracy(r, 2, s.labels[1]));
+	kdr_result_free(r);
+	kdr_context_free(ctx);
+}
+
 static int stop_at_once(void *user, const kdr_event *event)
 {
 	(void)user;
@@ -253,6 +278,7 @@ int main(void)
 		        auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known_ones_stay),
 		cmocka_unit_test(auto_transfer__class_without_samples__nothing_is_put_into_it),
 		cmocka_unit_test(auto_transfer__member_that_fails__is_left_out_and_named),
+		cmocka_unit_test(auto_transfer__no_common_feature_and_a_bridge__goes_through_it),
 		cmocka_unit_test(auto_transfer__no_time_or_cancelled__keeps_the_first_member),
 		cmocka_unit_test(auto_transfer__one_member__labels_alone),
 	};

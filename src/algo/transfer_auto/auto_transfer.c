@@ -9,7 +9,8 @@
  *           graph and neighbours as further voters                                     engine/vote/vote.c
  *     (E4)  how sure each answer is                                                    transfer_auto/verdict.c
  *
- * The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the
+ * Where the sources have other features than the target, or nearly none of its, and bridges are given, the members are ttl
+ * and nmtf through each bridge. The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the
  * answer is worth beside plain classifiers, and what each source gave, is in transfer_auto/report.c.
  *
  * What a saved model predicts with is one linear classifier of the target's samples as they were labelled:
@@ -216,11 +217,15 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		kdri_result_set_k(result, t, problem->classes);
 		if (problem->tasks[t].role != KDR_ROLE_TARGET)
 			continue;
-		KDRI_TRY(vote_on(ctx, problem, &o, t, -1, result, &v[t]));
+		bool bridged = false;
+		if (o.only < 0)
+			KDRI_TRY(kdri_transfer_needs_bridge(ctx, problem, t, &bridged));
+		KDRI_TRY(bridged ? kdri_transfer_bridged_new(ctx, problem, t, &o, result, &v[t])
+		                 : vote_on(ctx, problem, &o, t, -1, result, &v[t]));
 		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
 		                              result));
 		late = late || v[t].late;
-		if (sources > 1 && o.only < 0 && kdri_opt_bool(options, "without"))
+		if (sources > 1 && o.only < 0 && !bridged && kdri_opt_bool(options, "without"))
 			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));
 	}
 	KDRI_TRY(kdri_transfer_report_members(ctx, problem, v, result));
@@ -246,7 +251,7 @@ const kdri_algo kdri_algo_auto_transfer = {
 	                  "ten classifiers label the target and vote, with its neighbours and clusters; the default of "
 	                  "transfer, where it is called auto",
 	          .family = KDR_FAMILY_TRANSFER,
-	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE,
+	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE | KDR_ALGO_BRIDGES,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

@@ -157,13 +157,15 @@ kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *pro
 	text t = { .s = "" };
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
 		double sum = 0, count = 0;
+		const char *name = "";
 		for (int64_t i = 0; i < problem->ntasks; i++)
 			if (v[i].n > 0 && v[i].used[m]) {
 				sum += v[i].agreement[m];
 				count++;
+				name = v[i].name[m];
 			}
 		if (count > 0)
-			add(&t, "%s%s %.2f", t.used ? ", " : "", kdri_transfer_members[m].name, sum / count);
+			add(&t, "%s%s %.2f", t.used ? ", " : "", name, sum / count);
 	}
 	return kdri_result_text(ctx, result, "members", t.s);
 }
@@ -223,7 +225,8 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	KDRI_TRY(put_number(ctx, result, "source_accuracy", target, v->right));
 	KDRI_TRY(put_number(ctx, result, "a_distance", target, v->distance));
 	KDRI_TRY(put_number(ctx, result, "shares_moved", target, moved(v)));
-	if (!v->plain[KDRI_PLAIN_SVM] || !v->plain[KDRI_PLAIN_LOGREG])
+	if (!v->plain[KDRI_PLAIN_SVM] ||
+	    !v->plain[KDRI_PLAIN_LOGREG]) /* out of time, one member alone, or through bridges */
 		goto done;
 	KDRI_TRY(put_number(ctx, result, "differ_svm", target,
 	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));

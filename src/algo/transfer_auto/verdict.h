@@ -21,6 +21,7 @@ typedef struct kdri_transfer_verdict {
 	double *confidence;                      /* n */
 	double *shares;                          /* classes x 2: of the labelled samples, of the answers */
 	bool used[KDRI_TRANSFER_MEMBERS];        /* members that voted */
+	char name[KDRI_TRANSFER_MEMBERS][96];    /* what they are called */
 	double agreement[KDRI_TRANSFER_MEMBERS]; /* the share of samples where each says what the answer is */
 	int64_t *plain[KDRI_PLAIN];              /* n: what these would say */
 	double right;    /* of the svm, in cross-validation on what is known; NaN: not found */
@@ -32,6 +33,15 @@ typedef struct kdri_transfer_verdict {
 /* `problem` has sources and one target, its last task. Members that fail are left out, and `result` says so (NULL: nobody
  * is told); only a lack of memory is a failure, or that none was left. */
 kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *problem,
+                                     const kdri_transfer_options *options, kdr_result *result,
+                                     kdri_transfer_verdict *out);
+/* Whether task `target` can only be reached through a bridge: there is one, and the sources have other features, or nearly
+ * nothing of what the target has. */
+kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                      bool *out);
+/* The same vote where `problem` has bridges: members are ttl and nmtf through each of them, at most five. Where source and target have
+ * different widths, bridges are first views and then, in the same order, second views. */
+kdr_status kdri_transfer_bridged_new(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                      const kdri_transfer_options *options, kdr_result *result,
                                      kdri_transfer_verdict *out);
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v);
