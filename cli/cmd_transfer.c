@@ -27,7 +27,7 @@ static const cli_option own_options[] = {
 	  .value = "FILE",
 	  .repeats = true,
 	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's "
-	          "features, in the target's); of several the best is taken (ttl, nmtf)" },
+	          "features, in the target's); of several the best is taken, where the method takes one" },
 	{ .name = "bridge-all", .help = "try each bridge, and report each; the best by rank is written" },
 	{ .name = "selector",
 	  .value = "FILE",
@@ -120,14 +120,15 @@ static int check_counts(const cli_args *args, const transfer *t)
 		return EXIT_USAGE;
 	}
 	if (t->candidates.views && !t->one_bridge && !t->several) {
-		cli_error("--bridge %s,...: only methods 'auto', 'ttl' and 'nmtf' take two views of a bridge",
-		          t->candidates.path[0]);
+		cli_error(
+		        "--bridge %s,...: only methods that go through a bridge take two views of it; 'kindred methods' lists them",
+		        t->candidates.path[0]);
 		return EXIT_USAGE;
 	}
 	if ((cli_flag(args, "bridge-all") || cli_get(args, "selector", NULL)) &&
 	    !(t->one_bridge && t->candidates.count > 1)) {
 		cli_error(
-		        "--bridge-all and --selector need a method that takes one bridge (ttl, nmtf) and several --bridge");
+		        "--bridge-all and --selector need a method that takes one bridge, and several --bridge");
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
@@ -270,7 +271,7 @@ const cli_command cli_transfer = {
 	.description =
 	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and "
 	        "labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
-	        "Methods ttl and nmtf reach a distant target through a bridge. Of several --bridge the best is taken: the one "
+	        "Some methods reach a distant target through a bridge. Of several --bridge the best is taken: the one "
 	        "whose larger A-distance to source and target is smallest, or the likeliest by a --selector; a table says why. "
 	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
 	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "

@@ -1,6 +1,6 @@
 /* result.json: all that a result says. SPDX-License-Identifier: BSD-3-Clause
  *
- * docs/result-json.md has the fields. Seconds, threads and memory aside, the same result gives the same bytes. */
+ * Seconds and memory aside, the same result gives the same bytes. */
 #include "json/json.h"
 #include "api/result.h"
 

@@ -438,26 +438,12 @@ static void citation(kdri_html *h, const kdri_report *r)
 	kdri_html_raw(h, "</ol></section>");
 }
 
-/* What the method has to say of each task. */
-static void advice(kdri_html *h, const kdri_report *r)
-{
-	bool any = false;
-	for (int64_t i = 0; i < kdr_json_count(r->fields); i++) {
-		const kdr_json *value = kdr_json_at(r->fields, i);
-		if (strncmp(kdr_json_key(value), "advice.", 7) != 0 || !kdr_json_is(value, KDR_JSON_TEXT))
-			continue;
-		kdri_html_raw(h, any ? "" : "<section id=\"advice\"><h2>What transfer did</h2><ul>");
-		kdri_html_put(h, "<li>%s</li>", kdr_json_text(value, NULL));
-		any = true;
-	}
-	kdri_html_raw(h, any ? "</ul></section>" : "");
-}
-
 void kdri_page(kdri_html *h, const kdri_report *r)
 {
 	head(h, r);
-	advice(h, r);
+	kdri_page_advice(h, r);
 	kdri_page_tasks(h, r);
+	kdri_page_clusters(h, r);
 	kdri_page_scores(h, r);
 	objective(h, r);
 	kdri_page_relatedness(h, r);

@@ -87,6 +87,12 @@ void kdri_report_clear(kdr_context *ctx, kdri_report *report);
 void kdri_page(kdri_html *h, const kdri_report *r);
 void kdri_page_tasks(kdri_html *h, const kdri_report *r);
 void kdri_page_scores(kdri_html *h, const kdri_report *r);
+
+/* --- words.c ------------------------------------------------------------------------------------ */
+
+void kdri_page_advice(kdri_html *h, const kdri_report *r);
+/* What sets clusters apart. */
+void kdri_page_clusters(kdri_html *h, const kdri_report *r);
 void kdri_page_correspondence(kdri_html *h, const kdri_report *r);
 void kdri_page_relatedness(kdri_html *h, const kdri_report *r);
 

@@ -12,14 +12,17 @@ static const char full[] =
         "{\"kindred\":\"0.1.0\",\"command\":\"cluster\",\"method\":\"kmeans\",\"options\":{\"max_iter\":100,\"tol\":1e-06,\"" EVIL
         "\":\"" EVIL "\"},\"seed\":1,\"threads\":2,\"tasks\":[{\"name\":\"" EVIL "\",\"path\":\"" EVIL
         "\",\"n\":6,\"d\":4,\"nnz\":12,\"k\":2,\"sizes\":[4,2],\"labels\":[0,0,0,0,1,1],"
+        "\"advice\":[\"heed " EVIL
+        "\",7],\"clusters\":[{\"number\":0,\"size\":4,\"features\":[{\"name\":\"" EVIL
+        "\",\"effect\":1.25,\"mean_inside\":2,\"mean_outside\":1},{\"name\":3},7]},5],"
         "\"metrics\":{\"acc\":0.875,\"nmi\":0.5,\"ari\":-0.25}},{\"name\":\"b\",\"n\":3,\"d\":4,\"nnz\":12,"
         "\"k\":2,\"labels\":[\"" EVIL "\",\"y\",\"y\"],\"metrics\":null}],\"objective\":[10,8.5,8.25],"
         "\"stop\":\"max_iter\",\"iterations\":3,\"seconds\":{\"read\":1,\"prepare\":0.5,\"fit\":2,"
         "\"write\":0.25,\"total\":4},\"peak_rss_bytes\":12000000,\"relatedness\":{\"tasks\":[\"" EVIL
         "\",\"b\"],\"matrix\":[[1,-0.5],[-0.5,1]]},\"correspondence\":[{\"from\":\"" EVIL
         "\",\"to\":1,\"matrix\":[[0.9,0.1],[0.2,null]]}],\"warnings\":[\"" EVIL
-        "\"],\"method_fields\":{\"objective_start\":20,\"advice.a\":\"heed " EVIL "\",\"" EVIL "\":\"" EVIL
-        "\",\"list\":[1,2.5,\"" EVIL "\"],\"deep\":[[1,2],{}]}}";
+        "\"],\"method_fields\":{\"objective_start\":20,\"" EVIL "\":\"" EVIL "\",\"list\":[1,2.5,\"" EVIL
+        "\"],\"deep\":[[1,2],{}]}}";
 
 static kdr_status render(kdr_context *ctx, const char *json, char **html)
 {
@@ -78,6 +81,8 @@ static void render__full_result__has_every_section(void **state)
 	static const char *const wanted[] = { "id=\"tasks\"",
 		                              "id=\"advice\"",
 		                              "<li>heed ",
+		                              "id=\"clusters\"",
+		                              "<small>1.25</small>",
 		                              "id=\"scores\"",
 		                              "id=\"objective\"",
 		                              "id=\"relatedness\"",

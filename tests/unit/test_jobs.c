@@ -1,0 +1,236 @@
+/* Jobs: what is chosen, what a result keeps, and the words it has; rows and classes of data sets. */
+#include "tests/unit/bytes.h"
+
+enum { N = 12, D = 3 };
+
+/* Two groups along the first column, the second alternates, the third is constant. */
+static kdr_data *two_groups(kdr_context *ctx, const char *name)
+{
+	static const char *const features[D] = { "level", "parity", "one" };
+	double x[N * D];
+	for (int i = 0; i < N; i++) {
+		x[i * D] = i < 4 ? 10 : 2;
+		x[i * D + 1] = i % 2;
+		x[i * D + 2] = 1;
+	}
+	kdr_mat m = kdr_mat_from_dense(x, N, D);
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_data_new(ctx, name, &m, features, &d));
+	return d;
+}
+
+static void cluster__two_groups__profiles_are_exact(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = two_groups(ctx, "t");
+	kdr_result *r = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.k = 2;
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	kdr_cluster_profile p = kdr_result_profile(r, 0, 0);
+	assert_int_equal(p.size, 4);
+	assert_int_equal(p.nfeatures, 1); /* parity is the same in both, the constant says nothing */
+	assert_string_equal(kdr_result_features(r, 0)[p.features[0].column], "level");
+	assert_float_equal(p.features[0].mean_inside, 10, 1e-12);
+	assert_float_equal(p.features[0].mean_outside, 2, 1e-12);
+	/* mean 14/3, standard deviation 8 sqrt(2)/3 */
+	assert_float_equal(p.features[0].effect, 8 / (8 * sqrt(2) / 3), 1e-12);
+	assert_float_equal(kdr_result_profile(r, 0, 1).features[0].effect, -3 / sqrt(2), 1e-12);
+	assert_int_equal(kdr_result_profile(r, 0, 2).size, 0);
+	assert_int_equal(kdr_result_profile(r, 1, 0).size, 0);
+	assert_string_equal(kdr_result_task_name(r, 0), "t");
+	assert_string_equal(kdr_result_task_path(r, 0), "");
+	assert_null(kdr_result_task_name(r, 1));
+	assert_null(kdr_result_scores(r, 0));
+	assert_int_equal(kdr_result_kind(r), KDR_DATA_UNKNOWN);
+	kdr_result_free(r);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+static void cluster__a_result__outlives_its_data_and_context(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context(), *later = unit_context();
+	kdr_data *d[2] = { two_groups(ctx, "a"), two_groups(ctx, "b") };
+	kdr_result *r = NULL;
+	char *json = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.k = 2;
+	assert_ok(ctx, kdr_cluster(ctx, d, 2, &o, &r));
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	kdr_context_free(ctx);
+	assert_ok(later, kdr_result_json(later, r, &json, NULL));
+	assert_non_null(strstr(json, "\"name\": \"level\""));
+	assert_non_null(strstr(json, "\"data\": \"measurements in different units\""));
+	kdr_free(later, json);
+	kdr_result_free(r);
+	kdr_context_free(later);
+}
+
+/* Counts of molecules: rows of a thousand and more in all. */
+static kdr_data *molecules(kdr_context *ctx)
+{
+	enum { ROWS = 40, COLS = 100 };
+	static double x[ROWS * COLS];
+	kdri_rng rng = kdri_rng_stream(3, "molecules", 0);
+	for (int i = 0; i < ROWS * COLS; i++)
+		x[i] = floor(-15 * log(1 - kdri_rng_uniform(&rng))) + (i / COLS % 2 == i % 2 ? 20 : 0);
+	kdr_mat m = kdr_mat_from_dense(x, ROWS, COLS);
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_data_new(ctx, "cells", &m, NULL, &d));
+	return d;
+}
+
+static double centre_in_force(kdr_context *ctx, const char *told, kdr_prep_choice choice, kdr_data_kind *kind)
+{
+	kdr_data *d = molecules(ctx);
+	kdr_result *r = NULL;
+	kdr_options *settings = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.k = 2;
+	o.job.choice = choice;
+	assert_ok(ctx, kdr_options_new(ctx, "auto", &settings));
+	if (told)
+		assert_ok(ctx, kdr_options_set(ctx, settings, "centre", told));
+	o.job.settings = settings;
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	double centre = kdr_options_get(kdr_result_options(r), "centre");
+	assert_true(kdr_options_get(settings, "centre") ==
+	            (told ? 2 : 0)); /* the caller's stay as they were */
+	*kind = kdr_result_kind(r);
+	kdr_result_free(r);
+	kdr_options_free(settings);
+	kdr_data_free(d);
+	return centre;
+}
+
+static void cluster__recipe__chooses_unless_told(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data_kind kind;
+	assert_true(centre_in_force(ctx, NULL, KDR_PREP_DEFAULT, &kind) == 1);
+	assert_int_equal(kind, KDR_DATA_MOLECULES);
+	assert_true(centre_in_force(ctx, "no", KDR_PREP_DEFAULT, &kind) == 2);
+	assert_int_equal(kind, KDR_DATA_MOLECULES);
+	assert_true(centre_in_force(ctx, NULL, KDR_PREP_AS_TOLD, &kind) == 0);
+	assert_int_equal(kind, KDR_DATA_UNKNOWN);
+	kdr_context_free(ctx);
+}
+
+static void jobs__bad_requests__are_refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = two_groups(ctx, "t");
+	kdr_result *r = NULL;
+	kdr_relation *relation = NULL;
+	kdr_cluster_options o;
+	kdr_transfer_options to;
+	kdr_cluster_options_init(&o);
+	kdr_transfer_options_init(&to);
+	assert_fails(ctx, kdr_cluster(ctx, &d, 0, NULL, &r), KDR_ERR_ARGUMENT, "no task");
+	o.job.method = "kmean";
+	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "did you mean kmeans");
+	o.job.method = "svm";
+	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "does not cluster");
+	o.job.method = "kmeans";
+	o.k = N + 1;
+	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "12 samples");
+	kdr_transfer_sets sets = { .sources = &d, .nsources = 1 };
+	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_ARGUMENT, "a source and a target");
+	kdr_data *target = two_groups(ctx, "target");
+	sets.targets = &target;
+	sets.ntargets = 1;
+	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_DATA, "no classes");
+	static const char *const one[] = { "only" };
+	const int64_t zeros[N] = { 0 };
+	assert_ok(ctx, kdr_data_set_labels(ctx, d, zeros, one, 1));
+	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_DATA, "1 class:");
+	assert_fails(ctx, kdr_relate(ctx, NULL, 1, NULL, &relation), KDR_ERR_ARGUMENT, "no task");
+	assert_null(r);
+	assert_null(relation);
+	kdr_data_free(target);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+/* --- rows and classes -------------------------------------------------------------------------------- */
+
+static void rows__taken__keep_names_and_classes(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const char *const classes[] = { "high", "low" };
+	static const int64_t rows[] = { 11, 0, 3 }, wrong[] = { N };
+	int64_t labels[N], count;
+	kdr_data *d = two_groups(ctx, "t"), *some = NULL;
+	for (int i = 0; i < N; i++)
+		labels[i] = i < 4 ? 0 : i == 11 ? -1 : 1;
+	assert_ok(ctx, kdr_data_set_labels(ctx, d, labels, classes, 2));
+	assert_ok(ctx, kdr_data_rows(ctx, d, rows, 3, &some));
+	kdr_mat x = kdr_data_mat(some);
+	assert_int_equal(kdr_mat_rows(&x), 3);
+	assert_true(x.as.dense.data[0] == 2 && x.as.dense.data[D] == 10 && x.as.dense.data[2 * D + 1] == 1);
+	assert_int_equal(kdr_data_labels(some)[0], -1);
+	assert_int_equal(kdr_data_labels(some)[1], 0);
+	assert_string_equal(kdr_data_classes(some, &count)[1], "low");
+	assert_string_equal(kdr_data_features(some)[1], "parity");
+	assert_fails(ctx, kdr_data_rows(ctx, d, wrong, 1, &some), KDR_ERR_ARGUMENT, "no row 12");
+	labels[5] = 2;
+	assert_fails(ctx, kdr_data_set_labels(ctx, d, labels, classes, 2), KDR_ERR_ARGUMENT, "row 6");
+	kdr_data_free(some);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+static void merge_classes__different_lists__one_by_first_appearance(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const char *const first[] = { "b", "?", "a" }, *const second[] = { "c", "a" };
+	kdr_data *d[3] = { two_groups(ctx, "s"), two_groups(ctx, "t"), two_groups(ctx, "u") };
+	int64_t x[N], y[N], count;
+	for (int i = 0; i < N; i++) {
+		x[i] = i % 3;
+		y[i] = i % 2;
+	}
+	assert_ok(ctx, kdr_data_set_labels(ctx, d[0], x, first, 3));
+	assert_ok(ctx, kdr_data_set_labels(ctx, d[1], y, second, 2));
+	assert_ok(ctx, kdr_data_merge_classes(ctx, d, 2));
+	for (int t = 0; t < 2; t++) {
+		const char *const *names = kdr_data_classes(d[t], &count);
+		assert_int_equal(count, 3);
+		assert_string_equal(names[0], "b");
+		assert_string_equal(names[1], "a");
+		assert_string_equal(names[2], "c");
+	}
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(kdr_data_labels(d[0])[i], i % 3 == 0 ? 0 : i % 3 == 1 ? -1 : 1);
+		assert_int_equal(kdr_data_labels(d[1])[i], i % 2 == 0 ? 2 : 1);
+	}
+	assert_fails(ctx, kdr_data_merge_classes(ctx, d, 3), KDR_ERR_DATA, "u has no classes");
+	for (int t = 0; t < 3; t++)
+		kdr_data_free(d[t]);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cluster__two_groups__profiles_are_exact),
+		cmocka_unit_test(cluster__a_result__outlives_its_data_and_context),
+		cmocka_unit_test(cluster__recipe__chooses_unless_told),
+		cmocka_unit_test(jobs__bad_requests__are_refused),
+		cmocka_unit_test(rows__taken__keep_names_and_classes),
+		cmocka_unit_test(merge_classes__different_lists__one_by_first_appearance),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
