@@ -71,7 +71,7 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 		kdr_status st = there ? KDR_OK : kdr_write_file(ctx, path, text, used, force);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 		if (code == EXIT_DONE && !there && !quiet)
-			printf("written: %s\n", path);
+			cli_printf("written: %s\n", path);
 	} else {
 		cli_error("out of memory");
 	}
@@ -129,8 +129,8 @@ static int run(cli_args *args)
 	}
 	if (!cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
-		printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x),
-		       (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x));
+		cli_printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x),
+		           (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x));
 	}
 	code = write_names(ctx, args, data, out);
 done:

@@ -27,18 +27,18 @@ static int step(const char *folder, const char *line)
 {
 	char words[MOST_WORDS][512], *argv[MOST_WORDS];
 	int argc = 0;
-	printf("$ kindred");
+	cli_printf("$ kindred");
 	while (*line && argc < MOST_WORDS) {
 		size_t n = strcspn(line, " ");
 		const char *prefix = line[0] == '@' ? folder : "";
 		size_t skip = line[0] == '@';
 		snprintf(words[argc], sizeof words[argc], "%s%.*s", prefix, (int)(n - skip), line + skip);
 		argv[argc] = words[argc];
-		printf(" %s", argv[argc++]);
+		cli_printf(" %s", argv[argc++]);
 		line += n;
 		line += strspn(line, " ");
 	}
-	printf("\n");
+	cli_printf("\n");
 	fflush(stdout);
 	const cli_command *command = cli_command_find(argv[0]);
 	cli_args *args = cli_args_parse(command, argc - 1, argv + 1);
@@ -46,7 +46,7 @@ static int step(const char *folder, const char *line)
 		return EXIT_USAGE;
 	int code = command->run(args);
 	cli_args_free(args);
-	printf("\n");
+	cli_printf("\n");
 	return code;
 }
 
@@ -66,13 +66,14 @@ static int run(cli_args *args)
 		cli_error("the name of the folder is too long");
 		return EXIT_USAGE;
 	}
-	printf("Three related sets of documents, made up of four shared topics and of words of their own.\n\n");
+	cli_printf(
+	        "Three related sets of documents, made up of four shared topics and of words of their own.\n\n");
 	int code = cli_make_folder(folder);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
 		code = step(folder, steps[i]);
 	if (code == EXIT_DONE)
-		printf("The result lies in %s/result: open %s/result/report.html in a browser.\n", folder,
-		       folder);
+		cli_printf("The result lies in %s/result: open %s/result/report.html in a browser.\n", folder,
+		           folder);
 	return cli_finish(code);
 }
 

@@ -88,21 +88,21 @@ static int wider(int width, const char *name)
 static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
                        const kdr_labels *truth)
 {
-	printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
-	       (long long)s->classes);
-	printf("acc             %.6f  best one-to-one map of clusters to classes\n", s->acc);
-	printf("nmi             %.6f  mutual information over the geometric mean of entropies\n", s->nmi);
-	printf("nmi_arithmetic  %.6f  over the arithmetic mean\n", s->nmi_arithmetic);
-	printf("nmi_max         %.6f  over the larger entropy\n", s->nmi_max);
-	printf("ari             %.6f  adjusted Rand index\n", s->ari);
-	printf("purity          %.6f\n", s->purity);
-	printf("homogeneity     %.6f\n", s->homogeneity);
-	printf("completeness    %.6f\n", s->completeness);
-	printf("v_measure       %.6f\n", s->v_measure);
+	cli_printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
+	           (long long)s->classes);
+	cli_printf("acc             %.6f  best one-to-one map of clusters to classes\n", s->acc);
+	cli_printf("nmi             %.6f  mutual information over the geometric mean of entropies\n", s->nmi);
+	cli_printf("nmi_arithmetic  %.6f  over the arithmetic mean\n", s->nmi_arithmetic);
+	cli_printf("nmi_max         %.6f  over the larger entropy\n", s->nmi_max);
+	cli_printf("ari             %.6f  adjusted Rand index\n", s->ari);
+	cli_printf("purity          %.6f\n", s->purity);
+	cli_printf("homogeneity     %.6f\n", s->homogeneity);
+	cli_printf("completeness    %.6f\n", s->completeness);
+	cli_printf("v_measure       %.6f\n", s->v_measure);
 	if (d->known) {
-		printf("emd             %.6g  between the clusters' means, clusters weighted by size\n",
-		       d->proportional);
-		printf("emd_uniform     %.6g  clusters weighted alike\n", d->uniform);
+		cli_printf("emd             %.6g  between the clusters' means, clusters weighted by size\n",
+		           d->proportional);
+		cli_printf("emd_uniform     %.6g  clusters weighted alike\n", d->uniform);
 	}
 	if (t->nclusters > 40 || t->nclasses > 12)
 		return;
@@ -111,14 +111,14 @@ static void print_text(const kdr_scores *s, const table *t, const distance *d, c
 		first = wider(first, labels->names[t->clusters[i]]);
 	for (int64_t c = 0; c < t->nclasses; c++)
 		width = wider(width, truth->names[t->classes[c]]);
-	printf("\n%-*s", first, "cluster");
+	cli_printf("\n%-*s", first, "cluster");
 	for (int64_t c = 0; c < t->nclasses; c++)
-		printf("  %*.*s", width, width, truth->names[t->classes[c]]);
+		cli_printf("  %*.*s", width, width, truth->names[t->classes[c]]);
 	putchar('\n');
 	for (int64_t i = 0; i < t->nclusters; i++) {
-		printf("%-*.*s", first, first, labels->names[t->clusters[i]]);
+		cli_printf("%-*.*s", first, first, labels->names[t->clusters[i]]);
 		for (int64_t c = 0; c < t->nclasses; c++)
-			printf("  %*lld", width, (long long)t->counts[i * t->nclasses + c]);
+			cli_printf("  %*lld", width, (long long)t->counts[i * t->nclasses + c]);
 		putchar('\n');
 	}
 }

@@ -175,7 +175,7 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 		kdr_status st = kdr_generator_write(ctx, g, t, path, labels, force);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 		if (code == EXIT_DONE && !cli_quiet(args))
-			printf("written: %s, %s\n", path, labels);
+			cli_printf("written: %s, %s\n", path, labels);
 	}
 	/* CSV files carry their names themselves. */
 	return code == EXIT_DONE && strcmp(format, "csv") != 0 ? write_features(ctx, g, folder, force) : code;
@@ -199,7 +199,7 @@ static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_berikov spe
 		kdr_generator_free(g);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 		if (code == EXIT_DONE && !cli_quiet(args))
-			printf("written: %s, %s\n", path, labels);
+			cli_printf("written: %s, %s\n", path, labels);
 	}
 	return code;
 }

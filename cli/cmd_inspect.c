@@ -214,21 +214,21 @@ static void print_task(const kdr_data *data, const kdr_inspection *s)
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
-	printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
-	printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows,
-	       (long long)s->cols, x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros,
-	       100 * density(s));
-	printf("  values from %g to %g, %s\n", s->min, s->max,
-	       s->integers ? "all whole numbers" : "real numbers");
-	printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
-	       kdr_data_ids(data) ? "named" : "without names");
+	cli_printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
+	cli_printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows,
+	           (long long)s->cols, x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros,
+	           100 * density(s));
+	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
+	           s->integers ? "all whole numbers" : "real numbers");
+	cli_printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
+	           kdr_data_ids(data) ? "named" : "without names");
 	if (kdr_data_labels(data))
-		printf(", %lld known classes", (long long)nclasses);
-	printf("\n");
+		cli_printf(", %lld known classes", (long long)nclasses);
+	cli_printf("\n");
 	for (int i = 0; i < count; i++)
-		printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
+		cli_printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
 	if (count == 0)
-		printf("  no problems found\n");
+		cli_printf("  no problems found\n");
 }
 
 static void print_text(kdr_data **data, const kdr_inspection *s, int count)
@@ -241,7 +241,7 @@ static void print_text(kdr_data **data, const kdr_inspection *s, int count)
 		for (int a = 0; a < b; a++) {
 			char text[256];
 			pair_text(data[a], data[b], text, sizeof text);
-			printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
+			cli_printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
 		}
 }
 

@@ -56,27 +56,27 @@ static int name_width(const kdr_relation *r)
 static void print_real(int width, int digits, double value)
 {
 	if (isfinite(value))
-		printf("  %*.*f", width, digits, value);
+		cli_printf("  %*.*f", width, digits, value);
 	else
-		printf("  %*s", width, "-");
+		cli_printf("  %*s", width, "-");
 }
 
 static void print_pairs(const kdr_relation *r, int w, bool mmd)
 {
-	printf("\n%-*s  %-*s  %9s  %7s  %10s", w, "task", w, "task", "shared", "overlap", "A-distance");
-	printf(mmd ? "  %10s  %12s\n" : "\n", "MMD linear", "MMD gaussian");
+	cli_printf("\n%-*s  %-*s  %9s  %7s  %10s", w, "task", w, "task", "shared", "overlap", "A-distance");
+	cli_printf(mmd ? "  %10s  %12s\n" : "\n", "MMD linear", "MMD gaussian");
 	for (int64_t b = 1; b < kdr_relation_ntasks(r); b++)
 		for (int64_t a = 0; a < b; a++) {
 			const kdr_relate_pair *p = kdr_relation_pair(r, a, b);
-			printf("%-*s  %-*s  %9lld", w, kdr_relation_task_name(r, a), w,
-			       kdr_relation_task_name(r, b), (long long)p->shared);
+			cli_printf("%-*s  %-*s  %9lld", w, kdr_relation_task_name(r, a), w,
+			           kdr_relation_task_name(r, b), (long long)p->shared);
 			print_real(7, 3, p->overlap);
 			print_real(10, 3, p->a_distance);
 			if (mmd) {
 				print_real(10, 5, p->mmd_linear);
 				print_real(12, 5, p->mmd_gaussian);
 			}
-			printf("\n");
+			cli_printf("\n");
 		}
 }
 
@@ -85,27 +85,27 @@ static void print_text(const kdr_relation *r, bool mmd)
 	int w = name_width(r);
 	const kdr_prep *prep = kdr_relation_prep(r);
 	int64_t count = kdr_relation_ntasks(r);
-	printf("preprocessing: %s", kdr_prep_describe(prep));
+	cli_printf("preprocessing: %s", kdr_prep_describe(prep));
 	if (kdr_relation_kind(r) != KDR_DATA_UNKNOWN)
-		printf(" (the data look like %s)", kdr_data_kind_name(kdr_relation_kind(r)));
-	printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "task", "samples", "features", "complexity",
-	       "among observed");
+		cli_printf(" (the data look like %s)", kdr_data_kind_name(kdr_relation_kind(r)));
+	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "task", "samples", "features", "complexity",
+	           "among observed");
 	for (int64_t i = 0; i < count; i++) {
 		const kdr_relate_task *t = kdr_relation_task(r, i);
-		printf("%-*s  %9lld  %9lld", w, kdr_relation_task_name(r, i), (long long)t->samples,
-		       (long long)t->observed);
+		cli_printf("%-*s  %9lld  %9lld", w, kdr_relation_task_name(r, i), (long long)t->samples,
+		           (long long)t->observed);
 		print_real(10, 3, t->complexity);
 		print_real(14, 3, t->complexity_observed);
-		printf("\n");
+		cli_printf("\n");
 	}
 	if (count < 2)
 		return;
 	print_pairs(r, w, mmd);
-	printf("\n");
+	cli_printf("\n");
 	for (int64_t i = 0; i < count; i++)
-		printf("%s\n", kdr_relation_advice(r, i));
+		cli_printf("%s\n", kdr_relation_advice(r, i));
 	for (int64_t i = 0; i < kdr_prep_warning_count(prep); i++)
-		printf("warning: %s\n", kdr_prep_warning_at(prep, i));
+		cli_printf("warning: %s\n", kdr_prep_warning_at(prep, i));
 }
 
 static int write_result(kdr_context *ctx, const cli_args *args, const char *folder, const char *text)

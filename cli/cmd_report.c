@@ -48,7 +48,7 @@ static int run(cli_args *args)
 	if (st != KDR_OK)
 		code = cli_fail_reading(ctx, st);
 	else if (!cli_quiet(args))
-		printf("written: %s\n", html);
+		cli_printf("written: %s\n", html);
 done:
 	free(beside);
 	cli_session_close(ctx);

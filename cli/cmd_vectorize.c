@@ -295,9 +295,9 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 	if (code == EXIT_DONE && kdr_data_labels(data))
 		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
 	if (code == EXIT_DONE && !quiet)
-		printf("written: %s, %lld documents x %lld terms, %lld entries, %lld classes\n", path,
-		       (long long)rows, (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x),
-		       (long long)classes);
+		cli_printf("written: %s, %lld documents x %lld terms, %lld entries, %lld classes\n", path,
+		           (long long)rows, (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x),
+		           (long long)classes);
 	return code;
 }
 
@@ -322,12 +322,12 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 
 static void print_stats(const kdr_text_stats *s)
 {
-	printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n", (long long)s->documents,
-	       (double)s->bytes / 1e6, (long long)s->tokens, (long long)s->terms);
+	cli_printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n", (long long)s->documents,
+	           (double)s->bytes / 1e6, (long long)s->tokens, (long long)s->terms);
 	if (s->dropped > 0)
-		printf("%lld left out because empty\n", (long long)s->dropped);
+		cli_printf("%lld left out because empty\n", (long long)s->dropped);
 	if (s->not_utf8 > 0)
-		printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
+		cli_printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
 }
 
 static int run(cli_args *args)

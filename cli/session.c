@@ -67,6 +67,16 @@ static void print_line(const char *kind, const char *format, va_list args)
 	fputc('\n', stderr);
 }
 
+void cli_printf(const char *format, ...)
+{
+	char text[4096];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	cli_print_safely(stdout, text, strlen(text));
+}
+
 static bool only_first, told;
 
 void cli_errors_once(void)

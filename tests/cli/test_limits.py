@@ -101,6 +101,10 @@ class Names(CliTest):
         self.assertNotIn("\x9b", done.stdout)
         self.assertIn("a\\x1b[31mred\\x07", done.stdout)
         self.assertIn(name, self.result()["tasks"][0]["name"])
+        for args in (["inspect", name + "=a.csv"], ["relate", name + "=a.csv", "b=a.csv"]):
+            done = self.run_kindred(*args)
+            self.assertNotIn("\x1b", done.stdout)
+            self.assertIn("a\\x1b[31mred\\x07", done.stdout)
         done = self.run_kindred("cluster", "-k", 2, "--frob\x1b[2J", "a.csv", code=2)
         self.assertNotIn("\x1b", done.stderr)
 
