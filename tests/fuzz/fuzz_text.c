@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = size - 1;
 	kdr_text_options options;
 	kdr_text_options_init(&options);
+	kdri_text_resolve(&options);
 	options.strip_mail = flags & 1;
 	options.keep_subject = flags & 2;
 	options.strip_html = flags & 4;
