@@ -31,6 +31,7 @@ static const struct {
 	{ KDR_ALGO_AUTO_K, "auto_k", "can find k itself (-k auto)" },
 	{ KDR_ALGO_OWN_FEATURES, "own_features", "source and target may have different features" },
 	{ KDR_ALGO_CLUSTERS_TARGET, "clusters_target", "gives clusters of the target, not classes" },
+	{ KDR_ALGO_BRIDGE, "bridge", "takes one set between source and target (--bridge)" },
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 

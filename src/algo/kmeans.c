@@ -85,14 +85,6 @@ done:
 	return st;
 }
 
-static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
-                             double value)
-{
-	char text[256];
-	snprintf(text, sizeof text, "%s%s%s", what, name ? "." : "", name ? name : "");
-	return kdri_result_number(ctx, result, text, value);
-}
-
 static kdri_trace trace_of(const kdri_kmeans_result *r)
 {
 	return (kdri_trace){ r->objective_start, r->trace, r->iterations, r->stop, 1 };
@@ -172,8 +164,8 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	}
 	kdri_trace trace = trace_of(&r);
 	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
-	KDRI_TRY(put_number(ctx, result, "inertia", NULL, r.objective));
-	KDRI_TRY(put_number(ctx, result, "best_run", NULL, (double)r.best_run));
+	KDRI_TRY(kdri_result_number(ctx, result, "inertia", r.objective));
+	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)r.best_run));
 	KDRI_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
 done:
 	kdri_kmeans_free(ctx, &r);
@@ -203,8 +195,8 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 		memcpy(labels, parts[t].labels, (size_t)kdr_mat_rows(&task->x) * sizeof *labels);
 		KDRI_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
-		KDRI_TRY(put_number(ctx, result, "inertia", name, parts[t].objective));
-		KDRI_TRY(put_number(ctx, result, "best_run", name, (double)parts[t].best_run));
+		KDRI_TRY(kdri_result_task_number(ctx, result, t, "inertia", parts[t].objective));
+		KDRI_TRY(kdri_result_task_number(ctx, result, t, "best_run", (double)parts[t].best_run));
 		KDRI_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
 		traces[t] = trace_of(&parts[t]);
 	}

@@ -74,14 +74,6 @@ done:
 	return st;
 }
 
-static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *name,
-                             double value)
-{
-	char text[256];
-	snprintf(text, sizeof text, "%s%s%s", what, name ? "." : "", name ? name : "");
-	return kdri_result_number(ctx, result, text, value);
-}
-
 /* What belongs to task t: rows at .. at + n - 1 of the clustering. */
 static kdr_status put_task(kdr_context *ctx, kdr_result *result, const kdr_task *task, int64_t t,
                            const kdri_spectral_result *s, int64_t at)
@@ -108,6 +100,7 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_graph_options g = kdri_graph_options_of(options);
 	kdri_spectral_options s = kdri_spectral_defaults(k);
+	int64_t task = name ? stream : -1;
 	s.rounding = (kdri_rounding)kdri_opt_choice(options, "rounding");
 	s.n_init = kdri_opt_int(options, "n_init");
 	s.max_iter = kdri_opt_int(options, "max_iter");
@@ -115,10 +108,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	s.stream = (uint64_t)stream;
 	KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
 	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
-	KDRI_TRY(put_number(ctx, result, "ncut", name, out->ncut));
-	KDRI_TRY(put_number(ctx, result, "components", name, (double)out->components));
+	KDRI_TRY(kdri_result_task_number(ctx, result, task, "ncut", out->ncut));
+	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
-		KDRI_TRY(put_number(ctx, result, "sigma", name, graph.sigma));
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "sigma", graph.sigma));
 	KDRI_TRY(warn(ctx, result, name, out, k));
 done:
 	kdri_graph_free(ctx, &graph);

@@ -296,11 +296,11 @@ done:
 
 /* --- results ------------------------------------------------------------------------------------------ */
 
-static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, const char *a,
-                             const char *b, double value)
+static kdr_status put_pair(kdr_context *ctx, kdr_result *result, const char *what, const char *a,
+                           const char *b, double value)
 {
 	char text[256];
-	snprintf(text, sizeof text, "%s.%s%s%s", what, a, b ? "." : "", b ? b : "");
+	snprintf(text, sizeof text, "%s.%s.%s", what, a, b);
 	return kdri_result_number(ctx, result, text, value);
 }
 
@@ -318,7 +318,7 @@ static kdr_status put_tasks(kdr_context *ctx, kdr_result *result, job *j)
 		KDRI_TRY(kdri_result_array(ctx, result, "centroids", j->first + t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ b->k, b->d }, &to));
 		KDRI_TRY(kdri_breg_centroids(b, to));
-		KDRI_TRY(put_number(ctx, result, "local_loss", b->name, NULL, j->m.local[t]));
+		KDRI_TRY(kdri_result_task_number(ctx, result, j->first + t, "local_loss", j->m.local[t]));
 		for (int64_t z = 0; z < b->k; z++)
 			empty += b->km.filled[z] == 0;
 		if (empty)
@@ -416,14 +416,14 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 			memcpy(to, m->weight[at], (size_t)(a->k * b->k) * sizeof *to);
 			KDRI_TRY(kdri_mbc_distance(m, t, s, false, &uniform[at]));
 			KDRI_TRY(kdri_mbc_distance(m, t, s, true, &sized[at]));
-			KDRI_TRY(put_number(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
-			KDRI_TRY(put_number(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
+			KDRI_TRY(put_pair(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
+			KDRI_TRY(put_pair(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
 			if (t < s && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),
 				              *y = kdr_result_labels(result, s, &n);
 				KDRI_TRY(kdr_evaluate(ctx, x, y, n, &scores));
-				KDRI_TRY(put_number(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
+				KDRI_TRY(put_pair(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
 			}
 		}
 done:
@@ -458,8 +458,7 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	if (compare) {
 		KDRI_TRY(put_vector(ctx, result, "local_loss_alone", alone, T));
 		for (int64_t t = 0; t < T; t++)
-			KDRI_TRY(put_number(ctx, result, "local_loss_alone", j.m.tasks[t].name, NULL,
-			                    alone[t]));
+			KDRI_TRY(kdri_result_task_number(ctx, result, t, "local_loss_alone", alone[t]));
 	}
 	if (T > 1)
 		KDRI_TRY(put_pairs(ctx, result, &j));
