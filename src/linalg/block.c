@@ -45,14 +45,14 @@ static int my_thread(void)
 #endif
 }
 
-kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool single, kdri_block *out)
+kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool floats, kdri_block *out)
 {
 	kdr_status st;
 	int64_t count;
 	void *data = NULL;
 	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
-	KDRI_TRY(kdri_alloc(ctx, &data, count, single ? sizeof(float) : sizeof(double)));
-	*out = (kdri_block){ rows, cols, cols, single, data };
+	KDRI_TRY(kdri_alloc(ctx, &data, count, floats ? sizeof(float) : sizeof(double)));
+	*out = (kdri_block){ rows, cols, cols, floats, data };
 done:
 	return st;
 }
@@ -65,13 +65,13 @@ void kdri_block_free(kdr_context *ctx, kdri_block *b)
 
 static void *entry(const kdri_block *b, int64_t i, int64_t j)
 {
-	return b->single ? (void *)((float *)b->data + i * b->stride + j)
+	return b->floats ? (void *)((float *)b->data + i * b->stride + j)
 	                 : (void *)((double *)b->data + i * b->stride + j);
 }
 
 kdri_block kdri_block_part(const kdri_block *b, int64_t row, int64_t col, int64_t rows, int64_t cols)
 {
-	return (kdri_block){ rows, cols, b->stride, b->single, entry(b, row, col) };
+	return (kdri_block){ rows, cols, b->stride, b->floats, entry(b, row, col) };
 }
 
 kdri_block kdri_block_of(double *data, int64_t rows, int64_t cols, int64_t stride)
@@ -81,7 +81,7 @@ kdri_block kdri_block_of(double *data, int64_t rows, int64_t cols, int64_t strid
 
 void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, double *to)
 {
-	if (!b->single) {
+	if (!b->floats) {
 		memcpy(to, entry(b, i, j), (size_t)count * sizeof *to);
 		return;
 	}
@@ -92,7 +92,7 @@ void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, d
 
 void kdri_block_write(const kdri_block *b, int64_t i, int64_t j, int64_t count, const double *from)
 {
-	if (!b->single) {
+	if (!b->floats) {
 		memcpy(entry(b, i, j), from, (size_t)count * sizeof *from);
 		return;
 	}
@@ -106,7 +106,7 @@ void kdri_block_narrow(kdri_block *b)
 	enum { PIECE = 512 };
 	double piece[PIECE];
 	float narrow[PIECE];
-	if (b->single)
+	if (b->floats)
 		return;
 	/* Bytes are copied out before they are overwritten, and never written ahead of those still to come. */
 	for (int64_t at = 0, count = b->rows * b->cols; at < count; at += PIECE) {
@@ -116,7 +116,7 @@ void kdri_block_narrow(kdri_block *b)
 			narrow[p] = (float)piece[p];
 		memcpy((char *)b->data + at * (int64_t)sizeof(float), narrow, (size_t)m * sizeof(float));
 	}
-	b->single = true;
+	b->floats = true;
 }
 
 /* C = alpha op(A) op(B) + beta C for one tile; the blocks are the operands' parts. */
@@ -124,7 +124,7 @@ static void multiply(bool trans_a, bool trans_b, int64_t k, double alpha, const 
                      const kdri_block *b, double beta, const kdri_block *c)
 {
 	CBLAS_TRANSPOSE ta = trans_a ? CblasTrans : CblasNoTrans, tb = trans_b ? CblasTrans : CblasNoTrans;
-	if (c->single)
+	if (c->floats)
 		cblas_sgemm(CblasRowMajor, ta, tb, (int)c->rows, (int)c->cols, (int)k, (float)alpha, a->data,
 		            (int)a->stride, b->data, (int)b->stride, (float)beta, c->data, (int)c->stride);
 	else
@@ -137,7 +137,7 @@ static void square(bool trans, int64_t k, double alpha, const kdri_block *a, dou
 {
 	CBLAS_TRANSPOSE ta = trans ? CblasTrans : CblasNoTrans;
 	int stride = (int)KDRI_MAX(1, a->stride); /* BLAS takes no 0, even where A is empty */
-	if (c->single)
+	if (c->floats)
 		cblas_ssyrk(CblasRowMajor, CblasLower, ta, (int)c->rows, (int)k, (float)alpha, a->data,
 		            stride, (float)beta, c->data, (int)c->stride);
 	else
@@ -202,7 +202,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 	kdr_status st;
 	float *room = NULL;
 	int64_t n = c->rows, k = trans ? a->rows : a->cols;
-	bool mixed = a->single && !c->single;
+	bool mixed = a->floats && !c->floats;
 	int64_t side = even(n, tile_of(n, n)), down = (n + side - 1) / side, tiles = down * (down + 1) / 2;
 	KDRI_TRY(check_sizes(ctx, k, a->stride, a->stride, c->stride));
 	KDRI_TRY(KDRI_NEW(ctx, &room, mixed ? (int64_t)ctx->threads * side * side : 0));
@@ -236,7 +236,7 @@ done:
 /* Row j of the upper triangle, from column begin to end - 1, from a column of the lower. */
 static void mirror_piece(const kdri_block *c, int64_t j, int64_t begin, int64_t end)
 {
-	if (c->single) {
+	if (c->floats) {
 		float *v = c->data;
 		for (int64_t i = begin; i < end; i++)
 			v[j * c->stride + i] = v[i * c->stride + j];
@@ -264,7 +264,7 @@ void kdri_block_clip(kdr_context *ctx, const kdri_block *c)
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (c->rows * c->cols > 1 << 14)
 	for (int64_t i = 0; i < c->rows; i++)
 		for (int64_t j = 0; j < c->cols; j++) {
-			if (c->single)
+			if (c->floats)
 				((float *)c->data)[i * c->stride + j] =
 				        fmaxf(((float *)c->data)[i * c->stride + j], 0);
 			else
@@ -278,7 +278,7 @@ kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x
 {
 	kdr_status st;
 	double *room = NULL;
-	if (!a->single)
+	if (!a->floats)
 		return kdri_gemm(ctx, false, false, a->rows, k, a->cols, 1, a->data, a->stride, x, ldx, 0, y,
 		                 ldy);
 	KDRI_TRY(check_sizes(ctx, WIDEN_COLS, ldx, ldy, 0));

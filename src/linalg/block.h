@@ -7,15 +7,15 @@
 
 #include "linalg/linalg.h"
 
-/* Row-major: entry (i, j) is number i * stride + j of `data`, a double or (single) a float. */
+/* Row-major: entry (i, j) is number i * stride + j of `data`, a double or (floats) a float. */
 typedef struct kdri_block {
 	int64_t rows, cols, stride;
-	bool single;
+	bool floats;
 	void *data;
 } kdri_block;
 
 /* Owned and not zeroed. */
-kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool single, kdri_block *out);
+kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool floats, kdri_block *out);
 void kdri_block_free(kdr_context *ctx, kdri_block *b);
 /* Rows row.. and columns col.. of b, borrowed. */
 kdri_block kdri_block_part(const kdri_block *b, int64_t row, int64_t col, int64_t rows, int64_t cols);
@@ -24,18 +24,18 @@ kdri_block kdri_block_of(double *data, int64_t rows, int64_t cols, int64_t strid
 /* Entries (i, j) .. (i, j + count - 1). */
 void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, double *to);
 void kdri_block_write(const kdri_block *b, int64_t i, int64_t j, int64_t count, const double *from);
-/* Makes an owned block of doubles (stride = cols) single, in place; the memory stays what it was. */
+/* Makes an owned block of doubles (stride = cols) floats, in place; the memory stays what it was. */
 void kdri_block_narrow(kdri_block *b);
 
 static inline double kdri_block_get(const kdri_block *b, int64_t i, int64_t j)
 {
-	return b->single ? (double)((const float *)b->data)[i * b->stride + j]
+	return b->floats ? (double)((const float *)b->data)[i * b->stride + j]
 	                 : ((const double *)b->data)[i * b->stride + j];
 }
 
 static inline void kdri_block_set(const kdri_block *b, int64_t i, int64_t j, double v)
 {
-	if (b->single)
+	if (b->floats)
 		((float *)b->data)[i * b->stride + j] = (float)v;
 	else
 		((double *)b->data)[i * b->stride + j] = v;

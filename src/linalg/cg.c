@@ -6,7 +6,7 @@
  *
  * for each column with its own alpha and beta, so that one product A P serves all columns. Columns that are
  * done stand still. */
-#include "linalg/columns.h"
+#include "linalg/vectors.h"
 
 typedef struct state {
 	double *r, *z, *p, *ap, *partial;
@@ -59,7 +59,7 @@ static void precondition(kdr_context *ctx, int64_t n, int64_t m, const double *s
 static bool any_busy(kdr_context *ctx, int64_t n, int64_t m, state *s)
 {
 	bool any = false;
-	kdri_columns_dot(ctx, n, m, s->r, s->r, s->partial, s->norm);
+	kdri_vectors_dot(ctx, n, m, s->r, s->r, s->partial, s->norm);
 	for (int64_t j = 0; j < m; j++) {
 		s->busy[j] = s->norm[j] > s->bound[j];
 		any = any || s->busy[j];
@@ -78,37 +78,37 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
 	*stop = KDR_STOP_CONVERGED;
 	KDRI_TRY(state_new(ctx, n, m, &s));
 	KDRI_TRY(a->apply(ctx, a, x, m, m, s.r, m));
-	kdri_columns_dot(ctx, n, m, b, b, s.partial, s.bound);
+	kdri_vectors_dot(ctx, n, m, b, b, s.partial, s.bound);
 	for (int64_t j = 0; j < m; j++) {
 		s.bound[j] *= tol * tol;
 		s.alpha[j] = 1;
 		s.beta[j] = -1;
 	}
-	kdri_columns_combine(ctx, n, m, s.beta, s.alpha, b, s.r); /* r = b - A x */
+	kdri_vectors_combine(ctx, n, m, s.beta, s.alpha, b, s.r); /* r = b - A x */
 	precondition(ctx, n, m, scale, s.r, s.z);
 	memcpy(s.p, s.z, (size_t)(n * m) * sizeof *s.p);
-	kdri_columns_dot(ctx, n, m, s.r, s.z, s.partial, s.rz);
+	kdri_vectors_dot(ctx, n, m, s.r, s.z, s.partial, s.rz);
 	while (any_busy(ctx, n, m, &s)) {
 		if (*iterations >= max_iter) {
 			*stop = KDR_STOP_MAX_ITER;
 			break;
 		}
 		KDRI_TRY(a->apply(ctx, a, s.p, m, m, s.ap, m));
-		kdri_columns_dot(ctx, n, m, s.p, s.ap, s.partial, s.alpha);
+		kdri_vectors_dot(ctx, n, m, s.p, s.ap, s.partial, s.alpha);
 		for (int64_t j = 0; j < m; j++)
 			s.alpha[j] = s.busy[j] && s.alpha[j] > 0 ? s.rz[j] / s.alpha[j] : 0; /* (E1) */
-		kdri_columns_combine(ctx, n, m, NULL, s.alpha, s.p, x);
+		kdri_vectors_combine(ctx, n, m, NULL, s.alpha, s.p, x);
 		for (int64_t j = 0; j < m; j++)
 			s.alpha[j] = -s.alpha[j];
-		kdri_columns_combine(ctx, n, m, NULL, s.alpha, s.ap, s.r);
+		kdri_vectors_combine(ctx, n, m, NULL, s.alpha, s.ap, s.r);
 		precondition(ctx, n, m, scale, s.r, s.z);
 		memcpy(s.before, s.rz, (size_t)m * sizeof *s.before);
-		kdri_columns_dot(ctx, n, m, s.r, s.z, s.partial, s.rz);
+		kdri_vectors_dot(ctx, n, m, s.r, s.z, s.partial, s.rz);
 		for (int64_t j = 0; j < m; j++) {
 			s.beta[j] = s.before[j] > 0 ? s.rz[j] / s.before[j] : 0; /* (E3) */
 			s.alpha[j] = 1;
 		}
-		kdri_columns_combine(ctx, n, m, s.beta, s.alpha, s.z, s.p);
+		kdri_vectors_combine(ctx, n, m, s.beta, s.alpha, s.z, s.p);
 		++*iterations;
 		if (kdri_iteration(ctx, stage, *iterations, max_iter, NAN)) {
 			*stop = kdri_stop_reason(ctx);

@@ -131,7 +131,7 @@ done:
 }
 
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *c,
-                              const kdri_terms *terms, const kdri_columns *columns,
+                              const kdri_terms *terms, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped)
 {
 	kdr_status st;

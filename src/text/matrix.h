@@ -21,7 +21,7 @@ kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *counts, const kdri_
                               const int32_t *number);
 /* Makes the data set; takes the ids out of `counts`, and frees its pairs. */
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *counts,
-                              const kdri_terms *terms, const kdri_columns *columns,
+                              const kdri_terms *terms, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped);
 void kdri_counts_free(kdr_context *ctx, kdri_counts *counts);
 

@@ -56,17 +56,17 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *terms, const char *text,
                           int32_t *id);
 
 /* The columns: which term is which, and their names. */
-typedef struct kdri_columns {
+typedef struct kdri_term_columns {
 	int32_t *of_term; /* column of each term, -1: none */
 	int32_t *term;    /* term of each column */
 	int64_t count;
-} kdri_columns;
+} kdri_term_columns;
 /* Cuts by document frequency among `documents` documents and orders what is left. */
-kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *terms, int64_t documents,
-                               const kdr_text_options *options, kdri_columns *out);
+kdr_status kdri_term_columns_select(kdr_context *ctx, const kdri_terms *terms, int64_t documents,
+                                    const kdr_text_options *options, kdri_term_columns *out);
 /* All terms, in order of arrival. */
-kdr_status kdri_columns_all(kdr_context *ctx, const kdri_terms *terms, kdri_columns *out);
-void kdri_columns_free(kdr_context *ctx, kdri_columns *columns);
+kdr_status kdri_term_columns_all(kdr_context *ctx, const kdri_terms *terms, kdri_term_columns *out);
+void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns);
 
 /* --- stopwords.c -------------------------------------------------------------------------------- */
 

@@ -259,7 +259,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	kdr_status st;
 	job *j = NULL;
 	kdr_data **made = NULL;
-	kdri_columns columns = { NULL, NULL, 0 };
+	kdri_term_columns columns = { NULL, NULL, 0 };
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "no documents were given; one task at least is needed");
@@ -283,9 +283,9 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		goto done;
 	}
 	j->stats.terms = j->terms->count;
-	KDRI_TRY(j->options.vocabulary
-	                 ? kdri_columns_all(ctx, j->terms, &columns)
-	                 : kdri_columns_select(ctx, j->terms, j->stats.documents, &j->options, &columns));
+	KDRI_TRY(j->options.vocabulary ? kdri_term_columns_all(ctx, j->terms, &columns)
+	                               : kdri_term_columns_select(ctx, j->terms, j->stats.documents,
+	                                                          &j->options, &columns));
 	if (columns.count == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
@@ -304,7 +304,7 @@ done:
 	for (int64_t t = 0; made && t < count; t++)
 		kdr_data_free(made[t]);
 	kdri_free(ctx, made);
-	kdri_columns_free(ctx, &columns);
+	kdri_term_columns_free(ctx, &columns);
 	job_free(ctx, j);
 	return st;
 }

@@ -160,12 +160,12 @@ done:
 	return st;
 }
 
-kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *t, int64_t documents,
-                               const kdr_text_options *options, kdri_columns *out)
+kdr_status kdri_term_columns_select(kdr_context *ctx, const kdri_terms *t, int64_t documents,
+                                    const kdr_text_options *options, kdri_term_columns *out)
 {
 	kdr_status st;
 	candidate *list = NULL;
-	kdri_columns columns = { NULL, NULL, 0 };
+	kdri_term_columns columns = { NULL, NULL, 0 };
 	int64_t count = 0;
 	/* Shares are compared as scikit-learn does: df >= share * documents in double precision. */
 	int64_t low = KDRI_MAX(options->min_df, (int64_t)ceil(options->min_df_share * (double)documents));
@@ -198,31 +198,31 @@ kdr_status kdri_columns_select(kdr_context *ctx, const kdri_terms *t, int64_t do
 	}
 	columns.count = count;
 	*out = columns;
-	columns = (kdri_columns){ NULL, NULL, 0 };
+	columns = (kdri_term_columns){ NULL, NULL, 0 };
 done:
-	kdri_columns_free(ctx, &columns);
+	kdri_term_columns_free(ctx, &columns);
 	kdri_free(ctx, list);
 	return st;
 }
 
-kdr_status kdri_columns_all(kdr_context *ctx, const kdri_terms *t, kdri_columns *out)
+kdr_status kdri_term_columns_all(kdr_context *ctx, const kdri_terms *t, kdri_term_columns *out)
 {
 	kdr_status st;
-	kdri_columns columns = { NULL, NULL, t->count };
+	kdri_term_columns columns = { NULL, NULL, t->count };
 	KDRI_TRY(KDRI_NEW(ctx, &columns.of_term, t->count));
 	KDRI_TRY(KDRI_NEW(ctx, &columns.term, t->count));
 	for (int32_t i = 0; i < t->count; i++)
 		columns.of_term[i] = columns.term[i] = i;
 	*out = columns;
-	columns = (kdri_columns){ NULL, NULL, 0 };
+	columns = (kdri_term_columns){ NULL, NULL, 0 };
 done:
-	kdri_columns_free(ctx, &columns);
+	kdri_term_columns_free(ctx, &columns);
 	return st;
 }
 
-void kdri_columns_free(kdr_context *ctx, kdri_columns *columns)
+void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns)
 {
 	kdri_free(ctx, columns->of_term);
 	kdri_free(ctx, columns->term);
-	*columns = (kdri_columns){ NULL, NULL, 0 };
+	*columns = (kdri_term_columns){ NULL, NULL, 0 };
 }

@@ -9,11 +9,11 @@ static double uniform(kdri_rng *rng)
 }
 
 /* Filled at random; the same numbers, as that precision holds them, in *copy. */
-static kdri_block random_block(kdr_context *ctx, kdri_rng *rng, int64_t rows, int64_t cols, bool single,
+static kdri_block random_block(kdr_context *ctx, kdri_rng *rng, int64_t rows, int64_t cols, bool floats,
                                double **copy)
 {
 	kdri_block b;
-	assert_ok(ctx, kdri_block_new(ctx, rows, cols, single, &b));
+	assert_ok(ctx, kdri_block_new(ctx, rows, cols, floats, &b));
 	*copy = malloc((size_t)(rows * cols + 1) * sizeof **copy);
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < cols; j++) {
@@ -34,11 +34,11 @@ static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
 	kdri_rng rng = kdri_rng_stream(1, "block", 0);
 	for (int s = 0; s < SIZES * 8; s++) {
 		int64_t m = sizes[s / 8][0], n = sizes[s / 8][1], k = sizes[s / 8][2];
-		bool ta = s & 1, tb = s & 2, single = s & 4;
+		bool ta = s & 1, tb = s & 2, floats = s & 4;
 		double *x, *y, *z;
-		kdri_block a = random_block(ctx, &rng, ta ? k : m, ta ? m : k, single, &x);
-		kdri_block b = random_block(ctx, &rng, tb ? n : k, tb ? k : n, single, &y);
-		kdri_block c = random_block(ctx, &rng, m, n, single, &z);
+		kdri_block a = random_block(ctx, &rng, ta ? k : m, ta ? m : k, floats, &x);
+		kdri_block b = random_block(ctx, &rng, tb ? n : k, tb ? k : n, floats, &y);
+		kdri_block c = random_block(ctx, &rng, m, n, floats, &z);
 		assert_ok(ctx, kdri_block_gemm(ctx, ta, tb, 0.5, &a, &b, 2, &c));
 		for (int64_t i = 0; i < m; i++)
 			for (int64_t j = 0; j < n; j++) {
@@ -46,7 +46,7 @@ static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
 				for (int64_t l = 0; l < k; l++)
 					sum += 0.5 * (ta ? x[l * m + i] : x[i * k + l]) *
 					       (tb ? y[j * k + l] : y[l * n + j]);
-				assert_near(kdri_block_get(&c, i, j), sum, single ? 1e-4 : 1e-11);
+				assert_near(kdri_block_get(&c, i, j), sum, floats ? 1e-4 : 1e-11);
 			}
 		kdri_block_free(ctx, &a);
 		kdri_block_free(ctx, &b);
@@ -65,9 +65,9 @@ static void syrk__all_precisions__sums_of_products(void **state)
 	kdri_rng rng = kdri_rng_stream(1, "block", 1);
 	for (int s = 0; s < SIZES * 6; s++) {
 		int64_t n = sizes[s / 6][0], k = sizes[s / 6][2];
-		bool trans = s & 1, single = s % 6 >= 2, wide = s % 6 < 4; /* double, mixed, single */
+		bool trans = s & 1, floats = s % 6 >= 2, wide = s % 6 < 4; /* double, mixed, single */
 		double *x, *z;
-		kdri_block a = random_block(ctx, &rng, trans ? k : n, trans ? n : k, single, &x);
+		kdri_block a = random_block(ctx, &rng, trans ? k : n, trans ? n : k, floats, &x);
 		kdri_block c = random_block(ctx, &rng, n, n, !wide, &z);
 		assert_ok(ctx, kdri_block_syrk(ctx, trans, 0.5, &a, 2, &c));
 		kdri_block_mirror(ctx, &c);
@@ -78,7 +78,7 @@ static void syrk__all_precisions__sums_of_products(void **state)
 				for (int64_t l = 0; l < k; l++)
 					sum += 0.5 * (trans ? x[l * n + i] * x[l * n + j]
 					                    : x[i * k + l] * x[j * k + l]);
-				assert_near(kdri_block_get(&c, i, j), sum, single ? 1e-4 : 1e-11);
+				assert_near(kdri_block_get(&c, i, j), sum, floats ? 1e-4 : 1e-11);
 			}
 		kdri_block_free(ctx, &a);
 		kdri_block_free(ctx, &c);
@@ -122,7 +122,7 @@ static void narrow__in_place__keeps_every_number(void **state)
 		double *x;
 		kdri_block a = random_block(ctx, &rng, n, n, false, &x);
 		kdri_block_narrow(&a);
-		assert_true(a.single);
+		assert_true(a.floats);
 		for (int64_t i = 0; i < n * n; i++)
 			assert_true(kdri_block_get(&a, i / n, i % n) == (double)(float)x[i]);
 		kdri_block_free(ctx, &a);

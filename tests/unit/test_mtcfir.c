@@ -64,9 +64,9 @@ static kdr_status keep_last(kdr_context *ctx, void *user, int64_t layer, const k
 }
 
 static double *layers_of(kdr_context *ctx, const data *m, int64_t train, bool sparse, kdri_side side,
-                         bool single, double noise)
+                         bool floats, double noise)
 {
-	kdri_msda_options o = { .layers = 3, .noise = noise, .side = side, .single = single };
+	kdri_msda_options o = { .layers = 3, .noise = noise, .side = side, .floats = floats };
 	kdri_msda_info info;
 	double *h = calloc((size_t)(m->n * m->d), sizeof *h);
 	assert_ok(ctx, kdri_msda_run(ctx, sparse ? &m->sparse : &m->dense, train, &o, keep_last, h, &info));

@@ -353,7 +353,7 @@ static void find_losses(kdri_mbc *m)
 		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
 }
 
-kdr_status kdri_mbc_relate(kdri_mbc *m)
+kdr_status kdri_mbc_match(kdri_mbc *m)
 {
 	kdr_status st;
 	find_losses(m);
@@ -394,7 +394,7 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < m->ntasks; t++)
 		KDRI_TRY(kdri_breg_begin(&m->tasks[t], labels[t]));
-	KDRI_TRY(kdri_mbc_relate(m));
+	KDRI_TRY(kdri_mbc_match(m));
 	double last = run->start = objective(m);
 	run->sweeps = 0;
 	run->stop = KDR_STOP_MAX_ITER;

@@ -45,7 +45,7 @@ void kdri_mbc_close(kdri_mbc *m);
 kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,
                           kdri_mbc_run *run);
 /* Costs, weights and losses of centroids and labels as they stand. */
-kdr_status kdri_mbc_relate(kdri_mbc *m);
+kdr_status kdri_mbc_match(kdri_mbc *m);
 /* d_M of tasks t and s: optimal transport of centroids, clusters weighted alike or by their sizes. */
 kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, double *out);
 

@@ -135,7 +135,7 @@ static double find_alpha(kdr_context *ctx, const kdri_pool *pool, int64_t t, int
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
 	for (int64_t i = 0; i < n; i++) {
 		kdri_block row = kdri_block_part(&pool->v, pool->begin[t] + i, pool->begin[s], 1, m);
-		count += row.single ? count_fromf(row.data, m, least) : count_from(row.data, m, least);
+		count += row.floats ? count_fromf(row.data, m, least) : count_from(row.data, m, least);
 	}
 	return (double)count / ((double)n * (double)m);
 }
@@ -268,7 +268,7 @@ static void find_norms(work *w)
 			int64_t m = kdri_pool_size(p, s);
 			kdri_block row = kdri_block_part(&p->v, p->begin[w->task] + i, p->begin[s], 1, m);
 			w->norm[i] += w->alpha[s] *
-			              (row.single ? sum_squaresf(row.data, m) : sum_squares(row.data, m));
+			              (row.floats ? sum_squaresf(row.data, m) : sum_squares(row.data, m));
 		}
 	}
 }
@@ -310,7 +310,7 @@ static void find_distances(const double *norm, double own, int64_t n, double *a)
 static int64_t weigh(const work *w, int64_t i, int64_t r, bool known, double **weight)
 {
 	double *a = w->room + (int64_t)my_thread() * 3 * w->n, *room = a + w->n;
-	double tie = (w->c.single ? 2e-6 : 1e-12) * w->norm[i];
+	double tie = (w->c.floats ? 2e-6 : 1e-12) * w->norm[i];
 	*weight = room + w->n;
 	kdri_block_read(&w->c, r, 0, w->n, a);
 	find_distances(w->norm, w->norm[i], w->n, a);
@@ -388,14 +388,14 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
                                int64_t neighbours, int64_t most, kdri_consistent *out)
 {
 	kdr_status st;
-	int64_t n = kdri_pool_size(pool, task), size = pool->v.single ? 4 : 8, room;
+	int64_t n = kdri_pool_size(pool, task), size = pool->v.floats ? 4 : 8, room;
 	work w = { .ctx = ctx, .pool = pool, .task = task, .n = n, .alpha = alpha, .neighbours = neighbours };
 	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
 		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	w.block = KDRI_MIN(n, KDRI_MAX(1, most / (size * n)));
 	KDRI_TRY(kdri_mul(ctx, 3 * n, ctx->threads, &room));
-	KDRI_TRY(kdri_block_new(ctx, w.block, n, pool->v.single, &w.c));
+	KDRI_TRY(kdri_block_new(ctx, w.block, n, pool->v.floats, &w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.norm, n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.room, room));
 	KDRI_TRY(KDRI_NEW(ctx, &w.scales, w.block));

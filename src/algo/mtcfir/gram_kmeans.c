@@ -67,7 +67,7 @@ static void seed(run *r, kdri_rng *rng)
 				        r->diagonal[i] + r->diagonal[s] - 2 * kdri_block_get(r->gram, s, i);
 				/* What rounding leaves between equal samples is no distance. */
 				double noise =
-				        (r->gram->single ? 4e-6 : 1e-14) * (r->diagonal[i] + r->diagonal[s]);
+				        (r->gram->floats ? 4e-6 : 1e-14) * (r->diagonal[i] + r->diagonal[s]);
 				trial[i] = gap <= noise ? 0 : KDRI_MIN(gap, r->nearest[i]);
 				trial[i] = KDRI_MIN(trial[i], r->nearest[i]);
 				sum += trial[i];
@@ -108,7 +108,7 @@ static void add_rowf(const float *restrict row, double sign, int64_t count, doub
 static void add_sample(const run *r, int64_t j, int64_t c, double sign, int64_t begin, int64_t count)
 {
 	double *to = r->sums + c * r->n + begin;
-	if (r->gram->single)
+	if (r->gram->floats)
 		add_rowf((const float *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
 	else
 		add_row((const double *)r->gram->data + j * r->gram->stride + begin, sign, count, to);

@@ -70,8 +70,8 @@ static double sum_piece(const kdri_block *gram, const double *square, int64_t i,
 	double sum = 0;
 	for (int64_t at = begin; at < end; at += PIECE) {
 		int64_t m = KDRI_MIN(PIECE, end - at);
-		const double *v = gram->single ? NULL : (const double *)gram->data + i * gram->stride + at;
-		const float *f = gram->single ? (const float *)gram->data + i * gram->stride + at : NULL;
+		const double *v = gram->floats ? NULL : (const double *)gram->data + i * gram->stride + at;
+		const float *f = gram->floats ? (const float *)gram->data + i * gram->stride + at : NULL;
 		if (factor == 0)
 			sum += v ? sum_linear(v, m) : sum_linearf(f, m);
 		else

@@ -23,7 +23,7 @@ typedef struct kdri_msda_options {
 	int64_t layers;
 	double noise; /* probability that a feature is set to zero, in (0, 1) */
 	double ridge; /* added to the diagonal, >= 0 */
-	bool single;  /* layers in single precision */
+	bool floats;  /* layers in single precision */
 	kdri_side side;
 	const kdri_layers *kept; /* NULL: layers are learnt and forgotten */
 } kdri_msda_options;

@@ -17,7 +17,7 @@ static const int64_t scratch = 64 << 20;
 /* Rows of a block: as many as make about `scratch` bytes. */
 static int64_t block_height(const kdri_msda *w)
 {
-	int64_t size = w->h.single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+	int64_t size = w->h.floats ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
 	return KDRI_MIN(w->m, KDRI_MAX(LEAST_ROWS, scratch / (size * w->d)));
 }
 
@@ -99,7 +99,7 @@ done:
 /* h[i] = tanh(from + offset) for a row of the block `from`. */
 static void put_row(const kdri_msda *w, int64_t i, const kdri_block *from, int64_t r)
 {
-	if (w->h.single) {
+	if (w->h.floats) {
 		const float *v = (const float *)from->data + r * from->stride;
 		float *to = (float *)w->h.data + i * w->h.stride;
 		for (int64_t j = 0; j < w->d; j++)
@@ -163,7 +163,7 @@ kdr_status kdri_msda_by_features(kdri_msda *w)
 	if (w->sparse) {
 		KDRI_TRY(apply_sparse(w, q.data));
 	} else {
-		if (w->h.single)
+		if (w->h.floats)
 			kdri_block_narrow(&q);
 		KDRI_TRY(apply_dense(w, &q));
 	}

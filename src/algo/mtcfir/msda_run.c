@@ -44,15 +44,15 @@ kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t sampl
 	return (kdri_msda_options){ .layers = kdri_opt_int(options, "layers"),
 		                    .noise = kdri_opt_real(options, "noise"),
 		                    .ridge = kdri_opt_real(options, "ridge"),
-		                    .single = kdri_precision_single(options, samples) };
+		                    .floats = kdri_precision_single(options, samples) };
 }
 
 void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
 {
-	if (!h->single)
+	if (!h->floats)
 		kdri_tanh(v, count);
 	kdri_block_write(h, i, j, count, v);
-	if (h->single)
+	if (h->floats)
 		kdri_tanhf((float *)h->data + i * h->stride + j, count);
 }
 
@@ -112,7 +112,7 @@ static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double 
 				sum[x->col[p]] += x->val[p];
 				squares[x->col[p]] += x->val[p] * x->val[p];
 			}
-		} else if (w->h.single) {
+		} else if (w->h.floats) {
 			const float *row = (const float *)w->h.data + i * w->h.stride;
 			add_rowf(row, w->d, sum, squares);
 			saturated += count_saturatedf(row, w->d);
@@ -179,7 +179,7 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 	for (int64_t i = 0; i < to->rows; i++) {
 		kdri_block in = kdri_block_part(&w->h, row + i, col, 1, to->cols);
 		kdri_block out = kdri_block_part(to, i, 0, 1, to->cols);
-		if (to->single)
+		if (to->floats)
 			centre_rowf(in.data, mean, shift, own, to->cols, out.data);
 		else
 			centre_row(in.data, mean, shift, own, to->cols, out.data);
@@ -227,7 +227,7 @@ kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const
 
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
 {
-	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->single ? 4 : 8;
+	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x), size = o->floats ? 4 : 8;
 	double side = (double)kdri_msda_side(o, kdr_mat_rows(x), kdr_mat_cols(x));
 	return o->layers == 0 && x->kind == KDR_MAT_CSR ? 0
 	                                                : size * n * d + (o->layers ? 8 * side * side : 0);
@@ -245,10 +245,10 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 
 kdr_status kdri_msda_room(kdri_msda *w, int64_t rows, int64_t cols)
 {
-	return w->room.data ? KDR_OK : kdri_block_new(w->ctx, rows, cols, w->h.single, &w->room);
+	return w->room.data ? KDR_OK : kdri_block_new(w->ctx, rows, cols, w->h.floats, &w->room);
 }
 
-static kdr_status start(kdri_msda *w, bool single)
+static kdr_status start(kdri_msda *w, bool floats)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
@@ -262,7 +262,7 @@ static kdr_status start(kdri_msda *w, bool single)
 		trained.as.csr.rows = w->n;
 		KDRI_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
 	}
-	KDRI_TRY(kdri_block_new(ctx, w->m, w->d, single, &w->h));
+	KDRI_TRY(kdri_block_new(ctx, w->m, w->d, floats, &w->h));
 	for (int64_t i = 0; i < w->m && !w->sparse; i++)
 		kdri_block_write(&w->h, i, 0, w->d, w->x->as.dense.data + i * w->x->as.dense.stride);
 done:
@@ -286,7 +286,7 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 	*info = (kdri_msda_info){ 0 };
 	if (w.sparse && o->layers == 0) /* nothing dense is needed */
 		return use(ctx, user, 0, x, NULL);
-	KDRI_TRY(start(&w, o->single));
+	KDRI_TRY(start(&w, o->floats));
 	KDRI_TRY(use(ctx, user, 0, w.sparse ? x : NULL, w.sparse ? NULL : &w.h));
 	for (int64_t layer = 1; layer <= o->layers; layer++) {
 		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))

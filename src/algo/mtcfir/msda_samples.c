@@ -21,7 +21,7 @@ static const int64_t scratch = 8 << 20;
 
 static int64_t block_width(const kdri_msda *w)
 {
-	int64_t size = w->h.single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+	int64_t size = w->h.floats ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
 	return KDRI_MIN(w->d, KDRI_MAX(LEAST_WIDTH, scratch / (size * w->m)));
 }
 
@@ -211,7 +211,7 @@ static void put_block(const kdri_msda *w, const dual *s, int64_t j, const kdri_b
 		const double *c = i < w->n ? w->offset + j : NULL;
 		kdri_block from = kdri_block_part(out, i, 0, 1, out->cols);
 		kdri_block to = kdri_block_part(&w->h, i, j, 1, out->cols);
-		if (w->h.single) {
+		if (w->h.floats) {
 			shift_rowf(from.data, s->lean[i], w->mean + j, c, out->cols, to.data);
 			kdri_tanhf(to.data, out->cols);
 		} else {
@@ -277,7 +277,7 @@ static kdr_status fill_others(kdri_msda *w, dual *s)
 {
 	kdr_status st;
 	kdri_block er = { 0 };
-	KDRI_TRY(kdri_block_new(w->ctx, w->m - w->n, w->n, s->e.single, &er));
+	KDRI_TRY(kdri_block_new(w->ctx, w->m - w->n, w->n, s->e.floats, &er));
 	KDRI_TRY(kdri_block_gemm(w->ctx, false, false, 1, &s->e, &s->r, 0, &er));
 	kdri_block_free(w->ctx, &s->e);
 	s->e = er;
@@ -309,7 +309,7 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	dual s = { 0 };
 	int64_t n = w->n;
 	KDRI_TRY(kdri_block_new(w->ctx, n, n, false, &s.r));
-	KDRI_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.single && !w->sparse, &s.e));
+	KDRI_TRY(kdri_block_new(w->ctx, w->m - n, n, w->h.floats && !w->sparse, &s.e));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.g, w->m));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.u, n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.lean, w->m));
@@ -329,7 +329,7 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 		KDRI_TRY(learn(w, &s));
 		kdri_msda_keep(w, s.r.data, n);
 	}
-	if (w->h.single && !w->sparse)
+	if (w->h.floats && !w->sparse)
 		kdri_block_narrow(&s.r);
 	if (w->m > n)
 		KDRI_TRY(fill_others(w, &s));

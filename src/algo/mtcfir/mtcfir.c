@@ -146,7 +146,7 @@ done:
 static double bytes_needed(const work *w, const kdri_msda_options *o)
 {
 	double n = (double)w->stack.begin[w->problem->ntasks];
-	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o) +
+	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o) +
 	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
 }
 
@@ -163,7 +163,7 @@ static kdr_status check_sizes(work *w)
 	return KDR_OK;
 }
 
-static kdr_status prepare(work *w, bool single)
+static kdr_status prepare(work *w, bool floats)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
@@ -185,7 +185,7 @@ static kdr_status prepare(work *w, bool single)
 		                           3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
 	w->pool.ntasks = tasks;
 	w->pool.begin = w->stack.begin;
-	KDRI_TRY(kdri_block_new(ctx, n, n, single, &w->pool.v));
+	KDRI_TRY(kdri_block_new(ctx, n, n, floats, &w->pool.v));
 done:
 	return st;
 }
@@ -364,7 +364,7 @@ static kdr_status run(work *w)
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	kdri_layers layers;
 	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
-	KDRI_TRY(prepare(w, o.single));
+	KDRI_TRY(prepare(w, o.floats));
 	if (kdri_opt_bool(w->options, "keep")) {
 		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));

@@ -67,7 +67,7 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	kdri_block c = { 0 };
 	double *norm = NULL, *a = NULL, *room = NULL, *weight = NULL, *votes = NULL;
 	int64_t first = w->pool.begin[w->task], after = w->pool.begin[w->pool.ntasks];
-	KDRI_TRY(kdri_block_new(w->ctx, w->rows, w->n, w->pool.v.single, &c));
+	KDRI_TRY(kdri_block_new(w->ctx, w->rows, w->n, w->pool.v.floats, &c));
 	KDRI_TRY(KDRI_NEW(w->ctx, &norm, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &a, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &room, w->n));
@@ -82,7 +82,7 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	for (int64_t j = 0; j < w->n; j++)
 		norm[j] = norm_of(w, first + j);
 	for (int64_t i = 0; i < w->rows; i++) {
-		double own = norm_of(w, after + i), tie = (c.single ? 2e-6 : 1e-12) * own;
+		double own = norm_of(w, after + i), tie = (c.floats ? 2e-6 : 1e-12) * own;
 		kdri_block_read(&c, i, 0, w->n, a);
 		for (int64_t j = 0; j < w->n; j++)
 			a[j] = KDRI_MAX(0.0, own + norm[j] - 2 * a[j]);                 /* (E2) */
@@ -111,7 +111,7 @@ static kdr_status find_similarities(vote *w, const kdr_result *fitted, const kdr
 	kdri_msda_info info;
 	kdri_layers layers;
 	KDRI_TRY(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
-	KDRI_TRY(kdri_block_new(w->ctx, trained + w->rows, trained + w->rows, o.single, &w->pool.v));
+	KDRI_TRY(kdri_block_new(w->ctx, trained + w->rows, trained + w->rows, o.floats, &w->pool.v));
 	KDRI_TRY(kdri_msda_run(w->ctx, all, trained, &o, kdri_msda_add_gram, &w->pool.v, &info));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0) {
 		kdri_block old = kdri_block_part(&w->pool.v, 0, 0, trained, trained);

@@ -59,7 +59,7 @@ static kdr_status fill_gram(kdr_context *ctx, const kdr_mat *x, const kdri_block
 	if (x->kind == KDR_MAT_CSR) {
 		KDRI_TRY(kdri_mat_transpose(ctx, x, &xt));
 		KDRI_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, gram));
-	} else if (!gram->single) {
+	} else if (!gram->floats) {
 		const kdr_dense *a = &x->as.dense;
 		KDRI_TRY(kdri_syrk(ctx, false, a->rows, a->cols, a->data, a->stride, gram->data,
 		                   gram->stride));
@@ -97,10 +97,10 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 		             .stage = stage };
 	KDRI_TRY(kdri_mul(ctx, n, n_init, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
-	bool single = kdri_precision_single(options, n);
-	KDRI_TRY(kdri_memory_check(ctx, (single ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	bool floats = kdri_precision_single(options, n);
+	KDRI_TRY(kdri_memory_check(ctx, (floats ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
 	                           kdr_mat_cols(&task->x)));
-	KDRI_TRY(kdri_block_new(ctx, n, n, single, &gram));
+	KDRI_TRY(kdri_block_new(ctx, n, n, floats, &gram));
 	KDRI_TRY(fill_gram(ctx, &task->x, &gram));
 	if (task->init)
 		memcpy(starts, task->init, (size_t)n * sizeof *starts);

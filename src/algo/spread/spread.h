@@ -5,7 +5,7 @@
 #include "algo/common/labelled.h"
 #include "api/method.h"
 #include "engine/graph/similarity.h"
-#include "linalg/columns.h"
+#include "linalg/vectors.h"
 
 /* f (n x classes, 0 on entry): scores of all samples from the graph w and the labels known. */
 typedef kdr_status kdri_spread(kdr_context *ctx, const kdri_labelled *set, const kdr_mat *w,

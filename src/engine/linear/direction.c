@@ -13,7 +13,7 @@
 #include "engine/linear/direction.h"
 
 #include "engine/linear/linear.h"
-#include "linalg/columns.h"
+#include "linalg/vectors.h"
 
 static const double share = 0.1;
 
@@ -100,7 +100,7 @@ static kdr_status apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
 	for (int64_t at = 0; at < n * w; at++)
 		t->zp[at] *= t->h[at];
 	KDRI_TRY(kdri_mat_tmul(ctx, x, t->zp, w, w, t->hp, w));
-	kdri_columns_dot(ctx, n, w, t->zp, NULL, t->partial, last);
+	kdri_vectors_dot(ctx, n, w, t->zp, NULL, t->partial, last);
 	for (int64_t c = 0; c < w; c++)
 		last[c] *= t->bias;
 	for (int64_t q = 0; q < t->held * w; q++)
@@ -119,7 +119,7 @@ static kdr_status solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, d
 		if (!w)
 			break;
 		KDRI_TRY(apply(ctx, t, x));
-		kdri_columns_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
+		kdri_vectors_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = t->alpha[c] > 0 ? t->rr[c] / t->alpha[c] : 0;
 		for (int64_t q = 0; q < t->d; q++)
@@ -127,14 +127,14 @@ static kdr_status solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, d
 				s[q * t->m + t->live[c]] += t->alpha[c] * t->p[q * w + c];
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = -t->alpha[c];
-		kdri_columns_combine(ctx, t->d, w, NULL, t->alpha, t->hp, t->r);
+		kdri_vectors_combine(ctx, t->d, w, NULL, t->alpha, t->hp, t->r);
 		memcpy(t->old, t->rr, (size_t)w * sizeof *t->old);
-		kdri_columns_dot(ctx, t->d, w, t->r, t->r, t->partial, t->rr);
+		kdri_vectors_dot(ctx, t->d, w, t->r, t->r, t->partial, t->rr);
 		for (int64_t c = 0; c < w; c++) {
 			t->beta[c] = t->rr[c] / t->old[c];
 			t->alpha[c] = 1;
 		}
-		kdri_columns_combine(ctx, t->d, w, t->beta, t->alpha, t->r, t->p);
+		kdri_vectors_combine(ctx, t->d, w, t->beta, t->alpha, t->r, t->p);
 	}
 done:
 	return st;

@@ -31,7 +31,7 @@
 
 #include "api/method.h"
 #include "engine/linear/direction.h"
-#include "linalg/columns.h"
+#include "linalg/vectors.h"
 
 static const double armijo = 0.01;
 
@@ -90,13 +90,13 @@ done:
 static void dots(kdr_context *ctx, const newton *t, int64_t rows, const double *a, const double *b,
                  double *out)
 {
-	kdri_columns_dot(ctx, rows, t->m, a, b, t->partial, out);
+	kdri_vectors_dot(ctx, rows, t->m, a, b, t->partial, out);
 }
 
 static void combine(kdr_context *ctx, const newton *t, int64_t rows, const double *scale, const double *alpha,
                     const double *x, double *y)
 {
-	kdri_columns_combine(ctx, rows, t->m, scale, alpha, x, y);
+	kdri_vectors_combine(ctx, rows, t->m, scale, alpha, x, y);
 }
 
 /* z = U w */
@@ -143,7 +143,7 @@ static void sum_losses(kdr_context *ctx, const newton *t, double *out)
 					          loss(t->o->loss, y * (t->z[at] + t->step[j] * t->zs[at]));
 			}
 	}
-	kdri_columns_add(chunks, m, t->partial, out);
+	kdri_vectors_add(chunks, m, t->partial, out);
 }
 
 /* a and h of (E2), (E3) at z. */

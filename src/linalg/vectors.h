@@ -2,18 +2,18 @@
  *
  * A block is rows x m, row-major without gaps. For iterations that run side by side on m vectors, such as
  * conjugate gradients for m right-hand sides. Sums are cut into chunks that depend on the rows alone. */
-#ifndef KDRI_COLUMNS_H
-#define KDRI_COLUMNS_H
+#ifndef KDRI_VECTORS_H
+#define KDRI_VECTORS_H
 
 #include "linalg/linalg.h"
 
 /* out_j = sum_i a_ij b_ij; b NULL: ones. `partial` has room for KDRI_CHUNKS x m. */
-void kdri_columns_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a, const double *b,
+void kdri_vectors_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a, const double *b,
                       double *partial, double *out);
 /* out_j = sum over `chunks` partial sums, in their order. */
-void kdri_columns_add(int64_t chunks, int64_t m, const double *partial, double *out);
+void kdri_vectors_add(int64_t chunks, int64_t m, const double *partial, double *out);
 /* y_ij = scale_j y_ij + alpha_j x_ij; scale NULL: ones. */
-void kdri_columns_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
+void kdri_vectors_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
                           const double *x, double *y);
 
 /* cg.c: A x = b for a symmetric positive definite operator and m right-hand sides, by conjugate gradients

@@ -1,9 +1,9 @@
 /* Sums and combinations of columns. SPDX-License-Identifier: BSD-3-Clause */
-#include "linalg/columns.h"
+#include "linalg/vectors.h"
 
 enum { SERIAL_WORK = 1 << 15 };
 
-void kdri_columns_add(int64_t chunks, int64_t m, const double *partial, double *out)
+void kdri_vectors_add(int64_t chunks, int64_t m, const double *partial, double *out)
 {
 	for (int64_t j = 0; j < m; j++) {
 		double sum = 0;
@@ -13,7 +13,7 @@ void kdri_columns_add(int64_t chunks, int64_t m, const double *partial, double *
 	}
 }
 
-void kdri_columns_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a, const double *b,
+void kdri_vectors_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a, const double *b,
                       double *partial, double *out)
 {
 	int64_t chunks = kdri_chunks(rows);
@@ -26,10 +26,10 @@ void kdri_columns_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a
 			for (int64_t j = 0; j < m; j++)
 				sum[j] += a[i * m + j] * (b ? b[i * m + j] : 1);
 	}
-	kdri_columns_add(chunks, m, partial, out);
+	kdri_vectors_add(chunks, m, partial, out);
 }
 
-void kdri_columns_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
+void kdri_vectors_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
                           const double *x, double *y)
 {
 #pragma omp parallel for num_threads(ctx->threads) if (rows * m > SERIAL_WORK)
