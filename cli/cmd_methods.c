@@ -32,6 +32,8 @@ static const struct {
 	{ KDR_ALGO_OWN_FEATURES, "own_features", "source and target may have different features" },
 	{ KDR_ALGO_CLUSTERS_TARGET, "clusters_target", "gives clusters of the target, not classes" },
 	{ KDR_ALGO_BRIDGE, "bridge", "takes one set between source and target (--bridge)" },
+	{ KDR_ALGO_BRIDGES, "bridges",
+	  "takes sets between source and target (--bridge), as many as there are" },
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
