@@ -89,8 +89,8 @@ static void layers__kept_and_used_again__same_as_learnt_again(void **state)
 		int64_t train = shapes[s][0], d = shapes[s][1], rows = train + 7;
 		data *m = data_new(rows, d);
 		for (int way = 0; way < 4; way++) {
-			bool sparse = way & 1, single = way & 2;
-			kdri_msda_options o = { .layers = LAYERS, .noise = 0.4, .single = single };
+			bool sparse = way & 1, floats = way & 2;
+			kdri_msda_options o = { .layers = LAYERS, .noise = 0.4, .floats = floats };
 			int64_t side = kdri_msda_side(&o, train, d);
 			assert_int_equal(side, KDRI_MIN(train, d));
 			kdri_layers kept = { calloc((size_t)(LAYERS * side * side), sizeof(double)),
@@ -103,10 +103,10 @@ static void layers__kept_and_used_again__same_as_learnt_again(void **state)
 			for (int64_t l = 1; l <= LAYERS; l++)
 				for (int64_t i = 0; i < rows * d; i++) {
 					double h = again.h[l * again.size + i];
-					assert_near(h, learnt.h[l * learnt.size + i], single ? 2e-4 : 1e-11);
+					assert_near(h, learnt.h[l * learnt.size + i], floats ? 2e-4 : 1e-11);
 					if (i < train * d)
 						assert_near(h, first.h[l * first.size + i],
-						            single ? 2e-4 : 1e-11);
+						            floats ? 2e-4 : 1e-11);
 				}
 			/* What is kept is what is used: another bias, other features. */
 			kept.bias[0] += 1;
