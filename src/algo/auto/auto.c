@@ -186,16 +186,17 @@ done:
 /* Of task t, or of all of them: -1. */
 static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
 {
-	static const char *const sure[] = { "not sure", "somewhat sure", "fairly sure" };
 	kdr_status st;
-	char text[256], next[96] = "";
+	char text[256], next[96] = "", range[64] = "";
+	if (g->low < g->high)
+		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
 	if (g->second)
 		snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
 		         g->second_gap);
-	snprintf(text, sizeof text, "k = %lld: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
-	         sure[g->sure], g->gap, next, g->stability);
+	snprintf(text, sizeof text, "k = %lld%s: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
+	         range, g->sure ? "fairly sure" : "not sure", g->gap, next, g->stability);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
-	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure / 2.0));
+	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 done:
 	return st;
 }

@@ -18,7 +18,8 @@ void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
 typedef struct kdri_k_guess {
 	int64_t k, second; /* second: the next best; 0: none */
 	double gap, second_gap, stability;
-	int sure; /* 0 not, 1 somewhat, 2 fairly */
+	int64_t low, high; /* the least and the largest k with a gap at least half as wide */
+	bool sure;
 } kdri_k_guess;
 
 /* The k with the widest gap in the mean of the curves of `count` tasks, each over the length of the
