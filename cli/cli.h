@@ -127,6 +127,9 @@ int cli_fail_reading(const kdr_context *ctx, kdr_status status);
 kdr_context *cli_session_open(const cli_args *args, int *exit_code);
 /* Puts --time-limit, less the time gone, into force. Reading is not cut short: half the data are no data. */
 void cli_session_limit(kdr_context *ctx);
+/* From here on a warning of the library is an error: it asks to stop, and cli_session_refused says so. */
+void cli_session_strict(void);
+bool cli_session_refused(void);
 void cli_session_close(kdr_context *ctx);
 bool cli_interrupted(void);
 bool cli_quiet(const cli_args *args);

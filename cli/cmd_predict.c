@@ -14,6 +14,8 @@ static const cli_option own_options[] = {
 	  .value = "FILE",
 	  .help = "write the labels there (default: standard output)" },
 	{ .name = "force", .help = "replace an existing file" },
+	{ .name = "strict",
+	  .help = "refuse samples that lack features the model was fitted on (exit status 3)" },
 	CLI_OPTIONS_END,
 };
 
@@ -68,8 +70,11 @@ static int run(cli_args *args)
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
 	} else {
+		if (cli_flag(args, "strict"))
+			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
-		code = st == KDR_OK ? write_labels(ctx, args, result) : cli_fail(ctx, st);
+		code = cli_session_refused() ? EXIT_DATA
+		       : st == KDR_OK ? write_labels(ctx, args, result) : cli_fail(ctx, st);
 	}
 	kdr_result_free(result);
 	kdr_data_free(data);
@@ -84,7 +89,7 @@ const cli_command cli_predict = {
 	.summary = "label samples that a saved model has not seen",
 	.description =
 	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name "
-	        "where both have names. Prints one label a line.",
+	        "where both have names; features that TASK lacks are taken as zeros, with a warning. Prints one label a line.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,

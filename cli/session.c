@@ -18,6 +18,8 @@ static volatile sig_atomic_t interrupts;
 
 static struct {
 	double start, limit; /* seconds; limit 0: none */
+	bool strict;         /* warnings of the library are refusals */
+	bool refused;
 } session;
 
 static struct {
@@ -25,7 +27,6 @@ static struct {
 	bool line_open; /* one stands on the terminal now */
 	bool verbose;
 	double last_drawn; /* when, so that it is redrawn a few times a second at most */
-	double stage_start;
 } progress;
 
 double cli_now(void)
@@ -152,23 +153,21 @@ bool cli_interrupted(void)
 
 /* --- progress ------------------------------------------------------------------------------------ */
 
-static void draw(const kdr_event *e, double now)
+/* Stages follow each other and their steps take unequal time, so that nothing is said of the time left; a limit
+ * that was set is. */
+static void draw(const kdr_event *e)
 {
-	char left[48] = "", objective[48] = "", count[64] = "";
-	if (e->total > 0 && e->iteration > 0) {
-		double per_step = (now - progress.stage_start) / (double)e->iteration;
-		double rest = per_step * (double)(e->total - e->iteration);
-		/* Iterations usually stop before their limit, so this is a bound. */
-		snprintf(left, sizeof left, rest >= 60 ? "  at most %.0f min left" : "  at most %.0f s left",
-		         rest >= 60 ? rest / 60 : rest);
-	}
+	char limit[48] = "", objective[48] = "", count[64] = "";
+	if (session.limit > 0)
+		snprintf(limit, sizeof limit, " of at most %.0f s", session.limit);
 	if (e->total > 0)
 		snprintf(count, sizeof count, " %lld/%lld", (long long)e->iteration, (long long)e->total);
 	else if (e->iteration > 0)
 		snprintf(count, sizeof count, " %lld", (long long)e->iteration);
 	if (isfinite(e->objective))
 		snprintf(objective, sizeof objective, "  objective %.6g", e->objective);
-	fprintf(stderr, "\r\033[K%s%s%s  %.1f s%s", e->stage, count, objective, e->seconds, left);
+	fprintf(stderr, "\r\033[K%s%s%s  %.1f s%s", e->stage, count, objective, cli_now() - session.start,
+	        limit);
 	fflush(stderr);
 	progress.line_open = true;
 }
@@ -177,8 +176,13 @@ static int on_event(void *user, const kdr_event *e)
 {
 	(void)user;
 	double now = cli_now();
-	if (e->kind == KDR_EVENT_START)
-		progress.stage_start = now;
+	if (e->kind == KDR_EVENT_WARNING && session.strict) {
+		cli_error("%s (refused by --strict)", e->message);
+		session.refused = true;
+		return 1;
+	}
+	if (e->kind == KDR_EVENT_WARNING)
+		cli_warn("%s", e->message);
 	if (e->kind == KDR_EVENT_MESSAGE && progress.verbose) {
 		clear_line();
 		fputs("kindred: ", stderr);
@@ -186,7 +190,7 @@ static int on_event(void *user, const kdr_event *e)
 		fputc('\n', stderr);
 	} else if (progress.show && (e->kind == KDR_EVENT_START || e->kind == KDR_EVENT_ITERATION)) {
 		if (e->kind == KDR_EVENT_START || now - progress.last_drawn > 0.1) {
-			draw(e, now);
+			draw(e);
 			progress.last_drawn = now;
 		}
 	} else if (e->kind == KDR_EVENT_END) {
@@ -238,6 +242,16 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 #endif
 	*exit_code = EXIT_DONE;
 	return ctx;
+}
+
+void cli_session_strict(void)
+{
+	session.strict = true;
+}
+
+bool cli_session_refused(void)
+{
+	return session.refused;
 }
 
 void cli_session_limit(kdr_context *ctx)

@@ -24,13 +24,14 @@ typedef enum kdr_event_kind {
 	KDR_EVENT_START,     /* a stage begins */
 	KDR_EVENT_ITERATION, /* a stage advanced: iteration, and objective where it has one */
 	KDR_EVENT_MESSAGE,   /* something worth telling, in `message` */
-	KDR_EVENT_END        /* the stage ended */
+	KDR_EVENT_END,       /* the stage ended */
+	KDR_EVENT_WARNING    /* something that may spoil the result, in `message` */
 } kdr_event_kind;
 
 typedef struct kdr_event {
 	kdr_event_kind kind;
 	const char *stage;   /* such as "read" or "kmeans"; valid during the call */
-	const char *message; /* NULL unless kind is KDR_EVENT_MESSAGE */
+	const char *message; /* NULL unless kind is KDR_EVENT_MESSAGE or KDR_EVENT_WARNING */
 	int64_t iteration;   /* how far the stage is, from 0 */
 	int64_t total;       /* where it will end at the latest; 0 if unknown */
 	double objective;    /* NaN where there is none */

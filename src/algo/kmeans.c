@@ -19,8 +19,6 @@
 #include "engine/kmeans/lloyd.h"
 #include "linalg/linalg.h"
 
-#include <stdio.h>
-
 static const char *const starts[] = { "kmeans++", "random", NULL };
 
 static const kdr_option_desc options_table[] = {
@@ -59,17 +57,6 @@ static kdri_kmeans_options engine_options(const kdr_options *options, int64_t k,
 	o.spherical = kdri_opt_bool(options, "spherical"); /* (E2), else (E1) */
 	o.stream = (uint64_t)part;
 	return o;
-}
-
-/* Warns where the data cannot fill k clusters; `name` NULL: the pooled tasks. */
-static kdr_status warn_if_few(kdr_context *ctx, kdr_result *result, const char *name, int64_t distinct,
-                              int64_t k)
-{
-	if (distinct >= k)
-		return KDR_OK;
-	return kdri_result_warn(ctx, result, "%s%s: only %lld distinct sample%s for k = %lld",
-	                        name ? "task " : "pooled tasks", name ? name : "", (long long)distinct,
-	                        distinct == 1 ? "" : "s", (long long)k);
 }
 
 /* --- several tasks, one result -------------------------------------------------------------- */
@@ -166,7 +153,10 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
 	KDRI_TRY(kdri_result_number(ctx, result, "inertia", r.objective));
 	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)r.best_run));
-	KDRI_TRY(warn_if_few(ctx, result, NULL, r.distinct, k));
+	if (r.distinct < k) /* kdr_fit says so of tasks by themselves */
+		KDRI_TRY(kdri_result_warn(ctx, result,
+		                          "pooled tasks: only %lld distinct sample%s for k = %lld",
+		                          (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));
 done:
 	kdri_kmeans_free(ctx, &r);
 	pool_free(ctx, &p);
@@ -186,9 +176,6 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		kdri_kmeans_options o = engine_options(options, task->k, t);
-		char unnamed[32];
-		snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
-		const char *name = task->name ? task->name : unnamed;
 		int64_t *labels = NULL;
 		o.init_labels = task->init;
 		KDRI_TRY(kdri_kmeans(ctx, &task->x, task->weights, &o, &parts[t]));
@@ -197,7 +184,6 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		KDRI_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
 		KDRI_TRY(kdri_result_task_number(ctx, result, t, "inertia", parts[t].objective));
 		KDRI_TRY(kdri_result_task_number(ctx, result, t, "best_run", (double)parts[t].best_run));
-		KDRI_TRY(warn_if_few(ctx, result, name, parts[t].distinct, task->k));
 		traces[t] = trace_of(&parts[t]);
 	}
 	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));

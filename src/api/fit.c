@@ -1,7 +1,9 @@
 /* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
+#include "engine/kmeans/kmeans_work.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
 
@@ -148,6 +150,57 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 	return KDR_OK;
 }
 
+/* With fewer different rows than clusters, identical samples end in different clusters, or clusters are empty. Tasks
+ * that share clusters need not have samples in all of them. */
+static kdr_status warn_duplicates(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
+                                  kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	bool own = algo->family == KDR_FAMILY_CLUSTER && !(algo->flags & KDR_ALGO_SHARED_CLUSTERS) &&
+	           !problem->pooled;
+	for (int64_t t = 0; t < problem->ntasks && own; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		int64_t distinct, k = kdr_result_k(result, t);
+		KDRI_TRY(kdri_km_distinct(ctx, &task->x, task->weights, k, &distinct));
+		if (distinct < k)
+			KDRI_TRY(kdri_result_warn(
+			        ctx, result,
+			        "task %s: only %lld distinct sample%s for k = %lld: clusters are empty, "
+			        "or identical samples lie in several",
+			        task_name(task), (long long)distinct, distinct == 1 ? "" : "s",
+			        (long long)k));
+	}
+done:
+	return st;
+}
+
+static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                             const kdr_options *options, kdr_result *result)
+{
+	kdr_status st;
+	kdri_scaled p = { 0 };
+	KDRI_TRY(kdri_scaled_new(ctx, problem, &p));
+	if (p.exponent != 0) {
+		kdri_result_set_exponent(result, p.exponent);
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "the largest value is about %.1e: all were multiplied by 2^%d before the "
+		        "fit, and arrays and objective are of these%s",
+		        ldexp(0.75, p.exponent), -p.exponent,
+		        p.exponent > 0 ? " (if it stands for a missing value, leave it out)" : ""));
+	}
+	kdri_stage_start(ctx, algo->info.id, 0);
+	st = algo->fit(ctx, &p.problem, options, result);
+	kdri_stage_end(ctx, algo->info.id);
+	if (st != KDR_OK)
+		goto done;
+	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
+	KDRI_TRY(warn_duplicates(ctx, &algo->info, problem, result));
+done:
+	kdri_scaled_free(ctx, &p);
+	return st;
+}
+
 kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                    const kdr_options *options, kdr_result **out)
 {
@@ -172,12 +225,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
-	kdri_stage_start(ctx, algo->info.id, 0);
-	st = algo->fit(ctx, problem, options, result);
-	kdri_stage_end(ctx, algo->info.id);
-	if (st != KDR_OK)
-		goto done;
-	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
+	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
 	result->seconds.fit = kdri_now() - start;
 	*out = result;
 	result = NULL;

@@ -73,6 +73,9 @@ kdr_status kdri_result_task_text(kdr_context *ctx, kdr_result *result, int64_t t
 kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *result, int64_t from, int64_t to,
                                       int64_t rows, int64_t cols, double **matrix);
 kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *result, double **matrix);
+/* Values were scaled by 2^-exponent before the fit (magnitude.c); 0: they were not. */
+void kdri_result_set_exponent(kdr_result *result, int exponent);
+int kdri_result_exponent(const kdr_result *result);
 KDR_PRINTF(3, 4)
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *format, ...);
 

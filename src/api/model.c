@@ -1,6 +1,7 @@
 /* Models: what a fitted method needs to label new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
 
+#include "api/magnitude.h"
 #include "api/result.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
@@ -121,7 +122,7 @@ kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, k
 	KDRI_TRY(check_columns(ctx, m, data));
 	kdr_mat x = kdr_data_mat(data);
 	KDRI_TRY(kdri_mat_check_finite(ctx, &x, data->name));
-	KDRI_TRY(m->algo->predict(ctx, m->fitted, m->options, task, &x, labels));
+	KDRI_TRY(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
 done:
 	return st;
 }

@@ -106,7 +106,7 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 	kdr_status st;
 	kdr_task *tasks = NULL;
 	char name[64], text[1024];
-	int64_t count = 0;
+	int64_t count = 0, exponent;
 	for (; count < KDRI_MODEL_TASKS_MOST; count++) {
 		snprintf(name, sizeof name, "tasks/%lld", (long long)count);
 		if (kdri_h5_what(h5, name) != KDRI_H5_GROUP)
@@ -128,6 +128,13 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = count };
 	KDRI_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
+	if (kdri_h5_integers(h5, "/", "exponent", 1, &exponent)) {
+		if (exponent < -1100 || exponent > 1100) {
+			st = damaged(ctx, h5, "its exponent is not that of a number");
+			goto done;
+		}
+		kdri_result_set_exponent(m->fitted, (int)exponent);
+	}
 done:
 	kdri_free(ctx, tasks);
 	return st;

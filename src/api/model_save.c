@@ -18,13 +18,15 @@ static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_resul
 {
 	kdr_status st;
 	const kdri_task_result *first = &r->tasks[0]; /* columns are aligned: all tasks have the same */
-	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)r->seed;
+	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)r->seed, exponent = r->exponent;
 	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
 	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
 	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
 	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "method", r->algo->id));
 	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
 	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &first->d, 1));
+	if (exponent != 0)
+		KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "exponent", &exponent, 1));
 	if (first->features)
 		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "features", (const char *const *)first->features,
 		                               first->d));

@@ -196,6 +196,16 @@ done:
 	return st;
 }
 
+void kdri_result_set_exponent(kdr_result *r, int exponent)
+{
+	r->exponent = exponent;
+}
+
+int kdri_result_exponent(const kdr_result *r)
+{
+	return r->exponent;
+}
+
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format, ...)
 {
 	kdr_status st;

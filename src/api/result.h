@@ -52,6 +52,7 @@ struct kdr_result {
 	kdr_correspondence *matches;
 	int64_t match_count;
 	double *relatedness;
+	int exponent; /* values were scaled by 2^-exponent before the fit (magnitude.c) */
 	char **warnings;
 	int64_t warning_count;
 	/* what it is of */

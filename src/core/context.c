@@ -138,14 +138,27 @@ void kdri_stage_end(kdr_context *ctx, const char *stage)
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_END, .stage = stage, .objective = NAN });
 }
 
-void kdri_message(kdr_context *ctx, const char *format, ...)
+static void tell(kdr_context *ctx, kdr_event_kind kind, const char *format, va_list args)
 {
 	char text[512];
+	vsnprintf(text, sizeof text, format, args);
+	emit(ctx, (kdr_event){ .kind = kind, .stage = "", .message = text, .objective = NAN });
+}
+
+void kdri_message(kdr_context *ctx, const char *format, ...)
+{
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	tell(ctx, KDR_EVENT_MESSAGE, format, args);
 	va_end(args);
-	emit(ctx, (kdr_event){ .kind = KDR_EVENT_MESSAGE, .stage = "", .message = text, .objective = NAN });
+}
+
+void kdri_warning(kdr_context *ctx, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	tell(ctx, KDR_EVENT_WARNING, format, args);
+	va_end(args);
 }
 
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective)

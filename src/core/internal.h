@@ -106,6 +106,7 @@ double kdri_now(void); /* monotonic seconds */
 void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
+KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);

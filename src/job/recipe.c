@@ -14,6 +14,7 @@
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. */
+#include "core/names.h"
 #include "linalg/rows.h"
 
 enum { FEW_FEATURES = 64 };
@@ -53,41 +54,67 @@ static void take_row(census *c, const kdri_entries *r)
 	c->rows++;
 }
 
+/* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros that alignment
+ * will fill in say nothing about the data. */
+typedef struct spread {
+	double n, sum, square;
+} spread;
+
+static void add_rows(spread *to, const kdr_data *d)
+{
+	kdr_mat x = kdr_data_mat(d);
+	for (int64_t i = 0; i < d->rows; i++) {
+		kdri_entries r = kdri_row_entries(&x, i);
+		for (int64_t p = 0; p < r.count; p++) {
+			spread *s = &to[kdri_entry_column(&r, p)];
+			s->sum += r.val[p];
+			s->square += r.val[p] * r.val[p];
+		}
+	}
+}
+
 /* Whether the columns' standard deviations differ more than fivefold; constant columns do not count. */
 static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
 {
 	kdr_status st = KDR_OK;
-	double *sum = NULL, *square = NULL, least = INFINITY, most = 0;
-	int64_t d = tasks[0]->cols, n = 0;
-	*out = false;
-	for (int64_t t = 1; t < count; t++)
-		if (tasks[t]->cols != d) /* columns of different names: no telling before they are aligned */
-			return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &sum, d));
-	KDRI_TRY(KDRI_NEW0(ctx, &square, d));
+	spread *own = NULL, *all = NULL;
+	kdri_names names = { 0 };
+	double least = INFINITY, most = 0;
+	int64_t total = 0;
+	bool named = true;
 	for (int64_t t = 0; t < count; t++) {
-		kdr_mat x = kdr_data_mat(tasks[t]);
-		for (int64_t i = 0; i < tasks[t]->rows; i++) {
-			kdri_entries r = kdri_row_entries(&x, i);
-			for (int64_t p = 0; p < r.count; p++) {
-				int64_t j = kdri_entry_column(&r, p);
-				sum[j] += r.val[p];
-				square[j] += r.val[p] * r.val[p];
-			}
-		}
-		n += tasks[t]->rows;
+		total += tasks[t]->cols;
+		named = named && tasks[t]->features;
 	}
-	for (int64_t j = 0; j < d; j++) {
-		double mean = sum[j] / (double)n, variance = square[j] / (double)n - mean * mean;
-		if (!(variance > 1e-12 * square[j] / (double)n))
+	KDRI_TRY(kdri_names_new(ctx, total, &names));
+	KDRI_TRY(KDRI_NEW(ctx, &own, total));
+	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		memset(own, 0, (size_t)d->cols * sizeof *own);
+		add_rows(own, d);
+		for (int64_t j = 0; j < d->cols; j++) {
+			spread *to = &all[named ? kdri_names_add(&names, d->features[j]) : j];
+			to->n += (double)d->rows;
+			to->sum += own[j].sum;
+			to->square += own[j].square;
+		}
+	}
+	for (int64_t j = 0; j < total; j++) {
+		double n = all[j].n, mean = n > 0 ? all[j].sum / n : 0;
+		double variance = n > 0 ? all[j].square / n - mean * mean : 0;
+		if (!isfinite(variance)) /* squares overflow: no spread is wider */
+			variance = INFINITY;
+		else if (!(variance > 1e-12 * all[j].square / n))
 			continue;
 		least = KDRI_MIN(least, variance);
 		most = KDRI_MAX(most, variance);
 	}
 	*out = most > 25 * least;
 done:
-	kdri_free(ctx, sum);
-	kdri_free(ctx, square);
+	kdri_names_free(ctx, &names);
+	kdri_free(ctx, own);
+	kdri_free(ctx, all);
 	return st;
 }
 

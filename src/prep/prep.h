@@ -60,8 +60,8 @@ typedef struct kdri_columns {
  * frees each `to`). */
 kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                       kdri_columns *columns);
-/* The same for one new data set and aligned columns that are given. What is filled in or left out is
- * told in a message event. */
+/* The same for one new data set and aligned columns that are given. What is left out is told in a
+ * message event, what is filled in in a warning. */
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                           kdri_columns *columns);
 

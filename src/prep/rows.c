@@ -14,6 +14,8 @@
  * only used where offset is 0 or the row stores the entry (kdri_check_zeros). */
 #include "prep/prep.h"
 
+#include <float.h>
+
 /* --- chunks ------------------------------------------------------------------------------------ */
 
 kdr_status kdri_row_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
@@ -144,7 +146,7 @@ static void weigh_tfidf(const double *idf, kdri_row *row)
 			row->val[j] *= idf[j];
 }
 
-static void normalise(kdr_norm norm, kdri_row *row)
+static double size_of(kdr_norm norm, const kdri_row *row)
 {
 	double size = 0;
 	if (norm == KDR_NORM_L1)
@@ -153,8 +155,22 @@ static void normalise(kdr_norm norm, kdri_row *row)
 	else
 		for (int64_t p = 0; p < row->n; p++)
 			size += row->val[p] * row->val[p];
-	if (!(size > 0))
-		return;
+	return size;
+}
+
+static void normalise(kdr_norm norm, kdri_row *row)
+{
+	double size = size_of(norm, row), largest = 0;
+	if (!(size > 1e-290 &&
+	      size < 1e290)) { /* squares that over- or underflow: the largest entry to 1 first */
+		for (int64_t p = 0; p < row->n; p++)
+			largest = KDRI_MAX(largest, fabs(row->val[p]));
+		if (!(largest > 0))
+			return;
+		for (int64_t p = 0; p < row->n; p++)
+			row->val[p] /= largest;
+		size = size_of(norm, row);
+	}
 	if (norm == KDR_NORM_L2)
 		size = sqrt(size);
 	for (int64_t p = 0; p < row->n; p++)
@@ -205,6 +221,13 @@ static void keep_entries(const kdr_prep *prep, kdri_row *row)
 	row->n = n;
 }
 
+/* (E6); halves where the difference itself has no number. */
+static double scaled(double x, double offset, double divisor)
+{
+	double moved = x - offset;
+	return fabs(moved) <= DBL_MAX ? moved / divisor : (x / 2 - offset / 2) / (divisor / 2);
+}
+
 void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row)
 {
 	if (prep->divisor) {
@@ -213,11 +236,11 @@ void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row)
 		if (row->col)
 			for (int64_t p = 0; p < row->n; p++) {
 				int32_t j = row->col[p];
-				row->val[p] = (row->val[p] - offset[j]) / divisor[j]; /* (E6) */
+				row->val[p] = scaled(row->val[p], offset[j], divisor[j]);
 			}
 		else
 			for (int64_t j = 0; j < row->n; j++)
-				row->val[j] = (row->val[j] - offset[j]) / divisor[j];
+				row->val[j] = scaled(row->val[j], offset[j], divisor[j]);
 	}
 	if (prep->kept)
 		keep_entries(prep, row);

@@ -13,7 +13,10 @@
  *
  * standard: divisor = sqrt(m2 / n), 1 where the column is constant up to rounding by scikit-learn's
  * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
- * where that is nothing. */
+ * where that is nothing.
+ *
+ * Columns with entries whose squares overflow are added up as x 2^-e, and what comes of them is multiplied by
+ * 2^e again                                                                              (E3). */
 #include "prep/prep.h"
 
 #include <float.h>
@@ -25,6 +28,7 @@ typedef struct stats {
 	double rows;   /* what count stands for where that is NULL */
 	double *count; /* entries a column has so far: sparse chunks alone */
 	double *a, *b;
+	const int *exponent; /* (E3): one a column, or NULL: none */
 } stats;
 
 static void clear(stats *s, int64_t cols)
@@ -68,6 +72,16 @@ static void add_sparse(stats *s, const kdri_row *row)
 			s->a[j] += d / n; /* (E1) */
 			s->b[j] += d * (x - s->a[j]);
 		}
+	}
+}
+
+/* (E3) */
+static void shrink(const int *exponent, kdri_row *row)
+{
+	for (int64_t p = 0; p < row->n; p++) {
+		int e = exponent[row->col ? row->col[p] : p];
+		if (e != 0)
+			row->val[p] = ldexp(row->val[p], -e);
 	}
 }
 
@@ -133,6 +147,8 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 			kdri_row_load(d, columns, i, cols, &row);
 			if (set >= 0)
 				kdri_row_weigh(prep, set, &row);
+			if (total->exponent)
+				shrink(total->exponent, &row);
 			if (chunks.sparse)
 				add_sparse(&parts[c], &row);
 			else
@@ -151,6 +167,59 @@ done:
 }
 
 /* --- scale ------------------------------------------------------------------------------------- */
+
+enum { LARGEST_EXPONENT = 480 }; /* squares of 2^480, added up 2^60 times, are finite */
+
+static bool squares_fit(const kdr_data *d)
+{
+	int64_t count = d->kind == KDR_MAT_CSR ? d->rowptr[d->rows] : d->rows * d->cols;
+	const double *x = d->kind == KDR_MAT_CSR ? d->val : d->dense;
+	double largest = 0;
+	for (int64_t p = 0; p < count; p++)
+		largest = KDRI_MAX(largest, fabs(x[p]));
+	return largest <= ldexp(1, LARGEST_EXPONENT);
+}
+
+/* e of (E3) for the tasks first..last-1; *out stays NULL where no column needs one. */
+static kdr_status find_exponents(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks,
+                                 int64_t first, int64_t last, const kdri_columns *columns, int **out)
+{
+	kdr_status st = KDR_OK;
+	stats ends = { .range = true };
+	int *exponent = NULL;
+	bool fit = true;
+	for (int64_t t = first; t < last; t++)
+		fit = fit && squares_fit(tasks[t]);
+	if (fit)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &ends.a, prep->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &ends.b, prep->cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &exponent, prep->cols));
+	clear(&ends, prep->cols);
+	for (int64_t t = first; t < last; t++)
+		KDRI_TRY(add_task(ctx, prep, prep->fit_each ? t : 0, tasks[t], &columns[t], &ends));
+	for (int64_t j = 0; j < prep->cols && ends.rows > 0; j++) {
+		(void)frexp(KDRI_MAX(fabs(ends.a[j]), fabs(ends.b[j])), &exponent[j]);
+		exponent[j] = exponent[j] > LARGEST_EXPONENT ? exponent[j] + 1 : 0;
+	}
+	*out = exponent;
+	exponent = NULL;
+done:
+	kdri_free(ctx, ends.a);
+	kdri_free(ctx, ends.b);
+	kdri_free(ctx, exponent);
+	return st;
+}
+
+/* (E3) the other way; a range beyond all numbers is the largest one. */
+static void enlarge(const int *exponent, int64_t cols, double *offset, double *divisor)
+{
+	for (int64_t j = 0; j < cols; j++)
+		if (exponent[j] != 0) {
+			offset[j] = ldexp(offset[j], exponent[j]);
+			divisor[j] = divisor[j] == 1 ? 1 : KDRI_MIN(ldexp(divisor[j], exponent[j]), DBL_MAX);
+		}
+}
 
 /* From mean and m2 to offset and divisor, in place. */
 static void finish_standard(const kdr_prep *prep, double rows, double *offset, double *divisor)
@@ -179,6 +248,7 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 {
 	kdr_status st;
 	int64_t size, sparse = 0;
+	int *exponent = NULL;
 	if (prep->options.scale == KDR_SCALE_NONE)
 		return KDR_OK;
 	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
@@ -202,6 +272,11 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 			total.a = prep->offset + set * prep->cols;
 			total.b = prep->divisor + set * prep->cols;
 			clear(&total, prep->cols);
+			kdri_free(ctx, exponent);
+			exponent = NULL;
+			KDRI_TRY(find_exponents(ctx, prep, tasks, t, prep->fit_each ? t + 1 : count, columns,
+			                        &exponent));
+			total.exponent = exponent;
 		}
 		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 		if (!prep->fit_each && t + 1 < count)
@@ -210,8 +285,11 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 			finish_standard(prep, total.rows, total.a, total.b);
 		else
 			finish_minmax(prep, total.rows, total.a, total.b);
+		if (exponent)
+			enlarge(exponent, prep->cols, total.a, total.b);
 	}
 done:
+	kdri_free(ctx, exponent);
 	return st;
 }
 

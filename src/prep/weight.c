@@ -25,9 +25,16 @@ static double least_value(const kdr_prep *prep)
 	}
 }
 
-/* The first entry in rows begin..end-1 that is below `least` or not finite. */
-static bad_entry find_bad(const kdr_data *d, const kdri_columns *columns, double least, int64_t begin,
-                          int64_t end)
+/* Totals of counts, and their products with idf, must be numbers. */
+static double most_value(const kdr_prep *prep)
+{
+	kdr_weight w = prep->options.weight;
+	return w == KDR_WEIGHT_CPM || w == KDR_WEIGHT_TFIDF ? 1e290 : DBL_MAX;
+}
+
+/* The first entry in rows begin..end-1 that is below `least`, above `most` or not finite. */
+static bad_entry find_bad(const kdr_data *d, const kdri_columns *columns, double least, double most,
+                          int64_t begin, int64_t end)
 {
 	bool sparse = d->kind == KDR_MAT_CSR;
 	for (int64_t i = begin; i < end; i++) {
@@ -35,7 +42,7 @@ static bad_entry find_bad(const kdr_data *d, const kdri_columns *columns, double
 		int64_t last = sparse ? d->rowptr[i + 1] : first + d->cols;
 		const double *x = sparse ? d->val : d->dense;
 		for (int64_t p = first; p < last; p++)
-			if (!(x[p] >= least && x[p] <= DBL_MAX)) {
+			if (!(x[p] >= least && x[p] <= most)) {
 				int64_t j = sparse ? d->col[p] : p - first;
 				if (columns->to[j] >= 0)
 					return (bad_entry){ i, j, x[p] };
@@ -50,12 +57,12 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 	enum { CHUNKS = 64 };
 	bad_entry found[CHUNKS];
 	kdri_row_chunks chunks = { .count = CHUNKS, .rows = d->rows };
-	double least = least_value(prep);
+	double least = least_value(prep), most = most_value(prep);
 	kdr_mat x = kdr_data_mat(d);
 	bool large = kdr_mat_nnz(&x) > 1 << 15; /* else threads cost more than they save */
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (large)
 	for (int64_t c = 0; c < CHUNKS; c++)
-		found[c] = find_bad(d, columns, least, kdri_row_chunk_begin(&chunks, c),
+		found[c] = find_bad(d, columns, least, most, kdri_row_chunk_begin(&chunks, c),
 		                    kdri_row_chunk_begin(&chunks, c + 1));
 	for (int64_t c = 0; c < CHUNKS; c++) {
 		const bad_entry *b = &found[c];
@@ -63,7 +70,9 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 			continue;
 		const char *name = d->features ? d->features[b->column] : "";
 		const char *weight = kdri_weight_names[prep->options.weight];
-		const char *least_text = prep->options.weight == KDR_WEIGHT_LOG1P ? "above -1" : ">= 0";
+		const char *least_text = b->value > 0                               ? "up to 1e290"
+		                         : prep->options.weight == KDR_WEIGHT_LOG1P ? "above -1"
+		                                                                    : ">= 0";
 		bool finite = isfinite(b->value);
 		return kdri_fail(ctx, KDR_ERR_DATA, "task %s: row %lld, column %lld%s%.60s%s is %g: %s%s%s%s",
 		                 d->name, (long long)b->row + 1, (long long)b->column + 1, *name ? " ('" : "",

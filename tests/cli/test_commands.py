@@ -141,7 +141,8 @@ class Terminal(CliTest):
         self.assertEqual(process.wait(), 0)
         self.assertIn(b"kmeans", seen)
         self.assertIn(b"objective", seen)
-        self.assertIn(b"left", seen)
+        self.assertIn(b"s of at most 2 s", seen)
+        self.assertNotIn(b"left", seen)
         done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "quiet", self.write("a.csv", BLOBS_A))
         self.assertEqual(done.stderr, "")
 

@@ -695,11 +695,11 @@ static kdr_status generate(kdr_context *ctx)
 	return st;
 }
 
-static kdr_status model(kdr_context *ctx)
+static kdr_status model_of(kdr_context *ctx, const double *values)
 {
 	kdr_model *m = NULL;
 	kdr_data *data = NULL;
-	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	kdr_mat x = kdr_mat_from_dense(values, N, D);
 	int64_t labels[N];
 	kdr_status st = fit(ctx, x, "false", file("m.h5"));
 	if (st == KDR_OK)
@@ -710,6 +710,31 @@ static kdr_status model(kdr_context *ctx)
 		st = kdr_model_apply(ctx, m, 0, data, labels);
 	kdr_data_free(data);
 	kdr_model_free(m);
+	return st;
+}
+
+static kdr_status model(kdr_context *ctx)
+{
+	return model_of(ctx, points);
+}
+
+/* Values whose squares overflow: scaled before the fit, before predict, and by columns when standardised. */
+static kdr_status beyond_squares(kdr_context *ctx)
+{
+	double large[N * D];
+	kdr_data *data = NULL;
+	kdr_prep *prep = NULL;
+	kdr_prep_options options = { .scale = KDR_SCALE_STANDARD };
+	for (int i = 0; i < N * D; i++)
+		large[i] = points[i] * 1e250;
+	kdr_mat x = kdr_mat_from_dense(large, N, D);
+	kdr_status st = model_of(ctx, large);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "large", &x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_prepare(ctx, &data, 1, &options, &prep);
+	kdr_prep_free(prep);
+	kdr_data_free(data);
 	return st;
 }
 
@@ -842,6 +867,7 @@ static const struct {
 	{ "job_relate", job_relate, 1 },
 	{ "generate", generate, 1 },
 	{ "model", model, 1 },
+	{ "beyond_squares", beyond_squares, 1 },
 	{ "report", report, 1 },
 };
 

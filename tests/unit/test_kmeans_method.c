@@ -136,7 +136,10 @@ static void fit__few_distinct_samples__warns(void **state)
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_fit(ctx, "kmeans", &problem, NULL, &r));
 	assert_int_equal(kdr_result_warning_count(r), 1);
-	assert_string_equal(kdr_result_warning_at(r, 0), "task few: only 3 distinct samples for k = 5");
+	assert_string_equal(
+	        kdr_result_warning_at(r, 0),
+	        "task few: only 3 distinct samples for k = 5: clusters are empty, or identical samples "
+	        "lie in several");
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_CONVERGED);
 	int64_t n = 0;
 	const int64_t *labels = kdr_result_labels(r, 0, &n);

@@ -24,6 +24,7 @@
 #include "algo/auto/guess_k.h"
 #include "api/method.h"
 #include "core/internal.h"
+#include "engine/kmeans/kmeans_work.h"
 #include "engine/kmeans/lloyd.h"
 
 #include <stdio.h>
@@ -173,6 +174,8 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 {
 	kdr_status st;
 	double *to = NULL;
+	if (c->count == 0) /* two samples: there is nothing to choose */
+		return KDR_OK;
 	KDRI_TRY(kdri_result_array(ctx, j->result, "eigengap", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
 	                           &to));
 	memcpy(to, c->gap, (size_t)c->count * sizeof *to);
@@ -201,20 +204,35 @@ done:
 	return st;
 }
 
+/* One cluster of identical samples: no graph has to be asked. */
+static kdr_status put_identical(kdr_context *ctx, const kdri_auto *j, int64_t t)
+{
+	const char *name = j->problem->tasks[t].name;
+	char key[256];
+	snprintf(key, sizeof key, "k_evidence%s%s", j->T > 1 && name ? "." : "",
+	         j->T > 1 && name ? name : "");
+	return kdri_result_text(ctx, j->result, key, "k = 1: fairly sure (all samples are identical)");
+}
+
 static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_own graph = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_k_curves *curves = NULL;
 	bool same = kdri_opt_bool(j->options, "same_k");
-	int64_t count = 0, least = INT64_MAX;
+	int64_t count = 0, least = INT64_MAX, most = kdri_opt_int(j->options, "k_max"), distinct;
 	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
+		KDRI_TRY(kdri_km_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
+		if (distinct == 1) {
+			j->k[t] = 1;
+			KDRI_TRY(put_identical(ctx, j, t));
+			continue;
+		}
 		KDRI_TRY(kdri_views_graph(ctx, &j->views.tasks[t], GUESS_NEIGHBOURS, &graph));
-		KDRI_TRY(kdri_k_curves_new(ctx, &graph.view, kdri_opt_int(j->options, "k_max"),
-		                           &curves[count]));
+		KDRI_TRY(kdri_k_curves_new(ctx, &graph.view, distinct, &curves[count]));
 		kdri_own_free(ctx, &graph);
 		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
 		if (!same) {

@@ -32,6 +32,7 @@ const char *const kdri_precision_names[] = { "auto", "double", "single", NULL };
 enum { PRECISION_AUTO, PRECISION_DOUBLE, PRECISION_SINGLE };
 
 static const char stage[] = "features";
+static const double vanishing = 1e-280; /* squares that products would lose: as good as zeros */
 
 bool kdri_precision_single(const kdr_options *options, int64_t samples)
 {
@@ -141,7 +142,7 @@ static double find_statistics(kdri_msda *w)
 		}
 		w->mean[j] = sum / (double)w->n;
 		w->square[j] = square;
-		w->delta[j] = square > 0 ? w->p * w->q * square + w->ridge : 1;
+		w->delta[j] = square > vanishing ? w->p * w->q * square + w->ridge : 1;
 	}
 	return (double)count / ((double)w->n * (double)d);
 }

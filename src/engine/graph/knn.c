@@ -104,6 +104,8 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 		                ? score_cosine(piece + j, q->factor + from, q->factor[row], q->magic, floor,
 		                               s, count)
 		                : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
+		/* A list that is not full takes all there are, also what compares with nothing (overflow). */
+		any = any || q->held[row] < q->k;
 		for (int64_t c = 0; any && c < count; c++)
 			if (from + c != row && (q->held[row] < q->k || s[c] > *worst))
 				insert(q, row, from + c, s[c]);

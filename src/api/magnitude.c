@@ -1,0 +1,132 @@
+/* Numbers within reach of squares. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods add up squares, and products of them: entries of 1e160 have no square, those of 1e-170 have the square
+ * 0, and 1.8e308 is a common stand-in for "missing". With
+ *
+ *   (E1)  M = max |x_ij| over all tasks = f 2^e,  1/2 <= f < 1
+ *
+ * fourth powers of x, summed over 2^500 entries, are finite where e <= 128, and their squares are above 0 where
+ * e >= -128. Elsewhere methods get
+ *
+ *   (E2)  x_ij 2^-e
+ *
+ * which is exact but for numbers so far below M that they vanish beside it. Methods without a scale of their own
+ * find the same clusters as before; the result says that values were scaled, since arrays and objective are of the
+ * scaled ones. */
+#include "api/magnitude.h"
+
+#include <stdlib.h>
+
+enum { LARGEST_EXPONENT = 128 };
+
+typedef struct span {
+	const double *at;
+	int64_t count;
+} span;
+
+/* Stored entries of row i. */
+static span row_of(const kdr_mat *x, int64_t i)
+{
+	if (x->kind == KDR_MAT_DENSE)
+		return (span){ x->as.dense.data + i * x->as.dense.stride, x->as.dense.cols };
+	int64_t begin = x->as.csr.rowptr[i];
+	return (span){ x->as.csr.val + begin, x->as.csr.rowptr[i + 1] - begin };
+}
+
+static double largest_of(const kdr_mat *x)
+{
+	double largest = 0;
+	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
+		span r = row_of(x, i);
+		for (int64_t p = 0; p < r.count; p++)
+			largest = KDRI_MAX(largest, fabs(r.at[p]));
+	}
+	return largest;
+}
+
+/* (E1), 0 where nothing need be done. */
+static int exponent_of(double largest)
+{
+	int e = 0;
+	if (largest > 0)
+		(void)frexp(largest, &e);
+	return abs(e) > LARGEST_EXPONENT ? e : 0;
+}
+
+/* (E2) into values[]; out has the shape and the indices of x. */
+static kdr_status scaled_copy(kdr_context *ctx, const kdr_mat *x, int exponent, double **values, kdr_mat *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size = 0;
+	if (x->kind == KDR_MAT_DENSE)
+		KDRI_TRY(kdri_mul(ctx, n, d, &size));
+	else
+		size = x->as.csr.rowptr[n];
+	KDRI_TRY(KDRI_NEW(ctx, values, size));
+	for (int64_t i = 0, to = 0; i < n; i++) {
+		span r = row_of(x, i);
+		for (int64_t p = 0; p < r.count; p++)
+			(*values)[to++] = ldexp(r.at[p], -exponent);
+	}
+	*out = x->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(*values, n, d)
+	                                : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, *values);
+done:
+	return st;
+}
+
+void kdri_scaled_free(kdr_context *ctx, kdri_scaled *p)
+{
+	for (int64_t t = 0; p->values && t < p->problem.ntasks; t++)
+		kdri_free(ctx, p->values[t]);
+	kdri_free(ctx, p->values);
+	kdri_free(ctx, p->tasks);
+	*p = (kdri_scaled){ 0 };
+}
+
+kdr_status kdri_scaled_new(kdr_context *ctx, const kdr_problem *problem, kdri_scaled *out)
+{
+	kdr_status st = KDR_OK;
+	kdri_scaled p = { .problem = *problem };
+	double largest = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		largest = KDRI_MAX(largest, largest_of(&problem->tasks[t].x));
+	p.exponent = exponent_of(largest);
+	if (p.exponent != 0) {
+		KDRI_TRY(KDRI_NEW(ctx, &p.tasks, problem->ntasks));
+		KDRI_TRY(KDRI_NEW0(ctx, &p.values, problem->ntasks));
+		for (int64_t t = 0; t < problem->ntasks; t++) {
+			p.tasks[t] = problem->tasks[t];
+			KDRI_TRY(scaled_copy(ctx, &problem->tasks[t].x, p.exponent, &p.values[t],
+			                     &p.tasks[t].x));
+		}
+		p.problem.tasks = p.tasks;
+	}
+	*out = p;
+	p = (kdri_scaled){ 0 };
+done:
+	kdri_scaled_free(ctx, &p);
+	return st;
+}
+
+kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_result *fitted,
+                        const kdr_options *options, int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	int exponent = kdri_result_exponent(fitted);
+	double *values = NULL, largest = largest_of(x);
+	kdr_mat rows = *x;
+	if (exponent != 0) {
+		KDRI_TRY(scaled_copy(ctx, x, exponent, &values, &rows));
+		largest = ldexp(largest, -exponent);
+	}
+	if (exponent_of(largest) > 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "values reach %g: the model was fitted on numbers too far from these",
+		               largest_of(x));
+		goto done;
+	}
+	KDRI_TRY(algo->predict(ctx, fitted, options, task, &rows, labels));
+done:
+	kdri_free(ctx, values);
+	return st;
+}
