@@ -74,7 +74,8 @@ static int run(cli_args *args)
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
 		code = cli_session_refused() ? EXIT_DATA
-		       : st == KDR_OK ? write_labels(ctx, args, result) : cli_fail(ctx, st);
+		       : st == KDR_OK        ? write_labels(ctx, args, result)
+		                             : cli_fail(ctx, st);
 	}
 	kdr_result_free(result);
 	kdr_data_free(data);

@@ -33,6 +33,7 @@ struct kdr_context {
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	bool cancelled, timed_out;    /* sticky until the time limit is set anew */
+	bool abandon; /* products of large blocks fail when time is up: set by those who can do without */
 	char error[512];
 };
 
@@ -110,6 +111,11 @@ KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);
+/* Whether the time limit is over. Changes nothing: also for inside of parallel regions. */
+static inline bool kdri_late(const kdr_context *ctx)
+{
+	return ctx->deadline > 0 && kdri_now() > ctx->deadline;
+}
 /* Why kdri_iteration said stop. */
 kdr_stop kdri_stop_reason(const kdr_context *ctx);
 

@@ -154,6 +154,15 @@ done:
 	return st;
 }
 
+/* What an unfinished product is: an error that sets timed_out. */
+static kdr_status finished(kdr_context *ctx)
+{
+	if (!ctx->abandon || !kdri_late(ctx))
+		return KDR_OK;
+	ctx->timed_out = true;
+	return kdri_fail(ctx, KDR_ERR_NUMERIC, "the time limit is over");
+}
+
 /* Rows begin.. of op(A), `count` of them. */
 static kdri_block op_rows(const kdri_block *a, bool trans, int64_t begin, int64_t count)
 {
@@ -174,6 +183,8 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t t = 0; t < down * across; t++) {
+		if (ctx->abandon && kdri_late(ctx))
+			continue;
 		int64_t i = t / across * high, j = t % across * wide;
 		int64_t rows = KDRI_MIN(high, m - i), cols = KDRI_MIN(wide, n - j);
 		kdri_block left = op_rows(a, trans_a, i, rows), right = op_rows(b, !trans_b, j, cols);
@@ -181,6 +192,7 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 		multiply(trans_a, trans_b, k, alpha, &left, &right, beta, &to);
 	}
 	kdri_serial_end(before);
+	st = finished(ctx);
 done:
 	return st;
 }
@@ -210,6 +222,8 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
 	for (int64_t t = 0; t < tiles; t++) {
+		if (ctx->abandon && kdri_late(ctx))
+			continue;
 		int64_t row = 0, col = t;
 		for (; col > row; row++)
 			col -= row + 1;
@@ -228,6 +242,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 			add_tile(&to, beta, &tile, row == col);
 	}
 	kdri_serial_end(before);
+	st = finished(ctx);
 done:
 	kdri_free(ctx, room);
 	return st;

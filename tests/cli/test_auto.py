@@ -83,6 +83,8 @@ class Auto(CliTest):
         self.assertEqual(len(r["tasks"][1]["labels"]), 45)
         self.assertIn("time limit: member 'mtcfir' is left out", " ".join(r["warnings"]))
         self.assertIn("out of time", done.stdout)
+        self.assertIn("runs had time to vote", done.stdout)
+        self.assertNotIn("the members agree", done.stdout)
 
     def test_same_labels_for_any_number_of_threads(self):
         found = []

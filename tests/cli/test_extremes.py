@@ -60,6 +60,16 @@ class Limits(CliTest):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-o", "out2", "--save-model", "n.h5", "y.csv")
         self.fails("predict", "--model", "n.h5", "x.csv", code=3, says="e+20")
 
+    def test_mtcfir_out_of_time_says_so_and_still_clusters(self):
+        self.write("x.csv", table("abcd", blobs()))
+        self.write("y.csv", table("abcd", blobs(45)))
+        self.run_kindred("cluster", "-m", "mtcfir", "-k", 3, "--time-limit", 1e-9, "-o", "out", "x.csv", "y.csv")
+        r = self.result()
+        self.assertEqual(r["stop"], "time")
+        self.assertIn("could not be related to the others in time", " ".join(r["warnings"]))
+        for t in r["tasks"]:
+            self.assertGreater(min(t["sizes"]), 0)
+
     def test_identical_rows(self):
         self.write("same.csv", table("ab", [[1, 2]] * 30))
         self.write("two.csv", table("ab", [[i % 2, 2] for i in range(30)]))

@@ -280,7 +280,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.single = true;
-		if (saw_others(&j->ballots[t]))
+		if (saw_others(&j->ballots[t]) && !kdri_late(ctx))
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
@@ -306,6 +306,12 @@ done:
 	return st;
 }
 
+static kdr_status directions(kdr_context *ctx, void *user)
+{
+	kdri_auto *j = user;
+	return kdri_views_directions(ctx, &j->views, j->k);
+}
+
 static kdr_status run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
@@ -319,10 +325,12 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 		j->k[t] = j->problem->tasks[t].k;
 	KDRI_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
 	KDRI_TRY(find_k(ctx, j));
-	KDRI_TRY(kdri_views_directions(ctx, &j->views, j->k));
-	kdri_members_options m = {
-		.table = members, .count = MEMBERS, .seeds = kdri_opt_int(j->options, "seeds"), .k = j->k
-	};
+	kdri_members_options m = { .table = members,
+		                   .count = MEMBERS,
+		                   .seeds = kdri_opt_int(j->options, "seeds"),
+		                   .k = j->k,
+		                   .prepare = directions,
+		                   .user = j };
 	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
 	KDRI_TRY(vote(ctx, j, late));                                                             /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)

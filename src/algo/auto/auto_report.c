@@ -84,9 +84,12 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
 	                        a->single[t].labels ? &a->single[t] : &a->answers[t], a->k[t], moved, &g));
-	KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread, a->views.tasks[t].cosine,
-	                           a->k[t], &g.beyond_noise));
-	KDRI_TRY(put_number(ctx, a, "beyond_noise", t, g.beyond_noise));
+	g.beyond_noise = NAN;
+	if (a->views.tasks[t].leading && !ctx->timed_out && !kdri_late(ctx)) {
+		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
+		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
+		KDRI_TRY(put_number(ctx, a, "beyond_noise", t, g.beyond_noise));
+	}
 	KDRI_TRY(put_number(ctx, a, "confidence", t, g.confidence));
 	KDRI_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
 	if (g.transfer) {

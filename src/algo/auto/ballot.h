@@ -12,6 +12,8 @@ typedef struct kdri_ballot {
 	double *weight;  /* of each partition, > 0 */
 	bool *transfer;  /* which partitions saw other tasks */
 	int64_t *member; /* who made it: an index into a table of members */
+	int64_t best;    /* the partition to take where there is no time for a vote */
+	int64_t asked;   /* runs that would have voted with time enough; 0: count */
 } kdri_ballot;
 
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out);
@@ -35,8 +37,8 @@ typedef struct kdri_verdict {
 	double ncut;        /* of the answer, on the graph weighted by votes */
 } kdri_verdict;
 
-/* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Stopped early, the answer is the
- * first partition of the ballot. */
+/* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Of one partition, and out of
+ * time, the answer is the best partition of the ballot. */
 kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
                             const kdri_verdict_options *options, kdri_verdict *out);
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *verdict);

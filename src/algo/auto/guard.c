@@ -40,7 +40,7 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
                           const kdri_verdict *single, int64_t k, int64_t *moved, kdri_guard *out)
 {
 	kdr_status st;
-	kdri_guard g = { 0 };
+	kdri_guard g = { .voted = b->count, .asked = KDRI_MAX(b->asked, b->count) };
 	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 };
 	double sums[2] = { 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &part, n));
@@ -79,10 +79,16 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 {
 	double share = n > 0 ? (double)g->moved / (double)n : 0;
 	bool noise = k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
-	if (!g->transfer)
+	if (2 * g->voted < g->asked)
+		snprintf(
+		        out, room,
+		        "%s: %lld of %lld runs had time to vote: nothing is said of how clear its clusters are",
+		        name, (long long)g->voted, (long long)g->asked);
+	else if (!g->transfer)
 		snprintf(
 		        out, room, "%s: %s", name,
 		        noise ? "its clusters are no clearer than those of noise of the same size and spread"
+		        : g->confidence >= agreed && isnan(g->beyond_noise) ? "the members agree"
 		        : g->confidence >= agreed
 		                ? "the members agree, and its clusters are clearer than those of noise"
 		                : "the members disagree: take its clusters as one view of several, and try another k");

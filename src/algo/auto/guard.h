@@ -11,9 +11,10 @@ typedef struct kdri_guard {
 	double own, pooled;   /* mean NMI of members without, with transfer and the answer without */
 	int64_t moved;        /* samples in another cluster than without transfer, clusters matched as well as
 	                         they can be */
-	double beyond_noise;  /* the caller's: kdri_beyond_noise */
+	double beyond_noise;  /* the caller's: kdri_beyond_noise; NaN: no time for it */
 	double confidence, confidence_single; /* means */
 	bool transfer;                        /* some member saw other tasks */
+	int64_t voted, asked;                 /* runs; fewer where time was short */
 } kdri_guard;
 
 /* `single`: the answer of the members without transfer. moved[i] = 1 for each sample that moved. */

@@ -7,12 +7,15 @@
  * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
  * one after another, with all threads inside.
  *
- * Time. Members come in the order of the table, quick ones first. They have three quarters of the time that
- * is left, the rest is for the vote; a job that would begin or end later is left out. So the slowest go first.
- * The first member runs in any case, if only for one step: every task gets labels. */
+ * Time. With a limit, members on the graph go first: they are worth most by themselves and need no other view.
+ * They run in any case, and where they did not end the first member for a step: every task gets labels. What they
+ * took says what the vote will take, twice a spectral step on each task; the others have what is left besides, in
+ * the order of the table, quick ones first, or are left out, with their views. A job that would begin or end later
+ * is left out, so the slowest go first. */
 #include "algo/auto/members.h"
 #include "api/method.h"
 
+#include <float.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -41,6 +44,8 @@ typedef struct run {
 	job *jobs;
 	int64_t njobs;
 	double deadline; /* for members; 0: none */
+	kdr_status st;   /* of prepare */
+	bool no_graph;   /* members on the graph failed, or were cut short: the first member has to do */
 	atomic_bool stop;
 	atomic_llong done;
 } run;
@@ -203,9 +208,15 @@ static bool too_late(const run *r, const job *j)
 	return left < needs;
 }
 
+static bool on_graph(const run *r, const job *j)
+{
+	return r->options->table[j->member].view == KDRI_VIEW_GRAPH;
+}
+
 static void run_job(run *r, job *j, int threads, bool caller)
 {
-	bool needed = j->member == 0 && j->seed == 0;
+	bool first = j->member == 0 && j->seed == 0;
+	bool needed = r->deadline > 0 ? on_graph(r, j) || (first && r->no_graph) : first;
 	relay to = { r, r->options->table[j->member].name, caller };
 	kdr_context own = r->pattern;
 	own.threads = threads;
@@ -216,6 +227,8 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
 	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
 	own.seed = kdri_rng_u64(&rng);
+	if (j->labels || j->st != KDR_OK) /* it was its turn before */
+		return;
 	j->late = !needed && (atomic_load(&r->stop) || too_late(r, j));
 	if (!j->late) {
 		double start = kdri_now();
@@ -237,9 +250,34 @@ static void listen(run *r)
 	nanosleep(&a_little, NULL);
 }
 
+/* Members on the graph, where time is short; then how long the others may take. */
+static void run_first(run *r)
+{
+	double start = kdri_now(), end = r->ctx->deadline;
+	int64_t sound = 0, count = 0;
+	for (int64_t i = 0; i < r->njobs; i++)
+		if (on_graph(r, &r->jobs[i])) {
+			run_job(r, &r->jobs[i], r->ctx->threads, true);
+			sound += r->jobs[i].st == KDR_OK && !r->jobs[i].incomplete;
+			count++;
+		}
+	r->no_graph = count == 0 || sound < count;
+	double took = kdri_now() - start;
+	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
+	/* Other views and the quickest member take about as long as this did. */
+	if (kdri_now() + took > r->deadline)
+		r->deadline = DBL_MIN;
+}
+
 static void run_jobs(run *r)
 {
 	int64_t light = 0;
+	if (r->deadline > 0)
+		run_first(r);
+	if (r->options->prepare && (r->deadline <= 0 || kdri_now() < r->deadline))
+		r->st = r->options->prepare(r->ctx, r->options->user);
+	if (r->st != KDR_OK)
+		return;
 	while (light < r->njobs && !r->options->table[r->jobs[light].member].most)
 		light++;
 	bool side_by_side = r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads;
@@ -264,13 +302,16 @@ static void run_jobs(run *r)
 
 /* --- what came of them --------------------------------------------------------------------------------- */
 
+static bool concerns(const run *r, const job *j, int64_t t)
+{
+	return j->task == t || (j->task < 0 && (r->options->table[j->member].scope == KDRI_SCOPE_JOINT ||
+	                                        j->k == r->options->k[t]));
+}
+
 /* Whether job j has something to say about task t; incomplete answers count where nothing better is. */
 static bool speaks(const run *r, const job *j, int64_t t, bool incomplete)
 {
-	if (!j->labels || (j->incomplete && !incomplete))
-		return false;
-	return j->task == t || (j->task < 0 && (r->options->table[j->member].scope == KDRI_SCOPE_JOINT ||
-	                                        j->k == r->options->k[t]));
+	return j->labels && (incomplete || !j->incomplete) && concerns(r, j, t);
 }
 
 static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
@@ -285,6 +326,8 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 			count += speaks(r, &r->jobs[i], t, incomplete);
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
+	for (int64_t i = 0; i < r->njobs; i++)
+		b.asked += concerns(r, &r->jobs[i], t);
 	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
@@ -295,6 +338,8 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 			b.label[row * count + m] = labels[row];
 		b.weight[m] = member->once ? (double)r->options->seeds : 1;
 		b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
+		if (on_graph(r, j) && !j->incomplete)
+			b.best = m;
 		b.member[m++] = j->member;
 	}
 	*out = b;
@@ -347,15 +392,15 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 {
 	kdr_status st;
 	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
-	double now = kdri_now();
 	if (ctx->deadline > 0)
-		r.deadline = now + 0.75 * KDRI_MAX(ctx->deadline - now, 1e-9);
+		r.deadline = ctx->deadline;
 	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
 	*late = false;
 	list_jobs(&r);
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	list_jobs(&r);
 	run_jobs(&r);
+	KDRI_TRY(r.st);
 	for (int64_t i = 0; i < r.njobs; i++)
 		if (r.jobs[i].st == KDR_ERR_MEMORY) {
 			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);

@@ -24,10 +24,13 @@ typedef struct kdri_member {
 } kdri_member;
 
 typedef struct kdri_members_options {
-	const kdri_member
-	        *table; /* the first must be of KDRI_SCOPE_TASK: its answer stands if all else fails */
+	const kdri_member *
+	        table; /* the first must be of KDRI_SCOPE_TASK, on rows: its answer stands if all else fails */
 	int64_t count, seeds;
 	const int64_t *k; /* of each task */
+	/* Makes the views that are not the graph, when it is their turn; NULL: they are there. */
+	kdr_status (*prepare)(kdr_context *ctx, void *user);
+	void *user;
 } kdri_members_options;
 
 /* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a

@@ -222,6 +222,17 @@ void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 	*v = (kdri_verdict){ 0 };
 }
 
+static bool out_of_time(const kdr_context *ctx, const kdri_ballot *b)
+{
+	return b->count > 0 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx));
+}
+
+static void take_best(const kdri_ballot *b, int64_t *labels)
+{
+	for (int64_t i = 0; i < b->n; i++)
+		labels[i] = b->label[i * b->count + b->best];
+}
+
 static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)
 {
 	kdr_status st;
@@ -229,6 +240,12 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	double *rows = NULL;
 	int64_t n = v->b->n, size;
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
+	if (v->b->count == 1 || out_of_time(ctx, v->b)) {
+		take_best(v->b, labels);
+		if (!o->init)
+			st = number_clusters(ctx, n, o->k, labels);
+		goto done;
+	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
 	KDRI_TRY(embed(ctx, v, o->k, rows));
 	kdr_mat x = kdr_mat_from_dense(rows, n, o->k);
@@ -237,10 +254,9 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	options.max_iter = o->max_iter;
 	options.init_labels = o->init;
 	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &options, &means)); /* (E4) */
-	/* Stopped early: a whole partition is better than a half one. */
-	bool cut_short = (ctx->cancelled || ctx->timed_out) && v->b->count > 0;
-	for (int64_t i = 0; i < n; i++)
-		labels[i] = cut_short ? v->b->label[i * v->b->count] : means.labels[i];
+	memcpy(labels, means.labels, (size_t)n * sizeof *labels);
+	if (out_of_time(ctx, v->b)) /* a whole partition is better than a half one */
+		take_best(v->b, labels);
 	if (!o->init)
 		KDRI_TRY(number_clusters(ctx, n, o->k, labels));
 done:

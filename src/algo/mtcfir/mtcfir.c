@@ -33,6 +33,7 @@
 #include "algo/mtcfir/snmf_task.h"
 #include "algo/mtcfir/train.h"
 #include "api/method.h"
+#include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "mtcfir";
 
@@ -338,20 +339,64 @@ done:
 	return st;
 }
 
-/* Stopped while the features were learnt: the labels given, or one cluster. */
+/* --- out of time ---------------------------------------------------------------------------------------- */
+
+/* Whether even fast machines could not learn the features in the time that is left. */
+static bool hopeless(const work *w, const kdri_msda_options *o)
+{
+	const double most_flops = 2e10; /* a second and thread */
+	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(&w->stack.x),
+	       side = KDRI_MIN(n, d);
+	double flops = (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
+	return w->ctx->deadline > 0 &&
+	       flops > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
+}
+
+/* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */
 static kdr_status give_up(work *w, const int64_t *init)
 {
 	kdr_status st = KDR_OK;
+	kdri_kmeans_result means = { 0 };
+	int64_t given_up = 0;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
-		int64_t *labels = NULL;
+		const kdr_task *task = &w->problem->tasks[t];
+		int64_t *labels = NULL, n;
+		if (kdr_result_labels(w->result, t, &n))
+			continue;
+		kdri_kmeans_options o = kdri_kmeans_defaults(task->k);
+		o.init_labels = task->init;
+		o.stream = (uint64_t)t;
+		if (!init)
+			KDRI_TRY(kdri_kmeans(w->ctx, &task->x, NULL, &o, &means));
 		KDRI_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
-		if (init)
-			memcpy(labels, init + w->pool.begin[t],
-			       (size_t)kdri_pool_size(&w->pool, t) * sizeof *labels);
+		memcpy(labels, init ? task->init : means.labels, (size_t)n * sizeof *labels);
+		kdri_kmeans_free(w->ctx, &means);
+		given_up++;
 	}
-	kdri_result_stop(w->result, kdri_stop_reason(w->ctx), 0);
+	if (given_up > 0 && !w->ctx->cancelled)
+		KDRI_TRY(kdri_result_warn(
+		        w->ctx, w->result,
+		        "time limit: %lld of %lld tasks could not be related to the others in time: their labels are %s",
+		        (long long)given_up, (long long)w->pool.ntasks,
+		        init ? "those given" : "those of k-means on the data as they are"));
+	if (given_up > 0)
+		kdri_result_stop(w->result, w->ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME, 0);
 done:
+	kdri_kmeans_free(w->ctx, &means);
 	return st;
+}
+
+static kdr_status work_through(work *w, const kdri_msda_options *o, const int64_t *init)
+{
+	if (hopeless(w, o))
+		return KDR_OK;
+	bool before = w->ctx->abandon;
+	w->ctx->abandon = true;
+	kdr_status st = learn_features(w, o);
+	if (st == KDR_OK && !w->ctx->cancelled && !w->ctx->timed_out)
+		st = cluster(w, init);
+	w->ctx->abandon = before;
+	return st == KDR_ERR_NUMERIC && w->ctx->timed_out ? KDR_OK : st;
 }
 
 static kdr_status run(work *w)
@@ -370,11 +415,8 @@ static kdr_status run(work *w)
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	KDRI_TRY(learn_features(w, &o));
-	if (w->ctx->cancelled || w->ctx->timed_out)
-		KDRI_TRY(give_up(w, init));
-	else
-		KDRI_TRY(cluster(w, init));
+	KDRI_TRY(work_through(w, &o, init));
+	KDRI_TRY(give_up(w, init));
 done:
 	kdri_free(w->ctx, init);
 	return st;
