@@ -78,7 +78,7 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 {
 	kdr_status st = KDR_OK;
 	spread *own = NULL, *all = NULL;
-	kdri_names names = { 0 };
+	kdri_names names = { .borrows = true };
 	double least = INFINITY, most = 0;
 	int64_t total = 0;
 	bool named = true;
@@ -86,7 +86,6 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 		total += tasks[t]->cols;
 		named = named && tasks[t]->features;
 	}
-	KDRI_TRY(kdri_names_new(ctx, total, &names));
 	KDRI_TRY(KDRI_NEW(ctx, &own, total));
 	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
 	for (int64_t t = 0; t < count; t++) {
@@ -94,7 +93,11 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 		memset(own, 0, (size_t)d->cols * sizeof *own);
 		add_rows(own, d);
 		for (int64_t j = 0; j < d->cols; j++) {
-			spread *to = &all[named ? kdri_names_add(&names, d->features[j]) : j];
+			int64_t at = j;
+			if (named)
+				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
+				                        &at));
+			spread *to = &all[at];
 			to->n += (double)d->rows;
 			to->sum += own[j].sum;
 			to->square += own[j].square;

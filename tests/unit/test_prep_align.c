@@ -172,8 +172,9 @@ static void union__many_missing__a_few_are_named(void **state)
 
 static int remember(void *user, const kdr_event *event)
 {
-	if (event->kind == KDR_EVENT_MESSAGE)
-		strcat(strcat(user, event->message), "\n");
+	const char *what = event->kind == KDR_EVENT_WARNING ? "warning: " : "";
+	if (event->message)
+		strcat(strcat(strcat(user, what), event->message), "\n");
 	return 0;
 }
 
