@@ -233,6 +233,27 @@ static kdr_status fit_auto_transfer(kdr_context *ctx)
 	return st;
 }
 
+/* Source and target of different widths, two views of a bridge between them. */
+static kdr_status fit_auto_bridged(kdr_context *ctx)
+{
+	kdr_mat narrow = kdr_mat_from_dense(points, N, D - 1);
+	narrow.as.dense.stride = D;
+	kdr_task tasks[4] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "v", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
+		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = narrow },
+		{ .name = "t", .role = KDR_ROLE_TARGET, .x = narrow },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 4, .classes = K };
+	kdr_result *result = NULL;
+	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
+	kdr_result_free(result);
+	return st;
+}
+
 /* The methods with a subspace: task a dense, task b sparse. */
 static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled, const char *eps)
 {
@@ -835,6 +856,7 @@ static const struct {
 	{ "advise", advise, 1 },
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
 	{ "fit_auto_transfer", fit_auto_transfer, 13 },
+	{ "fit_auto_bridged", fit_auto_bridged, 3 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
 	{ "fit_lssttc", fit_lssttc, 1 },
 	{ "fit_asi", fit_asi, 1 },
