@@ -26,6 +26,9 @@
 #define WIDE 1
 #define LONG 2
 #endif
+/* Entries of a sparse row between the asking for a feature's lanes and their use: entries name features in no order that
+ * the processor could foresee. */
+#define AHEAD 8
 /* A list's last rows: as many at a time. */
 #define LOW    (HIGH / 2)
 #define INLINE KDRI_TARGET static inline __attribute__((always_inline))
@@ -103,7 +106,10 @@ INLINE void KDRI_NAME(sparse_tile)(const double *val, const int32_t *col, int64_
 	for (int i = 0; i < width * PARTS; i++)
 		sum[i] = (vec){ 0 };
 	for (int64_t p = 0; p < count; p++) {
-		const double *c = table + col[p] * step;
+		const double *c = table + col[p] * step,
+		             *next = table + col[KDRI_MIN(p + AHEAD, count - 1)] * step;
+		for (int t = 0; t < width; t++)
+			__builtin_prefetch(next + t * KDRI_LANES);
 		for (int i = 0; i < width * PARTS; i++)
 			sum[i] += val[p] * PART(c, i);
 	}
@@ -253,6 +259,7 @@ KDRI_TARGET static int64_t KDRI_NAME(reach)(bool dense)
 #undef WIDE
 #undef LONG
 #undef LOW
+#undef AHEAD
 #undef INLINE
 #undef vec
 #undef ivec
