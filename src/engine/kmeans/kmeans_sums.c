@@ -37,8 +37,6 @@ void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int6
 			sum[s->col[p]] += coef[r] * s->val[p];
 }
 
-typedef double vec __attribute__((vector_size(8 * KDRI_LANES), aligned(8), may_alias));
-
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
                              kdri_km_table *out)
 {
@@ -92,44 +90,11 @@ void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *s
 	}
 }
 
-KDRI_KERNEL
+#define KDRI_BODY "engine/kmeans/kmeans_renew.h"
+#include "linalg/each_machine.h"
+
 kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,
                           double *lane, int64_t step, int64_t count)
 {
-	vec moved = { 0 }, square = { 0 }, offset = { 0 }, spread = { 0 };
-	for (int64_t f = 0; f < count; f += KDRI_LANES) {
-		int64_t m = KDRI_MIN(KDRI_LANES, count - f);
-		double tail[4][KDRI_LANES] = { { 0 } };
-		const double *at[4] = { c + f, s + f, shift ? shift + f : tail[2],
-			                mean ? mean + f : tail[3] };
-		if (m < KDRI_LANES)
-			for (int i = 0; i < 4; i++) {
-				for (int64_t j = 0; j < m; j++)
-					tail[i][j] = at[i][j];
-				at[i] = tail[i];
-			}
-		vec old = *(const vec *)at[0], sum = *(const vec *)at[1], by = *(const vec *)at[2];
-		vec value = old;
-		if (mass > 0)
-			value = sum / mass;
-		vec move = value - old, near = value - by, off = value - *(const vec *)at[3];
-		moved += move * move;
-		square += value * value;
-		offset += near * (near + 2 * by);
-		if (mean)
-			spread += off * off;
-		else
-			spread += value * sum;
-		for (int64_t j = 0; j < m; j++) {
-			c[f + j] = value[j];
-			lane[(f + j) * step] = near[j];
-		}
-	}
-	double sums[4][KDRI_LANES];
-	*(vec *)sums[0] = moved;
-	*(vec *)sums[1] = square;
-	*(vec *)sums[2] = offset;
-	*(vec *)sums[3] = spread;
-	return (kdri_traits){ add_lanes(sums[0]), add_lanes(sums[1]), add_lanes(sums[2]),
-		              add_lanes(sums[3]) };
+	return KDRI_PICK(renew)(c, s, mass, shift, mean, lane, step, count);
 }
