@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 enum { CLUSTERINGS = 2 };
-static const double share_of_time = 0.75;
+static const double share_of_time = 0.75, least_moved = 0.02;
 
 typedef struct work {
 	kdr_context *ctx;
@@ -216,6 +216,11 @@ static kdr_status vote_again(work *w, bool *late)
 			share[k] += w->vote[i * w->c + k];
 		share[k] = (share[k] + 1) / (double)(w->n + w->c); /* (E2) */
 	}
+	double moved = 0;
+	for (int64_t k = 0; k < w->c; k++)
+		moved += fabs(share[k] - w->d.share[k]) / 2;
+	if (moved < least_moved) /* the same means, the same answers */
+		goto done;
 	w->shared.share = share;
 	KDRI_TRY(kdri_transfer_views_reweigh(w->ctx, &w->v, share, w->o->neighbors));
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
