@@ -1,8 +1,8 @@
 /* Options set by name, checked against their descriptors. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
+#include "core/numbers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -226,9 +226,8 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 		count += *c == ',';
 	KDRI_TRY(KDRI_NEW(ctx, &values, count));
 	for (const char *next = text;; next++) {
-		char *end;
-		values[at++] = strtod(next, &end);
-		if (end == next || (*end != ',' && *end != '\0') || isnan(values[at - 1])) {
+		const char *end = kdri_parse_double(next, text + strlen(text), &values[at]);
+		if (!end || (*end != ',' && *end != '\0') || isnan(values[at++])) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_OPTION,
 			        "option %s: '%s' is not a number, nor one for each task, separated by commas",
@@ -270,10 +269,9 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 	}
 	if (d->type == KDR_OPTION_REALS)
 		return set_reals(ctx, options, i, value);
-	char *end;
-	errno = 0;
-	double number = strtod(value, &end);
-	if (end == value || *end != '\0' || isnan(number))
+	double number;
+	const char *end = kdri_parse_double(value, value + strlen(value), &number);
+	if (!end || *end != '\0' || isnan(number))
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not a number", name, value);
 	return set_index(ctx, options, i, number);
 }

@@ -212,7 +212,7 @@ kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format,
 	char text[512], *own = NULL;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	KDRI_TRY(kdri_strdup(ctx, text, &own));
 	KDRI_TRY(KDRI_GROW(ctx, &r->warnings, r->warning_count + 1));

@@ -104,7 +104,7 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...)
 		return;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(ctx->error, sizeof ctx->error, format, args);
+	kdri_vsnprintf(ctx->error, sizeof ctx->error, format, args);
 	va_end(args);
 	/* One line, whatever a file or an argument held. */
 	for (char *p = ctx->error; *p; p++)
@@ -141,7 +141,7 @@ void kdri_stage_end(kdr_context *ctx, const char *stage)
 static void tell(kdr_context *ctx, kdr_event_kind kind, const char *format, va_list args)
 {
 	char text[512];
-	vsnprintf(text, sizeof text, format, args);
+	kdri_vsnprintf(text, sizeof text, format, args);
 	emit(ctx, (kdr_event){ .kind = kind, .stage = "", .message = text, .objective = NAN });
 }
 

@@ -51,6 +51,12 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...);
 	(kdri_set_absent((ctx), (what), (part), (instead)), KDR_ERR_UNSUPPORTED)
 void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const char *instead);
 
+/* --- text: snprintf.c ------------------------------------------------------------------------ */
+
+/* snprintf and vsnprintf for text with fractions in it: the point stays a point in every locale. */
+KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
+KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
+
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
 /* All go through the context's allocator, check count * size for overflow, and set the error. A

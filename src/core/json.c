@@ -59,7 +59,7 @@ static kdr_status wrong(const parser *in, const char *at, const char *format, ..
 			start = c + 1;
 		}
 	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
+	kdri_vsnprintf(what, sizeof what, format, args);
 	va_end(args);
 	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: line %lld, column %lld: not valid JSON: %s", in->name,
 	                 (long long)line, (long long)(at - start) + 1, what);

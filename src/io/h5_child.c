@@ -74,7 +74,7 @@ static void lose(kdri_h5_child *c, const char *format, ...)
 	if (!c->lost) {
 		va_list args;
 		va_start(args, format);
-		vsnprintf(c->why, sizeof c->why, format, args);
+		kdri_vsnprintf(c->why, sizeof c->why, format, args);
 		va_end(args);
 	}
 	c->lost = true;

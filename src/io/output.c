@@ -165,7 +165,7 @@ kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *form
 	char text[1024];
 	va_list args;
 	va_start(args, format);
-	int n = vsnprintf(text, sizeof text, format, args);
+	int n = kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	if (n < 0 || (size_t)n >= sizeof text)
 		return kdri_fail(ctx, KDR_ERR_INTERNAL, "%s: a formatted line is too long", o->path);

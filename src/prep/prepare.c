@@ -50,7 +50,7 @@ kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...
 	char text[512], *own = NULL;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	/* One line, whatever a name held. */
 	for (char *c = text; *c; c++)

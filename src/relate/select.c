@@ -174,13 +174,14 @@ static void explain(kdr_bridge_score *s, bool selector)
 	const char *half = si >= it ? "A(source, bridge)" : "A(bridge, target)";
 	int n = 0;
 	if (selector)
-		n = snprintf(s->reason, sizeof s->reason, "helps with probability %.2f: ", s->probability);
-	snprintf(s->reason + n, sizeof s->reason - (size_t)n,
-	         "its longer half, %s = %.3f, is %s A(source, target) = %.3f", half, longer,
-	         longer < st   ? "below"
-	         : longer > st ? "above"
-	                       : "equal to",
-	         st);
+		n = kdri_snprintf(s->reason, sizeof s->reason,
+		                  "helps with probability %.2f: ", s->probability);
+	kdri_snprintf(s->reason + n, sizeof s->reason - (size_t)n,
+	              "its longer half, %s = %.3f, is %s A(source, target) = %.3f", half, longer,
+	              longer < st   ? "below"
+	              : longer > st ? "above"
+	                            : "equal to",
+	              st);
 }
 
 static void rank(kdr_bridge_score *s, int64_t count)

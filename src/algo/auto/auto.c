@@ -194,10 +194,10 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	if (g->low < g->high)
 		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
 	if (g->second)
-		snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
-		         g->second_gap);
-	snprintf(text, sizeof text, "k = %lld%s: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
-	         range, g->sure ? "fairly sure" : "not sure", g->gap, next, g->stability);
+		kdri_snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
+		              g->second_gap);
+	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
+	              range, g->sure ? "fairly sure" : "not sure", g->gap, next, g->stability);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 done:

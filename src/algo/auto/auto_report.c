@@ -42,8 +42,9 @@ static kdr_status put_members(kdr_context *ctx, const kdri_auto *a)
 			for (int64_t p = 0; p < a->ballots[t].count; p++)
 				votes += a->ballots[t].member[p] == m ? a->ballots[t].weight[p] : 0;
 		if (votes > 0 && used + 64 < sizeof text)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g",
-			                         used ? ", " : "", a->members[m].name, votes / (double)a->T);
+			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %.3g",
+			                              used ? ", " : "", a->members[m].name,
+			                              votes / (double)a->T);
 	}
 	return kdri_result_text(ctx, a->result, "members", text);
 }

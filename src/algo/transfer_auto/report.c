@@ -23,7 +23,7 @@ static void add(text *t, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	int n = vsnprintf(t->s + t->used, sizeof t->s - t->used, format, args);
+	int n = kdri_vsnprintf(t->s + t->used, sizeof t->s - t->used, format, args);
 	va_end(args);
 	if (n > 0)
 		t->used = KDRI_MIN(t->used + (size_t)n, sizeof t->s - 1);

@@ -147,10 +147,10 @@ void kdri_nearness_advice(const char *name, const char *nearest, double nearness
 	if (!nearest)
 		snprintf(out, room, "%s: there is no other task to compare with", name);
 	else if (nearness < far_away)
-		snprintf(out, room, "%s: has little in common with the others (nearest: %s, %.2f)", name,
-		         nearest, nearness);
+		kdri_snprintf(out, room, "%s: has little in common with the others (nearest: %s, %.2f)", name,
+		              nearest, nearness);
 	else
-		snprintf(
+		kdri_snprintf(
 		        out, room,
 		        "%s: is near %s (%.2f); whether company helps, nearness does not tell: cluster with and without --no-transfer",
 		        name, nearest, nearness);
