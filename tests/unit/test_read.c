@@ -225,8 +225,15 @@ static void write__names_and_existing_files__respected(void **state)
 	             "known: csv tsv");
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.csv"), "bar", &d, false), KDR_ERR_ARGUMENT, "'bar'");
 	assert_fails(ctx, kdr_write(ctx, "/dev/null/w.csv", NULL, &d, false), KDR_ERR_WRITE, "cannot create");
+	/* Asking leaves nothing; folders on the way are made. */
+	assert_fails(ctx, kdr_write_check(ctx, "/dev/null/w.csv", true), KDR_ERR_WRITE, "cannot create");
+	assert_ok(ctx, kdr_write_check(ctx, bytes_path("deep/er/w.csv"), false));
+	assert_int_equal(access(bytes_path("deep/er"), F_OK), 0);
+	assert_int_not_equal(access(bytes_path("deep/er/w.csv"), F_OK), 0);
 	assert_ok(ctx, kdr_write(ctx, bytes_path("w.csv"), NULL, &d, false));
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.csv"), NULL, &d, false), KDR_ERR_EXISTS, "exists");
+	assert_fails(ctx, kdr_write_check(ctx, bytes_path("w.csv"), false), KDR_ERR_EXISTS, "exists");
+	assert_ok(ctx, kdr_write_check(ctx, bytes_path("w.csv"), true));
 	assert_ok(ctx, kdr_write(ctx, bytes_path("w.csv"), "tsv", &d, true));
 	unsigned char *bytes = bytes_read(bytes_path("w.csv"), &size);
 	assert_int_equal(size, 4);
