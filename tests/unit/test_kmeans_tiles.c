@@ -3,6 +3,13 @@
 #include "linalg/linalg.h"
 #include "unit.h"
 
+static double add_lanes(const double *v)
+{
+	return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+#define KDRI_BODY "engine/kmeans/kmeans_renew.h"
+#include "linalg/each_machine.h"
 #define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
 #include "linalg/each_machine.h"
 
@@ -18,11 +25,13 @@ typedef struct machine {
 	             double *, int32_t *);
 	void (*dense_own)(const kdr_dense *, const int64_t *, int64_t, const double *, const int32_t *,
 	                  const double *, double *);
+	kdri_traits (*renew)(double *, const double *, double, const double *, const double *, double *,
+	                     int64_t, int64_t);
 } machine;
 
 #define MACHINE(bits, m) \
 	{ \
-		bits, reach_##m, dense_dots_##m, sparse_dots_##m, scan_##m, dense_own_##m \
+		bits, reach_##m, dense_dots_##m, sparse_dots_##m, scan_##m, dense_own_##m, renew_##m \
 	}
 static const machine machines[] = {
 #ifdef KDR_HAVE_TARGET_CLONES
@@ -177,6 +186,47 @@ static void own__of_any_width__is_the_squared_distance(void **state)
 	}
 }
 
+static void renew__of_any_count__gives_the_centre_its_lane_and_its_traits(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 3);
+	for (int round = 0; round < 300; round++) {
+		int64_t count = kdri_rng_below(&rng, DEEPEST) + 1, step = 1 + kdri_rng_below(&rng, 3);
+		double c[DEEPEST] = { 0 }, s[DEEPEST], shift[DEEPEST], mean[DEEPEST],
+		       mass = (double)kdri_rng_below(&rng, 3);
+		bool shifted = kdri_rng_below(&rng, 2), about = kdri_rng_below(&rng, 2);
+		kdri_traits t = { 0 };
+		double value[DEEPEST];
+		for (int64_t f = 0; f < count; f++) {
+			c[f] = (double)kdri_rng_below(&rng, 19) - 9;
+			s[f] = (double)kdri_rng_below(&rng, 19) - 9;
+			shift[f] = shifted ? (double)kdri_rng_below(&rng, 9) : 0;
+			mean[f] = (double)kdri_rng_below(&rng, 9);
+			double v = value[f] = mass > 0 ? s[f] / mass : c[f];
+			t.moved += (v - c[f]) * (v - c[f]);
+			t.square += v * v;
+			t.offset += (v - shift[f]) * (v - shift[f] + 2 * shift[f]);
+			t.spread += about ? (v - mean[f]) * (v - mean[f]) : v * s[f];
+		}
+		for (int m = 0; m < MACHINES; m++) {
+			if (machines[m].bits > kdri_machine())
+				continue;
+			double now[DEEPEST], lane[3 * DEEPEST];
+			memcpy(now, c, sizeof now);
+			kdri_traits u = machines[m].renew(now, s, mass, shifted ? shift : NULL,
+			                                  about ? mean : NULL, lane, step, count);
+			assert_true(u.moved == t.moved);
+			assert_true(u.square == t.square);
+			assert_true(u.offset == t.offset);
+			assert_true(u.spread == t.spread);
+			for (int64_t f = 0; f < count; f++) {
+				assert_true(now[f] == value[f]);
+				assert_true(lane[f * step] == value[f] - shift[f]);
+			}
+		}
+	}
+}
+
 static void reach__of_each_machine__is_what_the_products_take_at_once(void **state)
 {
 	(void)state;
@@ -195,6 +245,7 @@ int main(void)
 		cmocka_unit_test(dots__of_any_shape__equal_those_of_plain_loops),
 		cmocka_unit_test(scan__with_ties__finds_the_lowest_index_and_the_second),
 		cmocka_unit_test(own__of_any_width__is_the_squared_distance),
+		cmocka_unit_test(renew__of_any_count__gives_the_centre_its_lane_and_its_traits),
 		cmocka_unit_test(reach__of_each_machine__is_what_the_products_take_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
