@@ -434,6 +434,24 @@ static void counterparts__clusters_in_another_order__are_found(void **state)
 	kdr_context_free(ctx);
 }
 
+/* What sets the second cluster apart has nothing to do with anything on the other side. */
+static void counterparts__nothing_alike__is_none(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const double a[] = { 1, 0, 0, 0, 0, 1, 0, 0 }, b[] = { 1, 0, 0, 0, 0, 0, 0, 1 }, mean[4] = { 0 };
+	const int64_t sizes[] = { 5, 5 };
+	const kdri_clusters from = { 2, 4, a, mean, sizes }, to = { 2, 4, b, mean, sizes };
+	double flow[4], quality[2];
+	assert_ok(ctx, kdri_counterparts(ctx, &from, &to, flow, quality));
+	assert_near(quality[0], 1, 1e-12);
+	assert_near(flow[0], 0.5, 1e-12);
+	assert_near(quality[1], 0, 1e-12);
+	assert_near(flow[2], 0, 0);
+	assert_near(flow[3], 0, 0);
+	kdr_context_free(ctx);
+}
+
 static void counterparts__a_cluster_split_in_two__both_halves_match_it(void **state)
 {
 	(void)state;
@@ -590,6 +608,7 @@ int main(void)
 		cmocka_unit_test(descent__few_samples__is_exact),
 		cmocka_unit_test(precomputed__no_graph__is_an_error_with_a_reason),
 		cmocka_unit_test(counterparts__clusters_in_another_order__are_found),
+		cmocka_unit_test(counterparts__nothing_alike__is_none),
 		cmocka_unit_test(counterparts__a_cluster_split_in_two__both_halves_match_it),
 		cmocka_unit_test(nearness__same_and_strange_data__one_and_nothing),
 		cmocka_unit_test(guess__clear_clusters__right_and_fairly_sure),

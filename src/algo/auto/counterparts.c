@@ -8,6 +8,10 @@
  * offset. */
 #include "algo/auto/counterparts.h"
 
+/* Of matches below this cosine one in ten had the same majority class on collections never seen before (docs/auto.md):
+ * they are none. */
+static const double least_quality = 0.2;
+
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means)
 {
@@ -86,6 +90,8 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 			if (flow[z * b->k + l] > flow[z * b->k + best])
 				best = l;
 		quality[z] = 1 - cost[z * b->k + best];
+		if (quality[z] < least_quality)
+			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}
 done:
 	kdri_free(ctx, u);
