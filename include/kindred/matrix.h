@@ -36,7 +36,10 @@ static inline kdr_mat kdr_mat_from_dense(const double *data, int64_t rows, int64
 {
 	kdr_mat m;
 	m.kind = KDR_MAT_DENSE;
-	m.as.dense = (kdr_dense){ data, rows, cols, cols };
+	m.as.dense.data = data;
+	m.as.dense.rows = rows;
+	m.as.dense.cols = cols;
+	m.as.dense.stride = cols;
 	return m;
 }
 
@@ -45,7 +48,11 @@ static inline kdr_mat kdr_mat_from_csr(int64_t rows, int64_t cols, const int64_t
 {
 	kdr_mat m;
 	m.kind = KDR_MAT_CSR;
-	m.as.csr = (kdr_csr){ rows, cols, rowptr, col, val };
+	m.as.csr.rows = rows;
+	m.as.csr.cols = cols;
+	m.as.csr.rowptr = rowptr;
+	m.as.csr.col = col;
+	m.as.csr.val = val;
 	return m;
 }
 
