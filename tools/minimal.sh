@@ -1,6 +1,5 @@
 #!/bin/sh
-# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
-# command line are run. Tests of what is left out are skipped. Usage: tools/minimal.sh [JOBS]
+# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests are run. Tests of what is left out are skipped. Usage: tools/minimal.sh [JOBS]
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${1:-2}
@@ -21,4 +20,4 @@ for part in hdf5 zlib utf8proc stemmer libsvm; do
 		exit 1
 	}
 done
-ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|fuzz|exports|cli)' -LE deep
+ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|fuzz|exports)' -LE deep

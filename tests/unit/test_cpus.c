@@ -83,6 +83,7 @@ static void quota__version_1_in_a_container__root_of_the_mount_taken_off(void **
 static void context__default__within_what_there_is(void **state)
 {
 	(void)state;
+	unit_needs("openmp");
 	kdr_context *ctx = unit_context();
 	assert_in_range(kdr_context_threads(ctx), 1, 4096);
 	kdr_context_set_threads(ctx, 7);

@@ -110,6 +110,8 @@ static void expect_error(kdr_context *ctx, kdr_corpus what, kdr_text_options o, 
 static void folder__sub_folders__are_classes(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	kdr_context *ctx = unit_context();
 	put("f/beta/2.txt", "red red blue");
 	put("f/beta/deep/1.txt", "blue");
@@ -217,6 +219,8 @@ static void table__quotes_and_columns__by_name_or_number(void **state)
 static void json__objects__text_and_label(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	kdr_context *ctx = unit_context();
 	kdr_corpus what = corpus(KDR_CORPUS_JSON, "j.jsonl");
 	put("j.jsonl",
@@ -237,6 +241,8 @@ static void json__objects__text_and_label(void **state)
 static void markup__mail_and_html__stripped_on_request(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	kdr_context *ctx = unit_context();
 	kdr_text_options o = defaults();
 	put("m/1", "Server: x\nSubject: hello\n\n<b>wor</b>ld &eacute;t&eacute;");
@@ -336,6 +342,8 @@ static void tasks__several__one_vocabulary(void **state)
 static void options__wrong__are_explained(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	kdr_context *ctx = unit_context();
 	kdr_corpus what = corpus(KDR_CORPUS_LINES, "a.txt");
 	kdr_text_options o = defaults();
@@ -451,6 +459,8 @@ static void plain_free(void *user, void *ptr)
 static void memory__each_allocation_fails__is_reported(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
 	put("o/a/1", "From: x\nSubject: yes\n\nred <i>blue</i> caf\xe9");
 	put("o/b/2", "red green");
 	put_many("o/b/many", 30); /* outgrows the rooms chunks begin with */
