@@ -28,7 +28,7 @@ check:
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
-# tests under the sanitizers of addresses, undefined behaviour and threads.
+# tests under the sanitizers of addresses, undefined behaviour and threads, and a build with nothing but C, BLAS and LAPACK.
 FUZZ_SECONDS ?= 30
 check-deep:
 	@tools/setup.sh check
@@ -38,6 +38,7 @@ check-deep:
 	tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
 	tools/asan.sh $(JOBS)
 	tools/tsan.sh
+	tools/minimal.sh $(JOBS)
 
 fuzz:
 	@tools/setup.sh check

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""auto on every collection, each left out in turn. SPDX-License-Identifier: BSD-3-Clause
+"""auto on every collection, by collection. SPDX-License-Identifier: BSD-3-Clause
 
     bench/auto_left_out.py gather build/release/cli/kindred --size 400 --seeds 3 > runs.jsonl
     bench/auto_left_out.py table runs.jsonl [before.jsonl]
@@ -9,8 +9,8 @@
 k-means, normalised cut, pooled k-means and auto with -k auto, and writes one line a draw: NMI of every task, and all
 that auto says about it. Truth scores, and nothing else. `table` prints the mean, the worst task against k-means and
 against normalised cut, and the regret against the best of all of them, by collection and in all. `sentences` prints how
-often each sentence of the summary was right; constants in the rules behind them are chosen on all collections but one
-and judged on that one."""
+often each sentence of the summary was right, by collection, so that constants can be chosen on some and judged on others;
+it chooses none itself."""
 import argparse
 import json
 import os

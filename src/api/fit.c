@@ -3,9 +3,9 @@
 #include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
-#include "engine/kmeans/kmeans_work.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
+#include "linalg/rows.h"
 
 static const char *task_name(const kdr_task *t)
 {
@@ -161,7 +161,7 @@ static kdr_status warn_duplicates(kdr_context *ctx, const kdr_algo *algo, const 
 	for (int64_t t = 0; t < problem->ntasks && own; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		int64_t distinct, k = kdr_result_k(result, t);
-		KDRI_TRY(kdri_km_distinct(ctx, &task->x, task->weights, k, &distinct));
+		KDRI_TRY(kdri_rows_distinct(ctx, &task->x, task->weights, k, &distinct));
 		if (distinct < k)
 			KDRI_TRY(kdri_result_warn(
 			        ctx, result,

@@ -24,8 +24,8 @@
 #include "algo/auto/guess_k.h"
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/kmeans/kmeans_work.h"
 #include "engine/kmeans/lloyd.h"
+#include "linalg/rows.h"
 
 #include <stdio.h>
 
@@ -225,7 +225,7 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
-		KDRI_TRY(kdri_km_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
+		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
 		if (distinct == 1) {
 			j->k[t] = 1;
 			KDRI_TRY(put_identical(ctx, j, t));

@@ -1,8 +1,7 @@
 /* Which class is which after the sweeps. SPDX-License-Identifier: BSD-3-Clause
  *
  * The sweeps find classes of the target, but which is which was settled by the start alone, and where source and target share
- * nothing the start is weak: now and then they end with the classes swapped, nearly all labels wrong, and a lower objective than
- * before. So they are asked again afterwards: logistic regressions on random halves of the features, from the bridge's final
+ * nothing the start is weak: now and then they end with the classes swapped and nearly all labels wrong. So they are asked again afterwards: logistic regressions on random halves of the features, from the bridge's final
  * classes (or the source's, without a bridge) to the target, and the start itself; p^r_ia how sure chain r is of class a, and
  * b_i the class that the sweeps gave row i,
  *

@@ -210,7 +210,7 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
 		                 (long long)o->k, (long long)kdr_mat_rows(x));
 	KDRI_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
-	KDRI_TRY(kdri_km_distinct(ctx, x, weights, w.k, &w.distinct));
+	KDRI_TRY(kdri_rows_distinct(ctx, x, weights, w.k, &w.distinct));
 	if (runs > 1) {
 		KDRI_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
 		KDRI_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));

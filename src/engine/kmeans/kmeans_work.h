@@ -145,10 +145,6 @@ void kdri_km_update(kdri_km *w, bool all);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
 
-/* kmeans_distinct.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
-kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
-                            int64_t *out);
-
 /* kmeanspp.c: writes k start centres to w->centres. */
 kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);
 kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng);

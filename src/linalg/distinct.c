@@ -2,10 +2,10 @@
  *
  * A hash set of rows, which stops growing at the number asked for: on ordinary data that is after
  * little more than `most` rows. */
-#include "engine/kmeans/kmeans_work.h"
+#include "linalg/rows.h"
 
-kdr_status kdri_km_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
-                            int64_t *out)
+kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
+                              int64_t *out)
 {
 	kdr_status st;
 	int64_t *slots = NULL, size = 16, found = 0; /* a slot holds a row's number + 1, or 0 */
