@@ -23,6 +23,18 @@ static inline kdr_context *fuzz_context(void)
 	return ctx;
 }
 
+/* The bytes as an input; false where they are compressed and this build has no zlib, which must be said. */
+static inline bool fuzz_open(kdr_context *ctx, const uint8_t *data, size_t size, kdri_input **in)
+{
+	kdr_status st = kdri_input_from_memory(ctx, data, size, "fuzz", in);
+	if (st == KDR_ERR_UNSUPPORTED && !kdr_build_has("zlib")) {
+		FUZZ_CHECK(kdr_context_error(ctx)[0]);
+		return false;
+	}
+	FUZZ_CHECK(st == KDR_OK);
+	return true;
+}
+
 static inline void fuzz_check_strings(char *const *strings, int64_t count)
 {
 	for (int64_t i = 0; strings && i < count; i++)

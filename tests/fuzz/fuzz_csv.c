@@ -19,7 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.id_column = column[data[0] >> 6],
 		.decimal = data[1] & 1 ? "," : NULL,
 	};
-	FUZZ_CHECK(kdri_input_from_memory(ctx, data + 2, size - 2, "fuzz", &in) == KDR_OK);
+	if (!fuzz_open(ctx, data + 2, size - 2, &in)) {
+		kdr_context_free(ctx);
+		return 0;
+	}
 	FUZZ_CHECK(kdri_data_new(ctx, "fuzz", "fuzz", &d) == KDR_OK);
 	fuzz_check_data(ctx, kdri_csv_read(ctx, in, &o, delimiters[data[1] >> 1 & 3], d), d);
 	kdri_input_close(ctx, in);

@@ -6,7 +6,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdr_context *ctx = fuzz_context();
 	kdri_input *in = NULL;
 	kdr_labels *l = NULL;
-	FUZZ_CHECK(kdri_input_from_memory(ctx, data, size, "fuzz", &in) == KDR_OK);
+	if (!fuzz_open(ctx, data, size, &in)) {
+		kdr_context_free(ctx);
+		return 0;
+	}
 	kdr_status st = kdri_labels_read(ctx, in, &l);
 	FUZZ_CHECK((st == KDR_OK) == (l != NULL) && (st == KDR_OK || kdr_context_error(ctx)[0]));
 	if (l) {

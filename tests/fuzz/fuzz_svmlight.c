@@ -7,7 +7,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdri_input *in = NULL;
 	kdr_data *d = NULL;
 	FUZZ_CHECK(kdri_data_new(ctx, "fuzz", "fuzz", &d) == KDR_OK);
-	FUZZ_CHECK(kdri_input_from_memory(ctx, data, size, "fuzz", &in) == KDR_OK);
+	if (!fuzz_open(ctx, data, size, &in)) {
+		kdr_context_free(ctx);
+		return 0;
+	}
 	fuzz_check_data(ctx, kdri_svmlight_read(ctx, in, d), d);
 	kdri_input_close(ctx, in);
 	kdr_data_free(d);
