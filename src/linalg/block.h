@@ -65,4 +65,18 @@ void kdri_block_clip(kdr_context *ctx, const kdri_block *c);
 /* The upper triangle from the lower. */
 void kdri_block_mirror(kdr_context *ctx, const kdri_block *c);
 
+/* --- block_rows.c: loops over a block of one row. Sums are in double --------------------------------- */
+
+/* sum += v, squares += v^2. */
+void kdri_row_add_moments(const kdri_block *row, double *sum, double *squares);
+/* Entries beyond -limit and limit; entries of at least `least`. */
+int64_t kdri_row_count_beyond(const kdri_block *row, double limit);
+int64_t kdri_row_count_from(const kdri_block *row, double least);
+double kdri_row_squares(const kdri_block *row);
+/* to += factor v. */
+void kdri_row_add(const kdri_block *row, double factor, double *to);
+/* to = (v - shift mean) scale; scale NULL: ones. `to` has the precision of the row. */
+void kdri_row_centre(const kdri_block *row, const double *mean, double shift, const double *scale,
+                     const kdri_block *to);
+
 #endif

@@ -106,27 +106,6 @@ static double find_eps(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64
 	return kdri_median(column, n);
 }
 
-/* How many of v are at least `least`. */
-KDRI_KERNEL
-static int64_t count_from(const double *v, int64_t n, double least)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += v[j] >= least;
-	return count;
-}
-
-KDRI_KERNEL
-static int64_t count_fromf(const float *v, int64_t n, double least)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += (double)v[j] >= least;
-	return count;
-}
-
 /* (E2) */
 static double find_alpha(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64_t s, double eps)
 {
@@ -135,7 +114,7 @@ static double find_alpha(kdr_context *ctx, const kdri_pool *pool, int64_t t, int
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
 	for (int64_t i = 0; i < n; i++) {
 		kdri_block row = kdri_block_part(&pool->v, pool->begin[t] + i, pool->begin[s], 1, m);
-		count += row.floats ? count_fromf(row.data, m, least) : count_from(row.data, m, least);
+		count += kdri_row_count_from(&row, least);
 	}
 	return (double)count / ((double)n * (double)m);
 }
@@ -237,26 +216,6 @@ typedef struct work {
 	double *val;
 } work;
 
-KDRI_KERNEL
-static double sum_squares(const double *v, int64_t n)
-{
-	double sum = 0;
-#pragma omp simd reduction(+ : sum)
-	for (int64_t j = 0; j < n; j++)
-		sum += v[j] * v[j];
-	return sum;
-}
-
-KDRI_KERNEL
-static double sum_squaresf(const float *v, int64_t n)
-{
-	double sum = 0;
-#pragma omp simd reduction(+ : sum)
-	for (int64_t j = 0; j < n; j++)
-		sum += (double)v[j] * (double)v[j];
-	return sum;
-}
-
 /* D, from the same numbers as C. */
 static void find_norms(work *w)
 {
@@ -267,8 +226,7 @@ static void find_norms(work *w)
 		for (int64_t s = 0; s < p->ntasks; s++) {
 			int64_t m = kdri_pool_size(p, s);
 			kdri_block row = kdri_block_part(&p->v, p->begin[w->task] + i, p->begin[s], 1, m);
-			w->norm[i] += w->alpha[s] *
-			              (row.floats ? sum_squaresf(row.data, m) : sum_squares(row.data, m));
+			w->norm[i] += w->alpha[s] * kdri_row_squares(&row);
 		}
 	}
 }

@@ -89,29 +89,11 @@ static void seed(run *r, kdri_rng *rng)
 
 /* --- the iterations ----------------------------------------------------------------------------------- */
 
-/* to += sign * row, for a piece of a row of K. */
-KDRI_KERNEL
-static void add_row(const double *restrict row, double sign, int64_t count, double *restrict to)
-{
-	for (int64_t i = 0; i < count; i++)
-		to[i] += sign * row[i];
-}
-
-KDRI_KERNEL
-static void add_rowf(const float *restrict row, double sign, int64_t count, double *restrict to)
-{
-	for (int64_t i = 0; i < count; i++)
-		to[i] += sign * (double)row[i];
-}
-
 /* Entries begin .. begin + count - 1 of cluster c's row of S follow sample j in (sign 1) or out (-1). */
 static void add_sample(const run *r, int64_t j, int64_t c, double sign, int64_t begin, int64_t count)
 {
-	double *to = r->sums + c * r->n + begin;
-	if (r->gram->floats)
-		add_rowf((const float *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
-	else
-		add_row((const double *)r->gram->data + j * r->gram->stride + begin, sign, count, to);
+	kdri_block row = kdri_block_part(r->gram, j, begin, 1, count);
+	kdri_row_add(&row, sign, r->sums + c * r->n + begin);
 }
 
 static void rebuild(kdr_context *ctx, run *r)

@@ -59,46 +59,8 @@ void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, dou
 
 /* --- statistics --------------------------------------------------------------------------------------- */
 
-/* sum += v, squares += v^2. */
-KDRI_KERNEL
-static void add_row(const double *restrict v, int64_t d, double *restrict sum, double *restrict squares)
-{
-	for (int64_t j = 0; j < d; j++) {
-		sum[j] += v[j];
-		squares[j] += v[j] * v[j];
-	}
-}
-
-KDRI_KERNEL
-static void add_rowf(const float *restrict v, int64_t d, double *restrict sum, double *restrict squares)
-{
-	for (int64_t j = 0; j < d; j++) {
-		double wide = v[j];
-		sum[j] += wide;
-		squares[j] += wide * wide;
-	}
-}
-
-/* How many of v are beyond -0.99 and 0.99. */
-KDRI_KERNEL
-static int64_t count_saturated(const double *v, int64_t n)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += fabs(v[j]) > 0.99;
-	return count;
-}
-
-KDRI_KERNEL
-static int64_t count_saturatedf(const float *v, int64_t n)
-{
-	int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++)
-		count += fabsf(v[j]) > 0.99f;
-	return count;
-}
+/* tanh beyond it hardly moves. */
+static const double saturation = 0.99;
 
 /* The sums over the rows of a chunk: of the entries, then of their squares. Returns how many are saturated. */
 static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
@@ -113,15 +75,11 @@ static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double 
 				sum[x->col[p]] += x->val[p];
 				squares[x->col[p]] += x->val[p] * x->val[p];
 			}
-		} else if (w->h.floats) {
-			const float *row = (const float *)w->h.data + i * w->h.stride;
-			add_rowf(row, w->d, sum, squares);
-			saturated += count_saturatedf(row, w->d);
-		} else {
-			const double *row = (const double *)w->h.data + i * w->h.stride;
-			add_row(row, w->d, sum, squares);
-			saturated += count_saturated(row, w->d);
+			continue;
 		}
+		kdri_block row = kdri_block_part(&w->h, i, 0, 1, w->d);
+		kdri_row_add_moments(&row, sum, squares);
+		saturated += kdri_row_count_beyond(&row, saturation);
 	}
 	return saturated;
 }
@@ -147,31 +105,6 @@ static double find_statistics(kdri_msda *w)
 	return (double)count / ((double)w->n * (double)d);
 }
 
-/* to = (v - shift mean) scale; scale NULL: ones. */
-KDRI_KERNEL
-static void centre_row(const double *restrict v, const double *restrict mean, double shift,
-                       const double *restrict scale, int64_t d, double *restrict to)
-{
-	if (scale)
-		for (int64_t j = 0; j < d; j++)
-			to[j] = (v[j] - shift * mean[j]) * scale[j];
-	else
-		for (int64_t j = 0; j < d; j++)
-			to[j] = v[j] - shift * mean[j];
-}
-
-KDRI_KERNEL
-static void centre_rowf(const float *restrict v, const double *restrict mean, double shift,
-                        const double *restrict scale, int64_t d, float *restrict to)
-{
-	if (scale)
-		for (int64_t j = 0; j < d; j++)
-			to[j] = (float)(((double)v[j] - shift * mean[j]) * scale[j]);
-	else
-		for (int64_t j = 0; j < d; j++)
-			to[j] = (float)((double)v[j] - shift * mean[j]);
-}
-
 void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
                       const kdri_block *to)
 {
@@ -180,10 +113,7 @@ void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift
 	for (int64_t i = 0; i < to->rows; i++) {
 		kdri_block in = kdri_block_part(&w->h, row + i, col, 1, to->cols);
 		kdri_block out = kdri_block_part(to, i, 0, 1, to->cols);
-		if (to->floats)
-			centre_rowf(in.data, mean, shift, own, to->cols, out.data);
-		else
-			centre_row(in.data, mean, shift, own, to->cols, out.data);
+		kdri_row_centre(&in, mean, shift, own, &out);
 	}
 }
 
