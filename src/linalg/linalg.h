@@ -88,7 +88,7 @@ typedef struct kdri_centred {
 } kdri_centred;
 kdri_op kdri_op_centred(const kdri_centred *c);
 
-/* --- eigen.c, svd.c, cholesky.c ------------------------------------------------------------- */
+/* --- eigen.c, cholesky.c ------------------------------------------------------------- */
 
 typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
 
@@ -100,10 +100,6 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
  * each vector positive. KDR_ERR_NUMERIC if it does not converge or is asked to stop. */
 kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
                       double *values, double *vectors);
-/* Truncated SVD: A ~ U diag(s) V', s descending; U rows x count, V cols x count (either may be NULL).
- * Through the smaller Gram operator, never formed unless it is small. */
-kdr_status kdri_svds(kdr_context *ctx, const kdri_op *op, int64_t count, double tol, double *u, double *s,
-                     double *v);
 /* Cholesky of a symmetric positive definite n x n matrix, in place: the lower triangle becomes L.
  * Blocked, so that the answer does not depend on threads. KDR_ERR_NUMERIC names the failing pivot. */
 kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
