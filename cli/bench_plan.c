@@ -522,7 +522,7 @@ static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 	for (size_t i = 0; i < n; i++) {
 		if (!read_row(p, t, scored, &t->rows[t->nrows++], kdr_json_at(rows, (int64_t)i)))
 			return false;
-		found |= t->paired && strcmp(t->paired, t->rows[i].name) == 0;
+		found |= t->paired && t->rows[i].name && strcmp(t->paired, t->rows[i].name) == 0;
 	}
 	return found || wrong(p, "'paired': there is no row '%s'", t->paired);
 }

@@ -111,7 +111,7 @@ static kdr_status prepare(kdr_context *ctx, const cli_tasks *tasks, const cli_jo
 int cli_train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const cli_job *job)
 {
 	const char *path = cli_get(args, "train-selector", NULL);
-	kdr_selector model;
+	kdr_selector model = { 0 };
 	int code = EXIT_OTHER;
 	kdr_mat *x = calloc((size_t)tasks->count, sizeof *x);
 	const int64_t **known = calloc((size_t)tasks->count, sizeof *known);

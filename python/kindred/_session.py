@@ -64,16 +64,18 @@ class Session:
                                 "seconds": event.seconds}))
 
 
-@ffi.def_extern(onerror=lambda *_: None)
-def kindred_progress(user, event):
-    session = ffi.from_handle(user)
-    try:
-        return int(session.event(event))
-    except KeyboardInterrupt:
+def _stop(kind, value, traceback):
+    """What was raised in the callback, wherever in it: Ctrl-C is noted, anything else raised again after the call."""
+    session = ffi.from_handle(traceback.tb_frame.f_locals["user"])
+    if issubclass(kind, KeyboardInterrupt):
         session.interrupted = True
-    except BaseException as error:  # the caller's own callback: raised again once the library has returned
-        session.error = error
-    return 1
+    else:
+        session.error = value
+
+
+@ffi.def_extern(error=1, onerror=_stop)
+def kindred_progress(user, event):
+    return int(ffi.from_handle(user).event(event))
 
 
 def _tqdm():

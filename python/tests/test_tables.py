@@ -126,6 +126,25 @@ class Forms(unittest.TestCase):
         self.assertTrue(any(issubclass(w.category, kindred.ConvergenceWarning) for w in caught))
 
 
+    def test_ctrl_c_keeps_the_best_so_far(self):
+        """A real signal to this process while it fits; the GIL is free, so that a timer in another thread can send it."""
+        import os
+        import signal
+        import threading
+        import time
+        x, _ = blobs(5, n=4000, k=30, d=20)
+        timer = threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.monotonic()
+        try:
+            result = quiet(kindred.cluster, x, 25, "kmeans", {"n_init": 3000})
+        finally:
+            timer.join()
+        self.assertEqual(result.stop, "cancelled")
+        self.assertEqual(len(result.labels()), 4000)
+        self.assertLess(time.monotonic() - start, 30)
+
+
 class Harm(unittest.TestCase):
     """No input crashes the interpreter; errors are the library's one line."""
 

@@ -253,7 +253,8 @@ static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
 	for (int64_t k = 0; k < t->candidates; k++)
 		if (t->o->every_bridge || k == t->chosen)
 			KDRI_TRY(fit(ctx, t, k, &result));
-	KDRI_TRY(put_bridges(ctx, t, result));
+	if (result) /* one candidate has rank 0, and was fitted */
+		KDRI_TRY(put_bridges(ctx, t, result));
 	*out = result;
 	result = NULL;
 done:

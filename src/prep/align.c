@@ -74,7 +74,7 @@ static kdr_status copy_names(kdr_context *ctx, kdr_prep *prep, const char *const
 {
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW0(ctx, &prep->names, prep->cols));
-	for (int64_t j = 0; j < prep->cols; j++)
+	for (int64_t j = 0; names && j < prep->cols; j++) /* without names there are no columns either */
 		KDRI_TRY(kdri_strdup(ctx, names[j], &prep->names[j]));
 done:
 	return st;
