@@ -229,7 +229,7 @@ static void names__many_and_repeated__keep_their_numbers(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	for (int borrows = 0; borrows < 2; borrows++) {
-		static char text[500][8];
+		static char text[500][16];
 		kdri_names table = { .borrows = borrows };
 		int64_t index;
 		assert_int_equal(kdri_names_find(&table, "n0"), -1);

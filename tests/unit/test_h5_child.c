@@ -17,7 +17,7 @@ static const char *annotated(kdr_context *ctx, bool sparse)
 	static double values[ROWS * COLS], val[ROWS * COLS];
 	static int64_t rowptr[ROWS + 1], codes[ROWS];
 	static int32_t col[ROWS * COLS];
-	static char text[ROWS][16];
+	static char text[ROWS][20];
 	const char *ids[ROWS];
 	const int64_t rows = ROWS;
 	int64_t nnz = 0;
