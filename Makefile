@@ -28,7 +28,7 @@ check:
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
-# tests under the sanitizers of addresses, undefined behaviour and threads, and a build with nothing but C, BLAS and LAPACK.
+# tests under the sanitizers of addresses and undefined behaviour, and a build with nothing but C, BLAS and LAPACK. (make tsan: threads.)
 FUZZ_SECONDS ?= 30
 check-deep:
 	@tools/setup.sh check
@@ -37,7 +37,6 @@ check-deep:
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep
 	tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
 	tools/asan.sh $(JOBS)
-	tools/tsan.sh
 	tools/minimal.sh $(JOBS)
 
 fuzz:

@@ -98,7 +98,8 @@ static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m
 		}
 	}
 done:
-	return st;
+	/* Whoever wrote the file could not have had such an option in force. */
+	return st == KDR_ERR_OPTION ? damaged(ctx, h5, "an option has a value that is not allowed") : st;
 }
 
 static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)

@@ -61,7 +61,8 @@ struct kdr_result {
 	uint64_t seed;
 	int threads;
 	kdr_seconds seconds;
-	kdr_prep *prep; /* NULL: none */
+	int64_t peak_rss_bytes; /* of the process when the job was done; 0: not known */
+	kdr_prep *prep;         /* NULL: none */
 	kdr_data_kind kind;
 	kdr_options *feature_options; /* of the method that learnt features first; NULL: none did */
 	int64_t feature_columns;

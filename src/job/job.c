@@ -219,4 +219,6 @@ void kdri_job_finish(kdri_job *job, kdr_result *result)
 	job->prep = NULL;
 	result->kind = job->recipe.kind;
 	result->seconds = job->seconds;
+	/* Once, so that all that is written of a result says the same. */
+	result->peak_rss_bytes = kdri_peak_rss_bytes();
 }

@@ -54,4 +54,7 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const 
 /* Feature clusters that a transfer shares with source and target; `target`: its place among the tasks. */
 kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target);
 
+/* json.c: the most memory the process has had. */
+int64_t kdri_peak_rss_bytes(void);
+
 #endif

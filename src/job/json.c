@@ -3,6 +3,7 @@
  * Seconds and memory aside, the same result gives the same bytes. */
 #include "json/json.h"
 #include "api/result.h"
+#include "job/job.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -249,7 +250,7 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 
 /* --- the whole -------------------------------------------------------------------------------------- */
 
-static int64_t peak_rss_bytes(void)
+int64_t kdri_peak_rss_bytes(void)
 {
 	struct rusage usage;
 	if (getrusage(RUSAGE_SELF, &usage) != 0)
@@ -321,7 +322,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	kdri_json_string(j, "stop", kdr_stop_name(r->stop));
 	kdri_json_int(j, "iterations", r->iterations);
 	put_seconds(j, &r->seconds);
-	kdri_json_int(j, "peak_rss_bytes", peak_rss_bytes());
+	kdri_json_int(j, "peak_rss_bytes", r->peak_rss_bytes ? r->peak_rss_bytes : kdri_peak_rss_bytes());
 	put_between(j, r);
 	put_bridges(j, r);
 	put_shared(j, r);
