@@ -98,8 +98,12 @@ static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m
 		}
 	}
 done:
-	/* Whoever wrote the file could not have had such an option in force. */
-	return st == KDR_ERR_OPTION ? damaged(ctx, h5, "an option has a value that is not allowed") : st;
+	if (st == KDR_ERR_OPTION) { /* nobody could have had such an option in force */
+		char why[256];
+		snprintf(why, sizeof why, "%.255s", kdr_context_error(ctx));
+		return damaged(ctx, h5, why);
+	}
+	return st;
 }
 
 static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
