@@ -1,0 +1,417 @@
+/* Clustering methods, and the models of some, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "oom.h"
+
+static kdr_status fit(kdr_context *ctx, kdr_mat x, const char *spherical, const char *model)
+{
+	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "kmeans", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "spherical", spherical);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "kmeans", &problem, options, &result);
+	if (st == KDR_OK && model)
+		st = kdr_model_save(ctx, model, result, true);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_dense(kdr_context *ctx)
+{
+	return fit(ctx, kdr_mat_from_dense(points, N, D), "false", NULL);
+}
+
+static kdr_status fit_sparse_spherical(kdr_context *ctx)
+{
+	return fit(ctx, kdr_mat_from_csr(N, D, rowptr, columns, points), "true", NULL);
+}
+
+static kdr_status fit_pooled(kdr_context *ctx)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K, .init = labels_a },
+		              { .name = "b", .x = sparse, .k = K, .init = labels_a } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = true };
+	kdr_result *result = NULL;
+	kdr_status st = kdr_fit(ctx, "kmeans", &problem, NULL, &result);
+	kdr_result_free(result);
+	return st;
+}
+
+/* ncut on both kinds of graph and with both kinds of rounding. */
+static kdr_status fit_ncut(kdr_context *ctx)
+{
+	static const char *const settings[][3] = { { "cosine", "10", "kmeans" },
+		                                   { "gauss", "0", "rotation" } };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 2 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		st = kdr_options_new(ctx, "ncut", &options);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "similarity", settings[i][0]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "neighbors", settings[i][1]);
+		if (st == KDR_OK)
+			st = kdr_options_set(ctx, options, "rounding", settings[i][2]);
+		if (st == KDR_OK)
+			st = kdr_fit(ctx, "ncut", &problem, options, &result);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	return st;
+}
+
+/* Both ways of comparing samples, with and without a k; one thread, since the counters are plain. */
+static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, int64_t k)
+{
+	static const char *const names[] = { "seeds", "k_max", "n_init", "neighbors" };
+	static const char *const values[] = { "1", "3", "1", "4" };
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = k },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_context_set_threads(ctx, 1);
+	kdr_status st = kdr_options_new(ctx, "auto", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "metric", metric);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "exact", exact);
+	for (int i = 0; i < 4 && st == KDR_OK; i++)
+		st = kdr_options_set(ctx, options, names[i], values[i]);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "auto", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_auto_cosine(kdr_context *ctx)
+{
+	return fit_auto(ctx, "cosine", "yes", K);
+}
+
+static kdr_status fit_auto_distance(kdr_context *ctx)
+{
+	return fit_auto(ctx, "distance", "no", 0);
+}
+
+/* The methods with a subspace: task a dense, task b sparse. */
+static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled, const char *eps)
+{
+	bool transfer = strcmp(method, "lssttc") == 0;
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
+	if (transfer) {
+		tasks[0].role = KDR_ROLE_SOURCE;
+		tasks[0].labels = labels_a;
+		tasks[1].role = KDR_ROLE_TARGET;
+	}
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK && eps)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_lssmtc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssmtc", false, "0.5");
+}
+
+static kdr_status fit_lssttc(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "lssttc", false, "0");
+}
+
+static kdr_status fit_asi(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "asi", true, "0.5");
+}
+
+static kdr_status fit_pca(kdr_context *ctx)
+{
+	return fit_subspace(ctx, "pca-kmeans", true, NULL);
+}
+
+/* Large enough for the W steps by iteration. */
+static kdr_status fit_large(kdr_context *ctx, const char *eps)
+{
+	enum { SIZE = 194 };
+	static double x[SIZE * SIZE];
+	static int64_t init[SIZE];
+	for (int i = 0; i < SIZE; i++) {
+		init[i] = i % 2;
+		for (int j = 0; j < SIZE; j++)
+			x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
+	}
+	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "0");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "eps", eps);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_direct(kdr_context *ctx)
+{
+	return fit_large(ctx, "0.5");
+}
+
+static kdr_status fit_factored(kdr_context *ctx)
+{
+	return fit_large(ctx, "0");
+}
+
+static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *divergence, const char *start)
+{
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "divergence", divergence);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "start", start);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "floor", "0.5");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_mbc(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "sqeuclidean", "kmeans++");
+}
+
+static kdr_status fit_mbc_mahalanobis(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "mahalanobis", "kmeans++");
+}
+
+static kdr_status fit_mbc_is(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "mbc", "is", "random");
+}
+
+static kdr_status fit_bregman_kl(kdr_context *ctx)
+{
+	return fit_bregman(ctx, "bregman", "kl", "kmeans++");
+}
+
+/* Saves a model of two tasks, loads it, and labels x as samples of the second. */
+static kdr_status predict_saved(kdr_context *ctx, const kdr_result *result, const kdr_mat *x)
+{
+	kdr_model *model = NULL;
+	kdr_data *data = NULL;
+	int64_t labels[N];
+	kdr_status st = kdr_model_save(ctx, file("model.h5"), result, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("model.h5"), &model);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "new", x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_model_apply(ctx, model, 1, data, labels);
+	kdr_data_free(data);
+	kdr_model_free(model);
+	return st;
+}
+
+/* mtcfir with a model and its predictions. `wide`: 2 x 6 samples of 20 features, fewer samples than features. */
+static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *final, const char *precision,
+                             bool wide)
+{
+	const char *const settings[][2] = { { "variant", variant },     { "final", final },
+		                            { "precision", precision }, { "n_init", "2" },
+		                            { "layers", "2" },          { "max_iter", "2" },
+		                            { "neighbors", "2,3" } };
+	kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
+		              { .name = "b", .x = wide ? dense : sparse, .k = K } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "mtcfir", &options);
+	for (int i = 0; i < 7 && st == KDR_OK; i++)
+		st = kdr_options_set(ctx, options, settings[i][0], settings[i][1]);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
+	if (st == KDR_OK)
+		st = predict_saved(ctx, result, wide ? &dense : &sparse);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_mtcfir_samples(kdr_context *ctx)
+{
+	return fit_mtcfir(ctx, "full", "snmf", "double", true);
+}
+
+static kdr_status fit_mtcfir_features(kdr_context *ctx)
+{
+	return fit_mtcfir(ctx, "full", "snmf", "double", false);
+}
+
+static kdr_status fit_mtcfir_single(kdr_context *ctx)
+{
+	return fit_mtcfir(ctx, "nR", "ncut", "single", true);
+}
+
+static kdr_status fit_mtcfir_alone(kdr_context *ctx)
+{
+	return fit_mtcfir(ctx, "nI", "ncut", "single", false);
+}
+
+/* snmf with a model, and features by msda. */
+static kdr_status fit_by(kdr_context *ctx, const char *method, const char *precision)
+{
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "precision", precision);
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = kdr_options_set(ctx, options, "max_iter", "3");
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = kdr_options_set(ctx, options, "similarity", "gauss");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+		st = predict_saved(ctx, result, &tasks[strcmp(precision, "single") == 0].x);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_snmf_double(kdr_context *ctx)
+{
+	return fit_by(ctx, "snmf", "double");
+}
+
+static kdr_status fit_snmf_single(kdr_context *ctx)
+{
+	return fit_by(ctx, "snmf", "single");
+}
+
+static kdr_status fit_msda(kdr_context *ctx)
+{
+	kdr_status st = fit_by(ctx, "msda", "double");
+	return st == KDR_OK ? fit_by(ctx, "msda", "single") : st;
+}
+
+static kdr_status model_of(kdr_context *ctx, const double *values)
+{
+	kdr_model *m = NULL;
+	kdr_data *data = NULL;
+	kdr_mat x = kdr_mat_from_dense(values, N, D);
+	int64_t labels[N];
+	kdr_status st = fit(ctx, x, "false", file("m.h5"));
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("m.h5"), &m);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "new", &x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_model_apply(ctx, m, 0, data, labels);
+	kdr_data_free(data);
+	kdr_model_free(m);
+	return st;
+}
+
+static kdr_status model(kdr_context *ctx)
+{
+	return model_of(ctx, points);
+}
+
+/* Values whose squares overflow: scaled before the fit, before predict, and by columns when standardised. */
+static kdr_status beyond_squares(kdr_context *ctx)
+{
+	double large[N * D];
+	kdr_data *data = NULL;
+	kdr_prep *prep = NULL;
+	kdr_prep_options options = { .scale = KDR_SCALE_STANDARD };
+	for (int i = 0; i < N * D; i++)
+		large[i] = points[i] * 1e250;
+	kdr_mat x = kdr_mat_from_dense(large, N, D);
+	kdr_status st = model_of(ctx, large);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "large", &x, NULL, &data);
+	if (st == KDR_OK)
+		st = kdr_prepare(ctx, &data, 1, &options, &prep);
+	kdr_prep_free(prep);
+	kdr_data_free(data);
+	return st;
+}
+
+const oom_scenario oom_cluster[] = {
+	{ "fit_dense", fit_dense, 1 },
+	{ "fit_sparse_spherical", fit_sparse_spherical, 1 },
+	{ "fit_pooled", fit_pooled, 1 },
+	{ "fit_ncut", fit_ncut, 1 },
+	{ "fit_auto_cosine", fit_auto_cosine, 7 },
+	{ "fit_auto_distance", fit_auto_distance, 7 },
+	{ "fit_lssmtc", fit_lssmtc, 1 },
+	{ "fit_lssttc", fit_lssttc, 1 },
+	{ "fit_asi", fit_asi, 1 },
+	{ "fit_pca", fit_pca, 1 },
+	{ "fit_direct", fit_direct, 1 },
+	{ "fit_factored", fit_factored, 1 },
+	{ "fit_mbc", fit_mbc, 1 },
+	{ "fit_mbc_mahalanobis", fit_mbc_mahalanobis, 1 },
+	{ "fit_mbc_is", fit_mbc_is, 1 },
+	{ "fit_bregman_kl", fit_bregman_kl, 1 },
+	{ "fit_mtcfir_samples", fit_mtcfir_samples, 1 },
+	{ "fit_mtcfir_features", fit_mtcfir_features, 1 },
+	{ "fit_mtcfir_single", fit_mtcfir_single, 1 },
+	{ "fit_mtcfir_alone", fit_mtcfir_alone, 1 },
+	{ "fit_snmf_double", fit_snmf_double, 1 },
+	{ "fit_snmf_single", fit_snmf_single, 1 },
+	{ "fit_msda", fit_msda, 1 },
+	{ "model", model, 1 },
+	{ "beyond_squares", beyond_squares, 1 },
+	{ NULL, NULL, 0 },
+};

@@ -1,0 +1,228 @@
+/* Jobs of one call each, files, measures, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include "oom.h"
+
+static kdr_status evaluate(kdr_context *ctx)
+{
+	kdr_scores scores;
+	int64_t *counts = NULL, *clusters = NULL, *classes = NULL, nclusters, nclasses;
+	kdr_status st = kdr_evaluate(ctx, labels_a, labels_b, N, &scores);
+	if (st == KDR_OK)
+		st = kdr_contingency(ctx, labels_a, labels_b, N, &counts, &clusters, &nclusters, &classes,
+		                     &nclasses);
+	kdr_free(ctx, counts);
+	kdr_free(ctx, clusters);
+	kdr_free(ctx, classes);
+	return st;
+}
+
+static kdr_status silhouettes(kdr_context *ctx)
+{
+	double values[N], mean;
+	kdr_mat dense = kdr_mat_from_dense(points, N, D),
+	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_status st = kdr_silhouette(ctx, &dense, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+	if (st == KDR_OK)
+		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+	if (st == KDR_OK)
+		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_SIMPLIFIED, values, &mean);
+	return st;
+}
+
+static kdr_status read_and_prepare(kdr_context *ctx)
+{
+	kdr_data *data[3] = { NULL };
+	kdr_prep *prep = NULL;
+	kdr_labels *labels = NULL;
+	kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 2 };
+	kdr_recipe recipe;
+	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("b.mtx.gz"), NULL, &data[1]);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("c.npy"), NULL, &data[2]);
+	if (st == KDR_OK)
+		st = kdr_read_labels(ctx, file("a.labels"), &labels);
+	if (st == KDR_OK)
+		st = kdr_recipe_find(ctx, data, 3, &recipe);
+	if (st == KDR_OK)
+		st = kdr_prepare(ctx, data, 3, &options, &prep);
+	if (st == KDR_OK)
+		st = kdr_write(ctx, file("d.mtx.gz"), NULL, data[1], true);
+	kdr_labels_free(labels);
+	kdr_prep_free(prep);
+	for (int i = 0; i < 3; i++)
+		kdr_data_free(data[i]);
+	return st;
+}
+
+/* Rows of the points with names and classes, from a file. */
+static kdr_status labelled(kdr_context *ctx, const char *name, kdr_data **out)
+{
+	static const char *const features[] = { "x", "y", "z" }, *const classes[] = { "p", "q", "r" };
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	kdr_status st = kdr_data_new(ctx, name, &x, features, out);
+	return st == KDR_OK ? kdr_data_set_labels(ctx, *out, labels_a, classes, K) : st;
+}
+
+/* JSON to memory and disk, and a page. */
+static kdr_status tell(kdr_context *ctx, const kdr_result *result)
+{
+	char *text = NULL;
+	kdr_status st = kdr_result_json(ctx, result, &text, NULL);
+	kdr_free(ctx, text);
+	if (st == KDR_OK)
+		st = kdr_result_write(ctx, result, file("job.json"), true);
+	return st == KDR_OK ? kdr_report_result(ctx, result, file("page.html"), true) : st;
+}
+
+static kdr_status job_cluster(kdr_context *ctx)
+{
+	static const int64_t rows[] = { 0, 1, 2, 5, 7, 8, 11, 13 };
+	kdr_data *data[2] = { NULL }, *some = NULL;
+	kdr_result *result = NULL;
+	kdr_model *model = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "mbc";
+	o.job.choice = KDR_PREP_BY_DATA;
+	o.job.score = true;
+	o.k = K;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_data_rows(ctx, data[0], rows, 8, &some);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 2, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	if (st == KDR_OK)
+		st = kdr_model_save(ctx, file("job.h5"), result, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("job.h5"), &model);
+	kdr_result_free(result);
+	result = NULL;
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, some, &(kdr_predict_options){ .task = "b" }, &result);
+	kdr_result_free(result);
+	kdr_model_free(model);
+	kdr_data_free(some);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
+static kdr_status job_features(kdr_context *ctx)
+{
+	kdr_data *data = NULL;
+	kdr_result *result = NULL;
+	kdr_cluster_options o;
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.features_from = "msda";
+	o.k = K;
+	kdr_status st = labelled(ctx, "a", &data);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, &data, 1, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	kdr_result_free(result);
+	kdr_data_free(data);
+	return st;
+}
+
+static kdr_status job_transfer(kdr_context *ctx)
+{
+	kdr_data *source = NULL, *target = NULL, *bridges[2] = { NULL };
+	kdr_result *result = NULL;
+	kdr_transfer_options o;
+	kdr_transfer_options_init(&o);
+	o.job.method = "nmtf";
+	o.job.score = true;
+	o.every_bridge = true;
+	kdr_status st = labelled(ctx, "source", &source);
+	if (st == KDR_OK)
+		st = labelled(ctx, "target", &target);
+	for (int i = 0; i < 2 && st == KDR_OK; i++)
+		st = labelled(ctx, i ? "b1" : "b0", &bridges[i]);
+	const kdr_transfer_sets sets = { .sources = &source,
+		                         .nsources = 1,
+		                         .targets = &target,
+		                         .ntargets = 1,
+		                         .bridges = bridges,
+		                         .nbridges = 2 };
+	if (st == KDR_OK)
+		st = kdr_transfer(ctx, &sets, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	kdr_result_free(result);
+	kdr_data_free(source);
+	kdr_data_free(target);
+	kdr_data_free(bridges[0]);
+	kdr_data_free(bridges[1]);
+	return st;
+}
+
+static kdr_status job_relate(kdr_context *ctx)
+{
+	kdr_data *data[2] = { NULL };
+	kdr_relation *relation = NULL;
+	char *text = NULL;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_relate(ctx, data, 2, NULL, &relation);
+	if (st == KDR_OK)
+		st = kdr_relation_json(ctx, relation, &text, NULL);
+	kdr_free(ctx, text);
+	kdr_relation_free(relation);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
+static kdr_status generate(kdr_context *ctx)
+{
+	kdr_topics spec;
+	kdr_blobs blobs;
+	static const int64_t samples[] = { 10, 6 };
+	kdr_generator *g = NULL, *h = NULL;
+	kdr_data *data = NULL;
+	kdr_topics_init(&spec);
+	kdr_blobs_init(&blobs);
+	spec.samples = blobs.samples = samples;
+	spec.tasks = blobs.tasks = 2;
+	spec.words = 60;
+	kdr_status st = kdr_generate_topics(ctx, &spec, &g);
+	if (st == KDR_OK)
+		st = kdr_generator_data(ctx, g, 1, &data);
+	if (st == KDR_OK)
+		st = kdr_generator_write(ctx, g, 0, file("topics.mtx"), file("topics.labels"), true);
+	if (st == KDR_OK)
+		st = kdr_generate_blobs(ctx, &blobs, &h);
+	if (st == KDR_OK)
+		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
+	kdr_data_free(data);
+	kdr_generator_free(g);
+	kdr_generator_free(h);
+	return st;
+}
+
+static kdr_status report(kdr_context *ctx)
+{
+	return kdr_report(ctx, file("result.json"), file("report.html"), true);
+}
+
+const oom_scenario oom_jobs[] = {
+	{ "evaluate", evaluate, 1 },
+	{ "silhouettes", silhouettes, 1 },
+	{ "read_and_prepare", read_and_prepare, 1 },
+	{ "job_cluster", job_cluster, 1 },
+	{ "job_features", job_features, 1 },
+	{ "job_transfer", job_transfer, 1 },
+	{ "job_relate", job_relate, 1 },
+	{ "generate", generate, 1 },
+	{ "report", report, 1 },
+	{ NULL, NULL, 0 },
+};

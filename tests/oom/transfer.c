@@ -1,0 +1,184 @@
+/* Transfer methods, bridges and what compares data sets, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include "oom.h"
+
+static kdr_status advise(kdr_context *ctx)
+{
+	kdr_mat x[2] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points) };
+	static const char *const names[] = { "a", "b" };
+	double nearness[4];
+	char advice[2][KDR_ADVICE_ROOM];
+	return kdr_relate_advice(ctx, x, names, 2, nearness, advice);
+}
+
+static kdr_status fit_direct_transfer(kdr_context *ctx)
+{
+	static const char *const methods[] = { "gfhf", "llgc",          "svm",           "logreg",
+		                               "tsvm", "self-training", "aligned-ridge", "ot-prototypes" };
+	kdr_status st = KDR_OK;
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0] && st == KDR_OK; i++) {
+		kdr_task tasks[2] = { { .name = "s",
+			                .role = KDR_ROLE_SOURCE,
+			                .x = kdr_mat_from_dense(points, N, D),
+			                .labels = labels_a },
+			              { .name = "t",
+			                .role = KDR_ROLE_TARGET,
+			                .x = kdr_mat_from_csr(N, D, rowptr, columns, points) } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+		kdr_result *result = NULL;
+		st = kdr_fit(ctx, methods[i], &problem, NULL, &result);
+		kdr_result_free(result);
+	}
+	return st;
+}
+
+/* Two sources, so that the vote is held without each. */
+static kdr_status fit_auto_transfer(kdr_context *ctx)
+{
+	kdr_task tasks[3] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "s2",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = K };
+	kdr_result *result = NULL;
+	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
+	kdr_result_free(result);
+	return st;
+}
+
+/* Source and target of different widths, two views of a bridge between them. */
+static kdr_status fit_auto_bridged(kdr_context *ctx)
+{
+	kdr_mat narrow = kdr_mat_from_dense(points, N, D - 1);
+	narrow.as.dense.stride = D;
+	kdr_task tasks[4] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "v", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
+		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = narrow },
+		{ .name = "t", .role = KDR_ROLE_TARGET, .x = narrow },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 4, .classes = K };
+	kdr_result *result = NULL;
+	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
+	kdr_result_free(result);
+	return st;
+}
+
+static kdr_status emd(kdr_context *ctx)
+{
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	double uniform, proportional;
+	return kdr_emd(ctx, &x, labels_a, labels_b, &uniform, &proportional);
+}
+
+static kdr_status transport(kdr_context *ctx)
+{
+	static const double supply[] = { .2, .5, .3 }, demand[] = { .25, .25, .4, .1 };
+	double flow[12], total;
+	int64_t match[3];
+	kdr_status st = kdr_transport(ctx, points, 3, 4, supply, demand, flow, NULL, NULL, &total);
+	return st == KDR_OK ? kdr_assign(ctx, points, 3, 4, match, &total) : st;
+}
+
+/* A source, two views of a bridge (or one bridge), and a target of which a row is known. */
+static kdr_status fit_bridged(kdr_context *ctx, const char *method, int bridges)
+{
+	int64_t known[N] = { 0 };
+	for (int i = 1; i < N; i++)
+		known[i] = -1;
+	kdr_task tasks[4] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points),
+		  .labels = known },
+		{ .name = "v",
+		  .role = KDR_ROLE_BRIDGE,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 + bridges, .classes = K };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "n_init", "2");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "max_iter", "2");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
+static kdr_status fit_ttl(kdr_context *ctx)
+{
+	kdr_status st = fit_bridged(ctx, "ttl", 1);
+	return st == KDR_OK ? fit_bridged(ctx, "ttl", 2) : st;
+}
+
+static kdr_status fit_nmtf(kdr_context *ctx)
+{
+	return fit_bridged(ctx, "nmtf", 1);
+}
+
+static kdr_status relate(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D),
+		         kdr_mat_from_csr(N / 2, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points + (size_t)5 * D, N - 5, D) };
+	kdr_relate_task tasks[3];
+	kdr_relate_pair pairs[3];
+	kdr_relate_options o;
+	kdr_relate_options_init(&o);
+	o.most_rows = 10;
+	return kdr_relate_matrices(ctx, x, 3, &o, tasks, pairs);
+}
+
+static kdr_status select_bridge(kdr_context *ctx)
+{
+	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points),
+		         kdr_mat_from_dense(points, N, D) };
+	const double six[2 * KDR_BRIDGE_FEATURES] = { 1, 2, 3, 4, 5, 6, 2, 2, 4, 3, 5, 1 };
+	const int helps[2] = { 0, 1 };
+	kdr_selector s = { .triples = 0 };
+	kdr_bridge_candidate c = { x[1], x[1] };
+	kdr_bridge_score score;
+	kdr_status st = kdr_selector_fit(ctx, six, helps, 2, 0.1, &s);
+	if (st == KDR_OK)
+		st = kdr_selector_save(ctx, file("selector.json"), &s, true);
+	if (st == KDR_OK)
+		st = kdr_selector_load(ctx, file("selector.json"), &s);
+	if (st == KDR_OK)
+		st = kdr_bridge_rank(ctx, &x[0], &x[2], &c, 1, &s, NULL, &score);
+	return st;
+}
+
+const oom_scenario oom_transfer[] = {
+	{ "advise", advise, 1 },
+	{ "fit_direct_transfer", fit_direct_transfer, 1 },
+	{ "fit_auto_transfer", fit_auto_transfer, 13 },
+	{ "fit_auto_bridged", fit_auto_bridged, 3 },
+	{ "fit_ttl", fit_ttl, 1 },
+	{ "fit_nmtf", fit_nmtf, 1 },
+	{ "relate", relate, 1 },
+	{ "select_bridge", select_bridge, 1 },
+	{ "emd", emd, 1 },
+	{ "transport", transport, 1 },
+	{ NULL, NULL, 0 },
+};
