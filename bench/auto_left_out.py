@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """auto on every collection, by collection. SPDX-License-Identifier: BSD-3-Clause
 
-    bench/auto_left_out.py gather build/release/cli/kindred --size 400 --seeds 3 > runs.jsonl
+    bench/auto_left_out.py gather build/release/cli/kindred runs.jsonl --size 400 --seeds 3 --guess [--minutes 5]
     bench/auto_left_out.py table runs.jsonl [before.jsonl]
     bench/auto_left_out.py sentences runs.jsonl
 
 `gather` draws at most --size samples a task (0: all) of every collection in KINDRED_DATA, runs auto, auto --no-transfer,
 k-means, normalised cut, pooled k-means and auto with -k auto, and writes one line a draw: NMI of every task, and all
-that auto says about it. Truth scores, and nothing else. `table` prints the mean, the worst task against k-means and
+that auto says about it. Truth scores, and nothing else. It adds to the file and passes over the draws that are there
+already, so that a long table can be gathered in pieces (--minutes: begin no draw after that). `table` prints the mean, the worst task against k-means and
 against normalised cut, and the regret against the best of all of them, by collection and in all. `sentences` prints how
 often each sentence of the summary was right, by collection, so that constants can be chosen on some and judged on others;
 it chooses none itself."""
@@ -18,6 +19,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import auto_table
 import common
@@ -81,24 +83,32 @@ def gather(args):
     import numpy as np
 
     program = os.path.abspath(args.program)
-    for name, wanted in COLLECTIONS:
-        if args.sets and name not in args.sets.split(","):
-            continue
-        for seed in range(1, args.seeds + 1):
+    end = time.monotonic() + 60 * args.minutes if args.minutes else float("inf")
+    done = {(line["set"], line["size"], line["seed"]) for line in load(args.runs)} if os.path.exists(args.runs) else set()
+    # a seed of all collections before the next seed
+    for seed in range(1, args.seeds + 1):
+        for name, wanted in COLLECTIONS:
+            if args.sets and name not in args.sets.split(","):
+                continue
+            title = name + ("" if not wanted else ":" + "+".join(wanted))
+            if (title, args.size, seed) in done:
+                continue
+            if time.monotonic() > end:
+                return
             with tempfile.TemporaryDirectory() as folder:
                 tasks = auto_table.tasks_of(name, wanted)
                 if args.size:
                     tasks = auto_table.draw(tasks, args.size, seed, folder)
                 k = [auto_table.classes(t[2]) for t in tasks]
                 each = ",".join(map(str, k))
-                line = {"set": name + ("" if not wanted else ":" + "+".join(wanted)), "source": SOURCES.get(name, name),
+                line = {"set": title, "source": SOURCES.get(name, name),
                         "size": args.size, "seed": seed, "tasks": [t[0] for t in tasks], "k": k, "nmi": {}}
                 arrays = pathlib.Path(folder) / "arrays"
                 auto = run(program, tasks, each, seed, [])
                 if args.only:
                     line["nmi"]["auto"] = [t["metrics"]["nmi"] for t in auto["tasks"]]
                     line["seconds"] = auto["seconds"]["fit"]
-                    print(json.dumps(line), flush=True)
+                    write(args.runs, line)
                     continue
                 same = auto_table.flags(auto["preprocessing"])
                 line["auto"] = {key: value for key, value in auto["method_fields"].items()}
@@ -121,7 +131,12 @@ def gather(args):
                     line["guess"] = {"k": [t["k"] for t in guess["tasks"]], "fields": guess["method_fields"],
                                      "gap": [read("eigengap", t) for t in tasks],
                                      "stability": [read("stability", t) for t in tasks]}
-                print(json.dumps(line), flush=True)
+                write(args.runs, line)
+
+
+def write(path, line):
+    with open(path, "a") as out:
+        out.write(json.dumps(line) + "\n")
 
 
 def load(path):
@@ -207,9 +222,11 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     g = commands.add_parser("gather")
     g.add_argument("program")
+    g.add_argument("runs", help="a line a draw; added to")
     g.add_argument("--size", type=int, default=400)
     g.add_argument("--seeds", type=int, default=3)
     g.add_argument("--sets", default="")
+    g.add_argument("--minutes", type=float, default=0)
     g.add_argument("--guess", action="store_true", help="k as well")
     g.add_argument("--only", action="store_true", help="auto alone")
     t = commands.add_parser("table")

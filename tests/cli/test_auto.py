@@ -39,7 +39,7 @@ class Auto(CliTest):
         for t in r["tasks"]:
             self.assertTrue(self.same_partition(t["labels"]))
         fields = r["method_fields"]
-        for name in ("confidence.a", "agreement_single.a", "agreement_kmeans.b", "moved.b", "advice.a", "members"):
+        for name in ("confidence.a", "agreement_alone.a", "agreement_kmeans.b", "moved.b", "advice.a", "members"):
             self.assertIn(name, fields)
         self.assertEqual(r["relatedness"]["tasks"], ["a", "b"])
         self.assertEqual({(c["from"], c["to"]) for c in r["correspondence"]}, {("a", "b"), ("b", "a")})

@@ -90,7 +90,7 @@ static void fit__clear_clusters__are_found_with_confidence(void **state)
 		for (int64_t i = 0; i < TASKS * K; i++)
 			assert_true(((const double *)q.data)[i] > 0.5);
 	}
-	assert_near(number(r, "agreement_single.a"), 1, 1e-12);
+	assert_near(number(r, "agreement_alone.a"), 1, 1e-12);
 	assert_near(number(r, "moved.b"), 0, 0);
 	assert_true(number(r, "predict_agreement.c") > 0.99);
 	assert_non_null(strstr(text_of(r, "advice.a"), "hardly anything"));

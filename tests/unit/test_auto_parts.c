@@ -180,7 +180,7 @@ static void guard__one_sample_moved__is_found(void **state)
 		single.labels[i] = (single.labels[i] + 1) % k;
 	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, &g));
 	assert_int_equal(g.moved, 0);
-	assert_near(g.with_single, 1, 1e-12);
+	assert_near(g.with_alone, 1, 1e-12);
 	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
 	assert_string_equal(text, "a: the other tasks changed hardly anything");
 	kdri_guard_advice(&g, 100, k, "a", text, sizeof text);

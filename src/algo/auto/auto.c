@@ -144,12 +144,12 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 			kdri_ballot_free(ctx, &j->ballots[t]);
 		if (j->answers)
 			kdri_verdict_free(ctx, &j->answers[t]);
-		if (j->single)
-			kdri_verdict_free(ctx, &j->single[t]);
+		if (j->alone)
+			kdri_verdict_free(ctx, &j->alone[t]);
 	}
 	kdri_free(ctx, j->ballots);
 	kdri_free(ctx, j->answers);
-	kdri_free(ctx, j->single);
+	kdri_free(ctx, j->alone);
 	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
 }
@@ -279,9 +279,9 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 			                   .init = j->problem->tasks[t].init };
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
-		o.single = true;
+		o.alone = true;
 		if (saw_others(&j->ballots[t]) && !kdri_late(ctx))
-			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->single[t]));
+			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(
@@ -319,7 +319,7 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	bool late = false;
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
-	KDRI_TRY(KDRI_NEW0(ctx, &j->single, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
 	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
 	for (int64_t t = 0; t < j->T; t++)
 		j->k[t] = j->problem->tasks[t].k;

@@ -25,11 +25,6 @@ static const char *name_of(const kdri_auto *a, int64_t t, names *room)
 	return room->text;
 }
 
-static kdr_status put_number(kdr_context *ctx, const kdri_auto *a, const char *what, int64_t t, double value)
-{
-	return kdri_result_task_number(ctx, a->result, t, what, value);
-}
-
 /* --- members --------------------------------------------------------------------------------------------- */
 
 static kdr_status put_members(kdr_context *ctx, const kdri_auto *a)
@@ -67,7 +62,7 @@ static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
 	for (int64_t i = 0; i < n; i++)
 		same += nearest[i] == a->answers[t].labels[i];
-	KDRI_TRY(put_number(ctx, a, "predict_agreement", t, (double)same / (double)n));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "predict_agreement", (double)same / (double)n));
 done:
 	kdri_free(ctx, nearest);
 	return st;
@@ -84,24 +79,26 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
 	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
-	                        a->single[t].labels ? &a->single[t] : &a->answers[t], a->k[t], moved, &g));
+	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, &g));
 	g.beyond_noise = NAN;
 	if (a->views.tasks[t].leading && !ctx->timed_out && !kdri_late(ctx)) {
 		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
-		KDRI_TRY(put_number(ctx, a, "beyond_noise", t, g.beyond_noise));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
 	}
-	KDRI_TRY(put_number(ctx, a, "confidence", t, g.confidence));
-	KDRI_TRY(put_number(ctx, a, "agreement_kmeans", t, g.with_kmeans));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", g.confidence));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer) {
-		KDRI_TRY(put_number(ctx, a, "agreement_single", t, g.with_single));
-		KDRI_TRY(put_number(ctx, a, "agreement_single_kmeans", t, g.single_kmeans));
-		KDRI_TRY(put_number(ctx, a, "agreement_pooled", t, g.pooled));
-		KDRI_TRY(put_number(ctx, a, "moved", t, (double)g.moved));
-		KDRI_TRY(put_number(ctx, a, "confidence_single", t, g.confidence_single));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g.with_alone));
+		KDRI_TRY(
+		        kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g.alone_kmeans));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g.moved));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", g.confidence_alone));
 	}
 	if (a->views.tasks[t].recall < 1) {
-		KDRI_TRY(put_number(ctx, a, "neighbour_recall", t, a->views.tasks[t].recall));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_recall",
+		                                 a->views.tasks[t].recall));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, a->result,
 		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",

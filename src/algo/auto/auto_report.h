@@ -13,8 +13,8 @@ typedef struct kdri_auto {
 	int64_t nmembers;
 	int64_t T, *k;
 	kdri_views views;
-	kdri_ballot *ballots;           /* T */
-	kdri_verdict *answers, *single; /* T each: of all members; of those without transfer,
+	kdri_ballot *ballots;          /* T */
+	kdri_verdict *answers, *alone; /* T each: of all members; of those without transfer,
 	                                   empty where there are no others */
 } kdri_auto;
 

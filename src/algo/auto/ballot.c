@@ -33,16 +33,16 @@ done:
 	return st;
 }
 
-static bool votes(const kdri_ballot *b, int64_t m, bool single)
+static bool votes(const kdri_ballot *b, int64_t m, bool alone)
 {
-	return !(single && b->transfer[m]);
+	return !(alone && b->transfer[m]);
 }
 
-void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, bool single, double *co)
+void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, bool alone, double *co)
 {
 	double total = 0;
 	for (int64_t m = 0; m < b->count; m++)
-		total += votes(b, m, single) ? b->weight[m] : 0;
+		total += votes(b, m, alone) ? b->weight[m] : 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++)
 		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {
@@ -50,7 +50,7 @@ void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *gr
 			              *y = b->label + (int64_t)graph->col[p] * b->count;
 			double sum = 0;
 			for (int64_t m = 0; m < b->count; m++)
-				sum += x[m] == y[m] && votes(b, m, single) ? b->weight[m] : 0;
+				sum += x[m] == y[m] && votes(b, m, alone) ? b->weight[m] : 0;
 			co[p] = total > 0 ? sum / total : 0; /* (E1) */
 		}
 }

@@ -21,18 +21,18 @@ void kdri_ballot_free(kdr_context *ctx, kdri_ballot *ballot);
 
 /* The votes on each edge of a graph (sparse, symmetric): out has the layout of its values. co_ij is the
  * share, by weight, of the partitions that put i and j together; of those without transfer alone if
- * `single`. */
-void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph, bool single,
+ * `alone`. */
+void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph, bool alone,
                        double *co);
 
 typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;
-	bool single;         /* only the partitions without transfer vote */
+	bool alone;          /* only the partitions without transfer vote */
 	const int64_t *init; /* borrowed: labels the last step starts from, or NULL */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
-	int64_t *labels;    /* n, in 0..k-1, numbered by their first samples unless init was given */
+	int64_t *labels;    /* n, in 0..k-1 */
 	double *confidence; /* n, in 0..1: agreement of the partitions with the answer on the edges of i */
 	double ncut;        /* of the answer, on the graph weighted by votes */
 } kdri_verdict;

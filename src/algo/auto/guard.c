@@ -37,7 +37,7 @@ static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
 }
 
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_verdict *answer,
-                          const kdri_verdict *single, int64_t k, int64_t *moved, kdri_guard *out)
+                          const kdri_verdict *alone, int64_t k, int64_t *moved, kdri_guard *out)
 {
 	kdr_status st;
 	kdri_guard g = { .voted = b->count, .asked = KDRI_MAX(b->asked, b->count) };
@@ -45,27 +45,27 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	double sums[2] = { 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &part, n));
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
-	KDRI_TRY(kdri_nmi(ctx, answer->labels, single->labels, n, &g.with_single));
+	KDRI_TRY(kdri_nmi(ctx, answer->labels, alone->labels, n, &g.with_alone));
 	for (int64_t m = 0; m < b->count; m++) {
 		double value;
 		take_partition(b, m, part);
-		KDRI_TRY(kdri_nmi(ctx, part, single->labels, n, &value));
+		KDRI_TRY(kdri_nmi(ctx, part, alone->labels, n, &value));
 		sums[b->transfer[m]] += value;
 		counts[b->transfer[m]]++;
 		if (m == 0) {
-			g.single_kmeans = value;
+			g.alone_kmeans = value;
 			KDRI_TRY(kdri_nmi(ctx, answer->labels, part, n, &g.with_kmeans));
 		}
 	}
 	g.transfer = counts[1] > 0;
 	g.own = counts[0] ? sums[0] / (double)counts[0] : 0;
 	g.pooled = counts[1] ? sums[1] / (double)counts[1] : 0;
-	KDRI_TRY(match(ctx, single->labels, answer->labels, n, k, map));
+	KDRI_TRY(match(ctx, alone->labels, answer->labels, n, k, map));
 	for (int64_t i = 0; i < n; i++) {
-		moved[i] = map[single->labels[i]] != answer->labels[i];
+		moved[i] = map[alone->labels[i]] != answer->labels[i];
 		g.moved += moved[i];
 		g.confidence += answer->confidence[i] / (double)n;
-		g.confidence_single += single->confidence[i] / (double)n;
+		g.confidence_alone += alone->confidence[i] / (double)n;
 	}
 	g.confidence = KDRI_MIN(g.confidence, 1);
 	*out = g;

@@ -35,7 +35,7 @@ static const double least_vote = 0.05, tie_share = 0.01;
 
 typedef struct votes {
 	const kdri_ballot *b;
-	bool single;
+	bool alone;
 	kdr_mat w;        /* (E2) */
 	double tie;       /* t u_m / sum u is the weight of partition m in (E3) */
 	int64_t most;     /* clusters of a partition, at most */
@@ -44,7 +44,7 @@ typedef struct votes {
 
 static double weight_of(const votes *v, int64_t m)
 {
-	return v->single && v->b->transfer[m] ? 0 : v->b->weight[m] * v->tie;
+	return v->alone && v->b->transfer[m] ? 0 : v->b->weight[m] * v->tie;
 }
 
 /* Sums over clusters of the rows of x: sums[m][cluster][k], in chunks whose sums are added in order. */
@@ -198,23 +198,6 @@ static void confidence(kdr_context *ctx, const kdr_csr *graph, const double *co,
 	}
 }
 
-/* Clusters get numbers in the order of their first samples: names that rounding does not choose. */
-static kdr_status number_clusters(kdr_context *ctx, int64_t n, int64_t k, int64_t *labels)
-{
-	int64_t *name = NULL, next = 0;
-	kdr_status st = KDRI_NEW(ctx, &name, k);
-	for (int64_t c = 0; st == KDR_OK && c < k; c++)
-		name[c] = -1;
-	for (int64_t i = 0; st == KDR_OK && i < n; i++) {
-		int64_t *to = &name[labels[i]];
-		if (*to < 0)
-			*to = next++;
-		labels[i] = *to;
-	}
-	kdri_free(ctx, name);
-	return st;
-}
-
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 {
 	kdri_free(ctx, v->labels);
@@ -242,8 +225,6 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
 	if (v->b->count == 1 || out_of_time(ctx, v->b)) {
 		take_best(v->b, labels);
-		if (!o->init)
-			st = number_clusters(ctx, n, o->k, labels);
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
@@ -257,8 +238,6 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	memcpy(labels, means.labels, (size_t)n * sizeof *labels);
 	if (out_of_time(ctx, v->b)) /* a whole partition is better than a half one */
 		take_best(v->b, labels);
-	if (!o->init)
-		KDRI_TRY(number_clusters(ctx, n, o->k, labels));
 done:
 	kdri_kmeans_free(ctx, &means);
 	kdri_free(ctx, rows);
@@ -271,13 +250,13 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	kdr_status st;
 	const kdr_csr *g = &graph->as.csr;
 	kdri_verdict answer = { 0 };
-	votes v = { .b = b, .single = o->single };
+	votes v = { .b = b, .alone = o->alone };
 	double *co = NULL, *weighted = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
 	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
-	kdri_ballot_edges(ctx, b, g, o->single, co);
+	kdri_ballot_edges(ctx, b, g, o->alone, co);
 	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
 		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
 	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
