@@ -20,6 +20,40 @@ KDR_API const char *const *kdr_data_ids(const kdr_data *data);      /* NULL if u
 KDR_API const int64_t *kdr_data_labels(const kdr_data *data);
 KDR_API const char *const *kdr_data_classes(const kdr_data *data, int64_t *count);
 
+/* A row of the file that is not in the matrix. */
+typedef struct kdr_left_out {
+	int64_t row;        /* of the file, from 1; a header does not count */
+	const char *id;     /* its name; "" if it has none */
+	const char *reason; /* such as "missing: height" */
+} kdr_left_out;
+/* The rows that were left out, in the order of the file; *count is 0 where all are there. */
+KDR_API const kdr_left_out *kdr_data_left_out(const kdr_data *data, int64_t *count);
+
+/* What a column of a table is taken for. */
+typedef enum kdr_column_kind {
+	KDR_COLUMN_NUMBER,
+	KDR_COLUMN_CATEGORY, /* few texts: a feature "column=text" for each, 1 where a row has it, else 0 */
+	KDR_COLUMN_DATE,     /* days since the first date of the file */
+	KDR_COLUMN_ID,       /* names of the rows */
+	KDR_COLUMN_LABEL,    /* classes */
+	KDR_COLUMN_TEXT,     /* left out: many texts, or told to be text */
+	KDR_COLUMN_EMPTY,    /* left out: no cell has a value */
+	KDR_COLUMN_LEFT_OUT  /* left out as told, or for its missing values */
+} kdr_column_kind;
+/* "number", "category", ... */
+KDR_API const char *kdr_column_kind_name(kdr_column_kind kind);
+typedef struct kdr_column {
+	const char *name;     /* its title, or x1, x2, ... */
+	int64_t number;       /* in the file, from 1 */
+	kdr_column_kind kind; /* what it was taken for */
+	int64_t features;     /* columns of the matrix it became; 0: left out */
+	int64_t missing;      /* cells without a value */
+	bool constant;        /* one value throughout */
+	const char *why;      /* such as "4 different texts", "a running number", "decimal comma" */
+} kdr_column;
+/* What was found in the table the data came from; NULL and 0 if they came from none. */
+KDR_API const kdr_column *kdr_data_columns(const kdr_data *data, int64_t *count);
+
 /* Makes a data set from copies. `features` may be NULL. */
 KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x,
                                 const char *const *features, kdr_data **out);
@@ -39,8 +73,13 @@ typedef struct kdr_read_options {
 	const char *label_column; /* CSV: name or 1-based number of the column of classes; NULL: none */
 	const char *id_column;    /* CSV: the column of row names; NULL: none */
 	kdr_header header;        /* CSV */
-	const char *missing;      /* CSV: empty cells: NULL or "error", "zero", "drop-row" */
-	const char *decimal;      /* CSV: "." (NULL) or "," */
+	const char *missing;      /* CSV: cells without a value: NULL or "error", "zero", "mean", "median",
+	                             "drop-row", "drop-column" */
+	const char *decimal;      /* CSV: "." or ","; NULL: by the evidence of each column */
+	const char *columns;      /* CSV: what columns are, such as "height,width,city:category,-Nr" */
+	const char *const *na;    /* CSV: more texts that stand for no value, ended by NULL; or NULL */
+	const char *delimiter;    /* CSV: "," ";" "tab" "|"; NULL: found out */
+	const char *encoding;     /* CSV: "utf-8" "latin-1" "utf-16le" "utf-16be"; NULL: found out */
 	bool keep_nonfinite;      /* CSV, Matrix Market: take NaN and infinities as they are; else an error */
 } kdr_read_options;
 

@@ -33,6 +33,12 @@ void kdr_data_free(kdr_data *d)
 	kdri_strings_free(&a, d->ids, d->rows);
 	kdri_free_with(&a, d->labels);
 	kdri_strings_free(&a, d->classes, d->nclasses);
+	kdri_sheet_free(&a, d->sheet);
+	for (int64_t i = 0; i < d->nleft_out; i++) {
+		kdri_free_with(&a, (char *)d->left_out[i].id);
+		kdri_free_with(&a, (char *)d->left_out[i].reason);
+	}
+	kdri_free_with(&a, d->left_out);
 	kdri_free_with(&a, d);
 }
 

@@ -127,6 +127,28 @@ kdr_stop kdri_stop_reason(const kdr_context *ctx);
 
 /* --- data sets: data.c --------------------------------------------------------------------- */
 
+/* Where the features of a data set come from: columns of a table (sheet.c). */
+typedef struct kdri_sheet {
+	kdr_column *columns; /* texts are owned */
+	int64_t ncolumns;
+	double *origin;    /* of each column: the day its dates are counted from; else 0 */
+	int64_t nfeatures; /* of the data set as it was read */
+	int64_t *source;   /* of each feature: its column; NULL once features have been aligned */
+	char *missing;     /* the policy; texts are NULL where none was told */
+	char **na;         /* told texts that stand for no value */
+	int64_t nna;
+	double *fill; /* of each feature: the mean or median that fills holes; NULL: another policy */
+	int64_t *hole_row, *hole_feature;
+	int64_t nholes;
+} kdri_sheet;
+void kdri_sheet_free(const kdr_allocator *allocator, kdri_sheet *sheet);
+/* A copy for the rows given, holes in other rows left out; `rows` NULL: all. */
+kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int64_t *rows, int64_t n,
+                           kdri_sheet **out);
+/* Notes a row that is left out. */
+kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
+                               const char *reason);
+
 /* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */
 struct kdr_data {
 	kdr_allocator allocator;
@@ -143,7 +165,10 @@ struct kdr_data {
 	int64_t *labels; /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;
-	double seconds; /* reading took */
+	double seconds;         /* reading took */
+	kdri_sheet *sheet;      /* what its columns were in a table of text; NULL: it came from none */
+	kdr_left_out *left_out; /* rows of the file that are not here, and why; texts are owned */
+	int64_t nleft_out;
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */

@@ -74,6 +74,8 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &d));
 	KDRI_TRY(copy_rows(ctx, data, rows, n, d));
 	KDRI_TRY(copy_names(ctx, data, rows, n, d));
+	if (data->sheet)
+		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, rows, n, &d->sheet));
 	d->seconds = data->seconds;
 	*out = d;
 	d = NULL;
