@@ -73,6 +73,29 @@ static kdr_status fit_ncut(kdr_context *ctx)
 	return st;
 }
 
+/* Neighbours by a tree: many samples of one column. */
+static kdr_status fit_ncut_tree(kdr_context *ctx)
+{
+	enum { MANY = 160 };
+	double x[MANY];
+	for (int i = 0; i < MANY; i++)
+		x[i] = i + 100 * (i % 2);
+	kdr_task task = { .x = kdr_mat_from_dense(x, MANY, 1), .k = 2 };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, "ncut", &options);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "similarity", "gauss");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, options, "neighbors", "4");
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "ncut", &problem, options, &result);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	return st;
+}
+
 /* Both ways of comparing samples, with and without a k; one thread, since the counters are plain. */
 static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, int64_t k)
 {
@@ -392,6 +415,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_sparse_spherical", fit_sparse_spherical, 1 },
 	{ "fit_pooled", fit_pooled, 1 },
 	{ "fit_ncut", fit_ncut, 1 },
+	{ "fit_ncut_tree", fit_ncut_tree, 1 },
 	{ "fit_auto_cosine", fit_auto_cosine, 7 },
 	{ "fit_auto_distance", fit_auto_distance, 7 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },

@@ -1,7 +1,7 @@
 /* Neighbour graphs and the spectral step. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "engine/graph/knn.h"
+#include "engine/graph/knn_tree.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "linalg/levels.h"
@@ -155,6 +155,55 @@ static void knn__one_thread_and_three__same_bits(void **state)
 	free_sparse(&s);
 	free(x);
 	kdr_context_free(ctx);
+}
+
+/* Sparse rows are compared by all their products: the same lists, ties and all, from another search. */
+static void knn__tree_of_boxes__finds_what_all_products_find(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(3, "test", 0);
+	for (int round = 0; round < 24; round++) {
+		int64_t n = 2 + kdri_rng_below(&rng, round < 12 ? 60 : 1500), d = 1 + kdri_rng_below(&rng, 5);
+		int64_t k = 1 + kdri_rng_below(&rng, KDRI_MIN(n - 1, 25));
+		double *x = make_rows(&rng, n, d, round % 2);
+		if (round % 3 == 0) /* many copies, and many ties */
+			for (int64_t p = 0; p < n * d; p++)
+				x[p] = floor(3 * x[p]);
+		sparse s = make_sparse(x, n, d);
+		kdr_mat dense = kdr_mat_from_dense(x, n, d);
+		kdri_knn a = { 0 }, b = { 0 }, c = { 0 };
+		kdr_context_set_threads(ctx, 1);
+		assert_ok(ctx, kdri_knn_tree(ctx, &dense, k, &a));
+		kdr_context_set_threads(ctx, 3);
+		assert_ok(ctx, kdri_knn_tree(ctx, &dense, k, &b));
+		assert_ok(ctx, kdri_knn_find(ctx, &s.view, k, KDRI_METRIC_EUCLIDEAN, &c));
+		assert_memory_equal(a.index, b.index, (size_t)(n * k) * sizeof *a.index);
+		assert_memory_equal(a.value, b.value, (size_t)(n * k) * sizeof *a.value);
+		assert_memory_equal(a.index, c.index, (size_t)(n * k) * sizeof *a.index);
+		for (int64_t p = 0; p < n * k; p++)
+			assert_near(a.value[p], c.value[p], 1e-12);
+		kdri_knn_free(ctx, &a);
+		kdri_knn_free(ctx, &b);
+		kdri_knn_free(ctx, &c);
+		free_sparse(&s);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Many rows of few columns go through the tree, and only those. */
+static void knn__tree_of_boxes__pays_for_many_rows_of_few_columns(void **state)
+{
+	(void)state;
+	assert_true(kdri_knn_tree_pays(
+	        &(kdr_mat){ .kind = KDR_MAT_DENSE, .as.dense = { .rows = 100000, .cols = 2 } }));
+	assert_false(kdri_knn_tree_pays(
+	        &(kdr_mat){ .kind = KDR_MAT_DENSE, .as.dense = { .rows = 200, .cols = 2 } }));
+	assert_false(kdri_knn_tree_pays(
+	        &(kdr_mat){ .kind = KDR_MAT_DENSE, .as.dense = { .rows = 1000000, .cols = 50 } }));
+	assert_false(kdri_knn_tree_pays(
+	        &(kdr_mat){ .kind = KDR_MAT_CSR, .as.csr = { .rows = 100000, .cols = 2 } }));
 }
 
 static void knn__too_many_neighbours__is_an_error(void **state)
@@ -453,6 +502,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knn__random_rows__are_the_nearest_with_ties_to_the_lower_index),
 		cmocka_unit_test(knn__one_thread_and_three__same_bits),
+		cmocka_unit_test(knn__tree_of_boxes__finds_what_all_products_find),
+		cmocka_unit_test(knn__tree_of_boxes__pays_for_many_rows_of_few_columns),
 		cmocka_unit_test(knn__too_many_neighbours__is_an_error),
 		cmocka_unit_test(graph__random_rows__is_symmetric_without_loops_and_as_defined),
 		cmocka_unit_test(spectrum__equal_rings__every_multiple_eigenvalue_is_found),

@@ -19,6 +19,7 @@
  * to full precision and with the same bits for (i, j) and (j, i). */
 #include "engine/graph/knn.h"
 
+#include "engine/graph/knn_tree.h"
 #include "engine/graph/products.h"
 
 enum { GRID = 42, SCAN = 16, STRIPE = 2048 };
@@ -254,6 +255,8 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld neighbours of %lld samples: 0 to %lld are allowed", (long long)k,
 		                 (long long)n, (long long)n - 1);
+	if (metric == KDRI_METRIC_EUCLIDEAN && k > 0 && kdri_knn_tree_pays(x))
+		return kdri_knn_tree(ctx, x, k, out);
 	KDRI_TRY(kdri_mul(ctx, n, k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));

@@ -24,7 +24,8 @@ typedef struct kdri_knn_shift {
 kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *mean, kdri_knn_shift *out);
 void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift);
 
-/* The k <= rows - 1 nearest neighbours of every row, from all n (n - 1) products, without storing them.
+/* The k <= rows - 1 nearest neighbours of every row, from all n (n - 1) products, without storing them; by a tree of boxes
+ * (knn_tree.c) where distance compares many rows of few columns.
  * Rows, dense or sparse, in parallel; the same answer for any number of threads. Reports progress as
  * stage "neighbours". If that asks it to stop, the remaining rows are left without neighbours. */
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out);

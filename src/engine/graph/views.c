@@ -17,6 +17,7 @@
  * some counts of molecules (docs/auto.md), so there are two graphs, and the vote is on their sum (E6). */
 #include "engine/graph/views.h"
 
+#include "engine/graph/knn_tree.h"
 #include "linalg/range.h"
 
 enum { MOST_DIRECTIONS = 128, ROUNDS = 5, FEW_FEATURES = 64 };
@@ -190,7 +191,9 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views *v, const k
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 	const kdri_knn_shift *less = centred ? &shift : NULL;
 	bool exact = v->options.exact == KDRI_CHOICE_YES;
-	if (v->options.exact == KDRI_CHOICE_AUTO)
+	if (v->options.exact == KDRI_CHOICE_AUTO && !task->cosine && kdri_knn_tree_pays(x))
+		exact = true;
+	else if (v->options.exact == KDRI_CHOICE_AUTO)
 		KDRI_TRY(few_products(ctx, x, &exact));
 	*recall = 1;
 	if (exact || k < 1)

@@ -1,0 +1,14 @@
+/* Nearest neighbours among few columns, exactly. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_KNN_TREE_H
+#define KDRI_KNN_TREE_H
+
+#include "engine/graph/knn.h"
+
+/* Whether a tree finds the nearest rows by distance sooner than all their products do. */
+bool kdri_knn_tree_pays(const kdr_mat *x);
+
+/* As kdri_knn_find by distance, of dense rows; 1 <= k < rows. If it is asked to stop, the remaining rows are left without
+ * neighbours. */
+kdr_status kdri_knn_tree(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_knn *out);
+
+#endif
