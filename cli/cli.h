@@ -221,6 +221,8 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 void cli_summary(FILE *out, const cli_run *run);
 /* Which clusters of the tasks match, where the method says so. */
 void cli_matches(FILE *out, const kdr_result *result);
+/* What sets each cluster apart: clusters.c. */
+void cli_clusters(FILE *out, const kdr_result *result);
 /* What tasks draw on each other, where the method learns it. */
 void cli_relatedness(FILE *out, const kdr_result *result);
 /* The ranking of bridges, where there was a choice. */

@@ -8,7 +8,8 @@
 
 enum { MOST_PAIRS = 3, MOST_ROWS = 12, WORDS = 4, LONGEST = 24 };
 
-/* "orbit, launch, moon, nasa": what cluster z has more of than the rest of its task. */
+/* "orbit, launch, moon, nasa": what cluster z has more of than the rest of its task; what it has less of where there is
+ * nothing it has more of. */
 static void top_features(const kdr_result *r, int64_t task, int64_t z, char *out, size_t room)
 {
 	const char *const *names = kdr_result_features(r, task);
@@ -16,10 +17,14 @@ static void top_features(const kdr_result *r, int64_t task, int64_t z, char *out
 	int count = 0;
 	size_t used = 0;
 	out[0] = '\0';
-	for (int64_t i = 0; i < p.nfeatures && count < WORDS && used + LONGEST + 8 < room; i++)
-		if (p.features[i].effect > 0)
-			used += (size_t)snprintf(out + used, room - used, "%s%.*s", count++ ? ", " : "",
-			                         LONGEST, names[p.features[i].column]);
+	for (int sign = 1; sign >= -1 && count == 0; sign -= 2)
+		for (int64_t i = 0; i < p.nfeatures && count < WORDS && used + LONGEST + 8 < room; i++)
+			if (p.features[i].effect * sign > 0)
+				used += (size_t)snprintf(out + used, room - used, "%s%.*s",
+				                         count++    ? ", "
+				                         : sign < 0 ? "little "
+				                                    : "",
+				                         LONGEST, names[p.features[i].column]);
 }
 
 static bool has_words(const kdr_result *r, int64_t task)

@@ -93,7 +93,11 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
 		code = check_in(ctx, args, folder, "result", ".json");
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
-		code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), ".labels");
+		for (int e = 0; e < 2 && code == EXIT_DONE; e++)
+			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]),
+			                e ? ".samples.csv" : ".labels");
+	if (folder && labels && code == EXIT_DONE)
+		code = check_in(ctx, args, folder, "features", ".csv");
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
 	if (model && code == EXIT_DONE)
@@ -145,6 +149,28 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 	free(text);
 	free(path);
 	return code;
+}
+
+static int write_samples(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
+{
+	if (!kdr_result_labels(run->result, i, NULL))
+		return EXIT_DONE;
+	char *path = join_path(folder, kdr_result_task_name(run->result, i), ".samples.csv");
+	if (!path)
+		return EXIT_OTHER;
+	kdr_status st = kdr_result_write_samples(ctx, run->result, i, path, force);
+	free(path);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+static int write_features(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
+{
+	char *path = join_path(folder, "features", ".csv");
+	if (!path)
+		return EXIT_OTHER;
+	kdr_status st = kdr_result_write_features(ctx, run->result, path, force);
+	free(path);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
@@ -224,8 +250,12 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 		code = first_of(code, write_arrays(ctx, run, arrays, force));
 	if (model)
 		code = first_of(code, write_model(ctx, run, model, force));
-	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++)
+	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++) {
 		code = first_of(code, write_labels(ctx, run, folder, i, force));
+		code = first_of(code, write_samples(ctx, run, folder, i, force));
+	}
+	if (folder)
+		code = first_of(code, write_features(ctx, run, folder, force));
 	kdr_seconds seconds = kdr_result_seconds(run->result);
 	seconds.write = cli_now() - start;
 	kdr_result_set_seconds(run->result, &seconds);

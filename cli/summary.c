@@ -137,7 +137,7 @@ static void print_files(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
 		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
 			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
-	fprintf(out, "%s%s\n", listed > 4 ? ", ..." : "",
+	fprintf(out, "%s, *.samples.csv, features.csv%s\n", listed > 4 ? ", ..." : "",
 	        cli_flag(run->args, "report") ? ", report.html" : "");
 }
 
@@ -146,6 +146,7 @@ void cli_summary(FILE *out, const cli_run *run)
 	const kdr_result *r = run->result;
 	print_head(out, run);
 	print_table(out, r);
+	cli_clusters(out, r);
 	cli_matches(out, r);
 	print_words(out, r);
 	cli_bridges_table(out, r);

@@ -50,6 +50,13 @@ enum {
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;
 
+/* What an array with a row a sample and a column a class (or cluster) says of them. */
+typedef enum kdr_scoring {
+	KDR_SCORING_NONE,
+	KDR_SCORING_SHARES, /* >= 0, of which a row's sum is shared out: probabilities, memberships */
+	KDR_SCORING_MARGINS /* the larger the likelier, on any scale: only differences within a row count */
+} kdr_scoring;
+
 /* One array a method leaves in its result. */
 typedef struct kdr_field_desc {
 	const char *name;
@@ -63,6 +70,7 @@ typedef struct kdr_field_desc {
 	        holds; /* integers: "k" where they are numbers of clusters; one word a column, such as "n k k";
 	                      NULL: no such numbers */
 	const char *help;
+	kdr_scoring scoring; /* of one array a method: where second choices and probabilities come from */
 } kdr_field_desc;
 
 /* A registered method. This struct and the two above belong to the library, and grow at their ends from version to

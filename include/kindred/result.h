@@ -57,14 +57,27 @@ KDR_API const kdr_scores *kdr_result_scores(const kdr_result *result, int64_t ta
 /* Sentences about a task, such as what transfer did for it; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
 
+/* How sure each label of a task is, 0 to 1, one a sample; NULL where nothing is known. `from` (may be NULL) says what it
+ * is: "method" (the method's own), "share" (of the label in the method's probabilities or memberships), "softmax" (the same
+ * of its scores: not calibrated), "distance" (1 - own / next, of the distances to the means of the sample's own cluster and
+ * of the nearest other; 0 where that is nearer, and for a sample alone). */
+KDR_API const double *kdr_result_confidence(const kdr_result *result, int64_t task, const char **from);
+/* The next best label of each sample, -1 where there is none: by the method's own scores, else the cluster whose mean is
+ * nearest of the others. Of a sample left without a class: the class that was nearest to being given. NULL where unknown. */
+KDR_API const int64_t *kdr_result_second(const kdr_result *result, int64_t task);
+
 /* A feature by which a cluster stands out. */
 typedef struct kdr_feature_effect {
 	int64_t column;
 	double effect; /* (mean_inside - mean_outside) / standard deviation over the task */
 	double mean_inside, mean_outside;
+	double share_inside,
+	        share_outside; /* of the samples, that have it (entry not 0); NaN but for data such as counts:
+	                          nothing negative, a tenth of the entries and more zero */
 } kdr_feature_effect;
 
-/* A cluster, and what sets it apart from its task's other samples, the largest effect first. */
+/* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
+ * largest effect first. */
 typedef struct kdr_cluster_profile {
 	int64_t size;
 	const kdr_feature_effect *features;
@@ -101,5 +114,15 @@ KDR_API kdr_shared_features kdr_result_shared_at(const kdr_result *result, int64
 KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length);
 /* The same to a file, whole or not at all. */
 KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
+
+/* --- tables, as CSV; whole or not at all ------------------------------------------------------------ */
+
+/* A line a sample of a task: id (else its number, from 1), cluster or class, confidence, second; empty where unknown. */
+KDR_API kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                            const char *path, bool force);
+/* A line for each feature that sets a cluster of a task apart: task, cluster or class, size, feature, effect,
+ * mean_inside, mean_outside, share_inside, share_outside. */
+KDR_API kdr_status kdr_result_write_features(kdr_context *ctx, const kdr_result *result, const char *path,
+                                             bool force);
 
 #endif

@@ -25,8 +25,8 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
 	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class: the logarithm of its odds",
 	           .per_task = true),
-	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "probability of each class",
-	           .per_task = true),
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "probability of each class", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	{ .name = NULL },
 };
 

@@ -14,7 +14,8 @@
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
 	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
-	           "score of each class, positive on its side of the margin", .per_task = true),
+	           "score of each class, positive on its side of the margin", .per_task = true,
+	           .scoring = KDR_SCORING_MARGINS),
 	{ .name = NULL },
 };
 

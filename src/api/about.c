@@ -18,6 +18,8 @@ void kdri_result_about_free(kdr_result *r)
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
+		kdri_free_with(a, task->confidence);
+		kdri_free_with(a, task->second);
 	}
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);
@@ -281,6 +283,22 @@ kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_
 	if (!t || !t->profiles || cluster < 0 || cluster >= t->k)
 		return (kdr_cluster_profile){ 0 };
 	return t->profiles[cluster];
+}
+
+const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)
+{
+	const kdri_task_result *t = task_of(r, task);
+	kdr_array own = t ? kdr_result_array(r, "confidence", task) : (kdr_array){ 0 };
+	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n;
+	if (from)
+		*from = has ? "method" : t ? t->confidence_from : NULL;
+	return has ? own.data : t ? t->confidence : NULL;
+}
+
+const int64_t *kdr_result_second(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t ? t->second : NULL;
 }
 
 int64_t kdr_result_bridge_count(const kdr_result *r)

@@ -34,6 +34,9 @@ typedef struct kdri_task_result {
 	char **advice;     /* sentences */
 	int64_t nadvice;
 	kdr_cluster_profile *profiles; /* k, or NULL */
+	double *confidence;            /* n, or NULL; where the method leaves no array of that name */
+	const char *confidence_from;   /* static; NULL where there is none */
+	int64_t *second;               /* n: the next best label, -1 where there is none; or NULL */
 } kdri_task_result;
 
 struct kdr_result {

@@ -44,6 +44,9 @@ bool kdri_csv_is_missing(const kdri_csv_cell *cell);
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
 /* csv_write.c */
+
+/* One cell of text, quoted where it must be. */
+kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);
 kdr_status kdri_csv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 kdr_status kdri_tsv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 

@@ -12,33 +12,39 @@ typedef struct writer {
 	char delimiter;
 } writer;
 
+/* What begins like a formula is quoted too: spreadsheets differ in what they take for one. */
 static bool needs_quotes(const char *text, char delimiter)
 {
 	size_t n = strlen(text);
 	double v;
 	return n == 0 || kdri_is_blank(text[0]) || kdri_is_blank(text[n - 1]) || strpbrk(text, "\"\r\n") ||
-	       strchr(text, delimiter) || strncmp(text, "\xef\xbb\xbf", 3) == 0 ||
+	       strchr(text, delimiter) || strchr("=+-@", text[0]) || strncmp(text, "\xef\xbb\xbf", 3) == 0 ||
 	       kdri_parse_double(text, text + n, &v) == text + n;
+}
+
+kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter)
+{
+	kdr_status st = KDR_OK;
+	if (!needs_quotes(text, delimiter))
+		return kdri_output_write(ctx, out, text, strlen(text));
+	KDRI_TRY(kdri_output_write(ctx, out, "\"", 1));
+	for (const char *p = text; *p;) {
+		size_t n = strcspn(p, "\"");
+		KDRI_TRY(kdri_output_write(ctx, out, p, n));
+		p += n;
+		if (*p) {
+			KDRI_TRY(kdri_output_write(ctx, out, "\"\"", 2));
+			p++;
+		}
+	}
+	KDRI_TRY(kdri_output_write(ctx, out, "\"", 1));
+done:
+	return st;
 }
 
 static kdr_status put_text(const writer *w, const char *text)
 {
-	kdr_status st = KDR_OK;
-	if (!needs_quotes(text, w->delimiter))
-		return kdri_output_write(w->ctx, w->out, text, strlen(text));
-	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
-	for (const char *p = text; *p;) {
-		size_t n = strcspn(p, "\"");
-		KDRI_TRY(kdri_output_write(w->ctx, w->out, p, n));
-		p += n;
-		if (*p) {
-			KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
-			p++;
-		}
-	}
-	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"", 1));
-done:
-	return st;
+	return kdri_csv_put_text(w->ctx, w->out, text, w->delimiter);
 }
 
 static kdr_status put_header(const writer *w, const kdr_data *d)

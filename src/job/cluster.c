@@ -27,6 +27,7 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 	for (int64_t i = 0; i < count && job->told->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
+	KDRI_TRY(kdri_job_choices(ctx, result, sets));
 	kdri_job_finish(job, result);
 	*out = result;
 	result = NULL;

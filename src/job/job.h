@@ -44,6 +44,13 @@ void kdri_job_finish(kdri_job *job, kdr_result *result);
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
                           bool named, int64_t classes);
 
+/* --- choices.c ------------------------------------------------------------------------------------ */
+
+/* How sure labels are, and the next best ones, of all tasks that have labels. */
+kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
+/* The array of a task that the method marked as its scores (n x classes or clusters); data NULL: none. */
+kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scoring *kind);
+
 /* --- words.c ------------------------------------------------------------------------------------- */
 
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */
@@ -53,6 +60,10 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const 
 
 /* Feature clusters that a transfer shares with source and target; `target`: its place among the tasks. */
 kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target);
+
+/* What a column is called: by its name, else by its number, from 1, written into `room`. */
+enum { KDRI_COLUMN_NAME = 32 };
+const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME]);
 
 /* json.c: the most memory the process has had. */
 int64_t kdri_peak_rss_bytes(void);

@@ -67,6 +67,16 @@ static void put_scores(kdri_json *j, const kdr_scores *s)
 	kdri_json_end_object(j);
 }
 
+static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
+{
+	if (r->classes && label >= 0 && label < r->nclasses)
+		kdri_json_string(j, NULL, r->classes[label]);
+	else if (r->classes) /* the method left it out: it was not sure */
+		kdri_json_string(j, NULL, "?");
+	else
+		kdri_json_int(j, NULL, label);
+}
+
 static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t, int64_t *sizes)
 {
 	kdri_json_array(j, "sizes");
@@ -78,34 +88,58 @@ static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result
 	kdri_json_end_array(j);
 	kdri_json_array(j, "labels");
 	for (int64_t i = 0; t->labels && i < t->n; i++)
-		if (r->classes && t->labels[i] >= 0 && t->labels[i] < r->nclasses)
-			kdri_json_string(j, NULL, r->classes[t->labels[i]]);
-		else if (r->classes) /* the method left it out: it was not sure */
-			kdri_json_string(j, NULL, "?");
+		put_label(j, r, t->labels[i]);
+	kdri_json_end_array(j);
+}
+
+/* How sure labels are, and the next best ones. */
+static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	const char *from;
+	const double *sure = kdr_result_confidence(r, task, &from);
+	if (sure) {
+		kdri_json_array(j, "confidence");
+		for (int64_t i = 0; i < t->n; i++)
+			kdri_json_real(j, NULL, sure[i]);
+		kdri_json_end_array(j);
+		kdri_json_string(j, "confidence_from", from);
+	}
+	if (!t->second)
+		return;
+	kdri_json_array(j, "second");
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->second[i] < 0)
+			kdri_json_null(j, NULL);
 		else
-			kdri_json_int(j, NULL, t->labels[i]);
+			put_label(j, r, t->second[i]);
 	kdri_json_end_array(j);
 }
 
 /* What sets each cluster apart. */
-static void put_profiles(kdri_json *j, const kdri_task_result *t)
+static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_array(j, "clusters");
 	for (int64_t c = 0; c < t->k; c++) {
 		const kdr_cluster_profile *p = &t->profiles[c];
 		kdri_json_object(j, NULL);
 		kdri_json_int(j, "number", c);
+		if (r->classes && c < r->nclasses)
+			kdri_json_string(j, "class", r->classes[c]);
 		kdri_json_int(j, "size", p->size);
 		kdri_json_array(j, "features");
 		for (int64_t i = 0; i < p->nfeatures; i++) {
 			const kdr_feature_effect *f = &p->features[i];
-			char column[32];
-			snprintf(column, sizeof column, "column %lld", (long long)f->column + 1);
+			char column[KDRI_COLUMN_NAME];
 			kdri_json_object(j, NULL);
-			kdri_json_string(j, "name", t->features ? t->features[f->column] : column);
+			kdri_json_string(j, "name", kdri_column_name(t, f->column, column));
 			kdri_json_real(j, "effect", f->effect);
 			kdri_json_real(j, "mean_inside", f->mean_inside);
 			kdri_json_real(j, "mean_outside", f->mean_outside);
+			if (isfinite(f->share_inside)) {
+				kdri_json_real(j, "share_inside", f->share_inside);
+				kdri_json_real(j, "share_outside", f->share_outside);
+			}
 			kdri_json_end_object(j);
 		}
 		kdri_json_end_array(j);
@@ -117,7 +151,6 @@ static void put_profiles(kdri_json *j, const kdri_task_result *t)
 static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t i)
 {
 	const kdri_task_result *t = &r->tasks[i];
-	kdr_array confidence = kdr_result_array(r, "confidence", i);
 	int64_t *sizes = NULL;
 	kdr_status st = KDRI_NEW0(ctx, &sizes, t->k);
 	if (st != KDR_OK)
@@ -132,15 +165,9 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	put_labels(j, r, t, sizes);
 	if (t->ids)
 		put_strings(j, "ids", t->ids, t->n);
-	if (confidence.data && confidence.type == KDR_FLOAT64 && confidence.ndim == 1) {
-		const double *value = confidence.data;
-		kdri_json_array(j, "confidence");
-		for (int64_t s = 0; s < confidence.shape[0]; s++)
-			kdri_json_real(j, NULL, value[s]);
-		kdri_json_end_array(j);
-	}
+	put_choices(j, r, i);
 	if (t->profiles)
-		put_profiles(j, t);
+		put_profiles(j, r, t);
 	if (t->nadvice > 0)
 		put_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);

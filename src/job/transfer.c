@@ -192,6 +192,7 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
 	if (k < 0 || k == t->chosen) {
 		KDRI_TRY(kdri_job_words(ctx, result, data));
+		KDRI_TRY(kdri_job_choices(ctx, result, data));
 		KDRI_TRY(kdri_job_shared(ctx, result, first));
 		*out = result;
 		result = NULL;

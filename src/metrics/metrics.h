@@ -30,6 +30,13 @@ void kdri_table_free(kdr_context *ctx, kdri_table *t);
 /* The nmi of kdr_evaluate alone, without the search for a map that acc needs. */
 kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
 
+/* --- silhouette.c --------------------------------------------------------------------------- */
+
+/* Simplified silhouettes, and for each sample the other cluster whose centroid is nearest; -1 where each sample is alone
+ * in its cluster. */
+kdr_status kdri_silhouette_next(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, double *values,
+                                int64_t *next);
+
 /* --- match.c -------------------------------------------------------------------------------- */
 
 /* The largest number of samples that a one-to-one map of rows to columns can cover. */

@@ -47,6 +47,7 @@ typedef struct engine {
 	double *sum;      /* distances of the references to the clusters (E2); k x width, sparse: width x k */
 	kdri_own columns; /* sparse and exact: the transpose */
 	double *a, *b;
+	int64_t *next; /* (E3): the cluster whose centroid b_i is the distance to; NULL: not wanted */
 } engine;
 
 /* --- distances from differences ------------------------------------------------------------- */
@@ -270,10 +271,13 @@ static void nearest_centroids(const engine *e, int64_t i)
 	int64_t row = e->begin + i;
 	for (int64_t c = 0; c < e->count; c++) {
 		double distance = e->product[i * e->width + c];
-		if (e->first + c == e->code[row])
+		if (e->first + c == e->code[row]) {
 			e->a[row] = distance;
-		else
-			e->b[row] = fmin(e->b[row], distance);
+		} else if (distance < e->b[row]) {
+			e->b[row] = distance;
+			if (e->next)
+				e->next[row] = e->first + c;
+		}
 	}
 }
 
@@ -383,18 +387,19 @@ static void engine_free(engine *e)
 	kdri_free(e->ctx, e->b);
 }
 
-kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, kdr_silhouette_kind kind,
-                          double *values, double *mean)
+static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
+                             kdr_silhouette_kind kind, double *values, double *mean, int64_t *next)
 {
 	kdr_status st;
-	engine e = { .ctx = ctx, .x = x };
+	engine e = { .ctx = ctx, .x = x, .next = next };
+	int64_t *names = NULL;
 	if (!x || !labels || (kind != KDR_SILHOUETTE_EXACT && kind != KDR_SILHOUETTE_SIMPLIFIED))
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "silhouette: an argument is NULL or of unknown kind");
 	e.sparse = x->kind == KDR_MAT_CSR;
 	e.n = kdr_mat_rows(x);
 	e.d = kdr_mat_cols(x);
 	KDRI_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
-	KDRI_TRY(kdri_labels_compact(ctx, labels, e.n, e.code, NULL, &e.k));
+	KDRI_TRY(kdri_labels_compact(ctx, labels, e.n, e.code, &names, &e.k));
 	if (e.k < 2) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "silhouettes of 1 cluster: at least 2 are needed");
 		goto done;
@@ -421,7 +426,22 @@ kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *lab
 	}
 	if (mean)
 		*mean = kdri_sum_value(&sum) / (double)e.n;
+	for (int64_t i = 0; next && i < e.n; i++)
+		next[i] = alone ? -1 : names[next[i]];
 done:
+	kdri_free(ctx, names);
 	engine_free(&e);
 	return st;
+}
+
+kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, kdr_silhouette_kind kind,
+                          double *values, double *mean)
+{
+	return silhouette(ctx, x, labels, kind, values, mean, NULL);
+}
+
+kdr_status kdri_silhouette_next(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, double *values,
+                                int64_t *next)
+{
+	return silhouette(ctx, x, labels, KDR_SILHOUETTE_SIMPLIFIED, values, NULL, next);
 }

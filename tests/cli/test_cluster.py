@@ -31,7 +31,7 @@ class Cluster(CliTest):
 
     def test_output_folder_has_labels_and_result(self):
         done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "a.csv", "second=b.csv")
-        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.labels", "result.json", "second.labels"])
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.labels", "a.samples.csv", "features.csv", "result.json", "second.labels", "second.samples.csv"])
         r = self.result()
         for t in r["tasks"]:
             lines = self.read(f"out/{t['name']}.labels").split("\n")

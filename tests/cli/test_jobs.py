@@ -33,10 +33,12 @@ class Jobs(CliTest):
 
     def same(self, command, library, labels):
         self.run_kindred(*command, "-q", "-o", "cli", "--force")
-        printed = self.library(*library, "out=lib.json")
+        printed = self.library(*library, "out=lib.json", "samples=lib.samples.csv", "features_to=lib.features.csv")
         self.assertEqual(told(self.path("cli/result.json")), told(self.path("lib.json")))
         with open(self.path(f"cli/{labels}.labels"), encoding="utf-8") as f:
             self.assertEqual(f.read(), printed)
+        for cli, lib in ((f"cli/{labels}.samples.csv", "lib.samples.csv"), ("cli/features.csv", "lib.features.csv")):
+            self.assertEqual(self.read(cli), self.read(lib))
         return told(self.path("lib.json"))
 
     def test_cluster_by_itself(self):

@@ -18,7 +18,7 @@ class Transfer(CliTest):
     def test_target_gets_class_names(self):
         done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "--truth", "truth",
                                 "-o", "out")
-        self.assertEqual(sorted(os.listdir(self.path("out"))), ["result.json", "target.labels"])
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["features.csv", "result.json", "target.labels", "target.samples.csv"])
         self.assertEqual(self.read("out/target.labels"), self.read("truth"))
         target = self.result()["tasks"][-1]
         self.assertEqual((target["name"], target["labels"][:2], target["metrics"]["acc"]), ("target", ["even", "odd"], 1))

@@ -178,6 +178,12 @@ int main(int argc, char **argv)
 	if (result) {
 		print_labels(result);
 		check(ctx, kdr_result_write(ctx, result, get(&r, "out", "out.json"), true));
+		if (get(&r, "samples", NULL))
+			check(ctx, kdr_result_write_samples(ctx, result, kdr_result_ntasks(result) - 1,
+			                                    get(&r, "samples", NULL), true));
+		if (get(&r, "features_to", NULL))
+			check(ctx,
+			      kdr_result_write_features(ctx, result, get(&r, "features_to", NULL), true));
 		if (get(&r, "save", NULL))
 			check(ctx, kdr_model_save(ctx, get(&r, "save", NULL), result, true));
 		if (get(&r, "page", NULL))

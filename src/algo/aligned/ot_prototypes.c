@@ -17,7 +17,8 @@ static const kdr_option_desc options_table[] = {
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "how likely each class is", .per_task = true),
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "how likely each class is", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	{ .name = NULL },
 };
 

@@ -78,7 +78,7 @@ extern const char *const kdri_subspace_choices[];
 
 /* clang-format off */
 #define KDRI_LSS_FIELDS \
-	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true), \
+	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true, .scoring = KDR_SCORING_SHARES), \
 	KDRI_ARRAY("W", KDR_FLOAT64, "d x l", "directions of the shared subspace", .in_model = true), \
 	KDRI_ARRAY("shared_centres", KDR_FLOAT64, "k x l", \
 	           "centres of the clusters in the shared subspace", .in_model = true), \

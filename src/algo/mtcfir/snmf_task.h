@@ -41,7 +41,7 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_
 #define KDRI_FIELDS_FINAL \
 	KDRI_ARRAY("memberships", KDR_FLOAT64, "n x k", \
 	           "Y: how much each sample belongs to each cluster; one-hot with final=ncut", \
-	           .per_task = true, .in_model = true), \
+	           .per_task = true, .scoring = KDR_SCORING_SHARES, .in_model = true), \
 	KDRI_ARRAY("trace", KDR_FLOAT64, "iterations", \
 	           "objective of the task after each iteration of the run kept", .per_task = true), \
 	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors", \

@@ -25,7 +25,8 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
-	           "harmonic function of each class; rows sum to 1 unless cmn is set", .per_task = true),
+	           "harmonic function of each class; rows sum to 1 unless cmn is set", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	{ .name = NULL },
 };
 

@@ -27,7 +27,8 @@ static const kdr_option_desc options_table[] = {
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class, >= 0", .per_task = true),
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class, >= 0", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	{ .name = NULL },
 };
 

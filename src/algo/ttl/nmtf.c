@@ -23,7 +23,8 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
-	           "share of each class in the row's label, for targets and the bridge", .per_task = true),
+	           "share of each class in the row's label, for targets and the bridge", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	KDRI_FIELDS_CLUSTERS("target", "the target and the set it is labelled from"),
 	{ .name = NULL },
 };

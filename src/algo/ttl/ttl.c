@@ -39,7 +39,8 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
-	           "share of each class in the row's label, for targets and the bridge", .per_task = true),
+	           "share of each class in the row's label, for targets and the bridge", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
 	KDRI_FIELDS_CLUSTERS("source", "source and bridge"),
 	KDRI_FIELDS_CLUSTERS("target", "bridge and target"),
 	{ .name = NULL },

@@ -1,0 +1,170 @@
+/* Results as tables: samples, and what sets clusters apart. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every text that could be taken for something else than itself (a formula, a number, several cells) stands in quotes;
+ * numbers are written so that they are read back as they were. */
+#include "io/csv.h"
+#include "io/io.h"
+#include "job/job.h"
+
+#include <stdio.h>
+
+typedef struct table {
+	kdr_context *ctx;
+	kdri_output *out;
+	bool begun; /* the line has a cell */
+} table;
+
+static kdr_status put(table *t, const char *text, size_t length)
+{
+	kdr_status st = KDR_OK;
+	if (t->begun)
+		KDRI_TRY(kdri_output_write(t->ctx, t->out, ",", 1));
+	t->begun = true;
+	if (length > 0)
+		KDRI_TRY(kdri_output_write(t->ctx, t->out, text, length));
+done:
+	return st;
+}
+
+static kdr_status put_text(table *t, const char *text)
+{
+	kdr_status st = put(t, NULL, 0);
+	return st == KDR_OK ? kdri_csv_put_text(t->ctx, t->out, text, ',') : st;
+}
+
+static kdr_status put_int(table *t, int64_t value)
+{
+	char text[32];
+	int n = snprintf(text, sizeof text, "%lld", (long long)value);
+	return put(t, text, (size_t)n);
+}
+
+/* An empty cell where it is not finite. */
+static kdr_status put_real(table *t, double value)
+{
+	char text[32];
+	return put(t, text, isfinite(value) ? (size_t)kdri_print_double(value, text) : 0);
+}
+
+static kdr_status end_line(table *t)
+{
+	t->begun = false;
+	return kdri_output_write(t->ctx, t->out, "\n", 1);
+}
+
+static kdr_status put_titles(table *t, const char *const *titles)
+{
+	kdr_status st = KDR_OK;
+	for (; *titles; titles++)
+		KDRI_TRY(put(t, *titles, strlen(*titles)));
+	KDRI_TRY(end_line(t));
+done:
+	return st;
+}
+
+/* A label as people know it: a number, a class, "?" where none was given; -1 is an empty cell where `empty` is set. */
+static kdr_status put_label(table *t, const kdr_result *r, int64_t label, bool empty)
+{
+	if (label < 0 && empty)
+		return put(t, NULL, 0);
+	if (!r->classes)
+		return put_int(t, label);
+	return put_text(t, label >= 0 && label < r->nclasses ? r->classes[label] : "?");
+}
+
+/* Makes the file, by `fill`. */
+static kdr_status write_table(kdr_context *ctx, const kdr_result *r, int64_t task, const char *path,
+                              bool force, kdr_status (*fill)(table *t, const kdr_result *r, int64_t task))
+{
+	kdr_status st;
+	table t = { .ctx = ctx };
+	KDRI_TRY(kdri_output_open(ctx, path, force, &t.out));
+	KDRI_TRY(fill(&t, r, task));
+	kdri_output *out = t.out;
+	t.out = NULL; /* commit frees it in any case */
+	KDRI_TRY(kdri_output_commit(ctx, out));
+done:
+	kdri_output_abort(ctx, t.out);
+	return st;
+}
+
+static kdr_status put_id(table *t, const kdri_task_result *task, int64_t i)
+{
+	return task->ids ? put_text(t, task->ids[i]) : put_int(t, i + 1);
+}
+
+static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	const double *sure = kdr_result_confidence(r, at, NULL);
+	const char *const titles[] = { "id", r->classes ? "class" : "cluster", "confidence", "second", NULL };
+	kdr_status st;
+	KDRI_TRY(put_titles(t, titles));
+	for (int64_t i = 0; i < task->n; i++) {
+		KDRI_TRY(put_id(t, task, i));
+		KDRI_TRY(put_label(t, r, task->labels[i], false));
+		KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
+		KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
+		KDRI_TRY(end_line(t));
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                    const char *path, bool force)
+{
+	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_samples: a task with labels and a path are needed");
+	return write_table(ctx, result, task, path, force, fill_samples);
+}
+
+/* --- features ------------------------------------------------------------------------------------------ */
+
+static kdr_status put_effect(table *t, const kdri_task_result *task, const kdr_feature_effect *f)
+{
+	kdr_status st;
+	char column[KDRI_COLUMN_NAME];
+	KDRI_TRY(put_text(t, kdri_column_name(task, f->column, column)));
+	KDRI_TRY(put_real(t, f->effect));
+	KDRI_TRY(put_real(t, f->mean_inside));
+	KDRI_TRY(put_real(t, f->mean_outside));
+	KDRI_TRY(put_real(t, f->share_inside));
+	KDRI_TRY(put_real(t, f->share_outside));
+	KDRI_TRY(end_line(t));
+done:
+	return st;
+}
+
+static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
+{
+	const char *const titles[] = { "task",          r->classes ? "class" : "cluster",
+		                       "size",          "feature",
+		                       "effect",        "mean_inside",
+		                       "mean_outside",  "share_inside",
+		                       "share_outside", NULL };
+	kdr_status st;
+	(void)at; /* all tasks */
+	KDRI_TRY(put_titles(t, titles));
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		const kdri_task_result *task = &r->tasks[i];
+		for (int64_t c = 0; task->profiles && c < task->k; c++)
+			for (int64_t f = 0; f < task->profiles[c].nfeatures; f++) {
+				KDRI_TRY(put_text(t, task->name));
+				KDRI_TRY(put_label(t, r, c, false));
+				KDRI_TRY(put_int(t, task->profiles[c].size));
+				KDRI_TRY(put_effect(t, task, &task->profiles[c].features[f]));
+			}
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_features(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
+{
+	if (!ctx || !result || !path)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_features: a result and a path are needed");
+	return write_table(ctx, result, 0, path, force, fill_features);
+}

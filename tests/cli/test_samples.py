@@ -1,0 +1,125 @@
+"""Samples keep their ids, and clusters say what they are: samples.csv, features.csv, result.json."""
+import csv
+import os
+import unittest
+
+from harness import CliTest
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+ODD = ["=1+1", "+sum", "-x", "@me", "a,b", 'say "hi"', "two\nlines", " edge ", "007", "1e5", "é ü", "tab\there", "NA", "plain"]
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+class Samples(CliTest):
+    def table(self, name="t.csv", shift=0.0):
+        """Two groups in three columns; ids that a careless writer would spoil."""
+        with open(self.path(name), "w", newline="", encoding="utf-8") as f:
+            w = csv.writer(f)
+            w.writerow(["id", "x", "y", "z"])
+            for i, name_of in enumerate(ODD):
+                low = i % 2 == 0
+                w.writerow([name_of] + [round((1 if low else 9) + shift + 0.1 * ((i * (j + 2)) % 5), 3) for j in range(3)])
+        return self.path(name)
+
+    def test_ids_travel(self):
+        self.table()
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", "t.csv")
+        task, found = self.result()["tasks"][0], rows(self.path("out/t.samples.csv"))
+        self.assertEqual([r["id"] for r in found], [name.strip() for name in ODD])
+        self.assertEqual(task["ids"], [r["id"] for r in found])
+        self.assertEqual([int(r["cluster"]) for r in found], task["labels"])
+        self.assertEqual([int(line) for line in self.read("out/t.labels").split()], task["labels"])
+        self.assertEqual([float(r["confidence"]) for r in found], task["confidence"])
+        self.assertEqual(task["confidence_from"], "distance")
+        self.assertTrue(all(0.5 < c <= 1 for c in task["confidence"]))
+        self.assertEqual([int(r["second"]) for r in found], task["second"])
+        self.assertEqual(task["second"], [1 - label for label in task["labels"]])
+        if pandas:
+            again = pandas.read_csv(self.path("out/t.samples.csv"), dtype={"id": str}, keep_default_na=False,
+                                    float_precision="round_trip")
+            self.assertEqual(list(again["id"]), [name.strip() for name in ODD])
+            self.assertEqual(list(again["confidence"]), task["confidence"])
+        text = self.read("out/t.samples.csv")
+        for name in ("=1+1", "+sum", "-x", "@me", "007"):
+            self.assertIn(f'"{name}",', text)
+
+    def test_samples_without_ids_are_numbered(self):
+        self.write("n.csv", "a,b\n" + "".join(f"{i % 2 * 5},{i % 2 * 5 + i * .1}\n" for i in range(8)))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "-o", "out", "n.csv")
+        self.assertEqual([r["id"] for r in rows(self.path("out/n.samples.csv"))], [str(i + 1) for i in range(8)])
+        self.assertNotIn("ids", self.result()["tasks"][0])
+
+    def test_force_covers_them(self):
+        self.table()
+        os.mkdir(self.path("out"))
+        for name in ("t.samples.csv", "features.csv"):
+            self.write(f"out/{name}", "mine\n")
+            self.fails("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", "t.csv", code=2, says=name)
+            self.assertEqual(self.read(f"out/{name}"), "mine\n")
+            self.assertFalse(os.path.exists(self.path("out/result.json")))
+            os.remove(self.path(f"out/{name}"))
+        for force in ((), ("--force",)):
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", *force, "t.csv")
+        self.assertEqual(len(rows(self.path("out/t.samples.csv"))), len(ODD))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_cluster_low_in_everything_says_so(self):
+        self.table()
+        printed = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-o", "out", "t.csv").stdout
+        low = next(line for line in printed.splitlines() if line.startswith("  t 0:"))
+        for feature in "xyz":
+            self.assertIn(f"{feature} -", low)
+        clusters = self.result()["tasks"][0]["clusters"]
+        self.assertEqual({f["name"] for f in clusters[0]["features"]}, set("xyz"))
+        for inside, outside in zip(clusters[0]["features"], clusters[1]["features"]):
+            self.assertLess(inside["effect"], 0)
+            self.assertAlmostEqual(inside["effect"], -outside["effect"])
+            self.assertNotIn("share_inside", inside)
+        table = rows(self.path("out/features.csv"))
+        self.assertEqual([(r["cluster"], r["feature"], float(r["effect"])) for r in table],
+                         [(str(c["number"]), f["name"], f["effect"]) for c in clusters for f in c["features"]])
+        self.assertEqual({r["share_inside"] for r in table}, {""})
+
+    def test_counts_have_shares_whatever_the_method(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "60,40", "--words", 200, "--seed", 5, "-q",
+                         "-o", "data")
+        tasks = ["data/task1.mtx", "data/task2.mtx"]
+        for method in ("auto", "kmeans", "ncut", "snmf", "mbc", "lssmtc"):
+            self.run_kindred("cluster", "-m", method, "-k", 3, "--weight", "tfidf", "--norm", "l2", "-q", "-o", "out", "--force",
+                             *tasks)
+            for task in self.result()["tasks"]:
+                self.assertEqual(len(task["second"]), task["n"])
+                self.assertTrue(all(a != b for a, b in zip(task["labels"], task["second"])))
+                for cluster in task["clusters"]:
+                    effects = [f["effect"] for f in cluster["features"]]
+                    self.assertEqual(effects, sorted(effects, key=abs, reverse=True))
+                    self.assertTrue(min(effects) < 0 < max(effects), method)
+                    for f in cluster["features"]:
+                        self.assertEqual(f["effect"] > 0, f["mean_inside"] > f["mean_outside"])
+                        self.assertTrue(0 <= f["share_inside"] <= 1 and 0 <= f["share_outside"] <= 1)
+
+    def test_transfer_says_the_same_of_classes(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "80,50", "--words", 200, "--seed", 5, "-q",
+                         "-o", "data")
+        for method, source in (("auto", "method"), ("svm", "softmax"), ("logreg", "share"), ("gfhf", "share")):
+            self.run_kindred("transfer", "-m", method, "--source", "data/task1.mtx", "--labels", "data/task1.labels", "--target",
+                             "data/task2.mtx", "--weight", "tfidf", "--norm", "l2", "-q", "-o", "out", "--force")
+            target, found = self.result()["tasks"][-1], rows(self.path("out/target.samples.csv"))
+            self.assertEqual(list(found[0]), ["id", "class", "confidence", "second"])
+            self.assertEqual([r["class"] for r in found], target["labels"])
+            self.assertEqual([r["second"] or None for r in found], target["second"])
+            self.assertEqual(target["confidence_from"], source)
+            self.assertEqual({c["class"] for c in target["clusters"]}, {"c0", "c1", "c2"})
+            self.assertEqual({r["class"] for r in rows(self.path("out/features.csv"))}, {"c0", "c1", "c2"})
+
+
+if __name__ == "__main__":
+    unittest.main()
