@@ -14,6 +14,10 @@
 
 #include "kindred/kindred.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #define KDRI_TRY(call) \
 	do { \
 		st = (call); \
@@ -36,6 +40,16 @@ struct kdr_context {
 	bool abandon; /* products of large blocks fail when time is up: set by those who can do without */
 	char error[512];
 };
+
+/* Which thread of the team this is: 0 outside a parallel region, and where there are no threads. */
+static inline int64_t kdri_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
 
 /* --- errors: context.c --------------------------------------------------------------------- */
 

@@ -7,10 +7,6 @@
  * increasing j. */
 #include "linalg/block.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 /* row[k] = (E1) for k <= last, of row i of y. */
 static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const double *weight, int64_t last,
                      double *row)
@@ -36,10 +32,7 @@ static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt
 	/* The last rows are the longest: they come first. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {
-		int thread = 0;
-#ifdef _OPENMP
-		thread = omp_get_thread_num();
-#endif
+		int64_t thread = kdri_thread();
 		int64_t i = y->rows - 1 - back, last = lower ? i : c->cols - 1;
 		double *row = room + thread * c->cols;
 		gram_row(y, i, xt, weight, last, row);

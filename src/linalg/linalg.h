@@ -11,7 +11,7 @@
 #include "core/internal.h"
 #include "linalg/rows.h"
 
-/* --- blas.c: the shim. Row-major; sizes are narrowed to the BLAS integer and checked. -------- */
+/* --- product.c: dense products. Row-major; sizes are narrowed to the BLAS integer and checked. -- */
 
 /* C (m x n) = alpha op(A) op(B) + beta C, blocked over rows of C, in parallel. */
 kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,

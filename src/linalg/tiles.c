@@ -5,10 +5,6 @@
  * 2 ROWS COLS k flops for 8 k COLS bytes of B, 32 flops a byte. Tiles depend on the shape alone. */
 #include "linalg/lapack.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { ROWS = 128, COLS = 512 };
 
 kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
@@ -22,10 +18,7 @@ kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, co
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int64_t block = 0; block < blocks; block++) {
-		int thread = 0;
-#ifdef _OPENMP
-		thread = omp_get_thread_num();
-#endif
+		int64_t thread = kdri_thread();
 		double *tile = tiles + (int64_t)thread * ROWS * COLS;
 		int64_t row = block * ROWS, rows = KDRI_MIN(m - row, ROWS);
 		for (int64_t col = 0; col < n; col += COLS) {

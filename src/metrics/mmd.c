@@ -20,10 +20,6 @@
 #include "linalg/select.h"
 #include "metrics/metrics.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { MEDIAN_ROWS = 1500, PANEL_ROWS = 1024 };
 
 /* Called with <z_i, z_j> for j = begin .. begin + count - 1, all of them < i. */
@@ -127,10 +123,7 @@ static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 	}
 #pragma omp parallel for num_threads(p->ctx->threads) schedule(dynamic, 8)
 	for (int64_t i = 1; i < p->n; i++) {
-		int thread = 0;
-#ifdef _OPENMP
-		thread = omp_get_thread_num();
-#endif
+		int64_t thread = kdri_thread();
 		double *sums = p->sums + thread * p->n;
 		sparse_products(p, i, sums);
 		use(user, i, 0, i, sums);

@@ -4,10 +4,6 @@
  * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
 #include "text/text.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8, WANTS_UNICODE = 16 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
@@ -192,15 +188,6 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_st
 	c->done = true;
 }
 
-static int this_thread(void)
-{
-#ifdef _OPENMP
-	return omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
-
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
                            kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
                            int64_t count)
@@ -213,7 +200,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done)
-				work(options, stopwords, stemmers ? stemmers[this_thread()] : NULL, raw,
+				work(options, stopwords, stemmers ? stemmers[kdri_thread()] : NULL, raw,
 				     &chunks[i]);
 		again = false;
 		for (int64_t i = 0; i < count; i++)

@@ -158,7 +158,7 @@ int64_t kdri_breg_nearest(kdri_breg *b)
 	int64_t blocks = kdri_km_blocks(km), moved = 0;
 #pragma omp parallel num_threads(km->threads) if (km->threads > 1)
 	{
-		double *room = km->scratch + kdri_km_thread() * km->scratch_size;
+		double *room = km->scratch + kdri_thread() * km->scratch_size;
 #pragma omp for schedule(dynamic, 1)
 		for (int64_t p = 0; p < blocks; p++)
 			nearest_block(b, p, room);

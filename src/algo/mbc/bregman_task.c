@@ -203,7 +203,7 @@ static kdr_status find_apart(kdri_breg *b)
 				zeros += b->domain.divergence->term(b->add, b->centre[f]);
 #pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
 		for (int64_t block = 0; block < blocks; block++) {
-			double *room = b->scratch + kdri_km_thread() * KDRI_BREG_SCRATCH * b->d;
+			double *room = b->scratch + kdri_thread() * KDRI_BREG_SCRATCH * b->d;
 			int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(b->n, begin + KDRI_BLOCK);
 			for (int64_t i = begin; i < end; i++)
 				b->apart[i] = row_apart(b, i, zeros, room);

@@ -319,7 +319,7 @@ static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *aft
 	*before = kdri_breg_loss(b);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->km.threads) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) {
-		double *c = b->points + z * d, *room = b->scratch + kdri_km_thread() * KDRI_BREG_SCRATCH * d;
+		double *c = b->points + z * d, *room = b->scratch + kdri_thread() * KDRI_BREG_SCRATCH * d;
 		if (m->lambda > 0 && !m->domain.divergence->symmetric)
 			renew_directed(m, t, z, room, c);
 		else

@@ -22,20 +22,7 @@
 
 #include "linalg/select.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 static const double tolerance = 1e-12; /* of (E2) */
-
-static int my_thread(void)
-{
-#ifdef _OPENMP
-	return omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
 
 /* --- similarities from a Gram matrix ------------------------------------------------------------------ */
 
@@ -99,7 +86,7 @@ static double find_eps(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64
 	int64_t begin = pool->begin[t], n = kdri_pool_size(pool, t), place = KDRI_MAX(0, n - 1 - neighbours);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
 	for (int64_t i = 0; i < n; i++) {
-		double *row = room + my_thread() * n;
+		double *row = room + kdri_thread() * n;
 		kdri_block_read(&pool->v, begin + i, begin, n, row);
 		column[i] = kdri_nth(row, n, place);
 	}
@@ -267,7 +254,7 @@ static void find_distances(const double *norm, double own, int64_t n, double *a)
  * row's scale is not `known` it is found. */
 static int64_t weigh(const work *w, int64_t i, int64_t r, bool known, double **weight)
 {
-	double *a = w->room + (int64_t)my_thread() * 3 * w->n, *room = a + w->n;
+	double *a = w->room + kdri_thread() * 3 * w->n, *room = a + w->n;
 	double tie = (w->c.floats ? 2e-6 : 1e-12) * w->norm[i];
 	*weight = room + w->n;
 	kdri_block_read(&w->c, r, 0, w->n, a);

@@ -17,10 +17,6 @@
 
 #include "linalg/linalg.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { PIECE = 1024, ROWS = 512 };
 
 /* --- predicted rows ------------------------------------------------------------------------------ */
@@ -70,15 +66,6 @@ typedef struct state {
 	uint8_t *row; /* threads x n */
 } state;
 
-static int64_t thread_number(void)
-{
-#ifdef _OPENMP
-	return omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
-
 /* (E2); false if stopped on the way. */
 static bool fill_sums(kdr_context *ctx, state *w)
 {
@@ -86,7 +73,7 @@ static bool fill_sums(kdr_context *ctx, state *w)
 		int64_t end = KDRI_MIN(w->n, begin + ROWS);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (w->n > ROWS)
 		for (int64_t i = begin; i < end; i++) {
-			uint8_t *row = w->row + thread_number() * w->n;
+			uint8_t *row = w->row + kdri_thread() * w->n;
 			int32_t *s = w->s + i * w->k;
 			w->z->row(w->z, i, row);
 			row[i] = 0;

@@ -16,10 +16,6 @@
 #include "engine/graph/knn.h"
 
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum {
 	TREES = 4,
 	LEAF = 48,
@@ -51,15 +47,6 @@ typedef struct search {
 	double *spread;     /* a row for each thread */
 	int32_t *met;       /* n for each thread: the last sample that met it */
 } search;
-
-static int thread_number(void)
-{
-#ifdef _OPENMP
-	return omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
 
 /* --- products -------------------------------------------------------------------------------------------- */
 
@@ -190,7 +177,7 @@ static kdr_status plant_tree(kdr_context *ctx, const search *q, int64_t tree)
 	for (int64_t leaf = 0; leaf < leaves; leaf++) {
 		int64_t begin = kdri_chunk_begin(n, leaves, leaf);
 		meet_leaf(q, order + begin, kdri_chunk_begin(n, leaves, leaf + 1) - begin,
-		          q->spread + thread_number() * d);
+		          q->spread + kdri_thread() * d);
 	}
 done:
 	kdri_free(ctx, direction);
@@ -269,8 +256,8 @@ static bool descend(kdr_context *ctx, search *q, int64_t round)
 		const int64_t end = KDRI_MIN(q->n, done + ROWS_BETWEEN_LOOKS);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, CHUNK) reduction(+ : changed)
 		for (int64_t i = done; i < end; i++)
-			changed += descend_row(q, i, q->spread + thread_number() * d,
-			                       q->met + thread_number() * q->n);
+			changed += descend_row(q, i, q->spread + kdri_thread() * d,
+			                       q->met + kdri_thread() * q->n);
 		done = end;
 		stop = kdri_iteration(ctx, "neighbours", round, ROUNDS, NAN);
 	}
@@ -291,7 +278,7 @@ static double measure(kdr_context *ctx, const search *q, int64_t k, double *best
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) reduction(+ : found)
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t i = kdri_chunk_begin(q->n, rows, r);
-		double *spread = q->spread + thread_number() * d, *top = best + r * k;
+		double *spread = q->spread + kdri_thread() * d, *top = best + r * k;
 		const entry *list = q->list + i * q->length;
 		for (int64_t p = 0; p < k; p++)
 			top[p] = -INFINITY;

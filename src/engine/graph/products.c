@@ -13,10 +13,6 @@
  * over t in increasing order, whatever the threads. */
 #include "engine/graph/products.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *out)
 {
 	kdr_status st = KDR_OK;
@@ -79,10 +75,7 @@ kdr_status kdri_products_rows(kdr_context *ctx, const kdri_products *p, int64_t 
 	const kdr_csr *x = &p->x.as.csr, *lists = &p->columns.view.as.csr;
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic, 8)
 	for (int64_t i = begin; i < end; i++) {
-		int thread = 0;
-#ifdef _OPENMP
-		thread = omp_get_thread_num();
-#endif
+		int64_t thread = kdri_thread();
 		double *sums = p->sums + thread * x->rows;
 		sparse_row(x, lists, i, sums);
 		use(user, i, 0, x->rows, sums);

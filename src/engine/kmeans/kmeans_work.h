@@ -19,10 +19,6 @@
 #include "engine/kmeans/lloyd.h"
 #include "linalg/linalg.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 /* Features of a centre that one thread renews at a time. */
 enum { KDRI_KM_FEATURES = 256 };
 
@@ -78,16 +74,6 @@ typedef struct kdri_km {
 	uint8_t *touched;
 	double *distance; /* n, for relocation, k-means++ and the objective */
 } kdri_km;
-
-/* Which thread of the team this is. */
-static inline int64_t kdri_km_thread(void)
-{
-#ifdef _OPENMP
-	return omp_get_thread_num();
-#else
-	return 0;
-#endif
-}
 
 static inline int64_t kdri_km_blocks(const kdri_km *w)
 {

@@ -219,7 +219,7 @@ int64_t kdri_km_assign(kdri_km *w, bool fresh)
 	int64_t blocks = kdri_km_blocks(w), moved = 0;
 #pragma omp parallel num_threads(w->threads) if (w->threads > 1)
 	{
-		int64_t me = kdri_km_thread();
+		int64_t me = kdri_thread();
 		double *room = w->scratch + me * w->scratch_size;
 		space s = { .own = room,
 			    .best = room + KDRI_BLOCK,
