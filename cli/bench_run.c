@@ -13,20 +13,9 @@
 
 enum { MOST_LINES = 100000 };
 
-/* --- random choices of the driver ----------------------------------------------------------------- */
-
-/* splitmix64 [Steele, Lea & Flood 2014]. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 static int64_t random_below(uint64_t *state, int64_t n)
 {
-	return (int64_t)(next_random(state) % (uint64_t)n); /* the bias is n / 2^64 */
+	return (int64_t)(kdr_random(state) % (uint64_t)n); /* the bias is n / 2^64 */
 }
 
 /* --- data ------------------------------------------------------------------------------------------ */

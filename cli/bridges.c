@@ -101,41 +101,19 @@ void cli_bridges_table(FILE *out, const kdr_result *r)
 
 /* --- the selection model ---------------------------------------------------------------------------- */
 
-/* Classes of all sets as one list, columns aligned, preprocessing as told. */
-static kdr_status prepare(kdr_context *ctx, const cli_tasks *tasks, const cli_job *job)
-{
-	kdr_status st = kdr_data_merge_classes(ctx, tasks->data, tasks->count);
-	return st == KDR_OK ? kdr_prepare(ctx, tasks->data, tasks->count, &job->told.prep, NULL) : st;
-}
-
 int cli_train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const cli_job *job)
 {
 	const char *path = cli_get(args, "train-selector", NULL);
 	kdr_selector model = { 0 };
-	int code = EXIT_OTHER;
-	kdr_mat *x = calloc((size_t)tasks->count, sizeof *x);
-	const int64_t **known = calloc((size_t)tasks->count, sizeof *known);
-	if (!x || !known) {
-		cli_error("out of memory");
-		goto done;
-	}
-	int64_t classes = 0;
-	kdr_status st = prepare(ctx, tasks, job);
-	for (int64_t i = 0; i < tasks->count && st == KDR_OK; i++) {
-		x[i] = kdr_data_mat(tasks->data[i]);
-		known[i] = kdr_data_labels(tasks->data[i]);
-		kdr_data_classes(tasks->data[i], &classes);
-	}
-	if (st == KDR_OK)
-		st = kdr_selector_train(ctx, x, known, tasks->count, classes, NULL, &model);
+	kdr_status st = kdr_train_selector(ctx, tasks->data, tasks->count, &job->told.prep, &model);
 	if (st == KDR_OK && !cli_interrupted())
 		st = kdr_selector_save(ctx, path, &model, cli_flag(args, "force"));
-	code = cli_interrupted() ? EXIT_INTERRUPTED : st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	if (code == EXIT_DONE && !cli_quiet(args))
+	if (cli_interrupted())
+		return EXIT_INTERRUPTED;
+	if (st != KDR_OK)
+		return cli_fail(ctx, st);
+	if (!cli_quiet(args))
 		printf("selector of %lld triples, in %lld of which the bridge helps; written to %s\n",
 		       (long long)model.triples, (long long)model.helpful, path);
-done:
-	free(x);
-	free(known);
-	return code;
+	return EXIT_DONE;
 }

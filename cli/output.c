@@ -100,6 +100,11 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 		code = check_in(ctx, args, folder, "features", ".csv");
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
+	if (model && !kdr_build_has("hdf5")) {
+		cli_error("--save-model %s: this build was made without HDF5, which models are kept in",
+		          model);
+		return EXIT_OTHER;
+	}
 	if (model && code == EXIT_DONE)
 		code = check_file(ctx, args, model);
 	if (arrays && code == EXIT_DONE)

@@ -20,4 +20,11 @@ for part in hdf5 zlib utf8proc stemmer libsvm; do
 		exit 1
 	}
 done
+# What needs a missing part is refused before the work, by a line that names it.
+"$build"/cli/kindred generate --force -o "$build/blobs" >/dev/null
+if "$build"/cli/kindred cluster -k 2 -q --save-model "$build/model.h5" "$build"/blobs/*.csv >/dev/null 2>"$build/refused" ||
+	! grep -q HDF5 "$build/refused"; then
+	echo "minimal: --save-model was not refused for want of HDF5" >&2
+	exit 1
+fi
 ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|fuzz|exports)' -LE deep

@@ -73,4 +73,8 @@ KDR_API kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *generator
 KDR_API kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *generator, int64_t task,
                                        const char *path, const char *labels_path, bool force);
 
+/* The next of a sequence of random numbers (splitmix64), for the caller's own choices: rows to draw, a start. `state` begins as
+ * any number. */
+KDR_API uint64_t kdr_random(uint64_t *state);
+
 #endif

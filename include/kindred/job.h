@@ -73,6 +73,11 @@ KDR_API void kdr_transfer_options_init(kdr_transfer_options *options);
 KDR_API kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets,
                                 const kdr_transfer_options *options, kdr_result **out);
 
+/* Learns from labelled data sets which bridges help (kdr_selector_train): classes become one list, columns are aligned, and
+ * preprocessing is as told (NULL: none). The data sets are changed by it. At least three are needed. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t count,
+                                                       const kdr_prep_options *prep, kdr_selector *out);
+
 typedef struct kdr_predict_options {
 	const char *task; /* which of the model's tasks the samples belong to; NULL: the only one */
 } kdr_predict_options;

@@ -40,9 +40,9 @@ KDR_API void kdr_relate_options_init(kdr_relate_options *options);
 /* Measures `count` tasks whose columns mean the same. `tasks` has room for count, `pairs` for
  * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) a task
  * and classifier step, and O(most_rows^2) a pair. */
-KDR_API kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                                       const kdr_relate_options *options, kdr_relate_task *tasks,
-                                       kdr_relate_pair *pairs);
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                                        const kdr_relate_options *options,
+                                                        kdr_relate_task *tasks, kdr_relate_pair *pairs);
 
 /* Room for a sentence of advice. */
 enum { KDR_ADVICE_ROOM = 384 };
@@ -51,7 +51,8 @@ enum { KDR_ADVICE_ROOM = 384 };
  * on: nearness[t * count + s] is how near samples of task t are to the nearest of task s, as a share of how
  * near they are to the nearest of their own; 1 is "no farther". A hint from at most 400 samples of each
  * task. `nearness` (count x count) and `advice` (count) may be NULL. */
-KDR_API kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names,
-                                     int64_t count, double *nearness, char (*advice)[KDR_ADVICE_ROOM]);
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x,
+                                                      const char *const *names, int64_t count,
+                                                      double *nearness, char (*advice)[KDR_ADVICE_ROOM]);
 
 #endif

@@ -112,7 +112,6 @@ typedef struct kdri_rng {
 	uint64_t s[4];
 } kdri_rng;
 
-uint64_t kdri_splitmix64(uint64_t *state);
 uint64_t kdri_fnv1a(const char *text, size_t length); /* a hash */
 /* The stream of (seed, stage, index): independent of threads and of what other stages drew. */
 kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index);

@@ -260,11 +260,6 @@ kdr_status kdri_h5_child_close(kdr_context *ctx, kdri_h5_child *c, kdr_status st
 	return st;
 }
 
-long kdri_h5_child_pid(const kdri_h5_child *c)
-{
-	return (long)c->pid;
-}
-
 /* --- the functions of h5.h ------------------------------------------------------------------------------ */
 
 kdri_h5_kind kdri_h5_child_what(kdri_h5_child *c, const char *name)

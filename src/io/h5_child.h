@@ -56,9 +56,6 @@ kdr_status kdri_h5_child_open(kdr_context *ctx, const char *path, kdri_h5_child 
 /* Ends it and says how it went: `st`, or why the child did not live to answer. Accepts NULL. */
 kdr_status kdri_h5_child_close(kdr_context *ctx, kdri_h5_child *child, kdr_status st);
 
-/* The process, for tests that stop or end it. */
-long kdri_h5_child_pid(const kdri_h5_child *child);
-
 /* What the functions of these names in h5.h do. Truths are false, kinds none, once the child is gone;
  * kdri_h5_child_close then says why. */
 kdri_h5_kind kdri_h5_child_what(kdri_h5_child *child, const char *name);

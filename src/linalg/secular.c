@@ -86,17 +86,6 @@ done:
 	return st;
 }
 
-kdr_status kdri_lowrank_count(kdr_context *ctx, const kdri_lowrank *a, double mu, int64_t *count)
-{
-	kdr_status st;
-	counter k = { 0 };
-	KDRI_TRY(counter_new(ctx, a, &k));
-	KDRI_TRY(count_below(ctx, &k, mu, count));
-done:
-	counter_free(ctx, &k);
-	return st;
-}
-
 /* The lower end of a bracket around eigenvalue number `index` (from 1), to about `width`. */
 static kdr_status bracket(kdr_context *ctx, counter *k, int64_t index, double low, double high, double width,
                           double *out)

@@ -10,9 +10,6 @@ typedef struct kdri_lowrank {
 	const double *d, *z;
 } kdri_lowrank;
 
-/* How many eigenvalues are below mu: exact, up to rounding, for O(r c^2) flops. */
-kdr_status kdri_lowrank_count(kdr_context *ctx, const kdri_lowrank *a, double mu, int64_t *count);
-
 /* The `count` lowest eigenvalues (ascending) and orthonormal eigenvectors (r x count). `warm`: a guess
  * (r x count) or NULL. Multiple eigenvalues are found with all their copies. */
 kdr_status kdri_lowrank_lowest(kdr_context *ctx, const kdri_lowrank *a, int64_t count, const double *warm,

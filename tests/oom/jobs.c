@@ -163,6 +163,23 @@ static kdr_status job_transfer(kdr_context *ctx)
 	return st;
 }
 
+static kdr_status job_selector(kdr_context *ctx)
+{
+	kdr_data *data[3] = { NULL };
+	kdr_selector s;
+	kdr_status st = KDR_OK;
+	static const char *const classes[] = { "p", "q", "r", "s" };
+	for (int i = 0; i < 3 && st == KDR_OK; i++)
+		st = labelled(ctx, &"abc"[i], &data[i]);
+	if (st == KDR_OK) /* classes that nothing helps to find */
+		st = kdr_data_set_labels(ctx, data[2], labels_b, classes, 4);
+	if (st == KDR_OK)
+		st = kdr_train_selector(ctx, data, 3, NULL, &s);
+	for (int i = 0; i < 3; i++)
+		kdr_data_free(data[i]);
+	return st;
+}
+
 static kdr_status job_relate(kdr_context *ctx)
 {
 	kdr_data *data[2] = { NULL };
@@ -222,6 +239,7 @@ const oom_scenario oom_jobs[] = {
 	{ "job_features", job_features, 1 },
 	{ "job_transfer", job_transfer, 1 },
 	{ "job_relate", job_relate, 1 },
+	{ "job_selector", job_selector, 1 },
 	{ "generate", generate, 1 },
 	{ "report", report, 1 },
 	{ NULL, NULL, 0 },

@@ -91,29 +91,6 @@ static void lowrank__multiple_eigenvalues__as_dense(void **state)
 	kdr_context_free(ctx);
 }
 
-static void lowrank_count__any_shift__counts_the_dense_eigenvalues(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	kdri_rng rng = kdri_rng_stream(6, "count", 0);
-	for (int trial = 0; trial < 40; trial++) {
-		int64_t r = 1 + kdri_rng_below(&rng, 30), c = 1 + kdri_rng_below(&rng, 5), count;
-		double *d = normals(&rng, r), *z = normals(&rng, r * c), w[30], v[900];
-		kdri_lowrank a = { r, c, d, z };
-		assert_ok(ctx, kdri_lowrank_dense(ctx, &a, r, w, v));
-		for (int64_t j = 0; j <= r; j++) {
-			double low = j ? w[j - 1] : w[0] - 2, high = j < r ? w[j] : w[r - 1] + 2;
-			if (high - low < 1e-6)
-				continue;
-			assert_ok(ctx, kdri_lowrank_count(ctx, &a, (low + high) / 2, &count));
-			assert_int_equal(count, j);
-		}
-		free(d);
-		free(z);
-	}
-	kdr_context_free(ctx);
-}
-
 static kdr_status dense_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                               double *y, int64_t ldy)
 {
@@ -370,7 +347,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lowrank__multiple_eigenvalues__as_dense),
-		cmocka_unit_test(lowrank_count__any_shift__counts_the_dense_eigenvalues),
 		cmocka_unit_test(ritz__random_and_degenerate_operators__as_dense),
 		cmocka_unit_test(range__dense_and_sparse_of_any_shape__spans_the_data),
 		cmocka_unit_test(leading__falling_spectrum__as_the_whole_decomposition),

@@ -169,13 +169,6 @@ static inline double *entry(const kdri_tri *t, const kdri_tri_side *side, int64_
 	return side->f + ((i / LANES) * t->q + j) * LANES + i % LANES;
 }
 
-void kdri_tri_put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const double *f)
-{
-	for (int64_t i = 0; i < t->side[side].m; i++)
-		for (int64_t j = 0; j < count; j++)
-			*entry(t, &t->side[side], i, begin + j) = f[i * count + j];
-}
-
 void kdri_tri_get_f(const kdri_tri *t, int side, int64_t begin, int64_t count, double *f)
 {
 	for (int64_t i = 0; i < t->side[side].m; i++)

@@ -89,8 +89,7 @@ void kdri_tri_free(kdr_context *ctx, kdri_tri *t);
 
 /* F and A of all sides from (seed, "trifactor", stream): F uniform with columns that sum to 1, A uniform. */
 void kdri_tri_random(kdr_context *ctx, kdri_tri *t, uint64_t stream);
-/* Columns begin.. of F (m x count, row-major) and rows begin.. of A (count x c), in and out. */
-void kdri_tri_put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const double *f);
+/* Columns begin.. of F (m x count, row-major). */
 void kdri_tri_get_f(const kdri_tri *t, int side, int64_t begin, int64_t count, double *f);
 
 /* After F, A and G were set: everything derived from them. */
@@ -99,8 +98,8 @@ kdr_status kdri_tri_start(kdr_context *ctx, kdri_tri *t);
 kdr_status kdri_tri_sweep(kdr_context *ctx, kdri_tri *t);
 double kdri_tri_objective(const kdri_tri *t);
 
-/* The pieces of a sweep, for tests: any of these steps of a side in this order; a set's G; the normalisation.
- * After each, kdri_tri_objective is up to date. */
+/* The pieces of a sweep, for tests: any of these steps of a side in this order; the normalisation. (A set's G:
+ * trifactor_labels.h.) After each, kdri_tri_objective is up to date. */
 enum {
 	KDRI_TRI_F1 = 1,
 	KDRI_TRI_F2A = 2,
@@ -111,7 +110,6 @@ enum {
 	KDRI_TRI_ALL = 63
 };
 void kdri_tri_side_step(kdr_context *ctx, kdri_tri *t, int side, unsigned steps);
-kdr_status kdri_tri_set_step(kdr_context *ctx, kdri_tri *t, int set);
 kdr_status kdri_tri_normalise(kdr_context *ctx, kdri_tri *t);
 
 #endif

@@ -145,12 +145,3 @@ void kdri_tri_normalise_g(kdr_context *ctx, kdri_tri *t, int set)
 			g[k] /= sum;
 	}
 }
-
-kdr_status kdri_tri_set_step(kdr_context *ctx, kdri_tri *t, int set)
-{
-	kdr_status st;
-	KDRI_TRY(kdri_tri_update_g(ctx, t, set));
-	KDRI_TRY(kdri_tri_refresh(ctx, t, set));
-done:
-	return st;
-}
