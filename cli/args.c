@@ -53,6 +53,11 @@ const cli_option cli_reading_options[] = {
 	  .choices = missings,
 	  .help = "CSV: what an empty cell means (default error)" },
 	{ .name = "decimal", .value = "CHAR", .help = "CSV: decimal point, '.' or ','" },
+	{ .name = "task-column",
+	  .value = "NAME",
+	  .help = "column that says which task a row belongs to: one file becomes a task for each value" },
+	{ .name = "batch-key", .value = "NAME", .help = "the same for a column of AnnData's obs" },
+	{ .name = "transpose", .help = "samples are in columns, features in rows" },
 	CLI_OPTIONS_END,
 };
 

@@ -144,6 +144,8 @@ typedef struct cli_tasks {
 	kdr_labels **init;     /* initial labels, or NULL entries */
 	const int64_t **start; /* the same as numbers; NULL without --init */
 	bool scored;           /* classes of the data are the truth */
+	int64_t *from;         /* which of the files read each task came from */
+	int64_t files;
 } cli_tasks;
 
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */

@@ -43,18 +43,27 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* -k 4 or -k 3,4,5: one number for each task; "auto" (0) where the method can find k. */
-static bool parse_k(const char *text, const kdr_algo *algo, int64_t ntasks, int64_t *k, bool *one)
+static bool check_k(int64_t given, int64_t ntasks)
+{
+	if (given == 1 || given == ntasks)
+		return true;
+	cli_error("-k gives %lld numbers for %lld tasks: one for all, or one for each", (long long)given,
+	          (long long)ntasks);
+	return false;
+}
+
+/* -k 4 or -k 3,4,5: one number for each task; "auto" (0) where the method can find k. *k: to be freed; *given: how many. */
+static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t *given)
 {
 	bool automatic = algo->flags & KDR_ALGO_AUTO_K;
 	cli_list list;
 	bool ok = true;
 	if (!cli_list_split(text, &list))
 		return false;
-	*one = list.count == 1;
-	if (list.count != 1 && list.count != ntasks) {
-		cli_error("-k gives %d numbers for %lld tasks: one for all, or one for each", list.count,
-		          (long long)ntasks);
+	*given = list.count;
+	*k = calloc((size_t)list.count, sizeof **k);
+	if (!*k) {
+		cli_error("out of memory");
 		ok = false;
 	}
 	for (int64_t t = 0; t < list.count && ok; t++) {
@@ -67,7 +76,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t ntasks, int6
 				        "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
 				        algo->id);
 			ok = automatic;
-			k[t] = 0;
+			(*k)[t] = 0;
 			continue;
 		}
 		long long value = strtoll(item, &end, 10);
@@ -76,18 +85,18 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t ntasks, int6
 			          automatic ? ", or auto" : "");
 			ok = false;
 		}
-		k[t] = value;
+		(*k)[t] = value;
 	}
 	cli_list_free(&list);
 	return ok;
 }
 
 /* All that the command line says, before any file is read. `k`: to be freed. */
-static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o, int64_t **k)
+static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o, int64_t **k,
+                 int64_t *given)
 {
 	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
 	int count = cli_positional_count(args);
-	bool one = true;
 	int code = cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, job);
 	if (code == EXIT_DONE && transfer)
 		code = cli_job_switch(ctx, "--[no-]transfer", "transfer", transfer, job);
@@ -97,17 +106,14 @@ static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_clust
 		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
 		return EXIT_USAGE;
 	}
-	*k = calloc((size_t)count + 1, sizeof **k);
-	if (!*k) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	if (count > 0 && !parse_k(text, job->algo, count, *k, &one))
+	/* How many tasks a column of them gives is known when it is read. */
+	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
+	if (!parse_k(text, job->algo, k, given) || (counted && !check_k(*given, count)))
 		return EXIT_USAGE;
 	kdr_cluster_options_init(o);
 	o->job = job->told;
 	o->k = (*k)[0];
-	o->each_k = one ? NULL : *k;
+	o->each_k = *given == 1 ? NULL : *k;
 	o->pooled = cli_flag(args, "pooled");
 	return EXIT_DONE;
 }
@@ -118,13 +124,14 @@ static int run(cli_args *args)
 	cli_tasks tasks = { 0 };
 	cli_job job = { 0 };
 	kdr_cluster_options o;
-	int64_t *k = NULL;
+	int64_t *k = NULL, given = 1;
 	cli_run done = { .args = args, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	if ((code = parse(ctx, args, &job, &o, &k)) != EXIT_DONE ||
+	if ((code = parse(ctx, args, &job, &o, &k, &given)) != EXIT_DONE ||
 	    (code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
+	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) != EXIT_DONE ||
 	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) != EXIT_DONE ||
 	    (code = cli_tasks_init(ctx, args, &tasks)) != EXIT_DONE ||
 	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const cli_option own_options[] = {
 	{ .name = "model", .value = "FILE", .help = "a model saved with --save-model" },
@@ -42,6 +43,23 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const kdr_result
 	return code;
 }
 
+/* A file; or a folder of texts, whose words the model's preprocessing looks up. */
+static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_read_options *reading,
+                               kdr_data **out)
+{
+	struct stat info;
+	kdr_data **sets = NULL;
+	int64_t count = 0;
+	if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+		return kdr_read(ctx, path, reading, out);
+	const kdr_task_path one = { path, reading->name };
+	kdr_status st = kdr_read_tasks(ctx, &one, 1, reading, &sets, NULL, &count);
+	if (st == KDR_OK)
+		*out = sets[0];
+	kdr_free(ctx, sets);
+	return st;
+}
+
 static int run(cli_args *args)
 {
 	int code;
@@ -66,7 +84,7 @@ static int run(cli_args *args)
 	o.task = cli_get(args, "task", NULL);
 	kdr_status st = kdr_model_load(ctx, model_path, &model);
 	if (st == KDR_OK)
-		st = kdr_read(ctx, path, &reading, &data);
+		st = read_samples(ctx, path, &reading, &data);
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
 	} else {

@@ -134,6 +134,9 @@ static int check_counts(const cli_args *args, const transfer *t)
 	return EXIT_DONE;
 }
 
+static const char no_classes[] =
+        "transfer needs the classes of each source: %d --labels for %d --source (or --label-column)";
+
 static int collect(const cli_args *args, transfer *t)
 {
 	int code = cli_bridges_parse(args, &t->candidates);
@@ -143,12 +146,15 @@ static int collect(const cli_args *args, transfer *t)
 	t->bridges = cli_bridges_files(&t->candidates);
 	t->targets = count_of(args, "target");
 	int labels = count_of(args, "labels");
+	bool split = cli_get(args, "task-column", NULL) || cli_get(args, "batch-key", NULL);
 	if ((code = check_counts(args, t)) != EXIT_DONE)
 		return code;
-	if (labels != t->sources && !(labels == 0 && cli_get(args, "label-column", NULL))) {
-		cli_error(
-		        "transfer needs the classes of each source: %d --labels for %d --source (or --label-column)",
-		        labels, t->sources);
+	if (labels != t->sources && labels != 0) {
+		cli_error(no_classes, labels, t->sources);
+		return EXIT_USAGE;
+	}
+	if (split && t->bridges > 0) {
+		cli_error("--bridge: a column of tasks splits sources and targets; a bridge is one data set");
 		return EXIT_USAGE;
 	}
 	if (cli_positional_count(args) > 0) {
@@ -172,6 +178,17 @@ static int collect(const cli_args *args, transfer *t)
 	return EXIT_DONE;
 }
 
+/* Files that a column of tasks made several of are as many sources, or targets. */
+static void count_tasks(transfer *t)
+{
+	int files = t->sources, all = t->sources + t->bridges;
+	t->sources = t->targets = 0;
+	for (int64_t i = 0; i < t->tasks.count; i++) {
+		t->sources += t->tasks.from[i] < files;
+		t->targets += t->tasks.from[i] >= all;
+	}
+}
+
 /* Classes of the sources and, where known, of the targets; the selector. */
 static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 {
@@ -179,9 +196,14 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 	const char *path;
 	int code = EXIT_DONE;
 	kdr_status st = KDR_OK;
-	for (int i = 0; i < t->sources && code == EXIT_DONE; i++)
-		if ((path = cli_get_nth(args, "labels", i)))
+	for (int i = 0; i < t->sources && code == EXIT_DONE; i++) {
+		if ((path = cli_get_nth(args, "labels", (int)t->tasks.from[i])))
 			code = cli_labels_read(ctx, path, t->tasks.data[i]);
+		else if (!kdr_data_labels(t->tasks.data[i])) {
+			cli_error(no_classes, 0, t->sources);
+			code = EXIT_USAGE;
+		}
+	}
 	if (code == EXIT_DONE)
 		code = cli_tasks_truth(ctx, args, t->sources + t->bridges, &t->tasks);
 	if (code == EXIT_DONE && known)
@@ -243,8 +265,10 @@ static int run(cli_args *args)
 	     (code = cli_job_switch(ctx, "--abstain", "abstain", cli_get(args, "abstain", NULL), &job)) !=
 	             EXIT_DONE) ||
 	    (code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
-	            EXIT_DONE ||
-	    (code = read_classes(ctx, args, &t)) != EXIT_DONE)
+	            EXIT_DONE)
+		goto done;
+	count_tasks(&t);
+	if ((code = read_classes(ctx, args, &t)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
 		code = cli_train_selector(ctx, args, &t.tasks, &job);

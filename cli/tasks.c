@@ -32,6 +32,8 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		                                     : KDR_HEADER_NO,
 		.missing = cli_get(args, "missing", NULL),
 		.decimal = cli_get(args, "decimal", NULL),
+		.transpose = cli_flag(args, "transpose"),
+		.task_column = cli_get(args, "task-column", cli_get(args, "batch-key", NULL)),
 	};
 }
 
@@ -56,30 +58,48 @@ static int check_names(const cli_tasks *tasks)
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
                    cli_tasks *out)
 {
-	int code = EXIT_DONE;
 	kdr_read_options reading;
-	*out = (cli_tasks){ 0 };
-	out->data = calloc((size_t)count, sizeof(kdr_data *));
-	if (!out->data) {
+	*out = (cli_tasks){ .files = count };
+	cli_reading(args, &reading);
+	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
+	if (!paths) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	cli_reading(args, &reading);
-	for (int i = 0; i < count && code == EXIT_DONE; i++) {
-		if (strcmp(list[i].path, "-") == 0 && !reading.format) {
+	for (int i = 0; i < count; i++) {
+		bool standard = strcmp(list[i].path, "-") == 0;
+		if (standard && !reading.format) {
 			cli_error("standard input needs --format");
+			free(paths);
 			return EXIT_USAGE;
 		}
-		reading.name = list[i].name[0]                  ? list[i].name
-		               : strcmp(list[i].path, "-") == 0 ? "stdin"
-		                                                : NULL;
-		kdr_status st = kdr_read(ctx, list[i].path, &reading, &out->data[i]);
-		if (st != KDR_OK)
-			code = cli_fail_reading(ctx, st);
-		else
-			out->count++;
+		paths[i] = (kdr_task_path){ list[i].path, list[i].name[0] ? list[i].name
+			                                  : standard      ? "stdin"
+			                                                  : NULL };
 	}
-	return code == EXIT_DONE ? check_names(out) : code;
+	kdr_data **data = NULL;
+	int64_t *from = NULL, sets = 0;
+	kdr_status st = kdr_read_tasks(ctx, paths, count, &reading, &data, &from, &sets);
+	free(paths);
+	if (st != KDR_OK)
+		return cli_fail_reading(ctx, st);
+	/* The library's lists go by its allocator, these by ours. */
+	out->data = calloc((size_t)sets, sizeof(kdr_data *));
+	out->from = calloc((size_t)sets, sizeof *out->from);
+	for (int64_t i = 0; i < sets; i++)
+		if (out->data && out->from) {
+			out->data[out->count] = data[i];
+			out->from[out->count++] = from[i];
+		} else {
+			kdr_data_free(data[i]);
+		}
+	kdr_free(ctx, data);
+	kdr_free(ctx, from);
+	if (out->count == 0) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	return check_names(out);
 }
 
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)
@@ -111,12 +131,12 @@ int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data)
 	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
 }
 
-/* FILE,FILE: one for each of `count` tasks. Exit status. */
-static int split_files(const char *option, const char *text, int64_t count, cli_list *out)
+/* FILE,FILE: one for each of `count` tasks, or for each of the `files` they came from. Exit status. */
+static int split_files(const char *option, const char *text, int64_t count, int64_t files, cli_list *out)
 {
 	if (!cli_list_split(text, out))
 		return EXIT_OTHER;
-	if (out->count == count)
+	if (out->count == count || out->count == files)
 		return EXIT_DONE;
 	cli_error("--%s names %d files for %lld tasks: one for each is needed", option, out->count,
 	          (long long)count);
@@ -164,11 +184,14 @@ int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_t
 	cli_list list = { 0 };
 	int code = EXIT_DONE;
 	tasks->scored = truth || score || cli_get(args, "label-column", NULL);
-	if (truth && (code = split_files("truth", truth, tasks->count - first, &list)) != EXIT_DONE)
+	int64_t count = tasks->count - first, before = first < tasks->count ? tasks->from[first] : 0;
+	if (truth && (code = split_files("truth", truth, count, tasks->files - before, &list)) != EXIT_DONE)
 		return code;
 	for (int64_t i = first; i < tasks->count && code == EXIT_DONE; i++)
 		if (truth)
-			code = cli_labels_read(ctx, list.items[i - first], tasks->data[i]);
+			code = cli_labels_read(
+			        ctx, list.items[list.count == count ? i - first : tasks->from[i] - before],
+			        tasks->data[i]);
 		else if (score)
 			code = read_beside(ctx, tasks->data[i]);
 	cli_list_free(&list);
@@ -200,7 +223,7 @@ int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 	cli_list list;
 	if (!text)
 		return EXIT_DONE;
-	int code = split_files("init", text, tasks->count, &list);
+	int code = split_files("init", text, tasks->count, tasks->count, &list);
 	if (code != EXIT_DONE)
 		return code;
 	tasks->init = calloc((size_t)tasks->count, sizeof *tasks->init);
@@ -225,6 +248,7 @@ void cli_tasks_free(cli_tasks *tasks)
 		kdr_labels_free(tasks->init ? tasks->init[i] : NULL);
 	}
 	free(tasks->data);
+	free(tasks->from);
 	free(tasks->init);
 	free(tasks->start);
 	*tasks = (cli_tasks){ 0 };

@@ -81,15 +81,32 @@ typedef struct kdr_read_options {
 	const char *delimiter;    /* CSV: "," ";" "tab" "|"; NULL: found out */
 	const char *encoding;     /* CSV: "utf-8" "latin-1" "utf-16le" "utf-16be"; NULL: found out */
 	bool keep_nonfinite;      /* CSV, Matrix Market: take NaN and infinities as they are; else an error */
+	bool transpose; /* samples are in columns: rows and columns, and their names, change places */
+	const char *
+	        task_column; /* the column, of AnnData's obs or of a table, that says which task a row belongs
+	                             to: kdr_data_split; NULL: none */
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);
 
-/* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given).
+/* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given); a folder is one of 10x's.
  * Names of columns come from the file, or from a features.txt beside it with as many lines as
  * columns. */
 KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data **out);
+
+/* A file or folder, and what its task is called; NULL: the file's stem, or the folder's name. */
+typedef struct kdr_task_path {
+	const char *path, *name;
+} kdr_task_path;
+/* Reads data sets that belong together: files, 10x folders, and folders of texts, whose words are counted over one
+ * vocabulary for all of them, as kdr_vectorize does without options. With options->task_column each becomes as many as the
+ * column has values; where there are several paths their names begin with the file's. `from`, where not NULL, gets the
+ * index of the path each came from. Free each with kdr_data_free, the lists with kdr_free. `options` may be NULL; its
+ * name is not used. */
+KDR_API kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
+                                  const kdr_read_options *options, kdr_data ***out, int64_t **from,
+                                  int64_t *count);
 
 /* Reads one label a line, as text. Caller frees with kdr_labels_free. */
 typedef struct kdr_labels {
@@ -107,10 +124,15 @@ KDR_API void kdr_labels_free(kdr_labels *labels);
 /* A copy of some rows, in the order given, with their names and classes. */
 KDR_API kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
                                  kdr_data **out);
+/* Makes several data sets of one: by `names`, one a row, or, where that is NULL, by the column of tasks it was read with
+ * (kdr_read_options.task_column). One for each name, in order of first appearance, called by it with `prefix` before it
+ * (NULL: nothing) and '_' in the place of '/'. Free each with kdr_data_free, the list with kdr_free. */
+KDR_API kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
+                                  const char *prefix, kdr_data ***out, int64_t *count);
 /* Gives the rows classes, in the place of those there were: one index into `classes` each, -1 where unknown. */
 KDR_API kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *labels,
                                        const char *const *classes, int64_t count);
-/* The same from a file, one a line: as many as there are rows. */
+/* The same from a file, one a line: as many as there are rows, or as the file had that the rows are some of. */
 KDR_API kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *path);
 /* Gives data sets that all have classes one list of them, in order of first appearance; the class "?" is unknown. */
 KDR_API kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count);

@@ -39,6 +39,9 @@ void kdr_data_free(kdr_data *d)
 		kdri_free_with(&a, (char *)d->left_out[i].reason);
 	}
 	kdri_free_with(&a, d->left_out);
+	kdri_free_with(&a, d->groups.of);
+	kdri_strings_free(&a, d->groups.names, d->groups.count);
+	kdri_free_with(&a, d->origin);
 	kdri_free_with(&a, d);
 }
 

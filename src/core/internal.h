@@ -161,6 +161,12 @@ kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int6
 /* Notes a row that is left out. */
 kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
                                const char *reason);
+/* A name for each row: the column of tasks of a file. */
+typedef struct kdri_groups {
+	int64_t *of;  /* a row: index of its name, or -1: it has none; NULL: there are no names */
+	char **names; /* in order of first appearance, or as the file lists them */
+	int64_t count;
+} kdri_groups;
 
 /* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */
 struct kdr_data {
@@ -178,10 +184,13 @@ struct kdr_data {
 	int64_t *labels; /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;
-	double seconds;         /* reading took */
 	kdri_sheet *sheet;      /* what its columns were in a table of text; NULL: it came from none */
 	kdr_left_out *left_out; /* rows of the file that are not here, and why; texts are owned */
 	int64_t nleft_out;
+	kdri_groups groups; /* kdr_read_options.task_column */
+	int64_t *origin; /* the row of the file that each row is, from 0; NULL: all of them in their order */
+	int64_t file_rows; /* where origin is set: how many the file has */
+	double seconds;    /* reading took */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */

@@ -76,6 +76,10 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	KDRI_TRY(copy_names(ctx, data, rows, n, d));
 	if (data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, rows, n, &d->sheet));
+	KDRI_TRY(KDRI_NEW(ctx, &d->origin, n));
+	for (int64_t i = 0; i < n; i++)
+		d->origin[i] = data->origin ? data->origin[rows[i]] : rows[i];
+	d->file_rows = data->origin ? data->file_rows : data->rows;
 	d->seconds = data->seconds;
 	*out = d;
 	d = NULL;

@@ -89,6 +89,11 @@ kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data 
 kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t rows, int64_t cols,
                                  bool by_column, int64_t nptr, int64_t nindices, int64_t nvalues);
 
+/* --- transpose.c --------------------------------------------------------------------------------- */
+
+/* Rows become columns, and their names with them. After a failure the data set is only good to be freed. */
+kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *data);
+
 /* --- member.c: "file.h5:name" ------------------------------------------------------------------- */
 
 /* Splits at a colon that follows the name of an existing file. *member is NULL if there is none; both

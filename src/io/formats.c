@@ -1,10 +1,12 @@
 /* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/numbers.h"
-#include "io/io.h"
+#include "io/tenx.h"
+
+#include <sys/stat.h>
 
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight, &kdri_format_npy,
-	&kdri_format_npz, &kdri_format_hdf5, &kdri_format_h5ad, &kdri_format_mat,
+	&kdri_format_npz, &kdri_format_hdf5, &kdri_format_h5ad, &kdri_format_mat,      &kdri_format_tenx,
 };
 
 const kdri_format *kdri_format_at(int64_t index)
@@ -31,7 +33,10 @@ static const kdri_format *find_ending(const char *path, size_t length)
 const kdri_format *kdri_format_find(const char *id, const char *path)
 {
 	const kdri_format *f;
+	struct stat info;
 	if (!id) {
+		if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+			return kdri_is_tenx(path) ? &kdri_format_tenx : NULL;
 		/* The whole name, else what stands before a colon: "file.h5:/group/dataset". */
 		f = find_ending(path, strlen(path));
 		for (size_t i = strlen(path); !f && i > 0; i--)
@@ -54,4 +59,17 @@ unsigned kdr_format_holds(const char *format, const char *path)
 {
 	const kdri_format *f = kdri_format_find(format, path);
 	return f ? f->holds : 0;
+}
+
+const char *kdri_format_elsewhere(const char *path)
+{
+	static const char *const known[][2] = {
+		{ ".parquet", "Parquet" },   { ".pq", "Parquet" },       { ".feather", "Feather (Arrow)" },
+		{ ".arrow", "Arrow" },       { ".ipc", "Arrow" },        { ".xls", "Excel before 2007" },
+		{ ".xlsb", "binary Excel" }, { ".ods", "OpenDocument" },
+	};
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (ends_with(path, strlen(path), known[i][0]))
+			return known[i][1];
+	return NULL;
 }

@@ -1,4 +1,4 @@
-/* AnnData's .h5ad: X or a layer, names of cells and genes, a column of classes.
+/* AnnData's .h5ad: X, a layer or coordinates, names of cells and genes, columns of classes and of tasks.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Three generations of files are read. Since 0.8 obs and var are groups with one object a column, and a
@@ -49,7 +49,7 @@ done:
 	return st;
 }
 
-/* --- classes ------------------------------------------------------------------------------------------ */
+/* --- columns ------------------------------------------------------------------------------------------ */
 
 typedef struct keyed {
 	const char *text;
@@ -76,14 +76,15 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Classes of a plain column: strings in order of first appearance, integers in increasing order, as in
- * label files. Takes the strings that become class names out of `strings`. */
-static kdr_status labels_of_strings(kdr_context *ctx, char **strings, bool integers, kdr_data *data)
+/* The values of a plain column: strings in order of first appearance, integers in increasing order, as in
+ * label files. Takes the strings that become names out of `strings`. */
+static kdr_status groups_of_strings(kdr_context *ctx, char **strings, bool integers, int64_t n,
+                                    kdri_groups *out)
 {
 	kdr_status st;
 	keyed *rows = NULL, *firsts = NULL;
 	char **classes = NULL;
-	int64_t *labels = NULL, n = data->rows, count = 0;
+	int64_t *labels = NULL, count = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
 	KDRI_TRY(KDRI_NEW(ctx, &firsts, n));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
@@ -106,9 +107,7 @@ static kdr_status labels_of_strings(kdr_context *ctx, char **strings, bool integ
 		classes[c] = strings[firsts[c].place];
 		strings[firsts[c].place] = NULL;
 	}
-	data->labels = labels;
-	data->classes = classes;
-	data->nclasses = count;
+	*out = (kdri_groups){ labels, classes, count };
 	labels = NULL;
 done:
 	kdri_free(ctx, rows);
@@ -118,24 +117,26 @@ done:
 }
 
 /* Codes into a list of categories; -1 is a missing value. Takes over `codes`. */
-static kdr_status labels_of_codes(kdr_context *ctx, const kdri_h5 *h5, const char *categories, int64_t *codes,
-                                  kdr_data *data)
+static kdr_status groups_of_codes(kdr_context *ctx, const kdri_h5 *h5, const char *categories, int64_t *codes,
+                                  int64_t n, kdri_groups *out)
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
+	char **names = NULL;
 	KDRI_TRY(kdri_h5_array_open(ctx, h5, categories, &a));
-	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &data->classes));
-	data->nclasses = a.shape[0];
-	for (int64_t i = 0; i < data->rows; i++)
-		if (codes[i] < -1 || codes[i] >= data->nclasses) {
+	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &names));
+	for (int64_t i = 0; i < n; i++)
+		if (codes[i] < -1 || codes[i] >= a.shape[0]) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
 			               "%s: row %lld has code %lld; there are %lld categories", a.label,
-			               (long long)i + 1, (long long)codes[i], (long long)data->nclasses);
+			               (long long)i + 1, (long long)codes[i], (long long)a.shape[0]);
 			goto done;
 		}
-	data->labels = codes;
+	*out = (kdri_groups){ codes, names, a.shape[0] };
 	codes = NULL;
+	names = NULL;
 done:
+	kdri_strings_free(&ctx->allocator, names, a.shape[0]);
 	kdri_h5_array_close(&a);
 	kdri_free(ctx, codes);
 	return st;
@@ -165,40 +166,42 @@ static kdr_status no_column(kdr_context *ctx, const kdri_h5 *h5, const char *col
 	                 list.text[0] ? "; it has: " : "", list.text);
 }
 
-static kdr_status check_length(kdr_context *ctx, const kdri_h5_array *a, const kdr_data *data)
+static kdr_status check_length(kdr_context *ctx, const kdri_h5_array *a, int64_t rows)
 {
-	if (a->ndim == 1 && a->shape[0] == data->rows)
+	if (a->ndim == 1 && a->shape[0] == rows)
 		return KDR_OK;
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld values for %lld rows", a->label,
-	                 (long long)(a->ndim == 1 ? a->shape[0] : 0), (long long)data->rows);
+	                 (long long)(a->ndim == 1 ? a->shape[0] : 0), (long long)rows);
 }
 
 /* A column that is a dataset, or a field of the old table. */
-static kdr_status read_plain_labels(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5_array *a,
-                                    const char *field, const char *categories, kdr_data *data)
+static kdr_status read_plain_column(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5_array *a,
+                                    const char *field, const char *categories, int64_t rows, kdri_groups *out)
 {
 	kdr_status st;
 	char **strings = NULL;
 	int64_t *codes = NULL;
 	bool text = false;
-	KDRI_TRY(check_length(ctx, a, data));
+	KDRI_TRY(check_length(ctx, a, rows));
 	if (!kdri_h5_has_field(a, field, &text)) {
 		st = no_column(ctx, h5, field);
 		goto done;
 	}
 	if (kdri_h5_what(h5, categories) == KDRI_H5_DATASET && !text) {
 		KDRI_TRY(kdri_h5_field_int64(ctx, a, field, &codes));
-		KDRI_TRY(labels_of_codes(ctx, h5, categories, codes, data));
+		KDRI_TRY(groups_of_codes(ctx, h5, categories, codes, rows, out));
 	} else {
 		KDRI_TRY(kdri_h5_strings(ctx, a, field, &strings));
-		KDRI_TRY(labels_of_strings(ctx, strings, !text, data));
+		KDRI_TRY(groups_of_strings(ctx, strings, !text, rows, out));
 	}
 done:
-	kdri_strings_free(&ctx->allocator, strings, data->rows);
+	kdri_strings_free(&ctx->allocator, strings, rows);
 	return st;
 }
 
-static kdr_status read_labels(kdr_context *ctx, const kdri_h5 *h5, const char *column, kdr_data *data)
+/* A column of obs, whatever it is. */
+static kdr_status read_column(kdr_context *ctx, const kdri_h5 *h5, const char *column, int64_t rows,
+                              kdri_groups *out)
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
@@ -210,27 +213,41 @@ static kdr_status read_labels(kdr_context *ctx, const kdri_h5 *h5, const char *c
 	if (kdri_h5_what(h5, "obs") == KDRI_H5_DATASET) {
 		snprintf(categories, sizeof categories, "uns/%s_categories", column);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, "obs", &a));
-		KDRI_TRY(read_plain_labels(ctx, h5, &a, column, categories, data));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, column, categories, rows, out));
 		goto done;
 	}
 	switch (kdri_h5_what(h5, name)) {
 	case KDRI_H5_DATASET:
 		snprintf(categories, sizeof categories, "obs/__categories/%s", column);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDRI_TRY(read_plain_labels(ctx, h5, &a, NULL, categories, data));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, NULL, categories, rows, out));
 		break;
 	case KDRI_H5_GROUP:
 		snprintf(name, sizeof name, "obs/%s/codes", column);
 		snprintf(categories, sizeof categories, "obs/%s/categories", column);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDRI_TRY(check_length(ctx, &a, data));
+		KDRI_TRY(check_length(ctx, &a, rows));
 		KDRI_TRY(kdri_h5_field_int64(ctx, &a, NULL, &codes));
-		KDRI_TRY(labels_of_codes(ctx, h5, categories, codes, data));
+		KDRI_TRY(groups_of_codes(ctx, h5, categories, codes, rows, out));
 		break;
 	default: st = no_column(ctx, h5, column);
 	}
 done:
 	kdri_h5_array_close(&a);
+	return st;
+}
+
+/* Coordinates have no names: "X_pca1", "X_pca2", the same in every file. */
+static kdr_status number_columns(kdr_context *ctx, const char *name, kdr_data *data)
+{
+	kdr_status st;
+	char text[300];
+	KDRI_TRY(KDRI_NEW0(ctx, &data->features, data->cols));
+	for (int64_t j = 0; j < data->cols; j++) {
+		snprintf(text, sizeof text, "%.256s%lld", name, (long long)j + 1);
+		KDRI_TRY(kdri_strdup(ctx, text, &data->features[j]));
+	}
+done:
 	return st;
 }
 
@@ -245,10 +262,20 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	const char *name = member ? member + (member[0] == '/') : "X";
 	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, data));
 	KDRI_TRY(read_names(ctx, &h5, "obs", data->rows, &data->ids));
-	KDRI_TRY(read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var", data->cols,
-	                    &data->features));
-	if (options && options->label_column)
-		KDRI_TRY(read_labels(ctx, &h5, options->label_column, data));
+	if (strncmp(name, "obsm/", 5) == 0)
+		KDRI_TRY(number_columns(ctx, name + 5, data));
+	else
+		KDRI_TRY(read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var", data->cols,
+		                    &data->features));
+	if (options && options->label_column) {
+		kdri_groups classes = { 0 };
+		KDRI_TRY(read_column(ctx, &h5, options->label_column, data->rows, &classes));
+		data->labels = classes.of;
+		data->classes = classes.names;
+		data->nclasses = classes.count;
+	}
+	if (options && options->task_column)
+		KDRI_TRY(read_column(ctx, &h5, options->task_column, data->rows, &data->groups));
 done:
 	st = kdri_h5_end(ctx, &h5, st);
 	kdri_free(ctx, file);
@@ -262,5 +289,5 @@ const kdri_format kdri_format_h5ad = {
 	.id = "h5ad",
 	.endings = endings,
 	.read = read_h5ad,
-	.help = "AnnData: X or file.h5ad:layers/name, names from obs and var",
+	.help = "AnnData: X, or file.h5ad:layers/name or :obsm/name; names from obs and var",
 };

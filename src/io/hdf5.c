@@ -1,7 +1,8 @@
 /* HDF5 data sets: "file.h5:/path", or the only matrix in the file. SPDX-License-Identifier: BSD-3-Clause
  *
+ * What CellRanger wrote is known by its groups: h5_tenx.c.
  * Names of columns are read from, and written to, a dataset of strings called "features" at the root. */
-#include "io/h5.h"
+#include "io/h5_tenx.h"
 
 #include <stdio.h>
 
@@ -67,6 +68,14 @@ static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_o
 	char *file = NULL, *member = NULL;
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
+	if (!member)
+		KDRI_TRY(kdri_h5_find_tenx(ctx, &h5, s.first, sizeof s.first));
+	else if (strlen(member) < sizeof s.first && kdri_h5_is_tenx(&h5, member))
+		snprintf(s.first, sizeof s.first, "%s", member);
+	if (s.first[0]) {
+		st = kdri_h5_read_tenx(ctx, &h5, s.first, data);
+		goto done;
+	}
 	KDRI_TRY(find_matrix(ctx, &h5, member, &s));
 	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, data));
 	KDRI_TRY(read_features(ctx, &h5, data));
@@ -105,5 +114,5 @@ const kdri_format kdri_format_hdf5 = {
 	.read = read_hdf5,
 	.write = write_hdf5,
 	.holds = KDR_HOLDS_FEATURES,
-	.help = "HDF5 dataset of two dimensions: the only one or file.h5:/path",
+	.help = "HDF5 dataset of two dimensions: the only one or file.h5:/path; CellRanger",
 };

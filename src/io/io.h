@@ -58,6 +58,8 @@ void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */
 kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
+/* The last part of the path of a folder: "data/a.b/" -> "a.b". */
+kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out);
 bool kdri_ends_with(const char *text, const char *suffix);
 
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
@@ -75,12 +77,15 @@ typedef struct kdri_format {
 } kdri_format;
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
+extern const kdri_format kdri_format_tenx; /* a folder */
 extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdri_format_h5ad,
         kdri_format_mat; /* binary */
 
 /* The format called `id`, or the one the name of `path` tells; NULL if none. A suffix ":variable"
  * of .mat and .h5 paths is left out of account. */
 const kdri_format *kdri_format_find(const char *id, const char *path);
+/* What a file is by its name that is known but not read, such as "Parquet"; NULL: nothing. */
+const char *kdri_format_elsewhere(const char *path);
 /* The formats in the order they are listed to people; NULL past the last. */
 const kdri_format *kdri_format_at(int64_t index);
 

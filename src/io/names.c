@@ -21,3 +21,13 @@ kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
 		}
 	return kdri_strndup(ctx, base, n, out);
 }
+
+kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out)
+{
+	size_t end = strlen(path), begin;
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+		;
+	return kdri_strndup(ctx, path + begin, end - begin, out);
+}

@@ -1,7 +1,8 @@
 /* NumPy's .npz: a zip archive of arrays. SPDX-License-Identifier: BSD-3-Clause
  *
  * A dense matrix is the only array or the one named ("file.npz:name"); scipy.sparse.save_npz leaves
- * format, shape, data, indices and indptr. */
+ * format, shape and data, and with them indices and indptr, or row and col of each entry. */
+#include "io/text.h"
 #include "io/zip.h"
 
 #include <stdio.h>
@@ -88,9 +89,12 @@ done:
 	return st;
 }
 
+typedef enum layout { CSR, CSC, COO, LAYOUTS } layout;
+
 /* 'format' is a scalar of bytes or of text. */
-static kdr_status read_layout(kdr_context *ctx, archive *a, bool *by_column)
+static kdr_status read_layout(kdr_context *ctx, archive *a, layout *out)
 {
+	static const char *const known[LAYOUTS] = { "csr", "csc", "coo" };
 	kdr_status st;
 	unsigned char raw[64] = { 0 };
 	char text[16] = { 0 };
@@ -103,22 +107,61 @@ static kdr_status read_layout(kdr_context *ctx, archive *a, bool *by_column)
 		for (int i = 0; i * step < (int)h->width && i < 15; i++)
 			text[i] = (char)raw[i * step + skip];
 	}
-	if (strcmp(text, "csr") != 0 && strcmp(text, "csc") != 0) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: a sparse matrix in format '%s'; csr and csc are read", a->path, text);
-		goto done;
-	}
-	*by_column = strcmp(text, "csc") == 0;
+	for (int i = 0; i < LAYOUTS; i++)
+		if (strcmp(text, known[i]) == 0) {
+			*out = (layout)i;
+			goto done;
+		}
+	st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	               "%s: a sparse matrix in format '%s'; csr, csc and coo are read", a->path, text);
 done:
+	return st;
+}
+
+/* The entries one by one, in any order: row.npy, col.npy, data.npy. */
+static kdr_status read_entries(kdr_context *ctx, archive *a, const int64_t shape[2], kdr_data *data)
+{
+	kdr_status st;
+	int64_t nnz, nrow, *rowptr = NULL;
+	int32_t *row = NULL;
+	KDRI_TRY(open_named(ctx, a, "data.npy"));
+	nnz = a->header.count;
+	KDRI_TRY(open_named(ctx, a, "row.npy"));
+	nrow = a->header.count;
+	KDRI_TRY(open_named(ctx, a, "col.npy"));
+	/* Rows are a bare claim here, as where a matrix is stored by columns. */
+	KDRI_TRY(kdri_compressed_check(ctx, a->path, shape[0], shape[1], true,
+	                               shape[1] < INT64_MAX ? shape[1] + 1 : 0,
+	                               a->header.count == nnz ? nrow : a->header.count, nnz));
+	KDRI_TRY(kdri_npy_read_indices(ctx, &a->source, &a->header, shape[1], &data->col));
+	KDRI_TRY(open_named(ctx, a, "row.npy"));
+	KDRI_TRY(kdri_npy_read_indices(ctx, &a->source, &a->header, shape[0], &row));
+	KDRI_TRY(open_named(ctx, a, "data.npy"));
+	KDRI_TRY(kdri_npy_read_doubles(ctx, &a->source, &a->header, &data->val));
+	kdri_entries_sort(ctx, shape[0], shape[1], &nnz, row, data->col, data->val);
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, shape[0] + 1));
+	for (int64_t p = 0; p < nnz; p++)
+		rowptr[row[p] + 1]++;
+	for (int64_t i = 0; i < shape[0]; i++)
+		rowptr[i + 1] += rowptr[i];
+	data->kind = KDR_MAT_CSR;
+	data->rows = shape[0];
+	data->cols = shape[1];
+	data->rowptr = rowptr;
+	rowptr = NULL;
+done:
+	kdri_free(ctx, row);
+	kdri_free(ctx, rowptr);
 	return st;
 }
 
 static kdr_status read_sparse(kdr_context *ctx, archive *a, kdr_data *data)
 {
 	kdr_status st;
-	bool by_column = false;
+	layout how = CSR;
 	int64_t *shape = NULL, nptr, nindices;
-	KDRI_TRY(read_layout(ctx, a, &by_column));
+	KDRI_TRY(read_layout(ctx, a, &how));
+	bool by_column = how == CSC;
 	KDRI_TRY(open_named(ctx, a, "shape.npy"));
 	if (a->header.count != 2) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
@@ -127,6 +170,10 @@ static kdr_status read_sparse(kdr_context *ctx, archive *a, kdr_data *data)
 		goto done;
 	}
 	KDRI_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &shape));
+	if (how == COO) {
+		st = read_entries(ctx, a, shape, data);
+		goto done;
+	}
 	/* The lengths first, so that nothing is read for a matrix that cannot be. */
 	KDRI_TRY(open_named(ctx, a, "data.npy"));
 	int64_t nnz = a->header.count;
@@ -235,5 +282,5 @@ const kdri_format kdri_format_npz = {
 	.endings = endings,
 	.read = read_npz,
 	.write = write_npz,
-	.help = "NumPy archive: the only array or file.npz:name; scipy.sparse CSR and CSC",
+	.help = "NumPy archive: the only array or file.npz:name; scipy.sparse CSR, CSC and COO",
 };

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/binary.h"
+#include "io/tenx.h"
 #include "io/text.h"
 
 /* "csv tsv mtx ...": the formats that can be read, or written. */
@@ -37,9 +37,22 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 	if (strcmp(path, "-") == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "standard %s: the format has to be given; known: %s",
 		                 write ? "output" : "input", list);
-	/* A folder or a file that is not there should be called that. */
+	struct stat info;
+	if (!write && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		return kdri_fail(ctx, KDR_ERR_READ,
+		                 "%s: is a directory without 10x's matrix.mtx; a data file is needed", path);
+	/* A file that is not there should be called that. */
 	if (!write)
 		KDRI_TRY(kdri_input_open(ctx, path, &in));
+	const char *elsewhere = kdri_format_elsewhere(path);
+	if (elsewhere) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: %s is not %s here: %s", path, elsewhere,
+		               write ? "written" : "read",
+		               write ? list
+		                     : "save it as CSV or .npz first, such as with pandas: "
+		                       "read_parquet, read_feather, read_excel, then to_csv(index=False)");
+		goto done;
+	}
 	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT, "%s: unknown format; known: %s", path,
 	               list);
 done:
@@ -99,17 +112,31 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	}
 	if (!options)
 		options = &standard;
+	if (options->transpose && (options->label_column || options->task_column)) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "%s: samples in columns (transpose) have no column of classes or tasks", path);
+		goto done;
+	}
 	KDRI_TRY(find_format(ctx, options->format, path, false, &format));
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	struct stat info;
+	struct stat info = { 0 };
 	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 		goto done;
 	}
 	if (!options->name)
-		KDRI_TRY(kdri_path_stem(ctx, file, &stem));
+		KDRI_TRY(S_ISDIR(info.st_mode) ? kdri_folder_name(ctx, file, &stem)
+		                               : kdri_path_stem(ctx, file, &stem));
 	KDRI_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
 	KDRI_TRY(format->read(ctx, path, options, data));
+	if (options->task_column && !data->groups.of) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "%s: format %s has no column '%s' of tasks: tables and AnnData can have one",
+		               path, format->id, options->task_column);
+		goto done;
+	}
+	if (options->transpose)
+		KDRI_TRY(kdri_data_transpose(ctx, data));
 	if (!data->features && strcmp(path, "-") != 0)
 		KDRI_TRY(attach_features(ctx, file, data));
 	data->seconds = kdri_now() - start;

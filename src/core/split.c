@@ -1,0 +1,116 @@
+/* One data set made several, by a name for each row. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/internal.h"
+#include "core/names.h"
+
+/* The caller's names as groups. */
+static kdr_status group(kdr_context *ctx, const char *const *names, int64_t rows, kdri_groups *out)
+{
+	kdr_status st;
+	kdri_names table = { 0 };
+	int64_t *of = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &of, rows));
+	for (int64_t i = 0; i < rows; i++)
+		KDRI_TRY(kdri_names_add(ctx, &table, names[i], strlen(names[i]), &of[i]));
+	*out = (kdri_groups){ of, table.names, table.count };
+	of = NULL;
+	table.names = NULL;
+done:
+	kdri_free(ctx, of);
+	kdri_names_free(ctx, &table);
+	return st;
+}
+
+/* Names of tasks become names of files. */
+static kdr_status name_task(kdr_context *ctx, const char *prefix, const char *name, char **out)
+{
+	kdr_status st;
+	size_t before = prefix ? strlen(prefix) : 0, n = strlen(name) + 1;
+	char *text = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &text, before + n));
+	if (before > 0)
+		memcpy(text, prefix, before);
+	memcpy(text + before, name, n);
+	for (char *p = text + before; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	*out = text;
+done:
+	return st;
+}
+
+/* The rows of group g, which are order[0 .. n-1]. */
+static kdr_status take(kdr_context *ctx, const kdr_data *data, const char *prefix, const char *name,
+                       const int64_t *order, int64_t n, kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	char *text = NULL;
+	KDRI_TRY(kdr_data_rows(ctx, data, order, n, &d));
+	KDRI_TRY(name_task(ctx, prefix, name, &text));
+	kdri_free(ctx, d->name);
+	d->name = text;
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}
+
+kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
+                          const char *prefix, kdr_data ***out, int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	kdri_groups own = { 0 };
+	kdr_data **sets = NULL;
+	int64_t *begin = NULL, *order = NULL, *first = NULL, made = 0;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!data || !out || !count || (!names && !data->groups.of))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "split: a data set with a column of tasks, or a name for each row, is needed");
+	if (names)
+		KDRI_TRY(group(ctx, names, data->rows, &own));
+	const kdri_groups *g = names ? &own : &data->groups;
+	KDRI_TRY(KDRI_NEW0(ctx, &begin, g->count + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &order, data->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &first, g->count));
+	KDRI_TRY(kdri_calloc(ctx, &sets, g->count, sizeof(kdr_data *)));
+	for (int64_t i = 0; i < data->rows; i++) {
+		if (g->of[i] < 0) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: row %lld has no value in the column of tasks: every row needs one",
+			        data->path[0] ? data->path : data->name, (long long)i + 1);
+			goto done;
+		}
+		begin[g->of[i] + 1]++;
+	}
+	for (int64_t k = 0; k < g->count; k++)
+		begin[k + 1] += begin[k];
+	for (int64_t i = 0; i < data->rows; i++)
+		order[begin[g->of[i]]++] = i;
+	/* Each begin is now the end of its group: the next one's begin was this. */
+	for (int64_t i = 0; i < data->rows; i++) {
+		int64_t k = g->of[i], from = k > 0 ? begin[k - 1] : 0;
+		if (order[from] == i) /* in order of first appearance */
+			first[made++] = k;
+	}
+	for (int64_t t = 0; t < made; t++) {
+		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0;
+		KDRI_TRY(take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
+	}
+	*out = sets;
+	*count = made;
+	sets = NULL;
+done:
+	for (int64_t t = 0; sets && t < made; t++)
+		kdr_data_free(sets[t]);
+	kdri_free(ctx, sets);
+	kdri_free(ctx, begin);
+	kdri_free(ctx, order);
+	kdri_free(ctx, first);
+	kdri_free(ctx, own.of);
+	kdri_strings_free(&ctx->allocator, own.names, own.count);
+	return st;
+}

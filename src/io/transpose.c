@@ -1,0 +1,47 @@
+/* Samples in columns made samples in rows. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/binary.h"
+
+enum { TILE = 32 }; /* rows and columns that are turned together, so that both stay in the cache */
+
+static kdr_status turn_dense(kdr_context *ctx, kdr_data *d)
+{
+	kdr_status st;
+	double *turned = NULL;
+	int64_t rows = d->rows, cols = d->cols, size;
+	KDRI_TRY(kdri_mul(ctx, rows, cols, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &turned, size));
+	for (int64_t i = 0; i < rows; i += TILE)
+		for (int64_t j = 0; j < cols; j += TILE)
+			for (int64_t p = i; p < KDRI_MIN(i + TILE, rows); p++)
+				for (int64_t q = j; q < KDRI_MIN(j + TILE, cols); q++)
+					turned[q * rows + p] = d->dense[p * cols + q];
+	kdri_free(ctx, d->dense);
+	d->dense = turned;
+done:
+	return st;
+}
+
+kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
+{
+	kdr_status st;
+	int64_t rows = d->rows, cols = d->cols;
+	char **names = d->features;
+	if (d->labels || d->groups.of)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: a transposed matrix has no column of classes or tasks", d->path);
+	if (d->kind == KDR_MAT_DENSE) {
+		KDRI_TRY(turn_dense(ctx, d));
+	} else {
+		/* Rows that are compressed are the columns of the other. */
+		int64_t nnz = d->rowptr[rows];
+		KDRI_TRY(kdri_compressed_check(ctx, d->path, cols, rows, true, rows + 1, nnz, nnz));
+	}
+	d->rows = cols;
+	d->cols = rows;
+	d->features = d->ids;
+	d->ids = names;
+	if (d->kind == KDR_MAT_CSR)
+		KDRI_TRY(kdri_compressed_finish(ctx, d->path, d, true, d->rowptr[rows]));
+done:
+	return st;
+}

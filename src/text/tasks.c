@@ -1,0 +1,165 @@
+/* Data sets that belong together, from files and folders. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A folder is 10x's where it holds a matrix.mtx; else it is one of texts, and the words of all such folders are counted
+ * over one vocabulary, which takes all of them at once. A folder that mostly holds data files is neither: to count the
+ * words of tables of numbers would be an answer to a question nobody asked. */
+#include "io/tenx.h"
+#include "text/text.h"
+
+#include <sys/stat.h>
+
+typedef struct tasks {
+	kdr_data **sets;
+	int64_t *from; /* index of the path each came from */
+	int64_t count;
+} tasks;
+
+static bool is_text_folder(const char *path, const kdr_read_options *options)
+{
+	struct stat info;
+	return !options->format && stat(path, &info) == 0 && S_ISDIR(info.st_mode) && !kdri_is_tenx(path);
+}
+
+static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_read_options *options)
+{
+	kdr_status st;
+	kdri_folder folder = { 0 };
+	int64_t data = 0, first = -1;
+	if (options->task_column || options->transpose)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a folder of texts has no %s", path,
+		                 options->task_column ? "column of tasks" : "matrix to be transposed");
+	KDRI_TRY(kdri_folder_list(ctx, path, &folder));
+	for (int64_t i = 0; i < folder.count; i++)
+		if (kdri_format_find(NULL, folder.paths[i]) || kdri_format_elsewhere(folder.paths[i])) {
+			first = first < 0 ? i : first;
+			data++;
+		}
+	if (2 * data > folder.count)
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: a folder of data files, such as %s: name the files themselves; a folder is "
+		        "read where it holds texts, or 10x's matrix.mtx",
+		        path, folder.paths[first]);
+done:
+	kdri_folder_free(ctx, &folder);
+	return st;
+}
+
+/* All folders of texts, over one vocabulary. */
+static kdr_status read_texts(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
+                             const kdr_read_options *options, kdr_data **sets)
+{
+	kdr_status st = KDR_OK;
+	kdr_corpus *corpora = NULL;
+	kdr_data **made = NULL;
+	int64_t n = 0;
+	kdr_text_stats stats = { 0 };
+	double start = kdri_now();
+	KDRI_TRY(KDRI_NEW0(ctx, &corpora, count));
+	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
+	for (int64_t i = 0; i < count; i++)
+		if (is_text_folder(paths[i].path, options)) {
+			KDRI_TRY(check_folder(ctx, paths[i].path, options));
+			corpora[n++] = (kdr_corpus){ .name = paths[i].name,
+				                     .path = paths[i].path,
+				                     .kind = KDR_CORPUS_FOLDER };
+		}
+	if (n == 0)
+		goto done;
+	KDRI_TRY(kdr_vectorize(ctx, corpora, n, NULL, made, &stats));
+	kdri_message(ctx, "%lld documents, %lld tokens, %lld different terms", (long long)stats.documents,
+	             (long long)stats.tokens, (long long)stats.terms);
+	made[0]->seconds = kdri_now() - start;
+	for (int64_t i = 0, t = 0; i < count; i++)
+		if (is_text_folder(paths[i].path, options))
+			sets[i] = made[t++];
+done:
+	kdri_free(ctx, made);
+	kdri_free(ctx, corpora);
+	return st;
+}
+
+static kdr_status append(kdr_context *ctx, kdr_data **sets, int64_t n, int64_t from, tasks *to)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_realloc(ctx, &to->sets, to->count + n, sizeof(kdr_data *)));
+	KDRI_TRY(KDRI_GROW(ctx, &to->from, to->count + n));
+	for (int64_t i = 0; i < n; i++) {
+		to->sets[to->count] = sets[i];
+		to->from[to->count++] = from;
+		sets[i] = NULL;
+	}
+done:
+	return st;
+}
+
+/* One path's data set, split where there is a column of tasks. Takes over *set. */
+static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool prefixed, int64_t from,
+                          tasks *to)
+{
+	kdr_status st;
+	kdr_data **parts = NULL;
+	char *prefix = NULL;
+	int64_t n = 0;
+	if (!split)
+		return append(ctx, set, 1, from, to);
+	if (prefixed) {
+		size_t room = strlen((*set)->name) + 2;
+		KDRI_TRY(KDRI_NEW(ctx, &prefix, room));
+		memcpy(prefix, (*set)->name, room - 2);
+		memcpy(prefix + room - 2, "-", 2);
+	}
+	KDRI_TRY(kdr_data_split(ctx, *set, NULL, prefix, &parts, &n));
+	if (n > 0)
+		parts[0]->seconds = (*set)->seconds;
+	for (int64_t i = 1; i < n; i++)
+		parts[i]->seconds = 0;
+	KDRI_TRY(append(ctx, parts, n, from, to));
+	kdr_data_free(*set);
+	*set = NULL;
+done:
+	for (int64_t i = 0; parts && i < n; i++)
+		kdr_data_free(parts[i]);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, prefix);
+	return st;
+}
+
+kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
+                          const kdr_read_options *options, kdr_data ***out, int64_t **from, int64_t *count)
+{
+	static const kdr_read_options standard = { 0 };
+	kdr_status st;
+	tasks made = { 0 };
+	kdr_data **read = NULL;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!paths || npaths < 1 || !out || !count)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_read_tasks: a path and a place for the result are needed");
+	kdr_read_options o = options ? *options : standard;
+	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
+	KDRI_TRY(read_texts(ctx, paths, npaths, &o, read));
+	for (int64_t i = 0; i < npaths; i++) {
+		o.name = paths[i].name;
+		if (!read[i])
+			KDRI_TRY(kdr_read(ctx, paths[i].path, &o, &read[i]));
+		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));
+	}
+	*out = made.sets;
+	*count = made.count;
+	made.sets = NULL;
+	if (from) {
+		*from = made.from;
+		made.from = NULL;
+	}
+done:
+	for (int64_t i = 0; read && i < npaths; i++)
+		kdr_data_free(read[i]);
+	for (int64_t i = 0; made.sets && i < made.count; i++)
+		kdr_data_free(made.sets[i]);
+	kdri_free(ctx, read);
+	kdri_free(ctx, made.sets);
+	kdri_free(ctx, made.from);
+	return st;
+}

@@ -1,0 +1,285 @@
+#!/usr/bin/python3
+"""The files people have: single-cell folders and files, batches in one file, samples in columns, folders of texts."""
+import gzip
+import os
+import shutil
+import unittest
+
+from harness import CliTest
+
+try:
+    import numpy as np
+    import scipy.io
+    import scipy.sparse as sp
+except ImportError:
+    np = None
+try:
+    import h5py
+except ImportError:
+    h5py = None
+try:
+    import anndata
+    import pandas as pd
+except Exception:  # an installed anndata may not import beside a newer NumPy
+    anndata = None
+
+
+def counts(seed=0, cells=40, genes=12):
+    """Counts of two kinds of cells."""
+    rng = np.random.default_rng(seed)
+    rate = np.where(np.arange(cells)[:, None] % 2 == np.arange(genes)[None, :] % 2, 6.0, 0.3)
+    return sp.csr_matrix(rng.poisson(rate))
+
+
+@unittest.skipIf(np is None, "NumPy and SciPy are needed")
+class Formats(CliTest):
+    def matrix(self, *arguments):
+        """What the program reads, as a dense array, with names of columns."""
+        shutil.rmtree(self.path("as-read"), ignore_errors=True)
+        self.run_kindred("convert", "-q", *arguments, "as-read/x.npy")
+        names = self.path("as-read/features.txt")
+        return np.load(self.path("as-read/x.npy")), self.read(names).split("\n")[:-1] if os.path.exists(names) else None
+
+    def ids(self, *arguments):
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--force", "-o", "ids", *arguments)
+        return [t.get("ids") for t in self.result("ids/result.json")["tasks"]]
+
+    def tenx(self, folder, x, v2=False, gz=True, prefix="", symbols=None, types=None):
+        """Writes x (cells x genes) as 10x does; returns barcodes and symbols."""
+        os.makedirs(self.path(folder), exist_ok=True)
+        cells = ["%s-1" % "".join("ACGT"[(i >> 2 * b) & 3] for b in range(16)) for i in range(x.shape[0])]
+        symbols = symbols or ["Gene%d" % j for j in range(x.shape[1])]
+        lines = ["ENSG%011d\t%s%s" % (j, s, "" if v2 else "\t" + (types[j] if types else "Gene Expression"))
+                 for j, s in enumerate(symbols)]
+        ending = ".gz" if gz else ""
+        at = os.path.join(self.path(folder), prefix)
+        scipy.io.mmwrite(at + "tmp.mtx", sp.coo_matrix(x.T), field="integer")
+        with open(at + "tmp.mtx", "rb") as f:
+            content = f.read()
+        os.unlink(at + "tmp.mtx")
+        for name, text in (("matrix.mtx", content), ("barcodes.tsv", ("\n".join(cells) + "\n").encode()),
+                           ("genes.tsv" if v2 else "features.tsv", ("\n".join(lines) + "\n").encode())):
+            with (gzip.open if gz else open)(at + name + ending, "wb") as f:
+                f.write(text)
+        return cells, symbols
+
+    # --- COO ------------------------------------------------------------------------------------------------
+
+    def test_coo(self):
+        rng = np.random.default_rng(3)
+        x = sp.random(30, 20, .2, format="coo", random_state=3)
+        x = sp.coo_matrix((np.r_[x.data, 1.5, 2.5], (np.r_[x.row, 4, 4], np.r_[x.col, 7, 7])), shape=x.shape)
+        order = rng.permutation(x.nnz)
+        x = sp.coo_matrix((x.data[order], (x.row[order], x.col[order])), shape=x.shape)
+        sp.save_npz(self.path("a.npz"), x)
+        got, _ = self.matrix("a.npz")
+        np.testing.assert_allclose(got, x.toarray(), rtol=1e-15)
+
+    def test_coo_damaged(self):
+        good = dict(format=b"coo", shape=[3, 3], row=np.array([0, 1]), col=np.array([0, 2]), data=np.array([1., 2.]))
+        for change, says in ((dict(row=np.array([0, 3])), "outside 0 .. 2"), (dict(col=np.array([0])), "indices but"),
+                             (dict(shape=[2 ** 40, 3]), "rows"), (dict(format=b"dia"), "csr, csc and coo")):
+            np.savez(self.path("bad.npz"), **{**good, **change})
+            self.fails("inspect", "bad.npz", code=3, says=["bad.npz", says])
+
+    # --- transposed ---------------------------------------------------------------------------------------
+
+    def test_transpose_every_reader(self):
+        x = np.array([[1., 0, 3], [0, 5, 0]])
+        np.save(self.path("a.npy"), x.T)
+        sp.save_npz(self.path("a.npz"), sp.csc_matrix(x.T))
+        scipy.io.mmwrite(self.path("a.mtx"), sp.coo_matrix(x.T))
+        self.write("a.csv", "gene,s1,s2\ng1,1,0\ng2,0,5\ng3,3,0\n")
+        for name in ("a.npy", "a.npz", "a.mtx", "a.csv"):
+            got, names = self.matrix("--transpose", name)
+            np.testing.assert_array_equal(got, x, name)
+            if name == "a.csv":
+                self.assertEqual(names, ["g1", "g2", "g3"])
+        self.fails("inspect", "--transpose", "--label-column", "s1", "a.csv", code=2, says=["a.csv", "transpose"])
+
+    # --- 10x ------------------------------------------------------------------------------------------------
+
+    def test_tenx_folders(self):
+        x = counts()
+        for folder, options in (("v3", {}), ("v2", dict(v2=True, gz=False)), ("mixed.d", dict(v2=True))):
+            cells, symbols = self.tenx(folder, x, **options)
+            got, names = self.matrix(folder)
+            np.testing.assert_array_equal(got, x.toarray())
+            self.assertEqual(names, symbols)
+            self.assertEqual(self.ids(folder + "/"), [cells])
+        self.assertEqual([t["name"] for t in self.result("ids/result.json")["tasks"]], ["mixed.d"])
+
+    def test_tenx_names_and_kinds(self):
+        x = counts(genes=6)
+        self.tenx("f", x, symbols=["A", "B", "A", "A-1", "A", "B"],
+                  types=["Gene Expression"] * 4 + ["Antibody Capture", "Gene Expression"])
+        got, names = self.matrix("f")
+        np.testing.assert_array_equal(got, x.toarray()[:, [0, 1, 2, 3, 5]])
+        self.assertEqual(names, ["A", "B", "A-2", "A-1", "B-1"])
+
+    def test_tenx_with_a_prefix(self):
+        x = counts()
+        cells, _ = self.tenx("geo", x, prefix="GSM1_")
+        got, names = self.matrix("--from", "10x", "geo/GSM1_matrix.mtx.gz")
+        np.testing.assert_array_equal(got, x.toarray())
+        self.assertEqual(names[0], "Gene0")
+
+    def test_tenx_damaged(self):
+        x = counts()
+        self.tenx("f", x, gz=False)
+        self.write("f/barcodes.tsv", "AC-1\n")
+        self.fails("inspect", "f", code=3, says=["f/barcodes.tsv", "1 lines", "40 cells"])
+        os.unlink(self.path("f/barcodes.tsv"))
+        self.fails("inspect", "f", code=3, says=["f/matrix.mtx", "barcodes.tsv"])
+        os.makedirs(self.path("empty"))
+        self.fails("inspect", "empty", code=3, says=["empty"])
+
+    @unittest.skipIf(h5py is None, "h5py is needed")
+    def test_cellranger(self):
+        x = counts()
+        csc = sp.csc_matrix(x.T)
+        names = np.array(["Gene%d" % j for j in range(12)], "S")
+        cells = np.array(["AAAC%03d-1" % i for i in range(40)], "S")
+
+        def write(group, third):
+            group["data"], group["indices"], group["indptr"] = csc.data.astype("i4"), csc.indices, csc.indptr
+            group["shape"], group["barcodes"] = np.array(csc.shape, "i4"), cells
+            if third:
+                group["features/name"], group["features/id"] = names, names
+                group["features/feature_type"] = np.array(["Gene Expression"] * 11 + ["Antibody Capture"], "S")
+            else:
+                group["gene_names"], group["genes"] = names, names
+        with h5py.File(self.path("v3.h5"), "w") as f:
+            write(f.create_group("matrix"), True)
+        with h5py.File(self.path("v2.h5"), "w") as f:
+            write(f.create_group("hg19"), False)
+        with h5py.File(self.path("two.h5"), "w") as f:
+            write(f.create_group("hg19"), False)
+            write(f.create_group("mm10"), False)
+        got, columns = self.matrix("v3.h5")
+        np.testing.assert_array_equal(got, x.toarray()[:, :11])
+        self.assertEqual(columns, ["Gene%d" % j for j in range(11)])
+        self.assertEqual(self.ids("v3.h5"), [[c.decode() for c in cells]])
+        for path in ("v2.h5", "two.h5:mm10"):
+            np.testing.assert_array_equal(self.matrix(path)[0], x.toarray())
+        self.fails("inspect", "two.h5", code=3, says=["two.h5", "hg19", "mm10"])
+        with h5py.File(self.path("v3.h5"), "r+") as f:
+            del f["matrix/barcodes"]
+            f["matrix/barcodes"] = cells[:5]
+        self.fails("inspect", "v3.h5", code=3, says=["barcodes", "40 names"])
+
+    # --- AnnData --------------------------------------------------------------------------------------------
+
+    def anndata(self, name="a.h5ad"):
+        x = counts(cells=60)
+        a = anndata.AnnData(x.astype(np.float32), obs=pd.DataFrame(
+            {"batch": pd.Categorical(np.where(np.arange(60) < 24, "two", "one")), "site": ["s%d" % (i % 3) for i in range(60)],
+             "kind": pd.Categorical(["k%d" % (i % 2) for i in range(60)])}, index=["c%d" % i for i in range(60)]))
+        a.var_names = ["g%d" % j for j in range(12)]
+        a.obsm["X_pca"] = np.arange(120.).reshape(60, 2)
+        a.layers["counts"] = x * 2
+        a.write_h5ad(self.path(name))
+        return a
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_obsm_and_layers(self):
+        a = self.anndata()
+        got, names = self.matrix("a.h5ad:obsm/X_pca")
+        np.testing.assert_array_equal(got, a.obsm["X_pca"])
+        self.assertEqual(names, ["X_pca1", "X_pca2"])
+        got, names = self.matrix("a.h5ad:layers/counts")
+        np.testing.assert_array_equal(got, a.layers["counts"].toarray())
+        self.assertEqual(names[0], "g0")
+        self.fails("inspect", "a.h5ad:obsm/X_umap", code=3, says=["a.h5ad", "obsm/X_umap"])
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_batches(self):
+        a = self.anndata()
+        for key, values in (("batch", ["two", "one"]), ("site", ["s0", "s1", "s2"])):
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--batch-key", key, "--label-column", "kind", "--force",
+                             "-o", "out", "a.h5ad")
+            tasks = self.result()["tasks"]
+            self.assertEqual([t["name"] for t in tasks], values)
+            for t in tasks:
+                own = a.obs[a.obs[key] == t["name"]]
+                self.assertEqual(t["ids"], list(own.index))
+                self.assertEqual(t["n"], len(own))
+                self.assertEqual(t["metrics"]["acc"], 1)
+        self.run_kindred("relate", "--batch-key", "site", "a.h5ad")
+        self.fails("cluster", "-k", 2, "--batch-key", "nope", "a.h5ad", code=3, says=["a.h5ad", "nope", "batch"])
+        self.fails("cluster", "-k", "2,3", "--batch-key", "site", "a.h5ad", code=2, says=["2 numbers for 3 tasks"])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", "2,3", "--batch-key", "batch", "--force", "-o", "out", "a.h5ad")
+        self.assertEqual([t["k"] for t in self.result()["tasks"]], [2, 3])
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_batches_truth_init_and_transfer(self):
+        a = self.anndata()
+        self.write("a.labels", "".join(k + "\n" for k in a.obs["kind"]))
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--batch-key", "batch", "--score", "-o", "out", "a.h5ad")
+        self.assertEqual([t["metrics"]["acc"] for t in self.result()["tasks"]], [1, 1])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--batch-key", "batch", "--truth", "a.labels", "--force",
+                         "-o", "out", "a.h5ad")
+        self.assertEqual([t["metrics"]["acc"] for t in self.result()["tasks"]], [1, 1])
+        b = anndata.AnnData(counts(seed=9, cells=20).astype(np.float32), obs=pd.DataFrame(
+            {"batch": ["x"] * 10 + ["y"] * 10}, index=["d%d" % i for i in range(20)]))
+        b.var_names = ["g%d" % j for j in range(12)]
+        b.write_h5ad(self.path("b.h5ad"))
+        self.run_kindred("transfer", "-q", "-m", "logreg", "--batch-key", "batch", "--source", "a.h5ad", "--labels", "a.labels",
+                         "--target", "b.h5ad", "-o", "moved")
+        tasks = self.result("moved/result.json")["tasks"]
+        self.assertEqual([t["name"] for t in tasks], ["source-two", "source-one", "target-x", "target-y"])
+        self.assertEqual(tasks[2]["labels"] + tasks[3]["labels"], ["k0", "k1"] * 10)
+
+    # --- folders of texts ----------------------------------------------------------------------------------
+
+    WORDS = ("ball goal team match league".split(), "stock market price trade bank".split())
+
+    def texts(self, folder, n=12, shift=0):
+        for i in range(n):
+            kind = i % 2
+            os.makedirs(self.path("%s/%s" % (folder, "ab"[kind])), exist_ok=True)
+            words = self.WORDS[kind]
+            self.write("%s/%s/%02d.txt" % (folder, "ab"[kind], i), " ".join(words[(i + j + shift) % 5] for j in range(4)))
+
+    def test_folders_of_texts(self):
+        self.texts("one")
+        self.texts("two", 8, 1)
+        self.run_kindred("cluster", "-q", "-k", 2, "--score", "-o", "out", "--save-model", "m.h5", "one/", "two")
+        first = self.result()["tasks"]
+        self.assertEqual([t["name"] for t in first], ["one", "two"])
+        self.assertEqual([t["d"] for t in first], [10, 10])
+        self.assertEqual([t["metrics"]["acc"] for t in first], [1, 1])
+        self.assertEqual(first[1]["ids"], ["%s/%02d.txt" % ("ab"[i % 2], i) for k in (0, 1) for i in range(k, 8, 2)])
+        # The same as the two commands do, one after the other.
+        self.run_kindred("vectorize", "-q", "-o", "vec", "one", "two")
+        self.run_kindred("cluster", "-q", "-k", 2, "-o", "both", "vec/one.mtx", "vec/two.mtx")
+        self.assertEqual([t["labels"] for t in self.result("both/result.json")["tasks"]], [t["labels"] for t in first])
+        # New folders go through the model's words.
+        self.texts("new", 6, 2)
+        done = self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "one", "new")
+        labels = done.stdout.split()
+        self.assertEqual(labels, [labels[0]] * 3 + [labels[3]] * 3)
+        self.assertNotEqual(labels[0], labels[3])
+
+    def test_text_folder_as_source(self):
+        self.texts("one")
+        self.texts("two", 8, 1)
+        self.run_kindred("transfer", "-q", "-m", "logreg", "--source", "one", "--target", "two", "-o", "out")
+        self.assertEqual(self.result()["tasks"][1]["labels"], ["a"] * 4 + ["b"] * 4)
+
+    def test_folder_of_data_files(self):
+        os.makedirs(self.path("data"))
+        self.write("data/a.csv", "x,y\n1,2\n")
+        self.write("data/b.csv", "x,y\n1,2\n")
+        self.fails("cluster", "-k", 2, "data", code=3, says=["data", "a.csv", "name the files"])
+
+    # --- what is not read ----------------------------------------------------------------------------------
+
+    def test_elsewhere(self):
+        for name, what in (("a.parquet", "Parquet"), ("a.feather", "Arrow"), ("a.xls", "Excel before 2007")):
+            self.write(name, b"PAR1")
+            self.fails("inspect", name, code=3, says=[name, what, "to_csv"])
+
+
+if __name__ == "__main__":
+    unittest.main()
