@@ -81,10 +81,9 @@ typedef struct kdr_read_options {
 	const char *delimiter;    /* CSV: "," ";" "tab" "|"; NULL: found out */
 	const char *encoding;     /* CSV: "utf-8" "latin-1" "utf-16le" "utf-16be"; NULL: found out */
 	bool keep_nonfinite;      /* CSV, Matrix Market: take NaN and infinities as they are; else an error */
-	bool transpose; /* samples are in columns: rows and columns, and their names, change places */
+	bool transpose; /* samples are in columns: rows and columns change places, with their names */
 	const char *
-	        task_column; /* the column, of AnnData's obs or of a table, that says which task a row belongs
-	                             to: kdr_data_split; NULL: none */
+	        task_column; /* column of AnnData's obs, or of a table, of the task each row is of: kdr_data_split */
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);

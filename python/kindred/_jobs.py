@@ -166,20 +166,59 @@ def _registered(method):
     return text(lib.kdr_default_method(lib.KDR_FAMILY_TRANSFER)) if method == "auto" else method
 
 
+_READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
+              "task_column")
+_READ_FLAGS = ("transpose",)
+
+
+def _elsewhere(path):
+    """What pandas reads and the library does not: Parquet, Arrow."""
+    ending = str(path).lower().rsplit(".", 1)[-1]
+    if ending in ("parquet", "pq"):
+        import pandas
+        return pandas.read_parquet(path)
+    if ending in ("feather", "arrow"):
+        import pandas
+        return pandas.read_feather(path)
+    return None
+
+
 def read(path, **options):
-    """Reads a table from a file in any format the program reads. Options: format, name, label_column, id_column, missing,
-    decimal."""
-    session, o, out = Session(), ffi.new("kdr_read_options *"), ffi.new("kdr_data **")
+    """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
+    label_column, id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column.
+
+    Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
+    result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
+    Feather files go through pandas, where that can read them: columns of numbers alone, and no options."""
+    session, o = Session(), ffi.new("kdr_read_options *")
     lib.kdr_read_options_init(o)
     keep = []
     for name, value in options.items():
-        if name not in ("format", "name", "label_column", "id_column", "missing", "decimal"):
+        if name in _READ_FLAGS:
+            setattr(o, name, bool(value))
+        elif name not in _READ_TEXT:
             raise TypeError(f"read() got an unexpected keyword argument '{name}'")
-        if value is not None:
+        elif value is not None:
             keep.append(chars(value))
             setattr(o, name, keep[-1])
-    session.check(lib.kdr_read(session.ctx, chars(path), o, out))
-    return Data(out[0])
+    several = isinstance(path, (list, tuple, dict))
+    if not several:
+        frame = _elsewhere(path)
+        if frame is not None:
+            stem = str(path).replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            return as_data(session, frame.select_dtypes("number"), options.get("name") or stem)
+    named = list(path.items()) if isinstance(path, dict) else [(options.get("name"), p) for p in (path if several else [path])]
+    list_ = ffi.new("kdr_task_path[]", len(named))
+    for entry, (name, one) in zip(list_, named):
+        keep += [chars(one), chars(name) if name is not None else ffi.NULL]
+        entry.path, entry.name = keep[-2:]
+    out, count = ffi.new("kdr_data ***"), ffi.new("int64_t *")
+    session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, ffi.NULL, count))
+    sets = [Data(out[0][i]) for i in range(count[0])]
+    lib.kdr_free(session.ctx, out[0])
+    if not several and not options.get("task_column"):
+        return sets[0]
+    return {s.name: s for s in sets}
 
 
 def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, fit_on=None):

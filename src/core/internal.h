@@ -191,8 +191,11 @@ struct kdr_data {
 	int64_t *origin; /* the row of the file that each row is, from 0; NULL: all of them in their order */
 	int64_t file_rows; /* where origin is set: how many the file has */
 	double seconds;    /* reading took */
+	bool counted;      /* from texts, here: a word that is no column is in none of them */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
+/* The row of the file that each row is, from 0, and how many the file has. *out: to be freed. */
+kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
 

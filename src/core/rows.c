@@ -62,11 +62,31 @@ done:
 	return st;
 }
 
+kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows)
+{
+	kdr_status st;
+	int64_t *origin = NULL, left = 0, at = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &origin, data->rows));
+	for (int64_t i = 0; i < data->rows; i++, at++) {
+		/* Rows that were left out are counted from 1, in the order of the file. */
+		while (!data->origin && left < data->nleft_out && data->left_out[left].row == at + 1) {
+			left++;
+			at++;
+		}
+		origin[i] = data->origin ? data->origin[i] : at;
+	}
+	*out = origin;
+	*file_rows = data->origin ? data->file_rows : data->rows + data->nleft_out;
+done:
+	return st;
+}
+
 kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
                          kdr_data **out)
 {
 	kdr_status st;
 	kdr_data *d = NULL;
+	int64_t *origin = NULL;
 	for (int64_t i = 0; i < n; i++)
 		if (rows[i] < 0 || rows[i] >= data->rows)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: there is no row %lld: 0 to %lld are",
@@ -76,14 +96,15 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	KDRI_TRY(copy_names(ctx, data, rows, n, d));
 	if (data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, rows, n, &d->sheet));
+	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &d->file_rows));
 	KDRI_TRY(KDRI_NEW(ctx, &d->origin, n));
 	for (int64_t i = 0; i < n; i++)
-		d->origin[i] = data->origin ? data->origin[rows[i]] : rows[i];
-	d->file_rows = data->origin ? data->file_rows : data->rows;
+		d->origin[i] = origin[rows[i]];
 	d->seconds = data->seconds;
 	*out = d;
 	d = NULL;
 done:
+	kdri_free(ctx, origin);
 	kdr_data_free(d);
 	return st;
 }

@@ -100,6 +100,10 @@ kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *co
 		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0;
 		KDRI_TRY(take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
 	}
+	/* Nobody knows whose task the rows were that are not here: the first tells of them. */
+	for (int64_t i = 0; i < data->nleft_out; i++)
+		KDRI_TRY(kdri_data_leave_out(ctx, sets[0], data->left_out[i].row, data->left_out[i].id,
+		                             data->left_out[i].reason));
 	*out = sets;
 	*count = made;
 	sets = NULL;

@@ -132,9 +132,10 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 {
 	kdr_status st;
 	kdr_labels *l = NULL;
-	int64_t *own = NULL;
+	int64_t *own = NULL, *origin = NULL, file_rows;
 	KDRI_TRY(kdr_read_labels(ctx, path, &l));
-	bool whole = l->n == data->rows, part = !whole && data->origin && l->n == data->file_rows;
+	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &file_rows));
+	bool whole = l->n == data->rows, part = !whole && l->n == file_rows;
 	if (!whole && !part) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: %lld classes, but task %s has %lld samples", path,
 		               (long long)l->n, data->name, (long long)data->rows);
@@ -143,12 +144,13 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 	if (part) { /* one for each row of the file, of which these are some */
 		KDRI_TRY(KDRI_NEW(ctx, &own, data->rows));
 		for (int64_t i = 0; i < data->rows; i++)
-			own[i] = l->values[data->origin[i]];
+			own[i] = l->values[origin[i]];
 	}
 	KDRI_TRY(kdr_data_set_labels(ctx, data, own ? own : l->values, (const char *const *)l->names,
 	                             l->count));
 done:
 	kdri_free(ctx, own);
+	kdri_free(ctx, origin);
 	kdr_labels_free(l);
 	return st;
 }

@@ -351,7 +351,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	if (unknown.count > 0)
 		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
 		             d->name, list_text(&unknown, text, sizeof text));
-	if (missing.count > 0)
+	if (missing.count > 0 && !d->counted)
 		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: filled with zeros", d->name,
 		             list_text(&missing, text, sizeof text));
 	find_order(c, d->cols, prep->cols);

@@ -29,6 +29,13 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a folder of texts has no %s", path,
 		                 options->task_column ? "column of tasks" : "matrix to be transposed");
 	KDRI_TRY(kdri_folder_list(ctx, path, &folder));
+	if (folder.count == 0) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_READ,
+		        "%s: is a directory without files; a data file, a folder of texts or one of 10x is needed",
+		        path);
+		goto done;
+	}
 	for (int64_t i = 0; i < folder.count; i++)
 		if (kdri_format_find(NULL, folder.paths[i]) || kdri_format_elsewhere(folder.paths[i])) {
 			first = first < 0 ? i : first;
@@ -71,8 +78,10 @@ static kdr_status read_texts(kdr_context *ctx, const kdr_task_path *paths, int64
 	             (long long)stats.tokens, (long long)stats.terms);
 	made[0]->seconds = kdri_now() - start;
 	for (int64_t i = 0, t = 0; i < count; i++)
-		if (is_text_folder(paths[i].path, options))
+		if (is_text_folder(paths[i].path, options)) {
 			sets[i] = made[t++];
+			sets[i]->counted = true;
+		}
 done:
 	kdri_free(ctx, made);
 	kdri_free(ctx, corpora);

@@ -53,6 +53,8 @@ static inline void fuzz_check_data(const kdr_data *d)
 		FUZZ_CHECK(strlen(d->ids[i]) < SIZE_MAX);
 	for (int64_t i = 0; d->labels && i < d->rows; i++)
 		FUZZ_CHECK(d->labels[i] >= -1 && d->labels[i] < d->nclasses);
+	for (int64_t i = 0; d->groups.of && i < d->rows; i++)
+		FUZZ_CHECK(d->groups.of[i] >= -1 && d->groups.of[i] < d->groups.count);
 }
 
 static inline int fuzz_format(const kdri_format *format, const kdr_read_options *options,

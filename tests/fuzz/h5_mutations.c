@@ -166,6 +166,41 @@ static void make_matlab(const char *path)
 	kdr_data_free(data);
 }
 
+/* CellRanger 3: cells in compressed columns. */
+static void make_cellranger(const char *path)
+{
+	static const char *const kinds[COLS] = { "Gene Expression", "Gene Expression", "Gene Expression",
+		                                 "Gene Expression", "Gene Expression", "Antibody Capture" };
+	kdr_data *data = sample(true);
+	kdri_h5 h5 = { 0 };
+	char barcodes[ROWS][8];
+	const char *cells[ROWS];
+	int64_t pointers = ROWS + 1, nnz = data->rowptr[ROWS], two = 2, shape[2] = { COLS, ROWS };
+	for (int i = 0; i < ROWS; i++) {
+		snprintf(barcodes[i], sizeof barcodes[i], "AC%d-1", i);
+		cells[i] = barcodes[i];
+	}
+	unlink(path);
+	must(kdri_h5_create(ctx, path, path, &h5) == KDR_OK &&
+	             kdri_h5_make_group(ctx, &h5, "matrix") == KDR_OK &&
+	             kdri_h5_make_group(ctx, &h5, "matrix/features") == KDR_OK,
+	     "create");
+	must(kdri_h5_write_array(ctx, &h5, "matrix/data", H5T_NATIVE_DOUBLE, 1, &nnz, data->val) == KDR_OK &&
+	             kdri_h5_write_array(ctx, &h5, "matrix/indices", H5T_NATIVE_INT32, 1, &nnz, data->col) ==
+	                     KDR_OK &&
+	             kdri_h5_write_array(ctx, &h5, "matrix/indptr", H5T_NATIVE_INT64, 1, &pointers,
+	                                 data->rowptr) == KDR_OK &&
+	             kdri_h5_write_array(ctx, &h5, "matrix/shape", H5T_NATIVE_INT64, 1, &two, shape) ==
+	                     KDR_OK &&
+	             kdri_h5_write_strings(ctx, &h5, "matrix/barcodes", cells, ROWS) == KDR_OK &&
+	             kdri_h5_write_strings(ctx, &h5, "matrix/features/name",
+	                                   (const char *const *)data->features, COLS) == KDR_OK &&
+	             kdri_h5_write_strings(ctx, &h5, "matrix/features/feature_type", kinds, COLS) == KDR_OK,
+	     "matrix");
+	must(kdri_h5_finish(ctx, &h5) == KDR_OK, "finish");
+	kdr_data_free(data);
+}
+
 static const struct sound {
 	const char *name;
 	void (*make)(const char *path);
@@ -176,6 +211,7 @@ static const struct sound {
 	{ "sparse", make_sparse_annotated, &kdri_format_h5ad },
 	{ "categories", make_categories, &kdri_format_h5ad },
 	{ "matlab", make_matlab, &kdri_format_mat },
+	{ "cellranger", make_cellranger, &kdri_format_hdf5 },
 };
 
 /* --- damage ------------------------------------------------------------------------------------------- */
@@ -223,7 +259,7 @@ static void damage(const char *name, uint64_t number, const fuzz_copy *from, uin
 /* Reads one file; what came of it. */
 static kdr_status try_file(const struct sound *file, const char *path)
 {
-	static const kdr_read_options options = { .label_column = "kind" };
+	static const kdr_read_options options = { .label_column = "kind", .task_column = "kind" };
 	kdr_status st;
 	if (file->format) {
 		kdr_data *data = NULL;
@@ -255,7 +291,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], files[i].name) == 0)
 			file = &files[i];
 	if (!file) {
-		fputs("h5_mutations model|dense|sparse|categories|matlab COUNT [FIRST]\n", stderr);
+		fputs("h5_mutations model|dense|sparse|categories|matlab|cellranger COUNT [FIRST]\n", stderr);
 		return 2;
 	}
 	const long count = strtol(argv[2], NULL, 10), first = argc > 3 ? strtol(argv[3], NULL, 10) : 0;

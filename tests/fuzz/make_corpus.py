@@ -28,6 +28,13 @@ SEEDS = {
     "json": [b'{"a": [1, -2.5e3, "x\\u00e9\\ud83d\\ude00", null, true, false], "b": {"c": {}}, "d": []}', b'{"a": 1, "a": 2}',
              b"[[[[[[[[[[", b'"\\ud800\\u0041"', b"[]\x01", b'\xef\xbb\xbf[9223372036854775808, 1e999, "\xf4\x90\x80\x80"]',
              b'{"1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "6": 6, "7": 7, "8": 8, "9": 9, "10": {"9": [1, [2, {"3": ""}]]}}'],
+    # matrix, barcodes and features: see fuzz_tenx.c
+    "tenx": [HEAD + m + b"\x1d" + b + b"\x1d" + f for m, b, f in (
+        (b"coordinate integer general\n%\n3 2 3\n1 1 5\n3 1 2\n2 2 7\n", b"AAAC-1\nAAAG-1\n",
+         b"ENSG1\tA\tGene Expression\nENSG2\tA\tGene Expression\nENSG3\tB\tAntibody Capture\n"),
+        (b"coordinate integer general\n3 2 1\n1 1 5\n", b"AAAC-1\tx\nAAAG-1\n", b"E1\tA\nE2\tA-1\nE3\tA\n"),
+        (b"coordinate real general\n2 2 1\n1 1 5\n", b"AAAC-1\n", b"E1\nE2\n"),
+        (b"array real general\n2 2\n1\n2\n3\n4\n", b"a\nb\n", b"\t\n\t\tx\n"))],
     "svmlight": [b"1 1:0.5 3:2\n-1\n1 2:1\n", b"# c\n+1 qid:3 1:.5 # t\r\n\n-1 qid:4\n", b"1:0.5\n2:1\n", b"1 0:1 2:3\n",
                  b"1 3:2 1:1\n", b"1,2 1:1\n", b"a 1:1\n", b"1 2147483646:1\n", b"1 1:nan\n", b"1 1:1 1:1\n",
                  gzip.compress(b"1 1:1\n")],

@@ -31,6 +31,7 @@ np.savez(path("npz", "dense.npz"), x)
 np.savez_compressed(path("npz", "packed.npz"), x)
 sp.save_npz(path("npz", "csr.npz"), s)
 sp.save_npz(path("npz", "csc.npz"), s.tocsc(), False)
+sp.save_npz(path("npz", "coo.npz"), s.tocoo(), False)
 
 for packed in (True, False):
     scipy.io.savemat(path("mat", f"dense{packed:d}.mat"), {"x": x, "t": "text"}, do_compression=packed)

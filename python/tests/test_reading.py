@@ -1,0 +1,68 @@
+"""Files and folders in: several at once, a column of tasks, samples in columns, what pandas reads."""
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import anndata
+import numpy as np
+import pandas
+
+import kindred
+from common import quiet
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        return self.path(name)
+
+    def test_transpose(self):
+        np.save(self.path("x.npy"), np.arange(6.).reshape(2, 3))
+        np.testing.assert_array_equal(kindred.read(self.path("x.npy"), transpose=True).X, np.arange(6.).reshape(2, 3).T)
+
+    def test_batches(self):
+        x = np.random.default_rng(0).normal(size=(30, 2)) + 10 * (np.arange(30) % 2)[:, None]
+        a = anndata.AnnData(x.astype(np.float32), obs=pandas.DataFrame({"batch": ["b%d" % (i % 3) for i in range(30)]},
+                                                                       index=["c%d" % i for i in range(30)]))
+        a.write_h5ad(self.path("a.h5ad"))
+        tasks = kindred.read(self.path("a.h5ad"), task_column="batch")
+        self.assertEqual(list(tasks), ["b0", "b1", "b2"])
+        self.assertEqual(tasks["b1"].ids, ["c%d" % i for i in range(1, 30, 3)])
+        result = quiet(kindred.cluster, tasks, 2, "kmeans")
+        for labels, t in zip(result.labels, range(3)):
+            self.assertEqual(kindred.evaluate(labels, np.arange(t, 30, 3) % 2)["acc"], 1)
+
+    def test_folders_of_texts(self):
+        for folder, text in (("one", "fish bird"), ("two", "bird cat")):
+            self.write(f"{folder}/a.txt", text)
+        tasks = kindred.read([self.path("one"), self.path("two")])
+        self.assertEqual({n: t.feature_names for n, t in tasks.items()}, {n: ["bird", "cat", "fish"] for n in ("one", "two")})
+        self.assertEqual(kindred.read(self.path("one")).feature_names, ["bird", "fish"])
+        self.assertEqual(list(kindred.read({"x": self.path("one"), "y": self.path("two")})), ["x", "y"])
+
+    def test_parquet_by_way_of_pandas(self):
+        frame = pandas.DataFrame({"a": [1., 2.], "b": [3, 4], "name": ["x", "y"]})
+        with mock.patch("pandas.read_parquet", return_value=frame) as reader:
+            data = kindred.read("folder/t.parquet")
+        reader.assert_called_once_with("folder/t.parquet")
+        self.assertEqual((data.name, data.feature_names), ("t", ["a", "b"]))
+        np.testing.assert_array_equal(data.X, [[1, 3], [2, 4]])
+
+    def test_unknown_option(self):
+        with self.assertRaises(TypeError):
+            kindred.read("x.csv", nope=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
