@@ -2,15 +2,19 @@
 """auto of transfer, its members, svm and logreg on the real data. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift] [--tasks] [--peers]
+                               [--keep DIR] [--minutes 5]
 
 Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
 moved: half of the classes (by turns) keep a fifth of their samples. --peers adds scikit-learn's LogisticRegression and
 SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
-At the end: how sure the vote was and how often it was right."""
+--keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
+table is of the tasks that have all their runs. At the end: how sure the vote was and how often it was right."""
 
 import argparse
 import collections
+import pathlib
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -54,31 +58,65 @@ def peers(xs, ys, classes):
     return {k: np.mean(v == ys[-1]) for k, v in out.items()}
 
 
-def shifts(ys, names):
+def shifts(names):
     """Which classes lose four fifths: the even ones, then the odd ones."""
     return [{c: 0.2 for c in names[i::2]} for i in range(2)]
 
 
-def run(lib, entry, args, seed, keep=None, votes=collections.Counter()):
+def run(lib, entry, args, seed, keep):
+    """Votes, answer, confidence and truth of one task and draw; accuracies of what else was asked."""
     group, folder, sources, target = entry
     xs, ys, classes = tt.task(folder, sources, target, args.sample, seed, keep)
     lib.seed(seed + 1)
     problem = lib.transfer(xs, ys[:-1] + [None], classes)
-    got = {m: np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1]) for m in ("svm", "logreg")}
     answer = lib.fit("auto-transfer", *problem, without=False)
     t = len(xs) - 1
-    for name, vote in zip(MEMBERS, answer["arrays"]["votes", t]):
-        got[name] = np.mean(vote == ys[-1]) if vote[0] >= 0 else np.nan
-    right = answer["labels"][-1] == ys[-1]
-    got["auto"], got["seconds"] = right.mean(), answer["seconds"]
+    arrays, fields = answer["arrays"], answer["fields"]
+    got = {"votes": arrays["votes", t].astype(np.int8), "answer": answer["labels"][-1].astype(np.int8),
+           "sure": arrays["confidence", t], "truth": ys[-1].astype(np.int8), "shares": arrays["shares", t],
+           "seconds": answer["seconds"], "classes": classes, "moved": fields["shares_moved.t%d" % t],
+           "distance": fields["a_distance.t%d" % t], "cv": fields["source_accuracy.t%d" % t]}
+    for m in ("svm", "logreg"):
+        got[m] = np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1])
     if args.peers:
         got.update(peers(xs, ys, classes))
-    sure = answer["arrays"]["confidence", t]
-    got["sure"], got["moved"] = sure.mean(), answer["fields"]["shares_moved.t%d" % t]
-    got["distance"] = answer["fields"]["a_distance.t%d" % t]
-    got["cv"] = answer["fields"]["source_accuracy.t%d" % t]
-    got["classes"] = classes
-    return got, sure, right
+    return got
+
+
+def accuracies(got):
+    """What a row of the table has."""
+    one = {k: float(v) for k, v in got.items() if np.ndim(v) == 0}
+    for name, vote in zip(MEMBERS, got["votes"]):
+        one[name] = np.mean(vote == got["truth"]) if vote[0] >= 0 else np.nan
+    one["auto"], one["mean_sure"] = np.mean(got["answer"] == got["truth"]), np.mean(got["sure"])
+    return one
+
+
+def runs_of(entry, args):
+    """(seed, which classes shrink, file) of a task's runs."""
+    keeps = shifts(sorted(set(tt.load(entry[1], entry[3])[1]))) if args.shift else [None]
+    for seed in range(args.seeds):
+        for i, keep in enumerate(keeps):
+            name = "_".join([entry[1], "+".join(entry[2]), entry[3], str(args.sample), str(seed)] + ["s%d" % i] * args.shift)
+            yield seed, keep, pathlib.Path(args.keep) / (name + ".npz") if args.keep else None
+
+
+def gather(lib, entry, args, until):
+    """All runs of a task, from files where they lie; None: out of time."""
+    out = []
+    for seed, keep, path in runs_of(entry, args):
+        if path and path.exists():
+            with np.load(path) as f:
+                got = dict(f)
+            if not args.peers or PEERS[0] in got:
+                out.append(got)
+                continue
+        if time.monotonic() > until:
+            return None
+        out.append(run(lib, entry, args, seed, keep))
+        if path:
+            np.savez(path, **out[-1])
+    return out
 
 
 def main():
@@ -91,30 +129,37 @@ def main():
     parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="only every so-many-th task")
+    parser.add_argument("--keep", help="folder of what the runs gave")
+    parser.add_argument("--minutes", type=float, default=np.inf)
     args = parser.parse_args()
     if not (common.DATA / "amazon_sentiment4").exists():
         print("skipped: no data")
         return
     lib = Library(args.library)
+    until = time.monotonic() + 60 * args.minutes
+    if args.keep:
+        pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
     columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["auto"]
-    tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split(",")][:: args.every]
+    tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
     by_group, sures, rights, rows = collections.defaultdict(list), [], [], []
     for entry in tasks:
-        got = []
-        for seed in range(args.seeds):
-            keeps = shifts(None, sorted(set(tt.load(entry[1], entry[3])[1]))) if args.shift else [None]
-            for keep in keeps:
-                one, sure, right = run(lib, entry, args, seed, keep)
-                got.append(one)
-                sures.append(sure)
-                rights.append(right)
-        mean = {k: float(np.mean([g[k] for g in got])) for k in got[0]}
+        got = gather(lib, entry, args, until)
+        if got is None:
+            continue
+        sures += [g["sure"] for g in got]
+        rights += [g["answer"] == g["truth"] for g in got]
+        ones = [accuracies(g) for g in got]
+        mean = {k: float(np.mean([o[k] for o in ones])) for k in ones[0]}
         by_group[entry[0]].append(mean)
         rows.append((entry, mean))
         if args.tasks:
             print("# %s: %s to %s: %s sure %.3f A %.2f cv %.2f moved %.2f %.1f s" % (
-                entry[0], "+".join(entry[2]), entry[3], " ".join("%s %.3f" % (c, mean[c]) for c in columns), mean["sure"],
-                mean["distance"], mean["cv"], mean["moved"], mean["seconds"]), flush=True)
+                entry[0], "+".join(entry[2]), entry[3], " ".join("%s %.3f" % (c, mean[c]) for c in columns),
+                mean["mean_sure"], mean["distance"], mean["cv"], mean["moved"], mean["seconds"]), flush=True)
+    if len(rows) < len(tasks):
+        print("%d of %d tasks are done: call again" % (len(rows), len(tasks)))
+    if not rows:
+        return
     print("| collection | tasks | " + " | ".join(columns) + " | worst: svm | worst: logreg | s |")
     print("|---|---:|" + "---:|" * (len(columns) + 3))
     groups = list(by_group.items()) + [("all", [m for _, m in rows])]

@@ -32,7 +32,7 @@ static int64_t fold_of(const pair *p, int64_t i, int64_t folds)
 }
 
 /* (E3) for each fold, all at once, so that a product reads the samples once for all of them; a sample has cost 0 in
- * its own fold. One fold: nothing is held out. w: (cols + 1) x folds. */
+ * its own fold. w: (cols + 1) x folds. */
 static kdr_status train(kdr_context *ctx, const pair *p, double ridge, int64_t folds, double *w)
 {
 	kdr_status st;
@@ -50,11 +50,11 @@ static kdr_status train(kdr_context *ctx, const pair *p, double ridge, int64_t f
 	for (int64_t k = 0; k < folds; k++) {
 		int64_t used[2] = { 0, 0 };
 		for (int64_t i = 0; i < p->n; i++)
-			used[i >= p->na] += folds == 1 || fold_of(p, i, folds) != k;
+			used[i >= p->na] += fold_of(p, i, folds) != k;
 		double all = (double)(used[0] + used[1]);
 		for (int64_t i = 0; i < p->n; i++) {
 			double c = 0.5 * all / (double)used[i >= p->na] / ridge;
-			bool held = folds > 1 && fold_of(p, i, folds) == k;
+			bool held = fold_of(p, i, folds) == k;
 			cost[i * folds + k] = held ? 0 : i < p->na ? c : -c;
 		}
 	}
@@ -71,18 +71,6 @@ static kdr_status pair_new(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
 	*out = (pair){ .x.view = kdr_mat_from_dense(NULL, 0, 0), .na = kdr_mat_rows(a) };
 	out->n = out->na + kdr_mat_rows(b);
 	return kdri_mat_stack(ctx, both, 2, &out->x);
-}
-
-kdr_status kdri_domain_classifier(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge,
-                                  double *w)
-{
-	kdr_status st;
-	pair p;
-	KDRI_TRY(pair_new(ctx, a, b, &p));
-	KDRI_TRY(train(ctx, &p, ridge, 1, w));
-done:
-	kdri_own_free(ctx, &p.x);
-	return st;
 }
 
 kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge, int64_t folds,

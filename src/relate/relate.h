@@ -23,8 +23,5 @@ void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair 
 /* A-distance of the rows of a and b. NaN where it is not defined: fewer than two rows on a side. */
 kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge, int64_t folds,
                            double *out);
-/* The classifier behind it, on all rows: weights (cols), then the constant. */
-kdr_status kdri_domain_classifier(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge,
-                                  double *w);
 
 #endif

@@ -6,41 +6,45 @@ enum { N = 90, D = 40, C = 3, SETS = 4 };
 
 /* Words of three subjects; in odd sets half of each subject's words are others. Set 3 lacks the last subject. */
 typedef struct sample {
+	kdr_context *ctx;
 	double x[SETS][N * D];
 	int64_t labels[SETS][N];
 	kdr_task tasks[SETS];
 } sample;
 
-static void sample_new(sample *s)
+static sample s; /* made anew for each test */
+
+static void set_up(void)
 {
-	memset(s, 0, sizeof *s);
+	memset(&s, 0, sizeof s);
+	s.ctx = unit_context();
 	for (int t = 0; t < SETS; t++) {
 		kdri_rng rng = kdri_rng_stream(11, "words", (uint64_t)t);
 		for (int64_t i = 0; i < N; i++) {
-			int64_t c = s->labels[t][i] = t == 3 ? i % 2 : i % C;
+			int64_t c = s.labels[t][i] = t == 3 ? i % 2 : i % C;
 			for (int w = 0; w < 12; w++) {
 				int64_t at = kdri_rng_below(&rng, 8);
 				bool own = kdri_rng_uniform(&rng) < 0.55;
 				/* 8 words a subject, the last 4 of which differ between even and odd sets; 16 common */
 				int64_t word = !own ? kdri_rng_below(&rng, 16)
 				                    : 16 + c * 8 + (t % 2 && at > 3 ? 11 - at : at);
-				s->x[t][i * D + word] += 1;
+				s.x[t][i * D + word] += 1;
 			}
 		}
-		s->tasks[t] = (kdr_task){ .name = t == 0   ? "a"
-			                          : t == 1 ? "b"
-			                          : t == 2 ? "c"
-			                                   : "d",
-			                  .role = KDR_ROLE_TARGET,
-			                  .x = kdr_mat_from_dense(s->x[t], N, D) };
+		s.tasks[t] = (kdr_task){ .name = t == 0   ? "a"
+			                         : t == 1 ? "b"
+			                         : t == 2 ? "c"
+			                                  : "d",
+			                 .role = KDR_ROLE_TARGET,
+			                 .x = kdr_mat_from_dense(s.x[t], N, D) };
 	}
 }
 
-static kdr_task source_of(const sample *s, int t)
+static kdr_task source_of(int t)
 {
-	kdr_task task = s->tasks[t];
+	kdr_task task = s.tasks[t];
 	task.role = KDR_ROLE_SOURCE;
-	task.labels = s->labels[t];
+	task.labels = s.labels[t];
 	return task;
 }
 
@@ -64,25 +68,39 @@ static const char *text_of(const kdr_result *r, const char *key)
 	return NULL;
 }
 
-static kdr_result *fit(kdr_context *ctx, const kdr_task *tasks, int64_t count)
+static bool warns(const kdr_result *r, const char *what)
+{
+	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
+		if (strstr(kdr_result_warning_at(r, i), what))
+			return true;
+	return false;
+}
+
+/* Sets 0 and 1 have no word in common. */
+static void split_words(void)
+{
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < D; j++)
+			s.x[j % 2 ? 0 : 1][i * D + j] = 0;
+}
+
+static kdr_result *fit(const kdr_task *tasks, int64_t count)
 {
 	kdr_problem p = { .tasks = tasks, .ntasks = count, .classes = C };
 	kdr_result *r = NULL;
-	assert_ok(ctx, kdr_fit(ctx, "auto-transfer", &p, NULL, &r));
+	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, NULL, &r));
 	return r;
 }
 
 static void auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_threads(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1] };
-	kdr_context_set_threads(ctx, 1);
-	kdr_result *one = fit(ctx, tasks, 2);
-	kdr_context_set_threads(ctx, 4);
-	kdr_result *many = fit(ctx, tasks, 2);
+	set_up();
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
+	kdr_context_set_threads(s.ctx, 1);
+	kdr_result *one = fit(tasks, 2);
+	kdr_context_set_threads(s.ctx, 4);
+	kdr_result *many = fit(tasks, 2);
 	int64_t n;
 	assert_true(accuracy(one, 1, s.labels[1]) > 0.9);
 	assert_memory_equal(kdr_result_labels(one, 1, &n), kdr_result_labels(many, 1, &n),
@@ -105,21 +123,19 @@ static void auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_thr
 	assert_non_null(strstr(text_of(one, "members"), "aligned ridge"));
 	kdr_result_free(one);
 	kdr_result_free(many);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known_ones_stay(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
+	set_up();
 	int64_t known[N];
 	for (int64_t i = 0; i < N; i++)
 		known[i] = i % 9 == 0 ? (s.labels[1][i] + 1) % C : -1;
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1], source_of(&s, 2), s.tasks[3] };
+	kdr_task tasks[] = { source_of(0), s.tasks[1], source_of(2), s.tasks[3] };
 	tasks[1].labels = known;
-	kdr_result *r = fit(ctx, tasks, 4);
+	kdr_result *r = fit(tasks, 4);
 	int64_t n;
 	const int64_t *labels = kdr_result_labels(r, 1, &n);
 	for (int64_t i = 0; i < N; i++)
@@ -129,84 +145,58 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 	assert_true(accuracy(r, 3, s.labels[3]) > 0.9);
 	assert_non_null(strstr(text_of(r, "advice.a"), "without it"));
 	assert_non_null(strstr(text_of(r, "advice.c.d"), "without it"));
-	bool lacking = false; /* the last set has no sample of class 2 */
-	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
-		lacking = lacking ||
-		          strstr(kdr_result_warning_at(r, i), "d seems to have few samples of class 2");
-	assert_true(lacking);
+	assert_true(warns(r, "d seems to have few samples of class 2")); /* it has none */
 	kdr_result_free(r);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 static void auto_transfer__class_without_samples__nothing_is_put_into_it(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
+	set_up();
 	int64_t two[N];
 	for (int64_t i = 0; i < N; i++)
 		two[i] = s.labels[0][i] == 1 ? -1 : s.labels[0][i];
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1] };
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
 	tasks[0].labels = two;
-	kdr_result *r = fit(ctx, tasks, 2);
+	kdr_result *r = fit(tasks, 2);
 	int64_t n;
 	const int64_t *labels = kdr_result_labels(r, 1, &n);
 	for (int64_t i = 0; i < n; i++)
 		assert_true(labels[i] == 0 || labels[i] == 2);
 	kdr_result_free(r);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 /* Source and target without a common feature: the factorisation fails, the others go on. */
 static void auto_transfer__member_that_fails__is_left_out_and_named(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
-	for (int64_t i = 0; i < N; i++)
-		for (int64_t j = 0; j < D; j++) {
-			if (j % 2)
-				s.x[0][i * D + j] = 0;
-			else
-				s.x[1][i * D + j] = 0;
-		}
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1] };
-	kdr_result *r = fit(ctx, tasks, 2);
-	bool named = false;
-	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
-		named = named ||
-		        strstr(kdr_result_warning_at(r, i), "member 'tri-factorisation' is left out");
-	assert_true(named);
+	set_up();
+	split_words();
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
+	kdr_result *r = fit(tasks, 2);
+	assert_true(warns(r, "member 'tri-factorisation' is left out"));
 	assert_null(strstr(text_of(r, "members"), "tri-factorisation"));
 	kdr_result_free(r);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 /* The same, with a set that has all features between them: the members are bridge methods through it. */
 static void auto_transfer__no_common_feature_and_a_bridge__goes_through_it(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
-	for (int64_t i = 0; i < N; i++)
-		for (int64_t j = 0; j < D; j++) {
-			if (j % 2)
-				s.x[0][i * D + j] = 0;
-			else
-				s.x[1][i * D + j] = 0;
-		}
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[2], s.tasks[1] };
+	set_up();
+	split_words();
+	kdr_task tasks[] = { source_of(0), s.tasks[2], s.tasks[1] };
 	tasks[1].role = KDR_ROLE_BRIDGE;
-	kdr_result *r = fit(ctx, tasks, 3);
+	kdr_result *r = fit(tasks, 3);
 	assert_non_null(strstr(text_of(r, "members"), "ttl through c"));
 	assert_non_null(strstr(text_of(r, "members"), "nmtf through c"));
 	if (accuracy(r, 2, s.labels[1]) < 0.6)
 		fail_msg("%.2f right", accuracy(r, 2, s.labels[1]));
 	kdr_result_free(r);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 static int stop_at_once(void *user, const kdr_event *event)
@@ -218,34 +208,30 @@ static int stop_at_once(void *user, const kdr_event *event)
 static void auto_transfer__no_time_or_cancelled__keeps_the_first_member(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1] };
-	kdr_context_set_time_limit(ctx, 1e-9);
-	kdr_result *r = fit(ctx, tasks, 2);
+	set_up();
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
+	kdr_context_set_time_limit(s.ctx, 1e-9);
+	kdr_result *r = fit(tasks, 2);
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
 	assert_int_equal(strncmp(text_of(r, "members"), "svm 1.00", 8), 0);
 	assert_true(kdr_result_warning_count(r) > 5);
 	kdr_result_free(r);
-	kdr_context_set_time_limit(ctx, 0);
-	kdr_context_set_progress(ctx, stop_at_once, NULL);
-	r = fit(ctx, tasks, 2);
+	kdr_context_set_time_limit(s.ctx, 0);
+	kdr_context_set_progress(s.ctx, stop_at_once, NULL);
+	r = fit(tasks, 2);
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_CANCELLED);
 	int64_t n;
 	assert_non_null(kdr_result_labels(r, 1, &n));
 	kdr_result_free(r);
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 /* Each member by itself, and the model. */
 static void auto_transfer__one_member__labels_alone(void **state)
 {
 	(void)state;
-	static sample s;
-	kdr_context *ctx = unit_context();
-	sample_new(&s);
-	kdr_task tasks[] = { source_of(&s, 0), s.tasks[1] };
+	set_up();
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
 	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
 	const kdr_algo *algo = kdr_algo_find_in(KDR_FAMILY_TRANSFER, "auto");
 	assert_string_equal(algo->id, "auto-transfer");
@@ -254,20 +240,20 @@ static void auto_transfer__one_member__labels_alone(void **state)
 	for (int m = 1; m <= 10; m++) {
 		kdr_options *o = NULL;
 		kdr_result *r = NULL;
-		assert_ok(ctx, kdr_options_new(ctx, algo->id, &o));
-		assert_ok(ctx, kdr_options_set_number(ctx, o, "member", m));
-		assert_ok(ctx, kdr_fit(ctx, algo->id, &p, o, &r));
+		assert_ok(s.ctx, kdr_options_new(s.ctx, algo->id, &o));
+		assert_ok(s.ctx, kdr_options_set_number(s.ctx, o, "member", m));
+		assert_ok(s.ctx, kdr_fit(s.ctx, algo->id, &p, o, &r));
 		if (accuracy(r, 1, s.labels[1]) < 0.6)
 			fail_msg("member %d: %.2f right", m, accuracy(r, 1, s.labels[1]));
 		int64_t again[N], same = 0, n;
-		assert_ok(ctx, kdri_algo_find(algo->id)->predict(ctx, r, o, 1, &tasks[1].x, again));
+		assert_ok(s.ctx, kdri_algo_find(algo->id)->predict(s.ctx, r, o, 1, &tasks[1].x, again));
 		for (int64_t i = 0; i < N; i++)
 			same += again[i] == kdr_result_labels(r, 1, &n)[i];
 		assert_true(same > 0.8 * N);
 		kdr_result_free(r);
 		kdr_options_free(o);
 	}
-	kdr_context_free(ctx);
+	kdr_context_free(s.ctx);
 }
 
 int main(void)

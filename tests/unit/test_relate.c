@@ -75,18 +75,6 @@ static void relate__golden__complexity_and_distances(void **state)
 	kdr_context_free(ctx);
 }
 
-static void classifier__golden__weights(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	three t = three_new();
-	double w[21];
-	assert_ok(ctx, kdri_domain_classifier(ctx, &t.x[0], &t.x[2], 1, w));
-	golden_close("selection", "classifier", w, kdr_json_get(t.selection, "logreg_ST_full"), 1e-6);
-	three_free(&t);
-	kdr_context_free(ctx);
-}
-
 /* Everything but the tasks' order and the layout must come out the same. */
 static void relate__dense_sparse_threads__same(void **state)
 {
@@ -198,7 +186,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(relate__golden__complexity_and_distances),
-		cmocka_unit_test(classifier__golden__weights),
 		cmocka_unit_test(relate__dense_sparse_threads__same),
 		cmocka_unit_test(relate__alike_and_apart__ends_of_the_scale),
 		cmocka_unit_test(relate__many_rows__a_fixed_choice_is_near_the_whole),
