@@ -47,6 +47,10 @@ typedef struct bench_data {
 	char **classes; /* samples of these classes alone; NULL: all */
 	char **called;  /* nclasses: what each is called here */
 	int nclasses;
+	double part[2]; /* the samples whose lot, drawn anew for each repeat, is in [from, to); 0, 0: all */
+	char **rare;    /* classes of which only some samples are drawn */
+	double *kept;   /* nrare: what share of each */
+	int nrare;
 } bench_data;
 
 typedef enum bench_start { BENCH_START_OWN, BENCH_START_RANDOM } bench_start;
@@ -54,6 +58,7 @@ typedef enum bench_pick { BENCH_PICK_NONE, BENCH_PICK_TRUTH } bench_pick;
 
 typedef struct bench_table {
 	char *title, *note;
+	char *group; /* of a plan's summary */
 	bench_data *data;
 	int ndata;
 	char *design;      /* generated data: "blobs", "topics", "berikov"; NULL: from files */
@@ -74,6 +79,9 @@ typedef struct bench_plan {
 	char *title;
 	bench_table *tables;
 	int ntables;
+	char *summary;  /* the row that is compared in the summary; NULL: there is none */
+	char **against; /* rows it is compared with */
+	int nagainst;
 } bench_plan;
 
 /* --- bench_plan.c ------------------------------------------------------------------------------- */
@@ -101,8 +109,9 @@ typedef struct bench_pair {
 /* How many tables a plan has, with what it writes short written out, and each of them. */
 int64_t bench_pairs_count(const kdr_json *root);
 bench_pair bench_pairs_at(const kdr_json *root, int64_t index);
-/* The title of one that is written short. */
+/* The title of one that is written short, and its collection's. */
 void bench_pairs_title(const bench_pair *pair, char *text, size_t room);
+void bench_pairs_group(const bench_pair *pair, char *text, size_t room);
 
 /* --- bench_args.c ------------------------------------------------------------------------------- */
 
@@ -143,5 +152,19 @@ double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_l
 /* Markdown that also reads well on a terminal. */
 void bench_print(FILE *out, const bench_outcome *outcome);
 void bench_json(kdri_json *j, const bench_outcome *outcome);
+
+/* --- bench_summary.c ---------------------------------------------------------------------------- */
+
+/* All tables of a plan in one. Borrows the plan. */
+typedef struct bench_summary {
+	const bench_plan *plan;
+	int rows;
+	double *means; /* tables x rows; NaN where no run was right */
+	bool *done;    /* tables */
+} bench_summary;
+int bench_summary_new(const bench_plan *plan, bench_summary *out);
+void bench_summary_free(bench_summary *s);
+void bench_summary_add(bench_summary *s, int table, const bench_outcome *outcome);
+void bench_summary_print(FILE *out, const bench_summary *s);
 
 #endif

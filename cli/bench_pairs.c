@@ -67,3 +67,9 @@ void bench_pairs_title(const bench_pair *pair, char *text, size_t room)
 	         pair->from < 0 ? "all others" : name_of(kdr_json_at(pair->sets, pair->from)),
 	         name_of(kdr_json_at(pair->sets, pair->to)));
 }
+
+void bench_pairs_group(const bench_pair *pair, char *text, size_t room)
+{
+	const char *title = kdr_json_text(kdr_json_get(pair->table, "title"), NULL);
+	snprintf(text, room, "%s%s", title ? title : "", pair->sets && pair->from < 0 ? ", all sources" : "");
+}

@@ -234,10 +234,40 @@ static bool read_classes(place *p, bench_data *d, const kdr_json *classes)
 	return true;
 }
 
-/* A file, or {"path": ..., "name": ..., "classes": ...}. */
+/* "part": [0, 0.5]: the samples whose lot is in there. */
+static bool read_part(place *p, bench_data *d, const kdr_json *part)
+{
+	for (int i = 0; part && i < 2; i++)
+		d->part[i] = kdr_json_number(kdr_json_at(part, i), NAN);
+	if (part &&
+	    (list_count(part) != 2 || !(0 <= d->part[0] && d->part[0] < d->part[1] && d->part[1] <= 1)))
+		return wrong(p, "'part' must be two numbers from 0 to 1, the smaller one first");
+	return true;
+}
+
+/* "keep": {"a": 0.2}: so many of a class's samples. */
+static bool read_kept(place *p, bench_data *d, const kdr_json *keep)
+{
+	if (!keep)
+		return true;
+	if (!kdr_json_is(keep, KDR_JSON_OBJECT))
+		return wrong(p, "'keep' must be an object: classes, and what share of each is kept");
+	d->rare = many(p, (size_t)kdr_json_count(keep), sizeof *d->rare);
+	d->kept = many(p, (size_t)kdr_json_count(keep), sizeof *d->kept);
+	for (int64_t i = 0; d->rare && d->kept && i < kdr_json_count(keep); i++) {
+		const char *name = kdr_json_key(kdr_json_at(keep, i));
+		d->kept[i] = get_number(p, keep, name, 0, 1, 1);
+		if (p->code != EXIT_DONE || !(d->rare[i] = copy(p, name)))
+			return false;
+		d->nrare++;
+	}
+	return d->rare && d->kept;
+}
+
+/* A file, or {"path": ..., "name": ..., "classes": ..., "part": ..., "keep": ...}. */
 static bool read_file(place *p, bench_data *d, const kdr_json *item, const char *key)
 {
-	static const char *const keys[] = { "path", "name", "classes", NULL };
+	static const char *const keys[] = { "path", "name", "classes", "part", "keep", NULL };
 	const kdr_json *path = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "path") : item;
 	const kdr_json *classes = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "classes") : NULL;
 	if (!kdr_json_is(path, KDR_JSON_TEXT))
@@ -249,6 +279,8 @@ static bool read_file(place *p, bench_data *d, const kdr_json *item, const char 
 	if (!check_keys(p, item, keys))
 		return false;
 	d->name = get_text(p, item, "name", false);
+	if (!read_part(p, d, kdr_json_get(item, "part")) || !read_kept(p, d, kdr_json_get(item, "keep")))
+		return false;
 	if (!classes)
 		return p->code == EXIT_DONE;
 	return read_classes(p, d, classes) && p->code == EXIT_DONE;
@@ -457,36 +489,21 @@ static bool read_scores(place *p, bench_table *t, const kdr_json *list)
 static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 {
 	const kdr_json *object = pair->table;
-	const char *const keys[] = { "title",
-		                     "note",
-		                     "data",
-		                     "source",
-		                     "bridge",
-		                     "target",
-		                     "generate",
-		                     "tasks",
-		                     "separation",
-		                     "k",
-		                     "features",
-		                     "weight",
-		                     "norm",
-		                     "scale",
-		                     "top_features",
-		                     "sample",
-		                     "repeats",
-		                     "start",
-		                     "pick",
-		                     "paired",
-		                     "scores",
-		                     "rows",
-		                     pair->sets ? "pairs" : NULL,
+	const char *const keys[] = { "title",  "note",       "group",  "data",
+		                     "source", "bridge",     "target", "generate",
+		                     "tasks",  "separation", "k",      "features",
+		                     "weight", "norm",       "scale",  "top_features",
+		                     "sample", "repeats",    "start",  "pick",
+		                     "paired", "scores",     "rows",   pair->sets ? "pairs" : NULL,
 		                     NULL };
 	static const char *const starts[] = { "own", "random", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
-	char title[512];
+	char title[512], group[512];
 	bench_pairs_title(pair, title, sizeof title);
+	bench_pairs_group(pair, group, sizeof group);
 	if (!check_keys(p, object, keys) ||
-	    !(t->title = pair->sets ? copy(p, title) : get_text(p, object, "title", true)))
+	    !(t->title = pair->sets ? copy(p, title) : get_text(p, object, "title", true)) ||
+	    !(t->group = kdr_json_get(object, "group") ? get_text(p, object, "group", true) : copy(p, group)))
 		return false;
 	t->note = get_text(p, object, "note", false);
 	t->paired = get_text(p, object, "paired", false);
@@ -527,9 +544,39 @@ static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 	return found || wrong(p, "'paired': there is no row '%s'", t->paired);
 }
 
+/* {"row": "auto", "against": ["svm"]}: all tables have the plan's rows. */
+static bool read_summary(place *p, const kdr_json *root, bench_plan *plan)
+{
+	static const char *const keys[] = { "row", "against", NULL };
+	const kdr_json *summary = kdr_json_get(root, "summary"), *against = kdr_json_get(summary, "against");
+	if (!summary)
+		return true;
+	snprintf(p->where, sizeof p->where, "summary");
+	if (!check_keys(p, summary, keys) || !(plan->summary = get_text(p, summary, "row", true)))
+		return false;
+	plan->against = many(p, (size_t)list_count(against), sizeof *plan->against);
+	for (int64_t i = 0; plan->against && i < list_count(against); i++) {
+		if (!(plan->against[i] = value_text(p, kdr_json_at(against, i))))
+			return false;
+		plan->nagainst++;
+	}
+	for (int t = 0; t < plan->ntables; t++)
+		if (plan->tables[t].nrows != plan->tables[0].nrows)
+			return wrong(p, "all tables must have the same rows");
+	for (int i = -1; i < plan->nagainst; i++) {
+		const char *name = i < 0 ? plan->summary : plan->against[i];
+		bool found = false;
+		for (int r = 0; r < plan->tables[0].nrows; r++)
+			found |= strcmp(plan->tables[0].rows[r].name, name) == 0;
+		if (!found)
+			return wrong(p, "there is no row '%s'", name);
+	}
+	return plan->against != NULL;
+}
+
 int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out)
 {
-	static const char *const keys[] = { "title", "tables", "rows", NULL };
+	static const char *const keys[] = { "title", "tables", "rows", "summary", NULL };
 	place p = { .file = name, .folder = folder };
 	kdr_context *ctx = NULL;
 	kdr_json *root = NULL;
@@ -553,6 +600,8 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 			bench_pair pair = bench_pairs_at(root, (int64_t)i);
 			read_table(&p, &out->tables[out->ntables++], &pair);
 		}
+		if (p.code == EXIT_DONE)
+			read_summary(&p, root, out);
 	}
 	kdr_json_free(root);
 	kdr_context_free(ctx);
@@ -603,6 +652,10 @@ static void free_data(bench_data *d)
 		free(d->classes[i]);
 		free(d->called[i]);
 	}
+	for (int i = 0; i < d->nrare; i++)
+		free(d->rare[i]);
+	free(d->rare);
+	free(d->kept);
 	free(d->classes);
 	free(d->called);
 	free(d->path);
@@ -644,8 +697,13 @@ void bench_plan_free(bench_plan *plan)
 		free(t->design);
 		free(t->paired);
 		free(t->note);
+		free(t->group);
 		free(t->title);
 	}
+	for (int i = 0; i < plan->nagainst; i++)
+		free(plan->against[i]);
+	free(plan->against);
+	free(plan->summary);
 	free(plan->tables);
 	free(plan->title);
 	*plan = (bench_plan){ 0 };

@@ -148,19 +148,46 @@ static int read_item(state *s, const bench_data *d, item *it)
 	return code;
 }
 
+/* What share of row i's class is kept. */
+static double share_kept(const bench_data *d, const item *it, int64_t i)
+{
+	int64_t count, label = kdr_data_labels(it->raw) ? kdr_data_labels(it->raw)[i] : -1;
+	const char *const *names = kdr_data_classes(it->raw, &count);
+	for (int c = 0; c < d->nrare && label >= 0; c++)
+		if (strcmp(names[label], d->rare[c]) == 0)
+			return d->kept[c];
+	return 1;
+}
+
+/* Rows that may be drawn. Lots are the same for every data set of as many rows: parts of one file do not meet. */
+static int64_t able_rows(const bench_data *d, const item *it, int64_t n, uint64_t seed, int64_t *rows)
+{
+	uint64_t lots = seed ^ 0x6c6f7473u, some = seed ^ 0x736f6d65u;
+	int64_t count = 0;
+	for (int64_t i = 0; i < n; i++) {
+		double lot = (double)next_random(&lots) * 0x1p-64,
+		       luck = (double)next_random(&some) * 0x1p-64;
+		if ((d->part[1] == 0 || (lot >= d->part[0] && lot < d->part[1])) &&
+		    (d->nrare == 0 || luck < share_kept(d, it, i)))
+			rows[count++] = i;
+	}
+	return count;
+}
+
 /* The rows of this repeat: all, or a sample drawn without replacement, in their old order. */
-static int draw_item(state *s, item *it, uint64_t *random)
+static int draw_item(state *s, const bench_data *d, item *it, uint64_t seed, uint64_t *random)
 {
 	kdr_mat x = kdr_data_mat(it->raw);
-	int64_t n = kdr_mat_rows(&x), take = s->table->sample && s->table->sample < n ? s->table->sample : n;
-	int64_t *rows = calloc((size_t)n + 1, sizeof *rows);
+	int64_t *rows = calloc((size_t)kdr_mat_rows(&x) + 1, sizeof *rows);
 	if (!rows)
 		return out_of_memory();
+	int64_t n = able_rows(d, it, kdr_mat_rows(&x), seed, rows);
+	int64_t take = s->table->sample && s->table->sample < n ? s->table->sample : n;
 	/* Selection sampling [Knuth, algorithm S]: each subset of that size is as likely as any other. */
 	int64_t taken = 0;
 	for (int64_t i = 0; i < n; i++)
 		if (take == n || random_below(random, n - i) < take - taken)
-			rows[taken++] = i;
+			rows[taken++] = rows[i];
 	it->n = take;
 	kdr_status st = kdr_data_rows(s->ctx, it->raw, rows, take, &it->data);
 	free(rows);
@@ -219,7 +246,8 @@ static int begin_repeat(state *s, uint64_t seed)
 		own |= (kdr_algo_find(t->rows[r].method)->flags & KDR_ALGO_OWN_FEATURES) != 0;
 	for (int i = 0; i < t->ndata && code == EXIT_DONE && !s->ready; i++) {
 		drop_repeat(&s->items[i]);
-		code = t->design ? generate_item(s, i, &s->items[i]) : draw_item(s, &s->items[i], &random);
+		code = t->design ? generate_item(s, i, &s->items[i])
+		                 : draw_item(s, &t->data[i], &s->items[i], seed, &random);
 		if (code == EXIT_DONE)
 			list[i] = s->items[i].data;
 	}
@@ -241,7 +269,10 @@ static int begin_repeat(state *s, uint64_t seed)
 	free(list);
 	if (st != KDR_OK)
 		code = cli_fail(s->ctx, st);
-	s->ready = !t->design && !t->sample;
+	bool drawn = t->sample > 0;
+	for (int i = 0; i < t->ndata; i++)
+		drawn |= t->data[i].nrare > 0 || t->data[i].part[1] > 0;
+	s->ready = !t->design && !drawn;
 	for (int i = 0; i < t->ndata && code == EXIT_DONE; i++) {
 		item *it = &s->items[i];
 		it->k = t->data[i].k ? t->data[i].k : it->classes;

@@ -120,28 +120,43 @@ typedef struct record {
 	int runs, failed;
 } record;
 
+static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *plan, int table,
+                     bench_summary *summary, record *r)
+{
+	bench_outcome outcome;
+	int code = bench_run(ctx, args, &plan->tables[table], &outcome);
+	if (code != EXIT_DONE)
+		return code;
+	if (!cli_quiet(args)) {
+		bench_print(stdout, &outcome);
+		fflush(stdout);
+	}
+	if (r->stream)
+		bench_print(r->stream, &outcome);
+	bench_json(&r->json, &outcome);
+	for (int l = 0; l < outcome.nlines; l++) {
+		r->runs += outcome.lines[l].runs;
+		r->failed += outcome.lines[l].failed;
+	}
+	if (plan->summary)
+		bench_summary_add(summary, table, &outcome);
+	bench_outcome_free(&outcome);
+	return cli_interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
 static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *plan, record *r)
 {
-	int code = EXIT_DONE;
-	for (int t = 0; t < plan->ntables && code == EXIT_DONE; t++) {
-		bench_outcome outcome;
-		if ((code = bench_run(ctx, args, &plan->tables[t], &outcome)) != EXIT_DONE)
-			break;
-		if (!cli_quiet(args)) {
-			bench_print(stdout, &outcome);
-			fflush(stdout);
-		}
+	bench_summary summary = { 0 };
+	int code = plan->summary ? bench_summary_new(plan, &summary) : EXIT_DONE;
+	for (int t = 0; t < plan->ntables && code == EXIT_DONE; t++)
+		code = run_table(ctx, args, plan, t, &summary, r);
+	if (plan->summary && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
+		if (!cli_quiet(args))
+			bench_summary_print(stdout, &summary);
 		if (r->stream)
-			bench_print(r->stream, &outcome);
-		bench_json(&r->json, &outcome);
-		for (int l = 0; l < outcome.nlines; l++) {
-			r->runs += outcome.lines[l].runs;
-			r->failed += outcome.lines[l].failed;
-		}
-		if (cli_interrupted())
-			code = EXIT_INTERRUPTED;
-		bench_outcome_free(&outcome);
+			bench_summary_print(r->stream, &summary);
 	}
+	bench_summary_free(&summary);
 	return code;
 }
 

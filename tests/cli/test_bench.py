@@ -77,6 +77,41 @@ class Bench(CliTest):
         self.fails("bench", "--plan", self.plan(data=[{"path": a, "classes": ["c9"]}], rows=[{"method": "kmeans"}]),
                    code=3, says="no sample has the class 'c9'")
 
+    def test_parts_do_not_meet_and_rare_classes_are_thinned(self):
+        a, _ = self.tasks(300)
+        rows = [{"method": "svm"}]
+        def sizes(**more):
+            tables = self.bench("--plan", self.plan(source={"path": a, "name": "s", "part": [0, .3]}, target={
+                "path": a, "name": "t", **more}, repeats=1, rows=rows))
+            value = tables[0]["rows"][0]["scores"]["acc"][0]["values"][0]
+            return [n for n in range(1, 301) if abs(value * n - round(value * n)) < 1e-9]
+        self.assertTrue(set(sizes(part=[.3, 1])) & set(range(180, 240)))
+        few = sizes(keep={"c0": 0, "c1": 0})
+        self.assertTrue(set(few) & set(range(60, 140)), few)
+        for bad in ({"part": [.5]}, {"part": [.5, .2]}, {"part": 3}, {"keep": {"c0": 2}}, {"keep": 1}):
+            self.fails("bench", "--plan", self.plan(source=a, target={"path": a, **bad}, rows=rows), code=3,
+                       says="plan.json: table 1: '")
+
+    def test_summary_has_means_by_collection_and_the_worst_case(self):
+        self.run_kindred("generate", "--tasks", "3", "-k", "3", "-n", "60", "--separation", "1", "-o", "d", "-q")
+        plan = {"title": "all", "summary": {"row": "auto", "against": ["svm"]},
+                "rows": [{"method": "svm"}, {"name": "auto", "method": "self-training"}],
+                "tables": [{"title": "blobs", "pairs": ["d/task1.csv", "d/task2.csv", "d/task3.csv"], "repeats": 2}]}
+        self.write("plan.json", json.dumps(plan))
+        tables = self.bench("--plan", "plan.json")
+        values = [[row["scores"]["acc"][0]["mean"] for row in t["rows"]] for t in tables]
+        lines = [[w.strip() for w in line.split("|")[1:-1]] for line in self.read("out/bench.md").splitlines() if "|" in line]
+        lines = lines[-3:]
+        for line, part in zip(lines, (values[:6], values[6:], values)):
+            self.assertEqual(int(line[1]), len(part))
+            for i in range(2):
+                self.assertAlmostEqual(float(line[2 + i]), sum(v[i] for v in part) / len(part), delta=6e-4)
+            self.assertAlmostEqual(float(line[4]), min(v[1] - v[0] for v in part), delta=6e-4)
+        self.assertEqual([line[0] for line in lines], ["blobs", "blobs, all sources", "all"])
+        plan["summary"]["against"] = ["nobody"]
+        self.write("plan.json", json.dumps(plan))
+        self.fails("bench", "--plan", "plan.json", code=3, says="there is no row 'nobody'")
+
     def test_paired_p_is_that_of_scipy(self):
         try:
             from scipy.stats import ttest_rel

@@ -76,6 +76,26 @@ class Bridge(CliTest):
         self.refuses("--bridge", "v1.csv,v2.csv,near.csv", code=2, says="two views")
         self.refuses("--bridge", "v1.csv,v2.csv", code=2, says="two views", method="svm")
 
+    def test_auto_goes_through_bridges_where_features_differ(self):
+        lines = [line.split(",") for line in self.read("near.csv").splitlines()]
+        self.write("v1.csv", "".join(",".join(line[:20]) + "\n" for line in lines))
+        self.write("v2.csv", "".join(",".join(line[10:]) + "\n" for line in lines))
+        target = [line.split(",") for line in self.read("t.csv").splitlines()]
+        self.write("apart.csv", "".join(",".join(line[10:]) + "\n" for line in target))  # no word of the source
+        for bridge, target in (("v1.csv,v2.csv", "t.csv"), ("near.csv", "apart.csv")):
+            done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", target, "--bridge", bridge,
+                                    "--truth", "t.labels", "-o", "out", "--force")
+            r = self.result()
+            members = r["method_fields"]["members"]
+            self.assertEqual(r["method"], "auto")
+            self.assertIn("ttl through", members)
+            self.assertIn("nmtf through", members)
+            self.assertNotIn("svm", members)
+            task = [t for t in r["tasks"] if t["name"] == "target"][0]
+            self.assertGreater(task["metrics"]["acc"], 0.75, members)
+            self.assertEqual(len(task["confidence"]), 60)
+            self.assertIn("ttl through", done.stdout)
+
     def test_known_target_rows_stay(self):
         wrong = ["odd" if c == "even" else "even" for c in self.read("t.labels").split()]
         self.write("known", "\n".join(wrong[:5] + ["?"] * 55) + "\n")
