@@ -30,6 +30,8 @@ typedef struct kdr_problem {
 	bool pooled;     /* stack all tasks into one (methods with KDR_ALGO_POOLED) */
 	const char *const
 	        *class_names; /* of the known classes, for what is said of them; NULL: they are numbered */
+	bool views; /* bridges are first views, in the sources' features, then as many second ones of the same
+	                         samples, in the targets': these have other features, whatever their numbers of columns */
 } kdr_problem;
 
 typedef enum kdr_stop {

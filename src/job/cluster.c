@@ -23,7 +23,8 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 			               .x = kdr_data_mat(sets[i]),
 			               .k = o->each_k ? o->each_k[i] : o->k,
 			               .init = o->init ? o->init[i] : NULL };
-	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, count, NULL, 0, o->pooled, &result));
+	const kdr_problem about = { .ntasks = count, .pooled = o->pooled };
+	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	for (int64_t i = 0; i < count && job->told->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));

@@ -185,17 +185,16 @@ done:
 }
 
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
-                        int64_t count, const char *const *names, int64_t classes, bool pooled,
-                        kdr_result **out)
+                        const kdr_problem *about, kdr_result **out)
 {
 	kdr_status st;
 	kdr_result *learnt = NULL, *result = NULL;
 	double start = kdri_now();
+	int64_t count = about->ntasks;
+	kdr_problem problem = *about;
+	problem.tasks = tasks;
 	if (job->feature_options)
 		KDRI_TRY(learn(ctx, job, tasks, count, &learnt));
-	kdr_problem problem = {
-		.tasks = tasks, .ntasks = count, .classes = classes, .class_names = names, .pooled = pooled
-	};
 	KDRI_TRY(kdr_fit(ctx, job->algo->id, &problem, job->options, &result));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_result_describe(ctx, result, t, data[t]));

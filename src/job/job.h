@@ -29,10 +29,9 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
                              const kdr_prep_options *told, bool choose, kdr_recipe *recipe, kdr_prep **out);
 /* Whether the library chooses them: `open` where nothing else is told. */
 bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
-/* Learns features where wanted, fits, and puts into the result what the data know. `names`: of the classes. */
+/* Learns features where wanted, fits, and puts into the result what the data know. `about`: all of the problem but the tasks. */
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
-                        int64_t count, const char *const *names, int64_t classes, bool pooled,
-                        kdr_result **out);
+                        const kdr_problem *about, kdr_result **out);
 
 /* Hands the preprocessing over to the result that is kept, and the seconds. */
 void kdri_job_finish(kdri_job *job, kdr_result *result);

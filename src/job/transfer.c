@@ -184,8 +184,11 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 			                           : i == t->target ? t->known
 			                                            : NULL };
 	}
-	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, n, (const char *const *)t->all[0]->classes,
-	                      t->classes, false, &result));
+	const kdr_problem about = { .ntasks = n,
+		                    .classes = t->classes,
+		                    .class_names = (const char *const *)t->all[0]->classes,
+		                    .views = t->sets->views != NULL };
+	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, &about, &result));
 	for (int64_t i = first; i < n && t->o->job.score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
 	if (t->accuracy)

@@ -48,6 +48,7 @@ class Problem(C.Structure):
         ("classes", C.c_int64),
         ("pooled", C.c_bool),
         ("class_names", C.c_void_p),
+        ("views", C.c_bool),
     ]
 
 

@@ -381,7 +381,7 @@ kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *probl
 	kdr_status st = KDR_OK;
 	const kdr_mat *x = &problem->tasks[target].x;
 	int64_t d = kdr_mat_cols(x), *own = NULL, *theirs = NULL, shared = 0, all = 0;
-	bool bridge = false, wide = false;
+	bool bridge = false, wide = problem->views;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		bridge = bridge || problem->tasks[t].role == KDR_ROLE_BRIDGE;
 		wide = wide ||
@@ -484,7 +484,7 @@ static kdr_status run_bridges(work *w, const kdr_problem *problem, int64_t targe
 	kdr_status st;
 	kdr_context own = *w->ctx;
 	int64_t *bridges = NULL, count = 0, m = 0;
-	bool views = false;
+	bool views = problem->views;
 	KDRI_TRY(KDRI_NEW(w->ctx, &bridges, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		if (problem->tasks[t].role == KDR_ROLE_BRIDGE)
