@@ -165,8 +165,7 @@ static int64_t able_rows(const bench_data *d, const item *it, int64_t n, uint64_
 	uint64_t lots = seed ^ 0x6c6f7473u, some = seed ^ 0x736f6d65u;
 	int64_t count = 0;
 	for (int64_t i = 0; i < n; i++) {
-		double lot = (double)next_random(&lots) * 0x1p-64,
-		       luck = (double)next_random(&some) * 0x1p-64;
+		double lot = (double)kdr_random(&lots) * 0x1p-64, luck = (double)kdr_random(&some) * 0x1p-64;
 		if ((d->part[1] == 0 || (lot >= d->part[0] && lot < d->part[1])) &&
 		    (d->nrare == 0 || luck < share_kept(d, it, i)))
 			rows[count++] = i;
