@@ -14,6 +14,7 @@
  * find the same clusters as before; the result says that values were scaled, since arrays and objective are of the
  * scaled ones. */
 #include "api/magnitude.h"
+#include "linalg/linalg.h"
 
 #include <stdlib.h>
 
@@ -42,6 +43,31 @@ static double largest_of(const kdr_mat *x)
 			largest = KDRI_MAX(largest, fabs(r.at[p]));
 	}
 	return largest;
+}
+
+/* Whether there are such values, by a loop that the compiler vectorises, where a search for the largest waits for each
+ * comparison. */
+KDRI_KERNEL
+static bool any_above(const double *v, int64_t n, double limit)
+{
+	int above = 0;
+#pragma omp simd reduction(| : above)
+	for (int64_t i = 0; i < n; i++)
+		above |= fabs(v[i]) >= limit;
+	return above;
+}
+
+/* Is M of (E1) within reach? So it is of nearly all data, and then nobody need know it. */
+static bool within_reach(const kdr_problem *problem)
+{
+	bool far = false, near = false;
+	for (int64_t t = 0; t < problem->ntasks && !far; t++)
+		for (int64_t i = 0; i < kdr_mat_rows(&problem->tasks[t].x) && !far; i++) {
+			span r = row_of(&problem->tasks[t].x, i);
+			far = any_above(r.at, r.count, ldexp(1, LARGEST_EXPONENT));
+			near = near || any_above(r.at, r.count, ldexp(1, -LARGEST_EXPONENT - 1));
+		}
+	return near && !far;
 }
 
 /* (E1), 0 where nothing need be done. */
@@ -88,7 +114,8 @@ kdr_status kdri_scaled_new(kdr_context *ctx, const kdr_problem *problem, kdri_sc
 	kdr_status st = KDR_OK;
 	kdri_scaled p = { .problem = *problem };
 	double largest = 0;
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	bool near = within_reach(problem);
+	for (int64_t t = 0; t < problem->ntasks && !near; t++)
 		largest = KDRI_MAX(largest, largest_of(&problem->tasks[t].x));
 	p.exponent = exponent_of(largest);
 	if (p.exponent != 0) {

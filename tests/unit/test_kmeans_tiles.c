@@ -102,10 +102,9 @@ static void dots__of_any_shape__equal_those_of_plain_loops(void **state)
 			if (machines[m].bits > kdri_machine())
 				continue;
 			double a[ROWS * (WIDEST + 2)], b[ROWS * (WIDEST + 2)];
-			machines[m].dense_dots(&s.dense, s.rows, s.count, s.by_tile, KDRI_LANES * s.d,
-			                       s.tiles, a, ldo);
-			machines[m].sparse_dots(&s.csr, s.rows, s.count, s.by_feature, width, s.tiles, b,
-			                        ldo);
+			machines[m].dense_dots(&s.dense, s.rows, s.count, s.by_tile, KDRI_LANES * s.d, width,
+			                       a, ldo);
+			machines[m].sparse_dots(&s.csr, s.rows, s.count, s.by_feature, width, width, b, ldo);
 			for (int64_t r = 0; r < s.count; r++)
 				for (int64_t j = 0; j < width; j++) {
 					double sum = 0;
@@ -118,13 +117,43 @@ static void dots__of_any_shape__equal_those_of_plain_loops(void **state)
 	}
 }
 
+/* What a machine does with half a tile, it does with either half. */
+static void dots__of_half_a_tile__equal_those_of_plain_loops(void **state)
+{
+	(void)state;
+	enum { HALF = KDRI_LANES / 2 };
+	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 4);
+	static sample s;
+	for (int round = 0; round < 300; round++) {
+		draw(&rng, &s);
+		int64_t first = kdri_rng_below(&rng, 2 * s.tiles) * HALF, ldo = HALF + round % 3;
+		const double *from = s.by_tile + first / KDRI_LANES * KDRI_LANES * s.d + first % KDRI_LANES;
+		for (int m = 0; m < MACHINES; m++) {
+			if (machines[m].bits > kdri_machine() || machines[m].reach(true) > HALF)
+				continue;
+			double a[ROWS * (HALF + 2)];
+			machines[m].dense_dots(&s.dense, s.rows, s.count, from, KDRI_LANES * s.d, HALF, a,
+			                       ldo);
+			for (int64_t r = 0; r < s.count; r++)
+				for (int64_t j = 0; j < HALF; j++) {
+					double sum = 0;
+					for (int64_t f = 0; f < s.d; f++)
+						sum += s.x[s.rows[r] * s.d + f] *
+						       s.centres[(first + j) * s.d + f];
+					assert_true(a[r * ldo + j] == sum);
+				}
+		}
+	}
+}
+
 static void scan__with_ties__finds_the_lowest_index_and_the_second(void **state)
 {
 	(void)state;
 	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 1);
 	for (int round = 0; round < 2000; round++) {
-		int64_t width = (kdri_rng_below(&rng, MOST) + 1) * KDRI_LANES,
-		        used = width - kdri_rng_below(&rng, 8);
+		bool half = kdri_rng_below(&rng, 4) == 0;
+		int64_t width = half ? KDRI_LANES / 2 : (kdri_rng_below(&rng, MOST) + 1) * KDRI_LANES,
+		        used = width - kdri_rng_below(&rng, half ? 4 : 8);
 		double dots[WIDEST], offset[WIDEST], twice = 3, best, second;
 		int32_t arg, at = 0;
 		for (int64_t j = 0; j < width; j++) {
@@ -143,7 +172,7 @@ static void scan__with_ties__finds_the_lowest_index_and_the_second(void **state)
 			}
 		}
 		for (int m = 0; m < MACHINES; m++) {
-			if (machines[m].bits > kdri_machine())
+			if (machines[m].bits > kdri_machine() || (half && machines[m].reach(true) > width))
 				continue;
 			machines[m].scan(dots, width, 1, width, offset, round % 2 ? &twice : NULL, &best,
 			                 &second, &arg);
@@ -233,8 +262,8 @@ static void reach__of_each_machine__is_what_the_products_take_at_once(void **sta
 	for (int m = 0; m < MACHINES; m++) {
 		if (machines[m].bits > kdri_machine())
 			continue;
-		assert_in_range(machines[m].reach(true), 1, 2);
-		assert_in_range(machines[m].reach(false), 2, 4);
+		assert_in_range(machines[m].reach(true), KDRI_LANES / 2, 2 * KDRI_LANES);
+		assert_in_range(machines[m].reach(false), 2 * KDRI_LANES, 4 * KDRI_LANES);
 	}
 	assert_int_equal(kdri_km_reach(KDR_MAT_DENSE), KDRI_PICK(reach)(true));
 }
@@ -243,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dots__of_any_shape__equal_those_of_plain_loops),
+		cmocka_unit_test(dots__of_half_a_tile__equal_those_of_plain_loops),
 		cmocka_unit_test(scan__with_ties__finds_the_lowest_index_and_the_second),
 		cmocka_unit_test(own__of_any_width__is_the_squared_distance),
 		cmocka_unit_test(renew__of_any_count__gives_the_centre_its_lane_and_its_traits),

@@ -141,7 +141,7 @@ static void nearest_block(kdri_breg *b, int64_t block, double *room)
 	int64_t count = open_rows(b, begin, end, rows);
 	for (int64_t r = 0; r < count && km->twice; r++)
 		twice[r] = km->twice[rows[r]];
-	kdri_km_dots(&b->x, rows, count, &km->table, 0, km->tiles, dots, lanes);
+	kdri_km_dots(&b->x, rows, count, &km->table, 0, lanes, dots, lanes);
 	kdri_km_scan(dots, lanes, count, lanes, km->offset, km->twice ? twice : NULL, best, second, arg);
 	for (int64_t r = 0; r < count; r++) {
 		int64_t i = rows[r];

@@ -62,7 +62,7 @@ static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 		memset(sum, 0, KDRI_LANES * sizeof *sum);
 		for (int64_t i = p * KDRI_BLOCK; i < KDRI_MIN(b->n, (p + 1) * KDRI_BLOCK); i++) {
 			double dots[KDRI_LANES], *trial = s->trial + i * KDRI_LANES;
-			kdri_km_dots(&b->x, &i, 1, &km->table, 0, 1, dots, KDRI_LANES);
+			kdri_km_dots(&b->x, &i, 1, &km->table, 0, KDRI_LANES, dots, KDRI_LANES);
 			for (int64_t j = 0; j < lanes; j++) {
 				double v = b->apart[i] + km->offset[j] -
 				           (km->twice ? km->twice[i] : 2) * dots[j];

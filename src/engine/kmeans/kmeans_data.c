@@ -28,15 +28,17 @@ static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
 	w->threads = work > share_above ? w->ctx->threads : 1;
 	w->tight = dense || w->tiles > 4;
 	w->bounds = algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
-	int64_t least = kdri_km_reach(w->x->kind);
-	int64_t most = (w->tiles + least - 1) / least;
+	int64_t least = kdri_km_reach(w->x->kind), lanes = w->tiles * KDRI_LANES;
+	int64_t most = (w->k + least - 1) / least;
 	if (groups < 1)
 		groups = dense ? 16 : 1;
 	groups = KDRI_MIN(groups, most);
-	w->group_tiles = (w->tiles + groups - 1) / groups;
-	w->group_tiles = (w->group_tiles + least - 1) / least * least;
-	w->group_tiles = KDRI_MIN(w->group_tiles, w->tiles);
-	w->groups = (w->tiles + w->group_tiles - 1) / w->group_tiles;
+	w->group_lanes = (w->k + groups - 1) / groups;
+	w->group_lanes = (w->group_lanes + least - 1) / least * least;
+	if (w->group_lanes > least) /* halves of tiles stand alone */
+		w->group_lanes = (w->group_lanes + KDRI_LANES - 1) / KDRI_LANES * KDRI_LANES;
+	w->group_lanes = KDRI_MIN(w->group_lanes, lanes);
+	w->groups = (w->k + w->group_lanes - 1) / w->group_lanes;
 }
 
 static kdr_status make_room(kdri_km *w)
@@ -47,7 +49,7 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(kdri_mul(ctx, k, d, &kd));
 	KDRI_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
 	KDRI_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
-	w->scratch_size = KDRI_BLOCK * (w->group_tiles * KDRI_LANES + 6);
+	w->scratch_size = KDRI_BLOCK * ((w->groups == 1 ? kp : w->group_lanes) + 6);
 	KDRI_TRY(KDRI_NEW(ctx, &w->norm, n));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->mean, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->centres, kd));

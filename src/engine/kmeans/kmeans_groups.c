@@ -17,7 +17,7 @@ static double square_distance(const double *a, const double *b, int64_t d)
 
 void kdri_km_group(kdri_km *w)
 {
-	const int64_t k = w->k, d = w->d, size = w->group_tiles * KDRI_LANES;
+	const int64_t k = w->k, d = w->d, size = w->group_lanes;
 	if (!w->bounds || w->groups == 1)
 		return;
 	double *far = w->distance, *near = w->drift; /* free until the first assignment */

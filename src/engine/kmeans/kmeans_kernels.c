@@ -20,13 +20,13 @@ int64_t kdri_km_reach(kdr_mat_kind kind)
 }
 
 void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
-                  int64_t first, int64_t tiles, double *out, int64_t ldo)
+                  int64_t first, int64_t lanes, double *out, int64_t ldo)
 {
-	const double *at = table->at + first * table->tile_step;
+	const double *at = table->at + first / KDRI_LANES * table->tile_step + first % KDRI_LANES;
 	if (x->kind == KDR_MAT_DENSE)
-		KDRI_PICK(dense_dots)(&x->as.dense, rows, count, at, table->tile_step, tiles, out, ldo);
+		KDRI_PICK(dense_dots)(&x->as.dense, rows, count, at, table->tile_step, lanes, out, ldo);
 	else
-		KDRI_PICK(sparse_dots)(&x->as.csr, rows, count, at, table->feature_step, tiles, out, ldo);
+		KDRI_PICK(sparse_dots)(&x->as.csr, rows, count, at, table->feature_step, lanes, out, ldo);
 }
 
 void kdri_km_scan(const double *dots, int64_t ldo, int64_t count, int64_t width, const double *offset,

@@ -17,7 +17,7 @@ typedef struct kdri_km_table {
 	int64_t tile_step, feature_step;
 } kdri_km_table;
 
-/* Tiles that the products below take in one go on this machine: fewer cost as much. */
+/* Lanes that the products below take in one go on this machine, half a tile or whole ones: fewer cost as much. */
 int64_t kdri_km_reach(kdr_mat_kind kind);
 
 /* Room for `tiles` tiles of d features, zeroed: tile after tile for dense rows, which walk along one;
@@ -25,11 +25,11 @@ int64_t kdri_km_reach(kdr_mat_kind kind);
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
                              kdri_km_table *out);
 
-/* out[r * ldo + 8 * t + j] = row rows[r] . centre j of tile t, for `tiles` tiles from `first` on. Each
- * value is one sum over the features in increasing order: it does not depend on the other rows, and is
+/* out[r * ldo + j] = row rows[r] . centre of lane first + j, for `lanes` lanes: whole tiles or, of dense rows where the
+ * reach is that, half of one. Each value is one sum over the features in increasing order: it does not depend on the other rows, and is
  * the same for a dense row and for the sparse row of its non-zero entries. */
 void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
-                  int64_t first, int64_t tiles, double *out, int64_t ldo);
+                  int64_t first, int64_t lanes, double *out, int64_t ldo);
 
 /* Smallest and second smallest of v_j = offset[j] - twice[r] * dots[r * ldo + j], j < width, and the
  * lowest index that attains the smallest. `twice` NULL: all 2. */

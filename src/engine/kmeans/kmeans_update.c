@@ -119,7 +119,7 @@ static kdri_traits renew(kdri_km *w, const supply *s, int64_t j, int64_t f0, int
 /* Largest and second largest drift of each group (E3). */
 static void rank_drifts(kdri_km *w)
 {
-	int64_t lanes = w->group_tiles * KDRI_LANES;
+	int64_t lanes = w->group_lanes;
 	for (int64_t g = 0; g < w->groups; g++) {
 		w->top[g] = w->runner[g] = 0;
 		w->top_at[g] = -1;
@@ -257,7 +257,8 @@ static void seen_distances(kdri_km *w)
 	for (int64_t i = 0; i < w->n; i++) {
 		double dots[KDRI_LANES];
 		int32_t a = w->lane[w->label[i]];
-		kdri_km_dots(w->x, &i, 1, &w->table, a / KDRI_LANES, 1, dots, KDRI_LANES);
+		kdri_km_dots(w->x, &i, 1, &w->table, a / KDRI_LANES * KDRI_LANES, KDRI_LANES, dots,
+		             KDRI_LANES);
 		w->distance[i] =
 		        w->norm[i] + w->offset[a] - (w->twice ? w->twice[i] : 2) * dots[a % KDRI_LANES];
 	}

@@ -58,7 +58,7 @@ typedef struct kdri_km {
 
 	/* Of the samples. */
 	int32_t *label, *before, *best_label;
-	int64_t tiles, groups, group_tiles;
+	int64_t tiles, groups, group_lanes;
 	double *upper, *lower; /* bounds, n and n x groups */
 	double *top, *runner;  /* largest and second largest drift in each group */
 	int32_t *top_at;       /* the centre with the largest */

@@ -77,7 +77,7 @@ static void try_candidates(seeding *s, const int64_t *rows, int64_t count, doubl
 		double *out = s->trial + begin * lanes, sum[CANDIDATES] = { 0 };
 		for (int64_t i = 0; i < m; i++)
 			list[i] = begin + i;
-		kdri_km_dots(w->x, list, m, &s->table, 0, s->tiles, out, lanes);
+		kdri_km_dots(w->x, list, m, &s->table, 0, lanes, out, lanes);
 		for (int64_t q = 0; q < m; q++) {
 			int64_t i = begin + q;
 			double near = s->nearest[i], weight = kdri_km_counts(w, i) ? kdri_km_weight(w, i) : 0;

@@ -21,6 +21,9 @@
  * and of one thread of an arm64 Neoverse V1, where a group may be 8 centres, groups by number and by place:
  *     dense 9298 x 256, k = 100, 40 iterations   from random labels: 13 groups 251 ms, by place 242
  *                                49              from random rows: 227 ms, by place 202
+ * and later, where a group may be 4 centres and rows are asked for ahead of their use:
+ *     dense 9298 x 256, k = 10, 19 iterations    groups of 8: 38 ms, of 4: 35
+ *     dense 9298 x 256, k = 100, 40 iterations   13 groups of 8: 226 ms, 25 of 4: 239
  * So dense data get a group for each reach of the kernels, up to 16 (a group costs n numbers), sparse data one;
  * and u is not made tight for sparse data of up to 4 tiles: one distance there costs a cache line an
  * entry, as a tile does. That sparse data want more groups for large k has not been measured.
@@ -53,7 +56,7 @@ static double needed(double u, double error)
  * the largest drift of the group counts. */
 static int64_t filter_by_drift(const kdri_km *w, int64_t begin, int64_t end, int64_t *rows)
 {
-	int64_t t = w->groups, count = 0, lanes = w->group_tiles * KDRI_LANES;
+	int64_t t = w->groups, count = 0, lanes = w->group_lanes;
 	for (int64_t i = begin; i < end; i++) {
 		int32_t a = w->label[i];
 		int64_t own = w->lane[a] / lanes, open = 0;
@@ -76,7 +79,7 @@ static int64_t filter_by_drift(const kdri_km *w, int64_t begin, int64_t end, int
  * groups. The square of a tight u is left in `own`. */
 static int64_t filter_by_distance(const kdri_km *w, int64_t count, int64_t *rows, double *own, uint8_t *need)
 {
-	int64_t t = w->groups, kept = 0, lanes = w->group_tiles * KDRI_LANES;
+	int64_t t = w->groups, kept = 0, lanes = w->group_lanes;
 	if (w->tight)
 		kdri_km_own(w->x, rows, count, w->centres, w->squares, w->label, w->scale, own);
 	for (int64_t r = 0; r < count; r++) {
@@ -111,8 +114,8 @@ typedef struct space {
 static void compute_group(const kdri_km *w, int64_t g, int64_t count, const int64_t *rows, const space *s,
                           const uint8_t *need, int32_t *winner)
 {
-	int64_t t = w->groups, lanes = w->group_tiles * KDRI_LANES, m = 0;
-	int64_t first = g * w->group_tiles, tiles = KDRI_MIN(w->group_tiles, w->tiles - first);
+	int64_t t = w->groups, lanes = w->group_lanes, m = 0;
+	int64_t first = g * lanes, width = KDRI_MIN(lanes, w->tiles * KDRI_LANES - first);
 	int64_t some[KDRI_BLOCK] = { 0 };
 	int32_t slot[KDRI_BLOCK] = { 0 }, arg[KDRI_BLOCK] = { 0 };
 	for (int64_t r = 0; r < count; r++) {
@@ -123,12 +126,12 @@ static void compute_group(const kdri_km *w, int64_t g, int64_t count, const int6
 	if (w->twice)
 		for (int64_t q = 0; q < m; q++)
 			s->twice[q] = w->twice[some[q]];
-	kdri_km_dots(w->x, some, m, &w->table, first, tiles, s->dots, lanes);
-	kdri_km_scan(s->dots, lanes, m, tiles * KDRI_LANES, w->offset + g * lanes, w->twice ? s->twice : NULL,
-	             s->group_best, s->group_second, arg);
+	kdri_km_dots(w->x, some, m, &w->table, first, width, s->dots, lanes);
+	kdri_km_scan(s->dots, lanes, m, width, w->offset + first, w->twice ? s->twice : NULL, s->group_best,
+	             s->group_second, arg);
 	for (int64_t q = 0; q < m; q++) {
 		int64_t r = slot[q], i = some[q];
-		int32_t centre = w->centre[g * lanes + arg[q]];
+		int32_t centre = w->centre[first + arg[q]];
 		if (w->bounds)
 			w->lower[i * t + g] = lower_of(w, i, s->group_best[q]);
 		if (s->group_best[q] < s->best[r] || (s->group_best[q] == s->best[r] && centre < winner[r])) {
@@ -143,7 +146,7 @@ static void compute_group(const kdri_km *w, int64_t g, int64_t count, const int6
  * loses, one that is smaller by that wins, and for the rest the group is computed after all. */
 static void settle(const kdri_km *w, int64_t count, const int64_t *rows, const space *s, int32_t *winner)
 {
-	int64_t t = w->groups, lanes = w->group_tiles * KDRI_LANES;
+	int64_t t = w->groups, lanes = w->group_lanes;
 	for (int64_t r = 0; r < count; r++) {
 		int64_t i = rows[r], g = w->lane[w->label[i]] / lanes;
 		uint8_t *need = s->need + r * t;
@@ -173,7 +176,7 @@ static void settle(const kdri_km *w, int64_t count, const int64_t *rows, const s
 /* Computes the needed groups of the listed rows, or all of them; new labels and bounds. */
 static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows, const space *s, bool all)
 {
-	int64_t t = w->groups, lanes = w->group_tiles * KDRI_LANES;
+	int64_t t = w->groups, lanes = w->group_lanes;
 	int32_t winner[KDRI_BLOCK] = { 0 };
 	for (int64_t r = 0; r < count; r++) {
 		s->best[r] = s->second[r] = INFINITY;
