@@ -4,7 +4,7 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-	&cli_cluster, &cli_transfer, &cli_relate,    &cli_predict,  &cli_evaluate, &cli_report,
+	&cli_cluster, &cli_transfer, &cli_relate,    &cli_predict,  &cli_evaluate, &cli_embed,     &cli_report,
 	&cli_inspect, &cli_convert,  &cli_vectorize, &cli_generate, &cli_methods,  &cli_bench,
 	&cli_demo,    &cli_version,  &cli_help,      NULL,
 };

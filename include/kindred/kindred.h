@@ -13,6 +13,7 @@ extern "C" {
 #include "kindred/bridge.h"
 #include "kindred/context.h"
 #include "kindred/data.h"
+#include "kindred/embed.h"
 #include "kindred/export.h"
 #include "kindred/fit.h"
 #include "kindred/generate.h"

@@ -254,6 +254,28 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
         lib.kdr_free(session.ctx, line[0])
 
 
+def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, threads=None, weight=None, norm=None, scale=None,
+          features=None, top_features=None, fit_on=None):
+    """Samples as points of a plane, as the report draws them: `kindred embed`. Returns an array of two columns for one table,
+    a list of them for a list of tables, a dict for a dict; several tables are drawn on common axes."""
+    session = Session(seed_of(seed), threads)
+    tables, names = as_tasks(tasks)
+    sets = _load(session, tables, names, "task")
+    o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
+    lib.kdr_embed_options_init(o)
+    o.layout = _choice(layout, ("forces", "directions"), "layout")
+    o.neighbors, o.sweeps = neighbors or 0, sweeps or 0
+    _fill_prep(o.prep, weight, norm, scale, features, top_features, fit_on)
+    session.check(lib.kdr_embed(session.ctx, _pointers(sets), len(sets), o, out))
+    held, n, points = ffi.gc(out[0], lib.kdr_embedding_free), ffi.new("int64_t *"), []
+    for t in range(len(sets)):
+        xy = lib.kdr_embedding_task(held, t, n)
+        points.append(np.frombuffer(ffi.buffer(xy, 16 * n[0]), np.float64).reshape(-1, 2).copy())
+    if isinstance(tasks, dict) and not is_sparse(tasks):
+        return dict(zip(names, points))
+    return points[0] if tables[0] is tasks else points
+
+
 def evaluate(labels, truth):
     """Scores of a partition against known classes: `kindred evaluate`."""
     labels, truth = np.asarray(labels), np.asarray(truth)

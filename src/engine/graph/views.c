@@ -85,7 +85,7 @@ static void choose(const kdr_problem *problem, const kdri_views_options *o, kdri
 		task->centred = o->centre == KDRI_CHOICE_AUTO
 		                        ? c.negative || c.nonzero >= sparse_share * c.cells
 		                        : o->centre == KDRI_CHOICE_YES;
-		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO;
+		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO && !o->one_graph;
 	}
 }
 
@@ -449,22 +449,32 @@ done:
 	return st;
 }
 
+kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t count, double **out)
+{
+	kdr_status st;
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), size;
+	double *means = NULL;
+	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(mean_of(ctx, &v->tasks[t].rows.view, means + t * d));
+	const pool p = { v, means };
+	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
+	KDRI_TRY(coordinates(ctx, &op, count, out));
+done:
+	kdri_free(ctx, means);
+	return st;
+}
+
 static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
 {
 	kdr_status st;
 	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, size;
-	double *means = NULL;
-	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &means, size));
-	for (int64_t t = 0; t < v->ntasks; t++) {
-		KDRI_TRY(mean_of(ctx, &v->tasks[t].rows.view, means + t * d));
+	for (int64_t t = 0; t < v->ntasks; t++)
 		most = KDRI_MAX(most, k[t]);
-	}
-	const pool p = { v, means };
-	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
 	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(n, d));
 	v->width = KDRI_MIN(2 * most, v->directions);
-	KDRI_TRY(coordinates(ctx, &op, v->directions, &v->centred));
+	KDRI_TRY(kdri_views_pooled(ctx, v, v->directions, &v->centred));
 	KDRI_TRY(kdri_mul(ctx, n, v->width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &v->shared, size));
 	for (int64_t i = 0; i < n; i++)
@@ -473,7 +483,6 @@ static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64
 	if (v->tasks[0].cosine)
 		scale_rows(v->shared, n, v->width);
 done:
-	kdri_free(ctx, means);
 	return st;
 }
 

@@ -27,6 +27,7 @@ typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice
 	        centre; /* the mean of a task is taken away before its cosines; auto: both ways, but for words */
+	bool one_graph;    /* where both ways would do, the mean is taken away and that is all */
 	bool together;     /* choices of all tasks, and views of all of them together; else of each */
 	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors; /* in the graph */
@@ -63,6 +64,8 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 /* The views that depend on the numbers of clusters, k[t] of task t. */
 kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
 void kdri_views_free(kdr_context *ctx, kdri_views *views);
+/* All rows, each less its task's mean, along their `count` leading directions: rows x count, to be freed. */
+kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *views, int64_t count, double **out);
 
 /* The graph that is voted on. */
 const kdr_mat *kdri_views_vote(const kdri_views *views, int64_t task);
