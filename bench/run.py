@@ -8,7 +8,7 @@ Usage: bench/run.py --build BUILD [--cpu] [NAME...]
 
 --cpu compares processor time, one thread against one: for a machine that is busy with other things.
 
-Names: spmm kmeans readers mbc lss linear graph ec mtcfir ttl; default all. What methods are worth, in place of how fast they
+Names: spmm kmeans readers mbc lss linear graph ec mtcfir ttl embed; default all. What methods are worth, in place of how fast they
 are, is measured by `kindred bench`."""
 import argparse
 import os
@@ -33,6 +33,7 @@ DRIVERS = {
     "ec": LIBRARY,
     "mtcfir": LIBRARY,
     "ttl": LIBRARY,
+    "embed": LIBRARY,
 }
 
 

@@ -236,7 +236,7 @@ void cli_shared(FILE *out, const kdr_result *result);
 double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
-        cli_generate, cli_methods, cli_bench, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize, cli_version,
-        cli_help;
+        cli_generate, cli_methods, cli_bench, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
+        cli_version, cli_help;
 
 #endif

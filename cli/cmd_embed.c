@@ -66,7 +66,8 @@ static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *ta
 	char *path = path_of(args, task);
 	int code = EXIT_OTHER;
 	if (path) {
-		kdr_status st = kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
+		kdr_status st =
+		        kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
 		if (st == KDR_OK)
 			st = kdr_write(ctx, path, NULL, points, cli_flag(args, "force"));
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);

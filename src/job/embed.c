@@ -33,17 +33,21 @@ static kdr_status check(kdr_context *ctx, const kdr_mat *x, int64_t count, const
 	kdr_status st = KDR_OK;
 	char name[32];
 	if (o->neighbors < 0 || o->neighbors > 1000)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "neighbors: %lld is not allowed: 1 to 1000, 0 the default",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "neighbors: %lld is not allowed: 1 to 1000, 0 the default",
 		                 (long long)o->neighbors);
 	if (o->sweeps < 0 || o->sweeps > 1000000)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "sweeps: %lld is not allowed: 1 to 1000000, 0 the default",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "sweeps: %lld is not allowed: 1 to 1000000, 0 the default",
 		                 (long long)o->sweeps);
 	if ((int)o->layout < KDR_EMBED_FORCES || o->layout > KDR_EMBED_DIRECTIONS)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "layout: %d is not one of kdr_embed_layout", (int)o->layout);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "layout: %d is not one of kdr_embed_layout",
+		                 (int)o->layout);
 	for (int64_t t = 0; t < count; t++) {
 		kdri_snprintf(name, sizeof name, "task %lld", (long long)t + 1);
 		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) < 1)
-			return kdri_fail(ctx, KDR_ERR_DATA, "%s: no samples or no features: nothing to lay out", name);
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "%s: no samples or no features: nothing to lay out", name);
 		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
 	}
 done:
@@ -106,8 +110,8 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
-	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &o.prep, kdri_prep_chosen(&o.prep, o.choice, true),
-	                           &recipe, &e->prep));
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &o.prep,
+	                           kdri_prep_chosen(&o.prep, o.choice, true), &recipe, &e->prep));
 	e->kind = recipe.kind;
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)

@@ -199,6 +199,24 @@ static kdr_status job_relate(kdr_context *ctx)
 	return st;
 }
 
+static kdr_status job_embed(kdr_context *ctx)
+{
+	kdr_data *data[2] = { NULL };
+	kdr_embedding *embedding = NULL;
+	kdr_embed_options o;
+	kdr_embed_options_init(&o);
+	o.sweeps = 3;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_embed(ctx, data, 2, &o, &embedding);
+	kdr_embedding_free(embedding);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
 static kdr_status generate(kdr_context *ctx)
 {
 	kdr_topics spec;
@@ -240,6 +258,7 @@ const oom_scenario oom_jobs[] = {
 	{ "job_transfer", job_transfer, 1 },
 	{ "job_relate", job_relate, 1 },
 	{ "job_selector", job_selector, 1 },
+	{ "job_embed", job_embed, 1 },
 	{ "generate", generate, 1 },
 	{ "report", report, 1 },
 	{ NULL, NULL, 0 },

@@ -27,15 +27,22 @@ static void plane_free(kdr_context *ctx, plane *p)
 	kdri_views_free(ctx, &p->views);
 }
 
-/* The first two directions, or as many as there are. */
+/* The first two directions, or as many as there are; the largest number of each is positive, else its sign would be
+ * chance. */
 static kdr_status start(kdr_context *ctx, plane *p)
 {
 	kdr_status st;
 	int64_t n = p->views.begin[p->views.ntasks];
 	KDRI_TRY(KDRI_NEW0(ctx, &p->y, 2 * n));
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t c = 0; c < KDRI_MIN(2, p->width); c++)
-			p->y[2 * i + c] = p->shared[i * p->width + c];
+	for (int64_t c = 0; c < KDRI_MIN(2, p->width); c++) {
+		double largest = 0;
+		for (int64_t i = 0; i < n; i++)
+			if (fabs(p->shared[i * p->width + c]) > fabs(largest))
+				largest = p->shared[i * p->width + c];
+		for (int64_t i = 0; i < n; i++)
+			p->y[2 * i + c] =
+			        largest < 0 ? -p->shared[i * p->width + c] : p->shared[i * p->width + c];
+	}
 done:
 	return st;
 }

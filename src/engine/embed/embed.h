@@ -25,8 +25,8 @@ kdr_status kdri_embed_anchors(kdr_context *ctx, const kdri_views *views, const d
 
 typedef struct kdri_forces {
 	int64_t ntasks;
-	const int64_t *begin;  /* task t has points begin[t] .. begin[t + 1] - 1 */
-	const kdr_csr *graphs; /* of each task */
+	const int64_t *begin;   /* task t has points begin[t] .. begin[t + 1] - 1 */
+	const kdr_csr *graphs;  /* of each task */
 	const kdr_csr *anchors; /* between tasks; NULL: none */
 	int64_t sweeps;         /* 0: by the number of points */
 } kdri_forces;
