@@ -29,19 +29,21 @@ def load():
     return x, np.array((common.DATA / "20ng_full" / "all.labels").read_text().split())
 
 
-def tfidf(x):
-    """tf-idf and rows of length 1, as `--weight tfidf --norm l2 --fit-on each`."""
-    df = np.bincount(x.indices, minlength=x.shape[1])
-    x = sp.csr_matrix(x @ sp.diags(np.log((1 + x.shape[0]) / (1 + df)) + 1))
+def tfidf(x, of=None):
+    """tf-idf and rows of length 1, as `--weight tfidf --norm l2 --fit-on each`; with `of`, sets whose documents are counted
+    together, as without --fit-on."""
+    of = [x] if of is None else of
+    df = sum(np.bincount(o.indices, minlength=x.shape[1]) for o in of)
+    x = sp.csr_matrix(x @ sp.diags(np.log((1 + sum(o.shape[0] for o in of)) / (1 + df)) + 1))
     length = np.sqrt(np.asarray(x.multiply(x).sum(1)).ravel())
     x = sp.csr_matrix(sp.diags(1 / np.where(length > 0, length, 1)) @ x)
     x.sort_indices()
     return x
 
 
-def task(data, name, seed, words=4000):
+def task(data, name, seed, words=4000, together=False):
     """[X_s, X_i, X_t], [y_s, y_i, y_t]: the most frequent words of the task's documents, a random half of which (A) is taken
-    from the source and the other half (B) from the target."""
+    from the source and the other half (B) from the target. together: idf of all three."""
     counts, classes = data
     rows, labels = [], []
     for pair in TASKS[name]:
@@ -57,4 +59,4 @@ def task(data, name, seed, words=4000):
     xs = [sp.csr_matrix(x) for x in xs]
     for x in xs:
         x.eliminate_zeros()
-    return [tfidf(x) for x in xs], labels
+    return [tfidf(x, xs if together else None) for x in xs], labels

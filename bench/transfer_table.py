@@ -78,8 +78,6 @@ def run(lib, entry, args, seed, keep):
            "distance": fields["a_distance.t%d" % t], "cv": fields["source_accuracy.t%d" % t]}
     for m in ("svm", "logreg"):
         got[m] = np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1])
-    if args.peers:
-        got.update(peers(xs, ys, classes))
     return got
 
 
@@ -101,21 +99,33 @@ def runs_of(entry, args):
             yield seed, keep, pathlib.Path(args.keep) / (name + ".npz") if args.keep else None
 
 
+def kept(path, until, make):
+    """What `make` gives, from its file where that lies there; None: out of time."""
+    if path and path.exists():
+        with np.load(path) as f:
+            return dict(f)
+    if time.monotonic() > until:
+        return None
+    got = make()
+    if path:
+        np.savez_compressed(path, **got)
+    return got
+
+
 def gather(lib, entry, args, until):
-    """All runs of a task, from files where they lie; None: out of time."""
+    """All runs of a task; None: out of time."""
     out = []
     for seed, keep, path in runs_of(entry, args):
-        if path and path.exists():
-            with np.load(path) as f:
-                got = dict(f)
-            if not args.peers or PEERS[0] in got:
-                out.append(got)
-                continue
-        if time.monotonic() > until:
+        got = kept(path, until, lambda: run(lib, entry, args, seed, keep))
+        if got is None:
             return None
-        out.append(run(lib, entry, args, seed, keep))
-        if path:
-            np.savez(path, **out[-1])
+        if args.peers:
+            more = kept(path and path.with_suffix(".peers.npz"), until,
+                        lambda: peers(*tt.task(*entry[1:], args.sample, seed, keep)))
+            if more is None:
+                return None
+            got.update(more)
+        out.append(got)
     return out
 
 

@@ -7,7 +7,7 @@
  *     (E2)  10 members, each an answer for every sample                                transfer_auto/members.c
  *     (E3)  a vote that learns each member's confusion matrix, with clusters of the
  *           graph and neighbours as further voters                                     engine/vote/vote.c
- *     (E4)  how sure each answer is                                                    transfer_auto/verdict.c
+ *     (E4)  how sure each answer is                                                    transfer_auto/tally.c
  *
  * Where the sources have other features than the target, or nearly none of its, and bridges are given, the members are ttl
  * and nmtf through each bridge. The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the

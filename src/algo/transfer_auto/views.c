@@ -261,19 +261,12 @@ done:
 static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
 {
 	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
-	kdri_own_free(ctx, &v->joint);
-	v->joint = no_matrix();
 	return find_graph(ctx, &e, NULL, true, neighbors, &v->joint);
 }
 
-kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share,
-                                       int64_t neighbors)
+kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share)
 {
-	kdr_status st;
-	KDRI_TRY(find_e(ctx, v, share));
-	KDRI_TRY(find_joint(ctx, v, neighbors));
-done:
-	return st;
+	return find_e(ctx, v, share);
 }
 
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,

@@ -24,10 +24,9 @@ typedef struct kdri_transfer_views {
 /* Stopped early, graphs lack edges. */
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
                                    kdri_transfer_views *out);
-/* E and the joint graph anew, the sources' means being those of their classes in these shares (one a class): what their means
- * would be if they had the target's shares. */
-kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share,
-                                       int64_t neighbors);
+/* E anew, the sources' means being those of their classes in these shares (one a class): what their means would be if they had the
+ * target's shares. The graphs stay: who is near whom hardly changes. */
+kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share);
 void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v);
 
 /* Rows of the target: first, and how many. */

@@ -12,10 +12,19 @@
  *
  *   (E2)  p_ik <- r_k p_ik / sum over k of r_k p_ik,   r such that the mean of column k is q_k.
  *
- * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. */
+ * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. Then the rows that were taught teach:
+ *
+ *   (E3)  rows and classes by p_ik / q_k, the largest first: row i gets class k unless it has one or k has its share of the rows; of
+ *         each class the first half of them join the labelled rows, then four fifths, then all, the regression trained anew each time
+ *
+ * at each step of the chain: words that the labelled set lacks can only be learnt so. On the newsgroups' tasks: 87-98 %. Taking the
+ * likeliest class in place of shares leaves small classes without a row: where there are four, of which one has half of all rows,
+ * everything ends in that one. */
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
 #include "engine/linear/linear.h"
+
+#include <stdlib.h>
 
 static const double mix = 0.02;
 enum { ROUNDS = 500 };
@@ -109,32 +118,94 @@ void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels)
 	}
 }
 
-/* Labelled rows (and those of the target that are known) teach the target's rows. */
-static kdr_status teach_target(kdr_context *ctx, const kdri_bridging *s, const kdr_mat *x,
-                               const int64_t *labels, double *p)
+typedef struct claim {
+	double lift;
+	int64_t row, class;
+} claim;
+
+/* The largest first; of equals the lower row, then the lower class. */
+static int by_lift(const void *a, const void *b)
+{
+	const claim *x = a, *y = b;
+	if (x->lift != y->lift)
+		return x->lift > y->lift ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return x->class < y->class ? -1 : x->class > y->class;
+}
+
+/* (E3): labels of the rows that are sure enough, -1 elsewhere. */
+static kdr_status take_surest(kdr_context *ctx, const double *p, int64_t n, int64_t c, const double *share,
+                              double part, int64_t *labels)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(x), nt = kdr_mat_rows(&s->target.view), *all = NULL, known = 0;
-	const kdr_mat *both[2] = { x, &s->target.view };
+	claim *list = NULL;
+	int64_t *room = NULL, count = 0;
+	bool *taken = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &list, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &room, 2 * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &taken, n));
+	for (int64_t k = 0; k < c; k++) {
+		room[k] = (int64_t)ceil(share[k] * (double)n);
+		room[c + k] = (int64_t)ceil(part * share[k] * (double)n);
+		for (int64_t i = 0; i < n && share[k] > 0; i++)
+			list[count++] = (claim){ p[i * c + k] / share[k], i, k };
+	}
+	for (int64_t i = 0; i < n; i++)
+		labels[i] = -1;
+	qsort(list, (size_t)count, sizeof *list, by_lift);
+	for (int64_t j = 0; j < count; j++) {
+		int64_t i = list[j].row, k = list[j].class;
+		if (taken[i] || room[k] == 0)
+			continue;
+		taken[i] = true;
+		room[k]--;
+		if (room[c + k]-- > 0)
+			labels[i] = k;
+	}
+done:
+	kdri_free(ctx, list);
+	kdri_free(ctx, room);
+	kdri_free(ctx, taken);
+	return st;
+}
+
+/* Labelled rows teach those of `to`, whose surest answers then teach the others. known: classes of rows of `to`, or -1. */
+static kdr_status teach(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, const kdr_mat *to,
+                        const int64_t *known, int64_t classes, double *p)
+{
+	static const double shares[] = { 0, 0.5, 0.8, 1 };
+	enum { STEPS = sizeof shares / sizeof shares[0] };
+	kdr_status st;
+	int64_t n = kdr_mat_rows(from), rows = kdr_mat_rows(to), *all = NULL;
+	double *share = NULL;
+	const kdr_mat *both[2] = { from, to };
 	kdri_own stack = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	for (int64_t i = 0; i < nt; i++)
-		known += s->known[i] >= 0;
-	if (known == 0)
-		return kdri_chain_step(ctx, x, labels, s->classes, &s->target.view, p);
-	KDRI_TRY(KDRI_NEW(ctx, &all, n + nt));
-	memcpy(all, labels, (size_t)n * sizeof *all);
-	memcpy(all + n, s->known, (size_t)nt * sizeof *all);
+	KDRI_TRY(KDRI_NEW(ctx, &all, n + rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &share, classes));
 	KDRI_TRY(kdri_mat_stack(ctx, both, 2, &stack));
-	KDRI_TRY(kdri_chain_step(ctx, &stack.view, all, s->classes, &s->target.view, p));
+	memcpy(all, labels, (size_t)n * sizeof *all);
+	for (int64_t i = 0; i < n; i++)
+		share[labels[i]] += 1 / (double)n;
+	for (int r = 0; r < STEPS; r++) {
+		for (int64_t i = 0; i < rows; i++)
+			all[n + i] = -1;
+		if (shares[r] > 0)
+			KDRI_TRY(take_surest(ctx, p, rows, classes, share, shares[r], all + n)); /* (E3) */
+		for (int64_t i = 0; known && i < rows; i++)
+			all[n + i] = known[i] >= 0 ? known[i] : all[n + i];
+		KDRI_TRY(kdri_chain_step(ctx, &stack.view, all, classes, to, p));
+	}
 done:
 	kdri_own_free(ctx, &stack);
 	kdri_free(ctx, all);
+	kdri_free(ctx, share);
 	return st;
 }
 
 kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels, double *p)
 {
-	return teach_target(ctx, s, &s->view[1], labels, p);
+	return teach(ctx, &s->view[1], labels, &s->target.view, s->known, s->classes, p);
 }
 
 static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *g_bridge, double *g_target)
@@ -142,10 +213,11 @@ static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *
 	kdr_status st;
 	int64_t *labels = NULL;
 	if (s->bridge < 0)
-		return teach_target(ctx, s, &s->source.view, s->labels, g_target);
+		return teach(ctx, &s->source.view, s->labels, &s->target.view, s->known, s->classes,
+		             g_target);
 	int64_t n = kdr_mat_rows(&s->view[0]);
 	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
-	KDRI_TRY(kdri_chain_step(ctx, &s->source.view, s->labels, s->classes, &s->view[0], g_bridge));
+	KDRI_TRY(teach(ctx, &s->source.view, s->labels, &s->view[0], NULL, s->classes, g_bridge));
 	kdri_likeliest(g_bridge, n, s->classes, labels);
 	KDRI_TRY(kdri_bridging_teach(ctx, s, labels, g_target));
 done:
@@ -171,6 +243,17 @@ static void start_given(const int64_t *init, int64_t n, int64_t c, double *g)
 			g[i * c + k] = ((init[i] == k) + soften) / (1 + soften * (double)c);
 }
 
+/* Initial labels for all: there is nothing to find. */
+static bool all_given(const kdri_bridging *s)
+{
+	for (int64_t t = 0; t < s->problem->ntasks; t++) {
+		const kdr_task *task = &s->problem->tasks[t];
+		if ((t == s->bridge || task->role == KDR_ROLE_TARGET) && !task->init)
+			return false;
+	}
+	return true;
+}
+
 kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const kdr_options *options,
                                double *g_bridge, double *g_target)
 {
@@ -178,9 +261,9 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 	int init = kdri_opt_choice(options, "init");
 	int64_t c = s->classes, at = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "labels", 0);
-	if (init == KDRI_BRIDGING_LOGREG) {
+	if (init == KDRI_BRIDGING_LOGREG && !all_given(s)) {
 		KDRI_TRY(start_chain(ctx, s, g_bridge, g_target));
-	} else {
+	} else if (init != KDRI_BRIDGING_LOGREG) {
 		if (s->bridge >= 0)
 			start_plain(&rng, kdr_mat_rows(&s->view[0]), c, init == KDRI_BRIDGING_RANDOM,
 			            g_bridge);
