@@ -24,7 +24,7 @@ static const char *const norms[] = { "none", "l1", "l2", NULL };
 static const char *const scales[] = { "none", "standard", "minmax", NULL };
 static const char *const fits[] = { "all", "each", NULL };
 static const char *const aligns[] = { "union", "intersect", "position", NULL };
-static const char *const missings[] = { "error", "zero", "drop-row", NULL };
+static const char *const missings[] = { "error", "zero", "mean", "median", "drop-row", "drop-column", NULL };
 
 const cli_option cli_common_options[] = {
 	{ .name = "seed", .value = "N", .help = "seed of all random choices (default 1)" },
@@ -51,8 +51,23 @@ const cli_option cli_reading_options[] = {
 	{ .name = "missing",
 	  .value = "POLICY",
 	  .choices = missings,
-	  .help = "CSV: what an empty cell means (default error)" },
-	{ .name = "decimal", .value = "CHAR", .help = "CSV: decimal point, '.' or ','" },
+	  .help = "CSV: what is done about cells without a value (default error)" },
+	{ .name = "na",
+	  .value = "TOKEN",
+	  .repeats = true,
+	  .help = "CSV: a text that stands for no value, besides '', NA, N/A, #N/A, NaN, null, None, ? and -" },
+	{ .name = "columns",
+	  .value = "LIST",
+	  .help = "CSV: what columns are, such as 'height,width,city:category,-Nr' (default: found out)" },
+	{ .name = "delimiter",
+	  .value = "CHAR",
+	  .help = "CSV: between cells: , ; | or tab (default: found out)" },
+	{ .name = "decimal",
+	  .value = "CHAR",
+	  .help = "CSV: decimal sign, '.' or ',' (default: by the evidence of each column)" },
+	{ .name = "encoding",
+	  .value = "NAME",
+	  .help = "CSV: utf-8, latin-1, utf-16le or utf-16be (default: found out)" },
 	{ .name = "task-column",
 	  .value = "NAME",
 	  .help = "column that says which task a row belongs to: one file becomes a task for each value" },

@@ -22,7 +22,11 @@ void cli_task_split(const char *argument, char *name, size_t room, const char **
 
 void cli_reading(const cli_args *args, kdr_read_options *out)
 {
+	enum { TOKENS = 64 };
+	static const char *na[TOKENS + 1]; /* one command line, one list */
 	const char *header = cli_get(args, "header", NULL);
+	for (int i = 0; i < TOKENS; i++)
+		na[i] = cli_get_nth(args, "na", i);
 	*out = (kdr_read_options){
 		.format = cli_get(args, "format", NULL),
 		.label_column = cli_get(args, "label-column", NULL),
@@ -34,6 +38,10 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.decimal = cli_get(args, "decimal", NULL),
 		.transpose = cli_flag(args, "transpose"),
 		.task_column = cli_get(args, "task-column", cli_get(args, "batch-key", NULL)),
+		.columns = cli_get(args, "columns", NULL),
+		.na = na,
+		.delimiter = cli_get(args, "delimiter", NULL),
+		.encoding = cli_get(args, "encoding", NULL),
 	};
 }
 

@@ -22,4 +22,22 @@ typedef struct kdr_inspection {
 
 KDR_API kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *data, kdr_inspection *out);
 
+/* Something odd about a file, and what is done about it. */
+typedef struct kdr_finding {
+	int64_t line; /* of the file, from 1: the first such place; 0: no place in particular */
+	const char
+	        *found; /* such as "line 7, column 3 (width): 'abc' is not a number, as 12 other cells are" */
+	const char *then; /* what is done about it, and the option that helps */
+	bool fatal;       /* kdr_read refuses the file */
+} kdr_finding;
+typedef struct kdr_findings kdr_findings;
+
+/* Goes through the whole of a file, a table of text, and lists all that is odd about it, where kdr_read stops at the first
+ * that is fatal. Of other formats it has nothing to say. `options` may be NULL. Free *out with kdr_findings_free. */
+KDR_API kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                                    kdr_findings **out);
+KDR_API int64_t kdr_findings_count(const kdr_findings *findings);
+KDR_API const kdr_finding *kdr_findings_at(const kdr_findings *findings, int64_t index);
+KDR_API void kdr_findings_free(kdr_findings *findings);
+
 #endif

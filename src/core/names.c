@@ -64,10 +64,14 @@ done:
 	return st;
 }
 
+int64_t kdri_names_find_text(const kdri_names *t, const char *text, size_t length)
+{
+	return t->count ? t->slots[slot_of(t, text, length, hash_of(text, length))] : -1;
+}
+
 int64_t kdri_names_find(const kdri_names *t, const char *name)
 {
-	size_t length = strlen(name);
-	return t->count ? t->slots[slot_of(t, name, length, hash_of(name, length))] : -1;
+	return kdri_names_find_text(t, name, strlen(name));
 }
 
 kdr_status kdri_names_add(kdr_context *ctx, kdri_names *t, const char *text, size_t length, int64_t *index)

@@ -19,6 +19,7 @@ kdr_status kdri_names_add(kdr_context *ctx, kdri_names *table, const char *text,
                           int64_t *index);
 /* Its index, or -1. */
 int64_t kdri_names_find(const kdri_names *table, const char *name);
+int64_t kdri_names_find_text(const kdri_names *table, const char *text, size_t length);
 /* Where every name is an integer: sorts the names by value, writes them plainly ("+01" as "1", so that
  * equal integers are one class), renumbers `values` (negative ones stay) and sets *integers. Nothing can be looked
  * up after that. */

@@ -4,25 +4,83 @@
 
 #include "io/text.h"
 
-/* What the file's first rows and the caller's wishes say about its columns. */
+/* How a pass reads a field. */
+typedef enum kdri_how {
+	KDRI_HOW_NUMBER,
+	KDRI_HOW_SKIP,
+	KDRI_HOW_TEXT,
+	KDRI_HOW_CATEGORY,
+	KDRI_HOW_DATE
+} kdri_how;
+
+/* What a field is taken for, and why. */
+typedef struct kdri_role {
+	kdr_column_kind kind;
+	unsigned order;   /* of dates: table.h */
+	int64_t features; /* columns of the matrix */
+	kdri_names texts; /* of a category */
+	int64_t missing;  /* cells */
+	bool constant;
+	double origin; /* the day that dates are counted from */
+	char why[96];
+} kdri_role;
+
+/* What the file's first rows and the caller's wishes say about its columns; then, what all rows say. */
 typedef struct kdri_csv_layout {
-	char delimiter, point;
-	enum { KDRI_MISSING_ERROR, KDRI_MISSING_ZERO, KDRI_MISSING_DROP } missing;
+	char delimiter, point; /* point: where none is told for a field */
 	bool header;
 	bool keep_nonfinite;
-	int64_t fields;    /* cells in each row */
-	int64_t cols;      /* of them, columns of numbers */
-	int64_t id, label; /* fields that hold text, or -1 */
-	char **names;      /* `fields` names from the header, or NULL */
+	bool dressed;          /* numbers may have units, and separated thousands */
+	bool guessed;          /* `id` is a guess by the first rows, to be dropped if names repeat */
+	bool quoted;           /* every cell of the first rows is in quotes, so that these say nothing */
+	bool latin;            /* bytes that are no UTF-8 were read as Latin-1 */
+	const char *const *na; /* told texts that stand for no value */
+	bool na_numbers;       /* one of them is a number */
+	int64_t fields;        /* cells in each row */
+	int64_t cols;          /* columns of the matrix */
+	int64_t id, label;     /* fields that hold text, or -1 */
+	char **names;          /* `fields` names from the header, or NULL */
+	kdri_role *roles;      /* `fields` of them */
+	unsigned char *how;    /* `fields`: a kdri_how */
+	char *points;          /* `fields`: decimal signs */
 } kdri_csv_layout;
 
+/* Opens a window on the beginning of an input that can be rewound: finds out the encoding, and looks at the first rows;
+ * the window is then past the header. `delimiter` 0: find out. */
+kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
+                          kdri_window *w, kdri_csv_layout *l);
 /* Looks at the first rows of the window, which is filled, and moves it past the header.
- * `delimiter` 0: find out among comma, semicolon and tab. */
+ * `delimiter` 0: find out among comma, semicolon, tab and bar. */
 kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read_options *options,
                                 char delimiter, kdri_csv_layout *layout);
 /* The error for a row, beginning at p, that the end of the file cuts off within quotes. */
 kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p);
 void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *layout);
+/* The field called `wanted`, or numbered so; -1 if there is none. */
+int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted);
+/* The error for one that is not there; `what`: "id ", "label " or "". */
+kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv_layout *l,
+                              const char *wanted, const char *what);
+/* The title of a field, or x1, x2, ... in `room`. */
+const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24]);
+
+/* csv_rows.c: all rows, as the layout's roles say, into a matrix, names and classes. */
+typedef struct kdri_csv_table {
+	double *values;
+	int64_t rows, room;
+	char **ids;
+	int64_t *labels;
+	kdri_names classes;
+	struct kdri_csv_note *notes; /* one for each line of the window; NULL if no column holds text */
+	int64_t note_room;
+	bool holes; /* some cells have no value: the first is there */
+	int64_t hole_line, hole_field;
+} kdri_csv_table;
+/* *text: a field of numbers holds something else, and the table is not read; where that is NULL, it is an error. Cells
+ * without a value are NaN. */
+kdr_status kdri_csv_rows(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_csv_table *t,
+                         bool *text);
+void kdri_csv_table_free(kdr_context *ctx, kdri_csv_table *t);
 
 /* One cell: its text without blanks around it; within the quotes where it had them. */
 typedef struct kdri_csv_cell {
@@ -38,8 +96,8 @@ kdri_csv_cell kdri_csv_cell_at(const char *p, char delimiter);
 const char *kdri_csv_row_end(const char *p, const char *end, char delimiter);
 /* Whether the cell is a number, NaN and infinities included. */
 bool kdri_csv_is_number(const kdri_csv_cell *cell, char point, double *value);
-/* Empty, or NA, or NaN. */
-bool kdri_csv_is_missing(const kdri_csv_cell *cell);
+/* The cell's text, doubled quotes made one, cut to `room` bytes with its NUL. Returns its length. */
+size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
 /* A copy of the cell's text, doubled quotes made one. */
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 

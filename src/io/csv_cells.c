@@ -74,11 +74,15 @@ bool kdri_csv_is_number(const kdri_csv_cell *cell, char point, double *value)
 	return !cell->torn && end > p && kdri_parse_decimal(p, end, point, value) == end;
 }
 
-bool kdri_csv_is_missing(const kdri_csv_cell *cell)
+size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room)
 {
-	size_t n = (size_t)(cell->end - cell->begin);
-	return !cell->torn && (n == 0 || (n == 2 && memcmp(cell->begin, "NA", 2) == 0) ||
-	                       kdri_same_word(cell->begin, n, "nan"));
+	size_t n = 0;
+	for (const char *p = cell->begin; p < cell->end && n + 1 < room; p++) {
+		out[n++] = *p;
+		p += cell->quoted && *p == '"';
+	}
+	out[n] = '\0';
+	return strlen(out);
 }
 
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out)

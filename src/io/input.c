@@ -13,7 +13,8 @@ struct kdri_input {
 	char *path;
 	int fd;
 	const unsigned char *memory; /* instead of fd: what is left of the bytes */
-	size_t memory_left;
+	size_t memory_left, memory_size;
+	unsigned char *held; /* bytes of a pipe, kept to be read again */
 	bool gzip, end_of_file, stream_open;
 	int64_t size, consumed;
 	z_stream z;
@@ -69,7 +70,7 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->memory = size > 0 ? data : (const void *)"";
-	in->memory_left = size;
+	in->memory_left = in->memory_size = size;
 	in->size = (int64_t)size;
 	KDRI_TRY(kdri_strdup(ctx, name, &in->path));
 	KDRI_TRY(start(ctx, in));
@@ -121,6 +122,7 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in)
 	if (in->fd >= 0)
 		close(in->fd);
 	kdri_free(ctx, in->path);
+	kdri_free(ctx, in->held);
 	kdri_free(ctx, in);
 }
 
@@ -184,6 +186,48 @@ kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_
 {
 	*got = 0;
 	return in->gzip ? read_gzip(ctx, in, buffer, want, got) : read_plain(ctx, in, buffer, want, got);
+}
+
+kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
+{
+	kdr_status st = KDR_OK;
+	size_t room = BUFFER, used = 0;
+	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &in->held, (int64_t)room));
+	while (!in->end_of_file) { /* compressed or not: the bytes as they are */
+		if (used + BUFFER > room) {
+			KDRI_TRY(KDRI_GROW(ctx, &in->held, (int64_t)(2 * room)));
+			room *= 2;
+		}
+		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
+		used += in->end - in->begin;
+		KDRI_TRY(refill(ctx, in));
+	}
+	in->memory = in->held;
+	in->memory_size = used;
+	in->size = (int64_t)used;
+	KDRI_TRY(kdri_input_rewind(ctx, in));
+done:
+	return st;
+}
+
+kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
+{
+	if (in->memory) {
+		in->memory -= in->memory_size - in->memory_left;
+		in->memory = in->held ? in->held : in->memory;
+		in->memory_left = in->memory_size;
+	} else if (lseek(in->fd, 0, SEEK_SET) < 0) {
+		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be read a second time: %s", in->path,
+		                 strerror(errno));
+	}
+	if (in->stream_open)
+		inflateEnd(&in->z);
+	in->stream_open = in->gzip = in->end_of_file = false;
+	in->consumed = 0;
+	memset(&in->z, 0, sizeof in->z);
+	return start(ctx, in);
 }
 
 const char *kdri_input_path(const kdri_input *in)

@@ -17,6 +17,10 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 /* Up to `want` bytes; *got < want only at the end. A damaged or truncated gzip stream is
  * KDR_ERR_FORMAT. */
 kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got);
+/* Makes sure that the input can be read again from its beginning, where it now stands: what comes through a pipe is
+ * kept in memory. */
+kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in);
+kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in);
 const char *kdri_input_path(const kdri_input *in);
 /* Bytes of the file on disk, or -1 where unknown; and how many of them have been consumed. */
 int64_t kdri_input_size(const kdri_input *in);

@@ -12,8 +12,25 @@
 
 /* --- window.c --------------------------------------------------------------------------------- */
 
+/* recode.c: bytes of other encodings to UTF-8, as they come. */
+typedef enum kdri_encoding { KDRI_UTF8, KDRI_LATIN1, KDRI_UTF16LE, KDRI_UTF16BE } kdri_encoding;
+typedef struct kdri_recode {
+	kdri_encoding from;
+	bool returns;          /* lines end in CR alone */
+	bool end;              /* nothing follows */
+	unsigned char rest[4]; /* the beginning of a character that was cut */
+	size_t nrest;
+} kdri_recode;
+/* As kdri_input_read, in UTF-8; *got may be less than `want` before the end. `want` is at least 8. */
+kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, char *to, size_t want,
+                            size_t *got);
+/* What the first bytes of a text look like: a byte order mark, NUL bytes at every second place, bytes that are no UTF-8.
+ * *mark: bytes of the mark. */
+kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, size_t *mark);
+
 typedef struct kdri_window {
 	kdri_input *in; /* borrowed */
+	kdri_recode recode;
 	char *data;
 	size_t begin, end, room; /* unread text is data[begin .. end) */
 	bool last;               /* nothing follows; the text then ends in a newline, added if need be */

@@ -33,7 +33,8 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 	memmove(w->data, w->data + w->begin, w->end - w->begin);
 	w->end -= w->begin;
 	w->begin = 0;
-	if (w->end + 1 == w->room) {
+	bool plain = w->recode.from == KDRI_UTF8 && !w->recode.returns;
+	if (w->end + 1 + (plain ? 0 : 64) >= w->room) { /* room for some characters */
 		if (w->room >= LONGEST)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
 			                 "%s: line %lld is longer than %d MB: not a text file of data",
@@ -42,9 +43,12 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 		w->room *= 2;
 	}
 	size_t want = w->room - 1 - w->end;
-	KDRI_TRY(kdri_input_read(ctx, w->in, w->data + w->end, want, &got));
+	if (plain)
+		KDRI_TRY(kdri_input_read(ctx, w->in, w->data + w->end, want, &got));
+	else
+		KDRI_TRY(kdri_recode_read(ctx, &w->recode, w->in, w->data + w->end, want, &got));
 	w->end += got;
-	if (got < want) {
+	if (plain ? got < want : w->recode.end) {
 		w->last = true;
 		if (w->end > 0 && w->data[w->end - 1] != '\n')
 			w->data[w->end++] = '\n';

@@ -1,22 +1,12 @@
 /* Documents, tokens, vocabularies: what the files of text/ share. SPDX-License-Identifier: BSD-3-Clause
  *
- * A document goes through decode -> mail -> html -> tokenise -> terms. The steps between bytes and
+ * A document goes through decoding -> mail -> html -> tokenise -> terms. The steps between bytes and
  * tokens allocate nothing (they run inside parallel regions) and bound their output by their input. */
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
+#include "core/encoding.h"
 #include "core/internal.h"
-
-/* --- decode.c: bytes to valid UTF-8 ------------------------------------------------------------ */
-
-bool kdri_utf8_valid(const char *text, size_t length);
-/* Writes the UTF-8 of `text` read as Windows-1252 (a superset of the printable part of Latin-1);
- * `out` needs 3 x length bytes. Returns how many were written. */
-size_t kdri_decode_1252(const char *text, size_t length, char *out);
-/* The character Windows-1252 has at a byte from 0x80 to 0x9f. */
-uint32_t kdri_1252(unsigned char byte);
-/* Writes 1 to 4 bytes; what is no character becomes U+FFFD. */
-size_t kdri_utf8_put(uint32_t character, char *out);
 
 /* --- mail.c: headers ---------------------------------------------------------------------------- */
 

@@ -29,7 +29,8 @@ class Mat(c.Structure):
 
 class ReadOptions(c.Structure):
     _fields_ = [("format", c.c_char_p), ("name", c.c_char_p), ("label_column", c.c_char_p),
-                ("id_column", c.c_char_p), ("header", c.c_int), ("missing", c.c_char_p), ("decimal", c.c_char_p)]
+                ("id_column", c.c_char_p), ("header", c.c_int), ("missing", c.c_char_p), ("decimal", c.c_char_p),
+                ("rest", c.c_char * 512)]  # the rest: zeros
 
 
 class Array(c.Structure):

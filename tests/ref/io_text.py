@@ -22,7 +22,7 @@ folder = tempfile.TemporaryDirectory()
 
 class ReadOptions(ctypes.Structure):
     _fields_ = [("format", text), ("name", text), ("label_column", text), ("id_column", text), ("header", ctypes.c_int),
-                ("missing", text), ("decimal", text), ("keep_nonfinite", ctypes.c_bool)]
+                ("missing", text), ("decimal", text), ("rest", ctypes.c_char * 512)]  # the rest: zeros
 
 
 def path(name):

@@ -3,7 +3,9 @@
  * Old news and web pages say nothing, or something wrong, about their encoding. A document that is
  * valid UTF-8 is taken as such: other encodings hardly ever look so by chance. Everything else is read
  * as Windows-1252, which has the letters of Latin-1 and more, and knows a character for every byte. */
-#include "text/text.h"
+#include "core/encoding.h"
+
+#include <string.h>
 
 bool kdri_utf8_valid(const char *text, size_t length)
 {

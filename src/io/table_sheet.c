@@ -1,0 +1,75 @@
+/* The description of a table's columns that a data set keeps. SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "io/table.h"
+
+/* "days since 2021-03-04": (E1) of table_date.c the other way round. */
+static void date_text(double days, char *text, size_t room)
+{
+	int64_t z = (int64_t)days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, day = z - era * 146097;
+	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int64_t rest = day - (365 * year + year / 4 - year / 100), month = (5 * rest + 2) / 153;
+	int64_t of_month = rest - (153 * month + 2) / 5 + 1;
+	int64_t number = month < 10 ? month + 3 : month - 9;
+	snprintf(text, room, "days since %04lld-%02lld-%02lld", (long long)(year + era * 400 + (number <= 2)),
+	         (long long)number, (long long)of_month);
+}
+
+static bool is_constant(const kdri_csv_table *t, int64_t cols, int64_t k)
+{
+	for (int64_t i = 1; i < t->rows; i++)
+		if (t->values[i * cols + k] != t->values[k])
+			return false;
+	return true;
+}
+
+static kdr_status describe_field(kdr_context *ctx, kdri_csv_layout *l, const kdri_csv_table *t, int64_t j,
+                                 int64_t k, kdr_column *c)
+{
+	kdr_status st;
+	kdri_role *role = &l->roles[j];
+	char title[24], *name = NULL, *why = NULL;
+	if (role->kind == KDR_COLUMN_DATE)
+		date_text(role->origin, role->why, sizeof role->why);
+	if (role->features == 1)
+		role->constant = is_constant(t, l->cols, k);
+	*c = (kdr_column){ .number = j + 1,
+		           .kind = role->kind,
+		           .features = role->features,
+		           .missing = role->missing,
+		           .constant = role->constant };
+	KDRI_TRY(kdri_strdup(ctx, kdri_csv_title(l, j, title), &name));
+	c->name = name;
+	KDRI_TRY(kdri_strdup(ctx, role->why, &why));
+	c->why = why;
+done:
+	return st;
+}
+
+kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l,
+                               const kdri_csv_table *t, kdri_sheet *s)
+{
+	kdr_status st;
+	int64_t k = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &s->columns, l->fields));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->origin, l->fields));
+	KDRI_TRY(KDRI_NEW(ctx, &s->source, l->cols));
+	s->ncolumns = l->fields;
+	s->nfeatures = l->cols;
+	for (int64_t j = 0; j < l->fields; j++) {
+		KDRI_TRY(describe_field(ctx, l, t, j, k, &s->columns[j]));
+		s->origin[j] = l->roles[j].origin;
+		for (int64_t f = 0; f < l->roles[j].features; f++)
+			s->source[k++] = j;
+	}
+	if (o->missing)
+		KDRI_TRY(kdri_strdup(ctx, o->missing, &s->missing));
+	int64_t tokens = 0;
+	while (o->na && o->na[tokens])
+		tokens++;
+	KDRI_TRY(KDRI_NEW0(ctx, &s->na, tokens));
+	for (; s->nna < tokens; s->nna++)
+		KDRI_TRY(kdri_strdup(ctx, o->na[s->nna], &s->na[s->nna]));
+done:
+	return st;
+}
