@@ -5,7 +5,7 @@
 #include "core/encoding.h"
 #include "io/text.h"
 
-enum { CHUNK = 1 << 13, LOOKED_AT = 1 << 12 };
+enum { CHUNK = 1 << 13, LOOKED_AT = 1 << 12, CHECKED = 1 << 20 };
 
 static unsigned unit_at(const kdri_recode *r, const unsigned char *p)
 {
@@ -83,6 +83,9 @@ kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, si
 		*(i % 2 ? &odd : &even) += text[i] == '\0';
 	if (n >= 4 && even + odd > 0 && (even == 0 || odd == 0) && 4 * (even + odd) >= n)
 		return odd ? KDRI_UTF16LE : KDRI_UTF16BE;
+	/* Names are at the beginning; where other cells are text, all of it will be looked at (table_survey.c). */
+	whole = whole && length <= CHECKED;
+	length = KDRI_MIN(length, (size_t)CHECKED);
 	while (!whole && length > 0 && text[length - 1] != '\n') /* a character may be cut */
 		length--;
 	return kdri_utf8_valid(text, length) ? KDRI_UTF8 : KDRI_LATIN1;
