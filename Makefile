@@ -20,7 +20,7 @@ python: all
 	tools/python.sh build/release
 
 # Build and full suite: minutes. Tests run side by side, and idle threads that spin would hold up the others.
-check check-deep fuzz: export OMP_WAIT_POLICY ?= passive
+check check-deep fuzz tsan: export OMP_WAIT_POLICY ?= passive
 check:
 	@tools/setup.sh check
 	cmake --preset ci
@@ -28,16 +28,19 @@ check:
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
-# tests under the sanitizers of addresses and undefined behaviour, and a build with nothing but C, BLAS and LAPACK. (make tsan: threads.)
-FUZZ_SECONDS ?= 30
+# tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, and
+# a build with nothing but C, BLAS and LAPACK. Each stage says its name and its seconds.
+FUZZ_SECONDS ?= 20
+STAGE = @tools/stage.sh
 check-deep:
 	@tools/setup.sh check
 	cmake --preset ci
-	cmake --build --preset ci
-	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep
-	tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
-	tools/asan.sh $(JOBS)
-	tools/minimal.sh $(JOBS)
+	$(STAGE) build cmake --build --preset ci
+	$(STAGE) 'deep tests' ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep
+	$(STAGE) fuzz tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
+	$(STAGE) asan tools/asan.sh $(JOBS)
+	$(STAGE) tsan tools/tsan.sh $(JOBS)
+	$(STAGE) minimal tools/minimal.sh $(JOBS)
 
 fuzz:
 	@tools/setup.sh check
@@ -45,7 +48,7 @@ fuzz:
 
 # The threaded unit tests under the thread sanitizer; CONTRIBUTING.md says what it can and cannot see.
 tsan:
-	tools/tsan.sh
+	tools/tsan.sh $(JOBS)
 
 # Line coverage of src/ by the unit tests.
 coverage:

@@ -113,7 +113,7 @@ int cli_train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *
 	if (st != KDR_OK)
 		return cli_fail(ctx, st);
 	if (!cli_quiet(args))
-		printf("selector of %lld triples, in %lld of which the bridge helps; written to %s\n",
-		       (long long)model.triples, (long long)model.helpful, path);
+		cli_printf("selector of %lld triples, in %lld of which the bridge helps; written to %s\n",
+		           (long long)model.triples, (long long)model.helpful, path);
 	return EXIT_DONE;
 }

@@ -113,7 +113,11 @@ void cli_errors_once(void);
 /* Text with names in it that files and people chose, such that no terminal obeys it: bytes that are no UTF-8 and control
  * characters, but for ends of lines and tabs, appear as \xNN. */
 void cli_print_safely(FILE *out, const char *text, size_t length);
-/* So to standard output: what is for people, not data. */
+/* Data to standard output: byte for byte, but safely where that is a terminal. */
+void cli_print_data(const char *text, size_t length);
+/* What `print` writes of `what`, safely to `out`. */
+void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what);
+/* Safely to standard output: what is for people, not data. */
 KDR_PRINTF(1, 2) void cli_printf(const char *format, ...);
 KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
 int cli_exit_code(kdr_status status);

@@ -49,7 +49,7 @@ static int list_presets(void)
 		int code = bench_plan_parse(name, text, size, "", &plan);
 		if (code != EXIT_DONE)
 			return code;
-		printf("%-22s %s\n", name, plan.title);
+		cli_printf("%-22s %s\n", name, plan.title);
 		bench_plan_free(&plan);
 	}
 	return cli_finish(EXIT_DONE);
@@ -120,6 +120,16 @@ typedef struct record {
 	int runs, failed;
 } record;
 
+static void print_table(FILE *out, const void *outcome)
+{
+	bench_print(out, outcome);
+}
+
+static void print_totals(FILE *out, const void *summary)
+{
+	bench_summary_print(out, summary);
+}
+
 static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *plan, int table,
                      bench_summary *summary, record *r)
 {
@@ -128,7 +138,7 @@ static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *p
 	if (code != EXIT_DONE)
 		return code;
 	if (!cli_quiet(args)) {
-		bench_print(stdout, &outcome);
+		cli_print_by(stdout, print_table, &outcome);
 		fflush(stdout);
 	}
 	if (r->stream)
@@ -152,7 +162,7 @@ static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *pl
 		code = run_table(ctx, args, plan, t, &summary, r);
 	if (plan->summary && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
 		if (!cli_quiet(args))
-			bench_summary_print(stdout, &summary);
+			cli_print_by(stdout, print_totals, &summary);
 		if (r->stream)
 			bench_summary_print(r->stream, &summary);
 	}
@@ -179,7 +189,7 @@ static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
 	if (st != KDR_OK)
 		return cli_fail(ctx, st);
 	if (!cli_quiet(args))
-		printf("written to %s: bench.md, bench.json\n", folder);
+		cli_printf("written to %s: bench.md, bench.json\n", folder);
 	return EXIT_DONE;
 }
 

@@ -37,7 +37,7 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const kdr_result
 		kdr_status st = kdr_write_file(ctx, path, text, length, cli_flag(args, "force"));
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	} else if (text) {
-		fwrite(text, 1, length, stdout);
+		cli_print_data(text, length);
 	}
 	free(text);
 	return code;

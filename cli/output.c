@@ -271,16 +271,9 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	return code;
 }
 
-static void print_summary(FILE *out, const cli_run *run)
+static void print_summary(FILE *out, const void *run)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&text, &length);
-	if (memory)
-		cli_summary(memory, run);
-	if (memory && fclose(memory) == 0)
-		cli_print_safely(out, text, length);
-	free(text);
+	cli_summary(out, run);
 }
 
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
@@ -294,6 +287,6 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 	/* With -o the summary is the output; else standard output belongs to result.json. */
 	if (code == EXIT_DONE && !cli_quiet(run->args) &&
 	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
-		print_summary(to_folder ? stdout : stderr, run);
+		cli_print_by(to_folder ? stdout : stderr, print_summary, run);
 	return code;
 }

@@ -58,6 +58,26 @@ void cli_print_safely(FILE *out, const char *text, size_t length)
 	}
 }
 
+void cli_print_data(const char *text, size_t length)
+{
+	if (isatty(STDOUT_FILENO))
+		cli_print_safely(stdout, text, length);
+	else
+		fwrite(text, 1, length, stdout);
+}
+
+void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	if (memory)
+		print(memory, what);
+	if (memory && fclose(memory) == 0)
+		cli_print_safely(out, text, length);
+	free(text);
+}
+
 static void print_line(const char *kind, const char *format, va_list args)
 {
 	clear_line();

@@ -48,7 +48,7 @@ static void quoted(kdri_json *j, const char *text)
 			escape[0] = '\\';
 			escape[1] = (char)c;
 			put(j, escape, 2);
-		} else if (c < 32 || c == 127) {
+		} else if (n > 0 && (c < 32 || (c >= 127 && c < 160))) { /* nor would a terminal obey it */
 			put(j, escape,
 			    (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c & 0xff));
 		} else if (n == 0) {
