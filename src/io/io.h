@@ -82,6 +82,7 @@ typedef struct kdri_format {
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
 extern const kdri_format kdri_format_tenx; /* a folder */
+extern const kdri_format kdri_format_xlsx; /* text within an archive */
 extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdri_format_h5ad,
         kdri_format_mat; /* binary */
 

@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import unittest
+import zipfile
 
 from harness import CliTest
 
@@ -17,6 +18,11 @@ try:
     import h5py
 except ImportError:
     h5py = None
+try:
+    import openpyxl
+    import pandas
+except ImportError:
+    openpyxl = None
 try:
     import anndata
     import pandas as pd
@@ -229,6 +235,77 @@ class Formats(CliTest):
         tasks = self.result("moved/result.json")["tasks"]
         self.assertEqual([t["name"] for t in tasks], ["source-two", "source-one", "target-x", "target-y"])
         self.assertEqual(tasks[2]["labels"] + tasks[3]["labels"], ["k0", "k1"] * 10)
+
+    # --- Excel ----------------------------------------------------------------------------------------------
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel(self):
+        book = openpyxl.Workbook()
+        notes = book.active
+        notes.title = "Notes"
+        notes.sheet_state = "hidden"
+        notes["A1"] = "nothing"
+        sheet = book.create_sheet("Blüten & Co")
+        sheet.append(["plant", "height", "width", "big", "kind"])
+        for i in range(8):
+            sheet.append(["p%d" % i, i % 2 * 10 + i * .125, 3 - i * .1, i % 2 == 1, "ab"[i % 2]])
+        other = book.create_sheet("Sheet2")
+        other["B2"], other["C2"], other["B3"], other["C3"], other["B5"], other["C5"] = "x", "y", 1, 2, 3, 4e-5
+        book.save(self.path("t.xlsx"))
+        want = np.array([[i % 2 * 10 + i * .125, 3 - i * .1, i % 2] for i in range(8)])
+        got, names = self.matrix("--label-column", "kind", "--id-column", "plant", "t.xlsx")
+        np.testing.assert_array_equal(got, want)
+        self.assertEqual(names, ["height", "width", "big"])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--label-column", "kind", "--id-column", "plant", "-o", "out",
+                         "t.xlsx")
+        task, = self.result()["tasks"]
+        self.assertEqual((task["name"], task["ids"], task["metrics"]["acc"]), ("t", ["p%d" % i for i in range(8)], 1))
+        self.assertEqual(self.run_kindred("convert", "-q", "t.xlsx:Sheet2", "two.npy").returncode, 0)
+        np.testing.assert_array_equal(np.load(self.path("two.npy")), [[1, 2], [3, 4e-5]])
+        self.fails("inspect", "t.xlsx:Sheet3", code=3, says=["t.xlsx", "Sheet3", "Sheet2", "Blüten & Co"])
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel_reads_what_csv_reads(self):
+        """The same table, by pandas, as CSV and as Excel."""
+        rng = np.random.default_rng(1)
+        frame = pandas.DataFrame(rng.normal(size=(50, 4)).round(3), columns=list("abcd"))
+        frame.insert(0, "name", ["r%d" % i for i in range(50)])
+        frame.to_csv(self.path("t.csv"), index=False)
+        frame.to_excel(self.path("t.xlsx"), index=False)
+        for name in ("t.csv", "t.xlsx"):
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 3, "-o", name + ".d", name)
+        one, two = (self.result(n + ".d/result.json")["tasks"][0] for n in ("t.csv", "t.xlsx"))
+        for field in ("n", "d", "ids", "labels"):
+            self.assertEqual(one[field], two[field])
+
+    def workbook(self, name, sheet, strings="", styles=""):
+        main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+        with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("xl/workbook.xml", "<workbook xmlns='%s'><sheets><sheet name='S' r:id='r1'/></sheets></workbook>" % main)
+            z.writestr("xl/_rels/workbook.xml.rels",
+                       "<Relationships><Relationship Id='r1' Type='a/worksheet' Target='worksheets/sheet1.xml'/>"
+                       "<Relationship Id='r2' Type='a/sharedStrings' Target='sharedStrings.xml'/>"
+                       "<Relationship Id='r3' Type='a/styles' Target='styles.xml'/></Relationships>")
+            z.writestr("xl/worksheets/sheet1.xml", sheet)
+            z.writestr("xl/sharedStrings.xml", strings)
+            z.writestr("xl/styles.xml", styles)
+
+    def test_excel_damaged_and_hostile(self):
+        row = "<row r='%d'><c r='A%d'%s><v>%s</v></c><c r='B%d'><v>1</v></c></row>"
+        for sheet, says in (
+                (row % (7, 7, " t='s'", "3", 7), ["cell A7", "shared text"]),
+                (row % (2, 2, "", "1x", 2), ["cell A2", "not a number"]),
+                ("<row><c r='A0'><v>1</v></c></row>", ["no cell 'A0'"]),
+                ("<row><c r='XFE1'><v>1</v></c></row>", ["no cell 'XFE1'"]),
+                ("", ["empty"]), ("<row r='1", ["XML"]), ("<!DOCTYPE x>", ["document type"]),
+                ("".join("<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (i, i) for i in range(1, 3000)), ["nearly all are empty"])):
+            self.workbook("bad.xlsx", "<worksheet><sheetData>%s</sheetData></worksheet>" % sheet)
+            self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", *says])
+        self.write("bad.xlsx", "no zip at all")
+        self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "zip"])
+        with zipfile.ZipFile(self.path("bad.xlsx"), "w") as z:
+            z.writestr("a.txt", "a")
+        self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "xl/workbook.xml"])
 
     # --- folders of texts ----------------------------------------------------------------------------------
 

@@ -35,6 +35,19 @@ SEEDS = {
         (b"coordinate integer general\n3 2 1\n1 1 5\n", b"AAAC-1\tx\nAAAG-1\n", b"E1\tA\nE2\tA-1\nE3\tA\n"),
         (b"coordinate real general\n2 2 1\n1 1 5\n", b"AAAC-1\n", b"E1\nE2\n"),
         (b"array real general\n2 2\n1\n2\n3\n4\n", b"a\nb\n", b"\t\n\t\tx\n"))],
+    # a 1, then sheet, texts, formats (workbook, relations): see fuzz_xlsx.c
+    "xlsx": [b"\x01" + b"\x1d".join(parts) for parts in (
+        (b"<?xml version='1.0'?><x:worksheet><!-- c --><dimension ref='A1'/><sheetData><row r='1'><c r='A1' t='s'><v>0</v></c>"
+         b"<c t='inlineStr'><is><t>b &amp; &#x41;</t></is></c></row><row r='3'><c r='A3'><v>1.5</v></c><c r='B3' s='1'>"
+         b"<f>1+1</f><v>44000.5</v></c></row><row><c r='A4' t='b'><v>1</v></c><c r='B4' t='e'><v>#N/A</v></c></row></sheetData>"
+         b"</x:worksheet>", b"<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>",
+         b"<styleSheet><numFmts><numFmt numFmtId='164' formatCode='dd/mm/yyyy'/></numFmts><cellXfs><xf numFmtId='0'/>"
+         b"<xf numFmtId='164'/></cellXfs></styleSheet>"),
+        (b"<sheetData><row><c r='B2'><v>1</v></c><c r='A1'><v>2</v></c><c r='XFD1048576'><v>3</v></c></row></sheetData>", b"", b""),
+        (b"<sheetData><row r='2'><c r='A2' t='str'><v><![CDATA[a\"]]></v></c></row><row r='1'><c><v>1e5</v></c></row></sheetData>",
+         b"", b"", b"<workbook><workbookPr date1904='1'/><sheets><sheet name='H' id='r0' state='hidden'/><sheet name='S' r:id='r1'/>"
+         b"</sheets></workbook>", b""),
+        (b"<!DOCTYPE a><sheetData/>", b"<sst>", b""))],
     "svmlight": [b"1 1:0.5 3:2\n-1\n1 2:1\n", b"# c\n+1 qid:3 1:.5 # t\r\n\n-1 qid:4\n", b"1:0.5\n2:1\n", b"1 0:1 2:3\n",
                  b"1 3:2 1:1\n", b"1,2 1:1\n", b"a 1:1\n", b"1 2147483646:1\n", b"1 1:nan\n", b"1 1:1 1:1\n",
                  gzip.compress(b"1 1:1\n")],
