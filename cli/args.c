@@ -22,6 +22,7 @@ struct cli_args {
 static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
 static const char *const norms[] = { "none", "l1", "l2", NULL };
 static const char *const scales[] = { "none", "standard", "minmax", NULL };
+static const char *const tops[] = { "df", "variance", "dispersion", NULL };
 static const char *const fits[] = { "all", "each", NULL };
 static const char *const aligns[] = { "union", "intersect", "position", NULL };
 static const char *const missings[] = { "error", "zero", "mean", "median", "drop-row", "drop-column", NULL };
@@ -90,7 +91,11 @@ const cli_option cli_prep_options[] = {
 	  .choices = norms,
 	  .help = "scale each row to unit length (default none)" },
 	{ .name = "scale", .value = "KIND", .choices = scales, .help = "scale each column (default none)" },
-	{ .name = "top-features", .value = "N", .help = "keep the N features found in most samples" },
+	{ .name = "top-features", .value = "N", .help = "keep the first N features by --top-by" },
+	{ .name = "top-by",
+	  .value = "WHAT",
+	  .choices = tops,
+	  .help = "df: found in most samples (default); variance; dispersion: the variable genes of counts" },
 	{ .name = "fit-on",
 	  .value = "WHAT",
 	  .choices = fits,

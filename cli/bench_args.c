@@ -126,6 +126,8 @@ static int write_table(const cli_args *args, const cli_list *methods, int64_t to
 		kdri_json_string(table, "pick", "truth");
 	if (top)
 		kdri_json_int(table, "top_features", top);
+	if (top && cli_get(args, "top-by", NULL))
+		kdri_json_string(table, "top_by", cli_get(args, "top-by", NULL));
 	copy_choice(args, "features", table);
 	copy_choice(args, "weight", table);
 	copy_choice(args, "norm", table);

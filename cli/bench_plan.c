@@ -489,12 +489,31 @@ static bool read_scores(place *p, bench_table *t, const kdr_json *list)
 static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 {
 	const kdr_json *object = pair->table;
-	const char *const keys[] = { "title",  "note",       "group",  "data",
-		                     "source", "bridge",     "target", "generate",
-		                     "tasks",  "separation", "k",      "features",
-		                     "weight", "norm",       "scale",  "top_features",
-		                     "sample", "repeats",    "start",  "pick",
-		                     "paired", "scores",     "rows",   pair->sets ? "pairs" : NULL,
+	const char *const keys[] = { "title",
+		                     "note",
+		                     "group",
+		                     "data",
+		                     "source",
+		                     "bridge",
+		                     "target",
+		                     "generate",
+		                     "tasks",
+		                     "separation",
+		                     "k",
+		                     "features",
+		                     "weight",
+		                     "norm",
+		                     "scale",
+		                     "top_features",
+		                     "top_by",
+		                     "sample",
+		                     "repeats",
+		                     "start",
+		                     "pick",
+		                     "paired",
+		                     "scores",
+		                     "rows",
+		                     pair->sets ? "pairs" : NULL,
 		                     NULL };
 	static const char *const starts[] = { "own", "random", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
@@ -518,6 +537,7 @@ static bool read_table(place *p, bench_table *t, const bench_pair *pair)
 		.norm = (kdr_norm)get_choice(p, object, "norm", cli_prep_choices("norm"), 0),
 		.scale = (kdr_scale)get_choice(p, object, "scale", cli_prep_choices("scale"), 0),
 		.top_features = (int64_t)get_number(p, object, "top_features", 1, 1e15, 0),
+		.top_by = (kdr_top)get_choice(p, object, "top_by", cli_prep_choices("top-by"), 0),
 	};
 	t->sample = (int64_t)get_number(p, object, "sample", 2, 1e15, 0);
 	t->repeats = (int)get_number(p, object, "repeats", 1, 1e5, 10);

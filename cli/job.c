@@ -65,12 +65,17 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 	int64_t top = 0;
 	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
 		return false;
+	if (cli_get(args, "top-by", NULL) && top == 0) {
+		cli_error("--top-by: there is no --top-features N whose order it could be");
+		return false;
+	}
 	*out = (kdr_prep_options){
 		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
 		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
 		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
 		.scale = (kdr_scale)cli_get_choice(args, "scale", KDR_SCALE_NONE),
 		.top_features = top,
+		.top_by = (kdr_top)cli_get_choice(args, "top-by", KDR_TOP_DF),
 		.fit_each = cli_get_choice(args, "fit-on", 0) == 1,
 	};
 	*choice = KDR_PREP_DEFAULT;

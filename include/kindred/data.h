@@ -153,13 +153,21 @@ typedef enum kdr_align {
 	KDR_ALIGN_POSITION
 } kdr_align;
 
+/* What --top-features ranks features by, all tasks together. */
+typedef enum kdr_top {
+	KDR_TOP_DF,        /* samples they are not zero in */
+	KDR_TOP_VARIANCE,  /* of values as weight and norm leave them */
+	KDR_TOP_DISPERSION /* counts of molecules: variance beyond what the mean tells, by bins of the mean */
+} kdr_top;
+
 typedef struct kdr_prep_options {
 	kdr_align align;
 	kdr_weight weight;
 	kdr_norm norm;
 	kdr_scale scale;
-	int64_t top_features; /* keep the N features of the highest document frequency; 0: all */
+	int64_t top_features; /* keep the N features that are first by top_by; 0: all */
 	bool fit_each;        /* fit on each task by itself; default: on all together */
+	kdr_top top_by;
 } kdr_prep_options;
 KDR_API void kdr_prep_options_init(kdr_prep_options *options);
 

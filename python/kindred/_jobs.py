@@ -23,12 +23,13 @@ def _choice(value, choices, what):
     return choices.index(value)
 
 
-def _fill_prep(out, weight, norm, scale, features, top_features, fit_on):
+def _fill_prep(out, weight, norm, scale, features, top_features, fit_on, top_by):
     out.align = _choice(features, _ALIGNS, "features")
     out.weight = _choice(weight, _WEIGHTS, "weight")
     out.norm = _choice(norm, _NORMS, "norm")
     out.scale = _choice(scale, _SCALES, "scale")
     out.top_features = top_features or 0
+    out.top_by = _choice(top_by, ("df", "variance", "dispersion"), "top_by")
     out.fit_each = _choice(fit_on, ("all", "each"), "fit_on") == 1
 
 
@@ -86,7 +87,7 @@ def finish(session, result):
 
 
 def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
-            top_features=None, fit_on=None, preprocess="default", pooled=False, init=None, seed=1, threads=None,
+            top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, seed=1, threads=None,
             time_limit=None, progress=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
@@ -102,7 +103,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     name = chars(method)
     o.job.method, o.job.settings = name, held
     o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
-    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on)
+    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     each = None
     if k is not None and np.ndim(k) == 1:
         each = np.ascontiguousarray([0 if v in (None, "auto") else v for v in k], np.int64)
@@ -125,7 +126,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
 
 
 def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
-             scale=None, features=None, top_features=None, fit_on=None, preprocess="default", seed=1, threads=None,
+             scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", seed=1, threads=None,
              time_limit=None, progress=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
@@ -156,7 +157,7 @@ def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(
     name = chars(_registered(method))
     o.job.method, o.job.settings = name, held
     o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
-    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on)
+    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_transfer(session.ctx, sets, o, out))
     return finish(session, Result(out[0], values))
 
@@ -221,21 +222,23 @@ def read(path, **options):
     return {s.name: s for s in sets}
 
 
-def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, fit_on=None):
+def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,
+            fit_on=None):
     """Aligns and preprocesses tables together. Returns new Data objects, one for each."""
     session = Session()
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
     o = ffi.new("kdr_prep_options *")
     lib.kdr_prep_options_init(o)
-    _fill_prep(o, weight, norm, scale, features, top_features, fit_on)
+    _fill_prep(o, weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), o, ffi.NULL))
     for line in session.messages:
         warnings.warn(line, KindredWarning, stacklevel=2)
     return sets
 
 
-def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, features=None, top_features=None):
+def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, features=None, top_features=None,
+           top_by=None):
     """How related tables are, before anything is clustered: what `kindred relate --json` prints, as a dict."""
     import json
     session = Session(seed_of(seed), threads)
@@ -243,7 +246,7 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
     sets = _load(session, tables, names, "task")
     o, out = ffi.new("kdr_relation_options *"), ffi.new("kdr_relation **")
     lib.kdr_relation_options_init(o)
-    _fill_prep(o.prep, weight, norm, scale, features, top_features, None)
+    _fill_prep(o.prep, weight, norm, scale, features, top_features, None, top_by)
     session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, out))
     relation = ffi.gc(out[0], lib.kdr_relation_free)
     line, length = ffi.new("char **"), ffi.new("size_t *")

@@ -1,6 +1,7 @@
 /* Fitted preprocessing as named arrays, for model files. SPDX-License-Identifier: BSD-3-Clause
  *
  *   strings  align, weight, norm, scale   one each, as the command line spells them
+ *            top_by                       likewise; left out: df
  *            features                     names of the aligned columns; left out where unnamed
  *   int64    columns, tasks, fit_each, centred, top_features   one value each
  *            place (columns)              number of the column that comes out, or -1; left out: all
@@ -36,6 +37,8 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 	put_strings(dump, "weight", 1, &kdri_weight_names[o->weight]);
 	put_strings(dump, "norm", 1, &kdri_norm_names[o->norm]);
 	put_strings(dump, "scale", 1, &kdri_scale_names[o->scale]);
+	if (o->top_by != KDR_TOP_DF)
+		put_strings(dump, "top_by", 1, &kdri_top_names[o->top_by]);
 	put_strings(dump, "features", p->cols, (const char *const *)p->names);
 	put(dump, "columns", KDR_INT64, 1, &p->cols);
 	put(dump, "tasks", KDR_INT64, 1, &p->tasks);
@@ -194,12 +197,14 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
                               int64_t *tasks)
 {
 	kdr_status st;
-	int align = 0, weight = 0, norm = 0, scale = 0;
+	int align = 0, weight = 0, norm = 0, scale = 0, top = KDR_TOP_DF;
 	int64_t fit_each = 0;
 	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
 	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
 	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
 	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
+	if (find_strings(dump, "top_by"))
+		KDRI_TRY(get_choice(ctx, dump, "top_by", kdri_top_names, 3, &top));
 	KDRI_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
 	KDRI_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
 	KDRI_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
@@ -210,6 +215,7 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	o->norm = (kdr_norm)norm;
 	o->scale = (kdr_scale)scale;
 	o->fit_each = fit_each == 1;
+	o->top_by = (kdr_top)top;
 done:
 	return st;
 }

@@ -46,6 +46,7 @@ void kdri_prep_finish(kdr_prep *prep);
 /* As the command line spells them, in the order of the enumerations. */
 extern const char *const kdri_align_names[4], *const kdri_weight_names[6], *const kdri_norm_names[3],
                                                                                    *const kdri_scale_names[3];
+extern const char *const kdri_top_names[3];
 
 /* --- align.c --------------------------------------------------------------------------------- */
 
@@ -98,7 +99,7 @@ void kdri_row_load(const kdr_data *data, const kdri_columns *columns, int64_t i,
 void kdri_row_weigh(const kdr_prep *prep, int64_t set, kdri_row *row);
 void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row);
 
-/* --- weight.c, scale.c: fitting -------------------------------------------------------------- */
+/* --- weight.c, scale.c, top.c: fitting -------------------------------------------------------------- */
 
 /* KDR_ERR_DATA naming the first entry the steps are not defined for. */
 kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
@@ -113,6 +114,12 @@ kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks
                         const kdri_columns *columns);
 kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           const kdri_columns *columns);
+/* Mean and sum of squared deviations of each aligned column over the rows of all tasks: as they come, as weight and norm
+ * leave them, or as a weight that takes logarithms has them before it does. */
+typedef enum kdri_moments_of { KDRI_MOMENTS_RAW, KDRI_MOMENTS_WEIGHTED, KDRI_MOMENTS_COUNTS } kdri_moments_of;
+kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                               const kdri_columns *columns, kdri_moments_of what, double *rows, double *mean,
+                               double *m2);
 /* Adds the number of rows with a non-zero entry in each aligned column. */
 void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int64_t *df);
 

@@ -109,7 +109,9 @@ void kdri_prep_finish(kdr_prep *p)
 		used += snprintf(text + used, size - (size_t)used, "; %s%s", kdri_scale_names[o->scale],
 		                 o->scale == KDR_SCALE_STANDARD && !p->centred ? " without centring" : "");
 	if (p->kept)
-		used += snprintf(text + used, size - (size_t)used, "; top %lld", (long long)p->nkept);
+		used += snprintf(text + used, size - (size_t)used, "; top %lld%s%s", (long long)p->nkept,
+		                 o->top_by == KDR_TOP_DF ? "" : " by ",
+		                 o->top_by == KDR_TOP_DF ? "" : kdri_top_names[o->top_by]);
 	if (p->fit_each)
 		snprintf(text + used, size - (size_t)used, "; fitted on each task");
 }
@@ -128,9 +130,9 @@ static kdr_status check_arguments(kdr_context *ctx, kdr_data *const *tasks, int6
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
 	if ((int)o->align < 0 || o->align > KDR_ALIGN_POSITION || (int)o->weight < 0 ||
 	    o->weight > KDR_WEIGHT_SQRT || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
-	    o->scale > KDR_SCALE_MINMAX)
+	    o->scale > KDR_SCALE_MINMAX || (int)o->top_by < 0 || o->top_by > KDR_TOP_DISPERSION)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "preprocessing: unknown align, weight, norm or scale");
+		                 "preprocessing: unknown align, weight, norm, scale or order of features");
 	if (o->top_features < 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "top features: %lld is negative; 0 keeps all",
 		                 (long long)o->top_features);

@@ -1,4 +1,4 @@
-/* Fitting of scales and of the choice of features. SPDX-License-Identifier: BSD-3-Clause
+/* Fitting of scales, and the moments of columns. SPDX-License-Identifier: BSD-3-Clause
  *
  * Column statistics in one pass over the rows, each chunk of rows by itself (Welford 1962):
  *
@@ -29,6 +29,7 @@ typedef struct stats {
 	double *count; /* entries a column has so far: sparse chunks alone */
 	double *a, *b;
 	const int *exponent; /* (E3): one a column, or NULL: none */
+	bool counts;         /* of what the logarithm of the weight was taken of */
 } stats;
 
 static void clear(stats *s, int64_t cols)
@@ -149,6 +150,8 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 				kdri_row_weigh(prep, set, &row);
 			if (total->exponent)
 				shrink(total->exponent, &row);
+			for (int64_t p = 0; total->counts && p < row.n; p++)
+				row.val[p] = expm1(row.val[p]);
 			if (chunks.sparse)
 				add_sparse(&parts[c], &row);
 			else
@@ -344,64 +347,20 @@ kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set,
 	return KDR_OK;
 }
 
-/* --- top features ------------------------------------------------------------------------------ */
+/* --- moments ----------------------------------------------------------------------------------- */
 
-typedef struct candidate {
-	int64_t df, column;
-	float variance; /* single precision: rounding in the sums must not decide between equals */
-} candidate;
-
-static int better(const void *pa, const void *pb)
-{
-	const candidate *a = pa, *b = pb;
-	if (a->df != b->df)
-		return a->df > b->df ? -1 : 1;
-	if (a->variance != b->variance)
-		return a->variance > b->variance ? -1 : 1;
-	return a->column < b->column ? -1 : 1;
-}
-
-static int by_column(const void *pa, const void *pb)
-{
-	const candidate *a = pa, *b = pb;
-	return (a->column > b->column) - (a->column < b->column);
-}
-
-kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
-                        const kdri_columns *columns)
+kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                               const kdri_columns *columns, kdri_moments_of what, double *rows, double *mean,
+                               double *m2)
 {
 	kdr_status st = KDR_OK;
-	int64_t top = prep->options.top_features, cols = prep->cols;
-	stats total = { 0 };
-	int64_t *df = NULL, *kept = NULL;
-	candidate *list = NULL;
-	if (top > cols)
-		KDRI_TRY(kdri_prep_warn(ctx, prep, "top features: %lld were asked for, all %lld are kept",
-		                        (long long)top, (long long)cols));
-	if (top == 0 || top >= cols)
-		goto done;
-	KDRI_TRY(KDRI_NEW0(ctx, &df, cols));
-	KDRI_TRY(KDRI_NEW0(ctx, &total.a, cols));
-	KDRI_TRY(KDRI_NEW0(ctx, &total.b, cols));
-	KDRI_TRY(KDRI_NEW(ctx, &list, cols));
-	KDRI_TRY(KDRI_NEW(ctx, &kept, top));
+	stats total = { .a = mean, .b = m2, .counts = what == KDRI_MOMENTS_COUNTS };
+	clear(&total, prep->cols);
 	for (int64_t t = 0; t < count; t++) {
-		kdri_count_documents(tasks[t], &columns[t], df);
-		KDRI_TRY(add_task(ctx, prep, -1, tasks[t], &columns[t], &total));
+		int64_t set = what == KDRI_MOMENTS_RAW ? -1 : prep->fit_each ? t : 0;
+		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 	}
-	for (int64_t j = 0; j < cols; j++)
-		list[j] = (candidate){ df[j], j, (float)(total.b[j] / KDRI_MAX(total.rows, 1)) };
-	qsort(list, (size_t)cols, sizeof *list, better);
-	qsort(list, (size_t)top, sizeof *list, by_column);
-	for (int64_t k = 0; k < top; k++)
-		kept[k] = list[k].column;
-	KDRI_TRY(kdri_prep_keep(ctx, prep, kept, top));
-	kept = NULL;
+	*rows = total.rows;
 done:
-	kdri_free(ctx, df);
-	kdri_free(ctx, total.a);
-	kdri_free(ctx, total.b);
-	kdri_free(ctx, list);
-	kdri_free(ctx, kept);
 	return st;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The files people have: single-cell folders and files, batches in one file, samples in columns, folders of texts."""
 import gzip
+import json
 import os
 import shutil
 import unittest
@@ -306,6 +307,31 @@ class Formats(CliTest):
         with zipfile.ZipFile(self.path("bad.xlsx"), "w") as z:
             z.writestr("a.txt", "a")
         self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "xl/workbook.xml"])
+
+    # --- which features ------------------------------------------------------------------------------------
+
+    def test_top_features_by(self):
+        rng = np.random.default_rng(5)
+        x = rng.poisson(np.exp(rng.normal(0, 1, 400)), (120, 400)).astype(float)
+        x[:, 7] = rng.poisson(np.where(np.arange(120) % 2, 3, .02))  # varies beyond its mean
+        x[:, 11] = rng.poisson(60, 120)  # varies most, as its mean tells
+        scipy.io.mmwrite(self.path("a.mtx"), sp.coo_matrix(x[:70]))
+        scipy.io.mmwrite(self.path("b.mtx"), sp.coo_matrix(x[70:]))
+        self.write("features.txt", "".join("g%d\n" % j for j in range(400)))
+        for by, wants in (("dispersion", "g7"), ("variance", "g11"), ("df", "g11")):
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--top-features", 1, "--top-by", by, "--force",
+                             "--save-model", "m.h5", "-o", "out", "a.mtx", "b.mtx")
+            found = self.result()
+            self.assertEqual([t["d"] for t in found["tasks"]], [1, 1])
+            features = {f["name"] for t in found["tasks"] for c in t["clusters"] for f in c["features"]}
+            self.assertEqual(features, {wants}, by)
+            self.assertIn("top 1" + ("" if by == "df" else " by " + by), json.dumps(found["preprocessing"]))
+            done = self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "a", "a.mtx")
+            self.assertEqual([int(v) for v in done.stdout.split()], found["tasks"][0]["labels"])
+        self.write("neg.csv", "x,y\n-1,2\n3,4\n")
+        self.fails("cluster", "-k", 2, "--top-features", 1, "--top-by", "dispersion", "neg.csv", code=3,
+                   says=["dispersion", "row 1, column 1", "-1"])
+        self.fails("cluster", "-k", 2, "--top-by", "df", "neg.csv", code=2, says=["--top-features"])
 
     # --- folders of texts ----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import sys
 
 try:
     import numpy as np
+    import pandas
     import scipy.sparse as sp
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
@@ -18,6 +19,7 @@ except ImportError as error:
 
 WEIGHTS = ["none", "binary", "log1p", "cpm", "tfidf"]
 NORMS = ["none", "l1", "l2"]
+TOPS = ["df", "variance", "dispersion"]
 SCALES = ["none", "standard", "minmax"]
 UNSUPPORTED = 60
 
@@ -41,7 +43,7 @@ class Mat(C.Structure):
 
 class Options(C.Structure):
     _fields_ = [("align", C.c_int), ("weight", C.c_int), ("norm", C.c_int), ("scale", C.c_int),
-                ("top_features", C.c_int64), ("fit_each", C.c_bool)]
+                ("top_features", C.c_int64), ("fit_each", C.c_bool), ("top_by", C.c_int)]
 
 
 lib = C.CDLL(sys.argv[1], mode=1)  # RTLD_LAZY
@@ -88,7 +90,8 @@ def from_library(data):
 def prepare(matrices, **options):
     """Status, prepared matrices, and what kdr_prep_apply makes of the same input."""
     o = Options(3, WEIGHTS.index(options.get("weight", "none")), NORMS.index(options.get("norm", "none")),
-                SCALES.index(options.get("scale", "none")), options.get("top", 0), options.get("each", False))
+                SCALES.index(options.get("scale", "none")), options.get("top", 0), options.get("each", False),
+                TOPS.index(options.get("by", "df")))
     tasks = [to_library(x, f"t{i}") for i, x in enumerate(matrices)]
     fresh = [to_library(x, f"t{i}") for i, x in enumerate(matrices)]
     prep = C.c_void_p()
@@ -104,6 +107,65 @@ def prepare(matrices, **options):
         lib.kdr_data_free(data)
     lib.kdr_prep_free(prep)
     return status, out, again
+
+
+def dispersion(raw):
+    """Scores of scanpy's highly_variable_genes(flavor="seurat") on counts brought to the median total, by its published
+    formula (scanpy itself is not a Debian package): pandas' cut into 20 bins, z-scores in each."""
+    totals = raw.sum(axis=1)
+    x = raw * np.where(totals > 0, np.median(totals[totals > 0]) / np.where(totals > 0, totals, 1), 1)[:, None]
+    mean, var = x.mean(axis=0), x.var(axis=0, ddof=1)
+    mean[mean == 0] = 1e-12
+    d = var / mean
+    d[d == 0] = np.nan
+    frame = pandas.DataFrame({"mean": np.log1p(mean), "d": np.log(d)})
+    frame["bin"] = pandas.cut(frame["mean"], bins=20)
+    groups = frame.groupby("bin")["d"]
+    middle, spread = groups.mean(), groups.std(ddof=1)
+    alone = spread.isnull()
+    spread[alone] = middle[alone]
+    middle[alone] = 0
+    score = (frame["d"].values - middle[frame["bin"].values].values) / spread[frame["bin"].values].values
+    return score, frame["d"].values
+
+
+def reference_order(raw, weighted, by):
+    if by == "df":
+        key = [(-(raw[:, j] != 0).sum(), -np.float32(raw[:, j].var())) for j in range(raw.shape[1])]
+    elif by == "variance":
+        key = [(-float(np.float32(v)),) for v in weighted.var(axis=0)]
+    else:
+        score, d = dispersion(raw)
+        key = [(np.inf, 0) if np.isnan(s) else (-float(np.float32(s)), -float(np.float32(e))) for s, e in zip(score, d)]
+    return sorted(range(raw.shape[1]), key=lambda j: (*key[j], j))
+
+
+def check_top():
+    """The choice of features, by each order, on counts with genes of all levels: equal to the slow reference."""
+    rng = np.random.default_rng(7)
+    checked = 0
+    for trial, (rows, cols) in enumerate(((60, 40), (200, 300), (150, 1000), (400, 97))):
+        level = np.exp(rng.normal(0, 1.5, cols))
+        odd = rng.choice(cols, cols // 10, replace=False)
+        rate = level * np.exp(rng.normal(0, .1, (rows, cols)))
+        rate[:, odd] *= np.exp(rng.normal(0, 1.2, (rows, len(odd))))
+        x = rng.poisson(rate).astype(float)
+        x[:, cols // 2] = 0
+        parts = [x[:rows // 3], x[rows // 3:]]
+        for by, weight, norm, top in itertools.product(TOPS, ("none", "cpm", "log1p", "tfidf"), ("none", "l2"), (3, cols // 5)):
+            weighted = np.vstack(reference_together(parts, weight, norm, "none", 0))
+            order = reference_order(x, weighted, by)
+            want = weighted[:, sorted(order[:top])]
+            for data in (parts, [sp.csr_matrix(p) for p in parts]):
+                status, got, again = prepare(data, weight=weight, norm=norm, top=top, by=by)
+                assert status == 0, lib.kdr_context_error(context)
+                got = np.vstack([dense(g) for g in got])
+                assert got.shape == want.shape and np.abs(got - want).max() < 1e-12 * max(1, np.abs(want).max()), (trial, by, weight, top)
+                assert (got == np.vstack([dense(g) for g in again])).all()
+                checked += 1
+    status, _, _ = prepare([np.array([[1., -1, 2], [3, 4, 5]])], top=1, by="dispersion")
+    assert status != 0 and b"dispersion" in lib.kdr_context_error(context)
+    print(f"{checked} choices of features equal to the reference")
 
 
 def reference_together(matrices, weight, norm, scale, top):
@@ -188,6 +250,7 @@ def main():
                 assert (dense(a) == dense(c)).all(), f"{where}: apply differs from prepare"
                 checked += 1
     print(f"{checked} matrices equal to scikit-learn's to 1e-12")
+    check_top()
 
 
 main()
