@@ -236,6 +236,14 @@ void cli_bridges_table(FILE *out, const kdr_result *result);
 /* For each class the features shared with the target that are most its own. */
 void cli_shared(FILE *out, const kdr_result *result);
 
+/* quality.c: how good clusters are without truth, where that was asked for. */
+void cli_quality(FILE *out, const kdr_result *result);
+/* The lines about one partition. */
+void cli_quality_lines(FILE *out, const kdr_quality *quality);
+void cli_quality_json(kdri_json *j, const kdr_quality *quality);
+/* --resamples as the library takes it; false after an error was printed. */
+bool cli_resamples(const cli_args *args, int64_t *out);
+
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 

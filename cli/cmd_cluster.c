@@ -30,6 +30,12 @@ static const cli_option own_options[] = {
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each task, used for scoring alone" },
 	{ .name = "score", .help = "score against <task>.labels beside each task" },
+	{ .name = "quality",
+	  .help = "also say how good clusters are without truth: silhouette, Davies-Bouldin, Calinski-Harabasz, and "
+	          "stability under resampling, which takes five more fits" },
+	{ .name = "resamples",
+	  .value = "N",
+	  .help = "--quality: fits on parts of the data for the stability (default 5; 0: none)" },
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
 };
@@ -115,7 +121,8 @@ static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_clust
 	o->k = (*k)[0];
 	o->each_k = *given == 1 ? NULL : *k;
 	o->pooled = cli_flag(args, "pooled");
-	return EXIT_DONE;
+	o->quality = cli_flag(args, "quality");
+	return cli_resamples(args, &o->resamples) ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int run(cli_args *args)

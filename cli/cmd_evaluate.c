@@ -8,12 +8,28 @@ static const cli_option own_options[] = {
 	{ .name = "emd",
 	  .value = "DATA",
 	  .help = "the data both files label: also tell how far the two partitions are apart" },
+	{ .name = "data",
+	  .value = "TASK",
+	  .help = "the data that LABELS label: say how good they are without TRUTH, which may then be left out" },
+	{ .name = "method",
+	  .letter = 'm',
+	  .value = "METHOD",
+	  .help = "--data: the method whose stability under resampling is looked at (default auto)" },
+	{ .name = "set",
+	  .value = "NAME=VALUE",
+	  .repeats = true,
+	  .help = "set an option of that method; 'kindred methods METHOD' lists them" },
+	CLI_FEATURES_OPTIONS,
+	{ .name = "resamples",
+	  .value = "N",
+	  .help = "--data: fits on parts of the data for the stability (default 5; 0: none)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
-	{ "Reading DATA", cli_reading_options },
+	{ "Preprocessing of --data, in this order", cli_prep_options },
+	{ "Reading DATA and TASK", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -29,47 +45,57 @@ typedef struct distance {
 	double uniform, proportional;
 } distance;
 
+/* What there is against the truth. */
+static void put_scores(kdri_json *j, const kdr_scores *s, const table *t, const distance *d,
+                       const kdr_labels *labels, const kdr_labels *truth)
+{
+	kdri_json_int(j, "classes", s->classes);
+	kdri_json_real(j, "acc", s->acc);
+	kdri_json_real(j, "nmi", s->nmi);
+	kdri_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
+	kdri_json_real(j, "nmi_max", s->nmi_max);
+	kdri_json_real(j, "ari", s->ari);
+	kdri_json_real(j, "purity", s->purity);
+	kdri_json_real(j, "homogeneity", s->homogeneity);
+	kdri_json_real(j, "completeness", s->completeness);
+	kdri_json_real(j, "v_measure", s->v_measure);
+	if (d->known) {
+		kdri_json_object(j, "emd");
+		kdri_json_real(j, "uniform", d->uniform);
+		kdri_json_real(j, "proportional", d->proportional);
+		kdri_json_end_object(j);
+	}
+	kdri_json_object(j, "contingency");
+	kdri_json_array(j, "rows");
+	for (int64_t i = 0; i < t->nclusters; i++)
+		kdri_json_string(j, NULL, labels->names[t->clusters[i]]);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "columns");
+	for (int64_t i = 0; i < t->nclasses; i++)
+		kdri_json_string(j, NULL, truth->names[t->classes[i]]);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "counts");
+	for (int64_t i = 0; i < t->nclusters; i++) {
+		kdri_json_array(j, NULL);
+		for (int64_t c = 0; c < t->nclasses; c++)
+			kdri_json_int(j, NULL, t->counts[i * t->nclasses + c]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
+}
+
 static void print_json(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
-                       const kdr_labels *truth)
+                       const kdr_labels *truth, const kdr_quality *q)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
-	kdri_json_int(&j, "n", s->n);
-	kdri_json_int(&j, "clusters", s->clusters);
-	kdri_json_int(&j, "classes", s->classes);
-	kdri_json_real(&j, "acc", s->acc);
-	kdri_json_real(&j, "nmi", s->nmi);
-	kdri_json_real(&j, "nmi_arithmetic", s->nmi_arithmetic);
-	kdri_json_real(&j, "nmi_max", s->nmi_max);
-	kdri_json_real(&j, "ari", s->ari);
-	kdri_json_real(&j, "purity", s->purity);
-	kdri_json_real(&j, "homogeneity", s->homogeneity);
-	kdri_json_real(&j, "completeness", s->completeness);
-	kdri_json_real(&j, "v_measure", s->v_measure);
-	if (d->known) {
-		kdri_json_object(&j, "emd");
-		kdri_json_real(&j, "uniform", d->uniform);
-		kdri_json_real(&j, "proportional", d->proportional);
-		kdri_json_end_object(&j);
-	}
-	kdri_json_object(&j, "contingency");
-	kdri_json_array(&j, "rows");
-	for (int64_t i = 0; i < t->nclusters; i++)
-		kdri_json_string(&j, NULL, labels->names[t->clusters[i]]);
-	kdri_json_end_array(&j);
-	kdri_json_array(&j, "columns");
-	for (int64_t i = 0; i < t->nclasses; i++)
-		kdri_json_string(&j, NULL, truth->names[t->classes[i]]);
-	kdri_json_end_array(&j);
-	kdri_json_array(&j, "counts");
-	for (int64_t i = 0; i < t->nclusters; i++) {
-		kdri_json_array(&j, NULL);
-		for (int64_t c = 0; c < t->nclasses; c++)
-			kdri_json_int(&j, NULL, t->counts[i * t->nclasses + c]);
-		kdri_json_end_array(&j);
-	}
-	kdri_json_end_array(&j);
-	kdri_json_end_object(&j);
+	kdri_json_int(&j, "n", labels->n);
+	kdri_json_int(&j, "clusters", truth ? s->clusters : q->clusters);
+	if (truth)
+		put_scores(&j, s, t, d, labels, truth);
+	if (q)
+		cli_quality_json(&j, q);
 	kdri_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");
@@ -85,8 +111,8 @@ static int wider(int width, const char *name)
 	return length <= width ? width : length < 24 ? length : 24;
 }
 
-static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
-                       const kdr_labels *truth)
+static void print_scores(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
+                         const kdr_labels *truth)
 {
 	cli_printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
 	           (long long)s->classes);
@@ -123,6 +149,86 @@ static void print_text(const kdr_scores *s, const table *t, const distance *d, c
 	}
 }
 
+static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
+                       const kdr_labels *truth, const kdr_quality *q)
+{
+	if (truth)
+		print_scores(s, t, d, labels, truth);
+	if (!q)
+		return;
+	if (truth)
+		putchar('\n');
+	cli_printf("%lld samples, %lld clusters, without truth\n\n", (long long)q->n, (long long)q->clusters);
+	cli_quality_lines(stdout, q);
+	cli_printf("\n%s\n", kdr_quality_note());
+}
+
+/* --- without truth -------------------------------------------------------------------------------------- */
+
+/* The indices on the data as they are told to be prepared; the stability as the method prepares them unless told. */
+static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, const cli_job *job,
+                        int64_t resamples, kdr_quality *out)
+{
+	kdr_cluster_options o;
+	const int64_t *values = labels->values;
+	double stability = 0;
+	kdr_cluster_options_init(&o);
+	kdr_status st = kdr_prepare(ctx, &data, 1, &job->told.prep, NULL);
+	if (st != KDR_OK)
+		return st;
+	kdr_mat x = kdr_data_mat(data);
+	st = kdr_quality_find(ctx, &x, values, out);
+	if (st != KDR_OK || resamples < 0 || out->clusters < 2)
+		return st;
+	o.job = job->told;
+	kdr_prep_options_init(&o.job.prep); /* that has been done */
+	st = kdr_stability(ctx, &data, 1, &values, &o, &resamples, &stability);
+	if (st == KDR_OK) {
+		out->stability = stability;
+		out->resamples = resamples;
+	}
+	return st;
+}
+
+/* Reads --data TASK and finds how good labels are by themselves. Exit status. */
+static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, kdr_quality *out)
+{
+	cli_task_arg task = { .name = "" };
+	cli_job job = { 0 };
+	cli_tasks tasks = { 0 };
+	cli_task_split(cli_get(args, "data", NULL), task.name, sizeof task.name, &task.path);
+	int64_t resamples = 0;
+	int code = cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, &job);
+	if (code == EXIT_DONE && !cli_resamples(args, &resamples))
+		code = EXIT_USAGE;
+	if (code == EXIT_DONE)
+		code = cli_tasks_read(ctx, args, &task, 1, &tasks);
+	if (code != EXIT_DONE)
+		goto done;
+	if (tasks.count != 1) {
+		cli_error("--data: %s holds %lld tasks: LABELS belong to one", task.path,
+		          (long long)tasks.count);
+		code = EXIT_USAGE;
+		goto done;
+	}
+	kdr_mat x = kdr_data_mat(tasks.data[0]);
+	if (kdr_mat_rows(&x) != labels->n) {
+		cli_error("%s has %lld samples but %s has %lld labels: one for each sample is needed",
+		          task.path, (long long)kdr_mat_rows(&x), cli_positional(args, 0),
+		          (long long)labels->n);
+		code = EXIT_DATA;
+		goto done;
+	}
+	kdr_status st = judge(ctx, tasks.data[0], labels, &job, resamples, out);
+	code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+done:
+	cli_job_free(&job);
+	cli_tasks_free(&tasks);
+	return code;
+}
+
+/* --- against the truth ---------------------------------------------------------------------------------- */
+
 /* Reads --emd DATA and finds the distance. Exit status. */
 static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
                          const kdr_labels *truth, distance *out)
@@ -149,48 +255,67 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 	return code;
 }
 
+/* All that compares with TRUTH. Exit status. */
+static int compare(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, const kdr_labels *truth,
+                   kdr_scores *scores, table *t, distance *apart)
+{
+	int code = EXIT_DONE;
+	if (labels->n != truth->n) {
+		cli_error("%s has %lld labels but %s has %lld: one for each sample is needed",
+		          cli_positional(args, 0), (long long)labels->n, cli_positional(args, 1),
+		          (long long)truth->n);
+		return EXIT_DATA;
+	}
+	if (cli_get(args, "emd", NULL) &&
+	    (code = find_distance(ctx, args, labels, truth, apart)) != EXIT_DONE)
+		return code;
+	kdr_status st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, scores);
+	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
+	if (st == KDR_OK && scores->clusters * (double)scores->classes <= 1e6)
+		st = kdr_contingency(ctx, labels->values, truth->values, labels->n, &t->counts, &t->clusters,
+		                     &t->nclusters, &t->classes, &t->nclasses);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+static bool check_usage(const cli_args *args)
+{
+	int count = cli_positional_count(args);
+	bool data = cli_get(args, "data", NULL);
+	if (count == 2 || (count == 1 && data && !cli_get(args, "emd", NULL)))
+		return true;
+	if (count == 1 && data)
+		cli_error("--emd compares LABELS with TRUTH, which is not given");
+	else
+		cli_error("evaluate needs two files, LABELS and TRUTH (or LABELS and --data TASK); %d given",
+		          count);
+	return false;
+}
+
 static int run(cli_args *args)
 {
 	int code;
 	distance apart = { 0 };
 	kdr_labels *labels = NULL, *truth = NULL;
-	kdr_scores scores;
+	kdr_scores scores = { 0 };
+	kdr_quality quality = { 0 };
 	table t = { 0 };
-	if (cli_positional_count(args) != 2) {
-		cli_error("evaluate needs two files, LABELS and TRUTH; %d given", cli_positional_count(args));
+	bool data = cli_get(args, "data", NULL);
+	if (!check_usage(args))
 		return EXIT_USAGE;
-	}
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
 	kdr_status st = kdr_read_labels(ctx, cli_positional(args, 0), &labels);
-	if (st == KDR_OK)
+	if (st == KDR_OK && cli_positional_count(args) == 2)
 		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
-	if (st != KDR_OK) {
-		code = cli_fail_reading(ctx, st);
-		goto done;
-	}
-	if (labels->n != truth->n) {
-		cli_error("%s has %lld labels but %s has %lld: one for each sample is needed",
-		          cli_positional(args, 0), (long long)labels->n, cli_positional(args, 1),
-		          (long long)truth->n);
-		code = EXIT_DATA;
-		goto done;
-	}
-	if (cli_get(args, "emd", NULL) &&
-	    (code = find_distance(ctx, args, labels, truth, &apart)) != EXIT_DONE)
-		goto done;
-	st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, &scores);
-	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
-	if (st == KDR_OK && scores.clusters * (double)scores.classes <= 1e6)
-		st = kdr_contingency(ctx, labels->values, truth->values, labels->n, &t.counts, &t.clusters,
-		                     &t.nclusters, &t.classes, &t.nclasses);
-	if (st != KDR_OK) {
-		code = cli_fail(ctx, st);
-		goto done;
-	}
-	(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, &apart, labels, truth);
-done:
+	code = st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+	if (code == EXIT_DONE && truth)
+		code = compare(ctx, args, labels, truth, &scores, &t, &apart);
+	if (code == EXIT_DONE && data)
+		code = find_quality(ctx, args, labels, &quality);
+	if (code == EXIT_DONE)
+		(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, &apart, labels, truth,
+		                                                   data ? &quality : NULL);
 	kdr_free(ctx, t.counts);
 	kdr_free(ctx, t.clusters);
 	kdr_free(ctx, t.classes);
@@ -202,15 +327,20 @@ done:
 
 const cli_command cli_evaluate = {
 	.name = "evaluate",
-	.usage = "[--json] [--emd DATA] LABELS TRUTH",
-	.summary = "score a partition against known classes",
+	.usage = "[--json] [--data TASK] [--emd DATA] LABELS [TRUTH]",
+	.summary = "score a partition against known classes, or by itself",
 	.description =
 	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of "
 	        "clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, "
 	        "homogeneity, completeness, V-measure, and the contingency table.\n\n"
 	        "With --emd it also prints the earth mover's distance between the two partitions: "
-	        "the least cost of carrying the means of one's clusters to those of the other's, at squared distances.",
-	.example = "kindred evaluate out/cornell.labels cornell.labels",
+	        "the least cost of carrying the means of one's clusters to those of the other's, at squared distances.\n\n"
+	        "With --data, the data that LABELS label, it says how good they are without any truth: silhouette (exact up to "
+	        "20,000 samples), Davies-Bouldin and Calinski-Harabasz on the data as they are (or as --weight, --norm and "
+	        "--scale make them), and stability: the mean adjusted Rand index of LABELS with what METHOD finds in parts of "
+	        "4/5 of the samples.",
+	.example = "kindred evaluate out/cornell.labels cornell.labels\n"
+	           "kindred evaluate out/cornell.labels --data cornell.mtx --weight tfidf --norm l2",
 	.groups = groups,
 	.completes_files = true,
 	.run = run,

@@ -13,7 +13,8 @@ static const cli_option own_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "FILE",
-	  .help = "write the labels there (default: standard output)" },
+	  .help = "write the labels there (default: standard output), and beside them STEM.samples.csv: id, label, "
+	          "confidence, second choice" },
 	{ .name = "force", .help = "replace an existing file" },
 	{ .name = "strict",
 	  .help = "refuse samples that lack features the model was fitted on (exit status 3)" },
@@ -60,6 +61,43 @@ static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_rea
 	return st;
 }
 
+/* FILE less its ending, and .samples.csv; to be freed. NULL where labels go to no file of their own. */
+static char *samples_path(const cli_args *args)
+{
+	const char *path = cli_get(args, "output", NULL);
+	struct stat info;
+	if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
+		return NULL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path), room = stem + 16;
+	char *out = malloc(room);
+	if (out)
+		snprintf(out, room, "%.*s.samples.csv", (int)stem, path);
+	return out;
+}
+
+static int write_samples(kdr_context *ctx, const cli_args *args, const kdr_result *result)
+{
+	char *path = samples_path(args);
+	if (!path)
+		return EXIT_DONE;
+	kdr_status st = kdr_result_write_samples(ctx, result, 0, path, cli_flag(args, "force"));
+	free(path);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* What cannot be written is known before anything is. */
+static int check_outputs(kdr_context *ctx, const cli_args *args)
+{
+	const char *path = cli_get(args, "output", NULL);
+	char *samples = samples_path(args);
+	kdr_status st = samples ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
+	if (st == KDR_OK && samples)
+		st = kdr_write_check(ctx, samples, cli_flag(args, "force"));
+	free(samples);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 static int run(cli_args *args)
 {
 	int code;
@@ -87,13 +125,15 @@ static int run(cli_args *args)
 		st = read_samples(ctx, path, &reading, &data);
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
-	} else {
+	} else if ((code = check_outputs(ctx, args)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
 		code = cli_session_refused() ? EXIT_DATA
 		       : st == KDR_OK        ? write_labels(ctx, args, result)
 		                             : cli_fail(ctx, st);
+		if (code == EXIT_DONE)
+			code = write_samples(ctx, args, result);
 	}
 	kdr_result_free(result);
 	kdr_data_free(data);

@@ -105,6 +105,19 @@ static void print_table(FILE *out, const kdr_result *r)
 	}
 }
 
+static void print_left_out(FILE *out, const kdr_result *r)
+{
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
+		int64_t count;
+		const kdr_left_out *list = kdr_result_left_out(r, t, &count);
+		if (count > 0)
+			fprintf(out,
+			        "\n%s: %lld row%s of the file left out, the first of them %lld (%s): see left_out in result.json\n",
+			        kdr_result_task_name(r, t), (long long)count, count == 1 ? "" : "s",
+			        (long long)list[0].row, list[0].reason);
+	}
+}
+
 /* What the method says of k, and what is said of each task. */
 static void print_words(FILE *out, const kdr_result *r)
 {
@@ -146,7 +159,9 @@ void cli_summary(FILE *out, const cli_run *run)
 	const kdr_result *r = run->result;
 	print_head(out, run);
 	print_table(out, r);
+	print_left_out(out, r);
 	cli_clusters(out, r);
+	cli_quality(out, r);
 	cli_matches(out, r);
 	print_words(out, r);
 	cli_bridges_table(out, r);

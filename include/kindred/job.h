@@ -39,12 +39,23 @@ typedef struct kdr_cluster_options {
 	const int64_t *each_k;      /* or one number a task; then k is not used */
 	const int64_t *const *init; /* initial labels 0..k-1 of each task, or NULL */
 	bool pooled;                /* stack all tasks into one and cluster that */
+	bool quality;               /* also say how good clusters are without truth: kdr_result_quality */
+	int64_t resamples;          /* of kdr_stability, then; 0: 5; below 0: none */
 } kdr_cluster_options;
 KDR_API void kdr_cluster_options_init(kdr_cluster_options *options);
 
 /* Clusters `count` related data sets. `options` may be NULL. */
 KDR_API kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                                const kdr_cluster_options *options, kdr_result **out);
+
+/* How stable partitions are under resampling: the mean, over so many parts of 4/5 of the samples drawn without putting
+ * back, of the adjusted Rand index between `labels` (of each task) and what a method finds in the part, with another seed
+ * and as many clusters. One number a task into `out`; NaN where there are too few samples. `options` (may be NULL) say
+ * which method; their k and init are not used. *resamples: how many are wanted (0: 5), then how many there were, which a
+ * time limit can make fewer. */
+KDR_API kdr_status kdr_stability(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                                 const int64_t *const *labels, const kdr_cluster_options *options,
+                                 int64_t *resamples, double *out);
 
 /* The data sets of a transfer. */
 typedef struct kdr_transfer_sets {

@@ -34,6 +34,22 @@ typedef enum kdr_silhouette_kind {
 KDR_API kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                                   kdr_silhouette_kind kind, double *values, double *mean);
 
+/* How good a partition is without any truth. NaN where it has one cluster, or each sample one of its own. */
+typedef struct kdr_quality {
+	int64_t n, clusters;
+	kdr_silhouette_kind silhouette_kind; /* exact up to 20,000 samples */
+	double silhouette;                   /* mean; -1 to 1, the larger the better */
+	double davies_bouldin;               /* from 0, the smaller the better */
+	double calinski_harabasz;            /* the larger the better */
+	double stability;  /* kdr_stability; NaN where it was not looked for; kdr_quality_find leaves it so */
+	int64_t resamples; /* it is the mean over */
+} kdr_quality;
+/* The same of dense and of sparse rows, which stay sparse. O(n^2 d) with exact silhouettes. */
+KDR_API kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
+                                    kdr_quality *out);
+/* A sentence on what these figures cannot tell. */
+KDR_API const char *kdr_quality_note(void);
+
 /* Minimum-cost assignment of rows to columns, rows x cols costs in row-major order. row_to_col[i]
  * is the column of row i, or -1 (rows > cols). Costs must be finite. */
 KDR_API kdr_status kdr_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,

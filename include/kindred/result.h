@@ -28,6 +28,8 @@ KDR_API kdr_shape kdr_result_task_shape(const kdr_result *result, int64_t task);
 /* Names of the columns, and of the samples; NULL where unknown. */
 KDR_API const char *const *kdr_result_features(const kdr_result *result, int64_t task);
 KDR_API const char *const *kdr_result_ids(const kdr_result *result, int64_t task);
+/* Rows of the file that are in none of the above, and why; *count is 0 where all are there. */
+KDR_API const kdr_left_out *kdr_result_left_out(const kdr_result *result, int64_t task, int64_t *count);
 /* Names of the classes that labels are indices of; NULL where labels are mere numbers. */
 KDR_API const char *const *kdr_result_classes(const kdr_result *result, int64_t *count);
 
@@ -53,6 +55,9 @@ KDR_API const char *kdr_result_task_text(const kdr_result *result, int64_t task,
 
 /* Scores against known classes; NULL where none were known, or scores were not wanted. */
 KDR_API const kdr_scores *kdr_result_scores(const kdr_result *result, int64_t task);
+
+/* How good clusters are without truth; NULL where that was not asked for. */
+KDR_API const kdr_quality *kdr_result_quality(const kdr_result *result, int64_t task);
 
 /* Sentences about a task, such as what transfer did for it; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);

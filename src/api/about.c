@@ -4,6 +4,15 @@
 
 #include <stdio.h>
 
+static void free_left_out(const kdr_allocator *a, kdr_left_out *list, int64_t count)
+{
+	for (int64_t i = 0; list && i < count; i++) {
+		kdri_free_with(a, (char *)list[i].id);
+		kdri_free_with(a, (char *)list[i].reason);
+	}
+	kdri_free_with(a, list);
+}
+
 void kdri_result_about_free(kdr_result *r)
 {
 	const kdr_allocator *a = &r->allocator;
@@ -18,6 +27,7 @@ void kdri_result_about_free(kdr_result *r)
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
+		free_left_out(a, task->left_out, task->nleft_out);
 		kdri_free_with(a, task->confidence);
 		kdri_free_with(a, task->second);
 	}
@@ -87,12 +97,33 @@ static bool same_names(char *const *a, char *const *b, int64_t count)
 	return true;
 }
 
+/* The rows that reading left out. */
+static kdr_status copy_left_out(kdr_context *ctx, kdri_task_result *task, const kdr_data *data)
+{
+	kdr_status st = KDR_OK;
+	if (task->left_out || data->nleft_out == 0)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &task->left_out, data->nleft_out));
+	task->nleft_out = data->nleft_out;
+	for (int64_t i = 0; i < data->nleft_out; i++) {
+		char *id = NULL, *reason = NULL;
+		task->left_out[i].row = data->left_out[i].row;
+		KDRI_TRY(kdri_strdup(ctx, data->left_out[i].id, &id));
+		task->left_out[i].id = id;
+		KDRI_TRY(kdri_strdup(ctx, data->left_out[i].reason, &reason));
+		task->left_out[i].reason = reason;
+	}
+done:
+	return st;
+}
+
 kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, const kdr_data *data)
 {
 	kdr_status st;
 	kdri_task_result *task = &r->tasks[t], *first = &r->tasks[0];
 	char *path = NULL, **features = NULL, **ids = NULL;
 	kdr_mat x = kdr_data_mat(data);
+	KDRI_TRY(copy_left_out(ctx, task, data));
 	/* Aligned tasks have the same columns: their names are kept once. */
 	bool borrowed = t > 0 && first->features && data->features && first->d == data->cols &&
 	                same_names(first->features, data->features, data->cols);
@@ -271,6 +302,12 @@ const kdr_scores *kdr_result_scores(const kdr_result *r, int64_t task)
 	return t && t->scores.n > 0 ? &t->scores : NULL;
 }
 
+const kdr_quality *kdr_result_quality(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	return t && t->quality.n > 0 ? &t->quality : NULL;
+}
+
 const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
 {
 	const kdri_task_result *t = task_of(r, task);
@@ -283,6 +320,13 @@ kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_
 	if (!t || !t->profiles || cluster < 0 || cluster >= t->k)
 		return (kdr_cluster_profile){ 0 };
 	return t->profiles[cluster];
+}
+
+const kdr_left_out *kdr_result_left_out(const kdr_result *r, int64_t task, int64_t *count)
+{
+	const kdri_task_result *t = task_of(r, task);
+	*count = t ? t->nleft_out : 0;
+	return t ? t->left_out : NULL;
 }
 
 const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)

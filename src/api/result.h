@@ -27,16 +27,19 @@ typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;
 	int64_t *labels;
 	char *name, *path;
-	char **features;   /* d names, or NULL */
-	bool borrowed;     /* the names are those of the first task */
-	char **ids;        /* n names, or NULL */
-	kdr_scores scores; /* n is 0 where no truth is known */
-	char **advice;     /* sentences */
+	char **features;     /* d names, or NULL */
+	bool borrowed;       /* the names are those of the first task */
+	char **ids;          /* n names, or NULL */
+	kdr_scores scores;   /* n is 0 where no truth is known */
+	kdr_quality quality; /* n is 0 where it was not asked for */
+	char **advice;       /* sentences */
 	int64_t nadvice;
 	kdr_cluster_profile *profiles; /* k, or NULL */
-	double *confidence;            /* n, or NULL; where the method leaves no array of that name */
-	const char *confidence_from;   /* static; NULL where there is none */
-	int64_t *second;               /* n: the next best label, -1 where there is none; or NULL */
+	kdr_left_out *left_out;        /* rows of the file that are not among the n; texts are owned */
+	int64_t nleft_out;
+	double *confidence;          /* n, or NULL; where the method leaves no array of that name */
+	const char *confidence_from; /* static; NULL where there is none */
+	int64_t *second;             /* n: the next best label, -1 where there is none; or NULL */
 } kdri_task_result;
 
 struct kdr_result {

@@ -6,6 +6,36 @@ void kdr_cluster_options_init(kdr_cluster_options *options)
 	memset(options, 0, sizeof *options);
 }
 
+/* On the data as they were fitted. */
+static kdr_status put_quality(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_cluster_options *o,
+                              kdr_result *r)
+{
+	kdr_status st;
+	const int64_t **labels = NULL;
+	int64_t *k = NULL, resamples = o->resamples;
+	double *stability = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, r->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &k, r->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &stability, r->ntasks));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdr_mat x = kdr_data_mat(sets[t]);
+		labels[t] = r->tasks[t].labels;
+		k[t] = r->tasks[t].k;
+		KDRI_TRY(kdr_quality_find(ctx, &x, labels[t], &r->tasks[t].quality));
+	}
+	const kdri_stability s = { sets, labels, k, r->ntasks, o->pooled };
+	KDRI_TRY(kdri_job_stability(ctx, job, &s, &resamples, stability));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		r->tasks[t].quality.stability = stability[t];
+		r->tasks[t].quality.resamples = resamples;
+	}
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, k);
+	kdri_free(ctx, stability);
+	return st;
+}
+
 static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                       const kdr_cluster_options *o, kdr_result **out)
 {
@@ -29,6 +59,8 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	if (o->quality)
+		KDRI_TRY(put_quality(ctx, job, sets, o, result));
 	kdri_job_finish(job, result);
 	*out = result;
 	result = NULL;

@@ -43,12 +43,29 @@ void kdri_job_finish(kdri_job *job, kdr_result *result);
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
                           bool named, int64_t classes);
 
+/* --- stability.c ---------------------------------------------------------------------------------- */
+
+typedef struct kdri_stability {
+	kdr_data *const *sets; /* prepared */
+	const int64_t *const *labels;
+	const int64_t *k;
+	int64_t count;
+	bool pooled;
+} kdri_stability;
+/* kdr_stability of data that are prepared. */
+kdr_status kdri_job_stability(kdr_context *ctx, kdri_job *job, const kdri_stability *s, int64_t *resamples,
+                              double *out);
+
 /* --- choices.c ------------------------------------------------------------------------------------ */
 
 /* How sure labels are, and the next best ones, of all tasks that have labels. */
 kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
 /* The array of a task that the method marked as its scores (n x classes or clusters); data NULL: none. */
 kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scoring *kind);
+
+/* model_choices.c: the same of the only task of `result`, samples that a model has not seen. */
+kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_data *data,
+                              kdr_result *result);
 
 /* --- words.c ------------------------------------------------------------------------------------- */
 

@@ -67,6 +67,23 @@ static void put_scores(kdri_json *j, const kdr_scores *s)
 	kdri_json_end_object(j);
 }
 
+/* Without truth, where that was asked for. */
+static void put_quality(kdri_json *j, const kdr_quality *q)
+{
+	if (q->n == 0)
+		return;
+	kdri_json_object(j, "quality");
+	kdri_json_real(j, "silhouette", q->silhouette);
+	kdri_json_string(j, "silhouette_kind",
+	                 q->silhouette_kind == KDR_SILHOUETTE_EXACT ? "exact" : "simplified");
+	kdri_json_real(j, "davies_bouldin", q->davies_bouldin);
+	kdri_json_real(j, "calinski_harabasz", q->calinski_harabasz);
+	kdri_json_real(j, "stability", q->stability);
+	kdri_json_int(j, "resamples", q->resamples);
+	kdri_json_string(j, "note", kdr_quality_note());
+	kdri_json_end_object(j);
+}
+
 static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
 {
 	if (r->classes && label >= 0 && label < r->nclasses)
@@ -113,6 +130,20 @@ static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 			kdri_json_null(j, NULL);
 		else
 			put_label(j, r, t->second[i]);
+	kdri_json_end_array(j);
+}
+
+/* Rows of the file without a label. */
+static void put_left_out(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_json_array(j, "left_out");
+	for (int64_t i = 0; i < t->nleft_out; i++) {
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "row", t->left_out[i].row);
+		kdri_json_string(j, "id", t->left_out[i].id);
+		kdri_json_string(j, "reason", t->left_out[i].reason);
+		kdri_json_end_object(j);
+	}
 	kdri_json_end_array(j);
 }
 
@@ -165,12 +196,14 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	put_labels(j, r, t, sizes);
 	if (t->ids)
 		put_strings(j, "ids", t->ids, t->n);
+	put_left_out(j, t);
 	put_choices(j, r, i);
 	if (t->profiles)
 		put_profiles(j, r, t);
 	if (t->nadvice > 0)
 		put_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);
+	put_quality(j, &t->quality);
 	kdri_json_end_object(j);
 	kdri_free(ctx, sizes);
 	return KDR_OK;

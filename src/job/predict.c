@@ -54,6 +54,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 		                             model->nclasses));
 	result->seconds = (kdr_seconds){ .read = data->seconds, .fit = kdri_now() - start };
 	KDRI_TRY(kdri_job_words(ctx, result, &data));
+	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
 	*out = result;
 	result = NULL;
 done:

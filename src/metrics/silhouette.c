@@ -409,6 +409,8 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	for (int64_t i = 0; i < e.n; i++)
 		e.size[e.code[i]]++;
 	KDRI_TRY(prepare(&e, kind == KDR_SILHOUETTE_EXACT));
+	for (int64_t i = 0; next && i < e.n; i++)
+		next[i] = -1;
 	bool alone = e.k == e.n; /* each sample in a cluster of its own: all values are 0 */
 	if (!alone && kind == KDR_SILHOUETTE_SIMPLIFIED)
 		KDRI_TRY(simplified(&e));
@@ -427,7 +429,7 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	if (mean)
 		*mean = kdri_sum_value(&sum) / (double)e.n;
 	for (int64_t i = 0; next && i < e.n; i++)
-		next[i] = alone ? -1 : names[next[i]];
+		next[i] = next[i] < 0 ? -1 : names[next[i]];
 done:
 	kdri_free(ctx, names);
 	engine_free(&e);

@@ -106,6 +106,47 @@ class Samples(CliTest):
                         self.assertEqual(f["effect"] > 0, f["mean_inside"] > f["mean_outside"])
                         self.assertTrue(0 <= f["share_inside"] <= 1 and 0 <= f["share_outside"] <= 1)
 
+    def test_predict_writes_them_beside_its_labels(self):
+        self.table()
+        self.table("new.csv", 0.05)
+        for method in ("kmeans", "auto"):
+            self.run_kindred("cluster", "-m", method, "-k", 2, "--id-column", "id", "-q", "-o", "out", "--force", "--save-model", "m.h5",
+                             "t.csv")
+            self.run_kindred("predict", "--model", "m.h5", "--id-column", "id", "-o", "new.labels", "--force", "new.csv")
+            found = rows(self.path("new.samples.csv"))
+            self.assertEqual([r["id"] for r in found], [name.strip() for name in ODD])
+            self.assertEqual([r["cluster"] for r in found], self.read("new.labels").split())
+            self.assertEqual([r["second"] for r in found], [str(1 - int(r["cluster"])) for r in found])
+            self.assertTrue(all(0.5 < float(r["confidence"]) <= 1 for r in found), method)
+        self.fails("predict", "--model", "m.h5", "--id-column", "id", "-o", "other.labels", "--force", "none.csv", code=3, says="none.csv")
+        self.write("late.samples.csv", "mine\n")
+        self.fails("predict", "--model", "m.h5", "--id-column", "id", "-o", "late.labels", "new.csv", code=2, says="late.samples.csv")
+        self.assertFalse(os.path.exists(self.path("late.labels")))
+
+    def test_predict_of_classes_has_a_second(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "80,50", "--words", 200, "--seed", 5, "-q",
+                         "-o", "data")
+        for method in ("svm", "auto"):
+            self.run_kindred("transfer", "-m", method, "--source", "data/task1.mtx", "--labels", "data/task1.labels", "--target",
+                             "data/task2.mtx", "--weight", "tfidf", "--norm", "l2", "-q", "-o", "out", "--force", "--save-model", "m.h5")
+            self.run_kindred("predict", "--model", "m.h5", "--task", "target", "-o", "again.labels", "--force", "data/task2.mtx")
+            found = rows(self.path("again.samples.csv"))
+            self.assertEqual([r["class"] for r in found], self.read("again.labels").split())
+            self.assertTrue(all(r["second"] in ("c0", "c1", "c2") and r["second"] != r["class"] for r in found))
+            self.assertTrue(all(1 / 3 <= float(r["confidence"]) <= 1 for r in found))
+
+    def test_rows_left_out_are_listed(self):
+        self.write("holes.csv", "name,a,b\n" + "".join(f"s{i},{i % 2 * 5},{'' if i in (2, 5) else i % 2 * 5 + i * .1}\n" for i in range(9)))
+        printed = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "name", "--missing", "drop-row", "-o", "out",
+                                   "holes.csv").stdout
+        task = self.result()["tasks"][0]
+        if not task["left_out"]:
+            self.skipTest("the reader does not say yet which rows it left out")
+        self.assertEqual([(l["row"], l["id"]) for l in task["left_out"]], [(3, "s2"), (6, "s5")])
+        self.assertTrue(all("b" in l["reason"] for l in task["left_out"]))
+        self.assertEqual(task["ids"], [f"s{i}" for i in range(9) if i not in (2, 5)])
+        self.assertIn("2 rows of the file left out", printed)
+
     def test_transfer_says_the_same_of_classes(self):
         self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "80,50", "--words", 200, "--seed", 5, "-q",
                          "-o", "data")
