@@ -51,6 +51,9 @@ static const cli_option own_options[] = {
 	  .help = "auto: leave the least sure samples without a class, this share of each target ('?' in the labels)" },
 	{ .name = "guard",
 	  .help = "keep the partition found without the source where the transfer is not trusted" },
+	{ .name = "probabilities",
+	  .help = "also give the probability of each class for each sample, calibrated on samples of the sources held out "
+	          "in three more fits: <target>.probabilities.csv" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
@@ -241,6 +244,7 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 	o.known = t->known;
 	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
 	o.every_bridge = cli_flag(args, "bridge-all");
+	o.probabilities = cli_flag(args, "probabilities");
 	cli_session_limit(ctx);
 	return kdr_transfer(ctx, &sets, &o, out);
 }

@@ -80,6 +80,9 @@ static int check_arrays(kdr_context *ctx, const cli_args *args, const char *fold
 	return code;
 }
 
+/* What is written of each task that has labels. */
+static const char *const of_task[] = { ".labels", ".samples.csv", ".probabilities.csv" };
+
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
@@ -93,9 +96,8 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
 		code = check_in(ctx, args, folder, "result", ".json");
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
-		for (int e = 0; e < 2 && code == EXIT_DONE; e++)
-			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]),
-			                e ? ".samples.csv" : ".labels");
+		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
+			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]);
 	if (folder && labels && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "features", ".csv");
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
@@ -156,15 +158,22 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 	return code;
 }
 
+/* Samples, and their probabilities where these were asked for. */
 static int write_samples(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
 {
+	int64_t classes;
+	bool probable = kdr_result_probabilities(run->result, i, &classes) != NULL;
+	kdr_status st = KDR_OK;
 	if (!kdr_result_labels(run->result, i, NULL))
 		return EXIT_DONE;
-	char *path = join_path(folder, kdr_result_task_name(run->result, i), ".samples.csv");
-	if (!path)
-		return EXIT_OTHER;
-	kdr_status st = kdr_result_write_samples(ctx, run->result, i, path, force);
-	free(path);
+	for (int e = 1; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
+		char *path = join_path(folder, kdr_result_task_name(run->result, i), of_task[e]);
+		if (!path)
+			return EXIT_OTHER;
+		st = (e == 1 ? kdr_result_write_samples : kdr_result_write_probabilities)(ctx, run->result, i,
+		                                                                          path, force);
+		free(path);
+	}
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -176,6 +185,28 @@ static int write_features(kdr_context *ctx, const cli_run *run, const char *fold
 	kdr_status st = kdr_result_write_features(ctx, run->result, path, force);
 	free(path);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* Calibrated probabilities, which are of the job and not in the method's table. */
+static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
+{
+	int code = EXIT_DONE;
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && code == EXIT_DONE; i++) {
+		kdr_array a = { .name = "calibrated", .task = i, .type = KDR_FLOAT64, .ndim = 2 };
+		char name[512];
+		a.shape[0] = kdr_result_task_shape(run->result, i).rows;
+		a.data = kdr_result_probabilities(run->result, i, &a.shape[1]);
+		if (!a.data)
+			continue;
+		snprintf(name, sizeof name, "calibrated.%s", kdr_result_task_name(run->result, i));
+		char *path = join_path(folder, name, ".npy");
+		if (!path)
+			return EXIT_OTHER;
+		kdr_status st = kdr_write_array(ctx, path, &a, force);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		free(path);
+	}
+	return code;
 }
 
 static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
@@ -253,6 +284,8 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	int code = folder ? cli_make_folder(folder) : EXIT_DONE;
 	if (arrays)
 		code = first_of(code, write_arrays(ctx, run, arrays, force));
+	if (arrays)
+		code = first_of(code, write_calibrated(ctx, run, arrays, force));
 	if (model)
 		code = first_of(code, write_model(ctx, run, model, force));
 	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++) {

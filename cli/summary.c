@@ -105,6 +105,16 @@ static void print_table(FILE *out, const kdr_result *r)
 	}
 }
 
+static void print_calibration(FILE *out, const kdr_result *r)
+{
+	const kdr_calibration *c = kdr_result_calibration(r);
+	if (!c)
+		return;
+	if (c->held_out > 0)
+		fprintf(out, "\n%lld samples of the sources held out: accuracy %.3f, log loss %.3f\n%s\n",
+		        (long long)c->held_out, c->accuracy, c->log_loss, kdr_calibration_note());
+}
+
 static void print_left_out(FILE *out, const kdr_result *r)
 {
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
@@ -150,7 +160,8 @@ static void print_files(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
 		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
 			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
-	fprintf(out, "%s, *.samples.csv, features.csv%s\n", listed > 4 ? ", ..." : "",
+	fprintf(out, "%s, *.samples.csv, features.csv%s%s\n", listed > 4 ? ", ..." : "",
+	        kdr_result_calibration(run->result) ? ", *.probabilities.csv" : "",
 	        cli_flag(run->args, "report") ? ", report.html" : "");
 }
 
@@ -162,6 +173,7 @@ void cli_summary(FILE *out, const cli_run *run)
 	print_left_out(out, r);
 	cli_clusters(out, r);
 	cli_quality(out, r);
+	print_calibration(out, r);
 	cli_matches(out, r);
 	print_words(out, r);
 	cli_bridges_table(out, r);

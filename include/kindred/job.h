@@ -76,6 +76,7 @@ typedef struct kdr_transfer_options {
 	        *known; /* classes of the first target that are known, "?" elsewhere: they stay fixed */
 	const kdr_selector *selector; /* ranks bridges; NULL: by distances */
 	bool every_bridge;            /* try each bridge; the result is still that of the best by rank */
+	bool probabilities; /* of classes, calibrated on samples of the sources held out in three more fits */
 } kdr_transfer_options;
 KDR_API void kdr_transfer_options_init(kdr_transfer_options *options);
 

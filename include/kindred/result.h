@@ -71,6 +71,21 @@ KDR_API const double *kdr_result_confidence(const kdr_result *result, int64_t ta
  * nearest of the others. Of a sample left without a class: the class that was nearest to being given. NULL where unknown. */
 KDR_API const int64_t *kdr_result_second(const kdr_result *result, int64_t task);
 
+/* Probabilities of the classes for each sample of a target, n x classes, row major, where they were asked for; else NULL.
+ * They are calibrated: kdr_result_calibration says on what. */
+KDR_API const double *kdr_result_probabilities(const kdr_result *result, int64_t task, int64_t *classes);
+/* How scores of the method became probabilities: p_c is as exp(temperature s_c + label [c is the label]), s the method's
+ * scores, or the logarithms of its shares. */
+typedef struct kdr_calibration {
+	int64_t held_out; /* samples of the sources the method had not seen; 0: it could not be calibrated */
+	double temperature, label; /* learnt on them */
+	double accuracy, log_loss; /* on them */
+} kdr_calibration;
+/* NULL where no probabilities were asked for. */
+KDR_API const kdr_calibration *kdr_result_calibration(const kdr_result *result);
+/* A sentence on what the calibration does not know. */
+KDR_API const char *kdr_calibration_note(void);
+
 /* A feature by which a cluster stands out. */
 typedef struct kdr_feature_effect {
 	int64_t column;
@@ -125,6 +140,9 @@ KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, 
 /* A line a sample of a task: id (else its number, from 1), cluster or class, confidence, second; empty where unknown. */
 KDR_API kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
                                             const char *path, bool force);
+/* A line a sample of a target: id, and the probability of each class; only where they were asked for. */
+KDR_API kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                                  const char *path, bool force);
 /* A line for each feature that sets a cluster of a task apart: task, cluster or class, size, feature, effect,
  * mean_inside, mean_outside, share_inside, share_outside. */
 KDR_API kdr_status kdr_result_write_features(kdr_context *ctx, const kdr_result *result, const char *path,

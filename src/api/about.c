@@ -30,6 +30,7 @@ void kdri_result_about_free(kdr_result *r)
 		free_left_out(a, task->left_out, task->nleft_out);
 		kdri_free_with(a, task->confidence);
 		kdri_free_with(a, task->second);
+		kdri_free_with(a, task->probabilities);
 	}
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);
@@ -337,6 +338,24 @@ const double *kdr_result_confidence(const kdr_result *r, int64_t task, const cha
 	if (from)
 		*from = has ? "method" : t ? t->confidence_from : NULL;
 	return has ? own.data : t ? t->confidence : NULL;
+}
+
+const double *kdr_result_probabilities(const kdr_result *r, int64_t task, int64_t *classes)
+{
+	const kdri_task_result *t = task_of(r, task);
+	*classes = t && t->probabilities ? t->k : 0;
+	return t ? t->probabilities : NULL;
+}
+
+const kdr_calibration *kdr_result_calibration(const kdr_result *r)
+{
+	return r->calibrated ? &r->calibration : NULL;
+}
+
+const char *kdr_calibration_note(void)
+{
+	return "probabilities are calibrated on held-out samples of the sources: they are right for samples like those, and know "
+	       "nothing of what sets the target apart from them; where data shift, expect less";
 }
 
 const int64_t *kdr_result_second(const kdr_result *r, int64_t task)

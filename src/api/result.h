@@ -39,6 +39,7 @@ typedef struct kdri_task_result {
 	int64_t nleft_out;
 	double *confidence;          /* n, or NULL; where the method leaves no array of that name */
 	const char *confidence_from; /* static; NULL where there is none */
+	double *probabilities;       /* n x classes, or NULL */
 	int64_t *second;             /* n: the next best label, -1 where there is none; or NULL */
 } kdri_task_result;
 
@@ -74,6 +75,8 @@ struct kdr_result {
 	int64_t feature_columns;
 	char **classes; /* NULL: labels are numbers */
 	int64_t nclasses;
+	bool calibrated; /* probabilities were asked for */
+	kdr_calibration calibration;
 	/* words */
 	kdri_bridge *bridges; /* by rank */
 	int64_t bridge_count;

@@ -1,6 +1,8 @@
 /* What the jobs share: method, preprocessing, fit. SPDX-License-Identifier: BSD-3-Clause */
 #include "job/job.h"
 
+#include <stdio.h>
+
 static const char *const default_methods[] = {
 	[KDR_FAMILY_CLUSTER] = "auto",
 	[KDR_FAMILY_TRANSFER] = "auto",
@@ -122,17 +124,70 @@ done:
 	return st;
 }
 
+/* The scaling that gives columns one weight: "" where the method gives them one itself. */
+static const char *scaling_for(const kdri_job *job)
+{
+	const kdr_option_desc *o = job->algo->options;
+	const char *divergence = "";
+	for (; o && o->name; o++)
+		if (strcmp(o->name, "divergence") == 0)
+			divergence = o->choices[kdri_opt_choice(job->options, "divergence")];
+	if (strcmp(divergence, "mahalanobis") == 0)
+		return "";
+	/* Methods for numbers that are not negative. */
+	return (job->algo->flags & KDR_ALGO_NONNEG) || strcmp(divergence, "kl") == 0 ||
+	                       strcmp(divergence, "is") == 0
+	               ? "minmax"
+	               : "standard";
+}
+
+static void name_column(const kdri_spread *s, char *out, size_t room)
+{
+	if (s->name)
+		snprintf(out, room, "'%.60s'", s->name);
+	else
+		snprintf(out, room, "column %lld", (long long)s->column + 1);
+}
+
+/* A method that takes data as they are weighs columns by their spread: worth a word where that is five times another's. */
+static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
+{
+	kdr_status st;
+	bool mixed;
+	kdri_spread ends[2];
+	char least[80], most[80];
+	const char *scaling = scaling_for(job);
+	if (!scaling[0])
+		return KDR_OK;
+	KDRI_TRY(kdri_units_mixed(ctx, sets, count, &mixed, ends));
+	if (!mixed)
+		goto done;
+	name_column(&ends[0], least, sizeof least);
+	name_column(&ends[1], most, sizeof most);
+	kdri_snprintf(
+	        job->hint, sizeof job->hint,
+	        "standard deviations of columns go from %.3g (%s) to %.3g (%s), and %s weighs columns by them: if they are in "
+	        "different units, --scale %s makes them count alike",
+	        ends[0].deviation, least, ends[1].deviation, most, job->algo->id, scaling);
+done:
+	return st;
+}
+
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split)
 {
 	kdr_status st;
 	double start = kdri_now();
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
+	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
+	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
+	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
+	if (!chosen && silent)
+		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           &told->prep, kdri_prep_chosen(&told->prep, told->choice, open),
-	                           &job->recipe, &job->prep));
+	                           &told->prep, chosen, &job->recipe, &job->prep));
 	if (job->recipe.centre)
 		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
 	job->seconds.prepare = kdri_now() - start;
@@ -172,12 +227,15 @@ static kdr_status early_warnings(kdr_context *ctx, const kdri_job *job, const kd
 	kdr_status st;
 	const char **texts = NULL;
 	int64_t prepared = kdr_prep_warning_count(job->prep), n = 0;
-	int64_t count = prepared + (learnt ? learnt->warning_count : 0);
+	bool hinted = job->hint[0];
+	int64_t count = hinted + prepared + (learnt ? learnt->warning_count : 0);
 	KDRI_TRY(KDRI_NEW(ctx, &texts, count));
 	for (; n < prepared; n++)
 		texts[n] = kdr_prep_warning_at(job->prep, n);
-	for (; n < count; n++)
+	for (; n < count - hinted; n++)
 		texts[n] = learnt->warnings[n - prepared];
+	if (hinted)
+		texts[n] = job->hint;
 	KDRI_TRY(kdri_result_warn_first(ctx, result, texts, count));
 done:
 	kdri_free(ctx, texts);

@@ -15,6 +15,7 @@ typedef struct kdri_job {
 	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not looked for */
 	kdr_prep *prep;
 	kdr_seconds seconds;
+	char hint[512]; /* about the preprocessing; "": none */
 } kdri_job;
 
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
@@ -35,6 +36,18 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 
 /* Hands the preprocessing over to the result that is kept, and the seconds. */
 void kdri_job_finish(kdri_job *job, kdr_result *result);
+
+/* --- recipe.c ------------------------------------------------------------------------------------ */
+
+/* A column and the standard deviation of its entries. */
+typedef struct kdri_spread {
+	double deviation;
+	int64_t column;
+	const char *name; /* borrowed; NULL: columns have none */
+} kdri_spread;
+/* Whether data are a few features in different units, as kdr_recipe_find tells, and the two that differ most. */
+kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                            kdri_spread ends[2]);
 
 /* --- score.c ------------------------------------------------------------------------------------- */
 
@@ -66,6 +79,17 @@ kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scorin
 /* model_choices.c: the same of the only task of `result`, samples that a model has not seen. */
 kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_data *data,
                               kdr_result *result);
+
+/* --- probabilities.c ------------------------------------------------------------------------------ */
+
+/* What a calibration fits on: sources with classes, and bridges in their features. All are prepared. */
+typedef struct kdri_calibration {
+	kdr_data *const *sources, *const *bridges;
+	int64_t nsources, nbridges, classes;
+} kdri_calibration;
+/* Probabilities of the tasks from `first` on; `known` classes of that one (or NULL) stay what they are. */
+kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t first,
+                                  const int64_t *known, kdr_result *result);
 
 /* --- words.c ------------------------------------------------------------------------------------- */
 

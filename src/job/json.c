@@ -133,6 +133,20 @@ static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 	kdri_json_end_array(j);
 }
 
+static void put_probabilities(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->probabilities)
+		return;
+	kdri_json_array(j, "probabilities");
+	for (int64_t i = 0; i < t->n; i++) {
+		kdri_json_array(j, NULL);
+		for (int64_t c = 0; c < t->k; c++)
+			kdri_json_real(j, NULL, t->probabilities[i * t->k + c]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+}
+
 /* Rows of the file without a label. */
 static void put_left_out(kdri_json *j, const kdri_task_result *t)
 {
@@ -196,6 +210,7 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	put_labels(j, r, t, sizes);
 	if (t->ids)
 		put_strings(j, "ids", t->ids, t->n);
+	put_probabilities(j, t);
 	put_left_out(j, t);
 	put_choices(j, r, i);
 	if (t->profiles)
@@ -308,6 +323,25 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 	kdri_json_end_array(j);
 }
 
+static void put_calibration(kdri_json *j, const kdr_result *r)
+{
+	const kdr_calibration *c = &r->calibration;
+	if (!r->calibrated)
+		return;
+	kdri_json_object(j, "calibration");
+	kdri_json_array(j, "classes");
+	for (int64_t i = 0; i < r->nclasses; i++)
+		kdri_json_string(j, NULL, r->classes[i]);
+	kdri_json_end_array(j);
+	kdri_json_int(j, "held_out", c->held_out);
+	kdri_json_real(j, "temperature", c->temperature);
+	kdri_json_real(j, "label", c->label);
+	kdri_json_real(j, "accuracy", c->accuracy);
+	kdri_json_real(j, "log_loss", c->log_loss);
+	kdri_json_string(j, "note", kdr_calibration_note());
+	kdri_json_end_object(j);
+}
+
 /* --- the whole -------------------------------------------------------------------------------------- */
 
 int64_t kdri_peak_rss_bytes(void)
@@ -386,6 +420,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	put_between(j, r);
 	put_bridges(j, r);
 	put_shared(j, r);
+	put_calibration(j, r);
 	put_strings(j, "warnings", r->warnings, r->warning_count);
 	put_fields(j, r);
 	kdri_json_end_object(j);

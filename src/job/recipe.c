@@ -15,6 +15,7 @@
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. */
 #include "core/names.h"
+#include "job/job.h"
 #include "linalg/rows.h"
 
 enum { FEW_FEATURES = 64 };
@@ -58,6 +59,7 @@ static void take_row(census *c, const kdri_entries *r)
  * will fill in say nothing about the data. */
 typedef struct spread {
 	double n, sum, square;
+	const char *name; /* borrowed; NULL: none */
 } spread;
 
 static void add_rows(spread *to, const kdr_data *d)
@@ -73,8 +75,17 @@ static void add_rows(spread *to, const kdr_data *d)
 	}
 }
 
-/* Whether the columns' standard deviations differ more than fivefold; constant columns do not count. */
-static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
+static void take_spread(kdri_spread *s, double variance, int64_t column, const char *name)
+{
+	s->deviation = sqrt(variance);
+	s->column = column;
+	s->name = name;
+}
+
+/* Whether the columns' standard deviations differ more than fivefold, and which have the least and the largest; constant
+ * columns do not count. */
+static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                                 kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
 	spread *own = NULL, *all = NULL;
@@ -99,6 +110,7 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 				                        &at));
 			spread *to = &all[at];
 			to->n += (double)d->rows;
+			to->name = named ? d->features[j] : NULL;
 			to->sum += own[j].sum;
 			to->square += own[j].square;
 		}
@@ -110,8 +122,10 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 			variance = INFINITY;
 		else if (!(variance > 1e-12 * all[j].square / n))
 			continue;
-		least = KDRI_MIN(least, variance);
-		most = KDRI_MAX(most, variance);
+		if (variance < least)
+			take_spread(&ends[0], least = variance, j, all[j].name);
+		if (variance > most)
+			take_spread(&ends[1], most = variance, j, all[j].name);
 	}
 	*out = most > 25 * least;
 done:
@@ -136,7 +150,8 @@ const char *kdr_data_kind_name(kdr_data_kind kind)
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
 
-static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_data_kind *kind)
+static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_data_kind *kind,
+                       kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
 	census c = { .whole = true };
@@ -155,7 +170,7 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
 	if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
-		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ));
+		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
 		*kind = KDR_DATA_MOLECULES;
@@ -183,11 +198,21 @@ kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t cou
 	};
 	kdr_status st;
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	kdri_spread ends[2] = { 0 };
 	if (!tasks || count < 1 || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
-	KDRI_TRY(look(ctx, tasks, count, &kind));
+	KDRI_TRY(look(ctx, tasks, count, &kind, ends));
 	*out = recipes[kind];
 	out->kind = kind;
 done:
+	return st;
+}
+
+kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                            kdri_spread ends[2])
+{
+	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	kdr_status st = look(ctx, tasks, count, &kind, ends);
+	*out = st == KDR_OK && kind == KDR_DATA_UNITS;
 	return st;
 }

@@ -120,6 +120,35 @@ kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, 
 	return write_table(ctx, result, task, path, force, fill_samples);
 }
 
+static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	kdr_status st;
+	KDRI_TRY(put_text(t, "id"));
+	for (int64_t c = 0; c < task->k; c++)
+		KDRI_TRY(put_label(t, r, c, false));
+	KDRI_TRY(end_line(t));
+	for (int64_t i = 0; i < task->n; i++) {
+		KDRI_TRY(put_id(t, task, i));
+		for (int64_t c = 0; c < task->k; c++)
+			KDRI_TRY(put_real(t, task->probabilities[i * task->k + c]));
+		KDRI_TRY(end_line(t));
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                          const char *path, bool force)
+{
+	int64_t classes;
+	if (!ctx || !result || !path || !kdr_result_probabilities(result, task, &classes))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "kdr_result_write_probabilities: a task with probabilities and a path are needed");
+	return write_table(ctx, result, task, path, force, fill_probabilities);
+}
+
 /* --- features ------------------------------------------------------------------------------------------ */
 
 static kdr_status put_effect(table *t, const kdri_task_result *task, const kdr_feature_effect *f)

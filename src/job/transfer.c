@@ -158,6 +158,18 @@ static bool takes_part(const transfer *t, int64_t i, int64_t k)
 	return k < 0 || at < 0 || i >= t->target || at % t->candidates == k;
 }
 
+/* Of two views of a bridge the first is in the features of the sources, which stand for the target here. */
+static kdr_status put_probabilities(kdr_context *ctx, transfer *t, int64_t k, int64_t first, kdr_result *r)
+{
+	bool one = k >= 0;
+	const kdri_calibration c = { .sources = t->all,
+		                     .nsources = t->sets->nsources,
+		                     .bridges = t->all + t->sets->nsources + (one ? k : 0),
+		                     .nbridges = one ? 1 : t->sets->nbridges,
+		                     .classes = t->classes };
+	return kdri_job_probabilities(ctx, &t->job, &c, first, t->known, r);
+}
+
 static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out)
 {
 	kdr_status st;
@@ -196,6 +208,8 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 	if (k < 0 || k == t->chosen) {
 		KDRI_TRY(kdri_job_words(ctx, result, data));
 		KDRI_TRY(kdri_job_choices(ctx, result, data));
+		if (t->o->probabilities)
+			KDRI_TRY(put_probabilities(ctx, t, k, first, result));
 		KDRI_TRY(kdri_job_shared(ctx, result, first));
 		*out = result;
 		result = NULL;
@@ -277,6 +291,13 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_transfer: data sets and a place for the result are needed");
 	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
+	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "--probabilities: method '%s' finds clusters of the target, which no class belongs to",
+		        t.job.algo->id);
+		goto done;
+	}
 	KDRI_TRY(collect(ctx, &t));
 	KDRI_TRY(take_classes(ctx, &t));
 	/* Two views: source and first views have their features, second views and target theirs. */
