@@ -113,9 +113,11 @@ static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 		tasks[t].x = kdr_data_mat(data[t]);
 		tasks[t].k = c->classes;
 	}
+	const kdr_problem about = { .ntasks = n,
+		                    .classes = c->classes,
+		                    .class_names = (const char *const *)c->sources[0]->classes };
 	if (n > first)
-		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, n, (const char *const *)c->sources[0]->classes,
-		                      c->classes, false, &result));
+		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, &about, &result));
 	for (int64_t t = first; t < n && !ctx->cancelled && !ctx->timed_out; t++)
 		collect(result, t, data[t], h);
 done:

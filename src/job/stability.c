@@ -76,7 +76,8 @@ static kdr_status once(kdr_context *ctx, kdri_job *job, const kdri_stability *s,
 		tasks[t] = (kdr_task){ .name = data[t]->name, .x = kdr_data_mat(data[t]), .k = s->k[t] };
 	}
 	ctx->seed = kdri_rng_u64(&rng);
-	st = kdri_job_fit(ctx, job, tasks, data, s->count, NULL, 0, s->pooled, &result);
+	const kdr_problem about = { .ntasks = s->count, .pooled = s->pooled };
+	st = kdri_job_fit(ctx, job, tasks, data, &about, &result);
 	ctx->seed = seed;
 	if (st != KDR_OK || ctx->cancelled || ctx->timed_out)
 		goto done;

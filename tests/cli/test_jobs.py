@@ -77,6 +77,16 @@ class Jobs(CliTest):
         self.assertEqual(r["data"], "counts of words")
         self.assertGreater(r["tasks"][1]["metrics"]["acc"], 0.5)
 
+    def test_quality_and_probabilities(self):
+        r = self.same(["cluster", "-m", "kmeans", "-k", 3, "--quality", *self.tasks],
+                      ["cluster", "method=kmeans", "k=3", "quality=1", *self.tasks], "task3")
+        self.assertEqual([t["quality"]["resamples"] for t in r["tasks"]], [5] * 3)
+        r = self.same(["transfer", "-m", "svm", "--source", self.tasks[0], "--labels", "data/task1.labels", "--target", self.tasks[1],
+                       "--probabilities"],
+                      ["transfer", "method=svm", "labels=data/task1.labels", "probabilities=1", "source:" + self.tasks[0],
+                       "target:" + self.tasks[1]], "target")
+        self.assertEqual((r["calibration"]["held_out"], len(r["tasks"][1]["probabilities"])), (90, 50))
+
     def test_transfer_over_the_best_bridge(self):
         self.run_kindred("generate", "--design", "topics", "--tasks", 4, "-k", 3, "-n", "60", "--words", 200, "--seed", 9, "-q",
                     "-o", "more")

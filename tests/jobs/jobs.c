@@ -89,6 +89,7 @@ static void cluster(kdr_context *ctx, request *r, kdr_result **result)
 	o.k = atoi(get(r, "k", "0"));
 	o.each_k = get(r, "each", NULL) ? each : NULL;
 	o.pooled = get(r, "pooled", NULL) != NULL;
+	o.quality = get(r, "quality", NULL) != NULL;
 	for (int i = 0; i < r->count && o.job.score; i++) {
 		char labels[512];
 		const char *path = kdr_data_path(r->data[i]), *dot = strrchr(path, '.');
@@ -107,6 +108,7 @@ static void transfer(kdr_context *ctx, request *r, kdr_result **result)
 	read_job(ctx, r, KDR_FAMILY_TRANSFER);
 	o.job = r->job;
 	o.every_bridge = get(r, "every", NULL) != NULL;
+	o.probabilities = get(r, "probabilities", NULL) != NULL;
 	for (int i = 0; i < r->count; i++) {
 		int at = r->role[i] == 's' ? 0 : r->role[i] == 'b' ? 1 : 2;
 		parts[at][counts[at]++] = r->data[i];

@@ -128,6 +128,29 @@ static void registry__every_method__is_complete(void **state)
 	}
 }
 
+/* Second choices and probabilities come from it. */
+static void registry__methods_that_give_classes__mark_one_array_of_scores(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < kdr_algo_count(); i++) {
+		const kdr_algo *algo = kdr_algo_at(i);
+		int marked = 0;
+		for (const kdr_field_desc *f = algo->fields; f && f->name; f++) {
+			if (f->scoring == KDR_SCORING_NONE)
+				continue;
+			marked++;
+			assert_true(f->per_task && f->type == KDR_FLOAT64);
+			assert_string_equal(f->shape, algo->family == KDR_FAMILY_TRANSFER &&
+			                                              strcmp(algo->id, "lssttc") != 0
+			                                      ? "n x classes"
+			                                      : "n x k");
+		}
+		assert_true(marked <= 1);
+		if (algo->family == KDR_FAMILY_TRANSFER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET))
+			assert_int_equal(marked, 1);
+	}
+}
+
 static void options__every_default__is_allowed(void **state)
 {
 	(void)state;
@@ -437,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registry__every_method__is_complete),
+		cmocka_unit_test(registry__methods_that_give_classes__mark_one_array_of_scores),
 		cmocka_unit_test(options__every_default__is_allowed),
 		cmocka_unit_test(fit__dense_and_sparse__same_labels),
 		cmocka_unit_test(fit__one_thread_and_many__same_bits),
