@@ -62,6 +62,15 @@ class Auto(CliTest):
         self.run_kindred("cluster", "-k", 3, *say, "-o", "alone", "b.mtx")
         self.assertEqual(both["tasks"][1]["labels"], self.result("alone/result.json")["tasks"][0]["labels"])
 
+    def test_a_large_task_helps_a_small_one_and_not_the_other_way_round(self):
+        self.run_kindred("generate", "-n", "1100,80", "-k", 3, "-d", 3, "-q", "-o", "data")
+        self.run_kindred("cluster", "-k", 3, "-o", "out", "data/task1.csv", "data/task2.csv")
+        fields = self.result()["method_fields"]
+        self.assertIn("large enough for the other tasks to have no vote", fields["advice.task1"])
+        self.assertNotIn("moved.task1", fields)
+        self.assertIn("moved.task2", fields)
+        self.assertIn("pool 1.5, shared directions 1.5", fields["members"])  # the mean over both
+
     def test_k_is_found_and_said_how_surely(self):
         done = self.run_kindred("cluster", "-k", "auto", "-o", "out", "--arrays", "arr", "a.mtx", "b.mtx")
         r = self.result()

@@ -81,6 +81,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
 	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, &g));
 	g.beyond_noise = NAN;
+	g.large = a->T > 1 && a->views.options.together && !g.transfer;
 	if (a->views.tasks[t].leading && !ctx->timed_out && !kdri_late(ctx)) {
 		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));

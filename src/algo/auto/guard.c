@@ -86,7 +86,8 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        name, (long long)g->voted, (long long)g->asked);
 	else if (!g->transfer)
 		snprintf(
-		        out, room, "%s: %s", name,
+		        out, room, "%s: %s%s", name,
+		        g->large ? "it is large enough for the other tasks to have no vote; " : "",
 		        noise ? "its clusters are no clearer than those of noise of the same size and spread"
 		        : g->confidence >= agreed && isnan(g->beyond_noise) ? "the members agree"
 		        : g->confidence >= agreed

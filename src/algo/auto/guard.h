@@ -14,6 +14,7 @@ typedef struct kdri_guard {
 	double beyond_noise; /* the caller's: kdri_beyond_noise; NaN: no time for it */
 	double confidence, confidence_alone; /* means */
 	bool transfer;                       /* some member saw other tasks */
+	bool large;                          /* the caller's: there are others, and none has a vote */
 	int64_t voted, asked;                /* runs; fewer where time was short */
 } kdri_guard;
 

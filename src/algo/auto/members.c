@@ -52,12 +52,31 @@ typedef struct run {
 
 /* --- which jobs there are ---------------------------------------------------------------------------- */
 
-static bool first_with_k(const run *r, int64_t t)
+static int64_t rows_of(const run *r, int64_t t)
+{
+	return r->views->begin[t + 1] - r->views->begin[t];
+}
+
+static bool votes_on(const run *r, const kdri_member *member, int64_t t)
+{
+	return !member->small || rows_of(r, t) <= member->small;
+}
+
+/* Of the tasks that the member votes on. */
+static bool first_with_k(const run *r, const kdri_member *member, int64_t t)
 {
 	for (int64_t s = 0; s < t; s++)
-		if (r->options->k[s] == r->options->k[t])
+		if (votes_on(r, member, s) && r->options->k[s] == r->options->k[t])
 			return false;
-	return true;
+	return votes_on(r, member, t);
+}
+
+static bool votes_on_any(const run *r, const kdri_member *member)
+{
+	bool any = false;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		any |= votes_on(r, member, t);
+	return any;
 }
 
 static void add_job(run *r, job j)
@@ -79,19 +98,18 @@ static void list_jobs(run *r)
 		bool alone = member->scope == KDRI_SCOPE_TASK;
 		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
 			continue;
-		if (!alone &&
-		    (T < 2 || !r->views->options.together || (member->most && total > member->most)))
+		if (!alone && (T < 2 || !r->views->options.together ||
+		               (member->most && total > member->most) || !votes_on_any(r, member)))
 			continue;
 		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
-				int64_t n = r->views->begin[t + 1] - r->views->begin[t];
 				bool able = (r->views->tasks[t].cosine || member->by_distance) &&
 				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
-				if (able && (!member->most || n <= member->most))
+				if (able && (!member->most || rows_of(r, t) <= member->most))
 					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
 			}
 			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
-				if (first_with_k(r, t))
+				if (first_with_k(r, member, t))
 					add_job(r, (job){ .member = m, .seed = s, .task = -1, .k = o->k[t] });
 			if (member->scope == KDRI_SCOPE_JOINT)
 				add_job(r, (job){ .member = m, .seed = s, .task = -1 });
@@ -304,8 +322,9 @@ static void run_jobs(run *r)
 
 static bool concerns(const run *r, const job *j, int64_t t)
 {
-	return j->task == t || (j->task < 0 && (r->options->table[j->member].scope == KDRI_SCOPE_JOINT ||
-	                                        j->k == r->options->k[t]));
+	const kdri_member *member = &r->options->table[j->member];
+	return j->task == t || (j->task < 0 && votes_on(r, member, t) &&
+	                        (member->scope == KDRI_SCOPE_JOINT || j->k == r->options->k[t]));
 }
 
 /* Whether job j has something to say about task t; incomplete answers count where nothing better is. */
@@ -317,7 +336,7 @@ static bool speaks(const run *r, const job *j, int64_t t, bool incomplete)
 static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 {
 	kdr_status st;
-	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = 0;
+	int64_t n = rows_of(r, t), count = 0;
 	bool incomplete = false;
 	kdri_ballot b = { 0 };
 	for (int pass = 0; pass < 2 && count == 0; pass++) {
@@ -366,9 +385,11 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 			first = j;
 	}
 	for (int64_t t = 0; t < T && member->most; t++)
-		large = KDRI_MAX(large, r->views->begin[t + 1] - r->views->begin[t]);
+		large = KDRI_MAX(large, rows_of(r, t));
 	if (member->scope != KDRI_SCOPE_TASK)
-		large = T > 1 && r->views->options.together && member->most ? r->views->begin[T] : 0;
+		large = T > 1 && r->views->options.together && member->most && votes_on_any(r, member)
+		                ? r->views->begin[T]
+		                : 0;
 	if (large > member->most)
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result, "member '%s' is left out above %lld samples: it needs n x n numbers",
