@@ -48,7 +48,7 @@ static void print_cluster(FILE *out, const kdr_result *r, int64_t task, int64_t 
 	if (high && p.nfeatures > high)
 		fputs("; ", out);
 	int low = print_side(out, r, task, &p, -1, high ? LOW : HIGH);
-	fputs(high || low ? "\n" : "nothing\n", out);
+	fputs(high || low ? "\n" : "nothing by 0.2 or more\n", out);
 }
 
 static bool has_profiles(const kdr_result *r, int64_t task)
@@ -61,8 +61,12 @@ static bool has_profiles(const kdr_result *r, int64_t task)
 
 static bool has_shares(const kdr_result *r, int64_t task)
 {
-	kdr_cluster_profile p = kdr_result_profile(r, task, 0);
-	return p.nfeatures > 0 && isfinite(p.features[0].share_inside);
+	for (int64_t c = 0; c < kdr_result_k(r, task); c++) {
+		kdr_cluster_profile p = kdr_result_profile(r, task, c);
+		if (p.nfeatures > 0)
+			return isfinite(p.features[0].share_inside);
+	}
+	return false;
 }
 
 void cli_clusters(FILE *out, const kdr_result *r)

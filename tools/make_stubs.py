@@ -62,6 +62,8 @@ def estimator(entry):
     lines.append(f"    def __init__(self, *, {', '.join(parts)}) -> None: ...")
     if "predict" in entry["flags"]:
         lines.append("    def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...")
+    if "inductive" in entry["flags"] and entry["family"] == "transfer":
+        lines.append("    def predict_proba(self, X: Tables) -> np.ndarray[Any, Any]: ...")
     return "\n".join(lines)
 
 

@@ -97,7 +97,7 @@ typedef struct kdr_feature_effect {
 } kdr_feature_effect;
 
 /* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
- * largest effect first. */
+ * largest effect first; none below 0.2, which is next to nothing. */
 typedef struct kdr_cluster_profile {
 	int64_t size;
 	const kdr_feature_effect *features;

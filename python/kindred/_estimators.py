@@ -136,6 +136,8 @@ class Estimator(BaseEstimator):
         """Results live in the library: a pickle holds the model as the file that the program reads, too."""
         state = dict(self.__dict__)
         state.pop("_fitted_model", None)
+        if any(isinstance(s, Data) for s in state.get("_sources", ((),))[0]):
+            state.pop("_sources")
         result = state.pop("result_", None)
         if result is not None and "predict" in self._entry["flags"]:
             with tempfile.TemporaryDirectory(prefix="kindred-") as folder:
@@ -187,19 +189,21 @@ class Clusterer(ClusterMixin, Estimator):
                          threads=self.threads)
         self._remember(tables[0], result)
         labels = [result.labels(t) for t in range(len(tables))]
-        confidence = result.arrays.get("confidence")
-        if rows is not None:
-            self.labels_ = np.empty(len(groups), np.int64)
-            for r, l in zip(rows, labels):
-                self.labels_[r] = l
-            if confidence is not None:
-                self.confidence_ = np.full(len(groups), np.nan)
-                for r, c in zip(rows, confidence):
-                    self.confidence_[r] = np.nan if c is None else c.ravel()
-        elif by_name:
-            self.labels_ = dict(zip(given, labels))
-        else:
-            self.labels_ = labels if many else labels[0]
+        told = {"labels_": (labels, np.int64, -1),
+                "confidence_": ([result.confidence(t) for t in range(len(tables))], np.float64, np.nan),
+                "second_": ([result.second(t) for t in range(len(tables))], np.int64, -1)}
+        for name, (values, dtype, unknown) in told.items():
+            if rows is not None:
+                whole = np.full(len(groups), unknown, dtype)
+                for r, v in zip(rows, values):
+                    whole[r] = unknown if v is None else v
+                setattr(self, name, whole)
+            elif by_name:
+                setattr(self, name, dict(zip(given, values)))
+            else:
+                setattr(self, name, values if many else values[0])
+        found = [result.clusters(t) for t in range(len(tables))]
+        self.clusters_ = dict(zip(result.tasks, found)) if by_name or rows is not None else found if many else found[0]
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
         return self
 
@@ -219,14 +223,41 @@ class Predicts:
         return self._model().predict(self._check_width(X), self._task(task), self.threads)
 
 
+class Probable:
+    """predict_proba of methods that learn from the source alone."""
+
+    def predict_proba(self, X):
+        """Probabilities of classes_ for samples that were not fitted, calibrated on held-out samples of those that were: the
+        method is fitted four times, on what was given to fit."""
+        self._check_fitted()
+        x = self._check_width(X)
+        if not hasattr(self, "_sources"):
+            raise ValueError("predict_proba needs the samples that were fitted, which a pickle of tables of the library lacks")
+        sources, labels = self._sources
+        result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, x, self._entry["id"], self._options(),
+                          probabilities=True, seed=self.random_state, threads=self.threads)
+        return _in_order(result, -1, self.classes_)
+
+
+def _in_order(result, task, classes):
+    """Probabilities of a task with their columns in the order of classes_."""
+    found, p = {c: j for j, c in enumerate(np.asarray(result.classes).tolist())}, result.probabilities(task)
+    out = np.zeros((p.shape[0], len(classes)))
+    for j, c in enumerate(classes.tolist()):
+        out[:, j] = p[:, found[c]]
+    return out
+
+
 class Transfer(ClassifierMixin, Estimator):
     """A method of `kindred transfer`."""
 
-    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None):
+    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False):
         """Learns from a labelled source X, y and labels X_target.
 
         X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
-        (positive) and targets (negative). bridge: a table between source and target, or several."""
+        (positive) and targets (negative). bridge: a table between source and target, or several. probabilities: also
+        calibrated probabilities of the target's classes (probabilities_, a column for each of classes_), on samples of the source
+        held out in three more fits."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if sample_domain is not None:
@@ -253,10 +284,22 @@ class Transfer(ClassifierMixin, Estimator):
         many = as_tasks(X_target)[0][0] is not X_target
         result = transfer(dict(zip([n or f"source{i + 1}" for i, n in enumerate(names)], sources)), labels, X_target,
                           self._entry["id"], self._options(), bridges=() if bridge is None else _several(bridge),
-                          views=views, seed=self.random_state, threads=self.threads)
+                          views=views, probabilities=probabilities and not plain, seed=self.random_state,
+                          threads=self.threads)
         self._remember(sources[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
+        self._sources = sources, labels
         targets = len(as_tasks(X_target)[0])
+        last = range(len(result.tasks) - targets, len(result.tasks))
+        if probabilities and not plain:
+            known = [_in_order(result, t, self.classes_) for t in last]
+            self.probabilities_ = known if many else known[0]
+            self.calibration_ = result.calibration
+        if not plain:
+            for name, values in (("confidence_", [result.confidence(t) for t in last]),
+                                 ("second_", [result.second(t) for t in last]),
+                                 ("clusters_", [result.clusters(t) for t in last])):
+                setattr(self, name, values if many else values[0])
         found = [result.labels(t) for t in range(len(result.tasks) - targets, len(result.tasks))]
         self.transduction_ = None if plain else (found if many else found[0])
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
@@ -328,6 +371,8 @@ def make_class(entry):
     """The estimator of a registered method."""
     base = Clusterer if entry["family"] == "cluster" else Transfer
     bases = (Predicts, base) if "predict" in entry["flags"] else (base,)
+    if base is Transfer and "inductive" in entry["flags"]:
+        bases = (Probable, *bases)
     names = [p.split("=")[0] for p in _parameters(entry)]
     source = f"def __init__(self, *, {', '.join(_parameters(entry))}):\n" + "".join(
         f"    self.{n} = {n}\n" for n in names)

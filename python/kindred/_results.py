@@ -11,6 +11,13 @@ from ._kindred import ffi, lib
 from ._session import Session
 
 
+def quality_dict(q):
+    """kdr_quality as a dict; what has no figure is NaN."""
+    out = {name: getattr(q, name) for name, _ in ffi.typeof("kdr_quality").fields if name not in ("n", "silhouette_kind")}
+    out["silhouette_kind"] = "exact" if q.silhouette_kind == lib.KDR_SILHOUETTE_EXACT else "simplified"
+    return out
+
+
 class Result:
     """What a job found: labels, arrays, figures and words. Everything of the program's result.json is in `to_json()`."""
 
@@ -129,6 +136,74 @@ class Result:
             if line == ffi.NULL:
                 return out
             out.append(text(line))
+
+    def _per_sample(self, values, task, dtype, width=1):
+        if values == ffi.NULL:
+            return None
+        rows = lib.kdr_result_task_shape(self._result, task).rows
+        return view(values, rows * width, dtype, self).copy()
+
+    def ids(self, task=0):
+        """Names of the samples of a task; None where they have none."""
+        task = self.index(task)
+        return _names(lib.kdr_result_ids(self._result, task), lib.kdr_result_task_shape(self._result, task).rows)
+
+    def left_out(self, task=0):
+        """Rows of the file that were not taken: (row, id, reason) each."""
+        count = ffi.new("int64_t *")
+        list_ = lib.kdr_result_left_out(self._result, self.index(task), count)
+        return [(list_[i].row, text(list_[i].id), text(list_[i].reason)) for i in range(count[0])]
+
+    def confidence(self, task=0):
+        """How sure each label of a task is, 0 to 1; None where nothing is known. `confidence_from` says what it is."""
+        task = self.index(task)
+        return self._per_sample(lib.kdr_result_confidence(self._result, task, ffi.NULL), task, np.float64)
+
+    def confidence_from(self, task=0):
+        out = ffi.new("const char **")
+        lib.kdr_result_confidence(self._result, self.index(task), out)
+        return text(out[0])
+
+    def second(self, task=0):
+        """The next best label of each sample; -1 (of classes: None) where there is none."""
+        task = self.index(task)
+        numbers = self._per_sample(lib.kdr_result_second(self._result, task), task, np.int64)
+        if numbers is None or self.classes is None:
+            return numbers
+        classes = np.append(np.asarray(self.classes, object), None)
+        return classes[numbers]
+
+    def probabilities(self, task=-1):
+        """Calibrated probabilities of a target, a column for each of `classes`; None where they were not asked for."""
+        task, count = self.index(task), ffi.new("int64_t *")
+        values = lib.kdr_result_probabilities(self._result, task, count)
+        flat = self._per_sample(values, task, np.float64, count[0])
+        return None if flat is None else flat.reshape(-1, count[0])
+
+    @property
+    def calibration(self):
+        """What probabilities were calibrated on, as a dict; None where there are none."""
+        c = lib.kdr_result_calibration(self._result)
+        return None if c == ffi.NULL else {name: getattr(c, name) for name, _ in ffi.typeof("kdr_calibration").fields}
+
+    def quality(self, task=0):
+        """How good the clusters of a task are without truth, as a dict; None where that was not asked for."""
+        q = lib.kdr_result_quality(self._result, self.index(task))
+        return None if q == ffi.NULL else quality_dict(q)
+
+    def clusters(self, task=0):
+        """What sets each cluster of a task apart: `clusters` of result.json."""
+        return self.to_dict()["tasks"][self.index(task)].get("clusters", [])
+
+    def save_samples(self, path, task=0, force=False):
+        """samples.csv of a task: id, cluster or class, confidence, second."""
+        session = Session()
+        session.check(lib.kdr_result_write_samples(session.ctx, self._result, self.index(task), chars(path), force))
+
+    def save_features(self, path, force=False):
+        """features.csv: what sets clusters apart."""
+        session = Session()
+        session.check(lib.kdr_result_write_features(session.ctx, self._result, chars(path), force))
 
     def to_json(self):
         """result.json, as the program writes it."""

@@ -4,7 +4,8 @@
  * negative, the totals and largest entries of rows, the spread of columns. In this order:
  *
  *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
- *                                                 more than fivefold, brought to one spread
+ *                                                 more than fivefold and they are not intensities on a scale,
+ *                                                 brought to one spread
  *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
  *     and more in all, no common largest entry
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
@@ -171,7 +172,7 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
 	if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
 		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
-		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
+		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
 		*kind = KDR_DATA_MOLECULES;
 	} else if (counts && few) {

@@ -9,7 +9,7 @@
  *     (E3)  quality = cos(u_c, u_l)               of c and the cluster l of another task it matches best;
  *                                                 the method's own number where it has one
  *
- * A profile has the columns of the largest effects, as many of those it has more of as of those it lacks, which is all
+ * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
  * that a cluster low in everything has to show. Of data such as counts (nothing negative, a tenth of the entries and more
  * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. */
 #include "job/job.h"
@@ -18,6 +18,9 @@
 #include <stdio.h>
 
 enum { MORE = 8, LESS = 8 };
+
+/* Below this a difference is next to nothing. */
+static const double least_effect = 0.2;
 
 /* Below this share of its own weight another task hardly counts. */
 static const double negligible = 0.05;
@@ -170,9 +173,9 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 			                 .share_inside = NAN,
 			                 .share_outside = NAN };
 		f.effect = (f.mean_inside - f.mean_outside) / sqrt(variance); /* (E1) */
-		if (f.effect > 0)
+		if (f.effect >= least_effect)
 			nmore = insert(more, nmore, MORE, &f);
-		else if (f.effect < 0)
+		else if (f.effect <= -least_effect)
 			nless = insert(less, nless, LESS, &f);
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &own, nmore + nless));

@@ -126,6 +126,10 @@ class Units(CliTest):
         self.run_kindred("generate", "--design", "blobs", "--tasks", 1, "-k", 2, "-n", 60, "-q", "-o", "blobs")
         self.assertEqual(self.hint("-m", "kmeans", "-k", 2, "text/task1.mtx"), [])
         self.assertEqual(self.hint("-m", "kmeans", "-k", 2, "blobs/task1.csv"), [])
+        r = random.Random(4)  # pixels from 0 to 16: some never lit much, all on one scale
+        self.write("pixels.csv", "".join(",".join(str(16 if j == i % 3 else r.randrange(0, 3 + 13 * (j % 2))) for j in range(8)) + "\n"
+                                         for i in range(60)))
+        self.assertEqual(self.hint("-m", "kmeans", "-k", 2, "pixels.csv"), [])
 
     def test_transfer_chooses_as_auto_does_and_hints_as_well(self):
         args = ["transfer", "--source", "mixed.csv", "--labels", "mixed.labels", "--target", "mixed.csv", "-q", "-o", "out", "--force"]

@@ -66,7 +66,8 @@ static void cluster__a_result__outlives_its_data_and_context(void **state)
 	kdr_data_free(d[1]);
 	kdr_context_free(ctx);
 	assert_ok(later, kdr_result_json(later, r, &json, NULL));
-	assert_non_null(strstr(json, "\"name\": \"level\""));
+	/* Once of one spread, either column makes two groups. */
+	assert_true(strstr(json, "\"name\": \"level\"") || strstr(json, "\"name\": \"parity\""));
 	assert_non_null(strstr(json, "\"data\": \"measurements in different units\""));
 	kdr_free(later, json);
 	kdr_result_free(r);

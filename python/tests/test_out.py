@@ -1,0 +1,82 @@
+"""What comes back besides labels: second choices, probabilities, what a cluster is, quality."""
+import csv
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import kindred
+from common import ENTRIES, blobs, quiet
+
+
+class Out(unittest.TestCase):
+    def setUp(self):
+        self.x, self.y = blobs(1, n=60)
+        self.z, self.t = blobs(2, n=30, shift=.2)
+
+    def test_clusterers_have_them_in_the_form_of_labels(self):
+        one = quiet(kindred.KMeans(n_clusters=3).fit, self.x)
+        self.assertEqual((one.second_.shape, one.confidence_.shape, len(one.clusters_)), ((60,), (60,), 3))
+        self.assertTrue((one.second_ != one.labels_).all())
+        self.assertTrue(all({f["effect"] > 0 for f in c["features"]} for c in one.clusters_))
+        two = quiet(kindred.Auto(n_clusters=3).fit, {"a": self.x, "b": self.z})
+        self.assertEqual([two.second_[n].shape for n in "ab"], [(60,), (30,)])
+        self.assertEqual([len(two.clusters_[n]) for n in "ab"], [3, 3])
+        rows = quiet(kindred.Auto(n_clusters=3).fit, np.vstack([self.x, self.z]), tasks=[0] * 60 + [1] * 30)
+        self.assertEqual((rows.second_.shape, rows.confidence_.shape), ((90,), (90,)))
+
+    def test_probabilities_of_every_transfer_method(self):
+        y = np.array(["u", "w", "v"])[self.y]
+        for entry in ENTRIES.values():
+            if entry["family"] != "transfer" or "clusters_target" in entry["flags"]:
+                continue
+            with self.subTest(entry["id"]):
+                bridge = {"bridge": blobs(3)[0]} if "bridge" in entry["flags"] else {}
+                model = quiet(getattr(kindred, entry["class"])().fit, self.x, y, self.z, probabilities=True, **bridge)
+                p = model.probabilities_
+                self.assertEqual(p.shape, (30, 3))
+                np.testing.assert_allclose(p.sum(1), 1, atol=1e-9)
+                self.assertGreater(np.mean(model.classes_[p.argmax(1)] == model.transduction_), .9)
+                self.assertEqual(model.calibration_["held_out"], 60)
+                self.assertEqual(model.second_.shape, (30,))
+
+    def test_predict_proba_is_calibrated_and_agrees_with_predict(self):
+        rng = np.random.default_rng(5)
+        x = rng.normal(size=(400, 2))
+        y = (x[:, 0] + rng.normal(0, 1.5, 400) > 0).astype(int)
+        for method in (kindred.SVM, kindred.LogReg):
+            model = quiet(method().fit, x[:250], y[:250])
+            p = quiet(model.predict_proba, x[250:])
+            np.testing.assert_array_equal(p.argmax(1), model.predict(x[250:]))
+            self.assertAlmostEqual(p.max(1).mean(), (p.argmax(1) == y[250:]).mean(), delta=.1)
+
+    def test_quality_equals_scikit_learn(self):
+        from sklearn import metrics
+        r = quiet(kindred.cluster, self.x, 3, "kmeans", quality=True, resamples=2)
+        q, labels = r.quality(), r.labels()
+        self.assertEqual((q["resamples"], q["stability"]), (2, 1))
+        for name in ("silhouette", "davies_bouldin", "calinski_harabasz"):
+            self.assertAlmostEqual(q[name] / getattr(metrics, f"{name}_score")(self.x, labels), 1, places=10)
+        again = quiet(kindred.evaluate, labels, self.y, self.x, "kmeans", resamples=2)
+        self.assertEqual({n: again[n] for n in q}, q)
+        self.assertEqual(again["acc"], 1)
+        self.assertTrue(np.isnan(quiet(kindred.evaluate, labels, data=self.x, resamples=0)["stability"]))
+        with self.assertRaisesRegex(ValueError, "truth, or data"):
+            kindred.evaluate(labels)
+
+    def test_tables(self):
+        r = quiet(kindred.cluster, self.x, 3, "kmeans")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.csv")
+            r.save_samples(path)
+            r.save_features(os.path.join(folder, "f.csv"))
+            with open(path, newline="") as f:
+                rows = list(csv.DictReader(f))
+        self.assertEqual([int(s["cluster"]) for s in rows], r.labels().tolist())
+        self.assertEqual([float(s["confidence"]) for s in rows], r.confidence().tolist())
+        self.assertEqual((r.confidence_from(), r.left_out(), r.ids()), ("distance", [], None))
+
+
+if __name__ == "__main__":
+    unittest.main()
