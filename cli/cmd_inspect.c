@@ -139,7 +139,42 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 /* --- output ----------------------------------------------------------------------------------------------
  */
 
-static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *s)
+/* What is odd about the text of a table; problems of the matrix follow. */
+static void json_findings(kdri_json *j, const kdr_findings *found)
+{
+	const kdr_finding *x;
+	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++) {
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "found", x->found);
+		kdri_json_string(j, "then", x->then);
+		kdri_json_bool(j, "fatal", x->fatal);
+		if (x->line > 0)
+			kdri_json_int(j, "line", x->line);
+		kdri_json_end_object(j);
+	}
+}
+
+static void json_columns(kdri_json *j, const kdr_data *data)
+{
+	int64_t count;
+	const kdr_column *columns = kdr_data_columns(data, &count);
+	if (!columns)
+		return;
+	kdri_json_array(j, "columns");
+	for (int64_t c = 0; c < count; c++) {
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", columns[c].name);
+		kdri_json_string(j, "kind", kdr_column_kind_name(columns[c].kind));
+		kdri_json_int(j, "features", columns[c].features);
+		kdri_json_int(j, "missing", columns[c].missing);
+		kdri_json_bool(j, "constant", columns[c].constant);
+		kdri_json_string(j, "why", columns[c].why);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
 {
 	finding f[MOST_FINDINGS];
 	int count = find_problems(s, f);
@@ -167,7 +202,9 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_bool(j, "feature_names", kdr_data_features(data) != NULL);
 	kdri_json_bool(j, "row_names", kdr_data_ids(data) != NULL);
 	kdri_json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
+	json_columns(j, data);
 	kdri_json_array(j, "problems");
+	json_findings(j, found);
 	for (int i = 0; i < count; i++) {
 		kdri_json_object(j, NULL);
 		kdri_json_string(j, "found", f[i].what);
@@ -179,18 +216,28 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_end_object(j);
 }
 
-static void print_json(kdr_data **data, const kdr_inspection *s, int count)
+static void print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
 	kdri_json_array(&j, "tasks");
 	for (int i = 0; i < count; i++)
-		json_task(&j, data[i], &s[i]);
+		if (data[i]) {
+			json_task(&j, data[i], &s[i], found[i]);
+		} else {
+			kdri_json_object(&j, NULL);
+			kdri_json_array(&j, "problems");
+			json_findings(&j, found[i]);
+			kdri_json_end_array(&j);
+			kdri_json_end_object(&j);
+		}
 	kdri_json_end_array(&j);
 	kdri_json_array(&j, "pairs");
 	for (int b = 1; b < count; b++)
-		for (int a = 0; a < b; a++) {
+		for (int a = 0; a < b && data[b]; a++) {
 			char text[256];
+			if (!data[a])
+				continue;
 			pair_text(data[a], data[b], text, sizeof text);
 			kdri_json_object(&j, NULL);
 			kdri_json_string(&j, "from", kdr_data_name(data[a]));
@@ -207,7 +254,14 @@ static void print_json(kdr_data **data, const kdr_inspection *s, int count)
 	kdri_json_free(&j);
 }
 
-static void print_task(const kdr_data *data, const kdr_inspection *s)
+static void print_findings(const kdr_findings *found)
+{
+	const kdr_finding *x;
+	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++)
+		cli_printf("  %s %s\n      -> %s\n", x->fatal ? "!" : "-", x->found, x->then);
+}
+
+static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
 {
 	finding f[MOST_FINDINGS];
 	int count = find_problems(s, f);
@@ -225,24 +279,49 @@ static void print_task(const kdr_data *data, const kdr_inspection *s)
 	if (kdr_data_labels(data))
 		cli_printf(", %lld known classes", (long long)nclasses);
 	cli_printf("\n");
+	print_findings(found);
 	for (int i = 0; i < count; i++)
 		cli_printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
-	if (count == 0)
+	if (count == 0 && kdr_findings_count(found) == 0)
 		cli_printf("  no problems found\n");
 }
 
-static void print_text(kdr_data **data, const kdr_inspection *s, int count)
+static void print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
 {
 	for (int i = 0; i < count; i++) {
-		print_task(data[i], &s[i]);
+		if (data[i])
+			print_task(data[i], &s[i], found[i]);
+		else
+			print_findings(found[i]); /* of a file that cannot be read */
 		putchar('\n');
 	}
 	for (int b = 1; b < count; b++)
-		for (int a = 0; a < b; a++) {
+		for (int a = 0; a < b && data[b]; a++) {
 			char text[256];
+			if (!data[a])
+				continue;
 			pair_text(data[a], data[b], text, sizeof text);
 			cli_printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
 		}
+}
+
+/* Reads and looks at one file. What is odd about its text is listed even where that keeps it from being read. */
+static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *reading, kdr_data **data,
+                   kdr_inspection *s, kdr_findings **found)
+{
+	kdr_status st = KDR_OK;
+	if (strcmp(path, "-") != 0) /* what comes through a pipe comes once */
+		st = kdr_inspect_file(ctx, path, reading, found);
+	if (st == KDR_OK) {
+		st = kdr_read(ctx, path, reading, data);
+		const kdr_finding *x;
+		for (int64_t i = 0; st != KDR_OK && (x = kdr_findings_at(*found, i)); i++)
+			if (x->fatal) /* the list says why, and more */
+				return EXIT_DONE;
+	}
+	if (st == KDR_OK)
+		st = kdr_inspect(ctx, *data, s);
+	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
 }
 
 static int run(cli_args *args)
@@ -258,7 +337,8 @@ static int run(cli_args *args)
 		return code;
 	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = calloc((size_t)count, sizeof *s);
-	if (!data || !s) {
+	kdr_findings **found = calloc((size_t)count, sizeof(kdr_findings *));
+	if (!data || !s || !found) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
 	}
@@ -269,18 +349,24 @@ static int run(cli_args *args)
 		const char *path;
 		cli_task_split(cli_positional(args, i), name, sizeof name, &path);
 		reading.name = name[0] ? name : strcmp(path, "-") == 0 ? "stdin" : NULL;
-		kdr_status st = kdr_read(ctx, path, &reading, &data[i]);
-		if (st == KDR_OK)
-			st = kdr_inspect(ctx, data[i], &s[i]);
-		if (st != KDR_OK)
-			code = cli_fail_reading(ctx, st);
+		code = look_at(ctx, path, &reading, &data[i], &s[i], &found[i]);
 	}
-	if (code == EXIT_DONE)
-		(cli_flag(args, "json") ? print_json : print_text)(data, s, count);
-	for (int i = 0; data && i < count; i++)
-		kdr_data_free(data[i]);
+	if (code == EXIT_DONE) {
+		(cli_flag(args, "json") ? print_json : print_text)(data, s, found, count);
+		for (int i = 0; i < count && code == EXIT_DONE; i++)
+			if (!data[i]) {
+				cli_error("%s cannot be read: what is marked with ! has to be mended",
+				          cli_positional(args, i));
+				code = EXIT_DATA;
+			}
+	}
+	for (int i = 0; i < count; i++) {
+		kdr_data_free(data ? data[i] : NULL);
+		kdr_findings_free(found ? found[i] : NULL);
+	}
 	free(data);
 	free(s);
+	free(found);
 	cli_session_close(ctx);
 	return cli_finish(code);
 }
@@ -292,7 +378,8 @@ const cli_command cli_inspect = {
 	.description =
 	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
 	        "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
-	        "each. With several tasks, also how their features match.",
+	        "each. A table of text is gone through to its end: all that is odd about it is listed, each with the option "
+	        "that helps. With several tasks, also how their features match.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,

@@ -121,8 +121,10 @@ static int run(cli_args *args)
 	kdr_predict_options_init(&o);
 	o.task = cli_get(args, "task", NULL);
 	kdr_status st = kdr_model_load(ctx, model_path, &model);
-	if (st == KDR_OK)
+	if (st == KDR_OK) {
+		kdr_model_reading(model, &reading);
 		st = read_samples(ctx, path, &reading, &data);
+	}
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
 	} else if ((code = check_outputs(ctx, args)) == EXIT_DONE) {

@@ -65,6 +65,12 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(kdr_result_prep(r)));
 	if (kdr_result_kind(r) != KDR_DATA_UNKNOWN)
 		fprintf(out, " (the data look like %s)", kdr_data_kind_name(kdr_result_kind(r)));
+	for (int64_t i = 0; i < ntasks; i++) {
+		const char *note;
+		for (int64_t n = 0; (note = kdr_result_note(r, i, n)); n++)
+			fprintf(out, "\n%s%s%s", ntasks > 1 ? kdr_result_task_name(r, i) : "",
+			        ntasks > 1 ? ": " : "", note);
+	}
 	if (learner)
 		fprintf(out, "\nfeatures from %s: %lld columns", learner->id, (long long)columns);
 	fprintf(out, "\n\n");

@@ -25,6 +25,10 @@ KDR_API const char *kdr_model_task_name(const kdr_model *model, int64_t task);
 KDR_API const char *const *kdr_model_classes(const kdr_model *model, int64_t *count);
 KDR_API int64_t kdr_model_k(const kdr_model *model, int64_t task);
 
+/* What tables of new samples are to be read with, as those the model was fitted on were: sets columns, missing and na where
+ * they are NULL. The texts live as long as the model. */
+KDR_API void kdr_model_reading(const kdr_model *model, kdr_read_options *options);
+
 /* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing (which
  * changes `data`). `labels` has one entry a row. kdr_predict does this and more. */
 KDR_API kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,

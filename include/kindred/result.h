@@ -59,6 +59,9 @@ KDR_API const kdr_scores *kdr_result_scores(const kdr_result *result, int64_t ta
 /* How good clusters are without truth; NULL where that was not asked for. */
 KDR_API const kdr_quality *kdr_result_quality(const kdr_result *result, int64_t task);
 
+/* What the columns of the task's table were taken for, and what became of missing values: a line each; NULL past the
+ * last. Plain numbers go without saying. */
+KDR_API const char *kdr_result_note(const kdr_result *result, int64_t task, int64_t index);
 /* Sentences about a task, such as what transfer did for it; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
 

@@ -24,6 +24,8 @@ void kdri_result_about_free(kdr_result *r)
 			kdri_strings_free(a, task->features, task->d);
 		kdri_strings_free(a, task->ids, task->n);
 		kdri_strings_free(a, task->advice, task->nadvice);
+		kdri_strings_free(a, task->notes, task->nnotes);
+		kdri_sheet_free(a, task->sheet);
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
@@ -122,7 +124,9 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 {
 	kdr_status st;
 	kdri_task_result *task = &r->tasks[t], *first = &r->tasks[0];
-	char *path = NULL, **features = NULL, **ids = NULL;
+	char *path = NULL, **features = NULL, **ids = NULL, **notes = NULL;
+	int64_t nnotes = 0;
+	kdri_sheet *sheet = NULL;
 	kdr_mat x = kdr_data_mat(data);
 	KDRI_TRY(copy_left_out(ctx, task, data));
 	/* Aligned tasks have the same columns: their names are kept once. */
@@ -133,7 +137,17 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 		KDRI_TRY(copy_strings(ctx, (const char *const *)data->features, data->cols, &features));
 	if (data->ids && task->n == data->rows)
 		KDRI_TRY(copy_strings(ctx, (const char *const *)data->ids, data->rows, &ids));
+	KDRI_TRY(kdri_sheet_notes(ctx, data, &notes, &nnotes));
+	if (nnotes > 0 && data->sheet)
+		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, NULL, 0, &sheet));
 	kdri_free_with(&r->allocator, task->path);
+	kdri_strings_free(&r->allocator, task->notes, task->nnotes);
+	kdri_sheet_free(&r->allocator, task->sheet);
+	task->notes = notes;
+	task->nnotes = nnotes;
+	task->sheet = sheet;
+	notes = NULL;
+	sheet = NULL;
 	task->path = path;
 	task->d = data->cols;
 	task->nnz = kdr_mat_nnz(&x);
@@ -142,6 +156,8 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 	task->ids = ids;
 	path = NULL;
 done:
+	kdri_strings_free(&ctx->allocator, notes, nnotes);
+	kdri_sheet_free(&ctx->allocator, sheet);
 	kdri_free(ctx, path);
 	if (st != KDR_OK)
 		kdri_strings_free(&ctx->allocator, features, data->cols);
@@ -307,6 +323,12 @@ const kdr_quality *kdr_result_quality(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = task_of(r, task);
 	return t && t->quality.n > 0 ? &t->quality : NULL;
+}
+
+const char *kdr_result_note(const kdr_result *r, int64_t task, int64_t index)
+{
+	const kdri_task_result *t = task >= 0 && task < r->ntasks ? &r->tasks[task] : NULL;
+	return t && index >= 0 && index < t->nnotes ? t->notes[index] : NULL;
 }
 
 const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)

@@ -5,6 +5,7 @@
 #include "api/result.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
+#include "prep/prep.h"
 
 void kdr_model_free(kdr_model *m)
 {
@@ -64,6 +65,19 @@ kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model *
 done:
 	kdr_model_free(m);
 	return st;
+}
+
+void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
+{
+	const kdr_prep *p = m->prep;
+	if (!p || !p->reading_columns)
+		return;
+	if (!options->columns)
+		options->columns = p->reading_columns;
+	if (!options->missing)
+		options->missing = p->reading_missing;
+	if ((!options->na || !options->na[0]) && p->reading_nna > 0)
+		options->na = (const char *const *)p->reading_na;
 }
 
 const kdr_algo *kdr_model_algo(const kdr_model *m)

@@ -32,7 +32,10 @@ typedef struct kdri_task_result {
 	char **ids;          /* n names, or NULL */
 	kdr_scores scores;   /* n is 0 where no truth is known */
 	kdr_quality quality; /* n is 0 where it was not asked for */
-	char **advice;       /* sentences */
+	char **notes;        /* on the table it was read from, a line each */
+	int64_t nnotes;
+	kdri_sheet *sheet; /* its columns; NULL: it came from no table, or one of plain numbers */
+	char **advice;     /* sentences */
 	int64_t nadvice;
 	kdr_cluster_profile *profiles; /* k, or NULL */
 	kdr_left_out *left_out;        /* rows of the file that are not among the n; texts are owned */

@@ -145,6 +145,7 @@ typedef struct kdri_sheet {
 	kdr_column *columns; /* texts are owned */
 	int64_t ncolumns;
 	double *origin;    /* of each column: the day its dates are counted from; else 0 */
+	int64_t *order;    /* of each column of dates: 1 day first, 2 month first, 0 either; else 0 */
 	int64_t nfeatures; /* of the data set as it was read */
 	int64_t *source;   /* of each feature: its column; NULL once features have been aligned */
 	char *missing;     /* the policy; texts are NULL where none was told */
@@ -158,6 +159,8 @@ void kdri_sheet_free(const kdr_allocator *allocator, kdri_sheet *sheet);
 /* A copy for the rows given, holes in other rows left out; `rows` NULL: all. */
 kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int64_t *rows, int64_t n,
                            kdri_sheet **out);
+/* What columns were taken for and what became of missing values, a line each: sheet_notes.c. Free with kdri_strings_free. */
+kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
 /* Notes a row that is left out. */
 kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
                                const char *reason);

@@ -52,6 +52,7 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 	}
 	kdri_free_with(a, t->columns);
 	kdri_free_with(a, t->origin);
+	kdri_free_with(a, t->order);
 	kdri_free_with(a, t->source);
 	kdri_free_with(a, t->missing);
 	kdri_strings_free(a, t->na, t->nna);
@@ -66,12 +67,14 @@ static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sh
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW0(ctx, &to->columns, from->ncolumns));
 	KDRI_TRY(KDRI_NEW(ctx, &to->origin, from->ncolumns));
+	KDRI_TRY(KDRI_NEW(ctx, &to->order, from->ncolumns));
 	to->ncolumns = from->ncolumns;
 	for (int64_t j = 0; j < from->ncolumns; j++) {
 		char *name = NULL, *why = NULL;
 		to->columns[j] = from->columns[j];
 		to->columns[j].name = to->columns[j].why = NULL;
 		to->origin[j] = from->origin[j];
+		to->order[j] = from->order[j];
 		KDRI_TRY(kdri_strdup(ctx, from->columns[j].name, &name));
 		to->columns[j].name = name;
 		KDRI_TRY(kdri_strdup(ctx, from->columns[j].why, &why));

@@ -43,7 +43,7 @@ done:
 static kdr_status read_again(kdr_context *ctx, reading *r)
 {
 	kdr_status st;
-	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1 };
+	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1, .tasks = -1 };
 	kdri_csv_table_free(ctx, &r->t);
 	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
 	if (fresh.fields != r->l.fields) { /* somebody writes to it */
@@ -179,6 +179,11 @@ static kdr_status hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kd
 		data->classes = t->classes.names;
 		data->nclasses = t->classes.count;
 		t->classes.names = NULL;
+	}
+	if (l->tasks >= 0) {
+		data->groups = (kdri_groups){ t->task_of, t->tasks.names, t->tasks.count };
+		t->tasks.names = NULL;
+		t->task_of = NULL;
 	}
 	t->values = NULL;
 	t->ids = NULL;

@@ -17,6 +17,7 @@ typedef enum kdri_how {
 typedef struct kdri_role {
 	kdr_column_kind kind;
 	unsigned order;   /* of dates: table.h */
+	bool ordered;     /* some date depends on it */
 	int64_t features; /* columns of the matrix */
 	kdri_names texts; /* of a category */
 	int64_t missing;  /* cells */
@@ -30,19 +31,19 @@ typedef struct kdri_csv_layout {
 	char delimiter, point; /* point: where none is told for a field */
 	bool header;
 	bool keep_nonfinite;
-	bool dressed;          /* numbers may have units, and separated thousands */
-	bool guessed;          /* `id` is a guess by the first rows, to be dropped if names repeat */
-	bool quoted;           /* every cell of the first rows is in quotes, so that these say nothing */
-	bool latin;            /* bytes that are no UTF-8 were read as Latin-1 */
-	const char *const *na; /* told texts that stand for no value */
-	bool na_numbers;       /* one of them is a number */
-	int64_t fields;        /* cells in each row */
-	int64_t cols;          /* columns of the matrix */
-	int64_t id, label;     /* fields that hold text, or -1 */
-	char **names;          /* `fields` names from the header, or NULL */
-	kdri_role *roles;      /* `fields` of them */
-	unsigned char *how;    /* `fields`: a kdri_how */
-	char *points;          /* `fields`: decimal signs */
+	bool dressed;             /* numbers may have units, and separated thousands */
+	bool guessed;             /* `id` is a guess by the first rows, to be dropped if names repeat */
+	bool quoted;              /* every cell of the first rows is in quotes, so that these say nothing */
+	bool latin;               /* bytes that are no UTF-8 were read as Latin-1 */
+	const char *const *na;    /* told texts that stand for no value */
+	bool na_numbers;          /* one of them is a number */
+	int64_t fields;           /* cells in each row */
+	int64_t cols;             /* columns of the matrix */
+	int64_t id, label, tasks; /* fields that hold text, or -1 */
+	char **names;             /* `fields` names from the header, or NULL */
+	kdri_role *roles;         /* `fields` of them */
+	unsigned char *how;       /* `fields`: a kdri_how */
+	char *points;             /* `fields`: decimal signs */
 } kdri_csv_layout;
 
 /* Opens a window on the beginning of an input that can be rewound: finds out the encoding, and looks at the first rows;
@@ -71,6 +72,8 @@ typedef struct kdri_csv_table {
 	char **ids;
 	int64_t *labels;
 	kdri_names classes;
+	int64_t *task_of; /* kdr_read_options.task_column */
+	kdri_names tasks;
 	struct kdri_csv_note *notes; /* one for each line of the window; NULL if no column holds text */
 	int64_t note_room;
 	bool holes; /* some cells have no value: the first is there */

@@ -182,7 +182,8 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
 	int64_t shift = rows[1].begin && rows[0].fields + 1 == rows[1].fields;
 	bool words = false, numbers = false;
-	if ((o->label_column && label < 0) || (o->id_column && id < 0))
+	if ((o->label_column && label < 0) || (o->id_column && id < 0) ||
+	    (o->task_column && field_number(o->task_column) < 0))
 		return true; /* columns are asked for by name */
 	const char *p = rows[0].begin, *below = rows[1].begin;
 	if (below && shift)
@@ -267,12 +268,12 @@ static kdr_status find_column(kdr_context *ctx, const kdri_window *w, const kdri
 static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 {
 	const char *p = data->begin;
-	if (l->label == 0 || data->fields < 2)
+	if (l->label == 0 || l->tasks == 0 || data->fields < 2)
 		return false;
 	for (int64_t j = 0; j < data->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
 		bool value = is_value(&cell, l->na);
-		if (j == 0 ? value : !value && j != l->label)
+		if (j == 0 ? value : !value && j != l->label && j != l->tasks)
 			return false;
 		p = cell.stop + 1;
 	}
@@ -342,19 +343,26 @@ static kdr_status assign(kdr_context *ctx, const kdri_window *w, const kdr_read_
 	}
 	KDRI_TRY(find_column(ctx, w, l, o->label_column, "label ", &l->label));
 	KDRI_TRY(find_column(ctx, w, l, o->id_column, "id ", &l->id));
+	KDRI_TRY(find_column(ctx, w, l, o->task_column, "task ", &l->tasks));
+	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label)) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "%s: column '%s' cannot hold both the tasks and the labels or row names", path,
+		               o->task_column);
+		goto done;
+	}
 	if (l->id >= 0 && l->id == l->label) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "%s: column '%s' cannot hold both the labels and the row names", path,
 		               o->id_column);
 		goto done;
 	}
-	if (!o->id_column && l->label != 0 && l->fields > 1) {
+	if (!o->id_column && l->label != 0 && l->tasks != 0 && l->fields > 1) {
 		bool unnamed = l->header && l->names[0][0] == '\0';
 		if (unnamed || starts_with_name(l, &rows[l->header]))
 			l->id = 0;
 		l->guessed = l->id == 0 && !unnamed;
 	}
-	if (l->fields - (l->id >= 0) - (l->label >= 0) < 1)
+	if (l->fields - (l->id >= 0) - (l->label >= 0) - (l->tasks >= 0) < 1)
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no column is left for the numbers", path);
 done:
 	return st;
@@ -367,7 +375,9 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	row rows[FIRST_ROWS];
 	const char *open;
 	int n;
-	*l = (kdri_csv_layout){ .id = -1, .label = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na };
+	*l = (kdri_csv_layout){
+		.id = -1, .label = -1, .tasks = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na
+	};
 	KDRI_TRY(read_wishes(ctx, o, l));
 	char told = separator_line(w);
 	if (!delimiter)
@@ -407,5 +417,5 @@ void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *l)
 	kdri_free(ctx, l->roles);
 	kdri_free(ctx, l->how);
 	kdri_free(ctx, l->points);
-	*l = (kdri_csv_layout){ .id = -1, .label = -1 };
+	*l = (kdri_csv_layout){ .id = -1, .label = -1, .tasks = -1 };
 }

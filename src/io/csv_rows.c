@@ -20,7 +20,7 @@ typedef struct problem {
 } problem;
 
 typedef struct kdri_csv_note {
-	uint32_t id, label; /* where the cells begin, from the window's data */
+	uint32_t id, label, task; /* where the cells begin, from the window's data */
 } note;
 
 /* The number in the cell at p; *next is the delimiter or newline after it. Leaves the hot path for
@@ -105,7 +105,9 @@ static const char *parse_row(const kdri_csv_layout *l, const char *p, const char
 			out++;
 		} else {
 			if (l->how[j] == KDRI_HOW_TEXT)
-				*(j == l->id ? &texts->id : &texts->label) = (uint32_t)(p - base);
+				*(j == l->id      ? &texts->id
+				  : j == l->label ? &texts->label
+				                  : &texts->task) = (uint32_t)(p - base);
 			what = other_at(l, j, p, out, &stop);
 			out += l->roles[j].features;
 		}
@@ -218,7 +220,7 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_c
 {
 	kdr_status st = KDR_OK;
 	int64_t need = t->rows + lines, count;
-	if (l->id >= 0 || l->label >= 0) {
+	if (l->id >= 0 || l->label >= 0 || l->tasks >= 0) {
 		if (lines > t->note_room) {
 			KDRI_TRY(KDRI_GROW(ctx, &t->notes, lines));
 			t->note_room = lines;
@@ -227,6 +229,8 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_c
 			KDRI_TRY(KDRI_GROW(ctx, &t->ids, need));
 		if (l->label >= 0)
 			KDRI_TRY(KDRI_GROW(ctx, &t->labels, need));
+		if (l->tasks >= 0)
+			KDRI_TRY(KDRI_GROW(ctx, &t->task_of, need));
 	}
 	if (need > t->room || !t->values) {
 		int64_t room = KDRI_MAX(need, kdri_window_foresee(w, whole, need));
@@ -238,34 +242,44 @@ done:
 	return st;
 }
 
+/* The number of the cell's text among `names`; -1: the cell is empty. */
+static kdr_status number_text(kdr_context *ctx, const kdri_csv_cell *cell, kdri_names *names, int64_t *out)
+{
+	kdr_status st = KDR_OK;
+	char *text = NULL;
+	*out = -1;
+	if (cell->quoted) {
+		KDRI_TRY(kdri_csv_text(ctx, cell, &text));
+		KDRI_TRY(kdri_names_add(ctx, names, text, strlen(text), out));
+	} else if (cell->end > cell->begin) {
+		KDRI_TRY(kdri_names_add(ctx, names, cell->begin, (size_t)(cell->end - cell->begin), out));
+	}
+done:
+	kdri_free(ctx, text);
+	return st;
+}
+
 /* Copies what was noted of the rows from t->rows on. */
 static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
                             const note *notes, int64_t rows, kdri_csv_table *t)
 {
 	kdr_status st = KDR_OK;
-	char *text = NULL;
 	for (int64_t i = 0; i < rows; i++, t->rows++) {
+		kdri_csv_cell cell;
 		if (l->label >= 0) {
-			kdri_csv_cell cell = kdri_csv_cell_at(w->data + notes[i].label, l->delimiter);
-			int64_t *label = &t->labels[t->rows];
-			*label = -1; /* an empty cell: unknown */
-			if (cell.quoted) {
-				KDRI_TRY(kdri_csv_text(ctx, &cell, &text));
-				KDRI_TRY(kdri_names_add(ctx, &t->classes, text, strlen(text), label));
-				kdri_free(ctx, text);
-				text = NULL;
-			} else if (cell.end > cell.begin) {
-				KDRI_TRY(kdri_names_add(ctx, &t->classes, cell.begin,
-				                        (size_t)(cell.end - cell.begin), label));
-			}
+			cell = kdri_csv_cell_at(w->data + notes[i].label, l->delimiter);
+			KDRI_TRY(number_text(ctx, &cell, &t->classes, &t->labels[t->rows]));
+		}
+		if (l->tasks >= 0) {
+			cell = kdri_csv_cell_at(w->data + notes[i].task, l->delimiter);
+			KDRI_TRY(number_text(ctx, &cell, &t->tasks, &t->task_of[t->rows]));
 		}
 		if (l->id >= 0) {
-			kdri_csv_cell cell = kdri_csv_cell_at(w->data + notes[i].id, l->delimiter);
+			cell = kdri_csv_cell_at(w->data + notes[i].id, l->delimiter);
 			KDRI_TRY(kdri_csv_text(ctx, &cell, &t->ids[t->rows]));
 		}
 	}
 done:
-	kdri_free(ctx, text);
 	return st;
 }
 
@@ -344,5 +358,7 @@ void kdri_csv_table_free(kdr_context *ctx, kdri_csv_table *t)
 	kdri_free(ctx, t->notes);
 	kdri_strings_free(&ctx->allocator, t->ids, t->rows);
 	kdri_names_free(ctx, &t->classes);
+	kdri_free(ctx, t->task_of);
+	kdri_names_free(ctx, &t->tasks);
 	*t = (kdri_csv_table){ 0 };
 }

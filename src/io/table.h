@@ -105,6 +105,8 @@ typedef struct kdri_evidence {
 	bool whole;      /* whole numbers all */
 	int64_t missing_line, text_line, infinite_line, mixed_line; /* of the first such cell */
 	char text[KDRI_TEXT_LONGEST + 1];                           /* that first cell of text */
+	int64_t undated_line;                                       /* the first cell that is no date */
+	char undated[KDRI_TEXT_LONGEST + 1];
 	char mixed[KDRI_TEXT_LONGEST + 1]; /* the first number that does not fit those before */
 	int64_t unclear_line;              /* a number that depends on the decimal sign, and has a comma */
 	char unclear[KDRI_TEXT_LONGEST + 1];

@@ -122,18 +122,18 @@ static void reason_of(const kdri_csv_layout *l, const double *row, char *text, s
 	}
 }
 
-/* Only the classes that are left, in order of first appearance. */
-static kdr_status renumber_classes(kdr_context *ctx, kdri_csv_table *t)
+/* Only the classes or tasks that are left, in order of first appearance. */
+static kdr_status renumber(kdr_context *ctx, int64_t rows, int64_t *of, kdri_names *names)
 {
 	kdr_status st = KDR_OK;
 	kdri_names left = { 0 };
-	for (int64_t i = 0; i < t->rows; i++)
-		if (t->labels[i] >= 0) {
-			const char *name = t->classes.names[t->labels[i]];
-			KDRI_TRY(kdri_names_add(ctx, &left, name, strlen(name), &t->labels[i]));
+	for (int64_t i = 0; i < rows; i++)
+		if (of[i] >= 0) {
+			const char *name = names->names[of[i]];
+			KDRI_TRY(kdri_names_add(ctx, &left, name, strlen(name), &of[i]));
 		}
-	kdri_names old = t->classes;
-	t->classes = left;
+	kdri_names old = *names;
+	*names = left;
 	left = old;
 done:
 	kdri_names_free(ctx, &left);
@@ -160,6 +160,8 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 			memcpy(t->values + kept * l->cols, row, (size_t)l->cols * sizeof *row);
 			if (t->labels)
 				t->labels[kept] = t->labels[i];
+			if (t->task_of)
+				t->task_of[kept] = t->task_of[i];
 			if (t->ids) { /* exchanged, so that each is still there once to be freed */
 				char *id = t->ids[kept];
 				t->ids[kept] = t->ids[i];
@@ -179,7 +181,9 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 		kdri_free(ctx, t->ids[i]);
 	t->rows = kept;
 	if (t->labels)
-		KDRI_TRY(renumber_classes(ctx, t));
+		KDRI_TRY(renumber(ctx, t->rows, t->labels, &t->classes));
+	if (t->task_of)
+		KDRI_TRY(renumber(ctx, t->rows, t->task_of, &t->tasks));
 done:
 	return st;
 }

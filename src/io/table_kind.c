@@ -36,18 +36,20 @@ static bool is_category(const kdri_evidence *e)
 }
 
 /* A column whose cells are mostly of a kind, and some are not. */
-static kdr_status not_all(const decision *d, int64_t j, const char *kind, int64_t count)
+static kdr_status not_all(const decision *d, int64_t j, bool dates)
 {
 	const kdri_evidence *e = &d->survey->fields[j];
 	char place[160], title[24], then[400];
-	const char *name = kdri_csv_title(d->l, j, title);
+	const char *name = kdri_csv_title(d->l, j, title), *text = dates ? e->undated : e->text;
+	int64_t line = dates ? e->undated_line : e->text_line;
 	snprintf(
 	        then, sizeof then,
 	        "refused: --na '%.40s' takes it for missing, --columns '%.60s:category' or '%.60s:text' the column for that",
-	        e->text, name, name);
-	return kdri_finding_add(d->ctx, d->findings, e->text_line, true, then,
+	        text, name, name);
+	return kdri_finding_add(d->ctx, d->findings, line, true, then,
 	                        "%s: '%.40s' is not a %s, as %lld other cells are",
-	                        kdri_place(d->l, e->text_line, j, place), e->text, kind, (long long)count);
+	                        kdri_place(d->l, line, j, place), text, dates ? "date" : "number",
+	                        (long long)(dates ? e->dates : e->numbers));
 }
 
 static kdr_status take_date(const decision *d, int64_t j, unsigned told)
@@ -57,8 +59,9 @@ static kdr_status take_date(const decision *d, int64_t j, unsigned told)
 	char place[160], title[24], then[300];
 	const char *name = kdri_csv_title(d->l, j, title);
 	role->kind = KDR_COLUMN_DATE;
+	role->ordered = e->either || e->orders != (KDRI_DAY_FIRST | KDRI_MONTH_FIRST);
 	if (e->dates < e->cells - e->missing)
-		return not_all(d, j, "date", e->dates);
+		return not_all(d, j, true);
 	role->order = told                                               ? told
 	              : e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST) ? KDRI_DAY_FIRST
 	                                                                 : e->orders;
@@ -114,10 +117,15 @@ static kdr_status take_kind(const decision *d, int64_t j, int kind, unsigned ord
 {
 	const kdri_evidence *e = &d->survey->fields[j];
 	kdri_role *role = &d->l->roles[j];
+	if (e->cells == e->missing && kind != KDR_COLUMN_ID && kind != KDR_COLUMN_TEXT) {
+		role->kind = KDR_COLUMN_EMPTY;
+		snprintf(role->why, sizeof role->why, "no cell has a value");
+		return KDR_OK;
+	}
 	switch (kind) {
 	case KDR_COLUMN_NUMBER:
 		role->kind = KDR_COLUMN_NUMBER;
-		return e->numbers < e->cells - e->missing ? not_all(d, j, "number", e->numbers) : KDR_OK;
+		return e->numbers < e->cells - e->missing ? not_all(d, j, false) : KDR_OK;
 	case KDR_COLUMN_DATE: return take_date(d, j, order);
 	case KDR_COLUMN_CATEGORY: return take_category(d, j);
 	case KDR_COLUMN_TEXT: take_text(d, j); return KDR_OK;
@@ -156,8 +164,7 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 		return KDR_OK;
 	}
 	if (2 * e->numbers >= present || 2 * e->dates >= present)
-		return 2 * e->numbers >= present ? not_all(d, j, "number", e->numbers)
-		                                 : not_all(d, j, "date", e->dates);
+		return 2 * e->numbers >= present ? not_all(d, j, false) : not_all(d, j, true);
 	if (unique && !keep) {
 		role->kind = KDR_COLUMN_ID;
 		snprintf(role->why, sizeof role->why, "different in every row");
@@ -213,6 +220,9 @@ static kdr_status decide_all(const decision *d, const kdri_wishes *wishes, const
 		role->constant = d->survey->fields[j].texts.count == 1 && role->missing == 0;
 		if (j == l->label) {
 			role->kind = KDR_COLUMN_LABEL;
+		} else if (j == l->tasks) {
+			role->kind = KDR_COLUMN_LEFT_OUT;
+			snprintf(role->why, sizeof role->why, "the tasks");
 		} else if (j == l->id) {
 			role->kind = KDR_COLUMN_ID;
 		} else if (w ? w->leave : wishes->only) {

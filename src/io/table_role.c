@@ -44,7 +44,7 @@ kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l)
 	l->cols = 0;
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_role *role = &l->roles[j];
-		bool text = j == l->id || j == l->label;
+		bool text = j == l->id || j == l->label || j == l->tasks;
 		role->features = role->kind == KDR_COLUMN_NUMBER || role->kind == KDR_COLUMN_DATE ? 1
 		                 : role->kind == KDR_COLUMN_CATEGORY ? role->texts.count
 		                                                     : 0;
@@ -112,8 +112,11 @@ kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_wishe
 			*plain = false;
 		l->roles[j].kind = j == l->id      ? KDR_COLUMN_ID
 		                   : j == l->label ? KDR_COLUMN_LABEL
+		                   : j == l->tasks ? KDR_COLUMN_LEFT_OUT
 		                                   : KDR_COLUMN_NUMBER;
-		if (j == l->id || j == l->label || number)
+		if (j == l->tasks)
+			snprintf(l->roles[j].why, sizeof l->roles[j].why, "the tasks");
+		if (j == l->id || j == l->label || j == l->tasks || number)
 			continue;
 		if (w ? w->leave : wishes->only) {
 			l->roles[j].kind = KDR_COLUMN_LEFT_OUT;

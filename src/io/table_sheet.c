@@ -53,12 +53,15 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	int64_t k = 0;
 	KDRI_TRY(KDRI_NEW0(ctx, &s->columns, l->fields));
 	KDRI_TRY(KDRI_NEW0(ctx, &s->origin, l->fields));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->order, l->fields));
 	KDRI_TRY(KDRI_NEW(ctx, &s->source, l->cols));
 	s->ncolumns = l->fields;
 	s->nfeatures = l->cols;
 	for (int64_t j = 0; j < l->fields; j++) {
 		KDRI_TRY(describe_field(ctx, l, t, j, k, &s->columns[j]));
 		s->origin[j] = l->roles[j].origin;
+		if (l->roles[j].kind == KDR_COLUMN_DATE && l->roles[j].ordered)
+			s->order[j] = l->roles[j].order;
 		for (int64_t f = 0; f < l->roles[j].features; f++)
 			s->source[k++] = j;
 	}

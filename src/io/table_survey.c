@@ -91,6 +91,10 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 	size_t length = kdri_csv_copy(cell, text, sizeof text);
 	bool number = kdri_number_look(cell->begin, cell->end, &look);
 	bool date = !number && kdri_date_look(cell->begin, cell->end, &look);
+	if (!date && e->undated_line == 0) {
+		e->undated_line = line;
+		memcpy(e->undated, text, sizeof e->undated);
+	}
 	if (number) {
 		take_number(e, &look, row, line, text);
 	} else {
@@ -155,7 +159,7 @@ static kdr_status take_row(kdr_context *ctx, const kdri_csv_layout *l, const cha
 	}
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
-		if (j != l->label)
+		if (j != l->label && j != l->tasks)
 			KDRI_TRY(take_cell(ctx, l, &cell, s->rows, line, &s->fields[j]));
 		p = cell.stop + 1;
 	}

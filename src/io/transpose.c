@@ -36,6 +36,8 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 		int64_t nnz = d->rowptr[rows];
 		KDRI_TRY(kdri_compressed_check(ctx, d->path, cols, rows, true, rows + 1, nnz, nnz));
 	}
+	kdri_sheet_free(&d->allocator, d->sheet); /* its columns are rows now */
+	d->sheet = NULL;
 	d->rows = cols;
 	d->cols = rows;
 	d->features = d->ids;

@@ -161,6 +161,28 @@ static void put_left_out(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
+/* What the columns of the task's table were taken for. */
+static void put_columns(kdri_json *j, const kdri_task_result *t)
+{
+	if (t->nnotes > 0)
+		put_strings(j, "notes", t->notes, t->nnotes);
+	if (!t->sheet)
+		return;
+	kdri_json_array(j, "columns");
+	for (int64_t c = 0; c < t->sheet->ncolumns; c++) {
+		const kdr_column *x = &t->sheet->columns[c];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", x->name);
+		kdri_json_string(j, "kind", kdr_column_kind_name(x->kind));
+		kdri_json_int(j, "features", x->features);
+		kdri_json_int(j, "missing", x->missing);
+		kdri_json_bool(j, "constant", x->constant);
+		kdri_json_string(j, "why", x->why);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
 /* What sets each cluster apart. */
 static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
@@ -212,6 +234,7 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 		put_strings(j, "ids", t->ids, t->n);
 	put_probabilities(j, t);
 	put_left_out(j, t);
+	put_columns(j, t);
 	put_choices(j, r, i);
 	if (t->profiles)
 		put_profiles(j, r, t);

@@ -3,6 +3,7 @@
  * From counts over all tasks: the share of entries that are not zero, whether they are whole and none
  * negative, the totals and largest entries of rows, the spread of columns. In this order:
  *
+ *   tables with dates or categories               measurements in different units: columns brought to one spread
  *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
  *                                                 more than fivefold and they are not intensities on a scale,
  *                                                 brought to one spread
@@ -18,6 +19,7 @@
 #include "core/names.h"
 #include "job/job.h"
 #include "linalg/rows.h"
+#include "prep/prep.h"
 
 enum { FEW_FEATURES = 64 };
 
@@ -157,9 +159,10 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 	kdr_status st = KDR_OK;
 	census c = { .whole = true };
 	int64_t widest = 0;
-	bool differ = false;
+	bool differ = false, mixed = false;
 	for (int64_t t = 0; t < count; t++) {
 		widest = KDRI_MAX(widest, tasks[t]->cols);
+		mixed = mixed || kdri_data_mixed(tasks[t], false);
 		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
 		kdr_mat x = kdr_data_mat(tasks[t]);
 		for (int64_t i = 0; i < tasks[t]->rows; i++) {
@@ -170,7 +173,9 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 	bool counts = c.whole && !c.negative && c.rows > 0, few = c.nonzero < 0.1 * c.cells;
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
-	if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
+	if (mixed) {
+		*kind = KDR_DATA_UNITS;
+	} else if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
 		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
@@ -213,6 +218,9 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
                             kdri_spread ends[2])
 {
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	for (int64_t t = 0; t < count; t++)
+		if (kdri_data_mixed(tasks[t], false)) /* units differ; whether spreads do is left to see */
+			return spreads_differ(ctx, tasks, count, out, ends);
 	kdr_status st = look(ctx, tasks, count, &kind, ends);
 	*out = st == KDR_OK && kind == KDR_DATA_UNITS;
 	return st;

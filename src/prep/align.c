@@ -130,7 +130,7 @@ static kdr_status twice(kdr_context *ctx, const kdr_data *d, int64_t first, int6
 	                 d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
 }
 
-static void find_order(kdri_columns *c, int64_t from, int64_t to)
+void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
 {
 	int64_t last = -1, stay = 0;
 	c->increasing = true;
@@ -284,7 +284,7 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	else
 		KDRI_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
 	for (int64_t t = 0; t < count; t++)
-		find_order(&columns[t], tasks[t]->cols, prep->cols);
+		kdri_columns_order(&columns[t], tasks[t]->cols, prep->cols);
 	KDRI_TRY(copy_names(ctx, prep, (const char *const *)all.names));
 done:
 	kdri_names_free(ctx, &all);
@@ -315,11 +315,23 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 
 /* --- new data --------------------------------------------------------------------------------- */
 
+/* Whether a name is that of a text of one of the data set's categories: `city=Paris`. */
+static bool of_category(const kdr_data *d, const char *name)
+{
+	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
+		size_t n = strlen(d->sheet->columns[c].name);
+		if (d->sheet->columns[c].kind == KDR_COLUMN_CATEGORY &&
+		    strncmp(name, d->sheet->columns[c].name, n) == 0 && name[n] == '=')
+			return true;
+	}
+	return false;
+}
+
 static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
                               const kdri_names *table, int64_t *column_of, kdri_columns *c)
 {
 	kdr_status st;
-	name_list unknown = { .count = 0 }, missing = { .count = 0 };
+	name_list unknown = { .count = 0 }, missing = { .count = 0 }, new_texts = { .count = 0 };
 	char text[192];
 	int64_t found = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &c->to, d->cols));
@@ -329,7 +341,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		int64_t u = kdri_names_find(table, d->features[j]);
 		c->to[j] = u;
 		if (u < 0) {
-			list_add(&unknown, d->features[j]);
+			list_add(of_category(d, d->features[j]) ? &new_texts : &unknown, d->features[j]);
 			continue;
 		}
 		if (column_of[u] >= 0)
@@ -338,7 +350,8 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		found++;
 	}
 	for (int64_t u = 0; u < prep->cols; u++)
-		if (column_of[u] < 0)
+		if (column_of[u] < 0 &&
+		    !of_category(d, prep->names[u])) /* a text that no row has is no lack */
 			list_add(&missing, prep->names[u]);
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
@@ -351,10 +364,13 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	if (unknown.count > 0)
 		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
 		             d->name, list_text(&unknown, text, sizeof text));
+	if (new_texts.count > 0)
+		kdri_warning(ctx, "%.80s: %s: unknown to the fit: such rows have none of the texts it knew",
+		             d->name, list_text(&new_texts, text, sizeof text));
 	if (missing.count > 0 && !d->counted)
 		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: filled with zeros", d->name,
 		             list_text(&missing, text, sizeof text));
-	find_order(c, d->cols, prep->cols);
+	kdri_columns_order(c, d->cols, prep->cols);
 done:
 	return st;
 }

@@ -6,6 +6,9 @@
  *   int64    columns, tasks, fit_each, centred, top_features   one value each
  *            place (columns)              number of the column that comes out, or -1; left out: all
  *   float64  idf (sets x columns), median (sets), offset, divisor (sets x columns)
+ *            fill (tasks x columns)       what fills the holes of tables
+ *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
+ *   strings  read_columns, read_missing (one each), read_na   how tables of new samples are read
  *
  * sets is `tasks` where fit_each is 1, else 1. What a file holds is not trusted: sizes are checked
  * against what is there before anything is allocated, and numbers must be usable ones. */
@@ -50,6 +53,14 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 	put(dump, "median", KDR_FLOAT64, p->sets, p->median);
 	put(dump, "offset", KDR_FLOAT64, table, p->offset);
 	put(dump, "divisor", KDR_FLOAT64, table, p->divisor);
+	put(dump, "origin", KDR_FLOAT64, p->cols, p->origin);
+	put(dump, "fill", KDR_FLOAT64, p->tasks * p->cols, p->fill);
+	if (p->reading_columns)
+		put_strings(dump, "read_columns", 1, (const char *const *)&p->reading_columns);
+	if (p->reading_missing)
+		put_strings(dump, "read_missing", 1, (const char *const *)&p->reading_missing);
+	if (p->reading_nna > 0)
+		put_strings(dump, "read_na", p->reading_nna, (const char *const *)p->reading_na);
 	return KDR_OK;
 }
 
@@ -167,6 +178,30 @@ done:
 	return st;
 }
 
+static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
+{
+	kdr_status st = KDR_OK;
+	const kdri_dump_strings *columns = find_strings(dump, "read_columns"),
+	                        *na = find_strings(dump, "read_na"),
+	                        *missing = find_strings(dump, "read_missing");
+	if (!columns)
+		return KDR_OK;
+	if (columns->count != 1 || !columns->strings || !columns->strings[0])
+		return damaged(ctx, "read_columns", "one text is expected");
+	if (missing && (missing->count != 1 || !missing->strings || !missing->strings[0]))
+		return damaged(ctx, "read_missing", "one text is expected");
+	KDRI_TRY(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
+	if (missing)
+		KDRI_TRY(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
+	KDRI_TRY(KDRI_NEW0(ctx, &p->reading_na, (na ? na->count : 0) + 1));
+	for (; na && na->strings && p->reading_nna < na->count; p->reading_nna++) {
+		const char *token = na->strings[p->reading_nna];
+		KDRI_TRY(kdri_strdup(ctx, token ? token : "", &p->reading_na[p->reading_nna]));
+	}
+done:
+	return st;
+}
+
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	kdr_status st;
@@ -226,7 +261,7 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 	kdr_prep_options options = { 0 };
 	kdr_prep *p = NULL;
 	int64_t tasks = 0, table = 0;
-	if (dump->narrays < 0 || dump->narrays > 24 || dump->nstrings < 0 || dump->nstrings > 8)
+	if (dump->narrays < 0 || dump->narrays > 24 || dump->nstrings < 0 || dump->nstrings > 16)
 		return damaged(ctx, "arrays", "too many");
 	KDRI_TRY(get_options(ctx, dump, &options, &tasks));
 	KDRI_TRY(kdri_prep_new(ctx, &options, tasks, &p));
@@ -238,10 +273,17 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 		KDRI_TRY(get_reals(ctx, dump, "idf", table, true, &p->idf));
 	if (options.weight == KDR_WEIGHT_CPM)
 		KDRI_TRY(get_reals(ctx, dump, "median", p->sets, true, &p->median));
-	if (options.scale != KDR_SCALE_NONE) {
+	if (options.scale != KDR_SCALE_NONE || find(dump, "divisor")) {
 		KDRI_TRY(get_reals(ctx, dump, "offset", table, false, &p->offset));
 		KDRI_TRY(get_reals(ctx, dump, "divisor", table, true, &p->divisor));
 	}
+	if (find(dump, "origin"))
+		KDRI_TRY(get_reals(ctx, dump, "origin", p->cols, false, &p->origin));
+	if (find(dump, "fill")) {
+		KDRI_TRY(kdri_mul(ctx, p->tasks, p->cols, &table));
+		KDRI_TRY(get_reals(ctx, dump, "fill", table, false, &p->fill));
+	}
+	KDRI_TRY(get_reading(ctx, dump, p));
 	KDRI_TRY(get_kept(ctx, dump, p));
 	kdri_prep_finish(p);
 	*out = p;

@@ -29,6 +29,14 @@ struct kdr_prep {
 	int64_t nkept;   /* columns that come out: cols where kept is NULL */
 	int64_t *kept;   /* their aligned numbers, increasing; NULL: all */
 	int64_t *place;  /* cols: number of an aligned column among the kept, or -1; NULL: all */
+	/* of features that come from tables: kinds.c */
+	int64_t *group; /* cols: the first column of the category it belongs to, or -1; NULL: there is none */
+	double *origin; /* cols: the day that dates are counted from, else 0; NULL: there are none */
+	double *fill;   /* tasks x cols: what fills holes; NULL: another policy */
+	char *reading_columns; /* kdr_read_options for new samples; NULL: not told */
+	char *reading_missing;
+	char **reading_na; /* ended by NULL */
+	int64_t reading_nna;
 	char **warnings;
 	int64_t nwarnings;
 	char description[256];
@@ -55,6 +63,7 @@ typedef struct kdri_columns {
 	int64_t *to;     /* aligned column of each column, or -1: left out */
 	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
 	bool increasing; /* the order of the columns that stay does not change */
+	double *shift;   /* added to each column as a row is loaded; NULL: nothing */
 } kdri_columns;
 
 /* Fills prep->cols and prep->names and one `columns` for each data set (zeroed before; the caller
@@ -65,6 +74,23 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
  * message event, what is filled in in a warning. */
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                           kdri_columns *columns);
+
+/* Sets identity and increasing by `to`, of `from` columns to `cols`. */
+void kdri_columns_order(kdri_columns *columns, int64_t from, int64_t cols);
+
+/* --- kinds.c: features that come from tables ----------------------------------------------------- */
+
+/* Whether some column of its table was a category or a date; with `text`, or text that is left out. */
+bool kdri_data_mixed(const kdr_data *data, bool text);
+/* After the alignment: what the tasks agree on. Fills `columns[].shift`, which the caller frees. */
+kdr_status kdri_kinds_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                          kdri_columns *columns);
+/* The same for a new data set: dates, and what fills its holes. */
+kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                            kdri_columns *columns);
+void kdri_kinds_refill(const kdr_prep *prep, int64_t task, const kdri_columns *columns, kdr_data *data);
+/* Once a data set has been changed: what became of the columns of its table. */
+void kdri_kinds_done(const kdri_columns *columns, kdr_data *data);
 
 /* --- rows.c: one row through all steps ------------------------------------------------------- */
 
@@ -159,7 +185,7 @@ typedef struct kdri_dump_strings {
 typedef struct kdri_prep_dump {
 	kdri_dump_array arrays[24];
 	int narrays;
-	kdri_dump_strings strings[8];
+	kdri_dump_strings strings[16];
 	int nstrings;
 } kdri_prep_dump;
 

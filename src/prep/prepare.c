@@ -39,6 +39,12 @@ void kdr_prep_free(kdr_prep *p)
 	kdri_free_with(&a, p->offset);
 	kdri_free_with(&a, p->divisor);
 	kdri_free_with(&a, p->kept);
+	kdri_free_with(&a, p->group);
+	kdri_free_with(&a, p->origin);
+	kdri_free_with(&a, p->fill);
+	kdri_free_with(&a, p->reading_columns);
+	kdri_free_with(&a, p->reading_missing);
+	kdri_strings_free(&a, p->reading_na, p->reading_nna);
 	kdri_free_with(&a, p->place);
 	kdri_strings_free(&a, p->warnings, p->nwarnings);
 	kdri_free_with(&a, p);
@@ -156,7 +162,8 @@ static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 {
 	kdr_status st;
 	KDRI_TRY(kdri_align(ctx, prep, tasks, count, columns));
-	if (has_steps(&prep->options)) {
+	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
+	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)
 			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
 		KDRI_TRY(kdri_fit_weight(ctx, prep, tasks, count, columns));
@@ -192,8 +199,10 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	KDRI_TRY(fit(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
-	for (int64_t t = 0; t < count; t++) /* from here on nothing can fail */
+	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
 		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
+		kdri_kinds_done(&columns[t], tasks[t]);
+	}
 	if (out) {
 		*out = prep;
 		prep = NULL;
@@ -202,8 +211,10 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 			kdri_message(ctx, "%s", prep->warnings[i]);
 	}
 done:
-	for (int64_t t = 0; t < count && columns; t++)
+	for (int64_t t = 0; t < count && columns; t++) {
 		kdri_free(ctx, columns[t].to);
+		kdri_free(ctx, columns[t].shift);
+	}
 	for (int64_t t = 0; t < count && changes; t++)
 		kdri_change_free(ctx, &changes[t]);
 	kdri_free(ctx, columns);
@@ -224,14 +235,18 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		        (long long)task, (long long)prep->sets, (long long)prep->sets - 1);
 	int64_t set = prep->fit_each ? task : 0;
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
-	if (has_steps(&prep->options)) {
+	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));
+	kdri_kinds_refill(prep, task, &columns, data);
+	if (has_steps(&prep->options) || prep->divisor) {
 		KDRI_TRY(kdri_check_values(ctx, prep, data, &columns));
 		KDRI_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
 	}
 	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
+	kdri_kinds_done(&columns, data);
 done:
 	kdri_free(ctx, columns.to);
+	kdri_free(ctx, columns.shift);
 	kdri_change_free(ctx, &change);
 	return st;
 }

@@ -111,7 +111,7 @@ static void load_dense(const kdr_data *d, const kdri_columns *columns, int64_t i
 	memset(row->val, 0, (size_t)cols * sizeof *row->val);
 	for (int64_t j = 0; j < d->cols; j++)
 		if (columns->to[j] >= 0)
-			row->val[columns->to[j]] = x[j];
+			row->val[columns->to[j]] = columns->shift ? x[j] + columns->shift[j] : x[j];
 }
 
 void kdri_row_load(const kdr_data *d, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row)

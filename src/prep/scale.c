@@ -13,7 +13,7 @@
  *
  * standard: divisor = sqrt(m2 / n), 1 where the column is constant up to rounding by scikit-learn's
  * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
- * where that is nothing.
+ * where that is nothing. Columns of a category have one divisor, (E1) and (E2) of kinds.c.
  *
  * Columns with entries whose squares overflow are added up as x 2^-e, and what comes of them is multiplied by
  * 2^e again                                                                              (E3). */
@@ -224,6 +224,17 @@ static void enlarge(const int *exponent, int64_t cols, double *offset, double *d
 		}
 }
 
+/* The root of what the variances of a category's columns add up to, for all of them; those of constant columns are 0. */
+static void join_groups(const kdr_prep *prep, double *variance)
+{
+	for (int64_t j = 0; j < prep->cols; j++) /* the first column of a group stands before the others */
+		if (prep->group[j] >= 0 && prep->group[j] != j)
+			variance[prep->group[j]] += variance[j];
+	for (int64_t j = prep->cols; j-- > 0;)
+		if (prep->group[j] >= 0)
+			variance[j] = variance[prep->group[j]]; /* (E1) of kinds.c */
+}
+
 /* From mean and m2 to offset and divisor, in place. */
 static void finish_standard(const kdr_prep *prep, double rows, double *offset, double *divisor)
 {
@@ -231,9 +242,13 @@ static void finish_standard(const kdr_prep *prep, double rows, double *offset, d
 		double mean = offset[j], variance = rows > 0 ? divisor[j] / rows : 0;
 		/* What rounding alone can leave of the variance of a constant column. */
 		double noise = rows * DBL_EPSILON * variance + pow(rows * mean * DBL_EPSILON, 2);
-		divisor[j] = variance > noise ? sqrt(variance) : 1;
+		divisor[j] = variance > noise ? variance : 0;
 		offset[j] = prep->centred ? mean : 0;
 	}
+	if (prep->group)
+		join_groups(prep, divisor);
+	for (int64_t j = 0; j < prep->cols; j++)
+		divisor[j] = divisor[j] > 0 ? sqrt(divisor[j]) : 1;
 }
 
 /* From min and max to offset and divisor, in place. */
@@ -243,7 +258,25 @@ static void finish_minmax(const kdr_prep *prep, double rows, double *offset, dou
 		double min = rows > 0 ? offset[j] : 0, range = rows > 0 ? divisor[j] - min : 0;
 		offset[j] = min;
 		divisor[j] = range < 10 * DBL_EPSILON ? 1 : range;
+		if (prep->group && prep->group[j] >= 0) {
+			offset[j] = 0;
+			divisor[j] = sqrt(2); /* (E2) of kinds.c */
+		}
 	}
+}
+
+/* Without scaling: categories alone, (E2) of kinds.c. */
+static kdr_status scale_categories(kdr_context *ctx, kdr_prep *prep)
+{
+	kdr_status st;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &prep->offset, size));
+	KDRI_TRY(KDRI_NEW(ctx, &prep->divisor, size));
+	for (int64_t i = 0; i < size; i++)
+		prep->divisor[i] = prep->group[i % prep->cols] >= 0 ? sqrt(2) : 1;
+done:
+	return st;
 }
 
 kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -253,7 +286,7 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	int64_t size, sparse = 0;
 	int *exponent = NULL;
 	if (prep->options.scale == KDR_SCALE_NONE)
-		return KDR_OK;
+		return prep->group ? scale_categories(ctx, prep) : KDR_OK;
 	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &prep->offset, size));
 	KDRI_TRY(KDRI_NEW(ctx, &prep->divisor, size));

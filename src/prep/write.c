@@ -33,7 +33,7 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, 
 	const kdr_prep_options *o = &prep->options;
 	kdri_change c = { .nfeatures = prep->nkept };
 	c.none = columns->identity && o->weight == KDR_WEIGHT_NONE && o->norm == KDR_NORM_NONE &&
-	         o->scale == KDR_SCALE_NONE && !prep->kept;
+	         o->scale == KDR_SCALE_NONE && !prep->divisor && !prep->kept;
 	KDRI_TRY(new_names(ctx, prep, d, &c.features));
 	if (!c.none) {
 		KDRI_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));

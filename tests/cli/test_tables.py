@@ -1,7 +1,6 @@
 """Tables as people have them: columns of all kinds, missing values, dialects."""
 import gzip
 import json
-import os
 import unittest
 
 from harness import CliTest
@@ -199,6 +198,140 @@ class Dialects(Tables):
     def test_a_pipe_is_read_twice(self):
         done = self.run_kindred("inspect", "--format", "csv", "--json", "-", stdin=PEOPLE)
         self.assertEqual(json.loads(done.stdout)["tasks"][0]["cols"], 7)
+
+
+class Jobs(Tables):
+    """What cluster and predict do with such tables."""
+
+    def cluster(self, *args, code=0):
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--force", *args, code=code)
+        return done.stdout, self.result()
+
+    def test_the_summary_says_what_columns_were_taken_for(self):
+        self.write("p.csv", PEOPLE)
+        text, result = self.cluster("p.csv")
+        for line in ("Nr: names of rows (a running number); --columns '+Nr' makes it a feature", "city: category (3 different texts)",
+                     "joined: date (days since 2021-03-01)",
+                     "notes: text: left out (6 different texts in 8 rows); --columns 'notes:category' keeps it"):
+            self.assertIn("\n" + line + "\n", text)
+            self.assertIn(line, result["tasks"][0]["notes"])
+        self.assertEqual([c["kind"] for c in result["tasks"][0]["columns"]], ["id", "category", "category", "number", "date", "text"])
+        self.assertEqual(result["tasks"][0]["ids"], [str(i) for i in range(1, 9)])
+        wide = ",".join(f"t{i}" for i in range(12)) + ",x\n" + "".join(
+            ",".join(f"w{r * 12 + c if r < 7 else c}" for c in range(12)) + f",{r}.5\n" for r in range(8))
+        text, _ = self.cluster(self.write("wide.csv", wide), "--id-column", "1")
+        self.assertIn("11 columns: text: left out: t1, t2, t3, t4, t5, t6 and 5 more\n", text)
+
+    def test_constants_are_left_out_where_all_tasks_have_them(self):
+        self.write("a.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,1,{i % 5}\n" for i in range(8)))
+        self.write("b.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,{i % 3},{i % 4}\n" for i in range(8)))
+        text, result = self.cluster("a.csv")
+        self.assertIn("c: constant: left out", text)
+        self.assertEqual(result["tasks"][0]["d"], 3)
+        text, result = self.cluster("a.csv", "b.csv")
+        self.assertIn("a: c: constant: left out", text)
+        self.assertNotIn("d: constant", text)
+        self.assertEqual(result["tasks"][0]["d"], 4)
+
+    def test_a_category_weighs_like_one_number(self):
+        import h5py
+        rows = "".join(f"{'pqrs'[i % 4]},{i * 7 % 12}\n" for i in range(24))
+        self.write("w.csv", "k,x\n" + rows)
+        for scale, want in (("standard", (1, 1)), ("minmax", None), ("none", None)):
+            self.cluster("w.csv", "--scale", scale, "--save-model", f"{scale}.h5")
+            with h5py.File(self.path(f"{scale}.h5")) as f:
+                divisor = dict(zip(f["prep/features"].asstr()[:], f["prep/divisor"][:]))
+            if scale == "standard":  # four texts of share 1/4: their variances add up to 4 * 3/16
+                self.assertAlmostEqual(divisor["k=p"] ** 2, .75)
+                self.assertAlmostEqual(divisor["x"] ** 2, sum((v - 5.5) ** 2 for v in range(12)) / 12)
+            else:
+                self.assertAlmostEqual(divisor["k=p"] ** 2, 2)
+                self.assertEqual(divisor["x"], 11 if scale == "minmax" else 1)
+
+    def test_dates_and_categories_agree_across_tasks(self):
+        self.write("a.csv", "day,k,x\n" + "".join(f"2021-01-{1 + 9 * (i % 2):02d},{'uv'[i % 2]},{i * i % 7}\n" for i in range(8)))
+        self.write("c.csv", "x,k,day\n" + "".join(f"{i * i % 5},{'wv'[i % 2]},2021-01-10\n" for i in range(8)))
+        _, result = self.cluster("--columns", "day,k", "--pooled", "a.csv", "c.csv")
+        labels = [t["labels"] for t in result["tasks"]]
+        self.assertEqual(labels[0], [0, 1] * 4)  # nine days apart
+        self.assertEqual(labels[1], [1] * 8)     # all on the tenth, whatever that is in its own file
+        with open(self.path("out/features.csv")) as f:
+            self.assertIn("k=v", f.read())
+
+    def test_predict_reads_as_the_fit_did(self):
+        self.write("p.csv", PEOPLE)
+        self.cluster("p.csv", "--scale", "standard", "--missing", "mean", "--save-model", "m.h5")
+        fitted = self.read("out/p.labels").split()
+        self.assertEqual(self.run_kindred("predict", "--model", "m.h5", "p.csv").stdout.split(), fitted)
+        # one row: every column is constant, every text is different from all others; columns in another order
+        lines = [line.split(",") for line in PEOPLE.splitlines()]
+        for row in (1, 6, 8):
+            for order in (range(6), (4, 2, 0, 5, 1, 3)):
+                self.write("one.csv", "".join(",".join(line[c] for c in order) + "\n" for line in (lines[0], lines[row])))
+                got = self.run_kindred("predict", "--model", "m.h5", "one.csv").stdout.split()
+                self.assertEqual(got, [fitted[row - 1]], (row, order))
+        # a text that the fit did not know, and a hole, filled by the mean of the fit
+        self.write("new.csv", "Nr,city,segment,height,joined,notes\n7,Tokyo,a,,2021-03-11,x\n8,Rome,b,9,2021-03-15,y\n")
+        done = self.run_kindred("predict", "--model", "m.h5", "new.csv")
+        self.assertEqual(len(done.stdout.split()), 2)
+        self.assertIn("'city=Tokyo': unknown to the fit", done.stderr)
+        self.fails("predict", "--strict", "--model", "m.h5", "new.csv", code=3, says="city=Tokyo")
+
+    def test_the_mean_of_the_fit_fills_new_holes(self):
+        rows = "".join(f"{10 * (i % 2) + i % 3},{5 * (i % 2)}\n" for i in range(20))
+        self.write("a.csv", "x,y\n" + rows + "NA,1\n")
+        self.cluster("a.csv", "--missing", "mean", "--save-model", "m.h5")
+        import h5py
+        with h5py.File(self.path("m.h5")) as f:
+            fill = f["prep/fill"][:]
+        want = sum(10 * (i % 2) + i % 3 for i in range(20)) / 20
+        self.assertAlmostEqual(fill[0], want)
+        # alone, the mean of the new file would be 0 and cluster of the zeros
+        self.write("b.csv", "x,y\n0,0\n,5\n0,0\n")
+        first, hole, _ = self.run_kindred("predict", "--model", "m.h5", "b.csv").stdout.split()
+        self.assertNotEqual(first, hole)
+
+    def test_rows_left_out_keep_truth_in_step(self):
+        self.write("t.csv", "x,y\n0,0\n,1\n9,9\n9,8\n0,1\n")
+        self.write("t.labels", "a\n?\nb\nb\na\n")
+        text, result = self.cluster("t.csv", "--missing", "drop-row", "--score")
+        self.assertEqual(result["tasks"][0]["metrics"]["acc"], 1)
+        self.assertIn("1 row left out: cells without a value", text)
+
+    def test_drop_column_is_for_all_tasks(self):
+        self.write("a.csv", "x,y,z\n1,2,3\n,5,1\n4,4,4\n")
+        self.write("b.csv", "x,y,z\n1,2,2\n3,5,1\n4,4,9\n")
+        _, result = self.cluster("a.csv", "b.csv", "--missing", "drop-column")
+        self.assertEqual([t["d"] for t in result["tasks"]], [2, 2])
+
+    def test_task_column(self):
+        self.write("s.csv", "site,id,x,k\n" + "".join(f"{'AB'[i % 2]},r{i},{i % 4 * 3 + i % 3},{'uv'[i % 4 // 2]}\n" for i in range(24)))
+        _, result = self.cluster("s.csv", "--task-column", "site")
+        self.assertEqual([(t["name"], t["n"], t["d"]) for t in result["tasks"]], [("A", 12, 3), ("B", 12, 3)])
+        self.assertEqual(result["tasks"][1]["ids"][0], "r1")
+
+
+class Inspect(Tables):
+    def test_the_whole_file_is_gone_through(self):
+        self.write("bad.csv", "id,x,y,when\nr1,1,2,2021-01-01\nr2,abc,3,2021-01-02\nr3,5\nr4,6,,2021-01-04\nr5,1,inf,oops\nr6,2,4,2021-01-05\n")
+        done = self.run_kindred("inspect", "bad.csv", code=3)
+        for piece in ("line 4 has 2 fields, expected 4", "line 3, column 2 (x): 'abc' is not a number", "--na 'abc'",
+                      "line 6, column 4 (when): 'oops' is not a date", "line 6, column 3 (y): 'inf' is not a number",
+                      "line 5, column 3 (y): the cell has no value", "--missing zero"):
+            self.assertIn(piece, done.stdout)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        found = json.loads(self.run_kindred("inspect", "--json", "bad.csv", code=3).stdout)["tasks"][0]["problems"]
+        self.assertEqual(sum(p["fatal"] for p in found), 5)
+        self.assertEqual({p.get("line") for p in found if p["fatal"]}, {3, 4, 5, 6})
+
+    def test_what_is_in_order_is_said_as_well(self):
+        self.write("p.csv", PEOPLE)
+        report = json.loads(self.run_kindred("inspect", "--json", "p.csv").stdout)["tasks"][0]
+        self.assertEqual([c["kind"] for c in report["columns"]], ["id", "category", "category", "number", "date", "text"])
+        self.assertFalse(any(p["fatal"] for p in report["problems"]))
+        text = self.run_kindred("inspect", self.write("d.csv", "a;b\n1,5 €;2\n2,5 €;3\n")).stdout
+        self.assertIn("decimal comma, €", text)
+        self.assertIn("--decimal", text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,138 @@
+/* What a table's columns were taken for, a line each for people. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plain numbers go without saying. More than LINES columns of a kind share a line. */
+#include "core/internal.h"
+
+#include <stdio.h>
+
+enum { LINES = 4, NAMES = 6 };
+
+typedef enum note {
+	NOTE_NONE,
+	NOTE_ID,
+	NOTE_CATEGORY,
+	NOTE_DATE,
+	NOTE_NUMBER,
+	NOTE_CONSTANT,
+	NOTE_TEXT,
+	NOTE_LEFT_OUT
+} note;
+
+static const struct {
+	const char *what, *hint; /* %s: the column */
+} notes[] = {
+	[NOTE_ID] = { "names of rows", "; --columns '+%s' makes it a feature" },
+	[NOTE_CATEGORY] = { "category", "" },
+	[NOTE_DATE] = { "date", "" },
+	[NOTE_NUMBER] = { "number", "" },
+	[NOTE_CONSTANT] = { "constant: left out", "" },
+	[NOTE_TEXT] = { "text: left out", "; --columns '%s:category' keeps it" },
+	[NOTE_LEFT_OUT] = { "left out", "" },
+};
+
+static note note_of(const kdr_column *c)
+{
+	switch (c->kind) {
+	case KDR_COLUMN_ID: return c->why[0] ? NOTE_ID : NOTE_NONE; /* told, or without a title */
+	case KDR_COLUMN_TEXT: return NOTE_TEXT;
+	case KDR_COLUMN_EMPTY:
+	case KDR_COLUMN_LEFT_OUT: return NOTE_LEFT_OUT;
+	case KDR_COLUMN_LABEL: return NOTE_NONE;
+	default: break;
+	}
+	if (c->features == 0)
+		return c->constant ? NOTE_CONSTANT : NOTE_LEFT_OUT;
+	return c->kind == KDR_COLUMN_CATEGORY ? NOTE_CATEGORY
+	       : c->kind == KDR_COLUMN_DATE   ? NOTE_DATE
+	       : c->why[0]                    ? NOTE_NUMBER
+	                                      : NOTE_NONE;
+}
+
+static kdr_status add(kdr_context *ctx, const char *text, char ***list, int64_t *count)
+{
+	kdr_status st;
+	char *own = NULL;
+	KDRI_TRY(kdri_strdup(ctx, text, &own));
+	for (char *c = own; *c; c++) /* one line, whatever a title held */
+		if ((unsigned char)*c < 32 || *c == 127)
+			*c = '?';
+	KDRI_TRY(KDRI_GROW(ctx, list, *count + 1));
+	(*list)[(*count)++] = own;
+	own = NULL;
+done:
+	kdri_free(ctx, own);
+	return st;
+}
+
+/* The columns with one note: a line each, or one for all. */
+static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which, char ***list, int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	int64_t found = 0, told = 0;
+	char text[480], names[300] = "";
+	size_t used = 0;
+	for (int64_t c = 0; c < s->ncolumns; c++)
+		found += note_of(&s->columns[c]) == which;
+	for (int64_t c = 0; c < s->ncolumns && found > 0; c++) {
+		const kdr_column *x = &s->columns[c];
+		if (note_of(x) != which)
+			continue;
+		if (found > LINES) {
+			if (told < NAMES && used + 44 < sizeof names) {
+				used += (size_t)snprintf(names + used, sizeof names - used, "%s%.40s",
+				                         told ? ", " : "", x->name);
+				told++;
+			}
+			continue;
+		}
+		int n = snprintf(text, sizeof text, "%.60s: %s%s%s%s", x->name, notes[which].what,
+		                 x->why[0] ? " (" : "", x->why, x->why[0] ? ")" : "");
+		if (strcmp(notes[which].hint, "") != 0) {
+			const char *hint = notes[which].hint, *at = strstr(hint, "%s");
+			snprintf(text + n, sizeof text - (size_t)n, "%.*s%.60s%s", (int)(at - hint), hint,
+			         x->name, at + 2);
+		}
+		KDRI_TRY(add(ctx, text, list, count));
+	}
+	if (found > LINES) {
+		char more[40] = "";
+		if (told < found)
+			snprintf(more, sizeof more, " and %lld more", (long long)(found - told));
+		snprintf(text, sizeof text, "%lld columns: %s: %s%s", (long long)found, notes[which].what,
+		         names, more);
+		KDRI_TRY(add(ctx, text, list, count));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	const kdri_sheet *s = data->sheet;
+	char **list = NULL, text[200];
+	int64_t n = 0;
+	for (int which = NOTE_ID; s && which <= NOTE_LEFT_OUT; which++)
+		KDRI_TRY(add_columns(ctx, s, (note)which, &list, &n));
+	int64_t cells = 0, columns = 0;
+	for (int64_t c = 0; s && c < s->ncolumns; c++)
+		if (s->columns[c].features > 0 && s->columns[c].missing > 0) {
+			cells += s->columns[c].missing;
+			columns++;
+		}
+	if (data->nleft_out > 0)
+		snprintf(text, sizeof text, "%lld row%s left out: cells without a value",
+		         (long long)data->nleft_out, data->nleft_out == 1 ? "" : "s");
+	else
+		snprintf(text, sizeof text, "%lld cell%s of %lld column%s had no value: --missing %s",
+		         (long long)cells, cells == 1 ? "" : "s", (long long)columns, columns == 1 ? "" : "s",
+		         s && s->missing ? s->missing : "");
+	if (data->nleft_out > 0 || cells > 0)
+		KDRI_TRY(add(ctx, text, &list, &n));
+	*out = list;
+	*count = n;
+	list = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, list, n);
+	return st;
+}
