@@ -101,8 +101,10 @@ static void print_table(FILE *out, const kdr_result *r)
 		sizes_text(r, i, sizes, sizeof sizes);
 		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
 		        (long long)x.rows, (long long)x.cols, (long long)kdr_result_k(r, i));
-		if (confident)
-			fprintf(out, "  %10.2f", isfinite(confidence) ? confidence : 0);
+		if (confident && isfinite(confidence))
+			fprintf(out, "  %10.2f", confidence);
+		else if (confident)
+			fprintf(out, "  %10s", "-");
 		if (s)
 			fprintf(out, "  %6.3f  %6.3f  %6.3f", s->acc, s->nmi, s->ari);
 		else if (scored)

@@ -94,6 +94,11 @@ class Auto(CliTest):
         self.assertIn("out of time", done.stdout)
         self.assertIn("runs had time to vote", done.stdout)
         self.assertNotIn("the members agree", done.stdout)
+        # One voter agrees with itself: no confidence is made of that.
+        self.assertIn("votes: k-means 1\n", done.stdout)
+        self.assertNotIn("confidence", done.stdout)
+        self.assertNotIn("confidence.a", r["method_fields"])
+        self.assertNotIn("method", {t.get("confidence_from") for t in r["tasks"]})
 
     def test_same_labels_for_any_number_of_threads(self):
         found = []

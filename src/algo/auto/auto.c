@@ -305,6 +305,8 @@ static kdr_status put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
 	KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
 	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
 	kdri_result_set_k(j->result, t, j->k[t]);
+	if (j->ballots[t].count < 2) /* one voter agrees with itself: that says nothing */
+		goto done;
 	KDRI_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, a->confidence, (size_t)n * sizeof *to);
 done:

@@ -87,7 +87,8 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
 	}
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", g.confidence));
+	if (a->ballots[t].count > 1)
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", g.confidence));
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer) {
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g.with_alone));

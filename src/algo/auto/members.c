@@ -7,11 +7,11 @@
  * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
  * one after another, with all threads inside.
  *
- * Time. With a limit, members on the graph go first: they are worth most by themselves and need no other view.
- * They run in any case, and where they did not end the first member for a step: every task gets labels. What they
- * took says what the vote will take, twice a spectral step on each task; the others have what is left besides, in
- * the order of the table, quick ones first, or are left out, with their views. A job that would begin or end later
- * is left out, so the slowest go first. */
+ * Time. With a limit, the first member goes first, on each task, for a fifth of what is left, or a tenth of all of
+ * it: it is the quickest, so that every task has labels worth having whatever comes. Then members on the graph: they are worth most by themselves and need
+ * no other view. What they took says what the vote will take, twice a spectral step on each task; the others have what is
+ * left besides, in the order of the table, quick ones first, or are left out, with their views. A job that would begin or
+ * end later is left out, so the slowest go first. */
 #include "algo/auto/members.h"
 #include "api/method.h"
 
@@ -22,6 +22,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+/* Of the time left and of all of it: what the first member may take where time is short. */
+static const double quick_share = 0.2, least_share = 0.1;
 
 typedef struct job {
 	int64_t member, seed;
@@ -45,7 +48,7 @@ typedef struct run {
 	int64_t njobs;
 	double deadline; /* for members; 0: none */
 	kdr_status st;   /* of prepare */
-	bool no_graph;   /* members on the graph failed, or were cut short: the first member has to do */
+	bool grace;      /* the first member's time, which may begin when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
 } run;
@@ -204,13 +207,20 @@ typedef struct relay {
 	bool caller;
 } relay;
 
+/* Tells the caller how far things are, on its own thread, and hears whether to go on. */
+static void listen_to_caller(run *r, const char *name)
+{
+	if (kdri_iteration(r->ctx, name, (int64_t)atomic_load(&r->done), r->njobs, NAN) &&
+	    (r->ctx->cancelled || !r->grace))
+		atomic_store(&r->stop, true);
+}
+
 static int on_event(void *user, const kdr_event *event)
 {
 	relay *to = user;
 	run *r = to->run;
-	if (to->caller && event->kind == KDR_EVENT_ITERATION &&
-	    kdri_iteration(r->ctx, to->name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
-		atomic_store(&r->stop, true);
+	if (to->caller && event->kind == KDR_EVENT_ITERATION)
+		listen_to_caller(r, to->name);
 	return atomic_load(&r->stop);
 }
 
@@ -234,7 +244,6 @@ static bool on_graph(const run *r, const job *j)
 static void run_job(run *r, job *j, int threads, bool caller)
 {
 	bool first = j->member == 0 && j->seed == 0;
-	bool needed = r->deadline > 0 ? on_graph(r, j) || (first && r->no_graph) : first;
 	relay to = { r, r->options->table[j->member].name, caller };
 	kdr_context own = r->pattern;
 	own.threads = threads;
@@ -247,7 +256,7 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	own.seed = kdri_rng_u64(&rng);
 	if (j->labels || j->st != KDR_OK) /* it was its turn before */
 		return;
-	j->late = !needed && (atomic_load(&r->stop) || too_late(r, j));
+	j->late = !first && (atomic_load(&r->stop) || too_late(r, j));
 	if (!j->late) {
 		double start = kdri_now();
 		j->st = fit_job(&own, r, j);
@@ -256,35 +265,49 @@ static void run_job(run *r, job *j, int threads, bool caller)
 			snprintf(j->error, sizeof j->error, "%s", own.error);
 	}
 	atomic_fetch_add(&r->done, 1);
-	if (caller && kdri_iteration(r->ctx, to.name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
-		atomic_store(&r->stop, true);
+	if (caller)
+		listen_to_caller(r, to.name);
 }
 
 static void listen(run *r)
 {
 	const struct timespec a_little = { .tv_nsec = 2000000 };
-	if (kdri_iteration(r->ctx, r->options->table[0].name, (int64_t)atomic_load(&r->done), r->njobs, NAN))
-		atomic_store(&r->stop, true);
+	listen_to_caller(r, r->options->table[0].name);
 	nanosleep(&a_little, NULL);
 }
 
-/* Members on the graph, where time is short; then how long the others may take. */
+/* The first member and members on the graph, where time is short; then how long the others may take. */
 static void run_first(run *r)
 {
 	double start = kdri_now(), end = r->ctx->deadline;
-	int64_t sound = 0, count = 0;
-	for (int64_t i = 0; i < r->njobs; i++)
-		if (on_graph(r, &r->jobs[i])) {
+	r->grace = true;
+	atomic_store(&r->stop, r->ctx->cancelled);
+	for (int64_t i = 0, count = 0; i < r->njobs; i++)
+		if (r->jobs[i].member == 0 && r->jobs[i].seed == 0) {
+			double share = (double)++count / (double)r->problem->ntasks;
+			r->deadline = start + share * KDRI_MAX(quick_share * (end - start),
+			                                       least_share * (end - r->ctx->clock_start));
 			run_job(r, &r->jobs[i], r->ctx->threads, true);
-			sound += r->jobs[i].st == KDR_OK && !r->jobs[i].incomplete;
-			count++;
 		}
-	r->no_graph = count == 0 || sound < count;
+	start = kdri_now();
+	r->deadline = end;
+	r->grace = false;
+	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
+	for (int64_t i = 0; i < r->njobs; i++)
+		if (on_graph(r, &r->jobs[i]))
+			run_job(r, &r->jobs[i], r->ctx->threads, true);
 	double took = kdri_now() - start;
 	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
 	/* Other views and the quickest member take about as long as this did. */
 	if (kdri_now() + took > r->deadline)
 		r->deadline = DBL_MIN;
+	/* Where there is time, a first member that was cut short has its whole turn. */
+	for (int64_t i = 0; i < r->njobs && r->deadline > DBL_MIN; i++)
+		if (r->jobs[i].member == 0 && r->jobs[i].incomplete) {
+			kdri_free(r->ctx, r->jobs[i].labels);
+			r->jobs[i].labels = NULL;
+			r->jobs[i].incomplete = false;
+		}
 }
 
 static void run_jobs(run *r)
@@ -327,22 +350,27 @@ static bool concerns(const run *r, const job *j, int64_t t)
 	                        (member->scope == KDRI_SCOPE_JOINT || j->k == r->options->k[t]));
 }
 
-/* Whether job j has something to say about task t; incomplete answers count where nothing better is. */
-static bool speaks(const run *r, const job *j, int64_t t, bool incomplete)
+/* Whose answers count: complete ones; where there are none, the first member's, which is better than eigenvectors that were
+ * cut short; where there are none, any. */
+typedef enum answers { COMPLETE, FIRST_MEMBER, ANY, KINDS_OF_ANSWERS } answers;
+
+/* Whether job j has something to say about task t. */
+static bool speaks(const run *r, const job *j, int64_t t, answers count)
 {
-	return j->labels && (incomplete || !j->incomplete) && concerns(r, j, t);
+	bool sound = !j->incomplete || count == ANY || (count == FIRST_MEMBER && j->member == 0);
+	return j->labels && sound && concerns(r, j, t);
 }
 
 static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 {
 	kdr_status st;
 	int64_t n = rows_of(r, t), count = 0;
-	bool incomplete = false;
+	answers whose = COMPLETE;
 	kdri_ballot b = { 0 };
-	for (int pass = 0; pass < 2 && count == 0; pass++) {
-		incomplete = pass > 0;
+	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && count == 0; kind++) {
+		whose = (answers)kind;
 		for (int64_t i = 0; i < r->njobs; i++)
-			count += speaks(r, &r->jobs[i], t, incomplete);
+			count += speaks(r, &r->jobs[i], t, whose);
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
 	for (int64_t i = 0; i < r->njobs; i++)
@@ -350,7 +378,7 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
-		if (!speaks(r, j, t, incomplete))
+		if (!speaks(r, j, t, whose))
 			continue;
 		const int32_t *labels = j->labels + (j->task < 0 ? r->views->begin[t] : 0);
 		for (int64_t row = 0; row < n; row++)
