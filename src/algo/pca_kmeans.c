@@ -11,7 +11,7 @@
  *
  *   (E4)  X'X - n m m'   (d <= n),      H XX' H, H = I - 11'/n   (n < d)
  *
- * and above 3000 on the shorter side the leading directions come from random projections (linalg/range.c), at
+ * and above 3000 on the shorter side, or where there is no time for all of them, the leading directions come from random projections (linalg/range.c), at
  * most 256 of them; a warning says so if they hold less than the energy wanted.
  *
  * U_r      u, d x r                        Y        y, n x r
@@ -165,8 +165,11 @@ static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
 	total = KDRI_MAX(total - (double)n * kdri_nrm2sq(r->mean, d), 0);
-	KDRI_TRY(side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r)
-	                             : components_leading(ctx, x, total, energy, r));
+	st = side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r) : KDR_ERR_SIZE;
+	if (side > WHOLE_BELOW || (st != KDR_OK && (ctx->cancelled || ctx->timed_out)))
+		st = components_leading(ctx, x, total, energy,
+		                        r); /* large, or no time: directions by chance, at worst */
+	KDRI_TRY(st);
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
 	KDRI_TRY(KDRI_NEW(ctx, &r->y, n * r->rank));

@@ -11,6 +11,15 @@
 
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
              double *work, const int *lwork, int *iwork, const int *liwork, int *info);
+void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,
+             double *w, const int *ldw);
+void dsytd2_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau,
+             int *info);
+void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work,
+             const int *lwork, int *iwork, const int *liwork, int *info);
+void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, double *a,
+             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork,
+             int *info);
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
 

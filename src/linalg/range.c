@@ -90,7 +90,9 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
 	KDRI_TRY(orth(ctx, d, q, &k));
-	for (int round = 0; round < rounds && k > 0; round++) { /* (E3) */
+	/* (E3); fewer rounds, where somebody wants to stop, are a coarser answer. */
+	for (int round = 0; round < rounds && k > 0 && !kdri_iteration(ctx, "directions", round, rounds, NAN);
+	     round++) {
 		KDRI_TRY(apply(ctx, op, false, q, k, y));
 		KDRI_TRY(orth(ctx, n, y, &k));
 		KDRI_TRY(apply(ctx, op, true, y, k, q));
@@ -185,9 +187,13 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
-	if (found == side) {
-		KDRI_TRY(whole(ctx, x, side, &r));
-	} else {
+	st = found == side ? whole(ctx, x, side, &r) : KDR_OK;
+	if (st != KDR_OK && side > MOST_DIRECTIONS && (ctx->cancelled || ctx->timed_out)) {
+		found = MOST_DIRECTIONS; /* no time for all of them: some, by chance at worst */
+		st = KDR_OK;
+	}
+	KDRI_TRY(st);
+	if (found < side) {
 		const kdri_op op = kdri_op_mat(x);
 		KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? r.e : NULL, r.s,
 		                      r.by_rows ? NULL : r.e));

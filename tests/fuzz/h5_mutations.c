@@ -173,7 +173,7 @@ static void make_cellranger(const char *path)
 		                                 "Gene Expression", "Gene Expression", "Antibody Capture" };
 	kdr_data *data = sample(true);
 	kdri_h5 h5 = { 0 };
-	char barcodes[ROWS][8];
+	char barcodes[ROWS][20];
 	const char *cells[ROWS];
 	int64_t pointers = ROWS + 1, nnz = data->rowptr[ROWS], two = 2, shape[2] = { COLS, ROWS };
 	for (int i = 0; i < ROWS; i++) {

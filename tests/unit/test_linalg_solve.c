@@ -126,6 +126,54 @@ static void check_eigsh(kdr_context *ctx, kdri_rng *rng, int64_t n, int64_t coun
 	free(vectors2);
 }
 
+static int stop_at(void *user, const kdr_event *event)
+{
+	(void)event;
+	return --*(int *)user <= 0;
+}
+
+/* Above a thousand rows the matrix is taken apart in pieces: the same answer, and it can be stopped between them. */
+static void eigh__large__same_as_lapack_and_stops(void **state)
+{
+	(void)state;
+	enum { n = 1100, lda = n + 3 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(9, "test", 0);
+	double *a = calloc(n * lda, sizeof *a), *v = malloc(n * lda * sizeof *v), *w = malloc(n * sizeof *w);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j <= i; j++)
+			a[i * lda + j] = a[j * lda + i] = kdri_rng_uniform(&rng) - 0.5;
+	memcpy(v, a, n * lda * sizeof *v);
+	assert_ok(ctx, kdri_eigh(ctx, n, v, lda, w));
+	for (int64_t c = 0; c < n; c += 99) { /* A v = w v, |v| = 1, w ascending */
+		double worst = 0, length = 0;
+		for (int64_t i = 0; i < n; i++) {
+			double sum = -w[c] * v[i * lda + c];
+			for (int64_t j = 0; j < n; j++)
+				sum += a[i * lda + j] * v[j * lda + c];
+			worst = KDRI_MAX(worst, fabs(sum));
+			length += v[i * lda + c] * v[i * lda + c];
+		}
+		assert_true(worst < 1e-11 * n);
+		assert_true(fabs(length - 1) < 1e-12);
+		assert_true(c == 0 || w[c] >= w[c - 99]);
+	}
+	for (int left = 1; left < 38; left += 18) { /* while it is reduced, and while vectors are made */
+		int events = left;
+		memcpy(v, a, n * lda * sizeof *v);
+		kdr_context_set_time_limit(ctx, 0);
+		kdr_context_set_progress(ctx, stop_at, &events);
+		assert_int_equal(kdri_eigh(ctx, n, v, lda, w), KDR_ERR_NUMERIC);
+		assert_true(events <= 0);
+	}
+	kdr_context_set_time_limit(ctx, 0);
+	kdr_context_set_progress(ctx, NULL, NULL);
+	free(a);
+	free(v);
+	free(w);
+	kdr_context_free(ctx);
+}
+
 static void eigsh__dense_and_lanczos_sizes__agree_with_eigh(void **state)
 {
 	(void)state;
@@ -373,6 +421,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(eigh__random_matrices__small_residual_and_any_threads),
+		cmocka_unit_test(eigh__large__same_as_lapack_and_stops),
 		cmocka_unit_test(eigsh__dense_and_lanczos_sizes__agree_with_eigh),
 		cmocka_unit_test(eigsh__wrong_count_or_shape__is_refused),
 		cmocka_unit_test(eigsh__zero_and_identity__orthonormal_vectors),
