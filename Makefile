@@ -33,7 +33,7 @@ check:
 FUZZ_SECONDS ?= 20
 STAGE = @tools/stage.sh
 check-deep:
-	@tools/setup.sh check
+	@tools/setup.sh deep
 	cmake --preset ci
 	$(STAGE) build cmake --build --preset ci
 	$(STAGE) 'deep tests' ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep

@@ -72,8 +72,8 @@ static int run(cli_args *args)
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
 		code = step(folder, steps[i]);
 	if (code == EXIT_DONE)
-		cli_printf("The result lies in %s/result: open %s/result/report.html in a browser.\n", folder,
-		           folder);
+		cli_printf("The result lies in %s/result. Open in a browser:\n%s/result/report.html\n",
+		           folder, folder);
 	return cli_finish(code);
 }
 

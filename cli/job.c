@@ -97,6 +97,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	code = read_features(ctx, args, job);
 	if (code == EXIT_DONE && !cli_prep_read(args, &job->told.prep, &job->told.choice))
 		code = EXIT_USAGE;
+	job->told.map = cli_flag(args, "report");
 	job->told.settings = job->settings;
 	job->told.feature_settings = job->feature_settings;
 	return code;

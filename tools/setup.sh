@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing to build (and, with "check", to test) kindred on Debian or Ubuntu; on another
 # system prints what to install. Does nothing, without network, when nothing is missing.
-# Usage: tools/setup.sh [build|check|bench]
+# Usage: tools/setup.sh [build|check|deep|bench]
 set -eu
 
 build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev zlib1g-dev
@@ -10,14 +10,16 @@ check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-de
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-tqdm python3-nbclient
 python3-ipykernel patchelf"
+deep="chromium chromium-driver python3-selenium"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas"
 
 case "${1:-build}" in
 build) wanted=$build ;;
 check) wanted="$build $check" ;;
+deep) wanted="$build $check $deep" ;;
 bench) wanted="$build $bench" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|bench]" >&2
+	echo "usage: tools/setup.sh [build|check|deep|bench]" >&2
 	exit 2
 	;;
 esac

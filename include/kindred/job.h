@@ -28,6 +28,7 @@ typedef struct kdr_job_options {
 	const char *features_from; /* a method that learns features on all data sets first; NULL: none */
 	const kdr_options *feature_settings;
 	bool score; /* compare labels with classes the data came with; these are never used for fitting */
+	bool map;   /* also lay the samples out in two dimensions, for the report: kdr_embed */
 } kdr_job_options;
 
 /* The method a job uses where none is named. */

@@ -41,6 +41,7 @@ KDR_API const kdr_algo *kdr_result_features_from(const kdr_result *result, int64
 
 typedef struct kdr_seconds {
 	double read, prepare, fit, write;
+	double layout; /* of the map, where it was wanted */
 } kdr_seconds;
 KDR_API kdr_seconds kdr_result_seconds(const kdr_result *result);
 /* For programs that write: how long that took, for result.json. */

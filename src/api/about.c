@@ -33,6 +33,15 @@ void kdri_result_about_free(kdr_result *r)
 		kdri_free_with(a, task->confidence);
 		kdri_free_with(a, task->second);
 		kdri_free_with(a, task->probabilities);
+		if (task->map) {
+			kdri_free_with(a, task->map->rows);
+			kdri_free_with(a, task->map->x);
+			kdri_free_with(a, task->map->y);
+			kdri_free_with(a, task->map->strongest);
+			kdri_free_with(a, task->map->truth);
+			kdri_strings_free(a, task->map->classes, task->map->nclasses);
+			kdri_free_with(a, task->map);
+		}
 	}
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);

@@ -23,6 +23,19 @@ typedef struct kdri_bridge {
 	double accuracy;
 } kdri_bridge;
 
+/* A task as the report draws it. */
+enum { KDRI_STRONGEST = 3 };
+typedef struct kdri_map {
+	int64_t n;          /* points */
+	int64_t *rows;      /* n: whose they are; NULL: all rows in their order */
+	int32_t *x, *y;     /* n, from 0 to 65535, on one scale for all tasks */
+	int32_t *strongest; /* n x KDRI_STRONGEST columns, -1 where there are fewer; or NULL */
+	int64_t *truth;     /* ntruth: known classes, -1 where unknown; or NULL */
+	int64_t ntruth;
+	char **classes;
+	int64_t nclasses;
+} kdri_map;
+
 typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;
 	int64_t *labels;
@@ -44,6 +57,7 @@ typedef struct kdri_task_result {
 	const char *confidence_from; /* static; NULL where there is none */
 	double *probabilities;       /* n x classes, or NULL */
 	int64_t *second;             /* n: the next best label, -1 where there is none; or NULL */
+	kdri_map *map;               /* NULL: not wanted */
 } kdri_task_result;
 
 struct kdr_result {

@@ -61,6 +61,7 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
 	if (o->quality)
 		KDRI_TRY(put_quality(ctx, job, sets, o, result));
+	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
 	kdri_job_finish(job, result);
 	*out = result;
 	result = NULL;

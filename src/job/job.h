@@ -91,6 +91,11 @@ typedef struct kdri_calibration {
 kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t first,
                                   const int64_t *known, kdr_result *result);
 
+/* --- map.c --------------------------------------------------------------------------------------- */
+
+/* Where wanted, the samples as the report draws them. data[t] is what task t was fitted on. */
+kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *result, kdr_data *const *data);
+
 /* --- words.c ------------------------------------------------------------------------------------- */
 
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */

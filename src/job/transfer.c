@@ -211,6 +211,7 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 		if (t->o->probabilities)
 			KDRI_TRY(put_probabilities(ctx, t, k, first, result));
 		KDRI_TRY(kdri_job_shared(ctx, result, first));
+		KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 		*out = result;
 		result = NULL;
 	}

@@ -1,10 +1,12 @@
 /* kdr_report: a result.json becomes one self-contained HTML page. SPDX-License-Identifier: BSD-3-Clause
  *
- * The file is read whole, parsed and checked into a model (model.c), and the page is written to memory
- * (page.c) before the output is opened: a bad file leaves nothing behind. */
+ * The file is read whole, parsed and checked (check.c), and the page is written to memory before the output is opened: a
+ * bad file leaves nothing behind. The page is a shell, the data (block.c), and the project's own script and style
+ * (src/report/page), which are all that its content policy lets run: by their hashes. */
 #include "report/report.h"
 
 #include "io/io.h"
+#include "report/assets.h"
 
 /* Far beyond any result; keeps a compressed bomb from filling the memory. */
 static const int64_t most_bytes = (int64_t)1 << 30;
@@ -38,21 +40,53 @@ done:
 	return st;
 }
 
+static void put_page(kdri_page *p, const kdr_json *root)
+{
+	char script[45], style[45];
+	kdri_page_hash(kdri_page_script, kdri_page_script_size, script);
+	kdri_page_hash(kdri_page_style, kdri_page_style_size, style);
+	kdri_page_raw(
+	        p,
+	        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-");
+	kdri_page_raw(p, script);
+	kdri_page_raw(p, "'; style-src 'sha256-");
+	kdri_page_raw(p, style);
+	kdri_page_raw(p, "'; base-uri 'none'; form-action 'none'\">\n"
+	                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	                 "<meta name=\"referrer\" content=\"no-referrer\">\n<title>kindred</title>\n<style>");
+	kdri_page_bytes(p, kdri_page_style, kdri_page_style_size);
+	kdri_page_raw(
+	        p,
+	        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#page\">To the result</a>\n<header>\n"
+	        "<h1 id=\"title\">A result of kindred</h1>\n<p id=\"by\"></p>\n"
+	        "<nav id=\"contents\" aria-label=\"Sections\"></nav>\n</header>\n<main id=\"page\">\n"
+	        "<noscript><p>This page draws its figures by its own script, which is switched off here. All it shows is in "
+	        "result.json.</p></noscript>\n</main>\n"
+	        "<footer><p>Made by kindred. The page holds all it needs and sends nothing.</p></footer>\n"
+	        "<script type=\"application/json\" id=\"data\">");
+	kdri_page_block(p, root);
+	kdri_page_raw(p, "</script>\n<script>");
+	kdri_page_bytes(p, kdri_page_script, kdri_page_script_size);
+	kdri_page_raw(p, "</script>\n</body>\n</html>\n");
+}
+
 kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
                               int64_t *length)
 {
 	kdr_status st;
-	kdri_report report = { 0 };
-	kdri_html h = { .ctx = ctx };
-	KDRI_TRY(kdri_report_parse(ctx, file, json, size, &report));
-	kdri_page(&h, &report);
-	KDRI_TRY(h.st);
-	*html = h.data;
-	*length = h.used;
-	h.data = NULL;
+	kdr_json *root = NULL;
+	kdri_page p = { .ctx = ctx };
+	KDRI_TRY(kdr_json_parse(ctx, file, 1, json, size, &root));
+	KDRI_TRY(kdri_report_check(ctx, file, root));
+	put_page(&p, root);
+	KDRI_TRY(p.st);
+	*html = p.data;
+	*length = p.used;
+	p.data = NULL;
 done:
-	kdri_free(ctx, h.data);
-	kdri_report_clear(ctx, &report);
+	kdri_free(ctx, p.data);
+	kdr_json_free(root);
 	return st;
 }
 

@@ -25,7 +25,7 @@ class Mtcfir(CliTest):
         self.assertIn("task1 draws mostly on" if matrix[0][best] >= 0.05 else "task1 draws on hardly", done.stdout)
         for name in ("alpha", "thresholds", "mmd2_linear", "mmd2_gauss"):
             self.assertTrue(os.path.exists(self.path(f"arrays/{name}.npy")), name)
-        self.assertIn("Relatedness of the tasks", self.read("out/report.html"))
+        self.assertIn('"relatedness":{"tasks":["task1"', self.read("out/report.html"))
 
     def test_predict_gives_training_samples_their_labels(self):
         for final in ("snmf", "ncut"):
@@ -40,7 +40,7 @@ class Mtcfir(CliTest):
         args = ["-m", "mtcfir", "-k", 3, "--scale", "minmax", "--report", "--save-model", "m.h5", "--arrays", "arrays"]
         self.run_kindred("cluster", *args, "--set", "neighbors=12,0.25,10.5", "-o", "out", *self.files)
         self.assertEqual(self.result()["options"]["neighbors"], [12, 0.25, 10.5])
-        self.assertIn("class=set>12, 0.25, 10.5<", self.read("out/report.html"))
+        self.assertIn('"neighbors":[12,0.25,10.5]', self.read("out/report.html"))
         with open(self.path("arrays/neighbors.npy"), "rb") as f:
             self.assertEqual(struct.unpack("<3q", f.read()[-24:]), (12, 5, 11))
         self.run_kindred("predict", "--model", "m.h5", "--task", "task1", self.files[0])

@@ -178,7 +178,7 @@ static void guard__one_sample_moved__is_found(void **state)
 	/* The same clusters under other numbers are no move. */
 	for (int64_t i = 0; i < n; i++)
 		single.labels[i] = (single.labels[i] + 1) % k;
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, &g));
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, NULL, &g));
 	assert_int_equal(g.moved, 0);
 	assert_near(g.with_alone, 1, 1e-12);
 	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
@@ -186,7 +186,7 @@ static void guard__one_sample_moved__is_found(void **state)
 	kdri_guard_advice(&g, 100, k, "a", text, sizeof text);
 	assert_non_null(strstr(text, "hardly anything; its clusters are no clearer than those of noise"));
 	single.labels[7] = (single.labels[7] + 1) % k;
-	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, &g));
+	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, NULL, &g));
 	assert_int_equal(g.moved, 1);
 	assert_int_equal(moved[7], 1);
 	g.beyond_noise = 10;

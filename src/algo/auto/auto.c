@@ -117,6 +117,8 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("moved", KDR_INT64, "n",
 	           "1 for samples that would be in another cluster without the other tasks",
 	           .per_task = true),
+	KDRI_ARRAY("before", KDR_INT64, "n", "the cluster each sample would be in without the other tasks",
+	           .per_task = true, .holds = "k"),
 	KDRI_ARRAY(
 	        "centroids", KDR_FLOAT64, "k x d",
 	        "mean of each cluster's samples, each sample of unit length where the cosine compares them",

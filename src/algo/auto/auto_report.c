@@ -74,12 +74,14 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	kdri_guard g;
 	char text[512];
 	names own;
-	int64_t n = a->ballots[t].n, *moved = NULL;
+	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
 	const char *name = name_of(a, t, &own);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
 	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &before));
 	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
-	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, &g));
+	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, before,
+	                        &g));
 	g.beyond_noise = NAN;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer;
 	if (a->views.tasks[t].leading && !ctx->timed_out && !kdri_late(ctx)) {

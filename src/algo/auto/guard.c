@@ -37,7 +37,8 @@ static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
 }
 
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_verdict *answer,
-                          const kdri_verdict *alone, int64_t k, int64_t *moved, kdri_guard *out)
+                          const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
+                          kdri_guard *out)
 {
 	kdr_status st;
 	kdri_guard g = { .voted = b->count, .asked = KDRI_MAX(b->asked, b->count) };
@@ -64,6 +65,8 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	for (int64_t i = 0; i < n; i++) {
 		moved[i] = map[alone->labels[i]] != answer->labels[i];
 		g.moved += moved[i];
+		if (before)
+			before[i] = map[alone->labels[i]];
 		g.confidence += answer->confidence[i] / (double)n;
 		g.confidence_alone += alone->confidence[i] / (double)n;
 	}

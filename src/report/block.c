@@ -1,0 +1,254 @@
+/* The page's data: the result, shorter. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The schema is that of result.json. Numbers are rounded to six digits, confidences to three; labels, second choices and known
+ * classes that are texts become {names, index}; a long objective becomes {at, value} with what is highest and lowest in each
+ * stretch. Names are cut; ids that would take too much room, and long lists that no section shows, are left out. So a page of
+ * 20,000 samples stays below 2 MB, one of 200,000 below 8 MB. */
+#include "report/report.h"
+
+#include "core/names.h"
+
+enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000, DEPTH_MOST = 12 };
+static const int64_t ids_most = 3 << 20; /* bytes of all ids */
+
+static void copy(kdri_page *p, const kdr_json *value, int digits, int depth);
+
+static void key(kdri_page *p, const char *name, bool *first)
+{
+	kdri_page_raw(p, *first ? "" : ",");
+	kdri_page_string(p, name, NAME_MOST);
+	kdri_page_raw(p, ":");
+	*first = false;
+}
+
+static void copy_list(kdri_page *p, const kdr_json *list, int64_t most, int digits, int depth)
+{
+	kdri_page_raw(p, "[");
+	for (int64_t i = 0; i < KDRI_MIN(kdr_json_count(list), most); i++) {
+		kdri_page_raw(p, i ? "," : "");
+		copy(p, kdr_json_at(list, i), digits, depth + 1);
+	}
+	kdri_page_raw(p, "]");
+}
+
+static void copy(kdri_page *p, const kdr_json *value, int digits, int depth)
+{
+	char text[32];
+	bool first = true;
+	if (depth > DEPTH_MOST) {
+		kdri_page_raw(p, "null");
+		return;
+	}
+	switch (kdr_json_typeof(value)) {
+	case KDR_JSON_FALSE: kdri_page_raw(p, "false"); break;
+	case KDR_JSON_TRUE: kdri_page_raw(p, "true"); break;
+	case KDR_JSON_INTEGER:
+		kdri_snprintf(text, sizeof text, "%lld", (long long)kdr_json_integer(value, 0));
+		kdri_page_raw(p, text);
+		break;
+	case KDR_JSON_REAL: kdri_page_number(p, kdr_json_number(value, NAN), digits); break;
+	case KDR_JSON_TEXT: kdri_page_string(p, kdr_json_text(value, NULL), TEXT_MOST); break;
+	case KDR_JSON_ARRAY: copy_list(p, value, LIST_MOST, digits, depth); break;
+	case KDR_JSON_OBJECT:
+		kdri_page_raw(p, "{");
+		for (int64_t i = 0; i < kdr_json_count(value); i++) {
+			key(p, kdr_json_key(kdr_json_at(value, i)), &first);
+			copy(p, kdr_json_at(value, i), digits, depth + 1);
+		}
+		kdri_page_raw(p, "}");
+		break;
+	default: kdri_page_raw(p, "null");
+	}
+}
+
+/* --- lists with an entry a sample ---------------------------------------------------------------------- */
+
+/* Texts of which many are the same: {"names": [...], "index": [...]}, -1 where there is none. */
+static void copy_texts(kdri_page *p, const kdr_json *list)
+{
+	kdri_names names = { .borrows = true };
+	kdri_page index = { .ctx = p->ctx };
+	char number[24];
+	for (int64_t i = 0; i < kdr_json_count(list) && index.st == KDR_OK; i++) {
+		const char *text = kdr_json_text(kdr_json_at(list, i), NULL);
+		int64_t at = -1;
+		if (text)
+			index.st = kdri_names_add(p->ctx, &names, text, strlen(text), &at);
+		kdri_snprintf(number, sizeof number, i ? ",%lld" : "%lld", (long long)at);
+		kdri_page_raw(&index, number);
+	}
+	kdri_page_raw(p, "{\"names\":[");
+	for (int64_t i = 0; i < names.count; i++) {
+		kdri_page_raw(p, i ? "," : "");
+		kdri_page_string(p, names.names[i], NAME_MOST);
+	}
+	kdri_page_raw(p, "],\"index\":[");
+	kdri_page_bytes(p, index.data, (size_t)index.used);
+	kdri_page_raw(p, "]}");
+	if (p->st == KDR_OK)
+		p->st = index.st;
+	kdri_names_free(p->ctx, &names);
+	kdri_free(p->ctx, index.data);
+}
+
+static bool holds_text(const kdr_json *list)
+{
+	for (int64_t i = 0; i < kdr_json_count(list); i++)
+		if (!kdr_json_is(kdr_json_at(list, i), KDR_JSON_NULL))
+			return kdr_json_is(kdr_json_at(list, i), KDR_JSON_TEXT);
+	return false;
+}
+
+static int64_t bytes_of(const kdr_json *list)
+{
+	int64_t sum = 0;
+	size_t length;
+	for (int64_t i = 0; i < kdr_json_count(list); i++)
+		if (kdr_json_text(kdr_json_at(list, i), &length))
+			sum += (int64_t)KDRI_MIN(length, NAME_MOST) + 3;
+	return sum;
+}
+
+static void copy_ids(kdri_page *p, const kdr_json *list)
+{
+	kdri_page_raw(p, "[");
+	for (int64_t i = 0; i < kdr_json_count(list); i++) {
+		const char *text = kdr_json_text(kdr_json_at(list, i), NULL);
+		kdri_page_raw(p, i ? "," : "");
+		kdri_page_string(p, text ? text : "", NAME_MOST);
+	}
+	kdri_page_raw(p, "]");
+}
+
+/* Whole numbers or texts, one a sample. */
+static bool is_choice(const char *name)
+{
+	return strcmp(name, "labels") == 0 || strcmp(name, "second") == 0 || strcmp(name, "truth") == 0 ||
+	       strcmp(name, "before") == 0;
+}
+
+/* Objects of lists with an entry a sample: every list whole. */
+static void copy_whole(kdri_page *p, const kdr_json *object)
+{
+	bool first = true;
+	kdri_page_raw(p, "{");
+	for (int64_t i = 0; i < kdr_json_count(object); i++) {
+		const kdr_json *value = kdr_json_at(object, i);
+		key(p, kdr_json_key(value), &first);
+		if (kdr_json_is(value, KDR_JSON_ARRAY))
+			copy_list(p, value, INT64_MAX, 6, 1);
+		else
+			copy(p, value, 6, 1);
+	}
+	kdri_page_raw(p, "}");
+}
+
+static void copy_task(kdri_page *p, const kdr_json *task, bool ids)
+{
+	bool first = true;
+	kdri_page_raw(p, "{");
+	for (int64_t i = 0; i < kdr_json_count(task); i++) {
+		const kdr_json *value = kdr_json_at(task, i);
+		const char *name = kdr_json_key(value);
+		bool list = kdr_json_is(value, KDR_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
+		if (strcmp(name, "ids") == 0) {
+			if (ids && list) {
+				key(p, name, &first);
+				copy_ids(p, value);
+			}
+			continue;
+		}
+		key(p, name, &first);
+		if (list && is_choice(name) && holds_text(value))
+			copy_texts(p, value);
+		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0))
+			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
+		else if (strcmp(name, "embedding") == 0 || strcmp(name, "strongest") == 0)
+			copy_whole(p, value);
+		else
+			copy(p, value, 6, 1);
+	}
+	kdri_page_raw(p, "}");
+}
+
+static void copy_tasks(kdri_page *p, const kdr_json *tasks)
+{
+	int64_t bytes = 0;
+	for (int64_t t = 0; t < kdr_json_count(tasks); t++)
+		bytes += bytes_of(kdr_json_get(kdr_json_at(tasks, t), "ids"));
+	kdri_page_raw(p, "[");
+	for (int64_t t = 0; t < kdr_json_count(tasks); t++) {
+		kdri_page_raw(p, t ? "," : "");
+		copy_task(p, kdr_json_at(tasks, t), bytes <= ids_most);
+	}
+	kdri_page_raw(p, "]");
+}
+
+/* --- the objective -------------------------------------------------------------------------------------- */
+
+/* Where the stretch from `begin` is lowest and highest, in their order. */
+static void extremes(const kdr_json *list, int64_t begin, int64_t end, int64_t out[2])
+{
+	out[0] = out[1] = begin;
+	for (int64_t i = begin; i < end; i++) {
+		double v = kdr_json_number(kdr_json_at(list, i), 0);
+		if (v < kdr_json_number(kdr_json_at(list, out[0]), 0))
+			out[0] = i;
+		if (v > kdr_json_number(kdr_json_at(list, out[1]), 0))
+			out[1] = i;
+	}
+	if (out[0] > out[1]) {
+		int64_t swap = out[0];
+		out[0] = out[1];
+		out[1] = swap;
+	}
+}
+
+static void copy_objective(kdri_page *p, const kdr_json *list)
+{
+	int64_t n = kdr_json_count(list), stretch = (2 * n + OBJECTIVE_MOST - 1) / OBJECTIVE_MOST, rose = 0,
+	        at[2];
+	char text[48];
+	if (n <= OBJECTIVE_MOST) {
+		copy_list(p, list, n, 12, 1);
+		return;
+	}
+	for (int64_t i = 1; i < n; i++)
+		rose += kdr_json_number(kdr_json_at(list, i), 0) >
+		        kdr_json_number(kdr_json_at(list, i - 1), 0);
+	kdri_snprintf(text, sizeof text, "{\"count\":%lld,\"rose\":%lld,\"points\":[", (long long)n,
+	              (long long)rose);
+	kdri_page_raw(p, text);
+	for (int64_t i = 0; i < n; i += stretch) {
+		extremes(list, i, KDRI_MIN(n, i + stretch), at);
+		for (int e = 0; e < (at[0] == at[1] ? 1 : 2); e++) {
+			kdri_snprintf(text, sizeof text, "%s[%lld,", i || e ? "," : "", (long long)at[e] + 1);
+			kdri_page_raw(p, text);
+			kdri_page_number(p, kdr_json_number(kdr_json_at(list, at[e]), 0), 12);
+			kdri_page_raw(p, "]");
+		}
+	}
+	kdri_page_raw(p, "]}");
+}
+
+void kdri_page_block(kdri_page *p, const kdr_json *root)
+{
+	bool first = true;
+	kdri_page_raw(p, "{");
+	for (int64_t i = 0; i < kdr_json_count(root); i++) {
+		const kdr_json *value = kdr_json_at(root, i);
+		const char *name = kdr_json_key(value);
+		if (strcmp(name, "about") == 0) /* the registry's, never the file's */
+			continue;
+		key(p, name, &first);
+		if (strcmp(name, "tasks") == 0 && kdr_json_is(value, KDR_JSON_ARRAY))
+			copy_tasks(p, value);
+		else if (strcmp(name, "objective") == 0 && kdr_json_is(value, KDR_JSON_ARRAY))
+			copy_objective(p, value);
+		else
+			copy(p, value, 6, 0);
+	}
+	kdri_page_raw(p, first ? "" : ",");
+	kdri_page_about(p, root);
+	kdri_page_raw(p, "}");
+}

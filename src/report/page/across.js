@@ -1,0 +1,156 @@
+/* Across data sets: which clusters are counterparts, how related the sets are, what transfer moved.
+ * SPDX-License-Identifier: BSD-3-Clause */
+
+const taskIndex = (v) => typeof v === "number" ? v : tasks.findIndex((t) => t.name === v);
+
+function matches() {
+  return list(D.correspondence).map((m) => ({ from: taskIndex(m.from), to: taskIndex(m.to), matrix: list(m.matrix), quality: list(m.quality) }))
+    .filter((m) => m.from >= 0 && m.to >= 0 && m.from !== m.to && m.matrix.length);
+}
+
+/* A match turned round. */
+function turned(m) {
+  const cols = Math.max(...m.matrix.map((r) => r.length));
+  return { from: m.to, to: m.from, quality: [], matrix: Array.from({ length: cols }, (_, j) => m.matrix.map((r) => r[j])) };
+}
+
+/* Shares of a row that go to each column, times the quality of the match where that is told. */
+function shares(m, i) {
+  const row = m.matrix[i].map((v) => isNumber(v) && v > 0 ? v : 0), whole = sum(row);
+  const good = isNumber(m.quality[i]) ? Math.max(0, Math.min(1, m.quality[i])) : 1;
+  return row.map((v) => whole > 0 ? v / whole * good : 0);
+}
+
+function sizesOf(t) {
+  const out = Array(Math.max(1, isNumber(t.raw.k) ? t.raw.k : 0, clusterCount)).fill(0);
+  if (t.labels) for (const v of t.labels.values) if (v >= 0) out[v]++;
+  return out;
+}
+
+/* Clusters of neighbouring tasks as columns, bands as wide as the match. */
+function flow(all) {
+  const chain = [];
+  for (let t = 0; t + 1 < tasks.length; t++) {
+    const m = all.find((x) => x.from === t && x.to === t + 1) || all.filter((x) => x.from === t + 1 && x.to === t).map(turned)[0];
+    if (m) chain.push(m);
+  }
+  if (!chain.length) return null;
+  const used = tasks.filter((t) => chain.some((m) => m.from === t.index || m.to === t.index) && t.labels);
+  const gapX = 190, nodeW = 16, height = 300, top = 34, gap = 8, width = (used.length - 1) * gapX + nodeW + 130;
+  const at = new Map();
+  for (const [column, t] of used.entries()) {
+    const sizes = sizesOf(t), present = sizes.filter((s) => s > 0).length, room = height - gap * Math.max(0, present - 1);
+    const whole = sum(sizes) || 1;
+    let y = top;
+    at.set(t.index, sizes.map((s) => {
+      const h = s > 0 ? Math.max(3, room * s / whole) : 0, node = { x: 10 + column * gapX, y, h, size: s };
+      if (s > 0) y += h + gap;
+      return node;
+    }));
+  }
+  const bottom = Math.max(...[...at.values()].flat().map((n) => n.y + n.h)) + 10;
+  const bands = [], nodes = [], titles = [];
+  for (const m of chain) {
+    const a = at.get(m.from), b = at.get(m.to);
+    if (!a || !b) continue;
+    /* bands in the middle of their nodes */
+    const outOf = m.matrix.map((_, i) => sum(shares(m, i))), into = b.map((_, j) => sum(m.matrix.map((_r, i) => shares(m, i)[j] || 0)));
+    const startA = a.map((n, i) => n.y + n.h * Math.max(0, 1 - (outOf[i] || 0)) / 2), startB = b.map((n, j) => n.y + n.h * Math.max(0, 1 - (into[j] || 0)) / 2);
+    m.matrix.forEach((_, i) => shares(m, i).forEach((s, j) => {
+      if (s < 0.02 || !a[i] || !b[j] || !a[i].h || !b[j].h) return;
+      const ha = a[i].h * s, hb = b[j].h * s / Math.max(1, into[j]), x0 = a[i].x + nodeW, x1 = b[j].x, mid = (x0 + x1) / 2;
+      const band = svg("path", { class: "band", d: `M${x0} ${startA[i]}C${mid} ${startA[i]} ${mid} ${startB[j]} ${x1} ${startB[j]}V${startB[j] + hb}` +
+        `C${mid} ${startB[j] + hb} ${mid} ${startA[i] + ha} ${x0} ${startA[i] + ha}Z` },
+        svg("title", {}, `${nameOf(i)} of ${tasks[m.from].name} = ${nameOf(j)} of ${tasks[m.to].name}: ${percent(s)}`));
+      paint(band, "fill", () => hue(i));
+      watch((now) => band.classList.toggle("faded", now !== null && now !== i && now !== j));
+      bands.push(band);
+      startA[i] += ha;
+      startB[j] += hb;
+    }));
+  }
+  for (const [column, t] of used.entries()) {
+    titles.push(svg("text", { x: 10 + column * gapX, y: 20, class: "strong" }, cut(t.name, 22)));
+    at.get(t.index).forEach((n, c) => {
+      if (!n.h) return;
+      const box = svg("rect", { x: n.x, y: n.y, width: nodeW, height: n.h, rx: 2 });
+      paint(box, "fill", () => hue(c));
+      const group = svg("g", { class: "node", tabindex: 0, role: "button", "data-cluster": c, "aria-label": `${Name(c)} of ${t.name}: ${plural(n.size, "sample")}`,
+        onclick: () => select(c), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); select(c); } } },
+        box, n.h >= 9 ? svg("text", { x: n.x + nodeW + 5, y: n.y + n.h / 2 + 4, class: "halo" }, `${cut(nameOf(c), 14)}`) : null);
+      watch((now) => { group.classList.toggle("faded", now !== null && now !== c); group.setAttribute("aria-pressed", String(now === c)); });
+      nodes.push(group);
+    });
+  }
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Flow of counterparts" },
+    svg("svg", { class: "flow", viewBox: `0 0 ${width} ${bottom}`, width, height: bottom, role: "group", "aria-label": "Clusters of neighbouring data sets, joined by bands as wide as their match" }, bands, nodes, titles));
+}
+
+const cut = (s, n) => { const letters = [...String(s)]; return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : String(s); };
+
+/* Best counterparts with what they share. */
+function counterparts(all) {
+  const rows = [];
+  for (const m of all) {
+    if (m.from > m.to) continue;
+    m.matrix.forEach((r, i) => {
+      const own = shares(m, i), j = own.indexOf(Math.max(...own));
+      if (!(own[j] > 0)) { rows.push([`${tasks[m.from].name} ${Name(i)}`, `none in ${tasks[m.to].name}`, "–", "–", "–", "–"]); return; }
+      const name = (t, c) => features(tasks[t].clusters.find((p) => p && p.number === c)).filter((f) => f.effect > 0).map((f) => String(f.name));
+      const a = name(m.from, i), b = name(m.to, j), both = a.filter((f) => b.includes(f));
+      const words = (w) => w.slice(0, 5).join(", ") || "–";
+      rows.push([`${tasks[m.from].name} ${Name(i)}`, `${tasks[m.to].name} ${Name(j)}`, number(isNumber(m.quality[i]) ? m.quality[i] : own[j], 2),
+        words(both), words(a.filter((f) => !both.includes(f))), words(b.filter((f) => !both.includes(f)))]);
+    });
+  }
+  return rows;
+}
+
+function heat(names, matrix, caption) {
+  const flat = matrix.flat().filter(isNumber), low = Math.min(0, ...flat), high = Math.max(1e-9, ...flat);
+  const t = table([{ title: "" }, ...names.map((n) => ({ title: cut(n, 24), num: true }))],
+    matrix.map((r, i) => [{ head: cut(names[i], 24) }, ...list(r).map((v) => el("span", { class: "heat" }, number(v, 2)))]), { label: caption });
+  const cells = [...t.querySelectorAll("td")], values = matrix.map(list).flat();
+  cells.forEach((c, k) => {
+    const v = isNumber(values[k]) ? (values[k] - low) / (high - low) : 0;
+    paint(c, "background-color", () => scheme() === "dark" ? `rgba(86,169,232,${(0.75 * v).toFixed(2)})` : `rgba(0,114,178,${(0.6 * v).toFixed(2)})`);
+  });
+  return t;
+}
+
+/* From where to where samples moved, for the tasks that tell. */
+function moves() {
+  const out = [];
+  for (const t of tasks) {
+    if (!t.moved || !t.labels) continue;
+    const rows = t.labels.values.map((_, i) => i).filter((i) => t.moved[i]), pairs = new Map();
+    for (const i of rows) {
+      const key = `${t.before ? t.before.values[i] : -1} ${t.labels.values[i]}`;
+      pairs.set(key, (pairs.get(key) || []).concat(i));
+    }
+    for (const [key, who] of [...pairs].sort((a, b) => b[1].length - a[1].length)) {
+      const [from, to] = key.split(" ").map(Number);
+      out.push([t.name, from >= 0 ? Name(from) : "another cluster", Name(to), count(who.length), who.slice(0, 3).map((i) => idOf(t, i)).join(", ")]);
+    }
+  }
+  return out;
+}
+
+function across() {
+  const all = matches(), related = object(D.relatedness), parts = [];
+  const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
+  if (all.length && !isTransfer) {
+    const table = counterparts(all);
+    parts.push(el("h3", {}, "Counterparts"), el("p", {}, "Clusters of neighbouring data sets; a band is as wide as the match is good."), flow(all),
+      behind("Table of the matches, with the features they share and those they do not", [{ title: "Cluster" }, { title: "Counterpart" }, { title: "Match", num: true },
+        { title: "Features of both" }, { title: "Of the first alone" }, { title: "Of the second alone" }], table.map((r) => [{ head: r[0] }, ...r.slice(1)])));
+  }
+  const moved = moves();
+  if (moved.length) parts.push(el("h3", {}, "What the other data sets changed"),
+    el("p", {}, "Samples that would be in another cluster without them."),
+    table([{ title: "Data set" }, { title: "From" }, { title: "To" }, { title: "Samples", num: true }, { title: "Such as" }], moved.map((r) => [{ head: r[0] }, ...r.slice(1)]), { label: "Samples that moved" }));
+  if (rows.length > 1) parts.push(el("h3", {}, "Relatedness of the tasks"),
+    el("p", {}, "Row by row: how much of the data set beside it is found in those above, 1 is itself."),
+    heat((list(related.tasks).length === rows.length ? related.tasks : tasks.map((t) => t.name)).map(String), rows, "Relatedness"));
+  if (parts.length) section("across", "Across data sets", parts);
+}

@@ -1,0 +1,122 @@
+/* The answer in words: what was run, on what, how sure, what to doubt. SPDX-License-Identifier: BSD-3-Clause */
+
+/* A word the shell takes as it stands, or quoted. */
+const quoted = (s) => /^[\w@%+=:,./-]+$/.test(s) ? s : `'${String(s).replace(/'/g, "'\\''")}'`;
+
+/* The command that repeats the run, as far as the result tells. */
+function command() {
+  const words = ["kindred", D.command || "cluster"];
+  if (D.method && D.method !== "auto") words.push("-m", D.method);
+  for (const o of list(about.options)) {
+    const v = object(D.options)[o.name];
+    if (v !== undefined && o.changed) words.push("--set", `${o.name}=${Array.isArray(v) ? v.join(",") : v}`);
+  }
+  if (isNumber(D.seed) && D.seed !== 1) words.push("--seed", D.seed);
+  const path = (t) => t.raw.path || t.name;
+  if (isTransfer) {
+    const target = tasks.filter((t) => t.labels), rest = tasks.filter((t) => !t.labels);
+    rest.forEach((t, i) => {
+      words.push(i === 0 ? "--source" : "--bridge", path(t));
+      if (i === 0) words.push("--labels", path(t).replace(/(\.[a-z0-9]+)?(\.gz)?$/i, ".labels"));
+    });
+    for (const t of target) words.push("--target", path(t));
+  } else if (D.command === "cluster") {
+    const k = tasks.map((t) => t.raw.k), guessed = object(D.method_fields).k_evidence !== undefined;
+    words.push("-k", guessed ? "auto" : new Set(k).size === 1 ? k[0] : k.join(","));
+    for (const t of tasks) words.push(path(t));
+  } else {
+    for (const t of tasks) words.push(path(t));
+  }
+  return words.map(String).map(quoted).join(" ");
+}
+
+function copyButton(text) {
+  const b = el("button", { type: "button", class: "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      b.textContent = "Copied";
+    } catch (e) { /* pages from disk may not: select it, so that a key does */
+      const range = document.createRange();
+      range.selectNodeContents(b.previousElementSibling);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      b.textContent = "Selected";
+    }
+    say(`${b.textContent}.`);
+    setTimeout(() => { b.textContent = "Copy"; }, 2000);
+  } }, "Copy");
+  return b;
+}
+
+/* Sentences about the whole. */
+function sentences() {
+  const out = [], n = sum(tasks.map((t) => t.n)), method = about.title || D.method || "An unknown method";
+  const names = listed(tasks.slice(0, 8).map((t) => t.name).concat(tasks.length > 8 ? ["others"] : []));
+  const d = tasks.length ? tasks[0].raw.d : undefined;
+  if (isTransfer) {
+    const target = labelled[0];
+    if (target) out.push(`${method} carried the classes ${listed(classNames.slice(0, 8))} to ${plural(target.n, "sample")} of ${target.name}` +
+      (tasks[0] !== target ? ` from ${plural(tasks[0].n, "labelled sample")} of ${tasks[0].name}.` : "."));
+  } else if (tasks.length) {
+    const ks = [...new Set(labelled.map((t) => t.raw.k))];
+    out.push(`${method} found ${ks.length === 1 ? plural(ks[0], "cluster") : `${ks.join(", ")} clusters`} in ${plural(n, "sample")} of ` +
+      `${tasks.length === 1 ? names : `${tasks.length} data sets: ${names}`}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
+  }
+  if (D.data) out.push(`The data look like ${D.data}.`);
+  if (D.preprocessing) out.push(`Preprocessing: ${D.preprocessing}.`);
+  const sure = labelled.filter((t) => t.confidence);
+  if (sure.length) {
+    const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
+    const doubtful = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
+    out.push(`Mean confidence ${number(mean, 2)}; ${plural(doubtful, "sample")} below 0.5.`);
+  }
+  const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
+  if (scored.length) out.push(`Against the known classes: accuracy ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
+  const k = object(D.method_fields).k_evidence;
+  if (k) out.push(`Number of clusters: ${k}.`);
+  if (D.stop && D.stop !== "converged") out.push({ max_iter: "It stopped at the most iterations allowed, before it converged.",
+    time: "It stopped at the time limit: this is the best found so far.", cancelled: "It was interrupted: this is the best found so far.",
+    stalled: "It stopped because steps no longer made progress." }[D.stop] || `It stopped: ${D.stop}.`);
+  return out;
+}
+
+/* A row a task: size, k, scores, confidence. */
+function taskTable() {
+  const has = (f) => labelled.some(f), metrics = ["acc", "nmi", "ari"].filter((m) => has((t) => isNumber(object(t.raw.metrics)[m])));
+  const sure = has((t) => t.confidence), columns = [{ title: "Data set" }, { title: "Samples", num: true },
+    { title: "Features", num: true }, { title: isTransfer ? "Classes" : "Clusters", num: true }];
+  if (sure) columns.push({ title: "Confidence", num: true });
+  for (const m of metrics) columns.push({ title: { acc: "Accuracy", nmi: "NMI", ari: "ARI" }[m], num: true });
+  columns.push({ title: isTransfer ? "Samples of each class" : "Samples of each cluster" });
+  return table(columns, tasks.map((t) => {
+    const row = [{ head: t.name }, count(t.n), count(t.raw.d), isNumber(t.raw.k) ? count(t.raw.k) : "–"];
+    if (sure) row.push(t.confidence ? number(sum(t.confidence) / t.confidence.length, 2) : "–");
+    for (const m of metrics) row.push(number(object(t.raw.metrics)[m]));
+    row.push(bar(t));
+    return row;
+  }), { label: "Data sets" });
+}
+
+/* Sizes as one bar in the clusters' colours. */
+function bar(t) {
+  if (!t.labels) return isTransfer ? "labelled beforehand" : "–";
+  const sizes = new Map();
+  for (const v of t.labels.values) sizes.set(v, (sizes.get(v) || 0) + 1);
+  const keys = [...sizes.keys()].sort((a, b) => a - b).slice(0, 60);
+  return el("span", { class: "sizes" }, keys.map((c) => paint(
+    el("span", { title: `${nameOf(c)}: ${count(sizes.get(c))}`, css: { "flex-grow": sizes.get(c) } },
+      el("span", { class: "unseen" }, `${nameOf(c)} ${sizes.get(c)}, `)), "background-color", () => hue(c))));
+}
+
+function answer() {
+  const warnings = list(D.warnings), doubts = tasks.flatMap((t) => list(t.raw.advice).filter((a) => typeof a === "string"));
+  const line = command();
+  section("answer", "In short",
+    warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
+      el("ul", {}, warnings.map((w) => el("li", {}, w)))) : null,
+    el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
+    tasks.length ? taskTable() : null,
+    doubts.length ? el("div", { class: "advice" }, el("h3", {}, isTransfer ? "How far to trust it" : "What the data sets got from each other, and what to doubt"),
+      el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
+    tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
+}

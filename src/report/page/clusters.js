@@ -1,0 +1,69 @@
+/* The clusters: a card each, with what sets it apart, its most typical and most doubtful samples, known classes inside.
+ * SPDX-License-Identifier: BSD-3-Clause */
+
+const CARDS = 60;
+
+/* Features with bars; those below average have theirs to the left. */
+function featureBars(items, most) {
+  const top = items.slice(0, most), largest = Math.max(...top.map((f) => Math.abs(f.effect)), 1e-9);
+  if (!top.length) return null;
+  return el("ul", { class: "features" }, top.map((f) => {
+    const less = f.effect < 0, line = el("span", { class: "strip", "aria-hidden": "true" });
+    const part = el("span", { class: less ? "less" : "more", css: { width: `${Math.round(100 * Math.abs(f.effect) / largest)}%` } });
+    line.append(part);
+    return el("li", { title: `effect ${number(f.effect, 2)} standard deviations; mean inside ${number(f.mean_inside, 4)}, outside ${number(f.mean_outside, 4)}` },
+      el("span", { class: "word" }, String(f.name)), line,
+      el("span", { class: "num" }, `${less ? "less " : ""}${number(Math.abs(f.effect), 1)}`));
+  }));
+}
+
+/* The surest and the least sure samples of a cluster. */
+function typical(t, rows) {
+  if (!t.confidence || rows.length < 2) return null;
+  const order = [...rows].sort((a, b) => t.confidence[b] - t.confidence[a]), few = Math.min(3, Math.floor(order.length / 2));
+  const named = (i) => el("li", {}, idOf(t, i), el("small", {}, ` ${number(t.confidence[i], 2)}`),
+    t.second && t.second.values[i] >= 0 && t.confidence[i] < 0.7 ? el("small", {}, ` or ${nameOf(t.second.values[i])}`) : null);
+  return el("div", { class: "pair" },
+    el("div", {}, el("h5", {}, "Most typical"), el("ul", { class: "plain" }, order.slice(0, few).map(named))),
+    el("div", {}, el("h5", {}, "Most doubtful"), el("ul", { class: "plain" }, order.slice(-few).reverse().map(named))));
+}
+
+/* Known classes inside, largest first. */
+function inside(t, rows) {
+  if (!t.truth || !rows.length) return null;
+  const sizes = new Map();
+  for (const i of rows) sizes.set(t.truth.values[i], (sizes.get(t.truth.values[i]) || 0) + 1);
+  const order = [...sizes].sort((a, b) => b[1] - a[1]);
+  return el("p", { class: "inside" }, "Known classes: ",
+    listed(order.slice(0, 4).map(([c, m]) => `${modes.truth.name(c)} ${percent(m / rows.length)}`).concat(order.length > 4 ? [`${order.length - 4} more`] : [])), ".");
+}
+
+function part(t, c) {
+  const rows = members(t, c), profile = t.clusters.find((p) => p && p.number === c);
+  if (!rows.length && !profile) return null;
+  const size = t.labels ? rows.length : object(profile).size;
+  return el("div", { class: "part" },
+    el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}`)),
+    featureBars(features(profile), 6), inside(t, rows), typical(t, rows));
+}
+
+function clusters() {
+  if (!labelled.length || !clusterCount) return;
+  const cards = [];
+  for (let c = 0; c < Math.min(clusterCount, CARDS); c++) {
+    const parts = labelled.map((t) => part(t, c)).filter(Boolean);
+    if (!parts.length) continue;
+    cards.push(el("article", { class: "card", id: `cluster-${c}`, "aria-label": Name(c) },
+      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), parts));
+  }
+  const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
+    number(f.effect, 2), number(f.mean_inside, 4), number(f.mean_outside, 4)])));
+  section("clusters", isTransfer ? "The classes" : "The clusters",
+    el("p", {}, `${isTransfer ? "What sets the samples of a class apart in each data set" : labelled.length > 1 ? "Counterparts have the same number, colour and shape in every data set" : "What sets each apart"}. ` +
+      "Bars: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
+    el("div", { class: "cards" }, cards),
+    clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,
+    rows.length ? el("details", { class: "behind" }, el("summary", {}, "Table of the features"),
+      pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },
+        { title: "Mean inside", num: true }, { title: "Mean outside", num: true }], rows.length, (i) => rows[i], "Features of the clusters")) : null);
+}

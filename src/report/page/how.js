@@ -1,0 +1,70 @@
+/* How it got there: objective, time, memory, options, fields, references. SPDX-License-Identifier: BSD-3-Clause */
+
+const STAGES = { read: "reading", prepare: "preprocessing", fit: "fitting", layout: "laying out the map", write: "writing" };
+
+function times() {
+  const s = object(D.seconds), parts = Object.entries(STAGES).filter(([k]) => isNumber(s[k]) && s[k] >= 0);
+  const total = isNumber(s.total) ? s.total : sum(parts.map(([k]) => s[k]));
+  if (!parts.length) return null;
+  const bits = [`${seconds(total)} in all: ${listed(parts.map(([k, word]) => `${word} ${seconds(s[k])}`))}`];
+  if (isNumber(D.threads)) bits.push(plural(D.threads, "thread"));
+  if (isNumber(D.peak_rss_bytes)) bits.push(`at most ${bytes(D.peak_rss_bytes)} of memory`);
+  if (D.seed !== undefined) bits.push(`seed ${shown(D.seed)}`);
+  if (isNumber(D.iterations)) bits.push(plural(D.iterations, "iteration"));
+  return [el("h3", {}, "Time and memory"), el("p", {}, `${bits.join("; ")}.`),
+    el("div", { class: "timebar", role: "img", "aria-label": bits[0] }, parts.map(([k], i) => paint(el("span", { title: `${STAGES[k]}: ${seconds(s[k])}`, css: { "flex-grow": Math.max(s[k], 0) } }), "background-color", () => hue(i))))];
+}
+
+function optionRows(changed) {
+  const known = new Map(list(about.options).map((o) => [o.name, o])), rows = [];
+  for (const [name, value] of Object.entries(object(D.options))) {
+    const o = known.get(name);
+    if ((!o || o.changed === true) !== changed) continue;
+    rows.push([{ head: name }, el("span", { class: changed ? "set" : null }, shown(value)), o ? String(o.default) : "–", o ? String(o.help) : ""]);
+  }
+  return rows;
+}
+
+function options() {
+  const columns = [{ title: "Option" }, { title: "Value" }, { title: "Default" }, { title: "Meaning" }], set = optionRows(true), rest = optionRows(false);
+  if (!set.length && !rest.length) return null;
+  return [el("h3", {}, "Options"), set.length ? table(columns, set, { label: "Options that differ from the default" }) : el("p", {}, "All options have their default."),
+    rest.length ? behind(`${plural(rest.length, "option")} with their default`, columns, rest) : null];
+}
+
+/* Fields by name, with a column for each task where a field has one a task: name.TASK. */
+function fields() {
+  const all = object(D.method_fields), meanings = object(about.meanings), stems = new Map();
+  for (const [key, value] of Object.entries(all)) {
+    const t = tasks.find((x) => key.endsWith(`.${x.name}`) && key.length > x.name.length + 1), stem = t ? key.slice(0, -t.name.length - 1) : key;
+    if (!stems.has(stem)) stems.set(stem, { whole: undefined, each: new Map() });
+    if (t) stems.get(stem).each.set(t.index, value);
+    else stems.get(stem).whole = value;
+  }
+  if (!stems.size) return null;
+  const short = [...stems].filter(([, f]) => f.each.size && ![...f.each.values()].some((v) => typeof v === "string" && v.length > 30));
+  const long = [...stems].filter((e) => !short.includes(e)), with_ = tasks.filter((t) => short.some(([, f]) => f.each.has(t.index)));
+  const meaning = (s) => meanings[s] === undefined ? "" : String(meanings[s]);
+  return [el("h3", {}, "What the method left"), el("details", { class: "behind" }, el("summary", {}, plural(stems.size, "field") + " with their meaning"),
+    short.length ? table([{ title: "Field" }, ...with_.map((t) => ({ title: cut(t.name, 20), num: true })), { title: "Meaning" }],
+      short.map(([s, f]) => [{ head: s }, ...with_.map((t) => f.each.has(t.index) ? shown(f.each.get(t.index)) : "–"), meaning(s)]), { label: "Fields of each data set" }) : null,
+    long.length ? table([{ title: "Field" }, { title: "Value" }, { title: "Meaning" }], long.flatMap(([s, f]) => [
+      ...(f.whole !== undefined ? [[{ head: s }, shown(f.whole), meaning(s)]] : []),
+      ...[...f.each].map(([t, v]) => [{ head: `${s}, ${tasks[t].name}` }, shown(v), meaning(s)])]), { label: "Fields" }) : null)];
+}
+
+function references() {
+  const refs = list(about.references);
+  return refs.length ? [el("h3", {}, "References"), el("ul", {}, refs.map((r) => el("li", {}, String(r))))] : null;
+}
+
+function files() {
+  const rows = tasks.filter((t) => t.raw.path);
+  return rows.length ? [el("h3", {}, "Data"), table([{ title: "Data set" }, { title: "File" }, { title: "Samples", num: true }, { title: "Features", num: true }, { title: "Values not zero", num: true }],
+    rows.map((t) => [{ head: t.name }, String(t.raw.path), count(t.n), count(t.raw.d), count(t.raw.nnz)]), { label: "Files" })] : null;
+}
+
+function how() {
+  const parts = [about.summary ? el("p", {}, `${about.title}: ${about.summary}.`.replace(/\.\.$/, ".")) : null, objectiveChart(), times(), options(), fields(), files(), references()].flat(2).filter(Boolean);
+  if (parts.length) section("how", "How it got there", parts);
+}

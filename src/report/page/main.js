@@ -1,0 +1,41 @@
+/* The page, section by section. SPDX-License-Identifier: BSD-3-Clause */
+
+function contents() {
+  const nav = document.getElementById("contents");
+  for (const s of document.querySelectorAll("#page > section")) nav.append(el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent));
+}
+
+function main() {
+  const what = isBench ? "Comparison of methods" : isTransfer ? `Labels for ${labelled.length ? listed(labelled.slice(0, 3).map((t) => t.name)) : "a data set"}`
+    : D.command === "relate" ? "How related data sets are" : tasks.length ? `Clusters of ${listed(tasks.slice(0, 4).map((t) => t.name).concat(tasks.length > 4 ? [`${tasks.length - 4} more`] : []))}` : "A result of kindred";
+  document.title = `${what} – kindred`;
+  document.getElementById("title").textContent = what;
+  document.getElementById("by").textContent = ["kindred", D.kindred, D.command, D.method].filter((v) => v !== undefined && v !== null).join(" ");
+  document.body.append(live);
+  if (isBench) bench();
+  else {
+    answer();
+    map();
+    clusters();
+    across();
+    transfer();
+    choiceOfK();
+    how();
+  }
+  contents();
+  /* On paper everything is open and light; canvases are drawn anew for it. */
+  addEventListener("beforeprint", () => {
+    printing = true;
+    for (const d of document.querySelectorAll("details:not([open])")) { d.open = true; d.dataset.printed = "1"; }
+    repaint.forEach((f) => f());
+    for (const p of panels) p.draw();
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    for (const d of document.querySelectorAll("details[data-printed]")) { d.open = false; delete d.dataset.printed; }
+    repaint.forEach((f) => f());
+  });
+  document.documentElement.dataset.ready = "1";
+}
+
+main();

@@ -1,0 +1,308 @@
+/* The map: every sample a point, a panel a task, on common axes. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Coordinates are whole numbers from 0 to SIDE. All panels share one view (centre and zoom), so that what lies in the
+ * same place corresponds. Few points are drawn as marks; of many each is a few pixels written straight into the image,
+ * which 200,000 take milliseconds for. */
+
+const SIDE = 65535, MANY = 6000;
+
+const modes = {
+  cluster: {
+    title: isTransfer ? "class" : "cluster", has: (t) => t.labels, category: labelOf,
+    name: nameOf, all: () => [...Array(clusterCount).keys()],
+  },
+  truth: {
+    title: "known class", has: (t) => t.truth, category: (t, i) => t.truth ? t.truth.values[i] : -1,
+    name: (c) => c < 0 ? "unknown" : truthNames[c], all: () => truthNames.map((_, c) => c),
+  },
+  task: { title: "data set", has: () => tasks.length > 1, category: (t) => t.index, name: (c) => tasks[c].name, all: () => tasks.map((_, c) => c) },
+  confidence: {
+    title: "confidence", has: (t) => t.confidence, category: (t, i) => t.confidence ? step(t.confidence[i]) : -1,
+    name: (c) => c < 0 ? "unknown" : ["below 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 and above"][c],
+    all: () => [0, 1, 2, 3, 4], colour: (c) => c < 0 ? hue(-1) : SCALE[scheme()][c],
+  },
+  moved: {
+    title: "moved by transfer", has: (t) => t.moved, category: (t, i) => t.moved && t.moved[i] ? 1 : -1,
+    name: (c) => c < 0 ? "stayed" : "moved", all: () => [-1, 1], colour: (c) => hue(c),
+  },
+};
+const colourOf = (mode, c) => mode.colour ? mode.colour(c) : hue(c);
+
+const view = { x: SIDE / 2, y: SIDE / 2, zoom: 1, mode: "cluster" };
+const panels = [];
+
+function drawAll() { for (const p of panels) p.schedule(); }
+
+class Panel {
+  constructor(t) {
+    this.task = t;
+    this.at = -1; /* the point that is looked at */
+    this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map",
+      "aria-label": `Map of ${t.name}: ${plural(t.points, "point")}. Arrow keys move it, plus and minus zoom, n and p go from sample to sample, 0 shows all.` });
+    this.tip = el("div", { class: "tip", hidden: true });
+    this.node = el("figure", { class: "panel" }, el("figcaption", {}, t.name, el("small", {}, ` ${count(t.n)}`)),
+      el("div", { class: "stage" }, this.canvas, this.tip));
+    this.cells = this.grid();
+    this.listen();
+    new ResizeObserver(() => this.schedule()).observe(this.canvas);
+  }
+
+  /* Points by cells of a coarse grid, so that the nearest is found at once. */
+  grid() {
+    const t = this.task, cells = new Map();
+    for (let p = 0; p < t.points; p++) {
+      const key = (t.x[p] >> 9) * 256 + (t.y[p] >> 9);
+      if (cells.has(key)) cells.get(key).push(p);
+      else cells.set(key, [p]);
+    }
+    return cells;
+  }
+
+  scale() { return Math.min(this.canvas.clientWidth, this.canvas.clientHeight) * 0.94 * view.zoom / SIDE; }
+  toScreen(p) {
+    const s = this.scale();
+    return [this.canvas.clientWidth / 2 + (this.task.x[p] - view.x) * s, this.canvas.clientHeight / 2 - (this.task.y[p] - view.y) * s];
+  }
+  toMap(sx, sy) {
+    const s = this.scale();
+    return [view.x + (sx - this.canvas.clientWidth / 2) / s, view.y - (sy - this.canvas.clientHeight / 2) / s];
+  }
+
+  nearest(sx, sy) {
+    const [mx, my] = this.toMap(sx, sy), reach = 14 / this.scale(), t = this.task;
+    let best = -1, least = reach * reach;
+    for (let cx = Math.max(0, (mx - reach) >> 9); cx <= (mx + reach) >> 9; cx++)
+      for (let cy = Math.max(0, (my - reach) >> 9); cy <= (my + reach) >> 9; cy++)
+        for (const p of this.cells.get(cx * 256 + cy) || []) {
+          const d = (t.x[p] - mx) ** 2 + (t.y[p] - my) ** 2;
+          if (d < least) { least = d; best = p; }
+        }
+    return best;
+  }
+
+  schedule() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  draw() {
+    const ratio = Math.min(devicePixelRatio || 1, 2), w = this.canvas.clientWidth, h = this.canvas.clientHeight;
+    if (!w || !h) return;
+    if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
+      this.canvas.width = Math.round(w * ratio);
+      this.canvas.height = Math.round(h * ratio);
+    }
+    const g = this.canvas.getContext("2d");
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    if (this.task.points > MANY) this.drawMany(g, ratio);
+    else this.drawMarks(g, ratio);
+    if (this.at >= 0) this.drawRing(g, ratio);
+  }
+
+  /* Whether a point is of the cluster that is highlighted. */
+  chosen(p) {
+    return selection.number === null || labelOf(this.task, rowOf(this.task, p)) === selection.number;
+  }
+
+  drawMarks(g, ratio) {
+    const t = this.task, mode = modes[view.mode], size = Math.max(0.55, Math.min(1.15, 22 / Math.sqrt(t.points))) * Math.min(1.6, Math.sqrt(view.zoom));
+    for (const front of [false, true])
+      for (let p = 0; p < t.points; p++) {
+        if (this.chosen(p) !== front) continue;
+        const c = mode.category(t, rowOf(t, p)), [x, y] = this.toScreen(p);
+        if (x < -9 || y < -9 || x > this.canvas.clientWidth + 9 || y > this.canvas.clientHeight + 9) continue;
+        g.setTransform(ratio * size, 0, 0, ratio * size, x * ratio, y * ratio);
+        g.globalAlpha = front ? 0.85 : 0.13;
+        g.fillStyle = colourOf(mode, c);
+        g.fill(outline(mode.colour ? 0 : c));
+      }
+    g.globalAlpha = 1;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+  }
+
+  drawMany(g, ratio) {
+    const t = this.task, mode = modes[view.mode], w = this.canvas.width, h = this.canvas.height, image = g.createImageData(w, h);
+    const pixels = new Uint32Array(image.data.buffer), s = this.scale() * ratio, faint = 50, strong = 225;
+    const side = Math.max(1, Math.round(ratio * (view.zoom > 4 ? 3 : view.zoom > 1.5 || t.points < 40000 ? 2 : 1.4)));
+    const inks = new Map();
+    for (const front of [false, true])
+      for (let p = 0; p < t.points; p++) {
+        if (this.chosen(p) !== front) continue;
+        const x = Math.round(w / 2 + (t.x[p] - view.x) * s), y = Math.round(h / 2 - (t.y[p] - view.y) * s);
+        if (x < 0 || y < 0 || x + side >= w || y + side >= h) continue;
+        const c = mode.category(t, rowOf(t, p));
+        if (!inks.has(c)) inks.set(c, rgb(colourOf(mode, c)));
+        const ink = (inks.get(c) | (front ? strong : faint) << 24) >>> 0;
+        for (let a = 0; a < side; a++) for (let b = 0; b < side; b++) pixels[(y + a) * w + x + b] = ink;
+      }
+    g.putImageData(image, 0, 0);
+  }
+
+  drawRing(g, ratio) {
+    const [x, y] = this.toScreen(this.at);
+    g.beginPath();
+    g.arc(x * ratio, y * ratio, 8 * ratio, 0, 7);
+    g.lineWidth = 2 * ratio;
+    g.strokeStyle = getComputedStyle(this.canvas).color;
+    g.stroke();
+  }
+
+  look(p, aloud) {
+    if (p === this.at && !aloud) return;
+    this.at = p;
+    this.tip.hidden = p < 0;
+    if (p >= 0) {
+      const lines = told(this.task, p), [x, y] = this.toScreen(p), left = x > this.canvas.clientWidth / 2;
+      this.tip.replaceChildren(...lines.map(([k, v]) => el("div", {}, k ? el("b", {}, `${k} `) : null, v)));
+      this.tip.style.setProperty("left", left ? "auto" : `${Math.max(4, x + 12)}px`);
+      this.tip.style.setProperty("right", left ? `${Math.max(4, this.canvas.clientWidth - x + 12)}px` : "auto");
+      this.tip.style.setProperty("top", `${Math.max(4, Math.min(y - 10, this.canvas.clientHeight - 90))}px`);
+      if (aloud) say(lines.map(([k, v]) => `${k} ${v}`).join(", "));
+    }
+    this.schedule();
+  }
+
+  listen() {
+    const c = this.canvas;
+    let from = null, moved = false;
+    const place = (e) => { const r = c.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+    c.addEventListener("pointerdown", (e) => { from = place(e); moved = false; c.setPointerCapture(e.pointerId); });
+    c.addEventListener("pointermove", (e) => {
+      const at = place(e);
+      if (!from) { this.look(this.nearest(...at)); return; }
+      if (Math.hypot(at[0] - from[0], at[1] - from[1]) < 4 && !moved) return;
+      moved = true;
+      view.x -= (at[0] - from[0]) / this.scale();
+      view.y += (at[1] - from[1]) / this.scale();
+      from = at;
+      drawAll();
+    });
+    c.addEventListener("pointerup", (e) => {
+      const p = this.nearest(...place(e));
+      if (from && !moved && p >= 0) this.pick(p);
+      from = null;
+    });
+    c.addEventListener("pointercancel", () => { from = null; });
+    c.addEventListener("pointerleave", () => { if (document.activeElement !== c) this.look(-1); });
+    c.addEventListener("blur", () => this.look(-1));
+    c.addEventListener("wheel", (e) => {
+      if (!e.ctrlKey && document.activeElement !== c) return; /* the page scrolls */
+      e.preventDefault();
+      zoom(Math.exp(-e.deltaY / 400), this.toMap(...place(e)));
+    }, { passive: false });
+    c.addEventListener("dblclick", (e) => zoom(2, this.toMap(...place(e))));
+    c.addEventListener("keydown", (e) => this.key(e));
+  }
+
+  key(e) {
+    const far = 40 / this.scale();
+    const moves = { ArrowLeft: [-far, 0], ArrowRight: [far, 0], ArrowUp: [0, far], ArrowDown: [0, -far] };
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (moves[e.key]) { view.x += moves[e.key][0]; view.y += moves[e.key][1]; drawAll(); }
+    else if (e.key === "+" || e.key === "=") zoom(1.4);
+    else if (e.key === "-") zoom(1 / 1.4);
+    else if (e.key === "0") reset();
+    else if (e.key === "n" || e.key === "p") this.look(this.next(e.key === "n" ? 1 : -1), true);
+    else if (e.key === "Enter" && this.at >= 0) this.pick(this.at);
+    else if (e.key === "Escape") { this.look(-1); if (selection.number !== null) select(selection.number); }
+    else return;
+    e.preventDefault();
+  }
+
+  pick(p) {
+    const c = labelOf(this.task, rowOf(this.task, p));
+    if (c >= 0) select(c);
+  }
+
+  /* The next point of those highlighted. */
+  next(by) {
+    for (let i = 1, p = this.at; i <= this.task.points; i++) {
+      p = (p + by + this.task.points) % this.task.points;
+      if (this.chosen(p)) return p;
+    }
+    return -1;
+  }
+}
+
+const outlines = SHAPES.map((d) => new Path2D(d));
+const outline = (c) => outlines[c < 0 ? 0 : c % 7];
+const rgb = (hex) => { const n = parseInt(hex.slice(1), 16); return (n & 255) << 16 | (n & 0xff00) | n >> 16; };
+
+/* What is said of a point. */
+function told(t, p) {
+  const i = rowOf(t, p), out = [["", idOf(t, i)]];
+  if (t.labels) out.push([isTransfer ? "class" : "cluster", classNames.length ? nameOf(t.labels.values[i]) : t.labels.values[i]]);
+  if (t.truth) out.push(["known class", modes.truth.name(t.truth.values[i])]);
+  if (t.confidence) out.push(["confidence", number(t.confidence[i], 2)]);
+  if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
+  if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
+  const strong = strongest(t, p);
+  if (strong.length) out.push(["strongest", strong.join(", ")]);
+  return out;
+}
+
+function zoom(by, about) {
+  const to = Math.max(0.5, Math.min(400, view.zoom * by)), f = 1 - view.zoom / to;
+  if (about) { view.x += (about[0] - view.x) * f; view.y += (about[1] - view.y) * f; }
+  view.zoom = to;
+  drawAll();
+}
+
+function reset() { Object.assign(view, { x: SIDE / 2, y: SIDE / 2, zoom: 1 }); drawAll(); }
+
+function legend(place) {
+  const mode = modes[view.mode], present = new Set();
+  for (const t of tasks) for (let p = 0; p < t.points; p++) present.add(mode.category(t, rowOf(t, p)));
+  const items = mode.all().filter((c) => present.has(c)).concat(present.has(-1) && !mode.all().includes(-1) ? [-1] : []);
+  place.replaceChildren(...items.slice(0, 60).map((c) => {
+    const inside = [mark(mode.colour ? 0 : c, () => colourOf(mode, c)), " ", mode.name(c)];
+    return el("li", {}, view.mode === "cluster" && c >= 0 ? chooser(c, { class: "key" }, inside) : el("span", { class: "key" }, inside));
+  }));
+}
+
+function map() {
+  const drawn = tasks.filter((t) => t.points);
+  if (!drawn.length) {
+    if (tasks.length && D.command !== "relate")
+      section("map", "The map", el("p", {}, "This result has no coordinates. Run the command again with ", el("code", {}, "--report"),
+        " for a map of the samples, or see them alone with ", el("code", {}, "kindred embed"), "."));
+    return;
+  }
+  const keys = el("ul", { class: "legend", id: "legend" });
+  const choices = Object.entries(modes).filter(([, m]) => tasks.some((t) => m.has(t)));
+  if (!choices.some(([id]) => id === view.mode)) view.mode = choices.length ? choices[0][0] : "cluster";
+  const radios = choices.map(([id, m]) => el("label", {}, el("input", { type: "radio", name: "mode", value: id, checked: id === view.mode,
+    onchange: () => { view.mode = id; legend(keys); drawAll(); say(`Coloured by ${m.title}.`); } }), ` ${m.title}`));
+  for (const t of drawn) panels.push(new Panel(t));
+  legend(keys);
+  const points = sum(drawn.map((t) => t.points)), all = sum(drawn.map((t) => t.n));
+  section("map", "The map",
+    el("p", {}, "Each point is a sample; samples that are alike lie together",
+      drawn.length > 1 ? ", and the panels have common axes: what corresponds lies in the same place" : "",
+      ". Nearness alone means something: axes have no units, and sizes and distances of groups cannot be compared."),
+    points < all ? el("p", { class: "note" }, `Drawn are ${count(points)} of ${count(all)} samples, evenly taken from all data sets.`) : null,
+    el("fieldset", { class: "switch" }, el("legend", {}, "Colour by"), radios),
+    keys,
+    el("div", { class: "panels" }, panels.map((p) => p.node)),
+    el("p", { class: "tools" }, el("button", { type: "button", onclick: () => zoom(1.4) }, "Zoom in"), " ",
+      el("button", { type: "button", onclick: () => zoom(1 / 1.4) }, "Zoom out"), " ", el("button", { type: "button", onclick: reset }, "Show all"),
+      el("small", {}, " Drag to move, double-click or Ctrl and wheel to zoom, click a point to highlight its cluster; by keyboard: arrows, +, −, 0, n and p.")),
+    el("details", { class: "behind" }, el("summary", {}, "Table of the samples"), samples(drawn)));
+  watch(drawAll);
+  repaint.push(() => drawAll());
+}
+
+/* All samples drawn, least sure first where that is known. */
+function samples(drawn) {
+  const all = [];
+  for (const t of drawn) for (let p = 0; p < t.points; p++) all.push([t, p]);
+  if (drawn.some((t) => t.confidence))
+    all.sort((a, b) => (a[0].confidence ? a[0].confidence[rowOf(...a)] : 2) - (b[0].confidence ? b[0].confidence[rowOf(...b)] : 2));
+  const fields = [...new Set(all.length ? drawn.flatMap((t) => told(t, 0).map(([k]) => k)) : [])].filter((k) => k && k !== "moved" && k !== "or");
+  return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1) }))], all.length, (i) => {
+    const [t, p] = all[i], lines = new Map(told(t, p));
+    return [t.name, { head: lines.get("") }, ...fields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
+  }, "Samples");
+}

@@ -1,0 +1,295 @@
+"""The report in a real browser: Debian's Chromium, driven by Selenium. Skipped (77) where either is absent.
+
+Every section for the result of every registered method and for bench, without a message of the console; hover, switch,
+highlight, keyboard; names that would like to run; geometry at three widths; printing."""
+import base64
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+KINDRED = os.environ.get("KINDRED", "kindred")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+EVIL = ["<img src=x onerror=window.ran=1>", "</script><script>window.ran=2</script>", "'\"><svg onload=window.ran=3>",
+        "\u202egnp.exe", "tab\there", "L" * 10000]
+WIDTHS = (360, 800, 1600)
+
+# Pieces of text and marks that lie over each other, and what sticks out of the page.
+GEOMETRY = """
+const wide = document.documentElement.scrollWidth - innerWidth, over = [];
+const boxes = [...document.querySelectorAll('h1,h2,h3,p,li,figure,.card,.scroll,fieldset,details,nav a,.legend li')]
+  .filter((e) => e.offsetParent !== null && !e.closest('.tip') && e.textContent.trim() && !e.classList.contains('unseen') && !e.closest('.unseen'))
+  .map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width > 1 && r.height > 1);
+for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {
+  const [a, ra] = boxes[i], [b, rb] = boxes[j];
+  if (a.contains(b) || b.contains(a)) continue;
+  const x = Math.min(ra.right, rb.right) - Math.max(ra.left, rb.left), y = Math.min(ra.bottom, rb.bottom) - Math.max(ra.top, rb.top);
+  if (x > 1.5 && y > 1.5) over.push(a.tagName + ':' + a.textContent.slice(0, 30) + ' / ' + b.tagName + ':' + b.textContent.slice(0, 30));
+}
+const texts = [...document.querySelectorAll('svg')].flatMap((s) => {
+  const t = [...s.querySelectorAll('text')].filter((e) => e.textContent).map((e) => [e, e.getBoundingClientRect()]).slice(0, 200), out = [];
+  for (let i = 0; i < t.length; i++) for (let j = i + 1; j < t.length; j++) {
+    const ra = t[i][1], rb = t[j][1], x = Math.min(ra.right, rb.right) - Math.max(ra.left, rb.left), y = Math.min(ra.bottom, rb.bottom) - Math.max(ra.top, rb.top);
+    if (x > 2 && y > 3) out.push(t[i][0].textContent + ' / ' + t[j][0].textContent);
+  }
+  return out;
+});
+return {wide, over: over.slice(0, 5), texts: texts.slice(0, 5)};
+"""
+
+
+def run(*args, code=0):
+    done = subprocess.run([KINDRED, *map(str, args)], capture_output=True, text=True)
+    assert code is None or done.returncode == code, (args, done.stdout, done.stderr)
+    return done
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="kindred-page-"))
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        cls.web = webdriver.Chrome(service=Service(DRIVER), options=options)
+        cls.data = cls.dir / "data"
+        run("generate", "--design", "topics", "--tasks", 3, "-k", 3, "-n", "60,50,40", "--words", 200, "--length", 30, "--seed", 3,
+            "-q", "-o", cls.data)
+        cls.tasks = [cls.data / f"task{t}.mtx" for t in (1, 2, 3)]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.web.quit()
+        shutil.rmtree(cls.dir, ignore_errors=True)
+
+    def size(self, width, height=900, media=()):
+        self.web.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                 {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.web.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                 {"features": [{"name": name, "value": value} for name, value in media]})
+
+    def open(self, page, width=1200):
+        self.size(width)
+        self.web.get("file://" + str(page))
+        self.assertEqual(self.js("return document.documentElement.dataset.ready"), "1", page)
+        self.quiet(page)
+
+    def quiet(self, what):
+        self.assertEqual([line["message"] for line in self.web.get_log("browser")], [], what)
+
+    def js(self, script, *args):
+        return self.web.execute_script(script, *args)
+
+    def sections(self):
+        return self.js("return [...document.querySelectorAll('#page > section')].map((s) => s.id)")
+
+    def check_geometry(self, what):
+        for width in WIDTHS:
+            self.size(width)
+            found = self.js(GEOMETRY)
+            self.assertLessEqual(found["wide"], 0, (what, width))
+            self.assertEqual((found["over"], found["texts"]), ([], []), (what, width))
+
+    def cluster(self, name, *args):
+        out = self.dir / name
+        if not out.exists():
+            run("cluster", "-k", 3, "--score", "--report", "-q", "-o", out, *args, *self.tasks)
+        return out / "report.html"
+
+    def transfer(self, name, *args):
+        out = self.dir / name
+        command = ["transfer", "--report", "-q", "-o", out, "--source", self.tasks[0], "--labels", self.data / "task1.labels",
+                   "--target", self.tasks[1], "--truth", self.data / "task2.labels", *args]
+        if not out.exists() and run(*command, code=None).returncode:
+            run(*command, "--force", "--bridge", self.tasks[2])
+        return out / "report.html"
+
+    # --- every method ---------------------------------------------------------------------------------
+
+    def test_every_method_has_every_section(self):
+        for method in json.loads(run("methods", "--json").stdout)["methods"]:
+            name = method.get("called") or method["id"]
+            with self.subTest(method["id"]):
+                if method["family"] == "transfer":
+                    page = self.transfer("m-" + method["id"], "-m", name)
+                    wanted = {"answer", "map", "clusters", "how"}
+                elif method["family"] == "cluster":
+                    page = self.cluster("m-" + method["id"], "-m", name)
+                    wanted = {"answer", "map", "clusters", "how"}
+                else:
+                    page = self.cluster("m-" + method["id"], "-m", "kmeans", "--features-from", name)
+                    wanted = {"answer", "map", "clusters", "how"}
+                self.open(page)
+                self.assertLessEqual(wanted, set(self.sections()))
+                self.assertGreater(self.js("return document.querySelectorAll('.panel canvas').length"), 0)
+                # every option and field is explained
+                empty = self.js("""return [...document.querySelectorAll('#how table')].filter((t) => [...t.querySelectorAll('thead th')].pop().textContent === 'Meaning')
+                  .flatMap((t) => [...t.querySelectorAll('tbody tr')]).filter((r) => !r.lastChild.textContent.trim()).map((r) => r.textContent)""")
+                self.assertEqual(empty, [])
+
+    def test_bench(self):
+        out = self.dir / "bench"
+        run("bench", "--methods", "kmeans,lssmtc", "--grid", "lambda=0.1,0.5,0.9", "--repeats", 2, "-q", "-o", out, *self.tasks[:2])
+        run("report", "-q", "-o", out / "report.html", out / "bench.json")
+        self.open(out / "report.html")
+        self.assertEqual(self.sections(), ["bench-0"])
+        text = self.js("return document.getElementById('bench-0').textContent")
+        for piece in ("±", "Over the grid", "lssmtc"):
+            self.assertIn(piece, text)
+        self.check_geometry("bench")
+
+    # --- sections ---------------------------------------------------------------------------------------
+
+    def test_sections_of_clusters_and_k(self):
+        out = self.dir / "k"
+        run("cluster", "-k", "auto", "--score", "--report", "-q", "-o", out, *self.tasks)
+        self.open(out / "report.html")
+        self.assertEqual(self.sections(), ["answer", "map", "clusters", "across", "trust", "k", "how"])
+        self.assertGreaterEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 6)
+        self.assertIn("Counterparts", self.js("return document.getElementById('across').textContent"))
+        self.assertIn("Relatedness of the tasks", self.js("return document.getElementById('across').textContent"))
+        pictures = self.js("return [...document.querySelectorAll('#page figure, #page .flow')].map((f) => f.closest('section')).filter((s) => !s.querySelector('table')).length")
+        self.assertEqual(pictures, 0)  # a table behind every picture
+        self.check_geometry("clusters")
+
+    def test_sections_of_transfer(self):
+        self.open(self.transfer("t"))
+        text = self.js("return document.getElementById('trust').textContent")
+        for piece in ("Right and wrong", "How sure", "Samples to look at first", "share right"):
+            self.assertIn(piece, text)
+        self.check_geometry("transfer")
+
+    def test_result_without_coordinates_says_how_to_get_them(self):
+        out = self.dir / "plain"
+        run("cluster", "-m", "kmeans", "-k", 3, "-q", "-o", out, *self.tasks)
+        run("report", "-q", out / "result.json")
+        self.open(out / "report.html")
+        self.assertIn("--report", self.js("return document.getElementById('map').textContent"))
+
+    # --- what a person does -----------------------------------------------------------------------------
+
+    def points(self, panel=0):
+        """Where the points of a panel are on the screen, from the page's own data."""
+        return self.js("""const t = JSON.parse(document.getElementById('data').textContent).tasks[arguments[0]], c = document.querySelectorAll('.panel canvas')[arguments[0]];
+          c.scrollIntoView({block: 'center', behavior: 'instant'});
+          const r = c.getBoundingClientRect(), s = Math.min(c.clientWidth, c.clientHeight) * 0.94 / 65535;
+          return t.embedding.x.map((x, i) => [r.left + r.width / 2 + (x - 65535 / 2) * s, r.top + r.height / 2 - (t.embedding.y[i] - 65535 / 2) * s, t.labels[i]]);""", panel)
+
+    def move(self, x, y, kind="mouseMoved", **more):
+        self.web.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
+
+    def test_hover_click_and_switch(self):
+        self.open(self.cluster("c"))
+        x, y, label = self.points()[0]
+        self.move(x - 30, y - 30)
+        self.move(x, y)
+        tip = self.js("const t = document.querySelector('.panel .tip'); return t.hidden ? null : t.innerText")
+        self.assertIsNotNone(tip)
+        for piece in ("row ", "cluster", "known class", "confidence", "strongest"):
+            self.assertIn(piece, tip)
+        self.move(x, y, "mousePressed", button="left", clickCount=1)
+        self.move(x, y, "mouseReleased", button="left", clickCount=1)
+        chosen = self.js("return [...document.querySelectorAll('[data-cluster][aria-pressed=true]')].map((e) => e.dataset.cluster)")
+        self.assertGreaterEqual(len(chosen), 2)  # in the legend, in its card, in the flow
+        self.assertEqual(len(set(chosen)), 1)
+        before = self.js("return document.querySelector('.panel canvas').toDataURL()")
+        for mode in ("truth", "task", "confidence", "moved"):
+            self.js("document.querySelector(`input[value=${arguments[0]}]`).click()", mode)
+            self.web.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+            now = self.js("return document.querySelector('.panel canvas').toDataURL()")
+            self.assertNotEqual(now, before, mode)
+            before = now
+        self.quiet("switches")
+
+    def test_keyboard_reaches_everything(self):
+        self.open(self.cluster("c"))
+        reached = set()
+        self.js("document.body.focus()")
+        for _ in range(150):
+            ActionChains(self.web).send_keys(Keys.TAB).perform()
+            what = self.js("const e = document.activeElement; return e.closest('section') ? e.tagName.toLowerCase() : ''")
+            reached.add(what)
+        for tag in ("canvas", "button", "input", "summary", "g"):
+            self.assertIn(tag, reached)
+        self.js("document.querySelector('.panel canvas').focus()")
+        picture = self.js("return document.querySelector('.panel canvas').toDataURL()")
+        for key in (Keys.ARROW_RIGHT, "+", "n"):
+            ActionChains(self.web).send_keys(key).perform()
+        self.web.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        self.assertNotEqual(self.js("return document.querySelector('.panel canvas').toDataURL()"), picture)
+        self.assertIn("row ", self.js("return document.getElementById('live').textContent"))
+        ActionChains(self.web).send_keys(Keys.ENTER).perform()
+        self.assertIn("highlighted", self.js("return document.getElementById('live').textContent"))
+        names = self.js("return [...document.querySelectorAll('button, input, canvas, svg[role=img], [role=button], [role=region]')].filter((e) => !(e.ariaLabel || e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length))).length")
+        self.assertEqual(names, 0)  # screen readers have a word for each
+
+    def test_names_that_would_run_are_text(self):
+        header = ",".join('"' + name.replace('"', '""') + '"' for name in EVIL[:5]) + ",id,kind"
+        rows = [",".join(str((i * (j + 3)) % 7 + (5 if i % 2 else 0)) for j in range(5)) + f',"{EVIL[i % 3].replace(chr(34), chr(34) * 2)}",'
+                f'"{EVIL[i % 2].replace(chr(34), chr(34) * 2)}"' for i in range(40)]
+        (self.dir / "evil.csv").write_text("\n".join([header] + rows) + "\n")
+        out = self.dir / "evil"
+        run("cluster", "-k", 2, "-q", "--report", "--score", "--id-column", "id", "--label-column", "kind", "-o", out,
+            f"{EVIL[0].replace('=', '').replace('/', '')}=" + str(self.dir / "evil.csv"))
+        text = json.loads((out / "result.json").read_text())
+        text["warnings"] = EVIL
+        text["method"] = EVIL[1]
+        text["tasks"][0]["advice"] = EVIL
+        text["tasks"][0]["name"] = EVIL[5]
+        text["options"][EVIL[0]] = EVIL[1]
+        text["method_fields"][EVIL[0]] = EVIL[2]
+        (self.dir / "evil.json").write_text(json.dumps(text))
+        for page, source in ((out / "report.html", None), (self.dir / "evil.html", self.dir / "evil.json")):
+            if source:
+                run("report", "-q", "-o", page, source)
+            self.open(page)
+            self.assertIsNone(self.js("return window.ran === undefined ? null : window.ran"))
+            self.assertEqual(self.js("return document.querySelectorAll('#page img, #page script, #page svg[onload]').length"), 0)
+            self.assertNotIn("\u202e", self.js("return document.body.textContent"))
+        self.assertIn("<img src=x", self.js("return document.body.textContent"))
+        self.check_geometry("hostile names")
+
+    def test_dark_light_and_print(self):
+        self.open(self.cluster("c"))
+        colours = []
+        for scheme in ("light", "dark"):
+            self.size(1200, media=[("prefers-color-scheme", scheme)])
+            colours.append(self.js("return getComputedStyle(document.body).backgroundColor"))
+        self.assertNotEqual(*colours)
+        pdf = base64.b64decode(self.web.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+        self.assertTrue(pdf.startswith(b"%PDF"))
+        self.assertGreater(len(pdf), 20000)
+        self.quiet("print")
+
+    def test_twenty_thousand_samples(self):
+        data, out = self.dir / "many", self.dir / "many-out"
+        run("generate", "--design", "blobs", "--tasks", 1, "-k", 5, "-d", 5, "--samples", 20000, "-q", "-o", data)
+        run("cluster", "-m", "kmeans", "-k", 5, "-q", "--report", "-o", out, next(data.glob("*.csv")))
+        self.assertLess((out / "report.html").stat().st_size, 2000000)
+        self.open(out / "report.html")
+        took = self.js("""return performance.getEntriesByType('navigation')[0].domComplete""")
+        self.assertLess(took, 10000)  # a second on an idle machine; this one need not be
+        drawn = self.js("""const c = document.querySelector('.panel canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+          let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n""")
+        self.assertGreater(drawn, 1000)
+
+
+if __name__ == "__main__":
+    if not (webdriver and CHROMIUM and DRIVER):
+        print("skipped: no Chromium, its driver or Selenium")
+        sys.exit(77)
+    unittest.main()
