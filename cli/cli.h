@@ -222,6 +222,19 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run);
 /* Writes everything, then the summary to where a person would look. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 
+/* --- h5ad.c ------------------------------------------------------------------------------------------ */
+
+/* For the tables of commands. */
+#define CLI_H5AD_OPTION \
+	{ \
+		.name = "write-h5ad", .value = "FILE", \
+		.help = "give the input back as AnnData, with obs[\"kindred\"] and obs[\"kindred_confidence\"]; FILE-TASK for several" \
+	}
+/* --write-h5ad: the files of the tasks from `first` on, with what the result says of them; before the job, where both are
+ * NULL, whether they can be written. Exit status. */
+int cli_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
+             const kdr_result *result, const double *const *xy);
+
 /* --- for people: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
 
 void cli_summary(FILE *out, const cli_run *run);

@@ -36,6 +36,7 @@ static const cli_option own_options[] = {
 	{ .name = "resamples",
 	  .value = "N",
 	  .help = "--quality: fits on parts of the data for the stability (default 5; 0: none)" },
+	CLI_H5AD_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
 };
@@ -141,13 +142,16 @@ static int run(cli_args *args)
 	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) != EXIT_DONE ||
 	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) != EXIT_DONE ||
 	    (code = cli_tasks_init(ctx, args, &tasks)) != EXIT_DONE ||
-	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE)
+	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
+	    (code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL)) != EXIT_DONE)
 		goto done;
 	o.job.score = tasks.scored;
 	o.init = tasks.start;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_h5ad(ctx, args, &tasks, 0, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

@@ -20,6 +20,9 @@ static const cli_option own_options[] = {
 	  .help = "how often the forces move all points (default 300 to 500, by the number of samples)" },
 	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "the files' format (default csv)" },
 	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write <task>.embedding.csv to DIR" },
+	{ .name = "write-h5ad",
+	  .value = "FILE",
+	  .help = "give the input back as AnnData, with obsm[\"X_kindred\"]; FILE-TASK for several" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -131,6 +134,21 @@ static int put(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, c
 	return code;
 }
 
+static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks,
+                      const kdr_embedding *embedding)
+{
+	const double **xy = calloc(tasks->count > 0 ? (size_t)tasks->count : 1, sizeof *xy);
+	if (!xy) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t t = 0; t < tasks->count; t++)
+		xy[t] = kdr_embedding_task(embedding, t, NULL);
+	int code = cli_h5ad(ctx, args, tasks, 0, NULL, xy);
+	free(xy);
+	return code;
+}
+
 static int run(cli_args *args)
 {
 	int code;
@@ -148,10 +166,14 @@ static int run(cli_args *args)
 	code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE && cli_get(args, "output", NULL))
 		code = check(ctx, args, &tasks);
+	if (code == EXIT_DONE)
+		code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL);
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
 		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);
 		code = st == KDR_OK ? put(ctx, args, &tasks, embedding) : cli_fail(ctx, st);
+		if (code == EXIT_DONE)
+			code = write_h5ad(ctx, args, &tasks, embedding);
 		if (cli_interrupted())
 			code = EXIT_INTERRUPTED;
 	}

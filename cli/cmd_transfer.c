@@ -55,6 +55,7 @@ static const cli_option own_options[] = {
 	  .help = "also give the probability of each class for each sample, calibrated on samples of the sources held out "
 	          "in three more fits: <target>.probabilities.csv" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
+	CLI_H5AD_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
 };
@@ -278,10 +279,14 @@ static int run(cli_args *args)
 		code = cli_train_selector(ctx, args, &t.tasks, &job);
 		goto done;
 	}
-	if ((code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE)
+	int64_t first = t.sources + t.bridges;
+	if ((code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE ||
+	    (code = cli_h5ad(ctx, args, &t.tasks, first, NULL, NULL)) != EXIT_DONE)
 		goto done;
 	kdr_status st = label(ctx, args, &t, &job, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_h5ad(ctx, args, &t.tasks, first, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

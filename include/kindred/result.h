@@ -136,6 +136,15 @@ KDR_API kdr_shared_features kdr_result_shared_at(const kdr_result *result, int64
 
 /* The result as JSON, just as the program writes it. Free *text with kdr_free; `length` may be NULL. */
 KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length);
+/* Gives an AnnData file back with what was found about its rows: obs["kindred"], the label, obs["kindred_confidence"], and
+ * obsm["X_kindred"] where coordinates were made; all else in it stays as it was. Where `input` is of another format it is
+ * read again, as `reading` says (NULL: without options), and becomes a new AnnData file. `sets`: data sets of the result,
+ * found by their names; those read from `input` are used, several where it was split. `result` or `xy`, two numbers for
+ * each row of each set, may be NULL. Whole or not at all. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
+                                                   const kdr_read_options *reading, kdr_data *const *sets,
+                                                   int64_t count, const kdr_result *result,
+                                                   const double *const *xy, bool force);
 /* The same to a file, whole or not at all. */
 KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
 

@@ -1,5 +1,5 @@
 /* Files in a build without HDF5: those that need it are refused by name. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/io.h"
+#include "io/h5ad_write.h"
 #include "io/mat.h"
 
 static kdr_status refuse(kdr_context *ctx, const char *path)
@@ -41,6 +41,16 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 {
 	(void)out;
 	return kdri_absent(ctx, path, "HDF5, which models are stored in", NULL);
+}
+
+kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
+                              const kdri_h5ad_notes *notes, bool force)
+{
+	(void)input;
+	(void)data;
+	(void)notes;
+	(void)force;
+	return kdri_absent(ctx, path, "HDF5, which AnnData files are", NULL);
 }
 
 static const char *const hdf5_endings[] = { ".h5", ".hdf5", NULL }, *const h5ad_endings[] = { ".h5ad", NULL };

@@ -145,21 +145,34 @@ kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st)
 	return kdri_h5_child_close(ctx, child, st);
 }
 
-kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
+static kdr_status open_output(kdr_context *ctx, const char *path, const char *temporary, bool anew,
+                              kdri_h5 *h5)
 {
 	kdr_status st = KDR_OK;
 	h5->path = path;
 	enter(h5);
 	hid_t access = file_access();
 	if (access >= 0 && kdri_h5_disk_use(access))
-		h5->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+		h5->file = anew ? H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+		                : H5Fopen(temporary, H5F_ACC_RDWR, access);
 	if (h5->file <= 0 || !ready_links(h5))
-		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "", "cannot be created");
+		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "",
+		                  anew ? "cannot be created" : "cannot be changed");
 	if (access >= 0)
 		H5Pclose(access);
 	if (st != KDR_OK)
 		kdri_h5_close(h5);
 	return st;
+}
+
+kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
+{
+	return open_output(ctx, path, temporary, true, h5);
+}
+
+kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
+{
+	return open_output(ctx, path, temporary, false, h5);
 }
 
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)

@@ -32,6 +32,8 @@ typedef struct kdri_h5 {
 kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
 /* Writes to the temporary file of an output; `path` is named in errors. */
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
+/* Opens such a temporary file, which is a sound HDF5 file, to be changed. */
+kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 void kdri_h5_close(kdri_h5 *h5);
 /* Closes what was opened for reading and gives `st`, or the failure that the file's reader in a process of
  * its own came to, whatever was made of its missing answers. */

@@ -81,6 +81,17 @@ bool kdri_h5_child_is_matrix(kdri_h5_child *child, const char *name);
 /* Answers until the parent closes the socket. Never returns. */
 _Noreturn void kdri_h5_serve(int link, int window, const char *path);
 
+/* Makes this process, a fork, one that a crash of HDF5 may end: silent, bounded, gone with its parent. */
+void kdri_h5_settle(void);
+
+/* --- h5_apart.c: work that is done in a process of its own ------------------------------------------- */
+
+/* Runs it, there where the context says so, with another context: `user` is all it may use. `bytes` of the file `path` say
+ * how long it may take. */
+typedef kdr_status (*kdri_h5_work)(kdr_context *ctx, const void *user);
+kdr_status kdri_h5_apart(kdr_context *ctx, const char *path, double bytes, kdri_h5_work run,
+                         const void *user);
+
 /* Whole messages; false at the end, or once nothing can be sent any more. */
 bool kdri_h5_send(int link, const void *message, size_t size);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if H5_VERSION_GE(1, 13, 0)
@@ -24,13 +25,17 @@ static int last_error; /* of the file closed last; under kdri_h5_lock */
 
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t most)
 {
-	(void)flags, (void)access, (void)most;
+	(void)access, (void)most;
+	struct stat info;
 	disk *d = calloc(1, sizeof *d);
 	if (!d)
 		return NULL;
-	d->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool anew = flags & H5F_ACC_TRUNC;
+	d->fd = open(name, O_RDWR | (anew ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC, 0666);
 	if (d->fd < 0)
 		d->error = errno; /* said when it is finished, like all others */
+	if (!anew && d->fd >= 0 && fstat(d->fd, &info) == 0)
+		d->end = (haddr_t)info.st_size;
 	return &d->common;
 }
 

@@ -85,7 +85,7 @@ static void limit_memory(void)
 }
 
 /* Alone, silent, and gone with its parent: what a crash would print or leave behind is nobody's concern. */
-static void settle(void)
+void kdri_h5_settle(void)
 {
 	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM };
 	static const int kept_out[] = { SIGINT, SIGHUP, SIGQUIT }; /* the parent's to answer */
@@ -262,7 +262,7 @@ _Noreturn void kdri_h5_serve(int link, int window, const char *path)
 	static kdri_h5_asked q;
 	static kdri_h5_answer a;
 	server s = { .link = link, .window = window };
-	settle();
+	kdri_h5_settle();
 	/* A context of its own: the caller's allocator may have locks that other threads held at the fork. */
 	if (kdr_context_new(&s.ctx, NULL) != KDR_OK)
 		_exit(1);

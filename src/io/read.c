@@ -137,6 +137,12 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	}
 	if (options->transpose)
 		KDRI_TRY(kdri_data_transpose(ctx, data));
+	else if (format == &kdri_format_mtx && kdri_beside_tenx(path))
+		kdri_warning(
+		        ctx,
+		        "%s: looks transposed: the barcodes.tsv beside it say that cells are in columns: give the "
+		        "folder, or the format 10x (--format 10x)",
+		        path);
 	if (!data->features && strcmp(path, "-") != 0)
 		KDRI_TRY(attach_features(ctx, file, data));
 	data->seconds = kdri_now() - start;

@@ -29,6 +29,19 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 	if (d->labels || d->groups.of)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: a transposed matrix has no column of classes or tasks", d->path);
+	/* What columns of a table are taken for is said of features; of samples only that they are numbers. */
+	for (int64_t j = 0; d->sheet && j < d->sheet->ncolumns; j++) {
+		kdr_column_kind kind = d->sheet->columns[j].kind;
+		if (kind == KDR_COLUMN_CATEGORY || kind == KDR_COLUMN_DATE || kind == KDR_COLUMN_TEXT)
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: column %lld (%s) is no sample: it is taken for %s%s%s; --columns '-NAME' leaves it out",
+			        d->path, (long long)j + 1, d->sheet->columns[j].name,
+			        kdr_column_kind_name(kind), d->sheet->columns[j].why[0] ? ": " : "",
+			        d->sheet->columns[j].why);
+	}
+	kdri_sheet_free(&d->allocator, d->sheet);
+	d->sheet = NULL;
 	if (d->kind == KDR_MAT_DENSE) {
 		KDRI_TRY(turn_dense(ctx, d));
 	} else {

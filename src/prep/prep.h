@@ -56,6 +56,11 @@ extern const char *const kdri_align_names[4], *const kdri_weight_names[6], *cons
                                                                                    *const kdri_scale_names[3];
 extern const char *const kdri_top_names[3];
 
+/* --- orientation.c ----------------------------------------------------------------------------- */
+
+/* A sentence where names say that samples are in columns; "" where they do not. */
+kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text, size_t room);
+
 /* --- align.c --------------------------------------------------------------------------------- */
 
 /* Where the columns of one data set go among the aligned ones. */

@@ -161,7 +161,17 @@ static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
                       kdri_columns *columns)
 {
 	kdr_status st;
-	KDRI_TRY(kdri_align(ctx, prep, tasks, count, columns));
+	char sideways[300], why[sizeof ctx->error];
+	KDRI_TRY(kdri_orientation(ctx, tasks, count, sideways, sizeof sideways));
+	st = kdri_align(ctx, prep, tasks, count, columns);
+	if (st == KDR_ERR_DATA && sideways[0]) {
+		memcpy(why, ctx->error, sizeof why);
+		st = kdri_fail(ctx, st, "%.250s; %s", why, sideways);
+	}
+	if (st == KDR_OK && sideways[0])
+		st = kdri_prep_warn(ctx, prep, "%s", sideways);
+	if (st != KDR_OK)
+		goto done;
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """The files people have: single-cell folders and files, batches in one file, samples in columns, folders of texts."""
+import datetime
 import gzip
 import json
 import os
@@ -50,6 +51,10 @@ class Formats(CliTest):
     def ids(self, *arguments):
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--force", "-o", "ids", *arguments)
         return [t.get("ids") for t in self.result("ids/result.json")["tasks"]]
+
+    def read_bytes(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
 
     def tenx(self, folder, x, v2=False, gz=True, prefix="", symbols=None, types=None):
         """Writes x (cells x genes) as 10x does; returns barcodes and symbols."""
@@ -332,6 +337,193 @@ class Formats(CliTest):
         self.fails("cluster", "-k", 2, "--top-features", 1, "--top-by", "dispersion", "neg.csv", code=3,
                    says=["dispersion", "row 1, column 1", "-1"])
         self.fails("cluster", "-k", 2, "--top-by", "df", "neg.csv", code=2, says=["--top-features"])
+
+    # --- a column of tasks ----------------------------------------------------------------------------------
+
+    def sites(self):
+        lines = ["site,name,x,colour,y"]
+        for i in range(36):
+            lines.append("%s,p%d,%g,%s,%g" % (("north", "south/a", "east")[i // 4 % 3], i, i % 2 * 9 + i * .01,
+                                              "red" if i % 2 else "blue", 5 - i % 2 * 5 + i * .02))
+        return "\n".join(lines) + "\n"
+
+    def test_task_column(self):
+        self.write("all.csv", self.sites())
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--task-column", "site", "--save-model", "m.h5", "-o", "out",
+                         "all.csv")
+        tasks = self.result()["tasks"]
+        self.assertEqual([t["name"] for t in tasks], ["north", "south_a", "east"])
+        self.assertEqual([t["n"] for t in tasks], [12, 12, 12])
+        self.assertEqual({t["d"] for t in tasks}, {4})  # x, two colours, y
+        self.assertEqual(tasks[1]["ids"], ["p%d" % i for i in range(36) if i // 4 % 3 == 1])
+        self.assertEqual(tasks[0]["labels"], [i % 2 for i in range(12)])
+        # The model knows the column, and leaves it out.
+        done = self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "east", "all.csv")
+        self.assertEqual(done.stdout.split(), [str(i % 2) for i in range(36)])
+        # By number, without a header, quoted; the other commands.
+        self.write("bare.csv", "".join('"%s",%d,%d\n' % ("ab"[i % 2], i % 4 // 2 * 9 + i % 3, i) for i in range(24)))
+        for command in (("inspect", "--json"), ("relate",), ("embed", "-q")):
+            self.run_kindred(*command, "--task-column", 1, "bare.csv")
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--task-column", 1, "--force", "-o", "out", "bare.csv", "c=bare.csv")
+        self.assertEqual([t["name"] for t in self.result()["tasks"]], ["bare-a", "bare-b", "c-a", "c-b"])
+
+    def test_task_column_rows_left_out(self):
+        text = self.sites().replace("p5,9.05", "p5,").replace("p7,9.07", "p7,NA")
+        self.write("all.csv", text)
+        self.write("all.labels", "".join("%d\n" % (i % 2) for i in range(36)))
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--task-column", "site", "--missing", "drop-row", "--score",
+                         "-o", "out", "all.csv")
+        tasks = self.result()["tasks"]
+        self.assertEqual([t["n"] for t in tasks], [12, 10, 12])
+        self.assertEqual([t["metrics"]["acc"] for t in tasks], [1, 1, 1])
+
+    def test_task_column_refused(self):
+        self.write("all.csv", self.sites())
+        self.fails("cluster", "-k", 2, "--task-column", "town", "all.csv", code=3, says=["all.csv", "town"])
+        self.fails("cluster", "-k", 2, "--task-column", "site", "--label-column", "site", "all.csv", code=2,
+                   says=["all.csv", "site", "labels"])
+        self.write("gap.csv", "s,x\na,1\n,2\nb,3\n")
+        self.fails("cluster", "-k", 1, "--task-column", "s", "gap.csv", code=3, says=["gap.csv", "row 2", "task"])
+        np.save(self.path("a.npy"), np.eye(3))
+        self.fails("cluster", "-k", 1, "--task-column", "s", "a.npy", code=2, says=["a.npy", "'s'"])
+
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_excel_columns_of_all_kinds(self):
+        """Dates, categories, holes, a column of tasks: as in any table."""
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.append(["Nr", "day", "town", "height", "site", "share"])
+        for i in range(24):
+            sheet.append([i + 1, datetime.date(2024, 2, 20) + datetime.timedelta(i % 12), ("Rome", "Oslo")[i % 2],
+                          None if i == 3 else i % 2 * 10 + i * .125, "ab"[i // 12], i / 100])
+            sheet.cell(row=i + 2, column=6).number_format = "0%"
+        book.save(self.path("t.xlsx"))
+        self.fails("cluster", "-k", 2, "t.xlsx", code=3, says=["t.xlsx", "line 5, column 4 (height)", "--missing"])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--task-column", "site", "--missing", "mean", "-o", "out",
+                         "t.xlsx")
+        tasks = self.result()["tasks"]
+        self.assertEqual([t["name"] for t in tasks], ["a", "b"])
+        self.assertEqual(tasks[0]["ids"], [str(i + 1) for i in range(12)])
+        got, names = self.matrix("--task-column", "site", "--missing", "mean", "t.xlsx")
+        self.assertEqual(names, ["day", "town=Rome", "town=Oslo", "height", "share"])
+        np.testing.assert_array_equal(got[:, 0], [i % 12 for i in range(24)])
+        np.testing.assert_array_equal(got[:, 4], [i / 100 for i in range(24)])
+
+    # --- samples in columns ----------------------------------------------------------------------------------
+
+    def test_looks_transposed(self):
+        x = counts(cells=30, genes=20).toarray()
+        genes, cells = ["GENE%d" % j for j in range(20)], ["%s-1" % ("ACGT"[i % 4] * 6 + "ACGT"[i // 4 % 4] * 8) for i in range(30)]
+
+        def table(name, values, rows, columns):
+            self.write(name, "id," + ",".join(columns) + "\n" +
+                       "".join(r + "," + ",".join("%g" % v for v in row) + "\n" for r, row in zip(rows, values)))
+        table("cells.csv", x, cells, genes)
+        table("side.csv", x.T, genes, ["%s%d" % (c, i) for i, c in enumerate(cells)])
+        table("plain.csv", x, ["s%d" % i for i in range(30)], genes)
+        table("across.csv", x.T, genes, ["t%d" % i for i in range(30)])
+        table("other.csv", x[:25].T, genes, ["u%d" % i for i in range(25)])
+
+        def warned(*files):
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *files)
+            return [w for w in self.result()["warnings"] if "transposed" in w]
+        self.assertEqual(warned("cells.csv"), [])
+        self.assertEqual(warned("cells.csv", "plain.csv"), [])
+        self.assertIn("columns are called as cells", warned("side.csv")[0])
+        self.assertIn("task across", warned("plain.csv", "across.csv")[0])
+        self.assertIn("rows have the same names", warned("across.csv", "other.csv")[0])
+        self.assertEqual(warned("--transpose", "side.csv"), [])
+        self.assertEqual(warned("--transpose", "across.csv", "other.csv"), [])
+        # Texts, with many more columns than rows, and rows that are numbered, are as they should be.
+        for t in ("one", "two"):
+            self.write(t + ".csv", "Nr," + ",".join("%s%d" % (t, j) for j in range(80)) + "\n" +
+                       "".join("%d," % (i + 1) + ",".join(str((i * j) % 3) for j in range(80)) + "\n" for i in range(9)))
+        self.assertEqual(warned("one.csv", "two.csv"), [])
+        # The matrix of a 10x folder, given by itself.
+        self.tenx("f", counts(), gz=False)
+        done = self.run_kindred("inspect", "f/matrix.mtx")
+        self.assertIn("--format 10x", done.stderr + done.stdout)
+        # Where columns do not match, the error says so too.
+        self.fails("cluster", "-k", 2, "--features", "intersect", "plain.csv", "across.csv", code=3, says=["transposed", "--transpose"])
+        self.write("words.csv", "gene,s1,note\ng1,1,a\ng2,2,b\n")
+        self.fails("inspect", "--transpose", "words.csv", code=3, says=["words.csv", "note", "--columns"])
+
+    # --- AnnData given back ----------------------------------------------------------------------------------
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_write_h5ad(self):
+        a = self.anndata()
+        before = self.read_bytes("a.h5ad")
+        for batches in ((), ("--batch-key", "batch")):
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, *batches, "--force", "--write-h5ad", "b.h5ad", "-o", "out",
+                             "a.h5ad:layers/counts")
+            labels = {}
+            for t in self.result()["tasks"]:
+                labels.update(zip(t["ids"], t["labels"]))
+            b = anndata.read_h5ad(self.path("b.h5ad"))
+            self.assertEqual([int(v) for v in b.obs["kindred"]], [labels[i] for i in a.obs_names])
+            self.assertEqual(str(b.obs["kindred"].dtype), "category")
+            self.assertTrue(((b.obs["kindred_confidence"] >= 0) & (b.obs["kindred_confidence"] <= 1)).all())
+            self.assertEqual(list(b.obs.columns), ["batch", "site", "kind", "kindred", "kindred_confidence"])
+            np.testing.assert_array_equal(b.X.toarray(), a.X.toarray())
+            np.testing.assert_array_equal(b.obsm["X_pca"], a.obsm["X_pca"])
+            self.assertEqual(list(b.obs["kind"]), list(a.obs["kind"]))
+        self.assertEqual(self.read_bytes("a.h5ad"), before)
+        # Coordinates, beside the labels of the run before.
+        self.run_kindred("embed", "-q", "--sweeps", 20, "--batch-key", "batch", "--write-h5ad", "e.h5ad", "-o", "plane", "b.h5ad")
+        e = anndata.read_h5ad(self.path("e.h5ad"))
+        self.assertEqual(list(e.obs["kindred"]), list(b.obs["kindred"]))
+        two = np.loadtxt(self.path("plane/two.embedding.csv"), delimiter=",", skiprows=1, usecols=(1, 2))
+        np.testing.assert_array_equal(e.obsm["X_kindred"][:24], two)
+        self.assertTrue(np.isfinite(e.obsm["X_kindred"]).all())
+        # Again, over what is there; and not without --force.
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 3, "--force", "--write-h5ad", "c.h5ad", "-o", "out", "b.h5ad")
+        c = anndata.read_h5ad(self.path("c.h5ad"))
+        self.assertEqual(list(c.obs.columns), list(b.obs.columns))
+        self.assertEqual(sorted(set(c.obs["kindred"])), ["0", "1", "2"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--write-h5ad", "c.h5ad", "-o", "new", "a.h5ad", code=2, says=["c.h5ad", "exists"])
+        self.assertEqual(self.leftovers(), [])
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_write_h5ad_of_others(self):
+        a = self.anndata()
+        x = counts(seed=4, cells=24)
+        cells, symbols = self.tenx("f", x)
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--write-h5ad", "back.h5ad", "-o", "out", "a.h5ad", "f")
+        self.assertIn("written: back-a.h5ad", done.stdout)
+        b = anndata.read_h5ad(self.path("back-f.h5ad"))
+        np.testing.assert_array_equal(b.X.toarray(), x.toarray())
+        self.assertEqual((list(b.obs_names), list(b.var_names)), (cells, symbols))
+        self.assertEqual([int(v) for v in b.obs["kindred"]], self.result()["tasks"][1]["labels"])
+        # Rows left out have no label.
+        self.write("t.csv", "id,x,y\n" + "".join("r%d,%s,%g\n" % (i, "" if i == 4 else i % 2 * 9, i % 3) for i in range(12)))
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--missing", "drop-row", "--write-h5ad", "t.h5ad", "-o", "csv", "t.csv")
+        t = anndata.read_h5ad(self.path("t.h5ad"))
+        self.assertEqual(list(t.obs_names), ["r%d" % i for i in range(12) if i != 4])
+        # Classes that were given.
+        self.write("a.labels", "".join(k + "\n" for k in a.obs["kind"]))
+        self.run_kindred("transfer", "-q", "-m", "logreg", "--features", "position", "--source", "a.h5ad", "--labels", "a.labels",
+                         "--target", "f", "--write-h5ad", "moved.h5ad", "-o", "moved")
+        m = anndata.read_h5ad(self.path("moved.h5ad"))
+        self.assertEqual(list(m.obs["kindred"]), self.result("moved/result.json")["tasks"][1]["labels"])
+
+    @unittest.skipIf(h5py is None or anndata is None, "h5py is needed")
+    def test_write_h5ad_old_and_damaged(self):
+        self.anndata()
+        with h5py.File(self.path("a.h5ad"), "r+") as f:
+            f["obs"].attrs["encoding-version"] = "0.1.0"
+            for name in ("batch", "kind"):
+                del f["obs"][name]
+            f["obs"].attrs["column-order"] = np.array(["site"], dtype=h5py.string_dtype())
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--write-h5ad", "b.h5ad", "-o", "out", "a.h5ad")
+        with h5py.File(self.path("b.h5ad")) as f:
+            self.assertEqual([int(v) for v in f["obs/kindred"].asstr()[:]], self.result()["tasks"][0]["labels"])
+        with h5py.File(self.path("a.h5ad"), "r+") as f:
+            del f["obs"]
+            f["obs"] = np.zeros(60, dtype=[("index", "S4")])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--write-h5ad", "c.h5ad", "-o", "out2", "a.h5ad", code=None)
+        self.assertFalse(os.path.exists(self.path("c.h5ad")))
+        self.assertEqual(self.leftovers(), [])
 
     # --- folders of texts ----------------------------------------------------------------------------------
 

@@ -327,6 +327,57 @@ static void read_tasks__folders__one_vocabulary(void **state)
 	failing_all(read_folders, "");
 }
 
+/* --- given back ------------------------------------------------------------------------------------------------ */
+
+static kdr_status give_back(kdr_context *ctx, const char *path)
+{
+	const char *out = bytes_path("back.h5ad");
+	kdr_data *d = NULL, **sets = NULL;
+	kdr_result *result = NULL;
+	int64_t count = 0;
+	kdr_cluster_options o;
+	double xy[2 * ROWS] = { 0 };
+	const double *points[] = { xy, xy };
+	static const char *const sides[] = { "a", "b", "a", "b", "a", "b" };
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.k = 2;
+	kdr_status st = kdr_read(ctx, path, NULL, &d);
+	if (st == KDR_OK)
+		st = kdr_data_split(ctx, d, sides, NULL, &sets, &count);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, sets, count, &o, &result);
+	if (st == KDR_OK)
+		st = kdr_write_h5ad(ctx, out, path, NULL, sets, count, result, points, true);
+	/* And again, as a copy of what is AnnData already. */
+	kdr_data_free(d);
+	d = NULL;
+	if (st == KDR_OK)
+		st = kdr_read(ctx, out, &(kdr_read_options){ .label_column = "kindred" }, &d);
+	if (st == KDR_OK) {
+		assert_int_equal(d->rows, ROWS);
+		assert_int_equal(d->nclasses, 2);
+		assert_true(d->labels[0] == d->labels[2] && d->labels[3] == d->labels[5]);
+		st = kdr_write_h5ad(ctx, bytes_path("again.h5ad"), out, NULL, &d, 1, NULL, points, true);
+	}
+	for (int64_t i = 0; i < count; i++)
+		kdr_data_free(sets[i]);
+	kdr_free(ctx, sets);
+	kdr_data_free(d);
+	kdr_result_free(result);
+	return st;
+}
+
+static void write_h5ad__every_allocation_failed__no_leak(void **state)
+{
+	(void)state;
+	unit_needs("hdf5");
+	put("six.csv", "x,y\n0,0.5\n0.1,0.4\n0.2,0.3\n9,9.5\n9.1,9.4\n9.2,9.25\n");
+	char path[256]; /* longer than the next paths asked for */
+	snprintf(path, sizeof path, "%s", bytes_path("six.csv"));
+	failing_all(give_back, path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +389,7 @@ int main(void)
 		cmocka_unit_test(excel__days__are_those_of_the_calendar),
 		cmocka_unit_test(split__by_names__rows_with_all_they_have),
 		cmocka_unit_test(read_tasks__folders__one_vocabulary),
+		cmocka_unit_test(write_h5ad__every_allocation_failed__no_leak),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);
 }
