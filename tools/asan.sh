@@ -14,3 +14,12 @@ cmake --build --preset asan -j "$jobs"
 ctest --test-dir build/asan --output-on-failure -j "$jobs" -LE 'processes|deep' "$@"
 ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan --output-on-failure -j "$jobs" -L processes \
 	-R '^cli\.test_(bad_input|data|commands|limits|cluster|transfer|vectorize)' "$@"
+
+# No table crashes the interpreter: the Python package over the same library, whose run time must come first.
+KINDRED_PRELOAD=$(${CC:-cc} -print-file-name=libasan.so)
+export KINDRED_PRELOAD
+ASAN_OPTIONS=detect_leaks=0 tools/python.sh build/asan
+for test in tables files; do
+	echo "python.test_$test"
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$KINDRED_PRELOAD build/asan/venv/bin/python "python/tests/test_$test.py"
+done

@@ -16,4 +16,5 @@ KINDRED_LIBRARY=$build/src/libkindred.so
 case $KINDRED_LIBRARY in /*) ;; *) KINDRED_LIBRARY=$PWD/$KINDRED_LIBRARY ;; esac
 export KINDRED_LIBRARY
 "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall "$build/python/python"
-"$venv/bin/python" -c 'import kindred; print("kindred", kindred.__version__, "for Python:", kindred.__file__)'
+# KINDRED_PRELOAD: what the interpreter must load first, such as the run time of a sanitizer.
+LD_PRELOAD=${KINDRED_PRELOAD-} "$venv/bin/python" -c 'import kindred; print("kindred", kindred.__version__, "for Python:", kindred.__file__)'

@@ -1,0 +1,81 @@
+"""What `kindred vectorize`, `convert` and `inspect` do, as functions. SPDX-License-Identifier: BSD-3-Clause"""
+import json
+import os
+import tempfile
+
+from ._data import Data, as_data, is_table
+from ._errors import chars
+from ._jobs import read
+from ._kindred import ffi, lib
+from ._session import Session
+
+_KINDS = ("folder", "lines", "table", "json")
+
+
+def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, **options):
+    """Texts to matrices over one shared vocabulary: `kindred vectorize`. Returns a list of Data, one for each corpus.
+
+    corpora: a list, or a dict by name, of paths (a folder of files, or a file with a document a line) and of lists of texts.
+    kind: "folder", "lines", "table" (CSV or TSV) or "json" (an object a line), where the path does not tell; text_field and
+    label_field name their columns. Options are those of the C struct: stopwords="english", stemmer="porter", min_df=2,
+    max_features=5000, strip_html=True, binary=True, ..."""
+    session, o = Session(threads=threads), ffi.new("kdr_text_options *")
+    lib.kdr_text_options_init(o)
+    fields, keep, written = dict(ffi.typeof("kdr_text_options").fields), [], []
+    for name, value in options.items():
+        if name not in fields:
+            raise TypeError(f"vectorize() got an unexpected keyword argument '{name}': {', '.join(fields)}")
+        keep.append(chars(value) if isinstance(value, (str, os.PathLike)) else value)
+        setattr(o, name, keep[-1])
+    items = list(corpora.items()) if isinstance(corpora, dict) else [(None, c) for c in corpora]
+    c, out = ffi.new("kdr_corpus[]", max(1, len(items))), ffi.new("kdr_data *[]", max(1, len(items)))
+    try:
+        for i, (name, corpus) in enumerate(items):
+            form = kind
+            if not isinstance(corpus, (str, os.PathLike)):
+                corpus, form, name = _written(corpus, written), "json", name or f"task{i + 1}"
+            form = form or ("folder" if os.path.isdir(corpus) else "lines")
+            if form not in _KINDS:
+                raise ValueError(f"kind is {form!r}: {', '.join(_KINDS)} are allowed")
+            for field, value in (("path", corpus), ("name", name), ("text_field", text_field), ("label_field", label_field)):
+                if value is not None:
+                    keep.append(chars(value))
+                    setattr(c[i], field, keep[-1])
+            c[i].kind = _KINDS.index(form)
+        session.check(lib.kdr_vectorize(session.ctx, c, len(items), o, out, ffi.NULL))
+    finally:
+        for path in written:
+            os.unlink(path)
+    return [Data(out[i]) for i in range(len(items))]
+
+
+def _written(texts, written):
+    """Texts in memory as a file of JSON objects, which keeps their line ends."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
+        written.append(f.name)
+        for number, document in enumerate(texts):
+            if not isinstance(document, str):
+                raise TypeError(f"text {number} is a {type(document).__name__}: texts are strings")
+            f.write(json.dumps({"text": document}) + "\n")
+    return f.name
+
+
+def write(data, path, *, format=None, force=False):
+    """Writes a table to a file, in the format its name tells or `format`; an existing file is replaced with force=True."""
+    session = Session()
+    data = data if isinstance(data, Data) else as_data(session, data, "data")
+    session.check(lib.kdr_write(session.ctx, chars(path), chars(format) if format else ffi.NULL, data._data, force))
+
+
+def convert(source, target, *, force=False, **options):
+    """Reads one file and writes another: `kindred convert`. Options are those of read()."""
+    write(read(source, **options), target, force=force)
+
+
+def inspect(table):
+    """What is in a table and what is odd about it, as a dict: `kindred inspect`. A path is read first."""
+    session = Session()
+    data = table if isinstance(table, Data) else as_data(session, table, "data") if is_table(table) else read(table)
+    out = ffi.new("kdr_inspection *")
+    session.check(lib.kdr_inspect(session.ctx, data._data, out))
+    return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_inspection").fields}
