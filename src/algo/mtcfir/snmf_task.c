@@ -41,7 +41,8 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k,
 	kdr_status st = KDR_OK;
 	int64_t n = gram->rows, kept = 0, *names = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
-	for (int64_t r = 0; r < runs; r++) {
+	/* One start in any case; the others where nobody wants to stop. */
+	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
 		kdri_gram_kmeans_options o = { .k = k,
 			                       .max_iter = START_ITERATIONS,
 			                       .stream = (uint64_t)(task * MOST_STARTS + r) };

@@ -1,0 +1,54 @@
+"""A run that is told to stop ends soon: processor time from the signal to the end, which other work on the machine does not lengthen."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import KINDRED, CliTest
+
+SOON = 3  # seconds; about a third of that is usual
+
+
+def processor_time(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Cancel(CliTest):
+    def stop(self, after, *args):
+        """SIGTERM after so much work; what was used from there on, or None where the run had ended."""
+        run = subprocess.Popen([KINDRED, *map(str, args), "--threads", "1", "-o", "out", "--force"], cwd=self.dir,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while run.poll() is None and processor_time(run.pid) < after:
+            time.sleep(.02)
+        if run.poll() is not None:
+            self.assertEqual(run.returncode, 0, run.communicate()[1])
+            return None
+        before = processor_time(run.pid)
+        run.send_signal(signal.SIGTERM)
+        _, status, used = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        text = run.stderr.read()
+        run.stderr.close()
+        self.assertIn(run.returncode, (0, 130), text)
+        return used.ru_utime + used.ru_stime - before
+
+    def test_every_long_run_ends_soon(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 5, "-n", "2500,1800", "--words", 4000,
+                         "--length", 60, "-q", "-o", "data")
+        tasks = ["data/task1.mtx", "data/task2.mtx"]
+        seen = 0
+        for method in ("auto", "ncut", "pca-kmeans", "asi", "lssmtc", "snmf", "mbc"):
+            for after in (.4, 1, 2):
+                took = self.stop(after, "cluster", "-m", method, "-k", 5, *tasks)
+                if took is None:
+                    break
+                seen += 1
+                self.assertLess(took, SOON, f"{method}, after {after} s")
+        self.assertGreater(seen, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
