@@ -130,7 +130,8 @@ def gather(args):
                     read = lambda what, t: [round(float(x), 5) for x in np.load(arrays / f"{what}.{t[0]}.npy")]
                     line["guess"] = {"k": [t["k"] for t in guess["tasks"]], "fields": guess["method_fields"],
                                      "gap": [read("eigengap", t) for t in tasks],
-                                     "stability": [read("stability", t) for t in tasks]}
+                                     "agreement": [read("agreement", t) for t in tasks],
+                                     "modularity": [read("modularity", t) for t in tasks]}
                 write(args.runs, line)
 
 

@@ -504,16 +504,20 @@ static void guess__clear_clusters__right_and_fairly_sure(void **state)
 		kdri_rng rng = kdri_rng_stream(14, "guess", (uint64_t)k);
 		int64_t n = 40 * k, d = 4 * k;
 		double *x = make_blobs(&rng, n, d, k, 0.15);
-		kdri_own w = graph_of(ctx, x, n, d, 20);
+		kdr_task task = { .x = kdr_mat_from_dense(x, n, d), .k = 0 };
+		kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+		kdri_views_options o = { .neighbors = 10, .searched = KDRI_GUESS_NEIGHBOURS };
+		kdri_views views = { 0 };
 		kdri_k_curves c = { 0 };
-		assert_ok(ctx, kdri_k_curves_new(ctx, &w.view, 12, &c));
+		assert_ok(ctx, kdri_views_new(ctx, &problem, &o, &views));
+		assert_ok(ctx, kdri_k_curves_new(ctx, &views.tasks[0], 12, &c));
 		kdri_k_guess g = kdri_k_guess_of(&c, 1);
 		assert_int_equal(c.count, 11);
 		assert_int_equal(g.k, k);
 		assert_true(g.sure);
 		assert_true(g.low == g.k && g.high == g.k);
 		kdri_k_curves_free(ctx, &c);
-		kdri_own_free(ctx, &w);
+		kdri_views_free(ctx, &views);
 		free(x);
 	}
 	kdri_k_guess none = kdri_k_guess_of(NULL, 0);

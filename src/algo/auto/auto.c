@@ -84,7 +84,7 @@ static const kdri_member members[] = {
 	  .most = 10000,
 	  .small = SMALL },
 };
-enum { MEMBERS = sizeof members / sizeof members[0], GUESS_NEIGHBOURS = 20 };
+enum { MEMBERS = sizeof members / sizeof members[0] };
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
 static const char *const choices[] = { "auto", "yes", "no", NULL };
@@ -132,9 +132,11 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("eigengap", KDR_FLOAT64, "k_max - 1",
 	           "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from 2",
 	           .per_task = true),
-	KDRI_ARRAY("stability", KDR_FLOAT64, "k_max - 1",
-	           "where k was to be found: agreement of k-means on k eigenvectors from different starts",
+	KDRI_ARRAY("agreement", KDR_FLOAT64, "k_max - 1",
+	           "where k was to be found: how far three kinds of partition into k agree, k from 2",
 	           .per_task = true),
+	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
+	           "where k was to be found: modularity of a partition into k, k from 2", .per_task = true),
 	{ .name = NULL },
 };
 
@@ -172,23 +174,27 @@ static kdri_views_options views_options(const kdri_auto *j)
 		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
-		                     .searched = guess ? KDRI_MAX(neighbors, GUESS_NEIGHBOURS) : neighbors };
+		                     .searched =
+		                             guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors };
 }
 
 /* --- k ------------------------------------------------------------------------------------------------ */
 
 static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
+	const struct {
+		const char *name;
+		const double *values;
+	} curves[] = { { "eigengap", c->gap },
+		       { "agreement", c->agreement },
+		       { "modularity", c->modularity } };
 	double *to = NULL;
-	if (c->count == 0) /* two samples: there is nothing to choose */
-		return KDR_OK;
-	KDRI_TRY(kdri_result_array(ctx, j->result, "eigengap", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                           &to));
-	memcpy(to, c->gap, (size_t)c->count * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, j->result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                           &to));
-	memcpy(to, c->stability, (size_t)c->count * sizeof *to);
+	for (int i = 0; i < 3 && c->count > 0; i++) { /* of two samples there is nothing to choose */
+		KDRI_TRY(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
+		                           (int64_t[]){ c->count }, &to));
+		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
+	}
 done:
 	return st;
 }
@@ -197,14 +203,11 @@ done:
 static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
 {
 	kdr_status st;
-	char text[256], next[96] = "", range[64] = "";
+	char text[256], range[64] = "";
 	if (g->low < g->high)
 		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
-	if (g->second)
-		kdri_snprintf(next, sizeof next, ", next best k = %lld with %.3f", (long long)g->second,
-		              g->second_gap);
-	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (eigengap %.3f%s; stability %.2f)", (long long)g->k,
-	              range, g->sure ? "fairly sure" : "not sure", g->gap, next, g->stability);
+	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (agreement of three kinds of partition %.2f)",
+	              (long long)g->k, range, g->sure ? "fairly sure" : "not sure", g->agreement);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 done:
@@ -224,7 +227,6 @@ static kdr_status put_identical(kdr_context *ctx, const kdri_auto *j, int64_t t)
 static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
-	kdri_own graph = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_k_curves *curves = NULL;
 	bool same = kdri_opt_bool(j->options, "same_k");
 	int64_t count = 0, least = INT64_MAX, most = kdri_opt_int(j->options, "k_max"), distinct;
@@ -238,9 +240,7 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 			KDRI_TRY(put_identical(ctx, j, t));
 			continue;
 		}
-		KDRI_TRY(kdri_views_graph(ctx, &j->views.tasks[t], GUESS_NEIGHBOURS, &graph));
-		KDRI_TRY(kdri_k_curves_new(ctx, &graph.view, distinct, &curves[count]));
-		kdri_own_free(ctx, &graph);
+		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));
 		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
 		if (!same) {
 			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
@@ -260,7 +260,6 @@ done:
 	for (int64_t i = 0; curves && i < j->T; i++)
 		kdri_k_curves_free(ctx, &curves[i]);
 	kdri_free(ctx, curves);
-	kdri_own_free(ctx, &graph);
 	return st;
 }
 

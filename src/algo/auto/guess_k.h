@@ -2,28 +2,32 @@
 #ifndef KDRI_GUESS_K_H
 #define KDRI_GUESS_K_H
 
-#include "linalg/linalg.h"
+#include "engine/graph/views.h"
 
-/* The evidence in one graph: entry k - 2 is about k clusters, k = 2 .. most. */
+/* Neighbours that the views have to be searched for. */
+enum { KDRI_GUESS_NEIGHBOURS = 20 };
+
+/* The evidence in one task: entry k - 2 is about k clusters, k = 2 .. most. */
 typedef struct kdri_k_curves {
 	int64_t count;
-	double *gap;       /* eigenvalue k less eigenvalue k + 1 of the normalised graph */
-	double *stability; /* mean agreement (adjusted Rand) of k-means on k eigenvectors from different starts */
+	double *gap;        /* eigenvalue k less eigenvalue k + 1 of the graph of 20 neighbours */
+	double *agreement;  /* mean adjusted Rand index of three kinds of partition into k */
+	double *modularity; /* of the first of them on that graph */
 } kdri_k_curves;
 
-/* `most` is lowered to what the graph allows; with fewer than 3 samples there are no curves. */
-kdr_status kdri_k_curves_new(kdr_context *ctx, const kdr_mat *graph, int64_t most, kdri_k_curves *out);
+/* `most` is lowered to what the samples allow; with fewer than 3 there are no curves. */
+kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, kdri_k_curves *out);
 void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
 
 typedef struct kdri_k_guess {
-	int64_t k, second; /* second: the next best; 0: none */
-	double gap, second_gap, stability;
-	int64_t low, high; /* the least and the largest k with a gap at least half as wide */
+	int64_t k;
+	double score, agreement;
+	int64_t low, high; /* the least and the largest k with a score nearly as high */
 	bool sure;
 } kdri_k_guess;
 
-/* The k with the widest gap in the mean of the curves of `count` tasks, each over the length of the
- * shortest; 1 where there is none. */
+/* The k with the highest score in the mean over `count` tasks, over the length of the shortest of their curves; 1 where
+ * there is none. */
 kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count);
 
 #endif

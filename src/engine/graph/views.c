@@ -384,7 +384,8 @@ static void scale_rows(double *y, int64_t n, int64_t width)
 		scale_row(y + i * width, width, largest);
 }
 
-static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
+kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
+                              int64_t *width)
 {
 	kdr_status st;
 	const kdr_mat *x = &task->rows.view;
@@ -394,8 +395,18 @@ static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_
 	KDRI_TRY(mean_of(ctx, x, mean));
 	const kdri_centred centred = { x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	task->width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
-	KDRI_TRY(coordinates(ctx, &op, task->width, &task->leading));
+	*width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
+	KDRI_TRY(coordinates(ctx, &op, *width, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&task->rows.view);
+	KDRI_TRY(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
 	KDRI_TRY(KDRI_NEW0(ctx, &task->spread, task->width));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < task->width; j++)
@@ -406,7 +417,6 @@ static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_
 	if (task->cosine)
 		scale_rows(task->leading, n, task->width);
 done:
-	kdri_free(ctx, mean);
 	return st;
 }
 

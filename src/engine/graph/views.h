@@ -61,6 +61,9 @@ typedef struct kdri_views {
 /* Stopped early, graphs lack edges. Borrows the problem's matrices. */
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
                           kdri_views *out);
+/* Y = U S of a task less its mean: the 2 k leading directions, fewer where there are no more; rows as they are. */
+kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
+                              int64_t *width);
 /* The views that depend on the numbers of clusters, k[t] of task t. */
 kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
 void kdri_views_free(kdr_context *ctx, kdri_views *views);
