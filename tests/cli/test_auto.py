@@ -77,7 +77,7 @@ class Auto(CliTest):
         self.assertEqual([t["k"] for t in r["tasks"]], [3, 3])
         self.assertIn("k = 3: ", r["method_fields"]["k_evidence"])
         self.assertIn("sure", done.stdout)
-        for name in ("eigengap.a", "stability.b", "confidence.a", "moved.b"):
+        for name in ("eigengap.a", "agreement.b", "confidence.a", "moved.b"):
             with open(self.path(f"arr/{name}.npy"), "rb") as f:
                 self.assertEqual(f.read(6), b"\x93NUMPY")
         self.run_kindred("cluster", "-k", "auto,2", "-o", "two", "a.mtx", "b.mtx")
