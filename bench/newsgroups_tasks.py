@@ -41,22 +41,28 @@ def tfidf(x, of=None):
     return x
 
 
-def task(data, name, seed, words=4000, together=False):
-    """[X_s, X_i, X_t], [y_s, y_i, y_t]: the most frequent words of the task's documents, a random half of which (A) is taken
-    from the source and the other half (B) from the target. together: idf of all three."""
-    counts, classes = data
+def counts(data, pairs, seed, words=4000):
+    """Counts and classes of the source, of bridges and of the target, in this order: the most frequent words of these documents, a
+    random half of which (A) is taken from the source and the other half (B) from the target."""
+    all_counts, classes = data
     rows, labels = [], []
-    for pair in TASKS[name]:
+    for pair in pairs:
         index = np.concatenate([np.flatnonzero(classes == c) for c in pair])
         rows.append(index)
         labels.append((classes[index] == pair[1]).astype(np.int64))
-    part = counts[np.concatenate(rows)]
+    part = all_counts[np.concatenate(rows)]
     top = np.sort(np.argsort(-np.asarray(part.sum(0)).ravel(), kind="stable")[:words])
     in_a = np.random.default_rng(seed).permutation(len(top)) < len(top) // 2
-    xs = [sp.csr_matrix(counts[r][:, top]) for r in rows]
+    xs = [sp.csr_matrix(all_counts[r][:, top]) for r in rows]
     xs[0] = xs[0] @ sp.diags((~in_a).astype(float))
-    xs[2] = xs[2] @ sp.diags(in_a.astype(float))
+    xs[-1] = xs[-1] @ sp.diags(in_a.astype(float))
     xs = [sp.csr_matrix(x) for x in xs]
     for x in xs:
         x.eliminate_zeros()
+    return xs, labels
+
+
+def task(data, name, seed, words=4000, together=False):
+    """[X_s, X_i, X_t], [y_s, y_i, y_t] of a task, tf-idf in unit rows; together: idf of all three."""
+    xs, labels = counts(data, TASKS[name], seed, words)
     return [tfidf(x, xs if together else None) for x in xs], labels

@@ -83,13 +83,18 @@ void cli_bridges_table(FILE *out, const kdr_result *r)
 	fprintf(out, "\nbridges, the best first; A(source, target) = %.3f\n", first.score.features[4]);
 	fprintf(out, "%-*s  %10s  %17s  %17s", widest, "bridge", "complexity", "A(source, bridge)",
 	        "A(bridge, target)");
-	fprintf(out, trained ? "  %11s" : "  %6s", trained ? "probability" : "gain");
+	fprintf(out, trained ? "  %11s" : "  %6s", trained ? "probability" : "back");
 	fprintf(out, scored ? "  %6s\n" : "\n", "acc");
 	for (int64_t k = 0; k < count; k++) {
 		kdr_bridge_outcome b = kdr_result_bridge_at(r, k);
 		fprintf(out, "%-*s  %10.3f  %17.3f  %17.3f", widest, b.name, b.score.features[1],
 		        b.score.features[3], b.score.features[5]);
-		fprintf(out, trained ? "  %11.3f" : "  %6.3f", b.score.score);
+		if (trained)
+			fprintf(out, "  %11.3f", b.score.probability);
+		else if (isfinite(b.score.back))
+			fprintf(out, "  %6.3f", b.score.back);
+		else
+			fprintf(out, "  %6s", "-");
 		if (scored && isfinite(b.accuracy))
 			fprintf(out, "  %6.3f", b.accuracy);
 		else if (scored)

@@ -28,7 +28,8 @@ static const cli_option own_options[] = {
 	  .repeats = true,
 	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's "
 	          "features, in the target's); of several the best is taken, where the method takes one" },
-	{ .name = "bridge-all", .help = "try each bridge, and report each; the best by rank is written" },
+	{ .name = "bridge-all",
+	  .help = "with --selector: fit each bridge, and report each; without one that is done anyway" },
 	{ .name = "selector",
 	  .value = "FILE",
 	  .help = "rank bridges by a trained selection model instead of the distances" },

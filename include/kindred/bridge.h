@@ -39,14 +39,16 @@ typedef struct kdr_bridge_candidate {
 
 typedef struct kdr_bridge_score {
 	double features[KDR_BRIDGE_FEATURES];
-	double score; /* what decides, larger is better: the probability, or A(s,t) - max(A(s,i), A(i,t)) */
+	double score; /* what decides, larger is better: the probability, or `back`, or A(s,t) - max(A(s,i), A(i,t)) */
 	double probability; /* NaN without a selector */
-	int64_t rank;       /* 0 is the best */
-	char reason[192];   /* one line */
+	double back; /* share of the source's classes that come back over the bridge; NaN where it was not tried */
+	int64_t rank;     /* 0 is the best */
+	char reason[192]; /* one line */
 } kdr_bridge_score;
 
-/* Ranks bridges. With a selector by its probability; without one, a bridge is as good as its longer half is short: by
- * max(A(s,i), A(i,t)), against A(s,t). Of equals the first is better. */
+/* Ranks bridges by their matrices alone. With a selector by its probability; without one, a bridge is as good as its longer half is
+ * short: by max(A(s,i), A(i,t)), against A(s,t). Of equals the first is better. kdr_transfer has the classes, too: without a selector
+ * it fits every candidate and takes the one over which most of the source's classes come back from the target. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source,
                                                     const kdr_mat *target,
                                                     const kdr_bridge_candidate *candidates, int64_t count,

@@ -34,6 +34,11 @@ bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
 
+/* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
+ * back through the bridge; NaN where there is no way back. */
+kdr_status kdri_way_back(kdr_context *ctx, const char *method, const kdr_task *tasks, int64_t count,
+                         int64_t target, int64_t classes, const int64_t *answer, double *out);
+
 /* Hands the preprocessing over to the result that is kept, and the seconds. */
 void kdri_job_finish(kdri_job *job, kdr_result *result);
 

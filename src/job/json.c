@@ -413,6 +413,7 @@ static void put_bridges(kdri_json *j, const kdr_result *r)
 			kdri_json_real(j, features[f], b->score.features[f]);
 		kdri_json_real(j, "score", b->score.score);
 		kdri_json_real(j, "probability", b->score.probability);
+		kdri_json_real(j, "back", b->score.back);
 		kdri_json_int(j, "rank", b->score.rank);
 		kdri_json_bool(j, "chosen", b->score.rank == 0);
 		kdri_json_string(j, "reason", b->score.reason);

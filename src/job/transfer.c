@@ -1,7 +1,8 @@
 /* kdr_transfer: classes of sources to labels of targets. SPDX-License-Identifier: BSD-3-Clause
  *
  * Sets are kept in one list: sources, bridges, their second views, targets. A method that takes one bridge gets the best of
- * several: all that stand between source and target are candidates, ranked before any is fitted. */
+ * several: all that stand between source and target are candidates. With a selector they are ranked before any is fitted; else all
+ * are fitted, and that over which most of the sources' classes come back is the best (way_back.c). */
 #include "job/job.h"
 
 void kdr_transfer_options_init(kdr_transfer_options *options)
@@ -170,21 +171,15 @@ static kdr_status put_probabilities(kdr_context *ctx, transfer *t, int64_t k, in
 	return kdri_job_probabilities(ctx, &t->job, &c, first, t->known, r);
 }
 
-static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out)
+/* The sets of the run with candidate k; where the targets begin. */
+static int64_t list_tasks(const transfer *t, int64_t k, kdr_task *tasks, kdr_data **data, int64_t *first)
 {
-	kdr_status st;
-	kdr_task *tasks = NULL;
-	kdr_data **data = NULL;
-	kdr_result *result = NULL;
-	int64_t n = 0, first = 0;
-	bool named = !(t->job.algo->flags & KDR_ALGO_CLUSTERS_TARGET);
-	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
-	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	int64_t n = 0;
 	for (int64_t i = 0; i < t->count; i++) {
 		bool source = i < t->sets->nsources;
 		if (!takes_part(t, i, k))
 			continue;
-		first = i == t->target ? n : first;
+		*first = i == t->target ? n : *first;
 		data[n] = t->all[i];
 		tasks[n++] = (kdr_task){ .name = t->all[i]->name,
 			                 .role = source          ? KDR_ROLE_SOURCE
@@ -196,6 +191,20 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 			                           : i == t->target ? t->known
 			                                            : NULL };
 	}
+	return n;
+}
+
+static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	kdr_result *result = NULL;
+	int64_t first = 0;
+	bool named = !(t->job.algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	int64_t n = list_tasks(t, k, tasks, data, &first);
 	const kdr_problem about = { .ntasks = n,
 		                    .classes = t->classes,
 		                    .class_names = (const char *const *)t->all[0]->classes,
@@ -205,18 +214,37 @@ static kdr_status fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out
 		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
 	if (t->accuracy)
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
-	if (k < 0 || k == t->chosen) {
-		KDRI_TRY(kdri_job_words(ctx, result, data));
-		KDRI_TRY(kdri_job_choices(ctx, result, data));
-		if (t->o->probabilities)
-			KDRI_TRY(put_probabilities(ctx, t, k, first, result));
-		KDRI_TRY(kdri_job_shared(ctx, result, first));
-		KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
-		*out = result;
-		result = NULL;
+	if (t->candidates && !t->o->selector) {
+		int64_t rows;
+		KDRI_TRY(kdri_way_back(ctx, t->job.algo->id, tasks, n, first, t->classes,
+		                       kdr_result_labels(result, first, &rows), &t->scores[k].back));
 	}
+	*out = result;
+	result = NULL;
 done:
 	kdr_result_free(result);
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, data);
+	return st;
+}
+
+/* Words about the result that is kept. */
+static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result *result)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	int64_t first = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	list_tasks(t, k, tasks, data, &first);
+	KDRI_TRY(kdri_job_words(ctx, result, data));
+	KDRI_TRY(kdri_job_choices(ctx, result, data));
+	if (t->o->probabilities)
+		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
+	KDRI_TRY(kdri_job_shared(ctx, result, first));
+	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
+done:
 	kdri_free(ctx, tasks);
 	kdri_free(ctx, data);
 	return st;
@@ -238,9 +266,6 @@ static kdr_status rank(kdr_context *ctx, transfer *t)
 	kdr_mat source = kdr_data_mat(t->all[0]), target = kdr_data_mat(t->all[t->target]);
 	KDRI_TRY(
 	        kdr_bridge_rank(ctx, &source, &target, list, t->candidates, t->o->selector, NULL, t->scores));
-	for (int64_t k = 0; k < t->candidates; k++)
-		if (t->scores[k].rank == 0)
-			t->chosen = k;
 done:
 	kdri_free(ctx, list);
 	return st;
@@ -264,19 +289,77 @@ done:
 	return st;
 }
 
+/* Those not tried, or without a way back, come last. */
+static double worth(const kdr_bridge_score *s)
+{
+	return isnan(s->back) ? -1 : s->back;
+}
+
+/* Ranks by what came back, of equals by the ranks they had. */
+static kdr_status rank_back(kdr_context *ctx, const transfer *t)
+{
+	kdr_status st;
+	int64_t *before = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &before, t->candidates));
+	for (int64_t k = 0; k < t->candidates; k++) {
+		kdr_bridge_score *s = &t->scores[k];
+		before[k] = s->rank;
+		s->score = worth(s);
+		if (!isnan(s->back))
+			kdri_snprintf(s->reason, sizeof s->reason,
+			              "%.1f %% of the source's classes come back over it from the target",
+			              100 * s->back);
+	}
+	for (int64_t k = 0; k < t->candidates; k++) {
+		t->scores[k].rank = 0;
+		for (int64_t o = 0; o < t->candidates; o++)
+			t->scores[k].rank +=
+			        t->scores[o].score > t->scores[k].score ||
+			        (t->scores[o].score == t->scores[k].score && before[o] < before[k]);
+	}
+done:
+	kdri_free(ctx, before);
+	return st;
+}
+
+/* The candidate of this rank. */
+static int64_t ranked(const transfer *t, int64_t rank)
+{
+	int64_t k = 0;
+	while (t->scores[k].rank != rank)
+		k++;
+	return k;
+}
+
+/* In the order of their ranks, so that the likeliest are fitted where time ends. */
 static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
 {
 	kdr_status st;
-	kdr_result *result = NULL;
+	kdr_result *best = NULL, *result = NULL;
+	bool all = t->o->every_bridge || !t->o->selector;
 	KDRI_TRY(rank(ctx, t));
-	for (int64_t k = 0; k < t->candidates; k++)
-		if (t->o->every_bridge || k == t->chosen)
-			KDRI_TRY(fit(ctx, t, k, &result));
-	if (result) /* one candidate has rank 0, and was fitted */
-		KDRI_TRY(put_bridges(ctx, t, result));
-	*out = result;
-	result = NULL;
+	for (int64_t r = 0; r < (all ? t->candidates : 1); r++) {
+		int64_t k = ranked(t, r);
+		if (best && (ctx->cancelled || ctx->timed_out))
+			break;
+		KDRI_TRY(fit(ctx, t, k, &result));
+		if (!best || (!t->o->selector && worth(&t->scores[k]) > worth(&t->scores[t->chosen]))) {
+			kdr_result_free(best);
+			best = result;
+			t->chosen = k;
+		} else {
+			kdr_result_free(result);
+		}
+		result = NULL;
+	}
+	if (!t->o->selector)
+		KDRI_TRY(rank_back(ctx, t));
+	KDRI_TRY(describe(ctx, t, t->chosen, best));
+	KDRI_TRY(put_bridges(ctx, t, best));
+	*out = best;
+	best = NULL;
 done:
+	kdr_result_free(best);
 	kdr_result_free(result);
 	return st;
 }
@@ -304,7 +387,12 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	/* Two views: source and first views have their features, second views and target theirs. */
 	KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
 	                          sets->views ? sets->nsources + sets->nbridges : 0));
-	KDRI_TRY(t.candidates ? fit_best(ctx, &t, &result) : fit(ctx, &t, -1, &result));
+	if (t.candidates) {
+		KDRI_TRY(fit_best(ctx, &t, &result));
+	} else {
+		KDRI_TRY(fit(ctx, &t, -1, &result));
+		KDRI_TRY(describe(ctx, &t, -1, result));
+	}
 	kdri_job_finish(&t.job, result);
 	*out = result;
 	result = NULL;

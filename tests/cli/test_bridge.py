@@ -49,18 +49,29 @@ class Bridge(CliTest):
         self.assertGreater(len(r["objective"]), 1)
         self.assertIn("objective_start", r["method_fields"])
 
-    def test_candidates_are_ranked(self):
+    def test_candidates_are_ranked_by_what_comes_back(self):
         text = self.transfer("--bridge", "far.csv", "--bridge", "near.csv", "--truth", "t.labels", "-o", "out").stdout
         r = self.result()
-        self.assertEqual([t["name"] for t in r["tasks"]], ["source", "near", "target"])
-        self.assertEqual([(b["name"], b["rank"], b["chosen"]) for b in r["bridges"]], [("near", 0, True), ("far", 1, False)])
-        self.assertIn("chosen: near: its longer half", text)
-        self.assertEqual(r["bridges"][0]["acc"], r["tasks"][2]["metrics"]["acc"])
-        self.assertIsNone(r["bridges"][1]["acc"])
+        best, other = r["bridges"]
+        self.assertEqual([t["name"] for t in r["tasks"]], ["source", best["name"], "target"])
+        self.assertEqual([(b["rank"], b["chosen"]) for b in r["bridges"]], [(0, True), (1, False)])
+        self.assertIn("chosen: %s: %.1f %% of the source's classes come back" % (best["name"], 100 * best["back"]), text)
+        self.assertGreaterEqual(best["back"], other["back"])
+        self.assertTrue(all(b["score"] == b["back"] and b["acc"] is not None for b in r["bridges"]))
+        self.assertEqual(best["acc"], r["tasks"][2]["metrics"]["acc"])
         self.transfer("--bridge", "far.csv", "--bridge", "near.csv", "--truth", "t.labels", "--bridge-all", "-o", "all")
-        tried = self.result("all/result.json")
-        self.assertTrue(all(b["acc"] is not None for b in tried["bridges"]))
-        self.assertEqual(tried["tasks"], r["tasks"])
+        self.assertEqual(self.result("all/result.json")["tasks"], r["tasks"])
+
+    def test_a_bridge_that_swaps_the_classes_is_not_taken(self):
+        """One whose words of the source and of the target mean opposite things carries no class back."""
+        rng = random.Random(9)
+        rows = []
+        for i in range(60):
+            c = rng.randrange(2)
+            rows.append([int(rng.random() < (.5 if (j % 2 == c) != (j >= 10 and rng.random() < .5) else .05)) for j in range(30)])
+        self.write("muddle.csv", ",".join(f"w{j}" for j in range(30)) + "\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+        r = self.transfer("--bridge", "muddle.csv", "--bridge", "near.csv", "-o", "out")
+        self.assertEqual([b["name"] for b in self.result()["bridges"]], ["near", "muddle"])
 
     def test_two_views(self):
         lines = [line.split(",") for line in self.read("near.csv").splitlines()]
@@ -115,7 +126,9 @@ class Bridge(CliTest):
         self.write("sel.json", json.dumps({"kind": "selector", "beta": [0, 0, 0, 0, 1, 0, 1]}))
         text = self.transfer("--bridge", "far.csv", "--bridge", "near.csv", "--selector", "sel.json", "-o", "out").stdout
         self.assertIn("probability", text)
-        self.assertEqual(self.result()["bridges"][0]["name"], "far")
+        ranked = self.result()["bridges"]
+        self.assertEqual(ranked[0]["name"], "far")
+        self.assertEqual([b["back"] for b in ranked], [None, None])  # the selector decides, one is fitted
         self.refuses("--bridge", "near.csv", "--selector", "sel.json", code=2, says="several --bridge")
         for bad in ("{", "[]", '{"kind": "selector", "beta": [1]}', '{"beta": [0, 0, 0, 0, 1, 0, 1]}'):
             self.write("bad.json", bad)
