@@ -75,8 +75,8 @@ typedef struct kdr_transfer_options {
 	kdr_job_options job;
 	const kdr_labels
 	        *known; /* classes of the first target that are known, "?" elsewhere: they stay fixed */
-	const kdr_selector *selector; /* ranks bridges; NULL: by distances */
-	bool every_bridge;            /* try each bridge; the result is still that of the best by rank */
+	const kdr_selector *selector; /* ranks bridges; NULL: by what comes back over each */
+	bool every_bridge; /* with a selector: fit each bridge; the result is still that of the best by rank */
 	bool probabilities; /* of classes, calibrated on samples of the sources held out in three more fits */
 } kdr_transfer_options;
 KDR_API void kdr_transfer_options_init(kdr_transfer_options *options);

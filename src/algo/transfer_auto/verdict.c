@@ -6,14 +6,15 @@
  *
  *   (E1)  share_k ~ s_k + the smaller of a_k - s_k and b_k - s_k where these have one sign, else s_k
  *
- * and the source's mean becomes that of its class means in these shares; at most three times, while they move. Then the vote is
- * held again. By less than a twentieth shares differ between any two sets.
+ * and the source's mean becomes that of its class means in these shares; at most three times, while they move. Then the vote is held
+ * again. Shares differ by a twentieth between any two sets, and where members err much, errors alone move them: movements by less than
+ * a twentieth, or than .3 of the share of samples on which two members differ (mean over pairs), are not believed.
  *
  * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
 #include "algo/transfer_auto/tally.h"
 
 enum { ROUNDS = 3 };
-static const double share_of_time = 0.75, least_moved = 0.05, still_moving = 0.02;
+static const double share_of_time = 0.75, least_moved = 0.05, of_disagreement = 0.3, still_moving = 0.02;
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
@@ -106,11 +107,25 @@ static void find_shares(const kdri_transfer_tally *w, const double *known, doubl
 		share[k] /= sum;
 }
 
+/* The share of samples that two members label differently, mean over pairs of them. */
+static double disagreement(const kdri_transfer_tally *w)
+{
+	double differ = 0, pairs = 0;
+	for (int a = 0; a < KDRI_TRANSFER_MEMBERS; a++)
+		for (int b = 0; b < a && w->votes[a]; b++) {
+			for (int64_t i = 0; w->votes[b] && i < w->n; i++)
+				differ += w->votes[a][i] != w->votes[b][i];
+			pairs += w->votes[b] != NULL;
+		}
+	return pairs > 0 ? differ / (pairs * (double)w->n) : 0;
+}
+
 static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 {
 	kdr_status st;
 	kdr_context own = *w->ctx;
 	double *share = NULL, *before = NULL;
+	double least = KDRI_MAX(least_moved, of_disagreement * disagreement(w));
 	bool asked = false;
 	KDRI_TRY(KDRI_NEW(w->ctx, &share, w->c));
 	KDRI_TRY(KDRI_NEW(w->ctx, &before, w->c));
@@ -121,7 +136,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 		find_shares(w, w->d.share, share);
 		for (int64_t k = 0; k < w->c; k++)
 			moved += fabs(share[k] - before[k]) / 2;
-		if (moved < (round == 0 ? least_moved : still_moving))
+		if (moved < (round == 0 ? least : still_moving))
 			break; /* nearly the same means, nearly the same answers */
 		memcpy(before, share, (size_t)w->c * sizeof *before);
 		KDRI_TRY(kdri_transfer_views_reweigh(w->ctx, &w->v, share));

@@ -50,9 +50,6 @@ kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const i
                                double *g_target);
 /* The likeliest class of each row, the first of equals. */
 void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels);
-/* Probabilities (rows of x, by class) from a logistic regression, one class against the rest, on labelled rows. */
-kdr_status kdri_chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
-                           const kdr_mat *x, double *p);
 
 /* Fills a set of labels from `start` (n x c): known rows become one-hot and fixed, rows of x without an entry 0 and
  * fixed: they say nothing. `known` may be NULL. */
@@ -72,9 +69,9 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
                                 kdr_result *trace, kdri_bridging_report *report);
 
 /* bridging_identity.c: which class of the target is which, asked once more after the sweeps: columns of g_target are put in
- * order where they were swapped. start: what the sweeps started from. Leaves the number "identity", how sure it is, 0 to 1. */
+ * order where they were swapped. Leaves the number "identity", how sure it is, 0 to 1. */
 kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
-                                  const double *start, double *g_target, kdr_result *result);
+                                  double *g_target, kdr_result *result);
 
 /* Labels and probabilities of targets and bridge from their G, whose rows need not sum to 1. */
 kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,

@@ -72,8 +72,9 @@ static void match_shares(const int64_t *labels, int64_t n, int64_t c, int64_t ro
 	}
 }
 
-kdr_status kdri_chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
-                           const kdr_mat *x, double *p)
+/* Probabilities (rows of x, by class) from a logistic regression, one class against the rest, on labelled rows. */
+static kdr_status chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
+                             const kdr_mat *x, double *p)
 {
 	kdr_status st;
 	int64_t m = kdri_linear_outputs(classes), n = kdr_mat_rows(from), rows = kdr_mat_rows(x);
@@ -194,7 +195,7 @@ static kdr_status teach(kdr_context *ctx, const kdr_mat *from, const int64_t *la
 			KDRI_TRY(take_surest(ctx, p, rows, classes, share, shares[r], all + n)); /* (E3) */
 		for (int64_t i = 0; known && i < rows; i++)
 			all[n + i] = known[i] >= 0 ? known[i] : all[n + i];
-		KDRI_TRY(kdri_chain_step(ctx, &stack.view, all, classes, to, p));
+		KDRI_TRY(chain_step(ctx, &stack.view, all, classes, to, p));
 	}
 done:
 	kdri_own_free(ctx, &stack);
