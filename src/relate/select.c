@@ -211,7 +211,9 @@ kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_ma
 	for (int64_t k = 0; k < count; k++) {
 		const kdr_bridge_candidate *c = &candidates[k];
 		kdr_bridge_score *s = &scores[k];
-		*s = (kdr_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 }, .probability = NAN, .back = NAN };
+		*s = (kdr_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 },
+			                 .probability = NAN,
+			                 .back = NAN };
 		KDRI_TRY(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
 		KDRI_TRY(distance(ctx, source, &c->source_view, &o, &s->features[3]));
 		KDRI_TRY(distance(ctx, &c->target_view, target, &o, &s->features[5]));
