@@ -139,7 +139,8 @@ class Auto(Clusterer):
     unit_rows_: Any
     match_quality_: Any
     eigengap_: Any
-    stability_: Any
+    agreement_: Any
+    modularity_: Any
     def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., transfer: bool = ..., seeds: int = ..., neighbors: int = ..., metric: str = ..., centre: str = ..., exact: str = ..., k_max: int = ..., same_k: bool = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
 class KMeans(Clusterer):
