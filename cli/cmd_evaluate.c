@@ -91,7 +91,7 @@ static void print_json(const kdr_scores *s, const table *t, const distance *d, c
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
 	kdri_json_int(&j, "n", labels->n);
-	kdri_json_int(&j, "clusters", truth ? s->clusters : q->clusters);
+	kdri_json_int(&j, "clusters", q ? q->clusters : s->clusters);
 	if (truth)
 		put_scores(&j, s, t, d, labels, truth);
 	if (q)

@@ -70,6 +70,11 @@ static int check_arrays(kdr_context *ctx, const cli_args *args, const char *fold
 	const kdr_algo *algo = kdr_algo_find(cli_get(
 	        args, "method", kdr_default_method(transfer ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER)));
 	int code = cli_make_folder(folder);
+	for (int64_t i = 0; cli_flag(args, "probabilities") && i < tasks->count && code == EXIT_DONE; i++) {
+		char name[512];
+		snprintf(name, sizeof name, "calibrated.%s", kdr_data_name(tasks->data[i]));
+		code = check_in(ctx, args, folder, name, ".npy");
+	}
 	for (const kdr_field_desc *f = algo ? algo->fields : NULL; f && f->name && code == EXIT_DONE; f++)
 		for (int64_t i = 0; i < (f->per_task ? tasks->count : 1) && code == EXIT_DONE; i++) {
 			char name[512];

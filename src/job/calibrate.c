@@ -13,7 +13,7 @@
  * samples that are all right do not make p 1. Time: O(N C) a step. */
 #include "job/calibrate.h"
 
-enum { MOST_STEPS = 100 };
+enum { MOST_STEPS = 100, MOST_HALVINGS = 32 };
 
 /* log of a share, which is never taken for impossible. */
 static const double least_share = 1e-6;
@@ -107,13 +107,13 @@ kdr_status kdri_calibrate(kdr_context *ctx, const kdri_held_out *h, double *a, d
 		at[0] = 0;
 	slope now = slope_at(h, at[0], at[1], p);
 	for (int k = 0; k < MOST_STEPS; k++) {
-		double step[2], size = 1, fall;
+		double step[2], fall;
 		newton(&now, at, step);
 		slope next = now;
 		double to[2] = { at[0], at[1] };
-		for (; size > 1e-10; size /= 2) {
+		for (int halved = 0; halved < MOST_HALVINGS; halved++) {
 			for (int j = 0; j < 2; j++)
-				to[j] = KDRI_MAX(at[j] + size * step[j], 0);
+				to[j] = KDRI_MAX(at[j] + ldexp(step[j], -halved), 0);
 			next = slope_at(h, to[0], to[1], p);
 			if (next.loss < now.loss)
 				break;

@@ -232,8 +232,8 @@ static kdr_status early_warnings(kdr_context *ctx, const kdri_job *job, const kd
 	KDRI_TRY(KDRI_NEW(ctx, &texts, count));
 	for (; n < prepared; n++)
 		texts[n] = kdr_prep_warning_at(job->prep, n);
-	for (; n < count - hinted; n++)
-		texts[n] = learnt->warnings[n - prepared];
+	for (int64_t i = 0; learnt && i < learnt->warning_count; i++)
+		texts[n++] = learnt->warnings[i];
 	if (hinted)
 		texts[n] = job->hint;
 	KDRI_TRY(kdri_result_warn_first(ctx, result, texts, count));

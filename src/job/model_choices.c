@@ -61,14 +61,12 @@ static kdr_status find_scores(kdr_context *ctx, const kdr_result *fitted, int64_
 	KDRI_TRY(KDRI_NEW(ctx, &out->s, size));
 	KDRI_TRY(KDRI_NEW(ctx, &constant, m.shape[0]));
 	for (int64_t c = 0; c < m.shape[0]; c++) {
-		const double *row = (const double *)m.data + c * m.shape[1];
-		double square = kdri_nrm2sq(row, m.shape[1]);
+		double square = kdri_nrm2sq((const double *)m.data + c * m.shape[1], m.shape[1]);
+		double own = b.data ? ((const double *)b.data)[c] : 0;
 		if (!out->linear)
 			constant[c] = -square; /* (E2) */
-		else if (square == 0 && ((const double *)b.data)[c] == 0)
-			constant[c] = -INFINITY;
-		else
-			constant[c] = ((const double *)b.data)[c]; /* (E1) */
+		else                           /* (E1) */
+			constant[c] = square == 0 && own == 0 ? -INFINITY : own;
 	}
 	KDRI_TRY(multiply(ctx, x, m.data, m.shape[0], out->linear ? 1 : 2, constant, out->s));
 	out->k = m.shape[0];
