@@ -33,11 +33,21 @@ static finding *add(finding *f, int *count, const char *then, bool fatal)
 	return new;
 }
 
-static int find_problems(const kdr_inspection *s, finding *f)
+/* Entries of the matrix that are NaN for cells without a value, which have been told of. */
+static int64_t holes_of(const kdr_data *data)
+{
+	int64_t count, holes = 0;
+	const kdr_column *columns = kdr_data_columns(data, &count);
+	for (int64_t c = 0; c < count; c++)
+		holes += columns[c].missing * columns[c].features;
+	return holes;
+}
+
+static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
 {
 	int n = 0;
 	finding *x;
-	if (s->nonfinite) {
+	if (s->nonfinite > holes_of(data)) {
 		x = add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV", true);
 		snprintf(x->what, sizeof x->what,
 		         "%lld values are NaN or infinite, the first in row %lld, column %lld",
@@ -177,7 +187,7 @@ static void json_columns(kdri_json *j, const kdr_data *data)
 static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
 {
 	finding f[MOST_FINDINGS];
-	int count = find_problems(s, f);
+	int count = find_problems(data, s, f);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
@@ -264,7 +274,7 @@ static void print_findings(const kdr_findings *found)
 static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_findings *found)
 {
 	finding f[MOST_FINDINGS];
-	int count = find_problems(s, f);
+	int count = find_problems(data, s, f);
 	kdr_mat x = kdr_data_mat(data);
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
@@ -355,6 +365,7 @@ static int run(cli_args *args)
 		(cli_flag(args, "json") ? print_json : print_text)(data, s, found, count);
 		for (int i = 0; i < count && code == EXIT_DONE; i++)
 			if (!data[i]) {
+				fflush(stdout);
 				cli_error("%s cannot be read: what is marked with ! has to be mended",
 				          cli_positional(args, i));
 				code = EXIT_DATA;

@@ -39,6 +39,41 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 	free(sizes);
 }
 
+/* Whether the task has a note of that text. */
+static bool has_note(const kdr_result *r, int64_t task, const char *text)
+{
+	const char *note;
+	for (int64_t n = 0; (note = kdr_result_note(r, task, n)); n++)
+		if (strcmp(note, text) == 0)
+			return true;
+	return false;
+}
+
+/* What the columns of tables were taken for: a line that is the same for several tasks once. */
+static void print_notes(FILE *out, const kdr_result *r)
+{
+	const char *note;
+	int64_t ntasks = kdr_result_ntasks(r);
+	for (int64_t t = 0; t < ntasks; t++)
+		for (int64_t n = 0; (note = kdr_result_note(r, t, n)); n++) {
+			int64_t with = 0, before = 0;
+			for (int64_t u = 0; u < ntasks; u++) {
+				bool has = has_note(r, u, note);
+				with += has;
+				before += has && u < t;
+			}
+			if (before > 0)
+				continue;
+			fprintf(out, "\n");
+			if (with < ntasks || (ntasks > 1 && with == 1))
+				for (int64_t u = t, said = 0; u < ntasks; u++)
+					if (has_note(r, u, note) && said++ < 4)
+						fprintf(out, "%s%s", said > 1 ? ", " : "",
+						        said > 3 ? "..." : kdr_result_task_name(r, u));
+			fprintf(out, "%s%s", with < ntasks || (ntasks > 1 && with == 1) ? ": " : "", note);
+		}
+}
+
 static void print_head(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
@@ -65,12 +100,7 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(kdr_result_prep(r)));
 	if (kdr_result_kind(r) != KDR_DATA_UNKNOWN)
 		fprintf(out, " (the data look like %s)", kdr_data_kind_name(kdr_result_kind(r)));
-	for (int64_t i = 0; i < ntasks; i++) {
-		const char *note;
-		for (int64_t n = 0; (note = kdr_result_note(r, i, n)); n++)
-			fprintf(out, "\n%s%s%s", ntasks > 1 ? kdr_result_task_name(r, i) : "",
-			        ntasks > 1 ? ": " : "", note);
-	}
+	print_notes(out, r);
 	if (learner)
 		fprintf(out, "\nfeatures from %s: %lld columns", learner->id, (long long)columns);
 	fprintf(out, "\n\n");

@@ -63,6 +63,10 @@ KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_ma
 KDR_API kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
                                    const char *const *features, const char *const *ids, kdr_data **out);
 
+/* The same again, called `name` (NULL: the same), for jobs, which change what they are given: the matrix is borrowed from
+ * `data`, which must live as long; names, classes and what is known of its table are copied. */
+KDR_API kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out);
+
 /* Whether the first line of a table holds names. */
 typedef enum kdr_header { KDR_HEADER_FIND_OUT, KDR_HEADER_YES, KDR_HEADER_NO } kdr_header;
 

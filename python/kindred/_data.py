@@ -86,6 +86,24 @@ class Data:
         return _names(lib.kdr_data_ids(self._data), self.shape[0])
 
     @property
+    def columns(self):
+        """What the columns of the table it was read from were taken for, a dict each; None if it came from none."""
+        count = ffi.new("int64_t *")
+        found = lib.kdr_data_columns(self._data, count)
+        if found == ffi.NULL:
+            return None
+        return [{"name": text(c.name), "number": c.number, "kind": text(lib.kdr_column_kind_name(c.kind)), "features": c.features,
+                 "missing": c.missing, "constant": bool(c.constant), "why": text(c.why)}
+                for c in (found[i] for i in range(count[0]))]
+
+    @property
+    def left_out(self):
+        """Rows of the file that are not here: (row from 1, id, reason) each."""
+        count = ffi.new("int64_t *")
+        rows = lib.kdr_data_left_out(self._data, count)
+        return [(rows[i].row, text(rows[i].id), text(rows[i].reason)) for i in range(count[0])]
+
+    @property
     def labels(self):
         """Known classes by name, None where unknown; None where no classes came along."""
         values = lib.kdr_data_labels(self._data)
@@ -182,9 +200,7 @@ def as_data(session, x, name):
     if isinstance(x, Data):
         # Jobs preprocess in place: the caller's own stays as it is.
         out = ffi.new("kdr_data **")
-        m = ffi.new("kdr_mat *", lib.kdr_data_mat(x._data))
-        session.check(lib.kdr_data_borrow(session.ctx, chars(name or x.name), m, lib.kdr_data_features(x._data),
-                                          lib.kdr_data_ids(x._data), out))
+        session.check(lib.kdr_data_view(session.ctx, x._data, chars(name or x.name), out))
         return Data(out[0], x)
     matrix, columns, ids = _parts(x)
     matrix = check_matrix(matrix)

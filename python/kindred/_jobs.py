@@ -194,22 +194,32 @@ def _elsewhere(path):
 
 def read(path, **options):
     """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
-    label_column, id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column.
+    label_column, id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column; na, texts that stand for
+    no value, and model: tables are read as those were that it was fitted on.
 
     Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
     result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
     Feather files go through pandas, where that can read them: columns of numbers alone, and no options."""
     session, o = Session(), ffi.new("kdr_read_options *")
     lib.kdr_read_options_init(o)
-    keep = []
+    keep, model = [], None
     for name, value in options.items():
         if name in _READ_FLAGS:
             setattr(o, name, bool(value))
+        elif name == "na":
+            tokens, kept = strings([value] if isinstance(value, str) else list(value))
+            ended = ffi.new("char *[]", list(tokens) + [ffi.NULL])
+            keep += [tokens, kept, ended]
+            o.na = ffi.cast("const char *const *", ended)
+        elif name == "model":
+            model = value
         elif name not in _READ_TEXT:
             raise TypeError(f"read() got an unexpected keyword argument '{name}'")
         elif value is not None:
             keep.append(chars(value))
             setattr(o, name, keep[-1])
+    if model is not None:
+        lib.kdr_model_reading(model._model, o)
     several = isinstance(path, (list, tuple, dict))
     if not several:
         frame = _elsewhere(path)

@@ -168,8 +168,10 @@ done:
 	kdri_strings_free(&ctx->allocator, notes, nnotes);
 	kdri_sheet_free(&ctx->allocator, sheet);
 	kdri_free(ctx, path);
-	if (st != KDR_OK)
+	if (st != KDR_OK) {
 		kdri_strings_free(&ctx->allocator, features, data->cols);
+		kdri_strings_free(&ctx->allocator, ids, data->rows);
+	}
 	return st;
 }
 

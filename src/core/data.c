@@ -192,3 +192,34 @@ done:
 	kdr_data_free(d);
 	return st;
 }
+
+kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out)
+{
+	kdr_status st;
+	kdr_data *d = NULL;
+	const kdr_mat x = kdr_data_mat(data);
+	KDRI_TRY(kdr_data_borrow(ctx, name ? name : data->name, &x, kdr_data_features(data),
+	                         kdr_data_ids(data), &d));
+	kdri_free(ctx, d->path);
+	d->path = NULL;
+	KDRI_TRY(kdri_strdup(ctx, data->path, &d->path));
+	if (data->labels)
+		KDRI_TRY(kdr_data_set_labels(ctx, d, data->labels, (const char *const *)data->classes,
+		                             data->nclasses));
+	if (data->sheet)
+		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, NULL, 0, &d->sheet));
+	for (int64_t i = 0; i < data->nleft_out; i++)
+		KDRI_TRY(kdri_data_leave_out(ctx, d, data->left_out[i].row, data->left_out[i].id,
+		                             data->left_out[i].reason));
+	if (data->origin) {
+		KDRI_TRY(KDRI_NEW(ctx, &d->origin, data->rows));
+		memcpy(d->origin, data->origin, (size_t)data->rows * sizeof *d->origin);
+	}
+	d->file_rows = data->file_rows;
+	d->counted = data->counted;
+	*out = d;
+	d = NULL;
+done:
+	kdr_data_free(d);
+	return st;
+}

@@ -159,6 +159,8 @@ void kdri_sheet_free(const kdr_allocator *allocator, kdri_sheet *sheet);
 /* A copy for the rows given, holes in other rows left out; `rows` NULL: all. */
 kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int64_t *rows, int64_t n,
                            kdri_sheet **out);
+/* "days since 2021-03-04", counted from 1970-01-01. */
+void kdri_days_text(double days, char *text, size_t room);
 /* What columns were taken for and what became of missing values, a line each: sheet_notes.c. Free with kdri_strings_free. */
 kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
 /* Notes a row that is left out. */

@@ -1,6 +1,8 @@
 /* What a data set remembers of the table it was read from. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 
+#include <stdio.h>
+
 const char *kdr_column_kind_name(kdr_column_kind kind)
 {
 	static const char *const names[] = {
@@ -10,6 +12,18 @@ const char *kdr_column_kind_name(kdr_column_kind kind)
 		[KDR_COLUMN_EMPTY] = "empty",   [KDR_COLUMN_LEFT_OUT] = "left out",
 	};
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
+}
+
+/* (E1) of io/table_date.c the other way round. */
+void kdri_days_text(double days, char *text, size_t room)
+{
+	int64_t z = (int64_t)days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, day = z - era * 146097;
+	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int64_t rest = day - (365 * year + year / 4 - year / 100), month = (5 * rest + 2) / 153;
+	int64_t of_month = rest - (153 * month + 2) / 5 + 1;
+	int64_t number = month < 10 ? month + 3 : month - 9;
+	snprintf(text, room, "days since %04lld-%02lld-%02lld", (long long)(year + era * 400 + (number <= 2)),
+	         (long long)number, (long long)of_month);
 }
 
 const kdr_column *kdr_data_columns(const kdr_data *data, int64_t *count)

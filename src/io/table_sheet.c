@@ -3,18 +3,6 @@
 
 #include "io/table.h"
 
-/* "days since 2021-03-04": (E1) of table_date.c the other way round. */
-static void date_text(double days, char *text, size_t room)
-{
-	int64_t z = (int64_t)days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, day = z - era * 146097;
-	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-	int64_t rest = day - (365 * year + year / 4 - year / 100), month = (5 * rest + 2) / 153;
-	int64_t of_month = rest - (153 * month + 2) / 5 + 1;
-	int64_t number = month < 10 ? month + 3 : month - 9;
-	snprintf(text, room, "days since %04lld-%02lld-%02lld", (long long)(year + era * 400 + (number <= 2)),
-	         (long long)number, (long long)of_month);
-}
-
 static bool is_constant(const kdri_csv_table *t, int64_t cols, int64_t k)
 {
 	for (int64_t i = 1; i < t->rows; i++)
@@ -30,7 +18,7 @@ static kdr_status describe_field(kdr_context *ctx, kdri_csv_layout *l, const kdr
 	kdri_role *role = &l->roles[j];
 	char title[24], *name = NULL, *why = NULL;
 	if (role->kind == KDR_COLUMN_DATE)
-		date_text(role->origin, role->why, sizeof role->why);
+		kdri_days_text(role->origin, role->why, sizeof role->why);
 	if (role->features == 1)
 		role->constant = is_constant(t, l->cols, k);
 	*c = (kdr_column){ .number = j + 1,

@@ -244,29 +244,47 @@ done:
 	return st;
 }
 
-void kdri_kinds_refill(const kdr_prep *prep, int64_t task, const kdri_columns *columns, kdr_data *d)
+kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
+                             const kdri_columns *columns, kdr_data *d)
 {
 	const kdri_sheet *s = d->sheet;
-	if (!prep->fill || !s || !s->source || d->kind != KDR_MAT_DENSE || d->borrowed || task < 0 ||
+	if (!prep->fill || !s || !s->source || s->nholes == 0 || d->kind != KDR_MAT_DENSE || task < 0 ||
 	    task >= prep->tasks)
-		return;
-	for (int64_t h = 0; h < s->nholes; h++) {
+		return KDR_OK;
+	kdr_status st = kdri_data_own(ctx, d);
+	for (int64_t h = 0; h < s->nholes && st == KDR_OK; h++) {
 		int64_t j = s->hole_feature[h], u = columns->to[j];
 		if (u >= 0) /* the shift of a date is added as the row is loaded */
 			d->dense[s->hole_row[h] * d->cols + j] =
 			        prep->fill[task * prep->cols + u] - (columns->shift ? columns->shift[j] : 0);
 	}
+	return st;
 }
 
-void kdri_kinds_done(const kdri_columns *columns, kdr_data *d)
+/* Dates are counted from the day that all tasks share. */
+static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64_t j, kdri_sheet *s)
+{
+	kdr_column *c = &s->columns[s->source[j]];
+	char why[64];
+	if (!prep->origin || columns->to[j] < 0 || c->kind != KDR_COLUMN_DATE)
+		return;
+	s->origin[s->source[j]] = prep->origin[columns->to[j]];
+	kdri_days_text(s->origin[s->source[j]], why, sizeof why);
+	if (strlen(why) == strlen(c->why)) /* years have four digits */
+		memcpy((char *)c->why, why, strlen(why));
+}
+
+void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *d)
 {
 	kdri_sheet *s = d->sheet;
 	if (!s || !s->source)
 		return;
 	for (int64_t c = 0; c < s->ncolumns; c++)
 		s->columns[c].features = 0;
-	for (int64_t j = 0; j < s->nfeatures; j++)
+	for (int64_t j = 0; j < s->nfeatures; j++) {
 		s->columns[s->source[j]].features += columns->to[j] >= 0;
+		move_origin(prep, columns, j, s);
+	}
 	kdri_free_with(&d->allocator, s->source);
 	s->source = NULL; /* features have moved */
 }

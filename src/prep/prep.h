@@ -93,9 +93,10 @@ kdr_status kdri_kinds_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 /* The same for a new data set: dates, and what fills its holes. */
 kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                             kdri_columns *columns);
-void kdri_kinds_refill(const kdr_prep *prep, int64_t task, const kdri_columns *columns, kdr_data *data);
+kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
+                             const kdri_columns *columns, kdr_data *data);
 /* Once a data set has been changed: what became of the columns of its table. */
-void kdri_kinds_done(const kdri_columns *columns, kdr_data *data);
+void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *data);
 
 /* --- rows.c: one row through all steps ------------------------------------------------------- */
 

@@ -211,7 +211,7 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
 	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
 		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
-		kdri_kinds_done(&columns[t], tasks[t]);
+		kdri_kinds_done(prep, &columns[t], tasks[t]);
 	}
 	if (out) {
 		*out = prep;
@@ -246,14 +246,14 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	int64_t set = prep->fit_each ? task : 0;
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));
-	kdri_kinds_refill(prep, task, &columns, data);
+	KDRI_TRY(kdri_kinds_refill(ctx, prep, task, &columns, data));
 	if (has_steps(&prep->options) || prep->divisor) {
 		KDRI_TRY(kdri_check_values(ctx, prep, data, &columns));
 		KDRI_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
 	}
 	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
-	kdri_kinds_done(&columns, data);
+	kdri_kinds_done(prep, &columns, data);
 done:
 	kdri_free(ctx, columns.to);
 	kdri_free(ctx, columns.shift);

@@ -229,7 +229,7 @@ class Jobs(Tables):
         self.assertIn("c: constant: left out", text)
         self.assertEqual(result["tasks"][0]["d"], 3)
         text, result = self.cluster("a.csv", "b.csv")
-        self.assertIn("a: c: constant: left out", text)
+        self.assertIn("\nc: constant: left out\n", text)
         self.assertNotIn("d: constant", text)
         self.assertEqual(result["tasks"][0]["d"], 4)
 
@@ -251,8 +251,9 @@ class Jobs(Tables):
     def test_dates_and_categories_agree_across_tasks(self):
         self.write("a.csv", "day,k,x\n" + "".join(f"2021-01-{1 + 9 * (i % 2):02d},{'uv'[i % 2]},{i * i % 7}\n" for i in range(8)))
         self.write("c.csv", "x,k,day\n" + "".join(f"{i * i % 5},{'wv'[i % 2]},2021-01-10\n" for i in range(8)))
-        _, result = self.cluster("--columns", "day,k", "--pooled", "a.csv", "c.csv")
+        text, result = self.cluster("--columns", "day,k", "--pooled", "a.csv", "c.csv")
         labels = [t["labels"] for t in result["tasks"]]
+        self.assertIn("\nday: date (days since 2021-01-01)\n", text)  # one line, one origin for both
         self.assertEqual(labels[0], [0, 1] * 4)  # nine days apart
         self.assertEqual(labels[1], [1] * 8)     # all on the tenth, whatever that is in its own file
         with open(self.path("out/features.csv")) as f:

@@ -15,6 +15,16 @@ SEEDS = {
         b'1,"2\n', b'1,"2"x\n', b"\n\n 1 , 2 \n\n", b"1,2,3\n4,5\n", b"\xff\xfe1\x00", gzip.compress(b"a,b\n1,2\n"))]
     + [b"\x10\x00a,b\nu,1\nv,2\n", b"\x34\x00a,b\n1,2\n3,4\n", b"\x0c\x00a,b\n1,\n3,4\n", b"\x08\x00a,b\n1,NA\n3,4\n",
        b"\x00\x01a;b\n1,5;2\n", b"\x00\x021\t2\n", b"\x52\x00a,b,c\n1,2,3\n", b"\x01\x001,2\n"],
+    # two bytes of options, wishes, 0x1d: see fuzz_table.c
+    "table": [o + w + b"\x1d" + t for o, w, t in (
+        (b"\x00\x00", b"", b"Nr,k,x,d\n" + b"".join(b"%d,%c,%d,2021-01-%02d\n" % (i, 97 + i % 2, i * i, i) for i in range(1, 9))),
+        (b"\x02\x00", b"x:number,k:category,d:dmy,*:number", b"k;x;d\na;1.000,5 EUR;1/2/2021\nb;NA;13/2/2021\na;3,5 EUR;?\n"),
+        (b"\x04\x04", b"-k,+x", b"id,k,x\na,u,-9\nb,v,2\nc,u,x\n"), (b"\x05\x40", b"", b"x,y\n1,\n2,3\n4,5\n"),
+        (b"\x03\x00", b"\"a,\"\"b\"?:mdy,-*", b"\"a,\"\"b\",c\n3/14/2021 2:30 PM,1\n2021-01-01T00:00Z,2\n"),
+        (b"\x01\x10", b"", b"site,k,x\nA,u,1\nB,v,2\nA,u,3\nB,v,4\n"), (b"\x01\x02", b"", b"k,x\nK\xf6ln,1\nRom,2\nK\xf6ln,3\nRom,5\n"),
+        (b"\x00\x00", b"", "\ufeffk;x\nK\u00f6ln;1,5\nRom;2\nK\u00f6ln;3\nRom;5\n".encode("utf-16-le")),
+        (b"\x00\x00", b"", b"a,b\r1,(2)\r3,12 %\r"), (b"\x00\x00", b"", b"sep=|\na|b|\n1|2|\n3|oops|\n5|6|\n"),
+        (b"\x40\x00", b"", b"a;b\n1,234;1\n2,345;2\n"), (b"\x00\x40", b"*:number", b"1,2\n3,4\n"))],
     "mtx": [HEAD + t for t in (
         b"coordinate real general\n% c\n2 3 3\n1 1 1.5\n2 2 -2\n2 3 3\n", b"coordinate pattern symmetric\n2 2 1\n2 1\n",
         b"coordinate integer skew-symmetric\n2 2 1\n2 1 5\n", b"array real general\n2 2\n1\n2\n3\n4\n",

@@ -1,0 +1,94 @@
+/* Tables with columns of all kinds, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include "oom.h"
+
+#include <string.h>
+
+static const char text[] =
+        "Nr;stadt;preis;tag;notiz\n"
+        "1;K\xf6ln;1.000,5 EUR;1.2.2021;a\n2;Rom;2,5 EUR;2.2.2021;b\n3;K\xf6ln;NA;3.2.2021;c\n"
+        "4;Rom;4,25 EUR;;c\n5;K\xf6ln;7 EUR;7.2.2021;d\n6;\"Rom\";8 EUR;9.2.2021;\"e \"\"f\"\"\"\n"
+        "7;Rom;1 EUR;11.2.2021;g\n8;Bern;1 EUR;12.2.2021;g\n9;Bern;2 EUR;13.2.2021;g\n";
+
+static kdr_status written(kdr_context *ctx, const char **path)
+{
+	*path = file("mixed.csv");
+	return kdr_write_file(ctx, *path, text, strlen(text), true);
+}
+
+static kdr_status policies(kdr_context *ctx)
+{
+	static const char *const all[] = { "zero", "mean", "median", "drop-row", "drop-column" };
+	static const char *const na[] = { "7 EUR", NULL };
+	const char *path;
+	kdr_status st = written(ctx, &path);
+	for (int i = 0; i < 5 && st == KDR_OK; i++) {
+		kdr_data *data = NULL;
+		kdr_read_options o = { .missing = all[i],
+			               .na = na,
+			               .columns = "-Nr,notiz:category,\"tag\":date" };
+		st = kdr_read(ctx, path, &o, &data);
+		kdr_data_free(data);
+	}
+	return st;
+}
+
+static kdr_status inspected(kdr_context *ctx)
+{
+	const char *path;
+	kdr_findings *found = NULL;
+	kdr_status st = written(ctx, &path);
+	if (st == KDR_OK)
+		st = kdr_inspect_file(ctx, path, NULL, &found);
+	kdr_findings_free(found);
+	return st;
+}
+
+/* Two tasks of one table, a model, and samples read as it was fitted. */
+static kdr_status modelled(kdr_context *ctx)
+{
+	const char *path;
+	kdr_data **tasks = NULL, *again = NULL, *view = NULL;
+	kdr_result *r = NULL, *predicted = NULL;
+	kdr_model *model = NULL;
+	kdr_cluster_options o;
+	kdr_read_options reading = { .missing = "mean", .task_column = "stadt" };
+	int64_t count = 0;
+	kdr_status st = written(ctx, &path);
+	const kdr_task_path one = { path, NULL };
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.prep.scale = KDR_SCALE_STANDARD;
+	o.k = 1;
+	if (st == KDR_OK)
+		st = kdr_read_tasks(ctx, &one, 1, &reading, &tasks, NULL, &count);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, tasks, count, &o, &r);
+	if (st == KDR_OK)
+		st = kdr_model_new(ctx, r, &model);
+	reading = (kdr_read_options){ .task_column = "stadt" };
+	if (st == KDR_OK) {
+		kdr_model_reading(model, &reading);
+		st = kdr_read(ctx, path, &reading, &again);
+	}
+	if (st == KDR_OK)
+		st = kdr_data_view(ctx, again, NULL, &view);
+	kdr_predict_options task = { .task = "Rom" };
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, view, &task, &predicted);
+	kdr_result_free(predicted);
+	kdr_data_free(view);
+	kdr_data_free(again);
+	kdr_model_free(model);
+	kdr_result_free(r);
+	for (int64_t i = 0; tasks && i < count; i++)
+		kdr_data_free(tasks[i]);
+	kdr_free(ctx, tasks);
+	return st;
+}
+
+const oom_scenario oom_tables[] = {
+	{ "tables: missing values", policies, 1 },
+	{ "tables: inspected", inspected, 1 },
+	{ "tables: a model", modelled, 1 },
+	{ NULL, NULL, 0 },
+};

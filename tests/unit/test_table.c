@@ -1,0 +1,177 @@
+/* Cells, wishes and columns of tables. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/table.h"
+#include "text.h"
+
+static kdri_look number(const char *text)
+{
+	kdri_look look = { 0 };
+	kdri_number_look(text, text + strlen(text), &look);
+	return look;
+}
+
+static double value(const char *text, char decimal)
+{
+	double v = NAN;
+	return kdri_number_value(text, text + strlen(text), decimal, &v) ? v : NAN;
+}
+
+static void table_number__ways_people_write__understood(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		unsigned decimals;
+		bool differ;
+		double point, comma;
+	} cases[] = {
+		{ "7", KDRI_POINT | KDRI_COMMA, false, 7, 7 },
+		{ "12.5", KDRI_POINT, false, 12.5, NAN },
+		{ "12,5", KDRI_COMMA, false, NAN, 12.5 },
+		{ "1,234", KDRI_POINT | KDRI_COMMA, true, 1234, 1.234 },
+		{ "1.234", KDRI_POINT | KDRI_COMMA, true, 1.234, 1234 },
+		{ "1.234,5", KDRI_COMMA, false, NAN, 1234.5 },
+		{ "1,234,567.25", KDRI_POINT, false, 1234567.25, NAN },
+		{ "1 234 567", KDRI_POINT | KDRI_COMMA, false, 1234567, 1234567 },
+		{ "1\xc2\xa0"
+		  "234,5",
+		  KDRI_COMMA, false, NAN, 1234.5 },
+		{ "1'000.5", KDRI_POINT, false, 1000.5, NAN },
+		{ "- $ 3.5", KDRI_POINT, false, -3.5, NAN },
+		{ "$-3", KDRI_POINT | KDRI_COMMA, false, -3, -3 },
+		{ "(1,234.5)", KDRI_POINT, false, -1234.5, NAN },
+		{ "5\xc2\xa0\xe2\x82\xac", KDRI_POINT | KDRI_COMMA, false, 5, 5 },
+		{ "\xe2\x88\x92"
+		  "2",
+		  KDRI_POINT | KDRI_COMMA, false, -2, -2 },
+		{ "12 %", KDRI_POINT | KDRI_COMMA, false, 12, 12 },
+		{ "1e3", KDRI_POINT | KDRI_COMMA, false, 1000, 1000 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		kdri_look look = number(cases[i].text);
+		double p = value(cases[i].text, '.'), c = value(cases[i].text, ',');
+		if (look.decimals != cases[i].decimals || look.differ != cases[i].differ ||
+		    (p != cases[i].point && !(isnan(p) && isnan(cases[i].point))) ||
+		    (c != cases[i].comma && !(isnan(c) && isnan(cases[i].comma))))
+			fail_msg("%s: decimals %u, differ %d, %g, %g", cases[i].text, look.decimals,
+			         look.differ, p, c);
+	}
+	static const char *const none[] = { "",           "-",    "$",       "%",    "1.2.3", "12.34.567",
+		                            "1,23,456",   "1 23", "1,234 5", "0x10", "abc",   "12abc",
+		                            "2021-01-02", "()",   "1..2",    "EUR" };
+	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+		if (number(none[i]).decimals)
+			fail_msg("'%s' is no number", none[i]);
+}
+
+static void table_date__forms__days_since_1970(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		unsigned orders;
+		double day_first, month_first;
+	} cases[] = {
+		{ "1970-01-01", 3, 0, 0 },
+		{ "2000-02-29", 3, 11016, 11016 },
+		{ "1969/12/31", 3, -1, -1 },
+		{ "1.2.1970", 1, 31, NAN },
+		{ "01/02/1970", 3, 31, 1 },
+		{ "13/02/1970", 1, 43, NAN },
+		{ "02-13-1970", 2, NAN, 43 },
+		{ "1 Feb 1970", 3, 31, 31 },
+		{ "February 1, 1970", 3, 31, 31 },
+		{ "1970-01-02T06:00:00Z", 3, 1.25, 1.25 },
+		{ "1970-01-02 06:00+06:00", 3, 1, 1 },
+		{ "1/2/1970 12:00 AM", 3, 31, 1 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *text = cases[i].text, *end = text + strlen(text);
+		kdri_look look = { 0 };
+		double d = NAN, m = NAN;
+		bool is = kdri_date_look(text, end, &look);
+		kdri_date_value(text, end, KDRI_DAY_FIRST, &d);
+		kdri_date_value(text, end, KDRI_MONTH_FIRST, &m);
+		if (!is || look.orders != cases[i].orders ||
+		    (d != cases[i].day_first && !(isnan(d) && isnan(cases[i].day_first))) ||
+		    (m != cases[i].month_first && !(isnan(m) && isnan(cases[i].month_first))))
+			fail_msg("%s: orders %u, %g, %g", text, look.orders, d, m);
+	}
+	static const char *const none[] = { "1970",     "1970-13-01",  "1970-02-30",    "30.2.1970",
+		                            "1/2/70",   "12:30",       "1970-01-01x",   "1.2-1970",
+		                            "Feb 1970", "32 Jan 1970", "1970-1-1 25:00" };
+	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+		kdri_look look = { 0 };
+		if (kdri_date_look(none[i], none[i] + strlen(none[i]), &look))
+			fail_msg("'%s' is no date", none[i]);
+	}
+}
+
+static void table_wishes__read__or_refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_wishes w = { 0 };
+	assert_int_equal(kdri_wishes_read(ctx, "a, b:category,-c,+d,\"e,\"\"f\"?:mdy,-\"g:h\"", &w), KDR_OK);
+	assert_int_equal(w.count, 6);
+	assert_true(w.only && !w.numbers);
+	assert_string_equal(w.items[1].name, "b");
+	assert_int_equal(w.items[1].kind, KDR_COLUMN_CATEGORY);
+	assert_true(w.items[2].leave && w.items[3].keep);
+	assert_string_equal(w.items[4].name, "e,\"f");
+	assert_true(w.items[4].optional && w.items[4].order == KDRI_MONTH_FIRST);
+	assert_string_equal(w.items[5].name, "g:h");
+	kdri_wishes_free(ctx, &w);
+	assert_int_equal(kdri_wishes_read(ctx, "*:number", &w), KDR_OK);
+	assert_true(w.numbers && w.count == 0);
+	kdri_wishes_free(ctx, &w);
+	assert_fails(ctx, kdri_wishes_read(ctx, "a:colour", &w), KDR_ERR_OPTION, "'colour' of column 'a'");
+	assert_fails(ctx, kdri_wishes_read(ctx, "a,,b", &w), KDR_ERR_OPTION, "no name");
+	assert_fails(ctx, kdri_wishes_read(ctx, "\"a", &w), KDR_ERR_OPTION, "never closes");
+	assert_fails(ctx, kdri_wishes_read(ctx, "-a:number", &w), KDR_ERR_OPTION, "no kind");
+	assert_fails(ctx, kdri_wishes_read(ctx, "*", &w), KDR_ERR_OPTION, "-*");
+	assert_fails(ctx, kdri_wishes_read(ctx, "\"a\"b", &w), KDR_ERR_OPTION, "comma is expected");
+	kdr_context_free(ctx);
+}
+
+static void table__columns_and_rows_left_out__described(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = NULL, *view = NULL;
+	int64_t count;
+	kdr_read_options o = { .missing = "drop-row" };
+	assert_int_equal(text_load(ctx, TEXT_CSV, "id,k,x,e\na,u,1,\nb,v,,\nc,u,3,\nd,v,4,\n", &o, &d),
+	                 KDR_OK);
+	const kdr_column *c = kdr_data_columns(d, &count);
+	assert_int_equal(count, 4);
+	assert_int_equal(c[0].kind, KDR_COLUMN_ID);
+	assert_int_equal(c[1].kind, KDR_COLUMN_CATEGORY);
+	assert_int_equal(c[1].features, 2);
+	assert_string_equal(c[1].why, "2 different texts");
+	assert_int_equal(c[2].missing, 1);
+	assert_string_equal(kdr_column_kind_name(c[3].kind), "empty");
+	const kdr_left_out *left = kdr_data_left_out(d, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(left[0].row, 2);
+	assert_string_equal(left[0].id, "b");
+	assert_string_equal(left[0].reason, "missing: x");
+	assert_int_equal(kdr_data_view(ctx, d, "w", &view), KDR_OK);
+	assert_string_equal(kdr_data_name(view), "w");
+	assert_string_equal(kdr_data_ids(view)[2], "d");
+	kdr_data_columns(view, &count);
+	assert_int_equal(count, 4);
+	kdr_data_free(view);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_number__ways_people_write__understood),
+		cmocka_unit_test(table_date__forms__days_since_1970),
+		cmocka_unit_test(table_wishes__read__or_refused),
+		cmocka_unit_test(table__columns_and_rows_left_out__described),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
