@@ -210,7 +210,11 @@ static kdr_status read_cells(kdr_context *ctx, sheet *s)
 			if (kdri_xml_attribute(&p.xml, "r", number, sizeof number))
 				r.row = strtoll(number, NULL, 10) - 1;
 		} else if (kdri_xml_is(&p.xml, "c")) {
-			KDRI_TRY(open ? begin_cell(ctx, s, &p.xml, &r) : finish_cell(ctx, s, &r));
+			/* An end without a beginning ends nothing. */
+			if (open)
+				KDRI_TRY(begin_cell(ctx, s, &p.xml, &r));
+			else if (in_cell)
+				KDRI_TRY(finish_cell(ctx, s, &r));
 			in_cell = open;
 		} else if (kdri_xml_is(&p.xml, "v") || kdri_xml_is(&p.xml, "t")) {
 			text = open;
