@@ -351,7 +351,7 @@ static void identity__swapped_classes__are_put_back(void **state)
 	sets *s = sets_new(5);
 	kdr_task tasks[3];
 	kdr_result *result = NULL;
-	double bridge[N * C] = { 0 }, target[N * C] = { 0 }, number = NAN;
+	double bridge[N * C] = { 0 }, target[N * C] = { 0 }, start[N * C], number = NAN;
 	tasks_of(s, true, tasks);
 	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = C };
 	kdri_bridging b;
@@ -360,8 +360,10 @@ static void identity__swapped_classes__are_put_back(void **state)
 	for (int64_t i = 0; i < N; i++) {
 		bridge[i * C + s->y[1][i]] = 1;
 		target[i * C + (s->y[2][i] + 1) % C] = 1;
+		for (int64_t c = 0; c < C; c++)
+			start[i * C + c] = 1.0 / C;
 	}
-	assert_ok(ctx, kdri_bridging_identity(ctx, &b, bridge, target, result));
+	assert_ok(ctx, kdri_bridging_identity(ctx, &b, bridge, start, target, result));
 	for (int64_t i = 0; i < kdr_result_field_count(result); i++) {
 		double value = NAN;
 		const char *text = NULL;

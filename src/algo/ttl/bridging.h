@@ -69,9 +69,9 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
                                 kdr_result *trace, kdri_bridging_report *report);
 
 /* bridging_identity.c: which class of the target is which, asked once more after the sweeps: columns of g_target are put in
- * order where they were swapped. Leaves the number "identity", how sure it is, 0 to 1. */
+ * order where they were swapped. start: what the sweeps started from. Leaves the number "identity", how sure it is, 0 to 1. */
 kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
-                                  double *g_target, kdr_result *result);
+                                  const double *start, double *g_target, kdr_result *result);
 
 /* Labels and probabilities of targets and bridge from their G, whose rows need not sum to 1. */
 kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,

@@ -5,13 +5,16 @@
  * random halves of the features: m_a the mean of class a of the bridge as it ended (without a bridge, of the source), t_b that of class b
  * of the target, m and t those of all rows, v_j the mean square of feature j in the target,
  *
- *   (E1)  e^r_ab = sum over features j of half r of (m_aj - m_j) (t_bj - t_j) / v_j
- *   (E2)  a -> b: the one-to-one map of largest sum of e = sum_r e^r; class a of the answer is class b of the sweeps
- *   (E3)  sure = mean over halves and classes of [the half's own best map sends a where (E2) does]
+ *   (E1)  e^r_ab = sum over features j of half r of (m_aj - m_j) (t_bj - t_j) / v_j, and map_r the one-to-one map of largest sum
+ *   (E2)  a -> b: the one-to-one map of largest sum of  2 sum_i p_ia [b_i = b] / n + sum_r [map_r(a) = b] / halves;  class a of the
+ *         answer is class b of the sweeps
+ *   (E3)  sure = mean over the halves, the start and the classes of [its own best map sends a where (E2) does]
  *
- * Means of sets do not count, so that what tells sets apart does not mislead; and a word counts by how far the classes differ in it, not by
- * how common it is. Regressions from the bridge's rows to the target's, which were asked before, are wrong where their scores all lean to one side
- * (a split of rec - talk: six of nine). Rows whose class is known, or labels given to start from, settle the matter: nothing is moved. */
+ * with p_ia the start, how sure it was that row i is of class a, and b_i the class that the sweeps gave it. In (E1) means of sets do not
+ * count, so that what tells sets apart does not mislead; and a word counts by how far the classes differ in it, not by how common it is.
+ * Either may err where the other does not: a start that is right in two thirds of the rows may be swept to the other side (rec - talk), halves may
+ * match the wrong classes where few words tell them apart (sci - talk). Rows whose class is known, or labels given to start from, settle the
+ * matter: nothing is moved. */
 #include "algo/ttl/bridging.h"
 #include "metrics/metrics.h"
 
@@ -23,9 +26,10 @@ typedef struct work {
 	const int64_t *found; /* n: classes of the sweeps */
 	double *from, *to;    /* c x d: means of classes, less that of all */
 	double *square;       /* d: v */
-	double *own, *all;    /* c x c: (E1) of one half, and of all of them */
+	const double *start;  /* n x c: p */
+	double *own, *all;    /* c x c: (E1) of one half; (E2)'s sums */
 	double *cost;
-	int64_t *map, *half_maps; /* c; HALVES x c */
+	int64_t *map, *half_maps; /* c; (HALVES + 1) x c, the last by the start */
 } work;
 
 /* Means of classes less that of all rows; a class without rows has a row of zeros. square: mean squares of features, or NULL. */
@@ -85,11 +89,23 @@ static kdr_status ask_halves(kdr_context *ctx, const work *w)
 				w->own[k] += w->from[k / w->c * w->d + j] * w->to[k % w->c * w->d + j] /
 				             w->square[j];
 		}
-		kdri_axpy(1, w->own, w->all, w->c * w->c);
 		KDRI_TRY(best_map(ctx, w, w->own, w->half_maps + r * w->c));
+		for (int64_t a = 0; a < w->c; a++)
+			w->all[a * w->c + w->half_maps[r * w->c + a]] += 1.0 / HALVES;
 	}
 done:
 	return st;
+}
+
+/* What the start says, in (E2). */
+static kdr_status ask_start(kdr_context *ctx, const work *w)
+{
+	memset(w->own, 0, (size_t)(w->c * w->c) * sizeof *w->own);
+	for (int64_t i = 0; i < w->n; i++)
+		for (int64_t a = 0; a < w->c; a++)
+			w->own[a * w->c + w->found[i]] += 2 * w->start[i * w->c + a] / (double)w->n;
+	kdri_axpy(1, w->own, w->all, w->c * w->c);
+	return best_map(ctx, w, w->own, w->half_maps + HALVES * w->c);
 }
 
 /* Columns of g as (E2) has them; whether any moved. */
@@ -110,8 +126,9 @@ static kdr_status say(kdr_context *ctx, const work *w, bool moved, kdr_result *r
 {
 	kdr_status st;
 	double sure = 0;
-	for (int64_t k = 0; k < HALVES * w->c; k++)
-		sure += (double)(w->half_maps[k] == w->map[k % w->c]) / (double)(HALVES * w->c); /* (E3) */
+	for (int64_t k = 0; k < (HALVES + 1) * w->c; k++)
+		sure += (double)(w->half_maps[k] == w->map[k % w->c]) /
+		        (double)((HALVES + 1) * w->c); /* (E3) */
 	KDRI_TRY(kdri_result_number(ctx, result, "identity", sure));
 	if (moved)
 		KDRI_TRY(kdri_result_warn(
@@ -120,7 +137,7 @@ static kdr_status say(kdr_context *ctx, const work *w, bool moved, kdr_result *r
 	if (sure < unsure)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "which class of the target is which is not sure: of %d random halves of the features %.0f %% agree; "
+		        "which class of the target is which is not sure: of %d random halves of the features and the start %.0f %% agree; "
 		        "check some samples",
 		        HALVES, 100 * sure));
 done:
@@ -128,11 +145,14 @@ done:
 }
 
 kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
-                                  double *g_target, kdr_result *result)
+                                  const double *start, double *g_target, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
 	const kdr_mat *from = s->bridge >= 0 ? &s->view[1] : &s->source.view;
-	work w = { .c = s->classes, .n = kdr_mat_rows(&s->target.view), .d = kdr_mat_cols(&s->target.view) };
+	work w = { .c = s->classes,
+		   .n = kdr_mat_rows(&s->target.view),
+		   .d = kdr_mat_cols(&s->target.view),
+		   .start = start };
 	int64_t *found = NULL, *bridge = NULL, nb = s->bridge >= 0 ? kdr_mat_rows(from) : 0, size;
 	for (int64_t i = 0; i < w.n; i++)
 		if (s->known[i] >= 0)
@@ -150,7 +170,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(KDRI_NEW0(ctx, &w.all, w.c * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.cost, w.c * w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.map, w.c));
-	KDRI_TRY(KDRI_NEW(ctx, &w.half_maps, HALVES * w.c));
+	KDRI_TRY(KDRI_NEW(ctx, &w.half_maps, (HALVES + 1) * w.c));
 	kdri_likeliest(g_target, w.n, w.c, found);
 	if (nb > 0)
 		kdri_likeliest(g_bridge, nb, w.c, bridge);
@@ -158,6 +178,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(find_means(ctx, from, nb > 0 ? bridge : s->labels, w.c, w.from, NULL));
 	KDRI_TRY(find_means(ctx, &s->target.view, found, w.c, w.to, w.square));
 	KDRI_TRY(ask_halves(ctx, &w));
+	KDRI_TRY(ask_start(ctx, &w));
 	KDRI_TRY(best_map(ctx, &w, w.all, w.map)); /* (E2) */
 	KDRI_TRY(say(ctx, &w, put_back(&w, g_target), result));
 done:

@@ -80,7 +80,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdr_status st;
 	kdri_bridging s = { .source.view = kdr_mat_from_dense(NULL, 0, 0),
 		            .target.view = kdr_mat_from_dense(NULL, 0, 0) };
-	double *bridge = NULL, *target = NULL;
+	double *bridge = NULL, *target = NULL, *start = NULL;
 	int64_t *labels = NULL;
 	kdri_bridging_report first = { .stop = KDR_STOP_CONVERGED }, report;
 	KDRI_TRY(kdri_bridging_new(ctx, problem, false, &s));
@@ -99,9 +99,12 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		if (kdri_opt_choice(options, "init") == KDRI_BRIDGING_LOGREG)
 			KDRI_TRY(kdri_bridging_teach(ctx, &s, labels, target));
 	}
+	int64_t size = kdr_mat_rows(&s.target.view) * s.classes;
+	KDRI_TRY(KDRI_NEW(ctx, &start, size));
+	memcpy(start, target, (size_t)size * sizeof *start);
 	KDRI_TRY(run_leg(ctx, &l, s.classes, options, true, result, &report));
 	if (kdri_opt_choice(options, "init") == KDRI_BRIDGING_LOGREG && report.iterations > 0)
-		KDRI_TRY(kdri_bridging_identity(ctx, &s, bridge, target, result));
+		KDRI_TRY(kdri_bridging_identity(ctx, &s, bridge, start, target, result));
 	KDRI_TRY(kdri_bridging_result(ctx, &s, bridge, target, result));
 	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));
 	if (s.bridge >= 0)
@@ -110,6 +113,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 done:
 	kdri_free(ctx, bridge);
 	kdri_free(ctx, target);
+	kdri_free(ctx, start);
 	kdri_free(ctx, labels);
 	kdri_bridging_free(ctx, &s);
 	return st;

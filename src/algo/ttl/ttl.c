@@ -105,7 +105,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdri_bridging_fill(&t, 1, start[1]);
 	kdri_bridging_fill(&t, 2, start[2]);
 	if (kdri_opt_choice(options, "init") == KDRI_BRIDGING_LOGREG && report.iterations > 0)
-		KDRI_TRY(kdri_bridging_identity(ctx, &s, t.set[1].g, t.set[2].g, result));
+		KDRI_TRY(kdri_bridging_identity(ctx, &s, t.set[1].g, start[2], t.set[2].g, result));
 	KDRI_TRY(kdri_bridging_result(ctx, &s, t.set[1].g, t.set[2].g, result)); /* (E3) */
 	KDRI_TRY(kdri_bridging_clusters(ctx, &t, 0, "source", result));
 	KDRI_TRY(kdri_bridging_clusters(ctx, &t, 1, "target", result));
