@@ -122,7 +122,9 @@ def npz__sparse_csr_csc_every_index_width(k):
         want.sort_indices()
         binlib.same(k.read(path("s.npz")).x, want, f"{layout} {dtype} {index}")
     sp.save_npz(path("s.npz"), s.tocoo())
-    expect(60, "'coo'", lambda: k.read(path("s.npz")))
+    binlib.same(k.read(path("s.npz")).x, sp.csr_matrix(s), "coo")
+    sp.save_npz(path("s.npz"), s.todia())
+    expect(60, "'dia'", lambda: k.read(path("s.npz")))
     sp.save_npz(path("s.npz"), sp.csr_matrix((4, 3)))
     assert k.read(path("s.npz")).x.nnz == 0
 
