@@ -8,12 +8,12 @@ function lineChart(points, { label, xTitle, marks = [], log = false, whole = fal
   const line = svg("path", { class: "line", fill: "none", d: points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join("") });
   paint(line, "stroke", () => hue(0));
   const dots = points.length <= 40 ? points.map((p) => paint(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 2.5 }, svg("title", {}, `${number(p[0])}: ${number(p[1])}`)), "fill", () => hue(0))) : [];
-  const marked = marks.map((m) => {
+  const marked = marks.map((m, nth) => {
     const p = points.find((q) => q[0] === m.x);
     if (!p) return null;
     const right = x(p[0]) > w * 0.7;
     return [paint(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 6, fill: "none", "stroke-width": 2 }), "stroke", () => hue(m.colour)),
-      svg("text", { x: x(p[0]) + (right ? -9 : 9), y: Math.max(top + 4, y(p[1]) - 5), "text-anchor": right ? "end" : "start", class: "strong halo" }, m.word)];
+      svg("text", { x: x(p[0]) + (right ? -9 : 9), y: nth ? Math.min(h - bottom - 4, y(p[1]) + 22) : Math.max(top + 4, y(p[1]) - 7), "text-anchor": right ? "end" : "start", class: "strong halo" }, m.word)];
   });
   const many = whole && x1 - x0 <= 20 ? 2 : (x1 - x0) / 4, ticks = [];
   for (let v = x0; v <= x1 + 1e-9; v += Math.max(many, 1e-9)) ticks.push(svg("text", { x: x(v), y: h - bottom + 18, "text-anchor": "middle" }, number(whole ? Math.round(v) : v, 2)));
