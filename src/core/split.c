@@ -2,6 +2,8 @@
 #include "core/internal.h"
 #include "core/names.h"
 
+#include <stdio.h>
+
 /* The caller's names as groups. */
 static kdr_status group(kdr_context *ctx, const char *const *names, int64_t rows, kdri_groups *out)
 {
@@ -24,12 +26,10 @@ done:
 static kdr_status name_task(kdr_context *ctx, const char *prefix, const char *name, char **out)
 {
 	kdr_status st;
-	size_t before = prefix ? strlen(prefix) : 0, n = strlen(name) + 1;
+	size_t before = prefix ? strlen(prefix) : 0, room = before + strlen(name) + 1;
 	char *text = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &text, before + n));
-	if (before > 0)
-		memcpy(text, prefix, before);
-	memcpy(text + before, name, n);
+	KDRI_TRY(KDRI_NEW(ctx, &text, room));
+	snprintf(text, room, "%s%s", prefix ? prefix : "", name);
 	for (char *p = text + before; *p; p++)
 		if (*p == '/')
 			*p = '_';

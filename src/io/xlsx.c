@@ -82,7 +82,7 @@ static kdr_status append(kdr_context *ctx, sheet *s, const reading *r, const cha
 	if (s->count == CELLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells: save it as CSV",
 		                 s->book->path, s->book->title, CELLS_MOST);
-	if (s->count == s->room) {
+	if (s->count == s->room || !s->cells) {
 		int64_t room = 2 * s->room + 256;
 		KDRI_TRY(KDRI_GROW(ctx, &s->cells, room));
 		s->room = room;

@@ -387,7 +387,9 @@ kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data 
                                double *m2)
 {
 	kdr_status st = KDR_OK;
-	stats total = { .a = mean, .b = m2, .counts = what == KDRI_MOMENTS_COUNTS };
+	stats total = { .counts = what == KDRI_MOMENTS_COUNTS };
+	total.a = mean;
+	total.b = m2;
 	clear(&total, prep->cols);
 	for (int64_t t = 0; t < count; t++) {
 		int64_t set = what == KDRI_MOMENTS_RAW ? -1 : prep->fit_each ? t : 0;
