@@ -82,7 +82,7 @@ static kdr_status append(kdr_context *ctx, sheet *s, const reading *r, const cha
 	if (s->count == CELLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells: save it as CSV",
 		                 s->book->path, s->book->title, CELLS_MOST);
-	if (s->count == s->room || !s->cells) {
+	if (s->count == s->room) {
 		int64_t room = 2 * s->room + 256;
 		KDRI_TRY(KDRI_GROW(ctx, &s->cells, room));
 		s->room = room;
@@ -92,8 +92,10 @@ static kdr_status append(kdr_context *ctx, sheet *s, const reading *r, const cha
 		KDRI_TRY(KDRI_GROW(ctx, &s->text, room));
 		s->text_room = room;
 	}
-	const cell *before = s->count > 0 ? &s->cells[s->count - 1] : NULL;
-	s->sorted &= !before || before->row < r->row || (before->row == r->row && before->col < r->col);
+	if (s->count > 0) {
+		const cell *before = &s->cells[s->count - 1];
+		s->sorted &= before->row < r->row || (before->row == r->row && before->col < r->col);
+	}
 	memcpy(s->text + s->size, text, length);
 	s->cells[s->count++] = (cell){ (int32_t)r->row, (int32_t)r->col, s->size, (int32_t)length, quoted };
 	s->size += (int64_t)length;
