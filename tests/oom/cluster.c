@@ -415,7 +415,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_sparse_spherical", fit_sparse_spherical, 1 },
 	{ "fit_pooled", fit_pooled, 1 },
 	{ "fit_ncut", fit_ncut, 1 },
-	{ "fit_ncut_tree", fit_ncut_tree, 1 },
+	{ "fit_ncut_tree", fit_ncut_tree, 3 },
 	{ "fit_auto_cosine", fit_auto_cosine, 7 },
 	{ "fit_auto_distance", fit_auto_distance, 7 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
