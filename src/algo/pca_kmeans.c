@@ -253,17 +253,18 @@ static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const v
 	memcpy(to, r->clusters.centres, (size_t)(k * q) * sizeof *to);
 	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
 	memcpy(to, r->y + begin * q, (size_t)(n * q) * sizeof *to);
+	/* of each task: a name comes once in result.json */
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "components", (double)q));
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "energy", r->energy));
 done:
 	return st;
 }
 
 static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options *options, kdr_result *result)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	const run *r = left;
 	double energy = kdri_opt_real(options, "energy");
-	KDRI_TRY(kdri_result_number(ctx, result, "components", (double)r->rank));
-	KDRI_TRY(kdri_result_number(ctx, result, "energy", r->energy));
 	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,

@@ -44,7 +44,7 @@ function fields() {
   if (!stems.size) return null;
   const short = [...stems].filter(([, f]) => f.each.size && ![...f.each.values()].some((v) => typeof v === "string" && v.length > 30));
   const long = [...stems].filter((e) => !short.includes(e)), with_ = tasks.filter((t) => short.some(([, f]) => f.each.has(t.index)));
-  const meaning = (s) => meanings[s] === undefined ? "" : String(meanings[s]);
+  const meaning = (s) => String(meanings[s] || meanings[s.split(".")[0]] || "");
   return [el("h3", {}, "What the method left"), el("details", { class: "behind" }, el("summary", {}, plural(stems.size, "field") + " with their meaning"),
     short.length ? table([{ title: "Field" }, ...with_.map((t) => ({ title: cut(t.name, 20), num: true })), { title: "Meaning" }],
       short.map(([s, f]) => [{ head: s }, ...with_.map((t) => f.each.has(t.index) ? shown(f.each.get(t.index)) : "–"), meaning(s)]), { label: "Fields of each data set" }) : null,
