@@ -22,8 +22,9 @@ void kdri_days_text(double days, char *text, size_t room)
 	int64_t rest = day - (365 * year + year / 4 - year / 100), month = (5 * rest + 2) / 153;
 	int64_t of_month = rest - (153 * month + 2) / 5 + 1;
 	int64_t number = month < 10 ? month + 3 : month - 9;
-	snprintf(text, room, "days since %04lld-%02lld-%02lld", (long long)(year + era * 400 + (number <= 2)),
-	         (long long)number, (long long)of_month);
+	year += era * 400 + (number <= 2);
+	snprintf(text, room, "days since %04lld-%02lld-%02lld", (long long)year, (long long)number,
+	         (long long)of_month);
 }
 
 const kdr_column *kdr_data_columns(const kdr_data *data, int64_t *count)

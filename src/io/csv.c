@@ -143,7 +143,8 @@ static kdr_status feature_names(kdr_context *ctx, const kdri_csv_layout *l, char
 			KDRI_TRY(KDRI_NEW(ctx, &text, (int64_t)(n + m + 2)));
 			memcpy(text, name, n);
 			text[n] = '=';
-			memcpy(text + n + 1, role->texts.names[f], m + 1);
+			memcpy(text + n + 1, role->texts.names[f], m);
+			text[n + m + 1] = '\0';
 			names[k++] = text;
 			text = NULL;
 		}

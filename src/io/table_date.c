@@ -203,8 +203,8 @@ bool kdri_date_value(const char *p, const char *end, unsigned order, double *day
 	if (!parse(p, end, order, &d, &part) || !(d.orders & order))
 		return false;
 	int year = d.year - (d.month <= 2), month = (d.month + 9) % 12;
-	*days = 365.0 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + d.day -
-	        719469; /* (E1) */
-	*days += part;
+	int whole = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + d.day -
+	            719469; /* (E1) */
+	*days = whole + part;
 	return true;
 }

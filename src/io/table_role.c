@@ -36,7 +36,7 @@ const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 
 kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	if (!l->how)
 		KDRI_TRY(KDRI_NEW(ctx, &l->how, l->fields));
 	if (!l->points)
@@ -105,7 +105,7 @@ kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_wishe
 	KDRI_TRY(kdri_wishes_match(ctx, path, wishes, l, &wish));
 	KDRI_TRY(KDRI_NEW0(ctx, &l->roles, l->fields));
 	for (int64_t j = 0; j < l->fields; j++) {
-		const kdri_wish *w = wish[j];
+		const kdri_wish *w = wish ? wish[j] : NULL;
 		bool number = w && !w->leave && (w->kind < 0 || w->kind == KDR_COLUMN_NUMBER);
 		/* What is told of the guessed names undoes the guess. */
 		if (j == l->id && l->guessed && (w || wishes->only || wishes->numbers))

@@ -59,7 +59,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	while (o->na && o->na[tokens])
 		tokens++;
 	KDRI_TRY(KDRI_NEW0(ctx, &s->na, tokens));
-	for (; s->nna < tokens; s->nna++)
+	for (; o->na && s->nna < tokens; s->nna++)
 		KDRI_TRY(kdri_strdup(ctx, o->na[s->nna], &s->na[s->nna]));
 done:
 	return st;
