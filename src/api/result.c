@@ -138,6 +138,14 @@ static kdr_status add_field(kdr_context *ctx, kdr_result *r, int64_t task, const
 	snprintf(f.name, room, "%s%s%s", name, task < 0 ? "" : ".", of);
 	if (text)
 		KDRI_TRY(kdri_strdup(ctx, text, &f.text));
+	/* A name comes once in result.json: what is said again, such as of the next task, takes the place of the first. */
+	for (int64_t i = 0; i < r->field_count; i++)
+		if (strcmp(r->fields[i].name, f.name) == 0) {
+			kdri_field old = r->fields[i];
+			r->fields[i] = f;
+			f = old;
+			goto done;
+		}
 	KDRI_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
 	r->fields[r->field_count++] = f;
 	f = (kdri_field){ 0 };
