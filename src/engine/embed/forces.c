@@ -210,9 +210,10 @@ kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *f, double *y)
 {
 	kdr_status st;
 	int64_t n = f->begin[f->ntasks], sweeps = f->sweeps ? f->sweeps : sweeps_for(n);
-	work w = { .of = f, .y = y };
+	work w = { .of = f };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "embed", 0);
 	w.seed = kdri_rng_u64(&rng);
+	w.y = y;
 	KDRI_TRY(KDRI_NEW0(ctx, &w.v, 2 * n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.attract, 2 * n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.repel, 2 * n));
