@@ -272,11 +272,13 @@ static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *siz
 		filled += i == 0 || s->cells[i].row != s->cells[i - 1].row;
 		room += s->cells[i].quoted ? 2 * (int64_t)s->cells[i].length + 2 : s->cells[i].length;
 	}
-	if (filled * s->cols > FIELDS_FREE && filled * s->cols / FIELDS_PER_CELL > s->count)
+	/* Empty rows count too: the reader of tables makes room for every line. */
+	if (s->rows * (int64_t)s->cols > FIELDS_FREE &&
+	    s->rows * (int64_t)s->cols / FIELDS_PER_CELL > s->count)
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
 		        "%s: sheet '%s' has %lld cells in %lld rows and %d columns: nearly all are empty",
-		        s->book->path, s->book->title, (long long)s->count, (long long)filled, s->cols);
+		        s->book->path, s->book->title, (long long)s->count, (long long)s->rows, s->cols);
 	room += filled * s->cols + s->rows + 1;
 	KDRI_TRY(KDRI_NEW(ctx, out, room));
 	for (int64_t i = 0, row = 0; i < s->count;) {
