@@ -4,8 +4,8 @@
  * until it succeeds; every run before that must return KDR_ERR_MEMORY, and every run must give back all it
  * took. Two ways of failing: only the one allocation fails, or it and all later ones.
  *
- * KINDRED_OOM_MOST=N in the environment: at most about N of a scenario's allocations, evenly spread, for a sanitizer that
- * makes each run take ten times as long; without one, all are tried. */
+ * KINDRED_OOM_MOST=N in the environment: at most about N of a scenario's allocations, evenly spread, for every day and for a
+ * sanitizer that makes each run take ten times as long; without one, all are tried (oom.every, minutes). */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
