@@ -19,7 +19,7 @@ ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan --output-on-failure -j "
 KINDRED_PRELOAD=$(${CC:-cc} -print-file-name=libasan.so)
 export KINDRED_PRELOAD
 ASAN_OPTIONS=detect_leaks=0 tools/python.sh build/asan
-for test in tables files; do
+for test in tables files reading; do
 	echo "python.test_$test"
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$KINDRED_PRELOAD build/asan/venv/bin/python "python/tests/test_$test.py"
 done

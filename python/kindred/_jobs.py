@@ -207,10 +207,9 @@ def read(path, **options):
         if name in _READ_FLAGS:
             setattr(o, name, bool(value))
         elif name == "na":
-            tokens, kept = strings([value] if isinstance(value, str) else list(value))
-            ended = ffi.new("char *[]", list(tokens) + [ffi.NULL])
-            keep += [tokens, kept, ended]
-            o.na = ffi.cast("const char *const *", ended)
+            tokens = [chars(token) for token in ([value] if isinstance(value, str) else value)]
+            keep += [tokens, ffi.new("char *[]", tokens + [ffi.NULL])]
+            o.na = ffi.cast("const char *const *", keep[-1])
         elif name == "model":
             model = value
         elif name not in _READ_TEXT:

@@ -51,6 +51,30 @@ class Reading(unittest.TestCase):
         self.assertEqual(kindred.read(self.path("one")).feature_names, ["bird", "fish"])
         self.assertEqual(list(kindred.read({"x": self.path("one"), "y": self.path("two")})), ["x", "y"])
 
+    def table(self, name, rows):
+        lines = ["id,city,size,weight"] + [f"s{i},{'Paris' if i % 2 else 'Rome'},{i % 2 * 10 + i / 100},{i % 2 * 7 - i / 90}"
+                                          for i in range(rows)]
+        return self.write(name, "\n".join(lines[:4] + ["odd,Rome,nix,1"] + lines[4:]) + "\n")
+
+    def test_columns_missing_values_and_rows_left_out(self):
+        path = self.table("t.csv", 20)
+        with self.assertRaisesRegex(ValueError, "'nix'.*--na"):
+            kindred.read(path)
+        data = kindred.read(path, na=["gone", "nix"], missing="drop-row")
+        self.assertEqual([c["kind"] for c in data.columns], ["id", "category", "number", "number"])
+        self.assertEqual(data.feature_names, ["city=Rome", "city=Paris", "size", "weight"])
+        self.assertEqual([(row, id_) for row, id_, _ in data.left_out], [(4, "odd")])
+        self.assertEqual((data.shape, data.ids[0]), ((20, 4), "s0"))
+        self.assertEqual(kindred.read(path, na="nix", missing="mean", columns="size,weight").shape, (21, 2))
+
+    def test_a_model_tells_how_new_tables_are_read(self):
+        data = kindred.read(self.table("t.csv", 20), na="nix", missing="drop-row")
+        result = quiet(kindred.cluster, data, 2, "kmeans")
+        result.save_model(self.path("m.h5"))
+        model = kindred.load_model(self.path("m.h5"))
+        new = kindred.read(self.table("new.csv", 12), na="nix", missing="drop-row", model=model)
+        np.testing.assert_array_equal(model.predict(new), result.labels(0)[:12])
+
     def test_parquet_by_way_of_pandas(self):
         frame = pandas.DataFrame({"a": [1., 2.], "b": [3, 4], "name": ["x", "y"]})
         with mock.patch("pandas.read_parquet", return_value=frame) as reader:
