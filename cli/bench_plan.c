@@ -575,7 +575,9 @@ static bool read_summary(place *p, const kdr_json *root, bench_plan *plan)
 	if (!check_keys(p, summary, keys) || !(plan->summary = get_text(p, summary, "row", true)))
 		return false;
 	plan->against = many(p, (size_t)list_count(against), sizeof *plan->against);
-	for (int64_t i = 0; plan->against && i < list_count(against); i++) {
+	if (!plan->against)
+		return false;
+	for (int64_t i = 0; i < list_count(against); i++) {
 		if (!(plan->against[i] = value_text(p, kdr_json_at(against, i))))
 			return false;
 		plan->nagainst++;
@@ -586,12 +588,12 @@ static bool read_summary(place *p, const kdr_json *root, bench_plan *plan)
 	for (int i = -1; i < plan->nagainst; i++) {
 		const char *name = i < 0 ? plan->summary : plan->against[i];
 		bool found = false;
-		for (int r = 0; r < plan->tables[0].nrows; r++)
+		for (int r = 0; name && r < plan->tables[0].nrows; r++)
 			found |= strcmp(plan->tables[0].rows[r].name, name) == 0;
 		if (!found)
 			return wrong(p, "there is no row '%s'", name);
 	}
-	return plan->against != NULL;
+	return true;
 }
 
 int bench_plan_parse(const char *name, const char *text, size_t size, const char *folder, bench_plan *out)

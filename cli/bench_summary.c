@@ -42,7 +42,8 @@ void bench_summary_add(bench_summary *s, int table, const bench_outcome *o)
 /* The tables of a collection; NULL: all. */
 static bool belongs(const bench_summary *s, int table, const char *group)
 {
-	return s->done[table] && (!group || strcmp(s->plan->tables[table].group, group) == 0);
+	const char *own = s->plan->tables[table].group;
+	return s->done[table] && (!group || (own && strcmp(own, group) == 0));
 }
 
 static double mean_of(const bench_summary *s, const char *group, int row)
@@ -85,9 +86,11 @@ static int row_called(const bench_summary *s, const char *name)
 static bool first_of(const bench_summary *s, int t, const char **group)
 {
 	*group = t < s->plan->ntables ? s->plan->tables[t].group : NULL;
-	for (int i = 0; i < t && *group; i++)
-		if (strcmp(s->plan->tables[i].group, *group) == 0)
+	for (int i = 0; i < t && *group; i++) {
+		const char *earlier = s->plan->tables[i].group;
+		if (earlier && strcmp(earlier, *group) == 0)
 			return false;
+	}
 	return tables_of(s, *group) > 0;
 }
 

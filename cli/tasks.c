@@ -48,7 +48,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 /* Names become names of files. */
 static int check_names(const cli_tasks *tasks)
 {
-	for (int64_t i = 0; i < tasks->count; i++) {
+	for (int64_t i = 0; tasks->data && i < tasks->count; i++) {
 		const char *name = kdr_data_name(tasks->data[i]);
 		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 			cli_error("'%s' cannot be the name of a task: give one with name=path", name);

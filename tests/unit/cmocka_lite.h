@@ -62,9 +62,10 @@ lite_fail(const char *file, int line, const char *format, ...)
 	assert_true(lite_within((uint64_t)(v), (uint64_t)(low), (uint64_t)(high)))
 #define assert_float_equal(a, b, tolerance) \
 	assert_true((double)(a) - (double)(b) <= (tolerance) && (double)(b) - (double)(a) <= (tolerance))
-#define assert_string_equal(a, b)     lite_text(__FILE__, __LINE__, (a), (b), true)
-#define assert_string_not_equal(a, b) lite_text(__FILE__, __LINE__, (a), (b), false)
-#define assert_memory_equal(a, b, n)  assert_true(memcmp((a), (b), (n)) == 0)
+#define assert_string_equal(a, b)        lite_text(__FILE__, __LINE__, (a), (b), true)
+#define assert_string_not_equal(a, b)    lite_text(__FILE__, __LINE__, (a), (b), false)
+#define assert_memory_equal(a, b, n)     assert_true(memcmp((a), (b), (n)) == 0)
+#define assert_memory_not_equal(a, b, n) assert_true(memcmp((a), (b), (n)) != 0)
 
 static inline bool lite_within(uint64_t v, uint64_t low, uint64_t high)
 {
