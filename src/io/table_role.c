@@ -28,7 +28,7 @@ const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 	char at[40] = "", title[100] = "";
 	if (line > 0)
 		snprintf(at, sizeof at, "line %lld, ", (long long)line);
-	if (l->names && l->names[field][0])
+	if (l->names && field < l->fields && l->names[field][0]) /* a row may be longer than the titles */
 		snprintf(title, sizeof title, " (%.60s)", l->names[field]);
 	snprintf(room, 160, "%scolumn %lld%s", at, (long long)field + 1, title);
 	return room;
