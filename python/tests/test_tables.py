@@ -133,6 +133,9 @@ class Forms(unittest.TestCase):
         import threading
         import time
         x, _ = blobs(5, n=4000, k=30, d=20)
+        # A process started in the background ignores Ctrl-C, and Python leaves that as it is.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         start = time.monotonic()
