@@ -154,12 +154,13 @@ static kdr_status find_groups(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
                               const kdri_columns *columns)
 {
 	kdr_status st = KDR_OK;
-	int64_t *leader = NULL;
+	int64_t *leader = NULL, most = 0;
 	kdri_names names = { .borrows = true };
 	bool categories = false, dates = false;
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t j = 0; j < tasks[t]->cols && tasks[t]->sheet; j++) {
 			const kdr_column *c = source_of(tasks[t], j);
+			most += c != NULL; /* aligned by position, each may have a name of its own */
 			categories = categories || (c && c->kind == KDR_COLUMN_CATEGORY);
 			dates = dates || (c && c->kind == KDR_COLUMN_DATE);
 		}
@@ -167,11 +168,13 @@ static kdr_status find_groups(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &prep->group, prep->cols));
 	KDRI_TRY(KDRI_NEW0(ctx, &prep->origin, prep->cols));
-	KDRI_TRY(KDRI_NEW(ctx, &leader, prep->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &leader, most));
 	for (int64_t u = 0; u < prep->cols; u++) {
-		prep->group[u] = leader[u] = -1;
+		prep->group[u] = -1;
 		prep->origin[u] = INFINITY;
 	}
+	for (int64_t i = 0; i < most; i++)
+		leader[i] = -1;
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t j = 0; j < tasks[t]->cols; j++) {
 			const kdr_column *c = source_of(tasks[t], j);

@@ -56,6 +56,14 @@ class Columns(Tables):
         self.run_kindred("convert", "-q", "--force", "--columns", "+1", "b.csv", "out.csv")
         self.assertEqual(self.read("out.csv").splitlines()[1], "1,1,1")
 
+    def test_categories_by_position_may_all_have_their_own_names(self):
+        for t, name in enumerate("pqrstuvw"):
+            self.write(f"{name}.csv", f"{name}{t}\n" + "".join("red\n" if i % 2 else "blue\n" for i in range(10)))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--features", "position", "--header", "-o", "out",
+                         *(f"{name}.csv" for name in "pqrstuvw"))
+        for task in self.result()["tasks"]:
+            self.assertEqual(task["labels"], [0, 1] * 5)
+
     def test_wishes(self):
         self.write("p.csv", PEOPLE)
         self.assertEqual(self.table("p.csv", "--columns", "height,city:category,-Nr")[0],
