@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "figures.h"
 #include "json.h"
 #include "kindred/kindred.h"
 
@@ -253,7 +254,6 @@ void cli_shared(FILE *out, const kdr_result *result);
 void cli_quality(FILE *out, const kdr_result *result);
 /* The lines about one partition. */
 void cli_quality_lines(FILE *out, const kdr_quality *quality);
-void cli_quality_json(kdri_json *j, const kdr_quality *quality);
 /* --resamples as the library takes it; false after an error was printed. */
 bool cli_resamples(const cli_args *args, int64_t *out);
 

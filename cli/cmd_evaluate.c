@@ -50,15 +50,7 @@ static void put_scores(kdri_json *j, const kdr_scores *s, const table *t, const 
                        const kdr_labels *labels, const kdr_labels *truth)
 {
 	kdri_json_int(j, "classes", s->classes);
-	kdri_json_real(j, "acc", s->acc);
-	kdri_json_real(j, "nmi", s->nmi);
-	kdri_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
-	kdri_json_real(j, "nmi_max", s->nmi_max);
-	kdri_json_real(j, "ari", s->ari);
-	kdri_json_real(j, "purity", s->purity);
-	kdri_json_real(j, "homogeneity", s->homogeneity);
-	kdri_json_real(j, "completeness", s->completeness);
-	kdri_json_real(j, "v_measure", s->v_measure);
+	kdri_json_scores(j, s);
 	if (d->known) {
 		kdri_json_object(j, "emd");
 		kdri_json_real(j, "uniform", d->uniform);
@@ -95,7 +87,7 @@ static void print_json(const kdr_scores *s, const table *t, const distance *d, c
 	if (truth)
 		put_scores(&j, s, t, d, labels, truth);
 	if (q)
-		cli_quality_json(&j, q);
+		kdri_json_quality(&j, q);
 	kdri_json_end_object(&j);
 	if (j.failed)
 		cli_error("out of memory");

@@ -35,20 +35,6 @@ void cli_quality_lines(FILE *out, const kdr_quality *q)
 		print_line(out, "stability", q->stability, words);
 }
 
-void cli_quality_json(kdri_json *j, const kdr_quality *q)
-{
-	kdri_json_object(j, "quality");
-	kdri_json_real(j, "silhouette", q->silhouette);
-	kdri_json_string(j, "silhouette_kind",
-	                 q->silhouette_kind == KDR_SILHOUETTE_EXACT ? "exact" : "simplified");
-	kdri_json_real(j, "davies_bouldin", q->davies_bouldin);
-	kdri_json_real(j, "calinski_harabasz", q->calinski_harabasz);
-	kdri_json_real(j, "stability", q->stability);
-	kdri_json_int(j, "resamples", q->resamples);
-	kdri_json_string(j, "note", kdr_quality_note());
-	kdri_json_end_object(j);
-}
-
 void cli_quality(FILE *out, const kdr_result *r)
 {
 	bool any = false;

@@ -4,6 +4,7 @@
 #include "json/json.h"
 #include "api/result.h"
 #include "job/job.h"
+#include "json/figures.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -55,32 +56,7 @@ static void put_scores(kdri_json *j, const kdr_scores *s)
 		return;
 	}
 	kdri_json_object(j, "metrics");
-	kdri_json_real(j, "acc", s->acc);
-	kdri_json_real(j, "nmi", s->nmi);
-	kdri_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
-	kdri_json_real(j, "nmi_max", s->nmi_max);
-	kdri_json_real(j, "ari", s->ari);
-	kdri_json_real(j, "purity", s->purity);
-	kdri_json_real(j, "homogeneity", s->homogeneity);
-	kdri_json_real(j, "completeness", s->completeness);
-	kdri_json_real(j, "v_measure", s->v_measure);
-	kdri_json_end_object(j);
-}
-
-/* Without truth, where that was asked for. */
-static void put_quality(kdri_json *j, const kdr_quality *q)
-{
-	if (q->n == 0)
-		return;
-	kdri_json_object(j, "quality");
-	kdri_json_real(j, "silhouette", q->silhouette);
-	kdri_json_string(j, "silhouette_kind",
-	                 q->silhouette_kind == KDR_SILHOUETTE_EXACT ? "exact" : "simplified");
-	kdri_json_real(j, "davies_bouldin", q->davies_bouldin);
-	kdri_json_real(j, "calinski_harabasz", q->calinski_harabasz);
-	kdri_json_real(j, "stability", q->stability);
-	kdri_json_int(j, "resamples", q->resamples);
-	kdri_json_string(j, "note", kdr_quality_note());
+	kdri_json_scores(j, s);
 	kdri_json_end_object(j);
 }
 
@@ -342,7 +318,8 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	if (t->nadvice > 0)
 		put_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);
-	put_quality(j, &t->quality);
+	if (t->quality.n > 0) /* asked for */
+		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
 	st = t->map ? put_map(ctx, j, r, i) : KDR_OK;
 	kdri_json_end_object(j);
