@@ -192,24 +192,33 @@ static int write_features(kdr_context *ctx, const cli_run *run, const char *fold
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
+/* NAME.npy, or NAME.TASK.npy. */
+static int write_array(kdr_context *ctx, const cli_run *run, const char *folder, const kdr_array *a,
+                       bool force)
+{
+	char name[512];
+	if (a->task < 0)
+		snprintf(name, sizeof name, "%s", a->name);
+	else
+		snprintf(name, sizeof name, "%s.%s", a->name, kdr_result_task_name(run->result, a->task));
+	char *path = join_path(folder, name, ".npy");
+	if (!path)
+		return EXIT_OTHER;
+	kdr_status st = kdr_write_array(ctx, path, a, force);
+	free(path);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 /* Calibrated probabilities, which are of the job and not in the method's table. */
 static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
 	int code = EXIT_DONE;
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && code == EXIT_DONE; i++) {
 		kdr_array a = { .name = "calibrated", .task = i, .type = KDR_FLOAT64, .ndim = 2 };
-		char name[512];
 		a.shape[0] = kdr_result_task_shape(run->result, i).rows;
 		a.data = kdr_result_probabilities(run->result, i, &a.shape[1]);
-		if (!a.data)
-			continue;
-		snprintf(name, sizeof name, "calibrated.%s", kdr_result_task_name(run->result, i));
-		char *path = join_path(folder, name, ".npy");
-		if (!path)
-			return EXIT_OTHER;
-		kdr_status st = kdr_write_array(ctx, path, &a, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-		free(path);
+		if (a.data)
+			code = write_array(ctx, run, folder, &a, force);
 	}
 	return code;
 }
@@ -219,18 +228,7 @@ static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder
 	int code = cli_make_folder(folder);
 	for (int64_t i = 0; i < kdr_result_array_count(run->result) && code == EXIT_DONE; i++) {
 		kdr_array a = kdr_result_array_at(run->result, i);
-		char name[512];
-		if (a.task < 0)
-			snprintf(name, sizeof name, "%s", a.name);
-		else
-			snprintf(name, sizeof name, "%s.%s", a.name,
-			         kdr_result_task_name(run->result, a.task));
-		char *path = join_path(folder, name, ".npy");
-		if (!path)
-			return EXIT_OTHER;
-		kdr_status st = kdr_write_array(ctx, path, &a, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-		free(path);
+		code = write_array(ctx, run, folder, &a, force);
 	}
 	return code;
 }
