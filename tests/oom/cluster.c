@@ -7,17 +7,12 @@ static kdr_status fit(kdr_context *ctx, kdr_mat x, const char *spherical, const 
 {
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	kdr_options *options = NULL;
+	const char *const settings[][2] = { { "spherical", spherical }, { NULL, NULL } };
 	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "kmeans", &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "spherical", spherical);
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, "kmeans", &problem, options, &result);
+	kdr_status st = fit_set(ctx, "kmeans", &problem, settings, &result);
 	if (st == KDR_OK && model)
 		st = kdr_model_save(ctx, model, result, true);
 	kdr_result_free(result);
-	kdr_options_free(options);
 	return st;
 }
 
@@ -47,8 +42,7 @@ static kdr_status fit_pooled(kdr_context *ctx)
 /* ncut on both kinds of graph and with both kinds of rounding. */
 static kdr_status fit_ncut(kdr_context *ctx)
 {
-	static const char *const settings[][3] = { { "cosine", "10", "kmeans" },
-		                                   { "gauss", "0", "rotation" } };
+	static const char *const kinds[][3] = { { "cosine", "10", "kmeans" }, { "gauss", "0", "rotation" } };
 	kdr_status st = KDR_OK;
 	for (int i = 0; i < 2 && st == KDR_OK; i++) {
 		kdr_task tasks[2] = {
@@ -56,19 +50,11 @@ static kdr_status fit_ncut(kdr_context *ctx)
 			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
 		};
 		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
-		kdr_options *options = NULL;
-		kdr_result *result = NULL;
-		st = kdr_options_new(ctx, "ncut", &options);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "similarity", settings[i][0]);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "neighbors", settings[i][1]);
-		if (st == KDR_OK)
-			st = kdr_options_set(ctx, options, "rounding", settings[i][2]);
-		if (st == KDR_OK)
-			st = kdr_fit(ctx, "ncut", &problem, options, &result);
-		kdr_result_free(result);
-		kdr_options_free(options);
+		const char *const settings[][2] = { { "similarity", kinds[i][0] },
+			                            { "neighbors", kinds[i][1] },
+			                            { "rounding", kinds[i][2] },
+			                            { NULL, NULL } };
+		st = fit_set(ctx, "ncut", &problem, settings, NULL);
 	}
 	return st;
 }
@@ -82,43 +68,21 @@ static kdr_status fit_ncut_tree(kdr_context *ctx)
 		x[i] = i + 100 * (i % 2);
 	kdr_task task = { .x = kdr_mat_from_dense(x, MANY, 1), .k = 2 };
 	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "ncut", &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "similarity", "gauss");
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "neighbors", "4");
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, "ncut", &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	const char *const settings[][2] = { { "similarity", "gauss" }, { "neighbors", "4" }, { NULL, NULL } };
+	return fit_set(ctx, "ncut", &problem, settings, NULL);
 }
 
 /* Both ways of comparing samples, with and without a k; one thread, since the counters are plain. */
 static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, int64_t k)
 {
-	static const char *const names[] = { "seeds", "k_max", "n_init", "neighbors" };
-	static const char *const values[] = { "1", "3", "1", "4" };
+	const char *const settings[][2] = { { "metric", metric }, { "exact", exact }, { "seeds", "1" },
+		                            { "k_max", "3" },     { "n_init", "1" },  { "neighbors", "4" },
+		                            { NULL, NULL } };
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = k },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = 2 } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
 	kdr_context_set_threads(ctx, 1);
-	kdr_status st = kdr_options_new(ctx, "auto", &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "metric", metric);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "exact", exact);
-	for (int i = 0; i < 4 && st == KDR_OK; i++)
-		st = kdr_options_set(ctx, options, names[i], values[i]);
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, "auto", &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	return fit_set(ctx, "auto", &problem, settings, NULL);
 }
 
 static kdr_status fit_auto_cosine(kdr_context *ctx)
@@ -143,20 +107,10 @@ static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled
 		tasks[1].role = KDR_ROLE_TARGET;
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, method, &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "n_init", "2");
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "max_iter", "2");
-	if (st == KDR_OK && eps)
-		st = kdr_options_set(ctx, options, "eps", eps);
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, method, &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	const char *const settings[][2] = {
+		{ "n_init", "2" }, { "max_iter", "2" }, { "eps", eps }, { NULL, NULL }
+	};
+	return fit_set(ctx, method, &problem, settings, NULL);
 }
 
 static kdr_status fit_lssmtc(kdr_context *ctx)
@@ -192,18 +146,8 @@ static kdr_status fit_large(kdr_context *ctx, const char *eps)
 	}
 	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
 	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "lssmtc", &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "max_iter", "0");
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "eps", eps);
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, "lssmtc", &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	const char *const settings[][2] = { { "max_iter", "0" }, { "eps", eps }, { NULL, NULL } };
+	return fit_set(ctx, "lssmtc", &problem, settings, NULL);
 }
 
 static kdr_status fit_direct(kdr_context *ctx)
@@ -222,22 +166,12 @@ static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, method, &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "divergence", divergence);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "start", start);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "n_init", "2");
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "floor", "0.5");
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, method, &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	const char *const settings[][2] = { { "divergence", divergence },
+		                            { "start", start },
+		                            { "n_init", "2" },
+		                            { "floor", "0.5" },
+		                            { NULL, NULL } };
+	return fit_set(ctx, method, &problem, settings, NULL);
 }
 
 static kdr_status fit_mbc(kdr_context *ctx)
@@ -285,23 +219,17 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 	const char *const settings[][2] = { { "variant", variant },     { "final", final },
 		                            { "precision", precision }, { "n_init", "2" },
 		                            { "layers", "2" },          { "max_iter", "2" },
-		                            { "neighbors", "2,3" } };
+		                            { "neighbors", "2,3" },     { NULL, NULL } };
 	kdr_mat dense = wide ? kdr_mat_from_dense(points, 6, 20) : kdr_mat_from_dense(points, N, D),
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
 		              { .name = "b", .x = wide ? dense : sparse, .k = K } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	kdr_options *options = NULL;
 	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, "mtcfir", &options);
-	for (int i = 0; i < 7 && st == KDR_OK; i++)
-		st = kdr_options_set(ctx, options, settings[i][0], settings[i][1]);
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, "mtcfir", &problem, options, &result);
+	kdr_status st = fit_set(ctx, "mtcfir", &problem, settings, &result);
 	if (st == KDR_OK)
 		st = predict_saved(ctx, result, wide ? &dense : &sparse);
 	kdr_result_free(result);
-	kdr_options_free(options);
 	return st;
 }
 
@@ -331,23 +259,17 @@ static kdr_status fit_by(kdr_context *ctx, const char *method, const char *preci
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
-	kdr_options *options = NULL;
+	const bool snmf = strcmp(method, "snmf") == 0;
+	const char *const settings[][2] = { { "precision", precision },
+		                            { "n_init", snmf ? "2" : NULL },
+		                            { "max_iter", snmf ? "3" : NULL },
+		                            { "similarity", snmf ? "gauss" : NULL },
+		                            { NULL, NULL } };
 	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, method, &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "precision", precision);
-	if (st == KDR_OK && strcmp(method, "snmf") == 0)
-		st = kdr_options_set(ctx, options, "n_init", "2");
-	if (st == KDR_OK && strcmp(method, "snmf") == 0)
-		st = kdr_options_set(ctx, options, "max_iter", "3");
-	if (st == KDR_OK && strcmp(method, "snmf") == 0)
-		st = kdr_options_set(ctx, options, "similarity", "gauss");
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, method, &problem, options, &result);
-	if (st == KDR_OK && strcmp(method, "snmf") == 0)
+	kdr_status st = fit_set(ctx, method, &problem, settings, &result);
+	if (st == KDR_OK && snmf)
 		st = predict_saved(ctx, result, &tasks[strcmp(precision, "single") == 0].x);
 	kdr_result_free(result);
-	kdr_options_free(options);
 	return st;
 }
 

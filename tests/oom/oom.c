@@ -63,6 +63,25 @@ double points[N * D];
 int64_t labels_a[N], labels_b[N], rowptr[N + 1];
 int32_t columns[N * D];
 
+kdr_status fit_set(kdr_context *ctx, const char *method, const kdr_problem *problem,
+                   const char *const (*settings)[2], kdr_result **out)
+{
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st = kdr_options_new(ctx, method, &options);
+	for (; settings[0][0] && st == KDR_OK; settings++)
+		if (settings[0][1])
+			st = kdr_options_set(ctx, options, settings[0][0], settings[0][1]);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, problem, options, &result);
+	kdr_options_free(options);
+	if (out && st == KDR_OK)
+		*out = result;
+	else
+		kdr_result_free(result);
+	return st;
+}
+
 static void make_points(void)
 {
 	for (int i = 0; i < N; i++) {

@@ -25,4 +25,9 @@ extern int32_t columns[N * D];
  * result.json there. */
 const char *file(const char *name);
 
+/* Fits with options set: pairs of name and value up to a name of NULL; a value of NULL leaves its option alone. `out` NULL: the
+ * result is thrown away. */
+kdr_status fit_set(kdr_context *ctx, const char *method, const kdr_problem *problem,
+                   const char *const (*settings)[2], kdr_result **out);
+
 #endif

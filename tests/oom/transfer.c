@@ -112,18 +112,8 @@ static kdr_status fit_bridged(kdr_context *ctx, const char *method, int bridges)
 		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
 	};
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 + bridges, .classes = K };
-	kdr_options *options = NULL;
-	kdr_result *result = NULL;
-	kdr_status st = kdr_options_new(ctx, method, &options);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "n_init", "2");
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, options, "max_iter", "2");
-	if (st == KDR_OK)
-		st = kdr_fit(ctx, method, &problem, options, &result);
-	kdr_result_free(result);
-	kdr_options_free(options);
-	return st;
+	const char *const settings[][2] = { { "n_init", "2" }, { "max_iter", "2" }, { NULL, NULL } };
+	return fit_set(ctx, method, &problem, settings, NULL);
 }
 
 static kdr_status fit_ttl(kdr_context *ctx)
