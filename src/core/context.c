@@ -123,7 +123,8 @@ static void emit(kdr_context *ctx, kdr_event event)
 {
 	if (!ctx->progress)
 		return;
-	event.seconds = kdri_now() - ctx->clock_start;
+	ctx->asked = kdri_now();
+	event.seconds = ctx->asked - ctx->clock_start;
 	if (ctx->progress(ctx->progress_user, &event))
 		ctx->cancelled = true;
 }
@@ -171,6 +172,26 @@ bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int6
 	if (ctx->deadline > 0 && kdri_now() > ctx->deadline)
 		ctx->timed_out = true;
 	return ctx->cancelled || ctx->timed_out;
+}
+
+bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t total)
+{
+	const double often = 0.1; /* seconds: people feel no less */
+	if (ctx->progress && kdri_thread() == 0 && kdri_now() - ctx->asked > often)
+		emit(ctx, (kdr_event){ .kind = KDR_EVENT_ITERATION,
+		                       .stage = stage,
+		                       .iteration = done,
+		                       .total = total,
+		                       .objective = NAN });
+	return ctx->cancelled || kdri_late(ctx);
+}
+
+kdr_status kdri_abandoned(kdr_context *ctx)
+{
+	if (!ctx->abandon || (!ctx->cancelled && !kdri_late(ctx)))
+		return KDR_OK;
+	ctx->timed_out = ctx->timed_out || !ctx->cancelled;
+	return kdri_fail(ctx, KDR_ERR_NUMERIC, ctx->cancelled ? "cancelled" : "the time limit is over");
 }
 
 kdr_stop kdri_stop_reason(const kdr_context *ctx)

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,8 +37,11 @@ struct kdr_context {
 	void *progress_user;
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
-	bool cancelled, timed_out;    /* sticky until the time limit is set anew */
-	bool abandon; /* products of large blocks fail when time is up: set by those who can do without */
+	double asked;                 /* when the callback was last called */
+	atomic_bool
+	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
+	bool timed_out;
+	bool abandon; /* products, factors and inverses fail once it is time to stop: set by those who can do without */
 	char error[512];
 };
 
@@ -135,6 +139,11 @@ static inline bool kdri_late(const kdr_context *ctx)
 {
 	return ctx->deadline > 0 && kdri_now() > ctx->deadline;
 }
+/* For long work that has no iterations, also inside of parallel regions: whether to stop. The first thread of a team is
+ * the caller's: it asks the callback, a few times a second. */
+bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t total);
+/* What such work returns at its end: an error where the context abandons it and it was time to stop. */
+kdr_status kdri_abandoned(kdr_context *ctx);
 /* Why kdri_iteration said stop. */
 kdr_stop kdri_stop_reason(const kdr_context *ctx);
 

@@ -65,7 +65,7 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda)
 		return st;
 	int before = kdri_serial_begin(), info = 0;
 	int64_t at = 0;
-	for (; at < n; at += BLOCK) {
+	for (; at < n && !(kdri_leave_off(ctx, "factor", at, n) && ctx->abandon); at += BLOCK) {
 		int width = (int)KDRI_MIN(BLOCK, n - at);
 		info = factor_block(width, a + at * lda + at, lda);
 		if (info != 0)
@@ -79,7 +79,7 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda)
 		        ctx, KDR_ERR_NUMERIC,
 		        "the %lld x %lld matrix is not positive definite: pivot %lld is not positive",
 		        (long long)n, (long long)n, (long long)at + info);
-	return KDR_OK;
+	return kdri_abandoned(ctx);
 }
 
 kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,

@@ -67,6 +67,12 @@ static void multiply_tile(int64_t n, double *a, int64_t lda, int64_t row, int64_
 		            (int)lda, a + j * lda + after, (int)lda, 1, to, (int)lda);
 }
 
+/* Whether the inverse is given up; asks the caller too. */
+static bool given_up(kdr_context *ctx, int64_t done, int64_t total)
+{
+	return kdri_leave_off(ctx, "inverse", done, total) && ctx->abandon;
+}
+
 kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t lda)
 {
 	kdr_status st;
@@ -82,14 +88,16 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 		invert_block(n, a, lda, b, diagonal, &info[b]);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
 	for (int64_t b = 0; b < blocks; b++)
-		solve_block(n, a, lda, b, diagonal);
-		/* Tiles read the strict upper triangle and `diagonal`, and write to the rest: the order is free. */
+		if (!given_up(ctx, b, blocks + tiles))
+			solve_block(n, a, lda, b, diagonal);
+			/* Tiles read the strict upper triangle and `diagonal`, and write to the rest: the order is free. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
 	for (int64_t t = 0; t < tiles; t++) {
 		int64_t row = 0, col = t;
 		for (; col > row; row++)
 			col -= row + 1;
-		multiply_tile(n, a, lda, row, col, diagonal);
+		if (!given_up(ctx, blocks + t, blocks + tiles))
+			multiply_tile(n, a, lda, row, col, diagonal);
 	}
 	kdri_serial_end(before);
 	for (int64_t b = 0; b < blocks; b++)
@@ -100,6 +108,7 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 			        (long long)n, (long long)n);
 			goto done;
 		}
+	KDRI_TRY(kdri_abandoned(ctx));
 	const kdri_block whole = kdri_block_of(a, n, n, lda);
 	kdri_block_mirror(ctx, &whole);
 done:

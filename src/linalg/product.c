@@ -8,12 +8,22 @@
  * Where C is small and the inner dimension long (X' X of a tall X) the inner dimension is cut too: split s > 0 of C goes to a
  * buffer of its own, and the buffers are added to C in order.
  *
+ * A tile goes through a long inner dimension in steps, which are a fraction of a second: between them whoever waits is asked
+ * whether to go on.
+ *
  * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is single and C is
  * double a tile goes to a buffer of its thread first. */
 #include "linalg/block.h"
 #include "linalg/lapack.h"
 
-enum { SMALL_TILE = 384, LARGE_TILE = 1152, MANY = 32, MOST_SPLITS = 16, SPLIT_LENGTH = 1024 };
+enum {
+	SMALL_TILE = 384,
+	LARGE_TILE = 1152,
+	MANY = 32,
+	MOST_SPLITS = 16,
+	SPLIT_LENGTH = 1024,
+	STEP = 2 * SPLIT_LENGTH
+};
 
 /* Products of fewer flops are done before the threads are awake. */
 static const double serial_flops = 1e5;
@@ -88,9 +98,9 @@ static kdri_block op_part(const kdri_block *a, bool trans, int64_t i, int64_t ro
 	return trans ? kdri_block_part(a, l, i, inner, rows) : kdri_block_part(a, i, l, rows, inner);
 }
 
-/* C = alpha op(A) op(B) + beta C for one tile; the blocks are the operands' parts. */
-static void multiply(bool trans_a, bool trans_b, int64_t k, double alpha, const kdri_block *a,
-                     const kdri_block *b, double beta, const kdri_block *c)
+/* C = alpha op(A) op(B) + beta C for a step of one tile; the blocks are the operands' parts. */
+static void multiply_step(bool trans_a, bool trans_b, int64_t k, double alpha, const kdri_block *a,
+                          const kdri_block *b, double beta, const kdri_block *c)
 {
 	CBLAS_TRANSPOSE ta = trans_a ? CblasTrans : CblasNoTrans, tb = trans_b ? CblasTrans : CblasNoTrans;
 	if (c->floats)
@@ -104,8 +114,9 @@ static void multiply(bool trans_a, bool trans_b, int64_t k, double alpha, const 
 		            (int)a->stride, b->data, (int)b->stride, beta, c->data, (int)c->stride);
 }
 
-/* The lower triangle of C = alpha A A' + beta C (trans: A' A). */
-static void square(bool trans, int64_t k, double alpha, const kdri_block *a, double beta, const kdri_block *c)
+/* The lower triangle of C = alpha A A' + beta C (trans: A' A) for a step of a tile on the diagonal. */
+static void square_step(bool trans, int64_t k, double alpha, const kdri_block *a, double beta,
+                        const kdri_block *c)
 {
 	CBLAS_TRANSPOSE ta = trans ? CblasTrans : CblasNoTrans;
 	int stride = (int)KDRI_MAX(1, a->stride); /* BLAS takes no 0, even where A is empty */
@@ -117,13 +128,32 @@ static void square(bool trans, int64_t k, double alpha, const kdri_block *a, dou
 		            c->data, (int)c->stride);
 }
 
-/* What an unfinished product is: an error that sets timed_out. */
-static kdr_status finished(kdr_context *ctx)
+/* Which unit of how many is at work, for those who wait. */
+typedef struct place {
+	kdr_context *ctx;
+	int64_t unit, units;
+} place;
+
+/* Whether the product is given up; asks the caller too. */
+static bool given_up(const place *p)
 {
-	if (!ctx->abandon || !kdri_late(ctx))
-		return KDR_OK;
-	ctx->timed_out = true;
-	return kdri_fail(ctx, KDR_ERR_NUMERIC, "the time limit is over");
+	return kdri_leave_off(p->ctx, "product", p->unit, p->units) && p->ctx->abandon;
+}
+
+/* C = alpha op(A) op(B) + beta C for one tile, `lower`: the triangle of A A' or A' A alone. */
+static void multiply(const place *p, bool trans_a, bool trans_b, int64_t k, double alpha, const kdri_block *a,
+                     const kdri_block *b, double beta, const kdri_block *c, bool lower)
+{
+	int64_t step = pieces(k, pieces(k, STEP));
+	for (int64_t l = 0; l < k && !given_up(p); l += step) {
+		int64_t inner = KDRI_MIN(step, k - l);
+		kdri_block left = op_part(a, trans_a, 0, c->rows, l, inner);
+		kdri_block right = op_part(b, !trans_b, 0, c->cols, l, inner);
+		if (lower)
+			square_step(trans_a, inner, alpha, &left, l > 0 ? 1 : beta, c);
+		else
+			multiply_step(trans_a, trans_b, inner, alpha, &left, &right, l > 0 ? 1 : beta, c);
+	}
 }
 
 /* Where split s of C is summed up: C itself, or part s - 1 of the buffers below each other. */
@@ -178,19 +208,19 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t u = 0; u < tiles * t.splits; u++) {
-		if (ctx->abandon && kdri_late(ctx))
-			continue;
+		const place at = { ctx, u, tiles * t.splits };
 		int64_t s = u / tiles, i = u % tiles / t.across * t.high, j = u % tiles % t.across * t.wide;
 		int64_t rows = KDRI_MIN(t.high, m - i), cols = KDRI_MIN(t.wide, n - j);
 		int64_t l = s * t.length, inner = KDRI_MIN(t.length, k - l);
 		kdri_block left = op_part(a, trans_a, i, rows, l, inner);
 		kdri_block right = op_part(b, !trans_b, j, cols, l, inner);
 		kdri_block sum = sum_of(c, &parts, s), to = kdri_block_part(&sum, i, j, rows, cols);
-		multiply(trans_a, trans_b, inner, alpha, &left, &right, s == 0 ? beta : 0, &to);
+		multiply(&at, trans_a, trans_b, inner, alpha, &left, &right, s == 0 ? beta : 0, &to, false);
 	}
-	add_splits(ctx, &parts, t.splits, c, false);
+	st = kdri_abandoned(ctx);
+	if (st == KDR_OK)
+		add_splits(ctx, &parts, t.splits, c, false);
 	kdri_serial_end(before);
-	st = finished(ctx);
 done:
 	kdri_block_free(ctx, &parts);
 	return st;
@@ -209,15 +239,13 @@ static void add_tile(const kdri_block *c, double beta, const kdri_block *t, bool
 
 /* One tile of a symmetric product, of columns j.. and rows i.. of C; `own` is the thread's buffer where A is single and C is
  * double. */
-static void square_tile(bool trans, double alpha, const kdri_block *left, const kdri_block *right,
-                        int64_t inner, double beta, const kdri_block *to, const kdri_block *own)
+static void square_tile(const place *p, bool trans, double alpha, const kdri_block *left,
+                        const kdri_block *right, int64_t inner, double beta, const kdri_block *to,
+                        const kdri_block *own)
 {
 	bool mixed = left->floats && !to->floats, diagonal = left->data == right->data;
 	kdri_block tile = mixed ? kdri_block_part(own, 0, 0, to->rows, to->cols) : *to;
-	if (diagonal)
-		square(trans, inner, alpha, left, mixed ? 0 : beta, &tile);
-	else
-		multiply(trans, !trans, inner, alpha, left, right, mixed ? 0 : beta, &tile);
+	multiply(p, trans, !trans, inner, alpha, left, right, mixed ? 0 : beta, &tile, diagonal);
 	if (mixed)
 		add_tile(to, beta, &tile, diagonal);
 }
@@ -242,8 +270,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
 	for (int64_t u = 0; u < tiles * t.splits; u++) {
-		if (ctx->abandon && kdri_late(ctx))
-			continue;
+		const place at = { ctx, u, tiles * t.splits };
 		/* Tiles (row, col) of the lower triangle, counted along its rows. */
 		int64_t s = u / tiles, row = 0, col = u % tiles;
 		for (; col > row; row++)
@@ -257,11 +284,12 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 		kdri_block room = own;
 		if (mixed)
 			room = kdri_block_part(&own, kdri_thread() * t.high, 0, t.high, t.wide);
-		square_tile(trans, alpha, &left, &right, inner, s == 0 ? beta : 0, &to, &room);
+		square_tile(&at, trans, alpha, &left, &right, inner, s == 0 ? beta : 0, &to, &room);
 	}
-	add_splits(ctx, &parts, t.splits, c, true);
+	st = kdri_abandoned(ctx);
+	if (st == KDR_OK)
+		add_splits(ctx, &parts, t.splits, c, true);
 	kdri_serial_end(before);
-	st = finished(ctx);
 done:
 	kdri_block_free(ctx, &parts);
 	kdri_block_free(ctx, &own);

@@ -23,8 +23,9 @@ static kdri_block random_block(kdr_context *ctx, kdri_rng *rng, int64_t rows, in
 	return b;
 }
 
-static const int64_t sizes[][3] = { { 1, 1, 1 },    { 1, 7, 3 },    { 7, 1, 5 },      { 5, 6, 0 },
-	                            { 64, 64, 64 }, { 65, 33, 17 }, { 390, 385, 20 }, { 800, 30, 50 } };
+static const int64_t sizes[][3] = { { 1, 1, 1 },      { 1, 7, 3 },     { 7, 1, 5 },
+	                            { 5, 6, 0 },      { 64, 64, 64 },  { 65, 33, 17 },
+	                            { 390, 385, 20 }, { 800, 30, 50 }, { 3, 5, 40000 } };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
@@ -46,7 +47,8 @@ static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
 				for (int64_t l = 0; l < k; l++)
 					sum += 0.5 * (ta ? x[l * m + i] : x[i * k + l]) *
 					       (tb ? y[j * k + l] : y[l * n + j]);
-				assert_near(kdri_block_get(&c, i, j), sum, floats ? 1e-4 : 1e-11);
+				assert_near(kdri_block_get(&c, i, j), sum,
+				            (floats ? 1e-4 : 1e-11) * (1 + (double)k / 1000));
 			}
 		kdri_block_free(ctx, &a);
 		kdri_block_free(ctx, &b);
@@ -78,7 +80,8 @@ static void syrk__all_precisions__sums_of_products(void **state)
 				for (int64_t l = 0; l < k; l++)
 					sum += 0.5 * (trans ? x[l * n + i] * x[l * n + j]
 					                    : x[i * k + l] * x[j * k + l]);
-				assert_near(kdri_block_get(&c, i, j), sum, floats ? 1e-4 : 1e-11);
+				assert_near(kdri_block_get(&c, i, j), sum,
+				            (floats ? 1e-4 : 1e-11) * (1 + (double)k / 1000));
 			}
 		kdri_block_free(ctx, &a);
 		kdri_block_free(ctx, &c);
@@ -215,6 +218,82 @@ static void cholesky_inverse__random_matrices__product_is_the_identity(void **st
 	kdr_context_free(ctx);
 }
 
+/* --- asking whether to go on ------------------------------------------------------------------------------ */
+
+typedef struct listener {
+	kdr_context *ctx;
+	int64_t asked, stop_at; /* stop_at: answer that question, from 1, by "stop"; 0: none */
+} listener;
+
+/* The context asks a few times a second; here at every opportunity, so that no clock is in the test. */
+static int listen(void *user, const kdr_event *event)
+{
+	listener *l = user;
+	assert_int_equal(event->kind, KDR_EVENT_ITERATION);
+	assert_int_equal(kdri_thread(), 0);
+	l->ctx->asked = -1e9;
+	return ++l->asked == l->stop_at;
+}
+
+enum { PRODUCT, SYMMETRIC, FACTOR, INVERSE, LONG_WORK };
+enum { SIDE = 900, INNER = 3000 }; /* several tiles, and several steps of each */
+
+static kdr_status work(kdr_context *ctx, int what, const kdri_block *a, const kdri_block *c)
+{
+	for (int64_t i = 0; i < c->rows; i++)
+		for (int64_t j = 0; j < c->cols; j++)
+			kdri_block_set(c, i, j, i == j ? 9 : 0);
+	switch (what) {
+	case PRODUCT: return kdri_block_gemm(ctx, false, true, 1, a, a, 0, c);
+	case SYMMETRIC: return kdri_block_syrk(ctx, false, 1, a, 0, c);
+	case FACTOR: return kdri_cholesky(ctx, c->rows, c->data, c->stride);
+	default: return kdri_cholesky_inverse(ctx, c->rows, c->data, c->stride);
+	}
+}
+
+/* Without it nobody could stop a method that does nothing but multiply for minutes. */
+static void long_work__a_caller_who_listens__asks_often_and_obeys(void **state)
+{
+	(void)state;
+	for (int what = 0; what < LONG_WORK; what++)
+		for (int threads = 1; threads < 4; threads += 2) {
+			kdr_context *ctx = unit_context();
+			listener l = { .ctx = ctx };
+			kdri_block a, c;
+			kdr_context_set_threads(ctx, threads);
+			assert_ok(ctx, kdri_block_new(ctx, SIDE, INNER, false, &a));
+			assert_ok(ctx, kdri_block_new(ctx, SIDE, SIDE, false, &c));
+			for (int64_t i = 0; i < a.rows * a.cols; i++)
+				((double *)a.data)[i] = (double)(i % 7);
+			kdr_context_set_progress(ctx, listen, &l);
+			ctx->asked = -1e9;
+			assert_ok(ctx, work(ctx, what, &a, &c));
+			assert_true(l.asked >= (threads == 1 ? 6 : 1));
+			/* One who has to have the product goes on, and knows. */
+			l.asked = 0;
+			l.stop_at = 1;
+			assert_ok(ctx, work(ctx, what, &a, &c));
+			assert_true(ctx->cancelled);
+			/* One who can do without leaves off at once. */
+			kdr_context_set_time_limit(ctx, 0);
+			ctx->abandon = true;
+			l.asked = 0;
+			assert_int_equal(work(ctx, what, &a, &c), KDR_ERR_NUMERIC);
+			assert_non_null(strstr(kdr_context_error(ctx), "cancelled"));
+			assert_true(ctx->cancelled && !ctx->timed_out);
+			if (what != INVERSE)
+				assert_true(kdri_block_get(&c, SIDE - 1, SIDE - 1) ==
+				            9); /* the last tile was not begun */
+			kdr_context_set_time_limit(ctx, 1e-9);
+			l.stop_at = 0;
+			assert_int_equal(work(ctx, what, &a, &c), KDR_ERR_NUMERIC);
+			assert_true(ctx->timed_out && !ctx->cancelled);
+			kdri_block_free(ctx, &a);
+			kdri_block_free(ctx, &c);
+			kdr_context_free(ctx);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +303,7 @@ int main(void)
 		cmocka_unit_test(narrow__in_place__keeps_every_number),
 		cmocka_unit_test(sparse_gram__random_rows__as_dense),
 		cmocka_unit_test(cholesky_inverse__random_matrices__product_is_the_identity),
+		cmocka_unit_test(long_work__a_caller_who_listens__asks_often_and_obeys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

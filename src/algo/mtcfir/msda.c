@@ -72,9 +72,13 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		KDRI_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
 		                           &s.z[t]));
-	KDRI_TRY(kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info));
-	KDRI_TRY(kdri_msda_warn(ctx, &info, result));
+	bool before = ctx->abandon;
+	ctx->abandon = true; /* a layer that is not done stays zero, like those after it */
+	st = kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info);
+	ctx->abandon = before;
 	bool stopped = ctx->cancelled || ctx->timed_out;
+	KDRI_TRY(st == KDR_ERR_NUMERIC && stopped ? KDR_OK : st);
+	KDRI_TRY(kdri_msda_warn(ctx, &info, result));
 	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, info.layers);
 done:
 	kdri_stack_free(ctx, &stack);

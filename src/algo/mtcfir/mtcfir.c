@@ -396,7 +396,7 @@ static kdr_status work_through(work *w, const kdri_msda_options *o, const int64_
 	if (st == KDR_OK && !w->ctx->cancelled && !w->ctx->timed_out)
 		st = cluster(w, init);
 	w->ctx->abandon = before;
-	return st == KDR_ERR_NUMERIC && w->ctx->timed_out ? KDR_OK : st;
+	return st == KDR_ERR_NUMERIC && (w->ctx->cancelled || w->ctx->timed_out) ? KDR_OK : st;
 }
 
 static kdr_status run(work *w)

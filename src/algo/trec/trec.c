@@ -214,7 +214,14 @@ static kdri_rule_options rule_options(const kdr_options *options)
 		                    .meta = (kdri_meta)kdri_opt_choice(options, "meta") };
 }
 
-/* (E5) */
+/* LIBSVM cannot be stopped: it is asked before each rule. Three are learnt: on all pairs, and on either half of them. */
+static bool stop_before_rule(kdr_context *ctx, int64_t rule)
+{
+	enum { RULES = 3 };
+	return kdri_iteration(ctx, "rule", rule, RULES, NAN);
+}
+
+/* (E5); 0 and 0 where it was stopped. */
 static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_options *o, double *accuracy,
                           double *majority)
 {
@@ -226,6 +233,8 @@ static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_op
 		return KDR_OK;
 	for (int f = 0; f < 2; f++) {
 		kdri_rule rule = { 0 };
+		if (stop_before_rule(ctx, f + 1))
+			return KDR_OK;
 		KDRI_TRY(kdri_rule_new(ctx, &l->half[f], o, &rule));
 		right += kdri_rule_accuracy(ctx, &rule, &l->half[1 - f]) * (double)l->half[1 - f].count;
 		kdri_rule_free(ctx, &rule);
@@ -236,12 +245,13 @@ done:
 	return st;
 }
 
+/* Where it was stopped there is no rule, or none that is known to be any good: *trusted is false. */
 static kdr_status learn(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                         kdr_result *result, kdri_rule *rule, bool *trusted)
 {
 	kdr_status st = KDR_OK;
 	lessons l = { 0 };
-	double held_out, majority;
+	double held_out = 0, majority = 0;
 	kdri_rule_options o = rule_options(options);
 	int64_t sources = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++)
@@ -250,8 +260,17 @@ static kdr_status learn(kdr_context *ctx, const kdr_problem *problem, const kdr_
 		if (problem->tasks[t].role == KDR_ROLE_SOURCE)
 			KDRI_TRY(learn_from(ctx, problem, options, t,
 			                    KDRI_MAX(1, kdri_opt_int(options, "pairs") / sources), &l));
-	KDRI_TRY(kdri_rule_new(ctx, &l.all, &o, rule)); /* (E2) */
-	KDRI_TRY(try_out(ctx, &l, &o, &held_out, &majority));
+	*trusted = false;
+	if (!stop_before_rule(ctx, 0)) {
+		KDRI_TRY(kdri_rule_new(ctx, &l.all, &o, rule)); /* (E2) */
+		KDRI_TRY(try_out(ctx, &l, &o, &held_out, &majority));
+	}
+	if (kdri_ensemble_stopped(ctx)) {
+		st = kdri_result_warn(
+		        ctx, result,
+		        "stopped before the rule for pairs was learnt and tried out: the partition of ec is kept");
+		goto done;
+	}
 	*trusted = held_out > majority;
 	KDRI_TRY(kdri_result_number(ctx, result, "training_pairs", (double)l.all.count));
 	KDRI_TRY(kdri_result_number(ctx, result, "training_accuracy", kdri_rule_accuracy(ctx, rule, &l.all)));
@@ -385,7 +404,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	KDRI_TRY(learn(ctx, problem, options, result, &rule, &trusted));
-	bool move = trusted || !kdri_opt_bool(options, "guard");
+	bool move = !kdri_ensemble_stopped(ctx) && (trusted || !kdri_opt_bool(options, "guard"));
 	KDRI_TRY(kdri_result_text(ctx, result, "kept", move ? "trec" : "ec"));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		if (problem->tasks[t].role == KDR_ROLE_TARGET)
