@@ -84,6 +84,14 @@ done:
 	return st;
 }
 
+kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out)
+{
+	kdr_status st = kdri_mat_col_sums(ctx, x, out);
+	for (int64_t j = 0; st == KDR_OK && j < kdr_mat_cols(x); j++)
+		out[j] /= (double)kdr_mat_rows(x);
+	return st;
+}
+
 KDRI_KERNEL
 static bool all_finite(const double *v, int64_t n)
 {

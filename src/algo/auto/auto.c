@@ -172,6 +172,7 @@ static kdri_views_options views_options(const kdri_auto *j)
 	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
 		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
 		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		                     .by_itself = true, /* as without transfer: what moved is then exact */
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
 		                     .searched =
@@ -332,6 +333,10 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	for (int64_t t = 0; t < j->T; t++)
 		j->k[t] = j->problem->tasks[t].k;
 	KDRI_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
+	if (o.together && !j->views.options.together)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, j->result,
+		        "tasks have no vote on each other: some are compared by cosine, some by distance; option metric compares all of them by one"));
 	KDRI_TRY(find_k(ctx, j));
 	kdri_members_options m = { .table = members,
 		                   .count = MEMBERS,

@@ -121,12 +121,17 @@ static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nea
 	kdr_status st;
 	const kdr_mat **rows = NULL;
 	double *to = NULL;
-	bool centred = a->views.mean && a->views.tasks[0].centred;
+	bool centred = a->views.mean != NULL, cosine = true, distance = true;
 	KDRI_TRY(KDRI_NEW(ctx, &rows, a->T));
+	for (int64_t t = 0; t < a->T; t++) {
+		centred = centred && a->views.tasks[t].centred;
+		cosine = cosine && a->views.tasks[t].cosine;
+		distance = distance && !a->views.tasks[t].cosine;
+	}
+	/* Rows of unit length and others are not near each other: as they came, then. */
 	for (int64_t t = 0; t < a->T; t++)
-		rows[t] = &a->views.tasks[t].rows.view;
-	KDRI_TRY(kdri_nearness(ctx, rows, a->T, a->views.tasks[0].cosine, centred ? a->views.mean : NULL,
-	                       nearness));
+		rows[t] = cosine || distance ? &a->views.tasks[t].rows.view : &a->problem->tasks[t].x;
+	KDRI_TRY(kdri_nearness(ctx, rows, a->T, cosine, centred ? a->views.mean : NULL, nearness));
 	KDRI_TRY(kdri_result_relatedness(ctx, a->result, &to));
 	memcpy(to, nearness, (size_t)(a->T * a->T) * sizeof *to);
 done:
@@ -158,9 +163,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	KDRI_TRY(KDRI_NEW(ctx, &sizes, 2 * most));
 	for (int64_t t = 0; t < a->T; t++) {
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
-		KDRI_TRY(kdri_mat_col_sums(ctx, x, means + t * d));
-		for (int64_t j = 0; j < d; j++)
-			means[t * d + j] /= (double)kdr_mat_rows(x);
+		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
 		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
 		for (int64_t z = 0; z < a->k[t]; z++)

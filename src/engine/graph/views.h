@@ -27,8 +27,9 @@ typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice
 	        centre; /* the mean of a task is taken away before its cosines; auto: both ways, but for words */
-	bool one_graph;    /* where both ways would do, the mean is taken away and that is all */
-	bool together;     /* choices of all tasks, and views of all of them together; else of each */
+	bool one_graph; /* where both ways would do, the mean is taken away and that is all */
+	bool together;  /* choices of all tasks, and views of all of them together; else of each */
+	bool by_itself; /* choices of each all the same; those compared differently are then not `together` */
 	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors; /* in the graph */
 	int64_t searched;  /* neighbours to find, at least `neighbors` */
@@ -50,8 +51,8 @@ typedef struct kdri_views_task {
 } kdri_views_task;
 
 typedef struct kdri_views {
-	kdri_views_options options;
-	int64_t ntasks, *begin; /* task t has rows begin[t]..begin[t+1]-1 of what is pooled */
+	kdri_views_options options; /* together: whether it could be */
+	int64_t ntasks, *begin;     /* task t has rows begin[t]..begin[t+1]-1 of what is pooled */
 	kdri_views_task *tasks;
 	double *mean;             /* of all rows, d numbers; where `together` */
 	double *centred, *shared; /* pooled rows x directions, x width; NULL unless `together` */
@@ -64,6 +65,8 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 /* Y = U S of a task less its mean: the 2 k leading directions, fewer where there are no more; rows as they are. */
 kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
                               int64_t *width);
+/* The neighbours and graphs of a task whose rows and choices are there. */
+kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *options, kdri_views_task *task);
 /* The views that depend on the numbers of clusters, k[t] of task t. */
 kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
 void kdri_views_free(kdr_context *ctx, kdri_views *views);

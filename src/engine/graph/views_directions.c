@@ -1,0 +1,171 @@
+/* Leading directions of one task, and of all of them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  X_t - 1 m_t' = U S V', Y = U S                         m_t: the mean of task t, or of each its own
+ *
+ * and rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: the products are those of X
+ * and the means. */
+#include "engine/graph/views.h"
+#include "linalg/range.h"
+
+enum { MOST_DIRECTIONS = 128, ROUNDS = 5 };
+
+/* Y = U S of an operator (E1), `count` columns; rows of unit length if `unit`. */
+static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count, double **out)
+{
+	kdr_status st;
+	double *u = NULL, *s = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, op->rows, count, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &u, size));
+	KDRI_TRY(KDRI_NEW(ctx, &s, count));
+	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, u, s, NULL));
+	for (int64_t i = 0; i < op->rows; i++)
+		for (int64_t j = 0; j < count; j++)
+			u[i * count + j] *= s[j];
+	*out = u;
+	u = NULL;
+done:
+	kdri_free(ctx, u);
+	kdri_free(ctx, s);
+	return st;
+}
+
+/* A row that is all rounding has no direction. */
+static void scale_row(double *y, int64_t width, double largest)
+{
+	double length = sqrt(kdri_nrm2sq(y, width));
+	for (int64_t j = 0; j < width; j++)
+		y[j] = length > 1e-10 * largest ? y[j] / length : 0;
+}
+
+static void scale_rows(double *y, int64_t n, int64_t width)
+{
+	double largest = 0;
+	for (int64_t i = 0; i < n; i++)
+		largest = KDRI_MAX(largest, sqrt(kdri_nrm2sq(y + i * width, width)));
+	for (int64_t i = 0; i < n; i++)
+		scale_row(y + i * width, width, largest);
+}
+
+kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
+                              int64_t *width)
+{
+	kdr_status st;
+	const kdr_mat *x = &task->rows.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	double *mean = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	const kdri_centred centred = { x, mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	*width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
+	KDRI_TRY(coordinates(ctx, &op, *width, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&task->rows.view);
+	KDRI_TRY(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
+	KDRI_TRY(KDRI_NEW0(ctx, &task->spread, task->width));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < task->width; j++)
+			task->spread[j] +=
+			        task->leading[i * task->width + j] * task->leading[i * task->width + j];
+	for (int64_t j = 0; j < task->width; j++)
+		task->spread[j] = sqrt(task->spread[j] / (double)n); /* the mean is 0 */
+	if (task->cosine)
+		scale_rows(task->leading, n, task->width);
+done:
+	return st;
+}
+
+/* All tasks below each other, each less its own mean. */
+typedef struct pool {
+	const kdri_views *views;
+	const double *means; /* ntasks x d */
+} pool;
+
+static kdr_status pool_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                             double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	const pool *p = op->data;
+	for (int64_t t = 0; t < p->views->ntasks && st == KDR_OK; t++) {
+		const kdri_centred part = { &p->views->tasks[t].rows.view, p->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&part);
+		st = own.apply(ctx, &own, x, k, ldx, y + p->views->begin[t] * ldy, ldy);
+	}
+	return st;
+}
+
+static kdr_status pool_apply_t(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                               double *y, int64_t ldy)
+{
+	kdr_status st;
+	const pool *p = op->data;
+	double *own_y = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
+	for (int64_t t = 0; t < p->views->ntasks; t++) {
+		const kdri_centred part = { &p->views->tasks[t].rows.view, p->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&part);
+		KDRI_TRY(own.apply_t(ctx, &own, x + p->views->begin[t] * ldx, k, ldx, own_y, k));
+		for (int64_t i = 0; i < op->cols; i++)
+			for (int64_t j = 0; j < k; j++)
+				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
+	}
+done:
+	kdri_free(ctx, own_y);
+	return st;
+}
+
+kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t count, double **out)
+{
+	kdr_status st;
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), size;
+	double *means = NULL;
+	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(kdri_mat_col_means(ctx, &v->tasks[t].rows.view, means + t * d));
+	const pool p = { v, means };
+	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
+	KDRI_TRY(coordinates(ctx, &op, count, out));
+done:
+	kdri_free(ctx, means);
+	return st;
+}
+
+static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
+{
+	kdr_status st;
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, size;
+	for (int64_t t = 0; t < v->ntasks; t++)
+		most = KDRI_MAX(most, k[t]);
+	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(n, d));
+	v->width = KDRI_MIN(2 * most, v->directions);
+	KDRI_TRY(kdri_views_pooled(ctx, v, v->directions, &v->centred));
+	KDRI_TRY(kdri_mul(ctx, n, v->width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &v->shared, size));
+	for (int64_t i = 0; i < n; i++)
+		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
+		       (size_t)v->width * sizeof *v->shared);
+	if (v->tasks[0].cosine)
+		scale_rows(v->shared, n, v->width);
+done:
+	return st;
+}
+
+kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(own_directions(ctx, &v->tasks[t], k[t]));
+	if (v->options.together)
+		KDRI_TRY(pooled_directions(ctx, v, k));
+done:
+	return st;
+}

@@ -1,0 +1,180 @@
+/* The graphs that an ensemble looks at. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
+ *   (E2)  w_ij = max(cos_ij, 1e-6) where one of both is among the other's nearest neighbours
+ *   (E3)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
+ *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
+ *
+ * Nothing sparse is made dense: m is taken away from products. */
+#include "engine/graph/knn_tree.h"
+#include "engine/graph/views.h"
+
+/* Multiplications, by blocks and by lists. */
+static const double most_dense = 2e12, most_sparse = 5e10;
+static const double least_weight = 1e-6;
+
+/* Whether the products of all pairs of rows are few enough: minutes on one core. */
+static kdr_status few_products(kdr_context *ctx, const kdr_mat *x, bool *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	double *rows_with = NULL, products = 0;
+	if (x->kind == KDR_MAT_DENSE) {
+		*out = (double)n * (double)n * (double)d <= most_dense;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &rows_with, d));
+	for (int64_t p = 0; p < x->as.csr.rowptr[n]; p++)
+		rows_with[x->as.csr.col[p]]++;
+	for (int64_t j = 0; j < d; j++)
+		products += rows_with[j] * rows_with[j];
+	*out = products <= most_sparse;
+done:
+	kdri_free(ctx, rows_with);
+	return st;
+}
+
+static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
+                                  bool centred, kdri_knn *out, double *recall)
+{
+	kdr_status st;
+	const kdr_mat *x = &task->rows.view;
+	int64_t k = KDRI_MIN(o->searched, kdr_mat_rows(x) - 1);
+	double *mean = NULL;
+	kdri_knn_shift shift = { 0 };
+	if (centred) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+		KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
+	}
+	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+	const kdri_knn_shift *less = centred ? &shift : NULL;
+	bool exact = o->exact == KDRI_CHOICE_YES;
+	if (o->exact == KDRI_CHOICE_AUTO && !task->cosine && kdri_knn_tree_pays(x))
+		exact = true;
+	else if (o->exact == KDRI_CHOICE_AUTO)
+		KDRI_TRY(few_products(ctx, x, &exact));
+	*recall = 1;
+	if (exact || k < 1)
+		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */
+	else
+		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, out, recall));
+done:
+	kdri_knn_shift_free(ctx, &shift);
+	kdri_free(ctx, mean);
+	return st;
+}
+
+/* Samples without a direction have no neighbours by the cosine: all their values are 0. */
+static bool has_direction(const kdri_knn *knn, int64_t i)
+{
+	for (int64_t p = 0; p < knn->k; p++)
+		if (knn->value[i * knn->k + p] != 0)
+			return true;
+	return false;
+}
+
+/* The graph of the first `neighbors` of the lists in `all`. */
+static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const kdri_knn *all,
+                           int64_t neighbors, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = all->rows, k = KDRI_MIN(neighbors, all->k), size;
+	kdri_knn knn = { .rows = n, .k = k };
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, size));
+	for (int64_t i = 0; i < n; i++) {
+		bool directed = !task->cosine || has_direction(all, i);
+		for (int64_t p = 0; p < k; p++) {
+			int64_t from = i * all->k + p, j = all->index[from], to = i * k + p;
+			knn.index[to] = directed && (j < 0 || !task->cosine || has_direction(all, j))
+			                        ? (int32_t)j
+			                        : -1;
+			if (j < 0 || task->cosine) {
+				knn.value[to] = KDRI_MAX(all->value[from], least_weight); /* (E2) */
+				continue;
+			}
+			double scale = sqrt(all->value[i * all->k + k - 1] * all->value[j * all->k + k - 1]);
+			double d = all->value[from];
+			/* (E3); copies of one sample are as near as can be */
+			knn.value[to] = KDRI_MAX(d == 0 ? 1 : scale > 0 ? exp(-d / scale) : 0, least_weight);
+		}
+	}
+	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, out));
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+{
+	return graph_of(ctx, task, &task->knn, neighbors, out);
+}
+
+static double weight_of(const kdr_csr *g)
+{
+	double sum = 0;
+	for (int64_t p = 0; p < g->rowptr[g->rows]; p++)
+		sum += g->val[p];
+	return sum;
+}
+
+/* (E4) */
+static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = a->rows, at = 0, *rowptr = NULL;
+	int32_t *col = NULL;
+	double *val = NULL, sum_a = weight_of(a), sum_b = weight_of(b);
+	double times_a = sum_a > 0 ? (double)n / sum_a : 0, times_b = sum_b > 0 ? (double)n / sum_b : 0;
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t p = a->rowptr[i], q = b->rowptr[i];
+		while (p < a->rowptr[i + 1] || q < b->rowptr[i + 1]) {
+			bool left = p < a->rowptr[i + 1] && (q >= b->rowptr[i + 1] || a->col[p] <= b->col[q]);
+			bool right =
+			        q < b->rowptr[i + 1] && (p >= a->rowptr[i + 1] || b->col[q] <= a->col[p]);
+			col[at] = left ? a->col[p] : b->col[q];
+			val[at++] = (left ? times_a * a->val[p] : 0) + (right ? times_b * b->val[q] : 0);
+			p += left;
+			q += right;
+		}
+		rowptr[i + 1] = at;
+	}
+	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
+	return KDR_OK;
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+static kdr_status add_plain(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	kdr_status st;
+	kdri_knn knn = { 0 };
+	double recall;
+	KDRI_TRY(find_neighbours(ctx, o, task, false, &knn, &recall));
+	task->recall = KDRI_MIN(task->recall, recall);
+	KDRI_TRY(graph_of(ctx, task, &knn, o->neighbors, &task->plain));
+	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, &task->vote));
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	kdr_status st;
+	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->recall));
+	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
+	if (task->both)
+		KDRI_TRY(add_plain(ctx, o, task));
+done:
+	return st;
+}
