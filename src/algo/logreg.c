@@ -4,7 +4,10 @@
  *     (E1)  min over w  |w|^2 / 2 + C sum_i log(1 + exp(-y_i <w, u_i>)),  u_i = (x_i, bias),
  * the problem of LIBLINEAR's L2R_LR [FCHWL08, eq. 3]; solved in engine/linear/linear.c. Probabilities are
  *     (E2)  p_c = sigma(s_c) / sum of sigma(s),  s_c = <w_c, u>,  sigma(s) = 1 / (1 + exp(-s)),
- * for two classes sigma(s_1) and sigma(-s_1), which already sum to one.
+ * for two classes sigma(s_1) and sigma(-s_1), which already sum to one. All classes at once (engine/linear/softmax.c):
+ *     (E3)  min over W  |W|^2 / 2 + C sum_i (log sum_c exp s_ic - s_iy),  p_c = exp(s_c) / sum of exp(s),
+ * the constant not penalised: scikit-learn's LogisticRegression with its default solver. Of two classes that is (E1), but for
+ * the constant.
  *
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
@@ -17,6 +20,9 @@
  * .637, .661 and .676 with 1, 2 and 4; all classes at once with cost 1 .648. */
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_LINEAR(4, 1e-6),
+	KDRI_BOOL(
+	        "joint", 0,
+	        "fit all classes at once, with a constant that is not penalised, in place of each against the rest"),
 	KDRI_MAX_ITER(1000),
 	{ .name = NULL },
 };
@@ -33,14 +39,17 @@ static const kdr_field_desc fields_table[] = {
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_LOGISTIC, result); /* (E1), (E2) */
+	bool joint = kdri_opt_bool(options, "joint");
+	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_LOGISTIC, joint,
+	                       result); /* (E1), (E2), (E3) */
 }
 
 const kdri_algo kdri_algo_logreg = {
 	.info = { .id = "logreg",
 	          .class_name = "LogReg",
 	          .title = "logistic regression",
-	          .summary = "one class against the rest, trained on the source and applied to the target",
+	          .summary =
+	                  "one class against the rest, or all at once, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS | KDR_ALGO_INDUCTIVE,
 	          .options = options_table,

@@ -22,7 +22,7 @@ static const kdr_field_desc fields_table[] = {
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
-	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_SQUARED_HINGE, result); /* (E1) */
+	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_SQUARED_HINGE, false, result); /* (E1) */
 }
 
 const kdri_algo kdri_algo_svm = {

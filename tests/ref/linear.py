@@ -116,15 +116,47 @@ def test_logreg_equals_liblinear():
     assert tight > 10, tight
 
 
+def joint_gradient(x, y, coef, intercept, cost):
+    """Largest entry of the gradient of the softmax problem, the intercept free."""
+    z = x @ coef.T + intercept
+    p = np.exp(z - z.max(1, keepdims=True))
+    p /= p.sum(1, keepdims=True)
+    p[np.arange(len(y)), y] -= 1
+    return max(np.abs(coef + cost * (x.T @ p).T).max(), cost * np.abs(p.sum(0)).max())
+
+
+def test_joint_logreg_equals_scikit_learn():
+    """All classes at once, the intercept not penalised; of two classes the usual problem."""
+    tight = 0
+    for x, y, k in cases():
+        for cost in (0.1, 1, 30):
+            theirs = LogisticRegression(C=cost, tol=1e-9, solver="newton-cg", max_iter=300).fit(x, y)
+            out = fit("logreg", x, y, k, x, cost=cost, tol=1e-12, joint=True)
+            coef, intercept = theirs.coef_, theirs.intercept_
+            if k == 2:
+                coef, intercept = np.vstack([-coef, coef]), np.concatenate([-intercept, intercept])
+            scale = max(1, np.abs(coef).max(), np.abs(intercept).max())
+            # Theirs stops where its line search finds nothing, which may be some way from the minimum; ours is asked for it.
+            short = joint_gradient(x, y, theirs.coef_, theirs.intercept_, cost) if k > 2 else 0
+            ours = joint_gradient(x, y, out["arrays"]["weights", -1], out["arrays"]["intercept", -1], cost) if k > 2 else 0
+            assert ours < 1e-8 * max(1, cost), ours
+            close(out["arrays"]["weights", -1], coef, (1e-6 + short) * scale, "weights")
+            close(out["arrays"]["intercept", -1], intercept, (1e-6 + 10 * short) * scale, "intercept")
+            close(out["arrays"]["probabilities", 1], theirs.predict_proba(x), 1e-6 + short, "probabilities")
+            tight += short < 1e-7
+            assert (np.diff(out["objective"]) <= 1e-12 * out["objective"][0]).all()
+    assert tight > 20, tight
+
+
 def test_weights_equal_repeated_rows():
     rng = np.random.default_rng(7)
     for x, y, k in cases():
         times = rng.integers(0, 4, size=len(y))
         times[:k] = 1
         rows = np.repeat(np.arange(len(y)), times)
-        for method in ("svm", "logreg"):
-            a = fit(method, x, y, k, x, weights=list(times.astype(float)), tol=1e-12)
-            b = fit(method, x[rows], y[rows], k, x, tol=1e-12)
+        for method, more in (("svm", {}), ("logreg", {}), ("logreg", {"joint": True})):
+            a = fit(method, x, y, k, x, weights=list(times.astype(float)), tol=1e-12, **more)
+            b = fit(method, x[rows], y[rows], k, x, tol=1e-12, **more)
             close(a["arrays"]["weights", -1], b["arrays"]["weights", -1], 1e-7, "weights")
 
 

@@ -118,7 +118,16 @@ static void auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_thr
 	kdr_array shares = kdr_result_array(one, "shares", 1);
 	for (int64_t c = 0; c < C; c++)
 		assert_near(((const double *)shares.data)[2 * c], 1.0 / C, 1e-12);
-	assert_non_null(kdr_result_array(one, "plain_svm", 1).data);
+	static const char *const methods[] = { "svm", "logreg" }, *const arrays[] = { "plain_svm",
+		                                                                      "plain_logreg" };
+	for (int k = 0; k < 2; k++) { /* what these methods say when they are called */
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = C };
+		kdr_result *alone = NULL;
+		assert_ok(s.ctx, kdr_fit(s.ctx, methods[k], &problem, NULL, &alone));
+		assert_memory_equal(kdr_result_array(one, arrays[k], 1).data, kdr_result_labels(alone, 1, &n),
+		                    N * sizeof(int64_t));
+		kdr_result_free(alone);
+	}
 	assert_non_null(strstr(text_of(one, "advice.b"), "a plain svm would label"));
 	assert_non_null(strstr(text_of(one, "members"), "aligned ridge"));
 	kdr_result_free(one);

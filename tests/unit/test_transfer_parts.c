@@ -1,6 +1,7 @@
 /* Parts of transfer: each against the same mathematics written out slowly. */
 #include "engine/linear/aligned_ridge.h"
 #include "engine/linear/self_training.h"
+#include "engine/linear/softmax.h"
 #include "engine/space/aligned.h"
 #include "engine/transport/prototypes.h"
 #include "tests/unit/unit.h"
@@ -303,6 +304,63 @@ static void cost_by_folds__clean_and_noise__right_and_by_chance(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Rows without a class or a cost do not count, a class without rows stays at 0, and the gradient vanishes: by the formula. */
+static void softmax__rows_left_out_and_a_class_without_any__gradient_vanishes(void **state)
+{
+	(void)state;
+	enum { K = C + 1, W = D + 1 };
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(6);
+	static double w[3][W * K], val[N * D], cost[N];
+	int64_t rowptr[N + 1] = { 0 }, labels[N];
+	int32_t col[N * D];
+	for (int64_t i = 0; i < N; i++) {
+		rowptr[i + 1] = (i + 1) * D;
+		labels[i] = i % 7 == 3 ? -1 : s.truth[i];
+		cost[i] = i % 5 == 2 ? 0 : 0.5 + (double)(i % 3);
+		for (int64_t j = 0; j < D; j++) {
+			col[i * D + j] = (int32_t)j;
+			val[i * D + j] = s.x[i * D + j];
+		}
+	}
+	for (int way = 0; way < 3; way++) {
+		kdr_mat x =
+		        way == 1 ? kdr_mat_from_csr(N, D, rowptr, col, val) : kdr_mat_from_dense(s.x, N, D);
+		const kdri_linear_options o = {
+			.bias = 1, .free_bias = true, .tol = 1e-11, .max_iter = 100, .stage = "test"
+		};
+		kdri_linear_report report;
+		kdr_context_set_threads(ctx, way == 2 ? 4 : 1);
+		memset(w[way], 0, sizeof w[way]);
+		assert_ok(ctx, kdri_softmax_train(ctx, &x, K, labels, cost, &o, w[way], &report));
+		assert_true(report.value < report.start && report.iterations < 100);
+	}
+	assert_memory_equal(w[0], w[2], sizeof w[0]);
+	double gradient[W * K] = { 0 };
+	for (int64_t q = 0; q < D * K; q++)
+		gradient[q] = w[0][q];
+	for (int64_t i = 0; i < N; i++) {
+		double p[C], sum = 0;
+		for (int64_t k = 0; k < C; k++) {
+			double z = w[0][D * K + k];
+			for (int64_t j = 0; j < D; j++)
+				z += s.x[i * D + j] * w[0][j * K + k];
+			sum += p[k] = exp(z);
+		}
+		for (int64_t k = 0; k < C && labels[i] >= 0; k++)
+			for (int64_t j = 0; j < W; j++)
+				gradient[j * K + k] += cost[i] * (p[k] / sum - (labels[i] == k)) *
+				                       (j < D ? s.x[i * D + j] : 1);
+	}
+	for (int64_t q = 0; q < W * K; q++) {
+		assert_near(w[0][q], w[1][q], 1e-8);
+		assert_near(gradient[q], 0, 1e-7);
+		if (q % K == C)
+			assert_true(w[0][q] == 0);
+	}
+	kdr_context_free(ctx);
+}
+
 static void aligned__all_directions__keep_the_cosines_of_centred_rows(void **state)
 {
 	(void)state;
@@ -352,6 +410,7 @@ int main(void)
 		cmocka_unit_test(prototypes__small_set__equals_the_equations),
 		cmocka_unit_test(self_training__one_round__learns_from_the_surest_of_each_class),
 		cmocka_unit_test(cost_by_folds__clean_and_noise__right_and_by_chance),
+		cmocka_unit_test(softmax__rows_left_out_and_a_class_without_any__gradient_vanishes),
 		cmocka_unit_test(aligned__all_directions__keep_the_cosines_of_centred_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

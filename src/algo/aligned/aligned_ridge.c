@@ -59,6 +59,8 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		                  .labels = t.d.labels,
 		                  .classes = t.d.classes,
 		                  .loss = KDRI_LOSS_LOGISTIC,
+		                  .joint = true,
+		                  .free_bias = true,
 		                  .cost = 10,
 		                  .stage = stage };
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&start)));

@@ -1,9 +1,10 @@
 /* One class against the rest. SPDX-License-Identifier: BSD-3-Clause
  *
  * Output j has y = 1 for the samples of its class and -1 for all others [LIBLINEAR, one-vs-the-rest]. For two
- * classes one output does: swapping the classes turns w into -w. */
+ * classes one output does: swapping the classes turns w into -w. More classes can be fitted at once instead (softmax.h). */
 #include "algo/common/linear_model.h"
 #include "api/method.h"
+#include "engine/linear/softmax.h"
 
 const kdr_option_desc kdri_linear_option_table[] = {
 	KDRI_OPTIONS_LINEAR(1, 1e-6),
@@ -93,21 +94,45 @@ static void fill_costs(const kdri_labelled *set, const int64_t *rows, int64_t n,
 		}
 }
 
-/* p_c = sigma(score_c), scaled to sum 1, as LIBLINEAR and scikit-learn do. */
-static void probabilities(const kdri_labelled *set, const double *scores, double *p)
+static kdr_status train_jointly(kdr_context *ctx, const kdri_labelled *set, const int64_t *rows,
+                                const kdr_mat *x, double cost, const kdri_linear_options *o, double *w,
+                                kdri_linear_report *report)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), *labels = NULL;
+	double *costs = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &costs, n));
+	for (int64_t i = 0; i < n; i++) {
+		labels[i] = set->labels[rows[i]];
+		costs[i] = cost * set->weights[rows[i]];
+	}
+	KDRI_TRY(kdri_softmax_train(ctx, x, set->classes, labels, costs, o, w, report));
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, costs);
+	return st;
+}
+
+/* p_c = sigma(score_c), scaled to sum 1, as LIBLINEAR and scikit-learn do; jointly: softmax of the scores. */
+static void probabilities(const kdri_labelled *set, const double *scores, bool jointly, double *p)
 {
 	int64_t c = set->classes;
 	for (int64_t i = 0; i < set->n; i++) {
-		double sum = 0;
+		double sum = 0, most = -INFINITY;
 		for (int64_t j = 0; j < c; j++)
-			sum += p[i * c + j] = set->counts[j] > 0 ? 1 / (1 + exp(-scores[i * c + j])) : 0;
+			most = set->counts[j] > 0 ? KDRI_MAX(most, scores[i * c + j]) : most;
+		for (int64_t j = 0; j < c; j++) {
+			double s = scores[i * c + j], q = jointly ? exp(s - most) : 1 / (1 + exp(-s));
+			sum += p[i * c + j] = set->counts[j] > 0 ? q : 0;
+		}
 		for (int64_t j = 0; j < c; j++)
 			p[i * c + j] = sum > 0 ? p[i * c + j] / sum : set->counts[j] > 0;
 	}
 }
 
 kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdri_loss loss, kdr_result *result)
+                           kdri_loss loss, bool joint, kdr_result *result)
 {
 	kdr_status st;
 	kdri_labelled set = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -117,6 +142,7 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	kdri_linear_report report;
 	kdri_linear_options o = { .loss = loss,
 		                  .bias = kdri_opt_real(options, "bias"),
+		                  .free_bias = joint,
 		                  .tol = kdri_opt_real(options, "tol"),
 		                  .max_iter = kdri_opt_int(options, "max_iter"),
 		                  .stage = kdr_options_algo(options)->id,
@@ -131,13 +157,18 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(KDRI_NEW0(ctx, &w, (set.d + 1) * m));
 	KDRI_TRY(KDRI_NEW(ctx, &outputs, set.n * m));
 	KDRI_TRY(KDRI_NEW(ctx, &scores, size));
-	fill_costs(&set, rows, n, kdri_opt_real(options, "cost"), cost);
-	KDRI_TRY(kdri_linear_train(ctx, &x.view, m, cost, &o, w, &report));
+	if (joint && set.classes > 2) {
+		KDRI_TRY(train_jointly(ctx, &set, rows, &x.view, kdri_opt_real(options, "cost"), &o, w,
+		                       &report));
+	} else {
+		fill_costs(&set, rows, n, kdri_opt_real(options, "cost"), cost);
+		KDRI_TRY(kdri_linear_train(ctx, &x.view, m, cost, &o, w, &report));
+	}
 	KDRI_TRY(kdri_linear_scores(ctx, &set.x.view, m, o.bias, w, outputs));
 	kdri_linear_spread(set.n, set.classes, outputs, scores);
 	if (loss == KDRI_LOSS_LOGISTIC) {
 		KDRI_TRY(KDRI_NEW(ctx, &p, size));
-		probabilities(&set, scores, p);
+		probabilities(&set, scores, joint && set.classes > 2, p);
 		KDRI_TRY(kdri_labelled_put(ctx, &set, p, "probabilities", result));
 	}
 	KDRI_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));

@@ -20,11 +20,12 @@ kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int6
  * class whose weights and constant are all 0 was never seen, and is left out. */
 kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                                int64_t task, const kdr_mat *x, int64_t *labels);
-/* svm and logreg: one against the rest on the labelled samples of a problem; options and references of both. */
+/* svm and logreg on the labelled samples of a problem: one class against the rest, or (joint; logistic) all at once with a constant
+ * that is not penalised. Options and references of both. */
 extern const kdr_option_desc kdri_linear_option_table[];
 extern const char *const kdri_linear_references[];
 kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
-                           kdri_loss loss, kdr_result *result);
+                           kdri_loss loss, bool joint, kdr_result *result);
 
 /* clang-format off */
 #define KDRI_OPTIONS_LINEAR(default_cost, default_tol) \

@@ -89,7 +89,7 @@ static kdr_status factorise(kdr_context *ctx, const kdri_transfer_work *t, const
 	KDRI_TRY(KDRI_NEW(ctx, &init, n));
 	KDRI_TRY(take(ctx, d, x, true, &source, labels));
 	KDRI_TRY(take(ctx, d, x, false, &target, known));
-	KDRI_TRY(kdri_transfer_classify(ctx, d, &t->v->z.view, KDRI_LOSS_LOGISTIC, 10, t->v->free_bias, p));
+	KDRI_TRY(kdri_transfer_logistic(ctx, d, &t->v->z.view, 10, p));
 	for (int64_t i = 0; i < n; i++) {
 		int32_t answer;
 		kdri_rest_answer(p + (first + i) * c, 1, c, &answer);

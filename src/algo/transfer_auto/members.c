@@ -33,11 +33,9 @@ static kdri_rest rest_of(const kdri_domains *d, const kdr_mat *x, kdri_loss loss
 		            .stage = stage };
 }
 
-kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
-                                  double cost, bool free_bias, double *p)
+static kdr_status classify(kdr_context *ctx, kdri_rest r, double *p)
 {
 	kdr_status st;
-	kdri_rest r = rest_of(d, x, loss, cost, free_bias);
 	double *w = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
 	KDRI_TRY(kdri_rest_train(ctx, &r, w));
@@ -45,6 +43,20 @@ kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const
 done:
 	kdri_free(ctx, w);
 	return st;
+}
+
+kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
+                                  double cost, bool free_bias, double *p)
+{
+	return classify(ctx, rest_of(d, x, loss, cost, free_bias), p);
+}
+
+kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
+                                  double *p)
+{
+	kdri_rest r = rest_of(d, x, KDRI_LOSS_LOGISTIC, cost, true);
+	r.joint = true;
+	return classify(ctx, r, p);
 }
 
 static void copy(double *to, const double *from, int64_t count)
@@ -98,14 +110,8 @@ static kdr_status logreg(kdr_context *ctx, kdri_transfer_work *t, double *p)
 {
 	kdr_status st;
 	int64_t c = t->d->classes;
-	KDRI_TRY(kdri_transfer_classify(ctx, t->d, &t->v->z.view, KDRI_LOSS_LOGISTIC, 1, t->v->free_bias, p));
-	for (int64_t i = 0; i < t->d->n; i++) {
-		double sum = 0;
-		for (int64_t k = 0; k < c; k++)
-			sum += p[i * c + k] = 1 / (1 + exp(-p[i * c + k])) + 1e-300;
-		for (int64_t k = 0; k < c; k++)
-			p[i * c + k] /= sum;
-	}
+	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &t->v->z.view, 1, p));
+	kdri_rest_soften(p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
 done:
 	return st;
 }
@@ -175,7 +181,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 	kdr_mat e = rows_e(t);
 	if (!t->first_e)
 		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
-	KDRI_TRY(kdri_transfer_classify(ctx, t->d, &e, KDRI_LOSS_LOGISTIC, first_cost, false, p));
+	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
 	kdri_rest_answer(p, t->d->n, t->d->classes, t->first_e);
 	const kdri_aligned_ridge a = { .e = t->v->e,
 		                       .n = t->d->n,

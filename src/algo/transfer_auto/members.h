@@ -35,6 +35,10 @@ enum { KDRI_TRANSFER_MEMBERS = 10 };
 kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
                                   double cost, bool free_bias, double *p);
 
+/* The same by a logistic regression of all classes at once, whose constant is free. */
+kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
+                                  double *p);
+
 /* layers.c: p from a classifier on Z and features that undo noise. */
 kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double *p);
 bool kdri_transfer_layers_able(const kdri_transfer_work *t);

@@ -157,13 +157,15 @@ done:
 
 /* --- what plain classifiers would say ---------------------------------------------------------------------- */
 
+/* Methods svm and logreg with the costs they have by default, on the data as they came. */
 static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	static const kdri_loss loss[] = { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC };
+	static const double cost[] = { 1, 4 };
 	kdr_status st = KDR_OK;
 	for (int k = 0; k < KDRI_PLAIN && !w->ctx->cancelled && !w->ctx->timed_out; k++) {
 		KDRI_TRY(KDRI_NEW(w->ctx, &v->plain[k], w->n));
-		KDRI_TRY(kdri_transfer_classify(w->ctx, &w->d, &w->v.z.view, loss[k], 1, w->v.free_bias,
+		KDRI_TRY(kdri_transfer_classify(w->ctx, &w->d, &w->d.set.x.view, loss[k], cost[k], false,
 		                                w->p));
 		for (int64_t i = 0; i < w->n; i++) {
 			int32_t answer;

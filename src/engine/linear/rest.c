@@ -1,6 +1,8 @@
 /* One class against the rest. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/linear/rest.h"
 
+#include "engine/linear/softmax.h"
+
 enum { MOST_STEPS = 200 };
 static const double tolerance = 1e-4;
 
@@ -16,8 +18,15 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
 		                        .tol = tolerance,
 		                        .max_iter = MOST_STEPS,
 		                        .stage = p->stage };
+	bool joint = p->joint && p->classes > 2;
 	KDRI_TRY(kdri_mul(ctx, n, m, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &cost, size));
+	for (int64_t i = 0; i < n && joint; i++)
+		cost[i] = p->cost * (p->weights ? p->weights[i] : 1);
+	if (joint) {
+		KDRI_TRY(kdri_softmax_train(ctx, p->x, p->classes, p->labels, cost, &o, w, &report));
+		goto done;
+	}
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; p->labels[i] >= 0 && j < m; j++) {
 			double c = p->cost * (p->weights ? p->weights[i] : 1);

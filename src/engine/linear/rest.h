@@ -12,6 +12,9 @@ typedef struct kdri_rest {
 	const double *weights; /* one a row; NULL: ones */
 	int64_t classes;
 	kdri_loss loss;
+	/* All classes at once (softmax.h) where there are more than two; the loss is then logistic. Not for
+	 * kdri_cost_by_folds. */
+	bool joint;
 	double cost;
 	bool free_bias;    /* data that are not centred: the constant may take any value */
 	const char *stage; /* for progress events */

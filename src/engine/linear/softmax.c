@@ -1,0 +1,317 @@
+/* Logistic regression of several classes at once, by Newton's method. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Y has a one in each row's class, C = diag(c), Z = U W, and a row of P is softmax of the row of Z:
+ *
+ *   (E1)  f(W) = |W|^2 / 2 + sum_i c_i (log sum_k exp z_ik - z_iy)
+ *   (E2)  G = W + U' C (P - Y)
+ *   (E3)  H[S] = S + U' C (P o V - P o (row sums of P o V)),   V = U S
+ *   (E4)  f(W) - min f <= |G|^2 / 2, as H >= I
+ *
+ * With a free bias its row is left out of |W|^2 and of the S of (E3): H is then singular along equal changes of all biases, along
+ * which f does not change and G has no part, so that conjugate gradients never go there; (E4) is lost.
+ *
+ * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of what G promises, as in
+ * linear.c. One against the rest (linear.c) decouples the classes; here a row's classes compete, which is what tells
+ * similar classes apart.
+ *
+ * U   x with a constant feature     W  w     Z, V   z, zv (n x k)     P   p (n x k)     G, S   g, s (d x k) */
+#include "engine/linear/softmax.h"
+
+#include <float.h>
+
+#include "linalg/vectors.h"
+
+static const double armijo = 0.01, share = 0.1;
+
+typedef struct newton {
+	const kdr_mat *x;
+	const kdri_linear_options *o;
+	int64_t n, d, k;                 /* d with the constant feature */
+	int64_t held;                    /* entries of w that are penalised */
+	int64_t *labels;                 /* n */
+	bool *present;                   /* k: whether the class has rows; W stays 0 where not, and P is 0 */
+	double *cost;                    /* n */
+	double *z, *zv, *p, *a;          /* n x k */
+	double *g, *s, *r, *conj, *hess; /* d x k */
+	double *partial;                 /* KDRI_CHUNKS x k */
+	double *bias;                    /* k */
+} newton;
+
+static void newton_free(kdr_context *ctx, newton *t)
+{
+	double *all[] = { t->cost, t->z, t->zv,   t->p,    t->a,       t->g,
+		          t->s,    t->r, t->conj, t->hess, t->partial, t->bias };
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		kdri_free(ctx, all[i]);
+	kdri_free(ctx, t->labels);
+	kdri_free(ctx, t->present);
+}
+
+static kdr_status newton_new(kdr_context *ctx, newton *t)
+{
+	kdr_status st;
+	int64_t nk, dk;
+	double **tall[] = { &t->z, &t->zv, &t->p, &t->a };
+	double **wide[] = { &t->g, &t->s, &t->r, &t->conj, &t->hess };
+	KDRI_TRY(kdri_mul(ctx, t->n, t->k, &nk));
+	KDRI_TRY(kdri_mul(ctx, t->d, t->k, &dk));
+	for (size_t i = 0; i < sizeof tall / sizeof tall[0]; i++)
+		KDRI_TRY(KDRI_NEW(ctx, tall[i], nk));
+	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+		KDRI_TRY(KDRI_NEW(ctx, wide[i], dk));
+	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->k));
+	KDRI_TRY(KDRI_NEW(ctx, &t->bias, t->k));
+done:
+	return st;
+}
+
+/* --- vectors -------------------------------------------------------------------------------------- */
+
+static double dot(kdr_context *ctx, const newton *t, int64_t count, const double *a, const double *b)
+{
+	double sum;
+	kdri_vectors_dot(ctx, count, 1, a, b, t->partial, &sum);
+	return sum;
+}
+
+/* y = scale y + alpha x */
+static void combine(kdr_context *ctx, int64_t count, double scale, double alpha, const double *x, double *y)
+{
+	kdri_vectors_combine(ctx, count, 1, &scale, &alpha, x, y);
+}
+
+static kdr_status forward(kdr_context *ctx, const newton *t, const double *w, double *z)
+{
+	return kdri_linear_scores(ctx, t->x, t->k, t->o->bias, w, z);
+}
+
+/* y = U' a */
+static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, double *y)
+{
+	kdr_status st = kdri_mat_tmul(ctx, t->x, a, t->k, t->k, y, t->k);
+	kdri_vectors_dot(ctx, t->n, t->k, a, NULL, t->partial, t->bias);
+	for (int64_t j = 0; j < t->k; j++)
+		y[(t->d - 1) * t->k + j] = t->o->bias * t->bias[j];
+	return st;
+}
+
+/* --- the loss --------------------------------------------------------------------------------------- */
+
+/* (E1) less the length of w, at z + step zv. */
+static double sum_losses(kdr_context *ctx, const newton *t, double step)
+{
+	int64_t chunks = kdri_chunks(t->n), k = t->k;
+	double total = 0;
+#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
+	for (int64_t c = 0; c < chunks; c++) {
+		double sum = 0;
+		for (int64_t i = kdri_chunk_begin(t->n, chunks, c); i < kdri_chunk_begin(t->n, chunks, c + 1);
+		     i++) {
+			const double *z = t->z + i * k, *v = t->zv + i * k;
+			double most = -INFINITY, mass = 0;
+			for (int64_t j = 0; j < k; j++)
+				if (t->present[j])
+					most = KDRI_MAX(most, z[j] + step * v[j]);
+			for (int64_t j = 0; j < k; j++)
+				mass += t->present[j] ? exp(z[j] + step * v[j] - most) : 0;
+			sum += t->cost[i] * (log(mass) + most - z[t->labels[i]] - step * v[t->labels[i]]);
+		}
+		t->partial[c] = sum;
+	}
+	kdri_vectors_add(chunks, 1, t->partial, &total);
+	return total;
+}
+
+/* p, and C (P - Y) in a, at z. */
+static void find_posterior(kdr_context *ctx, const newton *t)
+{
+	int64_t k = t->k;
+#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
+	for (int64_t i = 0; i < t->n; i++) {
+		const double *z = t->z + i * k;
+		double *p = t->p + i * k, *a = t->a + i * k, most = -INFINITY, mass = 0;
+		for (int64_t j = 0; j < k; j++)
+			if (t->present[j])
+				most = KDRI_MAX(most, z[j]);
+		for (int64_t j = 0; j < k; j++)
+			mass += p[j] = t->present[j] ? exp(z[j] - most) : 0;
+		for (int64_t j = 0; j < k; j++) {
+			p[j] /= mass;
+			a[j] = t->cost[i] * (p[j] - (j == t->labels[i]));
+		}
+	}
+}
+
+/* g at w, whose products are in z; |g|^2. */
+static kdr_status find_gradient(kdr_context *ctx, const newton *t, const double *w, double *gg)
+{
+	find_posterior(ctx, t);
+	kdr_status st = backward(ctx, t, t->a, t->g);
+	combine(ctx, t->held, 1, 1, w, t->g); /* (E2) */
+	*gg = dot(ctx, t, t->d * t->k, t->g, t->g);
+	return st;
+}
+
+/* --- one step ------------------------------------------------------------------------------------------ */
+
+/* hess = H[conj] */
+static kdr_status apply(kdr_context *ctx, const newton *t)
+{
+	kdr_status st;
+	int64_t k = t->k;
+	KDRI_TRY(forward(ctx, t, t->conj, t->zv));
+#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
+	for (int64_t i = 0; i < t->n; i++) {
+		const double *p = t->p + i * k;
+		double *v = t->zv + i * k, mean = 0;
+		for (int64_t j = 0; j < k; j++)
+			mean += p[j] * v[j];
+		for (int64_t j = 0; j < k; j++)
+			v[j] = t->cost[i] * p[j] * (v[j] - mean);
+	}
+	KDRI_TRY(backward(ctx, t, t->zv, t->hess));
+	combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
+done:
+	return st;
+}
+
+/* s: H[s] = -g to a tenth of |g|. */
+static kdr_status find_step(kdr_context *ctx, const newton *t, double gg)
+{
+	kdr_status st = KDR_OK;
+	int64_t size = t->d * t->k, most = KDRI_MAX(2 * size, 50);
+	double rr = gg;
+	memset(t->s, 0, (size_t)size * sizeof *t->s);
+	for (int64_t q = 0; q < size; q++)
+		t->r[q] = t->conj[q] = -t->g[q];
+	for (int64_t i = 0; i < most && rr > share * share * gg; i++) {
+		KDRI_TRY(apply(ctx, t));
+		double curve = dot(ctx, t, size, t->conj, t->hess), before = rr;
+		if (!(curve > 0)) /* rounding */
+			break;
+		combine(ctx, size, 1, rr / curve, t->conj, t->s);
+		combine(ctx, size, 1, -rr / curve, t->hess, t->r);
+		rr = dot(ctx, t, size, t->r, t->r);
+		combine(ctx, size, rr / before, 1, t->r, t->conj);
+	}
+done:
+	return st;
+}
+
+/* The first of 1, 1/2, 1/4, .. that lowers f enough, and f there; 0 where none does. */
+static double search_line(kdr_context *ctx, const newton *t, const double *w, double *f)
+{
+	double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
+	       ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s), step = 1;
+	for (int halvings = 0; halvings < 40; halvings++, step /= 2) {
+		double there = sum_losses(ctx, t, step) + (ww + 2 * step * ws + step * step * ss) / 2;
+		/* The last term: close to the minimum f falls by less than it can hold. */
+		if (there <= *f + armijo * step * slope + 4 * DBL_EPSILON * *f) {
+			*f = there;
+			return step;
+		}
+	}
+	return 0;
+}
+
+/* --- the method ------------------------------------------------------------------------------------------ */
+
+/* (E4) matters where the classes come apart: there f falls by orders of magnitude more than g. */
+static bool is_done(const newton *t, double gg, double g0, double f)
+{
+	double tol = t->o->tol;
+	bool steep = gg > tol * tol * g0, far = !t->o->free_bias && gg > 2 * tol * f; /* (E4) */
+	return (!steep && !far) || gg <= DBL_MIN;
+}
+
+static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
+{
+	kdr_status st;
+	int64_t nk = t->n * t->k;
+	double g0, gg, step, before, steep;
+	memset(t->z, 0, (size_t)nk * sizeof *t->z); /* what tol refers to: the gradient at w = 0 */
+	find_posterior(ctx, t);
+	KDRI_TRY(backward(ctx, t, t->a, t->g));
+	g0 = dot(ctx, t, t->d * t->k, t->g, t->g);
+	KDRI_TRY(forward(ctx, t, w, t->z));
+	memset(t->zv, 0, (size_t)nk * sizeof *t->zv);
+	report->start = report->value = sum_losses(ctx, t, 0) + dot(ctx, t, t->held, w, w) / 2; /* (E1) */
+	report->stop = KDR_STOP_CONVERGED;
+	KDRI_TRY(find_gradient(ctx, t, w, &gg));
+	while (!is_done(t, gg, g0, report->value)) {
+		if (report->iterations >= t->o->max_iter) {
+			report->stop = KDR_STOP_MAX_ITER;
+			break;
+		}
+		before = report->value;
+		steep = gg;
+		KDRI_TRY(find_step(ctx, t, gg));
+		KDRI_TRY(forward(ctx, t, t->s, t->zv));
+		step = search_line(ctx, t, w, &report->value);
+		if (step == 0) { /* as low as rounding allows */
+			report->stop = KDR_STOP_STALLED;
+			break;
+		}
+		combine(ctx, t->d * t->k, 1, step, t->s, w);
+		combine(ctx, nk, 1, step, t->zv, t->z);
+		KDRI_TRY(find_gradient(ctx, t, w, &gg));
+		report->iterations++;
+		if (t->o->trace)
+			KDRI_TRY(kdri_result_objective(ctx, t->o->trace, report->value));
+		if (report->value >= before && gg >= steep) { /* the same */
+			report->stop = KDR_STOP_STALLED;
+			break;
+		}
+		if (kdri_iteration(ctx, t->o->stage, report->iterations, t->o->max_iter, report->value)) {
+			report->stop = kdri_stop_reason(ctx);
+			break;
+		}
+	}
+done:
+	return st;
+}
+
+/* Rows that count, with their labels and costs; copied where some do not. */
+static kdr_status take_rows(kdr_context *ctx, newton *t, const int64_t *labels, const double *cost,
+                            kdri_own *some)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(t->x), count = 0, *rows = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &t->labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &t->cost, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->present, t->k));
+	for (int64_t i = 0; i < n; i++)
+		if (labels[i] >= 0 && cost[i] > 0) {
+			t->labels[count] = labels[i];
+			t->cost[count] = cost[i];
+			t->present[labels[i]] = true;
+			rows[count++] = i;
+		}
+	if (count < n) {
+		KDRI_TRY(kdri_mat_take(ctx, t->x, rows, count, some));
+		t->x = &some->view;
+	}
+	t->n = count;
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+kdr_status kdri_softmax_train(kdr_context *ctx, const kdr_mat *x, int64_t classes, const int64_t *labels,
+                              const double *cost, const kdri_linear_options *options, double *w,
+                              kdri_linear_report *report)
+{
+	kdr_status st;
+	kdri_own some = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	newton t = { .x = x, .o = options, .d = kdr_mat_cols(x) + 1, .k = classes };
+	t.held = (t.d - options->free_bias) * classes;
+	*report = (kdri_linear_report){ 0 };
+	KDRI_TRY(take_rows(ctx, &t, labels, cost, &some));
+	KDRI_TRY(newton_new(ctx, &t));
+	KDRI_TRY(minimise(ctx, &t, w, report));
+done:
+	newton_free(ctx, &t);
+	kdri_own_free(ctx, &some);
+	return st;
+}
