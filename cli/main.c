@@ -37,8 +37,12 @@ static const cli_option_group common_only[] = { { "Common", cli_common_options }
 static int run_version(cli_args *args)
 {
 	printf("kindred %s\n", kdr_version());
-	if (cli_flag(args, "verbose"))
+	if (cli_flag(args, "verbose")) {
+		char devices[2048];
+		kdr_device_info(devices, sizeof devices);
 		fputs(kdr_build_info(), stdout);
+		fputs(devices, stdout);
+	}
 	return cli_finish(EXIT_DONE);
 }
 
@@ -46,7 +50,8 @@ const cli_command cli_version = {
 	.name = "version",
 	.usage = "[-v]",
 	.summary = "print the version; with -v also the compiler and libraries",
-	.description = "Prints the version. With -v also what this program was built with.",
+	.description =
+	        "Prints the version. With -v also what this program was built with, and the devices it can compute on.",
 	.example = "kindred version -v",
 	.groups = common_only,
 	.run = run_version,

@@ -60,6 +60,16 @@ KDR_API void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void
  * Also restarts the context's clock and forgets an earlier cancellation. */
 KDR_API void kdr_context_set_time_limit(kdr_context *ctx, double seconds);
 
+/* Where the large products are computed: "auto" (the default: a GPU where one is there and the work is worth it), "cpu",
+ * "cuda" or "cuda:N". A GPU needs the plug-in libkindred_cuda.so beside the library, or in a folder of KINDRED_PLUGINS.
+ * KDR_ERR_UNSUPPORTED where a device is named that is not there, KDR_ERR_ARGUMENT for other names; the context is then
+ * as it was. */
+KDR_API kdr_status kdr_context_set_device(kdr_context *ctx, const char *name);
+KDR_API const char *kdr_context_device(const kdr_context *ctx);
+
+/* The devices that can be used, a line each ("device: cuda:0 NVIDIA H200, ..."), or one line that says why there are none. */
+KDR_API void kdr_device_info(char *text, size_t room);
+
 /* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process, which may take so many seconds in
  * all and one more for each megabyte it delivers; 0 (the default) reads them in this process. The HDF5
  * library crashes on some damaged files and never returns from others: with a child that is a

@@ -42,6 +42,11 @@ struct kdr_context {
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
 	bool timed_out;
 	bool abandon; /* products, factors and inverses fail once it is time to stop: set by those who can do without */
+	/* Where it computes: device/use.h. */
+	enum { KDRI_DEVICE_AUTO, KDRI_DEVICE_CPU, KDRI_DEVICE_NAMED } device_choice;
+	struct kdri_device *device; /* found; with AUTO it may still be NULL */
+	char device_name[16];       /* as the user said it */
+	bool device_failed;         /* the last failure was the device's */
 	char error[512];
 };
 

@@ -11,13 +11,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, algo/algorithms.def.
 BASE = {"core", "linalg", "metrics"}
-ENGINE = BASE | {"engine", "method"}
+ENGINE = BASE | {"device", "engine", "method"}
 ALLOWED = {
     "absent": {"io", "text", "algo"},  # stands in for single files of these
     "core": set(),
     "json": set(),
     "linalg": {"core"},
     "metrics": {"core", "linalg"},
+    "device": {"core", "linalg"},
     "io": {"core"},
     "prep": {"core", "linalg"},
     "text": {"core", "io"},

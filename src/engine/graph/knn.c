@@ -19,6 +19,7 @@
  * to full precision and with the same bits for (i, j) and (j, i). */
 #include "engine/graph/knn.h"
 
+#include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/products.h"
 
@@ -268,7 +269,21 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 		shift_norms(&q, factor);
 	KDRI_TRY(kdri_products_new(ctx, &rows, &products));
 	prepare_factors(&q, factor);
-	while (done < n && k > 0) {
+	const kdri_knn_scores scores = { .x = &rows,
+		                         .k = k,
+		                         .metric = metric,
+		                         .factor = factor,
+		                         .shift = q.shift,
+		                         .square = q.square,
+		                         .magic = q.magic,
+		                         .index = q.index,
+		                         .score = q.score };
+	KDRI_TRY(kdri_knn_on_device(ctx, &scores, &done));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
+	for (int64_t i = 0; i < done; i++)
+		finish_row(&q, x, i);
+	/* What a device did not come to because it was asked to stop is left out below. */
+	while (done < n && k > 0 && !(done > 0 && (ctx->cancelled || ctx->timed_out))) {
 		int64_t end = KDRI_MIN(n, done + STRIPE);
 		KDRI_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)

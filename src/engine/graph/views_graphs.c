@@ -6,6 +6,7 @@
  *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
  *
  * Nothing sparse is made dense: m is taken away from products. */
+#include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/views.h"
 
@@ -54,6 +55,8 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 		exact = true;
 	else if (o->exact == KDRI_CHOICE_AUTO)
 		KDRI_TRY(few_products(ctx, x, &exact));
+	if (v->options.exact == KDRI_CHOICE_AUTO && !exact)
+		exact = kdri_knn_device_pays(ctx, x);
 	*recall = 1;
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */

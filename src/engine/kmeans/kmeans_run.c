@@ -4,17 +4,10 @@
  * the centres to the means. It has converged when no label changes with centres that are exact means:
  * if the sums were carried from one iteration to the next, they are renewed and the assignment is made
  * once more before that is said. */
+#include "device/use.h"
 #include "engine/kmeans/kmeans_work.h"
 
-/* Carried sums are renewed after this many iterations. */
-enum { RENEW = 32 };
-
-typedef struct run {
-	double start, objective;
-	double *trace;
-	int64_t length, room;
-	kdr_stop stop;
-} run;
+typedef kdri_km_run run;
 
 kdri_kmeans_options kdri_kmeans_defaults(int64_t k)
 {
@@ -29,7 +22,7 @@ void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *r)
 	*r = (kdri_kmeans_result){ 0 };
 }
 
-static kdr_status record(kdri_km *w, run *r, double value)
+kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 {
 	if (r->length == r->room) {
 		int64_t room = r->room ? 2 * r->room : 32;
@@ -84,9 +77,13 @@ static void start_from_labels(kdri_km *w, const int64_t *labels)
 	kdri_km_group(w);
 }
 
-static kdr_status find_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
+kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
 {
 	kdr_status st = KDR_OK;
+	if (o->init_labels) {
+		start_from_labels(w, o->init_labels);
+		return KDR_OK;
+	}
 	kdri_rng rng = kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
 	if (o->init_centres) {
 		memcpy(w->centres, o->init_centres, (size_t)(w->k * w->d) * sizeof *w->centres);
@@ -118,12 +115,9 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 	int64_t since = 0;
 	r->length = 0;
 	r->stop = KDR_STOP_MAX_ITER;
-	if (labelled) {
-		start_from_labels(w, o->init_labels);
+	KDRI_TRY(kdri_km_start(w, o, index));
+	if (labelled)
 		r->start = r->objective = kdri_km_objective(w);
-	} else {
-		KDRI_TRY(find_start(w, o, index));
-	}
 	bool fresh = true;
 	while (r->length < o->max_iter || first) {
 		int64_t moved = assign_all(w, first, fresh);
@@ -142,17 +136,17 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 			continue;
 		}
 		if (!moved) {
-			KDRI_TRY(record(w, r, kdri_km_objective(w)));
+			KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		exact = first || 4 * moved > w->n || ++since >= RENEW;
+		exact = first || 4 * moved > w->n || ++since >= KDRI_KM_RENEW;
 		if (exact)
 			since = 0;
 		kdri_km_update(w, exact);
 		first = fresh = false;
 		double last = r->objective;
-		KDRI_TRY(record(w, r, kdri_km_objective(w)));
+		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 		if (o->stage && kdri_iteration(w->ctx, o->stage, index * o->max_iter + r->length,
 		                               runs * o->max_iter, r->objective)) {
 			r->stop = kdri_stop_reason(w->ctx);
@@ -198,25 +192,33 @@ done:
 	return st;
 }
 
-kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
-                       const kdri_kmeans_options *o, kdri_kmeans_result *result)
+/* On a device where `dev` is one. */
+static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, const double *weights,
+                         const kdri_kmeans_options *o, kdri_kmeans_result *result)
 {
 	kdr_status st;
 	kdri_km w = { .ctx = ctx };
+	kdri_km_device *carried = NULL;
 	run best = { 0 }, now = { 0 };
 	kdri_kmeans_result out = { 0 };
 	int64_t runs = o->init_labels || o->init_centres ? 1 : o->n_init;
 	if (o->k < 1 || o->k > kdr_mat_rows(x) || o->k >= INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
 		                 (long long)o->k, (long long)kdr_mat_rows(x));
-	KDRI_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, o->algorithm, o->groups, &w));
+	KDRI_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, dev ? KDRI_KMEANS_LLOYD : o->algorithm,
+	                      dev ? 1 : o->groups, &w));
+	if (dev)
+		KDRI_TRY(kdri_km_device_open(&w, dev, &carried));
 	KDRI_TRY(kdri_rows_distinct(ctx, x, weights, w.k, &w.distinct));
 	if (runs > 1) {
 		KDRI_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
 		KDRI_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));
 	}
 	for (int64_t i = 0; i < runs; i++) {
-		KDRI_TRY(one_run(&w, o, i, runs, &now));
+		if (carried)
+			KDRI_TRY(kdri_km_device_run(&w, carried, o, i, runs, &now));
+		else
+			KDRI_TRY(one_run(&w, o, i, runs, &now));
 		bool stop = now.stop == KDR_STOP_TIME || now.stop == KDR_STOP_CANCELLED;
 		kdr_stop reason = now.stop;
 		if (i == 0 || now.objective < best.objective) {
@@ -246,8 +248,24 @@ done:
 	kdri_free(ctx, best.trace);
 	kdri_free(ctx, now.trace);
 	kdri_kmeans_free(ctx, &out);
+	kdri_km_device_close(&w, carried);
 	kdri_km_close(&w);
 	return st;
+}
+
+kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
+                       const kdri_kmeans_options *o, kdri_kmeans_result *result)
+{
+	/* An iteration; most problems take dozens of them. */
+	double flops = 40.0 * (double)kdr_mat_nnz(x) * (double)o->k;
+	kdri_device *dev = kdri_km_device_can(x, weights, o) ? kdri_device_take(ctx, flops) : NULL;
+	if (dev) {
+		kdr_status st = kmeans(ctx, dev, x, weights, o, result);
+		kdri_device_leave(dev);
+		if (!kdri_device_gave_up(ctx, st))
+			return st;
+	}
+	return kmeans(ctx, NULL, x, weights, o, result);
 }
 
 /* Like the fit, measures from the mean where that is far away; but from the mean of the centres, so that

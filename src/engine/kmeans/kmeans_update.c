@@ -216,10 +216,15 @@ void kdri_km_sum(kdri_km *w, bool all)
 	add_up(w, all);
 }
 
+void kdri_km_from_sums(kdri_km *w)
+{
+	renew_centres(w, &(supply){ .from = FROM_SUMS });
+}
+
 void kdri_km_update(kdri_km *w, bool all)
 {
 	kdri_km_sum(w, all);
-	renew_centres(w, &(supply){ .from = FROM_SUMS });
+	kdri_km_from_sums(w);
 }
 
 double kdri_km_objective(const kdri_km *w)

@@ -131,6 +131,32 @@ void kdri_km_update(kdri_km *w, bool all);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
 
+/* The same from w->sums, w->mass and w->touched as they are. */
+void kdri_km_from_sums(kdri_km *w);
+
+/* A run, and what came of it: kmeans_run.c. */
+typedef struct kdri_km_run {
+	double start, objective;
+	double *trace;
+	int64_t length, room;
+	kdr_stop stop;
+} kdri_km_run;
+/* The start of run `index`, in w->centres; or from labels. */
+kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index);
+/* One more value of the trace. */
+kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
+/* Carried sums are renewed after this many iterations. */
+enum { KDRI_KM_RENEW = 32 };
+
+/* kmeans_device.c: whether this can be carried by a device, and one run there. kdri_km_device_close accepts NULL. */
+typedef struct kdri_km_device kdri_km_device;
+bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmeans_options *o);
+struct kdri_device;
+kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev, kdri_km_device **out);
+void kdri_km_device_close(kdri_km *w, kdri_km_device *v);
+kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_options *o, int64_t index,
+                              int64_t runs, kdri_km_run *r);
+
 /* kmeanspp.c: writes k start centres to w->centres. */
 kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);
 kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng);

@@ -1,0 +1,64 @@
+/* The table of operations on host memory. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a device must do, in plain C: plug-ins are compared with it, and methods are tested over it where there is no
+ * accelerator. It checks what an accelerator would crash on: that buffers are its own, alive and large enough, and that what is
+ * put or got lies outside of them. */
+#ifndef KDRI_HOST_H
+#define KDRI_HOST_H
+
+#include "core/internal.h"
+#include "device/device.h"
+
+/* What may be limited, and what is counted. */
+typedef struct kdri_host_limits {
+	size_t most;     /* bytes all buffers may take; 0: no limit */
+	int64_t fail_at; /* the call, counted from 1, that fails; 0: none */
+	kdri_dstatus fail_with;
+	/* Filled in as it goes. */
+	int64_t calls, puts, gets, buffers; /* buffers: alive */
+	size_t bytes, peak, put_bytes, get_bytes;
+} kdri_host_limits;
+
+/* `limits` is borrowed, and may be NULL. End it with its close. */
+kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri_device **out);
+
+/* --- for host.c and host_rows.c alone --------------------------------------------------------------------- */
+
+enum { KDRI_HOST_BUFFERS = 512 };
+
+struct kdri_buf {
+	size_t bytes;
+	unsigned char *data;
+};
+
+typedef struct kdri_host {
+	kdr_context *ctx;
+	kdri_host_limits own, *limits;
+	kdri_buf *live[KDRI_HOST_BUFFERS];
+} kdri_host;
+
+/* Counts a call and says whether it may go on. */
+kdri_dstatus kdri_host_enter(kdri_device *d, const char *name);
+/* Where a view starts, or NULL (and the error is set): it is no buffer of this device, or too small. */
+double *kdri_host_view(kdri_device *d, const char *name, kdri_dmat a);
+/* Where a buffer of at least `count` things of `size` bytes starts; NULL as above. */
+void *kdri_host_vector(kdri_device *d, const char *name, const kdri_buf *buf, int64_t count, size_t size);
+/* A failure of the library inside of an operation. */
+kdri_dstatus kdri_host_status(kdri_device *d, kdr_status st);
+
+#define KDRI_HOST_ENTER(d, name) \
+	do { \
+		kdri_dstatus entered = kdri_host_enter((d), (name)); \
+		if (entered != KDRI_D_OK) \
+			return entered; \
+	} while (0)
+#define KDRI_HOST_NEED(pointer) \
+	do { \
+		if (!(pointer)) \
+			return KDRI_D_FAILED; \
+	} while (0)
+
+/* host_rows.c: puts the operations on rows, of k-means and of neighbours into the table. */
+void kdri_host_rows(kdri_device *d);
+
+#endif

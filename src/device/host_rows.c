@@ -1,0 +1,266 @@
+/* The table of operations on host memory: rows, k-means, neighbours. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Equations are those of device.h. */
+#include "device/host.h"
+
+#include "linalg/linalg.h"
+#include "linalg/select.h"
+
+static kdr_context *context_of(kdri_device *d)
+{
+	return ((kdri_host *)d->self)->ctx;
+}
+
+/* --- row by row ------------------------------------------------------------------------------------------- */
+
+static kdri_dstatus host_row_nth(kdri_device *d, kdri_dmat a, int64_t place, int64_t first, kdri_buf *out)
+{
+	kdr_status st;
+	double *room = NULL;
+	KDRI_HOST_ENTER(d, "row_nth");
+	const double *p = kdri_host_view(d, "row_nth", a);
+	double *o = kdri_host_vector(d, "row_nth", out, a.rows, sizeof *o);
+	KDRI_HOST_NEED(p && o);
+	KDRI_TRY(KDRI_NEW(context_of(d), &room, a.cols));
+	for (int64_t i = 0; i < a.rows; i++) { /* (E11) */
+		memcpy(room, p + i * a.stride, (size_t)a.cols * sizeof *room);
+		if (first >= 0 && first + i < a.cols)
+			room[first + i] = INFINITY;
+		o[i] = kdri_nth(room, a.cols, place);
+	}
+done:
+	kdri_free(context_of(d), room);
+	return kdri_host_status(d, st);
+}
+
+static kdri_dstatus host_row_sums(kdri_device *d, kdri_dmat a, double weight, double beta, kdri_buf *out)
+{
+	KDRI_HOST_ENTER(d, "row_sums");
+	const double *p = kdri_host_view(d, "row_sums", a);
+	double *o = kdri_host_vector(d, "row_sums", out, a.rows, sizeof *o);
+	KDRI_HOST_NEED(p && o);
+	for (int64_t i = 0; i < a.rows; i++) /* (E12) */
+		o[i] = (beta == 0 ? 0 : beta * o[i]) + weight * kdri_nrm2sq(p + i * a.stride, a.cols);
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_count_from(kdri_device *d, kdri_dmat a, double least, int64_t *out)
+{
+	KDRI_HOST_ENTER(d, "count_from");
+	const double *p = kdri_host_view(d, "count_from", a);
+	KDRI_HOST_NEED(p);
+	*out = 0;
+	for (int64_t i = 0; i < a.rows; i++)
+		for (int64_t j = 0; j < a.cols; j++)
+			*out += p[i * a.stride + j] >= least;
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_pick(kdri_device *d, kdri_dmat a, int64_t first, const kdri_buf *limit,
+                              kdri_buf *starts, kdri_buf *col, kdri_buf *val)
+{
+	KDRI_HOST_ENTER(d, "pick");
+	const double *p = kdri_host_view(d, "pick", a),
+	             *most = kdri_host_vector(d, "pick", limit, a.rows, sizeof *most);
+	int64_t *at = kdri_host_vector(d, "pick", starts, a.rows, sizeof *at);
+	KDRI_HOST_NEED(p && most && at);
+	int32_t *c = col ? kdri_host_vector(d, "pick", col, 0, sizeof *c) : NULL;
+	double *v = col ? kdri_host_vector(d, "pick", val, 0, sizeof *v) : NULL;
+	KDRI_HOST_NEED(!col || (c && v));
+	for (int64_t i = 0; i < a.rows; i++) {
+		int64_t count = 0;
+		for (int64_t j = 0; j < a.cols; j++) {
+			if (!(p[i * a.stride + j] < most[i]) || j == first + i) /* (E13) */
+				continue;
+			if (c) {
+				c[at[i] + count] = (int32_t)j;
+				v[at[i] + count] = p[i * a.stride + j];
+			}
+			count++;
+		}
+		if (!c)
+			at[i] = count;
+	}
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_column_dots(kdri_device *d, kdri_dmat a, kdri_dmat b, kdri_buf *out)
+{
+	KDRI_HOST_ENTER(d, "column_dots");
+	const double *p = kdri_host_view(d, "column_dots", a), *q = kdri_host_view(d, "column_dots", b);
+	double *o = kdri_host_vector(d, "column_dots", out, a.cols, sizeof *o);
+	KDRI_HOST_NEED(p && q && o);
+	memset(o, 0, (size_t)a.cols * sizeof *o);
+	for (int64_t i = 0; i < a.rows; i++)
+		for (int64_t j = 0; j < a.cols; j++)
+			o[j] += p[i * a.stride + j] * q[i * b.stride + j];
+	return KDRI_D_OK;
+}
+
+/* --- k-means ----------------------------------------------------------------------------------------------- */
+
+static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *offset,
+                                 const kdri_buf *twice, const kdri_buf *norm, double error_row,
+                                 double error_base, kdri_buf *label, kdri_buf *value, kdri_buf *doubt,
+                                 int64_t *doubts)
+{
+	KDRI_HOST_ENTER(d, "nearest");
+	const double *p = kdri_host_view(d, "nearest", x), *q = kdri_host_view(d, "nearest", c);
+	const double *b = kdri_host_vector(d, "nearest", offset, c.rows, sizeof *b);
+	const double *w = twice ? kdri_host_vector(d, "nearest", twice, x.rows, sizeof *w) : NULL;
+	const double *n = kdri_host_vector(d, "nearest", norm, x.rows, sizeof *n);
+	int32_t *to = kdri_host_vector(d, "nearest", label, x.rows, sizeof *to);
+	int32_t *list = kdri_host_vector(d, "nearest", doubt, x.rows, sizeof *list);
+	double *least = value ? kdri_host_vector(d, "nearest", value, x.rows, sizeof *least) : NULL;
+	KDRI_HOST_NEED(p && q && b && n && to && list && (!twice || w) && (!value || least));
+	*doubts = 0;
+	for (int64_t i = 0; i < x.rows; i++) {
+		double best = INFINITY, second = INFINITY;
+		int32_t arg = 0;
+		for (int64_t j = 0; j < c.rows; j++) { /* (E17) */
+			double v =
+			        b[j] - (w ? w[i] : 2) * kdri_dot(p + i * x.stride, q + j * c.stride, x.cols);
+			if (v < best) {
+				second = best;
+				best = v;
+				arg = (int32_t)j;
+			} else if (v < second) {
+				second = v;
+			}
+		}
+		to[i] = arg;
+		if (least)
+			least[i] = best;
+		if (!(second - best > 2.01 * (error_row * n[i] + error_base)))
+			list[(*doubts)++] = (int32_t)i;
+	}
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_order(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k,
+                               bool all, kdri_buf *list, int64_t *begin)
+{
+	KDRI_HOST_ENTER(d, "order");
+	const int32_t *to = kdri_host_vector(d, "order", label, n, sizeof *to);
+	int32_t *from = kdri_host_vector(d, "order", before, n, sizeof *from);
+	KDRI_HOST_NEED(to && from);
+	memset(begin, 0, (size_t)(k + 1) * sizeof *begin);
+	for (int64_t i = 0; i < n; i++)
+		if (all || to[i] != from[i]) {
+			begin[to[i] + 1]++;
+			if (!all)
+				begin[from[i] + 1]++;
+		}
+	for (int64_t j = 0; j < k; j++)
+		begin[j + 1] += begin[j];
+	int32_t *out = kdri_host_vector(d, "order", list, begin[k], sizeof *out);
+	KDRI_HOST_NEED(out);
+	for (int64_t i = 0; i < n; i++) { /* (E18) */
+		if (!all && to[i] == from[i])
+			continue;
+		out[begin[to[i]]++] = (int32_t)(i + 1);
+		if (!all)
+			out[begin[from[i]]++] = (int32_t) - (i + 1);
+		from[i] = to[i];
+	}
+	memmove(begin + 1, begin, (size_t)k * sizeof *begin);
+	begin[0] = 0;
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_changed(kdri_device *d, const kdri_buf *label, const kdri_buf *before, int64_t n,
+                                 int64_t k, int64_t *moved, int64_t *counts)
+{
+	KDRI_HOST_ENTER(d, "changed");
+	const int32_t *a = kdri_host_vector(d, "changed", label, n, sizeof *a),
+	              *b = kdri_host_vector(d, "changed", before, n, sizeof *b);
+	KDRI_HOST_NEED(a && b);
+	*moved = 0;
+	memset(counts, 0, (size_t)k * sizeof *counts);
+	for (int64_t i = 0; i < n; i++) {
+		*moved += a[i] != b[i];
+		counts[a[i]]++;
+	}
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
+                              const kdri_buf *coef, bool add, kdri_dmat sums)
+{
+	KDRI_HOST_ENTER(d, "sums");
+	const double *p = kdri_host_view(d, "sums", x);
+	const int32_t *rows = kdri_host_vector(d, "sums", list, begin[sums.rows], sizeof *rows);
+	const double *c = coef ? kdri_host_vector(d, "sums", coef, x.rows, sizeof *c) : NULL;
+	double *s = kdri_host_view(d, "sums", sums);
+	KDRI_HOST_NEED(p && rows && s && (!coef || c));
+	for (int64_t j = 0; j < sums.rows; j++) {
+		double *to = s + j * sums.stride;
+		if (!add)
+			memset(to, 0, (size_t)sums.cols * sizeof *to);
+		for (int64_t at = begin[j]; at < begin[j + 1]; at++) { /* (E19) */
+			int64_t i = (rows[at] < 0 ? -(int64_t)rows[at] : rows[at]) - 1;
+			double w = (c ? c[i] : 1) * (rows[at] < 0 ? -1 : 1);
+			for (int64_t f = 0; f < sums.cols; f++)
+				to[f] += w * p[i * x.stride + f];
+		}
+	}
+	return KDRI_D_OK;
+}
+
+/* --- neighbours -------------------------------------------------------------------------------------------- */
+
+static kdri_dstatus host_neighbours(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn)
+{
+	KDRI_HOST_ENTER(d, "neighbours");
+	const double *a = kdri_host_view(d, "neighbours", rows), *b = kdri_host_view(d, "neighbours", x);
+	int64_t all = KDRI_MAX(nn->first + rows.rows, nn->from + x.rows);
+	const double *f = kdri_host_vector(d, "neighbours", nn->factor, all, sizeof *f);
+	const double *g = nn->shift ? kdri_host_vector(d, "neighbours", nn->shift, all, sizeof *g) : NULL;
+	int32_t *index = kdri_host_vector(d, "neighbours", nn->index, rows.rows * nn->k, sizeof *index);
+	double *best = kdri_host_vector(d, "neighbours", nn->best, rows.rows * nn->k, sizeof *best);
+	KDRI_HOST_NEED(a && b && f && index && best && (!nn->shift || g));
+	for (int64_t r = 0; r < rows.rows; r++) {
+		int64_t own = nn->first + r;
+		for (int64_t q = 0; q < nn->k && nn->fresh; q++) {
+			best[r * nn->k + q] = -INFINITY;
+			index[r * nn->k + q] = -1;
+		}
+		for (int64_t q = 0; q < x.rows; q++) {
+			int64_t j = nn->from + q;
+			if (j == own)
+				continue;
+			double p = kdri_dot(a + r * rows.stride, b + q * x.stride, x.cols), s;
+			if (nn->score == KDRI_NN_COSINE)
+				s = p * f[j] * f[own];
+			else if (nn->score == KDRI_NN_SHIFTED && g)
+				s = (p - g[j] - (g[own] - nn->square)) * f[j] * f[own];
+			else
+				s = p - f[j];
+			s = (s + nn->magic) - nn->magic;
+			int64_t at = nn->k - 1; /* (E20) */
+			if (!(s > best[r * nn->k + at]))
+				continue;
+			for (; at > 0 && best[r * nn->k + at - 1] < s; at--) {
+				best[r * nn->k + at] = best[r * nn->k + at - 1];
+				index[r * nn->k + at] = index[r * nn->k + at - 1];
+			}
+			best[r * nn->k + at] = s;
+			index[r * nn->k + at] = (int32_t)j;
+		}
+	}
+	return KDRI_D_OK;
+}
+
+void kdri_host_rows(kdri_device *d)
+{
+	d->row_nth = host_row_nth;
+	d->row_sums = host_row_sums;
+	d->count_from = host_count_from;
+	d->pick = host_pick;
+	d->column_dots = host_column_dots;
+	d->nearest = host_nearest;
+	d->order = host_order;
+	d->changed = host_changed;
+	d->sums = host_sums;
+	d->neighbours = host_neighbours;
+}

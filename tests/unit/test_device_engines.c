@@ -1,0 +1,309 @@
+/* k-means and neighbours carried by a device: the same answer as the processor's. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/graph/knn.h"
+#include "engine/kmeans/lloyd.h"
+#include "tests/unit/fake_device.h"
+
+/* --- k-means -------------------------------------------------------------------------------------------------- */
+
+typedef struct points {
+	double *x;
+	int64_t n, d, k;
+	kdri_kmeans_options options;
+} points;
+
+static void compare_kmeans(const points *p, size_t most)
+{
+	kdr_context *ctx = unit_context();
+	kdr_mat x = kdr_mat_from_dense(p->x, p->n, p->d);
+	kdri_kmeans_result a = { 0 }, b = { 0 };
+	fake f;
+	fake_open(&f, most);
+	kdr_context_set_device(ctx, "cpu");
+	assert_ok(ctx, kdri_kmeans(ctx, &x, NULL, &p->options, &a));
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &p->options, &b));
+	assert_true(f.limits.calls > 0 || fake_real());
+	assert_memory_equal(a.labels, b.labels, (size_t)p->n * sizeof *a.labels);
+	assert_memory_equal(a.centres, b.centres, (size_t)(p->k * p->d) * sizeof *a.centres);
+	assert_int_equal(a.iterations, b.iterations);
+	assert_int_equal(a.stop, b.stop);
+	assert_true(a.objective == b.objective);
+	assert_near(b.objective_start, a.objective_start, 1e-9 * a.objective_start);
+	kdri_kmeans_free(ctx, &a);
+	kdri_kmeans_free(f.ctx, &b);
+	kdr_context_free(ctx);
+	fake_close(&f);
+}
+
+static points points_of(int64_t n, int64_t d, int64_t k, double spread)
+{
+	points p = { fake_points(n, d, k, spread, 7), n, d, k, kdri_kmeans_defaults(k) };
+	p.options.n_init = 3;
+	return p;
+}
+
+static void kmeans__dense__same_bits_as_the_processor(void **state)
+{
+	(void)state;
+	points p = points_of(700, 13, 9, 0.5);
+	compare_kmeans(&p, 0);
+	p.options.spherical = true;
+	compare_kmeans(&p, 0);
+	p.options.spherical = false;
+	p.options.start = KDRI_START_RANDOM;
+	p.options.tol = 0;
+	compare_kmeans(&p, 0);
+	p.options.max_iter = 0;
+	compare_kmeans(&p, 0);
+	free(p.x);
+}
+
+static void kmeans__ties_and_duplicates__same_bits_as_the_processor(void **state)
+{
+	(void)state;
+	points p = points_of(400, 3, 6, 0.5);
+	for (int64_t i = 0; i < p.n * p.d; i++)
+		p.x[i] = round(p.x[i]);
+	compare_kmeans(&p, 0);
+	for (int64_t i = 0; i < p.n * p.d; i++)
+		p.x[i] += 1e6; /* far from the origin: measured from the mean */
+	compare_kmeans(&p, 0);
+	for (int64_t i = p.d * 4; i < p.n * p.d; i++)
+		p.x[i] = p.x[i % (p.d * 4)]; /* fewer distinct rows than clusters */
+	compare_kmeans(&p, 0);
+	memset(p.x, 0, (size_t)(3 * p.d) * sizeof *p.x);
+	p.options.spherical = true;
+	compare_kmeans(&p, 0);
+	free(p.x);
+}
+
+static void kmeans__labels_given__same_bits_as_the_processor(void **state)
+{
+	int64_t labels[300];
+	(void)state;
+	points p = points_of(300, 8, 5, 1);
+	for (int64_t i = 0; i < p.n; i++)
+		labels[i] = i % 4; /* the last one is empty */
+	p.options.init_labels = labels;
+	compare_kmeans(&p, 0);
+	free(p.x);
+}
+
+static void kmeans__little_room__rows_come_in_tiles(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	points p = points_of(700, 13, 9, 0.5);
+	compare_kmeans(&p, 60000); /* all of it takes 72,800 */
+	compare_kmeans(&p, 45000);
+	free(p.x);
+}
+
+static void kmeans__large_enough_data__one_transfer(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	points p = points_of(500, 10, 4, 0.5);
+	kdr_mat x = kdr_mat_from_dense(p.x, p.n, p.d);
+	kdri_kmeans_result r = { 0 };
+	fake f;
+	fake_open(&f, 0);
+	p.options.n_init = 5;
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &p.options, &r));
+	/* The rows once; for a run labels twice; for an iteration centres. Labels and sums come back. */
+	size_t rows = (size_t)(p.n * p.d) * 8, labels = (size_t)p.n * 4;
+	assert_true(f.limits.put_bytes < rows + 8 * (size_t)p.n + 5 * 2 * labels + (size_t)(100 * 5) * 400);
+	assert_true(f.limits.put_bytes < 2 * rows);
+	kdri_kmeans_free(f.ctx, &r);
+	fake_close(&f);
+	free(p.x);
+}
+
+static kdr_status run_kmeans(kdr_context *ctx, void *user)
+{
+	const points *p = user;
+	kdr_mat x = kdr_mat_from_dense(p->x, p->n, p->d);
+	kdri_kmeans_result r = { 0 };
+	kdr_status st = kdri_kmeans(ctx, &x, NULL, &p->options, &r);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+static void kmeans__device_fails__says_so_and_gives_all_back(void **state)
+{
+	(void)state;
+	points p = points_of(90, 4, 3, 0.5);
+	p.options.n_init = 1;
+	fake_failing(run_kmeans, &p, 100);
+	free(p.x);
+}
+
+static void kmeans__device_fails_with_auto__processor_goes_on(void **state)
+{
+	fake f;
+	(void)state;
+	if (fake_real())
+		skip();
+	points p = points_of(90, 4, 3, 0.5);
+	fake_open(&f, 0);
+	f.limits.fail_at = 20;
+	f.limits.fail_with = KDRI_D_MEMORY;
+	/* As kdri_device_take leaves it where the choice was the library's. */
+	kdr_mat x = kdr_mat_from_dense(p.x, p.n, p.d);
+	kdri_kmeans_result r = { 0 };
+	assert_int_equal(kdri_kmeans(f.ctx, &x, NULL, &p.options, &r), KDR_ERR_MEMORY);
+	assert_true(f.ctx->device_failed == false);
+	f.ctx->device_choice = KDRI_DEVICE_AUTO;
+	f.ctx->device_failed = true;
+	assert_true(kdri_device_gave_up(f.ctx, KDR_ERR_MEMORY));
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &p.options, &r));
+	kdri_kmeans_free(f.ctx, &r);
+	fake_close(&f);
+	free(p.x);
+}
+
+/* --- neighbours ------------------------------------------------------------------------------------------------- */
+
+typedef struct asked {
+	double *x;
+	int64_t n, d, k;
+	kdri_metric metric;
+	bool shifted;
+} asked;
+
+static kdr_status find(kdr_context *ctx, const asked *a, kdri_knn *out)
+{
+	kdr_mat x = kdr_mat_from_dense(a->x, a->n, a->d);
+	double mean[64] = { 0 };
+	kdri_knn_shift shift = { 0 };
+	for (int64_t i = 0; i < a->n * a->d; i++)
+		mean[i % a->d] += a->x[i] / (double)a->n;
+	kdr_status st = a->shifted ? kdri_knn_shift_new(ctx, &x, mean, &shift) : KDR_OK;
+	if (st == KDR_OK)
+		st = kdri_knn_find_shifted(ctx, &x, a->k, a->metric, a->shifted ? &shift : NULL, out);
+	kdri_knn_shift_free(ctx, &shift);
+	return st;
+}
+
+static void compare_neighbours(const asked *a, size_t most)
+{
+	kdr_context *ctx = unit_context();
+	kdri_knn here = { 0 }, there = { 0 };
+	fake f;
+	fake_open(&f, most);
+	kdr_context_set_device(ctx, "cpu");
+	assert_ok(ctx, find(ctx, a, &here));
+	assert_ok(f.ctx, find(f.ctx, a, &there));
+	assert_true(f.limits.calls > 0 || fake_real());
+	assert_memory_equal(here.index, there.index, (size_t)(a->n * a->k) * sizeof *here.index);
+	assert_memory_equal(here.value, there.value, (size_t)(a->n * a->k) * sizeof *here.value);
+	kdri_knn_free(ctx, &here);
+	kdri_knn_free(f.ctx, &there);
+	kdr_context_free(ctx);
+	fake_close(&f);
+}
+
+static void neighbours__dense__same_as_the_processor(void **state)
+{
+	(void)state;
+	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_COSINE, false };
+	compare_neighbours(&a, 0);
+	a.shifted = true;
+	compare_neighbours(&a, 0);
+	a.shifted = false;
+	a.metric = KDRI_METRIC_EUCLIDEAN;
+	compare_neighbours(&a, 0);
+	a.k = 33;
+	compare_neighbours(&a, 0);
+	a.k = 1;
+	compare_neighbours(&a, 0);
+	free(a.x);
+}
+
+static void neighbours__ties__the_lower_index(void **state)
+{
+	(void)state;
+	asked a = { fake_points(300, 20, 5, 0.7, 3), 300, 20, 8, KDRI_METRIC_EUCLIDEAN, false };
+	for (int64_t i = 0; i < a.n * a.d; i++)
+		a.x[i] = round(a.x[i]);
+	for (int64_t i = 100 * a.d; i < 150 * a.d; i++)
+		a.x[i] = a.x[i - 100 * a.d];
+	compare_neighbours(&a, 0);
+	a.metric = KDRI_METRIC_COSINE;
+	memset(a.x, 0, (size_t)a.d * sizeof *a.x);
+	compare_neighbours(&a, 0);
+	free(a.x);
+}
+
+static void neighbours__little_room__rows_come_in_parts(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_EUCLIDEAN, false };
+	compare_neighbours(&a, 90000); /* all of it takes 252,000 */
+	compare_neighbours(&a, 40000);
+	free(a.x);
+}
+
+static kdr_status run_neighbours(kdr_context *ctx, void *user)
+{
+	kdri_knn knn = { 0 };
+	kdr_status st = find(ctx, user, &knn);
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+static void neighbours__device_fails__says_so_and_gives_all_back(void **state)
+{
+	(void)state;
+	asked a = { fake_points(60, 18, 7, 0.7, 3), 60, 18, 4, KDRI_METRIC_EUCLIDEAN, false };
+	fake_failing(run_neighbours, &a, 100);
+	free(a.x);
+}
+
+/* --- the context ------------------------------------------------------------------------------------------------- */
+
+static void context__device__by_name(void **state)
+{
+	kdr_context *ctx = unit_context();
+	char text[512];
+	(void)state;
+	assert_string_equal(kdr_context_device(ctx), "auto");
+	assert_ok(ctx, kdr_context_set_device(ctx, "cpu"));
+	assert_string_equal(kdr_context_device(ctx), "cpu");
+	const char *const bad[] = { "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda0", "CPU", "cuda:1x", "" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(kdr_context_set_device(ctx, bad[i]), KDR_ERR_ARGUMENT);
+		assert_string_equal(kdr_context_device(ctx), "cpu");
+	}
+	assert_int_equal(kdr_context_set_device(ctx, "cuda:15"), KDR_ERR_UNSUPPORTED);
+	assert_non_null(strstr(kdr_context_error(ctx), "device 'cuda:15' is not there: "));
+	assert_ok(ctx, kdr_context_set_device(ctx, NULL));
+	assert_string_equal(kdr_context_device(ctx), "auto");
+	kdr_device_info(text, sizeof text);
+	assert_true(strncmp(text, "device: ", 8) == 0);
+	kdr_device_info(text, 4);
+	assert_int_equal(strlen(text), 3);
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kmeans__dense__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__ties_and_duplicates__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__labels_given__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__little_room__rows_come_in_tiles),
+		cmocka_unit_test(kmeans__large_enough_data__one_transfer),
+		cmocka_unit_test(kmeans__device_fails__says_so_and_gives_all_back),
+		cmocka_unit_test(kmeans__device_fails_with_auto__processor_goes_on),
+		cmocka_unit_test(neighbours__dense__same_as_the_processor),
+		cmocka_unit_test(neighbours__ties__the_lower_index),
+		cmocka_unit_test(neighbours__little_room__rows_come_in_parts),
+		cmocka_unit_test(neighbours__device_fails__says_so_and_gives_all_back),
+		cmocka_unit_test(context__device__by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
