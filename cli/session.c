@@ -243,8 +243,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_seed(ctx, (uint64_t)seed);
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
-	const char *device = cli_get(args, "device", "auto");
-	st = kdr_context_set_device(ctx, device);
+	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
 	if (st == KDR_ERR_ARGUMENT) {
 		cli_error("--%s", kdr_context_error(ctx));
 		kdr_context_free(ctx);

@@ -1,6 +1,6 @@
 /* Finding plug-ins, and choosing a device. SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in is a file beside the library (or beside the program, where the library is part of it), or in a folder that
+ * The plug-in is a file beside the library (or where it would be beside a program that it is part of), or in a folder that
  * KINDRED_PLUGINS names. It is looked for when somebody first asks, never at start, and a machine without it or without a
  * driver for it looks the same to everybody who did not ask for it by name. */
 #define _GNU_SOURCE /* dladdr */
@@ -10,6 +10,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifndef KDR_LIBRARY_FOLDER
+#define KDR_LIBRARY_FOLDER "lib"
+#endif
 
 enum { MOST_DEVICES = 16, PATH = 4096 };
 static const char plugin_file[] = "libkindred_cuda.so";
@@ -82,7 +86,15 @@ static void look(void)
 	Dl_info info;
 	if (!state.plugin && dladdr(&state, &info) && info.dli_fname) {
 		const char *end = strrchr(info.dli_fname, '/');
-		state.plugin = end ? load(info.dli_fname, (size_t)(end - info.dli_fname)) : load(".", 1);
+		char folder[PATH];
+		int length = end ? (int)(end - info.dli_fname) : 1;
+		kdri_snprintf(folder, sizeof folder, "%.*s", length, end ? info.dli_fname : ".");
+		state.plugin = load(folder, strlen(folder));
+		/* A program that the library is part of lies in bin/. */
+		kdri_snprintf(folder, sizeof folder, "%.*s/../" KDR_LIBRARY_FOLDER, length,
+		              end ? info.dli_fname : ".");
+		if (!state.plugin)
+			state.plugin = load(folder, strlen(folder));
 	}
 	if (state.plugin && state.plugin->count() < 1) {
 		kdri_snprintf(state.why, sizeof state.why, "%s finds no device and driver", plugin_file);

@@ -1,0 +1,329 @@
+/* k-means. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Equations are those of device.h. Products of rows and centres come in pieces that stay in the second cache until the
+ * smallest is found. Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added up cluster by
+ * cluster, and each warp puts its rows where they belong. A cluster's rows are then added by one block for some features, one after
+ * the other, many of them on their way from memory at a time. */
+#include "cuda.cuh"
+
+/* --- assignment -------------------------------------------------------------------------------------------------------- */
+
+/* dots: k x m, so that threads of neighbouring rows read together. */
+static __global__ void two_smallest(const double *dots, int64_t m, int64_t first, int64_t k, const double *offset,
+                                    const double *twice, const double *norm, double error_row, double error_base,
+                                    int32_t *label, double *value, unsigned char *doubt)
+{
+	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i >= m)
+		return;
+	double two = twice ? twice[first + i] : 2, best = INFINITY, second = INFINITY;
+	int32_t arg = 0;
+	for (int64_t j = 0; j < k; j++) { /* (E17) */
+		double v = offset[j] - two * dots[j * m + i];
+		if (v < best) {
+			second = best;
+			best = v;
+			arg = (int32_t)j;
+		} else if (v < second) {
+			second = v;
+		}
+	}
+	label[first + i] = arg;
+	if (value)
+		value[first + i] = best;
+	doubt[first + i] = !(second - best > 2.01 * (error_row * norm[first + i] + error_base));
+}
+
+enum { STRETCH = 1024 }; /* rows of a warp */
+
+/* How many rows of each stretch are in doubt; then the rows, in order. */
+static __global__ void count_doubts(const unsigned char *doubt, int64_t n, int64_t *counts, const int64_t *starts,
+                                    int32_t *list)
+{
+	int lane = threadIdx.x;
+	int64_t s = (int64_t)blockIdx.x * blockDim.y + threadIdx.y, from = s * STRETCH;
+	int64_t to = from + STRETCH < n ? from + STRETCH : n, count = 0;
+	if (from >= n)
+		return;
+	for (int64_t i0 = from; i0 < to; i0 += 32) {
+		int64_t i = i0 + lane;
+		bool in = i < to && doubt[i];
+		unsigned mask = __ballot_sync(~0u, in);
+		if (in && list)
+			list[starts[s] + count + __popc(mask & ((1u << lane) - 1))] = (int32_t)i;
+		count += __popc(mask);
+	}
+	if (lane == 0 && counts)
+		counts[s] = count;
+}
+
+/* Exclusive sums of v, in place; the total behind them. One block. */
+static __global__ void add_before(int64_t *v, int64_t count)
+{
+	__shared__ int64_t part[1024];
+	int64_t each = (count + 1023) / 1024, from = threadIdx.x * each, to = from + each < count ? from + each : count,
+	        sum = 0;
+	for (int64_t i = from; i < to; i++)
+		sum += v[i];
+	part[threadIdx.x] = sum;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		int64_t all = 0;
+		for (int t = 0; t < 1024; t++) {
+			int64_t here = part[t];
+			part[t] = all;
+			all += here;
+		}
+		v[count] = all;
+	}
+	__syncthreads();
+	sum = part[threadIdx.x];
+	for (int64_t i = from; i < to; i++) {
+		int64_t here = v[i];
+		v[i] = sum;
+		sum += here;
+	}
+}
+
+static kdri_dstatus cuda_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *offset,
+                                 const kdri_buf *twice, const kdri_buf *norm, double error_row, double error_base,
+                                 kdri_buf *label, kdri_buf *value, kdri_buf *doubt, int64_t *doubts)
+{
+	ENTER(d, "nearest");
+	cudaStream_t stream = self_of(d)->stream;
+	const double one = 1, zero = 0;
+	int64_t n = x.rows, k = c.rows, piece = (24 << 20) / (8 * k), stretches = parts_of(n, STRETCH);
+	piece = piece < 4096 ? 4096 : (piece / 128) * 128;
+	piece = piece < n ? piece : n;
+	cuda_scratch dots(d), flags(d), counts(d);
+	*doubts = 0;
+	if (n == 0)
+		return KDRI_D_OK;
+	TRY_D(dots.take((size_t)(piece * k) * 8));
+	TRY_D(flags.take((size_t)n));
+	TRY_D(counts.take((size_t)(stretches + 1) * 8));
+	for (int64_t i = 0; i < n; i += piece) {
+		int64_t m = n - i < piece ? n - i : piece;
+		/* k x m by rows is m x k by columns: X C' there is (X')' C'. */
+		TRY_LIB(d, "nearest",
+		        cublasDgemm_64(self_of(d)->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, k, x.cols, &one,
+		                       at(x) + i * x.stride, x.stride, at(c), c.stride, &zero, dots.as<double>(), m));
+		two_smallest<<<(unsigned)parts_of(m, 256), 256, 0, stream>>>(
+			dots.as<double>(), m, i, k, vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row,
+			error_base, vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>());
+		TRY_LAUNCH(d, "nearest");
+	}
+	dim3 shape(32, 8);
+	unsigned blocks = (unsigned)parts_of(stretches, 8);
+	count_doubts<<<blocks, shape, 0, stream>>>(flags.as<unsigned char>(), n, counts.as<int64_t>(), nullptr, nullptr);
+	add_before<<<1, 1024, 0, stream>>>(counts.as<int64_t>(), stretches);
+	TRY_LAUNCH(d, "nearest");
+	TRY_D(fetch(d, "nearest", doubts, counts.as<int64_t>() + stretches, sizeof *doubts));
+	if (*doubts > 0)
+		count_doubts<<<blocks, shape, 0, stream>>>(flags.as<unsigned char>(), n, nullptr, counts.as<int64_t>(),
+		                                           vec<int32_t>(doubt));
+	TRY_LAUNCH(d, "nearest");
+	return KDRI_D_OK;
+}
+
+static __global__ void count_labels(const int32_t *label, const int32_t *before, int64_t n, int64_t k,
+                                    unsigned long long *out)
+{
+	extern __shared__ unsigned here[]; /* k + 1 where that fits */
+	bool local = k < 8192;
+	unsigned moved = 0;
+	if (local) {
+		for (int64_t j = threadIdx.x; j < k; j += blockDim.x)
+			here[j] = 0;
+		__syncthreads();
+	}
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
+		moved += label[i] != before[i];
+		if (local)
+			atomicAdd(&here[label[i]], 1u);
+		else
+			atomicAdd(&out[label[i]], 1ull);
+	}
+	for (int by = 16; by > 0; by /= 2)
+		moved += __shfl_down_sync(~0u, moved, by);
+	if (threadIdx.x % 32 == 0 && moved)
+		atomicAdd(&out[k], (unsigned long long)moved);
+	if (!local)
+		return;
+	__syncthreads();
+	for (int64_t j = threadIdx.x; j < k; j += blockDim.x)
+		if (here[j])
+			atomicAdd(&out[j], (unsigned long long)here[j]);
+}
+
+static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kdri_buf *before, int64_t n, int64_t k,
+                                 int64_t *moved, int64_t *counts)
+{
+	ENTER(d, "changed");
+	cuda_scratch room(d);
+	TRY_D(room.take((size_t)(k + 1) * 8));
+	TRY_CUDA(d, "changed", cudaMemsetAsync(room.data, 0, (size_t)(k + 1) * 8, self_of(d)->stream));
+	int64_t blocks = parts_of(n, 2048);
+	count_labels<<<(unsigned)(blocks < 1 ? 1 : blocks > 1056 ? 1056 : blocks), 256, k < 8192 ? (size_t)k * 4 : 0,
+	               self_of(d)->stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k,
+	                                     room.as<unsigned long long>());
+	TRY_LAUNCH(d, "changed");
+	TRY_CUDA(d, "changed",
+	         cudaMemcpyAsync(counts, room.data, (size_t)k * 8, cudaMemcpyDeviceToHost, self_of(d)->stream));
+	return fetch(d, "changed", moved, room.as<int64_t>() + k, sizeof *moved);
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------------- */
+
+/* tally: stretches x k. Of each stretch and cluster how many rows come or leave; or, with `list`, where they go. */
+static __global__ void order_rows(const int32_t *label, const int32_t *before, int64_t n, int64_t k, bool all,
+                                  unsigned *tally, int32_t *list)
+{
+	int lane = threadIdx.x;
+	int64_t s = (int64_t)blockIdx.x * blockDim.y + threadIdx.y, from = s * STRETCH;
+	int64_t to = from + STRETCH < n ? from + STRETCH : n;
+	if (from >= n)
+		return;
+	unsigned *mine = tally + s * k;
+	for (int64_t i0 = from; i0 < to; i0 += 32) {
+		int64_t i = i0 + lane;
+		int32_t in = i < to ? label[i] : -1, out = i < to && !all ? before[i] : -1;
+		if (in == out)
+			in = out = -1;
+		if (!list) {
+			if (in >= 0)
+				atomicAdd(&mine[in], 1u);
+			if (out >= 0)
+				atomicAdd(&mine[out], 1u);
+			continue;
+		}
+		/* (E18): rows before this one, of these 32, that come to or leave the same cluster. */
+		unsigned before_in = 0, before_out = 0, all_in = 0, all_out = 0;
+		for (int o = 0; o < 32; o++) {
+			int32_t other_in = __shfl_sync(~0u, in, o), other_out = __shfl_sync(~0u, out, o);
+			unsigned hits_in = in >= 0 ? (other_in == in) + (other_out == in) : 0;
+			unsigned hits_out = out >= 0 ? (other_in == out) + (other_out == out) : 0;
+			all_in += hits_in;
+			all_out += hits_out;
+			before_in += o < lane ? hits_in : 0;
+			before_out += o < lane ? hits_out : 0;
+		}
+		unsigned at_in = in >= 0 ? mine[in] : 0, at_out = out >= 0 ? mine[out] : 0;
+		__syncwarp();
+		if (in >= 0) {
+			list[at_in + before_in] = (int32_t)(i + 1);
+			if (before_in == 0)
+				mine[in] = at_in + all_in;
+		}
+		if (out >= 0) {
+			list[at_out + before_out] = (int32_t) - (i + 1);
+			if (before_out == 0)
+				mine[out] = at_out + all_out;
+		}
+		__syncwarp();
+	}
+}
+
+/* Exclusive sums over stretches for each cluster; totals[j]. A warp has 32 clusters. */
+static __global__ void add_stretches(unsigned *tally, int64_t stretches, int64_t k, int64_t *totals)
+{
+	for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < k; j += (int64_t)gridDim.x * blockDim.x) {
+		unsigned sum = 0;
+		for (int64_t s = 0; s < stretches; s++) {
+			unsigned here = tally[s * k + j];
+			tally[s * k + j] = sum;
+			sum += here;
+		}
+		totals[j] = sum;
+	}
+}
+
+static __global__ void add_starts(unsigned *tally, int64_t stretches, int64_t k, const int64_t *starts)
+{
+	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < stretches * k;
+	     p += (int64_t)gridDim.x * blockDim.x)
+		tally[p] += (unsigned)starts[p % k];
+}
+
+static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k, bool all,
+                               kdri_buf *list, int64_t *begin)
+{
+	ENTER(d, "order");
+	cudaStream_t stream = self_of(d)->stream;
+	int64_t stretches = parts_of(n, STRETCH);
+	cuda_scratch tally(d), starts(d);
+	TRY_D(tally.take((size_t)(stretches * k) * sizeof(unsigned)));
+	TRY_D(starts.take((size_t)(k + 1) * 8));
+	TRY_CUDA(d, "order", cudaMemsetAsync(tally.data, 0, (size_t)(stretches * k) * sizeof(unsigned), stream));
+	dim3 shape(32, 8);
+	unsigned blocks = (unsigned)parts_of(stretches, 8);
+	unsigned *t = tally.as<unsigned>();
+	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t, nullptr);
+	add_stretches<<<blocks_for(k, 32), 32, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
+	add_before<<<1, 1024, 0, stream>>>(starts.as<int64_t>(), k);
+	add_starts<<<blocks_for(stretches * k, 256), 256, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
+	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t,
+	                                        vec<int32_t>(list));
+	TRY_LAUNCH(d, "order");
+	TRY_CUDA(d, "order",
+	         cudaMemcpyAsync(before->data, label->data, (size_t)n * 4, cudaMemcpyDeviceToDevice, stream));
+	return fetch(d, "order", begin, starts.data, (size_t)(k + 1) * 8);
+}
+
+/* --- sums -------------------------------------------------------------------------------------------------------------- */
+
+enum { FEATURES = 64, AHEAD = 16 };
+
+/* (E19): features of one cluster, a thread for each; AHEAD rows are asked for before the first is added. */
+static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int64_t stride, int64_t cols,
+                                                            const int32_t *list, const int64_t *begin,
+                                                            const double *coef, bool add, double *sums,
+                                                            int64_t lds)
+{
+	int64_t j = blockIdx.x, f = (int64_t)blockIdx.y * FEATURES + threadIdx.x, end = begin[j + 1];
+	if (f >= cols)
+		return;
+	double sum = add ? sums[j * lds + f] : 0;
+	for (int64_t p = begin[j]; p < end; p += AHEAD) {
+		double v[AHEAD], w[AHEAD];
+#pragma unroll
+		for (int u = 0; u < AHEAD; u++) {
+			int32_t row = p + u < end ? list[p + u] : 0;
+			int64_t i = (row < 0 ? -(int64_t)row : (int64_t)row) - 1;
+			v[u] = row ? x[i * stride + f] : 0;
+			w[u] = row ? (coef ? coef[i] : 1.0) * (row < 0 ? -1 : 1) : 0;
+		}
+#pragma unroll
+		for (int u = 0; u < AHEAD; u++)
+			if (p + u < end)
+				sum = __dadd_rn(sum, __dmul_rn(w[u], v[u]));
+	}
+	sums[j * lds + f] = sum;
+}
+
+static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
+                              const kdri_buf *coef, bool add, kdri_dmat sums)
+{
+	ENTER(d, "sums");
+	cuda_scratch starts(d);
+	size_t bytes = (size_t)(sums.rows + 1) * 8;
+	if (sums.rows == 0 || sums.cols == 0)
+		return KDRI_D_OK;
+	TRY_D(starts.take(bytes));
+	TRY_CUDA(d, "sums", cudaMemcpyAsync(starts.data, begin, bytes, cudaMemcpyHostToDevice, self_of(d)->stream));
+	add_rows<<<dim3((unsigned)sums.rows, (unsigned)parts_of(sums.cols, FEATURES)), FEATURES, 0, self_of(d)->stream>>>(
+		at(x), x.stride, sums.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), add, at(sums),
+		sums.stride);
+	TRY_LAUNCH(d, "sums");
+	/* `begin` is the caller's again. */
+	TRY_CUDA(d, "sums", cudaStreamSynchronize(self_of(d)->stream));
+	return KDRI_D_OK;
+}
+
+void cuda_kmeans(kdri_device *d)
+{
+	d->nearest = cuda_nearest;
+	d->changed = cuda_changed;
+	d->order = cuda_order;
+	d->sums = cuda_sums;
+}

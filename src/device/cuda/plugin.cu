@@ -1,0 +1,187 @@
+/* The plug-in: devices and their memory. SPDX-License-Identifier: BSD-3-Clause */
+#include "cuda.cuh"
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+kdri_dstatus cuda_failed(kdri_device *d, const char *what, cudaError_t e)
+{
+	snprintf(d->error, sizeof d->error, "%s: %s", what, cudaGetErrorString(e));
+	(void)cudaGetLastError();
+	return e == cudaErrorMemoryAllocation ? KDRI_D_MEMORY : KDRI_D_FAILED;
+}
+
+kdri_dstatus cuda_failed_in(kdri_device *d, const char *what, int code)
+{
+	snprintf(d->error, sizeof d->error, "%s: error %d of cuBLAS or cuSOLVER", what, code);
+	return code == CUBLAS_STATUS_ALLOC_FAILED ? KDRI_D_MEMORY : KDRI_D_FAILED;
+}
+
+static kdri_dstatus cuda_alloc(kdri_device *d, size_t bytes, kdri_buf **out)
+{
+	ENTER(d, "alloc");
+	kdri_buf *buf = new (std::nothrow) kdri_buf{ bytes, nullptr };
+	if (!buf) {
+		snprintf(d->error, sizeof d->error, "alloc: the host is out of memory");
+		return KDRI_D_MEMORY;
+	}
+	cudaError_t e = cudaMallocAsync(&buf->data, bytes ? bytes : 1, self_of(d)->stream);
+	if (e != cudaSuccess) {
+		delete buf;
+		return cuda_failed(d, "alloc", e);
+	}
+	*out = buf;
+	return KDRI_D_OK;
+}
+
+static void cuda_release(kdri_device *d, kdri_buf *buf)
+{
+	if (!buf)
+		return;
+	(void)cudaSetDevice(self_of(d)->index);
+	(void)cudaFreeAsync(buf->data, self_of(d)->stream);
+	delete buf;
+}
+
+static size_t cuda_room(kdri_device *d)
+{
+	cuda_self *s = self_of(d);
+	size_t free_bytes = 0, all = 0;
+	uint64_t reserved = 0, used = 0;
+	(void)cudaSetDevice(s->index);
+	(void)cudaStreamSynchronize(s->stream);
+	if (cudaMemGetInfo(&free_bytes, &all) != cudaSuccess)
+		return 0;
+	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrUsedMemCurrent, &used);
+	return free_bytes + (size_t)(reserved - used);
+}
+
+static kdri_dstatus move_pieces(kdri_device *d, const char *what, void *to, size_t to_pitch, const void *from,
+                                size_t from_pitch, size_t width, size_t rows, cudaMemcpyKind kind)
+{
+	cudaStream_t stream = self_of(d)->stream;
+	if (!rows || !width)
+		return KDRI_D_OK;
+	if (rows == 1 || (to_pitch == width && from_pitch == width))
+		TRY_CUDA(d, what, cudaMemcpyAsync(to, from, width * rows, kind, stream));
+	else
+		TRY_CUDA(d, what, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream));
+	/* The host's side is the caller's again when this returns. */
+	TRY_CUDA(d, what, cudaStreamSynchronize(stream));
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus cuda_put(kdri_device *d, kdri_buf *to, size_t start, size_t pitch, const void *from,
+                             size_t host_pitch, size_t width, size_t rows)
+{
+	ENTER(d, "put");
+	return move_pieces(d, "put", static_cast<char *>(to->data) + start, pitch, from, host_pitch, width, rows,
+	                   cudaMemcpyHostToDevice);
+}
+
+static kdri_dstatus cuda_get(kdri_device *d, const kdri_buf *from, size_t start, size_t pitch, void *to,
+                             size_t host_pitch, size_t width, size_t rows)
+{
+	ENTER(d, "get");
+	return move_pieces(d, "get", to, host_pitch, static_cast<const char *>(from->data) + start, pitch, width,
+	                   rows, cudaMemcpyDeviceToHost);
+}
+
+static void cuda_close(kdri_device *d)
+{
+	cuda_self *s = self_of(d);
+	if (!s)
+		return;
+	(void)cudaSetDevice(s->index);
+	if (s->params)
+		(void)cusolverDnDestroyParams(s->params);
+	if (s->solver)
+		(void)cusolverDnDestroy(s->solver);
+	if (s->blas)
+		(void)cublasDestroy(s->blas);
+	if (s->tally)
+		(void)cudaFree(s->tally);
+	if (s->stream)
+		(void)cudaStreamDestroy(s->stream);
+	delete s;
+	delete d;
+}
+
+/* --- the plug-in ---------------------------------------------------------------------------------------------- */
+
+static int device_count(void)
+{
+	int count = 0;
+	return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+static void device_describe(int index, char *text, size_t room)
+{
+	cudaDeviceProp p;
+	if (cudaGetDeviceProperties(&p, index) != cudaSuccess)
+		snprintf(text, room, "does not answer");
+	else
+		snprintf(text, room, "%s, %.0f GB, compute %d.%d", p.name, 1e-9 * (double)p.totalGlobalMem, p.major,
+		         p.minor);
+}
+
+static kdri_dstatus open_parts(kdri_device *d)
+{
+	cuda_self *s = self_of(d);
+	uint64_t keep = UINT64_MAX; /* memory that was freed is soon wanted again */
+	TRY_CUDA(d, "open", cudaSetDevice(s->index));
+	TRY_CUDA(d, "open", cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+	TRY_CUDA(d, "open", cudaDeviceGetDefaultMemPool(&s->pool, s->index));
+	TRY_CUDA(d, "open", cudaMemPoolSetAttribute(s->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+	TRY_CUDA(d, "open", cudaMalloc(&s->tally, 64 * sizeof *s->tally));
+	TRY_LIB(d, "open", cublasCreate(&s->blas));
+	TRY_LIB(d, "open", cublasSetStream(s->blas, s->stream));
+	TRY_LIB(d, "open", cusolverDnCreate(&s->solver));
+	TRY_LIB(d, "open", cusolverDnSetStream(s->solver, s->stream));
+	TRY_LIB(d, "open", cusolverDnCreateParams(&s->params));
+	return KDRI_D_OK;
+}
+
+static kdri_device *device_open(int index, char *error, size_t room)
+{
+	kdri_device *d = new (std::nothrow) kdri_device();
+	cuda_self *s = new (std::nothrow) cuda_self();
+	if (!d || !s) {
+		snprintf(error, room, "the host is out of memory");
+		delete d;
+		delete s;
+		return nullptr;
+	}
+	s->index = index;
+	d->abi = KDRI_DEVICE_ABI;
+	d->kind = "cuda";
+	d->self = s;
+	d->alloc = cuda_alloc;
+	d->release = cuda_release;
+	d->room = cuda_room;
+	d->put = cuda_put;
+	d->get = cuda_get;
+	d->close = cuda_close;
+	cuda_products(d);
+	cuda_entries(d);
+	cuda_rows(d);
+	cuda_kmeans(d);
+	cuda_neighbours(d);
+	if (open_parts(d) != KDRI_D_OK) {
+		snprintf(error, room, "%s", d->error);
+		cuda_close(d);
+		return nullptr;
+	}
+	return d;
+}
+
+extern "C" __attribute__((visibility("default"))) const kdri_plugin *kdri_plugin_of(int abi)
+	__asm__(KDRI_PLUGIN_SYMBOL);
+
+const kdri_plugin *kdri_plugin_of(int abi)
+{
+	static const kdri_plugin plugin = { KDRI_DEVICE_ABI, "cuda", device_count, device_describe, device_open };
+	return abi == KDRI_DEVICE_ABI ? &plugin : nullptr;
+}

@@ -1,0 +1,367 @@
+/* Products and solves. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Symmetric products are done in strips of rows up to the diagonal, each one dgemm: half of the work but for the diagonal,
+ * at the speed of dgemm.
+ *
+ * Single sharpness. Hopper multiplies numbers of 11 bits eight times as fast as doubles. A number is the sum of two such, hi and
+ * lo, with 22 bits together, as in single precision, and
+ *
+ *   (E1)  a b = hi hi' + hi lo' + lo hi'      but for lo lo', which is below the last bit kept
+ *
+ * Sums are single within SLICE terms, as the tensor cores add, and double beyond. */
+#include "cuda.cuh"
+
+#include <new>
+
+enum { STRIP = 1024, SLICE = 4096 };
+
+/* --- double ------------------------------------------------------------------------------------------------------ */
+
+static kdri_dstatus gemm_double(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
+                                int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc,
+                                int64_t m, int64_t n, int64_t k)
+{
+	TRY_LIB(d, "gemm",
+	        cublasDgemm_64(self_of(d)->blas, trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+	                       trans_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &alpha, b, ldb, a, lda, &beta, c,
+	                       ldc));
+	return KDRI_D_OK;
+}
+
+/* --- single ------------------------------------------------------------------------------------------------------ */
+
+/* The upper 11 bits of x, rounded. */
+static __device__ float upper_bits(float x)
+{
+	unsigned u = __float_as_uint(x);
+	u = (u + 0x0fffu + ((u >> 13) & 1u)) & 0xffffe000u;
+	return __uint_as_float(u);
+}
+
+/* hi and lo of (E1), packed rows x cols. */
+static __global__ void split(const double *a, int64_t stride, int64_t rows, int64_t cols, float *hi, float *lo)
+{
+	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
+	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
+		double v = a[p / cols * stride + p % cols];
+		float h = upper_bits((float)v);
+		hi[p] = h;
+		lo[p] = upper_bits((float)(v - (double)h));
+	}
+}
+
+/* C = beta C + alpha T, T packed single. */
+static __global__ void add_single(double *c, int64_t stride, int64_t rows, int64_t cols, double alpha,
+                                  double beta, const float *t)
+{
+	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
+	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
+		double *to = &c[p / cols * stride + p % cols], v = alpha * (double)t[p];
+		*to = beta == 0 ? v : beta * *to + v;
+	}
+}
+
+struct halves {
+	cuda_scratch hi, lo;
+	int64_t cols = 0;
+	explicit halves(kdri_device *d) : hi(d), lo(d)
+	{
+	}
+	kdri_dstatus take(size_t most)
+	{
+		TRY_D(hi.take(most * sizeof(float)));
+		return lo.take(most * sizeof(float));
+	}
+	kdri_dstatus fill(kdri_device *d, const double *a, int64_t stride, int64_t rows, int64_t width)
+	{
+		cols = width;
+		split<<<blocks_for(rows * width, 1024), 256, 0, self_of(d)->stream>>>(a, stride, rows, width,
+		                                                                     hi.as<float>(), lo.as<float>());
+		TRY_LAUNCH(d, "gemm");
+		return KDRI_D_OK;
+	}
+};
+
+/* T = op(A) op(B) of parts: rows from `a0` of op(A), columns from `b0` of op(B). */
+static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, const halves &a, int64_t a0,
+                                   const halves &b, int64_t b0, int64_t m, int64_t n, int64_t k, float *t)
+{
+	const float one = 1, zero = 0;
+	/* The small ones first. */
+	const float *left[3] = { (const float *)a.lo.data, (const float *)a.hi.data, (const float *)a.hi.data };
+	const float *right[3] = { (const float *)b.hi.data, (const float *)b.lo.data, (const float *)b.hi.data };
+	for (int i = 0; i < 3; i++) /* (E1) */
+		TRY_LIB(d, "gemm",
+		        cublasGemmEx_64(self_of(d)->blas, trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+		                        trans_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one,
+		                        right[i] + b0 * (trans_b ? b.cols : 1), CUDA_R_32F, b.cols,
+		                        left[i] + a0 * (trans_a ? 1 : a.cols), CUDA_R_32F, a.cols, i ? &one : &zero,
+		                        t, CUDA_R_32F, n, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus gemm_single(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_dmat a,
+                                kdri_dmat b, double beta, kdri_dmat c, int64_t k)
+{
+	int64_t m = c.rows, n = c.cols, slice = k < SLICE ? k : SLICE;
+	halves left(d), right(d);
+	cuda_scratch t(d);
+	TRY_D(left.take((size_t)(m * slice)));
+	TRY_D(right.take((size_t)(n * slice)));
+	TRY_D(t.take((size_t)(m * n) * sizeof(float)));
+	for (int64_t l = 0; l < k; l += slice) {
+		int64_t part = k - l < slice ? k - l : slice;
+		TRY_D(trans_a ? left.fill(d, at(a) + l * a.stride, a.stride, part, m)
+		              : left.fill(d, at(a) + l, a.stride, m, part));
+		TRY_D(trans_b ? right.fill(d, at(b) + l, b.stride, n, part)
+		              : right.fill(d, at(b) + l * b.stride, b.stride, part, n));
+		TRY_D(three_products(d, trans_a, trans_b, left, 0, right, 0, m, n, part, t.as<float>()));
+		add_single<<<blocks_for(m * n, 1024), 256, 0, self_of(d)->stream>>>(
+			at(c), c.stride, m, n, alpha, l ? 1.0 : beta, t.as<float>());
+		TRY_LAUNCH(d, "gemm");
+	}
+	return KDRI_D_OK;
+}
+
+/* --- the table's ------------------------------------------------------------------------------------------------- */
+
+/* Small products are not worth the detour. */
+static bool single_pays(int64_t m, int64_t n, int64_t k)
+{
+	return m >= 512 && n >= 512 && k >= 256;
+}
+
+static kdri_dstatus cuda_fill(kdri_device *d, kdri_dmat a, double value);
+
+static kdri_dstatus cuda_gemm(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_dmat a, kdri_dmat b,
+                              double beta, kdri_dmat c, kdri_sharp sharp)
+{
+	ENTER(d, "gemm");
+	int64_t k = trans_a ? a.rows : a.cols;
+	if (c.rows == 0 || c.cols == 0)
+		return KDRI_D_OK;
+	if (k == 0)
+		return beta == 0 ? cuda_fill(d, c, 0) : KDRI_D_OK;
+	if (sharp == KDRI_SHARP_SINGLE && single_pays(c.rows, c.cols, k))
+		return gemm_single(d, trans_a, trans_b, alpha, a, b, beta, c, k);
+	return gemm_double(d, trans_a, trans_b, alpha, at(a), a.stride, at(b), b.stride, beta, at(c), c.stride, c.rows,
+	                   c.cols, k); /* (E1) of device.h */
+}
+
+static kdri_dstatus syrk_single(kdri_device *d, bool trans, double alpha, kdri_dmat a, double beta, kdri_dmat c,
+                                int64_t k)
+{
+	int64_t n = c.rows, slice = k < SLICE ? k : SLICE;
+	halves both(d);
+	cuda_scratch t(d);
+	TRY_D(both.take((size_t)(n * slice)));
+	TRY_D(t.take((size_t)((n < STRIP ? n : STRIP) * n) * sizeof(float)));
+	for (int64_t l = 0; l < k; l += slice) {
+		int64_t part = k - l < slice ? k - l : slice;
+		TRY_D(trans ? both.fill(d, at(a) + l * a.stride, a.stride, part, n)
+		            : both.fill(d, at(a) + l, a.stride, n, part));
+		for (int64_t i = 0; i < n; i += STRIP) {
+			int64_t rows = n - i < STRIP ? n - i : STRIP;
+			TRY_D(three_products(d, trans, !trans, both, i, both, 0, rows, i + rows, part, t.as<float>()));
+			add_single<<<blocks_for(rows * (i + rows), 1024), 256, 0, self_of(d)->stream>>>(
+				at(c) + i * c.stride, c.stride, rows, i + rows, alpha, l ? 1.0 : beta, t.as<float>());
+			TRY_LAUNCH(d, "syrk");
+		}
+	}
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus cuda_syrk(kdri_device *d, bool trans, double alpha, kdri_dmat a, double beta, kdri_dmat c,
+                              kdri_sharp sharp)
+{
+	ENTER(d, "syrk");
+	int64_t n = c.rows, k = trans ? a.rows : a.cols;
+	if (n == 0)
+		return KDRI_D_OK;
+	if (k == 0)
+		return beta == 0 ? cuda_fill(d, c, 0) : KDRI_D_OK;
+	if (sharp == KDRI_SHARP_SINGLE && single_pays(n, n, k))
+		return syrk_single(d, trans, alpha, a, beta, c, k);
+	for (int64_t i = 0; i < n; i += STRIP) { /* (E2) of device.h */
+		int64_t rows = n - i < STRIP ? n - i : STRIP;
+		const double *strip = at(a) + (trans ? i : i * a.stride);
+		TRY_D(gemm_double(d, trans, !trans, alpha, strip, a.stride, at(a), a.stride, beta,
+		                  at(c) + i * c.stride, c.stride, rows, i + rows, k));
+	}
+	return KDRI_D_OK;
+}
+
+/* --- entries ----------------------------------------------------------------------------------------------------- */
+
+static __global__ void fill_all(double *a, int64_t stride, int64_t rows, int64_t cols, double value)
+{
+	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
+	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step)
+		a[p / cols * stride + p % cols] = value;
+}
+
+static kdri_dstatus cuda_fill(kdri_device *d, kdri_dmat a, double value)
+{
+	ENTER(d, "fill");
+	if (a.rows == 0 || a.cols == 0)
+		return KDRI_D_OK;
+	fill_all<<<blocks_for(a.rows * a.cols, 1024), 256, 0, self_of(d)->stream>>>(at(a), a.stride, a.rows, a.cols,
+	                                                                           value);
+	TRY_LAUNCH(d, "fill");
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus cuda_copy(kdri_device *d, kdri_dmat from, kdri_dmat to)
+{
+	ENTER(d, "copy");
+	if (from.rows == 0 || from.cols == 0)
+		return KDRI_D_OK;
+	TRY_CUDA(d, "copy",
+	         cudaMemcpy2DAsync(at(to), (size_t)to.stride * 8, at(from), (size_t)from.stride * 8,
+	                           (size_t)from.cols * 8, (size_t)from.rows, cudaMemcpyDeviceToDevice,
+	                           self_of(d)->stream));
+	return KDRI_D_OK;
+}
+
+/* Tiles of the lower triangle are written transposed. */
+static __global__ void mirror_tiles(double *a, int64_t stride, int64_t n)
+{
+	__shared__ double tile[32][33];
+	int64_t i0 = (int64_t)blockIdx.y * 32, j0 = (int64_t)blockIdx.x * 32;
+	if (j0 > i0)
+		return;
+	for (int r = threadIdx.y; r < 32; r += blockDim.y)
+		if (i0 + r < n && j0 + threadIdx.x < n)
+			tile[r][threadIdx.x] = a[(i0 + r) * stride + j0 + threadIdx.x];
+	__syncthreads();
+	for (int r = threadIdx.y; r < 32; r += blockDim.y) {
+		int64_t i = j0 + r, j = i0 + threadIdx.x; /* of the upper triangle */
+		if (i < n && j < n && j > i)
+			a[i * stride + j] = tile[threadIdx.x][r];
+	}
+}
+
+static kdri_dstatus cuda_mirror(kdri_device *d, kdri_dmat a)
+{
+	ENTER(d, "mirror");
+	unsigned tiles = (unsigned)parts_of(a.rows, 32);
+	if (!tiles)
+		return KDRI_D_OK;
+	mirror_tiles<<<dim3(tiles, tiles), dim3(32, 8), 0, self_of(d)->stream>>>(at(a), a.stride, a.rows);
+	TRY_LAUNCH(d, "mirror");
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus cuda_inverse(kdri_device *d, kdri_dmat a)
+{
+	ENTER(d, "inverse");
+	cuda_self *s = self_of(d);
+	int64_t n = a.rows;
+	size_t there = 0, here = 0;
+	int more = 0, info = 0;
+	if (n == 0)
+		return KDRI_D_OK;
+	/* The lower triangle by rows is the upper one by columns. */
+	TRY_LIB(d, "inverse",
+	        cusolverDnXpotrf_bufferSize(s->solver, s->params, CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, at(a),
+	                                    a.stride, CUDA_R_64F, &there, &here));
+	TRY_LIB(d, "inverse",
+	        cusolverDnDpotri_bufferSize(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, at(a), (int)a.stride, &more));
+	size_t bytes = (size_t)more * 8 > there ? (size_t)more * 8 : there;
+	cuda_scratch room(d);
+	TRY_D(room.take(bytes));
+	char *host = here ? new (std::nothrow) char[here] : nullptr;
+	if (here && !host) {
+		snprintf(d->error, sizeof d->error, "inverse: the host is out of memory");
+		return KDRI_D_MEMORY;
+	}
+	int *found = (int *)s->tally;
+	int code = (int)cusolverDnXpotrf(s->solver, s->params, CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, at(a), a.stride,
+	                                 CUDA_R_64F, room.data, bytes, host, here, found);
+	if (code == 0) {
+		kdri_dstatus st = fetch(d, "inverse", &info, found, sizeof info);
+		delete[] host;
+		host = nullptr;
+		TRY_D(st);
+	}
+	delete[] host;
+	TRY_LIB(d, "inverse", code);
+	if (info != 0) {
+		snprintf(d->error, sizeof d->error, "not positive definite: pivot %d", info);
+		return KDRI_D_NUMERIC;
+	}
+	TRY_LIB(d, "inverse",
+	        cusolverDnDpotri(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, at(a), (int)a.stride, room.as<double>(), more,
+	                         found)); /* (E3) of device.h */
+	return cuda_mirror(d, a);
+}
+
+/* --- sparse -------------------------------------------------------------------------------------------------------- */
+
+/* A row of X and some columns of B, one for each thread along x. */
+static __global__ void csr_times(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows,
+                                 const double *b, int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+{
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows;
+	     i += (int64_t)gridDim.x * blockDim.y)
+		for (int64_t c = (int64_t)blockIdx.y * blockDim.x + threadIdx.x; c < cols;
+		     c += (int64_t)gridDim.y * blockDim.x) {
+			double sum = 0;
+			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++)
+				sum += val[p] * b[col[p] * ldb + c];
+			y[i * ldy + c] = add ? y[i * ldy + c] + sum : sum;
+		}
+}
+
+static kdri_dstatus cuda_multiply(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
+{
+	ENTER(d, "multiply");
+	unsigned wide = y.cols > 64 ? 128 : 32, high = 256 / wide;
+	int64_t across = parts_of(y.cols, wide), down = parts_of(y.rows, high);
+	if (!across || !down)
+		return KDRI_D_OK;
+	dim3 grid((unsigned)(down < (1 << 20) ? down : 1 << 20), (unsigned)(across < 65535 ? across : 65535));
+	csr_times<<<grid, dim3(wide, high), 0, self_of(d)->stream>>>(
+		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, at(b), b.stride, y.cols, add, at(y),
+		y.stride); /* (E14) of device.h */
+	TRY_LAUNCH(d, "multiply");
+	return KDRI_D_OK;
+}
+
+static __global__ void scatter(const int64_t *rowptr, const int32_t *col, const double *val, int64_t first,
+                               int64_t rows, const double *weight, bool transposed, double *to, int64_t stride)
+{
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows;
+	     i += (int64_t)gridDim.x * blockDim.y)
+		for (int64_t p = rowptr[first + i] + threadIdx.x; p < rowptr[first + i + 1]; p += blockDim.x) {
+			int64_t j = col[p];
+			to[transposed ? j * stride + i : i * stride + j] = val[p] * (weight ? weight[j] : 1);
+		}
+}
+
+static kdri_dstatus cuda_spread(kdri_device *d, kdri_dcsr x, int64_t first, const kdri_buf *weight, bool transposed,
+                                kdri_dmat to)
+{
+	ENTER(d, "spread");
+	int64_t rows = transposed ? to.cols : to.rows;
+	TRY_D(cuda_fill(d, to, 0));
+	if (rows == 0)
+		return KDRI_D_OK;
+	scatter<<<blocks_for(rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(
+		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), first, rows, vec<double>(weight), transposed,
+		at(to), to.stride); /* (E15) of device.h */
+	TRY_LAUNCH(d, "spread");
+	return KDRI_D_OK;
+}
+
+void cuda_products(kdri_device *d)
+{
+	d->gemm = cuda_gemm;
+	d->syrk = cuda_syrk;
+	d->inverse = cuda_inverse;
+	d->multiply = cuda_multiply;
+	d->spread = cuda_spread;
+	d->fill = cuda_fill;
+	d->copy = cuda_copy;
+	d->mirror = cuda_mirror;
+}
