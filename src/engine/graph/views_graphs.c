@@ -55,7 +55,7 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 		exact = true;
 	else if (o->exact == KDRI_CHOICE_AUTO)
 		KDRI_TRY(few_products(ctx, x, &exact));
-	if (v->options.exact == KDRI_CHOICE_AUTO && !exact)
+	if (o->exact == KDRI_CHOICE_AUTO && !exact)
 		exact = kdri_knn_device_pays(ctx, x);
 	*recall = 1;
 	if (exact || k < 1)
