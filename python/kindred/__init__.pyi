@@ -306,6 +306,19 @@ class MTCFIR(Clusterer):
     layer_bias_: Any
     def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., layers: int = ..., noise: float = ..., ridge: float = ..., neighbors: float | Sequence[float] = ..., variant: str = ..., final: str = ..., similarity: str = ..., sigma: float = ..., precision: str = ..., keep: bool = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
+class INMF(Clusterer):
+    W_: Any
+    V_: Any
+    sizes_: Any
+    H_: Any
+    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., lambda_: float = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
+    def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
+class Harmony(Clusterer):
+    embedding_: Any
+    unmoved_: Any
+    soft_centres_: Any
+    centres_: Any
+    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., l: int = ..., clusters: int = ..., theta: float = ..., sigma: float = ..., ridge: float = ..., max_iter: int = ..., tol: float = ..., n_init: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
 class SNMF(Clusterer):
     memberships_: Any
     trace_: Any

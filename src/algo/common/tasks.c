@@ -56,6 +56,20 @@ done:
 	return st;
 }
 
+kdr_status kdri_put_same_clusters(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t from = 0; from < ntasks; from++)
+		for (int64_t to = from + 1; to < ntasks; to++) {
+			double *matrix = NULL;
+			KDRI_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
+			for (int64_t j = 0; j < k; j++)
+				matrix[j * k + j] = 1;
+		}
+done:
+	return st;
+}
+
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result)
 {
 	kdr_status st = KDR_OK;

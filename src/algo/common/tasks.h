@@ -32,6 +32,9 @@ typedef struct kdri_trace {
  * the starts as objective_start, and the most severe reason to stop. */
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result);
 
+/* Cluster j of a task is cluster j of every other: identity matrices between all pairs of tasks. */
+kdr_status kdri_put_same_clusters(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result);
+
 /* A method that runs on each task by itself, or on all of them stacked (problem->pooled). */
 typedef struct kdri_runner {
 	size_t size; /* of what one run leaves, zeroed before it */

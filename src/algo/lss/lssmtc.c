@@ -129,21 +129,6 @@ done:
 	return st;
 }
 
-/* Same index, same shared cluster: identity matrices between all pairs of tasks. */
-static kdr_status put_correspondence(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result)
-{
-	kdr_status st = KDR_OK;
-	for (int64_t from = 0; from < ntasks; from++)
-		for (int64_t to = from + 1; to < ntasks; to++) {
-			double *matrix = NULL;
-			KDRI_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
-			for (int64_t j = 0; j < k; j++)
-				matrix[j * k + j] = 1;
-		}
-done:
-	return st;
-}
-
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
@@ -165,7 +150,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		tasks[t] = t;
 	}
 	KDRI_TRY(kdri_lss_put(ctx, &p, &answer, tasks, result));
-	KDRI_TRY(put_correspondence(ctx, stack.ntasks, k, result));
+	KDRI_TRY(kdri_put_same_clusters(ctx, stack.ntasks, k, result));
 done:
 	kdri_lss_free(ctx, &answer);
 	kdri_stack_free(ctx, &stack);
