@@ -94,8 +94,8 @@ class Auto(CliTest):
         self.assertIn("out of time", done.stdout)
         self.assertIn("runs had time to vote", done.stdout)
         self.assertNotIn("the members agree", done.stdout)
-        # One voter agrees with itself: no confidence is made of that.
-        self.assertIn("votes: k-means 1\n", done.stdout)
+        # One voter agrees with itself: no confidence is made of that. The graph is worth a moment's grace, unless that is over too.
+        self.assertRegex(done.stdout, "votes: (normalised cut 3|k-means 1)\n")
         self.assertNotIn("confidence", done.stdout)
         self.assertNotIn("confidence.a", r["method_fields"])
         self.assertNotIn("method", {t.get("confidence_from") for t in r["tasks"]})

@@ -332,7 +332,12 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
 	for (int64_t t = 0; t < j->T; t++)
 		j->k[t] = j->problem->tasks[t].k;
-	KDRI_TRY(kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
+	double end = ctx->deadline;
+	if (end > 0) /* a graph that is nearly done is worth more than what else could be had at the end */
+		ctx->deadline = end + kdri_auto_grace;
+	st = kdri_views_new(ctx, j->problem, &o, &j->views); /* (E1) */
+	ctx->deadline = end;
+	KDRI_TRY(st);
 	if (o.together && !j->views.options.together)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, j->result,

@@ -7,11 +7,12 @@
  * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
  * one after another, with all threads inside.
  *
- * Time. With a limit, the first member goes first, on each task, for a fifth of what is left, or a tenth of all of
- * it: it is the quickest, so that every task has labels worth having whatever comes. Then members on the graph: they are worth most by themselves and need
- * no other view. What they took says what the vote will take, twice a spectral step on each task; the others have what is
- * left besides, in the order of the table, quick ones first, or are left out, with their views. A job that would begin or
- * end later is left out, so the slowest go first. */
+ * Time. With a limit, members on the graph go first: they are worth most by themselves, need no other view, and are soon done
+ * once there is a graph; so they may end kdri_auto_grace seconds late. Where a task has no answer by then, the quickest
+ * member, which is the first, gives one: it has a fifth of what is left, or a tenth of all of the time. What the graph's members
+ * took says what the vote will take, twice a spectral step on each task; the others have what is left besides, in the order of
+ * the table, quick ones first, or are left out, with their views. A job that would begin or end later is left out, so the
+ * slowest go first. */
 #include "algo/auto/members.h"
 #include "api/method.h"
 
@@ -25,6 +26,7 @@
 
 /* Of the time left and of all of it: what the first member may take where time is short. */
 static const double quick_share = 0.2, least_share = 0.1;
+const double kdri_auto_grace = 0.4;
 
 typedef struct job {
 	int64_t member, seed;
@@ -48,7 +50,7 @@ typedef struct run {
 	int64_t njobs;
 	double deadline; /* for members; 0: none */
 	kdr_status st;   /* of prepare */
-	bool grace;      /* the first member's time, which may begin when all of it is over */
+	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
 } run;
@@ -276,27 +278,39 @@ static void listen(run *r)
 	nanosleep(&a_little, NULL);
 }
 
-/* The first member and members on the graph, where time is short; then how long the others may take. */
+/* Whether a job is the quickest on a task that has no answer yet. */
+static bool stands_in(const run *r, const job *j)
+{
+	bool answered = false;
+	for (int64_t i = 0; i < r->njobs; i++)
+		answered |= r->jobs[i].task == j->task && r->jobs[i].labels && !r->jobs[i].incomplete;
+	return j->member == 0 && j->seed == 0 && !answered;
+}
+
+/* Where time is short: members on the graph, the first member for tasks they leave without an answer; then how long the others
+ * may take. */
 static void run_first(run *r)
 {
 	double start = kdri_now(), end = r->ctx->deadline;
+	int64_t missing = 0;
 	r->grace = true;
 	atomic_store(&r->stop, r->ctx->cancelled);
-	for (int64_t i = 0, count = 0; i < r->njobs; i++)
-		if (r->jobs[i].member == 0 && r->jobs[i].seed == 0) {
-			double share = (double)++count / (double)r->problem->ntasks;
-			r->deadline = start + share * KDRI_MAX(quick_share * (end - start),
-			                                       least_share * (end - r->ctx->clock_start));
-			run_job(r, &r->jobs[i], r->ctx->threads, true);
-		}
-	start = kdri_now();
-	r->deadline = end;
-	r->grace = false;
-	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
+	r->deadline = end + kdri_auto_grace;
 	for (int64_t i = 0; i < r->njobs; i++)
 		if (on_graph(r, &r->jobs[i]))
 			run_job(r, &r->jobs[i], r->ctx->threads, true);
 	double took = kdri_now() - start;
+	for (int64_t i = 0; i < r->njobs; i++)
+		missing += stands_in(r, &r->jobs[i]);
+	start = kdri_now();
+	double quick = KDRI_MAX(quick_share * (end - start), least_share * (end - r->ctx->clock_start));
+	for (int64_t i = 0, count = 0; i < r->njobs && missing > 0; i++)
+		if (stands_in(r, &r->jobs[i])) {
+			r->deadline = start + quick * (double)++count / (double)missing;
+			run_job(r, &r->jobs[i], r->ctx->threads, true);
+		}
+	r->grace = false;
+	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
 	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
 	/* Other views and the quickest member take about as long as this did. */
 	if (kdri_now() + took > r->deadline)

@@ -34,6 +34,9 @@ typedef struct kdri_members_options {
 	void *user;
 } kdri_members_options;
 
+/* Seconds after the time limit by which a graph or an answer on it may come where there would be a poor one otherwise. */
+extern const double kdri_auto_grace;
+
 /* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a
  * task (ballots[t] zeroed before). Members that see several tasks take part where there are several and the
  * views are `together`. A member that fails, needs too much memory or would be too late is left out, and a
