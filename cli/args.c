@@ -39,6 +39,9 @@ const cli_option cli_common_options[] = {
 	{ .name = "verbose", .letter = 'v', .help = "say more" },
 	{ .name = "progress", .negatable = true, .help = "show progress (default: only on a terminal)" },
 	{ .name = "time-limit", .value = "SECONDS", .help = "stop then and keep the best result so far" },
+	{ .name = "max-memory",
+	  .value = "SIZE",
+	  .help = "memory that may be used, such as 500M or 2G: data that leave too little of it stay on disk" },
 	{ .name = "help", .letter = 'h', .help = "show this help" },
 	CLI_OPTIONS_END,
 };
@@ -77,6 +80,10 @@ const cli_option cli_reading_options[] = {
 	  .help = "column that says which task a row belongs to: one file becomes a task for each value" },
 	{ .name = "batch-key", .value = "NAME", .help = "the same for a column of AnnData's obs" },
 	{ .name = "transpose", .help = "samples are in columns, features in rows" },
+	{ .name = "stream",
+	  .negatable = true,
+	  .help = "leave the data on disk, and read them as they are needed (default: where three times their size "
+	          "is more than the memory there is, or --max-memory)" },
 	CLI_OPTIONS_END,
 };
 
@@ -361,6 +368,29 @@ bool cli_get_real(const cli_args *args, const char *name, double min, double max
 			cli_error("--%s: '%s' is not allowed: a number from %g", name, text, min);
 		else
 			cli_error("--%s: '%s' is not allowed: a number from %g to %g", name, text, min, max);
+		return false;
+	}
+	*out = value;
+	return true;
+}
+
+bool cli_get_size(const cli_args *args, const char *name, double *out)
+{
+	static const char units[] = "KMGT";
+	const char *text = cli_get(args, name, NULL);
+	if (!text)
+		return true;
+	char *end;
+	double value = strtod(text, &end);
+	const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
+	if (end != text && unit) {
+		for (const char *u = units; u <= unit; u++)
+			value *= 1000;
+		end++;
+	}
+	if (end == text || *end || !(value > 0 && isfinite(value))) {
+		cli_error("--%s: '%s' is not allowed: a number of bytes above 0, or one with K, M, G or T",
+		          name, text);
 		return false;
 	}
 	*out = value;

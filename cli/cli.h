@@ -75,6 +75,8 @@ const char *cli_get_nth(const cli_args *args, const char *name, int index);
 /* Numbers with bounds; false after an error was printed. `out` keeps its value if not given. */
 bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
 bool cli_get_real(const cli_args *args, const char *name, double min, double max, double *out);
+/* Bytes, above 0, such as 500M or 1.5G: K, M, G and T are powers of 1000. */
+bool cli_get_size(const cli_args *args, const char *name, double *out);
 /* The index of the value among the option's choices, or `otherwise` if not given. */
 int cli_get_choice(const cli_args *args, const char *name, int otherwise);
 int cli_positional_count(const cli_args *args);

@@ -229,11 +229,13 @@ bool cli_quiet(const cli_args *args)
 kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 {
 	int64_t seed = 1, threads = 0;
+	double memory = 0;
 	kdr_context *ctx = NULL;
 	*exit_code = EXIT_USAGE;
 	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
 	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
-	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit))
+	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit) ||
+	    !cli_get_size(args, "max-memory", &memory))
 		return NULL;
 	kdr_status st = kdr_context_new(&ctx, NULL);
 	if (st != KDR_OK) {
@@ -243,6 +245,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_seed(ctx, (uint64_t)seed);
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
+	kdr_context_set_max_memory(ctx, memory);
 	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
 	if (st == KDR_ERR_ARGUMENT) {
 		cli_error("--%s", kdr_context_error(ctx));

@@ -24,7 +24,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 {
 	enum { TOKENS = 64 };
 	static const char *na[TOKENS + 1]; /* one command line, one list */
-	const char *header = cli_get(args, "header", NULL);
+	const char *header = cli_get(args, "header", NULL), *stream = cli_get(args, "stream", NULL);
 	for (int i = 0; i < TOKENS; i++)
 		na[i] = cli_get_nth(args, "na", i);
 	*out = (kdr_read_options){
@@ -42,6 +42,9 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.na = na,
 		.delimiter = cli_get(args, "delimiter", NULL),
 		.encoding = cli_get(args, "encoding", NULL),
+		.stream = !stream                    ? KDR_STREAM_BY_SIZE
+		          : strcmp(stream, "1") == 0 ? KDR_STREAM_YES
+		                                     : KDR_STREAM_NO,
 	};
 }
 

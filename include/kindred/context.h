@@ -70,6 +70,12 @@ KDR_API const char *kdr_context_device(const kdr_context *ctx);
 /* The devices that can be used, a line each ("device: cuda:0 NVIDIA H200, ..."), or one line that says why there are none. */
 KDR_API void kdr_device_info(char *text, size_t room);
 
+/* Bytes of memory that may be used; 0: no limit. Data sets that are read with it in force stay on disk where they would not
+ * leave room for a fit (kdr_stream), and of these a thread gives back what is in memory when the process as a whole comes
+ * near the limit, the last that was set in any context. */
+KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);
+KDR_API double kdr_context_max_memory(const kdr_context *ctx);
+
 /* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process, which may take so many seconds in
  * all and one more for each megabyte it delivers; 0 (the default) reads them in this process. The HDF5
  * library crashes on some damaged files and never returns from others: with a child that is a

@@ -12,6 +12,7 @@ typedef struct kdr_data kdr_data;
 
 KDR_API void kdr_data_free(kdr_data *data);
 KDR_API kdr_mat kdr_data_mat(const kdr_data *data);
+KDR_API bool kdr_data_streamed(const kdr_data *data); /* it is on disk: kdr_stream */
 KDR_API const char *kdr_data_name(const kdr_data *data);
 KDR_API const char *kdr_data_path(const kdr_data *data);            /* "" if it came from no file */
 KDR_API const char *const *kdr_data_features(const kdr_data *data); /* NULL if unnamed */
@@ -70,6 +71,15 @@ KDR_API kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const c
 /* Whether the first line of a table holds names. */
 typedef enum kdr_header { KDR_HEADER_FIND_OUT, KDR_HEADER_YES, KDR_HEADER_NO } kdr_header;
 
+/* Whether a data set is held in memory, or stays on disk, where methods that go through rows in turn read it again and
+ * again: the same results in any case. A .npy file of float64 in C order is used as it is (it must not change meanwhile); of
+ * other formats, and for what preprocessing makes of a data set, a scratch file without a name lies in TMPDIR, or /var/tmp. */
+typedef enum kdr_stream {
+	KDR_STREAM_BY_SIZE, /* on disk if three times its size is more than the memory there is, or may be used */
+	KDR_STREAM_YES,
+	KDR_STREAM_NO
+} kdr_stream;
+
 /* Zero and NULL mean the default, or "find out". */
 typedef struct kdr_read_options {
 	const char *format;       /* NULL: from the name. "csv" "tsv" "mtx" "npy" ... */
@@ -88,6 +98,7 @@ typedef struct kdr_read_options {
 	bool transpose; /* samples are in columns: rows and columns change places, with their names */
 	const char *
 	        task_column; /* column of AnnData's obs, or of a table, of the task each row is of: kdr_data_split */
+	kdr_stream stream;
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);

@@ -55,6 +55,11 @@ class Data:
         return text(lib.kdr_data_path(self._data))
 
     @property
+    def streamed(self):
+        """Whether the data stay on disk: read(stream=True)."""
+        return bool(lib.kdr_data_streamed(self._data))
+
+    @property
     def shape(self):
         m = lib.kdr_data_mat(self._data)
         part = getattr(m, "as").dense if m.kind == lib.KDR_MAT_DENSE else getattr(m, "as").csr

@@ -195,7 +195,8 @@ def _elsewhere(path):
 def read(path, **options):
     """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
     label_column, id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column; na, texts that stand for
-    no value, and model: tables are read as those were that it was fitted on.
+    no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
+    are needed (default: where three times their size is more than the memory there is).
 
     Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
     result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
@@ -206,6 +207,8 @@ def read(path, **options):
     for name, value in options.items():
         if name in _READ_FLAGS:
             setattr(o, name, bool(value))
+        elif name == "stream":
+            o.stream = lib.KDR_STREAM_BY_SIZE if value is None else lib.KDR_STREAM_YES if value else lib.KDR_STREAM_NO
         elif name == "na":
             tokens = [chars(token) for token in ([value] if isinstance(value, str) else value)]
             keep += [tokens, ffi.new("char *[]", tokens + [ffi.NULL])]

@@ -7,7 +7,7 @@ from ._errors import check, text
 from ._kindred import ffi, lib
 
 _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", lib.KDR_EVENT_MESSAGE: "message",
-          lib.KDR_EVENT_END: "end"}
+          lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning"}
 
 
 def seed_of(random_state):

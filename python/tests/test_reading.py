@@ -67,6 +67,21 @@ class Reading(unittest.TestCase):
         self.assertEqual((data.shape, data.ids[0]), ((20, 4), "s0"))
         self.assertEqual(kindred.read(path, na="nix", missing="mean", columns="size,weight").shape, (21, 2))
 
+    def test_data_that_stay_on_disk(self):
+        x = np.random.default_rng(1).normal(size=(5000, 4))
+        np.save(self.path("big.npy"), x)
+        labels = []
+        for stream in (False, True):
+            data = kindred.read(self.path("big.npy"), stream=stream)
+            self.assertEqual(data.streamed, stream)
+            np.testing.assert_array_equal(data.X, x)
+            labels.append(kindred.KMeans(n_clusters=3).fit(data).labels_)
+            prepared, = kindred.prepare([data], norm="l2")
+            np.testing.assert_allclose((np.asarray(prepared.X) ** 2).sum(axis=1), 1)
+            np.testing.assert_array_equal(data.X, x)
+        np.testing.assert_array_equal(*labels)
+        self.assertFalse(kindred.read(self.path("big.npy")).streamed)
+
     def test_a_model_tells_how_new_tables_are_read(self):
         data = kindred.read(self.table("t.csv", 20), na="nix", missing="drop-row")
         result = quiet(kindred.cluster, data, 2, "kmeans")

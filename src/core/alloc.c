@@ -18,6 +18,11 @@ static kdr_status bytes_of(kdr_context *ctx, int64_t count, size_t size, size_t 
 
 static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 {
+	if (kdri_spool_on(ctx))
+		return kdri_fail(
+		        ctx, KDR_ERR_MEMORY,
+		        "no scratch file of %.1f MB can be made: TMPDIR, or else /var/tmp, has to be a folder with room",
+		        (double)bytes / 1e6);
 	return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: %.1f MB more were needed", (double)bytes / 1e6);
 }
 

@@ -88,6 +88,17 @@ void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 	ctx->cancelled = ctx->timed_out = false;
 }
 
+void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
+{
+	ctx->max_memory = bytes > 0 ? bytes : 0;
+	kdri_spool_limit(ctx->max_memory);
+}
+
+double kdr_context_max_memory(const kdr_context *ctx)
+{
+	return ctx->max_memory;
+}
+
 void kdr_context_set_isolation(kdr_context *ctx, double seconds)
 {
 	ctx->isolation = seconds > 0 ? seconds : 0;

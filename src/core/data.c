@@ -29,6 +29,7 @@ void kdr_data_free(kdr_data *d)
 		kdri_free_with(&a, d->col);
 		kdri_free_with(&a, d->val);
 	}
+	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
 	kdri_strings_free(&a, d->ids, d->rows);
 	kdri_free_with(&a, d->labels);
@@ -49,6 +50,11 @@ kdr_mat kdr_data_mat(const kdr_data *d)
 {
 	return d->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(d->dense, d->rows, d->cols)
 	                                : kdr_mat_from_csr(d->rows, d->cols, d->rowptr, d->col, d->val);
+}
+
+bool kdr_data_streamed(const kdr_data *d)
+{
+	return d->streamed;
 }
 
 const char *kdr_data_name(const kdr_data *d)
@@ -133,7 +139,11 @@ kdr_status kdri_data_own(kdr_context *ctx, kdr_data *d)
 	if (!d->borrowed)
 		return KDR_OK;
 	const kdr_mat x = kdr_data_mat(d);
-	KDRI_TRY(copy_matrix(ctx, &x, &copy));
+	bool before = kdri_spool_begin(ctx, d->streamed);
+	st = copy_matrix(ctx, &x, &copy);
+	kdri_spool_begin(ctx, before);
+	if (st != KDR_OK)
+		goto done;
 	d->dense = copy.dense;
 	d->rowptr = copy.rowptr;
 	d->col = copy.col;
@@ -198,6 +208,8 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	kdr_status st;
 	kdr_data *d = NULL;
 	const kdr_mat x = kdr_data_mat(data);
+	if (data->streamed)
+		KDRI_TRY(kdri_spool_enable(ctx));
 	KDRI_TRY(kdr_data_borrow(ctx, name ? name : data->name, &x, kdr_data_features(data),
 	                         kdr_data_ids(data), &d));
 	kdri_free(ctx, d->path);
@@ -217,6 +229,7 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	}
 	d->file_rows = data->file_rows;
 	d->counted = data->counted;
+	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
 	*out = d;
 	d = NULL;
 done:

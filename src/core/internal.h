@@ -37,6 +37,7 @@ struct kdr_context {
 	void *progress_user;
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
+	double max_memory;            /* bytes that may be used; 0: no limit */
 	double asked;                 /* when the callback was last called */
 	atomic_bool
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
@@ -99,6 +100,22 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
+
+/* Bytes of memory this process could still get, those of a control group counted; infinite where nobody says. */
+double kdri_memory_free(const kdr_context *ctx);
+
+/* --- data sets larger than memory: spool.c --------------------------------------------------- */
+
+/* From here on the context's allocator knows arrays that are mapped files when it frees them. */
+kdr_status kdri_spool_enable(kdr_context *ctx);
+/* Whether large arrays are made in scratch files from here on; gives what was in force before. */
+bool kdri_spool_begin(kdr_context *ctx, bool wanted);
+bool kdri_spool_on(const kdr_context *ctx); /* they are */
+/* Part of an open file as an array, not to be written to, and freed like any other; `path` is for errors. */
+kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
+                          void *out);
+/* Pages of mapped files are given back before the process holds so many bytes; 0: whenever the machine wants them. */
+void kdri_spool_limit(double bytes);
 
 /* Threads that can run at once here, by affinity and by the share of a control group (a container): cpus.c. */
 int kdri_cpus(void);
@@ -194,6 +211,8 @@ struct kdr_data {
 	kdr_mat_kind kind;
 	int64_t rows, cols;
 	bool borrowed; /* the matrix is the caller's: not to be changed, nor freed */
+	bool streamed; /* large arrays are files, and those that take their place will be: spool.c */
+	void *mapped;  /* the file the borrowed matrix is; NULL: none */
 	double *dense; /* rows x cols, stride cols */
 	int64_t *rowptr;
 	int32_t *col;

@@ -9,6 +9,8 @@ static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_
 {
 	kdr_status st;
 	int64_t nnz = 0, size;
+	to->streamed = from->streamed && to->allocator.free == from->allocator.free;
+	bool before = kdri_spool_begin(ctx, to->streamed);
 	to->kind = from->kind;
 	to->rows = n;
 	to->cols = from->cols;
@@ -18,7 +20,7 @@ static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_
 		for (int64_t i = 0; i < n; i++)
 			memcpy(to->dense + i * from->cols, from->dense + rows[i] * from->cols,
 			       (size_t)from->cols * sizeof *to->dense);
-		return KDR_OK;
+		goto done;
 	}
 	for (int64_t i = 0; i < n; i++)
 		nnz += from->rowptr[rows[i] + 1] - from->rowptr[rows[i]];
@@ -33,6 +35,7 @@ static kdr_status copy_rows(kdr_context *ctx, const kdr_data *from, const int64_
 		to->rowptr[i + 1] = to->rowptr[i] + count;
 	}
 done:
+	kdri_spool_begin(ctx, before);
 	return st;
 }
 

@@ -56,6 +56,7 @@ typedef struct kdri_npy_header {
 	int ndim;
 	int64_t shape[3];
 	int64_t count; /* elements in all; count * width does not overflow and may come from the source */
+	int64_t begin; /* of the elements, in bytes */
 } kdri_npy_header;
 
 kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdri_npy_header *header);

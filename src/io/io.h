@@ -66,6 +66,13 @@ kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
 kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out);
 bool kdri_ends_with(const char *text, const char *suffix);
 
+/* --- read.c: what stays on disk ------------------------------------------------------------------ */
+
+/* About what a file takes in memory, by its size on disk; 0 where there is none. */
+double kdri_file_bytes(const char *path);
+/* Whether data sets of so many bytes in all stay on disk. */
+bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes);
+
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
 
 /* A format: told by name or by endings. `read` fills matrix, names and labels of a new data set;

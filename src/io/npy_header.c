@@ -251,7 +251,8 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	KDRI_TRY(kdri_source_exactly(ctx, source, text, length));
 	cursor c = { text, text + length };
 	KDRI_TRY(parse(ctx, source->label, &c, &h));
-	KDRI_TRY(check_size(ctx, source, (int64_t)(prefix + length), &h));
+	h.begin = (int64_t)(prefix + length);
+	KDRI_TRY(check_size(ctx, source, h.begin, &h));
 	*out = h;
 done:
 	kdri_free(ctx, text);

@@ -6,6 +6,10 @@
 #include "io/tenx.h"
 #include "io/text.h"
 
+/* A method wants about as much memory again as its data, and preprocessing may copy them; what a packed file holds is
+ * larger than it is. */
+enum { PARTS = 3, PACKED = 4, SMALL = 1 << 16 };
+
 /* "csv tsv mtx ...": the formats that can be read, or written. */
 static void list_formats(bool write, char *list, size_t room)
 {
@@ -94,12 +98,33 @@ void kdr_read_options_init(kdr_read_options *options)
 	memset(options, 0, sizeof *options);
 }
 
+double kdri_file_bytes(const char *path)
+{
+	static const char *const packed[] = { ".gz", ".h5", ".h5ad", ".hdf5", ".npz", ".mat", ".xlsx" };
+	struct stat info;
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+		return 0;
+	double size = (double)info.st_size;
+	for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+		if (kdri_ends_with(path, packed[i]))
+			size *= PACKED;
+	return size;
+}
+
+bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes)
+{
+	if (wanted != KDR_STREAM_BY_SIZE)
+		return wanted == KDR_STREAM_YES;
+	return bytes > SMALL && PARTS * bytes > kdri_memory_free(ctx);
+}
+
 kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
 {
 	static const kdr_read_options standard = { 0 };
 	kdr_status st;
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;
+	bool stream = false;
 	double start = kdri_now();
 	const kdri_format *format;
 	if (!ctx)
@@ -127,7 +152,11 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	if (!options->name)
 		KDRI_TRY(S_ISDIR(info.st_mode) ? kdri_folder_name(ctx, file, &stem)
 		                               : kdri_path_stem(ctx, file, &stem));
+	stream = kdri_streams(ctx, options->stream, kdri_file_bytes(file));
+	if (stream)
+		kdri_spool_begin(ctx, true);
 	KDRI_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
+	data->streamed = stream;
 	KDRI_TRY(format->read(ctx, path, options, data));
 	if (options->task_column && !data->groups.of) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
@@ -149,6 +178,8 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	*out = data;
 	data = NULL;
 done:
+	if (stream)
+		kdri_spool_begin(ctx, false);
 	kdri_stage_end(ctx, "read");
 	kdri_free(ctx, stem);
 	kdri_free(ctx, file);

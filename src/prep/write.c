@@ -50,7 +50,11 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, 
 		} else if (prep->nkept > d->cols) {
 			int64_t size;
 			KDRI_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
-			KDRI_TRY(KDRI_NEW(ctx, &c.dense, size));
+			bool before = kdri_spool_begin(ctx, d->streamed);
+			st = KDRI_NEW(ctx, &c.dense, size);
+			kdri_spool_begin(ctx, before);
+			if (st != KDR_OK)
+				goto done;
 		}
 	}
 	*out = c;

@@ -147,6 +147,10 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_read_tasks: a path and a place for the result are needed");
 	kdr_read_options o = options ? *options : standard;
+	double bytes = 0;
+	for (int64_t i = 0; i < npaths; i++)
+		bytes += kdri_file_bytes(paths[i].path);
+	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
 	KDRI_TRY(read_texts(ctx, paths, npaths, &o, read));
 	for (int64_t i = 0; i < npaths; i++) {

@@ -1,0 +1,325 @@
+/* Data sets larger than memory: arrays that live in files. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A streamed data set is no other data set to those who use it: its arrays are mapped files, of which the machine keeps
+ * in memory what is being looked at, so that methods that go through rows block by block read the file as they go, and find
+ * bit for bit what they would find in memory. A file that holds the very numbers (.npy) is mapped as it is; readers of
+ * other formats, and preprocessing, fill arrays of a scratch file without a name, which vanishes with the process.
+ *
+ * A context that has streamed has an allocator which knows mapped arrays when it frees them. What lies below it is the
+ * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader runs,
+ * or preprocessing of a streamed data set, does it also make them, of LEAST bytes and more; what a method allocates is
+ * memory as ever, which is what kdr_estimate counts.
+ *
+ * Pages of mapped files count as memory of the process until somebody else needs the room. Where a limit was set
+ * (kdr_context_set_max_memory) a thread gives them back when the process comes near it: they stay in the machine's cache,
+ * so that the next look costs little, and nothing is lost. */
+/* madvise is not POSIX, whose own may do nothing. */
+#define _DEFAULT_SOURCE 1
+#include "core/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LEAST = 1 << 16, BASES = 64 };
+
+/* Pages are given back at this share of the limit, looked at every so many nanoseconds. */
+static const double brim = 0.6;
+static const long nap = 2000000;
+
+typedef struct region {
+	struct region *next;
+	void *at;    /* what the user has */
+	void *begin; /* of the mapping */
+	size_t length, used;
+	int fd; /* -1: a file of somebody else's */
+	const kdr_allocator *base;
+} region;
+
+static struct {
+	pthread_mutex_t lock;
+	region *first;
+	kdr_allocator base[BASES];
+	int bases;
+	double limit; /* bytes; 0: none */
+	pthread_t keeper;
+	bool keeping, stop;
+} spool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- the keeper --------------------------------------------------------------------------------- */
+
+/* Bytes of this process that are in memory; 0 where nobody says. */
+static double resident(void)
+{
+	long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*s %lld", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGE_SIZE);
+}
+
+static void *keep(void *unused)
+{
+	const struct timespec pause = { .tv_nsec = nap };
+	bool stop = false;
+	while (!stop) {
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&spool.lock);
+		stop = spool.stop;
+		if (!stop && resident() > brim * spool.limit)
+			for (region *r = spool.first; r; r = r->next)
+				(void)madvise(r->begin, r->length, MADV_DONTNEED);
+		pthread_mutex_unlock(&spool.lock);
+	}
+	return unused;
+}
+
+/* With the lock held. Without a thread all is as before, only that pages stay. */
+static void start_keeper(void)
+{
+	sigset_t all, before;
+	if (spool.keeping || spool.limit <= 0 || !spool.first || resident() <= 0)
+		return;
+	spool.stop = false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	spool.keeping = pthread_create(&spool.keeper, NULL, keep, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A child that is forked finds the lock free. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&spool.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&spool.lock);
+}
+
+/* --- regions ------------------------------------------------------------------------------------ */
+
+/* A file without a name; -1 where none can be made. /tmp may be memory itself. */
+static int scratch_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char name[4096];
+	if (!folder || !folder[0])
+		folder = "/var/tmp";
+	int n = snprintf(name, sizeof name, "%s/kindred-XXXXXX", folder);
+	if (n < 0 || (size_t)n >= sizeof name)
+		return -1;
+	int fd = mkstemp(name);
+	if (fd < 0)
+		return -1;
+	(void)unlink(name);
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return fd;
+}
+
+static void enter(region *r)
+{
+	pthread_mutex_lock(&spool.lock);
+	r->next = spool.first;
+	spool.first = r;
+	start_keeper();
+	pthread_mutex_unlock(&spool.lock);
+}
+
+static void *scratch_new(const kdr_allocator *base, size_t size)
+{
+	region *r = base->alloc(base->user, sizeof *r);
+	if (!r)
+		return NULL;
+	*r = (region){ .length = size, .used = size, .fd = scratch_file(), .base = base };
+	/* The room is taken now: a disk that is full later on would end the process. */
+	if (r->fd >= 0 && posix_fallocate(r->fd, 0, (off_t)size) == 0)
+		r->begin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (!r->begin || r->begin == MAP_FAILED) {
+		if (r->fd >= 0)
+			close(r->fd);
+		base->free(base->user, r);
+		return NULL;
+	}
+	r->at = r->begin;
+	enter(r);
+	return r->at;
+}
+
+/* The region that begins at `at`; it is taken out of the list where `out`. */
+static region *find(const void *at, bool out)
+{
+	region *r = NULL;
+	pthread_mutex_lock(&spool.lock);
+	for (region **p = &spool.first; *p && !r; p = &(*p)->next)
+		if ((*p)->at == at) {
+			r = *p;
+			if (out) {
+				*p = r->next;
+				break;
+			}
+		}
+	pthread_mutex_unlock(&spool.lock);
+	return r;
+}
+
+/* With the last region the keeper goes. */
+static void settle(void)
+{
+	bool join = false;
+	pthread_mutex_lock(&spool.lock);
+	if (spool.keeping && !spool.first) {
+		spool.stop = join = true;
+		spool.keeping = false;
+	}
+	pthread_t keeper = spool.keeper;
+	pthread_mutex_unlock(&spool.lock);
+	if (join)
+		pthread_join(keeper, NULL);
+}
+
+static void region_free(region *r)
+{
+	const kdr_allocator *base = r->base;
+	munmap(r->begin, r->length);
+	if (r->fd >= 0)
+		close(r->fd);
+	base->free(base->user, r);
+	settle();
+}
+
+/* --- allocators --------------------------------------------------------------------------------- */
+
+static void *plain_alloc(void *user, size_t size)
+{
+	const kdr_allocator *base = user;
+	return base->alloc(base->user, size);
+}
+
+static void *spool_alloc(void *user, size_t size)
+{
+	return size < LEAST ? plain_alloc(user, size) : scratch_new(user, size);
+}
+
+static void aware_free(void *user, void *at)
+{
+	const kdr_allocator *base = user;
+	region *r = at ? find(at, true) : NULL;
+	if (r)
+		region_free(r);
+	else if (at)
+		base->free(base->user, at);
+}
+
+/* What began in memory stays there; a region moves into a new one. */
+static void *aware_realloc(void *user, void *at, size_t size)
+{
+	const kdr_allocator *base = user;
+	region *r = at ? find(at, false) : NULL;
+	if (!r)
+		return base->realloc(base->user, at, size);
+	if (size <= r->length) {
+		r->used = size;
+		return at;
+	}
+	void *wider = scratch_new(base, size);
+	if (!wider)
+		return NULL;
+	memcpy(wider, at, r->used);
+	aware_free(user, at);
+	return wider;
+}
+
+static bool same(const kdr_allocator *a, const kdr_allocator *b)
+{
+	return a->alloc == b->alloc && a->realloc == b->realloc && a->free == b->free && a->user == b->user;
+}
+
+static bool aware(const kdr_context *ctx)
+{
+	return ctx->allocator.free == aware_free;
+}
+
+kdr_status kdri_spool_enable(kdr_context *ctx)
+{
+	static bool forks_known;
+	kdr_allocator *base = NULL;
+	if (aware(ctx))
+		return KDR_OK;
+	pthread_mutex_lock(&spool.lock);
+	if (!forks_known)
+		forks_known = pthread_atfork(before_fork, after_fork, after_fork) == 0;
+	for (int i = 0; i < spool.bases && !base; i++)
+		if (same(&spool.base[i], &ctx->allocator))
+			base = &spool.base[i];
+	if (!base && spool.bases < BASES) {
+		base = &spool.base[spool.bases++];
+		*base = ctx->allocator;
+	}
+	pthread_mutex_unlock(&spool.lock);
+	if (!base)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "streaming: contexts of more than %d different allocators", (int)BASES);
+	ctx->allocator = (kdr_allocator){ plain_alloc, aware_realloc, aware_free, base };
+	return KDR_OK;
+}
+
+bool kdri_spool_on(const kdr_context *ctx)
+{
+	return ctx->allocator.alloc == spool_alloc;
+}
+
+bool kdri_spool_begin(kdr_context *ctx, bool wanted)
+{
+	bool before = kdri_spool_on(ctx);
+	if (wanted && kdri_spool_enable(ctx) != KDR_OK)
+		return before; /* then in memory */
+	if (aware(ctx))
+		ctx->allocator.alloc = wanted ? spool_alloc : plain_alloc;
+	return before;
+}
+
+void kdri_spool_limit(double bytes)
+{
+	pthread_mutex_lock(&spool.lock);
+	spool.limit = bytes;
+	start_keeper();
+	pthread_mutex_unlock(&spool.lock);
+}
+
+kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
+                          void *out)
+{
+	kdr_status st;
+	region *r = NULL;
+	const int64_t page = sysconf(_SC_PAGE_SIZE), before = offset % page;
+	KDRI_TRY(kdri_spool_enable(ctx));
+	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
+	r->length = r->used = (size_t)(bytes + before);
+	r->fd = -1;
+	r->base = ctx->allocator.user;
+	r->begin = mmap(NULL, r->length, PROT_READ, MAP_SHARED, fd, offset - before);
+	if (r->begin == MAP_FAILED) {
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be mapped: %s", path, strerror(errno));
+		goto done;
+	}
+	r->at = (char *)r->begin + before;
+	void *at = r->at;
+	enter(r);
+	r = NULL;
+	memcpy(out, &at, sizeof at);
+done:
+	kdri_free(ctx, r);
+	return st;
+}

@@ -1,0 +1,110 @@
+"""Data that stay on disk: the same to the last digit as in memory, whatever the format; and sizes of memory as options."""
+import json
+import os
+import unittest
+
+from harness import CliTest
+
+
+class Stream(CliTest):
+    """Every array is above the size from which scratch files are used."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_kindred("generate", "--tasks", 2, "-k", 3, "-n", "3000,2000", "-d", 6, "--separation", ".5", "--to", "npy",
+                         "-o", "dense")
+        self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "1500,1000", "--words", 800,
+                         "--length", 25, "-o", "words")
+        self.run_kindred("convert", "words/task1.mtx", "words/a.h5")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--set", "n_init=1", "--write-h5ad", "words/a.h5ad",
+                         "words/task1.mtx")
+        self.run_kindred("convert", "words/task1.mtx", "words/a.npz")
+        self.run_kindred("convert", "dense/task1.npy", "dense/a.h5")
+        # A scratch file is made there, and leaves nothing behind.
+        os.mkdir(self.path("scratch"))
+        self.env = {**os.environ, "TMPDIR": self.path("scratch")}
+
+    def both(self, *args, out=None):
+        """Standard output, or a file, of a run in memory and of one from disk."""
+        found = []
+        for stream in ("--no-stream", "--stream"):
+            done = self.run_kindred(*args, stream, env=self.env)
+            if out:
+                with open(self.path(out), "rb") as f:
+                    found.append(f.read())
+            else:
+                found.append(done.stdout)
+        self.assertEqual(os.listdir(self.path("scratch")), [])
+        return found
+
+    def same_result(self, *args):
+        memory, disk = map(json.loads, self.both(*args))
+        for key in ("tasks", "objective", "iterations", "stop", "relatedness", "warnings"):
+            self.assertEqual(memory.get(key), disk.get(key), (args, key))
+
+    def test_clusters_are_the_same_in_every_format(self):
+        for path in ("dense/task1.npy", "dense/a.h5", "words/task1.mtx", "words/a.h5", "words/a.h5ad",
+                     "words/a.npz"):
+            for method in ("kmeans", "bregman"):
+                self.same_result("cluster", "-m", method, "-k", 3, path)
+
+    def test_preprocessing_and_several_tasks(self):
+        for prep in (["--weight", "tfidf", "--norm", "l2"], ["--top-features", 100], ["--scale", "standard"]):
+            self.same_result("cluster", "-m", "kmeans", "-k", 3, *prep, "words/task1.mtx", "words/task2.mtx")
+        self.same_result("cluster", "-m", "mbc", "-k", 3, "--norm", "l2", "dense/task1.npy", "dense/task2.npy")
+
+    def test_transfer_is_the_same(self):
+        for method in ("svm", "logreg"):
+            for where, ending in (("dense", "npy"), ("words", "mtx")):
+                self.same_result("transfer", "-m", method, "--source", f"{where}/task1.{ending}", "--labels",
+                                 f"{where}/task1.labels", "--target", f"{where}/task2.{ending}", "--norm", "l2")
+
+    def test_relate_inspect_convert_predict_are_the_same(self):
+        for where, ending in (("dense", "npy"), ("words", "mtx")):
+            files = [f"{where}/task{i}.{ending}" for i in (1, 2)]
+            for command in ("relate", "inspect"):
+                memory, disk = self.both(command, "--json", *files)
+                self.assertEqual(memory, disk)
+            for to in ("x.npy", "x.mtx", "x.npz", "x.csv"):
+                memory, disk = self.both("convert", "--force", files[0], to, out=to)
+                self.assertEqual(memory, disk, (files[0], to))
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--norm", "l2", "--save-model", f"{where}.h5", files[0])
+            memory, disk = self.both("predict", "--model", f"{where}.h5", files[1])
+            self.assertEqual(memory, disk)
+            self.assertEqual(len(memory.splitlines()), 2000 if where == "dense" else 1000)
+
+    def test_a_file_is_not_changed(self):
+        with open(self.path("dense/task1.npy"), "rb") as f:
+            before = f.read()
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--scale", "standard", "--stream", "dense/task1.npy")
+        with open(self.path("dense/task1.npy"), "rb") as f:
+            self.assertEqual(f.read(), before)
+
+    def test_other_layouts_of_npy(self):
+        import numpy as np
+        x = np.load(self.path("dense/task1.npy"))
+        np.save(self.path("f4.npy"), x.astype("f4"))
+        np.save(self.path("fortran.npy"), np.asfortranarray(x))
+        np.save(self.path("swapped.npy"), x.astype(">f8"))
+        for name in ("f4", "fortran", "swapped"):
+            self.same_result("cluster", "-m", "kmeans", "-k", 3, name + ".npy")
+
+    def test_no_room_for_a_scratch_file(self):
+        self.fails("cluster", "-m", "kmeans", "-k", 3, "--stream", "words/task1.mtx", code=1,
+                   says=["TMPDIR", "MB"], env={**os.environ, "TMPDIR": self.path("absent")})
+
+    def test_truncated_file(self):
+        with open(self.path("dense/task1.npy"), "rb") as f:
+            self.write("short.npy", f.read()[:-8])
+        self.fails("cluster", "-m", "kmeans", "-k", 3, "--stream", "short.npy", code=3, says=["short.npy"])
+
+
+class Size(CliTest):
+    def test_wrong_sizes(self):
+        self.write("a.csv", "x,y\n1,2\n3,4\n")
+        for size in ("", "0", "-1", "G", "5X", "1GB", "nan", "inf", "1e400"):
+            self.fails("cluster", "-k", 2, "--max-memory", size, "a.csv", code=2, says=["--max-memory", "K, M, G or T"])
+
+
+if __name__ == "__main__":
+    unittest.main()
