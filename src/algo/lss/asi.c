@@ -271,6 +271,7 @@ static kdr_status put_task(kdr_context *ctx, const kdr_problem *problem, const v
 	memcpy(to, r->m, (size_t)(r->k * l) * sizeof *to);
 	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
 	memcpy(to, r->y + begin * l, (size_t)(n * l) * sizeof *to);
+	KDRI_TRY(kdri_subspace_report(ctx, &r->subspace, t, result));
 done:
 	return st;
 }
@@ -289,7 +290,7 @@ static void release(kdr_context *ctx, void *left)
 static kdr_status report(kdr_context *ctx, const void *left, const kdr_options *options, kdr_result *result)
 {
 	(void)options;
-	return kdri_subspace_report(ctx, &((const run *)left)->subspace, result);
+	return kdri_subspace_warn(ctx, &((const run *)left)->subspace, result);
 }
 
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

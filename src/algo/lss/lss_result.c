@@ -156,7 +156,8 @@ kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const
 		KDRI_TRY(put_task(ctx, problem, run, t, tasks[t], centres, result));
 	KDRI_TRY(put_top(ctx, problem, run, centres, result));
 	KDRI_TRY(put_trace(ctx, run, result));
-	KDRI_TRY(kdri_subspace_report(ctx, &run->subspace, result));
+	KDRI_TRY(kdri_subspace_report(ctx, &run->subspace, -1, result));
+	KDRI_TRY(kdri_subspace_warn(ctx, &run->subspace, result));
 done:
 	kdri_free(ctx, centres);
 	return st;

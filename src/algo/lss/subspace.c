@@ -323,18 +323,23 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 	return KDR_OK;
 }
 
-kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, kdr_result *result)
+kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result)
 {
 	kdr_status st;
-	KDRI_TRY(kdri_result_number(ctx, result, "l", (double)s->l));
-	KDRI_TRY(kdri_result_text(ctx, result, "w_step",
-	                          s->direct         ? "direct"
-	                          : s->range.capped ? "cut"
-	                                            : "factored"));
+	const char *how = s->direct ? "direct" : s->range.capped ? "cut" : "factored";
+	KDRI_TRY(kdri_result_task_number(ctx, result, task, "l", (double)s->l));
+	KDRI_TRY(kdri_result_task_text(ctx, result, task, "w_step", how));
 	if (!s->direct) {
-		KDRI_TRY(kdri_result_number(ctx, result, "rank", (double)s->range.rank));
-		KDRI_TRY(kdri_result_number(ctx, result, "energy", s->range.energy));
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "rank", (double)s->range.rank));
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "energy", s->range.energy));
 	}
+done:
+	return st;
+}
+
+kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
 	if (s->l < s->options.l)
 		KDRI_TRY(kdri_result_warn(ctx, result,
 		                          "l is %lld, not %lld: the data have no more directions",

@@ -42,7 +42,8 @@ kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double 
 kdr_status kdri_subspace_features(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out);
 kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out);
 
-/* Warnings and numbers about the subspace: rank, energy, how it was found. */
-kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
+/* Numbers about the subspace of a task, or of all (-1): rank, energy, how it was found; and warnings. */
+kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result);
+kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
 
 #endif
