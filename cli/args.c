@@ -17,6 +17,8 @@ struct cli_args {
 	int ngiven;
 	const char **positional;
 	int npositional;
+	char **words; /* all that came behind the command's name */
+	int nwords;
 };
 
 static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
@@ -271,6 +273,8 @@ cli_args *cli_args_parse(const cli_command *command, int argc, char **argv)
 		most += strlen(argv[i]) + 1;
 	if (args) {
 		args->command = command;
+		args->words = argv;
+		args->nwords = argc;
 		args->given = calloc(most, sizeof *args->given);
 		args->positional = calloc((size_t)argc + 1, sizeof *args->positional);
 	}
@@ -407,6 +411,16 @@ int cli_get_choice(const cli_args *args, const char *name, int otherwise)
 		if (strcmp(option->choices[i], text) == 0)
 			return i;
 	return otherwise;
+}
+
+const char *cli_command_name(const cli_args *args)
+{
+	return args->command->name;
+}
+
+const char *cli_word(const cli_args *args, int index)
+{
+	return index < args->nwords ? args->words[index] : NULL;
 }
 
 int cli_positional_count(const cli_args *args)

@@ -80,6 +80,11 @@ bool cli_get_size(const cli_args *args, const char *name, double *out);
 /* The index of the value among the option's choices, or `otherwise` if not given. */
 int cli_get_choice(const cli_args *args, const char *name, int otherwise);
 int cli_positional_count(const cli_args *args);
+/* The command, and what came behind it, word by word: NULL behind the last. */
+const char *cli_command_name(const cli_args *args);
+const char *cli_word(const cli_args *args, int index);
+/* command_line.c: all of it as a shell would take it; to be freed. NULL: no memory. */
+char *cli_command_line(const cli_args *args);
 const char *cli_positional(const cli_args *args, int index);
 
 /* A comma-separated list. */

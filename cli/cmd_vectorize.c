@@ -14,7 +14,7 @@ static const cli_option own_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "folder to write matrices, ids, labels and features.txt to" },
+	  .help = "folder to write matrices, ids, first words, labels and features.txt to" },
 	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "format (default mtx)" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
@@ -239,9 +239,9 @@ static void path_of(const place *at, const char *name, const char *ending, char 
 static int check_outputs(const place *at, kdr_data *const *data, int count)
 {
 	char path[4096];
-	const char *const endings[] = { at->format, "ids", "labels" };
+	const char *const endings[] = { at->format, "ids", "excerpts", "labels" };
 	for (int i = -1; i < count && !at->force; i++)
-		for (int k = 0; k < (i < 0 ? 1 : 3); k++) {
+		for (int k = 0; k < (i < 0 ? 1 : 4); k++) {
 			path_of(at, i < 0 ? "features.txt" : kdr_data_name(data[i]), i < 0 ? "" : endings[k],
 			        path, sizeof path);
 			if (access(path, F_OK) == 0) {
@@ -259,7 +259,7 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	char path[4096], *text;
 	size_t room = 1, used = 0;
 	for (int64_t i = 0; i < count; i++)
-		room += strlen(!index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]]) + 1;
+		room += strlen(!index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]]) + 4;
 	text = malloc(room);
 	if (!text) {
 		cli_error("out of memory");
@@ -268,7 +268,7 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	for (int64_t i = 0; i < count; i++) {
 		const char *s = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
 		char *line = text + used;
-		used += (size_t)sprintf(line, "%s\n", s);
+		used += (size_t)sprintf(line, "%s\n", s[0] ? s : "…"); /* no line is blank */
 		/* A name with a line break would shift every line after it. */
 		for (; line < text + used - 1; line++)
 			if (*line == '\n')
@@ -292,6 +292,8 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 	int code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	if (code == EXIT_DONE)
 		code = write_lines(ctx, at, name, "ids", kdr_data_ids(data), NULL, rows);
+	if (code == EXIT_DONE)
+		code = write_lines(ctx, at, name, "excerpts", kdr_data_excerpts(data), NULL, rows);
 	if (code == EXIT_DONE && kdr_data_labels(data))
 		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
 	if (code == EXIT_DONE && !quiet)
@@ -390,8 +392,8 @@ const cli_command cli_vectorize = {
 	.description =
 	        "A TASK is a folder (every file below it is a document, the first sub-folder its class), a "
 	        "file with a document a line, a column of a CSV or TSV file, or a field of JSON lines; any file may be gzipped.\n\n"
-	        "Writes NAME.mtx, NAME.ids and, where classes are known, NAME.labels for each task, and "
-	        "features.txt for all: columns in decreasing document frequency. Give that file to "
+	        "Writes NAME.mtx, NAME.ids, NAME.excerpts (the first words, which reports show) and, where classes are known, "
+	        "NAME.labels for each task, and features.txt for all: columns in decreasing document frequency. Give that file to "
 	        "--vocabulary later and new documents get the same columns.\n\n"
 	        "Documents that are not valid UTF-8 are read as Windows-1252. Tokens are case folded and "
 	        "composed (NFC); then come length limits, stop words, the stemmer and n-grams.",

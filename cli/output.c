@@ -276,6 +276,15 @@ static int write_model(kdr_context *ctx, const cli_run *run, const char *path, b
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
+/* So that the report can say how to repeat it. */
+static int put_command(kdr_context *ctx, const cli_run *run)
+{
+	char *line = cli_command_line(run->args);
+	kdr_status st = line ? kdr_result_set_command_line(ctx, run->result, line) : KDR_OK;
+	free(line);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 /* What cannot be written after all does not take the others with it. */
 int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 {
@@ -300,6 +309,7 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	kdr_seconds seconds = kdr_result_seconds(run->result);
 	seconds.write = cli_now() - start;
 	kdr_result_set_seconds(run->result, &seconds);
+	code = first_of(code, put_command(ctx, run));
 	code = first_of(code,
 	                folder ? write_json(ctx, run->result, folder, force) : print_json(ctx, run->result));
 	if (folder && cli_flag(run->args, "report"))

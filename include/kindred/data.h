@@ -17,6 +17,8 @@ KDR_API const char *kdr_data_name(const kdr_data *data);
 KDR_API const char *kdr_data_path(const kdr_data *data);            /* "" if it came from no file */
 KDR_API const char *const *kdr_data_features(const kdr_data *data); /* NULL if unnamed */
 KDR_API const char *const *kdr_data_ids(const kdr_data *data);      /* NULL if unnamed */
+/* The first words of the text each row was made of, at most 120 characters on one line; NULL if it was made of none. */
+KDR_API const char *const *kdr_data_excerpts(const kdr_data *data);
 /* Class of each row as an index into the class names (-1 unknown), or NULL if none came along. */
 KDR_API const int64_t *kdr_data_labels(const kdr_data *data);
 KDR_API const char *const *kdr_data_classes(const kdr_data *data, int64_t *count);
@@ -104,8 +106,9 @@ typedef struct kdr_read_options {
 KDR_API void kdr_read_options_init(kdr_read_options *options);
 
 /* Reads a data set. `options` may be NULL. `path` "-" is standard input (format must be given); a folder is one of 10x's.
- * Names of columns come from the file, or from a features.txt beside it with as many lines as
- * columns. */
+ * Names of columns come from the file, or from a features.txt beside it with as many lines as columns; names of rows
+ * and first words of texts, where it has none, from a NAME.ids and a NAME.excerpts beside it, as 'kindred vectorize'
+ * writes them, with as many lines as rows. */
 KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data **out);
 

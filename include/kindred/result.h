@@ -47,6 +47,9 @@ KDR_API kdr_seconds kdr_result_seconds(const kdr_result *result);
 /* For programs that write: how long that took, for result.json. */
 KDR_API void kdr_result_set_seconds(kdr_result *result, const kdr_seconds *seconds);
 
+/* For programs: the command that made the result, as a shell would take it, for result.json and the report. */
+KDR_API kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *result, const char *text);
+
 /* --- words and figures for people --------------------------------------------------------------- */
 
 /* A number or a text that the method left about one task, by its name without the task's, such as "confidence"; task

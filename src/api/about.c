@@ -32,6 +32,7 @@ void kdri_result_about_free(kdr_result *r)
 		free_left_out(a, task->left_out, task->nleft_out);
 		kdri_free_with(a, task->confidence);
 		kdri_free_with(a, task->second);
+		kdri_free_with(a, task->examples);
 		kdri_free_with(a, task->probabilities);
 		if (task->map) {
 			kdri_free_with(a, task->map->rows);
@@ -40,9 +41,12 @@ void kdri_result_about_free(kdr_result *r)
 			kdri_free_with(a, task->map->strongest);
 			kdri_free_with(a, task->map->truth);
 			kdri_strings_free(a, task->map->classes, task->map->nclasses);
+			kdri_free_with(a, task->map->told);
+			kdri_strings_free(a, task->map->excerpts, task->map->ntold);
 			kdri_free_with(a, task->map);
 		}
 	}
+	kdri_free_with(a, r->command_line);
 	kdr_options_free(r->options);
 	kdr_options_free(r->feature_options);
 	kdr_prep_free(r->prep);
@@ -294,6 +298,20 @@ const kdr_algo *kdr_result_features_from(const kdr_result *r, int64_t *columns)
 kdr_seconds kdr_result_seconds(const kdr_result *r)
 {
 	return r->seconds;
+}
+
+kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *r, const char *text)
+{
+	kdr_status st;
+	char *copy = NULL;
+	if (!ctx || !r || !text)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_set_command_line: a context, a result and a text are needed");
+	KDRI_TRY(kdri_strdup(ctx, text, &copy));
+	kdri_free_with(&r->allocator, r->command_line);
+	r->command_line = copy;
+done:
+	return st;
 }
 
 void kdr_result_set_seconds(kdr_result *r, const kdr_seconds *seconds)

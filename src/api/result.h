@@ -23,6 +23,9 @@ typedef struct kdri_bridge {
 	double accuracy;
 } kdri_bridge;
 
+/* Samples that stand for a cluster, of each kind. */
+enum { KDRI_EXAMPLES = 3 };
+
 /* A task as the report draws it. */
 enum { KDRI_STRONGEST = 3 };
 typedef struct kdri_map {
@@ -34,6 +37,9 @@ typedef struct kdri_map {
 	int64_t ntruth;
 	char **classes;
 	int64_t nclasses;
+	int64_t *told;   /* ntold rows whose first words are known, in their order */
+	char **excerpts; /* these words */
+	int64_t ntold;
 } kdri_map;
 
 typedef struct kdri_task_result {
@@ -57,7 +63,9 @@ typedef struct kdri_task_result {
 	const char *confidence_from; /* static; NULL where there is none */
 	double *probabilities;       /* n x classes, or NULL */
 	int64_t *second;             /* n: the next best label, -1 where there is none; or NULL */
-	kdri_map *map;               /* NULL: not wanted */
+	int64_t *
+	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 where there are fewer: the surest, the least sure; or NULL */
+	kdri_map *map; /* NULL: not wanted */
 } kdri_task_result;
 
 struct kdr_result {
@@ -81,6 +89,7 @@ struct kdr_result {
 	int64_t warning_count;
 	/* what it is of */
 	const char *command; /* static */
+	char *command_line;  /* NULL: no program said */
 	kdr_options *options;
 	uint64_t seed;
 	int threads;

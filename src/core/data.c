@@ -32,6 +32,7 @@ void kdr_data_free(kdr_data *d)
 	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
 	kdri_strings_free(&a, d->ids, d->rows);
+	kdri_strings_free(&a, d->excerpts, d->rows);
 	kdri_free_with(&a, d->labels);
 	kdri_strings_free(&a, d->classes, d->nclasses);
 	kdri_sheet_free(&a, d->sheet);
@@ -75,6 +76,11 @@ const char *const *kdr_data_features(const kdr_data *d)
 const char *const *kdr_data_ids(const kdr_data *d)
 {
 	return (const char *const *)d->ids;
+}
+
+const char *const *kdr_data_excerpts(const kdr_data *d)
+{
+	return (const char *const *)d->excerpts;
 }
 
 const int64_t *kdr_data_labels(const kdr_data *d)
@@ -212,6 +218,7 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 		KDRI_TRY(kdri_spool_enable(ctx));
 	KDRI_TRY(kdr_data_borrow(ctx, name ? name : data->name, &x, kdr_data_features(data),
 	                         kdr_data_ids(data), &d));
+	KDRI_TRY(copy_names(ctx, kdr_data_excerpts(data), d->rows, &d->excerpts));
 	kdri_free(ctx, d->path);
 	d->path = NULL;
 	KDRI_TRY(kdri_strdup(ctx, data->path, &d->path));

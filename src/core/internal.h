@@ -219,6 +219,7 @@ struct kdr_data {
 	double *val;
 	char **features; /* cols names, or NULL */
 	char **ids;      /* rows names, or NULL */
+	char **excerpts; /* rows: the first words of the text each was made of; or NULL */
 	int64_t *labels; /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;

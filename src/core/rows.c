@@ -39,6 +39,19 @@ done:
 	return st;
 }
 
+/* The texts of some rows, where there are any. */
+static kdr_status take_texts(kdr_context *ctx, char *const *from, const int64_t *rows, int64_t n, char ***to)
+{
+	kdr_status st = KDR_OK;
+	if (!from)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, to, n));
+	for (int64_t i = 0; i < n; i++)
+		KDRI_TRY(kdri_strdup(ctx, from[rows[i]], &(*to)[i]));
+done:
+	return st;
+}
+
 /* Names and classes of the rows that were taken. */
 static kdr_status copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
                              kdr_data *to)
@@ -48,10 +61,8 @@ static kdr_status copy_names(kdr_context *ctx, const kdr_data *from, const int64
 		KDRI_TRY(KDRI_NEW0(ctx, &to->features, from->cols));
 	for (int64_t j = 0; from->features && j < from->cols; j++)
 		KDRI_TRY(kdri_strdup(ctx, from->features[j], &to->features[j]));
-	if (from->ids)
-		KDRI_TRY(KDRI_NEW0(ctx, &to->ids, n));
-	for (int64_t i = 0; from->ids && i < n; i++)
-		KDRI_TRY(kdri_strdup(ctx, from->ids[rows[i]], &to->ids[i]));
+	KDRI_TRY(take_texts(ctx, from->ids, rows, n, &to->ids));
+	KDRI_TRY(take_texts(ctx, from->excerpts, rows, n, &to->excerpts));
 	if (from->labels) {
 		KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
 		for (int64_t i = 0; i < n; i++)

@@ -64,32 +64,48 @@ done:
 	return st;
 }
 
-/* Names for unnamed columns from a features.txt beside the file, if it has a line for each. Nobody
- * asked for it, so one that does not fit or cannot be read is left alone. */
-static kdr_status attach_features(kdr_context *ctx, const char *path, kdr_data *data)
+/* The lines of the file called `name` and `ending` beside `path`, if it has `want` of them. Nobody asked for it, so one
+ * that does not fit or cannot be read is left alone. */
+static kdr_status attach_lines(kdr_context *ctx, const char *path, const char *name, const char *ending,
+                               int64_t want, char ***out)
 {
-	static const char name[] = "features.txt";
 	kdr_status st;
 	const char *slash = strrchr(path, '/');
-	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+	int folder = slash ? (int)(slash - path) + 1 : 0;
+	size_t room = (size_t)folder + strlen(name) + strlen(ending) + 1;
 	char *beside = NULL, **lines = NULL;
 	int64_t count = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &beside, (int64_t)(folder + sizeof name)));
-	memcpy(beside, path, folder);
-	memcpy(beside + folder, name, sizeof name);
+	if (*out)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &beside, (int64_t)room));
+	snprintf(beside, room, "%.*s%s%s", folder, path, name, ending);
 	if (access(beside, R_OK) != 0)
 		goto done;
-	st = kdri_lines_read(ctx, beside, data->cols, &lines, &count);
+	st = kdri_lines_read(ctx, beside, want, &lines, &count);
 	if (st != KDR_OK && st != KDR_ERR_MEMORY) {
 		st = KDR_OK;
 		ctx->error[0] = '\0';
-	} else if (st == KDR_OK && count == data->cols) {
-		data->features = lines;
+	} else if (st == KDR_OK && count == want) {
+		*out = lines;
 		lines = NULL;
 	}
 done:
 	kdri_strings_free(&ctx->allocator, lines, count);
 	kdri_free(ctx, beside);
+	return st;
+}
+
+/* Names of columns and rows, and first words of texts, from files beside it. */
+static kdr_status attach_names(kdr_context *ctx, const char *path, kdr_data *data)
+{
+	kdr_status st;
+	char *stem = NULL;
+	KDRI_TRY(kdri_path_stem(ctx, path, &stem));
+	KDRI_TRY(attach_lines(ctx, path, "features.txt", "", data->cols, &data->features));
+	KDRI_TRY(attach_lines(ctx, path, stem, ".ids", data->rows, &data->ids));
+	KDRI_TRY(attach_lines(ctx, path, stem, ".excerpts", data->rows, &data->excerpts));
+done:
+	kdri_free(ctx, stem);
 	return st;
 }
 
@@ -172,8 +188,8 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		        "%s: looks transposed: the barcodes.tsv beside it say that cells are in columns: give the "
 		        "folder, or the format 10x (--format 10x)",
 		        path);
-	if (!data->features && strcmp(path, "-") != 0)
-		KDRI_TRY(attach_features(ctx, file, data));
+	if (strcmp(path, "-") != 0)
+		KDRI_TRY(attach_names(ctx, file, data));
 	data->seconds = kdri_now() - start;
 	*out = data;
 	data = NULL;

@@ -130,6 +130,7 @@ kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 		if (!t->second)
 			KDRI_TRY(by_distance(ctx, t, data[i], sure));
 	}
+	KDRI_TRY(kdri_job_examples(ctx, r));
 done:
 	return st;
 }

@@ -96,6 +96,15 @@ typedef struct kdri_calibration {
 kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t first,
                                   const int64_t *known, kdr_result *result);
 
+/* --- examples.c ----------------------------------------------------------------------------------- */
+
+/* The surest and the least sure samples of each cluster, where it is known how sure they are. */
+kdr_status kdri_job_examples(kdr_context *ctx, kdr_result *result);
+/* Into the map of a task: the first words of its texts, of all of them where these take at most `most` bytes, else of those
+ * that a report lists. */
+kdr_status kdri_job_excerpts(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
+                             int64_t most);
+
 /* --- map.c --------------------------------------------------------------------------------------- */
 
 /* Where wanted, the samples as the report draws them. data[t] is what task t was fitted on. */
@@ -114,6 +123,10 @@ kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target)
 /* What a column is called: by its name, else by its number, from 1, written into `room`. */
 enum { KDRI_COLUMN_NAME = 32 };
 const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME]);
+
+/* json_map.c: what the report draws of a task, where it was wanted. */
+struct kdri_json;
+kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_result *result, int64_t task);
 
 /* json.c: the most memory the process has had. */
 int64_t kdri_peak_rss_bytes(void);

@@ -159,6 +159,15 @@ static void put_columns(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
+/* Rows that stand for a cluster, from 0. */
+static void put_rows(kdri_json *j, const char *name, const int64_t *rows)
+{
+	kdri_json_array(j, name);
+	for (int e = 0; e < KDRI_EXAMPLES && rows[e] >= 0; e++)
+		kdri_json_int(j, NULL, rows[e]);
+	kdri_json_end_array(j);
+}
+
 /* What sets each cluster apart. */
 static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
@@ -186,101 +195,24 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 			kdri_json_end_object(j);
 		}
 		kdri_json_end_array(j);
+		if (t->examples) {
+			put_rows(j, "typical", t->examples + 2 * c * KDRI_EXAMPLES);
+			put_rows(j, "doubtful", t->examples + (2 * c + 1) * KDRI_EXAMPLES);
+		}
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
 }
 
-static void put_places(kdri_json *j, const char *name, const int32_t *values, int64_t n)
-{
-	kdri_json_array(j, name);
-	for (int64_t i = 0; i < n; i++)
-		kdri_json_int(j, NULL, values[i]);
-	kdri_json_end_array(j);
-}
-
-/* {"names": [...], "index": [[...], ...]}: the strongest features of each sample. */
-static kdr_status put_strongest(kdr_context *ctx, kdri_json *j, const kdri_task_result *t)
-{
-	kdr_status st;
-	const int32_t *best = t->map->strongest;
-	int32_t *place = NULL, used = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &place, t->d));
-	memset(place, -1, (size_t)t->d * sizeof *place);
-	kdri_json_object(j, "strongest");
-	kdri_json_array(j, "names");
-	for (int64_t p = 0; p < t->map->n * KDRI_STRONGEST; p++)
-		if (best[p] >= 0 && place[best[p]] < 0) {
-			char column[KDRI_COLUMN_NAME];
-			place[best[p]] = used++;
-			kdri_json_string(j, NULL, kdri_column_name(t, best[p], column));
-		}
-	kdri_json_end_array(j);
-	kdri_json_array(j, "index");
-	for (int64_t i = 0; i < t->map->n; i++) {
-		kdri_json_array(j, NULL);
-		for (int c = 0; c < KDRI_STRONGEST; c++)
-			if (best[i * KDRI_STRONGEST + c] >= 0)
-				kdri_json_int(j, NULL, place[best[i * KDRI_STRONGEST + c]]);
-		kdri_json_end_array(j);
-	}
-	kdri_json_end_array(j);
-	kdri_json_end_object(j);
-done:
-	kdri_free(ctx, place);
-	return st;
-}
-
-/* An array of whole numbers, one a sample, where the method leaves one. */
-static void put_whole(kdri_json *j, const kdr_result *r, const char *name, int64_t task)
-{
-	kdr_array a = kdr_result_array(r, name, task);
-	if (!a.data || a.type != KDR_INT64 || a.ndim != 1)
-		return;
-	kdri_json_array(j, name);
-	for (int64_t i = 0; i < a.shape[0]; i++)
-		kdri_json_int(j, NULL, ((const int64_t *)a.data)[i]);
-	kdri_json_end_array(j);
-}
-
-/* What the report draws of the samples. */
-static kdr_status put_map(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t task)
-{
-	const kdri_task_result *t = &r->tasks[task];
-	const kdri_map *map = t->map;
-	kdri_json_object(j, "embedding");
-	put_places(j, "x", map->x, map->n);
-	put_places(j, "y", map->y, map->n);
-	if (map->rows) {
-		kdri_json_array(j, "rows");
-		for (int64_t i = 0; i < map->n; i++)
-			kdri_json_int(j, NULL, map->rows[i]);
-		kdri_json_end_array(j);
-	}
-	kdri_json_end_object(j);
-	if (map->truth) {
-		kdri_json_array(j, "truth");
-		for (int64_t i = 0; i < map->ntruth; i++)
-			if (map->truth[i] >= 0)
-				kdri_json_string(j, NULL, map->classes[map->truth[i]]);
-			else
-				kdri_json_null(j, NULL);
-		kdri_json_end_array(j);
-	}
-	put_whole(j, r, "moved", task);
-	put_whole(j, r, "before", task);
-	return map->strongest ? put_strongest(ctx, j, t) : KDR_OK;
-}
-
 /* How k was found, where it was: numbers for k from 2. */
 static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	static const char *const names[] = { "eigengap", "stability" };
+	static const char *const names[] = { "eigengap", "modularity", "agreement" };
 	if (!kdr_result_array(r, names[0], task).data)
 		return;
 	kdri_json_object(j, "k_curves");
 	kdri_json_int(j, "from", 2);
-	for (int a = 0; a < 2; a++) {
+	for (int a = 0; a < 3; a++) {
 		kdr_array curve = kdr_result_array(r, names[a], task);
 		if (!curve.data || curve.type != KDR_FLOAT64 || curve.ndim != 1)
 			continue;
@@ -321,7 +253,7 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	if (t->quality.n > 0) /* asked for */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
-	st = t->map ? put_map(ctx, j, r, i) : KDR_OK;
+	st = kdri_json_map(ctx, j, r, i);
 	kdri_json_end_object(j);
 	kdri_free(ctx, sizes);
 	return st;
@@ -464,6 +396,8 @@ static void put_head(kdri_json *j, const kdr_result *r)
 {
 	kdri_json_string(j, "kindred", kdr_version());
 	kdri_json_string(j, "command", r->command);
+	if (r->command_line)
+		kdri_json_string(j, "command_line", r->command_line);
 	kdri_json_string(j, "method", r->algo->called ? r->algo->called : r->algo->id);
 	put_options(j, r->options);
 	if (r->feature_options) {

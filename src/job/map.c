@@ -5,7 +5,7 @@
 #include "engine/embed/embed.h"
 #include "job/job.h"
 
-enum { MOST = 200000, SIDE = 65535, STRONGEST_MOST = 30000 };
+enum { MOST = 200000, SIDE = 65535, STRONGEST_MOST = 30000, EXCERPTS_MOST = 300000 };
 
 /* Every so-many-th row of each task. */
 static kdr_status choose_rows(kdr_context *ctx, kdri_map *map, int64_t n, int64_t stride)
@@ -153,6 +153,7 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 			KDRI_TRY(take_truth(ctx, task->map, data[t]));
 		if (data[t]->features && total <= STRONGEST_MOST)
 			KDRI_TRY(find_strongest(ctx, task->map, &x[t]));
+		KDRI_TRY(kdri_job_excerpts(ctx, r, t, data[t], EXCERPTS_MOST / r->ntasks));
 	}
 	KDRI_TRY(lay_out(ctx, r, x, job->recipe.centre));
 	job->seconds.layout += kdri_now() - start;

@@ -2,14 +2,18 @@
  *
  * The schema is that of result.json. Numbers are rounded to six digits, confidences to three; labels, second choices and known
  * classes that are texts become {names, index}; a long objective becomes {at, value} with what is highest and lowest in each
- * stretch. Names are cut; ids that would take too much room, and long lists that no section shows, are left out. So a page of
- * 20,000 samples stays below 2 MB, one of 200,000 below 8 MB. */
+ * stretch. Names are cut, and long lists that no section shows are left out. What a page can do without (first words, ids,
+ * strongest features, probabilities) comes in that order as long as there is room, so that a page of 20,000 samples stays
+ * below 2 MB and one of 200,000 below 8 MB; ids for which there is none are those of the samples that stand for a cluster. */
 #include "report/report.h"
 
 #include "core/names.h"
 
 enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000, DEPTH_MOST = 12 };
-static const int64_t ids_most = 3 << 20; /* bytes of all ids */
+
+/* Bytes of a page: of its script and all that is not of samples; of a sample's place, labels, confidence, classes and moves
+ * together; and the most of all, up to 20,000 samples and for each more. */
+enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
 
 static void copy(kdri_page *p, const kdr_json *value, int digits, int depth);
 
@@ -99,16 +103,6 @@ static bool holds_text(const kdr_json *list)
 	return false;
 }
 
-static int64_t bytes_of(const kdr_json *list)
-{
-	int64_t sum = 0;
-	size_t length;
-	for (int64_t i = 0; i < kdr_json_count(list); i++)
-		if (kdr_json_text(kdr_json_at(list, i), &length))
-			sum += (int64_t)KDRI_MIN(length, NAME_MOST) + 3;
-	return sum;
-}
-
 static void copy_ids(kdri_page *p, const kdr_json *list)
 {
 	kdri_page_raw(p, "[");
@@ -143,27 +137,104 @@ static void copy_whole(kdri_page *p, const kdr_json *object)
 	kdri_page_raw(p, "}");
 }
 
-static void copy_task(kdri_page *p, const kdr_json *task, bool ids)
+/* --- what a page can do without ---------------------------------------------------------------------------- */
+
+/* {"rows": [...], "names": [...]}: ids of the rows that stand for clusters. */
+static void copy_some_ids(kdri_page *p, const kdr_json *task, const kdr_json *ids)
+{
+	static const char *const kinds[] = { "typical", "doubtful" };
+	const kdr_json *clusters = kdr_json_get(task, "clusters");
+	kdri_page rows = { .ctx = p->ctx };
+	char number[32];
+	bool first = true;
+	kdri_page_raw(p, "{\"names\":[");
+	for (int64_t c = 0; c < kdr_json_count(clusters); c++)
+		for (int k = 0; k < 2; k++) {
+			const kdr_json *list = kdr_json_get(kdr_json_at(clusters, c), kinds[k]);
+			for (int64_t e = 0; e < KDRI_MIN(kdr_json_count(list), 10); e++) {
+				int64_t row = kdr_json_integer(kdr_json_at(list, e), -1);
+				const char *text =
+				        row < 0 ? NULL : kdr_json_text(kdr_json_at(ids, row), NULL);
+				if (!text)
+					continue;
+				kdri_page_raw(p, first ? "" : ",");
+				kdri_page_string(p, text, NAME_MOST);
+				kdri_snprintf(number, sizeof number, first ? "%lld" : ",%lld",
+				              (long long)row);
+				kdri_page_raw(&rows, number);
+				first = false;
+			}
+		}
+	kdri_page_raw(p, "],\"rows\":[");
+	kdri_page_bytes(p, rows.data, (size_t)rows.used);
+	kdri_page_raw(p, "]}");
+	if (p->st == KDR_OK)
+		p->st = rows.st;
+	kdri_free(p->ctx, rows.data);
+}
+
+static void copy_optional(kdri_page *p, const char *name, const kdr_json *value)
+{
+	if (strcmp(name, "ids") == 0)
+		copy_ids(p, value);
+	else if (strcmp(name, "probabilities") == 0)
+		copy_list(p, value, INT64_MAX, 3, 1);
+	else
+		copy_whole(p, value);
+}
+
+static const char *const optional[] = { "excerpts", "ids", "strongest", "probabilities" };
+enum { OPTIONAL = sizeof optional / sizeof optional[0] };
+
+static bool is_optional(const char *name)
+{
+	for (int i = 0; i < OPTIONAL; i++)
+		if (strcmp(name, optional[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Each of them whole, as long as `room` bytes do. */
+static void copy_optionals(kdri_page *p, const kdr_json *task, int64_t room, bool *first)
+{
+	for (int i = 0; i < OPTIONAL && p->st == KDR_OK; i++) {
+		const kdr_json *value = kdr_json_get(task, optional[i]);
+		bool list = i % 2 == 1; /* ids and probabilities; the others are objects */
+		kdri_page part = { .ctx = p->ctx };
+		if (!kdr_json_is(value, list ? KDR_JSON_ARRAY : KDR_JSON_OBJECT))
+			continue;
+		copy_optional(&part, optional[i], value);
+		bool fits = part.used <= room;
+		if (fits || i == 1)
+			key(p, optional[i], first);
+		if (fits)
+			kdri_page_bytes(p, part.data, (size_t)part.used);
+		else if (i == 1)
+			copy_some_ids(p, task, value);
+		room -= fits ? part.used : 0;
+		if (p->st == KDR_OK)
+			p->st = part.st;
+		kdri_free(p->ctx, part.data);
+	}
+}
+
+static void copy_task(kdri_page *p, const kdr_json *task, int64_t room)
 {
 	bool first = true;
 	kdri_page_raw(p, "{");
+	copy_optionals(p, task, room, &first);
 	for (int64_t i = 0; i < kdr_json_count(task); i++) {
 		const kdr_json *value = kdr_json_at(task, i);
 		const char *name = kdr_json_key(value);
 		bool list = kdr_json_is(value, KDR_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
-		if (strcmp(name, "ids") == 0) {
-			if (ids && list) {
-				key(p, name, &first);
-				copy_ids(p, value);
-			}
+		if (is_optional(name))
 			continue;
-		}
 		key(p, name, &first);
 		if (list && is_choice(name) && holds_text(value))
 			copy_texts(p, value);
 		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0))
 			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
-		else if (strcmp(name, "embedding") == 0 || strcmp(name, "strongest") == 0)
+		else if (strcmp(name, "embedding") == 0)
 			copy_whole(p, value);
 		else
 			copy(p, value, 6, 1);
@@ -171,15 +242,24 @@ static void copy_task(kdri_page *p, const kdr_json *task, bool ids)
 	kdri_page_raw(p, "}");
 }
 
+static int64_t samples_of(const kdr_json *task)
+{
+	return KDRI_MAX(kdr_json_count(kdr_json_get(task, "labels")),
+	                kdr_json_count(kdr_json_get(kdr_json_get(task, "embedding"), "x")));
+}
+
 static void copy_tasks(kdri_page *p, const kdr_json *tasks)
 {
-	int64_t bytes = 0;
+	int64_t n = 0;
 	for (int64_t t = 0; t < kdr_json_count(tasks); t++)
-		bytes += bytes_of(kdr_json_get(kdr_json_at(tasks, t), "ids"));
+		n += samples_of(kdr_json_at(tasks, t));
+	int64_t room = FEW_BYTES + KDRI_MAX(n - FEW, 0) * MORE_BYTES - REST_BYTES - n * SAMPLE_BYTES;
 	kdri_page_raw(p, "[");
 	for (int64_t t = 0; t < kdr_json_count(tasks); t++) {
+		const kdr_json *task = kdr_json_at(tasks, t);
 		kdri_page_raw(p, t ? "," : "");
-		copy_task(p, kdr_json_at(tasks, t), bytes <= ids_most);
+		copy_task(p, task,
+		          (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)));
 	}
 	kdri_page_raw(p, "]");
 }

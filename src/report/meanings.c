@@ -32,6 +32,7 @@ static const struct {
 	{ "identity", "how sure it is that clusters of features mean the same in both data sets" },
 	{ "inertia", "sum of squared distances of samples to their centres" },
 	{ "k_evidence", "why this number of clusters" },
+	{ "k_next", "the number of clusters with the next highest score" },
 	{ "k_sure", "1 where the number of clusters is fairly sure" },
 	{ "kept", "which of both partitions was kept" },
 	{ "l", "dimensions of the shared subspace" },

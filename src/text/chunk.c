@@ -53,6 +53,7 @@ static kdr_status prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
 	}
 	if (c->count > c->pair_end_room) {
 		KDRI_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
+		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, c->count * KDRI_EXCERPT_ROOM));
 		c->pair_end_room = c->count;
 	}
 	if ((int64_t)total / 2 > c->tokens.text_room || c->tokens.room == 0)
@@ -169,6 +170,7 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_st
 	for (int64_t d = 0; d < c->count; d++) {
 		size_t length;
 		const char *text = visible_text(o, &raw[c->first + d], c, &length);
+		kdri_excerpt(text, length, c->excerpts + d * KDRI_EXCERPT_ROOM);
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
 		kdri_tokenise_result r = kdri_tokenise(o, stopwords, stemmer, text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
@@ -218,6 +220,7 @@ void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
 {
 	kdri_free(ctx, c->plain);
 	kdri_free(ctx, c->visible);
+	kdri_free(ctx, c->excerpts);
 	kdri_free(ctx, c->tokens.text);
 	kdri_free(ctx, c->tokens.start);
 	kdri_free(ctx, c->terms);

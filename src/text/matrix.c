@@ -8,6 +8,7 @@ kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_doc
 	if (c->rows == c->rows_room) {
 		int64_t room = 2 * c->rows_room + 256;
 		KDRI_TRY(KDRI_GROW(ctx, &c->ids, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->labels, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->end, room));
 		c->rows_room = room;
@@ -19,6 +20,7 @@ kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_doc
 		                        kdri_term_hash(d->label, d->label_length), &label));
 	}
 	KDRI_TRY(kdri_strdup(ctx, d->id, &c->ids[c->rows]));
+	c->excerpts[c->rows] = NULL;
 	c->labels[c->rows++] = label;
 done:
 	return st;
@@ -40,6 +42,7 @@ kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk
 			if (term >= 0)
 				c->pairs[used++] = (kdri_pair){ term, chunk->pairs[p].count };
 		}
+		KDRI_TRY(kdri_strdup(ctx, chunk->excerpts + d * KDRI_EXCERPT_ROOM, &c->excerpts[c->done]));
 		c->end[c->done++] = used;
 	}
 	c->pair_count = used;
@@ -60,9 +63,11 @@ static int64_t compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, 
 		}
 		if (drop_empty && used == first) {
 			kdri_free(ctx, c->ids[i]);
+			kdri_free(ctx, c->excerpts[i]);
 			continue;
 		}
 		c->ids[row] = c->ids[i];
+		c->excerpts[row] = c->excerpts[i];
 		c->labels[row] = c->labels[i];
 		c->end[row++] = used;
 	}
@@ -152,7 +157,8 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	}
 	d->rows = c->rows;
 	d->ids = c->ids;
-	c->ids = NULL;
+	d->excerpts = c->excerpts;
+	c->ids = c->excerpts = NULL;
 	c->rows = 0;
 	*out = d;
 	d = NULL;
@@ -165,6 +171,7 @@ done:
 void kdri_counts_free(kdr_context *ctx, kdri_counts *c)
 {
 	kdri_strings_free(&ctx->allocator, c->ids, c->rows);
+	kdri_strings_free(&ctx->allocator, c->excerpts, c->rows);
 	kdri_free(ctx, c->labels);
 	kdri_terms_free(ctx, c->classes);
 	kdri_free(ctx, c->end);

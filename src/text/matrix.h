@@ -6,7 +6,7 @@
 
 typedef struct kdri_counts {
 	int64_t rows, rows_room;
-	char **ids;
+	char **ids, **excerpts;
 	int32_t *labels; /* number of the class, -1: unknown */
 	kdri_terms *classes;
 	int64_t done, *end; /* rows that have their pairs: row i has those up to end[i] */
@@ -16,10 +16,10 @@ typedef struct kdri_counts {
 
 /* Adds a row: id and class. Its pairs come later, with its chunk. */
 kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *counts, const kdri_document *document);
-/* Adds the pairs of a chunk's documents. number[i] is the term of local term i, -1: none. */
+/* Adds the pairs and excerpts of a chunk's documents. number[i] is the term of local term i, -1: none. */
 kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *counts, const kdri_chunk *chunk,
                               const int32_t *number);
-/* Makes the data set; takes the ids out of `counts`, and frees its pairs. */
+/* Makes the data set; takes ids and excerpts out of `counts`, and frees its pairs. */
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *counts,
                               const kdri_terms *terms, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped);

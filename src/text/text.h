@@ -21,6 +21,14 @@ size_t kdri_html_strip(const char *text, size_t length, char *out);
 /* The character a name such as "eacute" stands for, 0 if there is none. */
 uint32_t kdri_html_entity(const char *name, size_t length);
 
+/* --- excerpt.c: the first words, for people ------------------------------------------------------ */
+
+/* Characters of an excerpt, and room for it: four bytes each at most, an ellipsis, and the end. */
+enum { KDRI_EXCERPT = 120, KDRI_EXCERPT_ROOM = 4 * KDRI_EXCERPT + 4 };
+/* The beginning of valid UTF-8 on one line: spaces, line breaks and what cannot be seen become one space each. Returns its
+ * length. */
+size_t kdri_excerpt(const char *text, size_t length, char *out);
+
 /* --- vocabulary.c: terms and their numbers ------------------------------------------------------ */
 
 /* A set of strings, each with a number in order of arrival. Lookups may run side by side. */
@@ -168,6 +176,7 @@ typedef struct kdri_chunk {
 	int64_t first, count;  /* documents */
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
+	char *excerpts; /* KDRI_EXCERPT_ROOM bytes a document */
 	kdri_tokens tokens;
 	kdri_local_term *terms;
 	int32_t *slots;

@@ -21,7 +21,7 @@ ALLOWED = {
     "device": {"core", "linalg"},
     "io": {"core"},
     "prep": {"core", "linalg"},
-    "text": {"core", "io"},
+    "text": {"core", "io", "json"},
     "synth": {"core", "io"},
     "method": {"core"},
     "engine": ENGINE,

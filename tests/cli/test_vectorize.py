@@ -42,11 +42,19 @@ class Vectorize(CliTest):
         self.assertEqual(self.named("out/second.mtx"), [{"blue": 1, "green": 1}])
         self.assertEqual(self.read("out/a.labels"), "x\ny\ny\n")
         self.assertEqual(self.read("out/a.ids"), "x/1\ny/1\ny/2\n")
+        self.assertEqual(self.read("out/a.excerpts"), "red red Blue\ncaf\u00e9 blue\n123\n")
         # The same again, without the empty document, in another format and for the next command.
         self.run_kindred("vectorize", "--drop-empty", "--to", "npz", "-q", "-o", "out2", "a", "second=b")
         self.assertEqual(self.read("out2/a.labels"), "x\ny\n")
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "c", "--score", "out2/a.npz")
-        self.assertEqual(self.result("c/result.json")["tasks"][0]["n"], 2)
+        task = self.result("c/result.json")["tasks"][0]
+        self.assertEqual((task["n"], task["ids"]), (2, ["x/1", "y/1"]))  # from a.ids beside it
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "c", "--force", "--report", "out2/a.npz")
+        task = self.result("c/result.json")["tasks"][0]
+        self.assertEqual(task["excerpts"], {"rows": [0, 1], "texts": ["red red Blue", "caf\u00e9 blue"]})
+        self.write("out2/a.ids", "one line too few\n")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "c", "--force", "out2/a.npz")
+        self.assertNotIn("ids", self.result("c/result.json")["tasks"][0])
 
     def test_files_of_documents(self):
         self.write("l.txt", "one two\nthree\n")

@@ -107,6 +107,49 @@ static void expect_error(kdr_context *ctx, kdr_corpus what, kdr_text_options o, 
 		fail_msg("'%s' does not say '%s'", kdr_context_error(ctx), part);
 }
 
+/* One line, whole characters, at most 120 of them, nothing that cannot be seen. */
+static void excerpts__any_text__first_words_on_one_line(void **state)
+{
+	(void)state;
+	unit_needs("utf8proc");
+	kdr_context *ctx = unit_context();
+	kdr_corpus what = corpus(KDR_CORPUS_FOLDER, "first");
+	kdr_text_options o = defaults();
+	kdr_data *d = NULL, *part = NULL, *view = NULL;
+	char wide[2 * 200 + 1], cut[2 * 120 + 4];
+	for (int i = 0; i < 200; i++)
+		memcpy(wide + 2 * i, "é", 3);
+	memcpy(cut, wide, 240);
+	memcpy(cut + 240, "…", 4);
+	put("first/a", "Subject: None\n\n  <p>Some \t words,\n\n\nand\x01 more\xe2\x80\xae.  </p>\n");
+	put("first/b", wide);
+	wide[240] = '\0';
+	put("first/c", wide);
+	put("first/d", " \n ");
+	put_bytes("first/e", "caf\xe9 one", 8);
+	o.strip_mail = o.strip_html = true;
+	assert_ok(ctx, kdr_vectorize(ctx, &what, 1, &o, &d, NULL));
+	assert_string_equal(kdr_data_excerpts(d)[0], "Some words, and more .");
+	assert_string_equal(kdr_data_excerpts(d)[1], cut);
+	assert_string_equal(kdr_data_excerpts(d)[2], wide);
+	assert_string_equal(kdr_data_excerpts(d)[3], "");
+	assert_string_equal(kdr_data_excerpts(d)[4], "café one");
+	assert_ok(ctx, kdr_data_rows(ctx, d, (const int64_t[]){ 4, 0 }, 2, &part));
+	assert_string_equal(kdr_data_excerpts(part)[0], "café one");
+	assert_ok(ctx, kdr_data_view(ctx, part, NULL, &view));
+	assert_string_equal(kdr_data_excerpts(view)[1], "Some words, and more .");
+	kdr_data_free(view);
+	kdr_data_free(part);
+	kdr_data_free(d);
+	d = NULL;
+	o.drop_empty = true;
+	assert_ok(ctx, kdr_vectorize(ctx, &what, 1, &o, &d, NULL));
+	/* long runs of letters are no words: two documents are left */
+	assert_string_equal(kdr_data_excerpts(d)[1], "café one");
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
 static void folder__sub_folders__are_classes(void **state)
 {
 	(void)state;
@@ -500,6 +543,7 @@ static void memory__each_allocation_fails__is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(excerpts__any_text__first_words_on_one_line),
 		cmocka_unit_test(folder__sub_folders__are_classes),
 		cmocka_unit_test(folder__gzip_and_latin1__are_read),
 		cmocka_unit_test(lines__endings_and_blanks__one_document_each),

@@ -211,6 +211,8 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	              (long long)g->k, range, g->sure ? "fairly sure" : "not sure", g->agreement);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
+	if (g->next > 0)
+		KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
 done:
 	return st;
 }

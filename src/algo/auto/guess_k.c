@@ -191,11 +191,17 @@ kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count)
 	int64_t length = count ? curves[0].count : 0;
 	for (int64_t t = 1; t < count; t++)
 		length = KDRI_MIN(length, curves[t].count);
+	double second = -1;
 	for (int64_t p = 0; p < length; p++) {
 		double score = mean_score(curves, count, length, p);
 		if (score > g.score) {
+			g.next = g.score >= 0 ? g.k : 0;
+			second = g.score;
 			g.k = p + 2;
 			g.score = score;
+		} else if (score > second) {
+			g.next = p + 2;
+			second = score;
 		}
 	}
 	g.low = g.high = g.k;

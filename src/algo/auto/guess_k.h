@@ -20,7 +20,7 @@ kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int6
 void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
 
 typedef struct kdri_k_guess {
-	int64_t k;
+	int64_t k, next; /* the best, and the second best; 0: there is none */
 	double score, agreement;
 	int64_t low, high; /* the least and the largest k with a score nearly as high */
 	bool sure;

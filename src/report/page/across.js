@@ -106,10 +106,12 @@ function counterparts(all) {
   return rows;
 }
 
-function heat(names, matrix, caption) {
-  const flat = matrix.flat().filter(isNumber), low = Math.min(0, ...flat), high = Math.max(1e-9, ...flat);
+/* A square of numbers. Colours go from 0 to the largest, or with `spread` over the numbers there are. */
+function heat(names, matrix, caption, spread) {
+  const flat = matrix.flat().filter(isNumber), high = Math.max(1e-9, ...flat), least = Math.min(0, ...flat);
+  const low = spread && flat.length ? Math.max(least, Math.min(...flat) - 0.25 * (high - Math.min(...flat)) - 1e-9) : least;
   const t = table([{ title: "" }, ...names.map((n) => ({ title: cut(n, 24), num: true }))],
-    matrix.map((r, i) => [{ head: cut(names[i], 24) }, ...list(r).map((v) => el("span", { class: "heat" }, number(v, 2)))]), { label: caption });
+    matrix.map((r, i) => [{ head: cut(names[i], 24) }, ...list(r).map((v) => el("span", { class: "heat" }, share(v)))]), { label: caption });
   const cells = [...t.querySelectorAll("td")], values = matrix.map(list).flat();
   cells.forEach((c, k) => {
     const v = isNumber(values[k]) ? (values[k] - low) / (high - low) : 0;
@@ -123,17 +125,19 @@ function moves() {
   const out = [];
   for (const t of tasks) {
     if (!t.moved || !t.labels) continue;
-    const rows = t.labels.values.map((_, i) => i).filter((i) => t.moved[i]), pairs = new Map();
-    for (const i of rows) {
+    const pairs = new Map();
+    t.moved.forEach((yes, i) => {
       const key = `${t.before ? t.before.values[i] : -1} ${t.labels.values[i]}`;
-      pairs.set(key, (pairs.get(key) || []).concat(i));
-    }
-    for (const [key, who] of [...pairs].sort((a, b) => b[1].length - a[1].length)) {
+      if (!yes) return;
+      if (!pairs.has(key)) pairs.set(key, []);
+      pairs.get(key).push(i);
+    });
+    for (const [key, who] of pairs) {
       const [from, to] = key.split(" ").map(Number);
-      out.push([t.name, from >= 0 ? Name(from) : "another cluster", Name(to), count(who.length), who.slice(0, 3).map((i) => idOf(t, i)).join(", ")]);
+      out.push([who.length, [t.name, from >= 0 ? Name(from) : "another cluster", Name(to), count(who.length), who.slice(0, 3).map((i) => idOf(t, i)).join(", ")]]);
     }
   }
-  return out;
+  return out.sort((a, b) => b[0] - a[0]).map(([, row]) => row);
 }
 
 function across() {
@@ -141,16 +145,18 @@ function across() {
   const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
   if (all.length && !isTransfer) {
     const table = counterparts(all);
-    parts.push(el("h3", {}, "Counterparts"), el("p", {}, "Clusters of neighbouring data sets; a band is as wide as the match is good."), flow(all),
+    parts.push(el("h3", {}, "Counterparts"), el("p", {}, "Clusters of neighbouring data sets; a band is as wide as the match is good, and one without a band has no counterpart."), flow(all),
       behind("Table of the matches, with the features they share and those they do not", [{ title: "Cluster" }, { title: "Counterpart" }, { title: "Match", num: true },
         { title: "Features of both" }, { title: "Of the first alone" }, { title: "Of the second alone" }], table.map((r) => [{ head: r[0] }, ...r.slice(1)])));
   }
-  const moved = moves();
+  const moved = moves().map((r) => [{ head: r[0] }, ...r.slice(1)]), few = moved.length > 12 ? 8 : 12;
+  const columns = [{ title: "Data set" }, { title: "From" }, { title: "To" }, { title: "Samples", num: true }, { title: "Such as" }];
   if (moved.length) parts.push(el("h3", {}, "What the other data sets changed"),
-    el("p", {}, "Samples that would be in another cluster without them."),
-    table([{ title: "Data set" }, { title: "From" }, { title: "To" }, { title: "Samples", num: true }, { title: "Such as" }], moved.map((r) => [{ head: r[0] }, ...r.slice(1)]), { label: "Samples that moved" }));
+    el("p", {}, "Samples that would be in another cluster without them; most frequent moves first."),
+    table(columns, moved.slice(0, few), { label: "Samples that moved" }),
+    moved.length > few ? behind(`${plural(moved.length - few, "more move")}`, columns, moved.slice(few)) : null);
   if (rows.length > 1) parts.push(el("h3", {}, "Relatedness of the tasks"),
-    el("p", {}, "Row by row: how much of the data set beside it is found in those above, 1 is itself."),
+    el("p", {}, "Each row: how related the data set is to each of the others, as the method found; itself is 1."),
     heat((list(related.tasks).length === rows.length ? related.tasks : tasks.map((t) => t.name)).map(String), rows, "Relatedness"));
   if (parts.length) section("across", "Across data sets", parts);
 }

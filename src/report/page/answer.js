@@ -3,8 +3,9 @@
 /* A word the shell takes as it stands, or quoted. */
 const quoted = (s) => /^[\w@%+=:,./-]+$/.test(s) ? s : `'${String(s).replace(/'/g, "'\\''")}'`;
 
-/* The command that repeats the run, as far as the result tells. */
+/* The command that repeats the run: as it was given, or, where a program called the library, as far as the result tells. */
 function command() {
+  if (typeof D.command_line === "string" && D.command_line) return D.command_line;
   const words = ["kindred", D.command || "cluster"];
   if (D.method && D.method !== "auto") words.push("-m", D.method);
   for (const o of list(about.options)) {
@@ -57,6 +58,8 @@ function sentences() {
     const target = labelled[0];
     if (target) out.push(`${method} carried the classes ${listed(classNames.slice(0, 8))} to ${plural(target.n, "sample")} of ${target.name}` +
       (tasks[0] !== target ? ` from ${plural(tasks[0].n, "labelled sample")} of ${tasks[0].name}.` : "."));
+  } else if (D.command === "relate") {
+    out.push(`${plural(n, "sample")} of ${plural(tasks.length, "data set")}: ${names}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
   } else if (tasks.length) {
     const ks = [...new Set(labelled.map((t) => t.raw.k))];
     out.push(`${method} found ${ks.length === 1 ? plural(ks[0], "cluster") : `${ks.join(", ")} clusters`} in ${plural(n, "sample")} of ` +
@@ -72,8 +75,10 @@ function sentences() {
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
   if (scored.length) out.push(`Against the known classes: accuracy ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
-  const k = object(D.method_fields).k_evidence;
+  const k = object(D.method_fields).k_evidence, each = k ? [] : tasks.filter((t) => fieldOf("k_evidence", t));
   if (k) out.push(`Number of clusters: ${k}.`);
+  if (each.length) out.push(`Number of clusters: ${listed(each.slice(0, 6).map((t) => `${t.name} ${fieldOf("k_evidence", t)}`))}.`);
+  for (const t of tasks) if (list(t.raw.left_out).length) out.push(`${plural(t.raw.left_out.length, "row")} of ${t.name} left out; see the data below.`);
   if (D.stop && D.stop !== "converged") out.push({ max_iter: "It stopped at the most iterations allowed, before it converged.",
     time: "It stopped at the time limit: this is the best found so far.", cancelled: "It was interrupted: this is the best found so far.",
     stalled: "It stopped because steps no longer made progress." }[D.stop] || `It stopped: ${D.stop}.`);
@@ -83,16 +88,21 @@ function sentences() {
 /* A row a task: size, k, scores, confidence. */
 function taskTable() {
   const has = (f) => labelled.some(f), metrics = ["acc", "nmi", "ari"].filter((m) => has((t) => isNumber(object(t.raw.metrics)[m])));
-  const sure = has((t) => t.confidence), columns = [{ title: "Data set" }, { title: "Samples", num: true },
-    { title: "Features", num: true }, { title: isTransfer ? "Classes" : "Clusters", num: true }];
+  /* what is the same for all is in the sentence above */
+  const differ = (f) => new Set(tasks.map((t) => t.raw[f])).size > 1, features = differ("d"), ks = differ("k") && !isTransfer;
+  const sure = has((t) => t.confidence), columns = [{ title: "Data set" }, { title: "Samples", num: true }];
+  if (features) columns.push({ title: "Features", num: true });
+  if (ks) columns.push({ title: "Clusters", num: true });
   if (sure) columns.push({ title: "Confidence", num: true });
   for (const m of metrics) columns.push({ title: { acc: "Accuracy", nmi: "NMI", ari: "ARI" }[m], num: true });
-  columns.push({ title: isTransfer ? "Samples of each class" : "Samples of each cluster" });
+  if (labelled.length) columns.push({ title: isTransfer ? "Of each class" : "Of each cluster" });
   return table(columns, tasks.map((t) => {
-    const row = [{ head: t.name }, count(t.n), count(t.raw.d), isNumber(t.raw.k) ? count(t.raw.k) : "–"];
-    if (sure) row.push(t.confidence ? number(sum(t.confidence) / t.confidence.length, 2) : "–");
+    const row = [{ head: t.name }, count(t.n)];
+    if (features) row.push(count(t.raw.d));
+    if (ks) row.push(isNumber(t.raw.k) ? count(t.raw.k) : "–");
+    if (sure) row.push(t.confidence ? share(sum(t.confidence) / t.confidence.length) : "–");
     for (const m of metrics) row.push(number(object(t.raw.metrics)[m]));
-    row.push(bar(t));
+    if (labelled.length) row.push(bar(t));
     return row;
   }), { label: "Data sets" });
 }
@@ -109,14 +119,14 @@ function bar(t) {
 }
 
 function answer() {
-  const warnings = list(D.warnings), doubts = tasks.flatMap((t) => list(t.raw.advice).filter((a) => typeof a === "string"));
+  const warnings = list(D.warnings), doubts = tasks.flatMap((t) => [t.raw.advice].flat().filter((a) => typeof a === "string"));
   const line = command();
   section("answer", "In short",
     warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
       el("ul", {}, warnings.map((w) => el("li", {}, w)))) : null,
     el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
     tasks.length ? taskTable() : null,
-    doubts.length ? el("div", { class: "advice" }, el("h3", {}, isTransfer ? "How far to trust it" : "What the data sets got from each other, and what to doubt"),
+    doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "What is near what" : tasks.length > 1 && !isTransfer ? "What the data sets got from each other, and what to doubt" : "How far to trust it"),
       el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
 }

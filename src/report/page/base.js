@@ -48,12 +48,13 @@ function number(v, digits = 3) {
 const count = (n) => isNumber(n) ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, " ") : "–";
 const percent = (v) => isNumber(v) ? (v > 0 && v < 0.005 ? "<1 %" : `${Math.round(100 * v)} %`) : "–";
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + "s"}`;
-const sum = (list) => list.reduce((a, b) => a + b, 0);
+const sum = (list) => { let s = 0; for (const v of list) s += v; return s; };
+const share = (v) => isNumber(v) ? v.toFixed(2).replace("-", "−") : "–"; /* confidences and the like, all of one width */
 const listed = (items) => items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
 
 function seconds(s) {
   if (!isNumber(s)) return "–";
-  if (s < 1) return `${number(1000 * s, 0)} ms`;
+  if (s < 1) return `${Math.round(1000 * s)} ms`;
   if (s < 90) return `${s.toFixed(s < 10 ? 1 : 0)} s`;
   return s < 5400 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
 }
@@ -61,7 +62,7 @@ function seconds(s) {
 function bytes(b) {
   if (!isNumber(b)) return "–";
   const unit = b >= 1e9 ? [1e9, "GB"] : b >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-  return `${number(b / unit[0], b / unit[0] < 10 ? 1 : 0)} ${unit[1]}`;
+  return `${(b / unit[0]).toFixed(b / unit[0] < 10 ? 1 : 0)} ${unit[1]}`;
 }
 
 /* A value of any kind, for tables. */
@@ -142,11 +143,11 @@ function say(words) { live.textContent = words; }
 
 /* --- tables and sections ------------------------------------------------------------------------------------ */
 
-/* Columns: {title, num}. Rows: arrays of text, nodes, or {head: text} for a row's title. */
+/* Columns: {title, num, words}. Rows: arrays of text, nodes, or {head: text} for a row's title. */
 function table(columns, rows, attributes) {
   const cell = (v, i) => v && v.head !== undefined
     ? el("th", { scope: "row" }, v.head)
-    : el("td", { class: columns[i].num ? "num" : null }, v);
+    : el("td", { class: columns[i].num ? "num" : columns[i].words ? "words" : null }, v);
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": (attributes || {}).label || "Table" },
     el("table", {}, attributes && attributes.caption ? el("caption", {}, attributes.caption) : null,
       el("thead", {}, el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num ? "num" : null }, c.title)))),
@@ -156,6 +157,16 @@ function table(columns, rows, attributes) {
 /* The table behind a picture. */
 function behind(title, columns, rows) {
   return el("details", { class: "behind" }, el("summary", {}, title), table(columns, rows, { label: title }));
+}
+
+/* The same where the table takes time: it is made when it is opened, or printed. */
+const waiting = new Set();
+function behindLazily(title, make) {
+  const node = el("details", { class: "behind" }, el("summary", {}, title));
+  const fill = () => { if (waiting.delete(fill)) node.append(make()); };
+  waiting.add(fill);
+  node.addEventListener("toggle", () => { if (node.open) fill(); });
+  return node;
 }
 
 function section(id, title, ...children) {

@@ -16,7 +16,8 @@ function intervals(rows, metric, taskName) {
     return own && isNumber(own.mean) ? { name: rowName(r), mean: own.mean, std: isNumber(own.std) ? own.std : 0 } : null;
   }).filter(Boolean);
   if (!data.length) return null;
-  const low = Math.min(0, ...data.map((d) => d.mean - d.std)), high = Math.max(...data.map((d) => d.mean + d.std), 1e-9), w = 520, left = 190, line = 24;
+  const ends = data.flatMap((d) => [d.mean - d.std, d.mean + d.std]), spare = Math.max(0.01, 0.08 * (Math.max(...ends) - Math.min(...ends)));
+  const low = Math.floor((Math.min(...ends) - spare) * 50) / 50, high = Math.ceil((Math.max(...ends) + spare) * 50) / 50, w = 520, left = 190, line = 24;
   const x = (v) => left + (v - low) / (high - low || 1) * (w - left - 60);
   return svg("svg", { viewBox: `0 0 ${w} ${data.length * line + 34}`, class: "chart wide", role: "img", "aria-label": `${METRICS[metric] || metric}: mean and standard deviation` },
     svg("line", { x1: x(low), x2: x(high), y1: data.length * line + 10, y2: data.length * line + 10, class: "axis" }),
@@ -44,7 +45,7 @@ function grids(rows, metric) {
   return [...groups].filter(([, p]) => p.length > 1).map(([key, p]) => {
     const [method, name] = key.split(" ");
     p.sort((a, b) => a[0] - b[0]);
-    return el("figure", {}, el("figcaption", {}, `${method}: mean ${METRICS[metric] || metric} over ${name}`), lineChart(p, { label: `${method} over ${name}`, xTitle: name }));
+    return el("figure", {}, el("figcaption", {}, `${method}: mean ${METRICS[metric] || metric} over ${name}`), lineChart(p, { label: `${method} over ${name}`, xTitle: name, least: 0.04 }));
   });
 }
 
@@ -59,7 +60,7 @@ function benchTable(t, index) {
     return [...names.map((n) => text(s && s.tasks.find((x) => x.task === n))), s && s.mean === best.get(m) ? el("strong", {}, text(s)) : text(s)];
   }), seconds(r.seconds), count(r.failed || 0)]);
   const curves = metrics.slice(0, 1).flatMap((m) => grids(all, m));
-  section(`bench-${index}`, t.title === undefined ? "Comparison" : String(t.title),
+  section(`bench-${index}`, t.title === undefined ? "Comparison" : String(t.title).replace(/^./, (l) => l.toUpperCase()),
     el("p", {}, `Mean ± standard deviation of ${plural(t.repeats || 0, "repeat")}.${t.picked_on_truth ? " Settings were picked on the truth." : ""} The best mean is bold.`),
     el("div", { class: "charts" }, metrics.slice(0, 2).map((m) => el("figure", {}, el("figcaption", {}, `${METRICS[m]}, mean over data sets`), intervals(rows, m, null)))),
     table(columns, body, { label: t.title === undefined ? "Comparison" : String(t.title) }),

@@ -13,19 +13,20 @@ function featureBars(items, most) {
     line.append(part);
     return el("li", { title: `effect ${number(f.effect, 2)} standard deviations; mean inside ${number(f.mean_inside, 4)}, outside ${number(f.mean_outside, 4)}` },
       el("span", { class: "word" }, String(f.name)), line,
-      el("span", { class: "num" }, `${less ? "less " : ""}${number(Math.abs(f.effect), 1)}`));
+      el("span", { class: "num" }, `${less ? "−" : ""}${Math.abs(f.effect).toFixed(1)}`));
   }));
 }
 
-/* The surest and the least sure samples of a cluster. */
-function typical(t, rows) {
-  if (!t.confidence || rows.length < 2) return null;
-  const order = [...rows].sort((a, b) => t.confidence[b] - t.confidence[a]), few = Math.min(3, Math.floor(order.length / 2));
-  const named = (i) => el("li", {}, idOf(t, i), el("small", {}, ` ${number(t.confidence[i], 2)}`),
-    t.second && t.second.values[i] >= 0 && t.confidence[i] < 0.7 ? el("small", {}, ` or ${nameOf(t.second.values[i])}`) : null);
-  return el("div", { class: "pair" },
-    el("div", {}, el("h5", {}, "Most typical"), el("ul", { class: "plain" }, order.slice(0, few).map(named))),
-    el("div", {}, el("h5", {}, "Most doubtful"), el("ul", { class: "plain" }, order.slice(-few).reverse().map(named))));
+/* The surest and the least sure samples of a cluster, with the first words of texts. */
+function typical(t, profile) {
+  const rows = (v) => list(v).filter((i) => Number.isInteger(i) && i >= 0 && i < t.n);
+  const example = (i) => el("li", {}, el("span", { class: "who" }, idOf(t, i)),
+    t.confidence ? el("small", {}, ` ${share(t.confidence[i])}`) : null,
+    t.second && t.second.values[i] >= 0 && t.confidence && t.confidence[i] < 0.7 ? el("small", { class: "or" }, ` or ${nameOf(t.second.values[i])}`) : null,
+    t.excerpts.has(i) ? el("q", { class: "excerpt" }, t.excerpts.get(i)) : null);
+  const part = (title, v) => v.length ? el("div", {}, el("h5", {}, title), el("ul", { class: "plain" }, v.map(example))) : null;
+  const sides = [part("Most typical", rows(object(profile).typical)), part("Most doubtful", rows(object(profile).doubtful))].filter(Boolean);
+  return sides.length ? el("div", { class: t.excerpts.size ? "pair texts" : "pair" }, sides) : null;
 }
 
 /* Known classes inside, largest first. */
@@ -44,7 +45,7 @@ function part(t, c) {
   const size = t.labels ? rows.length : object(profile).size;
   return el("div", { class: "part" },
     el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}`)),
-    featureBars(features(profile), 6), inside(t, rows), typical(t, rows));
+    featureBars(features(profile), 6), inside(t, rows), typical(t, profile));
 }
 
 function clusters() {
@@ -63,7 +64,6 @@ function clusters() {
       "Bars: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
     el("div", { class: "cards" }, cards),
     clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,
-    rows.length ? el("details", { class: "behind" }, el("summary", {}, "Table of the features"),
-      pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },
+    rows.length ? behindLazily("Table of the features", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },
         { title: "Mean inside", num: true }, { title: "Mean outside", num: true }], rows.length, (i) => rows[i], "Features of the clusters")) : null);
 }

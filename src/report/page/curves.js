@@ -1,9 +1,13 @@
 /* Curves: how k was found, how the objective fell. SPDX-License-Identifier: BSD-3-Clause */
 
 /* Points [x, y] as a line; `marks`: x values to mark with a word. */
-function lineChart(points, { label, xTitle, marks = [], log = false, whole = false }) {
-  const w = 420, h = 190, left = 58, bottom = 40, top = 16, xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
-  const f = log ? Math.log10 : (v) => v, x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = Math.min(...ys.map(f)), y1 = Math.max(...ys.map(f));
+function lineChart(points, { label, xTitle, marks = [], log = false, whole = false, least = 0 }) {
+  const w = 420, bottom = 40, top = 16 + 13 * marks.length, h = 174 + top, left = 58, xs = points.map((p) => p[0]), f = log ? Math.log10 : (v) => v, x0 = Math.min(...xs), x1 = Math.max(...xs);
+  let lowest = Math.min(...points.map((p) => p[1])), highest = Math.max(...points.map((p) => p[1]));
+  const more = Math.max(0, least - (highest - lowest)) / 2; /* differences that mean nothing do not look like much */
+  lowest -= more;
+  highest += more;
+  const y0 = f(lowest), y1 = f(highest);
   const x = (v) => left + (x1 > x0 ? (v - x0) / (x1 - x0) : 0.5) * (w - left - 14), y = (v) => top + (1 - (y1 > y0 ? (f(v) - y0) / (y1 - y0) : 0.5)) * (h - top - bottom);
   const line = svg("path", { class: "line", fill: "none", d: points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join("") });
   paint(line, "stroke", () => hue(0));
@@ -11,35 +15,52 @@ function lineChart(points, { label, xTitle, marks = [], log = false, whole = fal
   const marked = marks.map((m, nth) => {
     const p = points.find((q) => q[0] === m.x);
     if (!p) return null;
-    const right = x(p[0]) > w * 0.7;
-    return [paint(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 6, fill: "none", "stroke-width": 2 }), "stroke", () => hue(m.colour)),
-      svg("text", { x: x(p[0]) + (right ? -9 : 9), y: nth ? Math.min(h - bottom - 4, y(p[1]) + 22) : Math.max(top + 4, y(p[1]) - 7), "text-anchor": right ? "end" : "start", class: "strong halo" }, m.word)];
+    /* the words above the curve, each in a line of its own, so that they are in nobody's way */
+    return [svg("line", { x1: x(p[0]), x2: x(p[0]), y1: 4 + 13 * nth, y2: h - bottom, class: "guide" }),
+      paint(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 6, fill: "none", "stroke-width": 2 }), "stroke", () => hue(m.colour)),
+      svg("text", { x: x(p[0]) + (x(p[0]) > w * 0.7 ? -5 : 5), y: 12 + 13 * nth, "text-anchor": x(p[0]) > w * 0.7 ? "end" : "start", class: "strong halo" }, m.word)];
   });
-  const many = whole && x1 - x0 <= 20 ? 2 : (x1 - x0) / 4, ticks = [];
-  for (let v = x0; v <= x1 + 1e-9; v += Math.max(many, 1e-9)) ticks.push(svg("text", { x: x(v), y: h - bottom + 18, "text-anchor": "middle" }, number(whole ? Math.round(v) : v, 2)));
+  const ticks = marksOf(xs, whole).map((v) => svg("text", { x: x(v), y: h - bottom + 18, "text-anchor": "middle" }, number(v, 2)));
   return svg("svg", { viewBox: `0 0 ${w} ${h}`, class: "chart", role: "img", "aria-label": label },
     svg("path", { d: `M${left} ${top}V${h - bottom}H${w - 10}`, class: "axis", fill: "none" }), line, dots, marked, x1 > x0 ? ticks : null,
-    svg("text", { x: left - 6, y: top + 8, "text-anchor": "end" }, number(Math.max(...ys))), svg("text", { x: left - 6, y: h - bottom, "text-anchor": "end" }, number(Math.min(...ys))),
+    svg("text", { x: left - 6, y: top + 8, "text-anchor": "end" }, number(highest)), svg("text", { x: left - 6, y: h - bottom, "text-anchor": "end" }, number(lowest)),
     svg("text", { x: (left + w) / 2, y: h - 4, "text-anchor": "middle" }, xTitle));
 }
 
+/* Where the axis has numbers: at the points where they are few, else at equal distances. */
+function marksOf(xs, whole) {
+  const all = [...new Set(xs)].sort((a, b) => a - b), low = all[0], high = all[all.length - 1], apart = all.every((v, i) => !i || v - all[i - 1] > (high - low) / 9);
+  if (all.length <= 8 && apart) return all;
+  const by = whole ? Math.max(1, Math.ceil((high - low) / 9)) : (high - low) / 4, out = [];
+  for (let v = low; v <= high + 1e-9; v += by) out.push(v);
+  return out;
+}
+
+const CURVES = {
+  eigengap: ["Gap", "Gap behind eigenvalue k: a large one speaks for k"],
+  modularity: ["Modularity", "Modularity: how much denser k clusters are tied inside than by chance"],
+  agreement: ["Agreement", "Agreement of different kinds of partition into k: how sure, not part of the choice"],
+};
+
+/* A field of the method, of all tasks or of this one. */
+const fieldOf = (name, t) => { const f = object(D.method_fields), own = f[`${name}.${t.name}`]; return own === undefined ? f[name] : own; };
+
 function choiceOfK() {
-  const with_ = tasks.filter((t) => list(object(t.raw.k_curves).eigengap).length);
-  if (!with_.length) return;
-  const said = object(D.method_fields).k_evidence, next = /next best k = (\d+)/.exec(String(said || "")), parts = [];
-  for (const t of with_.slice(0, 12)) {
-    const c = t.raw.k_curves, first = isNumber(c.from) ? c.from : 2, k = t.raw.k;
-    const marks = [{ x: k, word: `k = ${k}`, colour: 1 }];
-    if (next && Number(next[1]) !== k) marks.push({ x: Number(next[1]), word: "next best", colour: 2 });
-    const points = (v) => list(v).map((y, i) => [first + i, y]).filter((p) => isNumber(p[1]));
-    const gap = points(c.eigengap), stable = points(c.stability);
-    parts.push(el("h3", {}, t.name), el("div", { class: "charts" },
-      el("figure", {}, el("figcaption", {}, "Gap behind eigenvalue k: a large one speaks for k"), lineChart(gap, { label: `Eigengap by k in ${t.name}`, xTitle: "k", marks, whole: true })),
-      stable.length ? el("figure", {}, el("figcaption", {}, "Stability: 1 where different starts agree"), lineChart(stable, { label: `Stability by k in ${t.name}`, xTitle: "k", marks, whole: true })) : null),
-    behind(`Table of both curves of ${t.name}`, [{ title: "k", num: true }, { title: "Eigengap", num: true }, { title: "Stability", num: true }],
-      gap.map((p, i) => [{ head: count(p[0]) }, number(p[1], 4), stable[i] ? number(stable[i][1], 3) : "–"])));
+  const parts = [];
+  for (const t of tasks.slice(0, 12)) {
+    const c = object(t.raw.k_curves), first = isNumber(c.from) ? c.from : 2, k = t.raw.k, next = fieldOf("k_next", t);
+    const curves = Object.keys(CURVES).map((name) => [name, list(c[name]).map((y, i) => [first + i, y]).filter((p) => isNumber(p[1]))]).filter(([, p]) => p.length > 1);
+    if (!curves.length) continue;
+    const marks = [{ x: k, word: `k = ${k}`, colour: 1 }], own = object(D.method_fields)[`k_evidence.${t.name}`];
+    if (isNumber(next) && next !== k) marks.push({ x: next, word: `next: ${next}`, colour: 2 });
+    parts.push(el("h3", {}, t.name), own ? el("p", {}, `${own}.`) : null, el("div", { class: "charts" }, curves.map(([name, points]) =>
+      el("figure", {}, el("figcaption", {}, CURVES[name][1]), lineChart(points, { label: `${CURVES[name][0]} by k in ${t.name}`, xTitle: "k", marks, whole: true })))),
+    behind(`Table of the curves of ${t.name}`, [{ title: "k", num: true }, ...curves.map(([name]) => ({ title: CURVES[name][0], num: true }))],
+      curves[0][1].map((p) => [{ head: `${count(p[0])}${p[0] === k ? ", chosen" : p[0] === next ? ", next best" : ""}` },
+        ...curves.map(([, points]) => { const q = points.find((r) => r[0] === p[0]); return q ? number(q[1], 4) : "–"; })])));
   }
-  section("k", "How many clusters", said ? el("p", {}, `${said}.`) : null, parts);
+  const said = object(D.method_fields).k_evidence;
+  if (parts.length || said) section("k", "How many clusters", said ? el("p", {}, `${said}.`) : null, parts);
 }
 
 /* At most `most` points, those of each stretch that lie highest and lowest. */

@@ -9,12 +9,22 @@ const object = (v) => v && typeof v === "object" && !Array.isArray(v) ? v : {};
 const isTransfer = D.command === "transfer";
 const isBench = Array.isArray(D.tables);
 
+/* Numbers one a sample are kept as typed arrays: of 200,000 samples there are no 200,000 objects. */
+const whole = (v) => Int32Array.from(v, (x) => isNumber(x) && x < 1e6 ? x : -1);
+
 /* {names, values}: values are indices into names, or plain numbers where names is null; -1: none. */
 function named(v) {
-  if (Array.isArray(v)) return { names: null, values: v.map((x) => isNumber(x) ? x : -1) };
+  if (Array.isArray(v)) return { names: null, values: whole(v) };
   const o = object(v);
   if (!Array.isArray(o.index)) return null;
-  return { names: list(o.names).map(String), values: o.index };
+  return { names: list(o.names).map(String), values: whole(o.index) };
+}
+
+/* Texts of some samples, by their rows. */
+function byRow(rows, texts) {
+  const out = new Map();
+  if (list(rows).length === list(texts).length) list(rows).forEach((r, i) => { if (typeof texts[i] === "string" && texts[i]) out.set(r, texts[i]); });
+  return out;
 }
 
 const tasks = list(D.tasks).map((t, index) => {
@@ -23,16 +33,18 @@ const tasks = list(D.tasks).map((t, index) => {
   const rows = list(place.rows).length ? place.rows : null;
   return {
     raw: t, index, name: t.name === undefined || t.name === null ? "(unnamed)" : String(t.name), n: isNumber(t.n) ? t.n : 0,
-    ids: Array.isArray(t.ids) ? t.ids : null,
+    ids: Array.isArray(t.ids) ? t.ids : byRow(object(t.ids).rows, object(t.ids).names), /* of a few where there was no room for all */
     labels: labels && labels.values.length ? labels : null,
     truth: truth && truth.values.length ? truth : null,
     second,
-    confidence: list(t.confidence).length ? t.confidence : null,
-    moved: list(t.moved).length ? t.moved : null,
+    confidence: list(t.confidence).length ? Float64Array.from(t.confidence, (v) => isNumber(v) ? v : 0) : null,
+    moved: list(t.moved).some((v) => v) ? Uint8Array.from(t.moved, (v) => v ? 1 : 0) : null,
     before: named(t.before),
     strongest: t.strongest && list(t.strongest.index).length ? t.strongest : null,
     clusters: list(t.clusters),
-    x: drawn ? place.x : null, y: drawn ? place.y : null, rows,
+    excerpts: byRow(object(t.excerpts).rows, object(t.excerpts).texts),
+    probabilities: list(t.probabilities).length ? t.probabilities : null,
+    x: drawn ? Uint16Array.from(place.x) : null, y: drawn ? Uint16Array.from(place.y) : null, rows,
     points: drawn ? place.x.length : 0,
   };
 });
@@ -71,17 +83,23 @@ for (const t of tasks) for (const c of t.clusters) if (isNumber(c.number) && c.n
 /* What a cluster is called: a class, or a number. */
 const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `class ${c}` : `cluster ${c}`;
 const Name = (c) => { const s = nameOf(c); return classNames.length ? s : s[0].toUpperCase() + s.slice(1); };
-const idOf = (t, i) => t.ids && t.ids[i] !== undefined ? String(t.ids[i]) : `row ${count(i + 1)}`;
+const idOf = (t, i) => { const id = t.ids instanceof Map ? t.ids.get(i) : t.ids[i]; return id === undefined ? `row ${count(i + 1)}` : String(id); };
 const rowOf = (t, p) => t.rows ? t.rows[p] : p;
 
 /* The label of a sample; a labelled source has its known classes. */
 const labelOf = (t, i) => t.labels ? t.labels.values[i] : isTransfer && t.truth ? t.truth.values[i] : -1;
 
-/* Rows of a task by label. */
+/* Rows of a task by label: sorted once, in their order. */
 function members(t, c) {
-  const out = [];
-  if (t.labels) t.labels.values.forEach((v, i) => { if (v === c) out.push(i); });
-  return out;
+  if (!t.labels) return [];
+  if (!t.byLabel) {
+    const v = t.labels.values, start = new Int32Array(clusterCount + 2), order = new Int32Array(v.length);
+    for (let i = 0; i < v.length; i++) start[Math.max(v[i], -1) + 2]++;
+    for (let k = 1; k < start.length; k++) start[k] += start[k - 1];
+    t.byLabel = { start: start.slice(), order };
+    for (let i = 0; i < v.length; i++) order[start[Math.max(v[i], -1) + 1]++] = i;
+  }
+  return t.byLabel.order.subarray(t.byLabel.start[c + 1], t.byLabel.start[c + 2]);
 }
 
 const about = object(D.about);

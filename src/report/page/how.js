@@ -11,8 +11,7 @@ function times() {
   if (isNumber(D.peak_rss_bytes)) bits.push(`at most ${bytes(D.peak_rss_bytes)} of memory`);
   if (D.seed !== undefined) bits.push(`seed ${shown(D.seed)}`);
   if (isNumber(D.iterations)) bits.push(plural(D.iterations, "iteration"));
-  return [el("h3", {}, "Time and memory"), el("p", {}, `${bits.join("; ")}.`),
-    el("div", { class: "timebar", role: "img", "aria-label": bits[0] }, parts.map(([k], i) => paint(el("span", { title: `${STAGES[k]}: ${seconds(s[k])}`, css: { "flex-grow": Math.max(s[k], 0) } }), "background-color", () => hue(i))))];
+  return [el("h3", {}, "Time and memory"), el("p", {}, `${bits.join("; ")}.`)];
 }
 
 function optionRows(changed) {
@@ -58,10 +57,21 @@ function references() {
   return refs.length ? [el("h3", {}, "References"), el("ul", {}, refs.map((r) => el("li", {}, String(r))))] : null;
 }
 
+/* What the columns of tables were taken for, and the rows that were left out. */
+function tables() {
+  return tasks.flatMap((t) => {
+    const columns = list(t.raw.columns).filter((c) => c && c.name !== undefined), out = list(t.raw.left_out).filter((r) => r && isNumber(r.row));
+    return [columns.length ? behind(`Columns of ${t.name}, and what they were taken for`, [{ title: "Column" }, { title: "Taken for" }, { title: "Features", num: true }, { title: "Cells without a value", num: true }, { title: "Why" }],
+      columns.map((c) => [{ head: String(c.name) }, String(c.kind), count(c.features), count(c.missing), String(c.why || (c.constant ? "one value throughout" : "–"))])) : null,
+    out.length ? behind(`${plural(out.length, "row")} of ${t.name} left out`, [{ title: "Row", num: true }, { title: "Sample" }, { title: "Why" }],
+      out.slice(0, 200).map((r) => [{ head: count(r.row) }, String(r.id || "–"), String(r.reason)])) : null];
+  }).filter(Boolean);
+}
+
 function files() {
   const rows = tasks.filter((t) => t.raw.path);
-  return rows.length ? [el("h3", {}, "Data"), table([{ title: "Data set" }, { title: "File" }, { title: "Samples", num: true }, { title: "Features", num: true }, { title: "Values not zero", num: true }],
-    rows.map((t) => [{ head: t.name }, String(t.raw.path), count(t.n), count(t.raw.d), count(t.raw.nnz)]), { label: "Files" })] : null;
+  return rows.length ? [el("h3", {}, "Data"), table([{ title: "Data set" }, { title: "File" }, { title: "Samples", num: true }, { title: "Features", num: true }, ...(rows.some((t) => isNumber(t.raw.nnz)) ? [{ title: "Values not zero", num: true }] : [])],
+    rows.map((t) => [{ head: t.name }, String(t.raw.path), count(t.n), count(t.raw.d), ...(rows.some((r) => isNumber(r.raw.nnz)) ? [count(t.raw.nnz)] : [])]), { label: "Files" }), tables()] : null;
 }
 
 function how() {

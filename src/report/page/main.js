@@ -15,6 +15,7 @@ function main() {
   if (isBench) bench();
   else {
     answer();
+    related();
     map();
     clusters();
     across();
@@ -26,6 +27,7 @@ function main() {
   /* On paper everything is open and light; canvases are drawn anew for it. */
   addEventListener("beforeprint", () => {
     printing = true;
+    for (const fill of [...waiting]) fill();
     for (const d of document.querySelectorAll("details:not([open])")) { d.open = true; d.dataset.printed = "1"; }
     repaint.forEach((f) => f());
     for (const p of panels) p.draw();

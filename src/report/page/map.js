@@ -1,8 +1,8 @@
 /* The map: every sample a point, a panel a task, on common axes. SPDX-License-Identifier: BSD-3-Clause
  *
  * Coordinates are whole numbers from 0 to SIDE. All panels share one view (centre and zoom), so that what lies in the
- * same place corresponds. Few points are drawn as marks; of many each is a few pixels written straight into the image,
- * which 200,000 take milliseconds for. */
+ * same place corresponds. Few points are drawn as marks; of many each is a few pixels written straight into the image:
+ * arrays of numbers alone are looked at, so that 200,000 take milliseconds. */
 
 const SIDE = 65535, MANY = 6000;
 
@@ -42,20 +42,29 @@ class Panel {
     this.tip = el("div", { class: "tip", hidden: true });
     this.node = el("figure", { class: "panel" }, el("figcaption", {}, t.name, el("small", {}, ` ${count(t.n)}`)),
       el("div", { class: "stage" }, this.canvas, this.tip));
-    this.cells = this.grid();
+    this.cells = null; /* made when a point is first asked for */
+    this.known = new Map();
     this.listen();
     new ResizeObserver(() => this.schedule()).observe(this.canvas);
   }
 
   /* Points by cells of a coarse grid, so that the nearest is found at once. */
   grid() {
-    const t = this.task, cells = new Map();
-    for (let p = 0; p < t.points; p++) {
-      const key = (t.x[p] >> 9) * 256 + (t.y[p] >> 9);
-      if (cells.has(key)) cells.get(key).push(p);
-      else cells.set(key, [p]);
+    const t = this.task, start = new Int32Array(128 * 128 + 2), order = new Int32Array(t.points), cell = (p) => (t.x[p] >> 9) * 128 + (t.y[p] >> 9);
+    for (let p = 0; p < t.points; p++) start[cell(p) + 2]++;
+    for (let c = 2; c < start.length; c++) start[c] += start[c - 1];
+    for (let p = 0; p < t.points; p++) order[start[cell(p) + 1]++] = p; /* start[c] is then where cell c begins */
+    return { start, order };
+  }
+
+  /* The category of each point in a mode. */
+  codes(id) {
+    if (!this.known.has(id)) {
+      const t = this.task, out = new Int32Array(t.points);
+      for (let p = 0; p < t.points; p++) out[p] = modes[id].category(t, rowOf(t, p));
+      this.known.set(id, out);
     }
-    return cells;
+    return this.known.get(id);
   }
 
   scale() { return Math.min(this.canvas.clientWidth, this.canvas.clientHeight) * 0.94 * view.zoom / SIDE; }
@@ -71,10 +80,12 @@ class Panel {
   nearest(sx, sy) {
     const [mx, my] = this.toMap(sx, sy), reach = 14 / this.scale(), t = this.task;
     let best = -1, least = reach * reach;
-    for (let cx = Math.max(0, (mx - reach) >> 9); cx <= (mx + reach) >> 9; cx++)
-      for (let cy = Math.max(0, (my - reach) >> 9); cy <= (my + reach) >> 9; cy++)
-        for (const p of this.cells.get(cx * 256 + cy) || []) {
-          const d = (t.x[p] - mx) ** 2 + (t.y[p] - my) ** 2;
+    this.cells = this.cells || this.grid();
+    const first = (v) => Math.max(0, (v - reach) >> 9), last = (v) => Math.min(127, (v + reach) >> 9), { start, order } = this.cells;
+    for (let cx = first(mx); cx <= last(mx); cx++)
+      for (let cy = first(my); cy <= last(my); cy++)
+        for (let i = start[cx * 128 + cy]; i < start[cx * 128 + cy + 1]; i++) {
+          const p = order[i], d = (t.x[p] - mx) ** 2 + (t.y[p] - my) ** 2;
           if (d < least) { least = d; best = p; }
         }
     return best;
@@ -99,19 +110,20 @@ class Panel {
     if (this.task.points > MANY) this.drawMany(g, ratio);
     else this.drawMarks(g, ratio);
     if (this.at >= 0) this.drawRing(g, ratio);
+    if (!performance.getEntriesByName("map").length) performance.mark("map"); /* when there is something to see */
   }
 
   /* Whether a point is of the cluster that is highlighted. */
   chosen(p) {
-    return selection.number === null || labelOf(this.task, rowOf(this.task, p)) === selection.number;
+    return selection.number === null || this.codes("cluster")[p] === selection.number;
   }
 
   drawMarks(g, ratio) {
-    const t = this.task, mode = modes[view.mode], size = Math.max(0.55, Math.min(1.15, 22 / Math.sqrt(t.points))) * Math.min(1.6, Math.sqrt(view.zoom));
+    const t = this.task, mode = modes[view.mode], codes = this.codes(view.mode), size = Math.max(0.55, Math.min(1.15, 22 / Math.sqrt(t.points))) * Math.min(1.6, Math.sqrt(view.zoom));
     for (const front of [false, true])
       for (let p = 0; p < t.points; p++) {
         if (this.chosen(p) !== front) continue;
-        const c = mode.category(t, rowOf(t, p)), [x, y] = this.toScreen(p);
+        const c = codes[p], [x, y] = this.toScreen(p);
         if (x < -9 || y < -9 || x > this.canvas.clientWidth + 9 || y > this.canvas.clientHeight + 9) continue;
         g.setTransform(ratio * size, 0, 0, ratio * size, x * ratio, y * ratio);
         g.globalAlpha = front ? 0.85 : 0.13;
@@ -123,21 +135,25 @@ class Panel {
   }
 
   drawMany(g, ratio) {
-    const t = this.task, mode = modes[view.mode], w = this.canvas.width, h = this.canvas.height, image = g.createImageData(w, h);
-    const pixels = new Uint32Array(image.data.buffer), s = this.scale() * ratio, faint = 50, strong = 225;
+    const t = this.task, mode = modes[view.mode], w = this.canvas.width, h = this.canvas.height;
+    if (!this.image || this.image.width !== w || this.image.height !== h) this.image = g.createImageData(w, h);
+    const pixels = new Uint32Array(this.image.data.buffer), s = this.scale() * ratio, { x: xs, y: ys } = t, faint = 50, strong = 225;
     const side = Math.max(1, Math.round(ratio * (view.zoom > 4 ? 3 : view.zoom > 1.5 || t.points < 40000 ? 2 : 1.4)));
-    const inks = new Map();
-    for (const front of [false, true])
+    const codes = this.codes(view.mode), labels = this.codes("cluster"), wanted = selection.number, x0 = w / 2 - view.x * s + 0.5, y0 = h / 2 + view.y * s + 0.5;
+    const inks = new Uint32Array(codes.reduce((a, b) => Math.max(a, b), 0) + 2); /* that of category c is inks[c + 1] */
+    for (let c = -1; c + 1 < inks.length; c++) inks[c + 1] = rgb(colourOf(mode, c));
+    pixels.fill(0);
+    for (const front of wanted === null ? [true] : [false, true]) {
+      const alpha = (front ? strong : faint) << 24;
       for (let p = 0; p < t.points; p++) {
-        if (this.chosen(p) !== front) continue;
-        const x = Math.round(w / 2 + (t.x[p] - view.x) * s), y = Math.round(h / 2 - (t.y[p] - view.y) * s);
+        if (wanted !== null && (labels[p] === wanted) !== front) continue;
+        const x = Math.floor(x0 + xs[p] * s), y = Math.floor(y0 - ys[p] * s);
         if (x < 0 || y < 0 || x + side >= w || y + side >= h) continue;
-        const c = mode.category(t, rowOf(t, p));
-        if (!inks.has(c)) inks.set(c, rgb(colourOf(mode, c)));
-        const ink = (inks.get(c) | (front ? strong : faint) << 24) >>> 0;
-        for (let a = 0; a < side; a++) for (let b = 0; b < side; b++) pixels[(y + a) * w + x + b] = ink;
+        const ink = inks[codes[p] + 1] | alpha;
+        for (let a = 0, at = y * w + x; a < side; a++, at += w) for (let b = 0; b < side; b++) pixels[at + b] = ink;
       }
-    g.putImageData(image, 0, 0);
+    }
+    g.putImageData(this.image, 0, 0);
   }
 
   drawRing(g, ratio) {
@@ -238,9 +254,17 @@ function told(t, p) {
   if (t.confidence) out.push(["confidence", number(t.confidence[i], 2)]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
   if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
-  const strong = strongest(t, p);
+  const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, p);
+  if (likely) out.push(["probabilities", likely]);
   if (strong.length) out.push(["strongest", strong.join(", ")]);
+  if (t.excerpts.has(i)) out.push(["begins", `“${t.excerpts.get(i)}”`]);
   return out;
+}
+
+/* The three most probable classes. */
+function probable(row) {
+  return list(row).map((v, c) => [v, c]).filter(([v]) => isNumber(v)).sort((a, b) => b[0] - a[0]).slice(0, 3)
+    .map(([v, c]) => `${nameOf(c)} ${share(v)}`).join(", ");
 }
 
 function zoom(by, about) {
@@ -254,7 +278,7 @@ function reset() { Object.assign(view, { x: SIDE / 2, y: SIDE / 2, zoom: 1 }); d
 
 function legend(place) {
   const mode = modes[view.mode], present = new Set();
-  for (const t of tasks) for (let p = 0; p < t.points; p++) present.add(mode.category(t, rowOf(t, p)));
+  for (const panel of panels) for (const c of panel.codes(view.mode)) present.add(c);
   const items = mode.all().filter((c) => present.has(c)).concat(present.has(-1) && !mode.all().includes(-1) ? [-1] : []);
   place.replaceChildren(...items.slice(0, 60).map((c) => {
     const inside = [mark(mode.colour ? 0 : c, () => colourOf(mode, c)), " ", mode.name(c)];
@@ -289,20 +313,23 @@ function map() {
     el("p", { class: "tools" }, el("button", { type: "button", onclick: () => zoom(1.4) }, "Zoom in"), " ",
       el("button", { type: "button", onclick: () => zoom(1 / 1.4) }, "Zoom out"), " ", el("button", { type: "button", onclick: reset }, "Show all"),
       el("small", {}, " Drag to move, double-click or Ctrl and wheel to zoom, click a point to highlight its cluster; by keyboard: arrows, +, −, 0, n and p.")),
-    el("details", { class: "behind" }, el("summary", {}, "Table of the samples"), samples(drawn)));
+    behindLazily("Table of the samples", () => samples(drawn)));
   watch(drawAll);
   repaint.push(() => drawAll());
 }
 
 /* All samples drawn, least sure first where that is known. */
 function samples(drawn) {
-  const all = [];
-  for (const t of drawn) for (let p = 0; p < t.points; p++) all.push([t, p]);
-  if (drawn.some((t) => t.confidence))
-    all.sort((a, b) => (a[0].confidence ? a[0].confidence[rowOf(...a)] : 2) - (b[0].confidence ? b[0].confidence[rowOf(...b)] : 2));
-  const fields = [...new Set(all.length ? drawn.flatMap((t) => told(t, 0).map(([k]) => k)) : [])].filter((k) => k && k !== "moved" && k !== "or");
-  return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1) }))], all.length, (i) => {
-    const [t, p] = all[i], lines = new Map(told(t, p));
+  const ends = [], all = sum(drawn.map((t) => t.points)), sure = new Float64Array(all), order = Int32Array.from(sure, (_, i) => i);
+  let end = 0;
+  for (const t of drawn) {
+    for (let p = 0; p < t.points; p++) sure[end + p] = t.confidence ? t.confidence[rowOf(t, p)] : 2;
+    ends.push(end += t.points);
+  }
+  if (drawn.some((t) => t.confidence)) order.sort((a, b) => sure[a] - sure[b] || a - b);
+  const fields = [...new Set(drawn.flatMap((t) => told(t, 0).map(([k]) => k)))].filter((k) => k && k !== "moved" && k !== "or");
+  return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1), words: f === "begins" }))], all, (i) => {
+    const nth = ends.findIndex((e) => order[i] < e), t = drawn[nth], p = order[i] - (nth ? ends[nth - 1] : 0), lines = new Map(told(t, p));
     return [t.name, { head: lines.get("") }, ...fields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
   }, "Samples");
 }

@@ -1,4 +1,5 @@
-/* Transfer runs: right and wrong, how sure, bridges, features that carried labels, samples to look at first.
+/* How sure: confidence, quality without truth; transfer: right and wrong, probabilities, bridges, features that carried
+ * labels, samples to look at first.
  * SPDX-License-Identifier: BSD-3-Clause */
 
 function confusion(t) {
@@ -40,7 +41,7 @@ function bins(t) {
 
 function confidenceSection(t) {
   if (!t.confidence || !t.labels) return null;
-  const b = bins(t), most = Math.max(...b.map((x) => x.n), 1), w = 44, h = 150, told = isTransfer && t.truth;
+  const b = bins(t), most = Math.max(...b.map((x) => x.n), 1), w = isTransfer ? 44 : 30, h = isTransfer ? 150 : 110, told = isTransfer && t.truth;
   const bars = b.map((x, i) => {
     const full = h * x.n / most, right = told && x.known ? full * x.right / x.known : full;
     const g = svg("g", {}, svg("title", {}, `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}: ${plural(x.n, "sample")}${told ? `, ${x.right} right` : ""}`));
@@ -82,14 +83,21 @@ function calibration(b) {
 /* The samples to look at first: those the method is least sure of. */
 function doubtful(t) {
   if (!t.confidence || !t.labels) return null;
-  const order = t.confidence.map((_, i) => i).sort((a, b) => t.confidence[a] - t.confidence[b]);
-  const columns = [{ title: "Sample" }, { title: isTransfer ? "Class given" : "Cluster" }, { title: "Or" }, { title: "Confidence", num: true }, ...(t.truth ? [{ title: "Known class" }] : [])];
+  const order = Int32Array.from(t.confidence, (_, i) => i).sort((a, b) => t.confidence[a] - t.confidence[b] || a - b);
+  const columns = [{ title: "Sample" }, { title: "Class given" }];
+  if (t.second) columns.push({ title: "Or" });
+  columns.push({ title: "Confidence", num: true });
+  if (t.probabilities) columns.push({ title: "Probabilities" });
+  if (t.truth) columns.push({ title: "Known class" });
+  if (t.excerpts.size) columns.push({ title: "Begins", words: true });
   return [el("h3", {}, `Samples to look at first: ${t.name}`),
-    pages(columns.filter((c) => c.title !== "Or" || t.second), order.length, (n) => {
+    pages(columns, order.length, (n) => {
       const i = order[n], row = [{ head: idOf(t, i) }, Name(t.labels.values[i])];
       if (t.second) row.push(t.second.values[i] >= 0 ? Name(t.second.values[i]) : "–");
-      row.push(number(t.confidence[i], 2));
+      row.push(share(t.confidence[i]));
+      if (t.probabilities) row.push(probable(t.probabilities[i]));
       if (t.truth) row.push(modes.truth.name(t.truth.values[i]));
+      if (t.excerpts.size) row.push(t.excerpts.get(i) || "–");
       return row;
     }, `Samples of ${t.name}, least sure first`)];
 }
@@ -108,14 +116,38 @@ function carriers() {
     rows.map((f) => [{ head: f.class === undefined ? "–" : String(f.class) }, String(f.shared_with), percent(f.share), list(f.features).slice(0, 12).map(String).join(", ")]), { label: "Features that carried the labels" })];
 }
 
+/* --probabilities: what they were calibrated on, and how good they were there. */
+function calibrated() {
+  const c = object(D.calibration);
+  if (!isNumber(c.held_out)) return null;
+  const facts = [`Calibrated on ${plural(c.held_out, "sample")} of the sources that were held out`];
+  if (isNumber(c.accuracy)) facts.push(`of which ${percent(c.accuracy)} were right`);
+  if (isNumber(c.log_loss)) facts.push(`logarithmic loss ${number(c.log_loss)}${list(c.classes).length > 1 ? ` (${number(Math.log(c.classes.length))} would be guessing)` : ""}`);
+  if (isNumber(c.temperature)) facts.push(`temperature ${number(c.temperature, 2)}`);
+  return [el("h3", {}, "Probabilities"), el("p", {}, `${facts.join(", ")}.`), c.note ? el("p", { class: "note" }, `${c.note}.`.replace(/^./, (l) => l.toUpperCase())) : null];
+}
+
+/* --quality: how compact, separate and repeatable clusters are. */
+function quality() {
+  const rated = labelled.filter((t) => isNumber(object(t.raw.quality).silhouette) || isNumber(object(t.raw.quality).stability));
+  if (!rated.length) return null;
+  const note = rated.map((t) => t.raw.quality.note).find((n) => typeof n === "string"), resamples = Math.max(...rated.map((t) => t.raw.quality.resamples || 0));
+  return [el("h3", {}, "How good clusters are without known classes"),
+    table([{ title: "Data set" }, { title: "Silhouette", num: true }, { title: "Davies-Bouldin", num: true }, { title: "Calinski-Harabasz", num: true }, { title: "Stability", num: true }],
+      rated.map((t) => [{ head: t.name }, number(t.raw.quality.silhouette), number(t.raw.quality.davies_bouldin, 2), number(t.raw.quality.calinski_harabasz, 1), number(t.raw.quality.stability, 2)]), { label: "Quality" }),
+    el("p", { class: "note" }, "Silhouette: from −1 to 1, high where clusters are compact and apart. Davies-Bouldin: low is good. Calinski-Harabasz: high is good. " +
+      (resamples ? `Stability: agreement with what is found in ${resamples} parts of 4/5 of the samples, 1 where all are the same. ` : "") + (note ? `${note}.`.replace(/^./, (l) => l.toUpperCase()) : ""))];
+}
+
 function transfer() {
-  if (!isTransfer && !labelled.some((t) => t.confidence)) return;
   const parts = [];
   if (isTransfer) {
     for (const t of labelled) parts.push(confusion(t), confidenceSection(t), doubtful(t));
-    parts.push(bridges(), carriers());
+    parts.push(calibrated(), bridges(), carriers());
   } else {
-    parts.push(el("p", {}, "How many samples have which confidence."), el("div", { class: "charts small" }, labelled.map(confidenceSection)));
+    if (labelled.some((t) => t.confidence))
+      parts.push(el("p", {}, "How many samples have which confidence."), el("div", { class: "charts small" }, labelled.map(confidenceSection)));
+    parts.push(quality());
   }
   const whole = parts.flat(2).filter(Boolean);
   if (whole.length) section("trust", isTransfer ? "What was carried over" : "How sure", whole);

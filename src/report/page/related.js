@@ -1,0 +1,35 @@
+/* relate: how alike data sets are, pair by pair. SPDX-License-Identifier: BSD-3-Clause */
+
+const MEASURES = [
+  ["nearness", "Nearness", "How near samples of the row's data set are to those of the column's, as a share of how near they are to each other: 1 is as near."],
+  ["a_distance", "A-distance", "0: a classifier cannot tell the two apart; 2: it never errs."],
+  ["overlap", "Features in common", "As a share of those either has."],
+];
+
+/* A square of one measure, by rows and columns of data sets; itself is left empty. */
+function square(pairs, key) {
+  const n = tasks.length, out = Array.from({ length: n }, () => Array(n).fill(null));
+  for (const p of pairs) {
+    const a = taskIndex(p.from), b = taskIndex(p.to);
+    if (a < 0 || b < 0 || a >= n || b >= n) continue;
+    out[a][b] = p[key];
+    out[b][a] = isNumber(p[`${key}_back`]) ? p[`${key}_back`] : p[key];
+  }
+  return out;
+}
+
+function related() {
+  const pairs = list(D.pairs).filter((p) => p && typeof p === "object"), names = tasks.map((t) => t.name);
+  if (D.command !== "relate" || !pairs.length) return;
+  const has = MEASURES.filter(([key]) => pairs.some((p) => isNumber(p[key])));
+  section("pairs", "Pair by pair",
+    el("p", {}, "The measures say how alike samples look, not whether their classes match: what looks near need not help."),
+    el("div", { class: "charts" }, has.map(([key, title, words]) => el("figure", { class: "square" }, el("figcaption", {}, el("strong", {}, title), ". ", words),
+      heat(names, square(pairs, key), title, true)))),
+    el("h3", {}, "All figures"),
+    table([{ title: "Pair" }, { title: "Features in common", num: true }, { title: "As a share", num: true }, { title: "A-distance", num: true }, { title: "MMD, linear", num: true }, { title: "MMD, Gaussian", num: true }, { title: "Nearness there", num: true }, { title: "And back", num: true }],
+      pairs.map((p) => [{ head: `${p.from} – ${p.to}` }, count(p.shared_features), share(p.overlap), share(p.a_distance), number(p.mmd_linear, 4), number(p.mmd_gaussian, 4), share(p.nearness), share(p.nearness_back)]), { label: "Pairs" }),
+    tasks.some((t) => isNumber(t.raw.complexity)) ? [el("h3", {}, "Each data set"), el("p", {}, "Complexity: the share of its features that are rare."),
+      table([{ title: "Data set" }, { title: "Features found", num: true }, { title: "Complexity", num: true }, { title: "Of the features found", num: true }],
+        tasks.map((t) => [{ head: t.name }, count(t.raw.observed_features), share(t.raw.complexity), share(t.raw.complexity_observed)]), { label: "Data sets" })] : null);
+}
