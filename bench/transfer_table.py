@@ -5,7 +5,7 @@ usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--group
                                [--keep DIR] [--minutes 5]
 
 Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
-moved: half of the classes (by turns) keep a fifth of their samples. --peers adds scikit-learn's LogisticRegression and
+moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --peers adds scikit-learn's LogisticRegression and
 SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
 --keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
 table is of the tasks that have all their runs. At the end: how sure the vote was and how often it was right."""
@@ -76,6 +76,8 @@ def run(lib, entry, args, seed, keep):
            "sure": arrays["confidence", t], "truth": ys[-1].astype(np.int8), "shares": arrays["shares", t],
            "seconds": answer["seconds"], "classes": classes, "moved": fields["shares_moved.t%d" % t],
            "distance": fields["a_distance.t%d" % t], "cv": fields["source_accuracy.t%d" % t]}
+    if args.shift:
+        got["once"] = np.mean(lib.fit("auto-transfer", *problem, without=False, share_rounds=0)["labels"][-1] == ys[-1])
     for m in ("svm", "logreg"):
         got[m] = np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1])
     return got
@@ -149,7 +151,7 @@ def main():
     until = time.monotonic() + 60 * args.minutes
     if args.keep:
         pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
-    columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["auto"]
+    columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * args.shift + ["auto"]
     tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
     by_group, sures, rights, rows = collections.defaultdict(list), [], [], []
     for entry in tasks:

@@ -6,14 +6,13 @@
  *
  *   (E1)  share_k ~ s_k + the smaller of a_k - s_k and b_k - s_k where these have one sign, else s_k
  *
- * and the source's mean becomes that of its class means in these shares; at most three times, while they move. Then the vote is held
+ * and the source's mean becomes that of its class means in these shares; at most share_rounds times, while they move. Then the vote is held
  * again. Shares differ by a twentieth between any two sets, and where members err much, errors alone move them: movements by less than
  * a twentieth, or than .3 of the share of samples on which two members differ (mean over pairs), are not believed.
  *
  * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
 #include "algo/transfer_auto/tally.h"
 
-enum { ROUNDS = 3 };
 static const double share_of_time = 0.75, least_moved = 0.05, of_disagreement = 0.3, still_moving = 0.02;
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
@@ -131,7 +130,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 	KDRI_TRY(KDRI_NEW(w->ctx, &before, w->c));
 	memcpy(before, w->d.share, (size_t)w->c * sizeof *before);
 	w->shared.share = share;
-	for (int round = 0; round < ROUNDS && !*late; round++) {
+	for (int64_t round = 0; round < w->o->share_rounds && !*late; round++) {
 		double moved = 0;
 		find_shares(w, w->d.share, share);
 		for (int64_t k = 0; k < w->c; k++)

@@ -6,27 +6,28 @@
  * of the target, m and t those of all rows, v_j the mean square of feature j in the target,
  *
  *   (E1)  e^r_ab = sum over features j of half r of (m_aj - m_j) (t_bj - t_j) / v_j, and map_r the one-to-one map of largest sum
- *   (E2)  a -> b: the one-to-one map of largest sum of  2 sum_i p_ia [b_i = b] / n + sum_r [map_r(a) = b] / halves;  class a of the
- *         answer is class b of the sweeps
+ *   (E2)  a -> b: the one-to-one map of largest sum of  10 (n_ab / n - n_a. n_.b / n^2) + sum_r [map_r(a) = b] / (halves c);
+ *         class a of the answer is class b of the sweeps
  *   (E3)  sure = mean over the halves, the start and the classes of [its own best map sends a where (E2) does]
  *
- * with p_ia the start, how sure it was that row i is of class a, and b_i the class that the sweeps gave it. In (E1) means of sets do not
+ * with n_ab the rows whose class was a by the start (the likeliest) and is b by the sweeps, n_a. and n_.b those of either. In (E1) means of sets do not
  * count, so that what tells sets apart does not mislead; and a word counts by how far the classes differ in it, not by how common it is.
- * Either may err where the other does not: a start that is right in two thirds of the rows may be swept to the other side (rec - talk), halves may
- * match the wrong classes where few words tell them apart (sci - talk). Rows whose class is known, or labels given to start from, settle the
- * matter: nothing is moved. */
+ * The start decides unless it is near chance: on 240 splits of newsgroups it is right in two thirds of the rows or more, even where the sweeps
+ * went to the other side (rec - talk), while halves match the wrong classes where few words tell them apart (seven splits of 40 of sci - talk). Where
+ * for two classes it agrees with the sweeps in .45 to .55 of the rows, halves that are of one mind settle it. Rows whose class is known, or labels
+ * given to start from, leave nothing to settle: nothing is moved. */
 #include "algo/ttl/bridging.h"
 #include "metrics/metrics.h"
 
 enum { HALVES = 8 };
-static const double unsure = 0.8;
+static const double unsure = 0.8, by_start = 10;
 
 typedef struct work {
 	int64_t c, n, d;
 	const int64_t *found; /* n: classes of the sweeps */
 	double *from, *to;    /* c x d: means of classes, less that of all */
 	double *square;       /* d: v */
-	const double *start;  /* n x c: p */
+	int64_t *start;       /* n: likeliest classes of the start */
 	double *own, *all;    /* c x c: (E1) of one half; (E2)'s sums */
 	double *cost;
 	int64_t *map, *half_maps; /* c; (HALVES + 1) x c, the last by the start */
@@ -91,7 +92,7 @@ static kdr_status ask_halves(kdr_context *ctx, const work *w)
 		}
 		KDRI_TRY(best_map(ctx, w, w->own, w->half_maps + r * w->c));
 		for (int64_t a = 0; a < w->c; a++)
-			w->all[a * w->c + w->half_maps[r * w->c + a]] += 1.0 / HALVES;
+			w->all[a * w->c + w->half_maps[r * w->c + a]] += 1 / (double)(HALVES * w->c);
 	}
 done:
 	return st;
@@ -101,9 +102,17 @@ done:
 static kdr_status ask_start(kdr_context *ctx, const work *w)
 {
 	memset(w->own, 0, (size_t)(w->c * w->c) * sizeof *w->own);
-	for (int64_t i = 0; i < w->n; i++)
-		for (int64_t a = 0; a < w->c; a++)
-			w->own[a * w->c + w->found[i]] += 2 * w->start[i * w->c + a] / (double)w->n;
+	int64_t c = w->c;
+	double *rows = w->cost,
+	       *cols = w->cost + c; /* c x c has room for both: there are two classes or more */
+	memset(w->cost, 0, (size_t)(2 * c) * sizeof *w->cost);
+	for (int64_t i = 0; i < w->n; i++) {
+		w->own[w->start[i] * c + w->found[i]] += by_start / (double)w->n;
+		rows[w->start[i]] += by_start / (double)w->n;
+		cols[w->found[i]] += 1 / (double)w->n;
+	}
+	for (int64_t k = 0; k < c * c; k++)
+		w->own[k] -= rows[k / c] * cols[k % c];
 	kdri_axpy(1, w->own, w->all, w->c * w->c);
 	return best_map(ctx, w, w->own, w->half_maps + HALVES * w->c);
 }
@@ -149,10 +158,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 {
 	kdr_status st = KDR_OK;
 	const kdr_mat *from = s->bridge >= 0 ? &s->view[1] : &s->source.view;
-	work w = { .c = s->classes,
-		   .n = kdr_mat_rows(&s->target.view),
-		   .d = kdr_mat_cols(&s->target.view),
-		   .start = start };
+	work w = { .c = s->classes, .n = kdr_mat_rows(&s->target.view), .d = kdr_mat_cols(&s->target.view) };
 	int64_t *found = NULL, *bridge = NULL, nb = s->bridge >= 0 ? kdr_mat_rows(from) : 0, size;
 	for (int64_t i = 0; i < w.n; i++)
 		if (s->known[i] >= 0)
@@ -163,6 +169,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(kdri_mul(ctx, w.c, w.d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &found, w.n));
 	KDRI_TRY(KDRI_NEW(ctx, &bridge, nb));
+	KDRI_TRY(KDRI_NEW(ctx, &w.start, w.n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.from, size));
 	KDRI_TRY(KDRI_NEW(ctx, &w.to, size));
 	KDRI_TRY(KDRI_NEW(ctx, &w.square, w.d));
@@ -172,6 +179,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(KDRI_NEW(ctx, &w.map, w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.half_maps, (HALVES + 1) * w.c));
 	kdri_likeliest(g_target, w.n, w.c, found);
+	kdri_likeliest(start, w.n, w.c, w.start);
 	if (nb > 0)
 		kdri_likeliest(g_bridge, nb, w.c, bridge);
 	w.found = found;
@@ -184,6 +192,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 done:
 	kdri_free(ctx, found);
 	kdri_free(ctx, bridge);
+	kdri_free(ctx, w.start);
 	kdri_free(ctx, w.from);
 	kdri_free(ctx, w.to);
 	kdri_free(ctx, w.square);
