@@ -272,6 +272,10 @@ class TrEC(Transfer):
     moves_: Any
     silhouette_: Any
     def __init__(self, *, runs: int = ..., features: int = ..., k_min: int = ..., k_max: int = ..., subsample: float = ..., k: int = ..., classifier: str = ..., sigma: float = ..., cost: float = ..., balanced: bool = ..., standardise: bool = ..., meta: str = ..., silhouette: str = ..., pairs: int = ..., q_min: float = ..., it_max: int = ..., guard: bool = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
+class CoCC(Transfer):
+    scores_: Any
+    word_clusters_: Any
+    def __init__(self, *, lambda_: float = ..., words: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ...) -> None: ...
 class TTL(Transfer):
     probabilities_: Any
     shared_source_: Any

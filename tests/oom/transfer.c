@@ -12,8 +12,9 @@ static kdr_status advise(kdr_context *ctx)
 
 static kdr_status fit_direct_transfer(kdr_context *ctx)
 {
-	static const char *const methods[] = { "gfhf", "llgc",          "svm",           "logreg",
-		                               "tsvm", "self-training", "aligned-ridge", "ot-prototypes" };
+	static const char *const methods[] = { "cocc",          "gfhf",          "llgc",
+		                               "svm",           "logreg",        "tsvm",
+		                               "self-training", "aligned-ridge", "ot-prototypes" };
 	kdr_status st = KDR_OK;
 	for (size_t i = 0; i < sizeof methods / sizeof methods[0] && st == KDR_OK; i++) {
 		kdr_task tasks[2] = { { .name = "s",
