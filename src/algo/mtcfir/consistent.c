@@ -329,15 +329,26 @@ void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c)
 	kdri_own_free(ctx, &c->m);
 }
 
+kdr_status kdri_consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
+                              kdri_consistent *out)
+{
+	kdr_status st;
+	kdr_mat sharp = kdr_mat_from_csr(n, n, rowptr, col, val);
+	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) }, m = turned;
+	KDRI_TRY(kdri_mat_transpose(ctx, &sharp, &turned));
+	KDRI_TRY(symmetrise(ctx, &sharp.as.csr, &turned.view.as.csr, &m));
+	*out = (kdri_consistent){ .sharp = { sharp, { rowptr, col, val } }, .m = m };
+done:
+	kdri_own_free(ctx, &turned);
+	return st;
+}
+
 kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
                                int64_t neighbours, int64_t most, kdri_consistent *out)
 {
 	kdr_status st;
 	int64_t n = kdri_pool_size(pool, task), size = pool->v.floats ? 4 : 8, room;
 	work w = { .ctx = ctx, .pool = pool, .task = task, .n = n, .alpha = alpha, .neighbours = neighbours };
-	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
-		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	w.block = KDRI_MIN(n, KDRI_MAX(1, most / (size * n)));
 	KDRI_TRY(kdri_mul(ctx, 3 * n, ctx->threads, &room));
 	KDRI_TRY(kdri_block_new(ctx, w.block, n, pool->v.floats, &w.c));
@@ -348,15 +359,10 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 	find_norms(&w);
 	for (int64_t i = 0; i < n; i += w.block)
 		KDRI_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
-	c.sharp = (kdri_own){ kdr_mat_from_csr(n, n, w.rowptr, w.col, w.val), { w.rowptr, w.col, w.val } };
+	KDRI_TRY(kdri_consistent_of(ctx, n, w.rowptr, w.col, w.val, out));
 	w.rowptr = NULL;
 	w.col = NULL;
 	w.val = NULL;
-	KDRI_TRY(kdri_mat_transpose(ctx, &c.sharp.view, &turned));
-	KDRI_TRY(symmetrise(ctx, &c.sharp.view.as.csr, &turned.view.as.csr, &c.m));
-	*out = c;
-	c = (kdri_consistent){ .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
-		               .m.view = kdr_mat_from_dense(NULL, 0, 0) };
 done:
 	kdri_block_free(ctx, &w.c);
 	kdri_free(ctx, w.norm);
@@ -365,7 +371,5 @@ done:
 	kdri_free(ctx, w.rowptr);
 	kdri_free(ctx, w.col);
 	kdri_free(ctx, w.val);
-	kdri_own_free(ctx, &turned);
-	kdri_consistent_free(ctx, &c);
 	return st;
 }

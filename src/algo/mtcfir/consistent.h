@@ -40,6 +40,10 @@ typedef struct kdri_consistent {
  * than all of them makes blocks of rows. */
 kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
                                int64_t neighbours, int64_t most, kdri_consistent *out);
+/* From the weights of each sample's neighbours in compressed rows, which become the answer's; where it fails they stay the
+ * caller's. */
+kdr_status kdri_consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
+                              kdri_consistent *out);
 void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c);
 
 /* Weights of the `neighbours` nearest of n samples at distances a; a[self] (if self >= 0) does not count.

@@ -10,6 +10,8 @@
  * symmetric, sample j adds its row of K, which lies together, to the row of its cluster, a piece at a time that
  * stays in the cache.
  *
+ * On a device the rows of K are added there, in the same order.
+ *
  * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied
  * cluster takes the sample farthest from its centre. */
 #include "algo/mtcfir/gram_kmeans.h"
@@ -27,7 +29,26 @@ typedef struct run {
 	int64_t *labels, *next;  /* n */
 	int64_t *moved;          /* n: those with next != labels */
 	double *nearest, *trial; /* n, n x CANDIDATES: of the start */
+	double *row;             /* n: a row of K */
+
+	/* On a device. */
+	kdr_context *ctx;
+	kdri_device *dev;
+	kdri_dmat there, dsums;
+	bool single;
+	kdri_buf *label, *before, *list;
+	int32_t *narrow; /* n */
+	int64_t *begin;  /* k + 1 */
 } run;
+
+/* Row s of K, in r->row. */
+static kdr_status read_row(const run *r, int64_t s)
+{
+	if (r->dev)
+		return kdri_dmat_get(r->ctx, r->dev, kdri_dmat_part(r->there, s, 0, 1, r->n), r->row, r->n);
+	kdri_block_read(r->gram, s, 0, r->n, r->row);
+	return KDR_OK;
+}
 
 /* --- the start ---------------------------------------------------------------------------------------- */
 
@@ -47,8 +68,10 @@ static int64_t draw(const double *weight, int64_t n, double total, kdri_rng *rng
 }
 
 /* Labels of the nearest of k seeds; fewer distinct samples than k leave the last clusters empty. */
-static void seed(run *r, kdri_rng *rng)
+static kdr_status seed(run *r, kdri_rng *rng)
 {
+	kdr_status st = KDR_OK;
+	bool floats = r->single;
 	int64_t n = r->n, trials = 2 + (int64_t)log((double)r->k);
 	double total = 0;
 	for (int64_t i = 0; i < n; i++) {
@@ -61,13 +84,11 @@ static void seed(run *r, kdri_rng *rng)
 		for (int64_t q = 0; q < count; q++) {
 			int64_t s = c ? draw(r->nearest, n, total, rng) : kdri_rng_below(rng, n);
 			double sum = 0, *trial = r->trial + q * n;
+			KDRI_TRY(read_row(r, s)); /* by symmetry it holds column s, and lies together */
 			for (int64_t i = 0; i < n; i++) {
-				/* By symmetry row s, which lies together, holds column s. */
-				double gap =
-				        r->diagonal[i] + r->diagonal[s] - 2 * kdri_block_get(r->gram, s, i);
+				double gap = r->diagonal[i] + r->diagonal[s] - 2 * r->row[i];
 				/* What rounding leaves between equal samples is no distance. */
-				double noise =
-				        (r->gram->floats ? 4e-6 : 1e-14) * (r->diagonal[i] + r->diagonal[s]);
+				double noise = (floats ? 4e-6 : 1e-14) * (r->diagonal[i] + r->diagonal[s]);
 				trial[i] = gap <= noise ? 0 : KDRI_MIN(gap, r->nearest[i]);
 				trial[i] = KDRI_MIN(trial[i], r->nearest[i]);
 				sum += trial[i];
@@ -85,6 +106,8 @@ static void seed(run *r, kdri_rng *rng)
 			}
 		total = least;
 	}
+done:
+	return st;
 }
 
 /* --- the iterations ----------------------------------------------------------------------------------- */
@@ -96,18 +119,38 @@ static void add_sample(const run *r, int64_t j, int64_t c, double sign, int64_t 
 	kdri_row_add(&row, sign, r->sums + c * r->n + begin);
 }
 
-static void rebuild(kdr_context *ctx, run *r)
+/* S of `labels` on the device: anew, or following those that moved since. */
+static kdr_status sums_there(run *r, const int64_t *labels, bool all)
 {
+	kdr_status st;
+	for (int64_t i = 0; i < r->n; i++)
+		r->narrow[i] = (int32_t)labels[i];
+	KDRI_TRY(kdri_dbuf_put(r->ctx, r->dev, r->label, r->narrow, r->n, sizeof *r->narrow));
+	KDRI_DTRY(r->ctx, r->dev,
+	          r->dev->order(r->dev, r->label, r->before, r->n, r->k, all, r->list, r->begin));
+	KDRI_DTRY(r->ctx, r->dev, r->dev->sums(r->dev, r->there, r->list, r->begin, NULL, !all, r->dsums));
+	KDRI_TRY(kdri_dmat_get(r->ctx, r->dev, r->dsums, r->sums, r->n));
+done:
+	return st;
+}
+
+static kdr_status rebuild(kdr_context *ctx, run *r)
+{
+	if (r->dev)
+		return sums_there(r, r->labels, true);
 	memset(r->sums, 0, (size_t)(r->n * r->k) * sizeof *r->sums);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n > 256)
 	for (int64_t begin = 0; begin < r->n; begin += PIECE)
 		for (int64_t j = 0; j < r->n; j++)
 			add_sample(r, j, r->labels[j], 1, begin, KDRI_MIN(PIECE, r->n - begin));
+	return KDR_OK;
 }
 
 /* Follows the `count` samples in r->moved from their labels to next. */
-static void follow(kdr_context *ctx, run *r, int64_t count)
+static kdr_status follow(kdr_context *ctx, run *r, int64_t count)
 {
+	if (r->dev)
+		return sums_there(r, r->next, false);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (r->n * count > 1 << 14)
 	for (int64_t begin = 0; begin < r->n; begin += PIECE)
 		for (int64_t m = 0; m < count; m++) {
@@ -115,6 +158,7 @@ static void follow(kdr_context *ctx, run *r, int64_t count)
 			add_sample(r, j, r->labels[j], -1, begin, size);
 			add_sample(r, j, r->next[j], 1, begin, size);
 		}
+	return KDR_OK;
 }
 
 static void count_sizes(run *r)
@@ -173,9 +217,10 @@ static void fill_empty(run *r)
 	}
 }
 
-static void iterate(kdr_context *ctx, run *r, int64_t max_iter)
+static kdr_status iterate(kdr_context *ctx, run *r, int64_t max_iter)
 {
-	rebuild(ctx, r);
+	kdr_status st;
+	KDRI_TRY(rebuild(ctx, r));
 	for (int64_t it = 0; it < max_iter; it++) {
 		int64_t count = 0;
 		count_sizes(r);
@@ -185,24 +230,57 @@ static void iterate(kdr_context *ctx, run *r, int64_t max_iter)
 			if (r->next[i] != r->labels[i])
 				r->moved[count++] = i;
 		if (count == 0)
-			return;
+			return KDR_OK;
 		if (count < r->n / 4)
-			follow(ctx, r, count);
+			KDRI_TRY(follow(ctx, r, count));
 		memcpy(r->labels, r->next, (size_t)r->n * sizeof *r->labels);
 		if (count >= r->n / 4)
-			rebuild(ctx, r);
+			KDRI_TRY(rebuild(ctx, r));
 	}
 	count_sizes(r);
 	for (int64_t i = 0; i < r->n; i++)
 		r->away[i] = distance(r, i, r->labels[i]);
+done:
+	return st;
+}
+
+/* Buffers on the device. */
+static kdr_status go_there(run *r, const kdri_gram_there *there)
+{
+	kdr_status st;
+	r->dev = there->dev;
+	r->there = there->k;
+	r->single = there->single;
+	KDRI_TRY(KDRI_NEW(r->ctx, &r->narrow, r->n));
+	KDRI_TRY(KDRI_NEW(r->ctx, &r->begin, r->k + 1));
+	KDRI_TRY(kdri_dmat_new(r->ctx, r->dev, r->k, r->n, &r->dsums));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->narrow, &r->label));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->narrow, &r->before));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, 2 * r->n, sizeof *r->narrow, &r->list));
+	KDRI_TRY(kdri_dmat_get(r->ctx, r->dev,
+	                       (kdri_dmat){ r->there.buf, r->there.at, r->n, 1, r->there.stride + 1 },
+	                       r->diagonal, 1));
+done:
+	return st;
+}
+
+static void come_back(run *r)
+{
+	kdri_buf *owned[] = { r->label, r->before, r->list };
+	for (size_t i = 0; i < sizeof owned / sizeof *owned && r->dev; i++)
+		r->dev->release(r->dev, owned[i]);
+	if (r->dev)
+		kdri_dmat_free(r->dev, &r->dsums);
+	kdri_free(r->ctx, r->narrow);
+	kdri_free(r->ctx, r->begin);
 }
 
 kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri_gram_kmeans_options *o,
                             int64_t *labels, double *objective)
 {
 	kdr_status st;
-	int64_t n = gram->rows;
-	run r = { .gram = gram, .n = n, .k = o->k };
+	int64_t n = o->there ? o->there->k.rows : gram->rows;
+	run r = { .gram = gram, .n = n, .k = o->k, .ctx = ctx };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", o->stream);
 	KDRI_TRY(KDRI_NEW(ctx, &r.diagonal, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
@@ -213,11 +291,16 @@ kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri
 	KDRI_TRY(KDRI_NEW(ctx, &r.moved, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.nearest, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)o->k))));
+	KDRI_TRY(KDRI_NEW(ctx, &r.row, n));
 	r.labels = labels;
-	for (int64_t i = 0; i < n; i++)
+	if (o->there)
+		KDRI_TRY(go_there(&r, o->there));
+	else
+		r.single = gram->floats;
+	for (int64_t i = 0; i < n && !o->there; i++)
 		r.diagonal[i] = kdri_block_get(gram, i, i);
-	seed(&r, &rng);
-	iterate(ctx, &r, o->max_iter);
+	KDRI_TRY(seed(&r, &rng));
+	KDRI_TRY(iterate(ctx, &r, o->max_iter));
 	if (objective) {
 		*objective = 0;
 		for (int64_t i = 0; i < n; i++)
@@ -233,5 +316,7 @@ done:
 	kdri_free(ctx, r.moved);
 	kdri_free(ctx, r.nearest);
 	kdri_free(ctx, r.trial);
+	kdri_free(ctx, r.row);
+	come_back(&r);
 	return st;
 }

@@ -2,12 +2,21 @@
 #ifndef KDRI_GRAM_KMEANS_H
 #define KDRI_GRAM_KMEANS_H
 
+#include "device/use.h"
 #include "linalg/block.h"
+
+/* A Gram matrix on a device: all of it, both triangles. */
+typedef struct kdri_gram_there {
+	kdri_device *dev;
+	kdri_dmat k;
+	bool single; /* its entries are as sharp as single precision */
+} kdri_gram_there;
 
 typedef struct kdri_gram_kmeans_options {
 	int64_t k; /* 1 .. n */
 	int64_t max_iter;
-	uint64_t stream; /* which random stream of the context's seed */
+	uint64_t stream;              /* which random stream of the context's seed */
+	const kdri_gram_there *there; /* in the place of `gram`, or NULL */
 } kdri_gram_kmeans_options;
 
 /* One run from k-means++ on `gram` (n x n, symmetric): labels, and the sum of squared distances to the

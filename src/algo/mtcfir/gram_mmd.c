@@ -93,6 +93,19 @@ static void add_row(const kdri_block *gram, const double *square, const int64_t 
 	}
 }
 
+void kdri_mmd_of_sums(const int64_t *begin, int64_t ntasks, double *sums, double *out)
+{
+	for (int64_t t = 0; t < ntasks; t++)
+		for (int64_t s = 0; s <= t; s++)
+			sums[t * ntasks + s] /= (double)(begin[t + 1] - begin[t]) *
+			                        (double)(begin[s + 1] - begin[s]); /* (E1) */
+	for (int64_t t = 0; t < ntasks; t++)
+		for (int64_t s = 0; s <= t; s++) {
+			double v = sums[t * ntasks + t] + sums[s * ntasks + s] - 2 * sums[t * ntasks + s];
+			out[t * ntasks + s] = out[s * ntasks + t] = s == t ? 0 : KDRI_MAX(v, 0); /* (E2) */
+		}
+}
+
 kdr_status kdri_gram_mmd(kdr_context *ctx, const kdri_block *gram, const int64_t *begin, int64_t ntasks,
                          double sigma, double *out)
 {
@@ -110,15 +123,7 @@ kdr_status kdri_gram_mmd(kdr_context *ctx, const kdri_block *gram, const int64_t
 			add_row(gram, square, begin, ntasks, i, factor, sums + c * size);
 	for (int64_t c = 1; c < chunks; c++)
 		kdri_axpy(1, sums + c * size, sums, size);
-	for (int64_t t = 0; t < ntasks; t++)
-		for (int64_t s = 0; s <= t; s++)
-			sums[t * ntasks + s] /= (double)(begin[t + 1] - begin[t]) *
-			                        (double)(begin[s + 1] - begin[s]); /* (E1) */
-	for (int64_t t = 0; t < ntasks; t++)
-		for (int64_t s = 0; s <= t; s++) {
-			double v = sums[t * ntasks + t] + sums[s * ntasks + s] - 2 * sums[t * ntasks + s];
-			out[t * ntasks + s] = out[s * ntasks + t] = s == t ? 0 : KDRI_MAX(v, 0); /* (E2) */
-		}
+	kdri_mmd_of_sums(begin, ntasks, sums, out);
 done:
 	kdri_free(ctx, sums);
 	kdri_free(ctx, square);

@@ -9,4 +9,7 @@
 kdr_status kdri_gram_mmd(kdr_context *ctx, const kdri_block *gram, const int64_t *begin, int64_t ntasks,
                          double sigma, double *out);
 
+/* The same from the sums of k(x, y) over tasks t >= s, ntasks x ntasks; they become means. */
+void kdri_mmd_of_sums(const int64_t *begin, int64_t ntasks, double *sums, double *out);
+
 #endif

@@ -11,6 +11,7 @@
  * Z   features        g   layers        p   noise */
 #include "algo/mtcfir/msda.h"
 #include "algo/common/tasks.h"
+#include "algo/mtcfir/msda_device.h"
 #include "api/method.h"
 
 static const kdr_option_desc options_table[] = {
@@ -54,6 +55,43 @@ static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const k
 	return KDR_OK;
 }
 
+/* The same from a device: a layer comes in parts. */
+static kdr_status put_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                                  const kdri_dpanels *h)
+{
+	kdr_status st = KDR_OK;
+	const sink *s = user;
+	int64_t d = kdr_mat_cols(&s->stack->x);
+	if (!h)
+		return put_layer(ctx, user, layer, x, NULL);
+	for (int64_t t = 0; t < s->stack->ntasks; t++)
+		for (int64_t i = s->stack->begin[t], high = kdri_dpanels_high(h), rows;
+		     i < s->stack->begin[t + 1]; i += rows) {
+			kdri_dmat part;
+			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
+			rows = KDRI_MIN(high, s->stack->begin[t + 1] - i);
+			KDRI_TRY(kdri_dpanels_load(h, i, 0, rows, d, &part));
+			KDRI_TRY(kdri_dmat_get(ctx, h->dev, part, to, s->wide));
+		}
+done:
+	return st;
+}
+
+/* On a device, if there is one and it does not fail. */
+static kdr_status run(kdr_context *ctx, sink *s, const kdri_msda_options *o, kdri_msda_info *info)
+{
+	const kdr_mat *x = &s->stack->x;
+	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x);
+	kdri_device *dev = kdri_device_take(ctx, (double)o->layers * 4 * n * d * KDRI_MIN(n, d));
+	if (dev) {
+		kdr_status st = kdri_msda_device(ctx, dev, x, o, put_layer_there, s, info);
+		kdri_device_leave(dev);
+		if (!kdri_device_gave_up(ctx, st))
+			return st;
+	}
+	return kdri_msda_run(ctx, x, kdr_mat_rows(x), o, put_layer, s, info);
+}
+
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
@@ -74,7 +112,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		                           &s.z[t]));
 	bool before = ctx->abandon;
 	ctx->abandon = true; /* a layer that is not done stays zero, like those after it */
-	st = kdri_msda_run(ctx, &stack.x, n, &o, put_layer, &s, &info);
+	st = run(ctx, &s, &o, &info);
 	ctx->abandon = before;
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	KDRI_TRY(st == KDR_ERR_NUMERIC && stopped ? KDR_OK : st);

@@ -12,6 +12,8 @@
  *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         consistent.c [ZZL19, eqs. 7-20]
  *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     snmf_steps.c [ZZL19, eqs. 21-25]
  *
+ * On a device everything but the sparse M lies there, and the same steps are taken: msda_device.c, pool_device.c.
+ *
  * Everything after (E2) needs K alone: Z, (g + 1) d columns wide, is never stored, and k-means sees it through
  * K (gram_kmeans.c). V takes the place of K.
  *
@@ -29,7 +31,9 @@
 #include "algo/mtcfir/mtcfir.h"
 #include "algo/common/tasks.h"
 #include "algo/mtcfir/gram_mmd.h"
+#include "algo/mtcfir/msda_device.h"
 #include "algo/mtcfir/msda_layers.h"
+#include "algo/mtcfir/pool_device.h"
 #include "algo/mtcfir/snmf_task.h"
 #include "algo/mtcfir/train.h"
 #include "api/method.h"
@@ -111,7 +115,9 @@ typedef struct work {
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
 	kdri_trace *traces;
-	double flops; /* of dense products and factorisations */
+	double flops;          /* of dense products and factorisations */
+	kdri_gram_there there; /* K, then V, where a device carries it; pool.v is empty then */
+	bool answered;         /* a task has its answer: it is too late to begin anew */
 } work;
 
 static const char *name_of(const kdr_task *task)
@@ -164,7 +170,7 @@ static kdr_status check_sizes(work *w)
 	return KDR_OK;
 }
 
-static kdr_status prepare(work *w, bool floats)
+static kdr_status prepare(work *w)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
@@ -186,7 +192,22 @@ static kdr_status prepare(work *w, bool floats)
 		                           3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
 	w->pool.ntasks = tasks;
 	w->pool.begin = w->stack.begin;
-	KDRI_TRY(kdri_block_new(ctx, n, n, floats, &w->pool.v));
+done:
+	return st;
+}
+
+/* Room for K: here, or on the device. */
+static kdr_status make_room(work *w, const kdri_msda_options *o)
+{
+	kdr_status st;
+	int64_t n = w->stack.begin[w->problem->ntasks];
+	if (w->there.dev) {
+		w->there.single = o->floats;
+		return kdri_dmat_new(w->ctx, w->there.dev, n, n, &w->there.k);
+	}
+	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, o), "method 'mtcfir'", n,
+	                           kdr_mat_cols(&w->stack.x)));
+	KDRI_TRY(kdri_block_new(w->ctx, n, n, o->floats, &w->pool.v));
 done:
 	return st;
 }
@@ -201,6 +222,13 @@ static kdr_status put_mmd(work *w, int after)
 	double sigma;
 	if (tasks == 1 || !kdri_opt_bool(w->options, "keep"))
 		return KDR_OK;
+	if (w->there.dev) {
+		KDRI_TRY(kdri_there_median(w->ctx, &w->there, &sigma));
+		for (int i = 0; i < (sigma > 0 ? 2 : 1); i++)
+			KDRI_TRY(kdri_there_mmd(w->ctx, &w->there, w->pool.begin, tasks, i ? sigma : 0,
+			                        w->mmd[i] + after * tasks * tasks));
+		return KDR_OK;
+	}
 	KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
 	                       w->mmd[0] + after * tasks * tasks));
@@ -226,11 +254,31 @@ done:
 	return st;
 }
 
+/* The same on a device. */
+static kdr_status add_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                                  const kdri_dpanels *h)
+{
+	kdr_status st;
+	work *w = user;
+	kdri_dgram g = { w->there.dev, w->there.k, w->there.single ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE,
+		         0 };
+	KDRI_TRY(kdri_msda_device_gram(ctx, &g, layer, x, h));
+	w->flops += g.flops;
+	if (layer == 0)
+		KDRI_TRY(put_mmd(w, 0));
+done:
+	return st;
+}
+
 static kdr_status learn_features(work *w, const kdri_msda_options *o)
 {
 	kdr_status st;
 	kdri_msda_info info;
-	KDRI_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w, &info));
+	if (w->there.dev)
+		KDRI_TRY(kdri_msda_device(w->ctx, w->there.dev, &w->stack.x, o, add_layer_there, w, &info));
+	else
+		KDRI_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w,
+		                       &info));
 	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	w->flops += info.flops;
@@ -251,14 +299,24 @@ static kdr_status find_starts(work *w, const int64_t *init)
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t),
 		        *to = w->starts + n_init * begin;
-		kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
 		if (init)
 			memcpy(to, init + begin, (size_t)n * sizeof *to);
 		w->runs[t] = 1;
 		if (init || ncut)
 			continue;
-		kdri_block_mirror(w->ctx, &own); /* so far K has its lower triangle alone */
-		KDRI_TRY(kdri_snmf_starts(w->ctx, &own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
+		/* So far K has its lower triangle alone. */
+		if (w->there.dev) {
+			kdri_gram_there own = w->there;
+			own.k = kdri_dmat_part(w->there.k, begin, begin, n, n);
+			KDRI_DTRY(w->ctx, own.dev, own.dev->mirror(own.dev, own.k));
+			KDRI_TRY(kdri_snmf_starts(w->ctx, NULL, &own, w->problem->tasks[t].k, n_init, t, to,
+			                          &w->runs[t]));
+			continue;
+		}
+		kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+		kdri_block_mirror(w->ctx, &own);
+		KDRI_TRY(kdri_snmf_starts(w->ctx, &own, NULL, w->problem->tasks[t].k, n_init, t, to,
+		                          &w->runs[t]));
 	}
 done:
 	return st;
@@ -273,7 +331,7 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 	double *ones = NULL;
 	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
 		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+	kdri_block own = { 0 };
 	kdri_snmf_task s = { .task = t,
 		             .k = task->k,
 		             .name = name_of(task),
@@ -281,17 +339,27 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 		             .runs = w->runs[t],
 		             .given = given,
 		             .options = w->options,
-		             .stage = stage };
+		             .stage = stage,
+		             .dev = w->there.dev };
+	w->answered = true;
 	KDRI_TRY(KDRI_NEW(w->ctx, &ones, tasks));
 	for (int64_t i = 0; i < tasks; i++)
 		ones[i] = 1;
-	if (variant == KDRI_MTCFIR_NI) {
+	const double *alpha = variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks;
+	if (variant == KDRI_MTCFIR_NI && s.dev) {
+		s.there = kdri_dmat_part(w->there.k, begin, begin, n, n);
+		KDRI_TRY(kdri_there_clip(w->ctx, s.dev, s.there));
+	} else if (variant == KDRI_MTCFIR_NI) {
+		own = kdri_block_part(&w->pool.v, begin, begin, n, n);
 		kdri_block_clip(w->ctx, &own);
 		s.dense = &own;
 	} else {
-		KDRI_TRY(kdri_consistent_new(w->ctx, &w->pool, t,
-		                             variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks, w->l[t],
-		                             distance_bytes, &c));
+		if (s.dev)
+			KDRI_TRY(kdri_there_consistent(w->ctx, &w->there, w->pool.begin, tasks, t, alpha,
+			                               w->l[t], &c));
+		else
+			KDRI_TRY(
+			        kdri_consistent_new(w->ctx, &w->pool, t, alpha, w->l[t], distance_bytes, &c));
 		if (kdri_opt_bool(w->options, "keep"))
 			KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
@@ -325,11 +393,18 @@ static kdr_status cluster(work *w, const int64_t *init)
 	double sigma = kdri_opt_real(w->options, "sigma");
 	KDRI_TRY(find_starts(w, init));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+		KDRI_TRY(w->there.dev ? kdri_there_median(w->ctx, &w->there, &sigma)
+		                      : kdri_gram_median(w->ctx, &w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma)); /* (E3) */
-	KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	if (w->there.dev) { /* (E3) */
+		KDRI_TRY(kdri_there_similarity(w->ctx, &w->there, similarity, sigma));
+		KDRI_TRY(kdri_there_relate(w->ctx, &w->there, w->pool.begin, w->pool.ntasks, w->wanted,
+		                           w->eps, w->alpha));
+	} else {
+		KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
+		KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	}
 	KDRI_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
 		KDRI_TRY(cluster_task(w, t, variant, init != NULL));
@@ -341,15 +416,20 @@ done:
 
 /* --- out of time ---------------------------------------------------------------------------------------- */
 
+/* Of all products and factorisations, nearly. */
+static double flops_of(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(&w->stack.x),
+	       side = KDRI_MIN(n, d);
+	return (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
+}
+
 /* Whether even fast machines could not learn the features in the time that is left. */
 static bool hopeless(const work *w, const kdri_msda_options *o)
 {
 	const double most_flops = 2e10; /* a second and thread */
-	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(&w->stack.x),
-	       side = KDRI_MIN(n, d);
-	double flops = (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
-	return w->ctx->deadline > 0 &&
-	       flops > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
+	return w->ctx->deadline > 0 && !w->there.dev &&
+	       flops_of(w, o) > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
 }
 
 /* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */
@@ -399,6 +479,30 @@ static kdr_status work_through(work *w, const kdri_msda_options *o, const int64_
 	return st == KDR_ERR_NUMERIC && (w->ctx->cancelled || w->ctx->timed_out) ? KDR_OK : st;
 }
 
+/* The whole, on the processor or on the device in w->there. */
+static kdr_status carry(work *w, const kdri_msda_options *o, const int64_t *init)
+{
+	kdr_status st;
+	KDRI_TRY(make_room(w, o));
+	KDRI_TRY(work_through(w, o, init));
+done:
+	return st;
+}
+
+/* Whether a device did it, or failed at it for good: *st. */
+static bool carried(work *w, const kdri_msda_options *o, const int64_t *init, kdr_status *st)
+{
+	kdri_device *dev = kdri_device_take(w->ctx, flops_of(w, o));
+	if (!dev)
+		return false;
+	w->there.dev = dev;
+	*st = carry(w, o, init);
+	kdri_dmat_free(dev, &w->there.k);
+	w->there = (kdri_gram_there){ 0 };
+	kdri_device_leave(dev);
+	return w->answered || !kdri_device_gave_up(w->ctx, *st);
+}
+
 static kdr_status run(work *w)
 {
 	kdr_status st;
@@ -408,14 +512,17 @@ static kdr_status run(work *w)
 	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	kdri_layers layers;
-	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, &o), "method 'mtcfir'", n, d));
-	KDRI_TRY(prepare(w, o.floats));
+	KDRI_TRY(prepare(w));
 	if (kdri_opt_bool(w->options, "keep")) {
 		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	KDRI_TRY(work_through(w, &o, init));
+	if (!carried(w, &o, init, &st)) {
+		w->flops = 0;
+		st = carry(w, &o, init);
+	}
+	KDRI_TRY(st);
 	KDRI_TRY(give_up(w, init));
 done:
 	kdri_free(w->ctx, init);

@@ -15,7 +15,8 @@
 #include "algo/common/tasks.h"
 #include "algo/mtcfir/consistent.h"
 #include "algo/mtcfir/fold_in.h"
-#include "algo/mtcfir/msda.h"
+#include "algo/mtcfir/msda_device.h"
+#include "algo/mtcfir/pool_device.h"
 #include "algo/mtcfir/snmf_task.h"
 #include "algo/mtcfir/train.h"
 #include "api/method.h"
@@ -77,49 +78,147 @@ done:
 	return st;
 }
 
-static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, const kdr_options *options,
-                          kdr_result *result, kdri_trace *trace)
+/* A task at work; its Gram matrix, then its similarities, are in `gram` or on a device. */
+typedef struct work {
+	kdr_context *ctx;
+	const kdr_task *task;
+	const kdr_options *options;
+	kdr_result *result;
+	int64_t t;
+	kdri_block gram;
+	kdri_gram_there there;
+	bool answered; /* results are being written: it is too late to begin anew */
+} work;
+
+static kdr_status fill_gram_there(work *w)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(&task->x), n_init = kdri_opt_int(options, "n_init"), *starts = NULL, size;
-	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(options, "similarity");
-	double sigma = kdri_opt_real(options, "sigma"), *width = NULL;
-	kdri_block gram = { 0 };
+	const kdr_mat *x = &w->task->x;
+	kdri_device *dev = w->there.dev;
+	kdri_dmat rows = { 0 };
+	kdri_dgram g = { .dev = dev };
+	KDRI_TRY(kdri_dmat_new(w->ctx, dev, kdr_mat_rows(x), kdr_mat_rows(x), &w->there.k));
+	g.k = w->there.k;
+	if (x->kind == KDR_MAT_CSR) {
+		KDRI_TRY(kdri_msda_device_gram(w->ctx, &g, 0, x, NULL));
+	} else {
+		const kdr_dense *a = &x->as.dense;
+		int64_t room = (int64_t)(dev->room(dev) / 16),
+		        wide = KDRI_MAX(1, KDRI_MIN(a->cols, room / KDRI_MAX(a->rows, 1)));
+		KDRI_TRY(kdri_dmat_new(w->ctx, dev, a->rows, wide, &rows));
+		for (int64_t j = 0; j < a->cols; j += wide) {
+			int64_t cols = KDRI_MIN(wide, a->cols - j);
+			kdri_dmat part = { rows.buf, 0, a->rows, cols, cols };
+			KDRI_TRY(kdri_dmat_put(w->ctx, dev, part, a->data + j, a->stride));
+			KDRI_DTRY(w->ctx, dev,
+			          dev->syrk(dev, false, 1, part, j > 0, w->there.k,
+			                    w->there.single ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE));
+		}
+	}
+	KDRI_DTRY(w->ctx, dev, dev->mirror(dev, w->there.k));
+done:
+	kdri_dmat_free(dev, &rows);
+	return st;
+}
+
+/* (E1) */
+static kdr_status find_similarities(work *w, kdri_similarity similarity, double sigma)
+{
+	kdr_status st;
+	if (w->there.dev) {
+		KDRI_TRY(kdri_there_similarity(w->ctx, &w->there, similarity, sigma));
+		KDRI_TRY(kdri_there_clip(w->ctx, w->there.dev, w->there.k));
+		return KDR_OK;
+	}
+	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->gram, similarity, sigma)); /* (E1) */
+	kdri_block_clip(w->ctx, &w->gram);
+done:
+	return st;
+}
+
+/* The Gram matrix: here, or on the device. */
+static kdr_status make_gram(work *w, bool floats)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&w->task->x);
+	if (w->there.dev) {
+		w->there.single = floats;
+		return fill_gram_there(w);
+	}
+	KDRI_TRY(kdri_memory_check(w->ctx, (floats ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
+	                           kdr_mat_cols(&w->task->x)));
+	KDRI_TRY(kdri_block_new(w->ctx, n, n, floats, &w->gram));
+	KDRI_TRY(fill_gram(w->ctx, &w->task->x, &w->gram));
+done:
+	return st;
+}
+
+static kdr_status carry(work *w, kdri_trace *trace)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	const kdr_task *task = w->task;
+	int64_t n = kdr_mat_rows(&task->x), n_init = kdri_opt_int(w->options, "n_init"), *starts = NULL, size;
+	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
+	double sigma = kdri_opt_real(w->options, "sigma"), *width = NULL;
+	const kdri_gram_there *there = w->there.dev ? &w->there : NULL;
 	char unnamed[32];
-	snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
-	kdri_snmf_task s = { .task = t,
+	snprintf(unnamed, sizeof unnamed, "%lld", (long long)w->t + 1);
+	kdri_snmf_task s = { .task = w->t,
 		             .k = task->k,
 		             .name = task->name ? task->name : unnamed,
-		             .dense = &gram,
+		             .dense = there ? NULL : &w->gram,
+		             .dev = w->there.dev,
 		             .runs = 1,
 		             .given = task->init != NULL,
-		             .options = options,
+		             .options = w->options,
 		             .stage = stage };
 	KDRI_TRY(kdri_mul(ctx, n, n_init, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
-	bool floats = kdri_precision_single(options, n);
-	KDRI_TRY(kdri_memory_check(ctx, (floats ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
-	                           kdr_mat_cols(&task->x)));
-	KDRI_TRY(kdri_block_new(ctx, n, n, floats, &gram));
-	KDRI_TRY(fill_gram(ctx, &task->x, &gram));
+	KDRI_TRY(make_gram(w, kdri_precision_single(w->options, n)));
+	s.there = w->there.k;
 	if (task->init)
 		memcpy(starts, task->init, (size_t)n * sizeof *starts);
-	else if (kdri_opt_choice(options, "final") == KDRI_FINAL_SNMF)
-		KDRI_TRY(kdri_snmf_starts(ctx, &gram, task->k, n_init, t, starts, &s.runs));
+	else if (kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF)
+		KDRI_TRY(kdri_snmf_starts(ctx, there ? NULL : &w->gram, there, task->k, n_init, w->t, starts,
+		                          &s.runs));
 	s.starts = starts;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(kdri_gram_median(ctx, &gram, &sigma));
+		KDRI_TRY(there ? kdri_there_median(ctx, there, &sigma)
+		               : kdri_gram_median(ctx, &w->gram, &sigma));
+	w->answered = true;
 	if (similarity == KDRI_SIMILARITY_GAUSS) {
-		KDRI_TRY(
-		        kdri_result_array(ctx, result, "sigma", t, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &width));
+		KDRI_TRY(kdri_result_array(ctx, w->result, "sigma", w->t, KDR_FLOAT64, 1, (int64_t[]){ 1 },
+		                           &width));
 		width[0] = sigma;
 	}
-	KDRI_TRY(kdri_gram_similarity(ctx, &gram, similarity, sigma)); /* (E1) */
-	kdri_block_clip(ctx, &gram);
-	KDRI_TRY(kdri_snmf_task_run(ctx, &s, result, trace)); /* (E2) */
+	KDRI_TRY(find_similarities(w, similarity, sigma));
+	KDRI_TRY(kdri_snmf_task_run(ctx, &s, w->result, trace)); /* (E2) */
 done:
-	kdri_block_free(ctx, &gram);
 	kdri_free(ctx, starts);
+	return st;
+}
+
+static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, const kdr_options *options,
+                          kdr_result *result, kdri_trace *trace)
+{
+	work w = { .ctx = ctx, .task = task, .options = options, .result = result, .t = t };
+	double n = (double)kdr_mat_rows(&task->x);
+	/* Some hundred iterations of ten starts, and the Gram matrix. */
+	kdri_device *dev =
+	        kdri_device_take(ctx, n * n * ((double)kdr_mat_cols(&task->x) + 1000.0 * (double)task->k));
+	kdr_status st = KDR_OK;
+	if (dev) {
+		w.there.dev = dev;
+		st = carry(&w, trace);
+		kdri_dmat_free(dev, &w.there.k);
+		w.there = (kdri_gram_there){ 0 };
+		kdri_device_leave(dev);
+		if (w.answered || !kdri_device_gave_up(ctx, st))
+			return st;
+	}
+	st = carry(&w, trace);
+	kdri_block_free(ctx, &w.gram);
 	return st;
 }
 

@@ -4,14 +4,14 @@
  * step of ncut.c on the same similarities. */
 #include "algo/mtcfir/snmf_task.h"
 
-#include "algo/mtcfir/gram_kmeans.h"
+#include "algo/mtcfir/snmf_device.h"
 #include "api/method.h"
 #include "engine/graph/spectral.h"
 
 const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
 
-/* TOGETHER columns of starts are factorised in step: a strip of the sparse product. */
-enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER = 32 };
+/* TOGETHER columns of starts are factorised in step: a strip of the sparse product; on a device as many as fill it. */
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER = 32, TOGETHER_THERE = 256 };
 
 static bool stopped(const kdr_context *ctx)
 {
@@ -35,17 +35,18 @@ static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_
 	return true;
 }
 
-kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k, int64_t runs, int64_t task,
-                            int64_t *starts, int64_t *found)
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
+                            int64_t runs, int64_t task, int64_t *starts, int64_t *found)
 {
 	kdr_status st = KDR_OK;
-	int64_t n = gram->rows, kept = 0, *names = NULL;
+	int64_t n = there ? there->k.rows : gram->rows, kept = 0, *names = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
 	/* One start in any case; the others where nobody wants to stop. */
 	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
 		kdri_gram_kmeans_options o = { .k = k,
 			                       .max_iter = START_ITERATIONS,
-			                       .stream = (uint64_t)(task * MOST_STARTS + r) };
+			                       .stream = (uint64_t)(task * MOST_STARTS + r),
+			                       .there = there };
 		int64_t *labels = starts + kept * n;
 		bool known = false;
 		KDRI_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
@@ -68,23 +69,34 @@ static double last_objective(const kdri_snmf_result *r)
 static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdri_snmf_result *best)
 {
 	kdr_status st;
-	kdri_snmf_result r[TOGETHER] = { 0 };
+	kdri_snmf_result r[TOGETHER_THERE] = { 0 };
 	double *starts = NULL;
-	kdri_op m = t->sparse ? kdri_op_mat(t->sparse) : kdri_op_block(t->dense);
-	double square = t->sparse ? kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse))
-	                          : kdri_block_square(ctx, t->dense);
+	kdri_op m = { 0 };
+	double square = 0;
+	if (t->sparse) {
+		m = kdri_op_mat(t->sparse);
+		square = kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse));
+	} else if (t->dense) {
+		m = kdri_op_block(t->dense);
+		square = kdri_block_square(ctx, t->dense);
+	}
 	const kdri_snmf_options o = { .k = t->k,
 		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
 		                      .tol = kdri_opt_real(t->options, "tol"),
 		                      .stage = t->stage };
-	int64_t size, group = KDRI_MIN(t->runs, KDRI_MAX(1, TOGETHER / t->k)), count;
+	int64_t size, count;
+	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, (t->dev ? TOGETHER_THERE : TOGETHER) / t->k));
 	KDRI_TRY(kdri_mul(ctx, n, t->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, group * size));
 	for (int64_t q = 0; q < t->runs && (q == 0 || !stopped(ctx)); q += count) {
 		count = KDRI_MIN(group, t->runs - q);
 		for (int64_t i = 0; i < count; i++)
 			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
-		KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		if (t->dev)
+			KDRI_TRY(kdri_snmf_device(ctx, t->dev, t->sparse, t->there, square, starts, count, &o,
+			                          r));
+		else
+			KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
 		for (int64_t i = 0; i < count; i++) {
 			if (!best->y || last_objective(&r[i]) < last_objective(best)) {
 				kdri_snmf_result old = *best;
@@ -168,15 +180,18 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
 	kdr_status st;
 	kdri_block wide = { 0 };
 	kdr_mat w;
-	int64_t n = t->sparse ? kdr_mat_rows(t->sparse) : t->dense->rows;
+	int64_t n = t->sparse ? kdr_mat_rows(t->sparse) : t->dense ? t->dense->rows : t->there.rows;
 	if (kdri_opt_choice(t->options, "final") == KDRI_FINAL_SNMF)
 		return run_snmf(ctx, t, n, result, trace);
 	if (t->sparse)
 		return run_ncut(ctx, t, t->sparse, result, trace);
 	/* The spectral step takes doubles, and no similarity of a sample to itself. */
 	KDRI_TRY(kdri_block_new(ctx, n, n, false, &wide));
+	if (!t->dense)
+		KDRI_TRY(kdri_dmat_get(ctx, t->dev, t->there, wide.data, n));
 	for (int64_t i = 0; i < n; i++) {
-		kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
+		if (t->dense)
+			kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
 		((double *)wide.data)[i * n + i] = 0;
 	}
 	w = kdr_mat_from_dense(wide.data, n, n);

@@ -3,18 +3,21 @@
 #define KDRI_SNMF_TASK_H
 
 #include "algo/common/tasks.h"
+#include "algo/mtcfir/gram_kmeans.h"
 #include "algo/mtcfir/snmf_steps.h"
 #include "api/method.h"
 
 extern const char *const kdri_final_names[];
 typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
 
-/* Exactly one of `sparse`, `dense` is set: symmetric, entries >= 0. */
+/* Exactly one of `sparse`, `dense` and `there` is set: symmetric, entries >= 0. */
 typedef struct kdri_snmf_task {
 	int64_t task, k;
 	const char *name;
 	const kdr_mat *sparse;
 	const kdri_block *dense;
+	kdri_device *dev;      /* where it is factorised, or NULL */
+	kdri_dmat there;       /* on it, in the place of `dense` */
 	const int64_t *starts; /* runs x n labels */
 	int64_t runs;
 	bool given; /* the start is the user's own */
@@ -23,9 +26,9 @@ typedef struct kdri_snmf_task {
 } kdri_snmf_task;
 
 /* `runs` starts of n labels each, by k-means through the Gram matrix; the same start twice is dropped, so that
- * fewer may be left: *found. */
-kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, int64_t k, int64_t runs, int64_t task,
-                            int64_t *starts, int64_t *found);
+ * fewer may be left: *found. The Gram matrix is `gram`, or `there` where that is not NULL. */
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
+                            int64_t runs, int64_t task, int64_t *starts, int64_t *found);
 
 /* Puts labels, memberships (or embedding) and trace of the task into `result`. trace->values belong to
  * `result`. */
