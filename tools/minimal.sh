@@ -7,7 +7,7 @@ build=build/minimal
 generator="Unix Makefiles"
 command -v ninja >/dev/null 2>&1 && generator=Ninja
 off=""
-for part in HDF5 ZLIB UTF8PROC STEMMER LIBSVM OPENMP CMOCKA; do
+for part in HDF5 ZLIB UTF8PROC STEMMER LIBSVM OPENMP CMOCKA CUDA; do
 	off="$off -DKINDRED_$part=OFF"
 done
 # shellcheck disable=SC2086 # a list of options
