@@ -28,6 +28,14 @@ KDR_API kdr_shape kdr_result_task_shape(const kdr_result *result, int64_t task);
 /* Names of the columns, and of the samples; NULL where unknown. */
 KDR_API const char *const *kdr_result_features(const kdr_result *result, int64_t task);
 KDR_API const char *const *kdr_result_ids(const kdr_result *result, int64_t task);
+/* A task's samples as points of a plane, where the job was told to lay them out (kdr_job_options.map): whole numbers from 0 to
+ * 65535, on one scale for all tasks. */
+typedef struct kdr_map {
+	int64_t n; /* points; 0: there are none */
+	const int32_t *x, *y;
+	const int64_t *rows; /* the sample each is; NULL: all of them, in their order */
+} kdr_map;
+KDR_API kdr_map kdr_result_map(const kdr_result *result, int64_t task);
 /* Rows of the file that are in none of the above, and why; *count is 0 where all are there. */
 KDR_API const kdr_left_out *kdr_result_left_out(const kdr_result *result, int64_t task, int64_t *count);
 /* Names of the classes that labels are indices of; NULL where labels are mere numbers. */

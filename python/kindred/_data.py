@@ -91,6 +91,11 @@ class Data:
         return _names(lib.kdr_data_ids(self._data), self.shape[0])
 
     @property
+    def excerpts(self):
+        """The first words of the text each row was made of; None if it was made of none."""
+        return _names(lib.kdr_data_excerpts(self._data), self.shape[0])
+
+    @property
     def columns(self):
         """What the columns of the table it was read from were taken for, a dict each; None if it came from none."""
         count = ffi.new("int64_t *")

@@ -87,14 +87,15 @@ def finish(session, result):
 
 
 def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
-            top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, seed=1,
-            threads=None, time_limit=None, progress=None):
+            top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
+            seed=1, threads=None, time_limit=None, progress=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
     tasks: a table, a list of tables, or a dict of them by name. k: clusters of each task, one number for each, or None where
     the method can find it. preprocess: "default" (auto looks at the data unless weight, norm or scale is given), "by-data" or
     "as-told". quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
-    stability. Returns a Result."""
+    stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. Returns a
+    Result."""
     session = Session(seed_of(seed), threads, time_limit, progress)
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
@@ -122,6 +123,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
     o.pooled = pooled
+    o.job.map = map
     o.quality, o.resamples = quality, _resamples(resamples)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out))
     return finish(session, Result(out[0]))
@@ -133,12 +135,12 @@ def _resamples(count):
 
 def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             seed=1, threads=None, time_limit=None, progress=None):
+             map=False, seed=1, threads=None, time_limit=None, progress=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
     sources, targets: a table or a list of tables; labels: classes of the source's rows, or a list of such. probabilities: of
-    the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). Returns a Result whose
-    last tasks are the targets."""
+    the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
+    out in a plane (`Result.map`). Returns a Result whose last tasks are the targets."""
     session = Session(seed_of(seed), threads, time_limit, progress)
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
     labels = [labels] if len(s_tables) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
@@ -166,6 +168,7 @@ def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(
     o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
     _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     o.probabilities = probabilities
+    o.job.map = map
     session.check(lib.kdr_transfer(session.ctx, sets, o, out))
     return finish(session, Result(out[0], values))
 
@@ -278,7 +281,7 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
 
 
 def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, threads=None, weight=None, norm=None, scale=None,
-          features=None, top_features=None, fit_on=None):
+          features=None, top_features=None, top_by=None, fit_on=None):
     """Samples as points of a plane, as the report draws them: `kindred embed`. Returns an array of two columns for one table,
     a list of them for a list of tables, a dict for a dict; several tables are drawn on common axes."""
     session = Session(seed_of(seed), threads)
@@ -288,7 +291,7 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, thread
     lib.kdr_embed_options_init(o)
     o.layout = _choice(layout, ("forces", "directions"), "layout")
     o.neighbors, o.sweeps = neighbors or 0, sweeps or 0
-    _fill_prep(o.prep, weight, norm, scale, features, top_features, fit_on)
+    _fill_prep(o.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_embed(session.ctx, _pointers(sets), len(sets), o, out))
     held, n, points = ffi.gc(out[0], lib.kdr_embedding_free), ffi.new("int64_t *"), []
     for t in range(len(sets)):

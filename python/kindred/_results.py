@@ -148,6 +148,17 @@ class Result:
         task = self.index(task)
         return _names(lib.kdr_result_ids(self._result, task), lib.kdr_result_task_shape(self._result, task).rows)
 
+    def map(self, task=0):
+        """Samples of a task as points of a plane, two columns of whole numbers from 0 to 65535 on one scale for all tasks, as the
+        report draws them; None unless the job was called with map=True. Of more than 200,000 samples `map_rows` says which."""
+        m = lib.kdr_result_map(self._result, self.index(task))
+        return None if m.n == 0 else np.column_stack([view(v, m.n, np.int32, self) for v in (m.x, m.y)])
+
+    def map_rows(self, task=0):
+        """The samples that `map` has points for."""
+        m = lib.kdr_result_map(self._result, self.index(task))
+        return np.arange(m.n) if m.rows == ffi.NULL else view(m.rows, m.n, np.int64, self).copy()
+
     def left_out(self, task=0):
         """Rows of the file that were not taken: (row, id, reason) each."""
         count = ffi.new("int64_t *")

@@ -26,6 +26,25 @@ class Out(unittest.TestCase):
         rows = quiet(kindred.Auto(n_clusters=3).fit, np.vstack([self.x, self.z]), tasks=[0] * 60 + [1] * 30)
         self.assertEqual((rows.second_.shape, rows.confidence_.shape), ((90,), (90,)))
 
+    def test_map(self):
+        one = quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "kmeans", map=True)
+        self.assertEqual([one.map(t).shape for t in "ab"], [(60, 2), (30, 2)])
+        np.testing.assert_array_equal(one.map_rows("b"), np.arange(30))
+        place = one.to_dict()["tasks"][1]["embedding"]
+        np.testing.assert_array_equal(one.map("b"), np.column_stack([place["x"], place["y"]]))
+        both = np.vstack([one.map("a"), one.map("b")])
+        self.assertEqual((both.min() >= 0, both.max()), (True, 65535))
+        self.assertIsNone(quiet(kindred.cluster, self.x, 3, "kmeans").map())
+        t = quiet(kindred.transfer, self.x, self.y, self.z, "svm", map=True)
+        self.assertEqual([t.map(0).shape, t.map(1).shape], [(60, 2), (30, 2)])
+        # the layout that embed gives for the same rows, but for the scale
+        xy = kindred.embed([self.x, self.z], top_by="variance")
+        self.assertEqual([p.shape for p in xy], [(60, 2), (30, 2)])
+        again = quiet(kindred.cluster, [self.x, self.z], 3, "kmeans", map=True, preprocess="by-data")
+        for c in range(2):
+            for p, m in zip(xy, (again.map(0), again.map(1))):
+                self.assertGreater(np.corrcoef(p[:, c], m[:, c])[0, 1], 1 - 1e-6)
+
     def test_probabilities_of_every_transfer_method(self):
         y = np.array(["u", "w", "v"])[self.y]
         for entry in ENTRIES.values():

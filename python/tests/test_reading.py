@@ -49,6 +49,7 @@ class Reading(unittest.TestCase):
         tasks = kindred.read([self.path("one"), self.path("two")])
         self.assertEqual({n: t.feature_names for n, t in tasks.items()}, {n: ["bird", "cat", "fish"] for n in ("one", "two")})
         self.assertEqual(kindred.read(self.path("one")).feature_names, ["bird", "fish"])
+        self.assertEqual(tasks["two"].excerpts, ["bird cat"])
         self.assertEqual(list(kindred.read({"x": self.path("one"), "y": self.path("two")})), ["x", "y"])
 
     def table(self, name, rows):

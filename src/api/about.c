@@ -271,6 +271,13 @@ const char *const *kdr_result_ids(const kdr_result *r, int64_t task)
 	return t ? (const char *const *)t->ids : NULL;
 }
 
+kdr_map kdr_result_map(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = task_of(r, task);
+	const kdri_map *m = t ? t->map : NULL;
+	return m ? (kdr_map){ m->n, m->x, m->y, m->rows } : (kdr_map){ 0 };
+}
+
 const char *const *kdr_result_classes(const kdr_result *r, int64_t *count)
 {
 	if (count)

@@ -217,6 +217,37 @@ static kdr_status job_embed(kdr_context *ctx)
 	return st;
 }
 
+/* A text a sample, and what a report draws of them. */
+static kdr_status job_map(kdr_context *ctx)
+{
+	static const char lines[] =
+	        "red wine and bread\nblue sea, white sail\nred wine\nsail the blue sea\nbread, red\nsea\n";
+	kdr_data *data = NULL, *view = NULL;
+	kdr_result *result = NULL;
+	kdr_cluster_options o;
+	kdr_status st = kdr_write_file(ctx, file("lines.txt"), lines, sizeof lines - 1, true);
+	const kdr_corpus corpus = { .path = file("lines.txt"), .kind = KDR_CORPUS_LINES };
+	const kdr_text_options ascii = { .tokens = KDR_TOKENS_ASCII };
+	kdr_cluster_options_init(&o);
+	o.job.method = "kmeans";
+	o.job.map = true;
+	o.k = 2;
+	if (st == KDR_OK)
+		st = kdr_vectorize(ctx, &corpus, 1, &ascii, &data, NULL);
+	if (st == KDR_OK)
+		st = kdr_data_view(ctx, data, "again", &view);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, (kdr_data *const[]){ data, view }, 2, &o, &result);
+	if (st == KDR_OK)
+		st = kdr_result_set_command_line(ctx, result, "kindred cluster -k 2 lines.txt");
+	if (st == KDR_OK)
+		st = tell(ctx, result);
+	kdr_result_free(result);
+	kdr_data_free(view);
+	kdr_data_free(data);
+	return st;
+}
+
 static kdr_status generate(kdr_context *ctx)
 {
 	kdr_topics spec;
@@ -259,6 +290,7 @@ const oom_scenario oom_jobs[] = {
 	{ "job_relate", job_relate, 1 },
 	{ "job_selector", job_selector, 1 },
 	{ "job_embed", job_embed, 1 },
+	{ "job_map", job_map, 1 },
 	{ "generate", generate, 1 },
 	{ "report", report, 1 },
 	{ NULL, NULL, 0 },
