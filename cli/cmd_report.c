@@ -1,10 +1,12 @@
 /* kindred report. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 extern char **environ;
 
@@ -24,30 +26,62 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* The page in the default browser, without a shell between. Where there is none the page is written all the same. */
+/* Starts a program with the page as its argument, without a shell between. A browser that goes on running has been started;
+ * one that ends at once with an error has not. */
+static bool start(const char *program, char *page)
+{
+	enum { TRIES = 20 };
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	char *const words[] = { (char *)program, page, NULL };
+	posix_spawn_file_actions_t files;
+	pid_t child, ended = 0;
+	int status = 0;
+	/* with nothing to read or write: whoever reads what this program says must not wait for the browser */
+	if (posix_spawn_file_actions_init(&files) != 0)
+		return false;
+	for (int fd = 0; fd < 3 && status == 0; fd++)
+		status = posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY,
+		                                          0);
+	if (status == 0)
+		status = posix_spawnp(&child, program, &files, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&files);
+	if (status != 0)
+		return false;
+	for (int i = 0; i < TRIES && ended == 0; i++) {
+		ended = waitpid(child, &status, WNOHANG);
+		if (ended == 0)
+			nanosleep(&pause, NULL);
+	}
+	return ended == 0 || (ended == child && status == 0);
+}
+
+/* The page in the default browser: the one BROWSER names, or the one the desktop knows. Where there is none the page is
+ * written all the same. */
 static void open_page(const char *html)
 {
 #ifdef __APPLE__
-	static char opener[] = "open";
+	static const char *const known[] = { "open" };
 	bool screen = true;
 #else
-	static char opener[] = "xdg-open";
+	static const char *const known[] = { "xdg-open", "x-www-browser", "sensible-browser" };
 	bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
 #endif
+	const char *own = getenv("BROWSER");
 	size_t room = strlen(html) + 3;
-	char *path = malloc(room);
-	pid_t child;
-	int status = 1;
-	if (path) {
+	char *page = malloc(room);
+	bool done = false;
+	if (page) {
 		/* a name that begins with a dash is no option */
-		snprintf(path, room, "%s%s", html[0] == '-' ? "./" : "", html);
-		char *const words[] = { opener, path, NULL };
-		if (screen && posix_spawnp(&child, opener, NULL, NULL, words, environ) == 0)
-			waitpid(child, &status, 0);
+		snprintf(page, room, "%s%s", html[0] == '-' ? "./" : "", html);
+		if (own && own[0]) /* works without a screen too: some browsers do, and some run elsewhere */
+			done = start(own, page);
+		for (size_t i = 0; i < sizeof known / sizeof known[0] && screen && !done; i++)
+			done = start(known[i], page);
 	}
-	if (status != 0)
-		cli_warn("--open: no browser could be started here; open %s in one", html);
-	free(path);
+	if (!done)
+		cli_warn("--open: no browser could be started here%s; open %s in one",
+		         screen || own ? "" : " (there is no screen: DISPLAY is not set)", html);
+	free(page);
 }
 
 static int run(cli_args *args)
