@@ -28,8 +28,8 @@ check:
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
-# tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, and
-# a build with nothing but C, BLAS and LAPACK. Each stage says its name and its seconds.
+# tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
+# program under mpirun, and a build with nothing but C, BLAS and LAPACK. Each stage says its name and its seconds.
 FUZZ_SECONDS ?= 20
 STAGE = @tools/stage.sh
 check-deep:
@@ -40,6 +40,7 @@ check-deep:
 	$(STAGE) fuzz tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
 	$(STAGE) asan tools/asan.sh $(JOBS)
 	$(STAGE) tsan tools/tsan.sh $(JOBS)
+	$(STAGE) mpi tools/mpi.sh $(JOBS)
 	$(STAGE) minimal tools/minimal.sh $(JOBS)
 
 fuzz:

@@ -5,6 +5,7 @@
 #ifndef KINDRED_CLI_H
 #define KINDRED_CLI_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -170,8 +171,7 @@ typedef struct cli_task_arg {
 } cli_task_arg;
 
 /* Reads data sets. Exit status. */
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
-                   cli_tasks *out);
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out);
 /* The same for the tasks given as positional arguments. */
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
 /* Classes from a file, in the place of those the data have. Exit status. */
@@ -229,6 +229,33 @@ char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length);
 int cli_outputs_write(kdr_context *ctx, const cli_run *run);
 /* Writes everything, then the summary to where a person would look. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
+
+/* --- ranks.c: under mpirun, in builds with KINDRED_MPI -------------------------------------------- */
+
+#ifdef KDRI_HAVE_MPI
+/* This process and how many there are: 0 of 1 without mpirun. */
+int cli_rank(void);
+int cli_ranks(void);
+/* Under mpirun the context works with those of the other ranks from here on. Exit status. */
+int cli_ranks_join(kdr_context *ctx, const cli_args *args);
+/* Keeps an error to be agreed on; false: it may be printed. */
+bool cli_ranks_hold(const char *format, va_list args);
+/* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. */
+int cli_ranks_agree(int code);
+/* All ranks: rank 0's result is that of all rows. Exit status. */
+int cli_ranks_gather(kdr_context *ctx, kdr_result *result);
+/* This rank's files, or its part of the rows of the files that are there. Exit status. */
+int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
+void cli_ranks_leave(void);
+#else
+#define cli_rank()                            0
+#define cli_ranks_join(ctx, args)             EXIT_DONE
+#define cli_ranks_hold(format, args)          false
+#define cli_ranks_agree(code)                 (code)
+#define cli_ranks_gather(ctx, result)         EXIT_DONE
+#define cli_ranks_paths(list, count, reading) EXIT_DONE
+#define cli_ranks_leave()                     ((void)0)
+#endif
 
 /* --- h5ad.c ------------------------------------------------------------------------------------------ */
 

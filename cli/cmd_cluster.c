@@ -137,24 +137,30 @@ static int run(cli_args *args)
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	if ((code = parse(ctx, args, &job, &o, &k, &given)) != EXIT_DONE ||
-	    (code = cli_tasks_read_positional(ctx, args, &tasks)) != EXIT_DONE ||
-	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) != EXIT_DONE ||
-	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) != EXIT_DONE ||
-	    (code = cli_tasks_init(ctx, args, &tasks)) != EXIT_DONE ||
-	    (code = cli_outputs_check(ctx, args, &tasks, true)) != EXIT_DONE ||
-	    (code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL)) != EXIT_DONE)
+	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE &&
+	    (code = parse(ctx, args, &job, &o, &k, &given)) == EXIT_DONE &&
+	    (code = cli_tasks_read_positional(ctx, args, &tasks)) == EXIT_DONE &&
+	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) == EXIT_DONE &&
+	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) == EXIT_DONE &&
+	    (code = cli_tasks_init(ctx, args, &tasks)) == EXIT_DONE && cli_rank() == 0 &&
+	    (code = cli_outputs_check(ctx, args, &tasks, true)) == EXIT_DONE)
+		code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL);
+	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	o.job.score = tasks.scored;
 	o.init = tasks.start;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
-	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	code = st == KDR_OK ? cli_ranks_gather(ctx, done.result) : cli_fail(ctx, st);
+	if (code != EXIT_DONE || cli_rank() > 0)
+		goto done;
+	code = cli_outputs_finish(ctx, &done);
 	if (code == EXIT_DONE)
 		code = cli_h5ad(ctx, args, &tasks, 0, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:
+	code = cli_ranks_agree(code);
 	free(k);
 	kdr_result_free(done.result);
 	cli_job_free(&job);

@@ -113,13 +113,16 @@ void cli_error(const char *format, ...)
 		return;
 	told = true;
 	va_start(args, format);
-	print_line("", format, args);
+	if (!cli_ranks_hold(format, args))
+		print_line("", format, args);
 	va_end(args);
 }
 
 void cli_warn(const char *format, ...)
 {
 	va_list args;
+	if (cli_rank() > 0)
+		return;
 	va_start(args, format);
 	print_line("warning: ", format, args);
 	va_end(args);
@@ -257,8 +260,8 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 		kdr_context_free(ctx);
 		return NULL;
 	}
-	progress.verbose = cli_flag(args, "verbose");
-	progress.show = !cli_quiet(args) &&
+	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
+	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
 	kdr_context_set_progress(ctx, on_event, NULL);
 	session.start = cli_now();
@@ -299,6 +302,7 @@ void cli_session_close(kdr_context *ctx)
 {
 	clear_line();
 	kdr_context_free(ctx);
+	cli_ranks_leave();
 }
 
 int cli_finish(int exit_code)

@@ -66,12 +66,14 @@ static int check_names(const cli_tasks *tasks)
 	return EXIT_DONE;
 }
 
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, const cli_task_arg *list, int count,
-                   cli_tasks *out)
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
 {
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
 	cli_reading(args, &reading);
+	int code = cli_ranks_paths(list, count, &reading);
+	if (code != EXIT_DONE)
+		return code;
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
 		cli_error("out of memory");
@@ -216,6 +218,14 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 	kdr_status st = kdr_read_labels(ctx, path, out);
 	if (st != KDR_OK)
 		return cli_fail_reading(ctx, st);
+	int64_t file_rows;
+	const int64_t *origin = kdr_data_origin(data, &file_rows);
+	if (origin && (*out)->integers && (*out)->n == file_rows) { /* those of the rows that are here */
+		for (int64_t i = 0; i < kdr_mat_rows(&x); i++)
+			(*out)->integer[i] =
+			        (*out)->integer[origin[i]]; /* increasing: what is read was not written */
+		(*out)->n = kdr_mat_rows(&x);
+	}
 	if ((*out)->n != kdr_mat_rows(&x)) {
 		cli_error("%s: %lld initial labels, but task %s has %lld samples", path, (long long)(*out)->n,
 		          kdr_data_name(data), (long long)kdr_mat_rows(&x));

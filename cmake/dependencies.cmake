@@ -102,6 +102,13 @@ else()
   add_compile_options(-Wno-unused -Wno-unused-parameter)
 endif()
 
+# MPI, for rows on several machines: never by itself, so that the plain build has no trace of it.
+option(KINDRED_MPI "Rows on several processes, through MPI (Debian: libopenmpi-dev)" OFF)
+if(KINDRED_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+  list(APPEND KINDRED_SUMMARY "mpi: ${MPI_C_LIBRARY_VERSION_STRING} ${MPI_C_LIBRARIES}")
+endif()
+
 # Kernels compiled for several instruction sets and chosen at run time, where compiler and libc can.
 include(CheckCSourceCompiles)
 if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up

@@ -32,6 +32,10 @@ typedef struct kdr_left_out {
 /* The rows that were left out, in the order of the file; *count is 0 where all are there. */
 KDR_API const kdr_left_out *kdr_data_left_out(const kdr_data *data, int64_t *count);
 
+/* Of data that are some of the rows of a file (kdr_read_options.parts, kdr_data_rows): which row of it, from 0, each is; and
+ * how many the file has. NULL where they are all of its rows. */
+KDR_API const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows);
+
 /* What a column of a table is taken for. */
 typedef enum kdr_column_kind {
 	KDR_COLUMN_NUMBER,
@@ -101,6 +105,9 @@ typedef struct kdr_read_options {
 	const char *
 	        task_column; /* column of AnnData's obs, or of a table, of the task each row is of: kdr_data_split */
 	kdr_stream stream;
+	int64_t part,
+	        parts; /* NumPy, Matrix Market: of `parts` parts of the rows, as equal as can be, read number `part`, from 0,
+	                        and hold no more than that; it may be empty. parts 0: all rows */
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);

@@ -83,7 +83,7 @@ typedef struct pool {
 	kdri_own x;
 	int64_t rows;
 	double *weights;
-	int64_t *init;
+	int64_t *init, *rows_of;
 } pool;
 
 static void pool_free(kdr_context *ctx, pool *p)
@@ -91,6 +91,7 @@ static void pool_free(kdr_context *ctx, pool *p)
 	kdri_own_free(ctx, &p->x);
 	kdri_free(ctx, p->weights);
 	kdri_free(ctx, p->init);
+	kdri_free(ctx, p->rows_of);
 }
 
 /* Stacks all tasks. Initial labels are used if every task has them. */
@@ -101,10 +102,12 @@ static kdr_status pool_new(kdr_context *ctx, const kdr_problem *problem, pool *o
 	pool p = { 0 };
 	bool weights = false, init = true;
 	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &p.rows_of, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		parts[t] = &task->x;
-		p.rows += kdr_mat_rows(&task->x);
+		p.rows_of[t] = kdr_mat_rows(&task->x);
+		p.rows += p.rows_of[t];
 		weights |= task->weights != NULL;
 		init &= task->init != NULL;
 	}
@@ -141,6 +144,8 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	kdri_kmeans_options o = engine_options(options, k, 0);
 	KDRI_TRY(pool_new(ctx, problem, &p));
 	o.init_labels = p.init;
+	o.rows_of = p.rows_of;
+	o.tasks = problem->ntasks;
 	KDRI_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		int64_t n = kdr_mat_rows(&problem->tasks[t].x), *labels = NULL;
@@ -227,4 +232,5 @@ const kdri_algo kdri_algo_kmeans = {
 	          .references = references_table },
 	.fit = fit,
 	.predict = predict,
+	.ranks = true,
 };

@@ -3,6 +3,7 @@
 #include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
 #include "linalg/rows.h"
@@ -28,7 +29,7 @@ static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_
 static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 {
 	int64_t n = kdr_mat_rows(&t->x), d = kdr_mat_cols(&t->x);
-	if (n < 1 || d < 1)
+	if ((n < 1 && !kdri_together(ctx)) || d < 1)
 		return kdri_fail(ctx, KDR_ERR_DATA,
 		                 "task %s: %lld rows and %lld columns: at least one of each is needed",
 		                 task_name(t), (long long)n, (long long)d);
@@ -75,12 +76,34 @@ static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, cons
 	return KDR_OK;
 }
 
+/* The parts that ranks have of a task fit together. *all: the rows of all of them. */
+static kdr_status check_ranks(kdr_context *ctx, const kdr_task *t, int64_t *all)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&t->x), NULL, all));
+	int64_t d = kdr_mat_cols(&t->x), sparse = t->x.kind == KDR_MAT_CSR;
+	int64_t has = 4 * sparse + 2 * (t->weights != NULL) + (t->init != NULL);
+	int64_t ends[] = { d, has, t->k, -d, -has, -t->k };
+	KDRI_TRY(kdri_max_int(ctx, ends, 6));
+	if (*all < 1)
+		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", task_name(t));
+	else if (ends[0] != -ends[3] || ends[1] != -ends[4] || ends[2] != -ends[5])
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "task %s: ranks have parts that do not fit together: all dense or all sparse, %lld to "
+		        "%lld columns, with weights, initial labels and k alike",
+		        task_name(t), (long long)-ends[3], (long long)ends[0]);
+done:
+	return st;
+}
+
 static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                              const kdr_task *t)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(&t->x);
+	int64_t n = kdr_mat_rows(&t->x), all;
 	KDRI_TRY(check_shape(ctx, t));
+	KDRI_TRY(check_ranks(ctx, t, &all));
 	KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, task_name(t)));
 	if (algo->flags & KDR_ALGO_NONNEG)
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
@@ -88,10 +111,10 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
 			                 task_name(t), (long long)t->k);
-		if (t->k > n)
+		if (t->k > all)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 			                 "task %s: k is %lld but there are only %lld samples", task_name(t),
-			                 (long long)t->k, (long long)n);
+			                 (long long)t->k, (long long)all);
 	}
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
@@ -113,6 +136,7 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 				        task_name(t), (long long)i + 1, t->weights[i]);
 			total += t->weights[i];
 		}
+		KDRI_TRY(kdri_sum(ctx, &total, 1));
 		if (total <= 0)
 			return kdri_fail(ctx, KDR_ERR_DATA, "task %s: all weights are zero", task_name(t));
 	}
@@ -201,36 +225,78 @@ done:
 	return st;
 }
 
-kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
-                   const kdr_options *options, kdr_result **out)
+/* Some methods can run with rows on several ranks; the others say which do. */
+static kdr_status check_method(kdr_context *ctx, const kdri_algo *algo)
+{
+	char list[300];
+	size_t used = 0;
+	if (!kdri_together(ctx) || kdri_ranks(ctx) == 1 || algo->ranks)
+		return KDR_OK;
+	list[0] = '\0';
+	for (size_t i = 0; i < kdr_algo_count() && used < sizeof list; i++) {
+		const kdr_algo *a = kdr_algo_at(i);
+		const kdri_algo *other = kdri_algo_find(a->id);
+		if (other && other->ranks && a->family == algo->info.family)
+			used += (size_t)kdri_snprintf(list + used, sizeof list - used, "%s%s",
+			                              used ? ", " : "", a->id);
+	}
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "method '%s' needs all rows in one process; under mpirun: %s", algo->info.id, list);
+}
+
+static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                           const kdr_options *options, kdr_result **out)
 {
 	kdr_status st;
 	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
 	double start = kdri_now();
-	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
-	if (!ctx || !out)
-		return KDR_ERR_ARGUMENT;
-	if (!algo)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+	KDRI_TRY(check_method(ctx, algo));
 	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (!options) {
-		KDRI_TRY(kdr_options_new(ctx, algo_id, &defaults));
+		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));
 		options = defaults;
 	} else if (kdr_options_algo(options) != &algo->info) {
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
-		                 kdr_options_algo(options)->id, algo_id);
+		                 kdr_options_algo(options)->id, algo->info.id);
 	}
 	KDRI_TRY(check_problem(ctx, &algo->info, problem));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
+	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,
+	              bytes = ctx->comm ? ctx->comm->bytes : 0;
 	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
+	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */
+		KDRI_TRY(kdri_result_number(ctx, result, "ranks", kdri_ranks(ctx)));
+		KDRI_TRY(kdri_result_number(ctx, result, "exchanges",
+		                            (double)(ctx->comm->exchanges - exchanges)));
+		KDRI_TRY(kdri_result_number(ctx, result, "bytes_sent", (double)(ctx->comm->bytes - bytes)));
+	}
 	result->seconds.fit = kdri_now() - start;
 	*out = result;
 	result = NULL;
 done:
 	kdr_result_free(result);
 	kdr_options_free(defaults);
+	return st;
+}
+
+kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
+                   const kdr_options *options, kdr_result **out)
+{
+	kdr_result *result = NULL;
+	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
+	if (!ctx || !out)
+		return KDR_ERR_ARGUMENT;
+	if (!algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+	kdri_enter(ctx);
+	kdr_status st = kdri_leave(ctx, fit_here(ctx, algo, problem, options, &result));
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
+	kdr_result_free(result);
 	return st;
 }

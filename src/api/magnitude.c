@@ -14,6 +14,7 @@
  * find the same clusters as before; the result says that values were scaled, since arrays and objective are of the
  * scaled ones. */
 #include "api/magnitude.h"
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 
 #include <stdlib.h>
@@ -58,8 +59,9 @@ static bool any_above(const double *v, int64_t n, double limit)
 }
 
 /* Is M of (E1) within reach? So it is of nearly all data, and then nobody need know it. */
-static bool within_reach(const kdr_problem *problem)
+static kdr_status within_reach(kdr_context *ctx, const kdr_problem *problem, bool *out)
 {
+	kdr_status st;
 	bool far = false, near = false;
 	for (int64_t t = 0; t < problem->ntasks && !far; t++)
 		for (int64_t i = 0; i < kdr_mat_rows(&problem->tasks[t].x) && !far; i++) {
@@ -67,7 +69,11 @@ static bool within_reach(const kdr_problem *problem)
 			far = any_above(r.at, r.count, ldexp(1, LARGEST_EXPONENT));
 			near = near || any_above(r.at, r.count, ldexp(1, -LARGEST_EXPONENT - 1));
 		}
-	return near && !far;
+	KDRI_TRY(kdri_any(ctx, &near));
+	KDRI_TRY(kdri_any(ctx, &far));
+	*out = near && !far;
+done:
+	return st;
 }
 
 /* (E1), 0 where nothing need be done. */
@@ -111,12 +117,14 @@ void kdri_scaled_free(kdr_context *ctx, kdri_scaled *p)
 
 kdr_status kdri_scaled_new(kdr_context *ctx, const kdr_problem *problem, kdri_scaled *out)
 {
-	kdr_status st = KDR_OK;
+	kdr_status st;
 	kdri_scaled p = { .problem = *problem };
 	double largest = 0;
-	bool near = within_reach(problem);
+	bool near;
+	KDRI_TRY(within_reach(ctx, problem, &near));
 	for (int64_t t = 0; t < problem->ntasks && !near; t++)
 		largest = KDRI_MAX(largest, largest_of(&problem->tasks[t].x));
+	KDRI_TRY(kdri_max(ctx, &largest, 1));
 	p.exponent = exponent_of(largest);
 	if (p.exponent != 0) {
 		KDRI_TRY(KDRI_NEW(ctx, &p.tasks, problem->ntasks));

@@ -89,6 +89,7 @@ typedef struct kdri_algo {
 	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
 	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
+	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);

@@ -14,6 +14,7 @@
  * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field
  * table: an axis called "k" in an array's shape, entries called "k" in what it holds. */
 #include "api/number.h"
+#include "comm/comm.h"
 
 typedef struct numbering {
 	int64_t ntasks;
@@ -82,14 +83,42 @@ static int64_t next_free(const naming *c, int64_t from)
 	return from;
 }
 
-/* Numbers for the clusters that have none, in the order in which the rows show them. */
-static void by_appearance(const int64_t *labels, int64_t rows, naming *c)
+/* The number of the first row, of all ranks, that each of k clusters has; INT64_MAX: it has none. */
+static kdr_status first_rows(kdr_context *ctx, const int64_t *labels, int64_t rows, int64_t k, int64_t *first)
 {
-	for (int64_t i = 0, next = 0; labels && i < rows; i++)
-		if (c->now[labels[i]] < 0) {
-			next = next_free(c, next);
-			give(c, labels[i], next);
-		}
+	kdr_status st;
+	int64_t start, all;
+	KDRI_TRY(kdri_part(ctx, labels ? rows : 0, &start, &all));
+	for (int64_t z = 0; z < k; z++)
+		first[z] = INT64_MAX;
+	for (int64_t i = 0; labels && i < rows; i++)
+		if (first[labels[i]] == INT64_MAX)
+			first[labels[i]] = start + i;
+	KDRI_TRY(kdri_min_int(ctx, first, k));
+done:
+	return st;
+}
+
+/* Numbers for the clusters that have none, in the order in which the rows show them. */
+static kdr_status by_appearance(kdr_context *ctx, const int64_t *labels, int64_t rows, naming *c)
+{
+	kdr_status st;
+	int64_t *first = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &first, c->k));
+	KDRI_TRY(first_rows(ctx, labels, rows, c->k, first));
+	for (int64_t next = 0;;) {
+		int64_t best = -1;
+		for (int64_t z = 0; z < c->k; z++)
+			if (c->now[z] < 0 && first[z] < INT64_MAX && (best < 0 || first[z] < first[best]))
+				best = z;
+		if (best < 0)
+			break;
+		next = next_free(c, next);
+		give(c, best, next);
+	}
+done:
+	kdri_free(ctx, first);
+	return st;
 }
 
 static void empty_last(naming *c)
@@ -149,8 +178,10 @@ static void by_match(const match *m, const naming *theirs, naming *c)
 	}
 }
 
-static void choose_shared(const kdr_problem *problem, const kdr_result *result, numbering *n)
+static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
+                                numbering *n)
 {
+	kdr_status st = KDR_OK;
 	naming first = naming_of(n, 0);
 	bool given = false;
 	for (int64_t t = 0; t < n->ntasks; t++)
@@ -160,7 +191,7 @@ static void choose_shared(const kdr_problem *problem, const kdr_result *result, 
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		int64_t rows = 0;
 		const int64_t *labels = kdr_result_labels(result, t, &rows);
-		by_appearance(labels, rows, &first); /* (E1) */
+		KDRI_TRY(by_appearance(ctx, labels, rows, &first)); /* (E1) */
 	}
 	empty_last(&first);
 	for (int64_t t = 1; t < n->ntasks; t++) {
@@ -168,10 +199,14 @@ static void choose_shared(const kdr_problem *problem, const kdr_result *result, 
 		for (int64_t z = 0; z < c.k; z++)
 			give(&c, z, first.now[z]);
 	}
+done:
+	return st;
 }
 
-static void choose_each(const kdr_problem *problem, const kdr_result *result, numbering *n)
+static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
+                              numbering *n)
 {
+	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		naming c = naming_of(n, t);
 		int64_t rows = 0;
@@ -186,9 +221,11 @@ static void choose_each(const kdr_problem *problem, const kdr_result *result, nu
 			if (m.at)
 				by_match(&m, &theirs, &c);
 		}
-		by_appearance(labels, rows, &c); /* (E3) */
+		KDRI_TRY(by_appearance(ctx, labels, rows, &c)); /* (E3) */
 		empty_last(&c);
 	}
+done:
+	return st;
 }
 
 /* --- carrying them out -------------------------------------------------------------------------------- */
@@ -322,9 +359,9 @@ kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kd
 		return KDR_OK;
 	KDRI_TRY(numbering_new(ctx, result, &n));
 	if (problem->pooled || (algo->flags & KDR_ALGO_SHARED_CLUSTERS))
-		choose_shared(problem, result, &n);
+		KDRI_TRY(choose_shared(ctx, problem, result, &n));
 	else
-		choose_each(problem, result, &n);
+		KDRI_TRY(choose_each(ctx, problem, result, &n));
 	if (!changes(&n))
 		goto done;
 	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {

@@ -46,6 +46,8 @@ kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
 
 void kdr_context_free(kdr_context *ctx)
 {
+	if (ctx && ctx->comm)
+		ctx->comm_close(ctx);
 	if (ctx)
 		ctx->allocator.free(ctx->allocator.user, ctx);
 }
@@ -182,6 +184,11 @@ bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int6
 	                       .objective = objective });
 	if (ctx->deadline > 0 && kdri_now() > ctx->deadline)
 		ctx->timed_out = true;
+	if (ctx->comm) { /* all stop, or none */
+		int wish = ctx->most_wanted(ctx, ctx->cancelled ? 2 : ctx->timed_out ? 1 : 0);
+		ctx->cancelled |= wish == 2;
+		ctx->timed_out |= wish == 1;
+	}
 	return ctx->cancelled || ctx->timed_out;
 }
 

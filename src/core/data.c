@@ -243,3 +243,9 @@ done:
 	kdr_data_free(d);
 	return st;
 }
+
+const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows)
+{
+	*file_rows = data->origin ? data->file_rows : data->rows + data->nleft_out;
+	return data->origin;
+}

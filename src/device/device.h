@@ -30,12 +30,14 @@
  *                     smallest, value: it, where wanted; in doubt if they differ by at most 2.01 (a n_i + e), or are NaN
  *   (E18)  order      rows sorted by cluster, each cluster's in increasing order: all, or those whose label changed, as
  *                     coming (1) and as leaving (-1)
- *   (E19)  sums       s_j (+)= sum over the rows of cluster j, in that order, one after the other, of sign c_i x_i (c absent: 1)
+ *   (E19)  sums       s_j (+)= sum over the rows of cluster j, in that order, one after the other, of sign c_i x_i (c absent: 1);
+ *                     with units, in two parts as (E101) of comm/exact.h splits them: columns 0 to d - 1 of s_j are the high
+ *                     parts, the d behind them the low ones
  *   (E20)  neighbours of each row the k best scores above -infinity, on a grid, best first and of equals the lowest index
  *                     first: kdri_nn_score; rows never meet themselves
  *
- * Every sum of (E19) is a chain of roundings in one order, without fused multiply-adds: the same bits on every device. The
- * others may round as they like. */
+ * Every sum of (E19) is a chain of roundings in one order (with units exact, in any order), without fused multiply-adds:
+ * the same bits on every device. The others may round as they like. */
 #ifndef KDRI_DEVICE_H
 #define KDRI_DEVICE_H
 
@@ -44,7 +46,7 @@
 #include <stdint.h>
 
 /* Of the table and of everything in this file: a plug-in made for another number is not used. */
-enum { KDRI_DEVICE_ABI = 1 };
+enum { KDRI_DEVICE_ABI = 2 };
 
 typedef enum kdri_dstatus {
 	KDRI_D_OK,
@@ -159,7 +161,8 @@ struct kdri_device {
 	kdri_dstatus (*changed)(kdri_device *d, const kdri_buf *label, const kdri_buf *before, int64_t n,
 	                        int64_t k, int64_t *moved, int64_t *counts);
 	kdri_dstatus (*sums)(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
-	                     const kdri_buf *coef, bool add, kdri_dmat sums);
+	                     const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
+	                     kdri_dmat sums);
 	/* `rows` against x. */
 	kdri_dstatus (*neighbours)(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn);
 

@@ -1,6 +1,7 @@
 /* The table of operations on host memory: rows, k-means, neighbours. SPDX-License-Identifier: BSD-3-Clause
  *
  * Equations are those of device.h. */
+#include "comm/exact.h"
 #include "device/host.h"
 
 #include "linalg/linalg.h"
@@ -185,14 +186,17 @@ static kdri_dstatus host_changed(kdri_device *d, const kdri_buf *label, const kd
 }
 
 static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
-                              const kdri_buf *coef, bool add, kdri_dmat sums)
+                              const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
+                              kdri_dmat sums)
 {
 	KDRI_HOST_ENTER(d, "sums");
 	const double *p = kdri_host_view(d, "sums", x);
 	const int32_t *rows = kdri_host_vector(d, "sums", list, begin[sums.rows], sizeof *rows);
 	const double *c = coef ? kdri_host_vector(d, "sums", coef, x.rows, sizeof *c) : NULL;
+	const double *big = unit ? kdri_host_vector(d, "sums", unit, x.cols, sizeof *big) : NULL;
 	double *s = kdri_host_view(d, "sums", sums);
-	KDRI_HOST_NEED(p && rows && s && (!coef || c));
+	KDRI_HOST_NEED(p && rows && s && (!coef || c) && (!unit || big) &&
+	               sums.cols == (unit ? 2 : 1) * x.cols);
 	for (int64_t j = 0; j < sums.rows; j++) {
 		double *to = s + j * sums.stride;
 		if (!add)
@@ -200,8 +204,15 @@ static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 		for (int64_t at = begin[j]; at < begin[j + 1]; at++) { /* (E19) */
 			int64_t i = (rows[at] < 0 ? -(int64_t)rows[at] : rows[at]) - 1;
 			double w = (c ? c[i] : 1) * (rows[at] < 0 ? -1 : 1);
-			for (int64_t f = 0; f < sums.cols; f++)
-				to[f] += w * p[i * x.stride + f];
+			for (int64_t f = 0; f < x.cols; f++) {
+				double term = w * p[i * x.stride + f];
+				kdri_exact sum = { to[f], unit ? to[x.cols + f] : 0 };
+				if (unit) {
+					kdri_exact_add(&sum, big[f], big[f] * ratio, term);
+					to[x.cols + f] = sum.low;
+				}
+				to[f] = unit ? sum.high : to[f] + term;
+			}
 		}
 	}
 	return KDRI_D_OK;

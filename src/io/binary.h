@@ -60,7 +60,7 @@ typedef struct kdri_npy_header {
 } kdri_npy_header;
 
 kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdri_npy_header *header);
-/* After the header: a matrix (1-D: one column) into a data set. */
+/* After the header: a matrix (1-D: one column) into a data set; of C order `header` may be cut to the rows that follow. */
 kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *source, const kdri_npy_header *header,
                                 kdr_data *data);
 /* After the header: all elements, in the order of the file, as double or int64. */

@@ -230,6 +230,31 @@ kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
 	return start(ctx, in);
 }
 
+kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes)
+{
+	kdr_status st = KDR_OK;
+	unsigned char scratch[4096];
+	int64_t buffered = KDRI_MIN(bytes, (int64_t)(in->end - in->begin));
+	if (!in->gzip && !in->memory && in->size >= 0) {
+		in->begin += (size_t)buffered;
+		bytes -= buffered;
+		if (bytes > 0 && lseek(in->fd, (off_t)bytes, SEEK_CUR) < 0)
+			return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", in->path, strerror(errno));
+		in->consumed += bytes;
+		return KDR_OK;
+	}
+	while (bytes > 0) {
+		size_t got;
+		KDRI_TRY(kdri_input_read(ctx, in, scratch, (size_t)KDRI_MIN(bytes, (int64_t)sizeof scratch),
+		                         &got));
+		if (got == 0)
+			break;
+		bytes -= (int64_t)got;
+	}
+done:
+	return st;
+}
+
 const char *kdri_input_path(const kdri_input *in)
 {
 	return in->path;

@@ -21,6 +21,8 @@ kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_
  * kept in memory. */
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in);
 kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in);
+/* Passes over bytes; a file that ends before is noticed by who reads on. */
+kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes);
 const char *kdri_input_path(const kdri_input *in);
 /* Bytes of the file on disk, or -1 where unknown; and how many of them have been consumed. */
 int64_t kdri_input_size(const kdri_input *in);
@@ -85,7 +87,17 @@ typedef struct kdri_format {
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 	const char *help;
 	unsigned holds; /* KDR_HOLDS_*, when written */
+	bool parts;     /* reads a part of the rows: kdr_read_options.parts */
 } kdri_format;
+
+/* Which rows of a file a reader is to read: first..last-1. */
+typedef struct kdri_range {
+	int64_t first, last;
+} kdri_range;
+kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows);
+/* Notes where the rows of `data` lie in a file of `rows`. */
+kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
+                           kdr_data *data);
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
 extern const kdri_format kdri_format_tenx; /* a folder */

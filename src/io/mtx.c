@@ -272,11 +272,13 @@ static int64_t parse_slice(const kdri_mtx_header *h, const kdri_slice *s, const 
 		++*seen;
 		if (v == 0)
 			continue;
-		t->row[at] = (int32_t)(i - 1);
-		t->col[at] = (int32_t)(j - 1);
-		t->val[at++] = v;
-		if (h->symmetry != KDRI_MTX_GENERAL && i != j) {
-			t->row[at] = (int32_t)(j - 1);
+		if (i > h->keep.first && i <= h->keep.last) {
+			t->row[at] = (int32_t)(i - 1 - h->keep.first);
+			t->col[at] = (int32_t)(j - 1);
+			t->val[at++] = v;
+		}
+		if (h->symmetry != KDRI_MTX_GENERAL && i != j && j > h->keep.first && j <= h->keep.last) {
+			t->row[at] = (int32_t)(j - 1 - h->keep.first);
 			t->col[at] = (int32_t)(i - 1);
 			t->val[at++] = h->symmetry == KDRI_MTX_SKEW ? -v : v;
 		}
@@ -290,7 +292,8 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_m
 	kdr_status st = KDR_OK;
 	if (need > t->room) {
 		int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2,
-		        room = kdri_window_foresee(w, whole, need);
+		        room = h->keep.last - h->keep.first < h->rows ? need + need / 2
+		                                                      : kdri_window_foresee(w, whole, need);
 		if (room / each > h->declared)
 			room = h->declared * each;
 		room = KDRI_MAX(room, need);
@@ -361,15 +364,16 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	const char *path = kdri_input_path(w->in);
 	KDRI_TRY(make_room(ctx, w, h, w->end, 1, &t));
 	KDRI_TRY(read_entries(ctx, w, h, &t));
-	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > t.count) {
+	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > h->declared) {
 		st = kdri_fail(ctx, KDR_ERR_SIZE,
 		               "%s: %lld rows, but only %lld entries: at most %d rows for each are allowed",
-		               path, (long long)h->rows, (long long)t.count, ROWS_PER_ENTRY);
+		               path, (long long)h->rows, (long long)h->declared, ROWS_PER_ENTRY);
 		goto done;
 	}
 	kdri_window_close(ctx, w);
-	kdri_entries_sort(ctx, h->rows, h->cols, &t.count, t.row, t.col, t.val);
-	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, h->rows + 1));
+	int64_t rows = h->keep.last - h->keep.first;
+	kdri_entries_sort(ctx, KDRI_MAX(rows, 1), h->cols, &t.count, t.row, t.col, t.val);
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, rows + 1));
 	for (int64_t p = 0; p < t.count; p++) {
 		rowptr[t.row[p] + 1]++;
 		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
@@ -380,14 +384,14 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 			goto done;
 		}
 	}
-	for (int64_t i = 0; i < h->rows; i++)
+	for (int64_t i = 0; i < rows; i++)
 		rowptr[i + 1] += rowptr[i];
 	kdri_free(ctx, t.row);
 	t.row = NULL;
 	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));
 	KDRI_TRY(KDRI_GROW(ctx, &t.val, t.count));
 	data->kind = KDR_MAT_CSR;
-	data->rows = h->rows;
+	data->rows = rows;
 	data->cols = h->cols;
 	data->rowptr = rowptr;
 	data->col = t.col;
@@ -410,6 +414,14 @@ kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	KDRI_TRY(read_header(ctx, &w, &h));
 	h.keep_nonfinite = options && options->keep_nonfinite;
+	h.keep = kdri_range_of(options, h.rows);
+	if (h.array && options && options->parts > 0) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: a dense (array) file is not read in parts of its rows: .npy is",
+		               kdri_input_path(in));
+		goto done;
+	}
+	KDRI_TRY(kdri_range_note(ctx, options, h.keep, h.rows, data));
 	KDRI_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
 done:
 	kdri_window_close(ctx, &w);
@@ -436,4 +448,5 @@ const kdri_format kdri_format_mtx = {
 	.read = read_file,
 	.write = kdri_mtx_write,
 	.help = "Matrix Market, sparse (coordinate) or dense (array)",
+	.parts = true,
 };

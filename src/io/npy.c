@@ -222,10 +222,27 @@ done:
 	return st;
 }
 
+/* Only the rows of `range` are left of header and source. */
+static kdr_status cut(kdr_context *ctx, const kdri_source *s, kdri_input *in, kdri_range range,
+                      kdri_npy_header *h)
+{
+	kdr_status st;
+	if (h->fortran && h->ndim == 2 && h->shape[0] > 1 && h->shape[1] > 1)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: Fortran order is not read in parts of its rows: save it in C order",
+		                 s->label);
+	int64_t cols = h->count / KDRI_MAX(h->shape[0], 1);
+	KDRI_TRY(kdri_input_skip(ctx, in, range.first * cols * h->width));
+	h->begin += range.first * cols * h->width;
+	h->shape[0] = range.last - range.first;
+	h->count = h->shape[0] * cols;
+done:
+	return st;
+}
+
 static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_options *options,
                            kdr_data *data)
 {
-	(void)options;
 	kdr_status st;
 	kdri_input *in = NULL;
 	kdri_npy_header header;
@@ -235,10 +252,20 @@ static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_op
 		source.most = source.most > INT64_MAX / KDRI_DEFLATE_MOST ? INT64_MAX
 		                                                          : source.most * KDRI_DEFLATE_MOST;
 	KDRI_TRY(kdri_npy_read_header(ctx, &source, &header));
-	if (data->streamed && as_in_memory(in, &header))
+	int64_t rows = header.shape[0];
+	kdri_range range = kdri_range_of(options, rows);
+	if (range.last - range.first < rows)
+		KDRI_TRY(cut(ctx, &source, in, range, &header));
+	if (header.count == 0 && rows > 0 && header.ndim <= 2) { /* a part without rows */
+		data->kind = KDR_MAT_DENSE;
+		data->cols = header.ndim == 2 ? header.shape[1] : 1;
+		KDRI_TRY(KDRI_NEW(ctx, &data->dense, 0));
+	} else if (data->streamed && as_in_memory(in, &header)) {
 		KDRI_TRY(map_matrix(ctx, path, &header, data));
-	else
+	} else {
 		KDRI_TRY(kdri_npy_read_matrix(ctx, &source, &header, data));
+	}
+	KDRI_TRY(kdri_range_note(ctx, options, range, rows, data));
 done:
 	kdri_input_close(ctx, in);
 	return st;
@@ -308,4 +335,5 @@ const kdri_format kdri_format_npy = {
 	.read = read_npy,
 	.write = write_npy,
 	.help = "NumPy array: numbers of any type and byte order, C or Fortran order",
+	.parts = true,
 };

@@ -109,6 +109,55 @@ done:
 	return st;
 }
 
+kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows)
+{
+	if (!options || options->parts < 1)
+		return (kdri_range){ 0, rows };
+	int64_t each = rows / options->parts, rest = rows % options->parts, i = options->part;
+	return (kdri_range){ i * each + KDRI_MIN(i, rest), (i + 1) * each + KDRI_MIN(i + 1, rest) };
+}
+
+kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
+                           kdr_data *data)
+{
+	kdr_status st = KDR_OK;
+	if (!options || options->parts < 1)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &data->origin, range.last - range.first));
+	for (int64_t i = range.first; i < range.last; i++)
+		data->origin[i - range.first] = i;
+	data->file_rows = rows;
+done:
+	return st;
+}
+
+/* "npy mtx": the formats that can be read in parts. */
+static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_format *format,
+                              const kdr_read_options *o)
+{
+	char list[100];
+	size_t used = 0;
+	const kdri_format *f;
+	if (o->parts == 0 && o->part == 0)
+		return KDR_OK;
+	if (o->parts < 0 || o->part < 0 || o->part >= KDRI_MAX(o->parts, 1))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: part %lld of %lld: 0 to %lld are allowed", path,
+		                 (long long)o->part, (long long)o->parts,
+		                 (long long)KDRI_MAX(o->parts, 1) - 1);
+	list[0] = '\0';
+	for (int64_t i = 0; (f = kdri_format_at(i)) && used < sizeof list; i++)
+		if (f->parts)
+			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+			                         f->id);
+	if (!format->parts || o->transpose || o->label_column || o->task_column)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: %s is not read in parts of its rows: %s are, without columns of classes or tasks; or give "
+		        "each process a file of its own",
+		        path, format->id, list);
+	return KDR_OK;
+}
+
 void kdr_read_options_init(kdr_read_options *options)
 {
 	memset(options, 0, sizeof *options);
@@ -159,6 +208,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		goto done;
 	}
 	KDRI_TRY(find_format(ctx, options->format, path, false, &format));
+	KDRI_TRY(check_parts(ctx, path, format, options));
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	struct stat info = { 0 };
 	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {

@@ -1,4 +1,5 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/comm.h"
 #include "job/job.h"
 
 void kdr_cluster_options_init(kdr_cluster_options *options)
@@ -57,8 +58,10 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	for (int64_t i = 0; i < count && job->told->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
-	KDRI_TRY(kdri_job_words(ctx, result, sets));
-	KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	if (kdri_ranks(ctx) == 1) { /* they look at all rows together */
+		KDRI_TRY(kdri_job_words(ctx, result, sets));
+		KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	}
 	if (o->quality)
 		KDRI_TRY(put_quality(ctx, job, sets, o, result));
 	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
@@ -77,6 +80,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	kdr_status st;
 	kdri_job job = { 0 };
 	kdr_data **sets = NULL;
+	kdr_result *result = NULL;
 	const kdr_cluster_options defaults = { 0 };
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
@@ -84,11 +88,21 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
 	if (!options)
 		options = &defaults;
+	kdri_enter(ctx);
+	KDRI_TRY(kdri_job_alone(ctx, "quality", options->quality));
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->job.map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->job.features_from != NULL));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, &options->job, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(run(ctx, &job, sets, count, options, out));
+	KDRI_TRY(run(ctx, &job, sets, count, options, &result));
 done:
+	st = kdri_leave(ctx, st);
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
+	kdr_result_free(result);
 	kdri_job_close(&job);
 	kdri_free(ctx, sets);
 	return st;

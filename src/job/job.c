@@ -1,5 +1,6 @@
 /* What the jobs share: method, preprocessing, fit. SPDX-License-Identifier: BSD-3-Clause */
 #include "job/job.h"
+#include "comm/comm.h"
 
 #include <stdio.h>
 
@@ -73,6 +74,16 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_fami
 	}
 done:
 	return st;
+}
+
+kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted)
+{
+	if (!wanted || kdri_ranks(ctx) == 1)
+		return KDR_OK;
+	return kdri_fail(
+	        ctx, KDR_ERR_UNSUPPORTED,
+	        "%s: not under mpirun, where no process has all rows: fit first, and look at the result without",
+	        what);
 }
 
 void kdri_job_close(kdri_job *job)
@@ -184,7 +195,7 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
-	if (!chosen && silent)
+	if (!chosen && silent && kdri_ranks(ctx) == 1)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
 	                           &told->prep, chosen, &job->recipe, &job->prep));

@@ -21,6 +21,8 @@ typedef struct kdri_job {
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *out);
 void kdri_job_close(kdri_job *job);
+/* Refuses what needs all rows in one process where there are several. */
+kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
 /* Sets an option of the method unless the caller did, or there is none of that name. */
 kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value);
 /* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */

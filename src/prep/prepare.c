@@ -2,6 +2,7 @@
  *
  * Tasks that are dense and tasks that are sparse may be given together: each keeps its storage, the
  * fitted numbers are shared, and standard scaling then centres none of them. */
+#include "comm/comm.h"
 #include "prep/prep.h"
 
 #include <stdio.h>
@@ -157,6 +158,27 @@ static bool has_steps(const kdr_prep_options *o)
 	       o->top_features > 0;
 }
 
+/* Ranks have rows of the same columns: aligned ones that differ, in number or name, would be added up all the same. */
+static kdr_status check_ranks(kdr_context *ctx, const kdr_prep *prep)
+{
+	kdr_status st;
+	uint64_t hash = 0;
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	for (int64_t j = 0; prep->names && j < prep->cols; j++)
+		hash = hash * 31 + kdri_fnv1a(prep->names[j], strlen(prep->names[j]));
+	int64_t word = (int64_t)(hash >> 2), ends[] = { prep->cols, word, -prep->cols, -word };
+	KDRI_TRY(kdri_max_int(ctx, ends, 4));
+	if (ends[0] != -ends[2])
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "the parts of the data have %lld to %lld columns: all ranks need the same",
+		               (long long)-ends[2], (long long)ends[0]);
+	else if (ends[1] != -ends[3])
+		st = kdri_fail(ctx, KDR_ERR_DATA, "the parts of the data have columns of different names");
+done:
+	return st;
+}
+
 static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                       kdri_columns *columns)
 {
@@ -173,6 +195,7 @@ static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 	if (st != KDR_OK)
 		goto done;
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
+	KDRI_TRY(check_ranks(ctx, prep));
 	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)
 			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
@@ -200,6 +223,7 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	kdri_columns *columns = NULL;
 	kdri_change *changes = NULL;
 	kdr_prep_options defaults = { 0 };
+	kdri_enter(ctx);
 	if (!options)
 		options = &defaults;
 	KDRI_TRY(check_arguments(ctx, tasks, count, options));
@@ -209,6 +233,7 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	KDRI_TRY(fit(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
+	KDRI_TRY(kdri_agree(ctx, KDR_OK));
 	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
 		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
 		kdri_kinds_done(prep, &columns[t], tasks[t]);
@@ -230,7 +255,7 @@ done:
 	kdri_free(ctx, columns);
 	kdri_free(ctx, changes);
 	kdr_prep_free(prep);
-	return st;
+	return kdri_leave(ctx, st);
 }
 
 kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data)

@@ -15,8 +15,12 @@
  * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
  * where that is nothing. Columns of a category have one divisor, (E1) and (E2) of kinds.c.
  *
+ * The parts of several ranks are joined by (E2), all at once: mean = sum n_r mean_r / n, m2 = sum (m2_r + n_r (mean_r -
+ * mean)^2). Which rows a rank has is then seen in the last bits of mean and m2; ranges are exact.
+ *
  * Columns with entries whose squares overflow are added up as x 2^-e, and what comes of them is multiplied by
  * 2^e again                                                                              (E3). */
+#include "comm/comm.h"
 #include "prep/prep.h"
 
 #include <float.h>
@@ -169,6 +173,38 @@ done:
 	return st;
 }
 
+/* The statistics of this rank's rows become those of all ranks. */
+static kdr_status join_ranks(kdr_context *ctx, stats *s, int64_t cols)
+{
+	kdr_status st = KDR_OK;
+	double own = s->rows, *mean = NULL;
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	KDRI_TRY(kdri_sum(ctx, &s->rows, 1));
+	if (s->range) {
+		for (int64_t j = 0; j < cols; j++)
+			s->a[j] = -s->a[j];
+		KDRI_TRY(kdri_max(ctx, s->a, cols));
+		KDRI_TRY(kdri_max(ctx, s->b, cols));
+		for (int64_t j = 0; j < cols; j++)
+			s->a[j] = -s->a[j];
+		goto done;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &mean, cols));
+	for (int64_t j = 0; j < cols; j++)
+		mean[j] = own * s->a[j];
+	KDRI_TRY(kdri_sum(ctx, mean, cols));
+	for (int64_t j = 0; j < cols; j++) { /* (E2) */
+		mean[j] = s->rows > 0 ? mean[j] / s->rows : 0;
+		s->b[j] += own * (s->a[j] - mean[j]) * (s->a[j] - mean[j]);
+		s->a[j] = mean[j];
+	}
+	KDRI_TRY(kdri_sum(ctx, s->b, cols));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
 /* --- scale ------------------------------------------------------------------------------------- */
 
 enum { LARGEST_EXPONENT = 480 }; /* squares of 2^480, added up 2^60 times, are finite */
@@ -193,7 +229,9 @@ static kdr_status find_exponents(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	bool fit = true;
 	for (int64_t t = first; t < last; t++)
 		fit = fit && squares_fit(tasks[t]);
-	if (fit)
+	bool large = !fit;
+	KDRI_TRY(kdri_any(ctx, &large));
+	if (!large)
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &ends.a, prep->cols));
 	KDRI_TRY(KDRI_NEW(ctx, &ends.b, prep->cols));
@@ -201,6 +239,7 @@ static kdr_status find_exponents(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	clear(&ends, prep->cols);
 	for (int64_t t = first; t < last; t++)
 		KDRI_TRY(add_task(ctx, prep, prep->fit_each ? t : 0, tasks[t], &columns[t], &ends));
+	KDRI_TRY(join_ranks(ctx, &ends, prep->cols));
 	for (int64_t j = 0; j < prep->cols && ends.rows > 0; j++) {
 		(void)frexp(KDRI_MAX(fabs(ends.a[j]), fabs(ends.b[j])), &exponent[j]);
 		exponent[j] = exponent[j] > LARGEST_EXPONENT ? exponent[j] + 1 : 0;
@@ -317,6 +356,7 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 		if (!prep->fit_each && t + 1 < count)
 			continue;
+		KDRI_TRY(join_ranks(ctx, &total, prep->cols));
 		if (standard)
 			finish_standard(prep, total.rows, total.a, total.b);
 		else
@@ -395,6 +435,7 @@ kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data 
 		int64_t set = what == KDRI_MOMENTS_RAW ? -1 : prep->fit_each ? t : 0;
 		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 	}
+	KDRI_TRY(join_ranks(ctx, &total, prep->cols));
 	*rows = total.rows;
 done:
 	return st;

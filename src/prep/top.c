@@ -17,6 +17,7 @@
  * A gene that is alone in its bin has score 1; one that does not vary has none, and comes last.
  *
  * Scores are compared in single precision: rounding in the sums must not decide between equals. */
+#include "comm/comm.h"
 #include "prep/prep.h"
 
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static kdr_status rank_df(kdr_context *ctx, const kdr_prep *prep, kdr_data *cons
 	KDRI_TRY(KDRI_NEW0(ctx, &df, prep->cols));
 	for (int64_t t = 0; t < count; t++)
 		kdri_count_documents(tasks[t], &columns[t], df);
+	KDRI_TRY(kdri_sum_int(ctx, df, prep->cols));
 	for (int64_t j = 0; j < prep->cols; j++)
 		list[j] = (candidate){ (double)df[j], (float)(m2[j] / KDRI_MAX(rows, 1)), j };
 done:

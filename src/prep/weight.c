@@ -4,6 +4,7 @@
  * document has a word where its entry is not zero, stored or not, so dense and sparse data agree.
  * cpm: the median is taken over the rows whose total is positive; of an even number, the mean of the
  * two in the middle. */
+#include "comm/comm.h"
 #include "linalg/select.h"
 #include "prep/prep.h"
 
@@ -112,6 +113,8 @@ static kdr_status fit_idf(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 		n += tasks[t]->rows;
 		if (!prep->fit_each && t + 1 < count)
 			continue;
+		KDRI_TRY(kdri_sum_int(ctx, df, prep->cols));
+		KDRI_TRY(kdri_sum_int(ctx, &n, 1));
 		double *idf = prep->idf + (prep->fit_each ? t : 0) * prep->cols;
 		for (int64_t j = 0; j < prep->cols; j++) {
 			idf[j] = log((1.0 + (double)n) / (1.0 + (double)df[j])) + 1;
@@ -144,6 +147,50 @@ static int64_t append_totals(const kdr_data *d, const kdri_columns *columns, dou
 	return n;
 }
 
+/* The `rank`-th smallest, from 0, of the positive numbers of all ranks: bit by bit, since positive numbers are ordered as the
+ * integers of their bits are. */
+static kdr_status select_of_all(kdr_context *ctx, const double *v, int64_t n, int64_t rank, double *out)
+{
+	kdr_status st = KDR_OK;
+	uint64_t found = 0;
+	for (int bit = 62; bit >= 0; bit--) {
+		uint64_t least = found | (uint64_t)1 << bit, own;
+		int64_t below = 0;
+		for (int64_t i = 0; i < n; i++) {
+			memcpy(&own, &v[i], sizeof own);
+			below += own < least;
+		}
+		KDRI_TRY(kdri_sum_int(ctx, &below, 1));
+		if (below <= rank)
+			found = least;
+	}
+	memcpy(out, &found, sizeof *out);
+done:
+	return st;
+}
+
+/* kdri_median of the positive numbers of all ranks; 1 where there are none. */
+static kdr_status median_of_all(kdr_context *ctx, double *totals, int64_t n, double *out)
+{
+	kdr_status st;
+	int64_t all = n;
+	double below, above;
+	*out = 1; /* no row is scaled */
+	if (!kdri_together(ctx)) {
+		if (n > 0)
+			*out = kdri_median(totals, n);
+		return KDR_OK;
+	}
+	KDRI_TRY(kdri_sum_int(ctx, &all, 1));
+	if (all == 0)
+		return KDR_OK;
+	KDRI_TRY(select_of_all(ctx, totals, n, (all - 1) / 2, &below));
+	KDRI_TRY(select_of_all(ctx, totals, n, all / 2, &above));
+	*out = (below + above) / 2;
+done:
+	return st;
+}
+
 static kdr_status fit_median(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                              const kdri_columns *columns)
 {
@@ -158,8 +205,7 @@ static kdr_status fit_median(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		n = append_totals(tasks[t], &columns[t], totals, n);
 		if (!prep->fit_each && t + 1 < count)
 			continue;
-		prep->median[prep->fit_each ? t : 0] =
-		        n > 0 ? kdri_median(totals, n) : 1; /* 1: no row is scaled */
+		KDRI_TRY(median_of_all(ctx, totals, n, &prep->median[prep->fit_each ? t : 0]));
 		n = 0;
 	}
 done:

@@ -10,17 +10,18 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, algo/algorithms.def.
-BASE = {"core", "linalg", "metrics"}
+BASE = {"core", "comm", "linalg", "metrics"}
 ENGINE = BASE | {"device", "engine", "method"}
 ALLOWED = {
     "absent": {"io", "text", "algo"},  # stands in for single files of these
     "core": set(),
     "json": set(),
-    "linalg": {"core"},
-    "metrics": {"core", "linalg"},
-    "device": {"core", "linalg"},
+    "comm": {"core"},
+    "linalg": {"core", "comm"},
+    "metrics": {"core", "comm", "linalg"},
+    "device": {"core", "comm", "linalg"},
     "io": {"core"},
-    "prep": {"core", "linalg"},
+    "prep": {"core", "comm", "linalg"},
     "text": {"core", "io", "json"},
     "synth": {"core", "io"},
     "method": {"core"},

@@ -1,5 +1,6 @@
 /* The table of operations: every device against plain loops, and the host's own against misuse.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/exact.h"
 #include "linalg/select.h"
 #include "tests/unit/fake_device.h"
 
@@ -430,7 +431,10 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	open_tools(&t);
 	enum { N = 5000, K = 7, D = 70 };
 	int32_t *label = calloc(N, 4), *before = calloc(N, 4), *list = calloc(2 * N, 4);
-	double *x = numbers(&t, N * D), *sums = numbers(&t, K * D), *coef = numbers(&t, N);
+	double *x = numbers(&t, N * D), *sums = numbers(&t, K * 2 * D), *coef = numbers(&t, N);
+	double unit[D], ratio = kdri_exact_ratio(N);
+	for (int64_t f = 0; f < D; f++)
+		unit[f] = kdri_exact_big(100, N);
 	int64_t begin[K + 1], counts[K], moved = 0, changed = 0;
 	for (int64_t i = 0; i < N; i++) {
 		label[i] = (int32_t)kdri_rng_below(&t.rng, K - 1); /* the last is empty */
@@ -440,20 +444,23 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	for (int form = 0; form < 4; form++) {
 		bool all = form & 1, weighed = form & 2;
 		kdri_buf *bl = send_buffer(&t, label, N, 4), *bb = send_buffer(&t, before, N, 4),
-		         *out = send_buffer(&t, list, 2 * N, 4), *bw = send_buffer(&t, coef, N, 8);
-		kdri_dmat dx = send(&t, x, N, D), ds = send(&t, sums, K, D);
+		         *out = send_buffer(&t, list, 2 * N, 4), *bw = send_buffer(&t, coef, N, 8),
+		         *bu = send_buffer(&t, unit, D, 8);
+		kdri_dmat dx = send(&t, x, N, D), ds = send(&t, sums, K, 2 * D);
 		DO(&t, t.d->changed(t.d, bl, bb, N, K, &moved, counts));
 		assert_int_equal(moved, changed);
 		DO(&t, t.d->order(t.d, bl, bb, N, K, all, out, begin));
-		DO(&t, t.d->sums(t.d, dx, out, begin, weighed ? bw : NULL, !all, ds));
+		DO(&t, t.d->sums(t.d, dx, out, begin, weighed ? bw : NULL, bu, ratio, !all, ds));
+		t.d->release(t.d, bu);
 		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, out, list, begin[K], 4));
-		double *got = fetch(&t, ds), *want = malloc(sizeof *want * K * D);
+		double *got = fetch(&t, ds), *want = malloc(sizeof *want * K * 2 * D);
 		int64_t at = 0;
 		for (int64_t j = 0; j < K; j++) {
 			int64_t here = 0;
 			assert_int_equal(begin[j], at);
-			for (int64_t f = 0; f < D; f++)
-				want[j * D + f] = all ? 0 : sums[j * D + f];
+			double *high = want + j * 2 * D, *low = high + D;
+			for (int64_t f = 0; f < 2 * D; f++)
+				high[f] = all ? 0 : sums[j * 2 * D + f];
 			for (int64_t i = 0; i < N; i++) {
 				bool in = label[i] == j, from = !all && before[i] == j;
 				here += in;
@@ -463,13 +470,19 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 				volatile double w = (weighed ? coef[i] : 1) * (in ? 1 : -1);
 				for (int64_t f = 0; f < D; f++) {
 					volatile double product = w * x[i * D + f];
-					want[j * D + f] += product;
+					volatile double h = product + unit[f];
+					h = h - unit[f];
+					high[f] += h;
+					volatile double l = product - h;
+					l = l + unit[f] * ratio;
+					l = l - unit[f] * ratio;
+					low[f] += l;
 				}
 			}
 			assert_int_equal(counts[j], here);
 		}
 		assert_int_equal(begin[K], at);
-		assert_memory_equal(got, want, sizeof *want * K * D);
+		assert_memory_equal(got, want, sizeof *want * K * 2 * D);
 		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bb, list, N, 4));
 		assert_memory_equal(list, label, N * 4);
 		kdri_buf *bufs[] = { bl, bb, out, bw };

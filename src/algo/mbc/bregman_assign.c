@@ -152,10 +152,10 @@ static void nearest_block(kdri_breg *b, int64_t block, double *room)
 	km->moved[block] = moved;
 }
 
-int64_t kdri_breg_nearest(kdri_breg *b)
+void kdri_breg_nearest(kdri_breg *b)
 {
 	kdri_km *km = &b->km;
-	int64_t blocks = kdri_km_blocks(km), moved = 0;
+	int64_t blocks = kdri_km_blocks(km);
 #pragma omp parallel num_threads(km->threads) if (km->threads > 1)
 	{
 		double *room = km->scratch + kdri_thread() * km->scratch_size;
@@ -163,7 +163,4 @@ int64_t kdri_breg_nearest(kdri_breg *b)
 		for (int64_t p = 0; p < blocks; p++)
 			nearest_block(b, p, room);
 	}
-	for (int64_t p = 0; p < blocks; p++)
-		moved += km->moved[p];
-	return moved;
 }

@@ -48,7 +48,6 @@ typedef struct kdri_breg {
 	double *parts;          /* k */
 	double *cross;          /* euclidean: blocks of features x k x 2 */
 	double *starts;         /* k: see kdri_two_point */
-	int64_t since;          /* assignments since the sums were added up from scratch */
 	bool fresh;             /* the next assignment knows nothing of earlier ones */
 
 	/* Bounds: bregman_assign.c. */
@@ -89,10 +88,10 @@ kdr_status kdri_breg_classify(kdri_breg *b, const double *centroids, int64_t *la
 kdr_status kdri_breg_centroids(kdri_breg *b, double *out);
 
 /* bregman_assign.c, for what is not euclidean: |x_i - m| once; table and offsets from b->dual; labels from
- * them, and how many differ from those before. */
+ * them. */
 kdr_status kdri_breg_load(kdri_breg *b);
 void kdri_breg_reach(kdri_breg *b);
-int64_t kdri_breg_nearest(kdri_breg *b);
+void kdri_breg_nearest(kdri_breg *b);
 
 /* bregman_start.c: labels of a random partition without empty clusters, or around samples spread out by
  * k-means++ (with divergences in place of squared distances). */

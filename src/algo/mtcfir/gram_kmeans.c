@@ -128,7 +128,8 @@ static kdr_status sums_there(run *r, const int64_t *labels, bool all)
 	KDRI_TRY(kdri_dbuf_put(r->ctx, r->dev, r->label, r->narrow, r->n, sizeof *r->narrow));
 	KDRI_DTRY(r->ctx, r->dev,
 	          r->dev->order(r->dev, r->label, r->before, r->n, r->k, all, r->list, r->begin));
-	KDRI_DTRY(r->ctx, r->dev, r->dev->sums(r->dev, r->there, r->list, r->begin, NULL, !all, r->dsums));
+	KDRI_DTRY(r->ctx, r->dev,
+	          r->dev->sums(r->dev, r->there, r->list, r->begin, NULL, NULL, 0, !all, r->dsums));
 	KDRI_TRY(kdri_dmat_get(r->ctx, r->dev, r->dsums, r->sums, r->n));
 done:
 	return st;

@@ -277,13 +277,15 @@ enum { FEATURES = 64, AHEAD = 16 };
 /* (E19): features of one cluster, a thread for each; AHEAD rows are asked for before the first is added. */
 static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int64_t stride, int64_t cols,
                                                             const int32_t *list, const int64_t *begin,
-                                                            const double *coef, bool add, double *sums,
+                                                            const double *coef, const double *unit,
+                                                            double ratio, bool add, double *sums,
                                                             int64_t lds)
 {
 	int64_t j = blockIdx.x, f = (int64_t)blockIdx.y * FEATURES + threadIdx.x, end = begin[j + 1];
 	if (f >= cols)
 		return;
-	double sum = add ? sums[j * lds + f] : 0;
+	double high = add ? sums[j * lds + f] : 0, low = add && unit ? sums[j * lds + cols + f] : 0;
+	const double big = unit ? unit[f] : 0, small = big * ratio;
 	for (int64_t p = begin[j]; p < end; p += AHEAD) {
 		double v[AHEAD], w[AHEAD];
 #pragma unroll
@@ -295,14 +297,22 @@ static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int
 		}
 #pragma unroll
 		for (int u = 0; u < AHEAD; u++)
-			if (p + u < end)
-				sum = __dadd_rn(sum, __dmul_rn(w[u], v[u]));
+			if (p + u < end) {
+				double term = __dmul_rn(w[u], v[u]);
+				double h = unit ? __dsub_rn(__dadd_rn(term, big), big) : term;
+				high = __dadd_rn(high, h);
+				if (unit)
+					low = __dadd_rn(low, __dsub_rn(__dadd_rn(__dsub_rn(term, h), small), small));
+			}
 	}
-	sums[j * lds + f] = sum;
+	sums[j * lds + f] = high;
+	if (unit)
+		sums[j * lds + cols + f] = low;
 }
 
 static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
-                              const kdri_buf *coef, bool add, kdri_dmat sums)
+                              const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
+                              kdri_dmat sums)
 {
 	ENTER(d, "sums");
 	cuda_scratch starts(d);
@@ -311,9 +321,9 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 		return KDRI_D_OK;
 	TRY_D(starts.take(bytes));
 	TRY_CUDA(d, "sums", cudaMemcpyAsync(starts.data, begin, bytes, cudaMemcpyHostToDevice, self_of(d)->stream));
-	add_rows<<<dim3((unsigned)sums.rows, (unsigned)parts_of(sums.cols, FEATURES)), FEATURES, 0, self_of(d)->stream>>>(
-		at(x), x.stride, sums.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), add, at(sums),
-		sums.stride);
+	add_rows<<<dim3((unsigned)sums.rows, (unsigned)parts_of(x.cols, FEATURES)), FEATURES, 0, self_of(d)->stream>>>(
+		at(x), x.stride, x.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), vec<double>(unit), ratio, add,
+		at(sums), sums.stride);
 	TRY_LAUNCH(d, "sums");
 	/* `begin` is the caller's again. */
 	TRY_CUDA(d, "sums", cudaStreamSynchronize(self_of(d)->stream));

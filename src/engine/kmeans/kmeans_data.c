@@ -13,21 +13,23 @@ void kdri_km_close(kdri_km *w)
 		          w->drift,      w->partial, w->label,      w->before,  w->upper,    w->lower,
 		          w->top,        w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
 		          w->list,       w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
-		          w->best_label, w->lane,    w->centre };
+		          w->best_label, w->lane,    w->centre,     w->unit,    w->exact,    w->fresh,
+		          w->change,     w->rows_of, w->first };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(w->ctx, owned[i]);
 }
 
 /* --- how the work is cut -------------------------------------------------------------------- */
 
-static void plan(kdri_km *w, kdri_kmeans_algorithm algorithm, int64_t groups)
+static void plan(kdri_km *w, const kdri_km_plan *p)
 {
+	int64_t groups = p->groups;
 	bool dense = w->x->kind == KDR_MAT_DENSE;
 	w->tiles = (w->k + KDRI_LANES - 1) / KDRI_LANES;
 	double work = (double)kdr_mat_nnz(w->x) * (double)w->tiles * KDRI_LANES;
 	w->threads = work > share_above ? w->ctx->threads : 1;
 	w->tight = dense || w->tiles > 4;
-	w->bounds = algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
+	w->bounds = p->algorithm != KDRI_KMEANS_LLOYD && w->k > 1;
 	int64_t least = kdri_km_reach(w->x->kind), lanes = w->tiles * KDRI_LANES;
 	int64_t most = (w->k + least - 1) / least;
 	if (groups < 1)
@@ -46,7 +48,10 @@ static kdr_status make_room(kdri_km *w)
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
+	/* Few rows change their cluster at a time, of all ranks together; here it may be every one, coming and going. */
+	int64_t listed = kdri_together(ctx) ? 2 * n : n, exact;
 	KDRI_TRY(kdri_mul(ctx, k, d, &kd));
+	KDRI_TRY(kdri_mul(ctx, k, 2 * (d + 1), &exact));
 	KDRI_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
 	KDRI_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
 	w->scratch_size = KDRI_BLOCK * ((w->groups == 1 ? kp : w->group_lanes) + 6);
@@ -56,6 +61,11 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->sums, kd));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->mass, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->filled, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w->change, k + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->unit, d + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->exact, exact));
+	if (kdri_together(ctx))
+		KDRI_TRY(KDRI_NEW(ctx, &w->fresh, exact));
 	KDRI_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
 	KDRI_TRY(KDRI_NEW(ctx, &w->lane, k));
 	KDRI_TRY(KDRI_NEW(ctx, &w->centre, kp));
@@ -74,11 +84,11 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
 	KDRI_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
 	KDRI_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->list, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->coef, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->list, listed));
+	KDRI_TRY(KDRI_NEW(ctx, &w->coef, listed));
 	KDRI_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &w->touched, k));
-	KDRI_TRY(KDRI_NEW(ctx, &w->distance, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->distance, KDRI_MAX(n, k)));
 	if (w->spherical) {
 		KDRI_TRY(KDRI_NEW(ctx, &w->scale, n));
 		KDRI_TRY(KDRI_NEW(ctx, &w->twice, n));
@@ -95,14 +105,49 @@ done:
 /* --- what is fixed -------------------------------------------------------------------------- */
 
 /* Squared norms of the rows about `shift`, and the sum of them with weights. */
-static double find_norms(kdri_km *w)
+static kdr_status find_norms(kdri_km *w, double *sum)
 {
 	int64_t blocks = kdri_km_blocks(w);
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		kdri_km_norms(w->x, b * KDRI_BLOCK, KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK), w->shift,
 		              w->shift_norm, w->norm);
-	return kdri_km_total(w, w->norm);
+	return kdri_km_total(w, w->norm, sum);
+}
+
+/* Row i's factor in sums. */
+static double factor(const kdri_km *w, int64_t i)
+{
+	return kdri_km_weight(w, i) * (w->scale ? w->scale[i] : 1);
+}
+
+kdr_status kdri_km_units(kdri_km *w)
+{
+	kdr_status st;
+	int64_t n = w->n, d = w->d, parts = KDRI_MIN(PARTS, n / ROWS_PER_PART + 1), size;
+	double *most = NULL;
+	KDRI_TRY(kdri_mul(w->ctx, parts, d + 1, &size));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &most, size));
+	bool plain = !w->weights && !w->scale;
+	for (int64_t i = 0; i < n && !plain; i++)
+		w->coef[i] = factor(w, i);
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+	for (int64_t p = 0; p < parts; p++) {
+		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
+		kdri_km_most(w->x, begin, end, plain ? NULL : w->coef, most + p * (d + 1));
+		for (int64_t i = begin; i < end; i++)
+			most[p * (d + 1) + d] = KDRI_MAX(most[p * (d + 1) + d], kdri_km_weight(w, i));
+	}
+	for (int64_t p = 1; p < parts; p++)
+		for (int64_t f = 0; f <= d; f++)
+			most[f] = KDRI_MAX(most[f], most[p * (d + 1) + f]);
+	KDRI_TRY(kdri_max(w->ctx, most, d + 1));
+	for (int64_t f = 0; f <= d; f++)
+		w->unit[f] = kdri_exact_big(most[f], w->all);
+	w->ratio = kdri_exact_ratio(w->all);
+done:
+	kdri_free(w->ctx, most);
+	return st;
 }
 
 /* The weighted mean of all rows, and their total weight. */
@@ -111,24 +156,25 @@ static kdr_status find_mean(kdri_km *w, double *weight)
 	kdr_status st;
 	int64_t n = w->n, d = w->d, parts = KDRI_MIN(PARTS, n / ROWS_PER_PART + 1), size;
 	double *sums = NULL;
-	KDRI_TRY(kdri_mul(w->ctx, parts, d, &size));
+	KDRI_TRY(kdri_mul(w->ctx, parts, 2 * d, &size));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &sums, size));
-	*weight = 0;
 	for (int64_t i = 0; i < n; i++) {
 		w->list[i] = i;
 		w->coef[i] = kdri_km_weight(w, i);
-		*weight += w->coef[i];
 	}
+	KDRI_TRY(kdri_rows_sum(w->ctx, NULL, w->coef, n, w->all, weight));
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t p = 0; p < parts; p++) {
 		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
-		kdri_km_add(w->x, w->list + begin, w->coef + begin, end - begin, 0, d, sums + p * d);
+		kdri_km_sums to = { w->unit, w->ratio, sums + 2 * p * d, sums + (2 * p + 1) * d };
+		kdri_km_add(w->x, w->list + begin, w->coef + begin, end - begin, 0, d, &to);
 	}
-	for (int64_t p = 0; p < parts; p++)
-		for (int64_t f = 0; f < d; f++)
-			w->mean[f] += sums[p * d + f];
+	for (int64_t p = 1; p < parts; p++)
+		for (int64_t f = 0; f < 2 * d; f++)
+			sums[f] += sums[2 * p * d + f];
+	KDRI_TRY(kdri_sum(w->ctx, sums, 2 * d));
 	for (int64_t f = 0; f<d && * weight> 0; f++)
-		w->mean[f] /= *weight;
+		w->mean[f] = (sums[f] + sums[d + f]) / *weight;
 done:
 	kdri_free(w->ctx, sums);
 	return st;
@@ -142,21 +188,23 @@ static kdr_status too_large(kdri_km *w)
 
 static kdr_status look(kdri_km *w)
 {
-	kdr_status st = KDR_OK;
-	double weight = 0, sum = find_norms(w);
+	kdr_status st;
+	double weight = 0, sum;
+	KDRI_TRY(find_norms(w, &sum));
 	if (!isfinite(sum))
 		return too_large(w);
 	if (w->spherical) {
-		w->total = 0;
 		for (int64_t i = 0; i < w->n; i++) {
 			double size = sqrt(w->norm[i]);
 			w->scale[i] = size > 0 && isfinite(1 / size) ? 1 / size : 0;
 			w->twice[i] = 2 * w->scale[i];
 			w->norm[i] = w->scale[i] > 0;
-			w->total += kdri_km_weight(w, i) * (1 + w->norm[i]);
+			w->distance[i] = 1 + w->norm[i];
 		}
-		return KDR_OK;
+		KDRI_TRY(kdri_km_units(w));
+		return kdri_km_total(w, w->distance, &w->total);
 	}
+	KDRI_TRY(kdri_km_units(w));
 	KDRI_TRY(find_mean(w, &weight));
 	double square = 0;
 	for (int64_t f = 0; f < w->d; f++)
@@ -167,14 +215,36 @@ static kdr_status look(kdri_km *w)
 	if (weight * square > 16 * w->total) {
 		w->shift = w->mean;
 		w->shift_norm = square;
-		w->total = find_norms(w);
+		KDRI_TRY(find_norms(w, &w->total));
 	}
 done:
 	return st;
 }
 
-kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t k, bool spherical,
-                        kdri_kmeans_algorithm algorithm, int64_t groups, kdri_km *w)
+/* Where the rows here lie among those of all ranks. */
+static kdr_status place_rows(kdri_km *w, const kdri_km_plan *p)
+{
+	kdr_status st;
+	w->groups_of_rows = p->rows_of ? p->tasks : 1;
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->rows_of, w->groups_of_rows));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->first, w->groups_of_rows));
+	for (int64_t g = 0; g < w->groups_of_rows; g++)
+		w->rows_of[g] = p->rows_of ? p->rows_of[g] : w->n;
+	KDRI_TRY(kdri_parts(w->ctx, w->rows_of, w->groups_of_rows, w->first, &w->all));
+done:
+	return st;
+}
+
+int64_t kdri_km_number(const kdri_km *w, int64_t i)
+{
+	int64_t g = 0;
+	for (; i >= w->rows_of[g]; g++)
+		i -= w->rows_of[g];
+	return w->first[g] + i;
+}
+
+kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, const kdri_km_plan *p,
+                        kdri_km *w)
 {
 	kdr_status st;
 	*w = (kdri_km){ .ctx = ctx,
@@ -182,10 +252,11 @@ kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weight
 		        .weights = weights,
 		        .n = kdr_mat_rows(x),
 		        .d = kdr_mat_cols(x),
-		        .k = k,
-		        .spherical = spherical };
+		        .k = p->k,
+		        .spherical = p->spherical };
 	w->error_unit = (double)(w->d + 8) * 0x1p-52;
-	plan(w, algorithm, groups);
+	plan(w, p);
+	KDRI_TRY(place_rows(w, p));
 	KDRI_TRY(make_room(w));
 	KDRI_TRY(look(w));
 done:
@@ -207,14 +278,7 @@ void kdri_km_distances(kdri_km *w, double *out)
 	}
 }
 
-double kdri_km_total(const kdri_km *w, const double *v)
+kdr_status kdri_km_total(const kdri_km *w, const double *v, double *out)
 {
-	double sum = 0;
-	for (int64_t begin = 0; begin < w->n; begin += KDRI_BLOCK) {
-		double part = 0;
-		for (int64_t i = begin; i < KDRI_MIN(w->n, begin + KDRI_BLOCK); i++)
-			part += kdri_km_weight(w, i) * v[i];
-		sum += part;
-	}
-	return sum;
+	return kdri_rows_sum(w->ctx, w->weights, v, w->n, w->all, out);
 }

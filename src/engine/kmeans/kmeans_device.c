@@ -5,8 +5,7 @@
  *
  * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: where the two nearest
  * centres differ by no more than rounding can, E of (E2) in kmeans_work.h, the label is computed anew by the same code as there.
- * And a device adds the rows of a cluster one after the other, as kmeans_update.c does: so the centres are the same, and what
- * follows from them. */
+ * And the sums of rows are exact there as here (comm/exact.h): so the centres are the same, and what follows from them. */
 #include "device/use.h"
 #include "engine/kmeans/kmeans_work.h"
 
@@ -21,8 +20,9 @@ struct kdri_km_device {
 	tile *tiles;
 	int64_t count, loaded; /* tiles; the one whose rows are there, or -1 */
 	kdri_dmat x, centres, sums;
-	kdri_buf *offset, *list, *doubt, *value;
+	kdri_buf *offset, *list, *doubt, *value, *unit;
 	double *near, *off;               /* k x d, k: what is sent */
+	double *parts;                    /* k x 2 d: high and low parts of sums */
 	int64_t *begin, *counts, *totals; /* k + 1, k, k */
 	int32_t *rows;                    /* of the longest tile: doubts, then labels */
 	double *dots;
@@ -48,7 +48,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 			dev->release(dev, owned[i]);
 	}
-	kdri_buf *owned[] = { v->offset, v->list, v->doubt, v->value };
+	kdri_buf *owned[] = { v->offset, v->list, v->doubt, v->value, v->unit };
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		dev->release(dev, owned[i]);
 	kdri_dmat_free(dev, &v->x);
@@ -56,6 +56,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 	kdri_dmat_free(dev, &v->sums);
 	kdri_free(w->ctx, v->tiles);
 	kdri_free(w->ctx, v->near);
+	kdri_free(w->ctx, v->parts);
 	kdri_free(w->ctx, v->off);
 	kdri_free(w->ctx, v->begin);
 	kdri_free(w->ctx, v->counts);
@@ -68,7 +69,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 /* Rows of a tile: all, or what fits beside the labels and norms of all rows and the rest. */
 static int64_t tile_rows(const kdri_km *w, kdri_device *dev)
 {
-	double fixed = 8.0 * (double)(w->k * (2 * w->d + 4)) + 40.0 * (double)w->n;
+	double fixed = 8.0 * (double)(w->k * (3 * w->d + 4)) + 40.0 * (double)w->n;
 	double room = 0.8 * (double)dev->room(dev) - fixed, row = 8.0 * (double)w->d + 20;
 	return (int64_t)KDRI_MAX(1, KDRI_MIN((double)w->n, room / row));
 }
@@ -102,6 +103,7 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 	v->count = (w->n + rows - 1) / rows;
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->tiles, v->count));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->off, w->k));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->begin, w->k + 1));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->counts, w->k));
@@ -115,7 +117,9 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 	}
 	KDRI_TRY(kdri_dmat_new(w->ctx, dev, rows, w->d, &v->x));
 	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->centres));
-	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->sums));
+	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, 2 * w->d, &v->sums));
+	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->d, sizeof(double), &v->unit));
+	KDRI_TRY(kdri_dbuf_put(w->ctx, dev, v->unit, w->unit, w->d, sizeof(double)));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->k, sizeof(double), &v->offset));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, 2 * rows, sizeof(int32_t), &v->list));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, rows, sizeof(int32_t), &v->doubt));
@@ -275,8 +279,10 @@ static kdr_status fill_empty(kdri_km *w, kdri_km_device *v, int64_t *moved)
 		empty = empty || !w->filled[j];
 	if (!empty)
 		return KDR_OK;
+	int64_t filled;
 	KDRI_TRY(get_labels(w, v, true));
-	if (kdri_km_fill_empty(w) == 0)
+	KDRI_TRY(kdri_km_fill_empty(w, &filled));
+	if (filled == 0)
 		return KDR_OK;
 	KDRI_TRY(send_labels(w, v));
 	KDRI_TRY(count(w, v, moved));
@@ -299,11 +305,15 @@ static kdr_status update(kdri_km *w, kdri_km_device *v, bool all)
 		        w->ctx, v->dev,
 		        v->dev->order(v->dev, at->label, at->before, at->rows, w->k, all, v->list, v->begin));
 		KDRI_DTRY(w->ctx, v->dev,
-		          v->dev->sums(v->dev, x, v->list, v->begin, at->scale, !all || t > 0, v->sums));
+		          v->dev->sums(v->dev, x, v->list, v->begin, at->scale, v->unit, w->ratio,
+		                       !all || t > 0, v->sums));
 		for (int64_t j = 0; j < w->k; j++)
 			w->touched[j] |= v->begin[j + 1] > v->begin[j];
 	}
-	KDRI_TRY(kdri_dmat_get(w->ctx, v->dev, v->sums, w->sums, w->d));
+	KDRI_TRY(kdri_dmat_get(w->ctx, v->dev, v->sums, v->parts, 2 * w->d));
+	for (int64_t j = 0; j < w->k; j++)
+		for (int64_t f = 0; f < w->d; f++)
+			w->sums[j * w->d + f] = v->parts[2 * j * w->d + f] + v->parts[(2 * j + 1) * w->d + f];
 	for (int64_t j = 0; j < w->k; j++)
 		w->mass[j] = w->filled[j] ? (double)v->totals[j] : 0;
 	kdri_km_from_sums(w);
@@ -315,14 +325,16 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
                               int64_t runs, kdri_km_run *r)
 {
 	kdr_status st;
-	bool labelled = o->init_labels, exact = true, first = !labelled;
-	int64_t since = 0;
+	bool labelled = o->init_labels, first = !labelled;
 	r->length = 0;
 	r->stop = KDR_STOP_MAX_ITER;
 	KDRI_TRY(kdri_km_start(w, o, index));
 	if (labelled) {
 		r->start = r->objective = kdri_km_objective(w);
-		KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->sums, w->sums, w->d));
+		for (int64_t j = 0; j < 2 * w->k; j++) /* behind each part is one of the mass */
+			memcpy(v->parts + j * w->d, w->exact + j * (w->d + 1),
+			       (size_t)w->d * sizeof *v->parts);
+		KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->sums, v->parts, 2 * w->d));
 	}
 	for (int64_t i = 0; i < w->n && first; i++)
 		w->label[i] = 0;
@@ -333,26 +345,18 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
 		KDRI_TRY(assign(w, v, first));
 		KDRI_TRY(count(w, v, &moved));
 		if (first) {
-			r->start = r->objective = kdri_km_total(w, w->distance);
+			KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
+			r->objective = r->start;
 			if (o->max_iter == 0)
 				break;
 		}
 		KDRI_TRY(fill_empty(w, v, &moved));
-		if (!moved && !exact) {
-			KDRI_TRY(update(w, v, true));
-			exact = true;
-			since = 0;
-			continue;
-		}
 		if (!moved) {
 			KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		exact = first || 4 * moved > w->n || ++since >= KDRI_KM_RENEW;
-		if (exact)
-			since = 0;
-		KDRI_TRY(update(w, v, exact));
+		KDRI_TRY(update(w, v, first || 4 * moved > w->n));
 		first = false;
 		double last = r->objective;
 		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
@@ -366,8 +370,6 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
 			break;
 		}
 	}
-	if (!exact)
-		KDRI_TRY(update(w, v, true));
 	KDRI_TRY(get_labels(w, v, false));
 done:
 	return st;

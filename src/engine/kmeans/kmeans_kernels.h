@@ -41,9 +41,18 @@ void kdri_km_scan(const double *dots, int64_t ldo, int64_t count, int64_t width,
 void kdri_km_own(const kdr_mat *x, const int64_t *rows, int64_t count, const double *centres,
                  const double *norms, const int32_t *label, const double *scale, double *out);
 
-/* sum[f] += coef[r] * x[rows[r]][f] for r = 0, 1, ..; features f0 <= f < f1 (sparse: all of them). */
+/* A vector of sums in two parts, as comm/exact.h has them. */
+typedef struct kdri_km_sums {
+	const double *unit; /* t of each feature */
+	double ratio;       /* t' / t */
+	double *high, *low;
+} kdri_km_sums;
+
+/* to[f] += coef[r] * x[rows[r]][f] for all r; features f0 <= f < f1 (sparse: all of them). */
 void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
-                 int64_t f1, double *sum);
+                 int64_t f1, const kdri_km_sums *to);
+/* most[f] = max(most[f], |coef[i] x[i][f]|) over rows begin <= i < end; coef NULL: ones. */
+void kdri_km_most(const kdr_mat *x, int64_t begin, int64_t end, const double *coef, double *most);
 
 /* What a centre is known by, summed over some of its features. */
 typedef struct kdri_traits {

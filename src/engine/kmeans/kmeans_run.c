@@ -1,9 +1,7 @@
 /* Runs of k-means, and the best of them. SPDX-License-Identifier: BSD-3-Clause
  *
  * One iteration assigns every sample to its nearest centre, gives empty clusters a sample, and moves
- * the centres to the means. It has converged when no label changes with centres that are exact means:
- * if the sums were carried from one iteration to the next, they are renewed and the assignment is made
- * once more before that is said. */
+ * the centres to the means. It has converged when no label changes. */
 #include "device/use.h"
 #include "engine/kmeans/kmeans_work.h"
 
@@ -37,53 +35,57 @@ kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 	return KDR_OK;
 }
 
-static int64_t count_moved(const kdri_km *w)
+/* Labels that differ from those before, of all ranks. */
+static kdr_status count_moved(const kdri_km *w, int64_t *out)
 {
 	int64_t moved = 0;
 	for (int64_t b = 0; b < kdri_km_blocks(w); b++)
 		for (int64_t i = b * KDRI_BLOCK; w->moved[b] && i < KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK); i++)
 			moved += w->label[i] != w->before[i];
-	return moved;
+	*out = moved;
+	return kdri_sum_int(w->ctx, out, 1);
 }
 
-/* Labels from the centres; `first`: there are no labels and no bounds yet. Returns how many changed. */
-static int64_t assign_all(kdri_km *w, bool first, bool fresh)
+/* Clusters without samples get one; *moved as of now. */
+static kdr_status fill_empty(kdri_km *w, int64_t *moved)
 {
-	int64_t moved = kdri_km_assign(w, fresh);
-	kdri_km_count(w, first);
-	return moved;
-}
-
-static int64_t fill_empty(kdri_km *w, int64_t moved)
-{
+	kdr_status st = KDR_OK;
+	int64_t filled = 0, empty = 0;
 	for (int64_t j = 0; j < w->k; j++)
-		if (!w->filled[j])
-			return kdri_km_fill_empty(w) ? count_moved(w) : moved;
-	return moved;
+		empty += !w->filled[j];
+	if (empty > 0)
+		KDRI_TRY(kdri_km_fill_empty(w, &filled));
+	if (filled > 0)
+		KDRI_TRY(count_moved(w, moved));
+done:
+	return st;
 }
 
-/* Start from labels: their means are the first centres, and count as exact. */
-static void start_from_labels(kdri_km *w, const int64_t *labels)
+/* Start from labels: their means are the first centres. */
+static kdr_status start_from_labels(kdri_km *w, const int64_t *labels)
 {
+	kdr_status st;
+	int64_t moved = 0;
 	for (int64_t i = 0; i < w->n; i++) {
 		w->label[i] = w->before[i] = (int32_t)labels[i];
 		w->upper[i] = INFINITY;
 	}
 	memset(w->moved, 0, (size_t)kdri_km_blocks(w) * sizeof *w->moved);
-	kdri_km_count(w, true);
-	kdri_km_update(w, true);
-	if (fill_empty(w, 0))
-		kdri_km_update(w, true);
+	KDRI_TRY(kdri_km_count(w, true, NULL));
+	KDRI_TRY(kdri_km_update(w, true));
+	KDRI_TRY(fill_empty(w, &moved));
+	if (moved > 0)
+		KDRI_TRY(kdri_km_update(w, true));
 	kdri_km_group(w);
+done:
+	return st;
 }
 
 kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
 {
 	kdr_status st = KDR_OK;
-	if (o->init_labels) {
-		start_from_labels(w, o->init_labels);
-		return KDR_OK;
-	}
+	if (o->init_labels)
+		return start_from_labels(w, o->init_labels);
 	kdri_rng rng = kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
 	if (o->init_centres) {
 		memcpy(w->centres, o->init_centres, (size_t)(w->k * w->d) * sizeof *w->centres);
@@ -111,39 +113,31 @@ done:
 static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t index, int64_t runs, run *r)
 {
 	kdr_status st = KDR_OK;
-	bool labelled = o->init_labels, exact = true, first = !labelled;
-	int64_t since = 0;
+	bool labelled = o->init_labels, first = !labelled, fresh = true;
 	r->length = 0;
 	r->stop = KDR_STOP_MAX_ITER;
 	KDRI_TRY(kdri_km_start(w, o, index));
 	if (labelled)
 		r->start = r->objective = kdri_km_objective(w);
-	bool fresh = true;
 	while (r->length < o->max_iter || first) {
-		int64_t moved = assign_all(w, first, fresh);
+		int64_t moved;
+		kdri_km_assign(w, fresh);
+		KDRI_TRY(kdri_km_count(w, first, &moved));
 		if (first) {
 			for (int64_t i = 0; i < w->n; i++)
 				w->distance[i] = w->upper[i] * w->upper[i];
-			r->start = r->objective = kdri_km_total(w, w->distance);
+			KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
+			r->objective = r->start;
 			if (o->max_iter == 0)
 				break;
 		}
-		moved = fill_empty(w, moved);
-		if (!moved && !exact) {
-			kdri_km_update(w, true);
-			exact = true;
-			since = 0;
-			continue;
-		}
+		KDRI_TRY(fill_empty(w, &moved));
 		if (!moved) {
 			KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		exact = first || 4 * moved > w->n || ++since >= KDRI_KM_RENEW;
-		if (exact)
-			since = 0;
-		kdri_km_update(w, exact);
+		KDRI_TRY(kdri_km_update(w, first || 4 * moved > w->all));
 		first = fresh = false;
 		double last = r->objective;
 		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
@@ -157,8 +151,6 @@ static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t inde
 			break;
 		}
 	}
-	if (!exact)
-		kdri_km_update(w, true);
 done:
 	return st;
 }
@@ -171,7 +163,7 @@ static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 	for (int64_t i = 0; i < w->n; i++)
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
-	out->objective = kdri_km_total(w, w->distance);
+	KDRI_TRY(kdri_km_total(w, w->distance, &out->objective));
 	/* The last value is this one; earlier ones, from (E5) of kmeans_update.c, give way to it where rounding differs. */
 	if (r->length)
 		r->trace[r->length - 1] = out->objective;
@@ -181,7 +173,7 @@ static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 	out->iterations = r->length;
 	out->stop = r->stop;
 	out->distinct = w->distinct;
-	kdri_km_count(w, true);
+	KDRI_TRY(kdri_km_count(w, true, NULL));
 	for (int64_t j = 0; j < w->k; j++)
 		out->nonempty += w->filled[j] > 0;
 	out->centres = w->centres;
@@ -202,11 +194,18 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, c
 	run best = { 0 }, now = { 0 };
 	kdri_kmeans_result out = { 0 };
 	int64_t runs = o->init_labels || o->init_centres ? 1 : o->n_init;
-	if (o->k < 1 || o->k > kdr_mat_rows(x) || o->k >= INT32_MAX)
+	int64_t all;
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
+	if (o->k < 1 || o->k > all || o->k >= INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
-		                 (long long)o->k, (long long)kdr_mat_rows(x));
-	KDRI_TRY(kdri_km_open(ctx, x, weights, o->k, o->spherical, dev ? KDRI_KMEANS_LLOYD : o->algorithm,
-	                      dev ? 1 : o->groups, &w));
+		                 (long long)o->k, (long long)all);
+	const kdri_km_plan plan = { .k = o->k,
+		                    .spherical = o->spherical,
+		                    .algorithm = dev ? KDRI_KMEANS_LLOYD : o->algorithm,
+		                    .groups = dev ? 1 : o->groups,
+		                    .rows_of = o->rows_of,
+		                    .tasks = o->tasks };
+	KDRI_TRY(kdri_km_open(ctx, x, weights, &plan, &w));
 	if (dev)
 		KDRI_TRY(kdri_km_device_open(&w, dev, &carried));
 	KDRI_TRY(kdri_rows_distinct(ctx, x, weights, w.k, &w.distinct));
@@ -258,7 +257,9 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
 {
 	/* An iteration; most problems take dozens of them. */
 	double flops = 40.0 * (double)kdr_mat_nnz(x) * (double)o->k;
-	kdri_device *dev = kdri_km_device_can(x, weights, o) ? kdri_device_take(ctx, flops) : NULL;
+	kdri_device *dev = !kdri_together(ctx) && kdri_km_device_can(x, weights, o)
+	                           ? kdri_device_take(ctx, flops)
+	                           : NULL;
 	if (dev) {
 		kdr_status st = kmeans(ctx, dev, x, weights, o, result);
 		kdri_device_leave(dev);
@@ -294,7 +295,10 @@ kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *
 {
 	kdr_status st;
 	kdri_km w = { .ctx = ctx };
-	KDRI_TRY(kdri_km_open(ctx, x, NULL, k, spherical, KDRI_KMEANS_LLOYD, 1, &w));
+	const kdri_km_plan plan = {
+		.k = k, .spherical = spherical, .algorithm = KDRI_KMEANS_LLOYD, .groups = 1
+	};
+	KDRI_TRY(kdri_km_open(ctx, x, NULL, &plan, &w));
 	memcpy(w.centres, centres, (size_t)(k * w.d) * sizeof *centres);
 	shift_to_centres(&w);
 	memset(w.sums, 0, (size_t)(k * w.d) * sizeof *w.sums);

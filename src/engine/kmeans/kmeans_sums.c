@@ -5,36 +5,91 @@
 #include "engine/kmeans/kmeans_kernels.h"
 #include "linalg/linalg.h"
 
+/* (E101) of comm/exact.h for one term; its parts come as numbers, so that four rows can be added at a time. */
+#define SPLIT(x, t, small, h, l) \
+	double h = ((x) + (t)) - (t); \
+	double l = (((x)-h) + (small)) - (small)
+
 KDRI_KERNEL
+static void add_four(const double *const v[4], const double *coef, int64_t f0, int64_t f1,
+                     const double *restrict unit, double ratio, double *restrict high, double *restrict low)
+{
+	const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
+	const double c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
+	for (int64_t f = f0; f < f1; f++) {
+		double t = unit[f], small = t * ratio;
+		double x0 = c0 * v0[f], x1 = c1 * v1[f], x2 = c2 * v2[f], x3 = c3 * v3[f];
+		SPLIT(x0, t, small, h0, l0);
+		SPLIT(x1, t, small, h1, l1);
+		SPLIT(x2, t, small, h2, l2);
+		SPLIT(x3, t, small, h3, l3);
+		high[f] += (h0 + h1) + (h2 + h3);
+		low[f] += (l0 + l1) + (l2 + l3);
+	}
+}
+
+KDRI_KERNEL
+static void add_one(const double *restrict v, double coef, int64_t f0, int64_t f1,
+                    const double *restrict unit, double ratio, double *restrict high, double *restrict low)
+{
+	for (int64_t f = f0; f < f1; f++) {
+		double t = unit[f], small = t * ratio, x = coef * v[f];
+		SPLIT(x, t, small, h, l);
+		high[f] += h;
+		low[f] += l;
+	}
+}
+
 void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
-                 int64_t f1, double *restrict sum)
+                 int64_t f1, const kdri_km_sums *to)
 {
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *m = &x->as.dense;
 		int64_t r = 0;
 		/* Four rows at a time: what memory is slow to give comes from four places at once. */
 		for (; r + 4 <= count; r += 4) {
-			const double *restrict a = m->data + rows[r] * m->stride;
-			const double *restrict b = m->data + rows[r + 1] * m->stride;
-			const double *restrict c = m->data + rows[r + 2] * m->stride;
-			const double *restrict d = m->data + rows[r + 3] * m->stride;
-			for (int64_t f = f0; f < f1; f++)
-				sum[f] = (((sum[f] + coef[r] * a[f]) + coef[r + 1] * b[f]) +
-				          coef[r + 2] * c[f]) +
-				         coef[r + 3] * d[f];
+			const double *v[4];
+			for (int i = 0; i < 4; i++)
+				v[i] = m->data + rows[r + i] * m->stride;
+			add_four(v, coef + r, f0, f1, to->unit, to->ratio, to->high, to->low);
 		}
-		for (; r < count; r++) {
-			const double *restrict v = m->data + rows[r] * m->stride;
-			double w = coef[r];
-			for (int64_t f = f0; f < f1; f++)
-				sum[f] += w * v[f];
-		}
+		for (; r < count; r++)
+			add_one(m->data + rows[r] * m->stride, coef[r], f0, f1, to->unit, to->ratio, to->high,
+			        to->low);
 		return;
 	}
 	const kdr_csr *s = &x->as.csr;
 	for (int64_t r = 0; r < count; r++)
-		for (int64_t p = s->rowptr[rows[r]]; p < s->rowptr[rows[r] + 1]; p++)
-			sum[s->col[p]] += coef[r] * s->val[p];
+		for (int64_t p = s->rowptr[rows[r]]; p < s->rowptr[rows[r] + 1]; p++) {
+			int32_t f = s->col[p];
+			double t = to->unit[f], small = t * to->ratio, v = coef[r] * s->val[p];
+			SPLIT(v, t, small, h, l);
+			to->high[f] += h;
+			to->low[f] += l;
+		}
+}
+
+KDRI_KERNEL
+static void most_of(const double *restrict v, double coef, int64_t d, double *restrict most)
+{
+	for (int64_t f = 0; f < d; f++) {
+		double size = fabs(coef * v[f]);
+		most[f] = size > most[f] ? size : most[f];
+	}
+}
+
+void kdri_km_most(const kdr_mat *x, int64_t begin, int64_t end, const double *coef, double *most)
+{
+	for (int64_t i = begin; i < end; i++) {
+		double c = coef ? coef[i] : 1;
+		if (x->kind == KDR_MAT_DENSE) {
+			most_of(x->as.dense.data + i * x->as.dense.stride, c, x->as.dense.cols, most);
+			continue;
+		}
+		const kdr_csr *s = &x->as.csr;
+		for (int64_t p = s->rowptr[i]; p < s->rowptr[i + 1]; p++)
+			most[s->col[p]] = KDRI_MAX(most[s->col[p]], fabs(c * s->val[p]));
+	}
 }
 
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,

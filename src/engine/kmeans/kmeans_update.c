@@ -2,10 +2,9 @@
  *
  *     (E4)  s_j = sum over i in cluster j of w_i x_i,   c_j = s_j / sum of w_i
  *           spherical: x_i has unit length and c_j = s_j / |s_j|
- * Most iterations change few labels, so s_j is changed by the rows that came and went; the engine
- * renews it from scratch now and then and before the end, so that what has been added and subtracted
- * leaves no trace. Rows are sorted by cluster, in increasing order, and one thread adds up a cluster (a
- * range of features of it, if dense): sums do not depend on the number of threads.
+ * Most iterations change few labels, so s_j is changed by the rows that came and went. Sums are exact until they are
+ * rounded once (comm/exact.h): what has been added and subtracted leaves no trace, and they do not depend on the number of
+ * threads or ranks. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if dense).
  *
  * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
  *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
@@ -63,29 +62,61 @@ static void sort_by_cluster(kdri_km *w, bool all)
 	begin[0] = 0;
 }
 
+/* Where this rank's changes are added up: alone, in the sums themselves. */
+static double *part_of(const kdri_km *w, int64_t j)
+{
+	return (w->fresh ? w->fresh : w->exact) + j * 2 * (w->d + 1);
+}
+
+/* s_j of (E4) in two parts, and the mass behind each. */
 static void add_up(kdri_km *w, bool all)
 {
-	int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d;
-	int64_t pieces = (w->d + width - 1) / width;
+	const int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d, step = w->d + 1;
+	const int64_t pieces = (w->d + width - 1) / width;
+	const bool clear = all || w->fresh;
 #pragma omp parallel for collapse(2) schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t j = 0; j < w->k; j++)
 		for (int64_t p = 0; p < pieces; p++) {
 			int64_t f0 = p * width, f1 = KDRI_MIN(w->d, f0 + width), at = w->begin[j];
-			double *sum = w->sums + j * w->d;
-			if (all)
-				memset(sum + f0, 0, (size_t)(f1 - f0) * sizeof *sum);
-			/* s_j of (E4) */
-			kdri_km_add(w->x, w->list + at, w->coef + at, w->begin[j + 1] - at, f0, f1, sum);
+			kdri_km_sums to = { w->unit, w->ratio, part_of(w, j), part_of(w, j) + step };
+			if (clear) {
+				memset(to.high + f0, 0, (size_t)(f1 - f0) * sizeof *to.high);
+				memset(to.low + f0, 0, (size_t)(f1 - f0) * sizeof *to.low);
+			}
+			kdri_km_add(w->x, w->list + at, w->coef + at, w->begin[j + 1] - at, f0, f1, &to);
 		}
 	for (int64_t j = 0; j < w->k; j++) {
-		w->touched[j] = all || w->begin[j + 1] > w->begin[j];
-		double mass = all ? 0 : w->mass[j];
+		double *part = part_of(w, j);
+		kdri_exact mass = { clear ? 0 : part[w->d], clear ? 0 : part[step + w->d] };
 		for (int64_t p = w->begin[j]; p < w->begin[j + 1]; p++) {
 			double c = kdri_km_weight(w, w->list[p]);
-			mass += w->coef[p] < 0 ? -c : c;
+			kdri_exact_add(&mass, w->unit[w->d], w->unit[w->d] * w->ratio,
+			               w->coef[p] < 0 ? -c : c);
 		}
-		w->mass[j] = w->filled[j] ? mass : 0;
+		part[w->d] = mass.high;
+		part[step + w->d] = mass.low;
+		w->touched[j] = all || w->fresh || w->begin[j + 1] > w->begin[j];
 	}
+}
+
+/* The changes of all ranks into the sums, and these as numbers. */
+static kdr_status join(kdri_km *w, bool all)
+{
+	kdr_status st = KDR_OK;
+	const int64_t step = w->d + 1, size = w->k * 2 * step;
+	if (w->fresh) {
+		KDRI_TRY(kdri_sum(w->ctx, w->fresh, size));
+		for (int64_t i = 0; i < size; i++)
+			w->exact[i] = all ? w->fresh[i] : w->exact[i] + w->fresh[i];
+	}
+	for (int64_t j = 0; j < w->k; j++) {
+		const double *part = w->exact + j * 2 * step;
+		for (int64_t f = 0; f < w->d && w->touched[j]; f++)
+			w->sums[j * w->d + f] = part[f] + part[step + f];
+		w->mass[j] = w->filled[j] ? part[w->d] + part[step + w->d] : 0;
+	}
+done:
+	return st;
 }
 
 /* --- centres -------------------------------------------------------------------------------- */
@@ -210,10 +241,11 @@ void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user)
 	renew_centres(w, &(supply){ .from = FROM_FILL, .fill = fill, .user = user });
 }
 
-void kdri_km_sum(kdri_km *w, bool all)
+kdr_status kdri_km_sum(kdri_km *w, bool all)
 {
 	sort_by_cluster(w, all);
 	add_up(w, all);
+	return join(w, all);
 }
 
 void kdri_km_from_sums(kdri_km *w)
@@ -221,10 +253,12 @@ void kdri_km_from_sums(kdri_km *w)
 	renew_centres(w, &(supply){ .from = FROM_SUMS });
 }
 
-void kdri_km_update(kdri_km *w, bool all)
+kdr_status kdri_km_update(kdri_km *w, bool all)
 {
-	kdri_km_sum(w, all);
-	kdri_km_from_sums(w);
+	kdr_status st = kdri_km_sum(w, all);
+	if (st == KDR_OK)
+		kdri_km_from_sums(w);
+	return st;
 }
 
 double kdri_km_objective(const kdri_km *w)
@@ -237,22 +271,30 @@ double kdri_km_objective(const kdri_km *w)
 
 /* --- empty clusters ------------------------------------------------------------------------- */
 
-void kdri_km_count(kdri_km *w, bool all)
+kdr_status kdri_km_count(kdri_km *w, bool all, int64_t *moved)
 {
-	if (all)
-		memset(w->filled, 0, (size_t)w->k * sizeof *w->filled);
+	kdr_status st;
+	memset(w->change, 0, (size_t)(w->k + 1) * sizeof *w->change);
 	for (int64_t b = 0; b < kdri_km_blocks(w); b++) {
+		w->change[w->k] += w->moved[b];
 		if (!all && !w->moved[b])
 			continue;
 		int64_t end = KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK);
 		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
 			if ((!all && w->label[i] == w->before[i]) || !kdri_km_counts(w, i))
 				continue;
-			w->filled[w->label[i]]++;
+			w->change[w->label[i]]++;
 			if (!all)
-				w->filled[w->before[i]]--;
+				w->change[w->before[i]]--;
 		}
 	}
+	KDRI_TRY(kdri_sum_int(w->ctx, w->change, w->k + 1));
+	for (int64_t j = 0; j < w->k; j++)
+		w->filled[j] = w->change[j] + (all ? 0 : w->filled[j]);
+	if (moved)
+		*moved = w->change[w->k];
+done:
+	return st;
 }
 
 /* Squared distance of every row to its centre by (E1), as the assignment sees it. */
@@ -269,47 +311,74 @@ static void seen_distances(kdri_km *w)
 	}
 }
 
-int64_t kdri_km_fill_empty(kdri_km *w)
+/* The row here that is farthest from its centre and can leave it, or -1. `exact`: by differences. */
+static int64_t farthest(const kdri_km *w, bool exact)
 {
-	int64_t moved = 0;
+	int64_t far = -1;
+	for (int64_t i = 0; i < w->n; i++) {
+		int32_t a = w->label[i];
+		/* A point this near may lie on its centre: rounding of (E1), or of a mean of so many numbers. */
+		double unit = 0x1p-52 * (double)w->filled[a];
+		double none = exact ? unit * unit * (w->norm[i] + w->shift_norm) : 2 * kdri_km_error(w, i);
+		if (kdri_km_counts(w, i) && w->filled[a] > 1 && w->distance[i] > none &&
+		    (far < 0 || w->distance[i] > w->distance[far]))
+			far = i;
+	}
+	return far;
+}
+
+/* The farthest of all ranks, of equals the first: *far is its row, or -1 elsewhere; *from its cluster, or -1: none can. */
+static kdr_status farthest_of_all(const kdri_km *w, bool exact, int64_t *far, int64_t *from)
+{
+	kdr_status st;
+	int64_t mine = farthest(w, exact), number = INT64_MAX, own;
+	double most = mine < 0 ? -1 : w->distance[mine];
+	KDRI_TRY(kdri_max(w->ctx, &most, 1));
+	if (mine >= 0 && w->distance[mine] == most)
+		number = kdri_km_number(w, mine);
+	own = number;
+	KDRI_TRY(kdri_min_int(w->ctx, &number, 1));
+	*far = most >= 0 && own == number ? mine : -1;
+	*from = *far < 0 ? -1 : w->label[*far];
+	KDRI_TRY(kdri_max_int(w->ctx, from, 1));
+done:
+	return st;
+}
+
+kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved)
+{
+	kdr_status st = KDR_OK;
 	bool seen = false, exact = false;
 	/* Where (E1) sees no distance, differences of dense rows still may; but not if there is none. */
 	bool sharper = w->x->kind == KDR_MAT_DENSE && w->distinct >= w->k;
+	*moved = 0;
 	for (int64_t j = 0; j < w->k; j++) {
+		int64_t far, from;
 		if (w->filled[j])
 			continue;
 		if (!seen)
 			seen_distances(w);
 		seen = true;
-		int64_t far = -1;
-		for (;;) {
-			for (int64_t i = 0; i < w->n; i++) {
-				int32_t a = w->label[i];
-				/* A point this near may lie on its centre: rounding of (E1), or of a mean
-				 * of so many numbers. */
-				double unit = 0x1p-52 * (double)w->filled[a];
-				double none = exact ? unit * unit * (w->norm[i] + w->shift_norm)
-				                    : 2 * kdri_km_error(w, i);
-				if (kdri_km_counts(w, i) && w->filled[a] > 1 && w->distance[i] > none &&
-				    (far < 0 || w->distance[i] > w->distance[far]))
-					far = i;
-			}
-			if (far >= 0 || exact || !sharper)
-				break;
+		KDRI_TRY(farthest_of_all(w, exact, &far, &from));
+		if (from < 0 && !exact && sharper) {
 			kdri_km_distances(w, w->distance);
 			exact = true;
+			KDRI_TRY(farthest_of_all(w, exact, &far, &from));
 		}
-		if (far < 0)
+		if (from < 0)
 			break; /* every sample lies on its centre: fewer distinct samples than clusters */
-		w->filled[w->label[far]]--;
+		w->filled[from]--;
 		w->filled[j] = 1;
+		++*moved;
+		if (far < 0)
+			continue;
 		w->label[far] = (int32_t)j;
 		w->moved[far / KDRI_BLOCK]++;
 		w->distance[far] = 0;
 		w->upper[far] = INFINITY;
 		if (w->bounds)
 			memset(w->lower + far * w->groups, 0, (size_t)w->groups * sizeof *w->lower);
-		moved++;
 	}
-	return moved;
+done:
+	return st;
 }

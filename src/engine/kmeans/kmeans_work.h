@@ -11,10 +11,15 @@
  *     (E2)  E = C (a |x - m|^2 + b0),   C = (d + 8) 2^-52
  *           dense:  a = 2, b0 = 3 R^2 + 4 M R
  *           sparse: a = 6, b0 = 6 R^2 + 12 M^2   (here |x - m|^2 itself comes from a product)
- * twice what the sum of the bounds needs. */
+ * twice what the sum of the bounds needs.
+ *
+ * Rows may be a part of those to be clustered, the others with other ranks (comm/comm.h): n rows here, `all` in all.
+ * Everything about centres and all rows is then the same on every rank: sums of rows do not depend on their order
+ * (comm/exact.h), so that labels, centres and objectives are the same for any number of ranks, bit for bit. */
 #ifndef KDRI_KMEANS_WORK_H
 #define KDRI_KMEANS_WORK_H
 
+#include "comm/rows.h"
 #include "engine/kmeans/kmeans_kernels.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/linalg.h"
@@ -27,7 +32,10 @@ typedef struct kdri_km {
 	const kdr_mat *x;
 	const double *weights; /* or NULL */
 	int64_t n, d, k;
-	int threads; /* 1 where the work is too small to share */
+	int64_t all; /* rows of all ranks */
+	int64_t groups_of_rows, *rows_of,
+	        *first; /* of each group of rows here: how many, and the first one's number among all */
+	int threads;    /* 1 where the work is too small to share */
 	bool spherical, bounds;
 	bool tight; /* a row's own distance costs less than a tile: lloyd.c */
 
@@ -45,16 +53,21 @@ typedef struct kdri_km {
 	/* Of the centres. */
 	double *centres, *sums, *best_centres; /* k x d */
 	double *mass;                          /* total weight of each cluster */
-	int64_t *filled;                       /* samples of positive weight in each cluster */
-	kdri_km_table table;                   /* c', transposed */
-	int32_t *lane, *centre;                /* a centre's place in the table, and whose place it is */
-	double *offset;                        /* b of (E1), by place; infinite in the padding */
-	double *squares;                       /* |c|^2 */
-	double *spread;                        /* |c - mean|^2; spherical: s . c with s the cluster's sum */
-	double *drift;                         /* how far each centre moved, rounded up */
-	kdri_traits *partial;                  /* blocks of features x k */
-	double radius;                         /* R of (E2) */
-	double error_row, error_base;          /* a C and b0 C of (E2) */
+	double *unit; /* d + 1: t of (E101) in comm/exact.h for each feature, and for weights */
+	double ratio; /* t' / t there */
+	double *exact,
+	        *fresh; /* k x 2 (d + 1): high and low parts of sums and mass; those of this rank's changes, or NULL */
+	int64_t *change;     /* k + 1: what an assignment does to `filled`, and how many labels it changes */
+	int64_t *filled;     /* samples of positive weight in each cluster */
+	kdri_km_table table; /* c', transposed */
+	int32_t *lane, *centre;       /* a centre's place in the table, and whose place it is */
+	double *offset;               /* b of (E1), by place; infinite in the padding */
+	double *squares;              /* |c|^2 */
+	double *spread;               /* |c - mean|^2; spherical: s . c with s the cluster's sum */
+	double *drift;                /* how far each centre moved, rounded up */
+	kdri_traits *partial;         /* blocks of features x k */
+	double radius;                /* R of (E2) */
+	double error_row, error_base; /* a C and b0 C of (E2) */
 
 	/* Of the samples. */
 	int32_t *label, *before, *best_label;
@@ -98,16 +111,29 @@ static inline double kdri_km_error(const kdri_km *w, int64_t i)
 }
 
 /* kmeans_data.c: room, norms, mean. kdri_km_close accepts what a failed kdri_km_open left. */
-kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t k, bool spherical,
-                        kdri_kmeans_algorithm algorithm, int64_t groups, kdri_km *w);
+typedef struct kdri_km_plan {
+	int64_t k;
+	bool spherical;
+	kdri_kmeans_algorithm algorithm;
+	int64_t groups; /* of bounds; 0: chosen */
+	const int64_t *
+	        rows_of; /* the rows are those of `tasks` tasks, one after the other, of so many rows; NULL: of one */
+	int64_t tasks;
+} kdri_km_plan;
+kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, const kdri_km_plan *plan,
+                        kdri_km *w);
 void kdri_km_close(kdri_km *w);
+/* Anew how large terms of sums can be: after w->scale was set from outside. */
+kdr_status kdri_km_units(kdri_km *w);
+/* The number of row i among the rows of all ranks. */
+int64_t kdri_km_number(const kdri_km *w, int64_t i);
 /* out[i] = |x_i - c_label(i)|^2 for all rows. */
 void kdri_km_distances(kdri_km *w, double *out);
-/* Sum of w_i v[i], in blocks. */
-double kdri_km_total(const kdri_km *w, const double *v);
+/* Sum of w_i v[i] over the rows of all ranks. */
+kdr_status kdri_km_total(const kdri_km *w, const double *v, double *out);
 
-/* lloyd.c: assigns every row; `fresh` forgets all bounds. Returns how many labels differ from `before`. */
-int64_t kdri_km_assign(kdri_km *w, bool fresh);
+/* lloyd.c: assigns every row here; `fresh` forgets all bounds. */
+void kdri_km_assign(kdri_km *w, bool fresh);
 
 /* kmeans_groups.c: centres that lie together share bounds from now on. To be called before the first assignment. */
 void kdri_km_group(kdri_km *w);
@@ -115,19 +141,20 @@ void kdri_km_group(kdri_km *w);
 /* kmeans_update.c */
 /* Brings table, offsets and error bounds in line with w->centres. */
 void kdri_km_load_centres(kdri_km *w);
-/* Gives clusters without samples the samples farthest from their centres; returns how many moved. */
-int64_t kdri_km_fill_empty(kdri_km *w);
-/* Counts samples per cluster from the labels that changed (all: from scratch). */
-void kdri_km_count(kdri_km *w, bool all);
+/* Gives clusters without samples the samples farthest from their centres; *moved: how many. */
+kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved);
+/* Counts samples per cluster from the labels that changed (all: from scratch); *moved: labels that differ from `before`, of
+ * all ranks. */
+kdr_status kdri_km_count(kdri_km *w, bool all, int64_t *moved);
 /* Sums, masses and `touched` from the labels, as below; centres stay. */
-void kdri_km_sum(kdri_km *w, bool all);
+kdr_status kdri_km_sum(kdri_km *w, bool all);
 /* Centres from elsewhere (not spherical): fill() writes features f0..f1-1 of centre j, at most
  * KDRI_KM_FEATURES of them, to `out`; `now` are those it has now. Sets drift, so that bounds hold on. */
 typedef void kdri_km_fill(void *user, int64_t j, int64_t f0, int64_t f1, const double *now, double *out);
 void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user);
 /* New centres from the labels: from scratch, or from those that differ from `before`, which then
- * equals them. Sets drift. */
-void kdri_km_update(kdri_km *w, bool all);
+ * equals them: both give the same bits. Sets drift. */
+kdr_status kdri_km_update(kdri_km *w, bool all);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
 
@@ -145,8 +172,6 @@ typedef struct kdri_km_run {
 kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index);
 /* One more value of the trace. */
 kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
-/* Carried sums are renewed after this many iterations. */
-enum { KDRI_KM_RENEW = 32 };
 
 /* kmeans_device.c: whether this can be carried by a device, and one run there. kdri_km_device_close accepts NULL. */
 typedef struct kdri_km_device kdri_km_device;

@@ -217,9 +217,9 @@ static void assign_block(kdri_km *w, int64_t block, bool fresh, const space *s)
 	w->moved[block] = moved;
 }
 
-int64_t kdri_km_assign(kdri_km *w, bool fresh)
+void kdri_km_assign(kdri_km *w, bool fresh)
 {
-	int64_t blocks = kdri_km_blocks(w), moved = 0;
+	int64_t blocks = kdri_km_blocks(w);
 #pragma omp parallel num_threads(w->threads) if (w->threads > 1)
 	{
 		int64_t me = kdri_thread();
@@ -236,7 +236,4 @@ int64_t kdri_km_assign(kdri_km *w, bool fresh)
 		for (int64_t b = 0; b < blocks; b++)
 			assign_block(w, b, fresh, &s);
 	}
-	for (int64_t b = 0; b < blocks; b++)
-		moved += w->moved[b];
-	return moved;
 }

@@ -8,7 +8,8 @@
  *
  * The answer depends on the data, the options and the context's seed; never on the number of threads,
  * nor on whether the data are dense or sparse. Small problems run on the calling thread alone, so that
- * thousands of small calls cost no more than their arithmetic. */
+ * thousands of small calls cost no more than their arithmetic. Where rows are held by several ranks (comm/comm.h) all of
+ * them make the call, each with its own rows: the answer is that for all rows, labels are those of the rows given. */
 #ifndef KDRI_LLOYD_H
 #define KDRI_LLOYD_H
 
@@ -31,8 +32,11 @@ typedef struct kdri_kmeans_options {
 	bool spherical;             /* rows count as unit vectors, centres have unit length */
 	const int64_t *init_labels; /* borrowed; start from the means of these labels, or NULL */
 	const double *init_centres; /* borrowed, k x d; start from these, or NULL */
-	const char *stage;          /* name for progress events; NULL: no events */
-	uint64_t stream;            /* which random stream of the context's seed, below 2^44 */
+	const int64_t
+	        *rows_of; /* borrowed; the rows are those of `tasks` tasks, so many each; NULL: of one */
+	int64_t tasks;
+	const char *stage; /* name for progress events; NULL: no events */
+	uint64_t stream;   /* which random stream of the context's seed, below 2^44 */
 	kdri_kmeans_algorithm algorithm;
 	int64_t groups; /* lower bounds per sample; 0: chosen as lloyd.c says */
 } kdri_kmeans_options;

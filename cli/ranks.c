@@ -1,0 +1,199 @@
+/* Under mpirun: many processes, one program. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Only in builds with KINDRED_MPI. Rank 0 alone prints and writes. Where a rank fails by itself, as with a file it cannot
+ * read, the ranks find out in cli_ranks_agree: rank 0 prints the line of the first one that failed, and all end with its
+ * status. */
+#include "cli.h"
+
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kindred/mpi.h"
+
+enum { LINE = 4096 };
+
+static struct {
+	bool joined;
+	int rank, ranks;
+	char line[LINE]; /* the first error of this rank, until it is agreed on; "": none */
+} self = { .ranks = 1 };
+
+/* What launchers tell a process before MPI is up: its number, or -1 without one. */
+static int told_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *text = getenv(names[i]);
+		if (text && text[0])
+			return atoi(text);
+	}
+	return -1;
+}
+
+int cli_rank(void)
+{
+	return self.joined ? self.rank : told_rank() > 0 ? told_rank() : 0;
+}
+
+int cli_ranks(void)
+{
+	return self.ranks;
+}
+
+bool cli_ranks_hold(const char *format, va_list args)
+{
+	if (self.joined && self.line[0] == '\0')
+		vsnprintf(self.line, sizeof self.line, format, args);
+	return self.joined || cli_rank() > 0;
+}
+
+/* Cores of a machine that nothing ties its ranks to are shared out between them. */
+static void share_threads(kdr_context *ctx)
+{
+	MPI_Comm here;
+	int beside = 1;
+	if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here) != MPI_SUCCESS)
+		return;
+	MPI_Comm_size(here, &beside);
+	MPI_Comm_free(&here);
+	int threads = kdr_context_threads(ctx);
+	if (beside > 1 && threads >= sysconf(_SC_NPROCESSORS_ONLN))
+		kdr_context_set_threads(ctx, threads / beside > 1 ? threads / beside : 1);
+}
+
+int cli_ranks_join(kdr_context *ctx, const cli_args *args)
+{
+	if (told_rank() < 0)
+		return EXIT_DONE;
+	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
+		cli_error("MPI cannot be started");
+		return EXIT_OTHER;
+	}
+	MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
+	self.joined = true;
+	if (!cli_get(args, "threads", NULL))
+		share_threads(ctx);
+	kdr_status st = kdr_context_set_mpi(ctx, MPI_Comm_c2f(MPI_COMM_WORLD));
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+int cli_ranks_agree(int code)
+{
+	if (!self.joined)
+		return code;
+	/* The largest exit status, and of the ranks that have it the first. */
+	int64_t word = code == EXIT_DONE ? 0 : ((int64_t)code << 32) | (INT32_MAX - self.rank);
+	MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	if (word == 0)
+		return EXIT_DONE;
+	int who = (int)(INT32_MAX - (word & INT32_MAX));
+	MPI_Bcast(self.line, LINE, MPI_CHAR, who, MPI_COMM_WORLD);
+	self.line[LINE - 1] = '\0';
+	if (self.rank == 0 && self.line[0]) {
+		self.joined = false; /* this one is printed */
+		if (who > 0)
+			cli_error("rank %d: %s", who, self.line);
+		else
+			cli_error("%s", self.line);
+		self.joined = true;
+	}
+	self.line[0] = '\0';
+	return (int)(word >> 32);
+}
+
+int cli_ranks_gather(kdr_context *ctx, kdr_result *result)
+{
+	kdr_status st = self.joined ? kdr_result_gather(ctx, result) : KDR_OK;
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+void cli_ranks_leave(void)
+{
+	if (self.joined)
+		MPI_Finalize();
+	self.joined = false;
+}
+
+/* "part{rank}.npy": "part3.npy" on rank 3. */
+static char *put_rank(const char *path, const char *at)
+{
+	size_t room = strlen(path) + 16;
+	char *out = malloc(room);
+	if (out)
+		snprintf(out, room, "%.*s%d%s", (int)(at - path), path, self.rank, at + strlen("{rank}"));
+	return out;
+}
+
+/* The name of a task of many files: that of its path without "{rank}", or of the first file of a list. */
+static void name_task(const char *path, size_t length, cli_task_arg *task)
+{
+	const char *slash = NULL, *at = NULL;
+	if (task->name[0])
+		return;
+	for (size_t i = 0; i < length; i++)
+		slash = path[i] == '/' ? path + i : slash;
+	size_t used = 0;
+	for (at = slash ? slash + 1 : path; at < path + length && used + 1 < sizeof task->name; at++) {
+		if (strncmp(at, "{rank}", 6) == 0) {
+			at += 5;
+			continue;
+		}
+		if (*at == '.')
+			break;
+		task->name[used++] = *at;
+	}
+	while (used > 1 && strchr("-_.", task->name[used - 1]))
+		used--;
+	task->name[used] = '\0';
+}
+
+/* The file of a list of as many as there are ranks that is this rank's; NULL: it is none. *end: behind the first. */
+static char *from_list(const char *path, const char **end)
+{
+	int count = 1;
+	const char *mine = path;
+	for (const char *p = path; *p; p++)
+		if (*p == ',') {
+			*end = count == 1 ? p : *end;
+			mine = count == self.rank ? p + 1 : mine;
+			count++;
+		}
+	if (count != self.ranks || count == 1)
+		return NULL;
+	return strndup(mine, strcspn(mine, ","));
+}
+
+int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
+{
+	int own = 0;
+	if (self.ranks == 1)
+		return EXIT_DONE;
+	for (int i = 0; i < count; i++) {
+		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
+		char *file = at ? put_rank(path, at) : access(path, F_OK) == 0 ? NULL : from_list(path, &end);
+		if (at && !file) {
+			cli_error("out of memory");
+			return EXIT_OTHER;
+		}
+		if (!file)
+			continue;
+		name_task(path, at ? strlen(path) : (size_t)(end - path), &list[i]);
+		list[i].path = file; /* lives as long as the program */
+		own++;
+	}
+	if (own > 0 && own < count) {
+		cli_error(
+		        "under mpirun all tasks have a file for each rank ({rank}, or a list of %d), or none has",
+		        self.ranks);
+		return EXIT_USAGE;
+	}
+	if (own == 0) {
+		reading->part = self.rank;
+		reading->parts = self.ranks;
+	}
+	return EXIT_DONE;
+}

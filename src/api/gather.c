@@ -1,0 +1,118 @@
+/* A result of rows on several ranks, whole on rank 0. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What has an entry for each sample comes to rank 0, one rank after the other, in the order of the rows: labels and the
+ * like, never the data. All else is the same on all ranks, but for counts, which are added up. */
+#include "api/gather.h"
+#include "api/method.h"
+#include "api/result.h"
+#include "comm/comm.h"
+
+/* n numbers of 8 bytes in *v, or NULL on all ranks alike, become those of all ranks on rank 0. */
+static kdr_status gather(kdr_context *ctx, void *v, int64_t numbers)
+{
+	kdr_status st = KDR_OK;
+	double *own, *all = NULL; /* integers have the same size */
+	int64_t bytes;
+	memcpy(&own, v, sizeof own);
+	bool there = own != NULL;
+	KDRI_TRY(kdri_any(ctx, &there));
+	if (!there)
+		return KDR_OK;
+	KDRI_TRY(kdri_gather(ctx, own, own ? numbers * (int64_t)sizeof *own : 0, &all, &bytes));
+	if (all) {
+		kdri_free(ctx, own);
+		memcpy(v, &all, sizeof all);
+	}
+done:
+	return st;
+}
+
+/* Names of samples: as one text of strings ended by zeros. */
+static kdr_status gather_names(kdr_context *ctx, char ***names, int64_t n)
+{
+	kdr_status st = KDR_OK;
+	char *text = NULL, *all = NULL, **list = NULL;
+	int64_t length = 0, bytes, count = n, at = 0;
+	bool there = *names != NULL;
+	KDRI_TRY(kdri_any(ctx, &there));
+	if (!there)
+		return KDR_OK;
+	for (int64_t i = 0; *names && i < n; i++)
+		length += (int64_t)strlen((*names)[i]) + 1;
+	KDRI_TRY(KDRI_NEW(ctx, &text, length));
+	for (int64_t i = 0; *names && i < n; i++) {
+		size_t size = strlen((*names)[i]) + 1;
+		memcpy(text + at, (*names)[i], size);
+		at += (int64_t)size;
+	}
+	KDRI_TRY(kdri_gather(ctx, text, length, &all, &bytes));
+	KDRI_TRY(kdri_sum_int(ctx, &count, 1));
+	if (!all)
+		goto done;
+	KDRI_TRY(KDRI_NEW0(ctx, &list, count));
+	at = 0;
+	for (int64_t i = 0; i < count && at < bytes; i++, at += (int64_t)strlen(all + at) + 1)
+		KDRI_TRY(kdri_strdup(ctx, all + at, &list[i]));
+	kdri_strings_free(&ctx->allocator, *names, n);
+	*names = list;
+	list = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, list, count);
+	kdri_free(ctx, text);
+	kdri_free(ctx, all);
+	return st;
+}
+
+/* Whether an array has a row for each sample, by the method's table. */
+static bool by_sample(const kdr_result *r, const kdr_array *a)
+{
+	for (const kdr_field_desc *f = r->algo->fields; f && f->name; f++)
+		if (strcmp(f->name, a->name) == 0)
+			return f->shape[0] == 'n' && (f->shape[1] == '\0' || f->shape[1] == ' ');
+	return false;
+}
+
+kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < r->array_count; i++) {
+		kdr_array *a = &r->arrays[i];
+		int64_t rows = a->shape[0], width = 1;
+		if (!by_sample(r, a))
+			continue;
+		for (int d = 1; d < a->ndim; d++)
+			width *= a->shape[d];
+		KDRI_TRY(gather(ctx, &a->data, rows * width));
+		KDRI_TRY(kdri_sum_int(ctx, &rows, 1));
+		if (kdri_rank(ctx) == 0)
+			a->shape[0] = rows;
+	}
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdri_task_result *task = &r->tasks[t];
+		int64_t counts[] = { task->n, task->nnz };
+		KDRI_TRY(gather(ctx, &task->labels, task->n));
+		KDRI_TRY(gather(ctx, &task->confidence, task->n));
+		KDRI_TRY(gather(ctx, &task->second, task->n));
+		KDRI_TRY(gather(ctx, &task->probabilities, task->n * KDRI_MAX(r->nclasses, 1)));
+		KDRI_TRY(gather_names(ctx, &task->ids, task->n));
+		KDRI_TRY(kdri_sum_int(ctx, counts, 2));
+		if (kdri_rank(ctx) == 0) {
+			task->n = counts[0];
+			task->nnz = counts[1];
+		}
+	}
+done:
+	return st;
+}
+
+#ifdef KDRI_HAVE_MPI
+#include "kindred/mpi.h"
+
+kdr_status kdr_result_gather(kdr_context *ctx, kdr_result *result)
+{
+	if (!ctx || !result)
+		return KDR_ERR_ARGUMENT;
+	kdri_enter(ctx);
+	return kdri_leave(ctx, kdri_together(ctx) ? kdri_result_gather(ctx, result) : KDR_OK);
+}
+#endif

@@ -1,0 +1,10 @@
+/* A result of rows on several ranks, whole on rank 0. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_GATHER_H
+#define KDRI_GATHER_H
+
+#include "core/internal.h"
+
+/* Between kdri_enter and kdri_leave, on all ranks. See kdr_result_gather in kindred/mpi.h. */
+kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *result);
+
+#endif

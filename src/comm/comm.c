@@ -1,0 +1,297 @@
+/* Processes that hold the rows of one problem between them: what is the same for every way to reach them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/comm.h"
+
+/* What a rank says before an exchange: 0 all is well, 1 and 2 it wants to stop, above that it has failed. The largest
+ * counts: the status of the failure and, of ranks with the same, the first. */
+enum { RANK_BITS = 32 };
+
+static int64_t word_of(const kdri_comm *c, kdr_status st)
+{
+	return st == KDR_OK
+	               ? 0
+	               : ((int64_t)st << RANK_BITS) | (int64_t)(((uint32_t)INT32_MAX - (uint32_t)c->rank));
+}
+
+int kdri_rank(const kdr_context *ctx)
+{
+	return ctx->comm ? ctx->comm->rank : 0;
+}
+
+int kdri_ranks(const kdr_context *ctx)
+{
+	return ctx->comm ? ctx->comm->ranks : 1;
+}
+
+/* The way to the others is gone: all further calls fail at once. */
+static kdr_status lost(kdr_context *ctx)
+{
+	ctx->comm->failed = KDR_ERR_INTERNAL;
+	return kdri_fail(ctx, KDR_ERR_INTERNAL, "rank %d of %d cannot reach the others", ctx->comm->rank,
+	                 ctx->comm->ranks);
+}
+
+/* The line of rank `who`, which failed with `st`, becomes that of all. */
+static kdr_status take_error(kdr_context *ctx, kdr_status st, int who)
+{
+	kdri_comm *c = ctx->comm;
+	char text[sizeof ctx->error];
+	memcpy(text, ctx->error, sizeof text);
+	if (!c->ops.share(c->user, text, (int64_t)sizeof text, who))
+		return lost(ctx);
+	text[sizeof text - 1] = '\0';
+	c->failed = st;
+	if (who == 0) { /* more often than not all say the same: a wrong option, k above n */
+		memcpy(ctx->error, text, sizeof text);
+		return st;
+	}
+	return kdri_fail(ctx, st, "rank %d: %s", who, text[0] ? text : kdr_strerror(st));
+}
+
+/* All ranks say `word`; the largest, or a failure. */
+static kdr_status meet(kdr_context *ctx, int64_t *word)
+{
+	kdri_comm *c = ctx->comm;
+	if (c->failed != KDR_OK)
+		return c->failed;
+	c->exchanges++;
+	c->bytes += (int64_t)sizeof *word;
+	if (!c->ops.fold_int(c->user, word, 1, KDRI_FOLD_MAX))
+		return lost(ctx);
+	if (*word < (int64_t)1 << RANK_BITS)
+		return KDR_OK;
+	return take_error(ctx, (kdr_status)(*word >> RANK_BITS),
+	                  (int)((uint32_t)INT32_MAX - (uint32_t)(*word & UINT32_MAX)));
+}
+
+/* Before an exchange of `bytes`: is everybody here? */
+static kdr_status begin(kdr_context *ctx, int64_t bytes)
+{
+	int64_t word = 0;
+	kdr_status st = meet(ctx, &word);
+	if (st == KDR_OK) {
+		ctx->comm->exchanges++;
+		ctx->comm->bytes += bytes;
+	}
+	return st;
+}
+
+/* --- a context and its ranks --------------------------------------------------------------------- */
+
+/* The largest wish of all ranks: what kdri_iteration asks. */
+static int most_wanted(kdr_context *ctx, int wish)
+{
+	int64_t word = wish;
+	if (!kdri_together(ctx))
+		return wish;
+	return meet(ctx, &word) == KDR_OK ? (int)word : 2;
+}
+
+static void comm_close(kdr_context *ctx)
+{
+	if (ctx->comm)
+		ctx->comm->ops.close(ctx->comm->user);
+	kdri_free(ctx, ctx->comm);
+	ctx->comm = NULL;
+}
+
+kdr_status kdri_comm_set(kdr_context *ctx, const kdri_comm_ops *ops, void *user, int rank, int ranks)
+{
+	kdr_status st;
+	kdri_comm *c = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &c, 1));
+	*c = (kdri_comm){ .ops = *ops, .user = user, .rank = rank, .ranks = ranks };
+	comm_close(ctx);
+	ctx->comm = c;
+	ctx->most_wanted = most_wanted;
+	ctx->comm_close = comm_close;
+done:
+	if (st != KDR_OK)
+		ops->close(user);
+	return st;
+}
+
+void kdri_enter(kdr_context *ctx)
+{
+	if (ctx->comm && ctx->comm->apart == 0 && ctx->comm->depth++ == 0)
+		ctx->comm->failed = KDR_OK;
+}
+
+kdr_status kdri_agree(kdr_context *ctx, kdr_status st)
+{
+	if (!kdri_together(ctx))
+		return st;
+	if (ctx->comm->failed != KDR_OK)
+		return ctx->comm->failed;
+	int64_t word = word_of(ctx->comm, st);
+	return meet(ctx, &word);
+}
+
+kdr_status kdri_leave(kdr_context *ctx, kdr_status st)
+{
+	if (!kdri_together(ctx))
+		return st;
+	st = kdri_agree(ctx, st);
+	ctx->comm->depth--;
+	return st;
+}
+
+void kdri_apart(kdr_context *ctx)
+{
+	if (ctx->comm)
+		ctx->comm->apart++;
+}
+
+void kdri_rejoin(kdr_context *ctx)
+{
+	if (ctx->comm)
+		ctx->comm->apart--;
+}
+
+/* --- exchanges ------------------------------------------------------------------------------------ */
+
+static kdr_status fold_real(kdr_context *ctx, double *v, int64_t count, kdri_fold how)
+{
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
+	if (st == KDR_OK && !ctx->comm->ops.fold_real(ctx->comm->user, v, count, how))
+		st = lost(ctx);
+	return st;
+}
+
+static kdr_status fold_int(kdr_context *ctx, int64_t *v, int64_t count, kdri_fold how)
+{
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
+	if (st == KDR_OK && !ctx->comm->ops.fold_int(ctx->comm->user, v, count, how))
+		st = lost(ctx);
+	return st;
+}
+
+kdr_status kdri_sum(kdr_context *ctx, double *v, int64_t count)
+{
+	return fold_real(ctx, v, count, KDRI_FOLD_SUM);
+}
+
+kdr_status kdri_sum_int(kdr_context *ctx, int64_t *v, int64_t count)
+{
+	return fold_int(ctx, v, count, KDRI_FOLD_SUM);
+}
+
+kdr_status kdri_max(kdr_context *ctx, double *v, int64_t count)
+{
+	return fold_real(ctx, v, count, KDRI_FOLD_MAX);
+}
+
+kdr_status kdri_max_int(kdr_context *ctx, int64_t *v, int64_t count)
+{
+	return fold_int(ctx, v, count, KDRI_FOLD_MAX);
+}
+
+kdr_status kdri_min_int(kdr_context *ctx, int64_t *v, int64_t count)
+{
+	return fold_int(ctx, v, count, KDRI_FOLD_MIN);
+}
+
+kdr_status kdri_any(kdr_context *ctx, bool *v)
+{
+	int64_t yes = *v;
+	kdr_status st = kdri_max_int(ctx, &yes, 1);
+	*v = yes != 0;
+	return st;
+}
+
+kdr_status kdri_share(kdr_context *ctx, void *bytes, int64_t count, int from)
+{
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	kdr_status st = begin(ctx, from == ctx->comm->rank ? count : 0);
+	if (st == KDR_OK && !ctx->comm->ops.share(ctx->comm->user, bytes, count, from))
+		st = lost(ctx);
+	return st;
+}
+
+kdr_status kdri_each(kdr_context *ctx, int64_t mine, int64_t *all)
+{
+	memset(all, 0, (size_t)kdri_ranks(ctx) * sizeof *all);
+	all[kdri_rank(ctx)] = mine;
+	return kdri_sum_int(ctx, all, kdri_ranks(ctx));
+}
+
+kdr_status kdri_gather(kdr_context *ctx, const void *bytes, int64_t count, void *all, int64_t *total)
+{
+	kdr_status st = KDR_OK;
+	kdri_comm *c = ctx->comm;
+	unsigned char *to = NULL;
+	int64_t *sizes = NULL, sum = 0;
+	bool together = kdri_together(ctx);
+	memcpy(all, &to, sizeof to);
+	if (!together) {
+		KDRI_TRY(KDRI_NEW(ctx, &to, count));
+		memcpy(to, bytes, (size_t)count);
+		memcpy(all, &to, sizeof to);
+		*total = count;
+		return KDR_OK;
+	}
+	st = KDRI_NEW(ctx, &sizes, c->ranks);
+	st = kdri_agree(ctx, st);
+	if (st != KDR_OK)
+		goto done;
+	KDRI_TRY(kdri_each(ctx, count, sizes));
+	for (int r = 0; r < c->ranks; r++)
+		sum += sizes[r];
+	if (c->rank == 0)
+		st = KDRI_NEW(ctx, &to, sum);
+	st = kdri_agree(ctx, st);
+	if (st != KDR_OK)
+		goto done;
+	c->exchanges++;
+	c->bytes += c->rank == 0 ? 0 : count;
+	bool well = c->rank == 0 || c->ops.send(c->user, bytes, count, 0);
+	for (int64_t r = 0, at = 0; c->rank == 0 && r < c->ranks && well; at += sizes[r++])
+		if (r == 0)
+			memcpy(to, bytes, (size_t)count);
+		else
+			well = c->ops.receive(c->user, to + at, sizes[r], (int)r);
+	if (!well) {
+		st = lost(ctx);
+		goto done;
+	}
+	memcpy(all, &to, sizeof to);
+	*total = sum;
+	to = NULL;
+done:
+	kdri_free(ctx, sizes);
+	kdri_free(ctx, to);
+	return st;
+}
+
+kdr_status kdri_parts(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t *start, int64_t *all)
+{
+	kdr_status st = KDR_OK;
+	const int64_t ranks = kdri_together(ctx) ? kdri_ranks(ctx) : 1, rank = ranks > 1 ? kdri_rank(ctx) : 0;
+	int64_t *each = NULL, sum = 0;
+	if (ranks > 1) {
+		KDRI_TRY(KDRI_NEW0(ctx, &each, count * ranks));
+		for (int64_t g = 0; g < count; g++)
+			each[g * ranks + rank] = mine[g];
+		KDRI_TRY(kdri_sum_int(ctx, each, count * ranks));
+	}
+	for (int64_t g = 0; g < count; g++)
+		for (int64_t r = 0; r < ranks; r++) {
+			if (r == rank && start)
+				start[g] = sum;
+			sum += each ? each[g * ranks + r] : mine[g];
+		}
+	*all = sum;
+done:
+	kdri_free(ctx, each);
+	return st;
+}
+
+kdr_status kdri_part(kdr_context *ctx, int64_t n, int64_t *start, int64_t *all)
+{
+	return kdri_parts(ctx, &n, 1, start, all);
+}

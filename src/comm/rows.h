@@ -1,0 +1,13 @@
+/* Sums over the rows of all ranks that do not depend on the cut. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_COMM_ROWS_H
+#define KDRI_COMM_ROWS_H
+
+#include "comm/comm.h"
+#include "comm/exact.h"
+
+/* Sum of weights[i] v[i] (weights NULL: ones) over the n rows here and those of the other ranks, `all` together. Infinite
+ * where a term is, or is none. */
+kdr_status kdri_rows_sum(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t all,
+                         double *out);
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""The program under mpirun: 1 to 4 ranks against one process, and what happens when one of them fails.
+
+Run by tools/mpi.sh, in a build with KINDRED_MPI. Ranks share the cores there are: --oversubscribe."""
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from harness import KINDRED, CliTest  # noqa: E402
+
+MPIRUN = ["mpirun", "-q", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+RANKS = (1, 2, 3, 4)
+
+
+class MpiTest(CliTest):
+    def mpi(self, ranks, *args, code=0, timeout=120):
+        done = subprocess.run([*MPIRUN, "-n", str(ranks), KINDRED, *map(str, args)], cwd=self.dir, capture_output=True,
+                              text=True, timeout=timeout)
+        self.assertEqual(done.returncode, code, f"{args}\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def blobs(self, n, d=6, to="npy", tasks=2, k=4, separation=1.5):
+        self.run_kindred("generate", "--tasks", tasks, "-k", k, "-n", n, "-d", d, "--separation", separation, "--shift", 0.3, "--to", to,
+                         "-o", "data", "-q")
+        return [f"data/task{t + 1}.{to}" for t in range(tasks)]
+
+    def labels(self, folder, tasks):
+        return [self.read(f"{folder}/{t}.labels").split() for t in tasks]
+
+    def same(self, *args, tasks=("task1", "task2"), ranks=RANKS):
+        """All numbers of ranks give the labels of one process without mpirun; returns the last result."""
+        self.run_kindred(*args, "-o", "alone", "--force", "-q")
+        one = self.labels("alone", tasks)
+        for r in ranks:
+            self.mpi(r, *args, "-o", "out", "--force", "-q")
+            self.assertEqual(self.labels("out", tasks), one, f"{r} ranks: {args}")
+            self.assertEqual(self.leftovers(), [])
+        result = self.result()
+        self.assertEqual([t["n"] for t in result["tasks"]], [len(x) for x in one])
+        return result
+
+    def one_line(self, done, *says):
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("kindred: "), lines[0])
+        for piece in says:
+            self.assertIn(piece, lines[0])
+
+
+class Methods(MpiTest):
+    def test_kmeans(self):
+        files = self.blobs(501)
+        result = self.same("cluster", "-m", "kmeans", "-k", 4, "--set", "n_init=2", *files)
+        self.assertEqual(result["method_fields"]["ranks"], 4)
+
+    def test_kmeans_pooled_and_prepared(self):
+        files = self.blobs(301)
+        for scale in ("standard", "minmax"):
+            self.same("cluster", "-m", "kmeans", "-k", 4, "--pooled", "--set", "n_init=1", "--scale", scale, *files, ranks=(3,))
+
+    def test_kmeans_sparse(self):
+        self.run_kindred("generate", "--design", "topics", "-k", 3, "-n", 150, "--words", 200, "-o", "data", "-q")
+        files = ["data/task1.mtx", "data/task2.mtx"]
+        for weight in ("tfidf", "cpm"):
+            self.same("cluster", "-m", "kmeans", "-k", 3, "--set", "n_init=1", "--weight", weight, "--norm", "l2", *files, ranks=(2, 3))
+
+    def test_truth_and_init(self):
+        files = self.blobs(300)
+        self.write("init", "".join(f"{i % 4}\n" for i in range(300)))
+        args = ["cluster", "-m", "kmeans", "-k", 4, "--init", "init,init", "--truth", "data/task1.labels,data/task2.labels", *files]
+        self.run_kindred(*args, "-o", "alone", "-q")
+        one = self.result("alone/result.json")
+        for r in (2, 4):
+            self.mpi(r, *args, "-o", "out", "--force", "-q")
+            many = self.result()
+            self.assertEqual([t["labels"] for t in many["tasks"]], [t["labels"] for t in one["tasks"]])
+            self.assertEqual([t["metrics"] for t in many["tasks"]], [t["metrics"] for t in one["tasks"]])
+
+
+class Parts(MpiTest):
+    def test_a_file_for_each_rank(self):
+        """Uneven ones, of three ranks; the rows of all in the order of the ranks are those of one file."""
+        import numpy
+        files = self.blobs(200, tasks=1)
+        x = numpy.load(self.path(files[0]))
+        for r, (begin, end) in enumerate(((0, 7), (7, 150), (150, 200))):
+            numpy.save(self.path(f"part-{r}.npy"), x[begin:end])
+        args = ["cluster", "-m", "kmeans", "-k", 4, "--set", "n_init=1", "-q"]
+        self.run_kindred(*args, "-o", "alone", files[0])
+        self.mpi(3, *args, "-o", "out", "part-{rank}.npy")
+        self.assertEqual(self.read("out/part.labels"), self.read("alone/task1.labels"))
+        self.mpi(3, *args, "-o", "list", "x=part-0.npy,part-1.npy,part-2.npy")
+        self.assertEqual(self.read("list/x.labels"), self.read("alone/task1.labels"))
+
+    def test_more_ranks_than_rows(self):
+        self.write("few.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 5\n2 2 4\n3 1 5.5\n")
+        args = ["cluster", "-m", "kmeans", "-k", 2, "-q"]
+        self.run_kindred(*args, "-o", "alone", "few.mtx")
+        self.mpi(4, *args, "-o", "out", "few.mtx")
+        self.assertEqual(self.read("out/few.labels"), self.read("alone/few.labels"))
+
+    def test_formats_that_are_not_read_in_parts(self):
+        files = self.blobs(50, to="csv", tasks=1)
+        done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, files[0], code=3)
+        self.one_line(done, "csv", "npy")
+
+
+class Failures(MpiTest):
+    def test_a_bad_file_on_one_rank(self):
+        files = self.blobs(60, tasks=1)
+        os.rename(self.path(files[0]), self.path("part0.npy"))
+        self.write("part1.npy", b"\x93NUMPY, and no more")
+        start = time.time()
+        done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, "-o", "out", "part{rank}.npy", code=3)
+        self.one_line(done, "rank 1: ", "part1.npy")
+        self.assertLess(time.time() - start, 30)
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+
+    def test_columns_that_differ(self):
+        import numpy
+        numpy.save(self.path("part0.npy"), numpy.eye(5))
+        numpy.save(self.path("part1.npy"), numpy.eye(5)[:, :4])
+        done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, "part{rank}.npy", code=3)
+        self.one_line(done, "4 to 5 columns")
+
+    def test_a_method_that_cannot(self):
+        files = self.blobs(60, tasks=1)
+        done = self.mpi(2, "cluster", "-m", "ncut", "-k", 2, files[0], code=2)
+        self.one_line(done, "ncut", "kmeans")
+
+    def test_misuse_is_said_once(self):
+        self.one_line(self.mpi(3, "cluster", "-k", "no", "x.npy", code=2), "-k")
+
+    def long_run(self):
+        files = self.blobs(20000, d=20, tasks=1, k=30)
+        return subprocess.Popen([*MPIRUN, "-n", "3", KINDRED, "cluster", "-m", "kmeans", "-k", "200", "--set", "n_init=1000",
+                                 "-o", "out", "-q", files[0]], cwd=self.dir, stderr=subprocess.PIPE, text=True)
+
+    def ranks_of(self, run):
+        for _ in range(200):
+            found = subprocess.run(["ps", "--ppid", str(run.pid), "-o", "pid="], capture_output=True, text=True).stdout.split()
+            if len(found) == 3:
+                return [int(p) for p in found]
+            time.sleep(0.05)
+        self.fail("no ranks")
+
+    def test_a_rank_killed_in_the_middle(self):
+        run = self.long_run()
+        ranks = self.ranks_of(run)
+        time.sleep(2)
+        start = time.time()
+        os.kill(ranks[1], signal.SIGKILL)
+        run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertLess(time.time() - start, 20)
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_time_limit_keeps_the_best(self):
+        files = self.blobs(20000, d=20, tasks=1, k=30)
+        self.mpi(3, "cluster", "-m", "kmeans", "-k", 200, "--set", "n_init=1000", "--time-limit", 3, "-o", "out", "-q", files[0])
+        self.assertEqual(self.result()["stop"], "time")
+        self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
+
+    def test_a_signal_to_one_rank_keeps_the_best(self):
+        run = self.long_run()
+        ranks = self.ranks_of(run)
+        time.sleep(3)
+        os.kill(ranks[2], signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(self.result()["stop"], "cancelled")
+        self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
+
+
+class Traffic(MpiTest):
+    """docs/scale.md: what an iteration sends."""
+
+    def sent(self, method, files, k, iterations, **options):
+        settings = [x for name, value in options.items() for x in ("--set", f"{name}={value}")]
+        self.mpi(2, "cluster", "-m", method, "-k", k, "--set", "tol=0", "--set", "n_init=1", "--set", f"max_iter={iterations}",
+                 *settings, "-o", "out", "--force", "-q", *files)
+        result = self.result()
+        self.assertEqual(result["iterations"], iterations)
+        return result["method_fields"]["bytes_sent"]
+
+    def test_kmeans(self):
+        d, k = 20, 25
+        files = self.blobs(3000, d=d, tasks=1, k=30, separation=0.1)
+        each = self.sent("kmeans", files, k, 8) - self.sent("kmeans", files, k, 7)
+        # counts of clusters and of labels that moved; sums and masses in two parts; the wish to stop; a word before each
+        self.assertEqual(each, 8 * ((1 + k + 1) + (1 + 2 * k * (d + 1)) + 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

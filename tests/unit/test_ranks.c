@@ -1,0 +1,303 @@
+/* Rows on several ranks: every method that can gives the labels of one process, however the rows are cut. */
+#include "api/gather.h"
+#include "comm/rows.h"
+#include "tests/unit/failing.h"
+#include "tests/unit/ranks.h"
+#include "tests/unit/unit.h"
+
+enum { N = 700, D = 9, K = 5, TASKS = 2, CUTS = 6 };
+
+/* How many rows of 100 the ranks have; ranks without any among them. */
+static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3, 34, 1, 65 },
+	                           { 3, 0, 100, 0 }, { 4, 25, 25, 25, 25 }, { 4, 2, 0, 97, 1 } };
+
+typedef struct trial {
+	const char *method;
+	bool sparse, pooled, weighted, init;
+	const char *set[4]; /* name, value, name, value */
+} trial;
+
+typedef struct fixture {
+	double dense[TASKS][N * D], weight[TASKS][N];
+	double val[TASKS][N * D];
+	int32_t col[TASKS][N * D];
+	int64_t rowptr[TASKS][N + 1], init[TASKS][N];
+	const trial *how;
+	const int *cut;
+	/* what came out, of all rows */
+	int64_t labels[TASKS][N];
+	double objective;
+	kdr_status st[MOST_RANKS];
+	char error[MOST_RANKS][512];
+} fixture;
+
+static void set_up(fixture *f)
+{
+	kdri_rng rng = kdri_rng_stream(5, "test", 0);
+	memset(f, 0, sizeof *f);
+	for (int t = 0; t < TASKS; t++) {
+		int64_t at = 0;
+		for (int i = 0; i < N; i++) {
+			int class = (int)kdri_rng_below(&rng, K);
+			for (int j = 0; j < D; j++) {
+				double v = 2.0 * (j % K == class) + 0.1 * t + kdri_rng_normal(&rng);
+				f->dense[t][i * D + j] = v;
+				if (fabs(v) > 0.7) {
+					f->val[t][at] = fabs(v);
+					f->col[t][at++] = j;
+				}
+			}
+			f->rowptr[t][i + 1] = at;
+			f->weight[t][i] = kdri_rng_below(&rng, 10) ? 0.1 + kdri_rng_uniform(&rng) : 0;
+			f->init[t][i] = i < K ? i : kdri_rng_below(&rng, K);
+		}
+	}
+}
+
+/* The rows of a task that a rank has. */
+static int64_t cut_at(const fixture *f, int rank)
+{
+	int sum = 0;
+	for (int r = 0; r < rank; r++)
+		sum += f->cut[r + 1];
+	return (int64_t)N * sum / 100;
+}
+
+static void work(kdr_context *ctx, int rank, void *user)
+{
+	fixture *f = user;
+	const trial *how = f->how;
+	int64_t first = cut_at(f, rank), rows = cut_at(f, rank + 1) - first, n = 0;
+	int64_t rowptr[TASKS][N + 1];
+	kdr_task tasks[TASKS];
+	kdr_options *options = NULL;
+	kdr_result *r = NULL;
+	for (int t = 0; t < TASKS; t++) {
+		int64_t begin = f->rowptr[t][first];
+		for (int64_t i = 0; i <= rows; i++)
+			rowptr[t][i] = f->rowptr[t][first + i] - begin;
+		tasks[t] =
+		        (kdr_task){ .name = t ? "b" : "a",
+			            .k = K,
+			            .x = how->sparse ? kdr_mat_from_csr(rows, D, rowptr[t], f->col[t] + begin,
+			                                                f->val[t] + begin)
+			                             : kdr_mat_from_dense(f->dense[t] + first * D, rows, D),
+			            .weights = how->weighted ? f->weight[t] + first : NULL,
+			            .init = how->init ? f->init[t] + first : NULL };
+	}
+	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS, .pooled = how->pooled };
+	f->st[rank] = kdr_options_new(ctx, how->method, &options);
+	if (f->st[rank] == KDR_OK && kdri_options_has(options, "n_init"))
+		f->st[rank] = kdr_options_set(ctx, options, "n_init", "2");
+	for (int i = 0; i < 4 && how->set[i] && f->st[rank] == KDR_OK; i += 2)
+		f->st[rank] = kdr_options_set(ctx, options, how->set[i], how->set[i + 1]);
+	kdri_enter(ctx);
+	f->st[rank] = kdri_leave(ctx, f->st[rank]);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_fit(ctx, how->method, &problem, options, &r);
+	if (f->st[rank] == KDR_OK) {
+		for (int t = 0; t < TASKS; t++)
+			memcpy(f->labels[t] + first, kdr_result_labels(r, t, &n),
+			       (size_t)rows * sizeof(int64_t));
+		const double *trace = kdr_result_objective(r, &n);
+		if (rank == 0)
+			f->objective = n ? trace[n - 1] : 0;
+	} else {
+		snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
+	}
+	kdr_result_free(r);
+	kdr_options_free(options);
+}
+
+/* One process, without ranks. */
+static void alone(fixture *f, const trial *how)
+{
+	static const int whole[] = { 1, 100 };
+	kdr_context *ctx = unit_context();
+	kdr_context_set_threads(ctx, 1);
+	f->how = how;
+	f->cut = whole;
+	work(ctx, 0, f);
+	if (f->st[0] != KDR_OK)
+		fail_msg("%s: %s", how->method, f->error[0]);
+	kdr_context_free(ctx);
+}
+
+static void same_for_all_cuts(const trial *how, double tolerance)
+{
+	fixture *one = malloc(sizeof *one), *many = malloc(sizeof *many);
+	set_up(one);
+	alone(one, how);
+	for (int c = 0; c < CUTS; c++) {
+		set_up(many);
+		many->how = how;
+		many->cut = cuts[c];
+		crew_run(cuts[c][0], work, many, NULL);
+		for (int r = 0; r < cuts[c][0]; r++)
+			if (many->st[r] != KDR_OK)
+				fail_msg("%s, cut %d, rank %d: %s", how->method, c, r, many->error[r]);
+		if (memcmp(one->labels, many->labels, sizeof one->labels) != 0)
+			fail_msg("%s: other labels with cut %d", how->method, c);
+		if (!(fabs(one->objective - many->objective) <= tolerance * fabs(one->objective)))
+			fail_msg("%s, cut %d: objective %.17g, alone %.17g", how->method, c, many->objective,
+			         one->objective);
+	}
+	free(one);
+	free(many);
+}
+
+static void kmeans__rows_on_ranks__same_bits(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "kmeans" },
+		{ .method = "kmeans", .sparse = true },
+		{ .method = "kmeans", .set = { "spherical", "1" } },
+		{ .method = "kmeans", .sparse = true, .set = { "spherical", "1", "start", "random" } },
+		{ .method = "kmeans", .weighted = true },
+		{ .method = "kmeans", .pooled = true },
+		{ .method = "kmeans", .pooled = true, .weighted = true, .set = { "start", "random" } },
+		{ .method = "kmeans", .init = true },
+		{ .method = "kmeans", .set = { "max_iter", "0" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 0);
+}
+
+/* --- sums ------------------------------------------------------------------------------------------- */
+
+static void sum_rows(kdr_context *ctx, int rank, void *user)
+{
+	fixture *f = user;
+	int64_t first = cut_at(f, rank), last = cut_at(f, rank + 1);
+	double sum = 0;
+	kdri_enter(ctx);
+	f->st[rank] = kdri_rows_sum(ctx, f->weight[0] + first, f->dense[0] + first, last - first, N, &sum);
+	f->st[rank] = kdri_leave(ctx, f->st[rank]);
+	if (rank == 0)
+		f->objective = sum;
+}
+
+static void rows_sum__any_cut__same_bits_and_near_truth(void **state)
+{
+	(void)state;
+	fixture *f = malloc(sizeof *f);
+	set_up(f);
+	for (int i = 0; i < N; i++) { /* terms of all sizes that cancel */
+		f->weight[0][i] = ldexp(1, i % 40);
+		f->dense[0][i] *= i % 3 ? 1 : -1;
+	}
+	long double truth = 0;
+	double most = 0, first = 0;
+	for (int i = 0; i < N; i++) {
+		double x = f->weight[0][i] * f->dense[0][i];
+		truth += (long double)x;
+		most = KDRI_MAX(most, fabs(x));
+	}
+	for (int c = 0; c < CUTS; c++) {
+		f->cut = cuts[c];
+		crew_run(cuts[c][0], sum_rows, f, NULL);
+		first = c ? first : f->objective;
+		assert_true(f->objective == first);
+	}
+	assert_true(fabs((double)((long double)first - truth)) <= 1e-15 * most);
+	free(f);
+}
+
+/* --- failures --------------------------------------------------------------------------------------- */
+
+static void fit__one_rank_without_memory__all_say_so(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "kmeans" };
+	fixture *f = malloc(sizeof *f);
+	int failed = 0;
+	for (long allowed = 2;; allowed += 1 + allowed / 6) { /* the first two: a context and its ranks */
+		failing fails = { .allowed = allowed };
+		kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
+		const kdr_allocator *allocators[] = { NULL, &bad, NULL };
+		set_up(f);
+		f->how = &how;
+		f->cut = cuts[2];
+		crew_run(3, work, f, allocators);
+		assert_int_equal(fails.live, 0);
+		if (f->st[1] == KDR_OK)
+			break;
+		failed++;
+		assert_int_equal(f->st[0], f->st[1]);
+		assert_int_equal(f->st[2], f->st[1]);
+		assert_non_null(strstr(f->error[0], "rank 1: "));
+		assert_string_equal(f->error[0], f->error[2]);
+	}
+	assert_true(failed > 5);
+	assert_int_equal(f->st[0], KDR_OK);
+	free(f);
+}
+
+static void fit__method_for_one_process__refused_with_those_that_can(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "ncut" };
+	fixture *f = malloc(sizeof *f);
+	set_up(f);
+	f->how = &how;
+	f->cut = cuts[1];
+	crew_run(2, work, f, NULL);
+	assert_int_equal(f->st[0], KDR_ERR_UNSUPPORTED);
+	assert_int_equal(f->st[1], KDR_ERR_UNSUPPORTED);
+	assert_non_null(strstr(f->error[0], "kmeans"));
+	free(f);
+}
+
+/* --- gathering -------------------------------------------------------------------------------------- */
+
+static void gather_labels(kdr_context *ctx, int rank, void *user)
+{
+	fixture *f = user;
+	int64_t first = cut_at(f, rank), rows = cut_at(f, rank + 1) - first, n = 0;
+	kdr_task task = { .name = "a", .k = K, .x = kdr_mat_from_dense(f->dense[0] + first * D, rows, D) };
+	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_result *r = NULL;
+	f->st[rank] = kdr_fit(ctx, "kmeans", &problem, NULL, &r);
+	kdri_enter(ctx);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdri_result_gather(ctx, r);
+	f->st[rank] = kdri_leave(ctx, f->st[rank]);
+	const int64_t *labels = r ? kdr_result_labels(r, 0, &n) : NULL;
+	if (rank == 0 && n == N)
+		memcpy(f->labels[1], labels, sizeof f->labels[1]);
+	if (rank > 0 && n != rows)
+		f->st[rank] = KDR_ERR_INTERNAL;
+	memcpy(f->labels[0] + first, labels, (size_t)rows * sizeof *labels);
+	kdr_result_free(r);
+}
+
+static void gather__labels__whole_on_the_first_rank(void **state)
+{
+	(void)state;
+	fixture *f = malloc(sizeof *f);
+	for (int c = 1; c < CUTS; c++) {
+		set_up(f);
+		f->cut = cuts[c];
+		crew_run(cuts[c][0], gather_labels, f, NULL);
+		for (int r = 0; r < cuts[c][0]; r++)
+			assert_int_equal(f->st[r], KDR_OK);
+		/* Rank 0's own rows were overwritten by the whole list where that is longer: compare the others. */
+		int64_t own = cut_at(f, 1);
+		assert_memory_equal(f->labels[1] + own, f->labels[0] + own,
+		                    (size_t)(N - own) * sizeof(int64_t));
+	}
+	free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kmeans__rows_on_ranks__same_bits),
+		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
+		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
+		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),
+		cmocka_unit_test(gather__labels__whole_on_the_first_rank),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
