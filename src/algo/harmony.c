@@ -342,11 +342,7 @@ static kdr_status iterate(kdr_context *ctx, harmony *h, int64_t most, double tol
 		before = value;
 		KDRI_TRY(settle(ctx, h, &value));
 		KDRI_TRY(move(ctx, h));
-		if (h->iterations == h->room) {
-			KDRI_TRY(KDRI_GROW(ctx, &h->trace, 2 * h->room + 16));
-			h->room = 2 * h->room + 16;
-		}
-		h->trace[h->iterations++] = value;
+		KDRI_TRY(kdri_trace_push(ctx, &h->trace, &h->iterations, &h->room, value));
 		if (before - value <= tol * fabs(before))
 			h->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, h->iterations, most, value);

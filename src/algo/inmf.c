@@ -216,11 +216,7 @@ static kdr_status iterate(kdr_context *ctx, factors *f, int64_t most, double tol
 			KDRI_TRY(step_v(ctx, f, t));
 		descend(ctx, f->sum, f->b, d, k, SWEEPS, f->shared, f->w); /* (E6), (E2) */
 		KDRI_TRY(value_of(ctx, f, &value));
-		if (f->iterations == f->room) {
-			KDRI_TRY(KDRI_GROW(ctx, &f->trace, 2 * f->room + 32));
-			f->room = 2 * f->room + 32;
-		}
-		f->trace[f->iterations++] = value;
+		KDRI_TRY(kdri_trace_push(ctx, &f->trace, &f->iterations, &f->room, value));
 		if (before - value <= tol * fabs(before))
 			f->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, f->iterations, most, value);

@@ -70,6 +70,18 @@ done:
 	return st;
 }
 
+kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations, int64_t *room, double value)
+{
+	kdr_status st = KDR_OK;
+	if (*iterations == *room) {
+		KDRI_TRY(KDRI_GROW(ctx, trace, 2 * *room + 32));
+		*room = 2 * *room + 32;
+	}
+	(*trace)[(*iterations)++] = value;
+done:
+	return st;
+}
+
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result)
 {
 	kdr_status st = KDR_OK;

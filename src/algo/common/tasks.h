@@ -19,6 +19,10 @@ void kdri_stack_free(kdr_context *ctx, kdri_stack *stack);
 kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
                            int64_t **out);
 
+/* Adds a value to a trace of *iterations of them, which has room for *room. */
+kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations, int64_t *room,
+                           double value);
+
 /* The objective of one run at its start and after each iteration. */
 typedef struct kdri_trace {
 	double start;

@@ -178,19 +178,6 @@ static int64_t assign(run *r, work *a)
 
 /* --- one matrix --------------------------------------------------------------------------------- */
 
-static kdr_status push(kdr_context *ctx, run *r, double value)
-{
-	kdr_status st = KDR_OK;
-	if (r->iterations == r->room) {
-		int64_t room = r->room ? 2 * r->room : 32;
-		KDRI_TRY(KDRI_GROW(ctx, &r->trace, room));
-		r->room = room;
-	}
-	r->trace[r->iterations++] = value;
-done:
-	return st;
-}
-
 static kdr_status iterate(kdr_context *ctx, const kdr_options *options, run *r, work *a)
 {
 	kdr_status st;
@@ -206,7 +193,7 @@ static kdr_status iterate(kdr_context *ctx, const kdr_options *options, run *r, 
 			break;
 		}
 		KDRI_TRY(find_subspace(ctx, r, a, &value));
-		KDRI_TRY(push(ctx, r, value));
+		KDRI_TRY(kdri_trace_push(ctx, &r->trace, &r->iterations, &r->room, value));
 		if (before - value < tol * fabs(before))
 			r->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, r->iterations, most, value);
