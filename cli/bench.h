@@ -28,7 +28,9 @@ typedef struct bench_reference {
 } bench_reference;
 
 typedef struct bench_row {
-	char *name, *method;
+	char *name;
+	char *method;  /* NULL: figures from elsewhere alone */
+	char *missing; /* and why there are none of ours; or NULL */
 	bool pooled;
 	bench_setting *set;
 	int nset;
@@ -40,13 +42,16 @@ typedef struct bench_row {
 
 /* What a data set is in the table. */
 typedef struct bench_data {
-	char *path; /* or, of generated data, the name of the task */
+	char *path;   /* or, of generated data, the name of the task */
+	size_t given; /* where in the path begins what the plan says */
 	kdr_role role;
 	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
 	char *name;     /* NULL: the file's stem */
 	char **classes; /* samples of these classes alone; NULL: all */
 	char **called;  /* nclasses: what each is called here */
 	int nclasses;
+	double words
+	        [2]; /* the features whose lot, drawn anew for each repeat, is in there, the others zero; 0, 0: all */
 	double part[2]; /* the samples whose lot, drawn anew for each repeat, is in [from, to); 0, 0: all */
 	char **rare;    /* classes of which only some samples are drawn */
 	double *kept;   /* nrare: what share of each */
@@ -69,6 +74,7 @@ typedef struct bench_table {
 	int repeats;
 	bench_start start;
 	bench_pick pick;
+	bool record;  /* keep what the methods say beside labels: numbers, relatedness, the objective */
 	char *paired; /* the row that the others are compared with by a paired t-test; or NULL */
 	int scores[BENCH_MOST_SCORES], nscores;
 	bench_row *rows;
@@ -77,6 +83,7 @@ typedef struct bench_table {
 
 typedef struct bench_plan {
 	char *title;
+	char *paper; /* whose tables these are: part of `bench all`; or NULL */
 	bench_table *tables;
 	int ntables;
 	char *summary;  /* the row that is compared in the summary; NULL: there is none */
@@ -84,7 +91,7 @@ typedef struct bench_plan {
 	int nagainst;
 } bench_plan;
 
-/* --- bench_plan.c ------------------------------------------------------------------------------- */
+/* --- bench_plan.c, bench_sets.c, bench_values.c ------------------------------------------------------------------------------- */
 
 /* The names of the scores, in the order of bench_score_value; ended by NULL. */
 extern const char *const bench_score_names[];
@@ -120,6 +127,13 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *out
 
 /* --- bench_run.c -------------------------------------------------------------------------------- */
 
+/* What a method says beside labels, of each repeat in turn. */
+typedef struct bench_record {
+	char *name;
+	double *values;
+	int64_t count;
+} bench_record;
+
 /* One row at one setting of its grid. */
 typedef struct bench_line {
 	const bench_row *row;
@@ -128,6 +142,8 @@ typedef struct bench_line {
 	double seconds;   /* mean time of a fit */
 	int failed, runs; /* runs that gave an error; all that were tried */
 	char *error;      /* of the first that failed, or NULL */
+	bench_record *records;
+	int nrecords;
 } bench_line;
 
 typedef struct bench_outcome {
@@ -139,7 +155,17 @@ typedef struct bench_outcome {
 	bool cut; /* interrupted, or out of time: `repeats` are those that are whole */
 } bench_outcome;
 
-int bench_run(kdr_context *ctx, const cli_args *args, const bench_table *table, bench_outcome *out);
+/* How a table is run. */
+typedef struct bench_how {
+	uint64_t seed;
+	double limit; /* seconds; 0: none */
+	int row;      /* this one alone; -1: all */
+} bench_how;
+int bench_run(kdr_context *ctx, const bench_how *how, const bench_table *table, bench_outcome *out);
+/* The lines of a table that is not run: nothing but NaN. Names of tasks are the caller's business. Exit status. */
+int bench_lines_new(const bench_table *table, int row, bench_outcome *out);
+/* Whether the i-th data set is scored. */
+bool bench_scored(const bench_table *t, int i);
 void bench_outcome_free(bench_outcome *outcome);
 
 /* --- bench_print.c ------------------------------------------------------------------------------ */
@@ -152,6 +178,57 @@ double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_l
 /* Markdown that also reads well on a terminal. */
 void bench_print(FILE *out, const bench_outcome *outcome);
 void bench_json(kdri_json *j, const bench_outcome *outcome);
+
+/* --- bench_rows.c -------------------------------------------------------------------------------- */
+
+/* One row of one table of one preset: what `bench -o DIR` writes a file of. Borrows the plan. */
+typedef struct bench_unit {
+	const char *preset;
+	const bench_plan *plan;
+	int table, row;
+	bool quick;
+	uint64_t seed;
+} bench_unit;
+
+/* Letters and figures of a text, small, all else '-'. */
+void bench_slug(const char *text, char *out, size_t room);
+/* PRESET/TABLE/ROW.json below `folder`. False where that is too long. */
+bool bench_unit_path(const bench_unit *u, const char *folder, char *out, size_t room);
+/* 16 hexadecimal figures of all in the plan that the row's figures depend on. False without memory. */
+bool bench_unit_key(const bench_unit *u, char out[17]);
+/* Whole or not at all; `seconds` of the processor. Exit status. */
+int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, const bench_outcome *o,
+                     double seconds);
+/* Reads back what is there. `done`: it is of this very plan; `seconds`: what it took, NaN where there is no such file.
+ * With `out`, which has the table's lines, the row's figures are put there. Exit status. */
+int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, bool *done, double *seconds,
+                    bench_outcome *out);
+
+/* --- bench_all.c --------------------------------------------------------------------------------- */
+
+/* Runs every row of the plans that is not in the folder yet, several at a time. Exit status. */
+int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *units, int count,
+                   const char *folder);
+
+/* --- bench_presets.c ------------------------------------------------------------------------------ */
+
+int bench_presets_list(void);
+int bench_preset_find(const char *wanted, const char **text, size_t *size);
+int bench_preset_read(const char *name, bench_plan *plan);
+/* --repeats, --sample, --quick: cmd_bench.c. Exit status. */
+int bench_plan_adjust(const cli_args *args, bench_plan *plan);
+
+/* The rows of several presets. */
+typedef struct bench_set_of_rows {
+	bench_plan *plans;
+	const char **names;
+	int nplans;
+	bench_unit *units;
+	int nunits;
+} bench_set_of_rows;
+/* Of the presets named or, with `all`, of every one of a paper. Exit status. */
+int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *out);
+void bench_set_of_rows_free(bench_set_of_rows *s);
 
 /* --- bench_summary.c ---------------------------------------------------------------------------- */
 

@@ -121,7 +121,7 @@ static void print_cell(FILE *out, const bench_outcome *o, const bench_line *line
 	bool any = false;
 	bench_summarise(o, line, score, task, &mean, &deviation);
 	if (isnan(mean))
-		fputs(" - ", out);
+		fputs(" -", out);
 	else
 		fprintf(out, " %.3f ± %.3f", mean, deviation);
 	for (int i = 0; i < line->row->nreferences && task >= 0; i++) {
@@ -228,7 +228,7 @@ void bench_json(kdri_json *j, const bench_outcome *o)
 		const bench_line *line = &o->lines[l];
 		kdri_json_object(j, NULL);
 		kdri_json_string(j, "name", line->row->name);
-		kdri_json_string(j, "method", line->row->method);
+		kdri_json_string(j, "method", line->row->method ? line->row->method : "");
 		kdri_json_string(j, "setting", line->setting);
 		kdri_json_bool(j, "shown", shown(o, l));
 		kdri_json_real(j, "seconds", line->runs ? line->seconds / line->runs : 0);

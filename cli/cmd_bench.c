@@ -1,6 +1,7 @@
 /* kindred bench. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,10 @@ static const cli_option own_options[] = {
 	  .value = "N",
 	  .help = "at most N samples of each data set, drawn anew each repeat" },
 	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write bench.md and bench.json there" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "write bench.md and bench.json there; of presets also a file for each row, so that a run goes on where it stopped" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -40,61 +44,9 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-static int list_presets(void)
-{
-	const char *text, *name;
-	size_t size;
-	for (int i = 0; (name = bench_preset(i, &text, &size)); i++) {
-		bench_plan plan;
-		int code = bench_plan_parse(name, text, size, "", &plan);
-		if (code != EXIT_DONE)
-			return code;
-		cli_printf("%-22s %s\n", name, plan.title);
-		bench_plan_free(&plan);
-	}
-	return cli_finish(EXIT_DONE);
-}
-
-static int find_preset(const char *wanted, const char **text, size_t *size)
-{
-	const char *names[64], *name, *nearest[1];
-	size_t n = 0;
-	for (int i = 0; (name = bench_preset(i, text, size)) && n < 64; i++) {
-		if (strcmp(name, wanted) == 0)
-			return EXIT_DONE;
-		names[n++] = name;
-	}
-	if (kdr_suggest(wanted, names, n, nearest, 1))
-		cli_error("there is no preset '%s'; did you mean %s?", wanted, nearest[0]);
-	else
-		cli_error("there is no preset '%s'; 'kindred bench --list' lists them", wanted);
-	return EXIT_USAGE;
-}
-
-/* Presets name their data below the folder KINDRED_DATA. */
-static int read_preset(const char *name, bench_plan *plan)
-{
-	const char *text, *folder = getenv("KINDRED_DATA");
-	size_t size;
-	int code = find_preset(name, &text, &size);
-	if (code != EXIT_DONE)
-		return code;
-	if ((code = bench_plan_parse(name, text, size, folder ? folder : "", plan)) != EXIT_DONE)
-		return code;
-	for (int t = 0; t < plan->ntables; t++)
-		if (!plan->tables[t].design && access(plan->tables[t].data[0].path, F_OK) != 0) {
-			cli_error(
-			        "preset %s needs %s: set KINDRED_DATA to the folder that holds the data sets",
-			        name, plan->tables[t].data[0].path);
-			bench_plan_free(plan);
-			return EXIT_DATA;
-		}
-	return EXIT_DONE;
-}
-
 /* --- running -------------------------------------------------------------------------------------------- */
 
-static int adjust(const cli_args *args, bench_plan *plan)
+int bench_plan_adjust(const cli_args *args, bench_plan *plan)
 {
 	int64_t repeats = 0, sample = 0;
 	if (!cli_get_int(args, "repeats", 1, 100000, &repeats) ||
@@ -118,6 +70,8 @@ typedef struct record {
 	FILE *stream;
 	kdri_json json;
 	int runs, failed;
+	const bench_set_of_rows *rows; /* where rows have files, these; else NULL */
+	const char *folder;
 } record;
 
 static void print_table(FILE *out, const void *outcome)
@@ -130,11 +84,40 @@ static void print_totals(FILE *out, const void *summary)
 	bench_summary_print(out, summary);
 }
 
+static int run_here(kdr_context *ctx, const cli_args *args, bench_outcome *out)
+{
+	int64_t seed = 1;
+	double limit = 0;
+	if (!cli_get_int(args, "seed", 0, INT64_MAX / 2, &seed) ||
+	    !cli_get_real(args, "time-limit", 0, INFINITY, &limit))
+		return EXIT_USAGE;
+	return bench_run(ctx, &(bench_how){ .seed = (uint64_t)seed, .limit = limit, .row = -1 }, out->table,
+	                 out);
+}
+
+/* A table from the files of its rows. */
+static int gather(kdr_context *ctx, const record *r, bench_outcome *out)
+{
+	char path[4096];
+	bool done;
+	double seconds;
+	int code = EXIT_DONE;
+	for (int i = 0; i < r->rows->nunits && code == EXIT_DONE; i++) {
+		const bench_unit *u = &r->rows->units[i];
+		if (&u->plan->tables[u->table] == out->table &&
+		    bench_unit_path(u, r->folder, path, sizeof path))
+			code = bench_unit_read(ctx, u, path, &done, &seconds, out);
+	}
+	if (code != EXIT_DONE)
+		bench_outcome_free(out);
+	return code;
+}
+
 static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *plan, int table,
                      bench_summary *summary, record *r)
 {
-	bench_outcome outcome;
-	int code = bench_run(ctx, args, &plan->tables[table], &outcome);
+	bench_outcome outcome = { .table = &plan->tables[table] };
+	int code = r->rows ? gather(ctx, r, &outcome) : run_here(ctx, args, &outcome);
 	if (code != EXIT_DONE)
 		return code;
 	if (!cli_quiet(args)) {
@@ -193,6 +176,52 @@ static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
 	return EXIT_DONE;
 }
 
+/* The plans asked for, one after another: --plan, --methods, or every preset named. */
+static int run_all(kdr_context *ctx, const cli_args *args, record *r)
+{
+	const char *file = cli_get(args, "plan", NULL);
+	bool methods = cli_get(args, "methods", NULL) != NULL;
+	int count = file || methods ? 1 : cli_positional_count(args), code = EXIT_DONE;
+	kdri_json_object(&r->json, NULL);
+	kdri_json_string(&r->json, "kindred", kdr_version());
+	kdri_json_string(&r->json, "command", "bench");
+	kdri_json_array(&r->json, "tables");
+	for (int i = 0; r->rows && i < r->rows->nplans && code == EXIT_DONE; i++)
+		code = run_plan(ctx, args, &r->rows->plans[i], r);
+	for (int i = 0; i < count && code == EXIT_DONE && !r->rows; i++) {
+		bench_plan plan = { 0 };
+		code = methods ? bench_plan_from_args(ctx, args, &plan)
+		       : file  ? bench_plan_read(file, &plan)
+		               : bench_preset_read(cli_positional(args, i), &plan);
+		if (code == EXIT_DONE)
+			code = bench_plan_adjust(args, &plan);
+		if (code == EXIT_DONE)
+			code = run_plan(ctx, args, &plan, r);
+		bench_plan_free(&plan);
+	}
+	kdri_json_end_array(&r->json);
+	kdri_json_end_object(&r->json);
+	return code;
+}
+
+/* Presets with a folder: every row a file; of presets that were named, their tables from these. */
+static int run_rows(kdr_context *ctx, const cli_args *args, bool all, record *r)
+{
+	bench_set_of_rows rows = { 0 };
+	const char *folder = cli_get(args, "output", NULL);
+	int code = bench_set_of_rows_read(args, all, &rows);
+	if (code == EXIT_DONE)
+		code = bench_rows_run(ctx, args, rows.units, rows.nunits, folder);
+	if (code == EXIT_DONE && !all) {
+		r->rows = &rows;
+		r->folder = folder;
+		code = run_all(ctx, args, r);
+		r->rows = NULL;
+	}
+	bench_set_of_rows_free(&rows);
+	return code;
+}
+
 /* Fails before any work if a file is in the way. */
 static int check_outputs(const cli_args *args)
 {
@@ -212,32 +241,6 @@ static int check_outputs(const cli_args *args)
 	return code;
 }
 
-/* The plans asked for, one after another: --plan, --methods, or every preset named. */
-static int run_all(kdr_context *ctx, const cli_args *args, record *r)
-{
-	const char *file = cli_get(args, "plan", NULL);
-	bool methods = cli_get(args, "methods", NULL) != NULL;
-	int count = file || methods ? 1 : cli_positional_count(args), code = EXIT_DONE;
-	kdri_json_object(&r->json, NULL);
-	kdri_json_string(&r->json, "kindred", kdr_version());
-	kdri_json_string(&r->json, "command", "bench");
-	kdri_json_array(&r->json, "tables");
-	for (int i = 0; i < count && code == EXIT_DONE; i++) {
-		bench_plan plan = { 0 };
-		code = methods ? bench_plan_from_args(ctx, args, &plan)
-		       : file  ? bench_plan_read(file, &plan)
-		               : read_preset(cli_positional(args, i), &plan);
-		if (code == EXIT_DONE)
-			code = adjust(args, &plan);
-		if (code == EXIT_DONE)
-			code = run_plan(ctx, args, &plan, r);
-		bench_plan_free(&plan);
-	}
-	kdri_json_end_array(&r->json);
-	kdri_json_end_object(&r->json);
-	return code;
-}
-
 static int run(cli_args *args)
 {
 	int code;
@@ -246,9 +249,9 @@ static int run(cli_args *args)
 	size_t size;
 	record r = { 0 };
 	if (cli_flag(args, "list"))
-		return list_presets();
+		return bench_presets_list();
 	if (preset) {
-		if ((code = find_preset(preset, &text, &size)) == EXIT_DONE)
+		if ((code = bench_preset_find(preset, &text, &size)) == EXIT_DONE)
 			fwrite(text, 1, size, stdout);
 		return cli_finish(code);
 	}
@@ -258,20 +261,26 @@ static int run(cli_args *args)
 		        "bench needs one of: names of presets ('kindred bench --list'), --plan FILE, or --methods with tasks");
 		return EXIT_USAGE;
 	}
+	const char *folder = cli_get(args, "output", NULL);
+	bool all = !methods && !file && strcmp(cli_positional(args, 0), "all") == 0;
+	bool by_rows = folder && !methods && !file;
+	if (all && (!folder || cli_positional_count(args) > 1)) {
+		cli_error("bench all needs -o DIR, the folder of results, and no other preset");
+		return EXIT_USAGE;
+	}
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	code = check_outputs(args);
-	if (code == EXIT_DONE && cli_get(args, "output", NULL) &&
-	    !(r.stream = open_memstream(&r.text, &r.size))) {
+	code = all ? cli_make_folder(folder) : check_outputs(args);
+	if (code == EXIT_DONE && folder && !all && !(r.stream = open_memstream(&r.text, &r.size))) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
 	}
 	if (code == EXIT_DONE)
-		code = run_all(ctx, args, &r);
+		code = by_rows ? run_rows(ctx, args, all, &r) : run_all(ctx, args, &r);
 	/* Some that fail are a finding, and stand under the table; all are a failure. */
 	bool none = code == EXIT_DONE && r.runs > 0 && r.failed == r.runs;
-	if (r.stream && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
+	if (r.stream && (code == EXIT_DONE || (code == EXIT_INTERRUPTED && !by_rows))) {
 		int written = write_outputs(ctx, args, &r);
 		code = written == EXIT_DONE ? code : written;
 	}
@@ -289,13 +298,16 @@ static int run(cli_args *args)
 
 const cli_command cli_bench = {
 	.name = "bench",
-	.usage = "PRESET... | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
+	.usage = "PRESET... | all -o DIR | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
 	.summary = "compare methods over data, settings and repeats: mean ± std tables",
 	.description =
 	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
 	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures "
 	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of "
 	        "each TASK are read from <stem>.labels beside it.\n\n"
+	        "With -o DIR the rows of presets are run several at a time, one a thread, and each has a file of its own: what is "
+	        "there is not run again, unless the plan has changed, and a run that was stopped goes on. 'all' is every preset "
+	        "of a paper.\n\n"
 	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, "
 	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
 	.example =

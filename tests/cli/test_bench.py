@@ -2,9 +2,11 @@
 import json
 import math
 import os
+import signal
+import subprocess
 import unittest
 
-from harness import CliTest
+from harness import KINDRED, CliTest
 
 
 class Bench(CliTest):
@@ -198,6 +200,86 @@ class Bench(CliTest):
         self.fails("bench", "--methods", "kmeans", "--repeats", "1", "-o", "out", *tasks, code=2, says="--force")
         self.assertEqual(self.leftovers(), [])
 
+    def rows(self, folder):
+        """Every file of a row below the folder, by its path: what it says, less the seconds."""
+        found = {}
+        for where, _, names in os.walk(self.path(folder)):
+            for name in names:
+                if where == self.path(folder):
+                    continue
+                with open(os.path.join(where, name)) as f:
+                    row = json.load(f)
+                row.pop("seconds")
+                for line in row["lines"]:
+                    line.pop("seconds")
+                found[os.path.relpath(os.path.join(where, name), self.path(folder))] = row
+        return found
+
+    def test_rows_of_a_preset_have_files_that_are_not_made_again(self):
+        first = self.run_kindred("bench", "defaults", "--repeats", "2", "--threads", "1", "-o", "one").stdout
+        self.run_kindred("bench", "defaults", "--repeats", "2", "--threads", "3", "-o", "two", "-q")
+        rows = self.rows("one")
+        self.assertGreater(len(rows), 3)
+        self.assertEqual(rows, self.rows("two"))  # twice the same figures, whatever the number of threads
+        plain = self.run_kindred("bench", "defaults", "--repeats", "2").stdout
+        def no_seconds(text):
+            return [line.rsplit("|", 2)[0] for line in text.splitlines() if line.startswith("| ")]
+        self.assertTrue(no_seconds(plain))
+        self.assertEqual(no_seconds(plain), no_seconds(first))  # rows by themselves are rows of a table
+        again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
+        self.assertNotIn(" of ", again.split("##")[0])
+        gone = sorted(rows)[0]
+        os.remove(self.path("one/" + gone))
+        again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
+        self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are there already", again)
+        self.assertEqual(rows, self.rows("one"))
+        again = self.run_kindred("bench", "defaults", "--repeats", "3", "-o", "one", "--force").stdout
+        self.assertIn(f"0 of {len(rows)} rows are there already", again)  # the plan is another one
+        self.fails("bench", "defaults", "--repeats", "3", "-o", "one", code=2, says="--force")
+        self.write("one/" + gone, "{")
+        self.fails("bench", "defaults", "--repeats", "3", "-o", "one", "--force", code=3, says=gone)
+
+    def test_all_is_every_preset_of_a_paper_and_goes_on_after_a_stop(self):
+        env = {**os.environ, "KINDRED_DATA": ""}
+        self.fails("bench", "all", code=2, says="-o DIR")
+        self.fails("bench", "all", "defaults", "-o", "d", code=2, says="-o DIR")
+        command = [KINDRED, "bench", "all", "-o", "d", "--repeats", "1", "--threads", "2"]
+        with subprocess.Popen(command, cwd=self.dir, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as run:
+            for _ in range(3):
+                run.stdout.readline()
+            run.send_signal(signal.SIGINT)
+            out, err = run.communicate()
+            self.assertEqual(run.returncode, 130, err)
+        there = self.rows("d")
+        self.assertGreaterEqual(len(there), 2)
+        self.assertLess(len(there), 16)
+        self.assertIn("the same command goes on", err)
+        self.assertIn("KINDRED_DATA", err)
+        self.assertEqual(self.leftovers(), [])
+        done = self.run_kindred("bench", "all", "-o", "d", "--repeats", "1", "--time-limit", "1e-9", env=env, code=130)
+        self.assertIn(f"{len(there)} of 16 rows are there already", done.stdout)
+        self.run_kindred("bench", "all", "-o", "d", "--repeats", "1", "-q", env=env)
+        rows = self.rows("d")
+        self.assertEqual(len(rows), 16)
+        self.assertEqual({k: rows[k] for k in there}, there)
+
+    def test_words_of_source_and_target_do_not_meet(self):
+        """Features drawn by lot: with halves that do not overlap a classifier of the source has nothing to go by."""
+        self.run_kindred("generate", "--design", "topics", "--tasks", "2", "-k", "2", "-n", "80", "-o", "d", "-q")
+        def table(words):
+            plan = self.plan(source={"path": "d/task1.mtx", "words": [0, .5]}, target={"path": "d/task2.mtx", "words": words},
+                             repeats=1, record=True, fit_on="each", rows=[{"method": "svm"}, {
+                                 "name": "theirs", "missing": "not described", "references": {"paper": {"acc": [.5]}}}])
+            return self.bench("--plan", plan)[0]["rows"]
+        rows = table([0, .5])
+        self.assertEqual(rows[1]["scores"]["acc"][0]["values"], [None])
+        self.assertIn("| theirs | - (paper 0.5) |", self.read("out/bench.md"))
+        same, other = rows[0]["scores"]["acc"][0]["mean"], table([.5, 1])[0]["scores"]["acc"][0]["mean"]
+        self.assertGreater(same, .8)
+        self.assertLess(other, .75)
+        self.fails("bench", "--plan", self.plan(source="d/task1.mtx", target={"path": "d/task2.mtx", "words": [1]},
+                                                rows=[{"method": "svm"}]), code=3, says="'words' must be two numbers")
 
     def test_pairs_and_classes_by_other_names(self):
         """A table of pairs stands for every ordered pair and, of three, for all others to each; rows come from the plan."""

@@ -1,0 +1,273 @@
+/* Runs rows of presets that have no file yet, several at a time. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each row is run by a process of its own with one thread, as many of them at a time as there are threads: most rows are too
+ * small for two, and what goes wrong in one does not touch the others. A row's file appears whole when it is done, so that a
+ * run that is stopped goes on where it was. This process runs no method itself: a fork after threads have been at work
+ * would leave the child without them. */
+#include "bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct job {
+	char path[2048];
+	bool done;
+	double seconds; /* what it took; NaN: not known */
+	pid_t pid;      /* 0: not running */
+	double start;
+} job;
+
+typedef struct crew {
+	kdr_context *ctx;
+	const bench_unit *units;
+	job *jobs;
+	int count, done, failed;
+	int at_once;
+	double limit, start;
+	bool quiet;
+} crew;
+
+/* --- one row, in its own process ------------------------------------------------------------------------ */
+
+static int stop_if_told(void *user, const kdr_event *event)
+{
+	(void)user;
+	(void)event;
+	return cli_interrupted();
+}
+
+static int run_unit(kdr_context *ctx, const bench_unit *u, const char *path, int threads)
+{
+	bench_outcome outcome;
+	clock_t start = clock(); /* processor time: what others do on the machine is not in it */
+	kdr_context_set_progress(ctx, stop_if_told, NULL);
+	kdr_context_set_threads(ctx, threads);
+	int code = bench_run(ctx, &(bench_how){ .seed = u->seed, .row = u->row }, &u->plan->tables[u->table],
+	                     &outcome);
+	if (code != EXIT_DONE)
+		return code;
+	code = outcome.cut
+	               ? EXIT_INTERRUPTED
+	               : bench_unit_write(ctx, u, path, &outcome, (double)(clock() - start) / CLOCKS_PER_SEC);
+	bench_outcome_free(&outcome);
+	return code;
+}
+
+/* --- how much is left ------------------------------------------------------------------------------------- */
+
+/* Seconds that a row will take: what it took before, or its neighbours': of the table, of the preset, of all. */
+static double expected(const crew *c, int index)
+{
+	double sum[3] = { 0 }, n[3] = { 0 };
+	const bench_unit *u = &c->units[index];
+	if (!isnan(c->jobs[index].seconds))
+		return c->jobs[index].seconds;
+	for (int i = 0; i < c->count; i++) {
+		double s = c->jobs[i].seconds;
+		bool same = c->units[i].plan == u->plan;
+		if (isnan(s))
+			continue;
+		for (int level = 0; level < 3; level++)
+			if (level == 2 || (same && (level == 1 || c->units[i].table == u->table))) {
+				sum[level] += s;
+				n[level]++;
+			}
+	}
+	for (int level = 0; level < 3; level++)
+		if (n[level] > 0)
+			return sum[level] / n[level];
+	return NAN;
+}
+
+static void time_left(const crew *c, char *text, size_t room)
+{
+	double left = 0;
+	int rows = 0;
+	for (int i = 0; i < c->count; i++)
+		if (!c->jobs[i].done) {
+			double gone = c->jobs[i].pid > 0 ? cli_now() - c->jobs[i].start : 0;
+			left += fmax(expected(c, i) - gone, 0);
+			rows++;
+		}
+	left /= c->at_once;
+	if (rows == 0)
+		snprintf(text, room, "that was all");
+	else if (left < 90)
+		snprintf(text, room, "about %.0f s left", left);
+	else if (left < 5400)
+		snprintf(text, room, "about %.0f min left", left / 60);
+	else
+		snprintf(text, room, "about %.1f hours left", left / 3600);
+}
+
+static void tell(const crew *c, int index)
+{
+	char left[64];
+	const bench_unit *u = &c->units[index];
+	const bench_table *t = &u->plan->tables[u->table];
+	if (c->quiet)
+		return;
+	time_left(c, left, sizeof left);
+	cli_printf("%d of %d  %s: %s: %s, %.1f s; %s\n", c->done, c->count, u->preset, t->title,
+	           t->rows[u->row].name, c->jobs[index].seconds, left);
+	fflush(stdout);
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------- */
+
+static int start_job(crew *c, int index)
+{
+	char part[2048];
+	const bench_unit *u = &c->units[index];
+	/* DIR/PRESET, then DIR/PRESET/TABLE. */
+	char *slash = strrchr(c->jobs[index].path, '/');
+	for (int level = 0; level < 2; level++) {
+		size_t length = (size_t)(slash - c->jobs[index].path);
+		memcpy(part, c->jobs[index].path, length);
+		part[length] = '\0';
+		if (level == 0)
+			*strrchr(part, '/') = '\0';
+		int code = cli_make_folder(part);
+		if (code != EXIT_DONE)
+			return code;
+	}
+	fflush(NULL);
+	c->jobs[index].start = cli_now();
+	pid_t pid = fork();
+	if (pid < 0) {
+		cli_error("cannot start a process: %s", strerror(errno));
+		return EXIT_OTHER;
+	}
+	if (pid == 0) {
+		int code = run_unit(c->ctx, u, c->jobs[index].path, 1);
+		fflush(NULL);
+		_exit(code);
+	}
+	c->jobs[index].pid = pid;
+	return EXIT_DONE;
+}
+
+/* Waits until one row ends. */
+static int end_job(crew *c)
+{
+	int status;
+	pid_t pid;
+	bool passed_on = false;
+	while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR)
+		if (cli_interrupted() && !passed_on) {
+			passed_on = true;
+			for (int i = 0; i < c->count; i++)
+				if (c->jobs[i].pid > 0)
+					kill(c->jobs[i].pid, SIGTERM);
+		}
+	int index = 0;
+	while (index < c->count && c->jobs[index].pid != pid)
+		index++;
+	if (pid < 0 || index == c->count)
+		return EXIT_OTHER;
+	job *j = &c->jobs[index];
+	const bench_unit *u = &c->units[index];
+	j->pid = 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) {
+		j->done = true;
+		j->seconds = cli_now() - j->start;
+		c->done++;
+		tell(c, index);
+	} else if (!cli_interrupted()) {
+		c->failed++;
+		cli_error("%s: %s: %s: %s", u->preset, u->plan->tables[u->table].title,
+		          u->plan->tables[u->table].rows[u->row].name,
+		          WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+		                              : "failed; the line above says why");
+	}
+	return EXIT_DONE;
+}
+
+static int run_jobs(crew *c)
+{
+	int next = 0, running = 0, code = EXIT_DONE;
+	for (;;) {
+		bool over = cli_interrupted() || (c->limit > 0 && cli_now() - c->start > c->limit);
+		while (!over && code == EXIT_DONE && running < c->at_once && next < c->count) {
+			if (!c->jobs[next].done) {
+				code = start_job(c, next);
+				running += code == EXIT_DONE;
+			}
+			next++;
+		}
+		if (running == 0)
+			break;
+		if (end_job(c) != EXIT_DONE)
+			return EXIT_OTHER;
+		running--;
+	}
+	return cli_interrupted() ? EXIT_INTERRUPTED : code;
+}
+
+/* Which rows are there already. */
+static int look(crew *c, const char *folder)
+{
+	for (int i = 0; i < c->count; i++) {
+		job *j = &c->jobs[i];
+		if (!bench_unit_path(&c->units[i], folder, j->path, sizeof j->path)) {
+			cli_error("%s: the path is too long", folder);
+			return EXIT_USAGE;
+		}
+		for (int other = 0; other < i; other++)
+			if (strcmp(c->jobs[other].path, j->path) == 0) {
+				cli_error("two rows of preset %s would have the file %s", c->units[i].preset,
+				          j->path);
+				return EXIT_DATA;
+			}
+		int code = bench_unit_read(c->ctx, &c->units[i], j->path, &j->done, &j->seconds, NULL);
+		if (code != EXIT_DONE)
+			return code;
+		c->done += j->done;
+	}
+	return EXIT_DONE;
+}
+
+int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *units, int count,
+                   const char *folder)
+{
+	crew c = { .ctx = ctx,
+		   .units = units,
+		   .count = count,
+		   .at_once = kdr_context_threads(ctx),
+		   .start = cli_now(),
+		   .quiet = cli_quiet(args) };
+	char left[64];
+	if (!cli_get_real(args, "time-limit", 0, INFINITY, &c.limit))
+		return EXIT_USAGE;
+	if (!(c.jobs = calloc((size_t)count + 1, sizeof *c.jobs))) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	int code = look(&c, folder);
+	if (code == EXIT_DONE && !c.quiet && c.done < count) {
+		time_left(&c, left, sizeof left);
+		cli_printf("%d of %d rows are there already%s%s\n", c.done, count, c.done ? "; " : "",
+		           c.done ? left : "");
+		fflush(stdout);
+	}
+	if (code == EXIT_DONE)
+		code = run_jobs(&c);
+	if (code == EXIT_DONE && c.failed) {
+		cli_error("%d of %d rows failed", c.failed, count);
+		code = EXIT_OTHER;
+	} else if (code == EXIT_DONE && c.done < count) {
+		cli_error("stopped at the time limit: %d of %d rows are there; the same command goes on",
+		          c.done, count);
+		code = EXIT_INTERRUPTED;
+	}
+	if (code == EXIT_INTERRUPTED && cli_interrupted())
+		cli_error("stopped: %d of %d rows are there; the same command goes on", c.done, count);
+	free(c.jobs);
+	return code;
+}

@@ -1,0 +1,301 @@
+/* Rows of presets as files: one for each preset, table and row. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A file has every single value of its row and the key of what they were made from: data, preprocessing, repeats, seed, the
+ * method and its settings. Titles, notes and the figures of others are not in the key: they may change, and the run stands. */
+#include "bench.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bench_slug(const char *text, char *out, size_t room)
+{
+	size_t used = 0;
+	for (; *text && used + 1 < room; text++)
+		if (isalnum((unsigned char)*text))
+			out[used++] = (char)tolower((unsigned char)*text);
+		else if (*text == '=' && used + 6 < room) /* "eps = 0" and "eps 0" are not the same */
+			used += (size_t)snprintf(out + used, room - used, "is");
+		else if (used && out[used - 1] != '-')
+			out[used++] = '-';
+	while (used && out[used - 1] == '-')
+		used--;
+	out[used] = '\0';
+}
+
+bool bench_unit_path(const bench_unit *u, const char *folder, char *out, size_t room)
+{
+	char table[128], name[128];
+	const bench_table *t = &u->plan->tables[u->table];
+	bench_slug(t->title, table, sizeof table);
+	bench_slug(t->rows[u->row].name, name, sizeof name);
+	int length = snprintf(out, room, "%s/%s/%s/%s%s.json", folder, u->preset, table, name,
+	                      u->quick ? ".quick" : "");
+	return length > 0 && (size_t)length < room;
+}
+
+/* --- the key ---------------------------------------------------------------------------------------- */
+
+static void key_set(kdri_json *j, const bench_data *d)
+{
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "path", d->path + d->given);
+	kdri_json_string(j, "name", d->name ? d->name : "");
+	kdri_json_int(j, "role", d->role);
+	kdri_json_int(j, "k", d->k);
+	kdri_json_array(j, "classes");
+	for (int i = 0; i < d->nclasses; i++) {
+		kdri_json_string(j, NULL, d->classes[i]);
+		kdri_json_string(j, NULL, d->called[i]);
+	}
+	kdri_json_end_array(j);
+	kdri_json_array(j, "shares");
+	for (int i = 0; i < 2; i++) {
+		kdri_json_real(j, NULL, d->part[i]);
+		kdri_json_real(j, NULL, d->words[i]);
+	}
+	kdri_json_end_array(j);
+	for (int i = 0; i < d->nrare; i++)
+		kdri_json_real(j, d->rare[i], d->kept[i]);
+	kdri_json_end_object(j);
+}
+
+static void key_row(kdri_json *j, const bench_row *row)
+{
+	kdri_json_string(j, "method", row->method ? row->method : "");
+	kdri_json_bool(j, "pooled", row->pooled);
+	kdri_json_object(j, "set");
+	for (int i = 0; i < row->nset; i++)
+		kdri_json_string(j, row->set[i].name, row->set[i].value);
+	kdri_json_end_object(j);
+	kdri_json_object(j, "grid");
+	for (int i = 0; i < row->ngrid; i++) {
+		kdri_json_array(j, row->grid[i].name);
+		for (int v = 0; v < row->grid[i].nvalues; v++)
+			kdri_json_string(j, NULL, row->grid[i].values[v]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_object(j);
+}
+
+bool bench_unit_key(const bench_unit *u, char out[17])
+{
+	const bench_table *t = &u->plan->tables[u->table];
+	bool own = false; /* what bench_begin_repeat asks of all rows */
+	kdri_json j = { 0 };
+	for (int r = 0; r < t->nrows; r++)
+		own |= t->rows[r].method &&
+		       (kdr_algo_find(t->rows[r].method)->flags & KDR_ALGO_OWN_FEATURES) != 0;
+	kdri_json_object(&j, NULL);
+	kdri_json_array(&j, "data");
+	for (int i = 0; i < t->ndata; i++)
+		key_set(&j, &t->data[i]);
+	kdri_json_end_array(&j);
+	kdri_json_string(&j, "design", t->design ? t->design : "");
+	kdri_json_real(&j, "separation", t->separation);
+	kdri_json_array(&j, "prep");
+	kdri_json_int(&j, NULL, t->prep.align);
+	kdri_json_int(&j, NULL, t->prep.weight);
+	kdri_json_int(&j, NULL, t->prep.norm);
+	kdri_json_int(&j, NULL, t->prep.scale);
+	kdri_json_int(&j, NULL, t->prep.top_features);
+	kdri_json_int(&j, NULL, t->prep.top_by);
+	kdri_json_bool(&j, NULL, t->prep.fit_each);
+	kdri_json_bool(&j, NULL, t->suggest);
+	kdri_json_bool(&j, NULL, own);
+	kdri_json_end_array(&j);
+	kdri_json_int(&j, "sample", t->sample);
+	kdri_json_int(&j, "repeats", t->repeats);
+	kdri_json_int(&j, "start", t->start);
+	kdri_json_bool(&j, "record", t->record);
+	kdri_json_array(&j, "scores");
+	for (int i = 0; i < t->nscores; i++)
+		kdri_json_string(&j, NULL, bench_score_names[t->scores[i]]);
+	kdri_json_end_array(&j);
+	kdri_json_int(&j, "seed", (int64_t)u->seed);
+	key_row(&j, &t->rows[u->row]);
+	kdri_json_end_object(&j);
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	for (size_t i = 0; i < j.used && !j.failed; i++)
+		hash = (hash ^ (unsigned char)j.text[i]) * 0x100000001b3u;
+	snprintf(out, 17, "%016" PRIx64, hash);
+	bool well = !j.failed;
+	kdri_json_free(&j);
+	return well;
+}
+
+/* --- writing ----------------------------------------------------------------------------------------- */
+
+static void write_line(kdri_json *j, const bench_outcome *o, const bench_line *line)
+{
+	const bench_table *t = o->table;
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "setting", line->setting);
+	kdri_json_real(j, "seconds", line->seconds);
+	kdri_json_int(j, "runs", line->runs);
+	kdri_json_int(j, "failed", line->failed);
+	if (line->error)
+		kdri_json_string(j, "error", line->error);
+	kdri_json_object(j, "scores");
+	for (int c = 0; c < t->nscores; c++) {
+		kdri_json_array(j, bench_score_names[t->scores[c]]);
+		for (int i = 0; i < o->ntasks; i++) {
+			kdri_json_array(j, NULL);
+			for (int r = 0; r < o->repeats; r++)
+				kdri_json_real(j, NULL, line->values[(r * t->nscores + c) * o->ntasks + i]);
+			kdri_json_end_array(j);
+		}
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_object(j);
+	if (line->nrecords)
+		kdri_json_object(j, "record");
+	for (int i = 0; i < line->nrecords; i++) {
+		kdri_json_array(j, line->records[i].name);
+		for (int64_t v = 0; v < line->records[i].count; v++)
+			kdri_json_real(j, NULL, line->records[i].values[v]);
+		kdri_json_end_array(j);
+	}
+	if (line->nrecords)
+		kdri_json_end_object(j);
+	kdri_json_end_object(j);
+}
+
+int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, const bench_outcome *o,
+                     double seconds)
+{
+	const bench_table *t = o->table;
+	char key[17];
+	kdri_json j = { 0 };
+	bool well = bench_unit_key(u, key);
+	kdri_json_object(&j, NULL);
+	kdri_json_string(&j, "kindred", kdr_version());
+	kdri_json_string(&j, "preset", u->preset);
+	kdri_json_string(&j, "table", t->title);
+	kdri_json_string(&j, "row", t->rows[u->row].name);
+	kdri_json_string(&j, "method", t->rows[u->row].method);
+	kdri_json_string(&j, "key", key);
+	kdri_json_int(&j, "seed", (int64_t)u->seed);
+	kdri_json_int(&j, "repeats", o->repeats);
+	kdri_json_int(&j, "sample", t->sample);
+	kdri_json_real(&j, "seconds", seconds);
+	kdri_json_array(&j, "tasks");
+	for (int i = 0; i < o->ntasks; i++)
+		kdri_json_string(&j, NULL, o->tasks[i]);
+	kdri_json_end_array(&j);
+	kdri_json_array(&j, "lines");
+	for (int l = 0; l < o->nlines; l++)
+		write_line(&j, o, &o->lines[l]);
+	kdri_json_end_array(&j);
+	kdri_json_end_object(&j);
+	int code = EXIT_DONE;
+	if (!well || j.failed) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+	} else {
+		kdr_status st = kdr_write_file(ctx, path, j.text, j.used, true);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
+	kdri_json_free(&j);
+	return code;
+}
+
+/* --- reading ----------------------------------------------------------------------------------------- */
+
+/* All of a small file, or NULL. */
+static char *slurp(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	char *text = NULL;
+	long length = -1;
+	if (file && fseek(file, 0, SEEK_END) == 0)
+		length = ftell(file);
+	if (length >= 0 && fseek(file, 0, SEEK_SET) == 0 && (text = malloc((size_t)length + 1)))
+		*size = fread(text, 1, (size_t)length, file);
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* The names of tasks, if none were known. */
+static bool read_tasks(const kdr_json *root, bench_outcome *out)
+{
+	const kdr_json *tasks = kdr_json_get(root, "tasks");
+	int wanted = 0;
+	for (int i = 0; i < out->table->ndata; i++)
+		wanted += bench_scored(out->table, i);
+	if (kdr_json_count(tasks) != wanted)
+		return false;
+	if (!out->tasks && !(out->tasks = calloc((size_t)wanted + 1, sizeof(char *))))
+		return false;
+	for (int i = out->ntasks; i < wanted; i++)
+		if (!(out->tasks[out->ntasks++] = strdup(kdr_json_text(kdr_json_at(tasks, i), NULL))))
+			return false;
+	return true;
+}
+
+/* The figures of the row's lines. */
+static bool read_lines(const kdr_json *root, const bench_unit *u, bench_outcome *out)
+{
+	const kdr_json *lines = kdr_json_get(root, "lines");
+	const bench_table *t = out->table;
+	int64_t at = 0;
+	if (!read_tasks(root, out) || (!out->lines && bench_lines_new(t, -1, out) != EXIT_DONE))
+		return false;
+	out->repeats = (int)kdr_json_integer(kdr_json_get(root, "repeats"), 0);
+	if (out->repeats > t->repeats)
+		return false;
+	for (int l = 0; l < out->nlines; l++) {
+		bench_line *line = &out->lines[l];
+		if (line->row != &t->rows[u->row])
+			continue;
+		const kdr_json *from = kdr_json_at(lines, at++);
+		const kdr_json *scores = kdr_json_get(from, "scores"), *error = kdr_json_get(from, "error");
+		line->seconds = kdr_json_number(kdr_json_get(from, "seconds"), 0);
+		line->runs = (int)kdr_json_integer(kdr_json_get(from, "runs"), 0);
+		line->failed = (int)kdr_json_integer(kdr_json_get(from, "failed"), 0);
+		line->error = error ? strdup(kdr_json_text(error, NULL)) : NULL;
+		for (int c = 0; c < t->nscores; c++) {
+			const kdr_json *tasks = kdr_json_get(scores, bench_score_names[t->scores[c]]);
+			for (int i = 0; i < out->ntasks; i++)
+				for (int r = 0; r < out->repeats; r++)
+					line->values[(r * t->nscores + c) * out->ntasks + i] =
+					        kdr_json_number(kdr_json_at(kdr_json_at(tasks, i), r), NAN);
+		}
+	}
+	return at == kdr_json_count(lines);
+}
+
+int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, bool *done, double *seconds,
+                    bench_outcome *out)
+{
+	size_t size = 0;
+	char key[17];
+	*done = false;
+	*seconds = NAN;
+	if (!bench_unit_key(u, key)) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	char *text = slurp(path, &size);
+	if (!text)
+		return EXIT_DONE; /* not there */
+	kdr_json *root = NULL;
+	kdr_status st = kdr_json_parse(ctx, path, 1, text, size, &root);
+	free(text);
+	if (st != KDR_OK)
+		return cli_fail_reading(ctx, st);
+	const char *there = kdr_json_text(kdr_json_get(root, "key"), NULL);
+	*seconds = kdr_json_number(kdr_json_get(root, "seconds"), NAN);
+	*done = there && strcmp(there, key) == 0;
+	int code = EXIT_DONE;
+	if (*done && out && !read_lines(root, u, out)) {
+		cli_error("%s: not a row of this table; remove it to have it made again", path);
+		code = EXIT_DATA;
+	}
+	kdr_json_free(root);
+	return code;
+}

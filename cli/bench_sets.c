@@ -1,0 +1,216 @@
+/* The data sets of a table, as a plan names them. SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *join_path(plan_place *p, const char *path, size_t *given)
+{
+	*given = 0;
+	if (path[0] == '/' || !p->folder || !p->folder[0])
+		return plan_copy(p, path);
+	size_t room = strlen(p->folder) + strlen(path) + 2;
+	char *out = plan_many(p, room, 1);
+	if (out)
+		snprintf(out, room, "%s/%s", p->folder, path);
+	*given = strlen(p->folder) + 1;
+	return out;
+}
+
+/* One class of a file, and what it is called here. */
+static bool add_class(plan_place *p, bench_data *d, const kdr_json *class, const char *called)
+{
+	char **classes = realloc(d->classes, ((size_t)d->nclasses + 1) * sizeof *classes);
+	if (!classes)
+		return plan_no_memory(p);
+	d->classes = classes;
+	char **names = realloc(d->called, ((size_t)d->nclasses + 1) * sizeof *names);
+	if (!names)
+		return plan_no_memory(p);
+	d->called = names;
+	if (!(classes[d->nclasses] = plan_value(p, class)))
+		return false;
+	if (!(names[d->nclasses] = strdup(called ? called : classes[d->nclasses]))) {
+		free(classes[d->nclasses]);
+		return plan_no_memory(p);
+	}
+	d->nclasses++;
+	return true;
+}
+
+/* ["a", "b"]: the samples of these alone; {"x": ["a", "b"], "y": ["c"]}: of these, under other names. */
+static bool read_classes(plan_place *p, bench_data *d, const kdr_json *classes)
+{
+	if (plan_list_count(classes) > 0) {
+		for (int64_t i = 0; i < plan_list_count(classes); i++)
+			if (!add_class(p, d, kdr_json_at(classes, i), NULL))
+				return false;
+		return true;
+	}
+	if (!kdr_json_is(classes, KDR_JSON_OBJECT) || kdr_json_count(classes) == 0)
+		return plan_wrong(p, "'classes' must be a list of names, or an object of such lists");
+	for (int64_t c = 0; c < kdr_json_count(classes); c++) {
+		const kdr_json *list = kdr_json_at(classes, c);
+		if (plan_list_count(list) == 0)
+			return plan_wrong(p, "'classes': '%s' must be a list of names", kdr_json_key(list));
+		for (int64_t i = 0; i < plan_list_count(list); i++)
+			if (!add_class(p, d, kdr_json_at(list, i), kdr_json_key(list)))
+				return false;
+	}
+	return true;
+}
+
+/* "part": [0, 0.5]: the samples whose lot is in there; "words": the features. */
+static bool read_share(plan_place *p, const char *key, const kdr_json *part, double share[2])
+{
+	for (int i = 0; part && i < 2; i++)
+		share[i] = kdr_json_number(kdr_json_at(part, i), NAN);
+	if (part && (plan_list_count(part) != 2 || !(0 <= share[0] && share[0] < share[1] && share[1] <= 1)))
+		return plan_wrong(p, "'%s' must be two numbers from 0 to 1, the smaller one first", key);
+	return true;
+}
+
+/* "keep": {"a": 0.2}: so many of a class's samples. */
+static bool read_kept(plan_place *p, bench_data *d, const kdr_json *keep)
+{
+	if (!keep)
+		return true;
+	if (!kdr_json_is(keep, KDR_JSON_OBJECT))
+		return plan_wrong(p, "'keep' must be an object: classes, and what share of each is kept");
+	d->rare = plan_many(p, (size_t)kdr_json_count(keep), sizeof *d->rare);
+	d->kept = plan_many(p, (size_t)kdr_json_count(keep), sizeof *d->kept);
+	for (int64_t i = 0; d->rare && d->kept && i < kdr_json_count(keep); i++) {
+		const char *name = kdr_json_key(kdr_json_at(keep, i));
+		d->kept[i] = plan_number(p, keep, name, 0, 1, 1);
+		if (p->code != EXIT_DONE || !(d->rare[i] = plan_copy(p, name)))
+			return false;
+		d->nrare++;
+	}
+	return d->rare && d->kept;
+}
+
+/* A file, or {"path": ..., "name": ..., "classes": ..., "part": ..., "keep": ..., "words": ...}. */
+static bool read_file(plan_place *p, bench_data *d, const kdr_json *item, const char *key)
+{
+	static const char *const keys[] = { "path", "name", "classes", "part", "keep", "words", NULL };
+	const kdr_json *path = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "path") : item;
+	const kdr_json *classes = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "classes") : NULL;
+	if (!kdr_json_is(path, KDR_JSON_TEXT))
+		return plan_wrong(p, "'%s' must be a file, an object with its \"path\", or a list of these",
+		                  key);
+	if (!(d->path = join_path(p, kdr_json_text(path, NULL), &d->given)))
+		return false;
+	if (kdr_json_is(item, KDR_JSON_TEXT))
+		return true;
+	if (!plan_check_keys(p, item, keys))
+		return false;
+	d->name = plan_text(p, item, "name", false);
+	if (!read_share(p, "part", kdr_json_get(item, "part"), d->part) ||
+	    !read_share(p, "words", kdr_json_get(item, "words"), d->words) ||
+	    !read_kept(p, d, kdr_json_get(item, "keep")))
+		return false;
+	if (!classes)
+		return p->code == EXIT_DONE;
+	return read_classes(p, d, classes) && p->code == EXIT_DONE;
+}
+
+static bool add_data(plan_place *p, bench_table *t, const kdr_json *list, const char *key, kdr_role role)
+{
+	if (!list)
+		return true;
+	size_t n = kdr_json_is(list, KDR_JSON_ARRAY) ? (size_t)plan_list_count(list) : 1;
+	bench_data *grown = realloc(t->data, ((size_t)t->ndata + n + 1) * sizeof *grown);
+	if (!grown)
+		return plan_no_memory(p);
+	t->data = grown;
+	for (size_t i = 0; i < n; i++) {
+		const kdr_json *item =
+		        kdr_json_is(list, KDR_JSON_ARRAY) ? kdr_json_at(list, (int64_t)i) : list;
+		t->data[t->ndata] = (bench_data){ .role = role };
+		if (!read_file(p, &t->data[t->ndata++], item, key))
+			return false;
+	}
+	return true;
+}
+
+/* Names of the data sets a design makes; the roles are the design's own. */
+static bool add_design(plan_place *p, bench_table *t, int64_t tasks)
+{
+	bool pair = strcmp(t->design, "berikov") == 0;
+	int n = pair ? 2 : (int)tasks;
+	t->data = plan_many(p, (size_t)n, sizeof *t->data);
+	for (int i = 0; t->data && i < n; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "task%d", i + 1);
+		t->data[i] = (bench_data){ .path = plan_copy(p, !pair    ? name
+			                                        : i == 0 ? "source"
+			                                                 : "target"),
+			                   .role = !pair    ? KDR_ROLE_TASK
+			                           : i == 0 ? KDR_ROLE_SOURCE
+			                                    : KDR_ROLE_TARGET };
+		t->ndata = i + 1;
+		if (!t->data[i].path)
+			return false;
+	}
+	return t->data != NULL;
+}
+
+/* The sources: those written, or those of a pair. */
+static bool add_sources(plan_place *p, bench_table *t, const bench_pair *pair)
+{
+	if (!pair->sets)
+		return add_data(p, t, kdr_json_get(pair->table, "source"), "source", KDR_ROLE_SOURCE);
+	for (int64_t i = 0; i < kdr_json_count(pair->sets); i++)
+		if ((pair->from < 0 ? i != pair->to : i == pair->from) &&
+		    !add_data(p, t, kdr_json_at(pair->sets, i), "pairs", KDR_ROLE_SOURCE))
+			return false;
+	return true;
+}
+
+bool bench_sets_read(plan_place *p, bench_table *t, const bench_pair *pair)
+{
+	const kdr_json *object = pair->table;
+	static const char *const designs[] = { "blobs", "topics", "berikov", NULL };
+	const kdr_json *k = kdr_json_get(object, "k");
+	if (kdr_json_get(object, "generate")) {
+		int design = plan_choice(p, object, "generate", designs, 0);
+		int64_t tasks = (int64_t)plan_number(p, object, "tasks", 1, 100, 2);
+		t->separation = plan_number(p, object, "separation", 0, 1e6, 0);
+		if (p->code != EXIT_DONE || !(t->design = plan_copy(p, designs[design])) ||
+		    !add_design(p, t, tasks))
+			return false;
+	} else if (!add_data(p, t, kdr_json_get(object, "data"), "data", KDR_ROLE_TASK) ||
+	           !add_sources(p, t, pair) ||
+	           !add_data(p, t, kdr_json_get(object, "bridge"), "bridge", KDR_ROLE_BRIDGE) ||
+	           !add_data(p, t,
+	                     pair->sets ? kdr_json_at(pair->sets, pair->to) : kdr_json_get(object, "target"),
+	                     "target", KDR_ROLE_TARGET)) {
+		return false;
+	}
+	if (t->ndata == 0)
+		return plan_wrong(p, "no data: 'data', or 'source' and 'target', or 'generate' is needed");
+	for (int i = 0; k && i < t->ndata; i++) {
+		const kdr_json *item = kdr_json_is(k, KDR_JSON_ARRAY) ? kdr_json_at(k, i) : k;
+		if (!kdr_json_is(item, KDR_JSON_INTEGER) || kdr_json_integer(item, 0) < 1)
+			return plan_wrong(p, "'k' must be a whole number from 1, or one for each data set");
+		t->data[i].k = kdr_json_integer(item, 0);
+	}
+	return true;
+}
+
+void bench_set_free(bench_data *d)
+{
+	for (int i = 0; i < d->nclasses; i++) {
+		free(d->classes[i]);
+		free(d->called[i]);
+	}
+	for (int i = 0; i < d->nrare; i++)
+		free(d->rare[i]);
+	free(d->rare);
+	free(d->kept);
+	free(d->classes);
+	free(d->called);
+	free(d->path);
+	free(d->name);
+}

@@ -1,0 +1,153 @@
+/* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_plan.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool plan_wrong(plan_place *p, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (p->code == EXIT_DONE)
+		cli_error("%s: %s%s%s", p->file, p->where, p->where[0] ? ": " : "", text);
+	p->code = EXIT_DATA;
+	return false;
+}
+
+bool plan_no_memory(plan_place *p)
+{
+	if (p->code == EXIT_DONE)
+		cli_error("out of memory");
+	p->code = EXIT_OTHER;
+	return false;
+}
+
+char *plan_copy(plan_place *p, const char *text)
+{
+	char *out = strdup(text);
+	if (!out)
+		plan_no_memory(p);
+	return out;
+}
+
+void *plan_many(plan_place *p, size_t count, size_t size)
+{
+	void *out = calloc(count ? count : 1, size);
+	if (!out)
+		plan_no_memory(p);
+	return out;
+}
+
+int64_t plan_list_count(const kdr_json *value)
+{
+	return kdr_json_is(value, KDR_JSON_ARRAY) ? kdr_json_count(value) : 0;
+}
+
+bool plan_check_keys(plan_place *p, const kdr_json *object, const char *const *known)
+{
+	if (!kdr_json_is(object, KDR_JSON_OBJECT))
+		return plan_wrong(p, "an object {...} is needed");
+	for (int64_t i = 0; i < kdr_json_count(object); i++) {
+		const char *key = kdr_json_key(kdr_json_at(object, i));
+		const char *nearest[1];
+		size_t n = 0;
+		bool found = false;
+		for (; known[n]; n++)
+			found |= strcmp(known[n], key) == 0;
+		if (!found)
+			return kdr_suggest(key, known, n, nearest, 1)
+			               ? plan_wrong(p, "there is no key '%s'; did you mean '%s'?", key,
+			                            nearest[0])
+			               : plan_wrong(p, "there is no key '%s'", key);
+	}
+	return true;
+}
+
+char *plan_text(plan_place *p, const kdr_json *object, const char *key, bool needed)
+{
+	const kdr_json *value = kdr_json_get(object, key);
+	if (!value && !needed)
+		return NULL;
+	if (!kdr_json_is(value, KDR_JSON_TEXT)) {
+		plan_wrong(p, "'%s' must be a text", key);
+		return NULL;
+	}
+	return plan_copy(p, kdr_json_text(value, NULL));
+}
+
+double plan_number(plan_place *p, const kdr_json *object, const char *key, double low, double high,
+                   double otherwise)
+{
+	const kdr_json *value = kdr_json_get(object, key);
+	if (!value)
+		return otherwise;
+	double x = kdr_json_number(value, 0);
+	if (!kdr_json_is_number(value) || !(x >= low && x <= high))
+		plan_wrong(p, "'%s' must be a number from %g to %g", key, low, high);
+	return x;
+}
+
+int plan_choice(plan_place *p, const kdr_json *object, const char *key, const char *const *choices,
+                int otherwise)
+{
+	const kdr_json *value = kdr_json_get(object, key);
+	char all[200] = "";
+	if (!value)
+		return otherwise;
+	for (int i = 0; choices[i]; i++) {
+		if (kdr_json_is(value, KDR_JSON_TEXT) && strcmp(kdr_json_text(value, NULL), choices[i]) == 0)
+			return i;
+		size_t used = strlen(all);
+		snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", choices[i]);
+	}
+	plan_wrong(p, "'%s' must be one of %s", key, all);
+	return otherwise;
+}
+
+/* Numbers, one for each task, separated by commas. */
+static char *list_text(plan_place *p, const kdr_json *list)
+{
+	enum { WIDE = 32 }; /* of a number and its comma */
+	size_t count = (size_t)plan_list_count(list), used = 0, room = count * WIDE + 1;
+	char *text = plan_many(p, room, 1);
+	for (size_t i = 0; text && i < count; i++) {
+		const kdr_json *item = kdr_json_at(list, (int64_t)i);
+		if (!kdr_json_is_number(item)) {
+			plan_wrong(p, "a list of values of an option must be numbers");
+			free(text);
+			return NULL;
+		}
+		used += (size_t)snprintf(text + used, room - used, "%s%.15g", i ? "," : "",
+		                         kdr_json_number(item, 0));
+	}
+	return text;
+}
+
+/* An option's value as text, as --set takes it. */
+char *plan_value(plan_place *p, const kdr_json *value)
+{
+	char text[64];
+	if (kdr_json_is(value, KDR_JSON_TEXT))
+		return plan_copy(p, kdr_json_text(value, NULL));
+	if (kdr_json_is_bool(value))
+		return plan_copy(p, kdr_json_is(value, KDR_JSON_TRUE) ? "true" : "false");
+	if (kdr_json_is(value, KDR_JSON_INTEGER))
+		snprintf(text, sizeof text, "%lld", (long long)kdr_json_integer(value, 0));
+	else if (kdr_json_is(value, KDR_JSON_REAL))
+		snprintf(text, sizeof text, "%.15g", kdr_json_number(value, 0));
+	else {
+		plan_wrong(p, "a value of an option must be a number, a text, true or false");
+		return NULL;
+	}
+	return plan_copy(p, text);
+}
+
+/* The same, or a number for each task. */
+char *plan_option(plan_place *p, const kdr_json *value)
+{
+	return plan_list_count(value) > 0 ? list_text(p, value) : plan_value(p, value);
+}
