@@ -68,6 +68,13 @@ class Methods(MpiTest):
         for weight in ("tfidf", "cpm"):
             self.same("cluster", "-m", "kmeans", "-k", 3, "--set", "n_init=1", "--weight", weight, "--norm", "l2", *files, ranks=(2, 3))
 
+    def test_mbc_and_bregman(self):
+        files = self.blobs(401)
+        self.same("cluster", "-m", "mbc", "-k", 4, "--set", "n_init=2", *files)
+        self.same("cluster", "-m", "bregman", "-k", 4, "--set", "n_init=1", *files, ranks=(3,))
+        self.same("cluster", "-m", "mbc", "-k", 4, "--set", "n_init=1", "--set", "divergence=mahalanobis", *files, ranks=(2, 4))
+        self.same("cluster", "-m", "mbc", "-k", 4, "--set", "n_init=1", "--set", "divergence=kl", "--scale", "minmax", *files, ranks=(3,))
+
     def test_truth_and_init(self):
         files = self.blobs(300)
         self.write("init", "".join(f"{i % 4}\n" for i in range(300)))
@@ -193,6 +200,12 @@ class Traffic(MpiTest):
         each = self.sent("kmeans", files, k, 8) - self.sent("kmeans", files, k, 7)
         # counts of clusters and of labels that moved; sums and masses in two parts; the wish to stop; a word before each
         self.assertEqual(each, 8 * ((1 + k + 1) + (1 + 2 * k * (d + 1)) + 1))
+
+    def test_mbc(self):
+        d, k, tasks = 20, 25, 2
+        files = self.blobs(3000, d=d, tasks=tasks, k=30, separation=0.1)
+        each = self.sent("mbc", files, k, 8, alone=0) - self.sent("mbc", files, k, 7, alone=0)
+        self.assertEqual(each, 8 * (tasks * ((1 + k + 1) + (1 + 2 * k * (d + 1))) + 1))
 
 
 if __name__ == "__main__":

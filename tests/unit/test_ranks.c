@@ -42,7 +42,7 @@ static void set_up(fixture *f)
 			for (int j = 0; j < D; j++) {
 				double v = 2.0 * (j % K == class) + 0.1 * t + kdri_rng_normal(&rng);
 				f->dense[t][i * D + j] = v;
-				if (fabs(v) > 0.7) {
+				if (fabs(v) > 0.7 || j == 0) {
 					f->val[t][at] = fabs(v);
 					f->col[t][at++] = j;
 				}
@@ -162,6 +162,28 @@ static void kmeans__rows_on_ranks__same_bits(void **state)
 	};
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
 		same_for_all_cuts(&trials[i], 0);
+}
+
+static void mbc__rows_on_ranks__same_bits(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "mbc" },
+		{ .method = "mbc", .sparse = true },
+		{ .method = "mbc", .set = { "start", "random" } },
+		{ .method = "mbc", .sparse = true, .set = { "divergence", "kl" } },
+		{ .method = "mbc", .sparse = true, .set = { "divergence", "is", "floor", "0.1" } },
+		{ .method = "bregman", .init = true },
+		{ .method = "bregman", .sparse = true, .set = { "divergence", "kl", "start", "random" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 0);
+	static const trial whitened[] = {
+		{ .method = "mbc", .set = { "divergence", "mahalanobis" } },
+		{ .method = "bregman", .sparse = true, .set = { "divergence", "mahalanobis" } },
+	};
+	for (size_t i = 0; i < sizeof whitened / sizeof whitened[0]; i++)
+		same_for_all_cuts(&whitened[i], 1e-12);
 }
 
 /* --- sums ------------------------------------------------------------------------------------------- */
@@ -294,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kmeans__rows_on_ranks__same_bits),
+		cmocka_unit_test(mbc__rows_on_ranks__same_bits),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),

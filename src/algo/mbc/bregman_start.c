@@ -9,33 +9,38 @@
 kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 {
 	kdr_status st;
-	int64_t *order = NULL;
-	KDRI_TRY(KDRI_NEW(b->ctx, &order, b->n));
-	for (int64_t i = 0; i < b->n; i++) {
-		order[i] = i;
-		labels[i] = kdri_rng_below(rng, b->k);
+	kdri_shuffle order = { 0 };
+	const int64_t first = b->km.first[0], all = b->km.all;
+	KDRI_TRY(KDRI_NEW(b->ctx, &order.place, b->k));
+	KDRI_TRY(KDRI_NEW(b->ctx, &order.is, b->k));
+	for (int64_t i = 0; i < all; i++) { /* those of other ranks, too: one stream for all */
+		int64_t label = kdri_rng_below(rng, b->k);
+		if (i >= first && i < first + b->n)
+			labels[i - first] = label;
 	}
 	/* k different samples, one for each cluster. */
 	for (int64_t z = 0; z < b->k; z++) {
-		int64_t j = z + kdri_rng_below(rng, b->n - z), at = order[j];
-		order[j] = order[z];
-		labels[at] = z;
+		int64_t at = kdri_shuffle_next(&order, z, all, rng) - first;
+		if (at >= 0 && at < b->n)
+			labels[at] = z;
 	}
 done:
-	kdri_free(b->ctx, order);
+	kdri_free(b->ctx, order.place);
+	kdri_free(b->ctx, order.is);
 	return st;
 }
 
 typedef struct seeding {
 	double *nearest; /* D_i */
 	double *trial;   /* n x lanes: what D_i would become */
-	double *blocks;  /* blocks x lanes: sums of it */
+	double *column;  /* n: one of the lanes */
+	double *seeds;   /* k x d: those taken */
+	kdri_km_shares shares;
 } seeding;
 
-/* Sample i as a point of the model, into centroid z of b. */
-static kdr_status put_sample(kdri_breg *b, int64_t i, int64_t z)
+/* Sample i as the rows are, into `to`. */
+static void copy_sample(const kdri_breg *b, int64_t i, double *to)
 {
-	double *c = b->points + z * b->d, *to = b->domain.whitening ? b->scratch : c;
 	double s = b->km.scale ? b->km.scale[i] : 1;
 	for (int64_t f = 0; f < b->d; f++)
 		to[f] = b->add;
@@ -45,10 +50,23 @@ static kdr_status put_sample(kdri_breg *b, int64_t i, int64_t z)
 	else
 		for (int64_t p = b->x.as.csr.rowptr[i]; p < b->x.as.csr.rowptr[i + 1]; p++)
 			to[b->x.as.csr.col[p]] += s * b->x.as.csr.val[p];
-	if (!b->domain.whitening)
-		return KDR_OK;
-	return kdri_gemm(b->ctx, false, true, 1, b->d, b->d, 1, to, b->d, b->domain.whitening, b->d, 0, c,
-	                 b->d);
+}
+
+/* Samples as points of the model, into the first centroids of b; rows[j] < 0: another rank has it. */
+static kdr_status put_samples(kdri_breg *b, const int64_t *rows, int64_t count)
+{
+	kdr_status st;
+	double *to = b->domain.whitening ? b->room : b->points;
+	memset(to, 0, (size_t)(count * b->d) * sizeof *to);
+	for (int64_t j = 0; j < count; j++)
+		if (rows[j] >= 0)
+			copy_sample(b, rows[j], to + j * b->d);
+	KDRI_TRY(kdri_sum(b->ctx, to, count * b->d)); /* of one sample and zeros: exact */
+	if (b->domain.whitening)
+		KDRI_TRY(kdri_gemm(b->ctx, false, true, count, b->d, b->d, 1, to, b->d, b->domain.whitening,
+		                   b->d, 0, b->points, b->d));
+done:
+	return st;
 }
 
 /* Divergences of all samples from the centroids of tile 0; trial = the smaller of them and D_i. */
@@ -57,9 +75,7 @@ static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 	kdri_km *km = &b->km;
 	int64_t blocks = kdri_km_blocks(km);
 #pragma omp parallel for schedule(static) num_threads(km->threads) if (km->threads > 1)
-	for (int64_t p = 0; p < blocks; p++) {
-		double *sum = s->blocks + p * KDRI_LANES;
-		memset(sum, 0, KDRI_LANES * sizeof *sum);
+	for (int64_t p = 0; p < blocks; p++)
 		for (int64_t i = p * KDRI_BLOCK; i < KDRI_MIN(b->n, (p + 1) * KDRI_BLOCK); i++) {
 			double dots[KDRI_LANES], *trial = s->trial + i * KDRI_LANES;
 			kdri_km_dots(&b->x, &i, 1, &km->table, 0, KDRI_LANES, dots, KDRI_LANES);
@@ -67,58 +83,53 @@ static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 				double v = b->apart[i] + km->offset[j] -
 				           (km->twice ? km->twice[i] : 2) * dots[j];
 				trial[j] = KDRI_MIN(s->nearest[i], KDRI_MAX(v, 0.0));
-				sum[j] += trial[j];
 			}
 		}
-	}
 }
 
-/* A sample drawn with probability proportional to D_i; `total` is their sum. */
-static int64_t draw(const kdri_breg *b, const seeding *s, double total, kdri_rng *rng)
+/* The sum of what D_i would become with seed j. */
+static kdr_status sum_of(const kdri_breg *b, const seeding *s, int64_t j, double *out)
 {
-	double left = kdri_rng_uniform(rng) * total;
-	int64_t last = 0;
-	for (int64_t i = 0; i < b->n; i++) {
-		if (s->nearest[i] <= 0)
-			continue;
-		last = i;
-		left -= s->nearest[i];
-		if (left < 0)
-			break;
-	}
-	return last;
+	for (int64_t i = 0; i < b->n; i++)
+		s->column[i] = s->trial[i * KDRI_LANES + j];
+	return kdri_km_total(&b->km, s->column, out);
 }
 
-static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s, int64_t *seed)
+/* The row here that is number `at` of all rows, or -1. */
+static int64_t row_at(const kdri_breg *b, int64_t at)
+{
+	at -= b->km.first[0];
+	return at >= 0 && at < b->n ? at : -1;
+}
+
+static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 {
 	kdr_status st = KDR_OK;
 	int64_t tries = KDRI_MIN(KDRI_MIN(2 + (int64_t)log((double)b->k), KDRI_LANES), b->k);
-	int64_t blocks = kdri_km_blocks(&b->km), rows[KDRI_LANES];
-	double total = 0;
+	int64_t rows[KDRI_LANES];
 	for (int64_t i = 0; i < b->n; i++)
 		s->nearest[i] = INFINITY;
 	for (int64_t z = 0; z < b->k; z++) {
 		int64_t count = z ? tries : 1, best = 0;
-		for (int64_t j = 0; j < count; j++) {
-			rows[j] = z && total > 0 ? draw(b, s, total, rng) : kdri_rng_below(rng, b->n);
-			KDRI_TRY(put_sample(b, rows[j], j));
-		}
+		double sums[KDRI_LANES] = { 0 };
+		for (int64_t j = 0; j < count; j++)
+			rows[j] = z && s->shares.total > 0 ? kdri_km_shares_draw(&b->km, &s->shares, rng)
+			                                   : row_at(b, kdri_rng_below(rng, b->km.all));
+		KDRI_TRY(put_samples(b, rows, count));
 		for (int64_t j = count; j < b->k;
 		     j++) /* the rest stand where nothing is computed from them */
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 		KDRI_TRY(kdri_breg_place(b));
 		try_seeds(b, s, count);
-		double sums[KDRI_LANES] = { 0 };
-		for (int64_t p = 0; p < blocks; p++)
-			for (int64_t j = 0; j < count; j++)
-				sums[j] += s->blocks[p * KDRI_LANES + j];
+		for (int64_t j = 0; j < count; j++)
+			KDRI_TRY(sum_of(b, s, j, &sums[j]));
 		for (int64_t j = 1; j < count; j++)
 			if (sums[j] < sums[best])
 				best = j;
-		seed[z] = rows[best];
-		total = sums[best];
+		memcpy(s->seeds + z * b->d, b->points + best * b->d, (size_t)b->d * sizeof *s->seeds);
 		for (int64_t i = 0; i < b->n; i++)
 			s->nearest[i] = s->trial[i * KDRI_LANES + best];
+		KDRI_TRY(kdri_km_shares_set(&b->km, s->nearest, &s->shares));
 	}
 done:
 	return st;
@@ -128,7 +139,7 @@ kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 {
 	kdr_status st;
 	seeding s = { 0 };
-	int64_t *seed = NULL, size;
+	int64_t size;
 	if (b->euclidean) {
 		KDRI_TRY(kdri_km_plusplus(&b->km, rng));
 		kdri_km_load_centres(&b->km);
@@ -138,11 +149,11 @@ kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 		KDRI_TRY(kdri_mul(b->ctx, b->n, KDRI_LANES, &size));
 		KDRI_TRY(KDRI_NEW(b->ctx, &s.nearest, b->n));
 		KDRI_TRY(KDRI_NEW(b->ctx, &s.trial, size));
-		KDRI_TRY(KDRI_NEW(b->ctx, &s.blocks, kdri_km_blocks(&b->km) * KDRI_LANES));
-		KDRI_TRY(KDRI_NEW(b->ctx, &seed, b->k));
-		KDRI_TRY(spread_out(b, rng, &s, seed));
-		for (int64_t z = 0; z < b->k; z++)
-			KDRI_TRY(put_sample(b, seed[z], z));
+		KDRI_TRY(KDRI_NEW(b->ctx, &s.column, b->n));
+		KDRI_TRY(KDRI_NEW(b->ctx, &s.seeds, b->k * b->d));
+		KDRI_TRY(kdri_km_shares_new(&b->km, &s.shares));
+		KDRI_TRY(spread_out(b, rng, &s));
+		memcpy(b->points, s.seeds, (size_t)(b->k * b->d) * sizeof *s.seeds);
 		KDRI_TRY(kdri_breg_place(b));
 		memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
 		b->fresh = true;
@@ -153,7 +164,8 @@ kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 done:
 	kdri_free(b->ctx, s.nearest);
 	kdri_free(b->ctx, s.trial);
-	kdri_free(b->ctx, s.blocks);
-	kdri_free(b->ctx, seed);
+	kdri_free(b->ctx, s.column);
+	kdri_free(b->ctx, s.seeds);
+	kdri_km_shares_free(&b->km, &s.shares);
 	return st;
 }

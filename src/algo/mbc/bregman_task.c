@@ -124,12 +124,9 @@ static kdr_status find_centre(kdri_breg *b)
 {
 	kdr_status st;
 	double *sum = b->scratch;
-	if (b->km.scale)
-		KDRI_TRY(kdri_mat_tmul(b->ctx, &b->x, b->km.scale, 1, 1, sum, 1));
-	else
-		KDRI_TRY(kdri_mat_col_sums(b->ctx, &b->x, sum));
+	KDRI_TRY(kdri_km_row_sum(&b->km, sum));
 	for (int64_t f = 0; f < b->d; f++) {
-		b->origin[f] = sum[f] / (double)b->n;
+		b->origin[f] = sum[f] / (double)b->km.all;
 		sum[f] = b->origin[f] + b->add;
 	}
 	if (b->domain.whitening)
@@ -419,7 +416,7 @@ double kdri_breg_loss(kdri_breg *b)
 	double sum = b->total;
 	for (int64_t z = 0; z < b->k; z++)
 		sum += b->parts[z];
-	return KDRI_MAX(sum, 0.0) / (double)b->n;
+	return KDRI_MAX(sum, 0.0) / (double)b->km.all;
 }
 
 typedef struct filling {
@@ -469,7 +466,7 @@ static double square_loss(const kdri_breg *b, int which)
 			cross += b->cross[2 * (p * b->k + z) + which];
 		sum += (double)b->km.filled[z] * ((which ? b->km.spread[z] : b->parts[z]) - 2 * cross);
 	}
-	return KDRI_MAX(sum, 0.0) / (double)b->n;
+	return KDRI_MAX(sum, 0.0) / (double)b->km.all;
 }
 
 void kdri_breg_renew(kdri_breg *b, kdri_breg_fill *fill, void *user, double *before, double *after)

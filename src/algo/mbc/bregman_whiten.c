@@ -3,7 +3,8 @@
  *     (E1)  S = 1/n sum over all samples of all tasks of (x - m)(x - m)'
  *     (E2)  L L' = S + ridge tr(S)/d I,   R = L^-1,   |R (x - y)|^2 = (x - y)' (L L')^-1 (x - y)
  * The ridge keeps (E2) regular where there are fewer samples than features. Dense rows are centred before
- * they are multiplied; sparse ones are not, and m m' is subtracted, so that they stay sparse. */
+ * they are multiplied; sparse ones are not, and m m' is subtracted, so that they stay sparse. The sums of several ranks
+ * are added up as they are: S then depends on the cut of the rows in its last bits. */
 #include "algo/mbc/bregman_task.h"
 
 /* R is d x d: beyond this it is no longer a reasonable thing to hold. */
@@ -65,6 +66,8 @@ static kdr_status covariance(kdr_context *ctx, const kdr_task *tasks, int64_t co
 			mean[f] += sum[f];
 		n += (double)kdr_mat_rows(&tasks[t].x);
 	}
+	KDRI_TRY(kdri_sum(ctx, mean, d));
+	KDRI_TRY(kdri_sum(ctx, &n, 1));
 	for (int64_t f = 0; f < d; f++)
 		mean[f] /= n;
 	for (int64_t t = 0; t < count; t++) {
@@ -82,6 +85,7 @@ static kdr_status covariance(kdr_context *ctx, const kdr_task *tasks, int64_t co
 				s[f * d + g] +=
 				        sparse * mean[f] * mean[g] - mean[f] * sum[g] - sum[f] * mean[g];
 	}
+	KDRI_TRY(kdri_sum(ctx, s, d * d));
 	for (int64_t i = 0; i < d * d; i++)
 		s[i] /= n;
 done:

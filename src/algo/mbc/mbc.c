@@ -418,7 +418,7 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 			KDRI_TRY(kdri_mbc_distance(m, t, s, true, &sized[at]));
 			KDRI_TRY(put_pair(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
 			KDRI_TRY(put_pair(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
-			if (t < s && same_samples(&j->given[t].x, &j->given[s].x)) {
+			if (t < s && !kdri_together(ctx) && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),
 				              *y = kdr_result_labels(result, s, &n);
@@ -550,6 +550,7 @@ const kdri_algo kdri_algo_mbc = {
 	          .references = mbc_references },
 	.fit = fit_mbc,
 	.predict = predict,
+	.ranks = true,
 };
 
 const kdri_algo kdri_algo_bregman = {
@@ -564,4 +565,5 @@ const kdri_algo kdri_algo_bregman = {
 	},
 	.fit = fit_bregman,
 	.predict = predict,
+	.ranks = true,
 };

@@ -188,11 +188,11 @@ kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, do
 	double *supply = m->ones, *demand = m->ones + a, *flow = NULL, value = 0;
 	const double *cost = m->cost[t * m->ntasks + s];
 	for (int64_t z = 0; z < a; z++)
-		supply[z] =
-		        by_size ? (double)m->tasks[t].km.filled[z] / (double)m->tasks[t].n : 1 / (double)a;
+		supply[z] = by_size ? (double)m->tasks[t].km.filled[z] / (double)m->tasks[t].km.all
+		                    : 1 / (double)a;
 	for (int64_t l = 0; l < b; l++)
-		demand[l] =
-		        by_size ? (double)m->tasks[s].km.filled[l] / (double)m->tasks[s].n : 1 / (double)b;
+		demand[l] = by_size ? (double)m->tasks[s].km.filled[l] / (double)m->tasks[s].km.all
+		                    : 1 / (double)b;
 	KDRI_TRY(KDRI_NEW(m->ctx, &flow, a * b));
 	KDRI_TRY(kdr_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
 	*out = value;
@@ -247,7 +247,7 @@ static void fill_symmetric(void *user, int64_t z, int64_t f0, int64_t f1, const 
 	const place *p = user;
 	const kdri_breg *b = &p->m->tasks[p->t];
 	int64_t count = f1 - f0, size = b->km.filled[z];
-	double share = (double)size / (double)b->n, sum = share + 2 * p->m->lambda / (double)b->k;
+	double share = (double)size / (double)b->km.all, sum = share + 2 * p->m->lambda / (double)b->k;
 	if (p->m->lambda > 0) {
 		begin_with_mean(b, z, share / sum, f0, f1, out);
 		attract(p->m, p->t, z, sum, f0, f1, out);
@@ -263,7 +263,7 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 	const kdri_breg *b = &m->tasks[t];
 	const kdri_divergence *v = m->domain.divergence;
 	int64_t T = m->ntasks, d = b->d;
-	double share = (double)b->km.filled[z] / (double)b->n, pull = m->lambda / (double)b->k;
+	double share = (double)b->km.filled[z] / (double)b->km.all, pull = m->lambda / (double)b->k;
 	double *left = room, *right = room + d, *new = room + 2 * d;
 	kdri_two_point both = { .a = share + pull,
 		                .b = pull,

@@ -150,8 +150,7 @@ done:
 	return st;
 }
 
-/* The weighted mean of all rows, and their total weight. */
-static kdr_status find_mean(kdri_km *w, double *weight)
+kdr_status kdri_km_row_sum(kdri_km *w, double *out)
 {
 	kdr_status st;
 	int64_t n = w->n, d = w->d, parts = KDRI_MIN(PARTS, n / ROWS_PER_PART + 1), size;
@@ -160,9 +159,8 @@ static kdr_status find_mean(kdri_km *w, double *weight)
 	KDRI_TRY(KDRI_NEW0(w->ctx, &sums, size));
 	for (int64_t i = 0; i < n; i++) {
 		w->list[i] = i;
-		w->coef[i] = kdri_km_weight(w, i);
+		w->coef[i] = factor(w, i);
 	}
-	KDRI_TRY(kdri_rows_sum(w->ctx, NULL, w->coef, n, w->all, weight));
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t p = 0; p < parts; p++) {
 		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
@@ -173,10 +171,24 @@ static kdr_status find_mean(kdri_km *w, double *weight)
 		for (int64_t f = 0; f < 2 * d; f++)
 			sums[f] += sums[2 * p * d + f];
 	KDRI_TRY(kdri_sum(w->ctx, sums, 2 * d));
-	for (int64_t f = 0; f<d && * weight> 0; f++)
-		w->mean[f] = (sums[f] + sums[d + f]) / *weight;
+	for (int64_t f = 0; f < d; f++)
+		out[f] = sums[f] + sums[d + f];
 done:
 	kdri_free(w->ctx, sums);
+	return st;
+}
+
+/* The weighted mean of all rows, and their total weight. */
+static kdr_status find_mean(kdri_km *w, double *weight)
+{
+	kdr_status st;
+	for (int64_t i = 0; i < w->n; i++)
+		w->coef[i] = kdri_km_weight(w, i);
+	KDRI_TRY(kdri_rows_sum(w->ctx, NULL, w->coef, w->n, w->all, weight));
+	KDRI_TRY(kdri_km_row_sum(w, w->mean));
+	for (int64_t f = 0; f < w->d; f++)
+		w->mean[f] = *weight > 0 ? w->mean[f] / *weight : 0;
+done:
 	return st;
 }
 

@@ -129,6 +129,8 @@ kdr_status kdri_km_units(kdri_km *w);
 int64_t kdri_km_number(const kdri_km *w, int64_t i);
 /* out[i] = |x_i - c_label(i)|^2 for all rows. */
 void kdri_km_distances(kdri_km *w, double *out);
+/* Sum of w_i s_i x_i over the rows of all ranks, s_i of w->scale: d numbers. */
+kdr_status kdri_km_row_sum(kdri_km *w, double *out);
 /* Sum of w_i v[i] over the rows of all ranks. */
 kdr_status kdri_km_total(const kdri_km *w, const double *v, double *out);
 
@@ -181,6 +183,31 @@ kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev, kdri_km_devi
 void kdri_km_device_close(kdri_km *w, kdri_km_device *v);
 kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_options *o, int64_t index,
                               int64_t runs, kdri_km_run *r);
+
+/* kmeans_shares.c: rows drawn at random. */
+typedef struct kdri_km_shares {
+	int64_t *share; /* of each row here: its weight in units */
+	int64_t *
+	        before; /* of each group of rows here: the shares before it, in the order of all ranks' rows */
+	int64_t *own;   /* and its own */
+	int64_t total;  /* of all rows */
+} kdri_km_shares;
+kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s);
+void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s);
+/* Shares in proportion to n weights. */
+kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s);
+/* The row here with which the shares of all rows, in their order, first exceed `at`; -1: it is another rank's. */
+int64_t kdri_km_shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at);
+/* The same for a row with probability share / total. */
+int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng *rng);
+
+/* The first few of a random order of many. */
+typedef struct kdri_shuffle {
+	int64_t *place, *is; /* the caller's, zeroed or not: as many as will be asked for */
+	int64_t changed;     /* 0 at first */
+} kdri_shuffle;
+/* Number j of the order of 0 .. count - 1; asked for j = 0, 1, .. in turn. */
+int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng);
 
 /* kmeanspp.c: writes k start centres to w->centres. */
 kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);

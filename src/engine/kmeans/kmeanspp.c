@@ -7,25 +7,20 @@
  * samples are one product with a table of them, at the cost of one multiply-add per stored entry and
  * vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
  *
- * Drawing. So that a draw does not depend on how the rows are cut between ranks, w_i D_i^2 counts as a whole number of
- * units, the largest of which all rows together have below 2^62: sums of them are exact. The sums of w_i D_i^2 that
- * candidates are compared by are those of comm/exact.h. A candidate's rank gives its row to all. */
+ * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, rows are drawn as kmeans_shares.c says:
+ * neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { CANDIDATES = 48 }; /* 2 + ln k for any k */
 
 typedef struct seeding {
 	kdri_km *w;
-	double *nearest; /* D_i^2, n */
-	int64_t *share;  /* w_i D_i^2 in units, n */
-	int64_t *
-	        before; /* of each group of rows here: the shares before it, in the order of all ranks' rows */
-	int64_t *own;   /* and its own */
-	int64_t total;  /* shares of all rows */
-	double *blocks;    /* for each block of rows: high and low parts of the sums of candidates */
-	double *trial;     /* n x lanes: min(D_i^2, distance to candidate) */
-	double *row;       /* CANDIDATES x (d + 1): candidates as centres, and |x - m|^2 */
-	double big, small; /* t and t' of comm/exact.h for the sums of candidates */
+	double *nearest;       /* D_i^2, n */
+	kdri_km_shares shares; /* of w_i D_i^2 */
+	double *blocks;        /* for each block of rows: high and low parts of the sums of candidates */
+	double *trial;         /* n x lanes: min(D_i^2, distance to candidate) */
+	double *row;           /* CANDIDATES x (d + 1): candidates as centres, and |x - m|^2 */
+	double big, small;     /* t and t' of comm/exact.h for the sums of candidates */
 	int64_t lanes, tiles;
 	kdri_km_table table;
 } seeding;
@@ -124,53 +119,16 @@ done:
 	return st;
 }
 
-/* Takes candidate c: D^2, and w D^2 in units. */
+/* Takes candidate c: D^2, and the shares of w D^2. */
 static kdr_status take(seeding *s, int64_t c)
 {
-	kdr_status st;
 	kdri_km *w = s->w;
-	double most = 0, *weighted = w->distance;
-	int exponent = 0, rows = 0;
+	double *weighted = w->distance;
 	for (int64_t i = 0; i < w->n; i++) {
 		s->nearest[i] = s->trial[i * s->lanes + c];
 		weighted[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
-		most = KDRI_MAX(most, weighted[i]);
 	}
-	KDRI_TRY(kdri_max(w->ctx, &most, 1));
-	/* most < 2^exponent, all < 2^rows */
-	(void)frexp(most, &exponent);
-	(void)frexp((double)w->all, &rows);
-	double units = ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
-	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
-		s->own[g] = 0;
-		for (int64_t end = i + w->rows_of[g]; i < end; i++)
-			s->own[g] += s->share[i] = weighted[i] > 0 ? 1 + (int64_t)(weighted[i] * units) : 0;
-	}
-	KDRI_TRY(kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total));
-done:
-	return st;
-}
-
-/* The row with which the shares of all rows, added up in their order, first exceed `at`; -1: it is another rank's. */
-static int64_t find_row(const seeding *s, int64_t at)
-{
-	const kdri_km *w = s->w;
-	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++]) {
-		int64_t left = at - s->before[g];
-		if (left < 0 || left >= s->own[g])
-			continue;
-		while (left >= s->share[i])
-			left -= s->share[i++];
-		return i;
-	}
-	return -1;
-}
-
-/* A row with probability share[i] / total. */
-static int64_t draw(const seeding *s, kdri_rng *rng)
-{
-	int64_t at = (int64_t)(kdri_rng_uniform(rng) * (double)s->total);
-	return find_row(s, KDRI_MIN(at, s->total - 1));
+	return kdri_km_shares_set(w, weighted, &s->shares);
 }
 
 kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
@@ -182,9 +140,7 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	s.tiles = (trials + KDRI_LANES - 1) / KDRI_LANES;
 	s.lanes = s.tiles * KDRI_LANES;
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.nearest, n));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.share, n));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s.before, w->groups_of_rows));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s.own, w->groups_of_rows));
+	KDRI_TRY(kdri_km_shares_new(w, &s.shares));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.blocks, 2 * CANDIDATES * kdri_km_blocks(w)));
 	KDRI_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.trial, size));
@@ -204,11 +160,11 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 	/* |x - y|^2 <= 4 max |x - m|^2, and some for rounding. */
 	s.big = kdri_exact_big(5 * ends[0] * ends[1], w->all);
 	s.small = s.big * kdri_exact_ratio(w->all);
-	for (; chosen < w->k && s.total > 0; chosen++) {
+	for (; chosen < w->k && s.shares.total > 0; chosen++) {
 		int64_t rows[CANDIDATES] = { 0 }, count = chosen ? trials : 1, best = 0;
 		double potential[CANDIDATES];
 		for (int64_t c = 0; c < count; c++)
-			rows[c] = draw(&s, rng);
+			rows[c] = kdri_km_shares_draw(w, &s.shares, rng);
 		KDRI_TRY(take_rows(&s, rows, count));
 		KDRI_TRY(try_candidates(&s, count, potential));
 		for (int64_t c = 1; c < count; c++)
@@ -223,9 +179,7 @@ kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
 		memcpy(w->centres + j * w->d, w->centres, (size_t)w->d * sizeof *w->centres);
 done:
 	kdri_free(w->ctx, s.nearest);
-	kdri_free(w->ctx, s.share);
-	kdri_free(w->ctx, s.before);
-	kdri_free(w->ctx, s.own);
+	kdri_km_shares_free(w, &s.shares);
 	kdri_free(w->ctx, s.blocks);
 	kdri_free(w->ctx, s.trial);
 	kdri_free(w->ctx, s.row);
@@ -233,51 +187,34 @@ done:
 	return st;
 }
 
-/* The first k of a random order of the rows that count. Places that are still in order are not written down, so that
- * nobody needs the whole list: at most k have changed. */
+/* The first k of a random order of the rows that count. */
 kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
 {
 	kdr_status st;
 	seeding s = { .w = w };
-	int64_t *place = NULL, *is = NULL, changed = 0;
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.share, w->n));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s.before, w->groups_of_rows));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s.own, w->groups_of_rows));
+	kdri_shuffle order = { 0 };
+	KDRI_TRY(kdri_km_shares_new(w, &s.shares));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s.row, w->d + 1));
-	KDRI_TRY(KDRI_NEW(w->ctx, &place, w->k));
-	KDRI_TRY(KDRI_NEW(w->ctx, &is, w->k));
+	KDRI_TRY(KDRI_NEW(w->ctx, &order.place, w->k));
+	KDRI_TRY(KDRI_NEW(w->ctx, &order.is, w->k));
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++)
 		for (int64_t end = i + w->rows_of[g]; i < end; i++)
-			s.own[g] += s.share[i] = kdri_km_counts(w, i);
-	KDRI_TRY(kdri_parts(w->ctx, s.own, w->groups_of_rows, s.before, &s.total));
+			s.shares.own[g] += s.shares.share[i] = kdri_km_counts(w, i);
+	KDRI_TRY(kdri_parts(w->ctx, s.shares.own, w->groups_of_rows, s.shares.before, &s.shares.total));
 	for (int64_t j = 0; j < w->k; j++) {
-		if (j >= s.total) {
+		if (j >= s.shares.total) {
 			memcpy(w->centres + j * w->d, w->centres, (size_t)w->d * sizeof *w->centres);
 			continue;
 		}
-		/* Place `at` gets what place j has, and j what was there: j comes never again. */
-		int64_t at = j + kdri_rng_below(rng, s.total - j), row = at, here = j, seen = -1;
-		for (int64_t c = 0; c < changed; c++) {
-			if (place[c] == at) {
-				row = is[c];
-				seen = c;
-			}
-			if (place[c] == j)
-				here = is[c];
-		}
-		seen = seen < 0 ? changed++ : seen;
-		place[seen] = at;
-		is[seen] = here;
-		int64_t mine = find_row(&s, row);
+		int64_t row = kdri_shuffle_next(&order, j, s.shares.total, rng);
+		int64_t mine = kdri_km_shares_find(w, &s.shares, row);
 		KDRI_TRY(take_rows(&s, &mine, 1));
 		memcpy(w->centres + j * w->d, s.row, (size_t)w->d * sizeof *w->centres);
 	}
 done:
-	kdri_free(w->ctx, s.share);
-	kdri_free(w->ctx, s.before);
-	kdri_free(w->ctx, s.own);
+	kdri_km_shares_free(w, &s.shares);
 	kdri_free(w->ctx, s.row);
-	kdri_free(w->ctx, place);
-	kdri_free(w->ctx, is);
+	kdri_free(w->ctx, order.place);
+	kdri_free(w->ctx, order.is);
 	return st;
 }

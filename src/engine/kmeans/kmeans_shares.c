@@ -1,0 +1,83 @@
+/* Rows drawn at random, whichever rank has them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * So that a draw does not depend on how rows are cut between ranks, their weights count as whole numbers of units, of which
+ * all rows together have less than 2^62: sums of them are exact, and those before a row are the same everywhere. */
+#include "engine/kmeans/kmeans_work.h"
+
+kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s)
+{
+	kdr_status st;
+	*s = (kdri_km_shares){ 0 };
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->share, w->n));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &s->before, w->groups_of_rows));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &s->own, w->groups_of_rows));
+done:
+	return st;
+}
+
+void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s)
+{
+	kdri_free(w->ctx, s->share);
+	kdri_free(w->ctx, s->before);
+	kdri_free(w->ctx, s->own);
+}
+
+kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s)
+{
+	kdr_status st;
+	double most = 0;
+	int exponent = 0, rows = 0;
+	for (int64_t i = 0; i < w->n; i++)
+		most = KDRI_MAX(most, weights[i]);
+	KDRI_TRY(kdri_max(w->ctx, &most, 1));
+	/* most < 2^exponent, all < 2^rows */
+	(void)frexp(most, &exponent);
+	(void)frexp((double)w->all, &rows);
+	double units = ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
+		s->own[g] = 0;
+		for (int64_t end = i + w->rows_of[g]; i < end; i++)
+			s->own[g] += s->share[i] = weights[i] > 0 ? 1 + (int64_t)(weights[i] * units) : 0;
+	}
+	KDRI_TRY(kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total));
+done:
+	return st;
+}
+
+int64_t kdri_km_shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at)
+{
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++]) {
+		int64_t left = at - s->before[g];
+		if (left < 0 || left >= s->own[g])
+			continue;
+		while (left >= s->share[i])
+			left -= s->share[i++];
+		return i;
+	}
+	return -1;
+}
+
+int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng *rng)
+{
+	int64_t at = (int64_t)(kdri_rng_uniform(rng) * (double)s->total);
+	return kdri_km_shares_find(w, s, KDRI_MIN(at, s->total - 1));
+}
+
+/* Places that are still in order are not written down, so that nobody needs the whole list. */
+int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng)
+{
+	/* Place `at` gets what place j has, and j what was there: j comes never again. */
+	int64_t at = j + kdri_rng_below(rng, count - j), found = at, here = j, seen = -1;
+	for (int64_t c = 0; c < s->changed; c++) {
+		if (s->place[c] == at) {
+			found = s->is[c];
+			seen = c;
+		}
+		if (s->place[c] == j)
+			here = s->is[c];
+	}
+	seen = seen < 0 ? s->changed++ : seen;
+	s->place[seen] = at;
+	s->is[seen] = here;
+	return found;
+}
