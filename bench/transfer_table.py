@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """auto of transfer, its members, svm and logreg on the real data. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift] [--tasks] [--peers]
+usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift | --absent] [--tasks] [--peers]
                                [--keep DIR] [--minutes 5]
 
 Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
-moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --peers adds scikit-learn's LogisticRegression and
+moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --absent draws
+targets that lack a class (another one from task to task) and says how often the answer names it. --peers adds scikit-learn's LogisticRegression and
 SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
 --keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
 table is of the tasks that have all their runs. At the end: how sure the vote was and how often it was right."""
@@ -63,6 +64,30 @@ def shifts(names):
     return [{c: 0.2 for c in names[i::2]} for i in range(2)]
 
 
+def lacking(entry, names):
+    """One class that the target is to have no sample of: by turns."""
+    turn = [t[1:] for t in tt.all_tasks()].index(entry[1:])
+    return [{names[turn % len(names)]: 0}]
+
+
+def named(got):
+    """Classes that the answer says the target seems to lack, as transfer_auto/report.c does."""
+    known, given = got["shares"].T
+    return np.flatnonzero((known > 0) & (given <= 0.1 * known))
+
+
+def print_absent(by_group):
+    """Of each collection: how often the class that is not there is named, and how many others are."""
+    print("\n| collection | targets | lack a class: it is named | others named | lack none: classes named |\n|---|---:|---:|---:|---:|")
+    for group, gots in by_group.items():
+        there = [g for g in gots if g["lacks"] < 0]
+        absent = [g for g in gots if g["lacks"] >= 0]
+        print("| %s | %d | %d of %d | %d of %d | %s |" % (
+            group, len(gots), sum(g["lacks"] in named(g) for g in absent), len(absent),
+            sum(len(set(named(g)) - {int(g["lacks"])}) for g in absent), sum(len(g["shares"]) - 1 for g in absent),
+            "%d of %d" % (sum(len(named(g)) for g in there), sum(len(g["shares"]) for g in there)) if there else "-"))
+
+
 def run(lib, entry, args, seed, keep):
     """Votes, answer, confidence and truth of one task and draw; accuracies of what else was asked."""
     group, folder, sources, target = entry
@@ -76,6 +101,8 @@ def run(lib, entry, args, seed, keep):
            "sure": arrays["confidence", t], "truth": ys[-1].astype(np.int8), "shares": arrays["shares", t],
            "seconds": answer["seconds"], "classes": classes, "moved": fields["shares_moved.t%d" % t],
            "distance": fields["a_distance.t%d" % t], "cv": fields["source_accuracy.t%d" % t]}
+    lost = [c for c, share in (keep or {}).items() if share == 0]
+    got["lacks"] = sorted(set(np.concatenate([tt.load(folder, s)[1] for s in sources]))).index(lost[0]) if lost else -1
     if args.shift:
         got["once"] = np.mean(lib.fit("auto-transfer", *problem, without=False, share_rounds=0)["labels"][-1] == ys[-1])
     for m in ("svm", "logreg"):
@@ -94,10 +121,12 @@ def accuracies(got):
 
 def runs_of(entry, args):
     """(seed, which classes shrink, file) of a task's runs."""
-    keeps = shifts(sorted(set(tt.load(entry[1], entry[3])[1]))) if args.shift else [None]
+    names = sorted(set(tt.load(entry[1], entry[3])[1]))
+    keeps = shifts(names) if args.shift else [None] + lacking(entry, names) if args.absent else [None]
+    mark = "s" if args.shift else "a"
     for seed in range(args.seeds):
         for i, keep in enumerate(keeps):
-            name = "_".join([entry[1], "+".join(entry[2]), entry[3], str(args.sample), str(seed)] + ["s%d" % i] * args.shift)
+            name = "_".join([entry[1], "+".join(entry[2]), entry[3], str(args.sample), str(seed)] + ["%s%d" % (mark, i)] * (keep is not None))
             yield seed, keep, pathlib.Path(args.keep) / (name + ".npz") if args.keep else None
 
 
@@ -121,6 +150,7 @@ def gather(lib, entry, args, until):
         got = kept(path, until, lambda: run(lib, entry, args, seed, keep))
         if got is None:
             return None
+        got.setdefault("lacks", -1)
         if args.peers:
             more = kept(path and path.with_suffix(".peers.npz"), until,
                         lambda: peers(*tt.task(*entry[1:], args.sample, seed, keep)))
@@ -138,6 +168,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--groups", default="")
     parser.add_argument("--shift", action="store_true")
+    parser.add_argument("--absent", action="store_true")
     parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="only every so-many-th task")
@@ -154,12 +185,14 @@ def main():
     columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * args.shift + ["auto"]
     tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
     by_group, sures, rights, rows = collections.defaultdict(list), [], [], []
+    raw = collections.defaultdict(list)
     for entry in tasks:
         got = gather(lib, entry, args, until)
         if got is None:
             continue
         sures += [g["sure"] for g in got]
         rights += [g["answer"] == g["truth"] for g in got]
+        raw[entry[0]] += got
         ones = [accuracies(g) for g in got]
         mean = {k: float(np.mean([o[k] for o in ones])) for k in ones[0]}
         by_group[entry[0]].append(mean)
@@ -184,6 +217,8 @@ def main():
         ahead = sum(m["auto"] > m[peer] for _, m in rows)
         print("ahead of %s on %d of %d tasks, %+.3f in the mean" % (
             peer, ahead, len(rows), np.mean([m["auto"] - m[peer] for _, m in rows])))
+    if args.absent:
+        print_absent(raw)
     sure, right = np.concatenate(sures), np.concatenate(rights)
     edges = np.linspace(0, 1, 11)
     error = 0
