@@ -31,6 +31,8 @@ static const struct {
 	{ "heldout_accuracy", "accuracy on pairs that training did not see" },
 	{ "identity", "how sure it is that clusters of features mean the same in both data sets" },
 	{ "inertia", "sum of squared distances of samples to their centres" },
+	{ "information",
+	  "information that words hold about documents; what the clusters lose of it is the objective" },
 	{ "k_evidence", "why this number of clusters" },
 	{ "k_next", "the number of clusters with the next highest score" },
 	{ "k_sure", "1 where the number of clusters is fairly sure" },
@@ -59,6 +61,7 @@ static const struct {
 	{ "training_accuracy", "accuracy on the pairs it was trained on" },
 	{ "training_pairs", "pairs of samples it was trained on" },
 	{ "trusted", "whether what was learnt from pairs is good enough to be used" },
+	{ "unshared_features", "features that not all of the data sets have" },
 	{ "w_step", "how the subspace was found" },
 };
 

@@ -159,13 +159,10 @@ function behind(title, columns, rows) {
   return el("details", { class: "behind" }, el("summary", {}, title), table(columns, rows, { label: title }));
 }
 
-/* The same where the table takes time: it is made when it is opened, or printed. */
-const waiting = new Set();
+/* The same where the table takes time: it is made when it is first opened. */
 function behindLazily(title, make) {
   const node = el("details", { class: "behind" }, el("summary", {}, title));
-  const fill = () => { if (waiting.delete(fill)) node.append(make()); };
-  waiting.add(fill);
-  node.addEventListener("toggle", () => { if (node.open) fill(); });
+  node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) node.append(make()); });
   return node;
 }
 

@@ -41,8 +41,8 @@ function fields() {
     else stems.get(stem).whole = value;
   }
   if (!stems.size) return null;
-  const short = [...stems].filter(([, f]) => f.each.size && ![...f.each.values()].some((v) => typeof v === "string" && v.length > 30));
-  const long = [...stems].filter((e) => !short.includes(e)), with_ = tasks.filter((t) => short.some(([, f]) => f.each.has(t.index)));
+  const known = [...stems], short = known.filter(([, f]) => f.each.size && ![...f.each.values()].some((v) => typeof v === "string" && v.length > 30));
+  const long = known.filter((e) => !short.includes(e)), with_ = tasks.filter((t) => short.some(([, f]) => f.each.has(t.index)));
   const meaning = (s) => String(meanings[s] || meanings[s.split(".")[0]] || "");
   return [el("h3", {}, "What the method left"), el("details", { class: "behind" }, el("summary", {}, plural(stems.size, "field") + " with their meaning"),
     short.length ? table([{ title: "Field" }, ...with_.map((t) => ({ title: cut(t.name, 20), num: true })), { title: "Meaning" }],

@@ -24,17 +24,14 @@ function main() {
     how();
   }
   contents();
-  /* On paper everything is open and light; canvases are drawn anew for it. */
+  /* Paper is light, and canvases are drawn anew for it. What is folded stays so, and is left out. */
   addEventListener("beforeprint", () => {
     printing = true;
-    for (const fill of [...waiting]) fill();
-    for (const d of document.querySelectorAll("details:not([open])")) { d.open = true; d.dataset.printed = "1"; }
     repaint.forEach((f) => f());
     for (const p of panels) p.draw();
   });
   addEventListener("afterprint", () => {
     printing = false;
-    for (const d of document.querySelectorAll("details[data-printed]")) { d.open = false; delete d.dataset.printed; }
     repaint.forEach((f) => f());
   });
   document.documentElement.dataset.ready = "1";

@@ -251,7 +251,7 @@ function told(t, p) {
   const i = rowOf(t, p), out = [["", idOf(t, i)]];
   if (t.labels) out.push([isTransfer ? "class" : "cluster", classNames.length ? nameOf(t.labels.values[i]) : t.labels.values[i]]);
   if (t.truth) out.push(["known class", modes.truth.name(t.truth.values[i])]);
-  if (t.confidence) out.push(["confidence", number(t.confidence[i], 2)]);
+  if (t.confidence) out.push(["confidence", share(t.confidence[i])]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
   if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
   const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, p);
@@ -327,7 +327,9 @@ function samples(drawn) {
     ends.push(end += t.points);
   }
   if (drawn.some((t) => t.confidence)) order.sort((a, b) => sure[a] - sure[b] || a - b);
-  const fields = [...new Set(drawn.flatMap((t) => told(t, 0).map(([k]) => k)))].filter((k) => k && k !== "moved" && k !== "or");
+  const order_ = ["cluster", "class", "known class", "confidence", "probabilities", "strongest", "begins"], there = new Set(drawn.flatMap((t) => told(t, 0).map(([k]) => k)));
+  if (drawn.some((t) => t.excerpts.size)) there.add("begins");
+  const fields = order_.filter((k) => there.has(k));
   return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1), words: f === "begins" }))], all, (i) => {
     const nth = ends.findIndex((e) => order[i] < e), t = drawn[nth], p = order[i] - (nth ? ends[nth - 1] : 0), lines = new Map(told(t, p));
     return [t.name, { head: lines.get("") }, ...fields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
