@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 /* Samples that moved, below which company changed nothing worth a word; mean confidence from which members agree; and
- * spreads of noise beyond which there is structure (reference.c: Student's t, eleven degrees of freedom: one in 200). */
+ * spreads of noise beyond which there is structure (reference.c: Student's t, 23 degrees of freedom: one in 200). */
 /* Samples: of fewer, clusters have to be very clear to be told from noise. */
 enum { ENOUGH = 100 };
-static const double few = 0.01, agreed = 0.75, beyond_chance = 3.2;
+static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
 
 /* map[c] = the cluster of `to` that cluster c of `from` shares most samples with, one to one. */
 static kdr_status match(kdr_context *ctx, const int64_t *from, const int64_t *to, int64_t n, int64_t k,
