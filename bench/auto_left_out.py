@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 """auto on every collection, by collection. SPDX-License-Identifier: BSD-3-Clause
 
-    bench/auto_left_out.py gather build/release/cli/kindred runs.jsonl --size 400 --seeds 3 --guess [--minutes 5]
+    bench/auto_left_out.py gather build/release/cli/kindred runs.jsonl --size 400 --seeds 3 [--minutes 5]
     bench/auto_left_out.py table runs.jsonl [before.jsonl]
     bench/auto_left_out.py sentences runs.jsonl
 
 `gather` draws at most --size samples a task (0: all) of every collection in KINDRED_DATA, runs auto, auto --no-transfer,
-k-means, normalised cut, pooled k-means and auto with -k auto, and writes one line a draw: NMI of every task, and all
-that auto says about it. Truth scores, and nothing else. It adds to the file and passes over the draws that are there
-already, so that a long table can be gathered in pieces (--minutes: begin no draw after that). `table` prints the mean, the worst task against k-means and
-against normalised cut, and the regret against the best of all of them, by collection and in all. `sentences` prints how
-often each sentence of the summary was right, by collection, so that constants can be chosen on some and judged on others;
-it chooses none itself."""
+k-means, normalised cut and pooled k-means, and writes one line a draw: NMI of every task, and all that auto says about
+it (the number of clusters is auto_k.py's). Truth scores, and nothing else. It adds to the file and passes over the draws
+that are there already, so that a long table can be gathered in pieces (--minutes: begin no draw after that). `table`
+prints the mean, the worst task against k-means and against normalised cut, and the regret against the best of all of
+them, by collection and in all. `sentences` prints how often each sentence of the summary was right; it chooses no
+constant itself."""
 import argparse
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -80,8 +79,6 @@ def matches(result, tasks):
 
 
 def gather(args):
-    import numpy as np
-
     program = os.path.abspath(args.program)
     end = time.monotonic() + 60 * args.minutes if args.minutes else float("inf")
     done = {(line["set"], line["size"], line["seed"]) for line in load(args.runs)} if os.path.exists(args.runs) else set()
@@ -103,7 +100,6 @@ def gather(args):
                 each = ",".join(map(str, k))
                 line = {"set": title, "source": SOURCES.get(name, name),
                         "size": args.size, "seed": seed, "tasks": [t[0] for t in tasks], "k": k, "nmi": {}}
-                arrays = pathlib.Path(folder) / "arrays"
                 auto = run(program, tasks, each, seed, [])
                 if args.only:
                     line["nmi"]["auto"] = [t["metrics"]["nmi"] for t in auto["tasks"]]
@@ -127,13 +123,6 @@ def gather(args):
                     got["pooled"] = run(program, tasks, ",".join([str(max(k))] * len(k)), seed,
                                         ["-m", "kmeans", "--pooled", *same])
                 line["nmi"] = {m: [t["metrics"]["nmi"] for t in r["tasks"]] for m, r in got.items()}
-                if args.guess:
-                    guess = run(program, tasks, "auto", seed, ["--arrays", str(arrays)])
-                    read = lambda what, t: [round(float(x), 5) for x in np.load(arrays / f"{what}.{t[0]}.npy")]
-                    line["guess"] = {"k": [t["k"] for t in guess["tasks"]], "fields": guess["method_fields"],
-                                     "gap": [read("eigengap", t) for t in tasks],
-                                     "agreement": [read("agreement", t) for t in tasks],
-                                     "modularity": [read("modularity", t) for t in tasks]}
                 write(args.runs, line)
 
 
@@ -165,6 +154,10 @@ def summary(cells):
     return mean, worst, regret
 
 
+def short(value, sign=""):
+    return ("%" + sign + ".3f") % value if abs(value) >= 1 else (("%" + sign + ".3f") % value).replace("0.", ".", 1)
+
+
 def table(args):
     now = by_task(load(args.runs))
     before = by_task(load(args.before)) if args.before else {}
@@ -177,16 +170,25 @@ def table(args):
         cells = [now[key] for key in keys]
         mean, worst, regret = summary(cells)
         pooled = [c["pooled"] for c in cells if "pooled" in c]
-        row = [name or "all", len(cells), "%.3f" % mean("kmeans"), "%.3f" % mean("ncut"),
-               "%.3f" % (sum(pooled) / len(pooled)) if pooled else ""]
+        row = [name or "all", len(cells), short(mean("kmeans")), short(mean("ncut")),
+               short(sum(pooled) / len(pooled)) if pooled else ""]
         if before:
             old = [before[key]["auto"] for key in keys if key in before]
-            row.append("%.3f" % (sum(old) / len(old)) if old else "")
-        row += ["%.3f" % mean("auto"), "%+.3f" % worst("kmeans"), "%+.3f" % worst("ncut"), "%.3f" % regret("auto")]
+            row.append(short(sum(old) / len(old)) if old else "")
+        row += [short(mean("auto")), short(worst("kmeans"), "+"), short(worst("ncut"), "+"), short(regret("auto"))]
         print("| " + " | ".join(map(str, row)) + " |")
     cells = list(now.values())
     mean, worst, regret = summary(cells)
-    print("\nregret: auto %.3f, ncut %.3f, k-means %.3f" % (regret("auto"), regret("ncut"), regret("kmeans")))
+    print("\nregret: auto %s, ncut %s, k-means %s" % tuple(short(regret(m)) for m in ("auto", "ncut", "kmeans")))
+    for other in ("kmeans", "ncut"):
+        gain = [c["auto"] - c[other] for c in cells]
+        print("more than .02 above %s on %d tasks, below on %d" % (other, sum(g > 0.02 for g in gain), sum(g < -0.02 for g in gain)))
+    both = [(before[key], now[key]) for key in now if key in before]
+    if both:
+        for name, cells in (("before", [{**new, "auto": old["auto"]} for old, new in both]), ("after", [new for _, new in both])):
+            mean, worst, regret = summary(cells)
+            print("%s, on the %d tasks that have both: mean %s, worst against k-means %s, against ncut %s, regret %s" % (
+                name, len(both), short(mean("auto")), short(worst("kmeans"), "+"), short(worst("ncut"), "+"), short(regret("auto"))))
 
 
 def sentences(args):
@@ -201,21 +203,16 @@ def sentences(args):
     for line in lines:
         for t, task in enumerate(line["tasks"]):
             nmi = {m: v[t] for m, v in line["nmi"].items()}
-            text = line["advice"][t]
-            if "gained" in text:
-                count("gained", nmi["auto"] > nmi["single"])
-            if "pooling" in text:
-                count("pooling would have hurt it", nmi["pooled"] < nmi["kmeans"])
+            said_of = lambda what: line["auto"].get(what + "." + task, line["auto"].get(what, 0))
+            if line["sizes"][t] >= 100 and said_of("beyond_noise") < 2.9:
+                count("no clearer than noise (NMI below .1)", nmi["auto"] < 0.1)
+            agree = "the members agree" if said_of("confidence") >= 0.75 else "they do not"
+            count(agree + " (NMI .3 and more)", nmi["auto"] >= 0.3)
         for quality, same, shared, *_ in line["matches"]:
             if shared:
                 for low, high in ((-1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
                     if low <= quality < high:
                         count(f"match of quality {low} to {high}", same)
-        if "guess" in line:
-            for t, k in enumerate(line["k"]):
-                found = line["guess"]["k"][t]
-                count("k exact", found == k)
-                count("k within one", abs(found - k) <= 1)
     for name, (right, total) in sorted(said.items()):
         print(f"{name}: {right} of {total} ({right / total:.2f})")
 
@@ -230,7 +227,6 @@ def main():
     g.add_argument("--seeds", type=int, default=3)
     g.add_argument("--sets", default="")
     g.add_argument("--minutes", type=float, default=0)
-    g.add_argument("--guess", action="store_true", help="k as well")
     g.add_argument("--only", action="store_true", help="auto alone")
     t = commands.add_parser("table")
     t.add_argument("runs")

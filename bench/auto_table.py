@@ -8,6 +8,7 @@ with all of them. auto chooses its own preprocessing; the others get the same. T
 alone; nothing here is tuned on it. --tasks adds the line of each task, and says where auto is more than .02
 below k-means."""
 import argparse
+import functools
 import gzip
 import json
 import os
@@ -54,27 +55,48 @@ def tasks_of(name, wanted):
     return found
 
 
-def draw(tasks, size, seed, folder):
-    """Copies of the tasks with at most `size` rows each; the features' names beside them."""
+@functools.lru_cache(maxsize=4)
+def load(path, labels):
+    """The matrix of a task and its samples' classes."""
     import numpy as np
     import scipy.io
     import scipy.sparse
 
+    names = labels.read_text().split("\n")[: -1 if labels.read_text().endswith("\n") else None]
+    opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
+    return scipy.sparse.csr_matrix(scipy.io.mmread(opened)) if ".mtx" in path.name else np.load(opened), names
+
+
+def some_rows(rng, rows, size):
+    """At most `size` of the rows, in their order."""
+    import numpy as np
+
+    return rows if len(rows) <= size else np.sort(rng.choice(rows, size, replace=False))
+
+
+def write(stem, x, names, folder):
+    """(name, matrix file, labels file) of a task that is written."""
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+
+    sparse = scipy.sparse.issparse(x)
+    target = pathlib.Path(folder) / (stem + (".mtx" if sparse else ".npy"))
+    scipy.io.mmwrite(str(target), x) if sparse else np.save(target, x.astype("float64"))
+    labels = pathlib.Path(folder) / (stem + ".labels")
+    labels.write_text("".join(name + "\n" for name in names))
+    return stem, target, labels
+
+
+def draw(tasks, size, seed, folder):
+    """Copies of the tasks with at most `size` rows each; the features' names beside them."""
+    import numpy as np
+
     out = []
     for number, (stem, path, labels) in enumerate(tasks):
-        names = labels.read_text().split("\n")[: -1 if labels.read_text().endswith("\n") else None]
-        opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
-        sparse = ".mtx" in path.name
-        x = scipy.sparse.csr_matrix(scipy.io.mmread(opened)) if sparse else np.load(opened)
-        rng = np.random.default_rng(1000 * seed + number)
-        rows = np.arange(x.shape[0]) if x.shape[0] <= size else np.sort(rng.choice(x.shape[0], size, replace=False))
-        target = pathlib.Path(folder) / (stem + (".mtx" if sparse else ".npy"))
-        if sparse:
-            scipy.io.mmwrite(str(target), x[rows])
-        else:
-            np.save(target, x[rows].astype("float64"))
-        (pathlib.Path(folder) / (stem + ".labels")).write_text("".join(names[i] + "\n" for i in rows))
-        out.append((stem, target, pathlib.Path(folder) / (stem + ".labels")))
+        x, names = load(path, labels)
+        rows = some_rows(np.random.default_rng(1000 * seed + number), np.arange(x.shape[0]), size)
+        out.append(write(stem, x[rows], [names[i] for i in rows], folder))
     return out
 
 
