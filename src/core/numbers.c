@@ -1,7 +1,7 @@
 /* Text to double, correctly rounded, whatever the locale. SPDX-License-Identifier: BSD-3-Clause
  *
  * A decimal w x 10^q with w < 10^19 goes one of three ways:
- *  1. w <= 2^53 and |q| <= 22: both are doubles, one rounding (Clinger 1990).
+ *  1. w <= 2^53 and 0 <= q <= 22: both are doubles, one rounding (Clinger 1990).
  *  2. else one or two 64 x 64 bit products with a 128-bit power of five give the rounded result
  *     [Lemire, "Number parsing at a gigabyte per second", 2021; Mushtak and Lemire, "Fast number
  *     parsing without fallback", 2023, prove that no further check is needed].
@@ -12,10 +12,9 @@
 #include "core/pow5_table.h"
 
 typedef struct decimal {
-	uint64_t w;    /* the first 19 significant digits */
-	int64_t q;     /* power of ten of w's last digit */
-	bool negative; /* sign */
-	bool cut;      /* digits other than zero were left out of w */
+	uint64_t w; /* the first 19 significant digits */
+	int64_t q;  /* power of ten of w's last digit */
+	bool cut;   /* digits other than zero were left out of w */
 	const char *digits, *digits_end;
 } decimal;
 
@@ -27,7 +26,7 @@ static double from_bits(uint64_t bits)
 }
 
 /* Way 2, without sign. */
-static double eisel_lemire(uint64_t w, int64_t q)
+static inline double eisel_lemire(uint64_t w, int64_t q)
 {
 	if (w == 0 || q < KDRI_POW5_LOW)
 		return 0;
@@ -183,31 +182,52 @@ static double nearer(const decimal *d, char point, double low)
 
 /* --- scanning --------------------------------------------------------------------------------- */
 
-/* Eight digits at once, by Lemire's three multiplications; false if they are not all digits. */
-static inline bool eight_digits(const char *p, uint64_t *w)
+static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+	                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+
+static inline bool is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+/* Eight characters, the first in the lowest byte, less '0' each. */
+static inline uint64_t eight_at(const char *p)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof v);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	v = __builtin_bswap64(v);
 #endif
-	if (((v & 0xf0f0f0f0f0f0f0f0u) | (((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4)) !=
-	    0x3333333333333333u)
-		return false;
-	v -= 0x3030303030303030u;
+	return v ^ 0x3030303030303030u;
+}
+
+/* The number that eight digits are, by Lemire's three multiplications. */
+static inline uint64_t eight_digits(uint64_t v)
+{
 	v = v * 10 + (v >> 8);
 	v = ((v & 0x000000ff000000ffu) * 0x000f424000000064u +
 	     ((v >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >>
 	    32;
-	*w = *w * 100000000 + (uint32_t)v;
-	return true;
+	return (uint32_t)v;
 }
 
+/* Eight at a time. How many the last ones are is different from cell to cell, and a loop over them would be a wrong guess of the
+ * processor in each; so they are taken at once too, moved to the end of eight of which the others are zeros. */
 static inline const char *take_digits(const char *p, const char *end, uint64_t *w)
 {
-	while (end - p >= 8 && eight_digits(p, w))
-		p += 8;
-	for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+	static const uint32_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
+	for (; end - p >= 8; p += 8) {
+		uint64_t v = eight_at(p);
+		/* The lowest bit set is that of the first character beyond 9; what a carry does above it is no matter. */
+		uint64_t other = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
+		if (other) {
+			int n = __builtin_ctzll(other) / 8;
+			*w = *w * power[n] + eight_digits(v << 8 << (56 - 8 * n));
+			return p + n;
+		}
+		*w = *w * 100000000 + eight_digits(v);
+	}
+	for (; p < end && is_digit(*p); p++)
 		*w = *w * 10 + (uint64_t)(*p - '0');
 	return p;
 }
@@ -276,40 +296,61 @@ static const char *take_word(const char *p, const char *end, bool negative, doub
 	return p + length;
 }
 
-const char *kdri_parse_decimal(const char *p, const char *end, char point, double *value)
+/* The value of digits that were read into w and q, and of an exponent that is in q. */
+static inline double value_of(uint64_t w, int64_t q)
 {
-	static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-		                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-	decimal d = { 0 };
-	if (p < end && (*p == '-' || *p == '+'))
-		d.negative = *p++ == '-';
-	d.digits = p;
-	p = take_digits(p, end, &d.w);
-	int64_t count = p - d.digits, exponent = 0;
+	/* Way 1 divides where q < 0, which takes as long as way 2; and cells that go now here, now there are guessed wrong. */
+	return w <= (uint64_t)1 << 53 && q >= 0 && q <= 22 ? (double)w * tens[q] : eisel_lemire(w, q);
+}
+
+/* Way 3, without sign: the digits [begin, end) are more than 19. */
+static double long_value(const char *begin, const char *end, char point, int64_t exponent)
+{
+	decimal d = { .digits = begin, .digits_end = end };
+	cut_digits(&d, point, exponent);
+	double v = value_of(d.w, d.q);
+	return d.cut && v != eisel_lemire(d.w + 1, d.q) ? nearer(&d, point, v) : v;
+}
+
+/* A number of any form; `digits` is past its sign. */
+__attribute__((noinline)) static const char *any_number(const char *digits, const char *end, char point,
+                                                        bool negative, double *value)
+{
+	uint64_t w = 0;
+	int64_t q = 0, exponent = 0;
+	const char *p = take_digits(digits, end, &w);
+	int64_t count = p - digits;
 	if (p < end && *p == point) {
 		const char *fraction = p + 1;
-		p = take_digits(fraction, end, &d.w);
-		d.q = fraction - p;
-		count -= d.q;
+		p = take_digits(fraction, end, &w);
+		q = fraction - p;
+		count -= q;
 	}
 	if (count == 0)
-		return take_word(d.digits, end, d.negative, value);
-	d.digits_end = p;
+		return take_word(digits, end, negative, value);
+	const char *digits_end = p;
 	if (p < end && (*p | 0x20) == 'e')
 		p = take_exponent(p, end, &exponent);
-	d.q += exponent;
-	if (count > 19)
-		cut_digits(&d, point, exponent);
-	double v;
-	if (d.w <= (uint64_t)1 << 53 && d.q >= -22 && d.q <= 22 && !d.cut) {
-		v = d.q < 0 ? (double)d.w / tens[-d.q] : (double)d.w * tens[d.q];
-	} else {
-		v = eisel_lemire(d.w, d.q);
-		if (d.cut && v != eisel_lemire(d.w + 1, d.q))
-			v = nearer(&d, point, v);
-	}
-	*value = d.negative ? -v : v;
+	double v = count > 19 ? long_value(digits, digits_end, point, exponent) : value_of(w, q + exponent);
+	*value = negative ? -v : v;
 	return p;
+}
+
+const char *kdri_parse_decimal(const char *p, const char *end, char point, double *value)
+{
+	bool negative = p < end && *p == '-', positive = p < end && *p == '+';
+	p += negative | positive;
+	/* What most cells of a table are: a digit, the point, at most 18 digits; without a call to anything. */
+	if (end - p > 2 && p[1] == point && is_digit(p[0]) && is_digit(p[2])) {
+		uint64_t w = (uint64_t)(p[0] - '0');
+		const char *fraction = p + 2, *stop = take_digits(fraction, end, &w);
+		if (stop - fraction <= 18 && (stop == end || (*stop | 0x20) != 'e')) {
+			double v = eisel_lemire(w, fraction - stop);
+			*value = negative ? -v : v;
+			return stop;
+		}
+	}
+	return any_number(p, end, point, negative, value);
 }
 
 const char *kdri_parse_double(const char *p, const char *end, double *value)

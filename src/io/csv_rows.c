@@ -92,12 +92,38 @@ static const char *skip_trailing(const char *stop, char delimiter)
 	return *q == '\n' ? q : stop;
 }
 
+/* The cells from field j on that are nothing but finite numbers, up to the last but one of the row: most of most tables. *p is
+ * moved past them; how many. Words such as nan end in a letter, which is left to number_at. */
+static inline int64_t plain_numbers(const kdri_csv_layout *l, int64_t j, const char **p, const char *end,
+                                    double *out)
+{
+	const int64_t most = l->na_numbers ? 0 : l->fields - 1 - j;
+	const unsigned char *how = l->how + j;
+	const char *points = l->points + j, *at = *p, *q, delimiter = l->delimiter;
+	double zero = 0;
+	int64_t n = 0;
+	while (n < most && how[n] == KDRI_HOW_NUMBER &&
+	       (q = kdri_parse_decimal(at, end, points[n], out + n)) && *q == delimiter && q[-1] <= '9') {
+		zero += 0 * out[n++]; /* nobody waits for it */
+		at = q + 1;
+	}
+	if (zero != 0) { /* one is too large for a double: up to there */
+		for (n = 0, at = *p; out[n] - out[n] == 0; n++)
+			at = kdri_parse_decimal(at, end, points[n], out + n) + 1;
+	}
+	*p = at;
+	return n;
+}
+
 /* One row at p into `out`. Returns the start of the next row, or NULL with `bad` set. */
 static const char *parse_row(const kdri_csv_layout *l, const char *p, const char *end, double *out,
                              const char *base, note *texts, problem *bad)
 {
 	const char *row = p;
 	for (int64_t j = 0; j < l->fields; j++) {
+		int64_t plain = plain_numbers(l, j, &p, end, out);
+		j += plain;
+		out += plain;
 		const char *at = p, *stop;
 		enum trouble what;
 		if (l->how[j] == KDRI_HOW_NUMBER) {

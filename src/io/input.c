@@ -22,29 +22,32 @@ struct kdri_input {
 	unsigned char buffer[BUFFER];
 };
 
-static kdr_status refill(kdr_context *ctx, kdri_input *in)
+/* As many bytes as there are at once, at most `room`; none: the end. */
+static kdr_status take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
 {
 	ssize_t n;
-	in->begin = in->end = 0;
 	if (in->memory) {
-		in->end = KDRI_MIN(in->memory_left, (size_t)BUFFER);
-		memcpy(in->buffer, in->memory, in->end);
-		in->memory += in->end;
-		in->memory_left -= in->end;
-		in->consumed += (int64_t)in->end;
-		in->end_of_file = in->end == 0;
-		return KDR_OK;
+		n = (ssize_t)KDRI_MIN(in->memory_left, room);
+		memcpy(to, in->memory, (size_t)n);
+		in->memory += n;
+		in->memory_left -= (size_t)n;
+	} else {
+		do {
+			n = read(in->fd, to, room);
+		} while (n < 0 && errno == EINTR);
 	}
-	do {
-		n = read(in->fd, in->buffer, BUFFER);
-	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", in->path, strerror(errno));
-	in->end = (size_t)n;
+	*got = (size_t)n;
 	in->consumed += n;
-	if (n == 0)
-		in->end_of_file = true;
+	in->end_of_file = n == 0;
 	return KDR_OK;
+}
+
+static kdr_status refill(kdr_context *ctx, kdri_input *in)
+{
+	in->begin = in->end = 0;
+	return take(ctx, in, in->buffer, BUFFER, &in->end);
 }
 
 /* Fills the buffer for the first time, which shows whether the bytes are compressed. */
@@ -130,13 +133,16 @@ static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to
 {
 	kdr_status st = KDR_OK;
 	while (*got < want && !in->end_of_file) {
-		if (in->begin == in->end) {
+		size_t n = 0;
+		if (in->begin == in->end && want - *got >= BUFFER) { /* past the buffer */
+			KDRI_TRY(take(ctx, in, to + *got, want - *got, &n));
+		} else if (in->begin == in->end) {
 			KDRI_TRY(refill(ctx, in));
-			continue;
+		} else {
+			n = KDRI_MIN(want - *got, in->end - in->begin);
+			memcpy(to + *got, in->buffer + in->begin, n);
+			in->begin += n;
 		}
-		size_t n = KDRI_MIN(want - *got, in->end - in->begin);
-		memcpy(to + *got, in->buffer + in->begin, n);
-		in->begin += n;
 		*got += n;
 	}
 done:

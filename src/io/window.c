@@ -3,7 +3,7 @@
 
 /* Large enough that threads have work, small enough that memory is the result's. A line beyond LONGEST
  * is no data: it stops a file without newlines, or a small one that unpacks to gigabytes. */
-enum { WINDOW = 1 << 24, LONGEST = 1 << 28 };
+enum { WINDOW = 1 << 22, LONGEST = 1 << 28 };
 
 kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w)
 {
