@@ -1,27 +1,54 @@
 /* Every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause
  *
- * Each scenario uses the public API from beginning to end. It is run with 0, 1, 2, ... allocations allowed,
- * until it succeeds; every run before that must return KDR_ERR_MEMORY, and every run must give back all it
- * took. Two ways of failing: only the one allocation fails, or it and all later ones.
+ * Each scenario uses the public API from beginning to end. It is run once to see which calls its allocations come from, then
+ * again and again, each time with another allocation that fails: every run must return KDR_ERR_MEMORY and give back all it took.
+ * Two ways of failing: only the one allocation fails, or it and all later ones.
  *
- * KINDRED_OOM_MOST=N in the environment: at most about N of a scenario's allocations, evenly spread, for every day and for a
- * sanitizer that makes each run take ten times as long; without one, all are tried (oom.every, minutes). */
+ * Where a loop allocates, the same chain of calls comes back many times; of those the first few and the last are failed. So what
+ * goes unseen is a mistake that only the middle rounds of a loop make. Without backtrace() all are failed.
+ *
+ * KINDRED_OOM_REPEATS=N in the environment: how many are the first few (default 2). KINDRED_OOM_MOST=N: at most about N of a
+ * scenario's allocations, evenly spread, for a sanitizer that makes each run take ten times as long. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__has_include)
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#define HAVE_BACKTRACE
+#endif
+#endif
 
 #include "oom.h"
 
 typedef struct budget {
 	long allowed, made, live;
-	int once; /* only allocation number `allowed` fails */
+	int once;        /* only allocation number `allowed` fails */
+	uint64_t *calls; /* where it is wanted: of each allocation, a number for the calls that lead to it */
+	long room;
 } budget;
+
+/* A hash of the chain of calls that leads here; 0 where it cannot be known. */
+static uint64_t calls_here(void)
+{
+	uint64_t hash = 0;
+#ifdef HAVE_BACKTRACE
+	enum { DEEPEST = 64 };
+	void *at[DEEPEST];
+	int depth = backtrace(at, DEEPEST);
+	for (int i = 0; i < depth; i++)
+		hash = (hash ^ (uint64_t)(uintptr_t)at[i]) * 0x100000001b3u + 1;
+#endif
+	return hash;
+}
 
 static int refuse(budget *b)
 {
 	long number = b->made++;
+	if (b->calls && number < b->room)
+		b->calls[number] = calls_here();
 	return b->once ? number == b->allowed : number >= b->allowed;
 }
 
@@ -96,58 +123,102 @@ static void make_points(void)
 }
 /* --- the driver --------------------------------------------------------------------------------------- */
 
-/* How many allocations a scenario makes where none fails. */
-static long allocations_of(const oom_scenario *s)
+/* One run. */
+static kdr_status run(const oom_scenario *s, budget *b)
 {
-	budget b = { .allowed = LONG_MAX };
-	kdr_allocator allocator = { count_alloc, count_realloc, count_free, &b };
+	kdr_allocator allocator = { count_alloc, count_realloc, count_free, b };
 	kdr_context *ctx = NULL;
-	if (kdr_context_new(&ctx, &allocator) == KDR_OK) {
+	kdr_status st = kdr_context_new(&ctx, &allocator);
+	if (st == KDR_OK) {
 		kdr_context_set_threads(ctx, 2);
-		(void)s->run(ctx); /* whether that is a success is seen later */
+		st = s->run(ctx);
 	}
+	if (st != KDR_OK && st != KDR_ERR_MEMORY)
+		fprintf(stderr, "%s: %s\n", s->name, kdr_context_error(ctx));
 	kdr_context_free(ctx);
-	return b.made;
+	return st;
 }
 
-static long step_of(const oom_scenario *s)
+static long setting(const char *name, long otherwise)
 {
-	const char *text = getenv("KINDRED_OOM_MOST");
-	long most = text ? strtol(text, NULL, 10) : 0;
-	long step = most > 0 ? allocations_of(s) / most : 0;
-	return step > s->step ? step : s->step;
+	const char *text = getenv(name);
+	return text ? strtol(text, NULL, 10) : otherwise;
 }
 
+/* An allocation, by the calls that lead to it. */
+typedef struct site {
+	uint64_t calls;
+	long number;
+} site;
+
+static int by_calls(const void *a, const void *b)
+{
+	const site *x = a, *y = b;
+	return x->calls != y->calls ? (x->calls > y->calls) - (x->calls < y->calls)
+	                            : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Marks the allocations to fail. Returns how many allocations there are, or -1. */
+static long choose(const oom_scenario *s, bool **out)
+{
+	long repeats = setting("KINDRED_OOM_REPEATS", 2), most = setting("KINDRED_OOM_MOST", 0), chosen = 0,
+	     kept = 0;
+	budget count = { .allowed = LONG_MAX };
+	(void)run(s, &count); /* whether that is a success is seen later */
+	budget b = { .allowed = LONG_MAX, .room = count.made };
+	b.calls = calloc((size_t)count.made + 1, sizeof *b.calls);
+	site *sites = calloc((size_t)count.made + 1, sizeof *sites);
+	bool *wanted = calloc((size_t)count.made + 1, sizeof *wanted);
+	if (!b.calls || !sites || !wanted)
+		return -1;
+	(void)run(s, &b);
+	for (long i = 0; i < count.made; i++)
+		sites[i] = (site){ b.calls[i], i };
+	qsort(sites, (size_t)count.made, sizeof *sites, by_calls);
+	for (long i = 0, first = 0; i < count.made; i++) {
+		if (sites[i].calls != sites[first].calls)
+			first = i;
+		bool last = i + 1 == count.made || sites[i + 1].calls != sites[i].calls;
+		wanted[sites[i].number] = (sites[i].calls == 0 || i - first < repeats || last) &&
+		                          sites[i].number % s->step == 0;
+		chosen += wanted[sites[i].number];
+	}
+	for (long i = 0, seen = 0; i < count.made; i++)
+		if (wanted[i]) {
+			wanted[i] = most == 0 || chosen <= most || kept * chosen <= seen * most;
+			kept += wanted[i];
+			seen++;
+		}
+	free(b.calls);
+	free(sites);
+	*out = wanted;
+	return count.made;
+}
+
+/* Fails the allocations that are wanted, one after another; then none, which must succeed. */
 static int exhaust(const oom_scenario *s, int once)
 {
-	long step = step_of(s);
-	for (long allowed = 0;; allowed += step) {
-		budget b = { .allowed = allowed, .once = once };
-		kdr_allocator allocator = { count_alloc, count_realloc, count_free, &b };
-		kdr_context *ctx = NULL;
-		kdr_status st = kdr_context_new(&ctx, &allocator);
-		if (st == KDR_OK) {
-			kdr_context_set_threads(ctx, 2);
-			st = s->run(ctx);
-		}
-		bool reached = b.made > allowed;
-		if ((reached && st != KDR_ERR_MEMORY) || (!reached && st != KDR_OK)) {
-			fprintf(stderr, "%s: allocation %ld failed: status %d (%s)\n", s->name, allowed,
-			        (int)st, kdr_context_error(ctx));
-			return 1;
-		}
-		kdr_context_free(ctx);
-		if (b.live != 0) {
-			fprintf(stderr, "%s: allocation %ld failed: %ld blocks were not given back\n",
-			        s->name, allowed, b.live);
-			return 1;
-		}
-		if (!reached) {
-			printf("%s: %ld allocations, %s failed %s\n", s->name, b.made,
-			       step > 1 ? "some" : "each", once ? "alone" : "with all later ones");
-			return 0;
-		}
+	bool *wanted = NULL;
+	long count = choose(s, &wanted), failed = 0;
+	int bad = count < 0;
+	for (long allowed = 0; allowed <= count && !bad; allowed++) {
+		if (allowed < count && !wanted[allowed])
+			continue;
+		budget b = { .allowed = allowed < count ? allowed : LONG_MAX, .once = once };
+		kdr_status st = run(s, &b);
+		bool reached = b.made > allowed && allowed < count;
+		bad = (reached && st != KDR_ERR_MEMORY) || (!reached && st != KDR_OK) || b.live != 0;
+		failed += reached;
+		if (bad)
+			fprintf(stderr,
+			        "%s: allocation %ld failed: status %d, %ld blocks were not given back\n",
+			        s->name, allowed, (int)st, b.live);
 	}
+	if (!bad)
+		printf("%s: %ld of %ld allocations failed %s\n", s->name, failed, count,
+		       once ? "alone" : "with all later ones");
+	free(wanted);
+	return bad;
 }
 
 static void write_text(const char *path, const char *text)
