@@ -57,4 +57,5 @@ const kdri_algo kdri_algo_logreg = {
 	          .references = kdri_linear_references },
 	.fit = fit,
 	.predict = kdri_linear_predict,
+	.ranks = true,
 };

@@ -37,4 +37,5 @@ const kdri_algo kdri_algo_svm = {
 	          .references = kdri_linear_references },
 	.fit = fit,
 	.predict = kdri_linear_predict,
+	.ranks = true,
 };
