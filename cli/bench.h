@@ -32,6 +32,7 @@ typedef struct bench_row {
 	char *method;  /* NULL: figures from elsewhere alone */
 	char *missing; /* and why there are none of ours; or NULL */
 	bool pooled;
+	int repeats; /* at most so many of the table's; 0: all */
 	bench_setting *set;
 	int nset;
 	bench_axis *grid;

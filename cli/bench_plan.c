@@ -91,7 +91,7 @@ static bool read_references(plan_place *p, const bench_table *t, int scored, ben
 
 static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row *row, const kdr_json *object)
 {
-	static const char *const keys[] = { "name", "method", "missing",    "pooled",
+	static const char *const keys[] = { "name", "method", "missing",    "repeats", "pooled",
 		                            "set",  "grid",   "references", NULL };
 	if (!plan_check_keys(p, object, keys))
 		return false;
@@ -113,6 +113,7 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 		                  row->method);
 	row->name =
 	        kdr_json_get(object, "name") ? plan_text(p, object, "name", true) : plan_copy(p, row->method);
+	row->repeats = (int)plan_number(p, object, "repeats", 1, 1e5, 0);
 	row->pooled = kdr_json_is(kdr_json_get(object, "pooled"), KDR_JSON_TRUE);
 	return row->name &&
 	       read_settings(p, row, kdr_json_get(object, "set"), kdr_json_get(object, "grid")) &&

@@ -67,6 +67,8 @@ static void key_row(kdri_json *j, const bench_row *row)
 {
 	kdri_json_string(j, "method", row->method ? row->method : "");
 	kdri_json_bool(j, "pooled", row->pooled);
+	if (row->repeats)
+		kdri_json_int(j, "repeats", row->repeats);
 	kdri_json_object(j, "set");
 	for (int i = 0; i < row->nset; i++)
 		kdri_json_string(j, row->set[i].name, row->set[i].value);

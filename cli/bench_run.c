@@ -28,7 +28,14 @@ static int64_t source_classes(const bench_state *s)
 	return count;
 }
 
-/* Clustering methods in a table of transfers get the targets alone. */
+/* Whether a method is given the i-th data set: clustering methods get what is scored alone, and only some take bridges. */
+static bool given(const bench_table *t, const kdr_algo *algo, int i)
+{
+	return bench_scored(t, i) ||
+	       (algo->family == KDR_FAMILY_TRANSFER &&
+	        (t->data[i].role != KDR_ROLE_BRIDGE || (algo->flags & (KDR_ALGO_BRIDGE | KDR_ALGO_BRIDGES))));
+}
+
 static kdr_status fit_row(bench_state *s, const bench_row *row, const kdr_options *options,
                           kdr_result **result)
 {
@@ -42,7 +49,7 @@ static kdr_status fit_row(bench_state *s, const bench_row *row, const kdr_option
 		return KDR_ERR_MEMORY;
 	for (int i = 0; i < t->ndata; i++) {
 		bench_item *it = &s->items[i];
-		if (transfers || bench_scored(t, i))
+		if (given(t, algo, i))
 			list[n++] = (kdr_task){
 				.name = kdr_data_name(it->data),
 				.role = transfers ? t->data[i].role : KDR_ROLE_TASK,
@@ -73,8 +80,8 @@ static kdr_status score_row(bench_state *s, const bench_row *row, const kdr_resu
 	int at = 0, place = 0;
 	for (int i = 0; i < t->ndata; i++) {
 		int64_t n, right = 0;
-		int position = transfers ? i : place;
-		place += bench_scored(t, i);
+		int position = place;
+		place += given(t, algo, i);
 		if (!bench_scored(t, i))
 			continue;
 		kdr_scores scores;
@@ -292,7 +299,7 @@ int bench_run(kdr_context *ctx, const bench_how *how, const bench_table *table, 
 		for (int l = 0; l < out->nlines && code == EXIT_DONE && !out->cut; l++, place++) {
 			bench_line *line = &out->lines[l];
 			place = l && line[-1].row == line->row ? place : 0;
-			if (line->row->method)
+			if (line->row->method && (!line->row->repeats || r < line->row->repeats))
 				code = run_line(&s, out, line->row, place, line, r);
 			out->cut |= cli_interrupted() || (how->limit > 0 && cli_now() - start > how->limit);
 		}
