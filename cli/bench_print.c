@@ -198,6 +198,8 @@ void bench_print(FILE *out, const bench_outcome *o)
 		}
 		if (base && line == base)
 			fputs(" |", out);
+		else if (base && isnan(bench_paired_p(o, line, base)))
+			fputs(" |", out);
 		else if (base)
 			fprintf(out, " %.1e |", bench_paired_p(o, line, base));
 		fprintf(out, " %.3g |\n", line->runs ? line->seconds / line->runs : 0);

@@ -1,0 +1,415 @@
+#!/usr/bin/python3
+"""Writes docs/reproduction.md and its figures from the files of a results folder. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/reproduction.py [--results bench/results/papers] [--out docs/reproduction.md] [--check]
+
+The results are what `kindred bench all -o bench/results/papers` and `bench/peers_papers.py` write. Which tables there are, and the papers'
+figures, is in the presets' plans (cli/plans); the sentences under the tables, and those of the papers' figures that are no scores, in
+bench/reproduction.json. Every figure of ours comes from the results. Rows without a file say so. --check: only whether the page is what the
+files give. SciPy is needed for the tests of significance alone."""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+import svg
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAPERS = {
+    "GZ09": "Gu and Zhou 2009: learning the shared subspace (LSSMTC, LSSTTC)",
+    "ZZ10": "Zhang and Zhang 2010: multitask Bregman clustering (MBC)",
+    "TSZY15": "Tan, Song, Zhong and Yang 2015: transitive transfer learning (TTL)",
+    "ZZL19": "Zhang, Zhang and Liu 2019: feature and instance transfer (MTCFIR)",
+    "B19": "Berikov 2019: ensemble clustering with transfer (TrEC)",
+}
+
+
+def slug(text):
+    """As bench_slug of cli/bench_rows.c."""
+    out = ""
+    for c in text:
+        if c.isascii() and c.isalnum():
+            out += c.lower()
+        elif c == "=":
+            out += "is"
+        elif out and out[-1] != "-":
+            out += "-"
+    return out[:127].rstrip("-")
+
+
+def mean_std(values):
+    values = [v for v in values if v is not None]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+
+
+class Row:
+    """A row of a table: the plan's, and what its file has."""
+
+    def __init__(self, plan, path):
+        self.name, self.plan = plan["name"], plan
+        self.file = json.loads(path.read_text()) if path.exists() else None
+
+    def lines(self):
+        return self.file["lines"] if self.file else []
+
+    def score(self, line, score, task):
+        """(mean, std) over repeats of a score on a task; task None: of the mean over tasks."""
+        tasks = line["scores"].get(score)
+        if not tasks:
+            return None
+        if task is not None:
+            return mean_std(tasks[task])
+        repeats = [[t[r] for t in tasks] for r in range(len(tasks[0]))]
+        return mean_std([sum(r) / len(r) for r in repeats if None not in r])
+
+    def best(self, score):
+        """The line whose mean of the score is best, as "pick": "truth" shows it."""
+        best = None
+        for line in self.lines():
+            value = self.score(line, score, None)
+            if value and (best is None or value[0] > self.score(best, score, None)[0]):
+                best = line
+        return best
+
+    def paper(self, score, task):
+        figures = self.plan.get("references", {}).get("paper", {}).get(score)
+        return figures[task] if figures else None
+
+
+class Table:
+    def __init__(self, preset, plan, folder):
+        self.preset, self.plan, self.title = preset, plan, plan["title"]
+        self.key = preset + "/" + slug(self.title)
+        self.scores = plan.get("scores", ["acc", "nmi"])
+        self.rows = [Row({"name": r.get("method"), **r}, folder / preset / slug(self.title) / (slug(r.get("name", r.get("method"))) + ".json"))
+                     for r in plan["rows"]]
+        known = {r.name for r in self.rows}
+        for path in sorted((folder / preset / slug(self.title)).glob("peer-*.json")):
+            name = json.loads(path.read_text())["row"]
+            if name not in known:
+                self.rows.append(Row({"name": name, "method": "peer"}, path))
+        self.tasks = next((r.file["tasks"] for r in self.rows if r.file), None)
+
+    def done(self):
+        wanted = [r for r in self.rows if "missing" not in r.plan]
+        return sum(r.file is not None for r in wanted), len(wanted)
+
+
+def figure(v, signed=False):
+    text = f"{v:+.3f}" if signed else f"{v:.3f}"
+    return text.replace("0.", ".", 1) if abs(v) < 1 else text
+
+
+def cell(row, line, score, task):
+    """Ours ± std (paper's, difference)."""
+    paper = row.paper(score, task) if task is not None else None
+    ours = row.score(line, score, task) if line else None
+    if "missing" in row.plan:
+        text = "–"
+    elif not row.file:
+        text = "not run"
+    else:
+        text = f"**{figure(ours[0])}** ± {figure(ours[1])}" if ours else "failed"
+    if paper is not None:
+        text += f" ({figure(paper)}" + (f", {figure(ours[0] - paper, True)})" if ours else ")")
+    return text
+
+
+def setting(line):
+    return line["setting"] if line else ""
+
+
+def write_table(out, table):
+    """A row a method, a column for each score of each task."""
+    count = len(table.tasks) if table.tasks else max((len(r.paper(table.scores[0], 0) and r.plan["references"]["paper"][table.scores[0]])
+                                                      for r in table.rows if r.plan.get("references", {}).get("paper", {}).get(table.scores[0])), default=1)
+    tasks = table.tasks or [f"task {i + 1}" for i in range(count)]
+    heads = [f"{t} {s}" for s in table.scores for t in tasks + (["mean"] if len(tasks) > 1 else [])]
+    out.append("| method | " + " | ".join(heads) + " | setting |")
+    out.append("|---|" + "---:|" * len(heads) + "---|")
+    for row in table.rows:
+        line = row.best(table.scores[0])
+        cells = [cell(row, line, s, t) for s in table.scores for t in list(range(len(tasks))) + ([None] if len(tasks) > 1 else [])]
+        out.append(f"| {row.name} | " + " | ".join(cells) + f" | {setting(line)} |")
+    out.append("")
+
+
+def write_matrix(out, tables):
+    """Tables of one task and one score with the same rows: a line each."""
+    score = tables[0].scores[0]
+    names = [r.name for r in tables[0].rows]
+    for t in tables[1:]:
+        names += [r.name for r in t.rows if r.name not in names]
+    out.append(f"| {score} | " + " | ".join(names) + " |")
+    out.append("|---|" + "---:|" * len(names))
+    sums = {n: [] for n in names}
+    for t in tables:
+        cells = []
+        for name in names:
+            row = next((r for r in t.rows if r.name == name), None)
+            line = row.best(score) if row else None
+            cells.append(cell(row, line, score, 0) if row else "")
+            ours = row.score(line, score, 0) if line else None
+            if row:
+                sums[name].append((ours[0] if ours else None, row.paper(score, 0)))
+        out.append(f"| {t.title} | " + " | ".join(cells) + " |")
+    cells = []
+    for name in names:
+        ours, paper = ([pair[i] for pair in sums[name]] for i in (0, 1))
+        text = f"**{figure(sum(ours) / len(ours))}**" if None not in ours else "–"
+        if None not in paper:
+            text += f" ({figure(sum(paper) / len(paper))})"
+        cells.append(text)
+    out.append("| mean | " + " | ".join(cells) + " |")
+    out.append("")
+
+
+def write_curve(out, table, figures, name):
+    """The mean over tasks of each score against the option."""
+    option = table.plan["curve"]
+    drawn = False
+    for score in table.scores:
+        series = {}
+        for row in table.rows:
+            for line in row.lines():
+                text = line["setting"] or row.name
+                value = row.score(line, score, None)
+                if value and f"{option} = " in text:
+                    x = float(text.split(f"{option} = ")[1].split(",")[0])
+                    series.setdefault("" if not line["setting"] else row.name, []).append((x, *value))
+        if not series:
+            continue
+        series = {n or table.rows[0].plan["method"]: sorted(p) for n, p in series.items()}
+        file = f"{slug(table.key)}-{score}.svg"
+        figures[file] = svg.curves(table.title, option, f"{score}, mean of tasks", series, even=True)
+        out.append(f"![{table.title}: {score}]({name}/{file})")
+        out.append("")
+        drawn = True
+    if not drawn:
+        out.append("not run")
+        out.append("")
+
+
+def record(table, name, what):
+    """The record of a row's best line, cut by repeats: a list of lists."""
+    row = next((r for r in table.rows if r.name == name and r.file), None)
+    line = row and row.best(table.scores[0])
+    values = line and line.get("record", {}).get(what)
+    if not values:
+        return None
+    size = len(values) // row.file["repeats"] or 1
+    return [values[i:i + size] for i in range(0, len(values), size)]
+
+
+def write_alpha(out, tables, words):
+    """[ZZL19] tables 6 to 11: what each task draws on the others, scaled so that its own is 1."""
+    for key, papers in words["alpha"].items():
+        table = next((t for t in tables if t.key == key), None)
+        found = table and record(table, "MTCFIR", "relatedness")
+        n = len(papers["paper"])
+        out.append(f"{table.title if table else key}: ours (paper's, [ideal by shared classes])" if "ideal" in papers else f"{table.title if table else key}: ours (paper's)")
+        out.append("")
+        out.append("| task | " + " | ".join(f"draws on {s + 1}" for s in range(n)) + " |")
+        out.append("|---|" + "---:|" * n)
+        for t in range(n):
+            cells = []
+            for s in range(n):
+                ours = f"**{figure(found[0][t * n + s] / found[0][t * n + t])}**" if found else "not run"
+                ideal = f", [{papers['ideal'][t][s]:g}]" if "ideal" in papers else ""
+                cells.append(f"{ours} ({papers['paper'][t][s]:g}{ideal})")
+            out.append(f"| {t + 1} | " + " | ".join(cells) + " |")
+        out.append("")
+
+
+def write_mmd(out, tables, words):
+    """[ZZL19] table 12: mean squared discrepancy of pairs of tasks before and after the features are learnt."""
+    out.append("| data | kernel | before: ours (paper's) | after: ours (paper's) | ratio: ours (paper's) |")
+    out.append("|---|---|---:|---:|---:|")
+    for key, (before, after) in words["mmd"].items():
+        table = next((t for t in tables if t.key == key), None)
+        for kernel in ("linear", "gauss"):
+            found = table and record(table, "MTCFIR", "mmd2_" + kernel)
+            ours = ["not run"] * 3
+            if found:
+                n = math.isqrt(len(found[0]) // 2)
+                pairs = [[found[0][w * n * n + i * n + j] for i in range(n) for j in range(i)] for w in (0, 1)]
+                means = [sum(p) / len(p) for p in pairs]
+                ours = [f"**{means[0]:.4f}**", f"**{means[1]:.4f}**", f"**{means[0] / means[1]:.2f}**"]
+            out.append(f"| {table.title if table else key} | {kernel} | {ours[0]} ({before}) | {ours[1]} ({after}) | {ours[2]} ({before / after:.2f}) |")
+    out.append("")
+
+
+def write_emd(out, tables, words):
+    """[ZZ10] table 4: the distance of matched clusters, alone (lambda = 0 in the curve) and together."""
+    out.append("| data | MBC: d_M, uniform | of 1,000 | MBC in the paper | IND in the paper | of the true classes in the paper |")
+    out.append("|---|---:|---:|---:|---:|---:|")
+    for title, (ind, mbc, true) in words["d_m"].items():
+        table = next((t for t in tables if t.key == "zz10/" + slug(title)), None)
+        found = table and record(table, "MBC", "d_m_uniform.X1.X2")
+        value = mean_std([v for r in found for v in r]) if found else None
+        ours = [f"**{value[0]:.4f}** ± {value[1]:.4f}", f"{1000 * value[0]:.2f}"] if value else ["not run"] * 2
+        out.append(f"| {title} | {ours[0]} | {ours[1]} | {mbc:g} | {ind:g} | {true:g} |")
+    out.append("")
+
+
+def write_convergence(out, tables, words, figures, name):
+    series = {}
+    for label, (key, row) in words["convergence"].items():
+        table = next((t for t in tables if t.key == key), None)
+        found = table and record(table, row, "objective")
+        if found:
+            flat = [v for part in found for v in part]
+            series[label] = [(i + 1, v / flat[0], 0.0) for i, v in enumerate(flat[:100])]
+    if not series:
+        out += ["not run", ""]
+        return
+    figures["convergence.svg"] = svg.curves("The objective after each iteration, as a share of the first", "iteration", "objective", series)
+    out += [f"![convergence]({name}/convergence.svg)", ""]
+
+
+def write_bridges(out, folder):
+    """What bench/bridges.py keeps: of each pair the bridges, the one the program takes first."""
+    file = folder / "bridges.json"
+    if not file.exists():
+        out += ["not run", ""]
+        return
+    groups = {}
+    for key, bridges in json.loads(file.read_text()).items():
+        acc = [b["acc"] for b in bridges]
+        for group in (key.split()[0], "all"):
+            groups.setdefault(group, []).append((acc[0], sum(acc) / len(acc), max(acc)))
+    out.append("| collection | pairs | the bridge taken | any (chance) | the best (by the truth) | how often the best was taken |")
+    out.append("|---|---:|---:|---:|---:|---:|")
+    for group in [g for g in groups if g != "all"] + ["all"]:
+        rows = groups[group]
+        means = [sum(r[i] for r in rows) / len(rows) for i in range(3)]
+        out.append(f"| {group} | {len(rows)} | **{figure(means[0])}** | {figure(means[1])} | {figure(means[2])} | {sum(r[0] == r[2] for r in rows)} of {len(rows)} |")
+    out.append("")
+
+
+def write_significance(out, tables, words, figures, name):
+    """Over all data sets that every one of these methods has been run on."""
+    wanted = words["compared"]
+    blocks, labels = [], []
+    for table in tables:
+        if table.key not in words["compared_on"]:
+            continue
+        rows = [next((r for r in table.rows if r.name in names and r.file), None) for names in wanted.values()]
+        if None in rows or not table.tasks:
+            continue
+        for t, task in enumerate(table.tasks):
+            values = [r.score(r.best(table.scores[0]), "nmi", t) for r in rows]
+            if None not in values:
+                blocks.append([v[0] for v in values])
+                labels.append(f"{table.title}: {task}")
+    out.append(f"Normalised mutual information of {len(wanted)} methods at their defaults on {len(blocks)} data sets that all of them have been run on "
+               f"(of the tables named in `bench/reproduction.json`).")
+    out.append("")
+    if len(blocks) < 6:
+        out += ["not run: fewer than six data sets have all rows.", ""]
+        return
+    import significance as s
+    names = list(wanted)
+    ranks = s.mean_ranks(blocks)
+    chi2, f, p = s.friedman(ranks, len(blocks))
+    cd = s.critical_difference(len(names), len(blocks))
+    one = names.index(words["compared_one"])
+    out.append(f"Friedman: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may be chance (Nemenyi, .05).")
+    out.append("")
+    figures["critical-difference.svg"] = svg.critical("Mean ranks of methods", names, ranks, cd)
+    out.append(f"![mean ranks]({name}/critical-difference.svg)")
+    out.append("")
+    out.append(f"| {names[one]} against | mean difference | p, Wilcoxon's signed ranks | p after Holm |")
+    out.append("|---|---:|---:|---:|")
+    for m, d, pair, corrected in s.against(blocks, one):
+        out.append(f"| {names[m]} | {figure(d, True)} | {pair:.1e} | {corrected:.1e} |")
+    out.append("")
+
+
+def page(folder, name):
+    """The page, and the figures it shows."""
+    words = json.loads((ROOT / "bench" / "reproduction.json").read_text())
+    plans = {p.stem: json.loads(p.read_text()) for p in sorted((ROOT / "cli" / "plans").glob("*.json"))}
+    figures, everything = {}, []
+    presets = {n: [Table(n, t, folder) for t in plan["tables"]] for n, plan in plans.items() if "paper" in plan}
+    for tables in presets.values():
+        everything += tables
+    done = [t.done() for t in everything]
+    seconds = sum(r.file["seconds"] for t in everything for r in t.rows if r.file and r.plan["method"] != "peer")
+    out = [words["head"].strip(), "",
+           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run, {seconds / 60:.0f} minutes of one processor core.", ""]
+    for paper, title in PAPERS.items():
+        out += [f"## [{paper}] {title}", ""]
+        for preset, plan in plans.items():
+            if plan.get("paper") != paper:
+                continue
+            tables = presets[preset]
+            out += [f"### {plan['title'].replace(f'[{paper}] ', '', 1)}", "", f"`kindred bench {preset}`", ""]
+            notes = [t.plan["note"] for t in tables if "note" in t.plan]
+            single = all(len(t.scores) == 1 and "curve" not in t.plan and not t.plan.get("data") and "generate" not in t.plan for t in tables)
+            if single:
+                out += [" ".join(notes), ""] if notes else []
+                write_matrix(out, tables)
+            for t in tables if not single else []:
+                out += [f"**{t.title}.** {t.plan.get('note', '')}".strip(), ""]
+                if "curve" in t.plan:
+                    write_curve(out, t, figures, name)
+                else:
+                    write_table(out, t)
+                if t.key in words["sentences"]:
+                    out += [words["sentences"][t.key] if t.done()[0] else "Not run yet.", ""]
+            if preset in words["sentences"]:
+                out += [words["sentences"][preset] if any(t.done()[0] for t in tables) else "Not run yet.", ""]
+        if paper == "ZZL19":
+            out += ["### Tables 6 to 11: relatedness", ""]
+            write_alpha(out, everything, words)
+            out += [words["sentences"]["alpha"], "", "### Table 12: discrepancy of tasks before and after", ""]
+            write_mmd(out, everything, words)
+            out += [words["sentences"]["mmd"], ""]
+        if paper == "TSZY15":
+            out += ["### Which bridge", "", "`bench/bridges.py KINDRED --keep bench/results/papers/bridges.json`: accuracy of `ttl` over the bridge the program takes, over any, over the best.", ""]
+            write_bridges(out, folder)
+            out += [words["sentences"]["bridges"], ""]
+        if paper == "ZZ10":
+            out += ["### Table 4: the distance of matched clusters", ""]
+            write_emd(out, everything, words)
+            out += [words["sentences"]["d_m"], ""]
+    out += ["## Convergence", ""]
+    write_convergence(out, everything, words, figures, name)
+    out += ["## All data sets together", ""]
+    write_significance(out, everything, words, figures, name)
+    out += ["## Methods of the tables that are not here", ""]
+    out += [f"- **{m['name']}** ({m['from']}). {m['why']}" for m in words["missing"]] + [""]
+    return "\n".join(out).rstrip() + "\n", figures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "papers")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "reproduction.md")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    folder = args.out.parent / "reproduction"
+    text, figures = page(args.results, folder.name)
+    wanted = {args.out: text, **{folder / f: t for f, t in figures.items()}}
+    stale = [str(p) for p, t in wanted.items() if not p.exists() or p.read_text() != t]
+    stale += [str(p) for p in folder.glob("*.svg") if p not in wanted]
+    if args.check:
+        print("\n".join("not what the results give: " + p for p in stale) or "ok")
+        return 1 if stale else 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for p in folder.glob("*.svg"):
+        p.unlink()
+    for p, t in wanted.items():
+        p.write_text(t)
+    print(f"{args.out}: {len(figures)} figures")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
