@@ -128,7 +128,7 @@ def run(kindred, job, kind, n, folder, tasks, size, threads):
         line["seconds"] = r["seconds"]
         line["iterations"] = r["iterations"]
         line["peak"] = r["peak_rss_bytes"]  # a child's begins with what its parent had
-        if r.get("estimated"):
+        if "estimated" in r:
             line["estimated"] = r["estimated"]
         scores = [t["metrics"]["nmi"] for t in r["tasks"] if t.get("metrics")]
         if scores:

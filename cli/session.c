@@ -25,7 +25,7 @@ static struct {
 static struct {
 	bool show;      /* a progress line is wanted */
 	bool line_open; /* one stands on the terminal now */
-	bool verbose;
+	bool verbose, quiet;
 	double last_drawn; /* when, so that it is redrawn a few times a second at most */
 } progress;
 
@@ -206,6 +206,10 @@ static int on_event(void *user, const kdr_event *e)
 	}
 	if (e->kind == KDR_EVENT_WARNING)
 		cli_warn("%s", e->message);
+	if (e->kind == KDR_EVENT_ESTIMATE && !progress.quiet) {
+		clear_line();
+		fprintf(stderr, "estimated: %s\n", e->message);
+	}
 	if (e->kind == KDR_EVENT_MESSAGE && progress.verbose) {
 		clear_line();
 		fputs("kindred: ", stderr);
@@ -261,6 +265,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 		return NULL;
 	}
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
+	progress.quiet = cli_quiet(args) || cli_rank() != 0;
 	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
 	kdr_context_set_progress(ctx, on_event, NULL);

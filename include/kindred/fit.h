@@ -51,6 +51,29 @@ KDR_API kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_prob
                            const kdr_options *options, kdr_result **out);
 KDR_API void kdr_result_free(kdr_result *result);
 
+/* What a fit will take: within a factor of two in most cases, docs/scale.md has the measurements. */
+typedef struct kdr_estimate {
+	double seconds; /* of the wall clock, with the context's threads on a machine that does nothing else */
+	double bytes;   /* of memory at most: what the method allocates, and the data */
+	double data_bytes; /* of these: the data, where they are in memory */
+} kdr_estimate;
+KDR_API kdr_status kdr_estimate_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
+                                    const kdr_options *options, kdr_estimate *out);
+/* The same from sizes alone. */
+typedef struct kdr_task_shape {
+	int64_t rows, cols;
+	int64_t entries; /* stored, where it is sparse */
+	bool dense;
+	bool streamed; /* it stays on disk: kdr_stream */
+	int64_t k;     /* 0: the method finds out; ignored in transfer */
+	kdr_role role;
+} kdr_task_shape;
+KDR_API kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
+                                       int64_t ntasks, int64_t classes, bool pooled,
+                                       const kdr_options *options, kdr_estimate *out);
+/* For people, such as "3 min, 2.1 GB". */
+KDR_API void kdr_estimate_text(const kdr_estimate *estimate, char *text, size_t room);
+
 KDR_API const kdr_algo *kdr_result_algo(const kdr_result *result);
 KDR_API int64_t kdr_result_ntasks(const kdr_result *result);
 /* Labels of a task, one a row; NULL for tasks the method does not label. */

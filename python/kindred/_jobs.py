@@ -88,15 +88,15 @@ def finish(session, result):
 
 def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            seed=1, threads=None, time_limit=None, progress=None):
+            seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
     tasks: a table, a list of tables, or a dict of them by name. k: clusters of each task, one number for each, or None where
     the method can find it. preprocess: "default" (auto looks at the data unless weight, norm or scale is given), "by-data" or
     "as-told". quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
-    stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. Returns a
+    stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
     Result."""
-    session = Session(seed_of(seed), threads, time_limit, progress)
+    session = Session(seed_of(seed), threads, time_limit, progress, max_memory)
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
     o, out = ffi.new("kdr_cluster_options *"), ffi.new("kdr_result **")
@@ -135,13 +135,13 @@ def _resamples(count):
 
 def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             map=False, seed=1, threads=None, time_limit=None, progress=None):
+             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
     sources, targets: a table or a list of tables; labels: classes of the source's rows, or a list of such. probabilities: of
     the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
-    out in a plane (`Result.map`). Returns a Result whose last tasks are the targets."""
-    session = Session(seed_of(seed), threads, time_limit, progress)
+    out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
+    session = Session(seed_of(seed), threads, time_limit, progress, max_memory)
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
     labels = [labels] if len(s_tables) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
     if len(labels) != len(s_tables):
@@ -243,6 +243,37 @@ def read(path, **options):
     if not several and not options.get("task_column"):
         return sets[0]
     return {s.name: s for s in sets}
+
+
+def _shape(task):
+    """Rows, columns, and stored entries or None where it is dense: of a table, or as given."""
+    if isinstance(task, (tuple, list)) and len(task) in (2, 3) and all(np.ndim(v) == 0 for v in task):
+        return int(task[0]), int(task[1]), int(task[2]) if len(task) == 3 else None
+    entries = getattr(task.X if isinstance(task, Data) else task, "nnz", None)
+    return *map(int, task.shape), None if entries is None else int(entries)
+
+
+def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", pooled=False, threads=None):
+    """What a fit will take, before it: a dict of seconds, and of bytes of memory at most, data_bytes of which are the data.
+
+    tasks: tables, or sizes: (rows, columns), or (rows, columns, entries that are stored) of sparse ones. family "transfer": the
+    first is the source, the last the target, those between them bridges, and k is the number of classes."""
+    session, transferred = Session(threads=threads), family == "transfer"
+    _choice(family, ("cluster", "transfer", "features"), "family")
+    tasks = [tasks] if is_table(tasks) else list(tasks)
+    shapes, out = ffi.new("kdr_task_shape[]", len(tasks)), ffi.new("kdr_estimate *")
+    for i, (shape, task) in enumerate(zip(shapes, tasks)):
+        shape.rows, shape.cols, entries = _shape(task)
+        shape.dense, shape.entries, shape.k = entries is None, entries or 0, 0 if k in (None, "auto") or transferred else k
+        shape.streamed = isinstance(task, Data) and task.streamed
+        if transferred:
+            shape.role = (lib.KDR_ROLE_SOURCE if i == 0 else lib.KDR_ROLE_TARGET if i == len(tasks) - 1
+                          else lib.KDR_ROLE_BRIDGE)
+    name = _registered(method) if transferred else method
+    held = settings(session, name, options or {})
+    session.check(lib.kdr_estimate_shapes(session.ctx, chars(name), shapes, len(tasks), k if transferred else 0, pooled, held,
+                                          out))
+    return {"seconds": out.seconds, "bytes": out.bytes, "data_bytes": out.data_bytes}
 
 
 def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,

@@ -7,7 +7,8 @@ from ._errors import check, text
 from ._kindred import ffi, lib
 
 _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", lib.KDR_EVENT_MESSAGE: "message",
-          lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning"}
+          lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning",
+          lib.KDR_EVENT_ESTIMATE: "estimate"}
 
 
 def seed_of(random_state):
@@ -29,7 +30,7 @@ class Session:
     """Owns a kdr_context. The GIL is released in every call of the library; the progress callback takes it back, so that
     Ctrl-C asks the library to stop and to keep its best so far, and is raised once the call is over where nothing is kept."""
 
-    def __init__(self, seed=1, threads=None, time_limit=None, progress=None):
+    def __init__(self, seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
         out = ffi.new("kdr_context **")
         check(ffi.NULL, lib.kdr_context_new(out, ffi.NULL))
         self.ctx = ffi.gc(out[0], lib.kdr_context_free)
@@ -44,6 +45,8 @@ class Session:
                 raise ValueError(f"threads is {threads!r}: a whole number from 0 (all) is allowed")
             lib.kdr_context_set_threads(self.ctx, int(threads))
         lib.kdr_context_set_progress(self.ctx, lib.kindred_progress, self._handle)
+        if max_memory is not None:
+            lib.kdr_context_set_max_memory(self.ctx, float(max_memory))
         if time_limit is not None:
             lib.kdr_context_set_time_limit(self.ctx, float(time_limit))
 

@@ -68,6 +68,23 @@ class Reading(unittest.TestCase):
         self.assertEqual((data.shape, data.ids[0]), ((20, 4), "s0"))
         self.assertEqual(kindred.read(path, na="nix", missing="mean", columns="size,weight").shape, (21, 2))
 
+    def test_estimates(self):
+        x = np.random.default_rng(1).normal(size=(500, 4))
+        one, sizes = kindred.estimate(x, "kmeans", 3), kindred.estimate([(500, 4)], "kmeans", 3)
+        self.assertEqual(one["bytes"], sizes["bytes"])
+        self.assertEqual(one["data_bytes"], 8 * 500 * 4)
+        self.assertGreater(one["seconds"], 0)
+        sparse = kindred.estimate([(1000000, 50000, 60000000)], "kmeans", 5)
+        self.assertEqual(sparse["data_bytes"], 12 * 60000000 + 8 * 1000000)
+        self.assertGreater(kindred.estimate([(1000000, 50)] * 2, "mtcfir", 5)["bytes"], 1e12)
+        self.assertGreater(kindred.estimate([(9000, 50)] * 2, k=4, family="transfer")["bytes"], 8 * 18000 * 50)
+        more = kindred.estimate(x, "kmeans", 3, {"n_init": 100})
+        self.assertGreater(more["seconds"], 5 * one["seconds"])
+        with self.assertRaisesRegex(MemoryError, "snmf.*estimated.*max-memory allows 0.001 GB"):
+            kindred.cluster(x, 3, "snmf", max_memory=1e6)
+        with self.assertRaises(ValueError):
+            kindred.estimate([(0, 4)], "kmeans", 3)
+
     def test_data_that_stay_on_disk(self):
         x = np.random.default_rng(1).normal(size=(5000, 4))
         np.save(self.path("big.npy"), x)

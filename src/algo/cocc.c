@@ -25,6 +25,7 @@
  * f(d,w^)  by_row, n x m                      d^       labels, -1 where not asked */
 #include "algo/common/domains.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "cocc";
@@ -394,6 +395,19 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s), words = kdri_opt_real(o, "words"), turns = kdri_opt_real(o, "max_iter");
+	kdri_extent profiles = kdri_extent_dense(all.d, 2 * k);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, kdri_extent_bytes(&all));
+	kdri_cost_kmeans(c, &profiles, words, 10, 300);
+	kdri_cost_hold(c, 8 * (all.n * (words + 2 * k) + all.d * (words + 4 * k)));
+	kdri_cost_pass(c, &all, k, 2 * turns);
+	c->sweeps += turns * 4 * (all.n + all.d) * words * k;
+}
+
 const kdri_algo kdri_algo_cocc = {
 	.info = { .id = "cocc",
 	          .class_name = "CoCC",
@@ -405,4 +419,5 @@ const kdri_algo kdri_algo_cocc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

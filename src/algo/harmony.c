@@ -31,6 +31,7 @@
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "algo/common/tasks.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/range.h"
 
@@ -410,6 +411,25 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double l = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(all.n, all.d)),
+	       soft = kdri_opt_real(o, "clusters");
+	double rounds = 1 + kdri_opt_real(o, "max_iter") / 2;
+	if (soft == 0)
+		soft = KDRI_MIN(MOST_SOFT, ceil(all.n / SAMPLES_EACH));
+	kdri_extent z = kdri_extent_dense(all.n, l);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_directions(c, &all, l);
+	kdri_cost_hold(c, 8 * all.n * (soft + 2 * l));
+	kdri_cost_kmeans(c, &z, soft, 1, 50);
+	c->sweeps += rounds * INNER * all.n * soft * l;
+	c->steps += rounds * INNER * all.n * soft * 2; /* exponentials */
+	kdri_cost_kmeans(c, &z, kdri_sizes_k(s), kdri_opt_real(o, "n_init"), 300);
+}
+
 const kdri_algo kdri_algo_harmony = {
 	.info = { .id = "harmony",
 	          .class_name = "Harmony",
@@ -422,4 +442,5 @@ const kdri_algo kdri_algo_harmony = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

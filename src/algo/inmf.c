@@ -34,6 +34,7 @@
  * X_t'H_t  xh, d x k                           H_t'H_t  g[t]: k x k */
 #include "algo/common/tasks.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "inmf";
@@ -442,6 +443,19 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s), most = KDRI_MIN(60, kdri_opt_real(o, "max_iter"));
+	double rows = all.n + (double)s->ntasks * all.d;
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), 300);
+	kdri_cost_hold(c, 8 * k * (2 * all.n + 3 * rows));
+	kdri_cost_pass(c, &all, k, 2 * most);
+	c->sweeps += most * 4 * k * k * rows;
+}
+
 const kdri_algo kdri_algo_inmf = {
 	.info = { .id = "inmf",
 	          .class_name = "INMF",
@@ -455,5 +469,6 @@ const kdri_algo kdri_algo_inmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 };

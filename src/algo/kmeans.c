@@ -16,6 +16,7 @@
 #include "algo/common/tasks.h"
 #include "api/method.h"
 #include "core/internal.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/linalg.h"
 
@@ -220,6 +221,16 @@ static kdr_status predict(kdr_context *ctx, const kdr_result *fitted, const kdr_
 	return kdri_kmeans_assign(ctx, x, c.data, c.shape[0], kdri_opt_bool(options, "spherical"), labels);
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		double k;
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
+	}
+}
+
 const kdri_algo kdri_algo_kmeans = {
 	.info = { .id = "kmeans",
 	          .class_name = "KMeans",
@@ -231,6 +242,7 @@ const kdri_algo kdri_algo_kmeans = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 	.ranks = true,
 };

@@ -13,6 +13,7 @@
  */
 #include "algo/common/linear_model.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 /* DEVIATION: LIBLINEAR's default is 1. scikit-learn's logistic regression is better at "the same" cost 1 because it fits all
  * classes at once, which holds the weights back half as much: that, and not the intercept, is the difference (measured with
@@ -44,6 +45,16 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	                       result); /* (E1), (E2), (E3) */
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE);
+	(void)o;
+	kdri_cost_start(s, c);
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
+	kdri_cost_linear(c, &source, kdri_sizes_k(s), 1);
+}
+
 const kdri_algo kdri_algo_logreg = {
 	.info = { .id = "logreg",
 	          .class_name = "LogReg",
@@ -56,6 +67,6 @@ const kdri_algo kdri_algo_logreg = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_linear_predict,
-	.ranks = true,
 };

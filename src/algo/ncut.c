@@ -19,6 +19,7 @@
  */
 #include "api/method.h"
 #include "core/internal.h"
+#include "engine/cost/cost.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "linalg/linalg.h"
@@ -112,6 +113,8 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_task_number(ctx, result, task, "sigma", graph.sigma));
+	if (graph.recall < 1)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "neighbour_recall", graph.recall));
 	KDRI_TRY(warn(ctx, result, name, out, k));
 done:
 	kdri_graph_free(ctx, &graph);
@@ -189,6 +192,23 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	                       : fit_each(ctx, problem, options, result);
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	double k, neighbours = kdri_opt_real(o, "neighbors");
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
+		double before = c->held;
+		if (neighbours > 0)
+			kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
+		else
+			kdri_cost_hold(c, 8 * x.n * x.n);
+		kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
+		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
+		kdri_cost_drop(c, c->held - before - 8 * x.n * k);
+	}
+}
+
 const kdri_algo kdri_algo_ncut = {
 	.info = { .id = "ncut",
 	          .class_name = "NCut",
@@ -200,4 +220,5 @@ const kdri_algo kdri_algo_ncut = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

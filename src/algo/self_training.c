@@ -11,6 +11,7 @@
 #include "algo/common/domains.h"
 #include "algo/common/linear_model.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const char stage[] = "self-training";
 enum { START_PLAIN, START_SHIFTED };
@@ -111,6 +112,15 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c,
+	               2.5 * kdri_extent_bytes(&all)); /* unit rows, and source and target below each other */
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1 + kdri_opt_real(o, "rounds"));
+}
+
 const kdri_algo kdri_algo_self_training = {
 	.info = { .id = "self-training",
 	          .class_name = "SelfTraining",
@@ -122,5 +132,6 @@ const kdri_algo kdri_algo_self_training = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_linear_predict,
 };

@@ -10,6 +10,7 @@
  */
 #include "algo/common/linear_model.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
@@ -25,6 +26,16 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_SQUARED_HINGE, false, result); /* (E1) */
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE);
+	(void)o;
+	kdri_cost_start(s, c);
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
+	kdri_cost_linear(c, &source, kdri_sizes_k(s), 1);
+}
+
 const kdri_algo kdri_algo_svm = {
 	.info = { .id = "svm",
 	          .class_name = "SVM",
@@ -36,6 +47,6 @@ const kdri_algo kdri_algo_svm = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_linear_predict,
-	.ranks = true,
 };

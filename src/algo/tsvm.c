@@ -18,6 +18,7 @@
  */
 #include "algo/common/linear_model.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -249,6 +250,17 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	/* Rounds of switching labels, each a few steps from where the last one ended. */
+	enum { FITS = 5 };
+	kdri_extent all = kdri_extent_all(s);
+	(void)o;
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), FITS);
+}
+
 const kdri_algo kdri_algo_tsvm = {
 	.info = { .id = "tsvm",
 	          .class_name = "TSVM",
@@ -260,5 +272,6 @@ const kdri_algo kdri_algo_tsvm = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_linear_predict,
 };

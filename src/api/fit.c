@@ -1,5 +1,6 @@
 /* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "api/estimate.h"
 #include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
@@ -226,7 +227,7 @@ done:
 }
 
 /* Some methods can run with rows on several ranks; the others say which do. */
-kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
+static kdr_status check_method(kdr_context *ctx, const kdri_algo *algo)
 {
 	char list[300];
 	size_t used = 0;
@@ -251,7 +252,7 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
 	double start = kdri_now();
-	KDRI_TRY(kdri_check_ranks(ctx, algo));
+	KDRI_TRY(check_method(ctx, algo));
 	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (!options) {
 		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));
@@ -262,6 +263,11 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	}
 	KDRI_TRY(check_problem(ctx, &algo->info, problem));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
+	if (ctx->max_memory > 0 && !ctx->estimated) {
+		kdr_estimate e;
+		KDRI_TRY(kdri_estimate_problem(ctx, algo->info.id, problem, NULL, options, &e));
+		KDRI_TRY(kdri_estimate_check(ctx, algo->info.id, &e, 1));
+	}
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
 	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,

@@ -79,6 +79,21 @@ int kdri_result_exponent(const kdr_result *result);
 KDR_PRINTF(3, 4)
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *format, ...);
 
+/* --- what a fit will take: engine/cost/cost.h has the parts that estimates are made of --------- */
+
+/* A problem by its sizes. */
+typedef struct kdri_sizes {
+	const kdr_task_shape *tasks;
+	int64_t ntasks, classes;
+	bool pooled;
+} kdri_sizes;
+
+/* Work in the units of engine/cost/cost.c, and bytes besides the data: held now, and at most so far. */
+typedef struct kdri_cost {
+	double products, sweeps, steps;
+	double held, bytes;
+} kdri_cost;
+
 /* --- methods: registry.c ------------------------------------------------------------------- */
 
 typedef struct kdri_algo {
@@ -89,11 +104,11 @@ typedef struct kdri_algo {
 	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
 	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
+	/* What fit will take. *cost is zero; a problem of any size may come. */
+	void (*estimate)(const kdri_sizes *sizes, const kdr_options *options, kdri_cost *cost);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
-/* fit.c: an error where rows are on several ranks and the method cannot; it says which can. */
-kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo);
 
 #endif

@@ -159,6 +159,11 @@ static void tell(kdr_context *ctx, kdr_event_kind kind, const char *format, va_l
 	emit(ctx, (kdr_event){ .kind = kind, .stage = "", .message = text, .objective = NAN });
 }
 
+void kdri_estimated(kdr_context *ctx, const char *text)
+{
+	emit(ctx, (kdr_event){ .kind = KDR_EVENT_ESTIMATE, .stage = "", .message = text, .objective = NAN });
+}
+
 void kdri_message(kdr_context *ctx, const char *format, ...)
 {
 	va_list args;

@@ -38,7 +38,8 @@ struct kdr_context {
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	double max_memory;            /* bytes that may be used; 0: no limit */
-	double asked;                 /* when the callback was last called */
+	bool estimated; /* a job has held its estimate against that, knowing what stays on disk */
+	double asked;   /* when the callback was last called */
 	atomic_bool
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
 	bool timed_out;
@@ -104,6 +105,8 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
 
+/* Bytes of memory the machine has; 0 where nobody says. */
+double kdri_memory_there(void);
 /* Bytes of memory this process could still get, those of a control group counted; infinite where nobody says. */
 double kdri_memory_free(const kdr_context *ctx);
 
@@ -156,6 +159,7 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
 KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
+void kdri_estimated(kdr_context *ctx, const char *text); /* KDR_EVENT_ESTIMATE */
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);

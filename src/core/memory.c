@@ -40,12 +40,17 @@ double kdri_memory_free(const kdr_context *ctx)
 	return ctx->max_memory > 0 ? KDRI_MIN(there, ctx->max_memory) : there;
 }
 
+double kdri_memory_there(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+	return pages > 0 && size > 0 ? (double)pages * (double)size : 0;
+}
+
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols)
 {
 	const double giga = 1e9;
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-	double there = (double)pages * (double)size;
-	if (pages <= 0 || size <= 0 || bytes <= there)
+	double there = kdri_memory_there();
+	if (there <= 0 || bytes <= there)
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_MEMORY,

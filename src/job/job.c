@@ -2,6 +2,8 @@
 #include "job/job.h"
 #include "comm/comm.h"
 
+#include "api/estimate.h"
+
 #include <stdio.h>
 
 static const char *const default_methods[] = {
@@ -62,7 +64,6 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_fami
 	                                      : kdr_default_method(family);
 	*job = (kdri_job){ .told = told };
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
-	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_find(job->algo->id)));
 	KDRI_TRY(take_options(ctx, job->algo, told->settings, &job->options));
 	if (told->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
@@ -192,7 +193,6 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
 	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
-	KDRI_TRY(kdri_job_alone(ctx, "preprocessing chosen by what the data look like", chosen));
 	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	for (int64_t i = 0; i < count; i++)
@@ -255,18 +255,52 @@ done:
 	return st;
 }
 
+/* What the fit will take: said where that is long, refused where it is too much. Without a limit only what is sure not to
+ * fit is refused: estimates may be twice what comes. */
+static kdr_status foresee(kdr_context *ctx, const kdri_job *job, const kdr_problem *problem,
+                          kdr_data *const *data, kdr_estimate *out)
+{
+	enum { LONG = 10, DOUBT = 2 };
+	kdr_status st;
+	char text[80];
+	bool *streamed = NULL;
+	*out = (kdr_estimate){ 0 };
+	if (ctx->comm) /* ranks fail together, in kdr_fit */
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &streamed, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		streamed[t] = data[t]->streamed && !job->feature_options;
+	KDRI_TRY(kdri_estimate_problem(ctx, job->algo->id, problem, streamed, job->options, out));
+	KDRI_TRY(kdri_estimate_check(ctx, job->algo->id, out, DOUBT));
+	if (out->seconds >= LONG) {
+		kdr_estimate_text(out, text, sizeof text);
+		kdri_estimated(ctx, text);
+	}
+done:
+	kdri_free(ctx, streamed);
+	return st;
+}
+
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out)
 {
 	kdr_status st;
 	kdr_result *learnt = NULL, *result = NULL;
+	kdr_estimate estimate;
 	double start = kdri_now();
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
 	if (job->feature_options)
 		KDRI_TRY(learn(ctx, job, tasks, count, &learnt));
-	KDRI_TRY(kdr_fit(ctx, job->algo->id, &problem, job->options, &result));
+	KDRI_TRY(foresee(ctx, job, &problem, data, &estimate));
+	bool before = ctx->estimated;
+	ctx->estimated = before || estimate.bytes > 0;
+	st = kdr_fit(ctx, job->algo->id, &problem, job->options, &result);
+	ctx->estimated = before;
+	if (st != KDR_OK)
+		goto done;
+	result->estimate = estimate;
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_result_describe(ctx, result, t, data[t]));
 	if (learnt) {

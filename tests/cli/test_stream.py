@@ -99,6 +99,39 @@ class Stream(CliTest):
         self.fails("cluster", "-m", "kmeans", "-k", 3, "--stream", "short.npy", code=3, says=["short.npy"])
 
 
+class Estimate(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.run_kindred("generate", "--tasks", 1, "-k", 3, "-n", 3000, "-d", 6, "--to", "npy", "-o", "data")
+
+    def test_refused_before_it_starts_with_the_numbers(self):
+        self.fails("cluster", "-m", "snmf", "-k", 3, "--max-memory", "20M", "-o", "out", "data/task1.npy", code=1,
+                   says=["'snmf'", "is estimated to take", " MB, of which the data are", "--max-memory allows 0.02 GB"])
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--max-memory", "20M", "-o", "out", "data/task1.npy")
+
+    def test_what_the_machine_cannot_hold(self):
+        # A sparse matrix of a million empty rows is soon written.
+        self.write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n1000000 3 20000\n"
+                   + "".join(f"{50 * i + 1} {i % 3 + 1} 1\n" for i in range(20000)))
+        for method in ("snmf", "mtcfir"):
+            self.fails("cluster", "-m", method, "-k", 3, "wide.mtx", code=1,
+                       says=[method, "is estimated to take", " h, ", "GB", "this machine has"])
+
+    def test_result_says_what_was_estimated_and_what_came(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-o", "out", "data/task1.npy")
+        r = self.result()
+        self.assertGreater(r["estimated"]["seconds"], 0)
+        self.assertGreater(r["estimated"]["bytes"], 8 * 3000 * 6)
+        self.assertLess(r["estimated"]["bytes"], 10 * 8 * 3000 * 6)
+
+    def test_said_before_a_long_run(self):
+        args = ["cluster", "-m", "snmf", "-k", 3, "--set", "n_init=100000", "--time-limit", ".2", "-o", "out", "--force",
+                "data/task1.npy"]
+        self.assertRegex(self.run_kindred(*args).stderr, r"(?m)^estimated: \d+ (s|min|h), [\d.]+ (MB|GB)$")
+        self.assertEqual(self.run_kindred(*args, "-q").stderr, "")
+
+
 class Size(CliTest):
     def test_wrong_sizes(self):
         self.write("a.csv", "x,y\n1,2\n3,4\n")

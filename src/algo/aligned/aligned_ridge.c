@@ -7,6 +7,7 @@
  * for several rounds, the first answers being a logistic regression's. */
 #include "engine/linear/aligned_ridge.h"
 #include "algo/aligned/aligned_tasks.h"
+#include "engine/cost/cost.h"
 #include "engine/graph/views.h"
 #include "engine/linear/rest.h"
 
@@ -94,6 +95,19 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double r = kdri_aligned_estimate(&all, c);
+	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_cost_start(s, c);
+	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), INFINITY);
+	kdri_cost_pass(c, &rows, r, kdri_opt_real(o, "rounds"));
+	c->sweeps +=
+	        kdri_opt_real(o, "rounds") * 60 * all.n * kdri_opt_real(o, "neighbors") * kdri_sizes_k(s);
+	kdri_cost_eigen(c, r);
+}
+
 const kdri_algo kdri_algo_aligned_ridge = {
 	.info = { .id = "aligned-ridge",
 	          .class_name = "AlignedRidge",
@@ -106,4 +120,5 @@ const kdri_algo kdri_algo_aligned_ridge = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

@@ -33,3 +33,12 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t)
 	kdri_free(ctx, t->e);
 	t->e = NULL;
 }
+
+double kdri_aligned_estimate(const kdri_extent *all, kdri_cost *c)
+{
+	enum { MOST = 100 };
+	double r = KDRI_MIN(KDRI_MIN(all->n, all->d), MOST);
+	kdri_cost_hold(c, 2 * kdri_extent_bytes(all));
+	kdri_cost_directions(c, all, r);
+	return r;
+}

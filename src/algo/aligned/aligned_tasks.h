@@ -5,6 +5,7 @@
 
 #include "algo/common/domains.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 typedef struct kdri_aligned_tasks {
 	kdri_domains d;
@@ -20,5 +21,8 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t);
 #define KDRI_OPTION_DIRECTIONS \
 	KDRI_INT("directions", 0, 0, 1e6, "leading directions of all tasks, each less its own mean; 0: 100", \
 	         .automatic = "100")
+
+/* What the directions take; gives how many there are. */
+double kdri_aligned_estimate(const kdri_extent *all, kdri_cost *c);
 
 #endif

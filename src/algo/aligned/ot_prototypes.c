@@ -5,6 +5,7 @@
  * for several rounds (engine/transport/prototypes.c):
  *     (E1)  the plan's row of a sample, to sum 1, is how likely each class is. */
 #include "algo/aligned/aligned_tasks.h"
+#include "engine/cost/cost.h"
 #include "engine/transport/prototypes.h"
 
 static const kdr_option_desc options_table[] = {
@@ -74,6 +75,16 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double r = kdri_aligned_estimate(&all, c), k = kdri_sizes_k(s);
+	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_cost_start(s, c);
+	kdri_cost_pass(c, &rows, k, 2 * kdri_opt_real(o, "rounds"));
+	c->steps += kdri_opt_real(o, "rounds") * kdri_opt_real(o, "steps") * all.n * k / 2;
+}
+
 const kdri_algo kdri_algo_ot_prototypes = {
 	.info = { .id = "ot-prototypes",
 	          .class_name = "OTPrototypes",
@@ -84,4 +95,5 @@ const kdri_algo kdri_algo_ot_prototypes = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

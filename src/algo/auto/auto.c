@@ -24,6 +24,7 @@
 #include "algo/auto/guess_k.h"
 #include "api/method.h"
 #include "core/internal.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/rows.h"
 
@@ -398,6 +399,39 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	enum { DIRECTIONS = 128, PART = 5, SNMF = MEMBERS - 2, MTCFIR = MEMBERS - 1 };
+	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
+	       least = INFINITY;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS), before = c->held;
+		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
+		all += x.n;
+		least = KDRI_MIN(least, x.n);
+		kdri_cost_hold(c, 2 * kdri_extent_bytes(&x)); /* rows of unit length, and less their mean */
+		kdri_cost_directions(c, &x, r);
+		kdri_cost_graph(c, &leading, neighbours, 2e12);
+		kdri_cost_graph(c, &x, neighbours, 2e12);
+		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
+		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, 300);
+		for (int spectra = 0; spectra < 3; spectra++) { /* two members, and the vote */
+			kdri_cost_spectrum(c, x.n, neighbours, k);
+			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
+		}
+		if (x.n <= members[SNMF].most)
+			kdri_cost_product(c, x.n * x.n * (x.d + 100 * k * seeds));
+		kdri_cost_drop(c, c->held - before);
+	}
+	if (s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most && kdri_opt_bool(o, "transfer")) {
+		kdri_extent x = kdri_extent_all(s);
+		kdri_cost_product(c, all * all * (2.5 * x.d + all / 4));
+		kdri_cost_hold(c, 4 * all * (all / (double)s->ntasks + x.d));
+	}
+}
+
 const kdri_algo kdri_algo_auto = {
 	.info = { .id = "auto",
 	          .class_name = "Auto",
@@ -410,5 +444,6 @@ const kdri_algo kdri_algo_auto = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 };

@@ -19,6 +19,7 @@
 #include "algo/common/tasks.h"
 #include "algo/lss/lss.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "asi";
@@ -311,6 +312,22 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	/* Labels settle long before max_iter. */
+	enum { USUAL = 3 };
+	double k;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		double before = c->held;
+		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
+		kdri_lss_estimate(&x, k, kdri_opt_real(o, "l"), KDRI_MIN(USUAL, kdri_opt_real(o, "max_iter")),
+		                  c);
+		kdri_cost_drop(c, c->held - before);
+	}
+}
+
 const kdri_algo kdri_algo_asi = {
 	.info = { .id = "asi",
 	          .class_name = "ASI",
@@ -323,5 +340,6 @@ const kdri_algo kdri_algo_asi = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 };

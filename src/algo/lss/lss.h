@@ -3,6 +3,7 @@
 #define KDRI_LSS_H
 
 #include "algo/lss/subspace.h"
+#include "engine/cost/cost.h"
 
 /* All tasks stacked: task t has rows begin[t] .. begin[t + 1] - 1 of x. Everything is borrowed. */
 typedef struct kdri_lss_problem {
@@ -107,5 +108,9 @@ kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const
 /* Nearest in the mixed metric lambda |x - centre|^2 + (1 - lambda) |W'x - shared centre|^2. */
 kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                             int64_t task, const kdr_mat *x, int64_t *labels);
+
+/* What iterations of the subspace take: lss.c. */
+enum { KDRI_LSS_MOST = 300 /* iterations of the k-means it starts from */ };
+void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c);
 
 #endif

@@ -15,6 +15,7 @@
 #include "algo/common/tasks.h"
 #include "algo/lss/lss.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "lssmtc";
@@ -159,6 +160,16 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
+	kdri_lss_estimate(&all, k, kdri_opt_real(o, "l"), kdri_opt_real(o, "max_iter"), c);
+}
+
 const kdri_algo kdri_algo_lssmtc = {
 	.info = { .id = "lssmtc",
 	          .class_name = "LSSMTC",
@@ -172,5 +183,6 @@ const kdri_algo kdri_algo_lssmtc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_lss_predict,
 };

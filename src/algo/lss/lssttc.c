@@ -16,6 +16,7 @@
 #include "algo/common/tasks.h"
 #include "algo/lss/lss.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "lssttc";
@@ -244,6 +245,14 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, kdri_extent_bytes(&all));
+	kdri_lss_estimate(&all, kdri_sizes_k(s), kdri_opt_real(o, "l"), kdri_opt_real(o, "max_iter"), c);
+}
+
 const kdri_algo kdri_algo_lssttc = {
 	.info = { .id = "lssttc",
 	          .class_name = "LSSTTC",
@@ -255,5 +264,6 @@ const kdri_algo kdri_algo_lssttc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_lss_predict,
 };

@@ -32,6 +32,7 @@
 #include "algo/mbc/mbc_sweep.h"
 #include "api/method.h"
 #include "core/internal.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 #include <stdio.h>
@@ -537,6 +538,30 @@ done:
 	return st;
 }
 
+static void estimate_bregman(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	double k;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
+	}
+}
+
+/* The start of each task by itself, then sweeps in which the tasks' centres meet. */
+static void estimate_mbc(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	enum { SWEEPS = 30 };
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s), tasks = (double)s->ntasks;
+	double sweeps = KDRI_MIN(SWEEPS, kdri_opt_real(o, "max_iter"));
+	estimate_bregman(s, o, c);
+	kdri_cost_pass(c, &all, k, sweeps);
+	c->sweeps += sweeps * tasks * tasks * k * all.d * 40;
+	c->steps += sweeps * all.n * k;
+	kdri_cost_hold(c, 8 * all.d * tasks * k * 4 + 80 * all.n);
+}
+
 const kdri_algo kdri_algo_mbc = {
 	.info = { .id = "mbc",
 	          .class_name = "MBC",
@@ -549,6 +574,7 @@ const kdri_algo kdri_algo_mbc = {
 	          .fields = mbc_fields,
 	          .references = mbc_references },
 	.fit = fit_mbc,
+	.estimate = estimate_mbc,
 	.predict = predict,
 	.ranks = true,
 };
@@ -564,6 +590,7 @@ const kdri_algo kdri_algo_bregman = {
 	          .references = mbc_references + 1,
 	},
 	.fit = fit_bregman,
+	.estimate = estimate_bregman,
 	.predict = predict,
 	.ranks = true,
 };

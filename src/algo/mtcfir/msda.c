@@ -13,6 +13,7 @@
 #include "algo/common/tasks.h"
 #include "algo/mtcfir/msda_device.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
@@ -124,6 +125,17 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double layers = kdri_opt_real(o, "layers"), side = KDRI_MIN(all.n, all.d);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, (s->ntasks > 1 ? kdri_extent_bytes(&all) : 0) + 8 * all.n * all.d * (2 + layers) +
+	                          16 * side * side);
+	kdri_cost_product(c, layers * (2 * all.n * all.d * side + side * side * side));
+	c->steps += layers * all.n * all.d * 3; /* tanh */
+}
+
 const kdri_algo kdri_algo_msda = {
 	.info = { .id = "msda",
 	          .class_name = "MSDA",
@@ -137,4 +149,5 @@ const kdri_algo kdri_algo_msda = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

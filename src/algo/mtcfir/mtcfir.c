@@ -37,6 +37,7 @@
 #include "algo/mtcfir/snmf_task.h"
 #include "algo/mtcfir/train.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 static const char stage[] = "mtcfir";
@@ -547,6 +548,25 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)all.n);
+	double size = layers.floats ? 4 : 8, side = KDRI_MIN(all.n, all.d), k;
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_hold(c,
+	               size * (1.2 * all.n * all.n + all.n * all.d) + (layers.layers ? 8 * side * side : 0));
+	kdri_cost_product(c, 2.0 * layers.layers * all.n * all.d * side + all.n * all.n * side);
+	kdri_cost_product(c, all.n * all.n * all.n / 4); /* what each task draws on the others */
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		kdri_cost last = { 0 };
+		kdri_snmf_estimate(x.n, k, o, &last);
+		kdri_cost_product(c, last.products / 5); /* similarities of neighbours alone settle sooner */
+	}
+}
+
 const kdri_algo kdri_algo_mtcfir = {
 	.info = { .id = "mtcfir",
 	          .class_name = "MTCFIR",
@@ -559,5 +579,6 @@ const kdri_algo kdri_algo_mtcfir = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = kdri_mtcfir_predict,
 };

@@ -20,6 +20,7 @@
 #include "algo/mtcfir/snmf_task.h"
 #include "algo/mtcfir/train.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 #include <stdio.h>
 
@@ -318,6 +319,21 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	double k;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		double bytes = (kdri_precision_single(o, (int64_t)x.n) ? 4 : 8) * x.n * x.n + 80 * x.n * k;
+		kdri_cost_product(c, x.dense ? x.entries * x.n : 0);
+		kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
+		kdri_snmf_estimate(x.n, k, o, c);
+		kdri_cost_hold(c, bytes);
+		kdri_cost_drop(c, bytes);
+	}
+}
+
 const kdri_algo kdri_algo_snmf = {
 	.info = { .id = "snmf",
 	          .class_name = "SNMF",
@@ -330,5 +346,6 @@ const kdri_algo kdri_algo_snmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 };

@@ -6,6 +6,7 @@
 #include "algo/mtcfir/gram_kmeans.h"
 #include "algo/mtcfir/snmf_steps.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 extern const char *const kdri_final_names[];
 typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
@@ -52,5 +53,8 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_
 	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors", \
 	           "k leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
 /* clang-format on */
+
+/* Work of the last step on the n x n similarities of a task. */
+void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c);
 
 #endif

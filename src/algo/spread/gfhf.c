@@ -14,6 +14,7 @@
  */
 #include "algo/spread/spread.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
@@ -121,6 +122,11 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	return kdri_spread_fit(ctx, problem, options, solve, result);
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_spread_estimate(s, o, c);
+}
+
 const kdri_algo kdri_algo_gfhf = {
 	.info = { .id = "gfhf",
 	          .class_name = "GFHF",
@@ -132,4 +138,5 @@ const kdri_algo kdri_algo_gfhf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

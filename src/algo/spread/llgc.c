@@ -17,6 +17,7 @@
  */
 #include "algo/spread/spread.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
@@ -99,6 +100,11 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	return kdri_spread_fit(ctx, problem, options, solve, result);
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_spread_estimate(s, o, c);
+}
+
 const kdri_algo kdri_algo_llgc = {
 	.info = { .id = "llgc",
 	          .class_name = "LLGC",
@@ -110,4 +116,5 @@ const kdri_algo kdri_algo_llgc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

@@ -56,10 +56,27 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(warn_one_class(ctx, &set, problem, result));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
+	if (graph.recall < 1)
+		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_recall", graph.recall));
 	kdri_result_stop(result, stop, iterations);
 done:
 	kdri_labelled_free(ctx, &set);
 	kdri_graph_free(ctx, &graph);
 	kdri_free(ctx, f);
 	return st;
+}
+
+void kdri_spread_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	enum { ITERATIONS = 25 };
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s), neighbours = kdri_opt_real(o, "neighbors");
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, kdri_extent_bytes(&all));
+	if (neighbours > 0)
+		kdri_cost_graph(c, &all, neighbours, KDRI_COST_SEARCH);
+	else
+		kdri_cost_hold(c, 8 * all.n * all.n);
+	c->sweeps += ITERATIONS * all.n * (neighbours > 0 ? 2 * neighbours : all.n) * (k + 8);
+	kdri_cost_hold(c, 8 * all.n * k * 6);
 }

@@ -4,6 +4,7 @@
 
 #include "algo/common/labelled.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 #include "engine/graph/similarity.h"
 #include "linalg/vectors.h"
 
@@ -22,5 +23,8 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_REAL("tol", 1e-10, 0, 1, \
 	          "stop when the residual of the linear system is at most this share of its right side")
 /* clang-format on */
+
+/* Its estimate. */
+void kdri_spread_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c);
 
 #endif

@@ -18,6 +18,7 @@
 #include "algo/transfer_auto/report.h"
 
 #include "algo/common/linear_model.h"
+#include "engine/cost/cost.h"
 #include "engine/graph/views.h"
 #include "engine/linear/rest.h"
 
@@ -246,6 +247,23 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	/* Ten classifiers, half of them on 128 directions of the aligned sets. */
+	enum { DIRECTIONS = 128, PLAIN = 9 };
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
+	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, 5 * kdri_extent_bytes(&all));
+	kdri_cost_directions(c, &all, r);
+	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), 2e12);
+	kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), 2e12);
+	kdri_cost_linear(c, &all, k, PLAIN);
+	kdri_cost_linear(c, &rows, k, PLAIN);
+	kdri_cost_hold(c, 8 * all.n * k * 2 * PLAIN);
+}
+
 const kdri_algo kdri_algo_auto_transfer = {
 	.info = { .id = "auto-transfer",
 	          .class_name = "AutoTransfer",
@@ -260,5 +278,6 @@ const kdri_algo kdri_algo_auto_transfer = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 	.predict = predict,
 };

@@ -25,6 +25,7 @@
 #include "algo/common/tasks.h"
 #include "algo/trec/consensus.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 #include <stdio.h>
 
@@ -130,6 +131,18 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	double k;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		double before = c->held;
+		kdri_ensemble_estimate(&x, k, kdri_opt_real(o, "runs"), c);
+		kdri_cost_drop(c, c->held - before);
+	}
+}
+
 const kdri_algo kdri_algo_ec = {
 	.info = { .id = "ec",
 	          .class_name = "EC",
@@ -141,4 +154,5 @@ const kdri_algo kdri_algo_ec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

@@ -308,3 +308,15 @@ void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e)
 	kdri_free(ctx, e->silhouette);
 	*e = (kdri_ensemble){ 0 };
 }
+
+void kdri_ensemble_estimate(const kdri_extent *x, double k, double runs, kdri_cost *c)
+{
+	enum { CONSENSUS = 1200 };
+	kdri_extent half = { x->n, x->d / 2, x->entries / 2, x->dense };
+	double copy = kdri_extent_bytes(&half);
+	kdri_cost_hold(c, copy);
+	kdri_cost_kmeans(c, &half, k, runs, 300);
+	kdri_cost_drop(c, copy);
+	c->sweeps += CONSENSUS * x->n * runs * k;
+	kdri_cost_hold(c, 8 * x->n * (2 * runs + 4 * k + 10));
+}

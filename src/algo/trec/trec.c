@@ -32,6 +32,7 @@
 #include "algo/trec/consensus.h"
 #include "algo/trec/migrate.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -423,6 +424,19 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE),
+	            target = kdri_extent_role(s, KDR_ROLE_TARGET);
+	double k = kdri_sizes_k(s), runs = kdri_opt_real(o, "runs"), pairs = kdri_opt_real(o, "pairs");
+	kdri_cost_start(s, c);
+	kdri_ensemble_estimate(&source, k, runs, c);
+	kdri_ensemble_estimate(&target, k, runs, c);
+	/* The kernel machine of the rule, two more on halves, and moves, each of which looks at a row of the target. */
+	c->steps += 12 * pairs * pairs + 4 * target.n * target.n;
+	kdri_cost_hold(c, 3 * pairs * pairs + 8 * target.n * (runs + k));
+}
+
 const kdri_algo kdri_algo_trec = {
 	.info = { .id = "trec",
 	          .class_name = "TrEC",
@@ -434,4 +448,5 @@ const kdri_algo kdri_algo_trec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

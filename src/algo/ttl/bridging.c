@@ -323,3 +323,11 @@ kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side,
 done:
 	return st;
 }
+
+void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double sweeps, kdri_cost *c)
+{
+	enum { A_FEATURE = 75 };
+	kdri_cost_pass(c, x, p, sweeps * 2);
+	c->sweeps += sweeps * sides * p * (A_FEATURE * x->d + 10 * x->n);
+	kdri_cost_hold(c, 8 * p * (3 * sides * x->d + 2 * x->n) + kdri_extent_bytes(x));
+}

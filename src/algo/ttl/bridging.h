@@ -4,6 +4,7 @@
 
 #include "algo/ttl/trifactor.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 /* All sources below each other without their unlabelled rows, all targets below each other. The bridge has one
  * matrix for the source's features and one for the target's: two views of the same samples, or the same matrix. */
@@ -89,5 +90,8 @@ kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const 
  * top_<name>. */
 kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
                                   kdr_result *result);
+
+/* What so many sweeps over one or two sides take, with p feature clusters a side. */
+void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double sweeps, kdri_cost *c);
 
 #endif

@@ -11,6 +11,7 @@
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const char stage[] = "nmtf";
 
@@ -119,6 +120,14 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_start(s, c);
+	kdri_trifactor_estimate(&all, 1, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"),
+	                        kdri_opt_real(o, "max_iter"), c);
+}
+
 const kdri_algo kdri_algo_nmtf = {
 	.info = { .id = "nmtf",
 	          .class_name = "NMTF",
@@ -131,4 +140,5 @@ const kdri_algo kdri_algo_nmtf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

@@ -25,6 +25,7 @@
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
+#include "engine/cost/cost.h"
 
 static const char stage[] = "ttl";
 
@@ -119,6 +120,14 @@ done:
 	return st;
 }
 
+static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_start(s, c);
+	kdri_trifactor_estimate(&all, 2, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"),
+	                        kdri_opt_real(o, "max_iter"), c);
+}
+
 const kdri_algo kdri_algo_ttl = {
 	.info = { .id = "ttl",
 	          .class_name = "TTL",
@@ -131,4 +140,5 @@ const kdri_algo kdri_algo_ttl = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
+	.estimate = estimate,
 };

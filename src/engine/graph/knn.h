@@ -36,6 +36,9 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
  * neighbours found, measured on 128 samples. Rows with too few neighbours in reach have indices -1. */
 kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                             const kdri_knn_shift *shift, kdri_knn *out, double *recall);
+/* knn_search.c: whichever of both suits the size. *recall is 1 where the answer is exact. */
+kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
+                           double *recall);
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
 
 /* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j

@@ -1,0 +1,227 @@
+/* kdr_estimate_fit: what a fit will take, before it starts. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A method says its work in three units (engine/cost/cost.c) and its memory in bytes. Seconds are
+ *
+ *   (E1)  (products / P + sweeps / S + steps / Q) / (1 + 0.8 (threads - 1))
+ *
+ * where P, S and Q are what this machine does a second on one thread, measured once in a process, the best of a few
+ * tries: a dense product, a pass over sparse rows, and a walk along indices; a few milliseconds in all. */
+#include "api/estimate.h"
+#include "api/method.h"
+#include "linalg/linalg.h"
+#include "linalg/reserve.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { SIDE = 128, ROWS = 2000, COLS = 3000, A_ROW = 40, WIDE = 8, WALK = 1 << 15, TRIES = 5 };
+/* A kernel's first use, a page not yet there, a busy neighbour: never slower than this, in units a second. */
+static const double least[3] = { 2e8, 1e8, 2e7 };
+static const double a_thread = 0.8;
+
+typedef struct bench {
+	double *a, *b, *c, *val;
+	int64_t *rowptr;
+	int32_t *col;
+} bench;
+
+static kdr_status bench_new(kdr_context *ctx, bench *w)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, &w->a, SIDE * SIDE));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->b, COLS * WIDE));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->c, ROWS * WIDE + SIDE * SIDE));
+	KDRI_TRY(KDRI_NEW(ctx, &w->val, ROWS * A_ROW));
+	KDRI_TRY(KDRI_NEW(ctx, &w->rowptr, ROWS + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &w->col, ROWS * A_ROW));
+	for (int64_t i = 0; i <= ROWS; i++)
+		w->rowptr[i] = i * A_ROW;
+	for (int64_t i = 0; i < ROWS; i++)
+		for (int64_t j = 0; j < A_ROW; j++) {
+			w->col[i * A_ROW + j] =
+			        (int32_t)(j * (COLS / A_ROW) + (i * 7 + j * j) % (COLS / A_ROW));
+			w->val[i * A_ROW + j] = 1;
+		}
+done:
+	return st;
+}
+
+static void bench_free(kdr_context *ctx, bench *w)
+{
+	kdri_free(ctx, w->a);
+	kdri_free(ctx, w->b);
+	kdri_free(ctx, w->c);
+	kdri_free(ctx, w->val);
+	kdri_free(ctx, w->rowptr);
+	kdri_free(ctx, w->col);
+}
+
+/* Each step waits for the one before. */
+static int64_t walk(const bench *w)
+{
+	int64_t at = 0, sum = 0;
+	for (int64_t i = 0; i < WALK; i++) {
+		at = (at * 5 + w->col[at] + 1) % (ROWS * A_ROW);
+		sum += w->col[at] & 1 ? at : -1;
+	}
+	return sum;
+}
+
+/* P, S and Q of (E1). */
+static kdr_status measure(kdr_context *ctx, double rate[3])
+{
+	kdr_status st;
+	bench w = { 0 };
+	volatile int64_t kept = 0;
+	int threads = ctx->threads;
+	ctx->threads = 1;
+	memcpy(rate, least, sizeof least);
+	KDRI_TRY(bench_new(ctx, &w));
+	const kdr_mat x = kdr_mat_from_csr(ROWS, COLS, w.rowptr, w.col, w.val);
+	for (int i = 0; i < TRIES; i++) {
+		double t0 = kdri_now();
+		KDRI_TRY(kdri_gemm(ctx, false, false, SIDE, SIDE, SIDE, 1, w.a, SIDE, w.a, SIDE, 0,
+		                   w.c + ROWS * WIDE, SIDE));
+		double t1 = kdri_now();
+		KDRI_TRY(kdri_mat_mul(ctx, &x, w.b, WIDE, WIDE, w.c, WIDE));
+		double t2 = kdri_now();
+		kept += walk(&w);
+		double t3 = kdri_now();
+		rate[0] = KDRI_MAX(rate[0], (double)SIDE * SIDE * SIDE / KDRI_MAX(t1 - t0, 1e-7));
+		rate[1] = KDRI_MAX(rate[1], (double)ROWS * A_ROW * (WIDE + 8) / KDRI_MAX(t2 - t1, 1e-7));
+		rate[2] = KDRI_MAX(rate[2], (double)WALK / KDRI_MAX(t3 - t2, 1e-7));
+	}
+done:
+	ctx->threads = threads;
+	bench_free(ctx, &w);
+	return st;
+}
+
+static kdr_status machine(kdr_context *ctx, double rate[3])
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static double known[3];
+	kdr_status st = KDR_OK;
+	pthread_mutex_lock(&lock);
+	memcpy(rate, known, sizeof known);
+	pthread_mutex_unlock(&lock);
+	if (rate[0] > 0)
+		return KDR_OK;
+	KDRI_TRY(kdri_blas_reserve(ctx));
+	KDRI_TRY(measure(ctx, rate));
+	pthread_mutex_lock(&lock);
+	memcpy(known, rate, sizeof known);
+	pthread_mutex_unlock(&lock);
+done:
+	return st;
+}
+
+kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
+                               int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
+                               kdr_estimate *out)
+{
+	kdr_status st;
+	kdr_options *defaults = NULL;
+	kdri_cost c = { 0 };
+	double rate[3], data = 0;
+	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
+	if (!ctx || !out || !tasks || ntasks < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs tasks and a place for the answer");
+	if (!algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+	if (!options) {
+		KDRI_TRY(kdr_options_new(ctx, algo_id, &defaults));
+		options = defaults;
+	} else if (kdr_options_algo(options) != &algo->info) {
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
+		                 kdr_options_algo(options)->id, algo_id);
+	}
+	const kdri_sizes sizes = { tasks, ntasks, classes, pooled };
+	for (int64_t t = 0; t < ntasks; t++) {
+		const kdr_task_shape *x = &tasks[t];
+		if (x->rows < 1 || x->cols < 1 || x->entries < 0) {
+			st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			               "task %lld: %lld rows, %lld columns and %lld entries have no estimate",
+			               (long long)t + 1, (long long)x->rows, (long long)x->cols,
+			               (long long)x->entries);
+			goto done;
+		}
+		data += x->streamed ? 0
+		        : x->dense  ? 8.0 * (double)x->rows * (double)x->cols
+		                    : 12.0 * (double)x->entries + 8.0 * (double)x->rows;
+	}
+	KDRI_TRY(machine(ctx, rate));
+	if (algo->estimate)
+		algo->estimate(&sizes, options, &c);
+	double work = c.products / rate[0] + c.sweeps / rate[1] + c.steps / rate[2];
+	*out = (kdr_estimate){ .seconds = work / (1 + a_thread * (ctx->threads - 1)), /* (E1) */
+		               .bytes = c.bytes + data,
+		               .data_bytes = data };
+done:
+	kdr_options_free(defaults);
+	return st;
+}
+
+kdr_status kdri_estimate_problem(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
+                                 const bool *streamed, const kdr_options *options, kdr_estimate *out)
+{
+	kdr_status st;
+	kdr_task_shape *shapes = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &shapes, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		/* A rank may have no rows of a task. */
+		shapes[t] = (kdr_task_shape){ .rows = KDRI_MAX(kdr_mat_rows(&task->x), 1),
+			                      .cols = kdr_mat_cols(&task->x),
+			                      .entries = kdr_mat_nnz(&task->x),
+			                      .dense = task->x.kind == KDR_MAT_DENSE,
+			                      .streamed = streamed && streamed[t],
+			                      .k = task->k,
+			                      .role = task->role };
+	}
+	KDRI_TRY(kdr_estimate_shapes(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
+	                             options, out));
+done:
+	kdri_free(ctx, shapes);
+	return st;
+}
+
+kdr_status kdr_estimate_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
+                            const kdr_options *options, kdr_estimate *out)
+{
+	if (!ctx || !out || !problem || problem->ntasks < 1 || !problem->tasks)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs tasks and a place for the answer");
+	return kdri_estimate_problem(ctx, algo_id, problem, NULL, options, out);
+}
+
+void kdr_estimate_text(const kdr_estimate *e, char *text, size_t room)
+{
+	double s = e->seconds;
+	char time[32];
+	if (s < 100)
+		kdri_snprintf(time, sizeof time, "%.0f s", KDRI_MAX(s, 1.0));
+	else if (s < 6000)
+		kdri_snprintf(time, sizeof time, "%.0f min", s / 60);
+	else
+		kdri_snprintf(time, sizeof time, "%.0f h", s / 3600);
+	if (e->bytes < 1e9)
+		kdri_snprintf(text, room, "%s, %.0f MB", time, KDRI_MAX(e->bytes / 1e6, 1.0));
+	else
+		kdri_snprintf(text, room, "%s, %.1f GB", time, e->bytes / 1e9);
+}
+
+kdr_status kdri_estimate_check(kdr_context *ctx, const char *algo_id, const kdr_estimate *e, double doubt)
+{
+	const double giga = 1e9;
+	char text[80];
+	bool told = ctx->max_memory > 0;
+	double limit = told ? ctx->max_memory : kdri_memory_there();
+	if (!(limit > 0) || e->bytes <= limit * (told ? 1 : doubt))
+		return KDR_OK;
+	kdr_estimate_text(e, text, sizeof text);
+	return kdri_fail(
+	        ctx, KDR_ERR_MEMORY,
+	        "method '%s' on these data is estimated to take %s, of which the data are %.3g GB; %s %.3g GB",
+	        algo_id, text, e->data_bytes / giga, told ? "--max-memory allows" : "this machine has",
+	        limit / giga);
+}

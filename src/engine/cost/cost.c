@@ -1,0 +1,178 @@
+/* What the parts of methods take. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Work is counted in three units, of which each machine does its own number a second (api/estimate.c measures them):
+ *
+ *   (E1)  products   multiply-adds of dense matrix products and factorisations
+ *   (E2)  sweeps     multiply-adds of passes over entries: an entry of sparse data with c columns counts c + 8 (index
+ *                    and value have to be fetched first), one of dense data (c + 4) / 2
+ *   (E3)  steps      of loops that follow indices, compare and branch
+ *
+ * Iterations are those that data of that size took: k-means 8 + log2 n, of which bounds spare half the work. The
+ * factors in front were fitted to bench/scale.py's measurements of blobs (50 columns) and text (60 words of 50,000);
+ * docs/scale.md says how far estimates are from what came. Memory is what is allocated, array by array. */
+#include "engine/cost/cost.h"
+
+/* --- sizes --------------------------------------------------------------------------------------- */
+
+kdri_extent kdri_extent_dense(double n, double d)
+{
+	return (kdri_extent){ n, d, n * d, true };
+}
+
+kdri_extent kdri_extent_of(const kdr_task_shape *t)
+{
+	double n = (double)t->rows, d = (double)t->cols;
+	return (kdri_extent){ n, d, t->dense ? n * d : (double)t->entries, t->dense };
+}
+
+static kdri_extent sum(const kdri_sizes *s, int role)
+{
+	kdri_extent all = { .dense = true };
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		if (role >= 0 && (int)s->tasks[t].role != role)
+			continue;
+		kdri_extent x = kdri_extent_of(&s->tasks[t]);
+		all.n += x.n;
+		all.entries += x.entries;
+		all.d = KDRI_MAX(all.d, x.d);
+		all.dense &= x.dense;
+	}
+	return all;
+}
+
+kdri_extent kdri_extent_all(const kdri_sizes *s)
+{
+	return sum(s, -1);
+}
+
+kdri_extent kdri_extent_role(const kdri_sizes *s, kdr_role role)
+{
+	return sum(s, (int)role);
+}
+
+double kdri_extent_bytes(const kdri_extent *x)
+{
+	return x->dense ? 8 * x->entries : 12 * x->entries + 8 * x->n;
+}
+
+int64_t kdri_sizes_parts(const kdri_sizes *s)
+{
+	return s->pooled ? 1 : s->ntasks;
+}
+
+double kdri_sizes_k(const kdri_sizes *s)
+{
+	enum { USUAL = 5 };
+	double k = (double)s->classes;
+	for (int64_t t = 0; t < s->ntasks; t++)
+		k = KDRI_MAX(k, (double)s->tasks[t].k);
+	return k > 0 ? k : USUAL;
+}
+
+kdri_extent kdri_sizes_part(const kdri_sizes *s, int64_t i, double *k)
+{
+	*k = !s->pooled && s->tasks[i].k > 0 ? (double)s->tasks[i].k : kdri_sizes_k(s);
+	return s->pooled ? kdri_extent_all(s) : kdri_extent_of(&s->tasks[i]);
+}
+
+/* --- memory ---------------------------------------------------------------------------------------- */
+
+void kdri_cost_hold(kdri_cost *c, double bytes)
+{
+	c->held += bytes;
+	c->bytes = KDRI_MAX(c->bytes, c->held);
+}
+
+void kdri_cost_drop(kdri_cost *c, double bytes)
+{
+	c->held -= bytes;
+}
+
+void kdri_cost_start(const kdri_sizes *s, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_hold(c, 8 * all.n + (s->pooled && s->ntasks > 1 ? kdri_extent_bytes(&all) : 0));
+	c->sweeps += 4 * all.entries; /* checks of kdr_fit */
+}
+
+/* --- work ------------------------------------------------------------------------------------------- */
+
+void kdri_cost_pass(kdri_cost *c, const kdri_extent *x, double columns, double times)
+{
+	c->sweeps += times * x->entries * (x->dense ? (columns + 4) / 2 : columns + 8); /* (E2) */
+}
+
+void kdri_cost_product(kdri_cost *c, double multiply_adds)
+{
+	c->products += multiply_adds; /* (E1) */
+}
+
+/* Tridiagonal form, by vectors and by blocks, and all vectors back. */
+void kdri_cost_eigen(kdri_cost *c, double side)
+{
+	c->products += 9 * side * side * side;
+}
+
+static double log2_of(double n)
+{
+	return log2(KDRI_MAX(n, 2.0));
+}
+
+void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most)
+{
+	enum { LANES = 8, NUMBERS = 96 /* bytes a row, all its vectors */ };
+	double lanes = LANES * ceil(k / LANES), iterations = KDRI_MIN(6 + log2_of(x->n), most) + 2;
+	double bytes = NUMBERS * x->n + 8 * x->d * (3 * k + lanes) +
+	               8 * x->n * (x->dense ? KDRI_MIN(k / 4, 15.0) : 0);
+	kdri_cost_pass(c, x, lanes, runs * iterations / 2);
+	c->sweeps += runs * iterations * (x->dense ? 3 : 8) * x->d * lanes;
+	c->steps += runs * iterations * 12 * x->n; /* (E3) */
+	kdri_cost_hold(c, bytes);
+	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
+}
+
+/* Pairs of sparse rows meet in the columns they share; common ones make most of them. */
+void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most)
+{
+	enum { ROUNDS = 5, COMMON = 25 };
+	double a_row = x->entries / KDRI_MAX(x->n, 1.0), edges = 2 * neighbours * x->n;
+	double pairs = x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
+	if (pairs <= (x->dense ? most : most / 20)) {
+		kdri_cost_product(c, x->dense ? pairs : 0);
+		c->sweeps += x->dense ? 0 : 5 * pairs;
+		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
+	} else {
+		c->steps += x->n * ROUNDS * neighbours * neighbours * (4 + a_row / 4);
+	}
+	kdri_cost_hold(c, 36 * edges);
+	kdri_cost_drop(c, 20 * edges);
+}
+
+void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors)
+{
+	double block = 3 * vectors + 10, rounds = 10 * log2_of(n);
+	c->sweeps += rounds * n * (2 * neighbours + 8) * vectors;
+	kdri_cost_product(c, rounds * n * block * vectors);
+	kdri_cost_hold(c, 8 * n * 4 * block);
+	kdri_cost_drop(c, 8 * n * (4 * block - vectors));
+}
+
+void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times)
+{
+	enum { STEPS = 10, INNER = 6 };
+	double bytes = 8 * outputs * (12 * x->n + 8 * x->d);
+	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2));
+	c->sweeps += times * STEPS * INNER * 12 * outputs * (x->n + x->d);
+	kdri_cost_hold(c, bytes);
+	kdri_cost_drop(c, bytes - 8 * outputs * x->d);
+}
+
+void kdri_cost_directions(kdri_cost *c, const kdri_extent *x, double r)
+{
+	enum { ROUNDS = 6 };
+	kdri_cost_pass(c, x, r, 2 * ROUNDS);
+	kdri_cost_product(c,
+	                  ROUNDS * 7 * (x->n + x->d) * r * r); /* to orthonormal columns, which is slower */
+	kdri_cost_hold(c, 8 * r * 2 * (x->n + x->d));
+	kdri_cost_drop(c, 8 * r * (x->n + x->d));
+}

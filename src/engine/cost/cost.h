@@ -1,0 +1,48 @@
+/* What the parts of methods take: time in units of work, memory in bytes. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_COST_H
+#define KDRI_COST_H
+
+#include "api/method.h"
+
+/* A matrix by its sizes. */
+typedef struct kdri_extent {
+	double n, d, entries; /* entries stored: n d where it is dense */
+	bool dense;
+} kdri_extent;
+kdri_extent kdri_extent_dense(double n, double d);
+/* Of one task; of all tasks, one below the other; of those of one role. */
+kdri_extent kdri_extent_of(const kdr_task_shape *task);
+kdri_extent kdri_extent_all(const kdri_sizes *s);
+kdri_extent kdri_extent_role(const kdri_sizes *s, kdr_role role);
+double kdri_extent_bytes(const kdri_extent *x);
+
+/* What methods of tasks by themselves go through: the tasks, or where they are pooled all of them as one. */
+int64_t kdri_sizes_parts(const kdri_sizes *s);
+kdri_extent kdri_sizes_part(const kdri_sizes *s, int64_t i, double *k);
+/* The largest k, or the number of classes; where k is to be found, what is usual. */
+double kdri_sizes_k(const kdri_sizes *s);
+/* The same, with the copy that pooling makes and the labels of the result. */
+void kdri_cost_start(const kdri_sizes *s, kdri_cost *c);
+
+/* Memory taken, and given back. */
+void kdri_cost_hold(kdri_cost *c, double bytes);
+void kdri_cost_drop(kdri_cost *c, double bytes);
+
+/* So many products of x with a block of columns, or of its transpose. */
+void kdri_cost_pass(kdri_cost *c, const kdri_extent *x, double columns, double times);
+/* Dense multiply-adds in large products; an eigenproblem of that side. */
+void kdri_cost_product(kdri_cost *c, double multiply_adds);
+void kdri_cost_eigen(kdri_cost *c, double side);
+/* `runs` runs of k-means to the end, at most `most` iterations each. */
+void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most);
+/* A graph of so many neighbours of each row, which stays: exact where it takes at most so many multiplications of dense
+ * rows, or a tenth of that of sparse ones; and so many of its leading eigenvectors, which stay too. */
+#define KDRI_COST_SEARCH 1e11 /* of knn_search.c */
+void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most);
+void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors);
+/* A linear classifier of so many outputs, by Newton's method. */
+void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times);
+/* So many leading directions of x by random projections: d x r and n x r, which stay. */
+void kdri_cost_directions(kdri_cost *c, const kdri_extent *x, double r);
+
+#endif
