@@ -189,6 +189,13 @@ def table(args):
             mean, worst, regret = summary(cells)
             print("%s, on the %d tasks that have both: mean %s, worst against k-means %s, against ncut %s, regret %s" % (
                 name, len(both), short(mean("auto")), short(worst("kmeans"), "+"), short(worst("ncut"), "+"), short(regret("auto"))))
+        source = {line["set"]: line["source"] for line in load(args.runs)}
+        pairs = [(source[key[0]], before[key]["auto"], now[key]["auto"]) for key in now if key in before]
+        chosen = 0
+        for name in set(source.values()):
+            better = sum(new - old for other, old, new in pairs if other != name) > 0
+            chosen += sum(new if better else old for own, old, new in pairs if own == name)
+        print("of both, the one that is better on the other collections: mean %s" % short(chosen / len(pairs)))
 
 
 def sentences(args):
