@@ -15,13 +15,14 @@ static bool is_plain(const char *word)
 /* A quote inside quotes is '\''. */
 static char *put_word(char *to, const char *word)
 {
+	static const char quote[4] = { '\'', '\\', '\'', '\'' };
 	bool plain = is_plain(word);
 	if (!plain)
 		*to++ = '\'';
 	for (; *word; word++)
 		if (*word == '\'') {
-			memcpy(to, "'\\''", 4);
-			to += 4;
+			memcpy(to, quote, sizeof quote);
+			to += sizeof quote;
 		} else {
 			*to++ = *word;
 		}

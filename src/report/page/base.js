@@ -149,7 +149,7 @@ function table(columns, rows, attributes) {
     ? el("th", { scope: "row" }, v.head)
     : el("td", { class: columns[i].num ? "num" : columns[i].words ? "words" : null }, v);
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": (attributes || {}).label || "Table" },
-    el("table", {}, attributes && attributes.caption ? el("caption", {}, attributes.caption) : null,
+    el("table", { "aria-label": (attributes || {}).label },
       el("thead", {}, el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num ? "num" : null }, c.title)))),
       el("tbody", {}, rows.map((r) => el("tr", {}, r.map(cell))))));
 }
