@@ -251,6 +251,31 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 	return kdr_transfer(ctx, &sets, &o, out);
 }
 
+/* All that is read and checked before the work. Exit status; *first: where the targets begin. */
+static int prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t, int64_t *first)
+{
+	const char *abstain = cli_get(args, "abstain", NULL);
+	int code = cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, job);
+	if (code != EXIT_DONE)
+		return code;
+	t->one_bridge = job->algo->flags & KDR_ALGO_BRIDGE;
+	t->several = job->algo->flags & KDR_ALGO_BRIDGES;
+	if ((code = collect(args, t)) != EXIT_DONE ||
+	    (cli_flag(args, "guard") &&
+	     (code = cli_job_switch(ctx, "--guard", "guard", "true", job)) != EXIT_DONE) ||
+	    (abstain && (code = cli_job_switch(ctx, "--abstain", "abstain", abstain, job)) != EXIT_DONE) ||
+	    (code = cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks)) !=
+	            EXIT_DONE)
+		return code;
+	count_tasks(t);
+	if ((code = read_classes(ctx, args, t)) != EXIT_DONE || cli_get(args, "train-selector", NULL) ||
+	    cli_rank() > 0)
+		return code;
+	*first = t->sources + t->bridges;
+	code = cli_outputs_check(ctx, args, &t->tasks, true);
+	return code == EXIT_DONE ? cli_h5ad(ctx, args, &t->tasks, *first, NULL, NULL) : code;
+}
+
 static int run(cli_args *args)
 {
 	int code;
@@ -260,37 +285,26 @@ static int run(cli_args *args)
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	if ((code = cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, &job)) != EXIT_DONE)
-		goto done;
-	t.one_bridge = job.algo->flags & KDR_ALGO_BRIDGE;
-	t.several = job.algo->flags & KDR_ALGO_BRIDGES;
-	if ((code = collect(args, &t)) != EXIT_DONE ||
-	    (cli_flag(args, "guard") &&
-	     (code = cli_job_switch(ctx, "--guard", "guard", "true", &job)) != EXIT_DONE) ||
-	    (cli_get(args, "abstain", NULL) &&
-	     (code = cli_job_switch(ctx, "--abstain", "abstain", cli_get(args, "abstain", NULL), &job)) !=
-	             EXIT_DONE) ||
-	    (code = cli_tasks_read(ctx, args, t.list, t.sources + t.bridges + t.targets, &t.tasks)) !=
-	            EXIT_DONE)
-		goto done;
-	count_tasks(&t);
-	if ((code = read_classes(ctx, args, &t)) != EXIT_DONE)
+	int64_t first = 0;
+	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE)
+		code = prepare(ctx, args, &job, &t, &first);
+	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
 		code = cli_train_selector(ctx, args, &t.tasks, &job);
 		goto done;
 	}
-	int64_t first = t.sources + t.bridges;
-	if ((code = cli_outputs_check(ctx, args, &t.tasks, true)) != EXIT_DONE ||
-	    (code = cli_h5ad(ctx, args, &t.tasks, first, NULL, NULL)) != EXIT_DONE)
-		goto done;
 	kdr_status st = label(ctx, args, &t, &job, &done.result);
-	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	code = st == KDR_OK ? cli_ranks_gather(ctx, done.result) : cli_fail(ctx, st);
+	if (code != EXIT_DONE || cli_rank() > 0)
+		goto done;
+	code = cli_outputs_finish(ctx, &done);
 	if (code == EXIT_DONE)
 		code = cli_h5ad(ctx, args, &t.tasks, first, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:
+	code = cli_ranks_agree(code);
 	kdr_result_free(done.result);
 	cli_job_free(&job);
 	release(&t);

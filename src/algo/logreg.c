@@ -69,4 +69,5 @@ const kdri_algo kdri_algo_logreg = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = kdri_linear_predict,
+	.ranks = true,
 };

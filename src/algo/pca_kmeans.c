@@ -14,10 +14,14 @@
  * and above 3000 on the shorter side, or where there is no time for all of them, the leading directions come from random projections (linalg/range.c), at
  * most 256 of them; a warning says so if they hold less than the energy wanted.
  *
+ * Rows may be held by several ranks: X'X, m and n are then those of all of them, added up as they are, to rounding; the
+ * shorter side is taken to be d, of 3000 at most.
+ *
  * U_r      u, d x r                        Y        y, n x r
  * m        mean                            S        s */
 #include "algo/common/tasks.h"
 #include "api/method.h"
+#include "comm/rows.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/range.h"
@@ -53,6 +57,8 @@ static const char *const references_table[] = {
 
 typedef struct run {
 	int64_t n, d, rank;
+	int64_t all;              /* rows of all ranks */
+	bool wide;                /* the shorter side is n */
 	double *mean, *u, *s, *y; /* d; d x rank; rank; n x rank */
 	double energy;            /* share held */
 	kdri_kmeans_result clusters;
@@ -71,9 +77,9 @@ static void run_free(kdr_context *ctx, run *r)
 static void centre_gram(const run *r, double *gram)
 {
 	int64_t n = r->n, d = r->d;
-	if (d <= n) {
+	if (!r->wide) {
 		for (int64_t i = 0; i < d; i++)
-			kdri_axpy(-(double)n * r->mean[i], r->mean, gram + i * d, d);
+			kdri_axpy(-(double)r->all * r->mean[i], r->mean, gram + i * d, d);
 		return;
 	}
 	for (int pass = 0; pass < 2; pass++) /* rows, then the columns of what is symmetric no more */
@@ -103,13 +109,14 @@ static int64_t choose_rank(run *r, int64_t found, double total, double energy)
 static kdr_status components_whole(kdr_context *ctx, const kdr_mat *x, double total, double energy, run *r)
 {
 	kdr_status st;
-	int64_t n = r->n, d = r->d, side = KDRI_MIN(n, d);
+	int64_t d = r->d, side = r->wide ? r->n : d;
 	double *gram = NULL, *w = NULL, *v = NULL;
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
 	KDRI_TRY(KDRI_NEW(ctx, &gram, side * side));
 	KDRI_TRY(KDRI_NEW(ctx, &w, side));
-	KDRI_TRY(kdri_gram(ctx, x, gram));
+	KDRI_TRY(r->wide ? kdri_gram(ctx, x, gram) : kdri_gram_columns(ctx, x, gram));
+	KDRI_TRY(kdri_sum(ctx, gram, side * side));
 	centre_gram(r, gram);
 	KDRI_TRY(kdri_eigh(ctx, side, gram, side, w));
 	for (int64_t j = 0; j < side; j++)
@@ -119,9 +126,9 @@ static kdr_status components_whole(kdr_context *ctx, const kdr_mat *x, double to
 	for (int64_t i = 0; i < side; i++)
 		for (int64_t j = 0; j < r->rank; j++)
 			v[i * r->rank + j] =
-			        gram[i * side + side - 1 - j] / (d <= n || r->s[j] == 0 ? 1 : r->s[j]);
+			        gram[i * side + side - 1 - j] / (!r->wide || r->s[j] == 0 ? 1 : r->s[j]);
 	KDRI_TRY(KDRI_NEW(ctx, &r->u, d * r->rank));
-	if (d <= n)
+	if (!r->wide)
 		memcpy(r->u, v, (size_t)(d * r->rank) * sizeof *v);
 	else
 		KDRI_TRY(op.apply_t(ctx, &op, v, r->rank, r->rank, r->u, r->rank));
@@ -154,18 +161,23 @@ done:
 static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *r)
 {
 	kdr_status st;
-	int64_t n = r->n, d = r->d, side = KDRI_MIN(n, d);
+	int64_t n = r->n, d = r->d, side = r->wide ? n : d;
 	double total = 0, *norms = NULL;
+	if (kdri_together(ctx) && side > WHOLE_BELOW)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "pca-kmeans: %lld columns: at most %d where rows are on several ranks (--top-features chooses)",
+		        (long long)d, WHOLE_BELOW);
 	KDRI_TRY(KDRI_NEW(ctx, &r->mean, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->s, KDRI_MAX(side, MOST_DIRECTIONS)));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
 	KDRI_TRY(kdri_mat_col_sums(ctx, x, r->mean));
 	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
+	KDRI_TRY(kdri_sum(ctx, r->mean, d));
 	for (int64_t j = 0; j < d; j++)
-		r->mean[j] /= (double)n;
-	for (int64_t i = 0; i < n; i++)
-		total += norms[i];
-	total = KDRI_MAX(total - (double)n * kdri_nrm2sq(r->mean, d), 0);
+		r->mean[j] /= (double)r->all;
+	KDRI_TRY(kdri_rows_sum(ctx, NULL, norms, n, r->all, &total));
+	total = KDRI_MAX(total - (double)r->all * kdri_nrm2sq(r->mean, d), 0);
 	st = side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r) : KDR_ERR_SIZE;
 	if (side > WHOLE_BELOW || (st != KDR_OK && (ctx->cancelled || ctx->timed_out)))
 		st = components_leading(ctx, x, total, energy,
@@ -223,10 +235,12 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	o.stream = stream;
 	r->n = kdr_mat_rows(x);
 	r->d = kdr_mat_cols(x);
+	r->wide = !kdri_together(ctx) && r->n < r->d;
+	KDRI_TRY(kdri_part(ctx, r->n, NULL, &r->all));
 	KDRI_TRY(embed(ctx, x, kdri_opt_real(options, "energy"), r));
 	kdr_mat y = kdr_mat_from_dense(r->y, r->n, r->rank);
 	KDRI_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
-	if (!init)
+	if (!init && !kdri_together(ctx)) /* kdr_fit does the same over all ranks */
 		KDRI_TRY(rename_clusters(ctx, k, r));
 done:
 	return st;
@@ -266,7 +280,7 @@ static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options
 	kdr_status st = KDR_OK;
 	const run *r = left;
 	double energy = kdri_opt_real(options, "energy");
-	if (KDRI_MIN(r->n, r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
+	if ((r->wide ? r->n : r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
 		        "%lld components, the most for data of this size, hold %.1f%% of the variance, not %.1f%%",
@@ -290,6 +304,10 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
                       kdr_result *result)
 {
 	static const kdri_runner how = { sizeof(run), run_new, trace_of, put_rank, put_task, release };
+	if (problem->pooled && kdri_together(ctx))
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "pca-kmeans: tasks are not pooled where rows are on several ranks; kmeans does");
 	return kdri_run_tasks(ctx, problem, options, &how, result);
 }
 
@@ -357,4 +375,5 @@ const kdri_algo kdri_algo_pca_kmeans = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = predict,
+	.ranks = true,
 };

@@ -49,4 +49,5 @@ const kdri_algo kdri_algo_svm = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = kdri_linear_predict,
+	.ranks = true,
 };

@@ -227,7 +227,7 @@ done:
 }
 
 /* Some methods can run with rows on several ranks; the others say which do. */
-static kdr_status check_method(kdr_context *ctx, const kdri_algo *algo)
+kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
 	char list[300];
 	size_t used = 0;
@@ -252,7 +252,7 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
 	double start = kdri_now();
-	KDRI_TRY(check_method(ctx, algo));
+	KDRI_TRY(kdri_check_ranks(ctx, algo));
 	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (!options) {
 		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));

@@ -64,6 +64,7 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_fami
 	                                      : kdr_default_method(family);
 	*job = (kdri_job){ .told = told };
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
+	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_find(job->algo->id)));
 	KDRI_TRY(take_options(ctx, job->algo, told->settings, &job->options));
 	if (told->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
@@ -193,6 +194,7 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
 	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
+	KDRI_TRY(kdri_job_alone(ctx, "preprocessing chosen by what the data look like", chosen));
 	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	for (int64_t i = 0; i < count; i++)

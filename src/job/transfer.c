@@ -3,6 +3,7 @@
  * Sets are kept in one list: sources, bridges, their second views, targets. A method that takes one bridge gets the best of
  * several: all that stand between source and target are candidates. With a selector they are ranked before any is fitted; else all
  * are fitted, and that over which most of the sources' classes come back is the best (way_back.c). */
+#include "comm/comm.h"
 #include "job/job.h"
 
 void kdr_transfer_options_init(kdr_transfer_options *options)
@@ -238,8 +239,10 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
 	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
 	list_tasks(t, k, tasks, data, &first);
-	KDRI_TRY(kdri_job_words(ctx, result, data));
-	KDRI_TRY(kdri_job_choices(ctx, result, data));
+	if (kdri_ranks(ctx) == 1) { /* they look at all rows together */
+		KDRI_TRY(kdri_job_words(ctx, result, data));
+		KDRI_TRY(kdri_job_choices(ctx, result, data));
+	}
 	if (t->o->probabilities)
 		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
@@ -374,6 +377,12 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	if (!ctx || !out || !sets)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_transfer: data sets and a place for the result are needed");
+	kdri_enter(ctx);
+	KDRI_TRY(kdri_job_alone(ctx, "probabilities", t.o->probabilities));
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->job.map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->job.features_from != NULL));
+	KDRI_TRY(kdri_job_alone(ctx, "a choice of bridges", sets->nbridges > 0));
+	KDRI_TRY(kdri_job_alone(ctx, "known classes of the target", t.o->known != NULL));
 	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
 	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
 		st = kdri_fail(
@@ -394,9 +403,12 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		KDRI_TRY(describe(ctx, &t, -1, result));
 	}
 	kdri_job_finish(&t.job, result);
-	*out = result;
-	result = NULL;
 done:
+	st = kdri_leave(ctx, st);
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
 	kdr_result_free(result);
 	release(ctx, &t);
 	return st;

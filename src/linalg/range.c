@@ -39,19 +39,31 @@ static void gram_sparse(kdr_context *ctx, const kdr_csr *a, const kdr_csr *at, d
 	}
 }
 
-kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out)
+kdr_status kdri_gram_columns(kdr_context *ctx, const kdr_mat *x, double *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	kdri_own t = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	if (x->kind == KDR_MAT_DENSE)
-		return d <= n ? kdri_syrk(ctx, true, d, n, x->as.dense.data, x->as.dense.stride, out, d)
-		              : kdri_syrk(ctx, false, n, d, x->as.dense.data, x->as.dense.stride, out, n);
+		return kdri_syrk(ctx, true, d, n, x->as.dense.data, x->as.dense.stride, out, d);
 	KDRI_TRY(kdri_mat_transpose(ctx, x, &t));
+	gram_sparse(ctx, &t.view.as.csr, &x->as.csr, out);
+done:
+	kdri_own_free(ctx, &t);
+	return st;
+}
+
+kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	kdri_own t = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	if (d <= n)
-		gram_sparse(ctx, &t.view.as.csr, &x->as.csr, out);
-	else
-		gram_sparse(ctx, &x->as.csr, &t.view.as.csr, out);
+		return kdri_gram_columns(ctx, x, out);
+	if (x->kind == KDR_MAT_DENSE)
+		return kdri_syrk(ctx, false, n, d, x->as.dense.data, x->as.dense.stride, out, n);
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &t));
+	gram_sparse(ctx, &x->as.csr, &t.view.as.csr, out);
 done:
 	kdri_own_free(ctx, &t);
 	return st;

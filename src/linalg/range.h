@@ -8,6 +8,8 @@
 /* Gram matrix of x's shorter side: X'X (cols x cols) if cols <= rows, else XX' (rows x rows). `out` has
  * room for the square of the shorter side, full storage. */
 kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out);
+/* X'X, whichever side is the shorter: cols x cols. */
+kdr_status kdri_gram_columns(kdr_context *ctx, const kdr_mat *x, double *out);
 
 /* X = V diag(s) U' cut to `rank` directions; U (cols x rank) is orthonormal and spans the range kept. */
 typedef struct kdri_range {

@@ -13,15 +13,15 @@ static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3,
 
 typedef struct trial {
 	const char *method;
-	bool sparse, pooled, weighted, init;
-	const char *set[4]; /* name, value, name, value */
+	bool sparse, pooled, weighted, init, transfer; /* the first task is the source */
+	const char *set[4];                            /* name, value, name, value */
 } trial;
 
 typedef struct fixture {
 	double dense[TASKS][N * D], weight[TASKS][N];
 	double val[TASKS][N * D];
 	int32_t col[TASKS][N * D];
-	int64_t rowptr[TASKS][N + 1], init[TASKS][N];
+	int64_t rowptr[TASKS][N + 1], init[TASKS][N], classes[TASKS][N];
 	const trial *how;
 	const int *cut;
 	/* what came out, of all rows */
@@ -39,6 +39,7 @@ static void set_up(fixture *f)
 		int64_t at = 0;
 		for (int i = 0; i < N; i++) {
 			int class = (int)kdri_rng_below(&rng, K);
+			f->classes[t][i] = class;
 			for (int j = 0; j < D; j++) {
 				double v = 2.0 * (j % K == class) + 0.1 * t + kdri_rng_normal(&rng);
 				f->dense[t][i * D + j] = v;
@@ -85,7 +86,13 @@ static void work(kdr_context *ctx, int rank, void *user)
 			            .weights = how->weighted ? f->weight[t] + first : NULL,
 			            .init = how->init ? f->init[t] + first : NULL };
 	}
-	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS, .pooled = how->pooled };
+	for (int t = 0; t < TASKS && how->transfer; t++) {
+		tasks[t].role = t ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE;
+		tasks[t].labels = t ? NULL : f->classes[t] + first;
+	}
+	const kdr_problem problem = {
+		.tasks = tasks, .ntasks = TASKS, .pooled = how->pooled, .classes = how->transfer ? K : 0
+	};
 	f->st[rank] = kdr_options_new(ctx, how->method, &options);
 	if (f->st[rank] == KDR_OK && kdri_options_has(options, "n_init"))
 		f->st[rank] = kdr_options_set(ctx, options, "n_init", "2");
@@ -97,8 +104,9 @@ static void work(kdr_context *ctx, int rank, void *user)
 		f->st[rank] = kdr_fit(ctx, how->method, &problem, options, &r);
 	if (f->st[rank] == KDR_OK) {
 		for (int t = 0; t < TASKS; t++)
-			memcpy(f->labels[t] + first, kdr_result_labels(r, t, &n),
-			       (size_t)rows * sizeof(int64_t));
+			if (kdr_result_labels(r, t, &n)) /* a source has none */
+				memcpy(f->labels[t] + first, kdr_result_labels(r, t, &n),
+				       (size_t)rows * sizeof(int64_t));
 		const double *trace = kdr_result_objective(r, &n);
 		if (rank == 0)
 			f->objective = n ? trace[n - 1] : 0;
@@ -184,6 +192,31 @@ static void mbc__rows_on_ranks__same_bits(void **state)
 	};
 	for (size_t i = 0; i < sizeof whitened / sizeof whitened[0]; i++)
 		same_for_all_cuts(&whitened[i], 1e-12);
+}
+
+static void pca_kmeans__rows_on_ranks__same_labels(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "pca-kmeans" },
+		{ .method = "pca-kmeans", .sparse = true, .set = { "energy", "0.7" } },
+		{ .method = "pca-kmeans", .init = true },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 1e-10);
+}
+
+static void linear__rows_on_ranks__same_labels(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "svm", .transfer = true },
+		{ .method = "svm", .transfer = true, .sparse = true, .weighted = true },
+		{ .method = "logreg", .transfer = true },
+		{ .method = "logreg", .transfer = true, .sparse = true },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 1e-9);
 }
 
 /* --- sums ------------------------------------------------------------------------------------------- */
@@ -317,6 +350,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kmeans__rows_on_ranks__same_bits),
 		cmocka_unit_test(mbc__rows_on_ranks__same_bits),
+		cmocka_unit_test(pca_kmeans__rows_on_ranks__same_labels),
+		cmocka_unit_test(linear__rows_on_ranks__same_labels),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),

@@ -1,6 +1,7 @@
 /* The samples of a transfer problem, stacked. SPDX-License-Identifier: BSD-3-Clause */
 #include "algo/common/labelled.h"
 #include "api/method.h"
+#include "comm/comm.h"
 
 static const char *task_name(const kdr_task *t)
 {
@@ -89,6 +90,7 @@ kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_r
 			}
 		}
 	}
+	KDRI_TRY(kdri_sum_int(ctx, s.counts, s.classes));
 	KDRI_TRY(check_classes(ctx, &s, result));
 	*out = s;
 	s = (kdri_labelled){ .x.view = kdr_mat_from_dense(NULL, 0, 0) };

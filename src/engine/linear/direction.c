@@ -12,6 +12,8 @@
  * than three in four. */
 #include "engine/linear/direction.h"
 
+#include "comm/comm.h"
+
 #include "engine/linear/linear.h"
 #include "linalg/vectors.h"
 
@@ -103,6 +105,7 @@ static kdr_status apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
 	kdri_vectors_dot(ctx, n, w, t->zp, NULL, t->partial, last);
 	for (int64_t c = 0; c < w; c++)
 		last[c] *= t->bias;
+	KDRI_TRY(kdri_sum(ctx, t->hp, t->d * w));
 	for (int64_t q = 0; q < t->held * w; q++)
 		t->hp[q] += t->p[q]; /* (E1) */
 done:

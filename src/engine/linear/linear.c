@@ -18,6 +18,9 @@
  * All outputs move together, each with scalars of its own, so that a product U P reads the data once for all
  * of them. An output that has converged stands still.
  *
+ * Rows may be held by several ranks (comm/comm.h): sums over rows, U'a and the losses, are then those of all of them, and
+ * everything else is the same on each. These sums depend on the cut of the rows in their last bits.
+ *
  * These are the problems of LIBLINEAR, whose answers the tests compare. Its library was no choice: it takes
  * no cost per sample (tsvm needs it), copies the data into 16 bytes an entry, ends the process where
  * memory is short, prints through a global pointer and cannot be stopped.
@@ -30,6 +33,7 @@
 #include <float.h>
 
 #include "api/method.h"
+#include "comm/comm.h"
 #include "engine/linear/direction.h"
 #include "linalg/vectors.h"
 
@@ -113,7 +117,7 @@ static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, d
 	dots(ctx, t, t->n, a, NULL, last);
 	for (int64_t j = 0; j < t->m; j++)
 		last[j] *= t->o->bias;
-	return st;
+	return st == KDR_OK ? kdri_sum(ctx, y, t->d * t->m) : st;
 }
 
 /* --- the loss ------------------------------------------------------------------------------------ */
@@ -126,7 +130,7 @@ static inline double loss(kdri_loss kind, double z)
 }
 
 /* The losses at z + step_j zs, summed by output, times their costs; (E1) less the length of w. */
-static void sum_losses(kdr_context *ctx, const newton *t, double *out)
+static kdr_status sum_losses(kdr_context *ctx, const newton *t, double *out)
 {
 	int64_t chunks = kdri_chunks(t->n), m = t->m;
 #pragma omp parallel for num_threads(ctx->threads) if (t->n * m > 1 << 12)
@@ -144,6 +148,7 @@ static void sum_losses(kdr_context *ctx, const newton *t, double *out)
 			}
 	}
 	kdri_vectors_add(chunks, m, t->partial, out);
+	return kdri_sum(ctx, out, m);
 }
 
 /* a and h of (E2), (E3) at z. */
@@ -167,23 +172,26 @@ static void derivatives(kdr_context *ctx, const newton *t)
 /* f, g and |g|^2 at w, whose products are in z. */
 static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
 {
+	kdr_status st;
 	memset(t->step, 0, (size_t)t->m * sizeof *t->step);
-	sum_losses(ctx, t, t->f);
+	KDRI_TRY(sum_losses(ctx, t, t->f));
 	dots(ctx, t, t->held, w, w, t->ww);
 	for (int64_t j = 0; j < t->m; j++)
 		t->f[j] += t->ww[j] / 2; /* (E1) */
 	derivatives(ctx, t);
-	kdr_status st = backward(ctx, t, t->a, t->g);
+	KDRI_TRY(backward(ctx, t, t->a, t->g));
 	combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
 	dots(ctx, t, t->d, t->g, t->g, t->gg);
+done:
 	return st;
 }
 
 /* --- one step --------------------------------------------------------------------------------------- */
 
 /* step_j: the first of 1, 1/2, 1/4, .. that lowers f enough; 0 where none does, and at rest. */
-static void search_line(kdr_context *ctx, newton *t, const double *w)
+static kdr_status search_line(kdr_context *ctx, newton *t, const double *w)
 {
+	kdr_status st = KDR_OK;
 	int64_t m = t->m;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
 	dots(ctx, t, t->held, w, t->s, t->ws);
@@ -194,7 +202,7 @@ static void search_line(kdr_context *ctx, newton *t, const double *w)
 	}
 	for (int halvings = 0; halvings < 40; halvings++) {
 		bool any = false;
-		sum_losses(ctx, t, t->trial);
+		KDRI_TRY(sum_losses(ctx, t, t->trial));
 		for (int64_t j = 0; j < m; j++) {
 			double s = t->step[j];
 			double f = t->trial[j] + (t->ww[j] + 2 * s * t->ws[j] + s * s * t->ss[j]) / 2;
@@ -206,10 +214,12 @@ static void search_line(kdr_context *ctx, newton *t, const double *w)
 			any = any || t->busy[j];
 		}
 		if (!any)
-			return;
+			return KDR_OK;
 	}
 	for (int64_t j = 0; j < m; j++)
 		t->step[j] = t->busy[j] ? 0 : t->step[j];
+done:
+	return st;
 }
 
 /* --- the method -------------------------------------------------------------------------------------- */
@@ -264,7 +274,7 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 		}
 		KDRI_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
 		KDRI_TRY(forward(ctx, t, t->s, t->zs));
-		search_line(ctx, t, w);
+		KDRI_TRY(search_line(ctx, t, w));
 		for (int64_t j = 0; j < t->m; j++)
 			moved = moved || t->step[j] > 0;
 		if (!moved) { /* as low as rounding allows */

@@ -17,6 +17,8 @@
  * U   x with a constant feature     W  w     Z, V   z, zv (n x k)     P   p (n x k)     G, S   g, s (d x k) */
 #include "engine/linear/softmax.h"
 
+#include "comm/comm.h"
+
 #include <float.h>
 
 #include "linalg/vectors.h"
@@ -92,16 +94,15 @@ static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, d
 	kdri_vectors_dot(ctx, t->n, t->k, a, NULL, t->partial, t->bias);
 	for (int64_t j = 0; j < t->k; j++)
 		y[(t->d - 1) * t->k + j] = t->o->bias * t->bias[j];
-	return st;
+	return st == KDR_OK ? kdri_sum(ctx, y, t->d * t->k) : st;
 }
 
 /* --- the loss --------------------------------------------------------------------------------------- */
 
 /* (E1) less the length of w, at z + step zv. */
-static double sum_losses(kdr_context *ctx, const newton *t, double step)
+static kdr_status sum_losses(kdr_context *ctx, const newton *t, double step, double *out)
 {
 	int64_t chunks = kdri_chunks(t->n), k = t->k;
-	double total = 0;
 #pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
 	for (int64_t c = 0; c < chunks; c++) {
 		double sum = 0;
@@ -118,8 +119,8 @@ static double sum_losses(kdr_context *ctx, const newton *t, double step)
 		}
 		t->partial[c] = sum;
 	}
-	kdri_vectors_add(chunks, 1, t->partial, &total);
-	return total;
+	kdri_vectors_add(chunks, 1, t->partial, out);
+	return kdri_sum(ctx, out, 1);
 }
 
 /* p, and C (P - Y) in a, at z. */
@@ -199,19 +200,25 @@ done:
 }
 
 /* The first of 1, 1/2, 1/4, .. that lowers f enough, and f there; 0 where none does. */
-static double search_line(kdr_context *ctx, const newton *t, const double *w, double *f)
+static kdr_status search_line(kdr_context *ctx, const newton *t, const double *w, double *f, double *out)
 {
+	kdr_status st = KDR_OK;
 	double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
 	       ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s), step = 1;
 	for (int halvings = 0; halvings < 40; halvings++, step /= 2) {
-		double there = sum_losses(ctx, t, step) + (ww + 2 * step * ws + step * step * ss) / 2;
+		double there;
+		KDRI_TRY(sum_losses(ctx, t, step, &there));
+		there += (ww + 2 * step * ws + step * step * ss) / 2;
 		/* The last term: close to the minimum f falls by less than it can hold. */
 		if (there <= *f + armijo * step * slope + 4 * DBL_EPSILON * *f) {
 			*f = there;
-			return step;
+			*out = step;
+			return KDR_OK;
 		}
 	}
-	return 0;
+	*out = 0;
+done:
+	return st;
 }
 
 /* --- the method ------------------------------------------------------------------------------------------ */
@@ -235,7 +242,9 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 	g0 = dot(ctx, t, t->d * t->k, t->g, t->g);
 	KDRI_TRY(forward(ctx, t, w, t->z));
 	memset(t->zv, 0, (size_t)nk * sizeof *t->zv);
-	report->start = report->value = sum_losses(ctx, t, 0) + dot(ctx, t, t->held, w, w) / 2; /* (E1) */
+	KDRI_TRY(sum_losses(ctx, t, 0, &report->start));
+	report->start += dot(ctx, t, t->held, w, w) / 2; /* (E1) */
+	report->value = report->start;
 	report->stop = KDR_STOP_CONVERGED;
 	KDRI_TRY(find_gradient(ctx, t, w, &gg));
 	while (!is_done(t, gg, g0, report->value)) {
@@ -247,7 +256,7 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 		steep = gg;
 		KDRI_TRY(find_step(ctx, t, gg));
 		KDRI_TRY(forward(ctx, t, t->s, t->zv));
-		step = search_line(ctx, t, w, &report->value);
+		KDRI_TRY(search_line(ctx, t, w, &report->value, &step));
 		if (step == 0) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
@@ -293,6 +302,8 @@ static kdr_status take_rows(kdr_context *ctx, newton *t, const int64_t *labels, 
 		t->x = &some->view;
 	}
 	t->n = count;
+	for (int64_t j = 0; j < t->k; j++)
+		KDRI_TRY(kdri_any(ctx, &t->present[j]));
 done:
 	kdri_free(ctx, rows);
 	return st;
