@@ -73,7 +73,9 @@ def lacking(entry, names):
 def named(got):
     """Classes that the answer says the target seems to lack, as transfer_auto/report.c does."""
     known, given = got["shares"].T
-    return np.flatnonzero((known > 0) & (given <= 0.1 * known))
+    sure = np.array([got["sure"][got["answer"] == k].mean() if (got["answer"] == k).any() else 0 for k in range(len(known))])
+    doubt = [np.delete(sure, k).mean() - sure[k] for k in range(len(known))]
+    return np.flatnonzero((known > 0) & ((given <= 0.1 * known) | ((given <= 0.4 * known) & (np.array(doubt) >= 0.1))))
 
 
 def print_absent(by_group):

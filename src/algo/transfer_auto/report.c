@@ -12,6 +12,9 @@
 /* Mean confidence from which on an answer is called good, or fair. */
 static const double good = 0.8, fair = 0.65;
 static const double moved_much = 0.15, far_apart = 1.5;
+/* A class is missed where its share of the answers is at most `hardly` of its share of the labelled samples, or `few` of it with a mean
+ * confidence that is lower by `less_sure` than the mean of the other classes': chosen on webkb and digits. */
+static const double hardly = 0.1, few = 0.4, less_sure = 0.1;
 
 typedef struct text {
 	char s[512];
@@ -170,6 +173,24 @@ kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *pro
 	return kdri_result_text(ctx, result, "members", t.s);
 }
 
+/* By how much the answers of class k are less sure than those of the other classes, each class's mean weighing the same. */
+static double doubt_of(const kdri_transfer_verdict *v, int64_t k)
+{
+	double own = 0, others = 0, count = 0;
+	for (int64_t c = 0; c < v->classes; c++) {
+		double sum = 0, rows = v->shares[2 * c + 1] * (double)v->n;
+		if (v->shares[2 * c] <= 0)
+			continue;
+		for (int64_t i = 0; i < v->n; i++)
+			sum += v->answer[i] == c ? v->confidence[i] : 0;
+		double mean = rows > 0.5 ? sum / rows : 0;
+		own = c == k ? mean : own;
+		others += c == k ? 0 : mean;
+		count += c != k;
+	}
+	return count > 0 ? others / count - own : 0;
+}
+
 static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
                               const char *name, kdr_result *result)
 {
@@ -177,7 +198,8 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 	for (int64_t k = 0; k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
 		char number[32];
-		if (known <= 0 || given > 0.1 * known)
+		if (known <= 0 || given > few * known ||
+		    (given > hardly * known && doubt_of(v, k) < less_sure))
 			continue;
 		snprintf(number, sizeof number, "%lld", (long long)k);
 		KDRI_TRY(kdri_result_warn(
