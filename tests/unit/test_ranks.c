@@ -323,7 +323,8 @@ static void gather_labels(kdr_context *ctx, int rank, void *user)
 		memcpy(f->labels[1], labels, sizeof f->labels[1]);
 	if (rank > 0 && n != rows)
 		f->st[rank] = KDR_ERR_INTERNAL;
-	memcpy(f->labels[0] + first, labels, (size_t)rows * sizeof *labels);
+	if (labels)
+		memcpy(f->labels[0] + first, labels, (size_t)rows * sizeof *labels);
 	kdr_result_free(r);
 }
 
