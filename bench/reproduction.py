@@ -53,6 +53,13 @@ class Row:
     def __init__(self, plan, path):
         self.name, self.plan = plan["name"], plan
         self.file = json.loads(path.read_text()) if path.exists() else None
+        if self.file and not self.of_this_plan():
+            self.file = None
+
+    def of_this_plan(self):
+        """Whether the file is of the method and as many settings as the plan has; `kindred bench` knows more exactly, and runs it again."""
+        settings = math.prod(len(v) for v in self.plan.get("grid", {}).values())
+        return self.plan.get("method") == self.file.get("method") and len(self.file["lines"]) == settings
 
     def lines(self):
         return self.file["lines"] if self.file else []
@@ -167,6 +174,14 @@ def write_matrix(out, tables):
         cells.append(text)
     out.append("| mean | " + " | ".join(cells) + " |")
     out.append("")
+
+
+def verdict(tables, sentence):
+    """The sentence under a table, once all its rows are there."""
+    done, wanted = (sum(t.done()[i] for t in tables) for i in (0, 1))
+    if done < wanted:
+        return f"*{done} of {wanted} rows have been run: no verdict yet.*"
+    return sentence or "*No verdict has been written yet.*"
 
 
 def write_curve(out, table, figures, name):
@@ -361,10 +376,10 @@ def page(folder, name):
                     write_curve(out, t, figures, name)
                 else:
                     write_table(out, t)
-                if t.key in words["sentences"]:
-                    out += [words["sentences"][t.key] if t.done()[0] else "Not run yet.", ""]
-            if preset in words["sentences"]:
-                out += [words["sentences"][preset] if any(t.done()[0] for t in tables) else "Not run yet.", ""]
+                if "curve" not in t.plan:
+                    out += [verdict([t], words["sentences"].get(t.key)), ""]
+            if single or preset in words["sentences"]:
+                out += [verdict(tables, words["sentences"].get(preset)), ""]
         if paper == "ZZL19":
             out += ["### Tables 6 to 11: relatedness", ""]
             write_alpha(out, everything, words)

@@ -299,7 +299,7 @@ int bench_run(kdr_context *ctx, const bench_how *how, const bench_table *table, 
 		for (int l = 0; l < out->nlines && code == EXIT_DONE && !out->cut; l++, place++) {
 			bench_line *line = &out->lines[l];
 			place = l && line[-1].row == line->row ? place : 0;
-			if (line->row->method && (!line->row->repeats || r < line->row->repeats))
+			if (line->row && line->row->method && (!line->row->repeats || r < line->row->repeats))
 				code = run_line(&s, out, line->row, place, line, r);
 			out->cut |= cli_interrupted() || (how->limit > 0 && cli_now() - start > how->limit);
 		}

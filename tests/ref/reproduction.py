@@ -69,9 +69,11 @@ def test_page_of_results():
         where = folder / "gz09-webkb4" / "webkb4-raw-counts"
         where.mkdir(parents=True)
         one = [[.5, .7], [.4, .4], [.1, .1], [.2, .2]]
-        (where / "k-means.json").write_text(json.dumps({"row": "k-means", "tasks": ["a", "b", "c", "d"], "repeats": 2, "seconds": 60, "lines": [
+        (where / "k-means.json").write_text(json.dumps({"row": "k-means", "method": "kmeans", "tasks": ["a", "b", "c", "d"], "repeats": 2, "seconds": 60, "lines": [
             {"setting": "", "scores": {"acc": one, "nmi": one}}]}))
+        (where / "ncut.json").write_text((where / "k-means.json").read_text())  # of another method: as good as not there
         text, _ = reproduction.page(folder, "figures")
+        assert "| NCut | not run (.491)" in text
         row = next(line for line in text.splitlines() if line.startswith("| k-means | **.600**"))
         assert "**.600** ± .141 (.578, +.022)" in row, row
         assert "**.400** ± .000 (.567, -.167)" in row, row
