@@ -1,6 +1,8 @@
 /* Transfer methods, bridges and what compares data sets, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
 #include "oom.h"
 
+#include <string.h>
+
 static kdr_status advise(kdr_context *ctx)
 {
 	kdr_mat x[2] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points) };
@@ -30,6 +32,26 @@ static kdr_status fit_direct_transfer(kdr_context *ctx)
 		kdr_result_free(result);
 	}
 	return st;
+}
+
+/* All classes at once; a row without a class is left out by a copy. */
+static kdr_status fit_joint_logreg(kdr_context *ctx)
+{
+	static const char *const settings[][2] = { { "joint", "true" }, { NULL, NULL } };
+	int64_t known[N];
+	memcpy(known, labels_a, sizeof known);
+	known[N - 1] = -1;
+	kdr_task tasks[2] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = known },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	return fit_set(ctx, "logreg", &problem, settings, NULL);
 }
 
 /* Two sources, so that the vote is held without each. */
@@ -163,6 +185,7 @@ static kdr_status select_bridge(kdr_context *ctx)
 const oom_scenario oom_transfer[] = {
 	{ "advise", advise, 1 },
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
+	{ "fit_joint_logreg", fit_joint_logreg, 1 },
 	{ "fit_auto_transfer", fit_auto_transfer, 13 },
 	{ "fit_auto_bridged", fit_auto_bridged, 3 },
 	{ "fit_ttl", fit_ttl, 1 },
