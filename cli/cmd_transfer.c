@@ -54,7 +54,7 @@ static const cli_option own_options[] = {
 	  .help = "keep the partition found without the source where the transfer is not trusted" },
 	{ .name = "probabilities",
 	  .help = "also give the probability of each class for each sample, calibrated on samples of the sources held out "
-	          "in three more fits: <target>.probabilities.csv" },
+	          "in three more fits: <target>.probabilities.csv; methods that find clusters in place of classes have none" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
 	CLI_H5AD_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },

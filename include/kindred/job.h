@@ -92,11 +92,14 @@ KDR_EXPERIMENTAL KDR_API kdr_status kdr_train_selector(kdr_context *ctx, kdr_dat
                                                        const kdr_prep_options *prep, kdr_selector *out);
 
 typedef struct kdr_predict_options {
-	const char *task; /* which of the model's tasks the samples belong to; NULL: the only one */
+	const char *
+	        task; /* which of the model's tasks the samples belong to; NULL: the only one, or a column says so */
 } kdr_predict_options;
 KDR_API void kdr_predict_options_init(kdr_predict_options *options);
 
-/* Labels samples a model has not seen: a result with one task. `options` may be NULL. */
+/* Labels samples a model has not seen: a result with one task. Where the model has several, each row of data that were read with
+ * a column of tasks (kdr_read_options.task_column) is labelled by the task named there, unless options->task names one for
+ * all. `options` may be NULL. */
 KDR_API kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
                                const kdr_predict_options *options, kdr_result **out);
 

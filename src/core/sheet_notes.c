@@ -129,6 +129,11 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 		         s && s->missing ? s->missing : "");
 	if (data->nleft_out > 0 || cells > 0)
 		KDRI_TRY(add(ctx, text, &list, &n));
+	if (s && s->latin)
+		KDRI_TRY(
+		        add(ctx,
+		            "the text is not UTF-8: read as Latin-1 (Windows-1252); --encoding tells another",
+		            &list, &n));
 	*out = list;
 	*count = n;
 	list = NULL;

@@ -265,16 +265,35 @@ kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t tas
 }
 
 /* Dates are counted from the day that all tasks share. */
-static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64_t j, kdri_sheet *s)
+kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *columns)
 {
+	kdr_status st = KDR_OK;
+	const kdri_sheet *s = d->sheet;
+	if (!s || !s->source || !prep->origin)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &columns->since, s->nfeatures));
+	columns->nsince = s->nfeatures;
+	for (int64_t j = 0; j < s->nfeatures; j++) {
+		char text[64];
+		if (columns->to[j] < 0 || s->columns[s->source[j]].kind != KDR_COLUMN_DATE)
+			continue;
+		kdri_days_text(prep->origin[columns->to[j]], text, sizeof text);
+		KDRI_TRY(kdri_strdup(ctx, text, &columns->since[j]));
+	}
+done:
+	return st;
+}
+
+static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64_t j, kdr_data *d)
+{
+	kdri_sheet *s = d->sheet;
 	kdr_column *c = &s->columns[s->source[j]];
-	char why[64];
-	if (!prep->origin || columns->to[j] < 0 || c->kind != KDR_COLUMN_DATE)
+	if (!columns->since || !columns->since[j])
 		return;
 	s->origin[s->source[j]] = prep->origin[columns->to[j]];
-	kdri_days_text(s->origin[s->source[j]], why, sizeof why);
-	if (strlen(why) == strlen(c->why)) /* years have four digits */
-		memcpy((char *)c->why, why, strlen(why));
+	kdri_free_with(&d->allocator, (char *)c->why);
+	c->why = columns->since[j];
+	columns->since[j] = NULL;
 }
 
 void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *d)
@@ -286,7 +305,7 @@ void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data
 		s->columns[c].features = 0;
 	for (int64_t j = 0; j < s->nfeatures; j++) {
 		s->columns[s->source[j]].features += columns->to[j] >= 0;
-		move_origin(prep, columns, j, s);
+		move_origin(prep, columns, j, d);
 	}
 	kdri_free_with(&d->allocator, s->source);
 	s->source = NULL; /* features have moved */

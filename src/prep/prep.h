@@ -69,6 +69,8 @@ typedef struct kdri_columns {
 	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
 	bool increasing; /* the order of the columns that stay does not change */
 	double *shift;   /* added to each column as a row is loaded; NULL: nothing */
+	char **since; /* of each feature that is a date: what its column says of it then; else NULL. NULL: there are none */
+	int64_t nsince;
 } kdri_columns;
 
 /* Fills prep->cols and prep->names and one `columns` for each data set (zeroed before; the caller
@@ -96,6 +98,9 @@ kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
                              const kdri_columns *columns, kdr_data *data);
 /* Once a data set has been changed: what became of the columns of its table. */
+/* What can fail of it, before. */
+kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                            kdri_columns *columns);
 void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *data);
 
 /* --- rows.c: one row through all steps ------------------------------------------------------- */

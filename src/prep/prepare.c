@@ -231,8 +231,10 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	KDRI_TRY(KDRI_NEW0(ctx, &columns, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &changes, count));
 	KDRI_TRY(fit(ctx, prep, tasks, count, columns));
-	for (int64_t t = 0; t < count; t++)
+	for (int64_t t = 0; t < count; t++) {
+		KDRI_TRY(kdri_kinds_since(ctx, prep, tasks[t], &columns[t]));
 		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
+	}
 	KDRI_TRY(kdri_agree(ctx, KDR_OK));
 	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
 		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
@@ -249,6 +251,7 @@ done:
 	for (int64_t t = 0; t < count && columns; t++) {
 		kdri_free(ctx, columns[t].to);
 		kdri_free(ctx, columns[t].shift);
+		kdri_strings_free(&ctx->allocator, columns[t].since, columns[t].nsince);
 	}
 	for (int64_t t = 0; t < count && changes; t++)
 		kdri_change_free(ctx, &changes[t]);
@@ -276,12 +279,14 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		KDRI_TRY(kdri_check_values(ctx, prep, data, &columns));
 		KDRI_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
 	}
+	KDRI_TRY(kdri_kinds_since(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
 	kdri_kinds_done(prep, &columns, data);
 done:
 	kdri_free(ctx, columns.to);
 	kdri_free(ctx, columns.shift);
+	kdri_strings_free(&ctx->allocator, columns.since, columns.nsince);
 	kdri_change_free(ctx, &change);
 	return st;
 }

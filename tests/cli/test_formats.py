@@ -360,6 +360,16 @@ class Formats(CliTest):
         # The model knows the column, and leaves it out.
         done = self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "east", "all.csv")
         self.assertEqual(done.stdout.split(), [str(i % 2) for i in range(36)])
+        # Each row by the task that the column names, in the order of the rows; the same from another order of them.
+        done = self.run_kindred("predict", "-q", "--model", "m.h5", "--task-column", "site", "-o", "p.labels", "all.csv")
+        found = {name: t["labels"] for name, t in zip(("north", "south/a", "east"), tasks)}
+        rows = [line.split(",") for line in self.sites().splitlines()[1:]]
+        self.assertEqual(self.read("p.labels").split(), [str(found[r[0]].pop(0)) for r in rows])
+        self.assertEqual([line.split(",")[0] for line in self.read("p.samples.csv").splitlines()[1:]], [r[1] for r in rows])
+        self.assertRegex(self.read("p.samples.csv").splitlines()[1], r"^p0,0,[01]\.\d+,1$")
+        self.write("west.csv", self.sites().replace("north", "west"))
+        self.fails("predict", "--model", "m.h5", "--task-column", "site", "west.csv", code=2, says=["'west'", "north, south_a", "--task"])
+        self.fails("predict", "--model", "m.h5", "all.csv", code=2, says=["--task"])
         # By number, without a header, quoted; the other commands.
         self.write("bare.csv", "".join('"%s",%d,%d\n' % ("ab"[i % 2], i % 4 // 2 * 9 + i % 3, i) for i in range(24)))
         for command in (("inspect", "--json"), ("relate",), ("embed", "-q")):

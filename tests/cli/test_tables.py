@@ -197,6 +197,11 @@ class Dialects(Tables):
         self.write("c.csv", text.encode("cp1252"))
         self.assertEqual(self.table("c.csv", "--encoding", "latin-1"), plain)
         self.fails("inspect", "c.csv", "--encoding", "ebcdic", code=2, says=["'ebcdic'", "latin-1"])
+        # What was assumed is said with the result; what was told is not.
+        self.write("c.csv", "größe,länge\n1,2\n3,4\n9,9\n".encode("latin-1"))
+        for told, said in (((), True), (("--encoding", "latin-1"), False)):
+            done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *told, "c.csv")
+            self.assertEqual("read as Latin-1 (Windows-1252); --encoding tells another" in done.stdout, said, done.stdout)
 
     def test_bytes_that_are_no_utf8_far_into_the_file(self):
         rows = "".join(f"{i % 7},k{i % 3},{'x' * 400}\n" for i in range(50000))
