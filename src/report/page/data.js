@@ -78,7 +78,7 @@ for (const t of tasks) {
 const labelled = tasks.filter((t) => t.labels);
 let clusterCount = 0;
 for (const t of labelled) for (const v of t.labels.values) if (v >= clusterCount) clusterCount = v + 1;
-for (const t of tasks) for (const c of t.clusters) if (isNumber(c.number) && c.number >= clusterCount) clusterCount = c.number + 1;
+for (const t of tasks) for (const c of t.clusters) if (c && Number.isInteger(c.number) && c.number < 1e6 && c.number >= clusterCount) clusterCount = c.number + 1;
 
 /* What a cluster is called: a class, or a number. */
 const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `class ${c}` : `cluster ${c}`;
