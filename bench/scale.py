@@ -109,9 +109,9 @@ def run(kindred, job, kind, n, folder, tasks, size, threads):
     out = folder / "out"
     out.mkdir(exist_ok=True)
     result = out / "result.json"
+    arguments = command(kindred, job, kind, folder, tasks, out)
     if result.exists():
         result.unlink()
-    arguments = command(kindred, job, kind, folder, tasks, out)
     begin = time.perf_counter()
     child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     error = child.stderr.read().decode().strip().splitlines()

@@ -253,7 +253,7 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	/* Rounds of switching labels, each a few steps from where the last one ended. */
-	enum { FITS = 5 };
+	enum { FITS = 4 };
 	kdri_extent all = kdri_extent_all(s);
 	(void)o;
 	kdri_cost_start(s, c);

@@ -159,7 +159,7 @@ void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vector
 
 void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times)
 {
-	enum { STEPS = 10, INNER = 6 };
+	enum { STEPS = 10, INNER = 8 };
 	double bytes = 8 * outputs * (12 * x->n + 8 * x->d);
 	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2));
 	c->sweeps += times * STEPS * INNER * 12 * outputs * (x->n + x->d);
