@@ -52,10 +52,26 @@ void kdr_context_free(kdr_context *ctx)
 		ctx->allocator.free(ctx->allocator.user, ctx);
 }
 
+#ifdef _OPENMP
+#if defined(__GNUC__) && defined(__ELF__)
+/* How OpenBLAS was built: 0 without threads. There, several threads that call it get wrong products. */
+extern int openblas_get_parallel(void) __attribute__((weak));
+#endif
+
+static bool one_thread_only(void)
+{
+#if defined(__GNUC__) && defined(__ELF__)
+	return openblas_get_parallel && openblas_get_parallel() == 0;
+#else
+	return false;
+#endif
+}
+#endif
+
 void kdr_context_set_threads(kdr_context *ctx, int threads)
 {
 #ifdef _OPENMP
-	ctx->threads = threads > 0 ? threads : kdri_cpus();
+	ctx->threads = one_thread_only() ? 1 : threads > 0 ? threads : kdri_cpus();
 #else
 	(void)threads;
 	ctx->threads = 1;
