@@ -3,9 +3,11 @@ import json
 import os
 import tempfile
 
+import numpy as np
+
 from ._data import Data, as_data, is_table
 from ._errors import chars
-from ._jobs import read
+from ._jobs import read, reading
 from ._kindred import ffi, lib
 from ._session import Session
 
@@ -70,6 +72,35 @@ def write(data, path, *, format=None, force=False):
 def convert(source, target, *, force=False, **options):
     """Reads one file and writes another: `kindred convert`. Options are those of read()."""
     write(read(source, **options), target, force=force)
+
+
+def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
+    """Gives the file that data were read from back as AnnData, with obs["kindred"] (the label), obs["kindred_confidence"], and
+    obsm["X_kindred"] where the result has a map: `--write-h5ad`.
+
+    tasks: what read() gave, one table or several. result: that of cluster() or transfer() on them. input: the file, where it is not
+    the one the first table came from; another format than AnnData is read again, with the options of read() given here."""
+    session = Session()
+    sets = list(tasks.values()) if isinstance(tasks, dict) else [tasks] if isinstance(tasks, Data) else list(tasks)
+    if not sets or not all(isinstance(s, Data) for s in sets):
+        raise TypeError("write_h5ad: tables as read() gives them are needed: objects in memory have cluster_anndata()")
+    o, keep = reading(options)
+    pointers, xy = ffi.new("kdr_data *[]", [s._data for s in sets]), ffi.NULL
+    maps = [_map_of(result, s.name) for s in sets]
+    if all(m is not None for m in maps):
+        xy = ffi.new("const double *[]", [ffi.cast("const double *", m.ctypes.data) for m in maps])
+    session.check(lib.kdr_write_h5ad(session.ctx, chars(path), chars(input or sets[0].path), o, pointers, len(sets),
+                                     result._result if result is not None else ffi.NULL, xy, force))
+    del keep, maps
+
+
+def _map_of(result, name):
+    """The places of a task's samples, or None where there are none for all of them."""
+    if result is None or name not in result.tasks:
+        return None
+    task = result.tasks.index(name)
+    places = result.map(task)
+    return None if places is None or len(places) != len(result.labels(task)) else np.ascontiguousarray(places, np.float64)
 
 
 def inspect(table):

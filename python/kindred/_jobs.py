@@ -204,7 +204,31 @@ def read(path, **options):
     Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
     result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
     Feather files go through pandas, where that can read them: columns of numbers alone, and no options."""
-    session, o = Session(), ffi.new("kdr_read_options *")
+    session = Session()
+    o, keep = reading(options)
+    several = isinstance(path, (list, tuple, dict))
+    if not several:
+        frame = _elsewhere(path)
+        if frame is not None:
+            stem = str(path).replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            return as_data(session, frame.select_dtypes("number"), options.get("name") or stem)
+    named = list(path.items()) if isinstance(path, dict) else [(options.get("name"), p) for p in (path if several else [path])]
+    list_ = ffi.new("kdr_task_path[]", len(named))
+    for entry, (name, one) in zip(list_, named):
+        keep += [chars(one), chars(name) if name is not None else ffi.NULL]
+        entry.path, entry.name = keep[-2:]
+    out, count = ffi.new("kdr_data ***"), ffi.new("int64_t *")
+    session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, ffi.NULL, count))
+    sets = [Data(out[0][i]) for i in range(count[0])]
+    lib.kdr_free(session.ctx, out[0])
+    if not several and not options.get("task_column"):
+        return sets[0]
+    return {s.name: s for s in sets}
+
+
+def reading(options):
+    """The options of read() as the library takes them, and what must live as long."""
+    o = ffi.new("kdr_read_options *")
     lib.kdr_read_options_init(o)
     keep, model = [], None
     for name, value in options.items():
@@ -224,25 +248,9 @@ def read(path, **options):
             keep.append(chars(value))
             setattr(o, name, keep[-1])
     if model is not None:
+        keep.append(model)
         lib.kdr_model_reading(model._model, o)
-    several = isinstance(path, (list, tuple, dict))
-    if not several:
-        frame = _elsewhere(path)
-        if frame is not None:
-            stem = str(path).replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-            return as_data(session, frame.select_dtypes("number"), options.get("name") or stem)
-    named = list(path.items()) if isinstance(path, dict) else [(options.get("name"), p) for p in (path if several else [path])]
-    list_ = ffi.new("kdr_task_path[]", len(named))
-    for entry, (name, one) in zip(list_, named):
-        keep += [chars(one), chars(name) if name is not None else ffi.NULL]
-        entry.path, entry.name = keep[-2:]
-    out, count = ffi.new("kdr_data ***"), ffi.new("int64_t *")
-    session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, ffi.NULL, count))
-    sets = [Data(out[0][i]) for i in range(count[0])]
-    lib.kdr_free(session.ctx, out[0])
-    if not several and not options.get("task_column"):
-        return sets[0]
-    return {s.name: s for s in sets}
+    return o, keep
 
 
 def _shape(task):

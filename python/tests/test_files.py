@@ -65,6 +65,25 @@ class Files(unittest.TestCase):
         np.save(self.path("x.npy"), x)
         self.assertEqual(kindred.inspect(self.path("x.npy")), seen)
 
+    def test_write_h5ad_gives_the_file_back_with_what_was_found(self):
+        import h5py
+        with open(self.path("all.csv"), "w") as f:
+            f.write("site,name,x,y\n" + "".join(f"{'ab'[i % 3 == 0]},p{i},{i % 2 * 9 + i * .01},{i % 2 * 5 - i * .02}\n" for i in range(30)))
+        reading = {"task_column": "site", "id_column": "name"}
+        tasks = kindred.read(self.path("all.csv"), **reading)
+        result = kindred.cluster(kindred.read(self.path("all.csv"), **reading), 2, "kmeans", map=True)
+        kindred.write_h5ad(self.path("out.h5ad"), tasks, result, **reading)
+        with h5py.File(self.path("out.h5ad")) as f:
+            names = [name.decode() for name in f["obs"][f["obs"].attrs["_index"]][:]]
+            found = f["obs/kindred"]
+            values = [found["categories"][c].decode() for c in found["codes"][:]] if isinstance(found, h5py.Group) else found[:]
+            self.assertEqual(f["obsm/X_kindred"].shape, (30, 2))
+            self.assertEqual(f["obs/kindred_confidence"].shape, (30,))
+        want = {p: str(label) for task in tasks for p, label in zip(result.ids(task), result.labels(task))}
+        self.assertEqual([str(v) for v in values], [want[p] for p in names])
+        self.assertRaises(FileExistsError, kindred.write_h5ad, self.path("out.h5ad"), tasks, result, **reading)
+        self.assertRaisesRegex(TypeError, "cluster_anndata", kindred.write_h5ad, self.path("b.h5ad"), np.zeros((3, 2)))
+
 
 if __name__ == "__main__":
     unittest.main()
