@@ -30,18 +30,18 @@ kdr_array kdri_result_scoring(const kdr_result *r, int64_t task, kdr_scoring *ki
 	return (kdr_array){ 0 };
 }
 
-/* (E1), of one row. */
-static int64_t next_best(const double *s, int64_t count, int64_t label, kdr_scoring kind)
+/* (E1) */
+int64_t kdri_next_best(const double *s, int64_t count, int64_t label, kdr_scoring kind)
 {
 	int64_t best = -1;
 	for (int64_t c = 0; c < count; c++)
-		if (c != label && (best < 0 || s[c] > s[best]))
+		if (c != label && s[c] > -INFINITY && (best < 0 || s[c] > s[best]))
 			best = c;
 	return best >= 0 && kind == KDR_SCORING_SHARES && !(s[best] > 0) ? -1 : best;
 }
 
-/* (E2), of one row. */
-static double share_of(const double *s, int64_t count, int64_t label, kdr_scoring kind)
+/* (E2) */
+double kdri_share_of(const double *s, int64_t count, int64_t label, kdr_scoring kind)
 {
 	double sum = 0, most = s[0];
 	if (label < 0 || label >= count)
@@ -63,7 +63,7 @@ static kdr_status by_scores(kdr_context *ctx, kdri_task_result *t, const kdr_arr
 	int64_t count = a->shape[1], found = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &t->second, t->n));
 	for (int64_t i = 0; i < t->n; i++) {
-		t->second[i] = next_best(s + i * count, count, t->labels[i], kind);
+		t->second[i] = kdri_next_best(s + i * count, count, t->labels[i], kind);
 		found += t->second[i] >= 0;
 	}
 	if (found == 0) { /* every sample wholly in one: the scores only repeat the labels */
@@ -75,7 +75,7 @@ static kdr_status by_scores(kdr_context *ctx, kdri_task_result *t, const kdr_arr
 		goto done;
 	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->n));
 	for (int64_t i = 0; i < t->n; i++)
-		t->confidence[i] = share_of(s + i * count, count, t->labels[i], kind);
+		t->confidence[i] = kdri_share_of(s + i * count, count, t->labels[i], kind);
 	t->confidence_from = kind == KDR_SCORING_MARGINS ? "softmax" : "share";
 done:
 	return st;

@@ -78,6 +78,9 @@ kdr_status kdri_job_stability(kdr_context *ctx, kdri_job *job, const kdri_stabil
 
 /* --- choices.c ------------------------------------------------------------------------------------ */
 
+/* Of one row of scores: the label that comes next, -1 where there is none, and the share that `label` has. */
+int64_t kdri_next_best(const double *s, int64_t count, int64_t label, kdr_scoring kind);
+double kdri_share_of(const double *s, int64_t count, int64_t label, kdr_scoring kind);
 /* How sure labels are, and the next best ones, of all tasks that have labels. */
 kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
 /* The array of a task that the method marked as its scores (n x classes or clusters); data NULL: none. */

@@ -75,17 +75,11 @@ done:
 	return st;
 }
 
-static double sure_of(const double *s, int64_t k, int64_t label, int64_t second, bool linear, double square)
+/* Of the distances that (E2) stands for. */
+static double nearer_by(const double *s, int64_t label, int64_t second, double square)
 {
-	double sum = 0;
-	if (!linear) {
-		double own = sqrt(KDRI_MAX(square - s[label], 0)),
-		       next = sqrt(KDRI_MAX(square - s[second], 0));
-		return next > own ? 1 - own / next : 0;
-	}
-	for (int64_t c = 0; c < k; c++)
-		sum += exp(s[c] - s[label]);
-	return 1 / sum;
+	double own = sqrt(KDRI_MAX(square - s[label], 0)), next = sqrt(KDRI_MAX(square - s[second], 0));
+	return next > own ? 1 - own / next : 0;
 }
 
 /* Fills in confidence and second of the result's only task. */
@@ -100,14 +94,11 @@ static kdr_status put(kdr_context *ctx, const scores *f, const kdr_mat *x, kdri_
 	t->confidence_from = f->linear ? "softmax" : "distance";
 	for (int64_t i = 0; i < t->n; i++) {
 		const double *s = f->s + i * f->k;
-		int64_t label = t->labels[i], second = -1;
-		for (int64_t c = 0; c < f->k; c++)
-			if (c != label && s[c] > -INFINITY && (second < 0 || s[c] > s[second]))
-				second = c;
+		int64_t label = t->labels[i], second = kdri_next_best(s, f->k, label, KDR_SCORING_MARGINS);
 		t->second[i] = second;
-		t->confidence[i] = label < 0 || label >= f->k || second < 0
-		                           ? 0
-		                           : sure_of(s, f->k, label, second, f->linear, square[i]);
+		t->confidence[i] = label < 0 || label >= f->k || second < 0 ? 0
+		                   : f->linear ? kdri_share_of(s, f->k, label, KDR_SCORING_MARGINS)
+		                               : nearer_by(s, label, second, square[i]);
 	}
 done:
 	kdri_free(ctx, square);
