@@ -497,6 +497,48 @@ static void spectral__wrong_k__is_an_error(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Products of all pairs are too many where columns are common: the answer is then a good one, not the exact one. */
+static void search__many_rows__finds_most_neighbours(void **state)
+{
+	(void)state;
+	enum { ROWS = 21000, WIDE = 13, NEAR = 5, LOOKED_AT = 20 };
+	kdr_context *ctx = unit_context();
+	int64_t *rowptr = NULL, found = 0;
+	int32_t *col = NULL;
+	double *val = NULL, recall = 0;
+	kdri_rng rng = kdri_rng_stream(1, "many", 0);
+	kdri_knn knn = { 0 };
+	assert_ok(ctx, KDRI_NEW(ctx, &rowptr, ROWS + 1));
+	assert_ok(ctx, KDRI_NEW(ctx, &col, ROWS * WIDE));
+	assert_ok(ctx, KDRI_NEW(ctx, &val, ROWS * WIDE));
+	for (int64_t i = 0; i <= ROWS; i++)
+		rowptr[i] = i * WIDE;
+	for (int64_t i = 0; i < ROWS * WIDE; i++) {
+		col[i] = (int32_t)(i % WIDE);
+		val[i] = kdri_rng_normal(&rng);
+	}
+	const kdr_mat x = kdr_mat_from_csr(ROWS, WIDE, rowptr, col, val);
+	assert_ok(ctx, kdri_knn_search(ctx, &x, NEAR, KDRI_METRIC_COSINE, &knn, &recall));
+	for (int64_t i = 0; i < LOOKED_AT; i++) {
+		double last = knn.value[i * NEAR + NEAR - 1];
+		int64_t nearer = 0;
+		for (int64_t j = 0; j < ROWS; j++) {
+			const double *a = val + i * WIDE, *b = val + j * WIDE;
+			double cosine =
+			        kdri_dot(a, b, WIDE) / sqrt(kdri_nrm2sq(a, WIDE) * kdri_nrm2sq(b, WIDE));
+			nearer += j != i && cosine > last + 1e-12;
+		}
+		found += nearer <= NEAR; /* NEAR - 1 of them, where none was missed */
+	}
+	assert_true(recall > 0.8 && recall <= 1);
+	assert_true(found >= LOOKED_AT * 8 / 10);
+	kdri_knn_free(ctx, &knn);
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +554,7 @@ int main(void)
 		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
 		cmocka_unit_test(spectral__degenerate_graphs__every_label_is_valid),
 		cmocka_unit_test(spectral__wrong_k__is_an_error),
+		cmocka_unit_test(search__many_rows__finds_most_neighbours),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,12 +34,13 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static kdr_status find_graph(kdr_context *ctx, const kdr_mat *e, int64_t neighbors, kdri_own *out)
+static kdr_status find_graph(kdr_context *ctx, const kdr_mat *e, int64_t neighbors, kdri_own *out,
+                             double *recall)
 {
 	kdr_status st;
 	kdri_views_task task = { .cosine = true };
 	int64_t k = KDRI_MIN(neighbors, kdr_mat_rows(e) - 1);
-	KDRI_TRY(kdri_knn_find(ctx, e, k, KDRI_METRIC_COSINE, &task.knn));
+	KDRI_TRY(kdri_knn_search(ctx, e, k, KDRI_METRIC_COSINE, &task.knn, recall));
 	KDRI_TRY(kdri_views_graph(ctx, &task, k, out));
 done:
 	kdri_knn_free(ctx, &task.knn);
@@ -52,7 +53,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdr_status st;
 	kdri_aligned_tasks t = { .d.set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_own graph = t.d.set.x;
-	double *w = NULL, *p = NULL;
+	double *w = NULL, *p = NULL, recall;
 	int32_t *first = NULL;
 	KDRI_TRY(kdri_aligned_tasks_new(ctx, problem, kdri_opt_int(options, "directions"), result, &t));
 	kdr_mat e = kdr_mat_from_dense(t.e, t.d.n, t.width);
@@ -67,7 +68,9 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&start)));
 	KDRI_TRY(KDRI_NEW(ctx, &p, t.d.n * t.d.classes));
 	KDRI_TRY(KDRI_NEW(ctx, &first, t.d.n));
-	KDRI_TRY(find_graph(ctx, &e, kdri_opt_int(options, "neighbors"), &graph)); /* (E2) */
+	KDRI_TRY(find_graph(ctx, &e, kdri_opt_int(options, "neighbors"), &graph, &recall)); /* (E2) */
+	if (recall < 1)
+		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_recall", recall));
 	KDRI_TRY(kdri_rest_train(ctx, &start, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &start, w, p));
 	kdri_rest_answer(p, t.d.n, t.d.classes, first);
@@ -101,7 +104,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	double r = kdri_aligned_estimate(&all, c);
 	kdri_extent rows = kdri_extent_dense(all.n, r);
 	kdri_cost_start(s, c);
-	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), INFINITY);
+	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
 	kdri_cost_pass(c, &rows, r, kdri_opt_real(o, "rounds"));
 	c->sweeps +=
 	        kdri_opt_real(o, "rounds") * 60 * all.n * kdri_opt_real(o, "neighbors") * kdri_sizes_k(s);
