@@ -163,6 +163,32 @@ static void syrk_mirror_inverse__symmetric__as_loops(void **state)
 	fake_close(&t.f);
 }
 
+static void inverse__large__times_the_matrix_is_one(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	int64_t n = fake_real() ? 3300 : 150; /* an accelerator goes by halves from some size on */
+	double *a = numbers(&t, n * n), one = 0;
+	kdri_dmat x = send(&t, a, n, n), c = send(&t, a, n, n), product = send(&t, a, n, n);
+	DO(&t, t.d->syrk(t.d, false, 1, x, 0, c, KDRI_SHARP_DOUBLE));
+	DO(&t, t.d->affine(t.d, c, NULL, NULL, 1, (double)n));
+	DO(&t, t.d->mirror(t.d, c));
+	DO(&t, t.d->copy(t.d, c, x));
+	DO(&t, t.d->inverse(t.d, c));
+	DO(&t, t.d->gemm(t.d, false, false, 1, c, x, 0, product, KDRI_SHARP_DOUBLE));
+	double *got = fetch(&t, product);
+	for (int64_t p = 0; p < n * n; p++)
+		one = fmax(one, fabs(got[p] - (p / n == p % n)));
+	assert_true(one < 1e-11);
+	drop(&t, x);
+	drop(&t, c);
+	drop(&t, product);
+	free(a);
+	free(got);
+	fake_close(&t.f);
+}
+
 static void entries__all_operations__as_loops(void **state)
 {
 	tools t;
@@ -540,6 +566,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gemm__all_forms__as_loops),
 		cmocka_unit_test(syrk_mirror_inverse__symmetric__as_loops),
+		cmocka_unit_test(inverse__large__times_the_matrix_is_one),
 		cmocka_unit_test(entries__all_operations__as_loops),
 		cmocka_unit_test(ratio_step__zeros_and_small__as_said),
 		cmocka_unit_test(rows__order_statistics_and_limits__as_loops),

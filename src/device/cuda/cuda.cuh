@@ -23,10 +23,9 @@ struct cuda_self {
 	int index;
 	cudaStream_t stream;
 	cublasHandle_t blas;
-	cusolverDnHandle_t solver;
+	cusolverDnHandle_t solver; /* made when it is first needed */
 	cudaMemPool_t pool;
 	int64_t *tally; /* a few whole numbers: what kernels count */
-	cusolverDnParams_t params;
 };
 
 static inline cuda_self *self_of(kdri_device *d)

@@ -95,8 +95,6 @@ static void cuda_close(kdri_device *d)
 	if (!s)
 		return;
 	(void)cudaSetDevice(s->index);
-	if (s->params)
-		(void)cusolverDnDestroyParams(s->params);
 	if (s->solver)
 		(void)cusolverDnDestroy(s->solver);
 	if (s->blas)
@@ -138,9 +136,6 @@ static kdri_dstatus open_parts(kdri_device *d)
 	TRY_CUDA(d, "open", cudaMalloc(&s->tally, 64 * sizeof *s->tally));
 	TRY_LIB(d, "open", cublasCreate(&s->blas));
 	TRY_LIB(d, "open", cublasSetStream(s->blas, s->stream));
-	TRY_LIB(d, "open", cusolverDnCreate(&s->solver));
-	TRY_LIB(d, "open", cusolverDnSetStream(s->solver, s->stream));
-	TRY_LIB(d, "open", cusolverDnCreateParams(&s->params));
 	return KDRI_D_OK;
 }
 

@@ -8,12 +8,16 @@
  *
  *   (E1)  a b = hi hi' + hi lo' + lo hi'      but for lo lo', which is below the last bit kept
  *
- * Sums are single within SLICE terms, as the tensor cores add, and double beyond. */
+ * Sums are single within SLICE terms, as the tensor cores add, and double beyond.
+ *
+ * Inverses are found by halves, which is all products: with W = A21 A11^-1 and S = A22 - W A21',
+ *
+ *   (E2)  the inverse of A is  [ A11^-1 + W' S^-1 W,  (-S^-1 W)' ;  -S^-1 W,  S^-1 ]
+ *
+ * n^3 operations, as many as by a factorisation. Halves below LEAF are factorised by cuSOLVER. */
 #include "cuda.cuh"
 
-#include <new>
-
-enum { STRIP = 1024, SLICE = 4096 };
+enum { STRIP = 2048, SLICE = 4096 };
 
 /* --- double ------------------------------------------------------------------------------------------------------ */
 
@@ -252,48 +256,96 @@ static kdri_dstatus cuda_mirror(kdri_device *d, kdri_dmat a)
 	return KDRI_D_OK;
 }
 
-static kdri_dstatus cuda_inverse(kdri_device *d, kdri_dmat a)
+/* --- inverses ------------------------------------------------------------------------------------------------------ */
+
+enum { LEAF = 1536 };
+
+static kdri_dstatus invert_leaf(kdri_device *d, double *a, int64_t stride, int64_t n)
 {
-	ENTER(d, "inverse");
 	cuda_self *s = self_of(d);
-	int64_t n = a.rows;
-	size_t there = 0, here = 0;
-	int more = 0, info = 0;
-	if (n == 0)
-		return KDRI_D_OK;
+	if (!s->solver) {
+		TRY_LIB(d, "inverse", cusolverDnCreate(&s->solver));
+		TRY_LIB(d, "inverse", cusolverDnSetStream(s->solver, s->stream));
+	}
+	int first = 0, second = 0, info = 0, *found = (int *)s->tally;
 	/* The lower triangle by rows is the upper one by columns. */
 	TRY_LIB(d, "inverse",
-	        cusolverDnXpotrf_bufferSize(s->solver, s->params, CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, at(a),
-	                                    a.stride, CUDA_R_64F, &there, &here));
+	        cusolverDnDpotrf_bufferSize(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, a, (int)stride, &first));
 	TRY_LIB(d, "inverse",
-	        cusolverDnDpotri_bufferSize(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, at(a), (int)a.stride, &more));
-	size_t bytes = (size_t)more * 8 > there ? (size_t)more * 8 : there;
+	        cusolverDnDpotri_bufferSize(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, a, (int)stride, &second));
+	int most = first > second ? first : second;
 	cuda_scratch room(d);
-	TRY_D(room.take(bytes));
-	char *host = here ? new (std::nothrow) char[here] : nullptr;
-	if (here && !host) {
-		snprintf(d->error, sizeof d->error, "inverse: the host is out of memory");
-		return KDRI_D_MEMORY;
-	}
-	int *found = (int *)s->tally;
-	int code = (int)cusolverDnXpotrf(s->solver, s->params, CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, at(a), a.stride,
-	                                 CUDA_R_64F, room.data, bytes, host, here, found);
-	if (code == 0) {
-		kdri_dstatus st = fetch(d, "inverse", &info, found, sizeof info);
-		delete[] host;
-		host = nullptr;
-		TRY_D(st);
-	}
-	delete[] host;
-	TRY_LIB(d, "inverse", code);
+	TRY_D(room.take((size_t)most * 8));
+	TRY_LIB(d, "inverse",
+	        cusolverDnDpotrf(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, a, (int)stride, room.as<double>(), most,
+	                         found));
+	TRY_D(fetch(d, "inverse", &info, found, sizeof info));
 	if (info != 0) {
 		snprintf(d->error, sizeof d->error, "not positive definite: pivot %d", info);
 		return KDRI_D_NUMERIC;
 	}
 	TRY_LIB(d, "inverse",
-	        cusolverDnDpotri(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, at(a), (int)a.stride, room.as<double>(), more,
-	                         found)); /* (E3) of device.h */
-	return cuda_mirror(d, a);
+	        cusolverDnDpotri(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, a, (int)stride, room.as<double>(), most,
+	                         found));
+	return KDRI_D_OK;
+}
+
+/* The lower triangle of C += alpha A B (trans: A' B), n x n, A and B packed with inner dimension k. */
+static kdri_dstatus lower_product(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
+                                  int64_t lda, const double *b, int64_t ldb, int64_t k, double *c, int64_t ldc,
+                                  int64_t n)
+{
+	for (int64_t i = 0; i < n; i += STRIP) {
+		int64_t rows = n - i < STRIP ? n - i : STRIP;
+		TRY_D(gemm_double(d, trans_a, trans_b, alpha, a + (trans_a ? i : i * lda), lda, b, ldb, 1, c + i * ldc, ldc,
+		                  rows, i + rows, k));
+	}
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus mirror_square(kdri_device *d, double *a, int64_t stride, int64_t n)
+{
+	unsigned tiles = (unsigned)parts_of(n, 32);
+	mirror_tiles<<<dim3(tiles, tiles), dim3(32, 8), 0, self_of(d)->stream>>>(a, stride, n);
+	TRY_LAUNCH(d, "mirror");
+	return KDRI_D_OK;
+}
+
+/* to = -from, rows x cols packed. */
+static __global__ void negate(const double *from, int64_t rows, int64_t cols, double *to, int64_t stride)
+{
+	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
+	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step)
+		to[p / cols * stride + p % cols] = -from[p];
+}
+
+/* All of the inverse from the lower triangle. */
+static kdri_dstatus invert(kdri_device *d, double *a, int64_t stride, int64_t n)
+{
+	if (n <= LEAF) {
+		TRY_D(invert_leaf(d, a, stride, n));
+		return mirror_square(d, a, stride, n);
+	}
+	int64_t h = (n / 2 + 63) / 64 * 64, r = n - h;
+	double *a21 = a + h * stride, *a22 = a21 + h;
+	cuda_scratch room(d);
+	TRY_D(room.take((size_t)(2 * r * h) * 8));
+	double *w = room.as<double>(), *sw = w + r * h;
+	TRY_D(invert(d, a, stride, h));
+	TRY_D(gemm_double(d, false, false, 1, a21, stride, a, stride, 0, w, h, r, h, h));
+	TRY_D(lower_product(d, false, true, -1, w, h, a21, stride, h, a22, stride, r));
+	TRY_D(invert(d, a22, stride, r));
+	TRY_D(gemm_double(d, false, false, 1, a22, stride, w, h, 0, sw, h, r, h, r));
+	TRY_D(lower_product(d, true, false, 1, w, h, sw, h, r, a, stride, h)); /* (E2) */
+	negate<<<blocks_for(r * h, 1024), 256, 0, self_of(d)->stream>>>(sw, r, h, a21, stride);
+	TRY_LAUNCH(d, "inverse");
+	return mirror_square(d, a, stride, n);
+}
+
+static kdri_dstatus cuda_inverse(kdri_device *d, kdri_dmat a)
+{
+	ENTER(d, "inverse");
+	return a.rows ? invert(d, at(a), a.stride, a.rows) : KDRI_D_OK; /* (E3) of device.h */
 }
 
 /* --- sparse -------------------------------------------------------------------------------------------------------- */
