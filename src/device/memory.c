@@ -28,9 +28,9 @@ kdr_status kdri_dmat_new(kdr_context *ctx, kdri_device *d, int64_t rows, int64_t
 	kdr_status st;
 	int64_t count;
 	kdri_buf *buf = NULL;
-	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
+	KDRI_TRY(kdri_mul(ctx, rows, kdri_dmat_stride(cols), &count));
 	KDRI_TRY(kdri_dbuf_new(ctx, d, count, sizeof(double), &buf));
-	*out = (kdri_dmat){ buf, 0, rows, cols, cols };
+	*out = kdri_dmat_on(buf, rows, cols);
 done:
 	return st;
 }

@@ -38,6 +38,16 @@ kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdri_dstat
 
 /* --- buffers: memory.c ------------------------------------------------------------------------------------- */
 
+/* The stride of a matrix of so many columns: rows start where libraries like them to. */
+static inline int64_t kdri_dmat_stride(int64_t cols)
+{
+	return cols < 128 ? cols : (cols + 31) / 32 * 32;
+}
+/* A view of rows x cols with that stride, from the start of a buffer. */
+static inline kdri_dmat kdri_dmat_on(kdri_buf *buf, int64_t rows, int64_t cols)
+{
+	return (kdri_dmat){ buf, 0, rows, cols, kdri_dmat_stride(cols) };
+}
 /* rows x cols doubles, not set. */
 kdr_status kdri_dmat_new(kdr_context *ctx, kdri_device *d, int64_t rows, int64_t cols, kdri_dmat *out);
 /* The same from, or to, the host. */

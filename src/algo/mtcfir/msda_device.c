@@ -16,12 +16,13 @@ enum { LEAST_WIDTH = 256, MOST_WIDTH = 8192 };
 
 int64_t kdri_dpanels_wide(const kdri_dpanels *p)
 {
-	return KDRI_MAX(1, KDRI_MIN(KDRI_MIN(p->d, MOST_WIDTH), p->most / KDRI_MAX(p->n, 1)));
+	int64_t wide = KDRI_MAX(1, p->most / KDRI_MAX(kdri_dmat_stride(p->n), 1));
+	return KDRI_MIN(KDRI_MIN(p->d, MOST_WIDTH), wide < 128 ? wide : wide / 32 * 32);
 }
 
 int64_t kdri_dpanels_high(const kdri_dpanels *p)
 {
-	return KDRI_MAX(1, KDRI_MIN(p->n, p->most / KDRI_MAX(p->d, 1)));
+	return KDRI_MAX(1, KDRI_MIN(p->n, p->most / KDRI_MAX(kdri_dmat_stride(p->d), 1)));
 }
 
 kdr_status kdri_dpanels_load(const kdri_dpanels *p, int64_t row, int64_t col, int64_t rows, int64_t cols,
@@ -31,7 +32,7 @@ kdr_status kdri_dpanels_load(const kdri_dpanels *p, int64_t row, int64_t col, in
 		*out = kdri_dmat_part(p->all, row, col, rows, cols);
 		return KDR_OK;
 	}
-	*out = (kdri_dmat){ p->room.buf, 0, rows, cols, cols };
+	*out = kdri_dmat_on(p->room.buf, rows, cols);
 	return kdri_dmat_put(p->ctx, p->dev, *out, p->host + row * p->d + col, p->d);
 }
 
@@ -97,8 +98,10 @@ static kdr_status place_h(layer *w)
 {
 	kdr_status st;
 	kdri_dpanels *h = &w->h;
-	double room = 0.85 * (double)w->dev->room(w->dev), all = (double)w->n * (double)w->d;
-	double least = (double)KDRI_MAX(w->n, w->d) * (double)KDRI_MIN(LEAST_WIDTH, KDRI_MIN(w->n, w->d));
+	double room = 0.85 * (double)w->dev->room(w->dev),
+	       all = (double)w->n * (double)kdri_dmat_stride(w->d);
+	double least = (double)kdri_dmat_stride(KDRI_MAX(w->n, w->d)) *
+	               (double)KDRI_MIN(LEAST_WIDTH, KDRI_MIN(w->n, w->d));
 	/* Inverting takes about as much as the matrix, a median of distances up to 1000 x 1000; sparse rows are spread out in
 	 * scratch of their own. */
 	double few = (double)KDRI_MIN(w->n, 1000), parts = w->sparse ? 2 : 1;
@@ -106,8 +109,8 @@ static kdr_status place_h(layer *w)
 	*h = (kdri_dpanels){ .ctx = w->ctx, .dev = w->dev, .n = w->n, .d = w->d };
 	bool fits = spare > all + parts * least;
 	double most = fits ? (spare - all) / parts : spare / (parts + 1);
-	most = KDRI_MIN(most, KDRI_MAX(least, (double)w->n * MOST_WIDTH));
-	h->most = (int64_t)KDRI_MAX(KDRI_MIN(most, all), (double)KDRI_MAX(w->n, w->d));
+	most = KDRI_MIN(most, KDRI_MAX(least, (double)kdri_dmat_stride(w->n) * MOST_WIDTH));
+	h->most = (int64_t)KDRI_MAX(KDRI_MIN(most, all), (double)kdri_dmat_stride(KDRI_MAX(w->n, w->d)));
 	if (fits) {
 		KDRI_TRY(kdri_dmat_new(w->ctx, w->dev, w->n, w->d, &h->all));
 	} else {
@@ -129,7 +132,7 @@ static kdr_status fill_h(layer *w)
 	const kdr_dense *x = &w->x->as.dense;
 	for (int64_t i = 0; i < w->n; i += high) {
 		int64_t rows = KDRI_MIN(high, w->n - i);
-		kdri_dmat part = { w->out.buf, 0, rows, w->d, w->d };
+		kdri_dmat part = kdri_dmat_on(w->out.buf, rows, w->d);
 		if (w->sparse)
 			KDRI_DTRY(w->ctx, w->dev, w->dev->spread(w->dev, w->dx, i, NULL, false, part));
 		else
@@ -245,10 +248,11 @@ kdr_status kdri_dgram_sparse(kdr_context *ctx, kdri_device *dev, const kdri_dcsr
 	kdr_status st = KDR_OK;
 	kdri_dmat room = { 0 };
 	int64_t wide = KDRI_MAX(1, KDRI_MIN(KDRI_MIN(x->rows, 1024), most / KDRI_MAX(x->cols, 1)));
+	wide = wide < 128 ? wide : wide / 32 * 32;
 	KDRI_TRY(kdri_dmat_new(ctx, dev, x->cols, wide, &room));
 	for (int64_t i = 0; i < x->rows; i += wide) {
 		int64_t cols = KDRI_MIN(wide, x->rows - i);
-		kdri_dmat rows = { room.buf, 0, x->cols, cols, cols };
+		kdri_dmat rows = kdri_dmat_on(room.buf, x->cols, cols);
 		KDRI_DTRY(ctx, dev, dev->spread(dev, *x, i, weight, true, rows));
 		KDRI_DTRY(ctx, dev,
 		          dev->multiply(dev, *x, rows, false, kdri_dmat_part(c, 0, i, x->rows, cols)));
@@ -305,7 +309,7 @@ static kdr_status dense_gram(layer *w)
 	int64_t wide = kdri_dpanels_wide(&w->h);
 	for (int64_t j = 0; j < w->d; j += wide) {
 		int64_t cols = KDRI_MIN(wide, w->d - j);
-		kdri_dmat part, in = { w->out.buf, 0, w->n, cols, cols };
+		kdri_dmat part, in = kdri_dmat_on(w->out.buf, w->n, cols);
 		KDRI_TRY(kdri_dpanels_load(&w->h, 0, j, w->n, cols, &part));
 		KDRI_DTRY(w->ctx, w->dev,
 		          w->dev->centre(w->dev, part, kdri_dmat_part(w->means, 0, j, 1, cols), 1,
@@ -356,7 +360,7 @@ static kdr_status put_columns(layer *w, int64_t j, int64_t cols, kdri_dmat y, bo
 	kdr_status st;
 	kdri_dmat to;
 	if (w->h.host)
-		to = (kdri_dmat){ w->h.room.buf, 0, w->n, cols, cols };
+		to = kdri_dmat_on(w->h.room.buf, w->n, cols);
 	else
 		to = kdri_dmat_part(w->h.all, 0, j, w->n, cols);
 	KDRI_DTRY(w->ctx, w->dev,
@@ -372,7 +376,7 @@ static kdr_status apply_sparse(layer *w, int64_t j, int64_t cols)
 	kdr_status st;
 	kdr_mat rows = kdri_rows(&w->xt.view, j, j + cols);
 	kdri_dcsr part = { 0 };
-	kdri_dmat y = { w->out.buf, 0, cols, w->n, w->n };
+	kdri_dmat y = kdri_dmat_on(w->out.buf, cols, w->n);
 	KDRI_TRY(kdri_dcsr_of(w->ctx, w->dev, &rows.as.csr, &part));
 	KDRI_DTRY(w->ctx, w->dev, w->dev->multiply(w->dev, part, w->map, false, y));
 	KDRI_TRY(put_columns(w, j, cols, y, true));
@@ -384,7 +388,7 @@ done:
 static kdr_status apply_dense(layer *w, int64_t j, int64_t cols)
 {
 	kdr_status st;
-	kdri_dmat part, y = { w->out.buf, 0, w->n, cols, cols };
+	kdri_dmat part, y = kdri_dmat_on(w->out.buf, w->n, cols);
 	KDRI_TRY(kdri_dpanels_load(&w->h, 0, j, w->n, cols, &part));
 	KDRI_DTRY(w->ctx, w->dev, w->dev->gemm(w->dev, false, false, 1, w->map, part, 0, y, w->sharp));
 	KDRI_TRY(put_columns(w, j, cols, y, false));
@@ -426,7 +430,7 @@ static kdr_status by_features(layer *w, double *map)
 	kdri_dmat b = kdri_dmat_part(w->u, 0, 0, d, 1), xbar = { w->means.buf, 0, d, 1, 1 };
 	for (int64_t i = 0; i < w->n; i += high) {
 		int64_t rows = KDRI_MIN(high, w->n - i);
-		kdri_dmat part, in = { w->out.buf, 0, rows, d, d };
+		kdri_dmat part, in = kdri_dmat_on(w->out.buf, rows, d);
 		KDRI_TRY(kdri_dpanels_load(&w->h, i, 0, rows, d, &part));
 		KDRI_DTRY(w->ctx, w->dev, w->dev->centre(w->dev, part, w->means, 1, w->roots, in));
 		KDRI_DTRY(w->ctx, w->dev,
@@ -447,7 +451,7 @@ static kdr_status by_features(layer *w, double *map)
 		KDRI_TRY(kdri_dmat_get(w->ctx, w->dev, w->map, map, d));
 	for (int64_t i = 0; i < w->n; i += high) {
 		int64_t rows = KDRI_MIN(high, w->n - i);
-		kdri_dmat part, y = { w->out.buf, 0, rows, d, d };
+		kdri_dmat part, y = kdri_dmat_on(w->out.buf, rows, d);
 		KDRI_TRY(kdri_dpanels_load(&w->h, i, 0, rows, d, &part));
 		KDRI_DTRY(w->ctx, w->dev,
 		          w->dev->gemm(w->dev, false, false, 1, part, w->map, 0, y, w->sharp));

@@ -109,7 +109,7 @@ static kdr_status fill_gram_there(work *w)
 		KDRI_TRY(kdri_dmat_new(w->ctx, dev, a->rows, wide, &rows));
 		for (int64_t j = 0; j < a->cols; j += wide) {
 			int64_t cols = KDRI_MIN(wide, a->cols - j);
-			kdri_dmat part = { rows.buf, 0, a->rows, cols, cols };
+			kdri_dmat part = kdri_dmat_on(rows.buf, a->rows, cols);
 			KDRI_TRY(kdri_dmat_put(w->ctx, dev, part, a->data + j, a->stride));
 			KDRI_DTRY(w->ctx, dev,
 			          dev->syrk(dev, false, 1, part, j > 0, w->there.k,

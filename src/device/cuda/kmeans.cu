@@ -8,22 +8,42 @@
 
 /* --- assignment -------------------------------------------------------------------------------------------------------- */
 
+enum { SHARES = 8 }; /* threads that share the centres of a row */
+
 /* dots: k x m, so that threads of neighbouring rows read together. */
-static __global__ void two_smallest(const double *dots, int64_t m, int64_t first, int64_t k, const double *offset,
-                                    const double *twice, const double *norm, double error_row, double error_base,
-                                    int32_t *label, double *value, unsigned char *doubt)
+static __global__ void __launch_bounds__(32 * SHARES)
+	two_smallest(const double *dots, int64_t m, int64_t first, int64_t k, const double *offset, const double *twice,
+                     const double *norm, double error_row, double error_base, int32_t *label, double *value,
+                     unsigned char *doubt)
 {
-	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-	if (i >= m)
-		return;
-	double two = twice ? twice[first + i] : 2, best = INFINITY, second = INFINITY;
+	__shared__ double bests[SHARES][32], seconds[SHARES][32];
+	__shared__ int32_t args[SHARES][32];
+	int lane = threadIdx.x, share = threadIdx.y;
+	int64_t i = (int64_t)blockIdx.x * 32 + lane;
+	double two = twice && i < m ? twice[first + i] : 2, best = INFINITY, second = INFINITY;
 	int32_t arg = 0;
-	for (int64_t j = 0; j < k; j++) { /* (E17) */
+	for (int64_t j = share; j < k && i < m; j += SHARES) { /* (E17) */
 		double v = offset[j] - two * dots[j * m + i];
 		if (v < best) {
 			second = best;
 			best = v;
 			arg = (int32_t)j;
+		} else if (v < second) {
+			second = v;
+		}
+	}
+	bests[share][lane] = best;
+	seconds[share][lane] = second;
+	args[share][lane] = arg;
+	__syncthreads();
+	if (share > 0 || i >= m)
+		return;
+	for (int q = 1; q < SHARES; q++) {
+		double v = bests[q][lane];
+		if (v < best || (v == best && args[q][lane] < arg && v < INFINITY)) {
+			second = best < seconds[q][lane] ? best : seconds[q][lane];
+			best = v;
+			arg = args[q][lane];
 		} else if (v < second) {
 			second = v;
 		}
@@ -108,7 +128,7 @@ static kdri_dstatus cuda_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const
 		TRY_LIB(d, "nearest",
 		        cublasDgemm_64(self_of(d)->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, k, x.cols, &one,
 		                       at(x) + i * x.stride, x.stride, at(c), c.stride, &zero, dots.as<double>(), m));
-		two_smallest<<<(unsigned)parts_of(m, 256), 256, 0, stream>>>(
+		two_smallest<<<(unsigned)parts_of(m, 32), dim3(32, SHARES), 0, stream>>>(
 			dots.as<double>(), m, i, k, vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row,
 			error_base, vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>());
 		TRY_LAUNCH(d, "nearest");
@@ -224,17 +244,25 @@ static __global__ void order_rows(const int32_t *label, const int32_t *before, i
 	}
 }
 
-/* Exclusive sums over stretches for each cluster; totals[j]. A warp has 32 clusters. */
+/* Exclusive sums over stretches for each cluster; totals[j]. A warp has a cluster, 32 stretches at a time. */
 static __global__ void add_stretches(unsigned *tally, int64_t stretches, int64_t k, int64_t *totals)
 {
-	for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < k; j += (int64_t)gridDim.x * blockDim.x) {
+	int lane = threadIdx.x;
+	for (int64_t j = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; j < k; j += (int64_t)gridDim.x * blockDim.y) {
 		unsigned sum = 0;
-		for (int64_t s = 0; s < stretches; s++) {
-			unsigned here = tally[s * k + j];
-			tally[s * k + j] = sum;
-			sum += here;
+		for (int64_t s0 = 0; s0 < stretches; s0 += 32) {
+			int64_t s = s0 + lane;
+			unsigned here = s < stretches ? tally[s * k + j] : 0, upto = here;
+			for (int by = 1; by < 32; by *= 2) {
+				unsigned other = __shfl_up_sync(~0u, upto, by);
+				upto += lane >= by ? other : 0;
+			}
+			if (s < stretches)
+				tally[s * k + j] = sum + upto - here;
+			sum += __shfl_sync(~0u, upto, 31);
 		}
-		totals[j] = sum;
+		if (lane == 0)
+			totals[j] = sum;
 	}
 }
 
@@ -259,7 +287,7 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 	unsigned blocks = (unsigned)parts_of(stretches, 8);
 	unsigned *t = tally.as<unsigned>();
 	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t, nullptr);
-	add_stretches<<<blocks_for(k, 32), 32, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
+	add_stretches<<<blocks_for(k, 2), dim3(32, 2), 0, stream>>>(t, stretches, k, starts.as<int64_t>());
 	add_before<<<1, 1024, 0, stream>>>(starts.as<int64_t>(), k);
 	add_starts<<<blocks_for(stretches * k, 256), 256, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
 	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t,

@@ -42,32 +42,40 @@ static __device__ float upper_bits(float x)
 	return __uint_as_float(u);
 }
 
-/* hi and lo of (E1), packed rows x cols. */
-static __global__ void split(const double *a, int64_t stride, int64_t rows, int64_t cols, float *hi, float *lo)
+/* Singles of a row of so many: rows start where tensor cores can load them. */
+static int64_t padded(int64_t cols)
+{
+	return parts_of(cols, 32) * 32;
+}
+
+/* hi and lo of (E1), rows x cols with stride `ld`. */
+static __global__ void split(const double *a, int64_t stride, int64_t rows, int64_t cols, float *hi, float *lo,
+                             int64_t ld)
 {
 	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
-		double v = a[p / cols * stride + p % cols];
+		int64_t i = p / cols, j = p % cols;
+		double v = a[i * stride + j];
 		float h = upper_bits((float)v);
-		hi[p] = h;
-		lo[p] = upper_bits((float)(v - (double)h));
+		hi[i * ld + j] = h;
+		lo[i * ld + j] = upper_bits((float)(v - (double)h));
 	}
 }
 
-/* C = beta C + alpha T, T packed single. */
+/* C = beta C + alpha T, T single with stride `ldt`. */
 static __global__ void add_single(double *c, int64_t stride, int64_t rows, int64_t cols, double alpha,
-                                  double beta, const float *t)
+                                  double beta, const float *t, int64_t ldt)
 {
 	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
-		double *to = &c[p / cols * stride + p % cols], v = alpha * (double)t[p];
+		double *to = &c[p / cols * stride + p % cols], v = alpha * (double)t[p / cols * ldt + p % cols];
 		*to = beta == 0 ? v : beta * *to + v;
 	}
 }
 
 struct halves {
 	cuda_scratch hi, lo;
-	int64_t cols = 0;
+	int64_t ld = 0;
 	explicit halves(kdri_device *d) : hi(d), lo(d)
 	{
 	}
@@ -78,9 +86,9 @@ struct halves {
 	}
 	kdri_dstatus fill(kdri_device *d, const double *a, int64_t stride, int64_t rows, int64_t width)
 	{
-		cols = width;
+		ld = padded(width);
 		split<<<blocks_for(rows * width, 1024), 256, 0, self_of(d)->stream>>>(a, stride, rows, width,
-		                                                                     hi.as<float>(), lo.as<float>());
+		                                                                     hi.as<float>(), lo.as<float>(), ld);
 		TRY_LAUNCH(d, "gemm");
 		return KDRI_D_OK;
 	}
@@ -88,7 +96,7 @@ struct halves {
 
 /* T = op(A) op(B) of parts: rows from `a0` of op(A), columns from `b0` of op(B). */
 static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, const halves &a, int64_t a0,
-                                   const halves &b, int64_t b0, int64_t m, int64_t n, int64_t k, float *t)
+                                   const halves &b, int64_t b0, int64_t m, int64_t n, int64_t k, float *t, int64_t ldt)
 {
 	const float one = 1, zero = 0;
 	/* The small ones first. */
@@ -98,9 +106,9 @@ static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, c
 		TRY_LIB(d, "gemm",
 		        cublasGemmEx_64(self_of(d)->blas, trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
 		                        trans_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one,
-		                        right[i] + b0 * (trans_b ? b.cols : 1), CUDA_R_32F, b.cols,
-		                        left[i] + a0 * (trans_a ? 1 : a.cols), CUDA_R_32F, a.cols, i ? &one : &zero,
-		                        t, CUDA_R_32F, n, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
+		                        right[i] + b0 * (trans_b ? b.ld : 1), CUDA_R_32F, b.ld,
+		                        left[i] + a0 * (trans_a ? 1 : a.ld), CUDA_R_32F, a.ld, i ? &one : &zero,
+		                        t, CUDA_R_32F, ldt, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
 	return KDRI_D_OK;
 }
 
@@ -110,18 +118,18 @@ static kdri_dstatus gemm_single(kdri_device *d, bool trans_a, bool trans_b, doub
 	int64_t m = c.rows, n = c.cols, slice = k < SLICE ? k : SLICE;
 	halves left(d), right(d);
 	cuda_scratch t(d);
-	TRY_D(left.take((size_t)(m * slice)));
-	TRY_D(right.take((size_t)(n * slice)));
-	TRY_D(t.take((size_t)(m * n) * sizeof(float)));
+	TRY_D(left.take((size_t)(padded(m) * padded(slice))));
+	TRY_D(right.take((size_t)(padded(n) * padded(slice))));
+	TRY_D(t.take((size_t)(m * padded(n)) * sizeof(float)));
 	for (int64_t l = 0; l < k; l += slice) {
 		int64_t part = k - l < slice ? k - l : slice;
 		TRY_D(trans_a ? left.fill(d, at(a) + l * a.stride, a.stride, part, m)
 		              : left.fill(d, at(a) + l, a.stride, m, part));
 		TRY_D(trans_b ? right.fill(d, at(b) + l, b.stride, n, part)
 		              : right.fill(d, at(b) + l * b.stride, b.stride, part, n));
-		TRY_D(three_products(d, trans_a, trans_b, left, 0, right, 0, m, n, part, t.as<float>()));
+		TRY_D(three_products(d, trans_a, trans_b, left, 0, right, 0, m, n, part, t.as<float>(), padded(n)));
 		add_single<<<blocks_for(m * n, 1024), 256, 0, self_of(d)->stream>>>(
-			at(c), c.stride, m, n, alpha, l ? 1.0 : beta, t.as<float>());
+			at(c), c.stride, m, n, alpha, l ? 1.0 : beta, t.as<float>(), padded(n));
 		TRY_LAUNCH(d, "gemm");
 	}
 	return KDRI_D_OK;
@@ -158,17 +166,17 @@ static kdri_dstatus syrk_single(kdri_device *d, bool trans, double alpha, kdri_d
 	int64_t n = c.rows, slice = k < SLICE ? k : SLICE;
 	halves both(d);
 	cuda_scratch t(d);
-	TRY_D(both.take((size_t)(n * slice)));
-	TRY_D(t.take((size_t)((n < STRIP ? n : STRIP) * n) * sizeof(float)));
+	TRY_D(both.take((size_t)(padded(n) * padded(slice))));
+	TRY_D(t.take((size_t)((n < STRIP ? n : STRIP) * padded(n)) * sizeof(float)));
 	for (int64_t l = 0; l < k; l += slice) {
 		int64_t part = k - l < slice ? k - l : slice;
 		TRY_D(trans ? both.fill(d, at(a) + l * a.stride, a.stride, part, n)
 		            : both.fill(d, at(a) + l, a.stride, n, part));
 		for (int64_t i = 0; i < n; i += STRIP) {
 			int64_t rows = n - i < STRIP ? n - i : STRIP;
-			TRY_D(three_products(d, trans, !trans, both, i, both, 0, rows, i + rows, part, t.as<float>()));
+			TRY_D(three_products(d, trans, !trans, both, i, both, 0, rows, i + rows, part, t.as<float>(), padded(n)));
 			add_single<<<blocks_for(rows * (i + rows), 1024), 256, 0, self_of(d)->stream>>>(
-				at(c) + i * c.stride, c.stride, rows, i + rows, alpha, l ? 1.0 : beta, t.as<float>());
+				at(c) + i * c.stride, c.stride, rows, i + rows, alpha, l ? 1.0 : beta, t.as<float>(), padded(n));
 			TRY_LAUNCH(d, "syrk");
 		}
 	}
@@ -329,7 +337,7 @@ static kdri_dstatus invert(kdri_device *d, double *a, int64_t stride, int64_t n)
 	int64_t h = (n / 2 + 63) / 64 * 64, r = n - h;
 	double *a21 = a + h * stride, *a22 = a21 + h;
 	cuda_scratch room(d);
-	TRY_D(room.take((size_t)(2 * r * h) * 8));
+	TRY_D(room.take((size_t)(2 * r * h) * 8)); /* h is a multiple of 64 */
 	double *w = room.as<double>(), *sw = w + r * h;
 	TRY_D(invert(d, a, stride, h));
 	TRY_D(gemm_double(d, false, false, 1, a21, stride, a, stride, 0, w, h, r, h, h));
