@@ -26,6 +26,9 @@ struct cuda_self {
 	cusolverDnHandle_t solver; /* made when it is first needed */
 	cudaMemPool_t pool;
 	int64_t *tally; /* a few whole numbers: what kernels count */
+	char *bounce[2];     /* the host's, where the device reaches it: small transfers go by way of them, in turn */
+	cudaEvent_t free[2]; /* when the device has done with each */
+	int turn;
 };
 
 static inline cuda_self *self_of(kdri_device *d)
@@ -108,13 +111,9 @@ static inline unsigned blocks_for(int64_t work, int64_t threads)
 	return (unsigned)(b < 1 ? 1 : b > 132 * 64 ? 132 * 64 : b);
 }
 
-/* A small result, to the host. */
-static inline kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
-{
-	TRY_CUDA(d, what, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, self_of(d)->stream));
-	TRY_CUDA(d, what, cudaStreamSynchronize(self_of(d)->stream));
-	return KDRI_D_OK;
-}
+/* From and to the host: plugin.cu. What is sent is the caller's again at once. */
+kdri_dstatus send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
+kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
 
 /* The operations of the other files go into the table. */
 void cuda_products(kdri_device *d);

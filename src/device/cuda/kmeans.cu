@@ -112,7 +112,7 @@ static kdri_dstatus cuda_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const
 	ENTER(d, "nearest");
 	cudaStream_t stream = self_of(d)->stream;
 	const double one = 1, zero = 0;
-	int64_t n = x.rows, k = c.rows, piece = (24 << 20) / (8 * k), stretches = parts_of(n, STRETCH);
+	int64_t n = x.rows, k = c.rows, piece = (40 << 20) / (8 * k), stretches = parts_of(n, STRETCH);
 	piece = piece < 4096 ? 4096 : (piece / 128) * 128;
 	piece = piece < n ? piece : n;
 	cuda_scratch dots(d), flags(d), counts(d);
@@ -188,8 +188,7 @@ static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kd
 	               self_of(d)->stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k,
 	                                     room.as<unsigned long long>());
 	TRY_LAUNCH(d, "changed");
-	TRY_CUDA(d, "changed",
-	         cudaMemcpyAsync(counts, room.data, (size_t)k * 8, cudaMemcpyDeviceToHost, self_of(d)->stream));
+	TRY_D(fetch(d, "changed", counts, room.data, (size_t)k * 8));
 	return fetch(d, "changed", moved, room.as<int64_t>() + k, sizeof *moved);
 }
 
@@ -348,13 +347,11 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 	if (sums.rows == 0 || sums.cols == 0)
 		return KDRI_D_OK;
 	TRY_D(starts.take(bytes));
-	TRY_CUDA(d, "sums", cudaMemcpyAsync(starts.data, begin, bytes, cudaMemcpyHostToDevice, self_of(d)->stream));
+	TRY_D(send(d, "sums", starts.data, begin, bytes));
 	add_rows<<<dim3((unsigned)sums.rows, (unsigned)parts_of(x.cols, FEATURES)), FEATURES, 0, self_of(d)->stream>>>(
 		at(x), x.stride, x.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), vec<double>(unit), ratio, add,
 		at(sums), sums.stride);
 	TRY_LAUNCH(d, "sums");
-	/* `begin` is the caller's again. */
-	TRY_CUDA(d, "sums", cudaStreamSynchronize(self_of(d)->stream));
 	return KDRI_D_OK;
 }
 

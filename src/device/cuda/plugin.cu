@@ -58,6 +58,39 @@ static size_t cuda_room(kdri_device *d)
 	return free_bytes + (size_t)(reserved - used);
 }
 
+enum { BOUNCE = 1 << 20 };
+
+kdri_dstatus send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
+{
+	cuda_self *s = self_of(d);
+	if (bytes > BOUNCE) {
+		TRY_CUDA(d, what, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream));
+		TRY_CUDA(d, what, cudaStreamSynchronize(s->stream));
+		return KDRI_D_OK;
+	}
+	int at = s->turn ^= 1;
+	TRY_CUDA(d, what, cudaEventSynchronize(s->free[at]));
+	memcpy(s->bounce[at], from, bytes);
+	TRY_CUDA(d, what, cudaMemcpyAsync(to, s->bounce[at], bytes, cudaMemcpyHostToDevice, s->stream));
+	TRY_CUDA(d, what, cudaEventRecord(s->free[at], s->stream));
+	return KDRI_D_OK;
+}
+
+kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
+{
+	cuda_self *s = self_of(d);
+	bool small = bytes <= BOUNCE;
+	int at = s->turn ^= 1;
+	if (small)
+		TRY_CUDA(d, what, cudaEventSynchronize(s->free[at]));
+	TRY_CUDA(d, what,
+	         cudaMemcpyAsync(small ? s->bounce[at] : to, from, bytes, cudaMemcpyDeviceToHost, s->stream));
+	TRY_CUDA(d, what, cudaStreamSynchronize(s->stream));
+	if (small)
+		memcpy(to, s->bounce[at], bytes);
+	return KDRI_D_OK;
+}
+
 static kdri_dstatus move_pieces(kdri_device *d, const char *what, void *to, size_t to_pitch, const void *from,
                                 size_t from_pitch, size_t width, size_t rows, cudaMemcpyKind kind)
 {
@@ -65,9 +98,9 @@ static kdri_dstatus move_pieces(kdri_device *d, const char *what, void *to, size
 	if (!rows || !width)
 		return KDRI_D_OK;
 	if (rows == 1 || (to_pitch == width && from_pitch == width))
-		TRY_CUDA(d, what, cudaMemcpyAsync(to, from, width * rows, kind, stream));
-	else
-		TRY_CUDA(d, what, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream));
+		return kind == cudaMemcpyHostToDevice ? send(d, what, to, from, width * rows)
+		                                      : fetch(d, what, to, from, width * rows);
+	TRY_CUDA(d, what, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream));
 	/* The host's side is the caller's again when this returns. */
 	TRY_CUDA(d, what, cudaStreamSynchronize(stream));
 	return KDRI_D_OK;
@@ -99,6 +132,12 @@ static void cuda_close(kdri_device *d)
 		(void)cusolverDnDestroy(s->solver);
 	if (s->blas)
 		(void)cublasDestroy(s->blas);
+	for (int i = 0; i < 2; i++) {
+		if (s->free[i])
+			(void)cudaEventDestroy(s->free[i]);
+		if (s->bounce[i])
+			(void)cudaFreeHost(s->bounce[i]);
+	}
 	if (s->tally)
 		(void)cudaFree(s->tally);
 	if (s->stream)
@@ -134,6 +173,10 @@ static kdri_dstatus open_parts(kdri_device *d)
 	TRY_CUDA(d, "open", cudaDeviceGetDefaultMemPool(&s->pool, s->index));
 	TRY_CUDA(d, "open", cudaMemPoolSetAttribute(s->pool, cudaMemPoolAttrReleaseThreshold, &keep));
 	TRY_CUDA(d, "open", cudaMalloc(&s->tally, 64 * sizeof *s->tally));
+	for (int i = 0; i < 2; i++) {
+		TRY_CUDA(d, "open", cudaMallocHost((void **)&s->bounce[i], BOUNCE));
+		TRY_CUDA(d, "open", cudaEventCreateWithFlags(&s->free[i], cudaEventDisableTiming));
+	}
 	TRY_LIB(d, "open", cublasCreate(&s->blas));
 	TRY_LIB(d, "open", cublasSetStream(s->blas, s->stream));
 	return KDRI_D_OK;

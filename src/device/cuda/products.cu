@@ -42,35 +42,42 @@ static __device__ float upper_bits(float x)
 	return __uint_as_float(u);
 }
 
-/* Singles of a row of so many: rows start where tensor cores can load them. */
-static int64_t padded(int64_t cols)
+/* Singles are kept in sizes that tensor cores take at once, filled up with zeros. */
+static int64_t padded(int64_t size)
 {
-	return parts_of(cols, 32) * 32;
+	return parts_of(size, 32) * 32;
 }
 
-/* hi and lo of (E1), rows x cols with stride `ld`. */
+/* hi and lo of (E1), with zeros beyond rows x cols. */
 static __global__ void split(const double *a, int64_t stride, int64_t rows, int64_t cols, float *hi, float *lo,
-                             int64_t ld)
+                             int64_t high, int64_t wide)
 {
-	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
-	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
-		int64_t i = p / cols, j = p % cols;
-		double v = a[i * stride + j];
-		float h = upper_bits((float)v);
-		hi[i * ld + j] = h;
-		lo[i * ld + j] = upper_bits((float)(v - (double)h));
-	}
+	for (int64_t i = blockIdx.y; i < high; i += gridDim.y)
+		for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < wide;
+		     j += (int64_t)gridDim.x * blockDim.x) {
+			double v = i < rows && j < cols ? a[i * stride + j] : 0;
+			float h = upper_bits((float)v);
+			hi[i * wide + j] = h;
+			lo[i * wide + j] = upper_bits((float)(v - (double)h));
+		}
 }
 
 /* C = beta C + alpha T, T single with stride `ldt`. */
-static __global__ void add_single(double *c, int64_t stride, int64_t rows, int64_t cols, double alpha,
-                                  double beta, const float *t, int64_t ldt)
+static __global__ void add_single(double *c, int64_t stride, int64_t rows, int64_t cols, double alpha, double beta,
+                                  const float *t, int64_t ldt)
 {
-	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
-	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step) {
-		double *to = &c[p / cols * stride + p % cols], v = alpha * (double)t[p / cols * ldt + p % cols];
-		*to = beta == 0 ? v : beta * *to + v;
-	}
+	for (int64_t i = blockIdx.y; i < rows; i += gridDim.y)
+		for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < cols;
+		     j += (int64_t)gridDim.x * blockDim.x) {
+			double v = alpha * (double)t[i * ldt + j];
+			c[i * stride + j] = beta == 0 ? v : beta * c[i * stride + j] + v;
+		}
+}
+
+static dim3 by_rows(int64_t rows, int64_t cols)
+{
+	return dim3((unsigned)(parts_of(cols, 256) < 16 ? parts_of(cols, 256) : 16),
+	            (unsigned)(rows < 32768 ? rows : 32768));
 }
 
 struct halves {
@@ -87,14 +94,14 @@ struct halves {
 	kdri_dstatus fill(kdri_device *d, const double *a, int64_t stride, int64_t rows, int64_t width)
 	{
 		ld = padded(width);
-		split<<<blocks_for(rows * width, 1024), 256, 0, self_of(d)->stream>>>(a, stride, rows, width,
-		                                                                     hi.as<float>(), lo.as<float>(), ld);
+		split<<<by_rows(padded(rows), ld), 256, 0, self_of(d)->stream>>>(a, stride, rows, width, hi.as<float>(),
+		                                                               lo.as<float>(), padded(rows), ld);
 		TRY_LAUNCH(d, "gemm");
 		return KDRI_D_OK;
 	}
 };
 
-/* T = op(A) op(B) of parts: rows from `a0` of op(A), columns from `b0` of op(B). */
+/* T = op(A) op(B) of parts: rows from `a0` of op(A), columns from `b0` of op(B); all sizes are padded. */
 static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, const halves &a, int64_t a0,
                                    const halves &b, int64_t b0, int64_t m, int64_t n, int64_t k, float *t, int64_t ldt)
 {
@@ -120,15 +127,16 @@ static kdri_dstatus gemm_single(kdri_device *d, bool trans_a, bool trans_b, doub
 	cuda_scratch t(d);
 	TRY_D(left.take((size_t)(padded(m) * padded(slice))));
 	TRY_D(right.take((size_t)(padded(n) * padded(slice))));
-	TRY_D(t.take((size_t)(m * padded(n)) * sizeof(float)));
+	TRY_D(t.take((size_t)(padded(m) * padded(n)) * sizeof(float)));
 	for (int64_t l = 0; l < k; l += slice) {
 		int64_t part = k - l < slice ? k - l : slice;
 		TRY_D(trans_a ? left.fill(d, at(a) + l * a.stride, a.stride, part, m)
 		              : left.fill(d, at(a) + l, a.stride, m, part));
 		TRY_D(trans_b ? right.fill(d, at(b) + l, b.stride, n, part)
 		              : right.fill(d, at(b) + l * b.stride, b.stride, part, n));
-		TRY_D(three_products(d, trans_a, trans_b, left, 0, right, 0, m, n, part, t.as<float>(), padded(n)));
-		add_single<<<blocks_for(m * n, 1024), 256, 0, self_of(d)->stream>>>(
+		TRY_D(three_products(d, trans_a, trans_b, left, 0, right, 0, padded(m), padded(n), padded(part), t.as<float>(),
+		                     padded(n)));
+		add_single<<<by_rows(m, n), 256, 0, self_of(d)->stream>>>(
 			at(c), c.stride, m, n, alpha, l ? 1.0 : beta, t.as<float>(), padded(n));
 		TRY_LAUNCH(d, "gemm");
 	}
@@ -167,15 +175,16 @@ static kdri_dstatus syrk_single(kdri_device *d, bool trans, double alpha, kdri_d
 	halves both(d);
 	cuda_scratch t(d);
 	TRY_D(both.take((size_t)(padded(n) * padded(slice))));
-	TRY_D(t.take((size_t)((n < STRIP ? n : STRIP) * padded(n)) * sizeof(float)));
+	TRY_D(t.take((size_t)((n < STRIP ? padded(n) : STRIP) * padded(n)) * sizeof(float)));
 	for (int64_t l = 0; l < k; l += slice) {
 		int64_t part = k - l < slice ? k - l : slice;
 		TRY_D(trans ? both.fill(d, at(a) + l * a.stride, a.stride, part, n)
 		            : both.fill(d, at(a) + l, a.stride, n, part));
 		for (int64_t i = 0; i < n; i += STRIP) {
 			int64_t rows = n - i < STRIP ? n - i : STRIP;
-			TRY_D(three_products(d, trans, !trans, both, i, both, 0, rows, i + rows, part, t.as<float>(), padded(n)));
-			add_single<<<blocks_for(rows * (i + rows), 1024), 256, 0, self_of(d)->stream>>>(
+			TRY_D(three_products(d, trans, !trans, both, i, both, 0, padded(rows), padded(i + rows), padded(part),
+			                     t.as<float>(), padded(n)));
+			add_single<<<by_rows(rows, i + rows), 256, 0, self_of(d)->stream>>>(
 				at(c) + i * c.stride, c.stride, rows, i + rows, alpha, l ? 1.0 : beta, t.as<float>(), padded(n));
 			TRY_LAUNCH(d, "syrk");
 		}
