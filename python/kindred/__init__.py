@@ -14,9 +14,10 @@ from ._files import convert, inspect, vectorize, write, write_h5ad
 from ._jobs import cluster, cluster_anndata, embed, estimate, evaluate, generate, prepare, read, relate, report, transfer
 from ._kindred import lib as _lib
 from ._results import Model, Report, Result, load_model, methods
+from ._session import devices, set_device
 
 globals().update(_CLASSES)
 __version__ = _text(_lib.kdr_version())
 __all__ = ["ConvergenceWarning", "Data", "KindredWarning", "Model", "NumericError", "Report", "Result", "UnsupportedError",
-           "cluster", "cluster_anndata", "convert", "embed", "estimate", "evaluate", "generate", "inspect", "load_model", "methods", "prepare",
-           "read", "relate", "report", "transfer", "vectorize", "write", "write_h5ad", *_CLASSES]
+           "cluster", "cluster_anndata", "convert", "devices", "embed", "estimate", "evaluate", "generate", "inspect", "load_model", "methods", "prepare",
+           "read", "relate", "report", "set_device", "transfer", "vectorize", "write", "write_h5ad", *_CLASSES]

@@ -88,7 +88,7 @@ def finish(session, result):
 
 def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
+            seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
     tasks: a table, a list of tables, or a dict of them by name. k: clusters of each task, one number for each, or None where
@@ -96,7 +96,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     "as-told". quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
     stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
     Result."""
-    session = Session(seed_of(seed), threads, time_limit, progress, max_memory)
+    session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
     o, out = ffi.new("kdr_cluster_options *"), ffi.new("kdr_result **")
@@ -135,13 +135,13 @@ def _resamples(count):
 
 def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
+             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
     sources, targets: a table or a list of tables; labels: classes of the source's rows, or a list of such. probabilities: of
     the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
     out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
-    session = Session(seed_of(seed), threads, time_limit, progress, max_memory)
+    session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
     labels = [labels] if len(s_tables) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
     if len(labels) != len(s_tables):

@@ -11,6 +11,22 @@ _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", li
           lib.KDR_EVENT_ESTIMATE: "estimate"}
 
 
+_DEVICE = [None]
+
+
+def set_device(device):
+    """Where the large products of all following calls are computed: "auto", "cpu", "cuda" or "cuda:N"."""
+    Session(device=device or "auto")
+    _DEVICE[0] = device
+
+
+def devices():
+    """The devices that can be used, a line each, or one line that says why there are none."""
+    out = ffi.new("char[]", 2048)
+    lib.kdr_device_info(out, 2048)
+    return text(out).strip()
+
+
 def seed_of(random_state):
     """A seed from what scikit-learn's users pass: an int is `--seed` as it stands, None is drawn afresh."""
     if random_state is None:
@@ -30,7 +46,7 @@ class Session:
     """Owns a kdr_context. The GIL is released in every call of the library; the progress callback takes it back, so that
     Ctrl-C asks the library to stop and to keep its best so far, and is raised once the call is over where nothing is kept."""
 
-    def __init__(self, seed=1, threads=None, time_limit=None, progress=None, max_memory=None):
+    def __init__(self, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
         out = ffi.new("kdr_context **")
         check(ffi.NULL, lib.kdr_context_new(out, ffi.NULL))
         self.ctx = ffi.gc(out[0], lib.kdr_context_free)
@@ -44,6 +60,9 @@ class Session:
             if not isinstance(threads, numbers.Integral) or threads < 0:
                 raise ValueError(f"threads is {threads!r}: a whole number from 0 (all) is allowed")
             lib.kdr_context_set_threads(self.ctx, int(threads))
+        device = device or _DEVICE[0]
+        if device is not None:
+            check(self.ctx, lib.kdr_context_set_device(self.ctx, str(device).encode()))
         lib.kdr_context_set_progress(self.ctx, lib.kindred_progress, self._handle)
         if max_memory is not None:
             lib.kdr_context_set_max_memory(self.ctx, float(max_memory))

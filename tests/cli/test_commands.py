@@ -79,6 +79,18 @@ class Commands(CliTest):
         self.assertEqual(self.run_kindred("--help").stdout, overview)
         self.assertIn("Usage", self.run_kindred(code=2).stderr)
 
+    def test_device(self):
+        self.assertIn("\ndevice: ", self.run_kindred("version", "-v").stdout)
+        self.write("a.csv", BLOBS_A)
+        labels = self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "a.csv").stdout
+        for device in ("cpu", "auto"):
+            again = self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--device", device, "a.csv").stdout
+            self.assertEqual(json.loads(again)["tasks"][0]["labels"], json.loads(labels)["tasks"][0]["labels"])
+        self.fails("cluster", "-m", "kmeans", "-k", 3, "--device", "gpu", "a.csv", code=2,
+                   says=["--device 'gpu'", "auto, cpu, cuda or cuda:N"])
+        self.fails("cluster", "-m", "kmeans", "-k", 3, "--device", "cuda:15", "a.csv", code=2,
+                   says="device 'cuda:15' is not there")
+
     def test_version(self):
         text = self.run_kindred("version").stdout
         self.assertRegex(text, r"^kindred \d+\.\d+\.\d+\n$")

@@ -1,0 +1,64 @@
+/* Work on a device, the host's own table, with every allocation failed in turn: the caller's, the device's, and those of its
+ * operations. SPDX-License-Identifier: BSD-3-Clause */
+#include "device/host.h"
+#include "device/use.h"
+#include "oom.h"
+
+static kdr_status on_device(kdr_context *ctx, const char *method, kdr_mat x, const char *const (*settings)[2])
+{
+	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdri_device *device = NULL;
+	kdr_status st = kdri_host_device_new(ctx, NULL, &device);
+	if (st != KDR_OK)
+		return st;
+	kdri_device_use(ctx, device);
+	st = fit_set(ctx, method, &problem, settings, NULL);
+	kdri_device_use(ctx, NULL);
+	device->close(device);
+	return st;
+}
+
+static const char *const none[][2] = { { NULL, NULL } };
+static const char *const few[][2] = { { "n_init", "2" }, { "max_iter", "3" }, { NULL, NULL } };
+
+static kdr_status kmeans_there(kdr_context *ctx)
+{
+	return on_device(ctx, "kmeans", kdr_mat_from_dense(points, N, D), few);
+}
+
+static kdr_status mtcfir_there(kdr_context *ctx)
+{
+	return on_device(ctx, "mtcfir", kdr_mat_from_dense(points, N, D), few);
+}
+
+static kdr_status mtcfir_sparse_there(kdr_context *ctx)
+{
+	return on_device(ctx, "mtcfir", kdr_mat_from_csr(N, D, rowptr, columns, points), few);
+}
+
+static kdr_status snmf_there(kdr_context *ctx)
+{
+	return on_device(ctx, "snmf", kdr_mat_from_csr(N, D, rowptr, columns, points), few);
+}
+
+static kdr_status msda_there(kdr_context *ctx)
+{
+	return on_device(ctx, "msda", kdr_mat_from_dense(points, N, D), none);
+}
+
+static kdr_status ncut_there(kdr_context *ctx)
+{
+	static const char *const neighbours[][2] = { { "neighbors", "5" }, { NULL, NULL } };
+	return on_device(ctx, "ncut", kdr_mat_from_dense(points, N, D), neighbours);
+}
+
+const oom_scenario oom_device[] = {
+	{ "kmeans on a device", kmeans_there, 1 },
+	{ "mtcfir on a device", mtcfir_there, 3 },
+	{ "mtcfir on a device, sparse", mtcfir_sparse_there, 3 },
+	{ "snmf on a device", snmf_there, 1 },
+	{ "msda on a device", msda_there, 1 },
+	{ "ncut, neighbours on a device", ncut_there, 1 },
+	{ NULL, NULL, 0 },
+};
