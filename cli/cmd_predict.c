@@ -151,7 +151,8 @@ const cli_command cli_predict = {
 	.description =
 	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name "
 	        "where both have names; features that TASK lacks are taken as zeros, with a warning. Prints one label a line. "
-	        "With --task-column (or --batch-key) each row is labelled by the model's task that the column names.",
+	        "How sure each is stands in STEM.samples.csv; probabilities are calibrated on labelled samples, which a model does not keep: "
+	        "transfer --probabilities gives them. With --task-column (or --batch-key) each row is labelled by the model's task that the column names.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,

@@ -76,6 +76,7 @@ class Limits(CliTest):
         self.run_kindred("cluster", "-k", "auto", "-o", "out", "same.csv")
         self.assertEqual(self.result()["tasks"][0]["sizes"], [30])
         self.assertIn("identical", self.result()["method_fields"]["k_evidence"])
+        self.assertNotIn("clearer", " ".join(self.result()["tasks"][0]["advice"]))
         self.run_kindred("cluster", "-k", "auto", "-o", "out", "--force", "two.csv")
         self.assertLessEqual(self.result()["tasks"][0]["k"], 2)
         for method in ("auto", "ncut", "kmeans", "mbc"):

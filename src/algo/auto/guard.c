@@ -82,7 +82,9 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 {
 	double share = n > 0 ? (double)g->moved / (double)n : 0;
 	bool noise = k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
-	if (2 * g->voted < g->asked)
+	if (k == 1)
+		snprintf(out, room, "%s: one cluster: there is nothing to tell apart", name);
+	else if (2 * g->voted < g->asked)
 		snprintf(
 		        out, room,
 		        "%s: %lld of %lld runs had time to vote: nothing is said of how clear its clusters are",
@@ -92,7 +94,7 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        out, room, "%s: %s%s", name,
 		        g->large ? "it is large enough for the other tasks to have no vote; " : "",
 		        noise ? "its clusters are no clearer than those of noise of the same size and spread"
-		        : g->confidence >= agreed && isnan(g->beyond_noise) ? "the members agree"
+		        : g->confidence >= agreed && !(g->beyond_noise >= beyond_chance) ? "the members agree"
 		        : g->confidence >= agreed
 		                ? "the members agree, and its clusters are clearer than those of noise"
 		                : "the members disagree: take its clusters as one view of several, and try another k");
