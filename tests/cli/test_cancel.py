@@ -54,6 +54,9 @@ class Cancel(CliTest):
         for method in ("auto-transfer", "lssttc", "trec"):
             seen += self.stops("transfer", "-m", method, "--source", tasks[0], "--labels", "data/task1.labels",
                                "--target", tasks[1])
+        # A run that was stopped while it learnt features says what its labels are.
+        self.assertIsNotNone(self.stop(.6, "cluster", "-m", "mtcfir", "-k", 5, *tasks))
+        self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 tasks .* worth little")
         seen += self.stops("cluster", "-m", "kmeans", "--features-from", "msda", "-k", 5, *tasks)
         self.assertGreater(seen, 12)
 

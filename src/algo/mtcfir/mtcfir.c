@@ -454,12 +454,15 @@ static kdr_status give_up(work *w, const int64_t *init)
 		kdri_kmeans_free(w->ctx, &means);
 		given_up++;
 	}
-	if (given_up > 0 && !w->ctx->cancelled)
+	if (given_up > 0)
 		KDRI_TRY(kdri_result_warn(
 		        w->ctx, w->result,
-		        "time limit: %lld of %lld tasks could not be related to the others in time: their labels are %s",
-		        (long long)given_up, (long long)w->pool.ntasks,
-		        init ? "those given" : "those of k-means on the data as they are"));
+		        "%s: %lld of %lld tasks could not be related to the others in time: their labels are %s",
+		        w->ctx->cancelled ? "stopped" : "time limit", (long long)given_up,
+		        (long long)w->pool.ntasks,
+		        init                ? "those given"
+		        : w->ctx->cancelled ? "the first of k-means on the data as they are, and worth little"
+		                            : "those of k-means on the data as they are"));
 	if (given_up > 0)
 		kdri_result_stop(w->result, w->ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME, 0);
 done:
