@@ -76,6 +76,10 @@ static kdr_status modelled(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_predict(ctx, model, view, &task, &predicted);
 	kdr_result_free(predicted);
+	predicted = NULL;
+	if (st == KDR_OK) /* each row by its own task */
+		st = kdr_predict(ctx, model, again, NULL, &predicted);
+	kdr_result_free(predicted);
 	kdr_data_free(view);
 	kdr_data_free(again);
 	kdr_model_free(model);
