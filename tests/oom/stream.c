@@ -40,7 +40,21 @@ static kdr_status streamed(kdr_context *ctx)
 	return st;
 }
 
+/* From sizes alone, and of a problem; rates are measured by whoever is the first to ask. */
+static kdr_status estimated(kdr_context *ctx)
+{
+	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true, .k = 3 };
+	const kdr_task task = { .x = kdr_mat_from_dense(points, N, D), .k = K };
+	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_estimate e;
+	kdr_status st = kdr_estimate_shapes(ctx, "ncut", &shape, 1, 0, false, NULL, &e);
+	if (st == KDR_OK)
+		st = kdr_estimate_fit(ctx, "kmeans", &problem, NULL, &e);
+	return st;
+}
+
 const oom_scenario oom_stream[] = {
+	{ "estimate", estimated, 1 },
 	{ "stream", streamed, 1 },
 	{ NULL, NULL, 0 },
 };
