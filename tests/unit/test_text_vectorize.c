@@ -177,8 +177,7 @@ static void folder__sub_folders__are_classes(void **state)
 static void folder__gzip_and_latin1__are_read(void **state)
 {
 	(void)state;
-	if (!kdr_build_has("utf8proc"))
-		skip();
+	unit_needs("utf8proc");
 	kdr_context *ctx = unit_context();
 	kdr_corpus what = corpus(KDR_CORPUS_FOLDER, "g");
 	kdr_text_stats stats;
