@@ -70,7 +70,7 @@ kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const k
 	KDRI_TRY(check_classes(ctx, data));
 	KDRI_TRY(KDRI_NEW(ctx, &found, t->n));
 	KDRI_TRY(KDRI_NEW(ctx, &truth, t->n));
-	for (int64_t i = 0; i < t->n && data->labels; i++)
+	for (int64_t i = 0; i < t->n && t->labels && data->labels; i++)
 		if (t->labels[i] >= 0) {
 			found[n] = t->labels[i];
 			truth[n++] = data->labels[i];
