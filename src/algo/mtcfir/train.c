@@ -22,7 +22,8 @@ kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, 
 	snprintf(key, sizeof key, "%s_val", name);
 	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
 	memcpy(rowptr, x->rowptr, (size_t)(n + 1) * sizeof *rowptr);
-	memcpy(val, x->val, (size_t)entries * sizeof *val);
+	if (entries) /* none: x->val may be NULL */
+		memcpy(val, x->val, (size_t)entries * sizeof *val);
 	for (int64_t p = 0; p < entries; p++)
 		col[p] = x->col[p];
 done:
