@@ -154,12 +154,16 @@ static void estimates__of_every_method__grow_with_the_data(void **state)
 		const kdr_algo *algo = kdr_algo_at(i);
 		for (int sparse = 0; sparse < 2; sparse++) {
 			kdr_estimate last = { 0 };
-			/* auto leaves members out above some sizes, and neighbours are found another way. */
 			for (int64_t n = 100000; n <= 100000000; n *= 10) {
 				kdr_estimate e =
 				        of(ctx, algo, n, sparse ? 50000 : 50, sparse ? 60 * n : 0, false);
-				if (!(e.seconds > last.seconds / 4 && e.bytes > 2 * last.bytes &&
-				      isfinite(e.seconds)))
+				/* Of other methods more rows may take less: auto leaves members out, neighbours are found another way, and
+				 * how these compare hangs on rates measured here, beside whatever else is running. */
+				bool plain = strcmp(algo->id, "kmeans") == 0 ||
+				             strcmp(algo->id, "mbc") == 0 || strcmp(algo->id, "svm") == 0 ||
+				             strcmp(algo->id, "lssmtc") == 0;
+				if (!(e.seconds > (plain ? 2 * last.seconds : 0) &&
+				      e.bytes > 2 * last.bytes && isfinite(e.seconds)))
 					fail_msg("%s, %d rows: %g s, %g bytes", algo->id, (int)n, e.seconds,
 					         e.bytes);
 				assert_near(e.data_bytes,
