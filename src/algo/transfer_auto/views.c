@@ -188,26 +188,6 @@ done:
 	return st;
 }
 
-/* Multiplications that all pairs of rows take. */
-static kdr_status count_products(kdr_context *ctx, const kdr_mat *x, bool *few)
-{
-	kdr_status st;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *rows_with = NULL;
-	double products = 0;
-	if (x->kind == KDR_MAT_DENSE) {
-		*few = (double)n * (double)n * (double)d <= most_dense;
-		return KDR_OK;
-	}
-	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
-	kdri_mat_col_counts(x, rows_with);
-	for (int64_t j = 0; j < d; j++)
-		products += (double)rows_with[j] * (double)rows_with[j];
-	*few = products <= most_sparse;
-done:
-	kdri_free(ctx, rows_with);
-	return st;
-}
-
 /* (E4) */
 static kdr_status find_graph(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,
                              int64_t neighbors, kdri_own *out)
@@ -217,11 +197,11 @@ static kdr_status find_graph(kdr_context *ctx, const kdr_mat *x, const double *m
 	kdri_knn_shift shift = { 0 };
 	kdri_views_task task = { .cosine = cosine };
 	kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-	bool few;
+	double products;
 	if (mean)
 		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	KDRI_TRY(count_products(ctx, x, &few));
-	if (few || k < 1)
+	KDRI_TRY(kdri_knn_products(ctx, x, &products));
+	if (products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse) || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
 	else
 		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, mean ? &shift : NULL, &task.knn, &task.recall));

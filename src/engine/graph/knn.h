@@ -36,6 +36,8 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
  * neighbours found, measured on 128 samples. Rows with too few neighbours in reach have indices -1. */
 kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                             const kdri_knn_shift *shift, kdri_knn *out, double *recall);
+/* knn_search.c: multiplications that all pairs of rows take. */
+kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
 /* knn_search.c: whichever of both suits the size. *recall is 1 where the answer is exact. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
                            double *recall);

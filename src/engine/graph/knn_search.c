@@ -9,20 +9,20 @@
 
 static const double most_dense = 1e11, most_sparse = 5e9;
 
-static kdr_status few_products(kdr_context *ctx, const kdr_mat *x, bool *out)
+kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
 {
 	kdr_status st = KDR_OK;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *rows_with = NULL;
 	double products = 0;
 	if (x->kind == KDR_MAT_DENSE) {
-		*out = (double)n * (double)n * (double)d <= most_dense;
+		*out = (double)n * (double)n * (double)d;
 		return KDR_OK;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
 	kdri_mat_col_counts(x, rows_with);
 	for (int64_t j = 0; j < d; j++)
 		products += (double)rows_with[j] * (double)rows_with[j];
-	*out = products <= most_sparse;
+	*out = products;
 done:
 	kdri_free(ctx, rows_with);
 	return st;
@@ -33,8 +33,11 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 {
 	kdr_status st;
 	bool exact = metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x);
-	if (!exact)
-		KDRI_TRY(few_products(ctx, x, &exact));
+	if (!exact) {
+		double products;
+		KDRI_TRY(kdri_knn_products(ctx, x, &products));
+		exact = products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse);
+	}
 	*recall = 1;
 	if (exact || k < 1 || kdri_knn_device_pays(ctx, x))
 		KDRI_TRY(kdri_knn_find(ctx, x, k, metric, out));
