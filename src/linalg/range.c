@@ -87,14 +87,38 @@ static kdr_status orth(kdr_context *ctx, int64_t rows, double *a, int64_t *k)
 	return st;
 }
 
-kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double *u, double *s,
+/* u (n x count) = y mix / s, in the place of y (n x k). */
+static kdr_status turn(kdr_context *ctx, int64_t n, int64_t k, int64_t count, double *mix, const double *s,
+                       double **y)
+{
+	kdr_status st;
+	for (int64_t j = 0; j < count; j++)
+		for (int64_t i = 0; i < k; i++)
+			mix[i * count + j] *= s[j] > 0 ? 1 / s[j] : 0;
+	if (count > k) { /* fewer directions than were asked for: the others are 0 */
+		double *wider = NULL;
+		KDRI_TRY(KDRI_NEW(ctx, &wider, n * count));
+		st = kdri_gemm(ctx, false, false, n, count, k, 1, *y, k, mix, count, 0, wider, count);
+		kdri_free(ctx, *y);
+		*y = wider;
+		return st;
+	}
+	KDRI_TRY(kdri_mix_columns(ctx, n, k, *y, k, count, mix, count, count));
+	KDRI_TRY(KDRI_GROW(ctx, y, n * count));
+done:
+	return st;
+}
+
+kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v)
 {
 	kdr_status st;
-	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + OVERSAMPLE), k = width;
+	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + OVERSAMPLE), k = width,
+	        size;
 	double *q = NULL, *y = NULL, *h = NULL, *w = NULL, *mix = NULL;
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q, d * width));
-	KDRI_TRY(KDRI_NEW(ctx, &y, n * width));
+	KDRI_TRY(KDRI_NEW(ctx, &y, size));
 	KDRI_TRY(KDRI_NEW(ctx, &h, width * width));
 	KDRI_TRY(KDRI_NEW(ctx, &w, width));
 	KDRI_TRY(KDRI_NEW0(ctx, &mix, width * count));
@@ -121,10 +145,9 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	if (v)
 		KDRI_TRY(kdri_gemm(ctx, false, false, d, count, k, 1, q, k, mix, count, 0, v, count));
 	if (u) {
-		for (int64_t j = 0; j < count; j++)
-			for (int64_t i = 0; i < k; i++)
-				mix[i * count + j] *= s[j] > 0 ? 1 / s[j] : 0;
-		KDRI_TRY(kdri_gemm(ctx, false, false, n, count, k, 1, y, k, mix, count, 0, u, count));
+		KDRI_TRY(turn(ctx, n, k, count, mix, s, &y));
+		*u = y;
+		y = NULL;
 	}
 done:
 	kdri_free(ctx, q);
@@ -194,8 +217,9 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	kdri_range r = { .x = x, .by_rows = n < d };
 	double total = 0, *norms = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &r.s, found));
-	KDRI_TRY(KDRI_NEW(ctx, &r.e, side * found));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	if (found == side || !r.by_rows)
+		KDRI_TRY(KDRI_NEW(ctx, &r.e, side * found));
 	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
@@ -207,7 +231,11 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	KDRI_TRY(st);
 	if (found < side) {
 		const kdri_op op = kdri_op_mat(x);
-		KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? r.e : NULL, r.s,
+		if (r.by_rows) {
+			kdri_free(ctx, r.e);
+			r.e = NULL;
+		}
+		KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? &r.e : NULL, r.s,
 		                      r.by_rows ? NULL : r.e));
 	}
 	cut(&r, side, found, total, energy);

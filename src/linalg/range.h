@@ -38,9 +38,10 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const doub
 kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
 
 /* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
- * power iteration: s descending; u (rows x count) and v (cols x count) orthonormal, either may be NULL. A
- * subspace is found to full accuracy where the singular values fall fast, nearly where they do not. */
-kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double *u, double *s,
+ * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
+ * be NULL. A subspace is found to full accuracy where the singular values fall fast, nearly where they do not. Memory is
+ * that of count + 16 columns: *u is what the rounds worked on. */
+kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "linalg/ritz.h"
 
-enum { GUARD = 2, LEAST_BASIS = 40, BLOCKS = 6, MOST_STEPS = 200 };
+enum { MIXED_ROWS = 4096, GUARD = 2, LEAST_BASIS = 40, BLOCKS = 6, MOST_STEPS = 200 };
 
 /* --- orthonormal columns ------------------------------------------------------------------------ */
 
@@ -28,6 +28,24 @@ static void scale_columns(int64_t rows, int64_t cols, double *a, int64_t lda, co
 			a[i * lda + j] *= factor[j];
 }
 
+kdr_status kdri_mix_columns(kdr_context *ctx, int64_t rows, int64_t k, double *a, int64_t lda, int64_t kept,
+                            const double *mix, int64_t ldm, int64_t ldo)
+{
+	kdr_status st;
+	double *out = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &out, KDRI_MIN(rows, MIXED_ROWS) * kept));
+	for (int64_t begin = 0; begin < rows; begin += MIXED_ROWS) {
+		int64_t count = KDRI_MIN(rows - begin, MIXED_ROWS);
+		KDRI_TRY(kdri_gemm(ctx, false, false, count, kept, k, 1, a + begin * lda, lda, mix, ldm, 0,
+		                   out, kept));
+		for (int64_t i = 0; i < count; i++) /* never beyond the rows that were read */
+			memcpy(a + (begin + i) * ldo, out + i * kept, (size_t)kept * sizeof *a);
+	}
+done:
+	kdri_free(ctx, out);
+	return st;
+}
+
 /* One pass: columns to unit length, then A <- A E S^-1/2 with A'A = E S E'. Directions that are small
  * beside the largest are rounding, and left out. *grown (may be NULL): the square of the most that errors
  * in the columns can have grown beside them. */
@@ -36,11 +54,10 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 {
 	kdr_status st;
 	int64_t k = *cols, kept = 0;
-	double *gram = NULL, *mix = NULL, *out = NULL, *w = NULL;
+	double *gram = NULL, *mix = NULL, *w = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &gram, k * k));
 	KDRI_TRY(KDRI_NEW(ctx, &mix, k * k));
 	KDRI_TRY(KDRI_NEW(ctx, &w, k));
-	KDRI_TRY(KDRI_NEW(ctx, &out, rows * k));
 	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, rows, 1, a, lda, a, lda, 0, gram, k));
 	for (int64_t j = 0; j < k; j++)
 		w[j] = gram[j * k + j] > 0 ? 1 / sqrt(gram[j * k + j]) : 0;
@@ -55,11 +72,8 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 				mix[i * k + kept] = gram[i * k + j] / sqrt(w[j]);
 			kept++;
 		}
-	if (kept > 0) {
-		KDRI_TRY(kdri_gemm(ctx, false, false, rows, kept, k, 1, a, lda, mix, k, 0, out, kept));
-		for (int64_t i = 0; i < rows; i++)
-			memcpy(a + i * lda, out + i * kept, (size_t)kept * sizeof *a);
-	}
+	if (kept > 0)
+		KDRI_TRY(kdri_mix_columns(ctx, rows, k, a, lda, kept, mix, k, lda));
 	if (grown && kept > 0)
 		*grown = w[k - 1] / w[k - kept];
 	*cols = kept;
@@ -67,7 +81,6 @@ done:
 	kdri_free(ctx, gram);
 	kdri_free(ctx, mix);
 	kdri_free(ctx, w);
-	kdri_free(ctx, out);
 	return st;
 }
 
@@ -86,24 +99,21 @@ kdr_status kdri_orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, dou
 kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double *a)
 {
 	kdr_status st;
-	double *gram = NULL, *root = NULL, *out = NULL, *w = NULL;
+	double *gram = NULL, *root = NULL, *w = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &gram, cols * cols));
 	KDRI_TRY(KDRI_NEW0(ctx, &root, cols * cols));
 	KDRI_TRY(KDRI_NEW(ctx, &w, cols));
-	KDRI_TRY(KDRI_NEW(ctx, &out, rows * cols));
 	KDRI_TRY(kdri_gemm(ctx, true, false, cols, cols, rows, 1, a, cols, a, cols, 0, gram, cols));
 	KDRI_TRY(kdri_eigh(ctx, cols, gram, cols, w));
 	for (int64_t j = 0; j < cols; j++)
 		for (int64_t p = 0; p < cols && w[j] > 0; p++)
 			for (int64_t q = 0; q < cols; q++)
 				root[p * cols + q] += gram[p * cols + j] * gram[q * cols + j] / sqrt(w[j]);
-	KDRI_TRY(kdri_gemm(ctx, false, false, rows, cols, cols, 1, a, cols, root, cols, 0, out, cols));
-	memcpy(a, out, (size_t)(rows * cols) * sizeof *a);
+	KDRI_TRY(kdri_mix_columns(ctx, rows, cols, a, cols, cols, root, cols, cols));
 done:
 	kdri_free(ctx, gram);
 	kdri_free(ctx, root);
 	kdri_free(ctx, w);
-	kdri_free(ctx, out);
 	return st;
 }
 

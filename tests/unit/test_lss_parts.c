@@ -214,19 +214,20 @@ static void leading__falling_spectrum__as_the_whole_decomposition(void **state)
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(9, "leading", 0);
 	enum { N = 80, D = 50, COUNT = 5 };
-	double *x = normals(&rng, N * D), s[COUNT], u[N * COUNT], v[D * COUNT];
+	double *x = normals(&rng, N * D), s[COUNT], *u = NULL, v[D * COUNT];
 	for (int64_t i = 0; i < N * D; i++)
 		x[i] *= pow(0.5, (double)(i % D));
 	kdr_mat m = kdr_mat_from_dense(x, N, D);
 	kdri_op op = kdri_op_mat(&m);
 	kdri_range r = { 0 };
 	assert_ok(ctx, kdri_range_new(ctx, &m, 1, &r));
-	assert_ok(ctx, kdri_leading(ctx, &op, COUNT, 4, u, s, v));
+	assert_ok(ctx, kdri_leading(ctx, &op, COUNT, 4, &u, s, v));
 	assert_true(off_orthonormal(u, N, COUNT) < 1e-10);
 	assert_true(off_orthonormal(v, D, COUNT) < 1e-10);
 	for (int j = 0; j < COUNT; j++)
 		assert_near(s[j], r.s[j], 1e-9 * r.s[0]);
 	kdri_range_free(ctx, &r);
+	kdri_free(ctx, u);
 	free(x);
 	kdr_context_free(ctx);
 }

@@ -10,7 +10,8 @@
 #include "linalg/range.h"
 
 enum { WORDS = 600, OTHERS = 400, LAYERS = 2, DIRECTIONS = 100, ROUNDS = 3 };
-static const double most_cells = 4e8;
+/* 0.8 GB, and as much again while layers are made. */
+static const double most_cells = 1e8;
 
 static int64_t columns_of(const kdri_transfer_work *t)
 {
@@ -95,7 +96,7 @@ done:
 
 /* (E1) of the layers' features (n x wide): y (n x width). */
 static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, int64_t wide, int64_t stride,
-                                  int64_t width, double *y)
+                                  int64_t width, double **y)
 {
 	kdr_status st;
 	double *mean = NULL, *s = NULL, total = 0;
@@ -114,7 +115,7 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 	double scale = total > 0 ? sqrt((double)n / total) : 1;
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < width; j++)
-			y[i * width + j] *= scale * s[j];
+			(*y)[i * width + j] *= scale * s[j];
 done:
 	kdri_free(ctx, mean);
 	kdri_free(ctx, s);
@@ -178,7 +179,6 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 	kdri_own joined = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(kdri_mul(ctx, n, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &x, size));
-	KDRI_TRY(KDRI_NEW(ctx, &y, n * width));
 	KDRI_TRY(take_columns(ctx, t, d, x));
 	const kdr_task all = {
 		.name = "all", .role = KDR_ROLE_TASK, .x = kdr_mat_from_dense(x, n, d), .k = 1
@@ -190,7 +190,7 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 	kdri_free(ctx, x);
 	x = NULL;
 	kdr_array h = kdr_result_array(result, "features", 0);
-	KDRI_TRY(find_directions(ctx, (const double *)h.data + d, n, wide, wide + d, width, y));
+	KDRI_TRY(find_directions(ctx, (const double *)h.data + d, n, wide, wide + d, width, &y));
 	kdr_result_free(result);
 	result = NULL;
 	KDRI_TRY(join(ctx, &t->v->z.view, y, width, &joined));

@@ -14,11 +14,8 @@ static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count
 {
 	kdr_status st;
 	double *u = NULL, *s = NULL;
-	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, op->rows, count, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &u, size));
 	KDRI_TRY(KDRI_NEW(ctx, &s, count));
-	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, u, s, NULL));
+	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, &u, s, NULL));
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < count; j++)
 			u[i * count + j] *= s[j];

@@ -16,7 +16,7 @@
 
 #include "engine/linear/rest.h"
 
-enum { LEAST_IN_CLASS = 3 };
+enum { LEAST_IN_CLASS = 3, PANEL = 16, KNOWN_ROWS = 4096 };
 static const double of_constant = 1e-6, steepness = 6;
 
 typedef struct work {
@@ -65,35 +65,43 @@ done:
 	return st;
 }
 
-/* X'LX, L the normalised Laplacian of the graph. */
+/* X'LX, L the normalised Laplacian of the graph, a few columns at a time: X itself is as much as should be held. */
 static kdr_status add_graph(kdr_context *ctx, const work *t)
 {
 	kdr_status st;
 	int64_t n = t->p->n, w = t->w;
-	double *scale = NULL, *ones = NULL, *near = NULL, *scaled = NULL;
+	double *scale = NULL, *near = NULL, *scaled = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
-	KDRI_TRY(KDRI_NEW(ctx, &ones, n));
-	KDRI_TRY(KDRI_NEW(ctx, &near, n * w));
-	KDRI_TRY(KDRI_NEW(ctx, &scaled, n * w));
+	KDRI_TRY(KDRI_NEW(ctx, &near, n * KDRI_MIN(w, PANEL)));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, n * KDRI_MIN(w, PANEL)));
 	for (int64_t i = 0; i < n; i++)
-		ones[i] = 1;
-	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, ones, 1, 1, scale, 1));
-	for (int64_t i = 0; i < n; i++) {
+		near[i] = 1;
+	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, near, 1, 1, scale, 1));
+	for (int64_t i = 0; i < n; i++)
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
-		for (int64_t j = 0; j < w; j++)
-			scaled[i * w + j] = scale[i] * t->x[i * w + j];
+	for (int64_t from = 0, k; from < w; from += k) {
+		k = KDRI_MIN(w - from, PANEL);
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = 0; j < k; j++)
+				scaled[i * k + j] = scale[i] * t->x[i * w + from + j];
+		KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, k, k, near, k));
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = 0; j < k; j++)
+				near[i * k + j] = t->x[i * w + from + j] - scale[i] * near[i * k + j];
+		KDRI_TRY(kdri_gemm(ctx, true, false, w, k, n, t->p->smooth, t->x, w, near, k, 1,
+		                   t->fixed + from, w));
 	}
-	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, w, w, near, w));
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t j = 0; j < w; j++)
-			near[i * w + j] = t->x[i * w + j] - scale[i] * near[i * w + j];
-	KDRI_TRY(kdri_gemm(ctx, true, false, w, w, n, t->p->smooth, t->x, w, near, w, 1, t->fixed, w));
 done:
 	kdri_free(ctx, scale);
-	kdri_free(ctx, ones);
 	kdri_free(ctx, near);
 	kdri_free(ctx, scaled);
 	return st;
+}
+
+/* fixed += the products of so many known rows. */
+static kdr_status add_known(kdr_context *ctx, const work *t, const double *xs, int64_t known)
+{
+	return kdri_gemm(ctx, true, false, t->w, t->w, known, 1, xs, t->w, xs, t->w, 1, t->fixed, t->w);
 }
 
 /* Xs'Xs + s X'LX + r (tr Xs'Xs / p) J, and Xs'Y. */
@@ -103,15 +111,21 @@ static kdr_status find_fixed(kdr_context *ctx, const work *t)
 	const kdri_aligned_ridge *p = t->p;
 	int64_t w = t->w, known = 0;
 	double *xs = NULL, trace = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &xs, p->n * w));
+	KDRI_TRY(KDRI_NEW(ctx, &xs, KDRI_MIN(p->n, KNOWN_ROWS) * w));
+	memset(t->fixed, 0, (size_t)(w * w) * sizeof *t->fixed);
 	for (int64_t i = 0; i < p->n; i++) {
 		if (p->labels[i] < 0)
 			continue;
 		memcpy(xs + known++ * w, t->x + i * w, (size_t)w * sizeof *xs);
 		for (int64_t j = 0; j < w; j++)
 			t->right[j * p->classes + p->labels[i]] += t->x[i * w + j];
+		if (known == KNOWN_ROWS) {
+			KDRI_TRY(add_known(ctx, t, xs, known));
+			known = 0;
+		}
 	}
-	KDRI_TRY(kdri_syrk(ctx, true, w, known, xs, w, t->fixed, w));
+	if (known > 0)
+		KDRI_TRY(add_known(ctx, t, xs, known));
 	for (int64_t j = 0; j < w; j++)
 		trace += t->fixed[j * w + j];
 	for (int64_t j = 0; j < w; j++)

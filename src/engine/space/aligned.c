@@ -9,7 +9,7 @@
 
 #include "linalg/range.h"
 
-enum { MOST_DIRECTIONS = 100, ROUNDS = 5 };
+enum { MOST_DIRECTIONS = 100, ROUNDS = 5, SCALED_ROWS = 32768 };
 
 kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means)
 {
@@ -63,20 +63,24 @@ static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, 
 	kdr_status st;
 	const rows *r = op->data;
 	double *scaled = NULL, *own_y = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &scaled, op->rows * k));
+	bool first = true;
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, KDRI_MIN(op->rows, SCALED_ROWS) * k));
 	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
-	for (int64_t i = 0; i < op->rows; i++)
-		for (int64_t j = 0; j < k; j++)
-			scaled[i * k + j] = r->scale[i] * x[i * ldx + j];
-	for (int64_t t = 0; t < r->sets->count; t++) {
-		kdr_mat part = kdri_rows(r->sets->x, r->sets->begin[t], r->sets->begin[t + 1]);
-		const kdri_centred centred = { &part, r->means + t * op->cols };
-		const kdri_op own = kdri_op_centred(&centred);
-		KDRI_TRY(own.apply_t(ctx, &own, scaled + r->sets->begin[t] * k, k, k, own_y, k));
-		for (int64_t i = 0; i < op->cols; i++)
-			for (int64_t j = 0; j < k; j++)
-				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
-	}
+	for (int64_t t = 0; t < r->sets->count; t++)
+		for (int64_t begin = r->sets->begin[t], end; begin < r->sets->begin[t + 1]; begin = end) {
+			end = KDRI_MIN(begin + SCALED_ROWS, r->sets->begin[t + 1]);
+			kdr_mat part = kdri_rows(r->sets->x, begin, end);
+			const kdri_centred centred = { &part, r->means + t * op->cols };
+			const kdri_op own = kdri_op_centred(&centred);
+			for (int64_t i = begin; i < end; i++)
+				for (int64_t j = 0; j < k; j++)
+					scaled[(i - begin) * k + j] = r->scale[i] * x[i * ldx + j];
+			KDRI_TRY(own.apply_t(ctx, &own, scaled, k, k, own_y, k));
+			for (int64_t i = 0; i < op->cols; i++)
+				for (int64_t j = 0; j < k; j++)
+					y[i * ldy + j] = (first ? 0 : y[i * ldy + j]) + own_y[i * k + j];
+			first = false;
+		}
 done:
 	kdri_free(ctx, scaled);
 	kdri_free(ctx, own_y);
@@ -113,16 +117,14 @@ kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const doubl
                             double **out)
 {
 	kdr_status st;
-	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), size;
+	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x);
 	double *u = NULL, *s = NULL;
 	rows r = { .sets = sets, .means = means };
-	KDRI_TRY(kdri_mul(ctx, n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &r.scale, n));
-	KDRI_TRY(KDRI_NEW(ctx, &u, size));
 	KDRI_TRY(KDRI_NEW(ctx, &s, width));
 	KDRI_TRY(find_scales(ctx, &r));
 	const kdri_op op = { n, d, apply, apply_t, &r };
-	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, u, s, NULL));
+	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, &u, s, NULL));
 	for (int64_t i = 0; i < n; i++) {
 		double *row = u + i * width, length;
 		for (int64_t j = 0; j < width; j++)
