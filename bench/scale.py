@@ -1,36 +1,46 @@
 #!/usr/bin/python3
 """How time and memory of the jobs grow with the number of samples, and how near the estimates come.
 
-usage: bench/scale.py KINDRED FILE.jsonl [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
-                      [--most SECONDS] [--data DIR] [--table]
+usage: bench/scale.py KINDRED FILE.jsonl... [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
+                      [--most SECONDS] [--data DIR] [--table | --write FILE.md]
 
 Data are made by `kindred generate`, three tasks of a third of the samples each, five clusters: dense, 50 columns of blobs that
-overlap; sparse, 60 words a sample out of 50,000. A job is a method (of the transfers the first task is the source, the
-second the target, the third the bridge where one is needed), or one of vectorize, predict, relate, inspect, convert. Every
-run is one line of FILE.jsonl; a run that has its line is not made again, so that the script can be stopped and started at
-any time, and it stops by itself after --minutes. A job that would take more than --most seconds by what the size before took
-is left out, and said to be. --table prints what there is as Markdown: seconds of processor time at each size, the
-exponent that fits them best, peak memory, and estimates divided by what came.
+overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry (of the transfers the first task is the
+source, the second the target, the third the bridge where one is needed), or one of vectorize, predict, relate, inspect,
+convert; without --jobs it is all of them. Methods that grow with n^2 and n^3 are given a sixteenth of each size. Every run is
+one line of the first FILE.jsonl; a run that has its line is not made again, so that the script can be stopped and started at any
+time, and it stops by itself after --minutes. A job that would take more than --most seconds by what the size before took is
+left out, and said to be; one that takes more is ended, and has its line. Several of them can share DIR (not FILE) and run side
+by side once the data are there (--jobs '').
 
-OMP_NUM_THREADS says how many threads (default 1: the figure is then processor time, which other work disturbs less)."""
+--table prints what all FILEs hold as Markdown: for every job and size seconds of the wall clock and peak memory, the exponent of
+n that fits the seconds best, and estimates divided by what came. Seconds are those of the fit, which the estimates speak of, or
+of the processor where those are fewer and there was one thread (other work disturbs them less); of jobs that fit nothing, of
+the whole command. --write puts the tables between the lines `<!-- scale -->` of FILE.md.
+
+OMP_NUM_THREADS says how many threads (default 1)."""
 
 import argparse
+import io
 import json
 import math
 import os
 import pathlib
 import subprocess
 import sys
+import threading
 import time
 
-CLUSTER = ["kmeans", "bregman", "mbc", "pca-kmeans", "lssmtc", "asi", "ec", "ncut", "auto", "snmf", "mtcfir"]
-TRANSFER = ["svm", "logreg", "self-training", "aligned-ridge", "ot-prototypes", "tsvm", "gfhf", "llgc", "lssttc", "nmtf",
-            "ttl", "trec", "transfer-auto"]
-OTHER = ["msda", "vectorize", "predict", "relate", "inspect", "convert"]
-BRIDGED = ["ttl"]
-# Methods for numbers that are not negative.
-NONNEGATIVE = ["nmtf", "ttl"]
+OTHER = ["vectorize", "predict", "relate", "inspect", "convert"]
+# Methods that hold n x n numbers, or move one sample after another.
+SMALL, SMALLER = ["snmf", "mtcfir", "trec"], 16
 COLUMNS, WORDS, LENGTH, CLUSTERS = 50, 50000, 60, 5
+
+
+def registry(kindred):
+    """Every method by its id."""
+    answer = subprocess.run([kindred, "methods", "--json"], check=True, capture_output=True).stdout
+    return {m["id"]: m for m in json.loads(answer)}
 
 
 def make_text(folder, n):
@@ -59,7 +69,11 @@ def make(kindred, root, kind, n, text):
         subprocess.run([kindred, "generate", "--tasks", "3", "-k", str(CLUSTERS), "-n", str(n // 3), "-q", "--force",
                         "-o", str(folder), *design], check=True)
     if text and not (folder / "text.txt").exists():
-        make_text(folder, n)
+        maker = os.fork()  # what this process holds would count as the peak of those it starts
+        if maker == 0:
+            make_text(folder, n)
+            os._exit(0)
+        os.waitpid(maker, 0)
     tasks = [folder / f"task{i}.{ending}" for i in (1, 2, 3)]
     if kind == "dense":
         return folder, tasks, 8.0 * n * COLUMNS
@@ -71,23 +85,23 @@ def make(kindred, root, kind, n, text):
     return folder, tasks, 12.0 * entries + 8.0 * n
 
 
-def command(kindred, job, kind, folder, tasks, out):
-    """The arguments of a job."""
+def command(kindred, method, job, kind, folder, tasks, out):
+    """The arguments of a job; `method` is its entry in the registry, if it is one."""
     words = ["--weight", "tfidf", "--norm", "l2"] if kind == "sparse" else []
-    sparse_only = ["--scale", "minmax"] if kind == "dense" and job in NONNEGATIVE else words
     end = ["-q", "--force", "-o", str(out)]
-    if job in CLUSTER:
-        prep = [] if job == "auto" else words
-        return [kindred, "cluster", "-m", job, "-k", str(CLUSTERS), "--score", *prep, *end, *map(str, tasks)]
-    if job in TRANSFER:
-        method = "auto" if job == "transfer-auto" else job
-        bridge = ["--bridge", str(tasks[2])] if job in BRIDGED else []
-        prep = [] if job == "transfer-auto" else sparse_only
-        return [kindred, "transfer", "-m", method, "--source", str(tasks[0]), "--labels",
-                str(tasks[0].with_suffix(".labels")), "--target", str(tasks[1]), "--truth",
-                str(tasks[1].with_suffix(".labels")), *bridge, *prep, *end]
-    if job == "msda":
-        return [kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), "--features-from", "msda", *words, *end,
+    if method:
+        can = method["capabilities"]
+        prep = ["--scale", "minmax"] if kind == "dense" and "nonnegative" in can else words
+        if job in ("auto", "auto-transfer"):
+            prep = []
+        if method["family"] == "cluster":
+            return [kindred, "cluster", "-m", job, "-k", str(CLUSTERS), "--score", *prep, *end, *map(str, tasks)]
+        if method["family"] == "transfer":
+            bridge = ["--bridge", str(tasks[2])] if "bridge" in can else []
+            return [kindred, "transfer", "-m", job, "--source", str(tasks[0]), "--labels",
+                    str(tasks[0].with_suffix(".labels")), "--target", str(tasks[1]), "--truth",
+                    str(tasks[1].with_suffix(".labels")), *bridge, *prep, *end]
+        return [kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), "--features-from", job, *prep, *end,
                 *map(str, tasks)]
     if job == "vectorize":
         return [kindred, "vectorize", "--from", "lines", "--force", "-q", "-o", str(out), str(folder / "text.txt")]
@@ -104,24 +118,23 @@ def command(kindred, job, kind, folder, tasks, out):
     return [kindred, "convert", "--force", str(tasks[0]), str(out / ("x.h5" if kind == "dense" else "x.npz"))]
 
 
-def run(kindred, job, kind, n, folder, tasks, size, threads):
-    """One run: a line of the file."""
-    out = folder / "out"
-    out.mkdir(exist_ok=True)
+def run(arguments, out, most):
+    """One run: what goes into its line."""
     result = out / "result.json"
-    arguments = command(kindred, job, kind, folder, tasks, out)
     if result.exists():
         result.unlink()
     begin = time.perf_counter()
     child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    clock = threading.Timer(most, child.kill)
+    clock.start()
     error = child.stderr.read().decode().strip().splitlines()
     _, status, usage = os.wait4(child.pid, 0)
+    clock.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
-    line = {"job": job, "kind": kind, "n": n, "threads": threads, "status": child.returncode,
-            "wall": round(time.perf_counter() - begin, 3), "cpu": round(usage.ru_utime + usage.ru_stime, 3),
-            "peak": usage.ru_maxrss * 1024, "data": size}
+    line = {"status": child.returncode, "wall": round(time.perf_counter() - begin, 3),
+            "cpu": round(usage.ru_utime + usage.ru_stime, 3), "peak": usage.ru_maxrss * 1024}
     if child.returncode != 0:
-        line["error"] = error[-1] if error else ""
+        line["error"] = "ended" if child.returncode == -9 else error[-1] if error else ""
     if result.exists():
         with open(result, encoding="utf-8") as f:
             r = json.load(f)
@@ -136,6 +149,12 @@ def run(kindred, job, kind, n, folder, tasks, size, threads):
     return line
 
 
+def came(r):
+    """The seconds of a run."""
+    fit = r["seconds"]["fit"] if "seconds" in r else r["wall"]
+    return min(fit, r["cpu"]) if r["threads"] == 1 else fit
+
+
 def exponent(points):
     """The slope of log seconds over log n."""
     points = [(math.log(n), math.log(max(s, 1e-3))) for n, s in points]
@@ -144,70 +163,84 @@ def exponent(points):
     return sum((x - mean[0]) * (y - mean[1]) for x, y in points) / over if over else float("nan")
 
 
-def table(lines):
+def table(lines, out):
     """Everything measured, as Markdown."""
-    sizes = sorted({r["n"] for r in lines})
-    for kind in ("dense", "sparse"):
-        print(f"### {kind}\n")
-        print("| job | " + " | ".join(f"{n:,}" for n in sizes) + " | exponent | peak at the largest | allowed "
-              "| estimate / time | estimate / memory |")
-        print("|---|" + "---:|" * (len(sizes) + 5))
-        for job in CLUSTER + TRANSFER + OTHER:
-            mine = {r["n"]: r for r in lines if r["job"] == job and r["kind"] == kind}
-            good = {n: r for n, r in mine.items() if r["status"] == 0}
+    for kind, threads in sorted({(r["kind"], r["threads"]) for r in lines}):
+        print(f"**{'Blobs' if kind == 'dense' else 'Text'}, {['', 'one thread', 'two threads'][threads]}**\n", file=out)
+        print("| job | samples | seconds | exponent | peak (GB) | allowed (GB) | estimate / seconds | estimate / peak |\n"
+              "|---|---|---|---:|---|---:|---|---|", file=out)
+        for job in dict.fromkeys(r["job"] for r in lines):
+            mine = sorted((r for r in lines if (r["job"], r["kind"], r["threads"]) == (job, kind, threads)),
+                          key=lambda r: r["n"])
             if not mine:
                 continue
-            cells = [f"{good[n]['cpu']:.3g}" if n in good else "refused" if n in mine else "" for n in sizes]
-            last = good[max(good)] if good else None
-            slope = exponent([(n, r["cpu"]) for n, r in good.items()]) if len(good) > 1 else float("nan")
-            told = [r for r in good.values() if "estimated" in r]
-            ratio = [[f"{r['estimated'][a] / max(b(r), 1e-9):.2f}" for r in sorted(told, key=lambda r: r["n"])]
-                     for a, b in (("seconds", lambda r: r["cpu"]), ("bytes", lambda r: r["peak"]))]
-            print(f"| {job} | " + " | ".join(cells) + f" | {slope:.2f} | "
-                  + (f"{last['peak'] / 1e9:.2f} GB | {(3 * last['data'] + 2e9) / 1e9:.2f} GB" if last else " | ")
-                  + f" | {' '.join(ratio[0])} | {' '.join(ratio[1])} |")
-        print()
+            good = [r for r in mine if r["status"] == 0]
+            told = [r for r in good if "estimated" in r]
+            slope = f"{exponent([(r['n'], came(r)) for r in good]):.2f}" if len(good) > 1 else ""
+            why = {0: "", -9: " ended"}
+            print(f"| `{job}` | " + " ".join(f"{r['n']:,}" for r in mine) + " | "
+                  + " ".join((f"{came(r):.2g}" if r["status"] == 0 else "") + why.get(r["status"], " refused") for r in mine)
+                  + f" | {slope} | " + " ".join(f"{r['peak'] / 1e9:.2f}" for r in good) + " | "
+                  + (f"{(3 * good[-1]['data'] + 2e9) / 1e9:.1f}" if good else "") + " | "
+                  + " ".join(f"{r['estimated']['seconds'] / max(came(r), 1e-9):.2f}" for r in told) + " | "
+                  + " ".join(f"{r['estimated']['bytes'] / r['peak']:.2f}" for r in told) + " |", file=out)
+        print(file=out)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kindred")
-    parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("--sizes", default="31250,62500,125000,250000")
-    parser.add_argument("--jobs", default=",".join(CLUSTER + TRANSFER + OTHER))
+    parser.add_argument("file", type=pathlib.Path, nargs="+")
+    parser.add_argument("--sizes", default="32000,64000,128000,256000")
+    parser.add_argument("--jobs")
     parser.add_argument("--kinds", default="dense,sparse")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--most", type=float, default=60)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("scale-data"))
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--write", type=pathlib.Path)
     args = parser.parse_args()
-    args.data.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     threads = int(os.environ["OMP_NUM_THREADS"])
     lines = []
-    if args.file.exists():
-        with open(args.file, encoding="utf-8") as f:
-            lines = [json.loads(line) for line in f]
+    for file in args.file:
+        if file.exists():
+            with open(file, encoding="utf-8") as f:
+                lines += [json.loads(line) for line in f]
     if args.table:
-        table(lines)
+        table(lines, sys.stdout)
         return 0
+    if args.write:
+        text = io.StringIO()
+        table(lines, text)
+        before, _, after = args.write.read_text(encoding="utf-8").split("<!-- scale -->\n")
+        args.write.write_text("<!-- scale -->\n".join([before, "\n" + text.getvalue(), after]), encoding="utf-8")
+        return 0
+    args.data.mkdir(parents=True, exist_ok=True)
+    methods = registry(args.kindred)
+    jobs = list(methods) + OTHER if args.jobs is None else [job for job in args.jobs.split(",") if job]
     end = time.monotonic() + 60 * args.minutes
-    for n in map(int, args.sizes.split(",")):
+    for size in map(int, args.sizes.split(",")):
         for kind in args.kinds.split(","):
-            for job in args.jobs.split(","):
+            make(args.kindred, args.data, kind, size, False)
+            for job in jobs:
+                n = size // SMALLER if job in SMALL else size
                 mine = [r for r in lines if (r["job"], r["kind"], r["threads"]) == (job, kind, threads)]
                 if any(r["n"] == n for r in mine):
                     continue
                 before = max((r for r in mine if r["n"] < n), key=lambda r: r["n"], default=None)
-                if before and (before["status"] != 0 or before["cpu"] * (n / before["n"]) ** 1.2 > args.most):
+                if before and (before["status"] != 0 or before["cpu"] * (n / before["n"]) ** 1.2 > args.most * threads):
                     print(f"left out: {job} {kind} {n}", file=sys.stderr)
                     continue
                 if time.monotonic() > end:
                     return 0
-                folder, tasks, size = make(args.kindred, args.data, kind, n, job == "vectorize")
-                line = run(args.kindred, job, kind, n, folder, tasks, size, threads)
+                folder, tasks, bytes_of = make(args.kindred, args.data, kind, n, job == "vectorize")
+                out = folder / f"out-{job}"
+                out.mkdir(exist_ok=True)
+                line = {"job": job, "kind": kind, "n": n, "threads": threads, "data": bytes_of}
+                line.update(run(command(args.kindred, methods.get(job), job, kind, folder, tasks, out), out, args.most))
                 lines.append(line)
-                with open(args.file, "a", encoding="utf-8") as f:
+                with open(args.file[0], "a", encoding="utf-8") as f:
                     f.write(json.dumps(line) + "\n")
                 print(json.dumps(line), flush=True)
     return 0
