@@ -12,6 +12,7 @@ the same plan is not run again. At most 3 repeats. Tables with features or sampl
 import argparse
 import gzip
 import hashlib
+import importlib.util
 import json
 import math
 import os
@@ -181,7 +182,7 @@ def main():
     if not common.DATA.exists():
         print("skipped: no data")
         return 0
-    until = time.monotonic() + 60 * args.minutes
+    until, absent = time.monotonic() + 60 * args.minutes, 0
     for path in sorted((common.ROOT / "cli" / "plans").glob("*.json")):
         plan = json.loads(path.read_text())
         if "paper" not in plan or (args.presets and path.stem not in args.presets):
@@ -190,6 +191,9 @@ def main():
             if not able(table):
                 continue
             names = ["POT SinkhornTransport"] if "target" in table else list(clusterings(0, 2))
+            if "target" in table and not importlib.util.find_spec("ot"):
+                absent += 1
+                continue
             sets = None
             for name in names:
                 repeats = min(table.get("repeats", 10), args.repeats, MOST_REPEATS)
@@ -215,7 +219,7 @@ def main():
                 part.write_text(json.dumps(whole, indent=1) + "\n")
                 os.replace(part, file)
                 print(f"{path.stem}: {table['title']}: {name}, {whole['seconds']:.1f} s", flush=True)
-    print("done")
+    print(f"done; {absent} tables need POT, which is not installed" if absent else "done")
     return 0
 
 

@@ -1,10 +1,11 @@
 /* Runs rows of presets that have no file yet, several at a time. SPDX-License-Identifier: BSD-3-Clause
  *
  * Each row is run by a process of its own with one thread, as many of them at a time as there are threads: most rows are too
- * small for two, and what goes wrong in one does not touch the others. A row's file appears whole when it is done, so that a
+ * small for two, and what goes wrong in one does not touch the others. Where fewer rows are left than threads each has several:
+ * the figures are the same. A row's file appears whole when it is done, so that a
  * run that is stopped goes on where it was. This process runs no method itself: a fork after threads have been at work
  * would leave the child without them. */
-#include "bench.h"
+#include "bench_run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -145,7 +146,8 @@ static int start_job(crew *c, int index)
 		return EXIT_OTHER;
 	}
 	if (pid == 0) {
-		int code = run_unit(c->ctx, u, c->jobs[index].path, 1);
+		int left = c->count - c->done - c->failed, most = c->at_once;
+		int code = run_unit(c->ctx, u, c->jobs[index].path, left < most ? most / left : 1);
 		fflush(NULL);
 		_exit(code);
 	}
@@ -189,14 +191,29 @@ static int end_job(crew *c)
 	return EXIT_DONE;
 }
 
-static int run_jobs(crew *c)
+/* The places of the rows, those first that will take longest: the threads then end together. */
+static bool queue(const crew *c, int *order)
+{
+	double *seconds = calloc((size_t)c->count + 1, sizeof *seconds);
+	for (int i = 0; seconds && i < c->count; i++) {
+		int at = i;
+		seconds[i] = expected(c, i);
+		for (; at > 0 && seconds[order[at - 1]] < seconds[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	free(seconds);
+	return seconds != NULL;
+}
+
+static int run_jobs(crew *c, const int *order)
 {
 	int next = 0, running = 0, code = EXIT_DONE;
 	for (;;) {
 		bool over = cli_interrupted() || (c->limit > 0 && cli_now() - c->start > c->limit);
 		while (!over && code == EXIT_DONE && running < c->at_once && next < c->count) {
-			if (!c->jobs[next].done) {
-				code = start_job(c, next);
+			if (!c->jobs[order[next]].done) {
+				code = start_job(c, order[next]);
 				running += code == EXIT_DONE;
 			}
 			next++;
@@ -245,11 +262,11 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 	char left[64];
 	if (!cli_get_real(args, "time-limit", 0, INFINITY, &c.limit))
 		return EXIT_USAGE;
-	if (!(c.jobs = calloc((size_t)count + 1, sizeof *c.jobs))) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	int code = look(&c, folder);
+	int *order = calloc((size_t)count + 1, sizeof *order);
+	c.jobs = calloc((size_t)count + 1, sizeof *c.jobs);
+	int code = c.jobs && order ? look(&c, folder) : bench_no_memory();
+	if (code == EXIT_DONE && !queue(&c, order))
+		code = bench_no_memory();
 	if (code == EXIT_DONE && !c.quiet && c.done < count) {
 		time_left(&c, left, sizeof left);
 		cli_printf("%d of %d rows are there already%s%s\n", c.done, count, c.done ? "; " : "",
@@ -257,7 +274,7 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 		fflush(stdout);
 	}
 	if (code == EXIT_DONE)
-		code = run_jobs(&c);
+		code = run_jobs(&c, order);
 	if (code == EXIT_DONE && c.failed) {
 		cli_error("%d of %d rows failed", c.failed, count);
 		code = EXIT_OTHER;
@@ -269,5 +286,6 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 	if (code == EXIT_INTERRUPTED && cli_interrupted())
 		cli_error("stopped: %d of %d rows are there; the same command goes on", c.done, count);
 	free(c.jobs);
+	free(order);
 	return code;
 }

@@ -92,7 +92,7 @@ static bool read_references(plan_place *p, const bench_table *t, int scored, ben
 static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row *row, const kdr_json *object)
 {
 	static const char *const keys[] = { "name", "method", "missing",    "repeats", "pooled",
-		                            "set",  "grid",   "references", NULL };
+		                            "set",  "grid",   "references", "alone",   NULL };
 	if (!plan_check_keys(p, object, keys))
 		return false;
 	if (kdr_json_get(object, "missing")) /* the figures of others alone */
@@ -102,17 +102,28 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 		       read_references(p, t, scored, row, kdr_json_get(object, "references"));
 	if (!(row->method = plan_text(p, object, "method", true)))
 		return false;
-	const kdr_algo *algo = kdr_algo_find(row->method);
-	if (!algo)
-		return plan_wrong(p, "there is no method '%s'; 'kindred methods' lists them", row->method);
-	bool transfers = false;
+	bool transfers = false, alone = kdr_json_is(kdr_json_get(object, "alone"), KDR_JSON_TRUE);
 	for (int i = 0; i < t->ndata; i++)
 		transfers |= t->data[i].role == KDR_ROLE_SOURCE;
+	/* "auto" is a method of either family: beside sources that of transfer, as in 'kindred transfer -m auto'. */
+	const kdr_algo *algo =
+	        transfers && !alone ? kdr_algo_find_in(KDR_FAMILY_TRANSFER, row->method) : NULL;
+	if (!algo)
+		algo = kdr_algo_find(row->method);
+	if (!algo)
+		return plan_wrong(p, "there is no method '%s'; 'kindred methods' lists them", row->method);
+	if (alone && algo->family == KDR_FAMILY_TRANSFER)
+		return plan_wrong(p, "'alone': method '%s' cannot do without the sources", row->method);
+	row->name =
+	        kdr_json_get(object, "name") ? plan_text(p, object, "name", true) : plan_copy(p, row->method);
+	if (strcmp(algo->id, row->method) != 0) {
+		free(row->method);
+		if (!(row->method = plan_copy(p, algo->id)))
+			return false;
+	}
 	if (algo->family == KDR_FAMILY_TRANSFER && !transfers)
 		return plan_wrong(p, "method '%s' transfers labels: the table needs 'source' and 'target'",
 		                  row->method);
-	row->name =
-	        kdr_json_get(object, "name") ? plan_text(p, object, "name", true) : plan_copy(p, row->method);
 	row->repeats = (int)plan_number(p, object, "repeats", 1, 1e5, 0);
 	row->pooled = kdr_json_is(kdr_json_get(object, "pooled"), KDR_JSON_TRUE);
 	return row->name &&

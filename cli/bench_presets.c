@@ -107,6 +107,20 @@ static int add_named(const cli_args *args, bench_set_of_rows *s)
 	return EXIT_DONE;
 }
 
+/* Whether --only, if it is given, wants the row. */
+static bool wanted(const cli_args *args, const bench_unit *u)
+{
+	char path[2048];
+	const char *part;
+	int i = 0;
+	if (!bench_unit_path(u, "", path, sizeof path))
+		return true;
+	for (; (part = cli_get_nth(args, "only", i)); i++)
+		if (strstr(path + 1, part))
+			return true;
+	return i == 0;
+}
+
 int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *out)
 {
 	enum { MOST_PRESETS = 64 };
@@ -136,13 +150,21 @@ int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *ou
 		for (int t = 0; t < s.plans[p].ntables; t++)
 			for (int r = 0; has_data(&s.plans[p].tables[t]) && r < s.plans[p].tables[t].nrows;
 			     r++)
-				if (s.plans[p].tables[t].rows[r].method)
-					s.units[s.nunits++] = (bench_unit){ .preset = s.names[p],
-						                            .plan = &s.plans[p],
-						                            .table = t,
-						                            .row = r,
-						                            .quick = cli_flag(args, "quick"),
-						                            .seed = (uint64_t)seed };
+				if (s.plans[p].tables[t].rows[r].method) {
+					bench_unit u = { .preset = s.names[p],
+						         .plan = &s.plans[p],
+						         .table = t,
+						         .row = r,
+						         .quick = cli_flag(args, "quick"),
+						         .seed = (uint64_t)seed };
+					if (wanted(args, &u))
+						s.units[s.nunits++] = u;
+				}
+	if (code == EXIT_DONE && rows && s.nunits == 0 && cli_get(args, "only", NULL)) {
+		cli_error("--only %s: there is no such row; they are PRESET/TABLE/ROW.json, as below -o",
+		          cli_get(args, "only", NULL));
+		code = EXIT_USAGE;
+	}
 	if (code == EXIT_DONE && absent)
 		cli_warn(
 		        "%d rows are left out: KINDRED_DATA does not name the folder that holds their data sets",

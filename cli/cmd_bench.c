@@ -28,6 +28,10 @@ static const cli_option own_options[] = {
 	{ .name = "sample",
 	  .value = "N",
 	  .help = "at most N samples of each data set, drawn anew each repeat" },
+	{ .name = "only",
+	  .value = "TEXT",
+	  .repeats = true,
+	  .help = "of 'all': rows alone whose file, PRESET/TABLE/ROW.json, has this in its name" },
 	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
 	{ .name = "output",
 	  .letter = 'o',
@@ -266,6 +270,10 @@ static int run(cli_args *args)
 	bool by_rows = folder && !methods && !file;
 	if (all && (!folder || cli_positional_count(args) > 1)) {
 		cli_error("bench all needs -o DIR, the folder of results, and no other preset");
+		return EXIT_USAGE;
+	}
+	if (!all && cli_get(args, "only", NULL)) {
+		cli_error("--only is for 'bench all'");
 		return EXIT_USAGE;
 	}
 	kdr_context *ctx = cli_session_open(args, &code);

@@ -56,6 +56,19 @@ class Bench(CliTest):
         want = [t for t in self.result("one/result.json")["tasks"] if t["name"] == "target"][0]["metrics"]["acc"]
         self.assertEqual(table["rows"][0]["scores"]["acc"][0]["values"], [want])
 
+    def test_auto_beside_sources_is_that_of_transfer(self):
+        a, b = self.tasks()
+        table, = self.bench("--plan", self.plan(source=a, target=b, repeats=1, rows=[
+            {"method": "auto"}, {"name": "alone", "method": "auto", "alone": True}]))
+        self.run_kindred("transfer", "-m", "auto", "--seed", 1, "--source", a, "--labels", "d/task1.labels", "--target", b, "--truth",
+                         "d/task2.labels", "-o", "one")
+        self.run_kindred("cluster", "-m", "auto", "--seed", 1, "-k", "3", "--score", "-o", "two", b)
+        want = [t for t in self.result("one/result.json")["tasks"] if t["name"] == "target"] + self.result("two/result.json")["tasks"]
+        self.assertEqual([r["name"] for r in table["rows"]], ["auto", "alone"])
+        self.assertEqual([r["scores"]["nmi"][0]["values"][0] for r in table["rows"]], [t["metrics"]["nmi"] for t in want])
+        self.fails("bench", "--plan", self.plan(source=a, target=b, rows=[{"method": "svm", "alone": True}]), code=3,
+                   says="'alone': method 'svm' cannot")
+
     def test_sample_draws_so_many_rows_anew_in_each_repeat(self):
         tasks = self.tasks(200)
         table, = self.bench("--methods", "kmeans", "--sample", "50", "--repeats", "6", *tasks)
@@ -243,6 +256,12 @@ class Bench(CliTest):
         env = {**os.environ, "KINDRED_DATA": ""}
         self.fails("bench", "all", code=2, says="-o DIR")
         self.fails("bench", "all", "defaults", "-o", "d", code=2, says="-o DIR")
+        self.fails("bench", "defaults", "--only", "x", "-o", "d", code=2, says="'bench all'")
+        self.fails("bench", "all", "--only", "nothing", "-o", "d", code=2, says=["--only nothing", "PRESET/TABLE/ROW.json"], env=env)
+        self.run_kindred("bench", "all", "--only", "berikov/berikov-s-monte-carlo-design-as-printed/ec.", "--only", "printed/k-means", "-o",
+                         "some", "--repeats", "1", "--threads", "5", env=env)
+        some = self.rows("some")
+        self.assertEqual(sorted(os.path.basename(name) for name in some), ["ec.json", "k-means.json"])
         command = [KINDRED, "bench", "all", "-o", "d", "--repeats", "1", "--threads", "2"]
         with subprocess.Popen(command, cwd=self.dir, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as run:
@@ -264,6 +283,7 @@ class Bench(CliTest):
         rows = self.rows("d")
         self.assertEqual(len(rows), count)
         self.assertEqual({k: rows[k] for k in there}, there)
+        self.assertEqual({k: rows[k] for k in some}, some)
 
     def test_words_of_source_and_target_do_not_meet(self):
         """Features drawn by lot: with halves that do not overlap a classifier of the source has nothing to go by."""
