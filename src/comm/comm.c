@@ -180,6 +180,23 @@ kdr_status kdri_sum_int(kdr_context *ctx, int64_t *v, int64_t count)
 	return fold_int(ctx, v, count, KDRI_FOLD_SUM);
 }
 
+kdr_status kdri_sum_block(kdr_context *ctx, double *v, int64_t rows, int64_t cols, int64_t step)
+{
+	kdr_status st;
+	double *packed = NULL;
+	if (!kdri_together(ctx) || step == cols)
+		return kdri_sum(ctx, v, rows * cols);
+	KDRI_TRY(KDRI_NEW(ctx, &packed, rows * cols));
+	for (int64_t i = 0; i < rows; i++)
+		memcpy(packed + i * cols, v + i * step, (size_t)cols * sizeof *v);
+	KDRI_TRY(kdri_sum(ctx, packed, rows * cols));
+	for (int64_t i = 0; i < rows; i++)
+		memcpy(v + i * step, packed + i * cols, (size_t)cols * sizeof *v);
+done:
+	kdri_free(ctx, packed);
+	return st;
+}
+
 kdr_status kdri_max(kdr_context *ctx, double *v, int64_t count)
 {
 	return fold_real(ctx, v, count, KDRI_FOLD_MAX);

@@ -68,6 +68,8 @@ void kdri_rejoin(kdr_context *ctx);
 /* v[i] becomes the sum, or the largest, or the least, of all ranks' v[i]. */
 kdr_status kdri_sum(kdr_context *ctx, double *v, int64_t count);
 kdr_status kdri_sum_int(kdr_context *ctx, int64_t *v, int64_t count);
+/* The same for rows x cols numbers, from one row to the next `step`. */
+kdr_status kdri_sum_block(kdr_context *ctx, double *v, int64_t rows, int64_t cols, int64_t step);
 kdr_status kdri_max(kdr_context *ctx, double *v, int64_t count);
 kdr_status kdri_max_int(kdr_context *ctx, int64_t *v, int64_t count);
 kdr_status kdri_min_int(kdr_context *ctx, int64_t *v, int64_t count);

@@ -103,7 +103,7 @@ void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 {
 	ctx->clock_start = kdri_now();
 	ctx->deadline = seconds > 0 ? ctx->clock_start + seconds : 0;
-	ctx->cancelled = ctx->timed_out = false;
+	ctx->cancelled = ctx->timed_out = ctx->wishes = false;
 }
 
 void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
@@ -154,7 +154,11 @@ static void emit(kdr_context *ctx, kdr_event event)
 		return;
 	ctx->asked = kdri_now();
 	event.seconds = ctx->asked - ctx->clock_start;
-	if (ctx->progress(ctx->progress_user, &event))
+	if (!ctx->progress(ctx->progress_user, &event))
+		return;
+	if (ctx->comm) /* methods branch on `cancelled`: it must come to all ranks at the same place */
+		ctx->wishes = true;
+	else
 		ctx->cancelled = true;
 }
 
@@ -203,12 +207,13 @@ bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int6
 	                       .iteration = iteration,
 	                       .total = total,
 	                       .objective = objective });
-	if (ctx->deadline > 0 && kdri_now() > ctx->deadline)
-		ctx->timed_out = true;
+	bool late = kdri_late(ctx);
 	if (ctx->comm) { /* all stop, or none */
-		int wish = ctx->most_wanted(ctx, ctx->cancelled ? 2 : ctx->timed_out ? 1 : 0);
+		int wish = ctx->most_wanted(ctx, ctx->cancelled || ctx->wishes ? 2 : ctx->timed_out || late);
 		ctx->cancelled |= wish == 2;
 		ctx->timed_out |= wish == 1;
+	} else if (late) {
+		ctx->timed_out = true;
 	}
 	return ctx->cancelled || ctx->timed_out;
 }

@@ -43,6 +43,7 @@ struct kdr_context {
 	atomic_bool
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
 	bool timed_out;
+	bool wishes; /* with comm: the callback has asked this rank to stop, which kdri_iteration tells the others */
 	bool abandon; /* products, factors and inverses fail once it is time to stop: set by those who can do without */
 	/* Where it computes: device/use.h. */
 	enum { KDRI_DEVICE_AUTO, KDRI_DEVICE_CPU, KDRI_DEVICE_NAMED } device_choice;

@@ -12,9 +12,13 @@
  * Large data, where m^3 is out of reach, have their leading directions found by random projections with
  * power iterations [Halko, Martinsson & Tropp, SIAM Review 53, 2011]:
  *
- *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q. */
+ *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q.
+ *
+ * Where rows are held by several ranks (comm/comm.h) the range is that of all of them, by (E1) alone: X'X is a sum over
+ * rows, added up as it is, to rounding. */
 #include "linalg/range.h"
 
+#include "comm/comm.h"
 #include "linalg/ritz.h"
 
 enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, OVERSAMPLE = 16, ROUNDS = 4 };
@@ -191,7 +195,8 @@ static kdr_status whole(kdr_context *ctx, const kdr_mat *x, int64_t side, kdri_r
 	double *gram = NULL, *w = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &gram, side * side));
 	KDRI_TRY(KDRI_NEW(ctx, &w, side));
-	KDRI_TRY(kdri_gram(ctx, x, gram));
+	KDRI_TRY(r->by_rows ? kdri_gram(ctx, x, gram) : kdri_gram_columns(ctx, x, gram));
+	KDRI_TRY(kdri_sum(ctx, gram, side * side));
 	KDRI_TRY(kdri_eigh(ctx, side, gram, side, w));
 	for (int64_t j = 0; j < side; j++)
 		r->s[j] = sqrt(KDRI_MAX(w[side - 1 - j], 0));
@@ -204,18 +209,30 @@ done:
 	return st;
 }
 
-bool kdri_range_is_whole(const kdr_mat *x)
+/* Whether the shorter side are the rows, all of which are here. */
+static bool is_by_rows(const kdr_context *ctx, const kdr_mat *x)
 {
-	return KDRI_MIN(kdr_mat_rows(x), kdr_mat_cols(x)) <= WHOLE_BELOW;
+	return !kdri_together(ctx) && kdr_mat_rows(x) < kdr_mat_cols(x);
+}
+
+bool kdri_range_is_whole(const kdr_context *ctx, const kdr_mat *x)
+{
+	return (is_by_rows(ctx, x) ? kdr_mat_rows(x) : kdr_mat_cols(x)) <= WHOLE_BELOW;
 }
 
 kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdri_range *out)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), side = KDRI_MIN(n, d);
-	int64_t found = kdri_range_is_whole(x) ? side : MOST_DIRECTIONS;
-	kdri_range r = { .x = x, .by_rows = n < d };
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	bool all = kdri_range_is_whole(ctx, x);
+	kdri_range r = { .x = x, .by_rows = is_by_rows(ctx, x) };
+	int64_t side = r.by_rows ? n : d, found = all ? side : MOST_DIRECTIONS;
 	double total = 0, *norms = NULL;
+	if (!all && kdri_together(ctx))
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "all directions of %lld columns: at most %d where rows are on several ranks (--top-features chooses)",
+		        (long long)d, WHOLE_BELOW);
 	KDRI_TRY(KDRI_NEW(ctx, &r.s, found));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
 	if (found == side || !r.by_rows)
@@ -223,8 +240,10 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		total += norms[i];
+	KDRI_TRY(kdri_sum(ctx, &total, 1));
 	st = found == side ? whole(ctx, x, side, &r) : KDR_OK;
-	if (st != KDR_OK && side > MOST_DIRECTIONS && (ctx->cancelled || ctx->timed_out)) {
+	if (st != KDR_OK && side > MOST_DIRECTIONS && (ctx->cancelled || ctx->timed_out) &&
+	    !kdri_together(ctx)) {
 		found = MOST_DIRECTIONS; /* no time for all of them: some, by chance at worst */
 		st = KDR_OK;
 	}

@@ -22,8 +22,9 @@ typedef struct kdri_range {
 	bool capped;   /* there were more directions with the energy wanted than could be kept */
 } kdri_range;
 
-/* Whether x is small enough for all of its directions: at most 3000 on the shorter side. */
-bool kdri_range_is_whole(const kdr_mat *x);
+/* Whether x is small enough for all of its directions: at most 3000 on the shorter side; of columns, where rows are held by
+ * several ranks, and the directions are those of all rows. */
+bool kdri_range_is_whole(const kdr_context *ctx, const kdr_mat *x);
 
 /* The fewest leading directions with a share `energy` (0..1] of |X|^2; 1: all of them, to rounding.
  * Above 3000 on the shorter side at most 256 directions are found, by random projections. */

@@ -78,6 +78,18 @@ class Methods(MpiTest):
     def test_pca_kmeans(self):
         self.same("cluster", "-m", "pca-kmeans", "-k", 4, "--set", "n_init=1", *self.blobs(301))
 
+    def test_lssmtc(self):
+        files = self.blobs(401)
+        self.same("cluster", "-m", "lssmtc", "-k", 4, "--set", "n_init=1", *files)
+
+    def test_lssmtc_of_many_columns(self):
+        """More than 192 of both sides: block Lanczos on X; fewer rows than columns: X'X, where one process takes XX'."""
+        for n, ranks in ((250, (2, 3)), (60, (3,))):
+            self.run_kindred("generate", "--design", "topics", "-k", 3, "-n", n, "--words", 300, "-o", "data", "-q", "--force")
+            result = self.same("cluster", "-m", "lssmtc", "-k", 3, "--set", "n_init=1", "--weight", "tfidf", "--norm", "l2", "data/task1.mtx",
+                               "data/task2.mtx", ranks=ranks)
+            self.assertEqual(result["method_fields"]["w_step"], "direct" if n == 250 else "factored")
+
     def test_svm_and_logreg(self):
         source, target = self.blobs(401)
         for method in ("svm", "logreg"):

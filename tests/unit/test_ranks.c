@@ -206,6 +206,21 @@ static void pca_kmeans__rows_on_ranks__same_labels(void **state)
 		same_for_all_cuts(&trials[i], 1e-10);
 }
 
+static void lssmtc__rows_on_ranks__same_labels(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "lssmtc" },
+		{ .method = "lssmtc", .sparse = true },
+		{ .method = "lssmtc", .init = true, .set = { "l", "3", "lambda", "0.5" } },
+		{ .method = "lssmtc", .set = { "start", "matched", "eps", "0" } },
+		{ .method = "lssmtc", .sparse = true, .set = { "start", "pertask", "subspace", "full" } },
+		{ .method = "lssmtc", .set = { "energy", "0.7" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 1e-10);
+}
+
 static void linear__rows_on_ranks__same_labels(void **state)
 {
 	(void)state;
@@ -352,6 +367,7 @@ int main(void)
 		cmocka_unit_test(kmeans__rows_on_ranks__same_bits),
 		cmocka_unit_test(mbc__rows_on_ranks__same_bits),
 		cmocka_unit_test(pca_kmeans__rows_on_ranks__same_labels),
+		cmocka_unit_test(lssmtc__rows_on_ranks__same_labels),
 		cmocka_unit_test(linear__rows_on_ranks__same_labels),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),

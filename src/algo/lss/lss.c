@@ -28,10 +28,15 @@
  *
  * An iteration needs F_k = X_k'P_k, X_k M_k' and X W: 2 nnz (2c + l) flops, beside the W step. All parts of
  * (E1) come from F and G: |X_k - P_k M_k|^2 = |X_k|^2 - <F_k, M_k'> at the M_k of (E3), and likewise for M.
+ *
+ * Rows may be held by several ranks (comm/comm.h), each with its rows of P. F_k, G_k, |X_k|^2 and |X W|^2 are then sums
+ * over all of them, added up as they are, to rounding; all else is small and the same on every rank. An iteration
+ * exchanges dim c + c^2 numbers a task, one for |X W|^2, and what the W step takes.
  */
 #include <float.h>
 
 #include "algo/lss/lss.h"
+#include "comm/comm.h"
 
 /* --- small pieces ------------------------------------------------------------------------------- */
 
@@ -120,7 +125,7 @@ static kdr_status squared_norms(kdr_context *ctx, state *s)
 		for (int64_t i = s->problem->begin[t]; i < s->problem->begin[t + 1]; i++)
 			s->norms[t] += s->r[i];
 	}
-	return st;
+	return st == KDR_OK ? kdri_sum(ctx, s->norms, s->ntasks) : st;
 }
 
 static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
@@ -178,6 +183,8 @@ static kdr_status task_centres(kdr_context *ctx, state *s, int64_t t)
 	double *f = s->f + t * dc, *g = s->g + t * c * c;
 	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
 	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_TRY(kdri_sum(ctx, f, dc));
+	KDRI_TRY(kdri_sum(ctx, g, c * c));
 	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
 	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c));
 done:
@@ -214,18 +221,21 @@ done:
 }
 
 /* (E1) at the present P, W with M, M_k optimal: objective, and its two parts before weighing. */
-static void evaluate(const state *s, double *out)
+static kdr_status evaluate(kdr_context *ctx, const state *s, double *out)
 {
+	kdr_status st;
 	int64_t dc = s->dim * s->c;
-	double lambda = s->options->lambda, within = 0;
+	double lambda = s->options->lambda, within = 0, spread = kdri_nrm2sq(s->y, s->n * s->l);
+	KDRI_TRY(kdri_sum(ctx, &spread, 1));
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (!is_fixed(s, t))
 			within += s->norms[t] - kdri_dot(s->f + t * dc, s->m + t * dc, dc);
-	double across = (1 - s->options->subspace.eps) * kdri_nrm2sq(s->y, s->n * s->l) -
-	                kdri_dot(s->hw, s->shared, s->c * s->l);
+	double across = (1 - s->options->subspace.eps) * spread - kdri_dot(s->hw, s->shared, s->c * s->l);
 	out[0] = lambda * within + (1 - lambda) * across;
 	out[1] = within;
 	out[2] = across;
+done:
+	return st;
 }
 
 /* (E4) for one task. */
@@ -263,7 +273,7 @@ static kdr_status start(kdr_context *ctx, state *s)
 	else
 		KDRI_TRY(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
 	KDRI_TRY(shared_centres(ctx, s));
-	evaluate(s, s->run->start);
+	KDRI_TRY(evaluate(ctx, s, s->run->start));
 done:
 	return st;
 }
@@ -283,7 +293,7 @@ static kdr_status iterate(kdr_context *ctx, state *s)
 		KDRI_TRY(KDRI_GROW(ctx, &run->trace, 3 * room));
 		run->room = room;
 	}
-	evaluate(s, run->trace + 3 * run->iterations);
+	KDRI_TRY(evaluate(ctx, s, run->trace + 3 * run->iterations));
 	run->iterations++;
 done:
 	return st;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "algo/lss/lss.h"
 #include "api/method.h"
+#include "comm/comm.h"
 
 enum { TOP = 10 };
 
@@ -66,6 +67,8 @@ static kdr_status centres_of(kdr_context *ctx, const kdri_lss_problem *problem, 
 	KDRI_TRY(KDRI_NEW(ctx, &inv, c * c));
 	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
 	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_TRY(kdri_sum(ctx, f, d * c));
+	KDRI_TRY(kdri_sum(ctx, g, c * c));
 	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, inv, NULL));
 	KDRI_TRY(kdri_gemm(ctx, false, false, d, c, c, 1, f, c, inv, c, 0, out, c));
 done:

@@ -48,10 +48,18 @@ static kdr_status start_pooled(kdr_context *ctx, const kdri_stack *stack, int64_
 {
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	kdri_kmeans_result r = { 0 };
+	kdr_status st;
+	int64_t *rows_of = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rows_of, stack->ntasks));
+	for (int64_t t = 0; t < stack->ntasks; t++)
+		rows_of[t] = stack->begin[t + 1] - stack->begin[t];
 	o.n_init = n_init;
-	kdr_status st = kdri_kmeans(ctx, &stack->x, NULL, &o, &r);
-	if (st == KDR_OK)
-		memcpy(labels, r.labels, (size_t)stack->begin[stack->ntasks] * sizeof *labels);
+	o.rows_of = rows_of;
+	o.tasks = stack->ntasks;
+	KDRI_TRY(kdri_kmeans(ctx, &stack->x, NULL, &o, &r));
+	memcpy(labels, r.labels, (size_t)stack->begin[stack->ntasks] * sizeof *labels);
+done:
+	kdri_free(ctx, rows_of);
 	kdri_kmeans_free(ctx, &r);
 	return st;
 }
@@ -185,4 +193,5 @@ const kdri_algo kdri_algo_lssmtc = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = kdri_lss_predict,
+	.ranks = true,
 };

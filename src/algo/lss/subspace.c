@@ -21,10 +21,14 @@
  * after the negative and before the positive eigenvalues.
  *
  * Where the factored data n x r hold fewer numbers than X, the iterations run on X U instead of X, exactly.
+ *
+ * Where rows are held by several ranks (comm/comm.h), X'X and products with it are sums over all of them, added up as
+ * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns.
  */
 #include "algo/lss/subspace.h"
 
 #include "api/method.h"
+#include "comm/comm.h"
 #include "linalg/ritz.h"
 #include "linalg/secular.h"
 
@@ -57,10 +61,13 @@ int64_t kdri_subspace_dim(const kdri_subspace *s)
 static kdr_status rotate(kdr_context *ctx, kdri_subspace *s)
 {
 	kdr_status st = KDR_OK;
-	int64_t n = kdr_mat_rows(s->x), r = s->range.rank, size;
+	int64_t n = kdr_mat_rows(s->x), r = s->range.rank, size, numbers[] = { n * r, kdr_mat_nnz(s->x) };
 	double *data = NULL;
 	bool exact = !s->range.capped && s->options.energy >= 1;
-	if (!exact || s->options.full || r < 1 || n * r >= kdr_mat_nnz(s->x))
+	if (!exact || s->options.full || r < 1)
+		return KDR_OK;
+	KDRI_TRY(kdri_sum_int(ctx, numbers, 2)); /* all ranks, or none */
+	if (numbers[0] >= numbers[1])
 		return KDR_OK;
 	KDRI_TRY(kdri_mul(ctx, n, r, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &data, size));
@@ -89,15 +96,18 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
                              kdri_subspace *out)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), side = KDRI_MIN(n, d), size;
+	int64_t n, d = kdr_mat_cols(x), side, size;
 	kdri_subspace s = {
 		.options = *o, .x = x, .l = o->l, .rotated.view = kdr_mat_from_dense(NULL, 0, 0)
 	};
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &n));
+	side = KDRI_MIN(n, d);
 	if (o->full)
 		KDRI_TRY(check_l(ctx, &s, d, "the data have so many features:"));
 	else
 		KDRI_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
-	s.direct = o->eps > 0 && s.l <= o->c && side > FACTORED_BELOW && o->energy >= 1;
+	s.direct = o->eps > 0 && s.l <= o->c && o->energy >= 1 &&
+	           (side > FACTORED_BELOW || !kdri_range_is_whole(ctx, x));
 	if (!s.direct) {
 		KDRI_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
 		if (!o->full)
@@ -137,6 +147,7 @@ static kdr_status scatter_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	KDRI_TRY(KDRI_NEW(ctx, &zb, a->c * k));
 	KDRI_TRY(kdri_mat_mul(ctx, a->x, b, k, ldb, xb, k));
 	KDRI_TRY(kdri_mat_tmul(ctx, a->x, xb, k, k, y, ldy));
+	KDRI_TRY(kdri_sum_block(ctx, y, d, k, ldy));
 	KDRI_TRY(kdri_gemm(ctx, true, false, a->c, k, d, 1, a->z, a->c, b, ldb, 0, zb, k));
 	KDRI_TRY(kdri_gemm(ctx, false, false, d, k, a->c, -1, a->z, a->c, zb, k, 1 - a->eps, y, ldy));
 done:
@@ -159,7 +170,8 @@ static kdr_status solve_direct(kdr_context *ctx, kdri_subspace *s, const double 
 		                      .tol = 1e-10,
 		                      .gap_tol = 1e-6,
 		                      .loose_above = true,
-		                      .most_steps = s->tried || !kdri_range_is_whole(s->x) ? 0 : PATIENCE };
+		                      .most_steps =
+		                              s->tried || !kdri_range_is_whole(ctx, s->x) ? 0 : PATIENCE };
 	KDRI_TRY(KDRI_NEW(ctx, &values, l));
 	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, values, w, &converged));
 	memcpy(s->last, w, (size_t)(d * l) * sizeof *w);
@@ -284,7 +296,7 @@ kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double 
 		return KDR_OK;
 	if (s->direct) {
 		KDRI_TRY(solve_direct(ctx, s, z, w, &good));
-		if (good || !kdri_range_is_whole(s->x) || s->tried || ctx->cancelled || ctx->timed_out)
+		if (good || !kdri_range_is_whole(ctx, s->x) || s->tried || ctx->cancelled || ctx->timed_out)
 			goto done;
 		/* Eigenvalues that lie close together, or are positive: the other way from now on. */
 		s->tried = true;
