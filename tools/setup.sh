@@ -11,7 +11,7 @@ python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-tqdm python3-nbclient
 python3-ipykernel patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
-bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas"
+bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
 build) wanted=$build ;;

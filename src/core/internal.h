@@ -106,8 +106,10 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
 
-/* Bytes of memory the machine has; 0 where nobody says. */
+/* Bytes of memory the machine has, or the process's control group if that is less; 0 where nobody says. */
 double kdri_memory_there(void);
+/* What the control group allows, infinite where there is no limit; the files are looked for below `root`. */
+double kdri_memory_quota(const char *root);
 /* Bytes of memory this process could still get, those of a control group counted; infinite where nobody says. */
 double kdri_memory_free(const kdr_context *ctx);
 

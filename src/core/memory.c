@@ -1,5 +1,5 @@
 /* Whether the machine can hold what a method is about to need. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/internal.h"
+#include "core/groups.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -18,32 +18,39 @@ static double available(void)
 	return kilobytes < 0 ? INFINITY : 1024 * kilobytes;
 }
 
-/* The limit of the control group a container is, under either version's name. */
-static double group_limit(void)
+/* What one control group may have; "max" is no limit, and neither is what no machine has. */
+static double limit_of(const char *root, const char *folder, bool second)
 {
-	static const char *const names[] = { "/sys/fs/cgroup/memory.max",
-		                             "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
-	double least = INFINITY, bytes;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		FILE *f = fopen(names[i], "re");
-		if (f && fscanf(f, "%lf", &bytes) == 1)
-			least = KDRI_MIN(least, bytes);
-		if (f)
-			fclose(f);
-	}
-	return least;
+	const double absurd = 1e18;
+	char name[KDRI_GROUP_LINE + 32];
+	double bytes = INFINITY;
+	snprintf(name, sizeof name, "%s/%s", folder, second ? "memory.max" : "memory.limit_in_bytes");
+	FILE *f = kdri_open_below(root, name);
+	if (f && (fscanf(f, "%lf", &bytes) != 1 || bytes <= 0 || bytes > absurd))
+		bytes = INFINITY;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+double kdri_memory_quota(const char *root)
+{
+	return kdri_group_least(root, "memory", limit_of);
 }
 
 double kdri_memory_free(const kdr_context *ctx)
 {
-	double there = KDRI_MIN(available(), group_limit());
+	double there = KDRI_MIN(available(), kdri_memory_quota(""));
 	return ctx->max_memory > 0 ? KDRI_MIN(there, ctx->max_memory) : there;
 }
 
 double kdri_memory_there(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-	return pages > 0 && size > 0 ? (double)pages * (double)size : 0;
+	double quota = kdri_memory_quota("");
+	if (pages > 0 && size > 0)
+		return KDRI_MIN((double)pages * (double)size, quota);
+	return isfinite(quota) ? quota : 0;
 }
 
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols)

@@ -1,5 +1,6 @@
 /* Matrices made from others: stacked, transposed, rows taken. SPDX-License-Identifier: BSD-3-Clause */
 #include "linalg/linalg.h"
+#include "linalg/rows.h"
 
 void kdri_own_free(kdr_context *ctx, kdri_own *m)
 {
@@ -46,6 +47,27 @@ static kdr_status own_csr(kdr_context *ctx, int64_t rows, int64_t cols, int64_t 
 done:
 	kdri_free(ctx, s->rowptr);
 	kdri_free(ctx, s->col);
+	return st;
+}
+
+/* --- a part ------------------------------------------------------------------------------------- */
+
+kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out)
+{
+	kdr_status st;
+	const kdr_mat part = kdri_rows(x, begin, end);
+	int64_t n = end - begin, *rowptr = NULL, first = part.kind == KDR_MAT_CSR ? part.as.csr.rowptr[0] : 0;
+	if (first == 0) {
+		*out = (kdri_own){ .view = part };
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	for (int64_t i = 0; i <= n; i++)
+		rowptr[i] = part.as.csr.rowptr[i] - first;
+	*out = (kdri_own){ kdr_mat_from_csr(n, kdr_mat_cols(x), rowptr, part.as.csr.col + first,
+		                            part.as.csr.val + first),
+		           { rowptr } };
+done:
 	return st;
 }
 

@@ -1,4 +1,4 @@
-/* How many threads a container's share allows, with control groups of our own making. */
+/* How many threads and how much memory a container allows, with control groups of our own making. */
 #include "tests/unit/bytes.h"
 
 #include <sys/stat.h>
@@ -80,6 +80,27 @@ static void quota__version_1_in_a_container__root_of_the_mount_taken_off(void **
 	assert_near(kdri_cpu_quota(root), 3, 1e-12);
 }
 
+static void memory__either_version__the_least_on_the_way_up(void **state)
+{
+	(void)state;
+	fresh("memory");
+	put("/proc/self/cgroup", "4:cpu:/\n3:memory:/jobs/7\n0::/a\n");
+	put("/proc/self/mountinfo", "40 30 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+	                            "41 30 0:32 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+	assert_true(isinf(kdri_memory_quota(root)));
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+	put("/sys/fs/cgroup/unified/a/memory.max", "max\n");
+	assert_true(isinf(kdri_memory_quota(root)));
+	put("/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "4000000\n");
+	assert_near(kdri_memory_quota(root), 4e6, 1e-6);
+	put("/sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes", "3000000\n");
+	assert_near(kdri_memory_quota(root), 3e6, 1e-6);
+	put("/sys/fs/cgroup/unified/a/memory.max", "2000000\n");
+	assert_near(kdri_memory_quota(root), 2e6, 1e-6);
+	/* The share of processors is another controller's. */
+	assert_true(isinf(kdri_cpu_quota(root)));
+}
+
 static void context__default__within_what_there_is(void **state)
 {
 	(void)state;
@@ -98,6 +119,7 @@ int main(void)
 		cmocka_unit_test(quota__version_2__the_least_on_the_way_up),
 		cmocka_unit_test(quota__own_namespace__the_mount_is_the_group),
 		cmocka_unit_test(quota__version_1_in_a_container__root_of_the_mount_taken_off),
+		cmocka_unit_test(memory__either_version__the_least_on_the_way_up),
 		cmocka_unit_test(context__default__within_what_there_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);

@@ -58,7 +58,7 @@ done:
 	return st;
 }
 
-/* Rows of x as a matrix of their own: row pointers of a part do not start at 0. */
+/* Rows of x as a matrix of their own; entries are x's where no row is left out. */
 static kdr_status take(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, bool known, kdri_own *out,
                        int64_t *labels)
 {
@@ -70,7 +70,10 @@ static kdr_status take(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x
 			labels[count] = d->labels[i];
 			rows[count++] = i;
 		}
-	KDRI_TRY(kdri_mat_take(ctx, x, rows, count, out));
+	if (count > 0 && rows[count - 1] - rows[0] + 1 == count)
+		KDRI_TRY(kdri_rows_own(ctx, x, rows[0], rows[0] + count, out));
+	else
+		KDRI_TRY(kdri_mat_take(ctx, x, rows, count, out));
 done:
 	kdri_free(ctx, rows);
 	return st;

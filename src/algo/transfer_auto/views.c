@@ -216,25 +216,18 @@ static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v, int64
 {
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&v->z.view);
-	kdr_mat target = kdri_rows(&v->z.view, kdri_transfer_first(v->d), v->d->n), local = target;
+	kdri_own target = no_matrix();
 	double *mean = NULL;
-	int64_t *rowptr = NULL;
-	if (target.kind == KDR_MAT_CSR) { /* row pointers from 0 on */
-		int64_t n = kdr_mat_rows(&target), first = target.as.csr.rowptr[0];
-		KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
-		for (int64_t i = 0; i <= n; i++)
-			rowptr[i] = target.as.csr.rowptr[i] - first;
-		local = kdr_mat_from_csr(n, d, rowptr, target.as.csr.col + first, target.as.csr.val + first);
-	}
-	if (!v->words && !v->few && target.kind == KDR_MAT_CSR) {
+	KDRI_TRY(kdri_rows_own(ctx, &v->z.view, kdri_transfer_first(v->d), v->d->n, &target));
+	if (!v->words && !v->few && target.view.kind == KDR_MAT_CSR) {
 		KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 		for (int64_t j = 0; j < d; j++)
 			mean[j] = v->scale * v->mean[j];
 	}
-	KDRI_TRY(find_graph(ctx, &local, mean, !v->few, neighbors, &v->graph));
+	KDRI_TRY(find_graph(ctx, &target.view, mean, !v->few, neighbors, &v->graph));
 done:
 	kdri_free(ctx, mean);
-	kdri_free(ctx, rowptr);
+	kdri_own_free(ctx, &target);
 	return st;
 }
 
