@@ -63,13 +63,45 @@ done:
 	return st;
 }
 
-/* Whether an array has a row for each sample, by the method's table. */
-static bool by_sample(const kdr_result *r, const kdr_array *a)
+/* The axis of an array that has an entry for each sample, by the method's table; -1: none. */
+static int sample_axis(const kdr_result *r, const kdr_array *a)
 {
 	for (const kdr_field_desc *f = r->algo->fields; f && f->name; f++)
-		if (strcmp(f->name, a->name) == 0)
-			return f->shape[0] == 'n' && (f->shape[1] == '\0' || f->shape[1] == ' ');
-	return false;
+		if (strcmp(f->name, a->name) == 0) {
+			size_t length = strlen(f->shape);
+			if (f->shape[0] == 'n' && (length == 1 || f->shape[1] == ' '))
+				return 0;
+			return a->ndim == 2 && length > 4 && strcmp(f->shape + length - 4, " x n") == 0 ? 1
+			                                                                                : -1;
+		}
+	return -1;
+}
+
+/* Rows x n numbers, n of them here, become rows x *all on rank 0, where ranks follow each other in every row. */
+static kdr_status gather_columns(kdr_context *ctx, void *v, int64_t rows, int64_t n, int64_t *all)
+{
+	kdr_status st;
+	double *own, *parts = NULL, *whole = NULL; /* integers have the same size */
+	int64_t *each = NULL, bytes, from = 0, before = 0;
+	memcpy(&own, v, sizeof own);
+	KDRI_TRY(KDRI_NEW(ctx, &each, kdri_ranks(ctx)));
+	KDRI_TRY(kdri_each(ctx, n, each));
+	KDRI_TRY(kdri_gather(ctx, own, rows * n * (int64_t)sizeof *own, &parts, &bytes));
+	*all = 0;
+	for (int r = 0; r < kdri_ranks(ctx); r++)
+		*all += each[r];
+	if (!parts)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &whole, rows * *all));
+	for (int r = 0; r < kdri_ranks(ctx); before += each[r++])
+		for (int64_t i = 0; i < rows; i++, from += each[r])
+			memcpy(whole + i * *all + before, parts + from, (size_t)each[r] * sizeof *whole);
+	kdri_free(ctx, own);
+	memcpy(v, &whole, sizeof whole);
+done:
+	kdri_free(ctx, each);
+	kdri_free(ctx, parts);
+	return st;
 }
 
 kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
@@ -78,7 +110,13 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 	for (int64_t i = 0; i < r->array_count; i++) {
 		kdr_array *a = &r->arrays[i];
 		int64_t rows = a->shape[0], width = 1;
-		if (!by_sample(r, a))
+		int axis = sample_axis(r, a);
+		if (axis == 1) {
+			int64_t all;
+			KDRI_TRY(gather_columns(ctx, &a->data, rows, a->shape[1], &all));
+			a->shape[1] = kdri_rank(ctx) == 0 ? all : a->shape[1];
+		}
+		if (axis != 0)
 			continue;
 		for (int d = 1; d < a->ndim; d++)
 			width *= a->shape[d];

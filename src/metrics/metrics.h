@@ -23,12 +23,17 @@ typedef struct kdri_table {
 
 /* Rows are the distinct values of `a`, columns those of `b`. Refuses n < 1. */
 kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, kdri_table *out);
+/* The same from counts, rows x cols of them, row by row. Refuses a table of zeros. */
+kdr_status kdri_table_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
+                             kdri_table *out);
 void kdri_table_free(kdr_context *ctx, kdri_table *t);
 
 /* --- scores.c ------------------------------------------------------------------------------- */
 
 /* The nmi of kdr_evaluate alone, without the search for a map that acc needs. */
 kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
+/* The same from a table of counts, rows x cols: lines of zeros are no parts. */
+kdr_status kdri_nmi_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols, double *out);
 
 /* --- silhouette.c --------------------------------------------------------------------------- */
 
@@ -95,18 +100,18 @@ kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y,
 /* --- sums ----------------------------------------------------------------------------------- */
 
 /* A sum that keeps what rounding loses (Neumaier 1974). */
-typedef struct kdri_sum {
+typedef struct kdri_neumaier {
 	double value, lost;
-} kdri_sum;
+} kdri_neumaier;
 
-static inline void kdri_sum_add(kdri_sum *s, double x)
+static inline void kdri_neumaier_add(kdri_neumaier *s, double x)
 {
 	double t = s->value + x;
 	s->lost += fabs(s->value) >= fabs(x) ? (s->value - t) + x : (x - t) + s->value;
 	s->value = t;
 }
 
-static inline double kdri_sum_value(const kdri_sum *s)
+static inline double kdri_neumaier_value(const kdri_neumaier *s)
 {
 	return s->value + s->lost;
 }

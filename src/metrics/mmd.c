@@ -230,14 +230,15 @@ static kdr_status gaussian(const pool *p, int64_t nx, double width, double *out)
 	sums s = { .norm = p->norm, .scale = -0.5 / (width * width), .first = nx };
 	KDRI_TRY(KDRI_NEW0(p->ctx, &s.kernel, 2 * p->n));
 	KDRI_TRY(visit_pairs(p, add_kernels, &s));
-	kdri_sum xx = { 0, 0 }, xy = { 0, 0 }, yy = { 0, 0 };
+	kdri_neumaier xx = { 0, 0 }, xy = { 0, 0 }, yy = { 0, 0 };
 	for (int64_t i = 0; i < p->n; i++) {
-		kdri_sum_add(i < nx ? &xx : &xy, s.kernel[2 * i]);
-		kdri_sum_add(&yy, s.kernel[2 * i + 1]); /* 0 for rows of x: all j < i are of x */
+		kdri_neumaier_add(i < nx ? &xx : &xy, s.kernel[2 * i]);
+		kdri_neumaier_add(&yy, s.kernel[2 * i + 1]); /* 0 for rows of x: all j < i are of x */
 	}
 	double n = (double)nx, m = (double)(p->n - nx);
-	*out = fmax((2 * kdri_sum_value(&xx) + n) / (n * n) + (2 * kdri_sum_value(&yy) + m) / (m * m) -
-	                    2 * kdri_sum_value(&xy) / (n * m),
+	*out = fmax((2 * kdri_neumaier_value(&xx) + n) / (n * n) +
+	                    (2 * kdri_neumaier_value(&yy) + m) / (m * m) -
+	                    2 * kdri_neumaier_value(&xy) / (n * m),
 	            0); /* (E1) */
 done:
 	kdri_free(p->ctx, s.kernel);
@@ -249,16 +250,16 @@ kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y,
 	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(x);
 	double *a = NULL, *b = NULL;
-	kdri_sum sum = { 0, 0 };
+	kdri_neumaier sum = { 0, 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &a, d));
 	KDRI_TRY(KDRI_NEW(ctx, &b, d));
 	KDRI_TRY(kdri_mat_col_sums(ctx, x, a));
 	KDRI_TRY(kdri_mat_col_sums(ctx, y, b));
 	for (int64_t j = 0; j < d; j++) {
 		double gap = a[j] / (double)kdr_mat_rows(x) - b[j] / (double)kdr_mat_rows(y);
-		kdri_sum_add(&sum, gap * gap); /* (E2) */
+		kdri_neumaier_add(&sum, gap * gap); /* (E2) */
 	}
-	*out = kdri_sum_value(&sum);
+	*out = kdri_neumaier_value(&sum);
 done:
 	kdri_free(ctx, a);
 	kdri_free(ctx, b);

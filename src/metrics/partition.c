@@ -236,6 +236,57 @@ done:
 	return st;
 }
 
+kdr_status kdri_table_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
+                             kdri_table *out)
+{
+	kdr_status st;
+	kdri_table t = { 0 };
+	int64_t *code = NULL, p = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &code, cols)); /* samples in a column, then its place + 1, or 0 */
+	for (int64_t c = 0; c < rows * cols; c++) {
+		t.n += counts[c];
+		t.cells += counts[c] > 0;
+		code[c % cols] += counts[c];
+	}
+	if (t.n < 1) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "a table without samples: at least one is needed");
+		goto done;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &t.row_label, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &t.col_label, cols));
+	KDRI_TRY(KDRI_NEW(ctx, &t.row_total, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &t.col_total, cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &t.rowptr, rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &t.col, t.cells));
+	KDRI_TRY(KDRI_NEW(ctx, &t.count, t.cells));
+	for (int64_t c = 0; c < cols; c++)
+		if (code[c] > 0) {
+			t.col_label[t.cols] = c;
+			t.col_total[t.cols++] = code[c];
+			code[c] = t.cols;
+		}
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t sum = 0;
+		for (int64_t c = 0; c < cols; c++)
+			if (counts[r * cols + c] > 0) {
+				t.col[p] = code[c] - 1;
+				t.count[p++] = counts[r * cols + c];
+				sum += counts[r * cols + c];
+			}
+		if (sum > 0) {
+			t.row_label[t.rows] = r;
+			t.row_total[t.rows++] = sum;
+			t.rowptr[t.rows] = p;
+		}
+	}
+	*out = t;
+	t = (kdri_table){ 0 };
+done:
+	kdri_free(ctx, code);
+	kdri_table_free(ctx, &t);
+	return st;
+}
+
 kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_t *truth, int64_t n,
                            int64_t **counts, int64_t **clusters, int64_t *nclusters, int64_t **classes,
                            int64_t *nclasses)

@@ -103,13 +103,13 @@ static double square_to(const work *w, int64_t i, int64_t c)
 
 static void find_spread(work *w)
 {
-	kdri_sum within = { 0 };
+	kdri_neumaier within = { 0 };
 	for (int64_t i = 0; i < w->n; i++) {
 		double square = square_to(w, i, w->code[i]);
-		kdri_sum_add(&within, square);
+		kdri_neumaier_add(&within, square);
 		w->apart[w->code[i]] += sqrt(square);
 	}
-	w->within = kdri_sum_value(&within);
+	w->within = kdri_neumaier_value(&within);
 	for (int64_t c = 0; c < w->k; c++)
 		w->apart[c] /= (double)w->size[c]; /* (E1) */
 }

@@ -19,25 +19,25 @@
 
 static double entropy(const int64_t *part, int64_t parts, double n) /* (E1) */
 {
-	kdri_sum h = { 0 };
+	kdri_neumaier h = { 0 };
 	for (int64_t i = 0; i < parts; i++)
-		kdri_sum_add(&h, (double)part[i] / n * log(n / (double)part[i]));
-	return kdri_sum_value(&h);
+		kdri_neumaier_add(&h, (double)part[i] / n * log(n / (double)part[i]));
+	return kdri_neumaier_value(&h);
 }
 
 /* The logarithm of a quotient near 1 is small and exact to its last digits only because the products
  * are rounded once each; differences of logarithms would lose them. */
 static double mutual_information(const kdri_table *t) /* (E2) */
 {
-	kdri_sum s = { 0 };
+	kdri_neumaier s = { 0 };
 	double n = (double)t->n;
 	for (int64_t i = 0; i < t->rows; i++)
 		for (int64_t p = t->rowptr[i]; p < t->rowptr[i + 1]; p++) {
 			double count = (double)t->count[p], a = (double)t->row_total[i],
 			       b = (double)t->col_total[t->col[p]];
-			kdri_sum_add(&s, count / n * log(n * count / (a * b)));
+			kdri_neumaier_add(&s, count / n * log(n * count / (a * b)));
 		}
-	return kdri_sum_value(&s);
+	return kdri_neumaier_value(&s);
 }
 
 static void information_scores(const kdri_table *t, kdr_scores *s)
@@ -96,6 +96,19 @@ kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_
 	kdri_table t = { 0 };
 	kdr_scores s;
 	KDRI_TRY(kdri_table_new(ctx, a, b, n, &t));
+	information_scores(&t, &s);
+	*out = s.nmi;
+done:
+	kdri_table_free(ctx, &t);
+	return st;
+}
+
+kdr_status kdri_nmi_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols, double *out)
+{
+	kdr_status st;
+	kdri_table t = { 0 };
+	kdr_scores s;
+	KDRI_TRY(kdri_table_counts(ctx, counts, rows, cols, &t));
 	information_scores(&t, &s);
 	*out = s.nmi;
 done:

@@ -418,16 +418,16 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 		exact_sparse(&e);
 	else if (!alone)
 		KDRI_TRY(exact_dense(&e));
-	kdri_sum sum = { 0 };
+	kdri_neumaier sum = { 0 };
 	for (int64_t i = 0; i < e.n; i++) { /* (E1) */
 		double larger = KDRI_MAX(e.a[i], e.b[i]);
 		double s = e.size[e.code[i]] > 1 && larger > 0 ? (e.b[i] - e.a[i]) / larger : 0;
 		if (values)
 			values[i] = s;
-		kdri_sum_add(&sum, s);
+		kdri_neumaier_add(&sum, s);
 	}
 	if (mean)
-		*mean = kdri_sum_value(&sum) / (double)e.n;
+		*mean = kdri_neumaier_value(&sum) / (double)e.n;
 	for (int64_t i = 0; next && i < e.n; i++)
 		next[i] = next[i] < 0 ? -1 : names[next[i]];
 done:

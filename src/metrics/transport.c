@@ -143,21 +143,21 @@ kdr_status kdr_transport(kdr_context *ctx, const double *cost, int64_t rows, int
 	KDRI_TRY(kdri_units_find(ctx, supply, rows, demand, cols, &t.units));
 	KDRI_TRY(solve(ctx, cost, rows, cols, &t));
 	memset(flow, 0, (size_t)(rows * cols) * sizeof *flow);
-	kdri_sum value = { 0 };
+	kdri_neumaier value = { 0 };
 	for (int64_t k = 0; k < t.flow_count; k++) {
 		int64_t i = t.row_id[t.flow[k].row], j = t.col_id[t.flow[k].col];
 		/* A supply that goes to one place is passed on as it came, to the last bit. */
 		bool whole = t.flow[k].flow == t.units.supply[t.flow[k].row];
 		double x = whole ? supply[i] : amount(&t.units, t.flow[k].flow);
 		flow[i * cols + j] = x;
-		kdri_sum_add(&value, x * cost[i * cols + j]);
+		kdri_neumaier_add(&value, x * cost[i * cols + j]);
 	}
 	if (u)
 		memcpy(u, t.u, (size_t)rows * sizeof *u);
 	if (v)
 		memcpy(v, t.v, (size_t)cols * sizeof *v);
 	if (total)
-		*total = kdri_sum_value(&value);
+		*total = kdri_neumaier_value(&value);
 done:
 	kdri_free(ctx, t.units.supply);
 	kdri_free(ctx, t.units.demand);

@@ -19,14 +19,14 @@ enum { GRID_BITS = 60 };
 
 static kdr_status add_up(kdr_context *ctx, const double *x, int64_t n, const char *what, double *total)
 {
-	kdri_sum s = { 0 };
+	kdri_neumaier s = { 0 };
 	for (int64_t i = 0; i < n; i++) {
 		if (!(x[i] >= 0 && x[i] <= 1e300))
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s %lld is %g: 0 to 1e300 are allowed", what,
 			                 (long long)i + 1, x[i]);
-		kdri_sum_add(&s, x[i]);
+		kdri_neumaier_add(&s, x[i]);
 	}
-	*total = kdri_sum_value(&s);
+	*total = kdri_neumaier_value(&s);
 	return KDR_OK;
 }
 

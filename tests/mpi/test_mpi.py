@@ -90,6 +90,29 @@ class Methods(MpiTest):
                                "data/task2.mtx", ranks=ranks)
             self.assertEqual(result["method_fields"]["w_step"], "direct" if n == 250 else "factored")
 
+    def test_ec(self):
+        """Above 32,768 samples the starts of the last k-means compete on some of the rows."""
+        files = self.blobs(301)
+        result = self.same("cluster", "-m", "ec", "-k", 4, "--set", "runs=8", *files)
+        alone = self.result("alone/result.json")["method_fields"]
+        self.assertEqual({name: value for name, value in result["method_fields"].items() if name in alone}, alone)
+        self.same("cluster", "-m", "ec", "-k", "auto", "--set", "runs=6", *files, ranks=(3,))
+        files = self.blobs(33000, d=3, tasks=1)
+        self.same("cluster", "-m", "ec", "-k", 4, "--set", "runs=2", "--set", "max_iter=5", "--set", "n_init=2", *files, tasks=("task1",),
+                  ranks=(3,))
+
+    def test_arrays_of_all_rows(self):
+        """Whether samples are rows of an array or its columns, rank 0 writes those of all ranks."""
+        import numpy
+        files = self.blobs(120)
+        args = ["cluster", "-m", "ec", "-k", 4, "--set", "runs=5", *files, "-q", "--force"]
+        self.run_kindred(*args, "-o", "alone", "--arrays", "one")
+        self.mpi(3, *args, "-o", "out", "--arrays", "many")
+        names = sorted(os.listdir(self.path("one")))
+        self.assertEqual(sorted(os.listdir(self.path("many"))), names)
+        for name in names:
+            self.assertTrue((numpy.load(self.path(f"many/{name}")) == numpy.load(self.path(f"one/{name}"))).all(), name)
+
     def test_svm_and_logreg(self):
         source, target = self.blobs(401)
         for method in ("svm", "logreg"):

@@ -13,8 +13,9 @@ static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3,
 
 typedef struct trial {
 	const char *method;
-	bool sparse, pooled, weighted, init, transfer; /* the first task is the source */
-	const char *set[4];                            /* name, value, name, value */
+	bool sparse, pooled, weighted, init, unknown,
+	        transfer;   /* unknown: k; transfer: the first task is the source */
+	const char *set[6]; /* name, value, name, value */
 } trial;
 
 typedef struct fixture {
@@ -79,7 +80,7 @@ static void work(kdr_context *ctx, int rank, void *user)
 			rowptr[t][i] = f->rowptr[t][first + i] - begin;
 		tasks[t] =
 		        (kdr_task){ .name = t ? "b" : "a",
-			            .k = K,
+			            .k = how->unknown ? 0 : K,
 			            .x = how->sparse ? kdr_mat_from_csr(rows, D, rowptr[t], f->col[t] + begin,
 			                                                f->val[t] + begin)
 			                             : kdr_mat_from_dense(f->dense[t] + first * D, rows, D),
@@ -96,7 +97,7 @@ static void work(kdr_context *ctx, int rank, void *user)
 	f->st[rank] = kdr_options_new(ctx, how->method, &options);
 	if (f->st[rank] == KDR_OK && kdri_options_has(options, "n_init"))
 		f->st[rank] = kdr_options_set(ctx, options, "n_init", "2");
-	for (int i = 0; i < 4 && how->set[i] && f->st[rank] == KDR_OK; i += 2)
+	for (int i = 0; i < 6 && how->set[i] && f->st[rank] == KDR_OK; i += 2)
 		f->st[rank] = kdr_options_set(ctx, options, how->set[i], how->set[i + 1]);
 	kdri_enter(ctx);
 	f->st[rank] = kdri_leave(ctx, f->st[rank]);
@@ -192,6 +193,20 @@ static void mbc__rows_on_ranks__same_bits(void **state)
 	};
 	for (size_t i = 0; i < sizeof whitened / sizeof whitened[0]; i++)
 		same_for_all_cuts(&whitened[i], 1e-12);
+}
+
+static void ec__rows_on_ranks__same_bits(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "ec", .set = { "runs", "6" } },
+		{ .method = "ec", .sparse = true, .set = { "k_min", "3", "k_max", "9", "runs", "5" } },
+		{ .method = "ec", .init = true, .set = { "features", "9", "runs", "4" } },
+		{ .method = "ec", .set = { "subsample", "0.3", "runs", "5" } },
+		{ .method = "ec", .unknown = true, .set = { "runs", "6" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 0);
 }
 
 static void pca_kmeans__rows_on_ranks__same_labels(void **state)
@@ -366,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kmeans__rows_on_ranks__same_bits),
 		cmocka_unit_test(mbc__rows_on_ranks__same_bits),
+		cmocka_unit_test(ec__rows_on_ranks__same_bits),
 		cmocka_unit_test(pca_kmeans__rows_on_ranks__same_labels),
 		cmocka_unit_test(lssmtc__rows_on_ranks__same_labels),
 		cmocka_unit_test(linear__rows_on_ranks__same_labels),

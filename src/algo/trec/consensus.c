@@ -14,8 +14,10 @@
  * Work: n L^2 / 2 additions for (E2), M^3 for (E3), n L k for (E4), beside L runs of k-means that cost
  * n m k an iteration each. Memory: n (L + k) and M^2; never n x n.
  *
- * Each block of G for a pair of runs is summed by one thread over the rows in order: no partial sums, and the
- * same bits for any number of threads.
+ * Each block of G for a pair of runs is summed by one thread, exactly (comm/exact.h): the same bits for any number of threads.
+ * Rows may be held by several ranks (comm/comm.h), each with the labels of its own. Sizes of clusters, G and the counts
+ * below are then those of all rows, exact whatever the cut: so are V on every rank, and the rows of U where their labels
+ * are. 2 M^2 numbers are exchanged for G; M k and M for the counts.
  *
  * Agreement of a partition with the ensemble, from the counts T_l(a, c) of rows in cluster a of run l and
  * cluster c of the partition:
@@ -24,6 +26,7 @@
  * (E5) is the mean of h_ij over the others j of i's cluster. */
 #include "algo/trec/consensus.h"
 
+#include "comm/rows.h"
 #include "linalg/linalg.h"
 #include "metrics/metrics.h"
 
@@ -35,21 +38,32 @@ static const double rank_tol = 1e-12;
 
 /* --- (E1), (E2) ------------------------------------------------------------------------------- */
 
-/* 1 / (L d_i) into w. */
-static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, double *w)
+/* 1 / (L d_i) into w, in the two parts that exact sums are made of. */
+static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, kdri_exact *w)
 {
 	kdr_status st;
-	int64_t *size = NULL;
+	int64_t *size = NULL, all;
+	double largest = 0;
 	KDRI_TRY(KDRI_NEW0(ctx, &size, e->offset[e->runs]));
 	for (int64_t l = 0; l < e->runs; l++)
 		for (int64_t i = 0; i < e->n; i++)
 			size[e->offset[l] + e->label[l * e->n + i]]++;
-#pragma omp parallel for num_threads(ctx->threads) if (e->n > ROWS)
+	KDRI_TRY(kdri_part(ctx, e->n, NULL, &all));
+	KDRI_TRY(kdri_sum_int(ctx, size, e->offset[e->runs]));
+#pragma omp parallel for num_threads(ctx->threads) reduction(max : largest) if (e->n > ROWS)
 	for (int64_t i = 0; i < e->n; i++) {
 		int64_t sum = 0; /* L d_i, whole */
 		for (int64_t l = 0; l < e->runs; l++)
 			sum += size[e->offset[l] + e->label[l * e->n + i]]; /* (E1) */
-		w[i] = 1 / (double)sum;
+		w[i].high = 1 / (double)sum;
+		largest = KDRI_MAX(largest, w[i].high);
+	}
+	KDRI_TRY(kdri_max(ctx, &largest, 1));
+	double big = kdri_exact_big(largest, all), small = big * kdri_exact_ratio(all);
+	for (int64_t i = 0; i < e->n; i++) {
+		kdri_exact parts = { 0, 0 };
+		kdri_exact_add(&parts, big, small, w[i].high);
+		w[i] = parts;
 	}
 done:
 	kdri_free(ctx, size);
@@ -57,7 +71,7 @@ done:
 }
 
 /* The blocks (l, 0) .. (l, l) of G. Rows in pieces, so that a piece of all labels stays in the cache. */
-static void gram_line(const kdri_ensemble *e, int64_t l, const double *w, double *g)
+static void gram_line(const kdri_ensemble *e, int64_t l, const kdri_exact *w, kdri_exact *g)
 {
 	int64_t m = e->offset[e->runs];
 	for (int64_t begin = 0; begin < e->n; begin += ROWS) {
@@ -65,23 +79,32 @@ static void gram_line(const kdri_ensemble *e, int64_t l, const double *w, double
 		const int32_t *a = e->label + l * e->n;
 		for (int64_t r = 0; r <= l; r++) {
 			const int32_t *b = e->label + r * e->n;
-			double *to = g + e->offset[l] * m + e->offset[r];
-			for (int64_t i = begin; i < end; i++)
-				to[a[i] * m + b[i]] += w[i]; /* (E2) */
+			kdri_exact *to = g + e->offset[l] * m + e->offset[r];
+			for (int64_t i = begin; i < end; i++) { /* (E2) */
+				kdri_exact *cell = to + a[i] * m + b[i];
+				cell->high += w[i].high;
+				cell->low += w[i].low;
+			}
 		}
 	}
 }
 
-static void gram(kdr_context *ctx, const kdri_ensemble *e, const double *w, double *g)
+static kdr_status gram(kdr_context *ctx, const kdri_ensemble *e, const kdri_exact *w, double *g)
 {
+	kdr_status st;
 	int64_t m = e->offset[e->runs];
-	memset(g, 0, (size_t)(m * m) * sizeof *g);
+	kdri_exact *sums = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, m * m));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (e->n * e->runs > ROWS)
 	for (int64_t l = e->runs - 1; l >= 0; l--) /* the longest first */
-		gram_line(e, l, w, g);
+		gram_line(e, l, w, sums);
+	KDRI_TRY(kdri_sum(ctx, &sums[0].high, 2 * m * m));
 	for (int64_t a = 0; a < m; a++)
-		for (int64_t b = 0; b < a; b++)
-			g[b * m + a] = g[a * m + b];
+		for (int64_t b = 0; b <= a; b++)
+			g[b * m + a] = g[a * m + b] = sums[a * m + b].high + sums[a * m + b].low;
+done:
+	kdri_free(ctx, sums);
+	return st;
 }
 
 /* --- (E3), (E4) ------------------------------------------------------------------------------- */
@@ -115,12 +138,13 @@ kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int
 {
 	kdr_status st;
 	int64_t m = e->offset[e->runs], size;
-	double *w = NULL, *g = NULL;
+	double *g = NULL;
+	kdri_exact *w = NULL;
 	KDRI_TRY(kdri_mul(ctx, m, m, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &g, size));
 	KDRI_TRY(KDRI_NEW(ctx, &w, e->n));
 	KDRI_TRY(inverse_degrees(ctx, e, w));
-	gram(ctx, e, w, g);
+	KDRI_TRY(gram(ctx, e, w, g));
 	KDRI_TRY(eigenpairs(ctx, g, m, count, values, table));
 	for (int64_t j = 0; j < count; j++) {
 		double scale = values[j] > rank_tol ? 1 / sqrt(values[j]) : 0;
@@ -174,7 +198,7 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
                                     int64_t k, double *stability, double *score)
 {
 	kdr_status st;
-	int64_t *t = NULL, *size = NULL, *run = NULL, cells, m = e->offset[e->runs];
+	int64_t *t = NULL, *size = NULL, cells, m = e->offset[e->runs];
 	KDRI_TRY(kdri_mul(ctx, m, k, &cells));
 	KDRI_TRY(KDRI_NEW0(ctx, &t, cells));
 	KDRI_TRY(KDRI_NEW0(ctx, &size, k));
@@ -184,6 +208,8 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 	for (int64_t l = 0; l < e->runs; l++)
 		for (int64_t i = 0; i < e->n; i++)
 			t[(e->offset[l] + e->label[l * e->n + i]) * k + labels[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, t, cells));
+	KDRI_TRY(kdri_sum_int(ctx, size, k));
 #pragma omp parallel for num_threads(ctx->threads) if (e->n > ROWS)
 	for (int64_t i = 0; i < (stability ? e->n : 0); i++) {
 		int64_t sum = 0, others = size[labels[i]] - 1;
@@ -194,17 +220,14 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 	}
 	if (score) {
 		double sum = 0, nmi;
-		KDRI_TRY(KDRI_NEW(ctx, &run, e->n));
 		for (int64_t l = 0; l < e->runs; l++) {
-			for (int64_t i = 0; i < e->n; i++)
-				run[i] = e->label[l * e->n + i];
-			KDRI_TRY(kdri_nmi(ctx, run, labels, e->n, &nmi));
+			KDRI_TRY(kdri_nmi_counts(ctx, t + e->offset[l] * k, e->offset[l + 1] - e->offset[l],
+			                         k, &nmi));
 			sum += nmi;
 		}
 		*score = sum / (double)e->runs; /* (E6) */
 	}
 done:
-	kdri_free(ctx, run);
 	kdri_free(ctx, t);
 	kdri_free(ctx, size);
 	return st;
@@ -220,19 +243,25 @@ static kdr_status cluster_rows(kdr_context *ctx, const double *embedding, int64_
 	kdr_mat x = kdr_mat_from_dense(embedding, n, width);
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	kdri_kmeans_result first = { 0 };
-	int64_t *rows = NULL;
+	int64_t *rows = NULL, begin, all, mine = 0;
 	kdri_own part = { 0 };
 	o.n_init = options->n_init;
 	o.max_iter = options->max_iter;
 	o.tol = options->tol;
 	o.stream = ((uint64_t)1 << 43) + options->stream;
 	o.init_labels = options->init;
-	if (n > STARTS_ON && k <= STARTS_ON && !options->init && o.n_init > 1) {
+	KDRI_TRY(kdri_part(ctx, n, &begin, &all));
+	if (all > STARTS_ON && k <= STARTS_ON && !options->init && o.n_init > 1) {
 		KDRI_TRY(KDRI_NEW(ctx, &rows, STARTS_ON));
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "consensus.rows", options->stream);
-		for (int64_t i = 0; i < STARTS_ON; i++) /* one of each n / STARTS_ON rows */
-			rows[i] = kdri_chunk_begin(n, STARTS_ON, i) + kdri_rng_below(&rng, n / STARTS_ON);
-		KDRI_TRY(kdri_mat_take(ctx, &x, rows, STARTS_ON, &part));
+		for (int64_t i = 0; i < STARTS_ON;
+		     i++) { /* one of each all / STARTS_ON rows, if it is here */
+			int64_t row = kdri_chunk_begin(all, STARTS_ON, i) +
+			              kdri_rng_below(&rng, all / STARTS_ON) - begin;
+			if (row >= 0 && row < n)
+				rows[mine++] = row;
+		}
+		KDRI_TRY(kdri_mat_take(ctx, &x, rows, mine, &part));
 		KDRI_TRY(kdri_kmeans(ctx, &part.view, NULL, &o, &first));
 		o.init_centres = first.centres;
 	}
@@ -250,7 +279,9 @@ kdr_status kdri_consensus_new(kdr_context *ctx, const kdri_ensemble *e, const kd
 	kdr_status st;
 	kdri_consensus c = { 0 };
 	double *table = NULL, *embedding = NULL;
-	int64_t m = e->offset[e->runs], most = KDRI_MIN(KDRI_MIN(o->most, m), e->n), size;
+	int64_t m = e->offset[e->runs], most, all, size;
+	KDRI_TRY(kdri_part(ctx, e->n, NULL, &all));
+	most = KDRI_MIN(KDRI_MIN(o->most, m), all);
 	c.count = KDRI_MIN(KDRI_MAX(o->k, most) + 1, m);
 	KDRI_TRY(kdri_mul(ctx, m, c.count, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &c.values, c.count));

@@ -7,7 +7,8 @@
  * and the final partition is spectral clustering of H = (h): rows of the k leading eigenvectors of
  * D^-1/2 H D^-1/2, scaled to unit length, clustered by k-means:
  *     (E2)  J = sum_i |u_i - c_{z_i}|^2, which never rises.
- * H stays in low-rank form (consensus.c): memory n (L + k), never n x n.
+ * H stays in low-rank form (consensus.c): memory n (L + k), never n x n. Rows may be held by several ranks: labels are then
+ * those of one process, bit for bit.
  *
  * Reported beside the labels: the stability of each sample (its mean h with the others of its cluster), the
  * mean of the normalised mutual information between the result and the runs (`consensus`), and the k the
@@ -25,6 +26,7 @@
 #include "algo/common/tasks.h"
 #include "algo/trec/consensus.h"
 #include "api/method.h"
+#include "comm/rows.h"
 #include "engine/cost/cost.h"
 
 #include <stdio.h>
@@ -79,7 +81,8 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	kdr_status st;
 	kdri_ensemble_spec spec;
 	kdri_ensemble e = { 0 };
-	double sum = 0;
+	double sum;
+	int64_t all;
 	KDRI_TRY(kdri_ensemble_options(ctx, options, task, task->k, &spec));
 	spec.stream = (uint64_t)t;
 	KDRI_TRY(kdri_ensemble_new(ctx, &task->x, &spec, NULL, &e)); /* (E1) */
@@ -93,9 +96,9 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, out)); /* (E2), (E3) */
 	kdri_result_set_k(result, t, out->k);
 	KDRI_TRY(put_arrays(ctx, result, t, &e, out));
-	for (int64_t i = 0; i < e.n; i++)
-		sum += out->stability[i];
-	KDRI_TRY(kdri_result_task_number(ctx, result, t, "stability", sum / (double)e.n));
+	KDRI_TRY(kdri_part(ctx, e.n, NULL, &all));
+	KDRI_TRY(kdri_rows_sum(ctx, NULL, out->stability, e.n, all, &sum));
+	KDRI_TRY(kdri_result_task_number(ctx, result, t, "stability", sum / (double)all));
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "consensus", out->score));
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "suggested_k", (double)out->suggested));
 	if (out->kmeans.distinct < out->k)
@@ -155,4 +158,5 @@ const kdri_algo kdri_algo_ec = {
 	          .references = references_table },
 	.fit = fit,
 	.estimate = estimate,
+	.ranks = true,
 };

@@ -9,6 +9,7 @@
 #include "algo/trec/ensemble.h"
 
 #include "api/method.h"
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 
 enum { AUTO_K_MIN = 2, AUTO_K_MAX = 20 };
@@ -21,12 +22,14 @@ static const char *task_name(const kdr_task *t)
 kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, const kdr_task *task,
                                  int64_t k, kdri_ensemble_spec *out)
 {
-	int64_t n = kdr_mat_rows(&task->x), d = kdr_mat_cols(&task->x);
+	kdr_status st;
+	int64_t n, d = kdr_mat_cols(&task->x);
 	int64_t k_min = kdri_opt_int(options, "k_min"), k_max = kdri_opt_int(options, "k_max");
 	kdri_ensemble_spec s = { .runs = kdri_opt_int(options, "runs"),
 		                 .features = kdri_opt_int(options, "features"),
 		                 .max_iter = kdri_opt_int(options, "max_iter"),
 		                 .tol = kdri_opt_real(options, "tol") };
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&task->x), NULL, &n));
 	if (s.features > d)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "features is %lld but task %s has only %lld columns",
 		                 (long long)s.features, task_name(task), (long long)d);
@@ -57,20 +60,18 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 			        share, (long long)s.rows, (long long)n, task_name(task), (long long)k_max);
 	}
 	*out = s;
-	return KDR_OK;
+done:
+	return st;
 }
 
-/* `count` of 0 .. total - 1, in increasing order. */
-#define DEFINE_CHOOSE(name, type) \
-	static void name(kdri_rng *rng, int64_t total, int64_t count, type *out) \
-	{ \
-		int64_t have = 0; \
-		for (int64_t j = 0; have < count; j++) \
-			if (kdri_rng_below(rng, total - j) < count - have) \
-				out[have++] = (type)j; \
-	}
-DEFINE_CHOOSE(choose_features, int32_t)
-DEFINE_CHOOSE(choose_rows, int64_t)
+/* The next of 0 .. total - 1, after `last`, if `have` of `count` were chosen before it. */
+static int64_t choose(kdri_rng *rng, int64_t last, int64_t total, int64_t have, int64_t count)
+{
+	int64_t j = last + 1;
+	while (kdri_rng_below(rng, total - j) >= count - have)
+		j++;
+	return j;
+}
 
 /* --- columns of a matrix ---------------------------------------------------------------------- */
 
@@ -161,12 +162,17 @@ static kdr_status run_on_sample(kdr_context *ctx, const kdr_mat *x, const kdri_k
                                 int64_t count, kdri_rng *rng, int64_t *labels)
 {
 	kdr_status st;
-	int64_t *rows = NULL;
+	int64_t *rows = NULL, n = kdr_mat_rows(x), first, all, mine = 0;
 	kdri_own part = { 0 };
 	kdri_kmeans_result r = { 0 };
-	KDRI_TRY(KDRI_NEW(ctx, &rows, count));
-	choose_rows(rng, kdr_mat_rows(x), count, rows);
-	KDRI_TRY(kdri_mat_take(ctx, x, rows, count, &part));
+	KDRI_TRY(kdri_part(ctx, n, &first, &all));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, KDRI_MIN(count, n)));
+	for (int64_t have = 0, row = -1; have < count; have++) { /* of all ranks' rows, those here */
+		row = choose(rng, row, all, have, count);
+		if (row >= first && row < first + n)
+			rows[mine++] = row - first;
+	}
+	KDRI_TRY(kdri_mat_take(ctx, x, rows, mine, &part));
 	KDRI_TRY(kdri_kmeans(ctx, &part.view, NULL, o, &r));
 	KDRI_TRY(kdri_kmeans_assign(ctx, x, r.centres, o->k, false, labels));
 done:
@@ -281,9 +287,10 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 		kdri_run drawn = { .nfeatures = spec->features, .features = w.features };
 		if (!plan) {
 			drawn.k = spec->k_min + kdri_rng_below(&rng, spec->k_max - spec->k_min + 1);
-			if (spec->features > 0)
-				choose_features(&rng, d, spec->features, w.features);
-			else
+			for (int64_t j = 0; j < spec->features; j++)
+				w.features[j] = (int32_t)choose(&rng, j ? w.features[j - 1] : -1, d, j,
+				                                spec->features);
+			if (spec->features == 0)
 				drawn.features = NULL;
 		}
 		KDRI_TRY(one_run(ctx, x, spec, plan ? &plan[e.runs] : &drawn, &rng, e.runs, &w, &e));

@@ -54,14 +54,17 @@ typedef struct kdri_run {
 
 /* Owned by the caller: kdri_ensemble_free gives everything back. */
 typedef struct kdri_ensemble {
-	int64_t n, runs;
+	int64_t n, runs;    /* n: rows here */
 	int64_t *offset;    /* runs + 1: run l has columns offset[l] .. offset[l + 1] - 1 of B */
 	int32_t *label;     /* runs x n: cluster of each row, from 0 in each run */
 	double *silhouette; /* n, or NULL: mean over the runs, each in its own features; alone in a cluster: 0
 	                     */
 } kdri_ensemble;
 
-/* Makes the ensemble. `plan`: spec->runs runs, or NULL to draw them. Cancelled or out of time it keeps the
+/* Where rows are held by several ranks (comm/comm.h) runs are those of all rows, and labels those of the rows here; plans and
+ * silhouettes are for one process.
+ *
+ * Makes the ensemble. `plan`: spec->runs runs, or NULL to draw them. Cancelled or out of time it keeps the
  * runs it has, at least one. On failure *out is untouched. */
 kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ensemble_spec *spec,
                              const kdri_run *plan, kdri_ensemble *out);
