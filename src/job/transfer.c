@@ -76,6 +76,7 @@ static bool has_class(const kdr_data *d, int64_t c)
 /* A class that no row has can neither be learnt nor given. */
 static kdr_status check_classes(kdr_context *ctx, const transfer *t)
 {
+	kdr_status st = KDR_OK;
 	const kdr_data *first = t->all[0];
 	if (t->classes < 2)
 		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
@@ -84,12 +85,14 @@ static kdr_status check_classes(kdr_context *ctx, const transfer *t)
 		bool found = false;
 		for (int64_t i = 0; i < t->sets->nsources && !found; i++)
 			found = has_class(t->all[i], c);
+		KDRI_TRY(kdri_any(ctx, &found));
 		if (!found)
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "class '%s' is named in the labels, but no row of a source has it",
 			                 first->classes[c]);
 	}
-	return KDR_OK;
+done:
+	return st;
 }
 
 static kdr_status take_known(kdr_context *ctx, transfer *t)
@@ -381,7 +384,7 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	KDRI_TRY(kdri_job_alone(ctx, "probabilities", t.o->probabilities));
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->job.map));
 	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->job.features_from != NULL));
-	KDRI_TRY(kdri_job_alone(ctx, "a choice of bridges", sets->nbridges > 0));
+	KDRI_TRY(kdri_job_alone(ctx, "a choice of bridges", sets->nbridges > 1));
 	KDRI_TRY(kdri_job_alone(ctx, "known classes of the target", t.o->known != NULL));
 	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
 	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {

@@ -120,6 +120,23 @@ class Methods(MpiTest):
                     "data/task2.labels"]
             self.same(*args, tasks=("target",), ranks=RANKS if method == "svm" else (3,))
 
+    def test_nmtf_and_ttl(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 3, "-k", 3, "-n", 101, "--words", 150, "-o", "data", "-q")
+        args = ["--source", "data/task1.mtx", "--labels", "data/task1.labels", "--bridge", "data/task2.mtx", "--target", "data/task3.mtx",
+                "--truth", "data/task3.labels", "--weight", "tfidf", "--norm", "l2", "--set", "max_iter=10"]
+        for method, ranks in (("nmtf", (2,)), ("ttl", RANKS)):
+            result = self.same("transfer", "-m", method, *args, tasks=("bridge", "target"), ranks=ranks)
+            alone = self.result("alone/result.json")
+            self.assertAlmostEqual(result["objective"][-1] / alone["objective"][-1], 1, delta=1e-9)
+            self.assertEqual(result["tasks"][2]["metrics"], alone["tasks"][2]["metrics"])
+            self.assertEqual(result["method_fields"]["identity"], alone["method_fields"]["identity"])
+
+    def test_a_choice_of_bridges_is_refused(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 4, "-k", 2, "-n", 20, "--words", 50, "-o", "data", "-q")
+        done = self.mpi(2, "transfer", "-m", "ttl", "--source", "data/task1.mtx", "--labels", "data/task1.labels", "--bridge",
+                        "data/task2.mtx", "--bridge", "data/task3.mtx", "--target", "data/task4.mtx", code=2)
+        self.one_line(done, "a choice of bridges", "mpirun")
+
     def test_truth_and_init(self):
         files = self.blobs(300)
         self.write("init", "".join(f"{i % 4}\n" for i in range(300)))

@@ -1,11 +1,12 @@
 /* Rows on several ranks: every method that can gives the labels of one process, however the rows are cut. */
+#include "algo/ttl/bridging.h"
 #include "api/gather.h"
 #include "comm/rows.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
 
-enum { N = 700, D = 9, K = 5, TASKS = 2, CUTS = 6 };
+enum { N = 700, D = 9, K = 5, TASKS = 3, CUTS = 6 }; /* the third task is a bridge */
 
 /* How many rows of 100 the ranks have; ranks without any among them. */
 static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3, 34, 1, 65 },
@@ -14,7 +15,9 @@ static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3,
 typedef struct trial {
 	const char *method;
 	bool sparse, pooled, weighted, init, unknown,
-	        transfer;   /* unknown: k; transfer: the first task is the source */
+	        transfer; /* unknown: k; transfer: the first task is the source */
+	bool bridge, views, known,
+	        positive;   /* a bridge; in two views; classes of some targets; dense data >= 0 */
 	const char *set[6]; /* name, value, name, value */
 } trial;
 
@@ -22,7 +25,7 @@ typedef struct fixture {
 	double dense[TASKS][N * D], weight[TASKS][N];
 	double val[TASKS][N * D];
 	int32_t col[TASKS][N * D];
-	int64_t rowptr[TASKS][N + 1], init[TASKS][N], classes[TASKS][N];
+	int64_t rowptr[TASKS][N + 1], init[TASKS][N], classes[TASKS][N], known[N];
 	const trial *how;
 	const int *cut;
 	/* what came out, of all rows */
@@ -54,6 +57,17 @@ static void set_up(fixture *f)
 			f->init[t][i] = i < K ? i : kdri_rng_below(&rng, K);
 		}
 	}
+	for (int i = 0; i < N; i++)
+		f->known[i] = i % 50 == 3 ? f->classes[1][i] : -1;
+}
+
+static void set_up_for(fixture *f, const trial *how)
+{
+	set_up(f);
+	f->how = how;
+	for (int t = 0; t < TASKS && how->positive; t++)
+		for (int i = 0; i < N * D; i++)
+			f->dense[t][i] = fabs(f->dense[t][i]);
 }
 
 /* The rows of a task that a rank has. */
@@ -71,10 +85,11 @@ static void work(kdr_context *ctx, int rank, void *user)
 	const trial *how = f->how;
 	int64_t first = cut_at(f, rank), rows = cut_at(f, rank + 1) - first, n = 0;
 	int64_t rowptr[TASKS][N + 1];
-	kdr_task tasks[TASKS];
+	kdr_task tasks[TASKS + 1];
+	const int count = how->bridge ? TASKS : TASKS - 1;
 	kdr_options *options = NULL;
 	kdr_result *r = NULL;
-	for (int t = 0; t < TASKS; t++) {
+	for (int t = 0; t < count; t++) {
 		int64_t begin = f->rowptr[t][first];
 		for (int64_t i = 0; i <= rows; i++)
 			rowptr[t][i] = f->rowptr[t][first + i] - begin;
@@ -87,13 +102,18 @@ static void work(kdr_context *ctx, int rank, void *user)
 			            .weights = how->weighted ? f->weight[t] + first : NULL,
 			            .init = how->init ? f->init[t] + first : NULL };
 	}
-	for (int t = 0; t < TASKS && how->transfer; t++) {
-		tasks[t].role = t ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE;
-		tasks[t].labels = t ? NULL : f->classes[t] + first;
+	static const kdr_role roles[] = { KDR_ROLE_SOURCE, KDR_ROLE_TARGET, KDR_ROLE_BRIDGE };
+	for (int t = 0; t < count && how->transfer; t++) {
+		tasks[t].role = roles[t];
+		tasks[t].labels = t == 0                 ? f->classes[t] + first
+		                  : t == 1 && how->known ? f->known + first
+		                                         : NULL;
 	}
-	const kdr_problem problem = {
-		.tasks = tasks, .ntasks = TASKS, .pooled = how->pooled, .classes = how->transfer ? K : 0
-	};
+	tasks[TASKS] = tasks[TASKS - 1]; /* the same samples, the same features */
+	const kdr_problem problem = { .tasks = tasks,
+		                      .ntasks = count + how->views,
+		                      .pooled = how->pooled,
+		                      .classes = how->transfer ? K : 0 };
 	f->st[rank] = kdr_options_new(ctx, how->method, &options);
 	if (f->st[rank] == KDR_OK && kdri_options_has(options, "n_init"))
 		f->st[rank] = kdr_options_set(ctx, options, "n_init", "2");
@@ -104,7 +124,7 @@ static void work(kdr_context *ctx, int rank, void *user)
 	if (f->st[rank] == KDR_OK)
 		f->st[rank] = kdr_fit(ctx, how->method, &problem, options, &r);
 	if (f->st[rank] == KDR_OK) {
-		for (int t = 0; t < TASKS; t++)
+		for (int t = 0; t < count; t++)
 			if (kdr_result_labels(r, t, &n)) /* a source has none */
 				memcpy(f->labels[t] + first, kdr_result_labels(r, t, &n),
 				       (size_t)rows * sizeof(int64_t));
@@ -124,7 +144,7 @@ static void alone(fixture *f, const trial *how)
 	static const int whole[] = { 1, 100 };
 	kdr_context *ctx = unit_context();
 	kdr_context_set_threads(ctx, 1);
-	f->how = how;
+	set_up_for(f, how);
 	f->cut = whole;
 	work(ctx, 0, f);
 	if (f->st[0] != KDR_OK)
@@ -135,11 +155,9 @@ static void alone(fixture *f, const trial *how)
 static void same_for_all_cuts(const trial *how, double tolerance)
 {
 	fixture *one = malloc(sizeof *one), *many = malloc(sizeof *many);
-	set_up(one);
 	alone(one, how);
 	for (int c = 0; c < CUTS; c++) {
-		set_up(many);
-		many->how = how;
+		set_up_for(many, how);
 		many->cut = cuts[c];
 		crew_run(cuts[c][0], work, many, NULL);
 		for (int r = 0; r < cuts[c][0]; r++)
@@ -247,6 +265,124 @@ static void linear__rows_on_ranks__same_labels(void **state)
 	};
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
 		same_for_all_cuts(&trials[i], 1e-9);
+}
+
+static void trifactor__rows_on_ranks__same_labels(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "nmtf",
+		  .transfer = true,
+		  .sparse = true,
+		  .known = true,
+		  .set = { "max_iter", "10" } },
+		{ .method = "nmtf", .transfer = true, .positive = true, .set = { "max_iter", "10" } },
+		{ .method = "nmtf",
+		  .transfer = true,
+		  .sparse = true,
+		  .bridge = true,
+		  .set = { "init", "random", "norm", "mm", "max_iter", "10" } },
+		{ .method = "ttl",
+		  .transfer = true,
+		  .sparse = true,
+		  .bridge = true,
+		  .set = { "max_iter", "10" } },
+		{ .method = "ttl",
+		  .transfer = true,
+		  .positive = true,
+		  .bridge = true,
+		  .views = true,
+		  .set = { "init", "half", "norm", "paper", "max_iter", "5" } },
+		{ .method = "ttl",
+		  .transfer = true,
+		  .sparse = true,
+		  .bridge = true,
+		  .init = true,
+		  .set = { "max_iter", "10" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 1e-9);
+}
+
+/* --- the surest answers ------------------------------------------------------------------------------ */
+
+static const double surest_share[K] = { 0.5, 0.2, 0.2, 0, 0.1 };
+
+typedef struct answer {
+	double lift;
+	int64_t row, class;
+} answer;
+
+static int by_lift(const void *a, const void *b)
+{
+	const answer *x = a, *y = b;
+	if (x->lift != y->lift)
+		return x->lift > y->lift ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return x->class < y->class ? -1 : 1;
+}
+
+/* From a list of all claims, as bridging_surest.c defines it. */
+static void surest_by_sorting(const double *p, int64_t *labels)
+{
+	static answer list[N * K];
+	int64_t room[K], teach[K], count = 0;
+	bool taken[N] = { false };
+	for (int64_t k = 0; k < K; k++) {
+		room[k] = (int64_t)ceil(surest_share[k] * N);
+		teach[k] = (int64_t)ceil(0.5 * surest_share[k] * N);
+		for (int64_t i = 0; i < N && room[k] > 0; i++)
+			list[count++] = (answer){ p[i * K + k] / surest_share[k], i, k };
+	}
+	for (int64_t i = 0; i < N; i++)
+		labels[i] = -1;
+	qsort(list, (size_t)count, sizeof *list, by_lift);
+	for (int64_t j = 0; j < count; j++) {
+		int64_t i = list[j].row, k = list[j].class;
+		if (taken[i] || room[k] == 0)
+			continue;
+		taken[i] = true;
+		room[k]--;
+		if (teach[k]-- > 0)
+			labels[i] = k;
+	}
+}
+
+static void find_surest(kdr_context *ctx, int rank, void *user)
+{
+	fixture *f = user;
+	int64_t first = cut_at(f, rank), number[N];
+	kdri_bridging_rows rows = { .n = cut_at(f, rank + 1) - first, .all = N, .number = number };
+	for (int64_t i = 0; i < rows.n; i++)
+		number[i] = first + i;
+	kdri_enter(ctx);
+	f->st[rank] = kdri_bridging_surest(ctx, &rows, f->dense[0] + first * K, K, surest_share, 0.5,
+	                                   f->labels[0] + first);
+	f->st[rank] = kdri_leave(ctx, f->st[rank]);
+}
+
+static void surest__any_cut__as_by_sorting_all_claims(void **state)
+{
+	(void)state;
+	fixture *f = malloc(sizeof *f);
+	set_up(f);
+	for (int coarse = 0; coarse < 2; coarse++) { /* with many equal ones, and without */
+		int64_t right[N];
+		for (int i = 0; i < N * K; i++) {
+			double v = fabs(f->dense[1][i]) + 0.01;
+			f->dense[0][i] = coarse ? ceil(v) : v;
+		}
+		surest_by_sorting(f->dense[0], right);
+		for (int c = 0; c < CUTS; c++) {
+			f->cut = cuts[c];
+			memset(f->labels[0], 0, sizeof f->labels[0]);
+			crew_run(cuts[c][0], find_surest, f, NULL);
+			assert_int_equal(f->st[0], KDR_OK);
+			assert_memory_equal(f->labels[0], right, sizeof right);
+		}
+	}
+	free(f);
 }
 
 /* --- sums ------------------------------------------------------------------------------------------- */
@@ -385,6 +521,8 @@ int main(void)
 		cmocka_unit_test(pca_kmeans__rows_on_ranks__same_labels),
 		cmocka_unit_test(lssmtc__rows_on_ranks__same_labels),
 		cmocka_unit_test(linear__rows_on_ranks__same_labels),
+		cmocka_unit_test(trifactor__rows_on_ranks__same_labels),
+		cmocka_unit_test(surest__any_cut__as_by_sorting_all_claims),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),

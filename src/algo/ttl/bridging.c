@@ -1,6 +1,7 @@
 /* Sources, bridge and targets: checked, stacked, and put into the result. SPDX-License-Identifier: BSD-3-Clause */
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
+#include "comm/comm.h"
 
 #include <stdio.h>
 
@@ -36,6 +37,8 @@ void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s)
 	kdri_own_free(ctx, &s->target);
 	kdri_free(ctx, s->labels);
 	kdri_free(ctx, s->known);
+	kdri_free(ctx, s->bridge_rows.number);
+	kdri_free(ctx, s->target_rows.number);
 }
 
 /* --- checks ------------------------------------------------------------------------------------- */
@@ -99,6 +102,8 @@ static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *n
 	KDRI_TRY(KDRI_NEW(ctx, &count[1], cols));
 	kdri_mat_col_counts(a, count[0]);
 	kdri_mat_col_counts(b, count[1]);
+	for (int i = 0; i < 2; i++)
+		KDRI_TRY(kdri_sum_int(ctx, count[i], cols));
 	KDRI_TRY(check_not_empty(ctx, name_a, count[0], cols));
 	KDRI_TRY(check_not_empty(ctx, name_b, count[1], cols));
 	for (int64_t j = 0; j < cols; j++)
@@ -123,6 +128,7 @@ static kdr_status check_classes(kdr_context *ctx, const kdri_bridging *s)
 	KDRI_TRY(KDRI_NEW0(ctx, &count, s->classes));
 	for (int64_t i = 0; i < n; i++)
 		count[s->labels[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, count, s->classes));
 	for (int64_t c = 0; c < s->classes; c++)
 		if (count[c] == 0) {
 			st = kdri_fail(ctx, KDR_ERR_DATA, "class %lld of %lld has no row in any source",
@@ -141,9 +147,9 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
                              int64_t **labels)
 {
 	kdr_status st;
-	int64_t n = 0, kept = 0, at = 0, *rows = NULL, *classes = NULL, count = 0;
+	int64_t n = 0, kept = 0, all = 0, at = 0, *rows = NULL, *classes = NULL, count = 0;
 	const kdr_mat **parts = NULL;
-	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_own whole = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == role) {
@@ -164,25 +170,48 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 			rows[kept++] = at;
 		}
 	}
-	if (kept == 0) {
+	KDRI_TRY(kdri_part(ctx, kept, NULL, &all));
+	if (all == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
 		               "no row of a source has a class: at least two classes are needed");
 		goto done;
 	}
-	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &all));
+	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &whole));
 	if (kept < n) {
-		KDRI_TRY(kdri_mat_take(ctx, &all.view, rows, kept, out));
+		KDRI_TRY(kdri_mat_take(ctx, &whole.view, rows, kept, out));
 	} else {
-		*out = all;
-		all = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
+		*out = whole;
+		whole = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
 	}
 	*labels = classes;
 	classes = NULL;
 done:
-	kdri_own_free(ctx, &all);
+	kdri_own_free(ctx, &whole);
 	kdri_free(ctx, parts);
 	kdri_free(ctx, rows);
 	kdri_free(ctx, classes);
+	return st;
+}
+
+/* Numbers of the rows of all tasks of a role, below each other, in the order of all ranks' rows; of bridges the first is meant. */
+static kdr_status number_rows(kdr_context *ctx, const kdr_problem *problem, kdr_role role,
+                              kdri_bridging_rows *out)
+{
+	kdr_status st;
+	int64_t *mine = NULL, *start = NULL, count = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &mine, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &start, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks && !(role == KDR_ROLE_BRIDGE && count > 0); t++)
+		if (problem->tasks[t].role == role)
+			out->n += mine[count++] = kdr_mat_rows(&problem->tasks[t].x);
+	KDRI_TRY(kdri_parts(ctx, mine, count, start, &out->all));
+	KDRI_TRY(KDRI_NEW(ctx, &out->number, out->n));
+	for (int64_t g = 0, at = 0; g < count; g++)
+		for (int64_t i = 0; i < mine[g]; i++)
+			out->number[at++] = start[g] + i;
+done:
+	kdri_free(ctx, mine);
+	kdri_free(ctx, start);
 	return st;
 }
 
@@ -230,6 +259,8 @@ kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool 
 	KDRI_TRY(find_views(ctx, problem, &s));
 	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_SOURCE, &s.source, &s.labels));
 	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_TARGET, &s.target, &s.known));
+	KDRI_TRY(number_rows(ctx, problem, KDR_ROLE_BRIDGE, &s.bridge_rows));
+	KDRI_TRY(number_rows(ctx, problem, KDR_ROLE_TARGET, &s.target_rows));
 	KDRI_TRY(check_classes(ctx, &s));
 	if (s.bridge >= 0) {
 		KDRI_TRY(check_shared(ctx, &s.view[0], "the bridge", &s.source.view, "the source"));

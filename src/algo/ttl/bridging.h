@@ -6,8 +6,15 @@
 #include "api/method.h"
 #include "engine/cost/cost.h"
 
+/* Rows to be labelled: those here, their numbers among those of all ranks, and how many these are. */
+typedef struct kdri_bridging_rows {
+	int64_t n, all;
+	int64_t *number;
+} kdri_bridging_rows;
+
 /* All sources below each other without their unlabelled rows, all targets below each other. The bridge has one
- * matrix for the source's features and one for the target's: two views of the same samples, or the same matrix. */
+ * matrix for the source's features and one for the target's: two views of the same samples, or the same matrix. Of each set
+ * these are the rows of this rank (comm/comm.h). */
 typedef struct kdri_bridging {
 	const kdr_problem *problem;
 	int64_t classes;
@@ -17,6 +24,7 @@ typedef struct kdri_bridging {
 	int64_t bridge;  /* the task that is the bridge, or its first view; -1: there is none */
 	kdr_mat view[2]; /* of the bridge: in the source's features, in the target's */
 	bool same;       /* both views are one matrix */
+	kdri_bridging_rows bridge_rows, target_rows;
 } kdri_bridging;
 
 /* KDR_ERR_DATA or KDR_ERR_ARGUMENT with a line that says what is wrong. needs_bridge: as ttl does. */
@@ -49,6 +57,10 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 /* The target's G from the bridge's classes, as one step of that chain. */
 kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels,
                                double *g_target);
+/* bridging_surest.c: labels of the rows that are sure enough of their class by p (n x c) to teach, `part` of the share of each class
+ * among all rows; -1 elsewhere. */
+kdr_status kdri_bridging_surest(kdr_context *ctx, const kdri_bridging_rows *rows, const double *p, int64_t c,
+                                const double *share, double part, int64_t *labels);
 /* The likeliest class of each row, the first of equals. */
 void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels);
 

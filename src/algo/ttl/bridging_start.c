@@ -19,65 +19,82 @@
  *
  * at each step of the chain: words that the labelled set lacks can only be learnt so. On the newsgroups' tasks: 87-98 %. Taking the
  * likeliest class in place of shares leaves small classes without a row: where there are four, of which one has half of all rows,
- * everything ends in that one. */
+ * everything ends in that one.
+ *
+ * Rows may be held by several ranks: shares and means are then those of all of them, and everything else is the same on each. */
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
+#include "comm/comm.h"
 #include "engine/linear/linear.h"
-
-#include <stdlib.h>
 
 static const double mix = 0.02;
 enum { ROUNDS = 500 };
 /* What initial labels given by hand become: one-hot plus this, to sum 1, as in the other methods. */
 static const double soften = 0.2;
 
-/* Rows to sum 1; their mean into `mean` (may be NULL). */
-static void scale_rows(int64_t n, int64_t c, double *p, double *mean)
+/* Rows to sum 1; their mean over all ranks into `mean`. */
+static kdr_status scale_rows(kdr_context *ctx, const kdri_bridging_rows *rows, int64_t c, double *p,
+                             double *mean)
 {
-	for (int64_t k = 0; k < c && mean; k++)
-		mean[k] = 0;
-	for (int64_t i = 0; i < n; i++) {
+	memset(mean, 0, (size_t)c * sizeof *mean);
+	for (int64_t i = 0; i < rows->n; i++) {
 		double sum = 0;
 		for (int64_t k = 0; k < c; k++)
 			sum += p[i * c + k];
 		for (int64_t k = 0; k < c; k++) {
 			p[i * c + k] /= sum;
-			if (mean)
-				mean[k] += p[i * c + k] / (double)n;
+			mean[k] += p[i * c + k] / (double)rows->all;
 		}
 	}
+	return kdri_sum(ctx, mean, c);
 }
 
-/* (E2) by scaling columns and rows in turn, which converges as the shares are positive. */
-static void match_shares(const int64_t *labels, int64_t n, int64_t c, int64_t rows, double *p, double *share)
+/* Shares of classes among the rows of all ranks that have one. */
+static kdr_status find_shares(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t c, double *share)
 {
-	double *mean = share + c, known = 0;
+	kdr_status st;
+	double known = 0;
 	memset(share, 0, (size_t)c * sizeof *share);
 	for (int64_t i = 0; i < n; i++)
-		if (labels[i] >= 0) {
+		if (labels[i] >= 0)
 			share[labels[i]]++;
-			known++;
-		}
+	KDRI_TRY(kdri_sum(ctx, share, c)); /* of whole numbers: exact */
+	for (int64_t k = 0; k < c; k++)
+		known += share[k];
+	for (int64_t k = 0; k < c; k++)
+		share[k] /= known;
+done:
+	return st;
+}
+
+/* (E2) by scaling columns and rows in turn, which converges as the shares are positive. `mean`: room for c numbers. */
+static kdr_status match_shares(kdr_context *ctx, const kdri_bridging_rows *rows, const double *share,
+                               int64_t c, double *p, double *mean)
+{
+	kdr_status st = KDR_OK;
 	for (int round = 0; round < ROUNDS; round++) {
 		double off = 0;
-		scale_rows(rows, c, p, mean);
+		KDRI_TRY(scale_rows(ctx, rows, c, p, mean));
 		for (int64_t k = 0; k < c; k++) {
-			double ratio = share[k] > 0 ? share[k] / known / mean[k] : 1;
+			double ratio = share[k] > 0 ? share[k] / mean[k] : 1;
 			off = fmax(off, fabs(ratio - 1));
-			for (int64_t i = 0; i < rows; i++)
+			for (int64_t i = 0; i < rows->n; i++)
 				p[i * c + k] *= ratio;
 		}
 		if (off < 1e-6)
 			break;
 	}
+	KDRI_TRY(scale_rows(ctx, rows, c, p, mean));
+done:
+	return st;
 }
 
 /* Probabilities (rows of x, by class) from a logistic regression, one class against the rest, on labelled rows. */
 static kdr_status chain_step(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, int64_t classes,
-                             const kdr_mat *x, double *p)
+                             const kdr_mat *x, const kdri_bridging_rows *of, double *p)
 {
 	kdr_status st;
-	int64_t m = kdri_linear_outputs(classes), n = kdr_mat_rows(from), rows = kdr_mat_rows(x);
+	int64_t m = kdri_linear_outputs(classes), n = kdr_mat_rows(from), rows = of->n;
 	double *cost = NULL, *w = NULL, *scores = NULL, *share = NULL;
 	kdri_linear_report report;
 	const kdri_linear_options o = {
@@ -97,8 +114,8 @@ static kdr_status chain_step(kdr_context *ctx, const kdr_mat *from, const int64_
 	kdri_linear_spread(rows, classes, scores, p);
 	for (int64_t i = 0; i < rows * classes; i++)
 		p[i] = 1 / (1 + exp(-p[i]));
-	match_shares(labels, n, classes, rows, p, share);
-	scale_rows(rows, classes, p, NULL);
+	KDRI_TRY(find_shares(ctx, labels, n, classes, share));
+	KDRI_TRY(match_shares(ctx, of, share, classes, p, share + classes));
 	for (int64_t i = 0; i < rows * classes; i++)
 		p[i] = (1 - mix) * p[i] + mix / (double)classes; /* (E1) */
 done:
@@ -119,83 +136,31 @@ void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels)
 	}
 }
 
-typedef struct claim {
-	double lift;
-	int64_t row, class;
-} claim;
-
-/* The largest first; of equals the lower row, then the lower class. */
-static int by_lift(const void *a, const void *b)
-{
-	const claim *x = a, *y = b;
-	if (x->lift != y->lift)
-		return x->lift > y->lift ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return x->class < y->class ? -1 : x->class > y->class;
-}
-
-/* (E3): labels of the rows that are sure enough, -1 elsewhere. */
-static kdr_status take_surest(kdr_context *ctx, const double *p, int64_t n, int64_t c, const double *share,
-                              double part, int64_t *labels)
-{
-	kdr_status st;
-	claim *list = NULL;
-	int64_t *room = NULL, count = 0;
-	bool *taken = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &list, n * c));
-	KDRI_TRY(KDRI_NEW(ctx, &room, 2 * c));
-	KDRI_TRY(KDRI_NEW0(ctx, &taken, n));
-	for (int64_t k = 0; k < c; k++) {
-		room[k] = (int64_t)ceil(share[k] * (double)n);
-		room[c + k] = (int64_t)ceil(part * share[k] * (double)n);
-		for (int64_t i = 0; i < n && share[k] > 0; i++)
-			list[count++] = (claim){ p[i * c + k] / share[k], i, k };
-	}
-	for (int64_t i = 0; i < n; i++)
-		labels[i] = -1;
-	qsort(list, (size_t)count, sizeof *list, by_lift);
-	for (int64_t j = 0; j < count; j++) {
-		int64_t i = list[j].row, k = list[j].class;
-		if (taken[i] || room[k] == 0)
-			continue;
-		taken[i] = true;
-		room[k]--;
-		if (room[c + k]-- > 0)
-			labels[i] = k;
-	}
-done:
-	kdri_free(ctx, list);
-	kdri_free(ctx, room);
-	kdri_free(ctx, taken);
-	return st;
-}
-
 /* Labelled rows teach those of `to`, whose surest answers then teach the others. known: classes of rows of `to`, or -1. */
 static kdr_status teach(kdr_context *ctx, const kdr_mat *from, const int64_t *labels, const kdr_mat *to,
-                        const int64_t *known, int64_t classes, double *p)
+                        const kdri_bridging_rows *of, const int64_t *known, int64_t classes, double *p)
 {
 	static const double shares[] = { 0, 0.5, 0.8, 1 };
 	enum { STEPS = sizeof shares / sizeof shares[0] };
 	kdr_status st;
-	int64_t n = kdr_mat_rows(from), rows = kdr_mat_rows(to), *all = NULL;
+	int64_t n = kdr_mat_rows(from), rows = of->n, *all = NULL;
 	double *share = NULL;
 	const kdr_mat *both[2] = { from, to };
 	kdri_own stack = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(KDRI_NEW(ctx, &all, n + rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &share, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &share, classes));
 	KDRI_TRY(kdri_mat_stack(ctx, both, 2, &stack));
 	memcpy(all, labels, (size_t)n * sizeof *all);
-	for (int64_t i = 0; i < n; i++)
-		share[labels[i]] += 1 / (double)n;
+	KDRI_TRY(find_shares(ctx, labels, n, classes, share));
 	for (int r = 0; r < STEPS; r++) {
 		for (int64_t i = 0; i < rows; i++)
 			all[n + i] = -1;
 		if (shares[r] > 0)
-			KDRI_TRY(take_surest(ctx, p, rows, classes, share, shares[r], all + n)); /* (E3) */
+			KDRI_TRY(kdri_bridging_surest(ctx, of, p, classes, share, shares[r],
+			                              all + n)); /* (E3) */
 		for (int64_t i = 0; known && i < rows; i++)
 			all[n + i] = known[i] >= 0 ? known[i] : all[n + i];
-		KDRI_TRY(chain_step(ctx, &stack.view, all, classes, to, p));
+		KDRI_TRY(chain_step(ctx, &stack.view, all, classes, to, of, p));
 	}
 done:
 	kdri_own_free(ctx, &stack);
@@ -206,7 +171,7 @@ done:
 
 kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels, double *p)
 {
-	return teach(ctx, &s->view[1], labels, &s->target.view, s->known, s->classes, p);
+	return teach(ctx, &s->view[1], labels, &s->target.view, &s->target_rows, s->known, s->classes, p);
 }
 
 static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *g_bridge, double *g_target)
@@ -214,11 +179,12 @@ static kdr_status start_chain(kdr_context *ctx, const kdri_bridging *s, double *
 	kdr_status st;
 	int64_t *labels = NULL;
 	if (s->bridge < 0)
-		return teach(ctx, &s->source.view, s->labels, &s->target.view, s->known, s->classes,
-		             g_target);
-	int64_t n = kdr_mat_rows(&s->view[0]);
+		return teach(ctx, &s->source.view, s->labels, &s->target.view, &s->target_rows, s->known,
+		             s->classes, g_target);
+	int64_t n = s->bridge_rows.n;
 	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
-	KDRI_TRY(teach(ctx, &s->source.view, s->labels, &s->view[0], NULL, s->classes, g_bridge));
+	KDRI_TRY(teach(ctx, &s->source.view, s->labels, &s->view[0], &s->bridge_rows, NULL, s->classes,
+	               g_bridge));
 	kdri_likeliest(g_bridge, n, s->classes, labels);
 	KDRI_TRY(kdri_bridging_teach(ctx, s, labels, g_target));
 done:
@@ -226,15 +192,32 @@ done:
 	return st;
 }
 
-static void start_plain(kdri_rng *rng, int64_t n, int64_t c, bool random, double *g)
+/* Numbers of rows that other ranks have: all draw from one stream. */
+static void skip_rows(kdri_rng *rng, int64_t rows, int64_t c)
 {
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < rows * c; i++)
+		(void)kdri_rng_uniform(rng);
+}
+
+static void start_random(kdri_rng *rng, const kdri_bridging_rows *rows, int64_t c, double *g)
+{
+	int64_t next = 0;
+	for (int64_t i = 0; i < rows->n; i++) {
 		double sum = 0;
+		skip_rows(rng, rows->number[i] - next, c);
+		next = rows->number[i] + 1;
 		for (int64_t k = 0; k < c; k++)
-			sum += g[i * c + k] = random ? kdri_rng_uniform(rng) + mix : 1;
+			sum += g[i * c + k] = kdri_rng_uniform(rng) + mix;
 		for (int64_t k = 0; k < c; k++)
 			g[i * c + k] /= sum;
 	}
+	skip_rows(rng, rows->all - next, c);
+}
+
+static void start_alike(const kdri_bridging_rows *rows, int64_t c, double *g)
+{
+	for (int64_t i = 0; i < rows->n * c; i++)
+		g[i] = 1 / (double)c;
 }
 
 static void start_given(const int64_t *init, int64_t n, int64_t c, double *g)
@@ -264,11 +247,12 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "labels", 0);
 	if (init == KDRI_BRIDGING_LOGREG && !all_given(s)) {
 		KDRI_TRY(start_chain(ctx, s, g_bridge, g_target));
-	} else if (init != KDRI_BRIDGING_LOGREG) {
-		if (s->bridge >= 0)
-			start_plain(&rng, kdr_mat_rows(&s->view[0]), c, init == KDRI_BRIDGING_RANDOM,
-			            g_bridge);
-		start_plain(&rng, kdr_mat_rows(&s->target.view), c, init == KDRI_BRIDGING_RANDOM, g_target);
+	} else if (init == KDRI_BRIDGING_RANDOM) {
+		start_random(&rng, &s->bridge_rows, c, g_bridge);
+		start_random(&rng, &s->target_rows, c, g_target);
+	} else if (init == KDRI_BRIDGING_HALF) {
+		start_alike(&s->bridge_rows, c, g_bridge);
+		start_alike(&s->target_rows, c, g_target);
 	}
 	for (int64_t t = 0; t < s->problem->ntasks; t++) {
 		const kdr_task *task = &s->problem->tasks[t];

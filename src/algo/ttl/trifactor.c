@@ -17,34 +17,36 @@
  *
  *   (E5)  F <- F D^-1, A <- D A, D the column sums of F               which leaves F A as it is.
  *
+ * Rows of X and G may be held by several ranks (comm/comm.h): X'G, G'G and |X|^2 are then added up, and F and A are the same on each,
+ * which works them out for itself.
+ *
  * DEVIATION: the paper normalises F and G alone (its lemma 1 says that this lowers the objective; it does not: it raised it
  * in 60 of 60 steps). (E5) is exact. `norm` says what happens to G; `paper` is the literal form. */
 #include "algo/ttl/trifactor.h"
 
 #include "algo/ttl/trifactor_labels.h"
 #include "algo/ttl/trifactor_rows.h"
+#include "comm/comm.h"
 
 enum { LANES = KDRI_TRI_LANES };
 static const double least = 1e-300, vanishing = 1e-100;
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
-static kdr_status data_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_shape *shape, int d,
-                           kdri_tri_data *out)
+static kdr_status data_new(kdr_context *ctx, const kdri_tri_shape *shape, int d, kdri_tri_data *out)
 {
 	kdr_status st;
 	const kdr_mat *x = shape->data[d].x;
-	int64_t n = kdr_mat_rows(x), size;
+	int64_t n = kdr_mat_rows(x);
 	double *norms = NULL;
 	out->x = *x;
 	out->set = shape->data[d].set;
 	out->columns.view = kdr_mat_from_dense(NULL, 0, 0);
-	KDRI_TRY(kdri_mul(ctx, kdr_mat_cols(x), t->c, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &out->b, size));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
 	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
 	for (int64_t i = 0; i < n; i++)
 		out->square += norms[i];
+	KDRI_TRY(kdri_sum(ctx, &out->square, 1));
 	/* X'G row by row of X': it can be shared out between threads, and reads G from a cache. */
 	if (x->kind == KDR_MAT_CSR && !shape->constant[out->set])
 		KDRI_TRY(kdri_mat_transpose(ctx, x, &out->columns));
@@ -74,18 +76,27 @@ done:
 	return st;
 }
 
-static kdr_status set_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_shape *shape, int k,
+static kdr_status set_new(kdr_context *ctx, kdri_tri *t, const kdri_tri_shape *shape, int k,
                           kdri_tri_set *out)
 {
 	kdr_status st;
-	int64_t size;
+	int64_t size, rows = t->c;
 	for (int d = 0; d < shape->datas; d++)
-		if (shape->data[d].set == k)
+		if (shape->data[d].set == k) {
 			out->n = kdr_mat_rows(shape->data[d].x);
+			rows += kdr_mat_cols(shape->data[d].x);
+		}
 	out->constant = shape->constant[k];
+	KDRI_TRY(kdri_mul(ctx, rows, t->c, &out->sums));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->gram, out->sums));
+	double *b = out->gram + t->c * t->c;
+	for (int d = 0; d < shape->datas; d++)
+		if (shape->data[d].set == k) {
+			t->data[d].b = b;
+			b += kdr_mat_cols(shape->data[d].x) * t->c;
+		}
 	KDRI_TRY(kdri_mul(ctx, out->n, t->c, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &out->g, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->gram, t->c * t->c));
 	KDRI_TRY(KDRI_NEW0(ctx, &out->fixed, out->n));
 	if (!out->constant)
 		KDRI_TRY(KDRI_NEW(ctx, &out->num, size));
@@ -106,7 +117,7 @@ kdr_status kdri_tri_new(kdr_context *ctx, const kdri_tri_shape *shape, kdri_tri 
 		       .datas = shape->datas };
 	int64_t wide = 1, tall = 1, size;
 	for (int d = 0; d < t.datas; d++) {
-		KDRI_TRY(data_new(ctx, &t, shape, d, &t.data[d]));
+		KDRI_TRY(data_new(ctx, shape, d, &t.data[d]));
 		wide = KDRI_MAX(wide, kdr_mat_cols(shape->data[d].x));
 		tall = KDRI_MAX(tall, kdr_mat_rows(shape->data[d].x));
 	}
@@ -134,10 +145,8 @@ void kdri_tri_free(kdr_context *ctx, kdri_tri *t)
 {
 	if (!t)
 		return;
-	for (int d = 0; d < KDRI_TRI_DATA; d++) {
+	for (int d = 0; d < KDRI_TRI_DATA; d++)
 		kdri_own_free(ctx, &t->data[d].columns);
-		kdri_free(ctx, t->data[d].b);
-	}
 	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
 		for (int l = 0; l < 2; l++) {
 			kdri_free(ctx, t->side[s].h[l]);

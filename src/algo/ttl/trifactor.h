@@ -45,7 +45,7 @@ typedef struct kdri_tri_data {
 	kdr_mat x;
 	kdri_own columns; /* sparse x that is multiplied in every sweep: x' */
 	double square;    /* |X|^2 */
-	double *b;        /* m x c: X'G */
+	double *b;        /* m x c: X'G; behind its set's G'G */
 	int set;
 } kdri_tri_data;
 
@@ -68,6 +68,7 @@ typedef struct kdri_tri_set {
 	bool *fixed;     /* n: rows that stay as they are */
 	double *g, *num; /* n x c */
 	double *gram;    /* c x c: G'G */
+	int64_t sums;    /* numbers from there on that are sums over rows */
 } kdri_tri_set;
 
 typedef struct kdri_tri {

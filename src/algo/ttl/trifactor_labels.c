@@ -14,6 +14,8 @@
  * passes are dropped until none is, at most c rounds. */
 #include "algo/ttl/trifactor_labels.h"
 
+#include "comm/comm.h"
+
 static const double least = 1e-300, vanishing = 1e-100;
 
 kdr_status kdri_tri_refresh(kdr_context *ctx, kdri_tri *t, int set)
@@ -30,6 +32,7 @@ kdr_status kdri_tri_refresh(kdr_context *ctx, kdri_tri *t, int set)
 		else
 			KDRI_TRY(kdri_mat_tmul(ctx, &data->x, s->g, t->c, t->c, data->b, t->c));
 	}
+	KDRI_TRY(kdri_sum(ctx, s->gram, s->sums));
 done:
 	return st;
 }

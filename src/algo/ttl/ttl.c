@@ -141,4 +141,5 @@ const kdri_algo kdri_algo_ttl = {
 	          .references = references_table },
 	.fit = fit,
 	.estimate = estimate,
+	.ranks = true,
 };
