@@ -1,5 +1,9 @@
 #!/bin/sh
 # Formatting and static analysis, over all sources. Usage: tools/lint.sh format|tidy [BUILD]
+#
+# Nearly all of the time of tidy is the analyser's walk over the paths of a function, of which it looks at no more than
+# TIDY_NODES places: 50000, where its own bound is 225000 and takes four times as long. Each of the files that it has ever
+# complained of here is still complained of with 30000. TIDY_NODES=225000 walks further.
 set -eu
 cd "$(dirname "$0")/.."
 case "${1:-}" in
@@ -13,7 +17,8 @@ tidy)
 		grep -q "\"file\": \"$file\"" "$build/compile_commands.json" && printf '%s\0' "$file"
 	done | xargs -0 -P 2 -n 4 clang-tidy --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \
 		--extra-arg=-Wno-unknown-attributes --extra-arg=-Wno-ignored-attributes \
-		--extra-arg=-Wno-unused-command-line-argument
+		--extra-arg=-Wno-unused-command-line-argument --extra-arg=-Xclang --extra-arg=-analyzer-config \
+		--extra-arg=-Xclang --extra-arg=max-nodes="${TIDY_NODES:-50000}"
 	;;
 *)
 	echo "usage: tools/lint.sh format|tidy [BUILD]" >&2
