@@ -1,19 +1,23 @@
 #!/bin/sh
-# Makes a wheel that carries the library and the libraries it stands on. Usage: tools/wheel.sh [OUT]   (default build/wheel)
+# Makes a wheel that carries the library and the libraries it stands on. Usage: tools/wheel.sh [OUT [BUILD]]
+# (default build/wheel, and the library of build/release, which is built)
 #
 # auditwheel's way with plain tools: what every Linux has (glibc, the loader, the compiler's own run time of C) stays outside;
 # everything else that the library needs is copied beside it and found by $ORIGIN. (Names stay: the patchelf of Debian 12 cannot rename what has versions.)
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:-build/wheel}
+build=${2:-$PWD/build/release}
 work=build/wheel-work
 rm -rf "$work"
 mkdir -p "$out" "$work"
-cmake --preset release >/dev/null
-cmake --build --preset release --target kindred_shared
+if [ $# -lt 2 ]; then
+	cmake --preset release >/dev/null
+	cmake --build --preset release --target kindred_shared
+fi
 cp -r python "$work/python"
 ln -s "$PWD/include" "$work/include"
-KINDRED_LIBRARY=$PWD/build/release/src/libkindred.so /usr/bin/python3 -m pip wheel --quiet --no-build-isolation --no-deps \
+KINDRED_LIBRARY=$build/src/libkindred.so /usr/bin/python3 -m pip wheel --quiet --no-build-isolation --no-deps \
 	--no-index -w "$work" "$work/python"
 /usr/bin/python3 -m wheel unpack -d "$work/unpacked" "$work"/kindred-*.whl >/dev/null
 home=$(echo "$work"/unpacked/kindred-*/kindred)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # The wheel in an environment that has NumPy, cffi and nothing of ours: no compiler, no development packages, no libraries but
-# those every Linux has. Usage: wheel.sh SOURCE FOLDER
+# those every Linux has. Usage: wheel.sh SOURCE FOLDER BUILD
 set -eu
 cd "$2"
 rm -rf wheel venv run
-"$1/tools/wheel.sh" "$PWD/wheel"
+"$1/tools/wheel.sh" "$PWD/wheel" "$3"
 /usr/bin/python3 -m venv venv
 site=$(echo venv/lib/python3*/site-packages)
 # NumPy and cffi as a package index would bring them: Debian's, by name.
