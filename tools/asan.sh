@@ -1,10 +1,11 @@
 #!/bin/sh
 # The tests under the address and undefined-behaviour sanitizers. Usage: tools/asan.sh [JOBS [CTEST OPTION...]]
 #
-# Compiled tests look for leaks as well; `oom` fails a sample of allocations (all of them take a quarter of an hour so, and
-# are in the full suite). Of the command line's tests those of what comes in from outside are run: files, arguments, limits,
-# commands; methods have been through the compiled ones. They do not look for leaks: they start thousands of processes,
-# and on some machines the search at the end of each takes seconds, however small the program.
+# Unit tests, `oom` and damaged HDF5 files look for leaks as well, the unit tests as one program in a few parts: on some
+# machines the search at the end of a process takes seconds, however small the program. `oom` fails a sample of allocations
+# (all of them take a quarter of an hour so, and are in the full suite). Of the command line's tests those of what comes in
+# from outside are run: files, arguments, limits, commands; methods have been through the compiled ones. They start
+# thousands of processes and do not look for leaks; nor do replays of the fuzzers' files, on which libFuzzer does.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${1:-2}
