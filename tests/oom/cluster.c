@@ -95,6 +95,19 @@ static kdr_status fit_auto_distance(kdr_context *ctx)
 	return fit_auto(ctx, "distance", "no", 0);
 }
 
+/* Graphs are made a task at a time, or not at all. */
+static kdr_status fit_auto_limited(kdr_context *ctx)
+{
+	kdr_context_set_time_limit(ctx, 1e6);
+	kdr_status st = fit_auto(ctx, "cosine", "yes", K);
+	if (st == KDR_OK) {
+		kdr_context_set_time_limit(ctx, 1e-9);
+		st = fit_auto(ctx, "cosine", "yes", K);
+	}
+	kdr_context_set_time_limit(ctx, 0);
+	return st;
+}
+
 /* The methods with a subspace: task a dense, task b sparse. */
 static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled, const char *eps)
 {
@@ -350,6 +363,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_ncut_tree", fit_ncut_tree, 3 },
 	{ "fit_auto_cosine", fit_auto_cosine, 7 },
 	{ "fit_auto_distance", fit_auto_distance, 7 },
+	{ "fit_auto_limited", fit_auto_limited, 7 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
 	{ "fit_lssttc", fit_lssttc, 1 },
 	{ "fit_asi", fit_asi, 1 },

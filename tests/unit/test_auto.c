@@ -310,13 +310,41 @@ static void fit__no_time__labels_all_the_same_and_says_who_was_left_out(void **s
 	kdr_result *r = fit(ctx, s.list, TASKS, "true");
 	bool said = false;
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
-	for (int t = 0; t < TASKS; t++)
-		for (int64_t i = 0; i < sizes[t]; i++)
+	for (int t = 0; t < TASKS; t++) {
+		int64_t most = 0;
+		for (int64_t i = 0; i < sizes[t]; i++) {
 			assert_in_range(kdr_result_labels(r, t, NULL)[i], 0, K - 1);
+			most = KDRI_MAX(most, kdr_result_labels(r, t, NULL)[i]);
+		}
+		assert_int_equal(most, K - 1);
+	}
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		said |= strstr(kdr_result_warning_at(r, i), "time limit: member 'mtcfir'") != NULL;
 	assert_true(said);
 	kdr_result_free(r);
+	release(&s);
+	kdr_context_free(ctx);
+}
+
+static void fit__time_enough__as_without_a_limit(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	tasks s = make(0.3, K);
+	kdr_result *free_of_it = fit(ctx, s.list, TASKS, "true");
+	kdr_context_set_time_limit(ctx, 1e6);
+	kdr_result *limited = fit(ctx, s.list, TASKS, "true");
+	assert_int_equal(kdr_result_stop(limited), KDR_STOP_CONVERGED);
+	assert_int_equal(kdr_result_warning_count(limited), kdr_result_warning_count(free_of_it));
+	for (int t = 0; t < TASKS; t++) {
+		kdr_array a = kdr_result_array(free_of_it, "confidence", t),
+		          b = kdr_result_array(limited, "confidence", t);
+		assert_memory_equal(kdr_result_labels(free_of_it, t, NULL),
+		                    kdr_result_labels(limited, t, NULL), (size_t)sizes[t] * sizeof(int64_t));
+		assert_memory_equal(a.data, b.data, (size_t)sizes[t] * sizeof(double));
+	}
+	kdr_result_free(free_of_it);
+	kdr_result_free(limited);
 	release(&s);
 	kdr_context_free(ctx);
 }
@@ -378,6 +406,7 @@ int main(void)
 		cmocka_unit_test(fit__any_number_of_threads__the_same_bits),
 		cmocka_unit_test(fit__k_to_be_found__one_for_all_or_one_for_each),
 		cmocka_unit_test(fit__no_time__labels_all_the_same_and_says_who_was_left_out),
+		cmocka_unit_test(fit__time_enough__as_without_a_limit),
 		cmocka_unit_test(fit__samples_alike_or_empty_or_few__still_labels),
 		cmocka_unit_test(fit__labels_given__start_the_last_step),
 	};

@@ -38,6 +38,7 @@ static const kdri_member members[] = {
 	  .method = "kmeans",
 	  .options = "n_init=5",
 	  .by_distance = "n_init=5",
+	  .quick = "n_init=1",
 	  .view = KDRI_VIEW_ROWS },
 	{ .name = "leading directions",
 	  .method = "kmeans",
@@ -318,10 +319,24 @@ done:
 	return st;
 }
 
+/* A graph that is nearly done is worth more than what else could be had at the end. */
+static kdr_status graph(kdr_context *ctx, void *user, int64_t t)
+{
+	kdri_auto *j = user;
+	double end = ctx->deadline;
+	ctx->deadline = end + kdri_auto_grace(ctx);
+	kdr_status st = kdri_views_graphs(ctx, &j->views.options, &j->views.tasks[t]);
+	ctx->deadline = end;
+	return st;
+}
+
 static kdr_status directions(kdr_context *ctx, void *user)
 {
 	kdri_auto *j = user;
-	return kdri_views_directions(ctx, &j->views, j->k);
+	bool small = false; /* members that look at all tasks vote on these alone */
+	for (int64_t t = 0; t < j->T; t++)
+		small |= kdr_mat_rows(&j->problem->tasks[t].x) <= SMALL;
+	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
 static kdr_status run(kdr_context *ctx, kdri_auto *j)
@@ -333,11 +348,13 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
 	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
-	for (int64_t t = 0; t < j->T; t++)
+	o.later = ctx->deadline > 0;
+	for (int64_t t = 0; t < j->T; t++) {
 		j->k[t] = j->problem->tasks[t].k;
+		o.later = o.later && j->k[t] > 0; /* else the graphs are asked for k */
+	}
 	double end = ctx->deadline;
-	if (end > 0) /* a graph that is nearly done is worth more than what else could be had at the end */
-		ctx->deadline = end + kdri_auto_grace;
+	ctx->deadline = end > 0 ? end + kdri_auto_grace(ctx) : 0;
 	st = kdri_views_new(ctx, j->problem, &o, &j->views); /* (E1) */
 	ctx->deadline = end;
 	KDRI_TRY(st);
@@ -350,10 +367,14 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 		                   .count = MEMBERS,
 		                   .seeds = kdri_opt_int(j->options, "seeds"),
 		                   .k = j->k,
+		                   .graph = o.later ? graph : NULL,
 		                   .prepare = directions,
 		                   .user = j };
 	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
-	KDRI_TRY(vote(ctx, j, late));                                                             /* (E3) */
+	for (int64_t t = 0; t < j->T; t++)
+		if (!kdri_views_has_graph(&j->views, t))
+			KDRI_TRY(kdri_views_no_graphs(ctx, &j->views.tasks[t]));
+	KDRI_TRY(vote(ctx, j, late)); /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(put_task(ctx, j, t));
 	KDRI_TRY(kdri_auto_report(ctx, j));

@@ -7,12 +7,13 @@
  * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
  * one after another, with all threads inside.
  *
- * Time. With a limit, members on the graph go first: they are worth most by themselves, need no other view, and are soon done
- * once there is a graph; so they may end kdri_auto_grace seconds late. Where a task has no answer by then, the quickest
- * member, which is the first, gives one: it has a fifth of what is left, or a tenth of all of the time. What the graph's members
- * took says what the vote will take, twice a spectral step on each task; the others have what is left besides, in the order of
- * the table, quick ones first, or are left out, with their views. A job that would begin or end later is left out, so the
- * slowest go first. */
+ * Time. With a limit, every task first has an answer that is soon there: one run of the first member, with at most half of
+ * the time. Then members on the graph, which are worth most by themselves and need no other view: a task at a time, small ones
+ * first, its graph and the answer on it, so that whatever the machine is busy with besides, some tasks have a good
+ * answer rather than all a half one; they may end kdri_auto_grace seconds late. How long that will take is told by how long
+ * it has taken for others in this run. What the graph's members took says what the vote will take, twice a spectral step
+ * on each task; the others have what is left besides, in the order of the table, quick ones first, or are left out, with
+ * their views. A job that would begin or end later is left out, so the slowest go first. */
 #include "algo/auto/members.h"
 #include "api/method.h"
 
@@ -24,16 +25,22 @@
 #include <omp.h>
 #endif
 
-/* Of the time left and of all of it: what the first member may take where time is short. */
-static const double quick_share = 0.2, least_share = 0.1;
-const double kdri_auto_grace = 0.4;
+/* Of the time left and of all of it: what quick answers may take. */
+static const double quick_share = 0.5, least_share = 0.1;
+static const double grace_share = 0.2, most_grace = 0.4;
+
+double kdri_auto_grace(const kdr_context *ctx)
+{
+	return KDRI_MIN(most_grace, grace_share * (ctx->deadline - ctx->clock_start));
+}
 
 typedef struct job {
 	int64_t member, seed;
 	int64_t task;    /* -1: all of them */
 	int64_t k;       /* pooled: of the tasks that keep their part */
 	int32_t *labels; /* of the task, or of all tasks one after the other; NULL: left out */
-	bool incomplete; /* stopped early */
+	bool quick;      /* to be soon there */
+	bool incomplete; /* stopped early, or quick */
 	bool late;       /* left out for want of time */
 	kdr_status st;
 	char error[512];
@@ -48,8 +55,9 @@ typedef struct run {
 	const kdri_members_options *options;
 	job *jobs;
 	int64_t njobs;
+	bool *tried;     /* which tasks had their turn on the graph */
 	double deadline; /* for members; 0: none */
-	kdr_status st;   /* of prepare */
+	kdr_status st;   /* of graph and prepare */
 	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
@@ -180,6 +188,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
 	KDRI_TRY(set_options(ctx, options,
 	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
+	if (j->quick)
+		KDRI_TRY(set_options(ctx, options, member->quick));
 	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, rows));
 	for (int64_t t = 0; t < count; t++) {
@@ -189,8 +199,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 			labels[at + i] = (int32_t)found[i];
 		at += n;
 	}
-	j->incomplete =
-	        kdr_result_stop(result) == KDR_STOP_TIME || kdr_result_stop(result) == KDR_STOP_CANCELLED;
+	j->incomplete = j->quick || kdr_result_stop(result) == KDR_STOP_TIME ||
+	                kdr_result_stop(result) == KDR_STOP_CANCELLED;
 	j->labels = labels;
 	labels = NULL;
 done:
@@ -243,6 +253,14 @@ static bool on_graph(const run *r, const job *j)
 	return r->options->table[j->member].view == KDRI_VIEW_GRAPH;
 }
 
+/* Its view is a graph that was not made for want of time. */
+static bool lacks_graph(const run *r, const job *j)
+{
+	kdri_view view = r->options->table[j->member].view;
+	return (view == KDRI_VIEW_GRAPH || view == KDRI_VIEW_PLAIN) &&
+	       !kdri_views_has_graph(r->views, j->task);
+}
+
 static void run_job(run *r, job *j, int threads, bool caller)
 {
 	bool first = j->member == 0 && j->seed == 0;
@@ -258,7 +276,7 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	own.seed = kdri_rng_u64(&rng);
 	if (j->labels || j->st != KDR_OK) /* it was its turn before */
 		return;
-	j->late = !first && (atomic_load(&r->stop) || too_late(r, j));
+	j->late = !first && (atomic_load(&r->stop) || too_late(r, j) || lacks_graph(r, j));
 	if (!j->late) {
 		double start = kdri_now();
 		j->st = fit_job(&own, r, j);
@@ -278,44 +296,77 @@ static void listen(run *r)
 	nanosleep(&a_little, NULL);
 }
 
-/* Whether a job is the quickest on a task that has no answer yet. */
-static bool stands_in(const run *r, const job *j)
+/* Quick answers of the first member; returns the seconds of the longest. */
+static double answer_quickly(run *r)
 {
-	bool answered = false;
-	for (int64_t i = 0; i < r->njobs; i++)
-		answered |= r->jobs[i].task == j->task && r->jobs[i].labels && !r->jobs[i].incomplete;
-	return j->member == 0 && j->seed == 0 && !answered;
+	double start = kdri_now(), end = r->ctx->deadline, longest = 0;
+	double time = KDRI_MAX(quick_share * (end - start), least_share * (end - r->ctx->clock_start));
+	int64_t T = r->problem->ntasks, count = 0;
+	for (int64_t i = 0; i < r->njobs; i++) {
+		job *j = &r->jobs[i];
+		if (j->member != 0 || j->seed != 0)
+			continue;
+		r->deadline = start + time * (double)++count / (double)T;
+		j->quick = true;
+		run_job(r, j, r->ctx->threads, true);
+		j->quick = false;
+		longest = KDRI_MAX(longest, j->seconds);
+	}
+	return longest;
 }
 
-/* Where time is short: members on the graph, the first member for tasks they leave without an answer; then how long the others
- * may take. */
+/* The smallest task that was not tried yet, or -1. */
+static int64_t next_task(const run *r)
+{
+	int64_t next = -1;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		if (!r->tried[t] && (next < 0 || rows_of(r, t) < rows_of(r, next)))
+			next = t;
+	return next;
+}
+
+/* Graphs and their members, a task at a time while there is time for one more: that of the quick answer at least, and as much a
+ * row as others took. Returns whether all tasks had their turn, and the seconds of the members. */
+static bool answer_on_graphs(run *r, double least, double *took)
+{
+	double start = kdri_now(), end = r->ctx->deadline + kdri_auto_grace(r->ctx), rows = 0;
+	bool all = true;
+	r->deadline = end;
+	for (int64_t t = next_task(r); t >= 0; t = next_task(r)) {
+		double n = (double)rows_of(r, t), spent = kdri_now() - start;
+		r->tried[t] = true;
+		if (atomic_load(&r->stop) ||
+		    start + spent + KDRI_MAX(least, rows > 0 ? spent * n / rows : 0) > end) {
+			all = false;
+			continue;
+		}
+		if (r->options->graph && (r->st = r->options->graph(r->ctx, r->options->user, t)) != KDR_OK)
+			return false;
+		for (int64_t i = 0; i < r->njobs; i++)
+			if (on_graph(r, &r->jobs[i]) && r->jobs[i].task == t) {
+				run_job(r, &r->jobs[i], r->ctx->threads, true);
+				*took += r->jobs[i].seconds;
+				all &= r->jobs[i].labels && !r->jobs[i].incomplete;
+			}
+		rows += n;
+	}
+	return all;
+}
+
+/* Where time is short: a quick answer for each task, then good ones; then how long the others may take. */
 static void run_first(run *r)
 {
-	double start = kdri_now(), end = r->ctx->deadline;
-	int64_t missing = 0;
+	double end = r->ctx->deadline, took = 0;
 	r->grace = true;
 	atomic_store(&r->stop, r->ctx->cancelled);
-	r->deadline = end + kdri_auto_grace;
-	for (int64_t i = 0; i < r->njobs; i++)
-		if (on_graph(r, &r->jobs[i]))
-			run_job(r, &r->jobs[i], r->ctx->threads, true);
-	double took = kdri_now() - start;
-	for (int64_t i = 0; i < r->njobs; i++)
-		missing += stands_in(r, &r->jobs[i]);
-	start = kdri_now();
-	double quick = KDRI_MAX(quick_share * (end - start), least_share * (end - r->ctx->clock_start));
-	for (int64_t i = 0, count = 0; i < r->njobs && missing > 0; i++)
-		if (stands_in(r, &r->jobs[i])) {
-			r->deadline = start + quick * (double)++count / (double)missing;
-			run_job(r, &r->jobs[i], r->ctx->threads, true);
-		}
+	bool all = answer_on_graphs(r, answer_quickly(r), &took);
 	r->grace = false;
 	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
 	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
-	/* Other views and the quickest member take about as long as this did. */
-	if (kdri_now() + took > r->deadline)
+	/* Other views and the first member take about as long as this did. */
+	if (!all || kdri_now() + took > r->deadline)
 		r->deadline = DBL_MIN;
-	/* Where there is time, a first member that was cut short has its whole turn. */
+	/* Where there is time, the first member has its whole turn. */
 	for (int64_t i = 0; i < r->njobs && r->deadline > DBL_MIN; i++)
 		if (r->jobs[i].member == 0 && r->jobs[i].incomplete) {
 			kdri_free(r->ctx, r->jobs[i].labels);
@@ -329,7 +380,7 @@ static void run_jobs(run *r)
 	int64_t light = 0;
 	if (r->deadline > 0)
 		run_first(r);
-	if (r->options->prepare && (r->deadline <= 0 || kdri_now() < r->deadline))
+	if (r->st == KDR_OK && r->options->prepare && (r->deadline <= 0 || kdri_now() < r->deadline))
 		r->st = r->options->prepare(r->ctx, r->options->user);
 	if (r->st != KDR_OK)
 		return;
@@ -442,9 +493,10 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		                          member->name, (long long)failed, (long long)jobs, first->error));
 	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)
-		KDRI_TRY(kdri_result_warn(r->ctx, result,
-		                          "time limit: member '%s' is left out in %lld of %lld runs",
-		                          member->name, (long long)late, (long long)jobs));
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result,
+		        "time limit: member '%s' is left out or cut short in %lld of %lld runs", member->name,
+		        (long long)late, (long long)jobs));
 done:
 	return st;
 }
@@ -461,6 +513,7 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	*late = false;
 	list_jobs(&r);
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.tried, problem->ntasks));
 	list_jobs(&r);
 	run_jobs(&r);
 	KDRI_TRY(r.st);
@@ -477,5 +530,6 @@ done:
 	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
 		kdri_free(ctx, r.jobs[i].labels);
 	kdri_free(ctx, r.jobs);
+	kdri_free(ctx, r.tried);
 	return st;
 }

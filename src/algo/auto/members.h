@@ -16,6 +16,7 @@ typedef struct kdri_member {
 	const char *method;      /* id in the registry */
 	const char *options;     /* "name=value name=value", or "" */
 	const char *by_distance; /* the same where distances compare samples; NULL: it takes no part there */
+	const char *quick;       /* of the first member: further options, for an answer that is soon there */
 	kdri_view view;
 	kdri_scope scope;
 	bool started; /* starts from the labels of the first member, same task and seed */
@@ -29,13 +30,15 @@ typedef struct kdri_members_options {
 	        table; /* the first must be of KDRI_SCOPE_TASK, on rows: its answer stands if all else fails */
 	int64_t count, seeds;
 	const int64_t *k; /* of each task */
+	/* Makes the graph of a task where time is short, when it is its turn; NULL: graphs are there. */
+	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
 	/* Makes the views that are not the graph, when it is their turn; NULL: they are there. */
 	kdr_status (*prepare)(kdr_context *ctx, void *user);
 	void *user;
 } kdri_members_options;
 
 /* Seconds after the time limit by which a graph or an answer on it may come where there would be a poor one otherwise. */
-extern const double kdri_auto_grace;
+double kdri_auto_grace(const kdr_context *ctx);
 
 /* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a
  * task (ballots[t] zeroed before). Members that see several tasks take part where there are several and the

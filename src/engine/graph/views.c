@@ -160,13 +160,18 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	}
 	if (v.options.together)
 		KDRI_TRY(pooled_mean(ctx, &v));
-	for (int64_t t = 0; t < v.ntasks; t++)
+	for (int64_t t = 0; t < v.ntasks && !options->later; t++)
 		KDRI_TRY(kdri_views_graphs(ctx, &v.options, &v.tasks[t]));
 	*out = v;
 	v = (kdri_views){ 0 };
 done:
 	kdri_views_free(ctx, &v);
 	return st;
+}
+
+bool kdri_views_has_graph(const kdri_views *v, int64_t t)
+{
+	return kdr_mat_rows(&v->tasks[t].graph.view) > 0;
 }
 
 const kdr_mat *kdri_views_vote(const kdri_views *v, int64_t t)

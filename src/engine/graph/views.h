@@ -3,7 +3,7 @@
  *     kdri_views v = { 0 };
  *     KDRI_TRY(kdri_views_new(ctx, problem, &options, &v));      rows, neighbours and graphs
  *     ... k is chosen ...
- *     KDRI_TRY(kdri_views_directions(ctx, &v, k));               what needs k
+ *     KDRI_TRY(kdri_views_directions(ctx, &v, k, true));         what needs k
  *     kdr_mat x = kdri_views_of(&v, KDRI_VIEW_LEADING, task);
  *     kdri_views_free(ctx, &v);
  */
@@ -33,6 +33,7 @@ typedef struct kdri_views_options {
 	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors; /* in the graph */
 	int64_t searched;  /* neighbours to find, at least `neighbors` */
+	bool later; /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
 } kdri_views_options;
 
 typedef struct kdri_views_task {
@@ -67,8 +68,12 @@ kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int
                               int64_t *width);
 /* The neighbours and graphs of a task whose rows and choices are there. */
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *options, kdri_views_task *task);
-/* The views that depend on the numbers of clusters, k[t] of task t. */
-kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k);
+/* Graphs without edges. */
+kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task);
+bool kdri_views_has_graph(const kdri_views *views, int64_t task);
+/* The views that depend on the numbers of clusters, k[t] of task t: of each, and where they are `together` and `pooled` is
+ * wanted of all of them. */
+kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *views, const int64_t *k, bool pooled);
 void kdri_views_free(kdr_context *ctx, kdri_views *views);
 /* All rows, each less its task's mean, along their `count` leading directions: rows x count, to be freed. */
 kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *views, int64_t count, double **out);

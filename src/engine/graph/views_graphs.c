@@ -181,3 +181,15 @@ kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri
 done:
 	return st;
 }
+
+kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&task->rows.view), *rowptr = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, n + 1));
+	task->graph = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, NULL, NULL), { rowptr } };
+	task->both = false;
+	task->recall = 1;
+done:
+	return st;
+}
