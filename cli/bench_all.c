@@ -264,7 +264,12 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 		return EXIT_USAGE;
 	int *order = calloc((size_t)count + 1, sizeof *order);
 	c.jobs = calloc((size_t)count + 1, sizeof *c.jobs);
-	int code = c.jobs && order ? look(&c, folder) : bench_no_memory();
+	if (!c.jobs || !order) {
+		free(c.jobs);
+		free(order);
+		return bench_no_memory();
+	}
+	int code = look(&c, folder);
 	if (code == EXIT_DONE && !queue(&c, order))
 		code = bench_no_memory();
 	if (code == EXIT_DONE && !c.quiet && c.done < count) {

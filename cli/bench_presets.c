@@ -91,7 +91,8 @@ static int add_papers(bench_set_of_rows *s, int *absent)
 		}
 		s->names[s->nplans++] = name;
 		for (int t = 0; t < plan->ntables; t++)
-			*absent += has_data(&plan->tables[t]) ? 0 : plan->tables[t].nrows;
+			for (int r = 0; !has_data(&plan->tables[t]) && r < plan->tables[t].nrows; r++)
+				*absent += plan->tables[t].rows[r].method != NULL;
 	}
 	return EXIT_DONE;
 }
