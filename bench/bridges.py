@@ -43,7 +43,7 @@ def ask(kindred, source, labels, target, truth, bridges):
     for b in bridges:
         args += ["--bridge", b]
     done = subprocess.run(args, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)["bridges"]
+    return [{k: v for k, v in b.items() if k != "path"} for b in json.loads(done.stdout)["bridges"]]
 
 
 def files(folder, sets):

@@ -210,10 +210,10 @@ def write_curve(out, table, figures, name):
         out.append("")
 
 
-def record(table, name, what):
-    """The record of a row's best line, cut by repeats: a list of lists."""
+def record(table, name, what, setting=None):
+    """The record of a row's line of that setting, or of its best, cut by repeats: a list of lists."""
     row = next((r for r in table.rows if r.name == name and r.file), None)
-    line = row and row.best(table.scores[0])
+    line = row and (row.best(table.scores[0]) if setting is None else next((x for x in row.lines() if x["setting"] == setting), None))
     values = line and line.get("record", {}).get(what)
     if not values:
         return None
@@ -261,14 +261,18 @@ def write_mmd(out, tables, words):
 
 def write_emd(out, tables, words):
     """[ZZ10] table 4: the distance of matched clusters, alone (lambda = 0 in the curve) and together."""
-    out.append("| data | MBC: d_M, uniform | of 1,000 | MBC in the paper | IND in the paper | of the true classes in the paper |")
-    out.append("|---|---:|---:|---:|---:|---:|")
+    out.append("| data | alone (lambda = 0) | MBC | MBC / alone | in the paper: IND | MBC | MBC / IND | of the true classes |")
+    out.append("|---|---:|---:|---:|---:|---:|---:|---:|")
+    by_key = {t.key: t for t in tables}
     for title, (ind, mbc, true) in words["d_m"].items():
-        table = next((t for t in tables if t.key == "zz10/" + slug(title)), None)
-        found = table and record(table, "MBC", "d_m_uniform.X1.X2")
-        value = mean_std([v for r in found for v in r]) if found else None
-        ours = [f"**{value[0]:.4f}** ± {value[1]:.4f}", f"{1000 * value[0]:.2f}"] if value else ["not run"] * 2
-        out.append(f"| {title} | {ours[0]} | {ours[1]} | {mbc:g} | {ind:g} | {true:g} |")
+        means, cells = [], []
+        for key, setting in ((f"zz10-curves/{slug(title + ': MBC over lambda')}", "lambda = 0"), (f"zz10/{slug(title)}", "")):
+            found = record(by_key[key], "MBC", "d_m_uniform.X1.X2", setting) if key in by_key else None
+            value = mean_std([v for r in found for v in r]) if found else None
+            means.append(value and value[0])
+            cells.append(f"**{value[0]:.4f}** ± {value[1]:.4f}" if value else "–" if key not in by_key else "not run")
+        ratio = f"**{figure(means[1] / means[0])}**" if None not in means else "–"
+        out.append(f"| {title} | {cells[0]} | {cells[1]} | {ratio} | {ind:g} | {mbc:g} | {figure(mbc / ind)} | {true:g} |")
     out.append("")
 
 
@@ -350,20 +354,24 @@ def page(folder, name):
     """The page, and the figures it shows."""
     words = json.loads((ROOT / "bench" / "reproduction.json").read_text())
     plans = {p.stem: json.loads(p.read_text()) for p in sorted((ROOT / "cli" / "plans").glob("*.json"))}
-    figures, everything = {}, []
+    figures, everything, waiting = {}, [], []
     presets = {n: [Table(n, t, folder) for t in plan["tables"]] for n, plan in plans.items() if "paper" in plan}
     for tables in presets.values():
         everything += tables
     done = [t.done() for t in everything]
     seconds = sum(r.file["seconds"] for t in everything for r in t.rows if r.file and r.plan["method"] != "peer")
     out = [words["head"].strip(), "",
-           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run, {seconds / 60:.0f} minutes of one processor core.", ""]
+           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `kindred bench all` took {seconds / 60:.0f} minutes of processor time together: "
+           f"{seconds / 120:.0f} minutes on two cores. {words['machines']}", ""]
     for paper, title in PAPERS.items():
         out += [f"## [{paper}] {title}", ""]
-        for preset, plan in plans.items():
-            if plan.get("paper") != paper:
+        of_paper = [n for n, plan in plans.items() if plan.get("paper") == paper]
+        for preset in sorted(of_paper, key=lambda n: ("curve" in plans[n]["tables"][0], plans[n]["title"])):
+            plan = plans[preset]
+            tables = [t for t in presets[preset] if t.done()[0]]
+            waiting += [f"{preset}: {t.title}" for t in presets[preset] if t not in tables]
+            if not tables:
                 continue
-            tables = presets[preset]
             out += [f"### {plan['title'].replace(f'[{paper}] ', '', 1)}", "", f"`kindred bench {preset}`", ""]
             notes = [t.plan["note"] for t in tables if "note" in t.plan]
             single = all(len(t.scores) == 1 and "curve" not in t.plan and not t.plan.get("data") and "generate" not in t.plan for t in tables)
@@ -400,6 +408,8 @@ def page(folder, name):
     write_significance(out, everything, words, figures, name)
     out += ["## Methods of the tables that are not here", ""]
     out += [f"- **{m['name']}** ({m['from']}). {m['why']}" for m in words["missing"]] + [""]
+    if waiting:
+        out += ["## Tables that have not been run", "", "; ".join(waiting) + ".", ""]
     return "\n".join(out).rstrip() + "\n", figures
 
 
