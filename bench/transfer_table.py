@@ -2,14 +2,14 @@
 """auto of transfer, its members, svm and logreg on the real data. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift | --absent] [--tasks] [--peers]
-                               [--keep DIR] [--minutes 5]
+                               [--keep DIR] [--minutes 5] [--part 0/8]
 
 Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
 moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --absent draws
 targets that lack a class (another one from task to task) and says how often the answer names it. --peers adds scikit-learn's LogisticRegression and
 SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
 --keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
-table is of the tasks that have all their runs. At the end: how sure the vote was and how often it was right."""
+table is of the tasks that have all their runs; with --part i/n one of n processes does every n-th task. At the end: how sure the vote was and how often it was right."""
 
 import argparse
 import collections
@@ -174,6 +174,7 @@ def main():
     parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="only every so-many-th task")
+    parser.add_argument("--part", default="0/1")
     parser.add_argument("--keep", help="folder of what the runs gave")
     parser.add_argument("--minutes", type=float, default=np.inf)
     args = parser.parse_args()
@@ -186,6 +187,8 @@ def main():
         pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
     columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * args.shift + ["auto"]
     tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
+    part, parts = map(int, args.part.split("/"))
+    tasks = tasks[part::parts]
     by_group, sures, rights, rows = collections.defaultdict(list), [], [], []
     raw = collections.defaultdict(list)
     for entry in tasks:
