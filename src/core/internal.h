@@ -120,6 +120,7 @@ kdr_status kdri_spool_enable(kdr_context *ctx);
 /* Whether large arrays are made in scratch files from here on; gives what was in force before. */
 bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
+bool kdri_spooled(const void *at);          /* somewhere in an array that is a mapped file */
 /* Part of an open file as an array, not to be written to, and freed like any other; `path` is for errors. */
 kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
                           void *out);

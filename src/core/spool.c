@@ -7,14 +7,18 @@
  *
  * A context that has streamed has an allocator which knows mapped arrays when it frees them. What lies below it is the
  * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader runs,
- * or preprocessing of a streamed data set, does it also make them, of LEAST bytes and more; what a method allocates is
- * memory as ever, which is what kdr_estimate counts.
+ * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (linalg/stack.c), does it also
+ * make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what kdr_estimate counts.
  *
  * Pages of mapped files count as memory of the process until somebody else needs the room. Where a limit was set
  * (kdr_context_set_max_memory) a thread gives them back when the process comes near it: they stay in the machine's cache,
- * so that the next look costs little, and nothing is lost. */
-/* madvise is not POSIX, whose own may do nothing. */
-#define _DEFAULT_SOURCE 1
+ * so that the next look costs little, and nothing is lost.
+ *
+ * What is written into a scratch file has to reach the disk before its page can be taken. A control group that is full of such
+ * pages is out of memory, and the kernel of its own accord begins late: so where there is a limit the same thread has them
+ * written as they come. */
+/* madvise is not POSIX, whose own may do nothing; sync_file_range is Linux's. */
+#define _GNU_SOURCE 1
 #include "core/internal.h"
 
 #include <errno.h>
@@ -28,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEAST = 1 << 16, BASES = 64 };
+enum { LEAST = 1 << 16, BASES = 64, FILES = 64 };
 
 /* Pages are given back at this share of the limit, looked at every so many nanoseconds. */
 static const double brim = 0.6;
@@ -49,6 +53,7 @@ static struct {
 	kdr_allocator base[BASES];
 	int bases;
 	double limit; /* bytes; 0: none */
+	bool group;   /* a control group has one */
 	pthread_t keeper;
 	bool keeping, stop;
 } spool = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -68,18 +73,35 @@ static double resident(void)
 	return (double)pages * (double)sysconf(_SC_PAGE_SIZE);
 }
 
+/* Begins to write what is new in a file; one that was closed meanwhile is no harm. */
+static void write_out(int fd)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+	(void)fd;
+#endif
+}
+
 static void *keep(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = nap };
 	bool stop = false;
 	while (!stop) {
+		int files[FILES], count = 0;
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&spool.lock);
 		stop = spool.stop;
-		if (!stop && resident() > brim * spool.limit)
-			for (region *r = spool.first; r; r = r->next)
+		bool full = !stop && spool.limit > 0 && resident() > brim * spool.limit;
+		for (region *r = spool.first; r && !stop; r = r->next) {
+			if (full)
 				(void)madvise(r->begin, r->length, MADV_DONTNEED);
+			if (r->fd >= 0 && count < FILES)
+				files[count++] = r->fd;
+		}
 		pthread_mutex_unlock(&spool.lock);
+		for (int i = 0; i < count; i++) /* may wait for the disk: nobody else should */
+			write_out(files[i]);
 	}
 	return unused;
 }
@@ -88,7 +110,7 @@ static void *keep(void *unused)
 static void start_keeper(void)
 {
 	sigset_t all, before;
-	if (spool.keeping || spool.limit <= 0 || !spool.first || resident() <= 0)
+	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !spool.first || resident() <= 0)
 		return;
 	spool.stop = false;
 	sigfillset(&all);
@@ -174,6 +196,17 @@ static region *find(const void *at, bool out)
 	return r;
 }
 
+bool kdri_spooled(const void *at)
+{
+	bool found = false;
+	pthread_mutex_lock(&spool.lock);
+	for (const region *r = spool.first; at && r && !found; r = r->next)
+		found = (uintptr_t)at >= (uintptr_t)r->begin &&
+		        (uintptr_t)at < (uintptr_t)r->begin + r->length;
+	pthread_mutex_unlock(&spool.lock);
+	return found;
+}
+
 /* With the last region the keeper goes. */
 static void settle(void)
 {
@@ -222,23 +255,71 @@ static void aware_free(void *user, void *at)
 		base->free(base->user, at);
 }
 
-/* What began in memory stays there; a region moves into a new one. */
+/* A scratch file and its mapping made longer, where the machine can; what lies in it stays. */
+static bool lengthen(region *r, size_t size)
+{
+#ifdef MREMAP_MAYMOVE
+	if (r->fd < 0 || posix_fallocate(r->fd, 0, (off_t)size) != 0)
+		return false;
+	pthread_mutex_lock(&spool.lock);
+	void *begin = mremap(r->begin, r->length, size, MREMAP_MAYMOVE);
+	if (begin != MAP_FAILED) {
+		r->at = r->begin = begin;
+		r->length = r->used = size;
+	}
+	pthread_mutex_unlock(&spool.lock);
+	return begin != MAP_FAILED;
+#else
+	(void)r;
+	(void)size;
+	return false;
+#endif
+}
+
+static void *region_realloc(void *user, region *r, size_t size)
+{
+	if (size <= r->length) {
+		r->used = size;
+		return r->at;
+	}
+	if (lengthen(r, size))
+		return r->at;
+	void *wider = scratch_new(user, size);
+	if (!wider)
+		return NULL;
+	memcpy(wider, r->at, r->used);
+	aware_free(user, r->at);
+	return wider;
+}
+
+/* What began in memory stays there. */
 static void *aware_realloc(void *user, void *at, size_t size)
 {
 	const kdr_allocator *base = user;
 	region *r = at ? find(at, false) : NULL;
-	if (!r)
-		return base->realloc(base->user, at, size);
-	if (size <= r->length) {
-		r->used = size;
-		return at;
-	}
-	void *wider = scratch_new(base, size);
-	if (!wider)
+	return r ? region_realloc(user, r, size) : base->realloc(base->user, at, size);
+}
+
+/* Arrays that grow begin small, and in memory: beyond LEAST they go to a file. */
+static void *spool_realloc(void *user, void *at, size_t size)
+{
+	const kdr_allocator *base = user;
+	region *r = at ? find(at, false) : NULL;
+	if (r)
+		return region_realloc(user, r, size);
+	if (!at)
+		return spool_alloc(user, size);
+	void *file = size < LEAST ? NULL : scratch_new(user, size);
+	if (size >= LEAST && !file)
 		return NULL;
-	memcpy(wider, at, r->used);
-	aware_free(user, at);
-	return wider;
+	void *grown = base->realloc(base->user, at, size); /* nobody knows how long it was */
+	if (!grown && file)
+		aware_free(user, file);
+	if (!grown || !file)
+		return grown;
+	memcpy(file, grown, size);
+	base->free(base->user, grown);
+	return file;
 }
 
 static bool same(const kdr_allocator *a, const kdr_allocator *b)
@@ -258,8 +339,10 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 	if (aware(ctx))
 		return KDR_OK;
 	pthread_mutex_lock(&spool.lock);
-	if (!forks_known)
+	if (!forks_known) {
 		forks_known = pthread_atfork(before_fork, after_fork, after_fork) == 0;
+		spool.group = isfinite(kdri_memory_quota(""));
+	}
 	for (int i = 0; i < spool.bases && !base; i++)
 		if (same(&spool.base[i], &ctx->allocator))
 			base = &spool.base[i];
@@ -285,8 +368,10 @@ bool kdri_spool_begin(kdr_context *ctx, bool wanted)
 	bool before = kdri_spool_on(ctx);
 	if (wanted && kdri_spool_enable(ctx) != KDR_OK)
 		return before; /* then in memory */
-	if (aware(ctx))
+	if (aware(ctx)) {
 		ctx->allocator.alloc = wanted ? spool_alloc : plain_alloc;
+		ctx->allocator.realloc = wanted ? spool_realloc : aware_realloc;
+	}
 	return before;
 }
 

@@ -63,6 +63,9 @@ typedef struct kdri_own {
 } kdri_own;
 void kdri_own_free(kdr_context *ctx, kdri_own *m);
 kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+/* Copies of matrices whose entries lie in mapped files lie in such files, too, or they would be as large as memory: large arrays
+ * are made there from here on, where one of the matrices is so, until kdri_spool_begin with what this returns. */
+bool kdri_copies_begin(kdr_context *ctx, const kdr_mat *const *parts, int64_t count);
 /* Rows begin .. end - 1 as a matrix of their own, row pointers from 0 on; entries are borrowed. */
 kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out);
 /* All rows of `count` matrices of equal width below each other; sparse if any of them is. */

@@ -23,6 +23,15 @@ static kdr_status own_dense(kdr_context *ctx, int64_t rows, int64_t cols, kdri_o
 	return st;
 }
 
+bool kdri_copies_begin(kdr_context *ctx, const kdr_mat *const *parts, int64_t count)
+{
+	bool wanted = kdri_spool_on(ctx);
+	for (int64_t t = 0; t < count && !wanted; t++)
+		wanted = kdri_spooled(parts[t]->kind == KDR_MAT_DENSE ? (const void *)parts[t]->as.dense.data
+		                                                      : (const void *)parts[t]->as.csr.val);
+	return kdri_spool_begin(ctx, wanted);
+}
+
 typedef struct csr_storage {
 	int64_t *rowptr;
 	int32_t *col;
@@ -113,7 +122,7 @@ static void copy_row(const double *from, double *to, int64_t n)
 		memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out)
+static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out)
 {
 	kdr_status st;
 	int64_t rows = 0, cols = count > 0 ? kdr_mat_cols(parts[0]) : 0, nnz = 0, at = 0;
@@ -156,9 +165,17 @@ done:
 	return st;
 }
 
+kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out)
+{
+	bool before = kdri_copies_begin(ctx, parts, count);
+	kdr_status st = stack(ctx, parts, count, out);
+	kdri_spool_begin(ctx, before);
+	return st;
+}
+
 /* --- some of the rows ----------------------------------------------------------------------- */
 
-kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out)
+static kdr_status take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out)
 {
 	kdr_status st;
 	int64_t cols = kdr_mat_cols(x);
@@ -185,6 +202,14 @@ kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows
 		append_csr(&one, i, &s);
 	}
 done:
+	return st;
+}
+
+kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out)
+{
+	bool before = kdri_copies_begin(ctx, &x, 1);
+	kdr_status st = take(ctx, x, rows, n, out);
+	kdri_spool_begin(ctx, before);
 	return st;
 }
 

@@ -168,9 +168,15 @@ static void estimates__of_every_method__grow_with_the_data(void **state)
 					         e.bytes);
 				assert_near(e.data_bytes,
 				            sparse ? 2.0 * (double)n * (12 * 60 + 8) : 800.0 * (double)n, 1);
-				assert_near(of(ctx, algo, n, sparse ? 50000 : 50, sparse ? 60 * n : 0, true)
-				                    .bytes,
-				            e.bytes - e.data_bytes, 1);
+				/* On disk neither the data take memory nor copies of them. */
+				double streamed =
+				        of(ctx, algo, n, sparse ? 50000 : 50, sparse ? 60 * n : 0, true)
+				                .bytes;
+				assert_true(streamed > 0 && streamed <= e.bytes - e.data_bytes + 1);
+				if (strcmp(algo->id, "kmeans") == 0)
+					assert_near(streamed, e.bytes - e.data_bytes, 1);
+				if (strcmp(algo->id, "svm") == 0)
+					assert_near(streamed, e.bytes - 2 * e.data_bytes, 1);
 				last = e;
 			}
 		}

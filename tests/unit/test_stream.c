@@ -2,6 +2,7 @@
 #include "tests/unit/bytes.h"
 
 #include "io/io.h"
+#include "linalg/linalg.h"
 
 enum { ROWS = 3000, COLS = 7 };
 
@@ -131,11 +132,62 @@ static void spool__grows_and_is_freed_by_whoever_knows_it(void **state)
 		x[i] = (double)i;
 	kdri_spool_begin(ctx, false);
 	assert_ok(ctx, KDRI_GROW(ctx, &x, 3 * n)); /* stays a file */
+	assert_true(kdri_spooled(x) && kdri_spooled(x + 3 * n - 1) && !kdri_spooled(ctx));
 	for (int64_t i = 0; i < n; i++)
 		assert_true(x[i] == (double)i);
 	kdr_allocator a = ctx->allocator;
 	kdr_context_free(ctx);
 	kdri_free_with(&a, x);
+}
+
+static void spool__array_that_grows_from_nothing__becomes_a_file(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double *x = NULL, *y = NULL;
+	kdri_spool_begin(ctx, true);
+	for (int64_t n = 100, had = 0; n <= 1000000; had = n, n *= 10) {
+		assert_ok(ctx, KDRI_GROW(ctx, &x, n));
+		assert_int_equal(kdri_spooled(x), n > 8192);
+		for (int64_t i = had; i < n; i++)
+			x[i] = (double)i;
+		for (int64_t i = 0; i < n; i++)
+			if (x[i] != (double)i)
+				fail_msg("%d of %d", (int)i, (int)n);
+	}
+	assert_ok(ctx, KDRI_GROW(ctx, &y, 100000)); /* at once */
+	assert_true(kdri_spooled(y));
+	kdri_spool_begin(ctx, false);
+	kdri_free(ctx, x);
+	kdri_free(ctx, y);
+	kdr_context_free(ctx);
+}
+
+/* Copies of what is on disk are on disk; those of what is in memory are not. */
+static void spool__rows_below_others__lie_where_they_lie(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *disk = read_as(ctx, written(ctx, "s.npy"), KDR_STREAM_YES),
+	         *memory = read_as(ctx, written(ctx, "s.npy"), KDR_STREAM_NO);
+	kdr_mat a = kdr_data_mat(disk), b = kdr_data_mat(memory);
+	const kdr_mat *parts[2] = { &b, &a };
+	int64_t rows[ROWS];
+	kdri_own out = { 0 };
+	for (int64_t i = 0; i < ROWS; i++)
+		rows[i] = i;
+	for (int count = 1; count <= 2; count++) {
+		assert_ok(ctx, kdri_mat_stack(ctx, parts, count, &out));
+		assert_int_equal(kdri_spooled(out.view.as.dense.data), count == 2);
+		kdri_own_free(ctx, &out);
+		assert_ok(ctx, kdri_mat_take(ctx, parts[count - 1], rows, ROWS, &out));
+		assert_int_equal(kdri_spooled(out.view.as.dense.data), count == 2);
+		kdri_own_free(ctx, &out);
+		assert_false(kdri_spool_on(ctx));
+	}
+	kdr_data_free(disk);
+	kdr_data_free(memory);
+	kdr_context_free(ctx);
 }
 
 static void spool__no_folder__says_so(void **state)
@@ -164,6 +216,8 @@ int main(void)
 		cmocka_unit_test(stream__npy__is_the_file_itself_and_never_written_to),
 		cmocka_unit_test(stream__by_size__where_a_third_of_the_memory_is_less),
 		cmocka_unit_test(spool__grows_and_is_freed_by_whoever_knows_it),
+		cmocka_unit_test(spool__array_that_grows_from_nothing__becomes_a_file),
+		cmocka_unit_test(spool__rows_below_others__lie_where_they_lie),
 		cmocka_unit_test(spool__no_folder__says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,13 +16,13 @@
 
 kdri_extent kdri_extent_dense(double n, double d)
 {
-	return (kdri_extent){ n, d, n * d, true };
+	return (kdri_extent){ n, d, n * d, true, false };
 }
 
 kdri_extent kdri_extent_of(const kdr_task_shape *t)
 {
 	double n = (double)t->rows, d = (double)t->cols;
-	return (kdri_extent){ n, d, t->dense ? n * d : (double)t->entries, t->dense };
+	return (kdri_extent){ n, d, t->dense ? n * d : (double)t->entries, t->dense, t->streamed };
 }
 
 static kdri_extent sum(const kdri_sizes *s, int role)
@@ -36,6 +36,7 @@ static kdri_extent sum(const kdri_sizes *s, int role)
 		all.entries += x.entries;
 		all.d = KDRI_MAX(all.d, x.d);
 		all.dense &= x.dense;
+		all.streamed |= x.streamed;
 	}
 	return all;
 }
@@ -52,6 +53,8 @@ kdri_extent kdri_extent_role(const kdri_sizes *s, kdr_role role)
 
 double kdri_extent_bytes(const kdri_extent *x)
 {
+	if (x->streamed)
+		return 0;
 	return x->dense ? 8 * x->entries : 12 * x->entries + 8 * x->n;
 }
 

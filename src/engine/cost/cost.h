@@ -7,14 +7,14 @@
 /* A matrix by its sizes. */
 typedef struct kdri_extent {
 	double n, d, entries; /* entries stored: n d where it is dense */
-	bool dense;
+	bool dense, streamed; /* streamed: on disk, and copies of it as well */
 } kdri_extent;
 kdri_extent kdri_extent_dense(double n, double d);
 /* Of one task; of all tasks, one below the other; of those of one role. */
 kdri_extent kdri_extent_of(const kdr_task_shape *task);
 kdri_extent kdri_extent_all(const kdri_sizes *s);
 kdri_extent kdri_extent_role(const kdri_sizes *s, kdr_role role);
-double kdri_extent_bytes(const kdri_extent *x);
+double kdri_extent_bytes(const kdri_extent *x); /* of memory, as a copy takes them */
 
 /* What methods of tasks by themselves go through: the tasks, or where they are pooled all of them as one. */
 int64_t kdri_sizes_parts(const kdri_sizes *s);

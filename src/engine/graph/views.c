@@ -104,7 +104,10 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		*out = (kdri_own){ .view = *x };
 		goto done;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+	bool before = kdri_copies_begin(ctx, &x, 1);
+	st = KDRI_NEW(ctx, &val, kdr_mat_nnz(x));
+	kdri_spool_begin(ctx, before);
+	KDRI_TRY(st);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
