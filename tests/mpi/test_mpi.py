@@ -91,12 +91,14 @@ class Methods(MpiTest):
             self.assertEqual(result["method_fields"]["w_step"], "direct" if n == 250 else "factored")
 
     def test_ec(self):
-        """Above 32,768 samples the starts of the last k-means compete on some of the rows."""
         files = self.blobs(301)
         result = self.same("cluster", "-m", "ec", "-k", 4, "--set", "runs=8", *files)
         alone = self.result("alone/result.json")["method_fields"]
         self.assertEqual({name: value for name, value in result["method_fields"].items() if name in alone}, alone)
         self.same("cluster", "-m", "ec", "-k", "auto", "--set", "runs=6", *files, ranks=(3,))
+
+    def test_ec_of_many_rows(self):
+        """Above 32,768 samples the starts of the last k-means compete on some of the rows."""
         files = self.blobs(33000, d=3, tasks=1)
         self.same("cluster", "-m", "ec", "-k", 4, "--set", "runs=2", "--set", "max_iter=5", "--set", "n_init=2", *files, tasks=("task1",),
                   ranks=(3,))
