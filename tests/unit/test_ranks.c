@@ -28,10 +28,13 @@ typedef struct fixture {
 	int64_t rowptr[TASKS][N + 1], init[TASKS][N], classes[TASKS][N], known[N];
 	const trial *how;
 	const int *cut;
+	int patience[MOST_RANKS]; /* events after which a rank wants to stop; 0: never */
 	/* what came out, of all rows */
 	int64_t labels[TASKS][N];
 	double objective;
 	kdr_status st[MOST_RANKS];
+	kdr_stop stop[MOST_RANKS];
+	int64_t iterations[MOST_RANKS];
 	char error[MOST_RANKS][512];
 } fixture;
 
@@ -79,6 +82,13 @@ static int64_t cut_at(const fixture *f, int rank)
 	return (int64_t)N * sum / 100;
 }
 
+static int lose_patience(void *user, const kdr_event *event)
+{
+	int *left = user;
+	(void)event;
+	return *left > 0 && --*left == 0;
+}
+
 static void work(kdr_context *ctx, int rank, void *user)
 {
 	fixture *f = user;
@@ -109,6 +119,7 @@ static void work(kdr_context *ctx, int rank, void *user)
 		                  : t == 1 && how->known ? f->known + first
 		                                         : NULL;
 	}
+	kdr_context_set_progress(ctx, lose_patience, &f->patience[rank]);
 	tasks[TASKS] = tasks[TASKS - 1]; /* the same samples, the same features */
 	const kdr_problem problem = { .tasks = tasks,
 		                      .ntasks = count + how->views,
@@ -128,6 +139,8 @@ static void work(kdr_context *ctx, int rank, void *user)
 			if (kdr_result_labels(r, t, &n)) /* a source has none */
 				memcpy(f->labels[t] + first, kdr_result_labels(r, t, &n),
 				       (size_t)rows * sizeof(int64_t));
+		f->stop[rank] = kdr_result_stop(r);
+		f->iterations[rank] = kdr_result_iterations(r);
 		const double *trace = kdr_result_objective(r, &n);
 		if (rank == 0)
 			f->objective = n ? trace[n - 1] : 0;
@@ -427,10 +440,8 @@ static void rows_sum__any_cut__same_bits_and_near_truth(void **state)
 
 /* --- failures --------------------------------------------------------------------------------------- */
 
-static void fit__one_rank_without_memory__all_say_so(void **state)
+static void one_rank_without_memory(const trial *how)
 {
-	(void)state;
-	static const trial how = { .method = "kmeans" };
 	fixture *f = malloc(sizeof *f);
 	int failed = 0;
 	for (long allowed = 2;; allowed += 1 + allowed / 6) { /* the first two: a context and its ranks */
@@ -438,7 +449,7 @@ static void fit__one_rank_without_memory__all_say_so(void **state)
 		kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
 		const kdr_allocator *allocators[] = { NULL, &bad, NULL };
 		set_up(f);
-		f->how = &how;
+		f->how = how;
 		f->cut = cuts[2];
 		crew_run(3, work, f, allocators);
 		assert_int_equal(fails.live, 0);
@@ -452,6 +463,48 @@ static void fit__one_rank_without_memory__all_say_so(void **state)
 	}
 	assert_true(failed > 5);
 	assert_int_equal(f->st[0], KDR_OK);
+	free(f);
+}
+
+static void fit__one_rank_without_memory__all_say_so(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "kmeans" },
+		{ .method = "lssmtc", .set = { "max_iter", "3" } },
+		{ .method = "ec", .set = { "runs", "3" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		one_rank_without_memory(&trials[i]);
+}
+
+/* Wherever one rank is when it is asked to stop: all stop after the same iteration, with an answer. */
+static void fit__one_rank_wants_to_stop__all_do(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "kmeans" }, { .method = "mbc" }, { .method = "lssmtc" }, { .method = "ec" }
+	};
+	fixture *f = malloc(sizeof *f);
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		for (int patience = 1; patience < 40; patience += 1 + patience / 2) {
+			set_up(f);
+			f->how = &trials[i];
+			f->cut = cuts[2];
+			f->patience[1] = patience;
+			crew_run(3, work, f, NULL);
+			for (int r = 0; r < 3; r++) {
+				if (f->st[r] != KDR_OK)
+					fail_msg("%s, rank %d: %s", trials[i].method, r, f->error[r]);
+				assert_int_equal(f->stop[r], f->stop[0]);
+				assert_int_equal(f->iterations[r], f->iterations[0]);
+			}
+			if (f->patience[1] == 0 && patience < 5)
+				assert_int_equal(f->stop[0], KDR_STOP_CANCELLED);
+			for (int t = 0; t < TASKS; t++)
+				for (int j = 0; j < N; j++)
+					assert_in_range(f->labels[t][j], 0, K - 1);
+		}
 	free(f);
 }
 
@@ -525,6 +578,7 @@ int main(void)
 		cmocka_unit_test(surest__any_cut__as_by_sorting_all_claims),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
+		cmocka_unit_test(fit__one_rank_wants_to_stop__all_do),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),
 		cmocka_unit_test(gather__labels__whole_on_the_first_rank),
 	};
