@@ -170,7 +170,7 @@ static char *from_list(const char *path, const char **end)
 int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 {
 	int own = 0;
-	if (self.ranks == 1)
+	if (!self.joined)
 		return EXIT_DONE;
 	for (int i = 0; i < count; i++) {
 		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
@@ -191,7 +191,7 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 		        self.ranks);
 		return EXIT_USAGE;
 	}
-	if (own == 0) {
+	if (own == 0 && self.ranks > 1) {
 		reading->part = self.rank;
 		reading->parts = self.ranks;
 	}

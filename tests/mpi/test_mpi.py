@@ -167,6 +167,12 @@ class Parts(MpiTest):
         self.mpi(3, *args, "-o", "list", "x=part-0.npy,part-1.npy,part-2.npy")
         self.assertEqual(self.read("list/x.labels"), self.read("alone/task1.labels"))
 
+    def test_the_file_of_one_rank(self):
+        files = self.blobs(60, tasks=1)
+        os.rename(self.path(files[0]), self.path("part0.npy"))
+        self.mpi(1, "cluster", "-m", "kmeans", "-k", 2, "-o", "out", "-q", "part{rank}.npy")
+        self.assertEqual(len(self.read("out/part.labels").split()), 60)
+
     def test_more_ranks_than_rows(self):
         self.write("few.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 5\n2 2 4\n3 1 5.5\n")
         args = ["cluster", "-m", "kmeans", "-k", 2, "-q"]
