@@ -225,7 +225,7 @@ int cli_make_folder(const char *folder);
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
 /* The labels of a task, a line a sample; to be freed, NULL without memory (or labels). */
 char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length);
-/* Writes labels, arrays, model, result.json and report; or result.json to standard output. */
+/* Writes labels, arrays, model, result.json and report; or result.json to standard output. All ranks call it. */
 int cli_outputs_write(kdr_context *ctx, const cli_run *run);
 /* Writes everything, then the summary to where a person would look. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
@@ -242,17 +242,18 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args);
 bool cli_ranks_hold(const char *format, va_list args);
 /* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. */
 int cli_ranks_agree(int code);
-/* All ranks: rank 0's result is that of all rows. Exit status. */
-int cli_ranks_gather(kdr_context *ctx, kdr_result *result);
+/* All ranks: whether it is so on any of them. */
+bool cli_ranks_any(bool here);
 /* This rank's files, or its part of the rows of the files that are there. Exit status. */
 int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
 void cli_ranks_leave(void);
 #else
 #define cli_rank()                            0
+#define cli_ranks()                           1
 #define cli_ranks_join(ctx, args)             EXIT_DONE
 #define cli_ranks_hold(format, args)          false
 #define cli_ranks_agree(code)                 (code)
-#define cli_ranks_gather(ctx, result)         EXIT_DONE
+#define cli_ranks_any(here)                   (here)
 #define cli_ranks_paths(list, count, reading) EXIT_DONE
 #define cli_ranks_leave()                     ((void)0)
 #endif

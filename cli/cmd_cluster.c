@@ -151,12 +151,10 @@ static int run(cli_args *args)
 	o.init = tasks.start;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
-	code = st == KDR_OK ? cli_ranks_gather(ctx, done.result) : cli_fail(ctx, st);
-	if (code != EXIT_DONE || cli_rank() > 0)
+	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	if (code != EXIT_DONE)
 		goto done;
-	code = cli_outputs_finish(ctx, &done);
-	if (code == EXIT_DONE)
-		code = cli_h5ad(ctx, args, &tasks, 0, done.result, NULL);
+	code = cli_h5ad(ctx, args, &tasks, 0, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

@@ -295,12 +295,10 @@ static int run(cli_args *args)
 		goto done;
 	}
 	kdr_status st = label(ctx, args, &t, &job, &done.result);
-	code = st == KDR_OK ? cli_ranks_gather(ctx, done.result) : cli_fail(ctx, st);
-	if (code != EXIT_DONE || cli_rank() > 0)
+	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
+	if (code != EXIT_DONE)
 		goto done;
-	code = cli_outputs_finish(ctx, &done);
-	if (code == EXIT_DONE)
-		code = cli_h5ad(ctx, args, &t.tasks, first, done.result, NULL);
+	code = cli_h5ad(ctx, args, &t.tasks, first, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

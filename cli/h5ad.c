@@ -47,6 +47,11 @@ int cli_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int
 	bool force = cli_flag(args, "force"), wanted = result || xy;
 	if (!given || first >= tasks->count)
 		return EXIT_DONE;
+	if (cli_ranks() > 1) {
+		cli_error(
+		        "--write-h5ad: not under mpirun, where no process has all rows; <task>.samples.csv has them");
+		return EXIT_USAGE;
+	}
 	cli_reading(args, &reading);
 	bool several = tasks->from[first] != tasks->from[tasks->count - 1];
 	for (int64_t t = first; t < tasks->count; t++) {

@@ -148,19 +148,14 @@ char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length)
 
 static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
 {
-	size_t length;
 	if (!kdr_result_labels(run->result, i, NULL))
 		return EXIT_DONE;
 	char *path = join_path(folder, kdr_result_task_name(run->result, i), ".labels");
-	char *text = cli_labels_text(run->result, i, &length);
-	int code = EXIT_OTHER;
-	if (path && text) {
-		kdr_status st = kdr_write_file(ctx, path, text, length, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
-	free(text);
+	if (!path)
+		return EXIT_OTHER;
+	kdr_status st = kdr_result_write_labels(ctx, run->result, i, path, force);
 	free(path);
-	return code;
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* Samples, and their probabilities where these were asked for. */
@@ -192,9 +187,9 @@ static int write_features(kdr_context *ctx, const cli_run *run, const char *fold
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* NAME.npy, or NAME.TASK.npy. */
+/* NAME.npy, or NAME.TASK.npy; `index`: of the array in the result, -1: it is not there. */
 static int write_array(kdr_context *ctx, const cli_run *run, const char *folder, const kdr_array *a,
-                       bool force)
+                       int64_t index, bool force)
 {
 	char name[512];
 	if (a->task < 0)
@@ -204,7 +199,8 @@ static int write_array(kdr_context *ctx, const cli_run *run, const char *folder,
 	char *path = join_path(folder, name, ".npy");
 	if (!path)
 		return EXIT_OTHER;
-	kdr_status st = kdr_write_array(ctx, path, a, force);
+	kdr_status st = index < 0 ? kdr_write_array(ctx, path, a, force)
+	                          : kdr_result_write_array(ctx, run->result, index, path, force);
 	free(path);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
@@ -218,30 +214,31 @@ static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *fo
 		a.shape[0] = kdr_result_task_shape(run->result, i).rows;
 		a.data = kdr_result_probabilities(run->result, i, &a.shape[1]);
 		if (a.data)
-			code = write_array(ctx, run, folder, &a, force);
+			code = write_array(ctx, run, folder, &a, -1, force);
 	}
 	return code;
 }
 
 static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
-	int code = cli_make_folder(folder);
+	int code = cli_ranks_agree(cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
 	for (int64_t i = 0; i < kdr_result_array_count(run->result) && code == EXIT_DONE; i++) {
 		kdr_array a = kdr_result_array_at(run->result, i);
-		code = write_array(ctx, run, folder, &a, force);
+		code = write_array(ctx, run, folder, &a, i, force);
 	}
 	return code;
 }
 
+static bool print_some(void *user, const char *text, size_t length)
+{
+	(void)user;
+	return fwrite(text, 1, length, stdout) == length;
+}
+
 static int print_json(kdr_context *ctx, const kdr_result *result)
 {
-	char *text;
-	kdr_status st = kdr_result_json(ctx, result, &text, NULL);
-	if (st != KDR_OK)
-		return cli_fail(ctx, st);
-	puts(text);
-	kdr_free(ctx, text);
-	return cli_finish(EXIT_DONE);
+	kdr_status st = kdr_result_put(ctx, result, print_some, NULL);
+	return st == KDR_OK ? cli_finish(EXIT_DONE) : cli_fail(ctx, st);
 }
 
 static int write_json(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)
@@ -293,12 +290,12 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
 	cli_errors_once();
-	int code = folder ? cli_make_folder(folder) : EXIT_DONE;
+	int code = cli_ranks_agree(folder && cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
 	if (arrays)
 		code = first_of(code, write_arrays(ctx, run, arrays, force));
 	if (arrays)
 		code = first_of(code, write_calibrated(ctx, run, arrays, force));
-	if (model)
+	if (model && cli_rank() == 0)
 		code = first_of(code, write_model(ctx, run, model, force));
 	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++) {
 		code = first_of(code, write_labels(ctx, run, folder, i, force));
@@ -322,16 +319,17 @@ static void print_summary(FILE *out, const void *run)
 	cli_summary(out, run);
 }
 
+/* All ranks have the same statuses, but for what only rank 0 writes. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 {
 	bool to_folder = cli_get(run->args, "output", NULL) != NULL;
-	if (cli_interrupted() && !to_folder) {
+	if (cli_ranks_any(cli_interrupted()) && !to_folder) {
 		cli_error("interrupted; with -o DIR the best result so far would have been written");
 		return EXIT_INTERRUPTED;
 	}
 	int code = cli_outputs_write(ctx, run);
 	/* With -o the summary is the output; else standard output belongs to result.json. */
-	if (code == EXIT_DONE && !cli_quiet(run->args) &&
+	if (code == EXIT_DONE && cli_rank() == 0 && !cli_quiet(run->args) &&
 	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
 		cli_print_by(to_folder ? stdout : stderr, print_summary, run);
 	return code;

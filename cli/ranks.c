@@ -105,10 +105,12 @@ int cli_ranks_agree(int code)
 	return (int)(word >> 32);
 }
 
-int cli_ranks_gather(kdr_context *ctx, kdr_result *result)
+bool cli_ranks_any(bool here)
 {
-	kdr_status st = self.joined ? kdr_result_gather(ctx, result) : KDR_OK;
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	int any = here;
+	if (self.joined)
+		MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	return any != 0;
 }
 
 void cli_ranks_leave(void)

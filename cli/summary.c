@@ -20,15 +20,11 @@ static const char *stop_in_words(kdr_stop stop)
 /* "83 61 50 32", the largest few where there are many. */
 static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t room)
 {
-	int64_t n, k = kdr_result_k(result, task);
-	const int64_t *labels = kdr_result_labels(result, task, &n);
-	int64_t *sizes = calloc((size_t)(k > 0 ? k : 1), sizeof *sizes);
+	int64_t k;
+	const int64_t *sizes = kdr_result_sizes(result, task, &k);
 	size_t used = 0;
-	snprintf(out, room, "%s", labels ? "" : "-");
-	for (int64_t i = 0; sizes && labels && i < n; i++)
-		if (labels[i] >= 0) /* some may have been left without a class */
-			sizes[labels[i]]++;
-	for (int64_t c = 0; sizes && labels && c < k && used + 24 < room; c++) {
+	snprintf(out, room, "%s", sizes ? "" : "-");
+	for (int64_t c = 0; sizes && c < k && used + 24 < room; c++) {
 		if (c == 8 && k > 9) {
 			snprintf(out + used, room - used, " ... (%lld more)", (long long)(k - c));
 			break;
@@ -36,7 +32,6 @@ static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t
 		used += (size_t)snprintf(out + used, room - used, "%s%lld", c ? " " : "",
 		                         (long long)sizes[c]);
 	}
-	free(sizes);
 }
 
 /* Whether the task has a note of that text. */

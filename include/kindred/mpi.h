@@ -3,8 +3,10 @@
  * Only in libraries built with KINDRED_MPI; kindred/kindred.h does not include this header. Every process of a
  * communicator makes a context, gives it the communicator, and then makes the same calls in the same order (kdr_cluster,
  * kdr_transfer, kdr_prepare, kdr_fit), each with the rows it has: the answer is that for the rows of all of them, in the
- * order of the ranks. A method that cannot says so. What reads and writes files works for each process by itself;
- * kdr_read_options.parts reads a process's own rows of a file.
+ * order of the ranks. A method that cannot says so. What reads files works for each process by itself;
+ * kdr_read_options.parts reads a process's own rows of a file. What writes a result (kdr_result_write, kdr_result_put,
+ * kdr_result_write_labels, _samples, _features, _probabilities, _array) is called by all of them: rank 0 makes the file, and the others send
+ * their rows in blocks. Other writers (kdr_model_save) work for each process by itself.
  *
  *     MPI_Init(&argc, &argv);
  *     kdr_context_new(&ctx, NULL);
@@ -15,7 +17,7 @@
  *     if (st == KDR_OK)
  *             st = kdr_cluster(ctx, &data, 1, &options, &result);   // labels of the rows here
  *     if (st == KDR_OK)
- *             st = kdr_result_gather(ctx, result);                  // rank 0: labels of all rows
+ *             st = kdr_result_write_labels(ctx, result, 0, "points.labels", false);  // those of all rows, in one file
  */
 #ifndef KINDRED_MPI_H
 #define KINDRED_MPI_H
@@ -30,8 +32,8 @@ KDR_API int kdr_mpi_rank(const kdr_context *ctx);
 KDR_API int kdr_mpi_ranks(const kdr_context *ctx);
 /* All ranks call it: KDR_OK where all have that; else the status of one that failed, on all of them, and its line. */
 KDR_API kdr_status kdr_mpi_agree(kdr_context *ctx, kdr_status status);
-/* All ranks call it. Rank 0's result is then that of all rows: labels, confidence, names and whatever arrays have a row for
- * each sample. Those of the others stay. */
+/* All ranks call it, where rank 0 has room for it. Rank 0's result is then that of all rows: labels, confidence, names and whatever arrays have a row for
+ * each sample. Those of the others stay. What writes results is then for each process by itself again. */
 KDR_API kdr_status kdr_result_gather(kdr_context *ctx, kdr_result *result);
 /* What this rank has sent so far: numbers of exchanges and of bytes it put into them. */
 KDR_API void kdr_mpi_traffic(const kdr_context *ctx, int64_t *exchanges, int64_t *bytes);

@@ -20,11 +20,13 @@ KDR_API uint64_t kdr_result_seed(const kdr_result *result);
  * "" where the data came from no file. */
 KDR_API const char *kdr_result_task_name(const kdr_result *result, int64_t task);
 KDR_API const char *kdr_result_task_path(const kdr_result *result, int64_t task);
-/* Rows, columns and stored entries of the data, after preprocessing. */
+/* Rows, columns and stored entries of the data, after preprocessing; those of all ranks (kindred/mpi.h). */
 typedef struct kdr_shape {
 	int64_t rows, cols, nnz;
 } kdr_shape;
 KDR_API kdr_shape kdr_result_task_shape(const kdr_result *result, int64_t task);
+/* How many samples have each label, k numbers; NULL where the task has no labels. */
+KDR_EXPERIMENTAL KDR_API const int64_t *kdr_result_sizes(const kdr_result *result, int64_t task, int64_t *k);
 /* Names of the columns, and of the samples; NULL where unknown. */
 KDR_API const char *const *kdr_result_features(const kdr_result *result, int64_t task);
 KDR_API const char *const *kdr_result_ids(const kdr_result *result, int64_t task);
@@ -160,6 +162,19 @@ KDR_EXPERIMENTAL KDR_API kdr_status kdr_write_h5ad(kdr_context *ctx, const char 
                                                    const double *const *xy, bool force);
 /* The same to a file, whole or not at all. */
 KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
+/* The same, and a newline, to a function that takes some of the text at a time, and says whether it could. */
+typedef bool kdr_text_put(void *user, const char *text, size_t length);
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_result_put(kdr_context *ctx, const kdr_result *result,
+                                                   kdr_text_put *put, void *user);
+
+/* --- labels ------------------------------------------------------------------------------------------- */
+
+/* A line a sample of a task: its class, "?" where it has none, or the number of its cluster. Whole or not at all. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_result_write_labels(kdr_context *ctx, const kdr_result *result,
+                                                            int64_t task, const char *path, bool force);
+/* kdr_write_array of an array of the result, by its place among them. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_result_write_array(kdr_context *ctx, const kdr_result *result,
+                                                           int64_t index, const char *path, bool force);
 
 /* --- tables, as CSV; whole or not at all ------------------------------------------------------------ */
 

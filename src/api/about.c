@@ -81,7 +81,7 @@ kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *r, const kdr_pro
 		char number[24];
 		snprintf(number, sizeof number, "%lld", (long long)t + 1);
 		r->tasks[t].d = kdr_mat_cols(&task->x);
-		r->tasks[t].nnz = kdr_mat_nnz(&task->x);
+		r->tasks[t].nnz = r->tasks[t].all_nnz = kdr_mat_nnz(&task->x);
 		KDRI_TRY(kdri_strdup(ctx, task->name ? task->name : number, &r->tasks[t].name));
 		KDRI_TRY(kdri_strdup(ctx, "", &r->tasks[t].path));
 	}
@@ -164,6 +164,8 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 	task->path = path;
 	task->d = data->cols;
 	task->nnz = kdr_mat_nnz(&x);
+	if (!r->parted)
+		task->all_nnz = task->nnz;
 	task->features = borrowed ? first->features : features;
 	task->borrowed = borrowed;
 	task->ids = ids;
@@ -256,7 +258,15 @@ const char *kdr_result_task_path(const kdr_result *r, int64_t task)
 kdr_shape kdr_result_task_shape(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = task_of(r, task);
-	return t ? (kdr_shape){ t->n, t->d, t->nnz } : (kdr_shape){ 0 };
+	return t ? (kdr_shape){ t->all, t->d, t->all_nnz } : (kdr_shape){ 0 };
+}
+
+const int64_t *kdr_result_sizes(const kdr_result *r, int64_t task, int64_t *k)
+{
+	const kdri_task_result *t = task_of(r, task);
+	if (k)
+		*k = t ? t->k : 0;
+	return t ? t->sizes : NULL;
 }
 
 const char *const *kdr_result_features(const kdr_result *r, int64_t task)

@@ -273,6 +273,7 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,
 	              bytes = ctx->comm ? ctx->comm->bytes : 0;
 	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
+	KDRI_TRY(kdri_result_count(ctx, result));
 	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */
 		KDRI_TRY(kdri_result_number(ctx, result, "ranks", kdri_ranks(ctx)));
 		KDRI_TRY(kdri_result_number(ctx, result, "exchanges",

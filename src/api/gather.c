@@ -64,7 +64,7 @@ done:
 }
 
 /* The axis of an array that has an entry for each sample, by the method's table; -1: none. */
-static int sample_axis(const kdr_result *r, const kdr_array *a)
+int kdri_sample_axis(const kdr_result *r, const kdr_array *a)
 {
 	for (const kdr_field_desc *f = r->algo->fields; f && f->name; f++)
 		if (strcmp(f->name, a->name) == 0) {
@@ -110,7 +110,7 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 	for (int64_t i = 0; i < r->array_count; i++) {
 		kdr_array *a = &r->arrays[i];
 		int64_t rows = a->shape[0], width = 1;
-		int axis = sample_axis(r, a);
+		int axis = kdri_sample_axis(r, a);
 		if (axis == 1) {
 			int64_t all;
 			KDRI_TRY(gather_columns(ctx, &a->data, rows, a->shape[1], &all));
@@ -137,8 +137,10 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 		if (kdri_rank(ctx) == 0) {
 			task->n = counts[0];
 			task->nnz = counts[1];
+			task->first = 0;
 		}
 	}
+	r->parted = false;
 done:
 	return st;
 }

@@ -7,4 +7,7 @@
 /* Between kdri_enter and kdri_leave, on all ranks. See kdr_result_gather in kindred/mpi.h. */
 kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *result);
 
+/* The axis of an array of the result that has an entry for each sample; -1: none. */
+int kdri_sample_axis(const kdr_result *result, const kdr_array *array);
+
 #endif

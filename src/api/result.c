@@ -1,6 +1,7 @@
 /* Results: labels, traces, named arrays and numbers. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/result.h"
 #include "api/method.h"
+#include "comm/comm.h"
 
 #include <stdio.h>
 
@@ -21,7 +22,7 @@ kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_pro
 	KDRI_TRY(KDRI_NEW0(ctx, &r->tasks, problem->ntasks));
 	r->ntasks = problem->ntasks;
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		r->tasks[t].n = kdr_mat_rows(&problem->tasks[t].x);
+		r->tasks[t].n = r->tasks[t].all = kdr_mat_rows(&problem->tasks[t].x);
 		r->tasks[t].k = problem->tasks[t].k;
 	}
 	KDRI_TRY(kdri_result_name_tasks(ctx, r, problem));
@@ -32,14 +33,39 @@ done:
 	return st;
 }
 
+kdr_status kdri_result_count(kdr_context *ctx, kdr_result *r)
+{
+	kdr_status st = KDR_OK;
+	r->parted = kdri_together(ctx) && kdri_ranks(ctx) > 1;
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		kdri_task_result *t = &r->tasks[i];
+		KDRI_TRY(kdri_part(ctx, t->n, &t->first, &t->all));
+		t->all_nnz = t->nnz;
+		KDRI_TRY(kdri_sum_int(ctx, &t->all_nnz, 1));
+		kdri_free(ctx, t->sizes);
+		t->sizes = NULL;
+		if (!t->labels)
+			continue;
+		KDRI_TRY(KDRI_NEW0(ctx, &t->sizes, t->k));
+		for (int64_t row = 0; row < t->n; row++)
+			if (t->labels[row] >= 0 && t->labels[row] < t->k) /* some may have none */
+				t->sizes[t->labels[row]]++;
+		KDRI_TRY(kdri_sum_int(ctx, t->sizes, t->k));
+	}
+done:
+	return st;
+}
+
 void kdr_result_free(kdr_result *r)
 {
 	if (!r)
 		return;
 	kdr_allocator a = r->allocator;
 	kdri_result_about_free(r);
-	for (int64_t t = 0; t < r->ntasks; t++)
+	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_free_with(&a, r->tasks[t].labels);
+		kdri_free_with(&a, r->tasks[t].sizes);
+	}
 	kdri_free_with(&a, r->tasks);
 	kdri_free_with(&a, r->objective);
 	for (int64_t i = 0; i < r->array_count; i++) {

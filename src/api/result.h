@@ -43,8 +43,10 @@ typedef struct kdri_map {
 } kdri_map;
 
 typedef struct kdri_task_result {
-	int64_t n, d, nnz, k;
+	int64_t n, d, nnz, k;        /* rows and entries here */
+	int64_t first, all, all_nnz; /* the number of the first row here among those of all ranks; these */
 	int64_t *labels;
+	int64_t *sizes; /* k: samples of all ranks with each label; NULL: nobody counted */
 	char *name, *path;
 	char **features;     /* d names, or NULL */
 	bool borrowed;       /* the names are those of the first task */
@@ -109,7 +111,11 @@ struct kdr_result {
 	int64_t bridge_count;
 	kdr_shared_features *shared; /* columns point into arrays */
 	int64_t shared_count;
+	bool parted; /* other ranks have more rows */
 };
+
+/* Rows and sizes of clusters of all ranks; to be called when labels are there. */
+kdr_status kdri_result_count(kdr_context *ctx, kdr_result *result);
 
 /* --- about.c ----------------------------------------------------------------------------------- */
 

@@ -230,6 +230,19 @@ kdr_status kdri_share(kdr_context *ctx, void *bytes, int64_t count, int from)
 	return st;
 }
 
+kdr_status kdri_send(kdr_context *ctx, const void *bytes, int64_t count, int to)
+{
+	ctx->comm->exchanges++;
+	ctx->comm->bytes += count;
+	return ctx->comm->ops.send(ctx->comm->user, bytes, count, to) ? KDR_OK : lost(ctx);
+}
+
+kdr_status kdri_receive(kdr_context *ctx, void *bytes, int64_t count, int from)
+{
+	ctx->comm->exchanges++;
+	return ctx->comm->ops.receive(ctx->comm->user, bytes, count, from) ? KDR_OK : lost(ctx);
+}
+
 kdr_status kdri_each(kdr_context *ctx, int64_t mine, int64_t *all)
 {
 	memset(all, 0, (size_t)kdri_ranks(ctx) * sizeof *all);

@@ -80,6 +80,9 @@ kdr_status kdri_share(kdr_context *ctx, void *bytes, int64_t count, int from);
 /* On rank 0 *all gets the bytes of all ranks, one after the other, and *total how many; to be freed. Elsewhere it is NULL
  * (alone: a copy). */
 kdr_status kdri_gather(kdr_context *ctx, const void *bytes, int64_t count, void *all, int64_t *total);
+/* Bytes from one rank to another, which waits for them. Nobody says beforehand whether all are well: kdri_agree does. */
+kdr_status kdri_send(kdr_context *ctx, const void *bytes, int64_t count, int to);
+kdr_status kdri_receive(kdr_context *ctx, void *bytes, int64_t count, int from);
 /* One integer of each rank, on all of them: ranks of them. */
 kdr_status kdri_each(kdr_context *ctx, int64_t mine, int64_t *all);
 

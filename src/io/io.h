@@ -42,6 +42,13 @@ KDR_PRINTF(3, 4)
 kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...);
 /* Makes the file appear. Frees `o` in any case. */
 kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o);
+/* An output without a file: `put` takes its bytes, in blocks of up to KDRI_OUTPUT_BLOCK. `name` stands for the path. */
+enum { KDRI_OUTPUT_BLOCK = 1 << 16 };
+typedef kdr_status kdri_output_put(void *user, const void *bytes, size_t size);
+kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *put, void *user,
+                          kdri_output **out);
+/* What was written so far goes where it belongs. */
+kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o);
 /* Leaves nothing behind. Accepts NULL. */
 void kdri_output_abort(kdr_context *ctx, kdri_output *o);
 /* For libraries that open files themselves (HDF5): the temporary name to write to, after the empty

@@ -11,12 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 16 };
+enum { BUFFER = KDRI_OUTPUT_BLOCK };
 
 struct kdri_output {
 	char *path, *temporary;
 	int fd;
 	bool force, gzip;
+	kdri_output_put *put; /* NULL: it is a file */
+	void *user;
 	size_t used;
 	z_stream z;
 	unsigned char buffer[BUFFER], packed[BUFFER];
@@ -44,6 +46,11 @@ static kdr_status write_all(kdr_context *ctx, kdri_output *o, const unsigned cha
 static kdr_status flush(kdr_context *ctx, kdri_output *o, bool finish)
 {
 	kdr_status st = KDR_OK;
+	if (o->put) {
+		size_t size = o->used;
+		o->used = 0;
+		return size > 0 ? o->put(o->user, o->buffer, size) : KDR_OK;
+	}
 	if (!o->gzip) {
 		KDRI_TRY(write_all(ctx, o, o->buffer, o->used));
 	} else {
@@ -143,6 +150,26 @@ done:
 	return st;
 }
 
+kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *put, void *user,
+                          kdri_output **out)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
+	*o = (kdri_output){ .fd = -1, .put = put, .user = user };
+	KDRI_TRY(kdri_strdup(ctx, name, &o->path));
+	*out = o;
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o)
+{
+	return flush(ctx, o, false);
+}
+
 kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size)
 {
 	kdr_status st = KDR_OK;
@@ -181,6 +208,8 @@ kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o)
 {
 	kdr_status st;
 	KDRI_TRY(flush(ctx, o, true));
+	if (o->put)
+		goto done;
 	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. */
 	if (fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
 		st = write_error(ctx, o);

@@ -12,6 +12,7 @@
  *     (E4)  confidence_i = max(0, 1 - |x_i - m_y| / |x_i - m_second|)    the simplified silhouette, cut off at 0
  *
  * A confidence that the method has of its own stands before these. Time: O(n k), or O(nnz k) for (E3). */
+#include "comm/comm.h"
 #include "job/job.h"
 #include "metrics/metrics.h"
 
@@ -66,6 +67,7 @@ static kdr_status by_scores(kdr_context *ctx, kdri_task_result *t, const kdr_arr
 		t->second[i] = kdri_next_best(s + i * count, count, t->labels[i], kind);
 		found += t->second[i] >= 0;
 	}
+	KDRI_TRY(kdri_sum_int(ctx, &found, 1));
 	if (found == 0) { /* every sample wholly in one: the scores only repeat the labels */
 		kdri_free(ctx, t->second);
 		t->second = NULL;
@@ -84,13 +86,12 @@ done:
 /* Whether (E3) and (E4) say something: all samples have labels, and these are not all one. */
 static bool several(const kdri_task_result *t)
 {
-	bool differ = false;
-	for (int64_t i = 0; i < t->n; i++) {
-		if (t->labels[i] < 0)
-			return false;
-		differ = differ || t->labels[i] != t->labels[0];
+	int64_t samples = 0, clusters = 0;
+	for (int64_t c = 0; t->sizes && c < t->k; c++) {
+		samples += t->sizes[c];
+		clusters += t->sizes[c] > 0;
 	}
-	return differ;
+	return samples == t->all && clusters > 1;
 }
 
 static kdr_status by_distance(kdr_context *ctx, kdri_task_result *t, const kdr_data *data, bool sure)

@@ -58,10 +58,8 @@ static kdr_status run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t 
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	for (int64_t i = 0; i < count && job->told->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
-	if (kdri_ranks(ctx) == 1) { /* they look at all rows together */
-		KDRI_TRY(kdri_job_words(ctx, result, sets));
-		KDRI_TRY(kdri_job_choices(ctx, result, sets));
-	}
+	KDRI_TRY(kdri_job_words(ctx, result, sets));
+	KDRI_TRY(kdri_job_choices(ctx, result, sets));
 	if (o->quality)
 		KDRI_TRY(put_quality(ctx, job, sets, o, result));
 	KDRI_TRY(kdri_job_map(ctx, job, result, sets));

@@ -1,7 +1,8 @@
 /* The samples that stand for a cluster: the surest and the least sure. SPDX-License-Identifier: BSD-3-Clause
  *
  * Of samples that are as sure the first counts. Of a cluster of fewer than six no sample is both; of one of a single sample
- * there is nothing to say. */
+ * there is nothing to say. Rows may be on several ranks, whose own best are compared: the examples are the same on all of them. */
+#include "comm/comm.h"
 #include "job/job.h"
 
 /* Puts row i where it belongs among the `most` best so far, -1 where there are fewer; `sign` -1: the least sure are best. */
@@ -16,19 +17,52 @@ static void insert(int64_t *best, int most, const double *sure, int64_t i, doubl
 	best[at] = i;
 }
 
+/* Of the lists that ranks have, of rows here, one of rows among all: the best of the first ones, again and again. */
+static kdr_status join_lists(kdr_context *ctx, const kdri_task_result *task, const double *sure)
+{
+	kdr_status st;
+	int64_t lists = 2 * task->k, *best = task->examples, *next = NULL, *row = NULL;
+	double *most = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &next, lists));
+	KDRI_TRY(KDRI_NEW(ctx, &row, lists * KDRI_EXAMPLES));
+	KDRI_TRY(KDRI_NEW(ctx, &most, 2 * lists));
+	for (int e = 0; e < KDRI_EXAMPLES; e++) {
+		int64_t *found = row + e * lists;
+		double *own = most + lists;
+		for (int64_t l = 0; l < lists; l++) {
+			int64_t i = next[l] < KDRI_EXAMPLES ? best[l * KDRI_EXAMPLES + next[l]] : -1;
+			own[l] = most[l] = i < 0 ? -INFINITY : l % 2 ? -sure[i] : sure[i];
+			found[l] = i < 0 ? INT64_MAX : task->first + i;
+		}
+		KDRI_TRY(kdri_max(ctx, most, lists));
+		for (int64_t l = 0; l < lists; l++)
+			found[l] = own[l] == most[l] ? found[l] : INT64_MAX;
+		KDRI_TRY(kdri_min_int(ctx, found, lists));
+		for (int64_t l = 0; l < lists; l++) {
+			int64_t i = next[l] < KDRI_EXAMPLES ? best[l * KDRI_EXAMPLES + next[l]] : -1;
+			next[l] += i >= 0 && found[l] == task->first + i;
+		}
+	}
+	for (int64_t l = 0; l < lists; l++)
+		for (int e = 0; e < KDRI_EXAMPLES; e++)
+			best[l * KDRI_EXAMPLES + e] =
+			        row[e * lists + l] == INT64_MAX ? -1 : row[e * lists + l];
+done:
+	kdri_free(ctx, next);
+	kdri_free(ctx, row);
+	kdri_free(ctx, most);
+	return st;
+}
+
 kdr_status kdri_job_examples(kdr_context *ctx, kdr_result *r)
 {
 	kdr_status st = KDR_OK;
-	int64_t *size = NULL;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
 		const double *sure = kdr_result_confidence(r, t, NULL);
-		if (!task->labels || !sure || task->k < 1 || task->examples)
+		if (!task->labels || !task->sizes || !sure || task->k < 1 || task->examples)
 			continue;
 		int64_t count = 2 * task->k * KDRI_EXAMPLES;
-		kdri_free(ctx, size);
-		size = NULL;
-		KDRI_TRY(KDRI_NEW0(ctx, &size, task->k));
 		KDRI_TRY(KDRI_NEW(ctx, &task->examples, count));
 		for (int64_t e = 0; e < count; e++)
 			task->examples[e] = -1;
@@ -36,17 +70,16 @@ kdr_status kdri_job_examples(kdr_context *ctx, kdr_result *r)
 			int64_t c = task->labels[i];
 			if (c < 0 || c >= task->k)
 				continue;
-			size[c]++;
 			insert(task->examples + 2 * c * KDRI_EXAMPLES, KDRI_EXAMPLES, sure, i, 1);
 			insert(task->examples + (2 * c + 1) * KDRI_EXAMPLES, KDRI_EXAMPLES, sure, i, -1);
 		}
+		KDRI_TRY(join_lists(ctx, task, sure));
 		for (int64_t c = 0; c < task->k; c++)
-			for (int64_t e = KDRI_MIN(size[c] / 2, KDRI_EXAMPLES); e < KDRI_EXAMPLES; e++)
+			for (int64_t e = KDRI_MIN(task->sizes[c] / 2, KDRI_EXAMPLES); e < KDRI_EXAMPLES; e++)
 				task->examples[2 * c * KDRI_EXAMPLES + e] =
 				        task->examples[(2 * c + 1) * KDRI_EXAMPLES + e] = -1;
 	}
 done:
-	kdri_free(ctx, size);
 	return st;
 }
 

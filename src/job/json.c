@@ -4,10 +4,44 @@
 #include "json/json.h"
 #include "api/result.h"
 #include "job/job.h"
+#include "job/pages.h"
 #include "json/figures.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
+
+/* The first failure that is not of memory. */
+static void note(kdri_json *j, kdr_status st)
+{
+	kdri_pages *p = j->user;
+	if (st == KDR_OK)
+		return;
+	p->failed = p->failed == KDR_OK ? st : p->failed;
+	j->failed = true;
+}
+
+/* Lists with an entry for each sample: those here come between these two. Other ranks have more (pages.h). */
+static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
+{
+	kdri_pages *p = j->user;
+	kdri_json_array(j, key);
+	kdri_json_flush(j);
+	if (p)
+		note(j, kdri_pages_turn(p));
+	if (p && p->turn)
+		j->comma = t->first > 0;
+}
+
+static void end_samples(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_pages *p = j->user;
+	kdri_json_flush(j);
+	if (p && p->turn) {
+		note(j, kdri_pages_end_turn(p, KDR_OK));
+		j->comma = t->all > 0;
+	}
+	kdri_json_end_array(j);
+}
 
 /* One number, or a list of several. */
 static void put_numbers(kdri_json *j, const char *name, const double *values, int64_t count)
@@ -70,19 +104,30 @@ static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
 		kdri_json_int(j, NULL, label);
 }
 
-static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t, int64_t *sizes)
+static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_array(j, "sizes");
-	for (int64_t i = 0; t->labels && i < t->n; i++)
-		if (t->labels[i] >= 0 && t->labels[i] < t->k)
-			sizes[t->labels[i]]++;
-	for (int64_t c = 0; t->labels && c < t->k; c++)
-		kdri_json_int(j, NULL, sizes[c]);
+	for (int64_t c = 0; t->sizes && c < t->k; c++)
+		kdri_json_int(j, NULL, t->sizes[c]);
 	kdri_json_end_array(j);
-	kdri_json_array(j, "labels");
-	for (int64_t i = 0; t->labels && i < t->n; i++)
+	if (!t->labels) {
+		put_strings(j, "labels", NULL, 0);
+		return;
+	}
+	begin_samples(j, t, "labels");
+	for (int64_t i = 0; i < t->n; i++)
 		put_label(j, r, t->labels[i]);
-	kdri_json_end_array(j);
+	end_samples(j, t);
+}
+
+static void put_ids(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->ids)
+		return;
+	begin_samples(j, t, "ids");
+	for (int64_t i = 0; i < t->n; i++)
+		kdri_json_string(j, NULL, t->ids[i]);
+	end_samples(j, t);
 }
 
 /* How sure labels are, and the next best ones. */
@@ -92,35 +137,35 @@ static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 	const char *from;
 	const double *sure = kdr_result_confidence(r, task, &from);
 	if (sure) {
-		kdri_json_array(j, "confidence");
+		begin_samples(j, t, "confidence");
 		for (int64_t i = 0; i < t->n; i++)
 			kdri_json_real(j, NULL, sure[i]);
-		kdri_json_end_array(j);
+		end_samples(j, t);
 		kdri_json_string(j, "confidence_from", from);
 	}
 	if (!t->second)
 		return;
-	kdri_json_array(j, "second");
+	begin_samples(j, t, "second");
 	for (int64_t i = 0; i < t->n; i++)
 		if (t->second[i] < 0)
 			kdri_json_null(j, NULL);
 		else
 			put_label(j, r, t->second[i]);
-	kdri_json_end_array(j);
+	end_samples(j, t);
 }
 
 static void put_probabilities(kdri_json *j, const kdri_task_result *t)
 {
 	if (!t->probabilities)
 		return;
-	kdri_json_array(j, "probabilities");
+	begin_samples(j, t, "probabilities");
 	for (int64_t i = 0; i < t->n; i++) {
 		kdri_json_array(j, NULL);
 		for (int64_t c = 0; c < t->k; c++)
 			kdri_json_real(j, NULL, t->probabilities[i * t->k + c]);
 		kdri_json_end_array(j);
 	}
-	kdri_json_end_array(j);
+	end_samples(j, t);
 }
 
 /* Rows of the file without a label. */
@@ -227,20 +272,15 @@ static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t i)
 {
 	const kdri_task_result *t = &r->tasks[i];
-	int64_t *sizes = NULL;
-	kdr_status st = KDRI_NEW0(ctx, &sizes, t->k);
-	if (st != KDR_OK)
-		return st;
 	kdri_json_object(j, NULL);
 	kdri_json_string(j, "name", t->name);
 	kdri_json_string(j, "path", t->path);
-	kdri_json_int(j, "n", t->n);
+	kdri_json_int(j, "n", t->all);
 	kdri_json_int(j, "d", t->d);
-	kdri_json_int(j, "nnz", t->nnz);
+	kdri_json_int(j, "nnz", t->all_nnz);
 	kdri_json_int(j, "k", t->k);
-	put_labels(j, r, t, sizes);
-	if (t->ids)
-		put_strings(j, "ids", t->ids, t->n);
+	put_labels(j, r, t);
+	put_ids(j, t);
 	put_probabilities(j, t);
 	put_left_out(j, t);
 	put_columns(j, t);
@@ -253,9 +293,8 @@ static kdr_status put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, 
 	if (t->quality.n > 0) /* asked for */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
-	st = kdri_json_map(ctx, j, r, i);
+	kdr_status st = kdri_json_map(ctx, j, r, i);
 	kdri_json_end_object(j);
-	kdri_free(ctx, sizes);
 	return st;
 }
 
@@ -470,8 +509,12 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	put_strings(j, "warnings", r->warnings, r->warning_count);
 	put_fields(j, r);
 	kdri_json_end_object(j);
-	return j->failed ? kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room)
-	                 : KDR_OK;
+	return KDR_OK;
+}
+
+static kdr_status no_memory(kdr_context *ctx, const kdri_json *j)
+{
+	return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room);
 }
 
 kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length)
@@ -480,6 +523,8 @@ kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **te
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_json: a result and a place are needed");
 	kdri_json j = { .allocator = &ctx->allocator };
 	kdr_status st = build(ctx, &j, result);
+	if (st == KDR_OK && j.failed)
+		st = no_memory(ctx, &j);
 	if (st != KDR_OK) {
 		kdri_json_free(&j);
 		return st;
@@ -490,15 +535,58 @@ kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **te
 	return KDR_OK;
 }
 
+static bool take_text(void *user, const char *text, size_t length)
+{
+	kdri_pages *p = user;
+	if (p->failed == KDR_OK)
+		p->failed = kdri_output_write(p->ctx, p->out, text, length);
+	return p->failed == KDR_OK;
+}
+
+/* The result into what was opened, as `st` says; closes it. */
+static kdr_status write_pages(kdr_context *ctx, const kdr_result *result, kdr_status st, kdri_pages *p)
+{
+	kdri_json j = { .allocator = &ctx->allocator, .take = take_text, .user = p };
+	if (st == KDR_OK)
+		st = build(ctx, &j, result);
+	kdri_json_flush(&j);
+	if (st == KDR_OK && j.failed)
+		st = p->failed != KDR_OK ? p->failed : no_memory(ctx, &j);
+	if (st == KDR_OK)
+		st = kdri_output_write(ctx, p->out, "\n", 1);
+	kdri_json_free(&j);
+	return kdri_pages_close(p, st);
+}
+
 kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
 {
-	kdr_status st;
-	char *text = NULL;
-	size_t length;
-	KDRI_TRY(kdr_result_json(ctx, result, &text, &length));
-	text[length++] = '\n'; /* over the NUL that ends it */
-	KDRI_TRY(kdr_write_file(ctx, path, text, length, force));
-done:
-	kdri_free(ctx, text);
-	return st;
+	kdri_pages p = { 0 };
+	if (!ctx || !result || !path)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write: a result and a path are needed");
+	kdr_status st = kdri_pages_open(ctx, result, path, force, &p);
+	return write_pages(ctx, result, st, &p);
+}
+
+typedef struct sink {
+	kdr_context *ctx;
+	kdr_text_put *put;
+	void *user;
+} sink;
+
+static kdr_status put_block(void *user, const void *bytes, size_t size)
+{
+	const sink *s = user;
+	return s->put(s->user, bytes, size)
+	               ? KDR_OK
+	               : kdri_fail(s->ctx, KDR_ERR_WRITE, "the result cannot be written");
+}
+
+kdr_status kdr_result_put(kdr_context *ctx, const kdr_result *result, kdr_text_put *put, void *user)
+{
+	kdri_pages p = { 0 };
+	sink s = { ctx, put, user };
+	if (!ctx || !result || !put)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_put: a result and a function are needed");
+	kdr_status st = kdri_pages_open_to(ctx, result, put_block, &s, &p);
+	return write_pages(ctx, result, st, &p);
 }

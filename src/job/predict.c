@@ -76,6 +76,7 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 	KDRI_TRY(begin(ctx, model, data, kdr_model_k(model, task), &result, &labels));
 	KDRI_TRY(kdr_model_apply(ctx, model, task, data, labels));
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
+	KDRI_TRY(kdri_result_count(ctx, result));
 	result->seconds.fit = kdri_now() - start;
 	KDRI_TRY(kdri_job_words(ctx, result, &data));
 	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
@@ -160,6 +161,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 		part = NULL;
 		some = NULL;
 	}
+	KDRI_TRY(kdri_result_count(ctx, result));
 	*out = result;
 	result = NULL;
 done:

@@ -1,6 +1,7 @@
 /* Labels against classes known beforehand. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
 #include "job/job.h"
+#include "metrics/metrics.h"
 
 /* Samples whose class no label can be. */
 static kdr_status warn_strangers(kdr_context *ctx, kdr_result *r, int64_t task, const kdr_data *data,
@@ -12,6 +13,8 @@ static kdr_status warn_strangers(kdr_context *ctx, kdr_result *r, int64_t task, 
 	for (int64_t i = 0; i < data->rows; i++)
 		if (data->labels[i] >= classes)
 			met[data->labels[i]] = true;
+	for (int64_t c = classes; c < data->nclasses; c++)
+		KDRI_TRY(kdri_any(ctx, &met[c]));
 	for (int64_t c = classes; c < data->nclasses; c++)
 		if (met[c])
 			KDRI_TRY(kdri_result_warn(
@@ -42,15 +45,17 @@ done:
 	return st;
 }
 
-/* The pairs of all ranks, on rank 0; elsewhere there are none. */
-static kdr_status collect(kdr_context *ctx, int64_t **v, int64_t n, int64_t *all)
+/* counts, clusters x classes: samples of all ranks by both; the last class is that of samples without one. */
+static kdr_status count_pairs(kdr_context *ctx, const int64_t *found, const int64_t *truth, int64_t n,
+                              int64_t clusters, int64_t classes, int64_t **counts)
 {
 	kdr_status st;
-	int64_t *whole = NULL, bytes = 0;
-	KDRI_TRY(kdri_gather(ctx, *v, n * (int64_t)sizeof **v, &whole, &bytes));
-	kdri_free(ctx, *v);
-	*v = whole;
-	*all = whole ? bytes / (int64_t)sizeof **v : 0;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, clusters, classes, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, counts, size));
+	for (int64_t i = 0; i < n; i++)
+		(*counts)[found[i] * classes + (truth[i] < 0 ? classes - 1 : truth[i])]++;
+	KDRI_TRY(kdri_sum_int(ctx, *counts, size));
 done:
 	return st;
 }
@@ -62,7 +67,7 @@ kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const k
 	kdr_status st;
 	kdri_task_result *t = &r->tasks[task];
 	kdr_scores scores = { 0 };
-	int64_t right = 0, n = 0, *found = NULL, *truth = NULL;
+	int64_t right = 0, n = 0, *found = NULL, *truth = NULL, *counts = NULL;
 	bool known = t->labels && data->labels;
 	KDRI_TRY(kdri_any(ctx, &known));
 	if (!known)
@@ -76,23 +81,23 @@ kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const k
 			truth[n++] = data->labels[i];
 		}
 	if (kdri_together(ctx)) {
-		int64_t mine = n;
-		KDRI_TRY(collect(ctx, &found, mine, &n));
-		KDRI_TRY(collect(ctx, &truth, mine, &n));
-	}
-	if (kdri_rank(ctx) == 0)
+		const int64_t cols = data->nclasses + 1;
+		KDRI_TRY(count_pairs(ctx, found, truth, n, t->k, cols, &counts));
+		KDRI_TRY(kdri_evaluate_counts(ctx, counts, t->k, cols, &scores));
+	} else {
 		KDRI_TRY(kdr_evaluate(ctx, found, truth, n, &scores));
-	KDRI_TRY(kdri_share(ctx, &scores, (int64_t)sizeof scores, 0));
+	}
 	if (named) {
 		for (int64_t i = 0; i < n; i++)
 			right += found[i] == truth[i];
-		scores.acc = (double)right / (double)KDRI_MAX(n, 1);
-		KDRI_TRY(kdri_share(ctx, &scores, (int64_t)sizeof scores, 0));
+		KDRI_TRY(kdri_sum_int(ctx, &right, 1));
+		scores.acc = (double)right / (double)KDRI_MAX(scores.n, 1);
 		KDRI_TRY(warn_strangers(ctx, r, task, data, classes));
 	}
 	t->scores = scores;
 done:
 	kdri_free(ctx, found);
 	kdri_free(ctx, truth);
+	kdri_free(ctx, counts);
 	return st;
 }

@@ -2,15 +2,19 @@
  *
  * Every text that could be taken for something else than itself (a formula, a number, several cells) stands in quotes;
  * numbers are written so that they are read back as they were. */
+#include "api/gather.h"
+#include "comm/comm.h"
+#include "io/binary.h"
 #include "io/csv.h"
-#include "io/io.h"
 #include "job/job.h"
+#include "job/pages.h"
 
 #include <stdio.h>
 
 typedef struct table {
 	kdr_context *ctx;
 	kdri_output *out;
+	kdri_pages pages;
 	bool begun; /* the line has a cell */
 } table;
 
@@ -78,35 +82,53 @@ static kdr_status write_table(kdr_context *ctx, const kdr_result *r, int64_t tas
 {
 	kdr_status st;
 	table t = { .ctx = ctx };
-	KDRI_TRY(kdri_output_open(ctx, path, force, &t.out));
+	KDRI_TRY(kdri_pages_open(ctx, r, path, force, &t.pages));
+	t.out = t.pages.out;
 	KDRI_TRY(fill(&t, r, task));
-	kdri_output *out = t.out;
-	t.out = NULL; /* commit frees it in any case */
-	KDRI_TRY(kdri_output_commit(ctx, out));
 done:
-	kdri_output_abort(ctx, t.out);
+	return kdri_pages_close(&t.pages, st);
+}
+
+/* Lines of the rows here, each by `put_row`, among those of all ranks. */
+static kdr_status put_rows(table *t, const kdr_result *r, int64_t at,
+                           kdr_status (*put_row)(table *t, const kdr_result *r, int64_t task, int64_t row))
+{
+	kdr_status st;
+	KDRI_TRY(kdri_pages_turn(&t->pages));
+	for (int64_t i = 0; i < r->tasks[at].n && st == KDR_OK; i++) {
+		st = put_row(t, r, at, i);
+		if (st == KDR_OK)
+			st = end_line(t);
+	}
+	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
+done:
 	return st;
 }
 
 static kdr_status put_id(table *t, const kdri_task_result *task, int64_t i)
 {
-	return task->ids ? put_text(t, task->ids[i]) : put_int(t, i + 1);
+	return task->ids ? put_text(t, task->ids[i]) : put_int(t, task->first + i + 1);
+}
+
+static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	const double *sure = kdr_result_confidence(r, at, NULL);
+	kdr_status st;
+	KDRI_TRY(put_id(t, task, i));
+	KDRI_TRY(put_label(t, r, task->labels[i], false));
+	KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
+	KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
+done:
+	return st;
 }
 
 static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 {
-	const kdri_task_result *task = &r->tasks[at];
-	const double *sure = kdr_result_confidence(r, at, NULL);
 	const char *const titles[] = { "id", r->classes ? "class" : "cluster", "confidence", "second", NULL };
 	kdr_status st;
 	KDRI_TRY(put_titles(t, titles));
-	for (int64_t i = 0; i < task->n; i++) {
-		KDRI_TRY(put_id(t, task, i));
-		KDRI_TRY(put_label(t, r, task->labels[i], false));
-		KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
-		KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
-		KDRI_TRY(end_line(t));
-	}
+	KDRI_TRY(put_rows(t, r, at, put_sample));
 done:
 	return st;
 }
@@ -120,6 +142,17 @@ kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, 
 	return write_table(ctx, result, task, path, force, fill_samples);
 }
 
+static kdr_status put_shares(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	kdr_status st;
+	KDRI_TRY(put_id(t, task, i));
+	for (int64_t c = 0; c < task->k; c++)
+		KDRI_TRY(put_real(t, task->probabilities[i * task->k + c]));
+done:
+	return st;
+}
+
 static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
 {
 	const kdri_task_result *task = &r->tasks[at];
@@ -128,12 +161,7 @@ static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
 	for (int64_t c = 0; c < task->k; c++)
 		KDRI_TRY(put_label(t, r, c, false));
 	KDRI_TRY(end_line(t));
-	for (int64_t i = 0; i < task->n; i++) {
-		KDRI_TRY(put_id(t, task, i));
-		for (int64_t c = 0; c < task->k; c++)
-			KDRI_TRY(put_real(t, task->probabilities[i * task->k + c]));
-		KDRI_TRY(end_line(t));
-	}
+	KDRI_TRY(put_rows(t, r, at, put_shares));
 done:
 	return st;
 }
@@ -147,6 +175,71 @@ kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *re
 		        ctx, KDR_ERR_ARGUMENT,
 		        "kdr_result_write_probabilities: a task with probabilities and a path are needed");
 	return write_table(ctx, result, task, path, force, fill_probabilities);
+}
+
+/* --- labels and arrays --------------------------------------------------------------------------------- */
+
+/* As it is: a line of a file of labels is never quoted. */
+static kdr_status put_plain(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	int64_t label = r->tasks[at].labels[i];
+	if (!r->classes)
+		return put_int(t, label);
+	const char *text = label >= 0 && label < r->nclasses ? r->classes[label] : "?";
+	return put(t, text, strlen(text));
+}
+
+static kdr_status fill_labels(table *t, const kdr_result *r, int64_t at)
+{
+	return put_rows(t, r, at, put_plain);
+}
+
+kdr_status kdr_result_write_labels(kdr_context *ctx, const kdr_result *result, int64_t task, const char *path,
+                                   bool force)
+{
+	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_labels: a task with labels and a path are needed");
+	return write_table(ctx, result, task, path, force, fill_labels);
+}
+
+/* Row-major: where samples are the second axis, each row has its turn. */
+static kdr_status fill_array(table *t, const kdr_result *r, int64_t index)
+{
+	kdr_status st;
+	const kdr_array *a = &r->arrays[index];
+	const int axis = kdri_sample_axis(r, a);
+	unsigned char header[KDRI_NPY_HEADER_ROOM];
+	int64_t shape[3] = { a->shape[0], a->shape[1], a->shape[2] }, turns = 1, size = 8;
+	const unsigned char *from = a->data;
+	for (int d = 0; d < a->ndim; d++) {
+		turns *= d < axis ? a->shape[d] : 1;
+		size *= d < axis ? 1 : a->shape[d];
+	}
+	if (axis >= 0 && r->parted)
+		KDRI_TRY(kdri_part(t->ctx, a->shape[axis], NULL, &shape[axis]));
+	KDRI_TRY(kdri_output_write(
+	        t->ctx, t->out, header,
+	        kdri_npy_make_header(a->type == KDR_INT64 ? "i8" : "f8", a->ndim, shape, header)));
+	for (int64_t i = 0; i < turns; i++, from += size) {
+		if (axis >= 0)
+			KDRI_TRY(kdri_pages_turn(&t->pages));
+		st = kdri_output_write(t->ctx, t->out, from, (size_t)size);
+		st = axis >= 0 ? kdri_pages_end_turn(&t->pages, st) : st;
+		if (st != KDR_OK)
+			break;
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_array(kdr_context *ctx, const kdr_result *result, int64_t index, const char *path,
+                                  bool force)
+{
+	if (!ctx || !result || !path || index < 0 || index >= result->array_count)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_array: an array of the result and a path are needed");
+	return write_table(ctx, result, index, path, force, fill_array);
 }
 
 /* --- features ------------------------------------------------------------------------------------------ */

@@ -11,7 +11,9 @@
  *
  * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
  * that a cluster low in everything has to show. Of data such as counts (nothing negative, a tenth of the entries and more
- * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. */
+ * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. Sums
+ * are over the rows of all ranks. */
+#include "comm/comm.h"
 #include "job/job.h"
 #include "linalg/rows.h"
 
@@ -28,8 +30,9 @@ static const double negligible = 0.05;
 /* A task's rows by cluster, and the moments of its columns. */
 typedef struct side {
 	const kdr_data *data;
-	int64_t k;
-	int64_t *order, *start; /* rows of cluster c: order[start[c]] .. order[start[c + 1] - 1] */
+	int64_t k, all;         /* all: rows of all ranks */
+	const int64_t *sizes;   /* k, over all of them */
+	int64_t *order, *start; /* rows here of cluster c: order[start[c]] .. order[start[c + 1] - 1] */
 	double *sum, *square;   /* over all rows */
 	double *present;        /* rows with an entry, and of one cluster: 2 x columns; NULL: no counts */
 } side;
@@ -65,30 +68,37 @@ static void add_present(const kdr_data *d, int64_t i, double *present)
 		present[kdri_entry_column(&r, p)] += r.val[p] != 0;
 }
 
-static bool like_counts(const kdr_data *d)
+static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, bool *out)
 {
+	kdr_status st;
 	kdr_mat x = kdr_data_mat(d);
-	double entries = 0;
-	for (int64_t i = 0; i < d->rows; i++) {
+	int64_t entries = 0;
+	bool negative = false;
+	for (int64_t i = 0; i < d->rows && !negative; i++) {
 		kdri_entries r = kdri_row_entries(&x, i);
 		for (int64_t p = 0; p < r.count; p++) {
-			if (r.val[p] < 0)
-				return false;
+			negative = negative || r.val[p] < 0;
 			entries += r.val[p] != 0;
 		}
 	}
-	return entries <= 0.9 * (double)d->rows * (double)d->cols;
+	KDRI_TRY(kdri_any(ctx, &negative));
+	KDRI_TRY(kdri_sum_int(ctx, &entries, 1));
+	*out = !negative && (double)entries <= 0.9 * (double)all * (double)d->cols;
+done:
+	return st;
 }
 
 static kdr_status side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data, side *out)
 {
 	kdr_status st;
-	side s = { .data = data, .k = t->k };
+	side s = { .data = data, .k = t->k, .all = t->all, .sizes = t->sizes };
+	bool counts;
 	KDRI_TRY(KDRI_NEW(ctx, &s.order, t->n));
 	KDRI_TRY(KDRI_NEW0(ctx, &s.start, t->k + 2));
 	KDRI_TRY(KDRI_NEW0(ctx, &s.sum, data->cols));
 	KDRI_TRY(KDRI_NEW0(ctx, &s.square, data->cols));
-	if (like_counts(data))
+	KDRI_TRY(like_counts(ctx, data, s.all, &counts));
+	if (counts)
 		KDRI_TRY(KDRI_NEW0(ctx, &s.present, 2 * data->cols));
 	for (int64_t i = 0; i < t->n; i++) {
 		add_row(data, i, s.sum, s.square);
@@ -97,6 +107,10 @@ static kdr_status side_new(kdr_context *ctx, const kdri_task_result *t, const kd
 		if (t->labels[i] >= 0 && t->labels[i] < t->k)
 			s.start[t->labels[i] + 2]++;
 	}
+	KDRI_TRY(kdri_sum(ctx, s.sum, data->cols));
+	KDRI_TRY(kdri_sum(ctx, s.square, data->cols));
+	if (counts)
+		KDRI_TRY(kdri_sum(ctx, s.present, data->cols));
 	for (int64_t c = 0; c < t->k; c++)
 		s.start[c + 2] += s.start[c + 1];
 	/* start[c + 1] moves from the first row of c to the first of c + 1. */
@@ -110,17 +124,13 @@ done:
 	return st;
 }
 
-static int64_t size_of(const side *s, int64_t c)
-{
-	return s->start[c + 1] - s->start[c];
-}
-
 /* Sums over the rows of cluster c. */
-static void cluster_sum(const side *s, int64_t c, double *sum)
+static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double *sum)
 {
 	memset(sum, 0, (size_t)s->data->cols * sizeof *sum);
 	for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
 		add_row(s->data, s->order[p], sum, NULL);
+	return kdri_sum(ctx, sum, s->data->cols);
 }
 
 /* --- profiles ------------------------------------------------------------------------------------- */
@@ -145,7 +155,7 @@ static void put_shares(const side *s, double size, kdr_feature_effect *f)
 {
 	double all = s->present[f->column], inside = s->present[s->data->cols + f->column];
 	f->share_inside = inside / size;
-	f->share_outside = (all - inside) / ((double)s->data->rows - size);
+	f->share_outside = (all - inside) / ((double)s->all - size);
 }
 
 static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *sum, kdr_cluster_profile *out)
@@ -153,15 +163,16 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 	kdr_status st = KDR_OK;
 	kdr_feature_effect more[MORE], less[LESS], *own = NULL;
 	int nmore = 0, nless = 0, all = 0;
-	double n = (double)s->data->rows, size = (double)size_of(s, c);
-	out->size = size_of(s, c);
-	if (out->size == 0 || out->size == s->data->rows)
+	double n = (double)s->all, size = (double)s->sizes[c];
+	out->size = s->sizes[c];
+	if (out->size == 0 || out->size == s->all)
 		return KDR_OK;
-	cluster_sum(s, c, sum);
+	KDRI_TRY(cluster_sum(ctx, s, c, sum));
 	if (s->present) {
 		memset(s->present + s->data->cols, 0, (size_t)s->data->cols * sizeof *s->present);
 		for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
 			add_present(s->data, s->order[p], s->present + s->data->cols);
+		KDRI_TRY(kdri_sum(ctx, s->present + s->data->cols, s->data->cols));
 	}
 	for (int64_t j = 0; j < s->data->cols; j++) {
 		double mean = s->sum[j] / n, square = s->square[j] / n, variance = square - mean * mean;
@@ -215,12 +226,13 @@ done:
 /* --- matches ---------------------------------------------------------------------------------------- */
 
 /* (E2); zeros for an empty cluster. */
-static void direction(const side *s, int64_t c, double *u)
+static kdr_status direction(kdr_context *ctx, const side *s, int64_t c, double *u)
 {
-	double n = (double)s->data->rows, size = (double)size_of(s, c);
-	cluster_sum(s, c, u);
+	kdr_status st = cluster_sum(ctx, s, c, u);
+	double n = (double)s->all, size = (double)s->sizes[c];
 	for (int64_t j = 0; j < s->data->cols; j++)
 		u[j] = size > 0 ? u[j] / size - s->sum[j] / n : 0;
+	return st;
 }
 
 static double cosine(const double *u, const double *v, int64_t d)
@@ -261,8 +273,8 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 			best = w[l] > w[best] ? l : best;
 		if (!(w[best] > 0))
 			continue;
-		direction(a, z, u);
-		direction(b, best, v);
+		KDRI_TRY(direction(ctx, a, z, u));
+		KDRI_TRY(direction(ctx, b, best, v));
 		quality[z] = cosine(u, v, a->data->cols); /* (E3) */
 	}
 	m->quality = quality;
@@ -304,7 +316,7 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 	side *sides = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sides, r->ntasks));
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		if (r->tasks[t].labels && r->tasks[t].k > 0) {
+		if (r->tasks[t].labels && r->tasks[t].sizes && r->tasks[t].k > 0) {
 			KDRI_TRY(side_new(ctx, &r->tasks[t], data[t], &sides[t]));
 			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
 		}

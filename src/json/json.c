@@ -1,4 +1,4 @@
-/* JSON built in memory; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
+/* JSON built in memory, or in blocks; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
  */
 #include "json.h"
 #include "utf8.h"
@@ -8,8 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK = 1 << 16 };
+
+void kdri_json_flush(kdri_json *j)
+{
+	if (!j->failed && j->take && j->used > 0)
+		j->failed = !j->take(j->user, j->text, j->used);
+	if (j->take)
+		j->used = 0;
+}
+
 static void put(kdri_json *j, const char *text, size_t length)
 {
+	if (j->take && j->used >= BLOCK)
+		kdri_json_flush(j);
 	if (j->failed)
 		return;
 	if (j->used + length + 1 > j->room) {

@@ -1,4 +1,4 @@
-/* JSON built in memory. SPDX-License-Identifier: BSD-3-Clause
+/* JSON built in memory, or handed on in blocks. SPDX-License-Identifier: BSD-3-Clause
  *
  * The one writer of the library and of the program. It knows nothing but where memory comes from; the first
  * failure sticks in `failed`, and all later calls do nothing: callers look at it once, at the end. */
@@ -11,12 +11,17 @@
 
 #include "kindred/context.h"
 
+/* Takes text that is finished; false: it failed. */
+typedef bool kdri_json_take(void *user, const char *text, size_t length);
+
 typedef struct kdri_json {
 	const kdr_allocator *allocator; /* NULL: the C library's */
 	char *text;                     /* ends with a NUL */
 	size_t used, room;
 	int depth;
 	bool failed, comma;
+	kdri_json_take *take; /* NULL: all of it stays in memory */
+	void *user;
 } kdri_json;
 
 void kdri_json_object(kdri_json *j, const char *key); /* key NULL inside arrays and at the top */
@@ -29,6 +34,8 @@ void kdri_json_int(kdri_json *j, const char *key, int64_t value);
 void kdri_json_real(kdri_json *j, const char *key, double value);
 void kdri_json_bool(kdri_json *j, const char *key, bool value);
 void kdri_json_null(kdri_json *j, const char *key);
+/* Hands over what there is, where there is somebody to take it. */
+void kdri_json_flush(kdri_json *j);
 void kdri_json_free(kdri_json *j);
 
 #endif

@@ -34,10 +34,13 @@ void kdri_table_free(kdr_context *ctx, kdri_table *t);
 kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
 /* The same from a table of counts, rows x cols: lines of zeros are no parts. */
 kdr_status kdri_nmi_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols, double *out);
+/* kdr_evaluate from such a table. */
+kdr_status kdri_evaluate_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
+                                kdr_scores *out);
 
 /* --- silhouette.c --------------------------------------------------------------------------- */
 
-/* Simplified silhouettes, and for each sample the other cluster whose centroid is nearest; -1 where each sample is alone
+/* Simplified silhouettes, over the rows of all ranks, and for each sample the other cluster whose centroid is nearest; -1 where each sample is alone
  * in its cluster. */
 kdr_status kdri_silhouette_next(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, double *values,
                                 int64_t *next);

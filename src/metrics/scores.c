@@ -116,24 +116,37 @@ done:
 	return st;
 }
 
+/* All scores of a table, which it frees; `st`: whether it could be made. */
+static kdr_status evaluate(kdr_context *ctx, kdr_status st, kdri_table *t, kdr_scores *out)
+{
+	int64_t covered = 0, pairs;
+	if (st != KDR_OK)
+		goto done;
+	KDRI_TRY(kdri_mul(ctx, t->n, t->n, &pairs)); /* (E5) */
+	KDRI_TRY(kdri_match(ctx, t, &covered));
+	kdr_scores s = { .n = t->n, .clusters = t->rows, .classes = t->cols };
+	s.acc = (double)covered / (double)t->n; /* (E7) */
+	s.ari = adjusted_rand(t);
+	s.purity = purity(t);
+	information_scores(t, &s);
+	*out = s;
+done:
+	kdri_table_free(ctx, t);
+	return st;
+}
+
+kdr_status kdri_evaluate_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
+                                kdr_scores *out)
+{
+	kdri_table t = { 0 };
+	return evaluate(ctx, kdri_table_counts(ctx, counts, rows, cols, &t), &t, out);
+}
+
 kdr_status kdr_evaluate(kdr_context *ctx, const int64_t *labels, const int64_t *truth, int64_t n,
                         kdr_scores *out)
 {
-	kdr_status st;
 	kdri_table t = { 0 };
-	int64_t covered = 0, pairs;
 	if (!labels || !truth || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "scores: an argument is NULL");
-	KDRI_TRY(kdri_mul(ctx, n, n, &pairs));
-	KDRI_TRY(kdri_table_new(ctx, labels, truth, n, &t));
-	KDRI_TRY(kdri_match(ctx, &t, &covered));
-	kdr_scores s = { .n = n, .clusters = t.rows, .classes = t.cols };
-	s.acc = (double)covered / (double)n; /* (E7) */
-	s.ari = adjusted_rand(&t);
-	s.purity = purity(&t);
-	information_scores(&t, &s);
-	*out = s;
-done:
-	kdri_table_free(ctx, &t);
-	return st;
+	return evaluate(ctx, kdri_table_new(ctx, labels, truth, n, &t), &t, out);
 }

@@ -19,7 +19,9 @@
  * which the row has entries, sum over those of the columns' lengths.
  *
  * Memory: a tile, a block, and their products; never n x n, nor dense n x d. Each sum is made by
- * one thread over the rows in order, so the values do not depend on how many threads there are. */
+ * one thread over the rows in order, so the values do not depend on how many threads there are. For (E3) rows may be held by
+ * several ranks: centroids are those of all rows. */
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 #include "metrics/metrics.h"
 
@@ -32,10 +34,10 @@ typedef struct engine {
 	kdr_context *ctx;
 	const kdr_mat *x;
 	bool sparse;
-	int64_t n, d, k;
-	int64_t *code, *size; /* clusters of the rows, and their sizes */
-	double *mean;         /* of the columns; dense only */
-	double *norm;         /* squared, of the rows (centred if dense) */
+	int64_t n, d, k, all;       /* all: rows of all ranks */
+	int64_t *code, *size, *own; /* clusters of the rows, and their sizes, of all rows and of those here */
+	double *mean;               /* of the columns; dense only */
+	double *norm;               /* squared, of the rows (centred if dense) */
 	int64_t width, tile_rows;
 	double *ref;      /* dense: width x d, centred; centroids of sparse rows: d x width */
 	double *ref_norm; /* squared */
@@ -240,14 +242,12 @@ static void exact_sparse(engine *e)
 
 /* --- simplified (E3) ------------------------------------------------------------------------ */
 
-/* Centroid of cluster first + c from its rows, `member`. */
+/* The sum of the rows of cluster first + c that are here, `member`, into zeros. */
 static void load_centroid(engine *e, int64_t c, const int64_t *member)
 {
-	int64_t size = e->size[e->first + c], step = e->sparse ? e->width : 1;
-	double *ref = e->sparse ? e->ref + c : e->ref + c * e->d, norm = 0;
-	for (int64_t t = 0; t < e->d; t++)
-		ref[t * step] = 0;
-	for (int64_t m = 0; m < size; m++) {
+	int64_t step = e->sparse ? e->width : 1;
+	double *ref = e->sparse ? e->ref + c : e->ref + c * e->d;
+	for (int64_t m = 0; m < e->own[e->first + c]; m++) {
 		if (e->sparse) {
 			const kdr_csr *x = &e->x->as.csr;
 			for (int64_t p = x->rowptr[member[m]]; p < x->rowptr[member[m] + 1]; p++)
@@ -258,8 +258,15 @@ static void load_centroid(engine *e, int64_t c, const int64_t *member)
 				ref[t] += from[t] - e->mean[t];
 		}
 	}
+}
+
+/* Sums become centroids. */
+static void finish_centroid(engine *e, int64_t c)
+{
+	int64_t step = e->sparse ? e->width : 1;
+	double *ref = e->sparse ? e->ref + c : e->ref + c * e->d, norm = 0;
 	for (int64_t t = 0; t < e->d; t++) {
-		ref[t * step] /= (double)size;
+		ref[t * step] /= (double)e->size[e->first + c];
 		norm += ref[t * step] * ref[t * step];
 	}
 	e->ref_norm[c] = norm;
@@ -288,15 +295,19 @@ static kdr_status simplified(engine *e)
 	KDRI_TRY(KDRI_NEW0(e->ctx, &start, e->k + 2));
 	KDRI_TRY(KDRI_NEW(e->ctx, &member, e->n));
 	for (int64_t j = 0; j < e->k; j++)
-		start[j + 2] = start[j + 1] + e->size[j];
+		start[j + 2] = start[j + 1] + e->own[j];
 	for (int64_t i = 0; i < e->n; i++)
 		member[start[e->code[i] + 1]++] = i;
 	e->refs_are_rows = false;
 	for (e->first = 0; e->first < e->k; e->first += e->width) {
 		e->count = KDRI_MIN(e->width, e->k - e->first);
+		memset(e->ref, 0, (size_t)(e->width * e->d) * sizeof *e->ref);
 #pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic) if (e->n * e->d > 1 << 14)
 		for (int64_t c = 0; c < e->count; c++)
 			load_centroid(e, c, member + start[e->first + c]);
+		KDRI_TRY(kdri_sum(e->ctx, e->ref, e->width * e->d));
+		for (int64_t c = 0; c < e->count; c++)
+			finish_centroid(e, c);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
 			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
 #pragma omp parallel for num_threads(e->ctx->threads) if (e->rows * e->count > 1 << 12)
@@ -334,8 +345,9 @@ static kdr_status prepare_dense(engine *e)
 	KDRI_TRY(buffer(e, &e->tile, e->tile_rows, e->d));
 	KDRI_TRY(buffer(e, &e->mean, 1, e->d));
 	KDRI_TRY(kdri_mat_col_sums(e->ctx, e->x, e->mean));
+	KDRI_TRY(kdri_sum(e->ctx, e->mean, e->d));
 	for (int64_t t = 0; t < e->d; t++)
-		e->mean[t] /= (double)e->n;
+		e->mean[t] /= (double)e->all;
 #pragma omp parallel for num_threads(e->ctx->threads) if (e->n * e->d > 1 << 14)
 	for (int64_t i = 0; i < e->n; i++)
 		e->norm[i] = dense_gap(x->data + i * x->stride, e->mean, e->d);
@@ -375,6 +387,7 @@ static void engine_free(engine *e)
 {
 	kdri_free(e->ctx, e->code);
 	kdri_free(e->ctx, e->size);
+	kdri_free(e->ctx, e->own);
 	kdri_free(e->ctx, e->mean);
 	kdri_free(e->ctx, e->norm);
 	kdri_free(e->ctx, e->ref);
@@ -385,6 +398,33 @@ static void engine_free(engine *e)
 	kdri_own_free(e->ctx, &e->columns);
 	kdri_free(e->ctx, e->a);
 	kdri_free(e->ctx, e->b);
+}
+
+/* Numbers the clusters that any rank has; labels of several ranks are not negative. */
+static kdr_status number_clusters(engine *e, const int64_t *labels, int64_t **names)
+{
+	kdr_status st;
+	int64_t *count = NULL, most = 0;
+	if (!kdri_together(e->ctx))
+		return kdri_labels_compact(e->ctx, labels, e->n, e->code, names, &e->k);
+	for (int64_t i = 0; i < e->n; i++)
+		most = KDRI_MAX(most, labels[i] + 1);
+	KDRI_TRY(kdri_max_int(e->ctx, &most, 1));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &count, most));
+	KDRI_TRY(KDRI_NEW(e->ctx, names, most));
+	for (int64_t i = 0; i < e->n; i++)
+		count[labels[i]]++;
+	KDRI_TRY(kdri_sum_int(e->ctx, count, most));
+	for (int64_t c = 0; c < most; c++)
+		if (count[c] > 0) {
+			(*names)[e->k] = c;
+			count[c] = e->k++;
+		}
+	for (int64_t i = 0; i < e->n; i++)
+		e->code[i] = count[labels[i]];
+done:
+	kdri_free(e->ctx, count);
+	return st;
 }
 
 static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
@@ -399,19 +439,23 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	e.n = kdr_mat_rows(x);
 	e.d = kdr_mat_cols(x);
 	KDRI_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
-	KDRI_TRY(kdri_labels_compact(ctx, labels, e.n, e.code, &names, &e.k));
+	KDRI_TRY(kdri_part(ctx, e.n, NULL, &e.all));
+	KDRI_TRY(number_clusters(&e, labels, &names));
 	if (e.k < 2) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "silhouettes of 1 cluster: at least 2 are needed");
 		goto done;
 	}
 	KDRI_TRY(kdri_mat_check_finite(ctx, x, "silhouette"));
-	KDRI_TRY(KDRI_NEW0(ctx, &e.size, e.k));
+	KDRI_TRY(KDRI_NEW(ctx, &e.size, e.k));
+	KDRI_TRY(KDRI_NEW0(ctx, &e.own, e.k));
 	for (int64_t i = 0; i < e.n; i++)
-		e.size[e.code[i]]++;
+		e.own[e.code[i]]++;
+	memcpy(e.size, e.own, (size_t)e.k * sizeof *e.size);
+	KDRI_TRY(kdri_sum_int(ctx, e.size, e.k));
 	KDRI_TRY(prepare(&e, kind == KDR_SILHOUETTE_EXACT));
 	for (int64_t i = 0; next && i < e.n; i++)
 		next[i] = -1;
-	bool alone = e.k == e.n; /* each sample in a cluster of its own: all values are 0 */
+	bool alone = e.k == e.all; /* each sample in a cluster of its own: all values are 0 */
 	if (!alone && kind == KDR_SILHOUETTE_SIMPLIFIED)
 		KDRI_TRY(simplified(&e));
 	else if (!alone && e.sparse)

@@ -39,9 +39,29 @@ class MpiTest(CliTest):
             self.mpi(r, *args, "-o", "out", "--force", "-q")
             self.assertEqual(self.labels("out", tasks), one, f"{r} ranks: {args}")
             self.assertEqual(self.leftovers(), [])
+            self.nearly(self.result(), self.result("alone/result.json"))
         result = self.result()
         self.assertEqual([t["n"] for t in result["tasks"] if t["labels"]], [len(x) for x in one])
         return result
+
+    OF_THE_RUN = ("command_line", "threads", "seconds", "peak_rss_bytes", "estimated", "method_fields")
+
+    def nearly(self, many, one, where="result"):
+        """All that result.json says, to rounding: profiles, confidences, examples, scores."""
+        self.assertIs(type(many) if type(many) is not int else float, type(one) if type(one) is not int else float, where)
+        if isinstance(one, dict):
+            self.assertEqual([k for k in many if k not in self.OF_THE_RUN], [k for k in one if k not in self.OF_THE_RUN], where)
+            for k in one:
+                if k not in self.OF_THE_RUN:
+                    self.nearly(many[k], one[k], f"{where}.{k}")
+        elif isinstance(one, list):
+            self.assertEqual(len(many), len(one), where)
+            for i, (a, b) in enumerate(zip(many, one)):
+                self.nearly(a, b, f"{where}[{i}]")
+        elif isinstance(one, float):
+            self.assertAlmostEqual(many, one, delta=1e-6 * max(1, abs(one)), msg=where)
+        else:
+            self.assertEqual(many, one, where)
 
     def one_line(self, done, *says):
         lines = done.stderr.splitlines()
@@ -184,6 +204,30 @@ class Parts(MpiTest):
         files = self.blobs(50, to="csv", tasks=1)
         done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, files[0], code=3)
         self.one_line(done, "csv", "npy")
+
+
+class Outputs(MpiTest):
+    def test_arrays_by_sample_are_whole(self):
+        import numpy
+        source, target = self.blobs(101)
+        args = ["transfer", "-m", "logreg", "--source", source, "--labels", "data/task1.labels", "--target", target, "-q"]
+        self.run_kindred(*args, "-o", "alone", "--arrays", "one")
+        self.mpi(3, *args, "-o", "out", "--arrays", "many")
+        for name in os.listdir(self.path("one")):
+            numpy.testing.assert_allclose(numpy.load(self.path(f"many/{name}")), numpy.load(self.path(f"one/{name}")), atol=1e-6)
+
+    def test_standard_output(self):
+        import json
+        files = self.blobs(101)
+        args = ["cluster", "-m", "kmeans", "-k", 4, "--set", "n_init=1", *files]
+        one = json.loads(self.run_kindred(*args).stdout)
+        self.nearly(json.loads(self.mpi(3, *args).stdout), one)
+
+    def test_what_is_refused_beforehand(self):
+        files = self.blobs(50, tasks=1)
+        for flag in (["--quality"], ["--report", "-o", "out"], ["--write-h5ad", "x.h5ad"]):
+            self.one_line(self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, *flag, files[0], code=2), "mpirun")
+            self.assertEqual([n for n in os.listdir(self.dir) if n not in ("data", "out")], [])
 
 
 class Failures(MpiTest):

@@ -6,6 +6,9 @@
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 enum { N = 700, D = 9, K = 5, TASKS = 3, CUTS = 6 }; /* the third task is a bridge */
 
 /* How many rows of 100 the ranks have; ranks without any among them. */
@@ -565,6 +568,148 @@ static void gather__labels__whole_on_the_first_rank(void **state)
 	free(f);
 }
 
+/* --- writing ------------------------------------------------------------------------------------------ */
+
+static char written[] = "/tmp/kindred-ranks-XXXXXX";
+
+static void read_whole(const char *name, char *text, size_t room)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", written, name);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	text[fread(text, 1, room - 1, file)] = '\0';
+	fclose(file);
+}
+
+typedef struct heard {
+	size_t bytes;
+	char last;
+} heard;
+
+static bool listen(void *user, const char *text, size_t length)
+{
+	heard *h = user;
+	h->bytes += length;
+	h->last = text[length - 1];
+	return true;
+}
+
+/* Labels, the table of samples, result.json and an array by sample of each rank's rows, to one file each. */
+static void write_rows(kdr_context *ctx, int rank, void *user)
+{
+	fixture *f = user;
+	int64_t first = cut_at(f, rank), rows = cut_at(f, rank + 1) - first;
+	kdr_task tasks[2];
+	for (int t = 0; t < 2; t++)
+		tasks[t] = (kdr_task){ .name = t ? "b" : "a",
+			               .role = t ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE,
+			               .k = K,
+			               .x = kdr_mat_from_dense(f->dense[t] + first * D, rows, D),
+			               .labels = t ? NULL : f->classes[t] + first };
+	const kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	char path[4][200];
+	static const char *const names[] = { "labels", "samples", "json", "npy" };
+	heard h = { 0 };
+	kdr_result *r = NULL;
+	for (int i = 0; i < 4; i++)
+		snprintf(path[i], sizeof path[i], "%s/%s", written, f->how ? "" : names[i]); /* a folder */
+	f->st[rank] = kdr_fit(ctx, "svm", &problem, NULL, &r);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_result_write_labels(ctx, r, 1, path[0], true);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_result_write_samples(ctx, r, 1, path[1], true);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_result_write(ctx, r, path[2], true);
+	for (int64_t i = 0; f->st[rank] == KDR_OK && i < kdr_result_array_count(r); i++)
+		if (strcmp(kdr_result_array_at(r, i).name, "scores") == 0)
+			f->st[rank] = kdr_result_write_array(ctx, r, i, path[3], true);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_result_put(ctx, r, listen, &h);
+	if (f->st[rank] == KDR_OK && ((h.bytes > 0) != (rank == 0) || (rank == 0 && h.last != '\n')))
+		f->st[rank] = KDR_ERR_INTERNAL;
+	int64_t k = 0, sum = 0;
+	const int64_t *sizes = r ? kdr_result_sizes(r, 1, &k) : NULL;
+	for (int64_t c = 0; sizes && c < k; c++)
+		sum += sizes[c];
+	if (f->st[rank] == KDR_OK && (sum != N || kdr_result_task_shape(r, 1).rows != N))
+		f->st[rank] = KDR_ERR_INTERNAL;
+	if (f->st[rank] != KDR_OK)
+		snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
+	kdr_result_free(r);
+}
+
+static void write__rows_of_all_ranks__one_file(void **state)
+{
+	(void)state;
+	enum { ROOM = 1 << 19 };
+	fixture *f = malloc(sizeof *f);
+	char *one = malloc(ROOM), *many = malloc(ROOM);
+	assert_non_null(mkdtemp(written));
+	for (int c = 0; c < CUTS; c++) {
+		set_up(f);
+		f->cut = cuts[c];
+		crew_run(cuts[c][0], write_rows, f, NULL);
+		for (int r = 0; r < cuts[c][0]; r++)
+			if (f->st[r] != KDR_OK)
+				fail_msg("cut %d, rank %d: %s", c, r, f->error[r]);
+		/* A line a sample, in order; the first cut is of one rank. */
+		read_whole("labels", c ? many : one, ROOM);
+		assert_true(c == 0 || strcmp(one, many) == 0);
+		read_whole("samples", many, ROOM);
+		int64_t lines = 0;
+		for (const char *p = many; *p; p++)
+			lines += *p == '\n';
+		assert_int_equal(lines, N + 1);
+		assert_non_null(strstr(many, "\n700,"));
+		read_whole("json", many, ROOM);
+		assert_non_null(strstr(many, "\"n\": 700,"));
+		read_whole("npy", many, ROOM);
+		assert_non_null(strstr(many + 10, "(700, 5)"));
+	}
+	free(one);
+	free(many);
+	free(f);
+}
+
+static void write__rank_0_cannot_or_one_has_no_memory__all_say_so(void **state)
+{
+	(void)state;
+	static const trial folder = { .method = "svm" };
+	fixture *f = malloc(sizeof *f);
+	set_up(f);
+	f->how = &folder;
+	f->cut = cuts[2];
+	crew_run(3, write_rows, f, NULL);
+	for (int r = 0; r < 3; r++) {
+		assert_int_equal(f->st[r], KDR_ERR_WRITE);
+		assert_non_null(strstr(f->error[r], "is a directory"));
+	}
+	f->how = NULL;
+	int failed = 0;
+	for (long allowed = 2;; allowed += 1 + allowed / 8) {
+		failing fails = { .allowed = allowed };
+		kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
+		const kdr_allocator *allocators[] = { NULL, &bad, NULL };
+		crew_run(3, write_rows, f, allocators);
+		assert_int_equal(fails.live, 0);
+		assert_int_equal(f->st[0], f->st[1]);
+		assert_int_equal(f->st[2], f->st[1]);
+		if (f->st[1] == KDR_OK)
+			break;
+		failed++;
+	}
+	assert_true(failed > 10);
+	free(f);
+	static const char *const names[] = { "labels", "samples", "json", "npy" };
+	for (int i = 0; i < 4; i++) {
+		char path[200];
+		snprintf(path, sizeof path, "%s/%s", written, names[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(rmdir(written), 0); /* nothing else was left */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -581,6 +726,8 @@ int main(void)
 		cmocka_unit_test(fit__one_rank_wants_to_stop__all_do),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),
 		cmocka_unit_test(gather__labels__whole_on_the_first_rank),
+		cmocka_unit_test(write__rows_of_all_ranks__one_file),
+		cmocka_unit_test(write__rank_0_cannot_or_one_has_no_memory__all_say_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
