@@ -27,7 +27,8 @@
  *   (E15)  spread     T = rows of a sparse X as a dense matrix, its columns times w_j (absent: ones), or that transposed
  *   (E16)  ratio_step T_ij = y_ij (n_ij / d_ij)^e, e = 1/2 or 1/4; n/d = 1 where d = 0; below 1e-100: 0
  *   (E17)  nearest    the two smallest of v_j = b_j - w_i <x_i, c_j>, w_i = 2 where absent; label: the lowest index of the
- *                     smallest, value: it, where wanted; in doubt if they differ by at most 2.01 (a n_i + e), or are NaN
+ *                     smallest, value: it, where wanted; in doubt if they differ by at most 2.01 (a n_i + e), or are NaN;
+ *                     a row whose exact values differ by more need not be in doubt
  *   (E18)  order      rows sorted by cluster, each cluster's in increasing order: all, or those whose label changed, as
  *                     coming (1) and as leaving (-1)
  *   (E19)  sums       s_j (+)= sum over the rows of cluster j, in that order, one after the other, of sign c_i x_i (c absent: 1);
@@ -46,7 +47,7 @@
 #include <stdint.h>
 
 /* Of the table and of everything in this file: a plug-in made for another number is not used. */
-enum { KDRI_DEVICE_ABI = 2 };
+enum { KDRI_DEVICE_ABI = 3 };
 
 typedef enum kdri_dstatus {
 	KDRI_D_OK,
@@ -148,11 +149,14 @@ struct kdri_device {
 	/* out_j = sum_i a_ij b_ij. */
 	kdri_dstatus (*column_dots)(kdri_device *d, kdri_dmat a, kdri_dmat b, kdri_buf *out);
 
+	/* What `nearest` may look at before it looks at x, where that saves work: the same answers sooner. mean: a vector near the rows;
+	 * *out NULL: nothing, else a buffer for x as it is now. */
+	kdri_dstatus (*rough)(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdri_buf **out);
 	/* k-means and neighbours. label, before, list: int32; doubt: int32 rows in increasing order, *doubts of them. */
-	kdri_dstatus (*nearest)(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *offset,
-	                        const kdri_buf *twice, const kdri_buf *norm, double error_row,
-	                        double error_base, kdri_buf *label, kdri_buf *value, kdri_buf *doubt,
-	                        int64_t *doubts);
+	kdri_dstatus (*nearest)(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough,
+	                        const kdri_buf *offset, const kdri_buf *twice, const kdri_buf *norm,
+	                        double error_row, double error_base, kdri_buf *label, kdri_buf *value,
+	                        kdri_buf *doubt, int64_t *doubts);
 	/* begin (k + 1) is the host's; list has room for n, or 2 n of those that changed: row + 1, or -(row + 1) for one that
 	 * leaves. *before becomes label. */
 	kdri_dstatus (*order)(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k,

@@ -100,10 +100,27 @@ static kdri_dstatus host_column_dots(kdri_device *d, kdri_dmat a, kdri_dmat b, k
 
 /* --- k-means ----------------------------------------------------------------------------------------------- */
 
-static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *offset,
-                                 const kdri_buf *twice, const kdri_buf *norm, double error_row,
-                                 double error_base, kdri_buf *label, kdri_buf *value, kdri_buf *doubt,
-                                 int64_t *doubts)
+/* Nothing is saved here by a rough look. What is kept is x itself, so that `nearest` can tell whether it is still the same. */
+static kdri_dstatus host_rough(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdri_buf **out)
+{
+	KDRI_HOST_ENTER(d, "rough");
+	const double *p = kdri_host_view(d, "rough", x),
+	             *m = kdri_host_vector(d, "rough", mean, x.cols, sizeof *m);
+	size_t row = (size_t)x.cols * sizeof *p;
+	KDRI_HOST_NEED(p && m);
+	*out = NULL;
+	if (row * (size_t)x.rows > d->room(d) / 4)
+		return KDRI_D_OK;
+	kdri_dstatus ds = d->alloc(d, row * (size_t)x.rows, out);
+	for (int64_t i = 0; ds == KDRI_D_OK && i < x.rows; i++)
+		memcpy((*out)->data + (size_t)i * row, p + i * x.stride, row);
+	return ds;
+}
+
+static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough,
+                                 const kdri_buf *offset, const kdri_buf *twice, const kdri_buf *norm,
+                                 double error_row, double error_base, kdri_buf *label, kdri_buf *value,
+                                 kdri_buf *doubt, int64_t *doubts)
 {
 	KDRI_HOST_ENTER(d, "nearest");
 	const double *p = kdri_host_view(d, "nearest", x), *q = kdri_host_view(d, "nearest", c);
@@ -114,6 +131,15 @@ static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const
 	int32_t *list = kdri_host_vector(d, "nearest", doubt, x.rows, sizeof *list);
 	double *least = value ? kdri_host_vector(d, "nearest", value, x.rows, sizeof *least) : NULL;
 	KDRI_HOST_NEED(p && q && b && n && to && list && (!twice || w) && (!value || least));
+	const double *kept =
+	        rough ? kdri_host_vector(d, "nearest", rough, x.rows * x.cols, sizeof *kept) : NULL;
+	KDRI_HOST_NEED(!rough || kept);
+	for (int64_t i = 0; kept && i < x.rows; i++)
+		if (memcmp(kept + i * x.cols, p + i * x.stride, (size_t)x.cols * sizeof *kept) != 0) {
+			kdri_snprintf(d->error, sizeof d->error,
+			              "nearest: the rough rows are those of other rows");
+			return KDRI_D_FAILED;
+		}
 	*doubts = 0;
 	for (int64_t i = 0; i < x.rows; i++) {
 		double best = INFINITY, second = INFINITY;
@@ -269,6 +295,7 @@ void kdri_host_rows(kdri_device *d)
 	d->count_from = host_count_from;
 	d->pick = host_pick;
 	d->column_dots = host_column_dots;
+	d->rough = host_rough;
 	d->nearest = host_nearest;
 	d->order = host_order;
 	d->changed = host_changed;

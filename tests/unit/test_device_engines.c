@@ -88,6 +88,24 @@ static void kmeans__labels_given__same_bits_as_the_processor(void **state)
 	free(p.x);
 }
 
+/* Enough rows for a device to look at them roughly first. */
+static void kmeans__many_rows__same_bits_as_the_processor(void **state)
+{
+	(void)state;
+	points p = points_of(6000, 37, 21, 1.5);
+	p.options.n_init = 1;
+	p.options.max_iter = 8;
+	p.options.start = KDRI_START_RANDOM;
+	compare_kmeans(&p, 0);
+	p.options.spherical = true;
+	compare_kmeans(&p, 0);
+	p.options.spherical = false;
+	for (int64_t i = 0; i < p.n * p.d; i++)
+		p.x[i] = round(4 * p.x[i]) * 1e-160 + (i % p.d ? 0 : 1e-155); /* ties, tiny, off the origin */
+	compare_kmeans(&p, 0);
+	free(p.x);
+}
+
 static void kmeans__little_room__rows_come_in_tiles(void **state)
 {
 	(void)state;
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(kmeans__dense__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__ties_and_duplicates__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__labels_given__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__many_rows__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__little_room__rows_come_in_tiles),
 		cmocka_unit_test(kmeans__large_enough_data__one_transfer),
 		cmocka_unit_test(kmeans__device_fails__says_so_and_gives_all_back),

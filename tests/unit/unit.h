@@ -20,10 +20,14 @@
 #include "api/method.h"
 
 /* A context for one test; free it with kdr_context_free. */
+/* With KINDRED_UNIT_DEVICE it computes on that device, so that all tests can be run on an accelerator. */
 static inline kdr_context *unit_context(void)
 {
 	kdr_context *ctx = NULL;
+	const char *device = getenv("KINDRED_UNIT_DEVICE");
 	assert_int_equal(kdr_context_new(&ctx, NULL), KDR_OK);
+	if (device)
+		assert_int_equal(kdr_context_set_device(ctx, device), KDR_OK);
 	return ctx;
 }
 

@@ -99,7 +99,7 @@ struct cuda_scratch {
 	}
 };
 
-static inline int64_t parts_of(int64_t size, int64_t part)
+static inline __host__ __device__ int64_t parts_of(int64_t size, int64_t part)
 {
 	return (size + part - 1) / part;
 }
@@ -115,11 +115,15 @@ static inline unsigned blocks_for(int64_t work, int64_t threads)
 kdri_dstatus send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
 kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
 
+/* Exclusive sums of `count` numbers, in place, their total behind them: kmeans.cu. */
+kdri_dstatus sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count);
+
 /* The operations of the other files go into the table. */
 void cuda_products(kdri_device *d);
 void cuda_entries(kdri_device *d);
 void cuda_rows(kdri_device *d);
 void cuda_kmeans(kdri_device *d);
+void cuda_nearest(kdri_device *d);
 void cuda_neighbours(kdri_device *d);
 
 #endif

@@ -1,151 +1,55 @@
-/* k-means. SPDX-License-Identifier: BSD-3-Clause
+/* k-means: counting, sorting and adding. SPDX-License-Identifier: BSD-3-Clause
  *
- * Equations are those of device.h. Products of rows and centres come in large pieces (one of a gigabyte is faster than many that stay in the second
- * cache: measured), then the smallest of each row is found. Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added up cluster by
- * cluster, and each warp puts its rows where they belong. A cluster's rows are then added by one block for some features, one after
- * the other, many of them on their way from memory at a time. */
+ * Equations are those of device.h. Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added
+ * up cluster by cluster, and each warp puts its rows where they belong. A cluster's rows are then added by blocks for some
+ * features each, one row after the other, many of them on their way from memory at a time. Where sums are exact (units) their order does not
+ * matter: several blocks share a cluster's rows. */
 #include "cuda.cuh"
 
-/* --- assignment -------------------------------------------------------------------------------------------------------- */
+#include <cstring>
+#include <memory>
+#include <new>
 
-enum { SHARES = 8 }; /* threads that share the centres of a row */
-
-/* dots: k x m, so that threads of neighbouring rows read together. */
-static __global__ void __launch_bounds__(32 * SHARES)
-	two_smallest(const double *dots, int64_t m, int64_t first, int64_t k, const double *offset, const double *twice,
-                     const double *norm, double error_row, double error_base, int32_t *label, double *value,
-                     unsigned char *doubt)
-{
-	__shared__ double bests[SHARES][32], seconds[SHARES][32];
-	__shared__ int32_t args[SHARES][32];
-	int lane = threadIdx.x, share = threadIdx.y;
-	int64_t i = (int64_t)blockIdx.x * 32 + lane;
-	double two = twice && i < m ? twice[first + i] : 2, best = INFINITY, second = INFINITY;
-	int32_t arg = 0;
-	for (int64_t j = share; j < k && i < m; j += SHARES) { /* (E17) */
-		double v = offset[j] - two * dots[j * m + i];
-		if (v < best) {
-			second = best;
-			best = v;
-			arg = (int32_t)j;
-		} else if (v < second) {
-			second = v;
-		}
-	}
-	bests[share][lane] = best;
-	seconds[share][lane] = second;
-	args[share][lane] = arg;
-	__syncthreads();
-	if (share > 0 || i >= m)
-		return;
-	for (int q = 1; q < SHARES; q++) {
-		double v = bests[q][lane];
-		if (v < best || (v == best && args[q][lane] < arg && v < INFINITY)) {
-			second = best < seconds[q][lane] ? best : seconds[q][lane];
-			best = v;
-			arg = args[q][lane];
-		} else if (v < second) {
-			second = v;
-		}
-	}
-	label[first + i] = arg;
-	if (value)
-		value[first + i] = best;
-	doubt[first + i] = !(second - best > 2.01 * (error_row * norm[first + i] + error_base));
-}
-
-enum { STRETCH = 1024 }; /* rows of a warp */
-
-/* How many rows of each stretch are in doubt; then the rows, in order. */
-static __global__ void count_doubts(const unsigned char *doubt, int64_t n, int64_t *counts, const int64_t *starts,
-                                    int32_t *list)
-{
-	int lane = threadIdx.x;
-	int64_t s = (int64_t)blockIdx.x * blockDim.y + threadIdx.y, from = s * STRETCH;
-	int64_t to = from + STRETCH < n ? from + STRETCH : n, count = 0;
-	if (from >= n)
-		return;
-	for (int64_t i0 = from; i0 < to; i0 += 32) {
-		int64_t i = i0 + lane;
-		bool in = i < to && doubt[i];
-		unsigned mask = __ballot_sync(~0u, in);
-		if (in && list)
-			list[starts[s] + count + __popc(mask & ((1u << lane) - 1))] = (int32_t)i;
-		count += __popc(mask);
-	}
-	if (lane == 0 && counts)
-		counts[s] = count;
-}
-
-/* Exclusive sums of v, in place; the total behind them. One block. */
+/* Exclusive sums of v, in place; the total behind them. One block of 1024. */
 static __global__ void add_before(int64_t *v, int64_t count)
 {
-	__shared__ int64_t part[1024];
-	int64_t each = (count + 1023) / 1024, from = threadIdx.x * each, to = from + each < count ? from + each : count,
-	        sum = 0;
+	__shared__ int64_t part[32];
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	int64_t each = (count + 1023) / 1024, from = threadIdx.x * each, to = from + each < count ? from + each : count;
+	int64_t own = 0;
 	for (int64_t i = from; i < to; i++)
-		sum += v[i];
-	part[threadIdx.x] = sum;
+		own += v[i];
+	int64_t upto = own;
+	for (int by = 1; by < 32; by *= 2) {
+		int64_t other = __shfl_up_sync(~0u, upto, by);
+		upto += lane >= by ? other : 0;
+	}
+	if (lane == 31)
+		part[warp] = upto;
 	__syncthreads();
-	if (threadIdx.x == 0) {
-		int64_t all = 0;
-		for (int t = 0; t < 1024; t++) {
-			int64_t here = part[t];
-			part[t] = all;
-			all += here;
+	if (warp == 0) {
+		int64_t all = part[lane];
+		for (int by = 1; by < 32; by *= 2) {
+			int64_t other = __shfl_up_sync(~0u, all, by);
+			all += lane >= by ? other : 0;
 		}
-		v[count] = all;
+		part[lane] = all;
 	}
 	__syncthreads();
-	sum = part[threadIdx.x];
+	int64_t sum = upto - own + (warp ? part[warp - 1] : 0);
 	for (int64_t i = from; i < to; i++) {
 		int64_t here = v[i];
 		v[i] = sum;
 		sum += here;
 	}
+	if (threadIdx.x == 0)
+		v[count] = part[31];
 }
 
-static kdri_dstatus cuda_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *offset,
-                                 const kdri_buf *twice, const kdri_buf *norm, double error_row, double error_base,
-                                 kdri_buf *label, kdri_buf *value, kdri_buf *doubt, int64_t *doubts)
+kdri_dstatus sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count)
 {
-	ENTER(d, "nearest");
-	cudaStream_t stream = self_of(d)->stream;
-	const double one = 1, zero = 0;
-	/* Products take as much room as half of the rows, at most. */
-	int64_t n = x.rows, k = c.rows, most = n * x.cols / 2, stretches = parts_of(n, STRETCH);
-	most = most < (3 << 20) ? 3 << 20 : most > (1 << 27) ? 1 << 27 : most;
-	int64_t piece = most / k;
-	piece = piece < 4096 ? 4096 : (piece / 128) * 128;
-	piece = piece < n ? piece : n;
-	cuda_scratch dots(d), flags(d), counts(d);
-	*doubts = 0;
-	if (n == 0)
-		return KDRI_D_OK;
-	TRY_D(dots.take((size_t)(piece * k) * 8));
-	TRY_D(flags.take((size_t)n));
-	TRY_D(counts.take((size_t)(stretches + 1) * 8));
-	for (int64_t i = 0; i < n; i += piece) {
-		int64_t m = n - i < piece ? n - i : piece;
-		/* k x m by rows is m x k by columns: X C' there is (X')' C'. */
-		TRY_LIB(d, "nearest",
-		        cublasDgemm_64(self_of(d)->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, k, x.cols, &one,
-		                       at(x) + i * x.stride, x.stride, at(c), c.stride, &zero, dots.as<double>(), m));
-		two_smallest<<<(unsigned)parts_of(m, 32), dim3(32, SHARES), 0, stream>>>(
-			dots.as<double>(), m, i, k, vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row,
-			error_base, vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>());
-		TRY_LAUNCH(d, "nearest");
-	}
-	dim3 shape(32, 8);
-	unsigned blocks = (unsigned)parts_of(stretches, 8);
-	count_doubts<<<blocks, shape, 0, stream>>>(flags.as<unsigned char>(), n, counts.as<int64_t>(), nullptr, nullptr);
-	add_before<<<1, 1024, 0, stream>>>(counts.as<int64_t>(), stretches);
-	TRY_LAUNCH(d, "nearest");
-	TRY_D(fetch(d, "nearest", doubts, counts.as<int64_t>() + stretches, sizeof *doubts));
-	if (*doubts > 0)
-		count_doubts<<<blocks, shape, 0, stream>>>(flags.as<unsigned char>(), n, nullptr, counts.as<int64_t>(),
-		                                           vec<int32_t>(doubt));
-	TRY_LAUNCH(d, "nearest");
+	add_before<<<1, 1024, 0, self_of(d)->stream>>>(v, count);
+	TRY_LAUNCH(d, what);
 	return KDRI_D_OK;
 }
 
@@ -191,9 +95,18 @@ static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kd
 	               self_of(d)->stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k,
 	                                     room.as<unsigned long long>());
 	TRY_LAUNCH(d, "changed");
-	TRY_D(fetch(d, "changed", counts, room.data, (size_t)k * 8));
-	return fetch(d, "changed", moved, room.as<int64_t>() + k, sizeof *moved);
+	std::unique_ptr<int64_t[]> both(new (std::nothrow) int64_t[k + 1]); /* one way, not two */
+	if (!both) {
+		snprintf(d->error, sizeof d->error, "changed: the host is out of memory");
+		return KDRI_D_MEMORY;
+	}
+	TRY_D(fetch(d, "changed", both.get(), room.data, (size_t)(k + 1) * 8));
+	memcpy(counts, both.get(), (size_t)k * 8);
+	*moved = both[k];
+	return KDRI_D_OK;
 }
+
+enum { STRETCH = 1024 }; /* rows of a warp */
 
 /* --- order ------------------------------------------------------------------------------------------------------------- */
 
@@ -290,7 +203,7 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 	unsigned *t = tally.as<unsigned>();
 	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t, nullptr);
 	add_stretches<<<blocks_for(k, 2), dim3(32, 2), 0, stream>>>(t, stretches, k, starts.as<int64_t>());
-	add_before<<<1, 1024, 0, stream>>>(starts.as<int64_t>(), k);
+	TRY_D(sums_before(d, "order", starts.as<int64_t>(), k));
 	add_starts<<<blocks_for(stretches * k, 256), 256, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
 	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t,
 	                                        vec<int32_t>(list));
@@ -302,9 +215,10 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 
 /* --- sums -------------------------------------------------------------------------------------------------------------- */
 
-enum { FEATURES = 64, AHEAD = 16 };
+enum { FEATURES = 64, AHEAD = 16, MOST_BLOCKS = 132 * 24 };
 
-/* (E19): features of one cluster, a thread for each; AHEAD rows are asked for before the first is added. */
+/* (E19): features of one cluster, a thread for each, of the rows that are this block's; AHEAD rows are asked for before the first is
+ * added. */
 static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int64_t stride, int64_t cols,
                                                             const int32_t *list, const int64_t *begin,
                                                             const double *coef, const double *unit,
@@ -312,11 +226,15 @@ static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int
                                                             int64_t lds)
 {
 	int64_t j = blockIdx.x, f = (int64_t)blockIdx.y * FEATURES + threadIdx.x, end = begin[j + 1];
-	if (f >= cols)
+	int64_t share = parts_of(parts_of(end - begin[j], gridDim.z), AHEAD) * AHEAD;
+	int64_t from = begin[j] + blockIdx.z * share;
+	bool shared = gridDim.z > 1; /* with units: the sums are 0 at first, or those to be added to */
+	end = from + share < end ? from + share : end;
+	if (f >= cols || (shared && from >= end))
 		return;
-	double high = add ? sums[j * lds + f] : 0, low = add && unit ? sums[j * lds + cols + f] : 0;
+	double high = add && !shared ? sums[j * lds + f] : 0, low = add && !shared && unit ? sums[j * lds + cols + f] : 0;
 	const double big = unit ? unit[f] : 0, small = big * ratio;
-	for (int64_t p = begin[j]; p < end; p += AHEAD) {
+	for (int64_t p = from; p < end; p += AHEAD) {
 		double v[AHEAD], w[AHEAD];
 #pragma unroll
 		for (int u = 0; u < AHEAD; u++) {
@@ -335,6 +253,11 @@ static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int
 					low = __dadd_rn(low, __dsub_rn(__dadd_rn(__dsub_rn(term, h), small), small));
 			}
 	}
+	if (shared) {
+		atomicAdd(&sums[j * lds + f], high);
+		atomicAdd(&sums[j * lds + cols + f], low);
+		return;
+	}
 	sums[j * lds + f] = high;
 	if (unit)
 		sums[j * lds + cols + f] = low;
@@ -351,7 +274,12 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 		return KDRI_D_OK;
 	TRY_D(starts.take(bytes));
 	TRY_D(send(d, "sums", starts.data, begin, bytes));
-	add_rows<<<dim3((unsigned)sums.rows, (unsigned)parts_of(x.cols, FEATURES)), FEATURES, 0, self_of(d)->stream>>>(
+	int64_t across = parts_of(x.cols, FEATURES), share = begin[sums.rows] / (sums.rows * 2 * AHEAD);
+	int64_t shares = MOST_BLOCKS / (sums.rows * across);
+	shares = !unit || shares < 1 || share < 1 ? 1 : shares < share ? shares : share;
+	if (shares > 1 && !add)
+		TRY_D(d->fill(d, sums, 0));
+	add_rows<<<dim3((unsigned)sums.rows, (unsigned)across, (unsigned)shares), FEATURES, 0, self_of(d)->stream>>>(
 		at(x), x.stride, x.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), vec<double>(unit), ratio, add,
 		at(sums), sums.stride);
 	TRY_LAUNCH(d, "sums");
@@ -360,7 +288,6 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 
 void cuda_kmeans(kdri_device *d)
 {
-	d->nearest = cuda_nearest;
 	d->changed = cuda_changed;
 	d->order = cuda_order;
 	d->sums = cuda_sums;

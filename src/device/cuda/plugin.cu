@@ -206,6 +206,7 @@ static kdri_device *device_open(int index, char *error, size_t room)
 	cuda_entries(d);
 	cuda_rows(d);
 	cuda_kmeans(d);
+	cuda_nearest(d);
 	cuda_neighbours(d);
 	if (open_parts(d) != KDRI_D_OK) {
 		snprintf(error, room, "%s", d->error);

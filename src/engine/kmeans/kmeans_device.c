@@ -21,6 +21,7 @@ struct kdri_km_device {
 	int64_t count, loaded; /* tiles; the one whose rows are there, or -1 */
 	kdri_dmat x, centres, sums;
 	kdri_buf *offset, *list, *doubt, *value, *unit;
+	kdri_buf *rough;                  /* of the rows where all are there, or NULL */
 	double *near, *off;               /* k x d, k: what is sent */
 	double *parts;                    /* k x 2 d: high and low parts of sums */
 	int64_t *begin, *counts, *totals; /* k + 1, k, k */
@@ -48,7 +49,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 			dev->release(dev, owned[i]);
 	}
-	kdri_buf *owned[] = { v->offset, v->list, v->doubt, v->value, v->unit };
+	kdri_buf *owned[] = { v->offset, v->list, v->doubt, v->value, v->unit, v->rough };
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		dev->release(dev, owned[i]);
 	kdri_dmat_free(dev, &v->x);
@@ -140,13 +141,20 @@ static kdr_status tile_x(kdri_km *w, kdri_km_device *v, int64_t t, kdri_dmat *ou
 	kdr_status st = KDR_OK;
 	const tile *at = &v->tiles[t];
 	const kdr_dense *x = &w->x->as.dense;
+	kdri_buf *mean = NULL;
 	*out = kdri_dmat_part(v->x, 0, 0, at->rows, w->d);
 	if (v->loaded == t)
 		return KDR_OK;
 	v->loaded = -1;
 	KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, *out, x->data + at->begin * x->stride, x->stride));
+	if (v->count == 1) { /* rows that stay are worth a second look */
+		KDRI_TRY(kdri_dbuf_new(w->ctx, v->dev, w->d, sizeof *w->mean, &mean));
+		KDRI_TRY(kdri_dbuf_put(w->ctx, v->dev, mean, w->mean, w->d, sizeof *w->mean));
+		KDRI_DTRY(w->ctx, v->dev, v->dev->rough(v->dev, *out, mean, &v->rough));
+	}
 	v->loaded = t;
 done:
+	v->dev->release(v->dev, mean);
 	return st;
 }
 
@@ -229,9 +237,9 @@ static kdr_status assign(kdri_km *w, kdri_km_device *v, bool first)
 		int32_t *doubt = v->rows, *label = v->rows + at->rows;
 		KDRI_TRY(tile_x(w, v, t, &x));
 		KDRI_DTRY(w->ctx, v->dev,
-		          v->dev->nearest(v->dev, x, v->centres, v->offset, at->twice, at->norm, w->error_row,
-		                          w->error_base, at->label, first ? v->value : NULL, v->doubt,
-		                          &doubts));
+		          v->dev->nearest(v->dev, x, v->centres, v->rough, v->offset, at->twice, at->norm,
+		                          w->error_row, w->error_base, at->label, first ? v->value : NULL,
+		                          v->doubt, &doubts));
 		if (doubts > 0) {
 			KDRI_TRY(kdri_dbuf_get(w->ctx, v->dev, v->doubt, doubt, doubts, sizeof *doubt));
 			KDRI_TRY(kdri_dbuf_get(w->ctx, v->dev, at->label, label, at->rows, sizeof *label));
