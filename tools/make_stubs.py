@@ -56,7 +56,8 @@ def plain(function):
 def estimator(entry):
     parts = ["n_clusters: int | str | Sequence[int] | None = ..."] if entry["family"] == "cluster" else []
     parts += [f"{_estimators.parameter(o['name'])}: {TYPES[o['type']]} = ..." for o in entry["options"]]
-    parts += ["random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ..."]
+    parts += ["random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ...",
+              "device: str | None = ..."]
     base = "Clusterer" if entry["family"] == "cluster" else "Transfer"
     lines = [f"class {entry['class']}({base}):"] + [f"    {f['name']}_: Any" for f in entry["fields"]]
     lines.append(f"    def __init__(self, *, {', '.join(parts)}) -> None: ...")

@@ -186,7 +186,7 @@ class Clusterer(ClusterMixin, Estimator):
                 raise ValueError(f"n_samples={t.shape[0]} should be >= n_clusters={k}.")
         given = {n or f"task{i + 1}": t for i, (n, t) in enumerate(zip(names, tables))}
         result = cluster(given, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
-                         threads=self.threads)
+                         threads=self.threads, device=self.device)
         self._remember(tables[0], result)
         labels = [result.labels(t) for t in range(len(tables))]
         told = {"labels_": (labels, np.int64, -1),
@@ -235,7 +235,7 @@ class Probable:
             raise ValueError("predict_proba needs the samples that were fitted, which a pickle of tables of the library lacks")
         sources, labels = self._sources
         result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, x, self._entry["id"], self._options(),
-                          probabilities=True, seed=self.random_state, threads=self.threads)
+                          probabilities=True, seed=self.random_state, threads=self.threads, device=self.device)
         return _in_order(result, -1, self.classes_)
 
 
@@ -285,7 +285,7 @@ class Transfer(ClassifierMixin, Estimator):
         result = transfer(dict(zip([n or f"source{i + 1}" for i, n in enumerate(names)], sources)), labels, X_target,
                           self._entry["id"], self._options(), bridges=() if bridge is None else _several(bridge),
                           views=views, probabilities=probabilities and not plain, seed=self.random_state,
-                          threads=self.threads)
+                          threads=self.threads, device=self.device)
         self._remember(sources[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
         self._sources = sources, labels
@@ -345,7 +345,7 @@ def _parameters(entry):
     """Parameters with their defaults, as source text."""
     out = ["n_clusters=8"] if entry["family"] == "cluster" else []
     out += [f"{parameter(o['name'])}={o['default']!r}" for o in entry["options"]]
-    return out + ["random_state=1", "threads=None"]
+    return out + ["random_state=1", "threads=None", "device=None"]
 
 
 def _document(entry):
@@ -360,8 +360,8 @@ def _document(entry):
         bounds = f", {o['min']:g} to {o['max']:g}" if o["type"] in ("int", "real", "reals") else ""
         lines += [f"{parameter(o['name'])} : {kind}, default {o['default']!r}", f"    {o['help']}{bounds}."]
     lines += ["random_state : int, RandomState, Generator or None", "    The seed; an int is the program's --seed.",
-              "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "", "Attributes",
-              "----------"]
+              "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "device : 'auto', 'cpu', 'cuda', 'cuda:N' or None",
+              "    Where large products are computed; None: what set_device said, or auto.", "", "Attributes", "----------"]
     lines += [f"{f['name']}_ : {f['shape']}{', a list over the tasks' if f['per_task'] else ''}\n    {f['help']}."
               for f in entry["fields"]]
     return "\n".join(lines + ["", "References", "----------", *entry["references"]])

@@ -31,6 +31,7 @@
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "algo/common/tasks.h"
 #include "api/method.h"
+#include "device/held.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/range.h"
@@ -104,6 +105,7 @@ static kdr_status directions(kdr_context *ctx, harmony *h, int64_t wanted)
 	const kdr_mat *x = &h->stack->x;
 	int64_t n = h->n, d = kdr_mat_cols(x), r = KDRI_MIN(wanted, KDRI_MIN(n, d));
 	double *mean = NULL, *u = NULL, *s = NULL;
+	kdri_held *held = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 	KDRI_TRY(KDRI_NEW(ctx, &u, d * r));
 	KDRI_TRY(KDRI_NEW(ctx, &s, r));
@@ -112,11 +114,13 @@ static kdr_status directions(kdr_context *ctx, harmony *h, int64_t wanted)
 		mean[j] /= (double)n;
 	const kdri_centred centred = { x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
+	KDRI_TRY(kdri_hold_leading(ctx, x, r, ROUNDS, &held));
 	KDRI_TRY(kdri_leading(ctx, &op, r, ROUNDS, NULL, s, u));
 	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * r));
 	KDRI_TRY(op.apply(ctx, &op, u, r, r, h->z, r));
 	h->r = r;
 done:
+	kdri_unhold(ctx, held);
 	kdri_free(ctx, mean);
 	kdri_free(ctx, u);
 	kdri_free(ctx, s);

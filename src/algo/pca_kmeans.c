@@ -22,6 +22,7 @@
 #include "algo/common/tasks.h"
 #include "api/method.h"
 #include "comm/rows.h"
+#include "device/held.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "linalg/range.h"
@@ -144,8 +145,10 @@ static kdr_status components_leading(kdr_context *ctx, const kdr_mat *x, double 
 	kdr_status st;
 	int64_t found = MOST_DIRECTIONS;
 	double *v = NULL;
+	kdri_held *held = NULL;
 	const kdri_centred centred = { x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
+	KDRI_TRY(kdri_hold_leading(ctx, x, found, ROUNDS, &held));
 	KDRI_TRY(KDRI_NEW(ctx, &v, r->d * found));
 	KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, NULL, r->s, v));
 	r->rank = choose_rank(r, found, total, energy);
@@ -153,6 +156,7 @@ static kdr_status components_leading(kdr_context *ctx, const kdr_mat *x, double 
 	for (int64_t i = 0; i < r->d; i++)
 		memcpy(r->u + i * r->rank, v + i * found, (size_t)r->rank * sizeof *v);
 done:
+	kdri_unhold(ctx, held);
 	kdri_free(ctx, v);
 	return st;
 }

@@ -50,6 +50,7 @@ struct kdr_context {
 	struct kdri_device *device; /* found; with AUTO it may still be NULL */
 	char device_name[16];       /* as the user said it */
 	bool device_failed;         /* the last failure was the device's */
+	struct kdri_held *held;     /* matrices that it holds: device/held.h */
 	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
 	int (*most_wanted)(kdr_context *ctx, int wish); /* with comm: the largest wish of all of them */
 	void (*comm_close)(kdr_context *ctx);

@@ -33,7 +33,7 @@
  *                     coming (1) and as leaving (-1)
  *   (E19)  sums       s_j (+)= sum over the rows of cluster j, in that order, one after the other, of sign c_i x_i (c absent: 1);
  *                     with units, in two parts as (E101) of comm/exact.h splits them: columns 0 to d - 1 of s_j are the high
- *                     parts, the d behind them the low ones
+ *                     parts, the d behind them the low ones; so must those be that are added to
  *   (E20)  neighbours of each row the k best scores above -infinity, on a grid, best first and of equals the lowest index
  *                     first: kdri_nn_score; rows never meet themselves
  *

@@ -75,6 +75,15 @@ kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows
 
 /* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
 
+/* Somebody who has a matrix at hand and multiplies it better than linalg can (device/held.h); those of a context are a list. False:
+ * this is none of its matrices, or it cannot now. */
+typedef struct kdri_held kdri_held;
+struct kdri_held {
+	kdri_held *next;
+	bool (*product)(kdr_context *ctx, kdri_held *held, const kdr_mat *x, bool transposed, const double *b,
+	                int64_t k, int64_t ldb, double *y, int64_t ldy, kdr_status *st);
+};
+
 typedef struct kdri_op kdri_op;
 struct kdri_op {
 	int64_t rows, cols;

@@ -15,10 +15,23 @@ static int64_t entries(const kdr_mat *x)
 	                                : x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0];
 }
 
+/* Whether somebody who holds x has done it. */
+static bool done_elsewhere(kdr_context *ctx, const kdr_mat *x, bool transposed, const double *b, int64_t k,
+                           int64_t ldb, double *y, int64_t ldy, kdr_status *st)
+{
+	for (kdri_held *h = ctx->held; h; h = h->next)
+		if (h->product(ctx, h, x, transposed, b, k, ldb, y, ldy, st))
+			return true;
+	return false;
+}
+
 kdr_status kdri_mat_mul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
                         double *y, int64_t ldy)
 {
 	const kdr_dense *a = &x->as.dense;
+	kdr_status st;
+	if (done_elsewhere(ctx, x, false, b, k, ldb, y, ldy, &st))
+		return st;
 	if (x->kind == KDR_MAT_DENSE)
 		return kdri_gemm(ctx, false, false, a->rows, k, a->cols, 1, a->data, a->stride, b, ldb, 0, y,
 		                 ldy);
@@ -30,6 +43,9 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
                          double *y, int64_t ldy)
 {
 	const kdr_dense *a = &x->as.dense;
+	kdr_status st;
+	if (done_elsewhere(ctx, x, true, b, k, ldb, y, ldy, &st))
+		return st;
 	if (x->kind == KDR_MAT_DENSE)
 		return kdri_gemm(ctx, true, false, a->cols, k, a->rows, 1, a->data, a->stride, b, ldb, 0, y,
 		                 ldy);

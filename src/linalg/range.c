@@ -21,7 +21,7 @@
 #include "comm/comm.h"
 #include "linalg/ritz.h"
 
-enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, OVERSAMPLE = 16, ROUNDS = 4 };
+enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, ROUNDS = 4 };
 
 /* --- the Gram matrix ---------------------------------------------------------------------------- */
 
@@ -117,8 +117,8 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
                         double *v)
 {
 	kdr_status st;
-	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + OVERSAMPLE), k = width,
-	        size;
+	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + KDRI_LEADING_BESIDE),
+	        k = width, size;
 	double *q = NULL, *y = NULL, *h = NULL, *w = NULL, *mix = NULL;
 	KDRI_TRY(kdri_mul(ctx, n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q, d * width));

@@ -38,6 +38,8 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const doub
 /* X U (rows x rank): the data in the coordinates of their range. */
 kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
 
+enum { KDRI_LEADING_BESIDE = 16 }; /* directions that are looked for beside those wanted */
+
 /* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
  * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
  * be NULL. A subspace is found to full accuracy where the singular values fall fast, nearly where they do not. Memory is

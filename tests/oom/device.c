@@ -4,19 +4,25 @@
 #include "device/use.h"
 #include "oom.h"
 
-static kdr_status on_device(kdr_context *ctx, const char *method, kdr_mat x, const char *const (*settings)[2])
+static kdr_status fit_there(kdr_context *ctx, const char *method, const kdr_problem *problem,
+                            const char *const (*settings)[2])
 {
-	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
 	kdri_device *device = NULL;
 	kdr_status st = kdri_host_device_new(ctx, NULL, &device);
 	if (st != KDR_OK)
 		return st;
 	kdri_device_use(ctx, device);
-	st = fit_set(ctx, method, &problem, settings, NULL);
+	st = fit_set(ctx, method, problem, settings, NULL);
 	kdri_device_use(ctx, NULL);
 	device->close(device);
 	return st;
+}
+
+static kdr_status on_device(kdr_context *ctx, const char *method, kdr_mat x, const char *const (*settings)[2])
+{
+	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	return fit_there(ctx, method, &problem, settings);
 }
 
 static const char *const none[][2] = { { NULL, NULL } };
@@ -53,6 +59,24 @@ static kdr_status ncut_there(kdr_context *ctx)
 	return on_device(ctx, "ncut", kdr_mat_from_dense(points, N, D), neighbours);
 }
 
+/* Products of what a device holds. */
+static kdr_status nmtf_there(kdr_context *ctx)
+{
+	static const char *const settings[][2] = {
+		{ "p1", "2" }, { "p2", "1" }, { "max_iter", "2" }, { "init", "half" }, { NULL, NULL }
+	};
+	kdr_mat x = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "s", .role = KDR_ROLE_SOURCE, .x = x, .labels = labels_a },
+		              { .name = "t", .role = KDR_ROLE_TARGET, .x = x } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	return fit_there(ctx, "nmtf", &problem, settings);
+}
+
+static kdr_status harmony_there(kdr_context *ctx)
+{
+	return on_device(ctx, "harmony", kdr_mat_from_dense(points, N, D), none);
+}
+
 const oom_scenario oom_device[] = {
 	{ "kmeans on a device", kmeans_there, 1 },
 	{ "mtcfir on a device", mtcfir_there, 3 },
@@ -60,5 +84,7 @@ const oom_scenario oom_device[] = {
 	{ "snmf on a device", snmf_there, 1 },
 	{ "msda on a device", msda_there, 1 },
 	{ "ncut, neighbours on a device", ncut_there, 1 },
+	{ "nmtf, products on a device", nmtf_there, 1 },
+	{ "harmony, directions on a device", harmony_there, 1 },
 	{ NULL, NULL, 0 },
 };

@@ -465,6 +465,10 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	double unit[D], ratio = kdri_exact_ratio(N);
 	for (int64_t f = 0; f < D; f++)
 		unit[f] = kdri_exact_big(100, N);
+	for (int64_t i = 0; i < K * 2 * D; i++) { /* what is added to are such sums, too */
+		double big = unit[i % D], small = big * ratio, v = x[i], high = (v + big) - big;
+		sums[i] = i / D % 2 ? ((v - high) + small) - small : high;
+	}
 	int64_t begin[K + 1], counts[K], moved = 0, changed = 0;
 	for (int64_t i = 0; i < N; i++) {
 		label[i] = (int32_t)kdri_rng_below(&t.rng, K - 1); /* the last is empty */

@@ -25,6 +25,7 @@
 #include "algo/ttl/bridging.h"
 #include "api/method.h"
 #include "comm/comm.h"
+#include "device/held.h"
 #include "engine/linear/linear.h"
 
 static const double mix = 0.02;
@@ -394,6 +395,23 @@ done:
 	return st;
 }
 
+/* A device that carries the products of the sweeps holds the matrices that they multiply; X' is one of its own. */
+static kdr_status hold(kdr_context *ctx, const kdri_tri *t, double sweeps, kdri_held *held[2 * KDRI_TRI_DATA])
+{
+	kdr_status st = KDR_OK;
+	for (int d = 0; d < t->datas; d++) {
+		const kdri_tri_data *data = &t->data[d];
+		double flops = 2 * sweeps * (double)t->c * kdri_held_flops(&data->x);
+		if (t->set[data->set].constant)
+			continue;
+		KDRI_TRY(kdri_hold(ctx, &data->x, false, t->c, flops, &held[2 * d]));
+		if (data->columns.parts[0] && held[2 * d])
+			KDRI_TRY(kdri_hold(ctx, &data->columns.view, false, t->c, flops, &held[2 * d + 1]));
+	}
+done:
+	return st;
+}
+
 kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
                                 kdr_result *trace, kdri_bridging_report *report)
 {
@@ -401,7 +419,9 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 	int64_t runs = kdri_opt_int(options, "n_init");
 	saved v = { 0 };
 	kdri_bridging_report best = { 0 };
+	kdri_held *held[2 * KDRI_TRI_DATA] = { NULL };
 	KDRI_TRY(saved_new(ctx, t, kdri_opt_int(options, "max_iter"), runs > 1, &v));
+	KDRI_TRY(hold(ctx, t, (double)runs * kdri_opt_real(options, "max_iter"), held));
 	for (int64_t run = 0; run < runs; run++) {
 		kdri_bridging_report r;
 		for (int k = 0; k < t->sets && run > 0; k++)
@@ -425,6 +445,8 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 		KDRI_TRY(kdri_result_objective(ctx, trace, runs > 1 ? v.best[i] : v.trace[i]));
 	*report = best;
 done:
+	for (int d = 0; d < 2 * KDRI_TRI_DATA; d++)
+		kdri_unhold(ctx, held[d]);
 	saved_free(ctx, &v);
 	return st;
 }

@@ -4,6 +4,7 @@
  *
  * and rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: the products are those of X
  * and the means. */
+#include "device/held.h"
 #include "engine/graph/views.h"
 #include "linalg/range.h"
 
@@ -51,13 +52,16 @@ kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int
 	const kdr_mat *x = &task->rows.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	double *mean = NULL;
+	kdri_held *held = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
 	const kdri_centred centred = { x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
 	*width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
+	KDRI_TRY(kdri_hold_leading(ctx, x, *width, ROUNDS, &held));
 	KDRI_TRY(coordinates(ctx, &op, *width, out));
 done:
+	kdri_unhold(ctx, held);
 	kdri_free(ctx, mean);
 	return st;
 }
@@ -124,14 +128,21 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 	kdr_status st;
 	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), size;
 	double *means = NULL;
+	kdri_held **held = NULL;
 	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	for (int64_t t = 0; t < v->ntasks; t++)
 		KDRI_TRY(kdri_mat_col_means(ctx, &v->tasks[t].rows.view, means + t * d));
+	KDRI_TRY(KDRI_NEW0(ctx, &held, v->ntasks));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(kdri_hold_leading(ctx, &v->tasks[t].rows.view, count, ROUNDS, &held[t]));
 	const pool p = { v, means };
 	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
 	KDRI_TRY(coordinates(ctx, &op, count, out));
 done:
+	for (int64_t t = 0; held && t < v->ntasks; t++)
+		kdri_unhold(ctx, held[t]);
+	kdri_free(ctx, held);
 	kdri_free(ctx, means);
 	return st;
 }

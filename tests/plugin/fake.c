@@ -1,0 +1,42 @@
+/* A plug-in without an accelerator: the host's table under the name of CUDA's, so that the program, the package and whole tests can be
+ * run as they would on a card. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `kindred version -v` and kindred.devices() say of it counts the calls. */
+#include "device/host.h"
+
+#include <stdio.h>
+
+/* Under the name that the library asks for, which is a type's here. */
+const kdri_plugin *plugin_of(int abi) __asm__(KDRI_PLUGIN_SYMBOL) __attribute__((visibility("default")));
+
+static kdri_host_limits limits;
+
+static int count(void)
+{
+	return 1;
+}
+
+static void describe(int index, char *text, size_t room)
+{
+	(void)index;
+	snprintf(text, room, "fake, %lld calls", (long long)limits.calls);
+}
+
+static kdri_device *open_fake(int index, char *error, size_t room)
+{
+	kdr_context *ctx = NULL;
+	kdri_device *device = NULL;
+	(void)index;
+	if (kdr_context_new(&ctx, NULL) != KDR_OK || kdri_host_device_new(ctx, &limits, &device) != KDR_OK) {
+		snprintf(error, room, "out of memory");
+		kdr_context_free(ctx);
+		return NULL;
+	}
+	return device; /* for as long as the process lives, and the context with it */
+}
+
+const kdri_plugin *plugin_of(int abi)
+{
+	static const kdri_plugin plugin = { KDRI_DEVICE_ABI, "cuda", count, describe, open_fake };
+	return abi == KDRI_DEVICE_ABI ? &plugin : NULL;
+}

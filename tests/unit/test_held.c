@@ -1,0 +1,293 @@
+/* Products of matrices that a device holds, and what is made of them. SPDX-License-Identifier: BSD-3-Clause */
+#include "device/held.h"
+
+#include "linalg/range.h"
+#include "tests/unit/fake_device.h"
+#include "tests/unit/linalg_unit.h"
+
+#include <pthread.h>
+
+enum { N = 90, D = 70, MOST = 12 };
+
+/* X B, or X'B, with k columns that lie in rows of MOST; compared with the processor's. */
+static void compare_product(fake *f, const kdr_mat *x, bool turned, int64_t k)
+{
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(3, "held", (uint64_t)k);
+	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x), high = turned ? cols : rows;
+	double *b = unit_random(&rng, (turned ? rows : cols) * MOST), *y = unit_random(&rng, high * MOST),
+	       *z = unit_doubles(high * MOST);
+	memcpy(z, y, (size_t)(high * MOST) * sizeof *z); /* beyond k both stay as they are */
+	kdr_context_set_device(ctx, "cpu");
+	kdr_status (*mul)(kdr_context *, const kdr_mat *, const double *, int64_t, int64_t, double *,
+	                  int64_t) = turned ? kdri_mat_tmul : kdri_mat_mul;
+	assert_ok(f->ctx, mul(f->ctx, x, b, k, MOST, y, MOST));
+	assert_ok(ctx, mul(ctx, x, b, k, MOST, z, MOST));
+	for (int64_t i = 0; i < high * MOST; i++)
+		assert_near(y[i], z[i], 1e-11 * (1 + fabs(z[i])));
+	free(b);
+	free(y);
+	free(z);
+	kdr_context_free(ctx);
+}
+
+static void held__dense_and_sparse__products_of_the_device(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(3, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
+	for (int sparse = 0; sparse < 2; sparse++) {
+		const kdr_mat *x = sparse ? &p.csr : &p.dense;
+		kdri_held *held = NULL;
+		fake f;
+		fake_open(&f, 0);
+		assert_ok(f.ctx, kdri_hold(f.ctx, x, true, 4, 1e6, &held));
+		assert_non_null(held);
+		size_t sent = f.limits.put_bytes;
+		for (int64_t k = 1; k <= MOST; k += 3) /* more than was said: room grows */
+			for (int turned = 0; turned < 2; turned++) {
+				int64_t calls = f.limits.calls;
+				compare_product(&f, x, turned, k);
+				assert_true(f.limits.calls > calls || fake_real());
+			}
+		/* X itself went once. */
+		assert_true(f.limits.put_bytes - sent <= (size_t)((1 + 4 + 7 + 10) * (N + D)) * 8 ||
+		            fake_real());
+		kdr_mat part = kdri_rows(x, 20, 61);
+		int64_t calls = f.limits.calls;
+		compare_product(&f, &part, false, 5);
+		compare_product(&f, &part, true, 5);
+		assert_true(sparse ? f.limits.calls == calls : f.limits.calls > calls || fake_real());
+		kdri_unhold(f.ctx, held);
+		assert_null(f.ctx->held);
+		calls = f.limits.calls;
+		compare_product(&f, x, false, 5);
+		assert_int_equal(f.limits.calls, calls);
+		fake_close(&f);
+	}
+	unit_pair_free(&p);
+}
+
+static void held__several__each_its_own(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3), q = unit_pair_new(&rng, D, N, 0.2);
+	kdri_held *held[3] = { NULL };
+	fake f;
+	fake_open(&f, 0);
+	assert_ok(f.ctx, kdri_hold(f.ctx, &p.csr, false, 4, 1e6, &held[0]));
+	assert_ok(f.ctx, kdri_hold(f.ctx, &q.csr, false, 4, 1e6, &held[1]));
+	assert_ok(f.ctx, kdri_hold(f.ctx, &q.dense, false, 4, 1e6, &held[2]));
+	compare_product(&f, &p.csr, false, 4);
+	compare_product(&f, &q.csr, false, 4);
+	compare_product(&f, &q.csr, true, 4); /* not held turned: the processor's */
+	compare_product(&f, &q.dense, true, 4);
+	kdri_unhold(f.ctx, held[1]);
+	compare_product(&f, &q.csr, false, 4);
+	compare_product(&f, &p.csr, false, 4);
+	kdri_unhold(f.ctx, held[0]);
+	kdri_unhold(f.ctx, held[2]);
+	kdri_unhold(f.ctx, NULL);
+	fake_close(&f);
+	unit_pair_free(&p);
+	unit_pair_free(&q);
+}
+
+static void held__no_room__processor(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
+	kdri_held *held = NULL;
+	fake f;
+	fake_open(&f, 20000);
+	assert_ok(f.ctx, kdri_hold(f.ctx, &p.dense, true, 4, 1e6, &held));
+	assert_null(held);
+	compare_product(&f, &p.dense, true, 4);
+	fake_close(&f);
+	unit_pair_free(&p);
+}
+
+typedef struct other {
+	fake *f;
+	const kdr_mat *x;
+} other;
+
+static void *multiply_elsewhere(void *user)
+{
+	other *o = user;
+	compare_product(o->f, o->x, false, 3);
+	return NULL;
+}
+
+static void held__another_thread__processor(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
+	kdri_held *held = NULL;
+	pthread_t thread;
+	fake f;
+	fake_open(&f, 0);
+	assert_ok(f.ctx, kdri_hold(f.ctx, &p.dense, true, 4, 1e6, &held));
+	other o = { &f, &p.dense };
+	int64_t calls = f.limits.calls;
+	assert_int_equal(pthread_create(&thread, NULL, multiply_elsewhere, &o), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(f.limits.calls, calls);
+	kdri_unhold(f.ctx, held);
+	fake_close(&f);
+	unit_pair_free(&p);
+}
+
+/* Leading directions of the sparse one. */
+static kdr_status leading_there(kdr_context *ctx, void *user)
+{
+	kdr_status st;
+	unit_pair *p = user;
+	double s[5], *u = NULL;
+	kdri_held *held = NULL;
+	const kdri_op op = kdri_op_mat(&p->csr);
+	KDRI_TRY(kdri_hold_leading(ctx, &p->csr, 5, 4, &held));
+	KDRI_TRY(kdri_leading(ctx, &op, 5, 4, &u, s, NULL));
+done:
+	kdri_unhold(ctx, held);
+	kdri_free(ctx, u);
+	return st;
+}
+
+static void held__device_fails__says_so_and_gives_all_back(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
+	fake_failing(leading_there, &p, 40);
+	unit_pair_free(&p);
+}
+
+static void held__device_fails_with_auto__processor_goes_on(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
+	for (int64_t at = 1; at < 40; at += 3) {
+		kdri_held *held = NULL;
+		fake f;
+		fake_open(&f, 0);
+		f.limits.fail_at = at;
+		f.limits.fail_with = KDRI_D_FAILED;
+		kdr_status st = kdri_hold(f.ctx, &p.csr, true, 4, 1e6, &held);
+		f.ctx->device_choice = KDRI_DEVICE_AUTO; /* as if the library had chosen it */
+		if (st == KDR_OK && held) {
+			compare_product(&f, &p.csr, false, 4);
+			compare_product(&f, &p.csr, true, 4);
+		}
+		kdri_unhold(f.ctx, held);
+		f.limits.fail_at = 0;
+		fake_close(&f);
+	}
+	unit_pair_free(&p);
+}
+
+/* --- methods that multiply what is held --------------------------------------------------------------------- */
+
+static kdr_status fit(kdr_context *ctx, const char *method, bool sparse, const char *const settings[][2],
+                      kdr_result **out)
+{
+	enum { ROWS = 60, COLS = 40, CLASSES = 3 };
+	int64_t labels[ROWS], rowptr[2][ROWS + 1] = { { 0 } };
+	int32_t *col[2] = { calloc((size_t)(ROWS * COLS), 4), calloc((size_t)(ROWS * COLS), 4) };
+	double *x[2] = { fake_points(ROWS, COLS, CLASSES, 0.3, 5), fake_points(ROWS, COLS, CLASSES, 0.4, 5) };
+	kdr_task tasks[2] = { { .name = "a", .k = CLASSES, .labels = labels },
+		              { .name = "b", .k = CLASSES } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = CLASSES };
+	kdr_options *o = NULL;
+	bool transfer = strcmp(method, "nmtf") == 0;
+	for (int t = 0; t < 2; t++) {
+		int64_t at = 0;
+		for (int64_t i = 0; i < ROWS; i++) {
+			labels[i] = i % CLASSES;
+			for (int64_t j = 0; j < COLS; j++) {
+				double v = fabs(x[t][i * COLS + j]);
+				if (sparse && v < 0.4)
+					continue;
+				x[t][sparse ? at : i * COLS + j] = v;
+				col[t][at++] = (int32_t)j;
+			}
+			rowptr[t][i + 1] = at;
+		}
+		tasks[t].x = sparse ? kdr_mat_from_csr(ROWS, COLS, rowptr[t], col[t], x[t])
+		                    : kdr_mat_from_dense(x[t], ROWS, COLS);
+		tasks[t].role = transfer ? (t ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE) : tasks[t].role;
+		if (!transfer)
+			tasks[t].labels = NULL;
+	}
+	kdr_status st = kdr_options_new(ctx, method, &o);
+	for (int i = 0; st == KDR_OK && settings[i][0]; i++)
+		st = kdr_options_set(ctx, o, settings[i][0], settings[i][1]);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, method, &problem, o, out);
+	kdr_options_free(o);
+	for (int t = 0; t < 2; t++) {
+		free(col[t]);
+		free(x[t]);
+	}
+	return st;
+}
+
+static void methods__on_a_device__same_labels(void **state)
+{
+	static const char *const none[][2] = { { NULL, NULL } };
+	static const char *const few[][2] = { { "p1", "3" }, { "p2", "2" }, { NULL, NULL } };
+	static const struct {
+		const char *method;
+		const char *const (*settings)[2];
+		bool sparse_too;
+	} methods[] = { { "nmtf", few, true }, { "harmony", none, false }, { "auto", none, true } };
+	(void)state;
+	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+		for (int sparse = 0; sparse <= methods[m].sparse_too; sparse++) {
+			kdr_context *ctx = unit_context();
+			kdr_result *here = NULL, *there = NULL;
+			fake f;
+			fake_open(&f, 0);
+			kdr_context_set_device(ctx, "cpu");
+			assert_ok(ctx, fit(ctx, methods[m].method, sparse, methods[m].settings, &here));
+			assert_ok(f.ctx, fit(f.ctx, methods[m].method, sparse, methods[m].settings, &there));
+			assert_true(f.limits.calls > 0 || fake_real());
+			assert_null(f.ctx->held);
+			for (int64_t t = 0; t < 2; t++) {
+				int64_t n, k;
+				const int64_t *a = kdr_result_labels(here, t, &n),
+				              *b = kdr_result_labels(there, t, &k);
+				assert_int_equal(n, k);
+				if (a)
+					assert_memory_equal(a, b, (size_t)n * sizeof *a);
+			}
+			kdr_result_free(here);
+			kdr_result_free(there);
+			kdr_context_free(ctx);
+			fake_close(&f);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(held__dense_and_sparse__products_of_the_device),
+		cmocka_unit_test(held__several__each_its_own),
+		cmocka_unit_test(held__no_room__processor),
+		cmocka_unit_test(held__another_thread__processor),
+		cmocka_unit_test(held__device_fails__says_so_and_gives_all_back),
+		cmocka_unit_test(held__device_fails_with_auto__processor_goes_on),
+		cmocka_unit_test(methods__on_a_device__same_labels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
