@@ -9,7 +9,8 @@
  *            they met before; until hardly a list changes
  *
  * A round reads the lists of the last one and writes new ones, each sample its own: the answer depends on the
- * seed and not on threads. Lists are longer than wanted by SPARE, which is what makes the descent go far.
+ * seed and not on threads. Samples are visited leaf by leaf: those of one leaf meet much the same others, whose rows are
+ * then in the cache. Lists are longer than wanted by SPARE, which is what makes the descent go far.
  *
  * Scores are those of knn.c, cosine (E1, E4) and distance (E2); a row is spread over a dense vector, so that a
  * product costs one pass over the other row. Recall is measured: SAMPLED samples against all others. */
@@ -24,7 +25,8 @@ enum {
 	ROUNDS = 12,
 	SAMPLED = 128,
 	CHUNK = 64,
-	ROWS_BETWEEN_LOOKS = 4096
+	ROWS_BETWEEN_LOOKS = 4096,
+	MOST_EXPECTED = 1024 /* bytes of a row */
 };
 static const double settled = 0.002; /* of the lists' entries changed: the end */
 
@@ -46,7 +48,15 @@ typedef struct search {
 	int32_t *backs;     /* how many */
 	double *spread;     /* a row for each thread */
 	int32_t *met;       /* n for each thread: the last sample that met it */
+	int32_t *order;     /* n: samples as they are visited */
+	int32_t *others;    /* whom a sample meets, for each thread */
 } search;
+
+/* Lists of its neighbours and of those it is a neighbour of, and these. */
+static int64_t others_of(const search *q)
+{
+	return q->length * (2 * q->length + 1);
+}
 
 /* --- products -------------------------------------------------------------------------------------------- */
 
@@ -173,6 +183,8 @@ static kdr_status plant_tree(kdr_context *ctx, const search *q, int64_t tree)
 	}
 	for (int64_t level = 0; level < levels; level++)
 		split_level(ctx, n, level, levels, projection, order);
+	for (int64_t p = 0; p < n; p++)
+		q->order[p] = order[p].index;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 	for (int64_t leaf = 0; leaf < leaves; leaf++) {
 		int64_t begin = kdri_chunk_begin(n, leaves, leaf);
@@ -200,9 +212,32 @@ static void turn_round(search *q)
 		}
 }
 
-/* Sample i meets the list of its neighbour j; pairs that are both old have met before. */
-static void meet(const search *q, int64_t i, int64_t j, bool is_new, entry *to, const double *spread,
-                 int32_t *met)
+/* Says that row j will be needed soon: rows lie anywhere, and waiting for them would be most of the time. */
+static inline void expect(const search *q, int64_t j)
+{
+#ifdef __GNUC__
+	enum { LINE = 64 };
+	if (q->x->kind == KDR_MAT_DENSE) {
+		const char *row = (const char *)(q->x->as.dense.data + j * q->x->as.dense.stride);
+		for (int64_t at = 0; at < 8 * q->x->as.dense.cols && at < MOST_EXPECTED; at += LINE)
+			__builtin_prefetch(row + at);
+	} else {
+		const kdr_csr *a = &q->x->as.csr;
+		const int64_t begin = a->rowptr[j], count = a->rowptr[j + 1] - begin;
+		for (int64_t at = 0; at < 8 * count && at < MOST_EXPECTED; at += LINE)
+			__builtin_prefetch((const char *)(a->val + begin) + at);
+		for (int64_t at = 0; at < 4 * count && at < MOST_EXPECTED; at += LINE)
+			__builtin_prefetch((const char *)(a->col + begin) + at);
+	}
+#else
+	(void)q;
+	(void)j;
+#endif
+}
+
+/* Whom sample i meets through its neighbour j: pairs that are both old have met before. */
+static int64_t gather(const search *q, int64_t i, int64_t j, bool is_new, int32_t *met, int32_t *others,
+                      int64_t count)
 {
 	const entry *list = q->list + j * q->length;
 	for (int64_t p = 0; p < q->length; p++) {
@@ -210,16 +245,18 @@ static void meet(const search *q, int64_t i, int64_t j, bool is_new, entry *to, 
 		if (other < 0 || met[other] == (int32_t)i || !(is_new || list[p].is_new))
 			continue;
 		met[other] = (int32_t)i;
-		offer(to, q->length, score(q, i, other, spread), other);
+		others[count++] = (int32_t)other;
 	}
+	return count;
 }
 
 /* The new list of sample i; returns how many of it are new. */
-static int64_t descend_row(const search *q, int64_t i, double *spread, int32_t *met)
+static int64_t descend_row(const search *q, int64_t i, double *spread, int32_t *met, int32_t *others)
 {
+	enum { AHEAD = 6 };
 	const entry *own = q->list + i * q->length;
 	entry *to = q->next + i * q->length;
-	int64_t changed = 0;
+	int64_t changed = 0, count = 0;
 	memcpy(to, own, (size_t)q->length * sizeof *to);
 	met[i] = (int32_t)i;
 	for (int64_t p = 0; p < q->length; p++) {
@@ -230,14 +267,21 @@ static int64_t descend_row(const search *q, int64_t i, double *spread, int32_t *
 	spread_row(q, i, spread, false);
 	for (int64_t p = 0; p < q->length; p++)
 		if (own[p].index >= 0)
-			meet(q, i, own[p].index, own[p].is_new, to, spread, met);
+			count = gather(q, i, own[p].index, own[p].is_new, met, others, count);
 	for (int64_t p = 0; p < q->backs[i]; p++) {
 		int64_t j = q->back[i * q->length + p];
 		if (met[j] != (int32_t)i) {
 			met[j] = (int32_t)i;
-			offer(to, q->length, score(q, i, j, spread), j);
+			others[count++] = (int32_t)j;
 		}
-		meet(q, i, j, false, to, spread, met);
+		count = gather(q, i, j, false, met, others, count);
+	}
+	for (int64_t p = 0; p < KDRI_MIN(AHEAD, count); p++)
+		expect(q, others[p]);
+	for (int64_t p = 0; p < count; p++) {
+		if (p + AHEAD < count)
+			expect(q, others[p + AHEAD]);
+		offer(to, q->length, score(q, i, others[p], spread), others[p]);
 	}
 	spread_row(q, i, spread, true);
 	for (int64_t p = 0; p < q->length; p++)
@@ -255,15 +299,17 @@ static bool descend(kdr_context *ctx, search *q, int64_t round)
 	while (done < q->n && !stop) {
 		const int64_t end = KDRI_MIN(q->n, done + ROWS_BETWEEN_LOOKS);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, CHUNK) reduction(+ : changed)
-		for (int64_t i = done; i < end; i++)
-			changed += descend_row(q, i, q->spread + kdri_thread() * d,
-			                       q->met + kdri_thread() * q->n);
+		for (int64_t p = done; p < end; p++)
+			changed += descend_row(q, q->order[p], q->spread + kdri_thread() * d,
+			                       q->met + kdri_thread() * q->n,
+			                       q->others + kdri_thread() * others_of(q));
 		done = end;
 		stop = kdri_iteration(ctx, "neighbours", round, ROUNDS, NAN);
 	}
 	/* Stopped half-way: the rest keeps what it has. */
-	memcpy(q->next + done * q->length, q->list + done * q->length,
-	       (size_t)((q->n - done) * q->length) * sizeof *q->next);
+	for (int64_t p = done; p < q->n; p++)
+		memcpy(q->next + q->order[p] * q->length, q->list + q->order[p] * q->length,
+		       (size_t)q->length * sizeof *q->next);
 	entry *old = q->list;
 	q->list = q->next;
 	q->next = old;
@@ -309,6 +355,8 @@ static void search_free(kdr_context *ctx, search *q)
 	kdri_free(ctx, q->backs);
 	kdri_free(ctx, q->spread);
 	kdri_free(ctx, q->met);
+	kdri_free(ctx, q->order);
+	kdri_free(ctx, q->others);
 }
 
 static kdr_status search_new(kdr_context *ctx, search *q)
@@ -320,10 +368,12 @@ static kdr_status search_new(kdr_context *ctx, search *q)
 	KDRI_TRY(KDRI_NEW(ctx, &q->next, size));
 	KDRI_TRY(KDRI_NEW(ctx, &q->back, size));
 	KDRI_TRY(KDRI_NEW(ctx, &q->backs, q->n));
+	KDRI_TRY(KDRI_NEW(ctx, &q->order, q->n));
 	KDRI_TRY(kdri_mul(ctx, ctx->threads, kdr_mat_cols(q->x), &each));
 	KDRI_TRY(KDRI_NEW0(ctx, &q->spread, each));
 	KDRI_TRY(kdri_mul(ctx, ctx->threads, q->n, &each));
 	KDRI_TRY(KDRI_NEW(ctx, &q->met, each));
+	KDRI_TRY(KDRI_NEW(ctx, &q->others, ctx->threads * others_of(q)));
 	for (int64_t p = 0; p < size; p++)
 		q->list[p] = (entry){ 0, -1, false };
 done:
