@@ -95,7 +95,7 @@ static void memory__of_every_method__is_what_the_allocator_sees(void **state)
 	memset(m->rowptr, 0, sizeof m->rowptr);
 	for (size_t i = 0; i < kdr_algo_count(); i++)
 		for (int sparse = 0; sparse < 2; sparse++)
-			for (int64_t n = 75; n <= MOST; n *= 2) {
+			for (int64_t n = 75; n <= MOST; n *= 8) {
 				const kdr_algo *algo = kdr_algo_at(i);
 				if (strcmp(algo->id, "trec") == 0 && !kdr_build_has("libsvm"))
 					continue; /* its default rule is learnt by LIBSVM */
