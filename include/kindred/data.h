@@ -106,7 +106,7 @@ typedef struct kdr_read_options {
 	        task_column; /* column of AnnData's obs, or of a table, of the task each row is of: kdr_data_split */
 	kdr_stream stream;
 	int64_t part,
-	        parts; /* NumPy, Matrix Market: of `parts` parts of the rows, as equal as can be, read number `part`, from 0,
+	        parts; /* NumPy, Matrix Market, HDF5, AnnData, CSV: of `parts` parts of the rows, as equal as can be, read number `part`, from 0,
 	                        and hold no more than that; it may be empty. parts 0: all rows */
 } kdr_read_options;
 

@@ -215,6 +215,7 @@ typedef struct kdri_groups {
 	int64_t *of;  /* a row: index of its name, or -1: it has none; NULL: there are no names */
 	char **names; /* in order of first appearance, or as the file lists them */
 	int64_t count;
+	bool all; /* the groups of a whole file of which these rows are a part: none is left out, and their order is kept */
 } kdri_groups;
 
 /* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */

@@ -13,7 +13,7 @@ static kdr_status group(kdr_context *ctx, const char *const *names, int64_t rows
 	KDRI_TRY(KDRI_NEW(ctx, &of, rows));
 	for (int64_t i = 0; i < rows; i++)
 		KDRI_TRY(kdri_names_add(ctx, &table, names[i], strlen(names[i]), &of[i]));
-	*out = (kdri_groups){ of, table.names, table.count };
+	*out = (kdri_groups){ .of = of, .names = table.names, .count = table.count };
 	of = NULL;
 	table.names = NULL;
 done:
@@ -90,8 +90,10 @@ kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *co
 		begin[k + 1] += begin[k];
 	for (int64_t i = 0; i < data->rows; i++)
 		order[begin[g->of[i]]++] = i;
+	for (; g->all && made < g->count; made++)
+		first[made] = made;
 	/* Each begin is now the end of its group: the next one's begin was this. */
-	for (int64_t i = 0; i < data->rows; i++) {
+	for (int64_t i = 0; !g->all && i < data->rows; i++) {
 		int64_t k = g->of[i], from = k > 0 ? begin[k - 1] : 0;
 		if (order[from] == i) /* in order of first appearance */
 			first[made++] = k;

@@ -2,7 +2,8 @@
  *
  * First as a table of plain numbers, in one pass. Where a cell turns out to be none, or row names that were guessed from
  * the first rows repeat, every cell is looked at, each column is taken for what it is, and the table is read as that;
- * where a column of numbers turns out to be row names, it is read again with these. */
+ * where a column of numbers turns out to be row names, it is read again with these. Of a table in parts all cells are looked at, so
+ * that columns are the same in every part, and then the rows of the part are read. */
 #include "io/table.h"
 
 /* What reading a table takes. */
@@ -15,6 +16,7 @@ typedef struct reading {
 	kdri_window w;
 	kdri_csv_layout l;
 	kdri_csv_table t;
+	int64_t rows; /* of the file, where all were looked at */
 } reading;
 
 static void close_reading(kdr_context *ctx, reading *r)
@@ -45,6 +47,8 @@ static kdr_status read_again(kdr_context *ctx, reading *r)
 	kdr_status st;
 	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1, .tasks = -1 };
 	kdri_csv_table_free(ctx, &r->t);
+	r->t.part = r->options->parts > 0;
+	r->t.keep = kdri_range_of(r->options, r->rows);
 	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
 	if (fresh.fields != r->l.fields) { /* somebody writes to it */
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: the file changed while it was read",
@@ -69,12 +73,36 @@ static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings
 		KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
 		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
 	}
+	r->rows = s.rows;
 	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->wishes, &s, &r->l, findings));
 	if (remark)
 		KDRI_TRY(kdri_table_remark(ctx, r->missing, &s, &r->l, findings));
 done:
 	kdri_survey_free(ctx, &r->l, &s);
 	return st;
+}
+
+/* What needs the numbers of all rows cannot be had of a part of them. */
+static kdr_status check_part(kdr_context *ctx, const reading *r)
+{
+	char title[24];
+	if (r->options->parts < 1)
+		return KDR_OK;
+	if (r->missing != KDRI_MISSING_ERROR && r->missing != KDRI_MISSING_ZERO)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: --missing %s looks at all rows, and a table is read in parts here: error and "
+		        "zero are allowed",
+		        kdri_input_path(r->in), r->options->missing);
+	for (int64_t j = 0; j < r->l.fields; j++)
+		if (r->l.roles[j].kind == KDR_COLUMN_DATE)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: column %lld (%s) holds dates, which count from the first of all rows, and a table is "
+			        "read in parts here: --columns '-%s' leaves it out",
+			        kdri_input_path(r->in), (long long)j + 1, kdri_csv_title(&r->l, j, title),
+			        kdri_csv_title(&r->l, j, title));
+	return KDR_OK;
 }
 
 static kdr_status read_mixed(kdr_context *ctx, reading *r)
@@ -91,6 +119,7 @@ static kdr_status read_mixed(kdr_context *ctx, reading *r)
 			               found->items[i].found, found->items[i].then);
 			goto done;
 		}
+	KDRI_TRY(check_part(ctx, r));
 	KDRI_TRY(read_again(ctx, r));
 done:
 	kdr_findings_free(found);
@@ -102,6 +131,7 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 	kdr_status st;
 	bool plain, text = false, differ = true, ids = false;
 	KDRI_TRY(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->wishes, &r->l, &plain));
+	plain = plain && r->options->parts < 1;
 	if (plain)
 		KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
 	if (plain && !text && r->l.guessed)
@@ -168,6 +198,7 @@ static kdr_status hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kd
 	if (l->label >= 0)
 		KDRI_TRY(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
 	KDRI_TRY(feature_names(ctx, l, &features));
+	KDRI_TRY(kdri_range_note(ctx, r->options, t->keep, r->rows, data));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = t->rows;
 	data->cols = l->cols;
@@ -182,7 +213,8 @@ static kdr_status hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kd
 		t->classes.names = NULL;
 	}
 	if (l->tasks >= 0) {
-		data->groups = (kdri_groups){ t->task_of, t->tasks.names, t->tasks.count };
+		data->groups =
+		        (kdri_groups){ .of = t->task_of, .names = t->tasks.names, .count = t->tasks.count };
 		t->tasks.names = NULL;
 		t->task_of = NULL;
 	}
@@ -280,6 +312,7 @@ const kdri_format kdri_format_csv = {
 	.endings = csv_endings,
 	.read = read_csv,
 	.write = kdri_csv_write,
+	.parts = true,
 	.help = "comma- or semicolon-separated table, dense",
 	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
 };
@@ -289,6 +322,7 @@ const kdri_format kdri_format_tsv = {
 	.endings = tsv_endings,
 	.read = read_tsv,
 	.write = kdri_tsv_write,
+	.parts = true,
 	.help = "tab-separated table, dense",
 	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
 };

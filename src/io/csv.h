@@ -76,6 +76,9 @@ typedef struct kdri_csv_table {
 	kdri_names tasks;
 	struct kdri_csv_note *notes; /* one for each line of the window; NULL if no column holds text */
 	int64_t note_room;
+	bool part; /* only the rows of `keep` are wanted; `seen` were passed */
+	kdri_range keep;
+	int64_t seen;
 	bool holes; /* some cells have no value: the first is there */
 	int64_t hole_line, hole_field;
 } kdri_csv_table;

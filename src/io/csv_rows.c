@@ -4,7 +4,7 @@
  * else one quick pass finds them. Rows are parsed in parallel straight into the matrix, at the place
  * given by the newlines before them: an upper bound, since blank rows leave holes, which
  * are closed afterwards. Cells of text (row names, labels) are only noted by the threads and copied
- * between windows, as nothing allocates in parallel. */
+ * between windows, as nothing allocates in parallel. Where only some rows are wanted, slices are trimmed to these. */
 #include <stdio.h>
 
 #include "io/table.h"
@@ -158,17 +158,41 @@ static const char *parse_row(const kdri_csv_layout *l, const char *p, const char
 	return p;
 }
 
+/* The row after the one at p where that is blank; else NULL. */
+static inline const char *skip_blank(const char *p, char delimiter)
+{
+	while (kdri_is_blank(*p) && *p != delimiter)
+		p++;
+	return kdri_at_newline(p) ? p + (*p == '\r') + 1 : NULL;
+}
+
+/* Leaves the wanted rows of a slice. */
+static void trim(const kdri_csv_layout *l, kdri_csv_table *t, kdri_slice *s)
+{
+	const char *begin = NULL, *end = NULL, *next;
+	for (const char *p = s->begin; p < s->end; p = next) {
+		bool blank = (next = skip_blank(p, l->delimiter)) != NULL;
+		if (!blank)
+			next = kdri_csv_row_end(p, s->end, l->delimiter);
+		if (!blank && t->seen >= t->keep.first && t->seen < t->keep.last) {
+			begin = begin ? begin : p;
+			end = next;
+		}
+		t->seen += !blank;
+	}
+	s->begin = begin ? begin : s->end;
+	s->end = begin ? end : s->end;
+}
+
 static int64_t parse_slice(const kdri_csv_layout *l, const kdri_slice *s, double *out, const char *base,
                            note *notes, problem *bad)
 {
 	int64_t rows = 0;
 	note unused;
 	for (const char *p = s->begin; p < s->end;) {
-		const char *q = p;
-		while (kdri_is_blank(*q) && *q != l->delimiter)
-			q++;
-		if (kdri_at_newline(q)) {
-			p = q + (*q == '\r') + 1;
+		const char *next = skip_blank(p, l->delimiter);
+		if (next) {
+			p = next;
 			continue;
 		}
 		p = parse_row(l, p, s->end, out + rows * l->cols, base, notes ? notes + rows : &unused, bad);
@@ -259,7 +283,8 @@ static kdr_status make_room(kdr_context *ctx, const kdri_window *w, const kdri_c
 			KDRI_TRY(KDRI_GROW(ctx, &t->task_of, need));
 	}
 	if (need > t->room || !t->values) {
-		int64_t room = KDRI_MAX(need, kdri_window_foresee(w, whole, need));
+		int64_t room = kdri_window_foresee(w, whole, need);
+		room = KDRI_MAX(need, t->part ? KDRI_MIN(room, t->keep.last - t->keep.first) : room);
 		KDRI_TRY(kdri_mul(ctx, room, l->cols, &count));
 		KDRI_TRY(KDRI_GROW(ctx, &t->values, count));
 		t->room = room;
@@ -314,7 +339,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 {
 	kdr_status st = KDR_OK;
 	kdri_slice slices[KDRI_SLICES];
-	int64_t rows[KDRI_SLICES], lines;
+	int64_t rows[KDRI_SLICES], lines, wanted;
 	problem problems[KDRI_SLICES] = { 0 };
 	size_t whole;
 	while ((lines = cut(ctx, w, l->delimiter, slices, &whole)) == 0 && !w->last)
@@ -323,7 +348,10 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 		*finished = true;
 		return w->end > w->begin ? kdri_csv_unclosed(ctx, w, w->data + w->begin) : KDR_OK;
 	}
-	KDRI_TRY(make_room(ctx, w, l, whole, lines, t));
+	for (int i = 0; t->part && i < KDRI_SLICES; i++)
+		trim(l, t, &slices[i]);
+	wanted = t->part ? kdri_slices_count(ctx, slices) : lines;
+	KDRI_TRY(make_room(ctx, w, l, whole, wanted, t));
 	double *values = t->values + t->rows * l->cols;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
@@ -371,7 +399,7 @@ kdr_status kdri_csv_rows(kdr_context *ctx, kdri_window *w, const kdri_csv_layout
 			break;
 		KDRI_TRY(kdri_window_fill(ctx, w));
 	}
-	if (t->rows == 0 && !(text && *text))
+	if (t->rows == 0 && !t->part && !(text && *text))
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows", kdri_input_path(w->in));
 done:
 	return st;

@@ -103,14 +103,16 @@ bool kdri_h5_has_field(const kdri_h5_array *array, const char *field, bool *text
 /* True for a dataset of numbers with two dimensions, or a group that holds a sparse matrix. */
 bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name);
 /* Reads one into a data set: dense (1-D: one column), or a group with data, indices and indptr, in
- * AnnData's layouts of any age. */
-kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdr_data *data);
-/* A dataset of one or two dimensions; MATLAB's appear transposed. */
-kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool transposed, kdr_data *data);
+ * AnnData's layouts of any age. Of `options` the part of the rows counts here; it may be NULL. */
+kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name,
+                               const kdr_read_options *options, kdr_data *data);
+/* A dataset of one or two dimensions; MATLAB's appear transposed, and whole. */
+kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool transposed,
+                              const kdr_read_options *options, kdr_data *data);
 /* data, indices, indptr of these names in `group`; used for MATLAB's ir, jc too. */
 kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const char *group,
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
-                                   kdr_data *data);
+                                   const kdr_read_options *options, kdr_data *data);
 
 /* --- h5_disk.c: how files are written --------------------------------------------------------------- */
 

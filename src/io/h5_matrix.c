@@ -31,7 +31,8 @@ done:
 	return st;
 }
 
-kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool transposed, kdr_data *data)
+kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool transposed,
+                              const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st;
 	double *values = NULL;
@@ -52,16 +53,19 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 		rows = cols;
 		cols = swap;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &values, a->count));
+	const kdri_range part = kdri_range_of(options, rows);
+	KDRI_TRY(KDRI_NEW(ctx, &values, (part.last - part.first) * cols));
 	if (transposed) {
 		KDRI_TRY(read_transposed(ctx, a, rows, cols, values));
 	} else {
 		int64_t slab = slab_rows(a, cols);
-		for (int64_t i = 0; i < rows; i += slab)
-			KDRI_TRY(kdri_h5_rows_double(ctx, a, i, KDRI_MIN(slab, rows - i), values + i * cols));
+		for (int64_t i = part.first; i < part.last; i += slab)
+			KDRI_TRY(kdri_h5_rows_double(ctx, a, i, KDRI_MIN(slab, part.last - i),
+			                             values + (i - part.first) * cols));
 	}
+	KDRI_TRY(kdri_range_note(ctx, options, part, rows, data));
 	data->kind = KDR_MAT_DENSE;
-	data->rows = rows;
+	data->rows = part.last - part.first;
 	data->cols = cols;
 	data->dense = values;
 	values = NULL;
@@ -70,17 +74,18 @@ done:
 	return st;
 }
 
-/* Indices of the minor axis, narrowed to 32 bits a block at a time. */
-static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t bound, int32_t *out)
+/* n indices of the minor axis from `first` on, narrowed to 32 bits a block at a time. */
+static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t first, int64_t n,
+                               int64_t bound, int32_t *out)
 {
 	kdr_status st;
-	int64_t *wide = NULL, n = a->shape[0];
+	int64_t *wide = NULL;
 	/* Whole chunks, unless they are unreasonably long. */
 	int64_t block = KDRI_MIN(n, (INDICES_AT_ONCE + a->chunk_rows - 1) / a->chunk_rows * a->chunk_rows);
 	KDRI_TRY(KDRI_NEW(ctx, &wide, block));
 	for (int64_t i = 0; i < n; i += block) {
 		int64_t count = KDRI_MIN(block, n - i);
-		KDRI_TRY(kdri_h5_rows_int64(ctx, a, i, count, wide));
+		KDRI_TRY(kdri_h5_rows_int64(ctx, a, first + i, count, wide));
 		for (int64_t j = 0; j < count; j++) {
 			if (wide[j] < 0 || wide[j] >= bound) {
 				st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an index %lld is outside 0 .. %lld",
@@ -97,7 +102,7 @@ done:
 
 kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const char *group,
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
-                                   kdr_data *data)
+                                   const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st = KDR_OK;
 	kdri_h5_array a[3] = { { 0 } };
@@ -114,14 +119,39 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 	int64_t nnz = a[0].shape[0];
 	KDRI_TRY(kdri_compressed_check(ctx, h5->path, rows, cols, by_column, a[2].shape[0], a[1].shape[0],
 	                               nnz));
-	KDRI_TRY(KDRI_NEW(ctx, &data->rowptr, a[2].shape[0]));
-	KDRI_TRY(kdri_h5_rows_int64(ctx, &a[2], 0, a[2].shape[0], data->rowptr));
+	const kdri_range part = kdri_range_of(options, rows);
+	if (by_column && part.last - part.first < rows) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s:%s: a matrix by columns is not read in parts of its rows: save it by rows (CSR)",
+		        h5->path, group);
+		goto done;
+	}
+	int64_t pointers = by_column ? a[2].shape[0] : part.last - part.first + 1, first = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &data->rowptr, pointers));
+	KDRI_TRY(kdri_h5_rows_int64(ctx, &a[2], by_column ? 0 : part.first, pointers, data->rowptr));
+	if (part.first > 0 || part.last < rows) { /* only the entries between these two */
+		int64_t last = data->rowptr[pointers - 1];
+		first = data->rowptr[0];
+		if (first < 0 || last < first || last > nnz || (part.first == 0 && first > 0)) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: the sparse matrix's pointers do not rise from 0 to its %lld entries",
+			        h5->path, (long long)nnz);
+			goto done;
+		}
+		for (int64_t i = 0; i < pointers; i++)
+			data->rowptr[i] -= first;
+		nnz = last - first;
+	}
 	KDRI_TRY(KDRI_NEW(ctx, &data->col, nnz));
 	if (nnz > 0)
-		KDRI_TRY(read_indices(ctx, &a[1], by_column ? rows : cols, data->col));
+		KDRI_TRY(read_indices(ctx, &a[1], first, nnz, by_column ? rows : cols, data->col));
 	KDRI_TRY(KDRI_NEW(ctx, &data->val, nnz));
-	KDRI_TRY(kdri_h5_rows_double(ctx, &a[0], 0, nnz, data->val));
-	data->rows = rows;
+	if (nnz > 0)
+		KDRI_TRY(kdri_h5_rows_double(ctx, &a[0], first, nnz, data->val));
+	KDRI_TRY(kdri_range_note(ctx, options, part, rows, data));
+	data->rows = part.last - part.first;
 	data->cols = cols;
 	KDRI_TRY(kdri_compressed_finish(ctx, h5->path, data, by_column, nnz));
 done:
@@ -165,7 +195,8 @@ bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name)
 	return yes;
 }
 
-kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdr_data *data)
+kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name,
+                               const kdr_read_options *options, kdr_data *data)
 {
 	static const char *const names[3] = { "data", "indices", "indptr" };
 	kdr_status st;
@@ -175,7 +206,7 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 	switch (kdri_h5_what(h5, name)) {
 	case KDRI_H5_DATASET:
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
-		KDRI_TRY(kdri_h5_read_dense(ctx, &a, false, data));
+		KDRI_TRY(kdri_h5_read_dense(ctx, &a, false, options, data));
 		break;
 	case KDRI_H5_GROUP:
 		if (!sparse_layout(h5, name, &by_column) ||
@@ -187,7 +218,8 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 			        h5->path, name);
 			goto done;
 		}
-		KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, by_column, shape[0], shape[1], data));
+		KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, by_column, shape[0], shape[1], options,
+		                                 data));
 		break;
 	default: st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has no dataset '%s'", h5->path, name);
 	}

@@ -101,7 +101,7 @@ kdr_status kdri_h5_read_tenx(kdr_context *ctx, const kdri_h5 *h5, const char *gr
 	int64_t shape[2] = { 0 }, cols = 0;
 	char **types = NULL;
 	KDRI_TRY(read_shape(ctx, h5, group, shape));
-	KDRI_TRY(kdri_h5_read_compressed(ctx, h5, group, names, false, shape[1], shape[0], data));
+	KDRI_TRY(kdri_h5_read_compressed(ctx, h5, group, names, false, shape[1], shape[0], NULL, data));
 	cols = data->cols;
 	KDRI_TRY(read_strings(ctx, h5, group, "barcodes", data->rows, &data->ids));
 	bool third = has(h5, group, "features/name");

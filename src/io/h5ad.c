@@ -107,7 +107,7 @@ static kdr_status groups_of_strings(kdr_context *ctx, char **strings, bool integ
 		classes[c] = strings[firsts[c].place];
 		strings[firsts[c].place] = NULL;
 	}
-	*out = (kdri_groups){ labels, classes, count };
+	*out = (kdri_groups){ .of = labels, .names = classes, .count = count };
 	labels = NULL;
 done:
 	kdri_free(ctx, rows);
@@ -132,7 +132,7 @@ static kdr_status groups_of_codes(kdr_context *ctx, const kdri_h5 *h5, const cha
 			               (long long)i + 1, (long long)codes[i], (long long)a.shape[0]);
 			goto done;
 		}
-	*out = (kdri_groups){ codes, names, a.shape[0] };
+	*out = (kdri_groups){ .of = codes, .names = names, .count = a.shape[0] };
 	codes = NULL;
 	names = NULL;
 done:
@@ -237,6 +237,43 @@ done:
 	return st;
 }
 
+/* The groups of the rows that were read: a part of them, or all. */
+static void keep_groups(const kdr_data *data, kdri_groups *g)
+{
+	for (int64_t i = 0; data->origin && i < data->rows; i++)
+		g->of[i] = g->of[data->origin[i]];
+}
+
+/* Groups by first appearance in all rows of the file, and no others: so they are the same whatever part is read. */
+static kdr_status order_groups(kdr_context *ctx, int64_t rows, kdri_groups *g)
+{
+	kdr_status st;
+	int64_t *place = NULL, count = 0;
+	char **kept = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &place, g->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &kept, g->count));
+	for (int64_t k = 0; k < g->count; k++)
+		place[k] = -1;
+	for (int64_t i = 0; i < rows; i++) {
+		int64_t k = g->of[i];
+		if (k >= 0 && place[k] < 0) {
+			kept[count] = g->names[k];
+			g->names[k] = NULL;
+			place[k] = count++;
+		}
+		g->of[i] = k < 0 ? k : place[k];
+	}
+	kdri_strings_free(&ctx->allocator, g->names, g->count);
+	g->names = kept;
+	g->count = count;
+	g->all = true;
+	kept = NULL;
+done:
+	kdri_free(ctx, place);
+	kdri_free(ctx, kept);
+	return st;
+}
+
 /* Coordinates have no names: "X_pca1", "X_pca2", the same in every file. */
 static kdr_status number_columns(kdr_context *ctx, const char *name, kdr_data *data)
 {
@@ -260,8 +297,10 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
 	const char *name = member ? member + (member[0] == '/') : "X";
-	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, data));
-	KDRI_TRY(read_names(ctx, &h5, "obs", data->rows, &data->ids));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, options, data));
+	const int64_t rows = data->origin ? data->file_rows : data->rows;
+	KDRI_TRY(read_names(ctx, &h5, "obs", rows, &data->ids));
+	kdri_range_keep(ctx, data, data->ids);
 	if (strncmp(name, "obsm/", 5) == 0)
 		KDRI_TRY(number_columns(ctx, name + 5, data));
 	else
@@ -269,13 +308,18 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 		                    &data->features));
 	if (options && options->label_column) {
 		kdri_groups classes = { 0 };
-		KDRI_TRY(read_column(ctx, &h5, options->label_column, data->rows, &classes));
+		KDRI_TRY(read_column(ctx, &h5, options->label_column, rows, &classes));
+		keep_groups(data, &classes);
 		data->labels = classes.of;
 		data->classes = classes.names;
 		data->nclasses = classes.count;
 	}
-	if (options && options->task_column)
-		KDRI_TRY(read_column(ctx, &h5, options->task_column, data->rows, &data->groups));
+	if (options && options->task_column) {
+		KDRI_TRY(read_column(ctx, &h5, options->task_column, rows, &data->groups));
+		if (data->origin)
+			KDRI_TRY(order_groups(ctx, rows, &data->groups));
+		keep_groups(data, &data->groups);
+	}
 done:
 	st = kdri_h5_end(ctx, &h5, st);
 	kdri_free(ctx, file);
@@ -289,5 +333,7 @@ const kdri_format kdri_format_h5ad = {
 	.id = "h5ad",
 	.endings = endings,
 	.read = read_h5ad,
+	.parts = true,
+	.columns = true,
 	.help = "AnnData: X, or file.h5ad:layers/name or :obsm/name; names from obs and var",
 };

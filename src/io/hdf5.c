@@ -61,7 +61,6 @@ done:
 static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)
 {
-	(void)options;
 	kdr_status st;
 	kdri_h5 h5 = { 0 };
 	search s = { 0 };
@@ -72,12 +71,18 @@ static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_o
 		KDRI_TRY(kdri_h5_find_tenx(ctx, &h5, s.first, sizeof s.first));
 	else if (strlen(member) < sizeof s.first && kdri_h5_is_tenx(&h5, member))
 		snprintf(s.first, sizeof s.first, "%s", member);
+	if (s.first[0] && options && options->parts > 1) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: CellRanger's matrices are not read in parts of their cells: .h5ad is",
+		               path);
+		goto done;
+	}
 	if (s.first[0]) {
 		st = kdri_h5_read_tenx(ctx, &h5, s.first, data);
 		goto done;
 	}
 	KDRI_TRY(find_matrix(ctx, &h5, member, &s));
-	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, data));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, options, data));
 	KDRI_TRY(read_features(ctx, &h5, data));
 done:
 	st = kdri_h5_end(ctx, &h5, st);
@@ -114,5 +119,6 @@ const kdri_format kdri_format_hdf5 = {
 	.read = read_hdf5,
 	.write = write_hdf5,
 	.holds = KDR_HOLDS_FEATURES,
+	.parts = true,
 	.help = "HDF5 dataset of two dimensions: the only one or file.h5:/path; CellRanger",
 };

@@ -94,7 +94,8 @@ typedef struct kdri_format {
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 	const char *help;
 	unsigned holds; /* KDR_HOLDS_*, when written */
-	bool parts;     /* reads a part of the rows: kdr_read_options.parts */
+	bool parts;     /* reads a part of the rows: kdr_read_options.parts; */
+	bool columns;   /* and columns of classes and tasks as of the whole file */
 } kdri_format;
 
 /* Which rows of a file a reader is to read: first..last-1. */
@@ -105,6 +106,9 @@ kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows);
 /* Notes where the rows of `data` lie in a file of `rows`. */
 kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
                            kdr_data *data);
+
+/* Texts of all rows of that file: those of the rows of `data` stay. NULL is accepted. */
+void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts);
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
 extern const kdri_format kdri_format_tenx; /* a folder */

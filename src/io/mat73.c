@@ -52,7 +52,7 @@ static kdr_status read_sparse(kdr_context *ctx, const kdri_h5 *h5, const char *n
 		                 name);
 	snprintf(part, sizeof part, "%s/jc", name);
 	KDRI_TRY(kdri_h5_array_open(ctx, h5, part, &jc));
-	KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, true, rows, jc.count - 1, data));
+	KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, true, rows, jc.count - 1, NULL, data));
 done:
 	kdri_h5_array_close(&jc);
 	return st;
@@ -79,7 +79,7 @@ kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wante
 		KDRI_TRY(read_sparse(ctx, &h5, name, data));
 	} else {
 		KDRI_TRY(kdri_h5_array_open(ctx, &h5, name, &a));
-		KDRI_TRY(kdri_h5_read_dense(ctx, &a, true, data));
+		KDRI_TRY(kdri_h5_read_dense(ctx, &a, true, NULL, data));
 	}
 done:
 	kdri_h5_array_close(&a);

@@ -95,6 +95,18 @@ done:
 	return st;
 }
 
+/* A line a row of the file, of the rows that were read. */
+static kdr_status attach_rows(kdr_context *ctx, const char *path, const char *name, const char *ending,
+                              const kdr_data *data, char ***out)
+{
+	bool before = *out != NULL;
+	kdr_status st =
+	        attach_lines(ctx, path, name, ending, data->origin ? data->file_rows : data->rows, out);
+	if (!before)
+		kdri_range_keep(ctx, data, *out);
+	return st;
+}
+
 /* Names of columns and rows, and first words of texts, from files beside it. */
 static kdr_status attach_names(kdr_context *ctx, const char *path, kdr_data *data)
 {
@@ -102,8 +114,8 @@ static kdr_status attach_names(kdr_context *ctx, const char *path, kdr_data *dat
 	char *stem = NULL;
 	KDRI_TRY(kdri_path_stem(ctx, path, &stem));
 	KDRI_TRY(attach_lines(ctx, path, "features.txt", "", data->cols, &data->features));
-	KDRI_TRY(attach_lines(ctx, path, stem, ".ids", data->rows, &data->ids));
-	KDRI_TRY(attach_lines(ctx, path, stem, ".excerpts", data->rows, &data->excerpts));
+	KDRI_TRY(attach_rows(ctx, path, stem, ".ids", data, &data->ids));
+	KDRI_TRY(attach_rows(ctx, path, stem, ".excerpts", data, &data->excerpts));
 done:
 	kdri_free(ctx, stem);
 	return st;
@@ -131,6 +143,17 @@ done:
 	return st;
 }
 
+void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts)
+{
+	if (!data->origin || !texts)
+		return;
+	const int64_t first = data->rows ? data->origin[0] : 0;
+	for (int64_t i = 0; i < data->file_rows; i++)
+		if (i < first || i >= first + data->rows)
+			kdri_free(ctx, texts[i]);
+	memmove(texts, texts + first, (size_t)data->rows * sizeof *texts);
+}
+
 /* "npy mtx": the formats that can be read in parts. */
 static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_format *format,
                               const kdr_read_options *o)
@@ -149,11 +172,11 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 		if (f->parts)
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
 			                         f->id);
-	if (!format->parts || o->transpose || o->label_column || o->task_column)
+	if (!format->parts || o->transpose || (!format->columns && (o->label_column || o->task_column)))
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: %s is not read in parts of its rows: %s are, without columns of classes or tasks; or give "
-		        "each process a file of its own",
+		        "%s: %s is not read in parts of its rows: %s are, and of h5ad alone columns of classes or "
+		        "tasks; or give each process a file of its own",
 		        path, format->id, list);
 	return KDR_OK;
 }

@@ -273,7 +273,7 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 	kdr_status st = KDR_OK;
 	char text[400];
 	count_days(l, t);
-	if (t->holes) {
+	if (t->holes && !t->part) { /* of a part, columns were settled by all rows */
 		count_missing(l, t);
 		KDRI_TRY(drop_fields(ctx, path, policy, l, t));
 		bool left = false;

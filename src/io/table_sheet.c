@@ -19,7 +19,7 @@ static kdr_status describe_field(kdr_context *ctx, kdri_csv_layout *l, const kdr
 	char title[24], *name = NULL, *why = NULL;
 	if (role->kind == KDR_COLUMN_DATE)
 		kdri_days_text(role->origin, role->why, sizeof role->why);
-	if (role->features == 1)
+	if (role->features == 1 && !t->part)
 		role->constant = is_constant(t, l->cols, k);
 	*c = (kdr_column){ .number = j + 1,
 		           .kind = role->kind,

@@ -12,6 +12,7 @@
  *   holes       a column that one data set leaves out for its missing values all leave out; what fills holes is kept for
  *               each data set, and fills those of new samples
  *   reading     what columns are, in the words of kdr_read_options.columns, for tables of new samples */
+#include "comm/comm.h"
 #include "prep/prep.h"
 
 #include <stdio.h>
@@ -51,6 +52,29 @@ static bool one_value(const kdr_data *d, int64_t j, bool *known, double *value)
 	return true;
 }
 
+/* The same of the rows of all ranks: a column varies where it does on one of them, or where their values differ. */
+static kdr_status join_values(kdr_context *ctx, int64_t cols, bool *varies, const bool *known, double *value)
+{
+	kdr_status st;
+	double *ends = NULL; /* the largest value, the least, and whether it varies, of each column */
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &ends, 3 * cols));
+	for (int64_t u = 0; u < cols; u++) {
+		ends[3 * u] = known[u] ? value[u] : -INFINITY;
+		ends[3 * u + 1] = known[u] ? -value[u] : -INFINITY;
+		ends[3 * u + 2] = varies[u];
+	}
+	KDRI_TRY(kdri_max(ctx, ends, 3 * cols));
+	for (int64_t u = 0; u < cols; u++) {
+		varies[u] = ends[3 * u + 2] > 0 || ends[3 * u] != -ends[3 * u + 1];
+		value[u] = isfinite(ends[3 * u]) ? ends[3 * u] : 0;
+	}
+done:
+	kdri_free(ctx, ends);
+	return st;
+}
+
 /* Marks aligned columns with one value in all tasks. */
 static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks,
                                  int64_t count, const kdri_columns *columns, bool *drop)
@@ -76,6 +100,7 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 			varies[u] = varies[u] || !source_of(tasks[t], j) ||
 			            !one_value(tasks[t], j, &known[u], &value[u]);
 		}
+	KDRI_TRY(join_values(ctx, prep->cols, varies, known, value));
 	for (int64_t u = 0; u < prep->cols; u++) {
 		/* A task without the column has zeros there. */
 		varies[u] = varies[u] || (with[u] < count && value[u] != 0);

@@ -201,9 +201,38 @@ class Parts(MpiTest):
         self.assertEqual(self.read("out/few.labels"), self.read("alone/few.labels"))
 
     def test_formats_that_are_not_read_in_parts(self):
-        files = self.blobs(50, to="csv", tasks=1)
-        done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, files[0], code=3)
-        self.one_line(done, "csv", "npy")
+        self.write("x.svmlight", "1 1:2 3:4\n0 2:1\n")
+        done = self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, "x.svmlight", code=3)
+        self.one_line(done, "svmlight", "npy", "csv", "h5ad")
+
+    def test_tables_and_hdf5(self):
+        tables = self.blobs(101, to="csv")
+        files = ["task1.h5", "task2.h5"]
+        for table, file in zip(tables, files):
+            self.run_kindred("convert", table, file, "-q")
+        for list in (tables, files):
+            self.same("cluster", "-m", "kmeans", "-k", 4, "--set", "n_init=1", *list, ranks=(3,))
+
+    def test_a_column_of_tasks(self):
+        """Of AnnData: ranks have other rows of other tasks, and some have none of one."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is needed")
+        import numpy
+        files = self.blobs(120)
+        x = numpy.vstack([numpy.load(self.path(f)) for f in files])
+        with h5py.File(self.path("cells.h5ad"), "w") as f:
+            f["X"] = x
+            obs = f.create_group("obs")
+            obs.attrs["_index"] = "_index"
+            obs["_index"] = [f"cell{i}" for i in range(240)]
+            batch = obs.create_group("batch")
+            batch["codes"] = numpy.r_[numpy.full(200, 2), numpy.zeros(40)].astype("i1")
+            batch["categories"] = ["late", "never", "early"]
+            f.create_group("var")
+        self.same("cluster", "-m", "mbc", "-k", 4, "--set", "n_init=1", "--batch-key", "batch", "cells.h5ad", tasks=("early", "late"))
+        self.assertEqual(self.result()["tasks"][1]["ids"][:2], ["cell200", "cell201"])
 
 
 class Outputs(MpiTest):

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "linalg/rows.h"
 #include "tests/unit/text.h"
 
 static void put(const char *name, const char *text)
@@ -396,9 +397,135 @@ static void read_and_write__every_allocation_failed__memory_error(void **state)
 	assert_int_equal(unlink(bytes_path("features.txt")), 0);
 }
 
+/* --- parts of the rows -------------------------------------------------------------------------------- */
+
+static void same_row(const kdr_data *whole, int64_t row, const kdr_data *part, int64_t i, const char *name)
+{
+	kdr_mat a = kdr_data_mat(whole), b = kdr_data_mat(part);
+	kdri_entries x = kdri_row_entries(&a, row), y = kdri_row_entries(&b, i);
+	if (x.count != y.count || memcmp(x.val, y.val, (size_t)x.count * sizeof *x.val) != 0 ||
+	    (x.col && memcmp(x.col, y.col, (size_t)x.count * sizeof *x.col) != 0))
+		fail_msg("%s: row %lld is another", name, (long long)row);
+	if (!whole->ids != !part->ids || (whole->ids && strcmp(whole->ids[row], part->ids[i]) != 0))
+		fail_msg("%s: row %lld has another id", name, (long long)row);
+	int64_t rows;
+	assert_int_equal(kdr_data_origin(part, &rows)[i], row);
+	assert_int_equal(rows, whole->rows);
+}
+
+/* The parts of a file below each other are the file, for any number of them. */
+static void same_in_parts(const char *name, const kdr_read_options *reading)
+{
+	kdr_context *ctx = unit_context();
+	kdr_read_options o = *reading;
+	kdr_data *whole = NULL;
+	assert_ok(ctx, kdr_read(ctx, bytes_path(name), &o, &whole));
+	for (o.parts = 1; o.parts <= whole->rows + 2; o.parts += 1 + o.parts / 3) {
+		int64_t row = 0;
+		for (o.part = 0; o.part < o.parts; o.part++) {
+			kdr_data *part = NULL;
+			assert_ok(ctx, kdr_read(ctx, bytes_path(name), &o, &part));
+			assert_int_equal(part->cols, whole->cols);
+			assert_int_equal(part->kind, whole->kind);
+			assert_true(part->rows - whole->rows / o.parts <= 1);
+			for (int64_t j = 0; whole->features && j < whole->cols; j++)
+				assert_string_equal(part->features[j], whole->features[j]);
+			for (int64_t i = 0; i < part->rows; i++)
+				same_row(whole, row++, part, i, name);
+			kdr_data_free(part);
+		}
+		assert_int_equal(row, whole->rows);
+	}
+	kdr_data_free(whole);
+	kdr_context_free(ctx);
+}
+
+static void read__parts_of_tables__are_the_whole(void **state)
+{
+	(void)state;
+	const kdr_read_options plain = { 0 }, zero = { .missing = "zero" };
+	put("p1.csv", "a,b\n1,2\n3,4\n\n5,6\n7,8.5\n  \n9,10\n");
+	same_in_parts("p1.csv", &plain);
+	/* Names with line breaks in quotes, a category, a text that only the last part shows, and no newline at the end. */
+	put("p2.csv",
+	    "name,x,colour,y\n\"a\nb\",1,red,2\nc,3,green,4\n\"d \"\"q\"\"\n\",5,red,6\ne,7,green,8\nf,9,blue,10\n"
+	    "g,11,red,12\nh,13,blue,14");
+	same_in_parts("p2.csv", &plain);
+	put_gzip("p3.tsv.gz", "1\t2\n3\t\n5\t6\n7\t8\n");
+	same_in_parts("p3.tsv.gz", &zero);
+	/* More than a window of text. */
+	char *text = malloc(1 << 22), *p = text;
+	for (int i = 0; i < 60000; i++)
+		p += sprintf(p, "%d,%d.25,\"%d\"%s", i, i % 97, i % 7, i % 1000 ? "\n" : "\n\n");
+	bytes_write(bytes_path("p4.csv"), text, (size_t)(p - text));
+	free(text);
+	kdr_context *ctx = unit_context();
+	int64_t rows = 0;
+	for (int64_t part = 0; part < 3; part++) {
+		const kdr_read_options o = { .part = part, .parts = 3 };
+		kdr_data *d = NULL;
+		assert_ok(ctx, kdr_read(ctx, bytes_path("p4.csv"), &o, &d));
+		assert_int_equal(d->rows, 20000);
+		for (int64_t i = 0; i < d->rows; i++, rows++) {
+			assert_int_equal(strtol(d->ids[i], NULL, 10),
+			                 rows); /* a running number is names of rows */
+			assert_true(d->dense[i * d->cols] == (double)(rows % 97) + 0.25);
+		}
+		kdr_data_free(d);
+	}
+	kdr_context_free(ctx);
+}
+
+static void read__parts_of_hdf5__are_the_whole(void **state)
+{
+	(void)state;
+	if (!kdr_build_has("hdf5"))
+		skip();
+	kdr_context *ctx = unit_context();
+	const kdr_read_options plain = { 0 };
+	kdr_data *d = NULL;
+	put("q.csv", "a,b\n1,2\n3,4\n5,6\n7,8.5\n9,10\n");
+	assert_ok(ctx, kdr_read(ctx, bytes_path("q.csv"), NULL, &d));
+	assert_ok(ctx, kdr_write(ctx, bytes_path("dense.h5"), NULL, d, true));
+	kdr_data_free(d);
+	put("q.mtx",
+	    "%%MatrixMarket matrix coordinate real general\n6 3 7\n1 1 5\n2 2 4\n3 1 5.5\n3 3 1\n5 1 2\n5 2 1\n6 3 9\n");
+	assert_ok(ctx, kdr_read(ctx, bytes_path("q.mtx"), NULL, &d));
+	assert_ok(ctx, kdr_write(ctx, bytes_path("sparse.h5"), NULL, d, true));
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+	same_in_parts("dense.h5", &plain);
+	same_in_parts("sparse.h5", &plain);
+	put("q.ids", "a\nb\nc\nd\ne\nf\n"); /* names beside the file are of all its rows */
+	same_in_parts("q.mtx", &plain);
+}
+
+static void read__parts_that_need_all_rows__are_refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = NULL;
+	const kdr_read_options mean = { .parts = 2, .missing = "mean" }, plain = { .parts = 2 },
+	                       label = { .parts = 2, .label_column = "x" };
+	put("r.csv", "x,day\n1,2021-03-04\n2,2021-03-05\n3,2021-03-06\n");
+	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &mean, &d), KDR_ERR_UNSUPPORTED,
+	             "--missing mean");
+	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &plain, &d), KDR_ERR_UNSUPPORTED,
+	             "column 2 (day) holds dates");
+	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &label, &d), KDR_ERR_UNSUPPORTED,
+	             "columns of classes");
+	/* What is wrong anywhere is said by every part. */
+	put("s.csv", "1,2\n3,4\n5,6\n7\n");
+	assert_fails(ctx, kdr_read(ctx, bytes_path("s.csv"), &plain, &d), KDR_ERR_FORMAT, "line 4");
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read__parts_of_tables__are_the_whole),
+		cmocka_unit_test(read__parts_of_hdf5__are_the_whole),
+		cmocka_unit_test(read__parts_that_need_all_rows__are_refused),
 		cmocka_unit_test(formats__names_and_ids__found),
 		cmocka_unit_test(read__unknown_format__lists_the_known),
 		cmocka_unit_test(read__files_that_cannot_be__said_so),
