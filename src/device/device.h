@@ -36,6 +36,9 @@
  *                     parts, the d behind them the low ones; so must those be that are added to
  *   (E20)  neighbours of each row the k best scores above -infinity, on a grid, best first and of equals the lowest index
  *                     first: kdri_nn_score; rows never meet themselves
+ *   (E21)  own        o_i = a(label_i, i)
+ *   (E22)  closest    next_i: the lowest j with m_j > 0 and the smallest v_j = (d_i - 2 a_ji / m_j) + t_j / m_j^2, and how
+ *                     large that is, at least 0; every operation is rounded by itself
  *
  * Every sum of (E19) is a chain of roundings in one order (with units exact, in any order), without fused multiply-adds:
  * the same bits on every device. The others may round as they like. */
@@ -167,6 +170,10 @@ struct kdri_device {
 	kdri_dstatus (*sums)(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
 	                     const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
 	                     kdri_dmat sums);
+	/* Columns of a are samples, rows clusters; label, next: int32. */
+	kdri_dstatus (*own)(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out);
+	kdri_dstatus (*closest)(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
+	                        const kdri_buf *self, kdri_buf *next, kdri_buf *away);
 	/* `rows` against x. */
 	kdri_dstatus (*neighbours)(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn);
 

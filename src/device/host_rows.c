@@ -244,6 +244,45 @@ static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 	return KDRI_D_OK;
 }
 
+static kdri_dstatus host_own(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out)
+{
+	KDRI_HOST_ENTER(d, "own");
+	const double *p = kdri_host_view(d, "own", a);
+	const int32_t *l = kdri_host_vector(d, "own", label, a.cols, sizeof *l);
+	double *o = kdri_host_vector(d, "own", out, a.cols, sizeof *o);
+	KDRI_HOST_NEED(p && l && o);
+	for (int64_t i = 0; i < a.cols; i++) /* (E21) */
+		o[i] = p[l[i] * a.stride + i];
+	return KDRI_D_OK;
+}
+
+static kdri_dstatus host_closest(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
+                                 const kdri_buf *self, kdri_buf *next, kdri_buf *away)
+{
+	KDRI_HOST_ENTER(d, "closest");
+	const double *p = kdri_host_view(d, "closest", a),
+	             *k = kdri_host_vector(d, "closest", diagonal, a.cols, sizeof *k),
+	             *m = kdri_host_vector(d, "closest", sizes, a.rows, sizeof *m),
+	             *t = kdri_host_vector(d, "closest", self, a.rows, sizeof *t);
+	int32_t *to = kdri_host_vector(d, "closest", next, a.cols, sizeof *to);
+	double *o = kdri_host_vector(d, "closest", away, a.cols, sizeof *o);
+	KDRI_HOST_NEED(p && k && m && t && to && o);
+	for (int64_t i = 0; i < a.cols; i++) {
+		double least = INFINITY;
+		to[i] = 0;
+		for (int64_t j = 0; j < a.rows; j++) { /* (E22) */
+			double v = m[j] > 0 ? k[i] - 2 * p[j * a.stride + i] / m[j] + t[j] / (m[j] * m[j])
+			                    : INFINITY;
+			if (v < least) {
+				least = v;
+				to[i] = (int32_t)j;
+			}
+		}
+		o[i] = KDRI_MAX(least, 0);
+	}
+	return KDRI_D_OK;
+}
+
 /* --- neighbours -------------------------------------------------------------------------------------------- */
 
 static kdri_dstatus host_neighbours(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn)
@@ -297,6 +336,8 @@ void kdri_host_rows(kdri_device *d)
 	d->column_dots = host_column_dots;
 	d->rough = host_rough;
 	d->nearest = host_nearest;
+	d->own = host_own;
+	d->closest = host_closest;
 	d->order = host_order;
 	d->changed = host_changed;
 	d->sums = host_sums;

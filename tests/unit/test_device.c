@@ -415,7 +415,9 @@ static void sparse__multiply_and_spread__as_loops(void **state)
 	kdri_dcsr m = { 0 };
 	assert_ok(t.f.ctx, kdri_dcsr_of(t.f.ctx, t.d, &x, &m));
 	kdri_buf *weight = send_buffer(&t, w, COLS, 8);
-	for (int64_t wide = 1; wide <= WIDE; wide += 23) {
+	static const int64_t widths[] = { 1, 2, 3, 7, 16, 17, 40, WIDE };
+	for (size_t form = 0; form < sizeof widths / sizeof *widths; form++) {
+		int64_t wide = widths[form];
 		double *y = numbers(&t, ROWS * wide);
 		kdri_dmat u = send(&t, b, COLS, wide), v = send(&t, y, ROWS, wide);
 		DO(&t, t.d->multiply(t.d, m, u, true, v));
@@ -450,6 +452,102 @@ static void sparse__multiply_and_spread__as_loops(void **state)
 	kdri_dcsr_free(t.d, &m);
 	free(b);
 	free(w);
+	fake_close(&t.f);
+}
+
+/* Rows of thousands of entries, and few columns: several threads share a row. */
+static void sparse__long_rows__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	enum { ROWS = 4, COLS = 6000 };
+	double *val = numbers(&t, ROWS * COLS), *b = numbers(&t, COLS * 16), want[ROWS * 16];
+	int32_t *col = calloc(ROWS * COLS, 4);
+	int64_t rowptr[ROWS + 1] = { 0 }, at = 0;
+	for (int64_t i = 0; i < ROWS; i++) {
+		for (int64_t j = 0; j < COLS; j += 1 + 2 * i)
+			col[at++] = (int32_t)j;
+		rowptr[i + 1] = at;
+	}
+	kdr_csr x = { .rows = ROWS, .cols = COLS, .rowptr = rowptr, .col = col, .val = val };
+	kdri_dcsr m = { 0 };
+	assert_ok(t.f.ctx, kdri_dcsr_of(t.f.ctx, t.d, &x, &m));
+	for (int64_t wide = 1; wide <= 16; wide += 3) {
+		memset(want, 0, sizeof want);
+		for (int64_t i = 0; i < ROWS; i++)
+			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++)
+				for (int64_t c = 0; c < wide; c++)
+					want[i * wide + c] += val[p] * b[col[p] * wide + c];
+		kdri_dmat u = send(&t, b, COLS, wide), v = send(&t, b, ROWS, wide);
+		DO(&t, t.d->multiply(t.d, m, u, false, v));
+		double *got = fetch(&t, v);
+		for (int64_t i = 0; i < ROWS * wide; i++)
+			assert_near(got[i], want[i], 1e-10);
+		drop(&t, u);
+		drop(&t, v);
+		free(got);
+	}
+	kdri_dcsr_free(t.d, &m);
+	free(val);
+	free(b);
+	free(col);
+	fake_close(&t.f);
+}
+
+/* (E21) and (E22), bit for bit. */
+static void own_and_closest__some_clusters_empty__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	enum { N = 3000, K = 11 };
+	double *a = numbers(&t, K * N), *diagonal = numbers(&t, N), *self = numbers(&t, K), sizes[K];
+	int32_t *label = calloc(N, 4), *next = calloc(N, 4);
+	for (int64_t j = 0; j < K; j++)
+		sizes[j] = j % 4 == 2 ? 0 : (double)(3 + 7 * j);
+	for (int64_t i = 0; i < N; i++) {
+		label[i] = (int32_t)kdri_rng_below(&t.rng, K);
+		if (i % 5 == 0) /* ties go to the lower one */
+			a[4 * N + i] = a[3 * N + i] * sizes[4] / sizes[3];
+	}
+	kdri_dmat da = send(&t, a, K, N);
+	kdri_buf *bl = send_buffer(&t, label, N, 4), *bn = send_buffer(&t, next, N, 4),
+	         *bd = send_buffer(&t, diagonal, N, 8), *bs = send_buffer(&t, self, K, 8),
+	         *bm = send_buffer(&t, sizes, K, 8), *bo = send_buffer(&t, diagonal, N, 8);
+	double *got = malloc(sizeof *got * N);
+	DO(&t, t.d->own(t.d, da, bl, bo));
+	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bo, got, N, 8));
+	for (int64_t i = 0; i < N; i++)
+		assert_true(got[i] == a[label[i] * N + i]);
+	DO(&t, t.d->closest(t.d, da, bd, bm, bs, bn, bo));
+	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bo, got, N, 8));
+	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bn, next, N, 4));
+	for (int64_t i = 0; i < N; i++) {
+		double least = INFINITY;
+		int32_t best = 0;
+		for (int32_t j = 0; j < K; j++) {
+			volatile double twice = 2 * a[j * N + i] / sizes[j], square = sizes[j] * sizes[j];
+			volatile double rest = self[j] / square, v = diagonal[i] - twice;
+			v = v + rest;
+			if (sizes[j] > 0 && v < least) {
+				least = v;
+				best = j;
+			}
+		}
+		assert_int_equal(next[i], best);
+		assert_true(got[i] == KDRI_MAX(least, 0));
+	}
+	kdri_buf *bufs[] = { bl, bn, bd, bs, bm, bo };
+	for (int i = 0; i < 6; i++)
+		t.d->release(t.d, bufs[i]);
+	drop(&t, da);
+	free(a);
+	free(diagonal);
+	free(self);
+	free(label);
+	free(next);
+	free(got);
 	fake_close(&t.f);
 }
 
@@ -579,6 +677,8 @@ int main(void)
 		cmocka_unit_test(ratio_step__zeros_and_small__as_said),
 		cmocka_unit_test(rows__order_statistics_and_limits__as_loops),
 		cmocka_unit_test(sparse__multiply_and_spread__as_loops),
+		cmocka_unit_test(sparse__long_rows__as_loops),
+		cmocka_unit_test(own_and_closest__some_clusters_empty__as_loops),
 		cmocka_unit_test(order_and_sums__all_and_changed__as_loops),
 		cmocka_unit_test(host__misuse__is_refused),
 	};

@@ -10,7 +10,7 @@
  * symmetric, sample j adds its row of K, which lies together, to the row of its cluster, a piece at a time that
  * stays in the cache.
  *
- * On a device the rows of K are added there, in the same order.
+ * On a device the rows of K are added there, in the same order, and samples are compared there; what is of the size of labels comes here.
  *
  * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied
  * cluster takes the sample farthest from its centre. */
@@ -22,7 +22,8 @@ typedef struct run {
 	const kdri_block *gram;
 	int64_t n, k;
 	double *diagonal;        /* n */
-	double *sums;            /* k x n: S transposed */
+	double *sums;            /* k x n: S transposed; on a device there */
+	double *own;             /* n: S of each sample and its own cluster */
 	double *self;            /* k: T */
 	double *away;            /* n: the distance to the sample's own centre */
 	int64_t *size;           /* k */
@@ -36,8 +37,10 @@ typedef struct run {
 	kdri_device *dev;
 	kdri_dmat there, dsums;
 	bool single;
-	kdri_buf *label, *before, *list;
+	kdri_buf *label, *before, *list, *next_there;
+	kdri_buf *diagonal_there, *own_there, *away_there, *sizes_there, *self_there;
 	int32_t *narrow; /* n */
+	double *sizes;   /* k */
 	int64_t *begin;  /* k + 1 */
 } run;
 
@@ -130,7 +133,6 @@ static kdr_status sums_there(run *r, const int64_t *labels, bool all)
 	          r->dev->order(r->dev, r->label, r->before, r->n, r->k, all, r->list, r->begin));
 	KDRI_DTRY(r->ctx, r->dev,
 	          r->dev->sums(r->dev, r->there, r->list, r->begin, NULL, NULL, 0, !all, r->dsums));
-	KDRI_TRY(kdri_dmat_get(r->ctx, r->dev, r->dsums, r->sums, r->n));
 done:
 	return st;
 }
@@ -162,32 +164,62 @@ static kdr_status follow(kdr_context *ctx, run *r, int64_t count)
 	return KDR_OK;
 }
 
-static void count_sizes(run *r)
+/* n_c and T_c, by samples in their order. */
+static kdr_status count_sizes(run *r)
 {
+	kdr_status st = KDR_OK;
+	if (r->dev) {
+		KDRI_DTRY(r->ctx, r->dev, r->dev->own(r->dev, r->dsums, r->label, r->own_there));
+		KDRI_TRY(kdri_dbuf_get(r->ctx, r->dev, r->own_there, r->own, r->n, sizeof *r->own));
+	} else {
+		for (int64_t i = 0; i < r->n; i++)
+			r->own[i] = r->sums[r->labels[i] * r->n + i];
+	}
 	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
 	memset(r->self, 0, (size_t)r->k * sizeof *r->self);
 	for (int64_t i = 0; i < r->n; i++) {
 		r->size[r->labels[i]]++;
-		r->self[r->labels[i]] += r->sums[r->labels[i] * r->n + i];
+		r->self[r->labels[i]] += r->own[i];
 	}
+done:
+	return st;
 }
 
-/* (E1) */
-static double distance(const run *r, int64_t i, int64_t c)
+/* (E1), S_ic being `sum`. */
+static double distance(const run *r, int64_t i, int64_t c, double sum)
 {
 	double m = (double)r->size[c];
-	return r->diagonal[i] - 2 * r->sums[c * r->n + i] / m + r->self[c] / (m * m);
+	return r->diagonal[i] - 2 * sum / m + r->self[c] / (m * m);
+}
+
+static kdr_status assign_there(run *r)
+{
+	kdr_status st;
+	for (int64_t c = 0; c < r->k; c++)
+		r->sizes[c] = (double)r->size[c];
+	KDRI_TRY(kdri_dbuf_put(r->ctx, r->dev, r->sizes_there, r->sizes, r->k, sizeof *r->sizes));
+	KDRI_TRY(kdri_dbuf_put(r->ctx, r->dev, r->self_there, r->self, r->k, sizeof *r->self));
+	KDRI_DTRY(r->ctx, r->dev,
+	          r->dev->closest(r->dev, r->dsums, r->diagonal_there, r->sizes_there, r->self_there,
+	                          r->next_there, r->away_there));
+	KDRI_TRY(kdri_dbuf_get(r->ctx, r->dev, r->next_there, r->narrow, r->n, sizeof *r->narrow));
+	for (int64_t i = 0; i < r->n; i++)
+		r->next[i] = r->narrow[i];
+done:
+	return st;
 }
 
 /* next = the nearest centre. */
-static void assign(kdr_context *ctx, run *r)
+static kdr_status assign(kdr_context *ctx, run *r)
 {
+	if (r->dev)
+		return assign_there(r);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (r->n > 1024)
 	for (int64_t i = 0; i < r->n; i++) {
 		int64_t best = r->labels[i];
 		double least = INFINITY;
 		for (int64_t c = 0; c < r->k; c++) {
-			double v = r->size[c] ? distance(r, i, c) : INFINITY;
+			double v = r->size[c] ? distance(r, i, c, r->sums[c * r->n + i]) : INFINITY;
 			if (v < least) {
 				least = v;
 				best = c;
@@ -196,15 +228,28 @@ static void assign(kdr_context *ctx, run *r)
 		r->next[i] = best;
 		r->away[i] = KDRI_MAX(least, 0);
 	}
+	return KDR_OK;
+}
+
+/* How far samples are away, which is there until it is asked for. */
+static kdr_status fetch_away(run *r)
+{
+	return r->dev ? kdri_dbuf_get(r->ctx, r->dev, r->away_there, r->away, r->n, sizeof *r->away) : KDR_OK;
 }
 
 /* Clusters that `next` leaves empty take the sample farthest from its centre, if any is away from it. */
-static void fill_empty(run *r)
+static kdr_status fill_empty(run *r)
 {
+	kdr_status st = KDR_OK;
+	bool empty = false;
 	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
 	for (int64_t i = 0; i < r->n; i++)
 		r->size[r->next[i]]++;
-	for (int64_t c = 0; c < r->k; c++) {
+	for (int64_t c = 0; c < r->k; c++)
+		empty = empty || r->size[c] == 0;
+	if (empty)
+		KDRI_TRY(fetch_away(r));
+	for (int64_t c = 0; c < r->k && empty; c++) {
 		int64_t far = -1;
 		for (int64_t i = 0; i < r->n && r->size[c] == 0; i++)
 			if (r->size[r->next[i]] > 1 && r->away[i] > (far < 0 ? 0 : r->away[far]))
@@ -216,6 +261,8 @@ static void fill_empty(run *r)
 		r->away[far] = 0;
 		r->size[c] = 1;
 	}
+done:
+	return st;
 }
 
 static kdr_status iterate(kdr_context *ctx, run *r, int64_t max_iter)
@@ -224,23 +271,23 @@ static kdr_status iterate(kdr_context *ctx, run *r, int64_t max_iter)
 	KDRI_TRY(rebuild(ctx, r));
 	for (int64_t it = 0; it < max_iter; it++) {
 		int64_t count = 0;
-		count_sizes(r);
-		assign(ctx, r);
-		fill_empty(r);
+		KDRI_TRY(count_sizes(r));
+		KDRI_TRY(assign(ctx, r));
+		KDRI_TRY(fill_empty(r));
 		for (int64_t i = 0; i < r->n; i++)
 			if (r->next[i] != r->labels[i])
 				r->moved[count++] = i;
 		if (count == 0)
-			return KDR_OK;
+			return fetch_away(r);
 		if (count < r->n / 4)
 			KDRI_TRY(follow(ctx, r, count));
 		memcpy(r->labels, r->next, (size_t)r->n * sizeof *r->labels);
 		if (count >= r->n / 4)
 			KDRI_TRY(rebuild(ctx, r));
 	}
-	count_sizes(r);
+	KDRI_TRY(count_sizes(r));
 	for (int64_t i = 0; i < r->n; i++)
-		r->away[i] = distance(r, i, r->labels[i]);
+		r->away[i] = distance(r, i, r->labels[i], r->own[i]);
 done:
 	return st;
 }
@@ -254,26 +301,36 @@ static kdr_status go_there(run *r, const kdri_gram_there *there)
 	r->single = there->single;
 	KDRI_TRY(KDRI_NEW(r->ctx, &r->narrow, r->n));
 	KDRI_TRY(KDRI_NEW(r->ctx, &r->begin, r->k + 1));
+	KDRI_TRY(KDRI_NEW(r->ctx, &r->sizes, r->k));
 	KDRI_TRY(kdri_dmat_new(r->ctx, r->dev, r->k, r->n, &r->dsums));
 	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->narrow, &r->label));
 	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->narrow, &r->before));
 	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, 2 * r->n, sizeof *r->narrow, &r->list));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->narrow, &r->next_there));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->own, &r->own_there));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->away, &r->away_there));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->k, sizeof *r->sizes, &r->sizes_there));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->k, sizeof *r->self, &r->self_there));
+	KDRI_TRY(kdri_dbuf_new(r->ctx, r->dev, r->n, sizeof *r->diagonal, &r->diagonal_there));
 	KDRI_TRY(kdri_dmat_get(r->ctx, r->dev,
 	                       (kdri_dmat){ r->there.buf, r->there.at, r->n, 1, r->there.stride + 1 },
 	                       r->diagonal, 1));
+	KDRI_TRY(kdri_dbuf_put(r->ctx, r->dev, r->diagonal_there, r->diagonal, r->n, sizeof *r->diagonal));
 done:
 	return st;
 }
 
 static void come_back(run *r)
 {
-	kdri_buf *owned[] = { r->label, r->before, r->list };
+	kdri_buf *owned[] = { r->label,      r->before,      r->list,       r->next_there,    r->own_there,
+		              r->away_there, r->sizes_there, r->self_there, r->diagonal_there };
 	for (size_t i = 0; i < sizeof owned / sizeof *owned && r->dev; i++)
 		r->dev->release(r->dev, owned[i]);
 	if (r->dev)
 		kdri_dmat_free(r->dev, &r->dsums);
 	kdri_free(r->ctx, r->narrow);
 	kdri_free(r->ctx, r->begin);
+	kdri_free(r->ctx, r->sizes);
 }
 
 kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri_gram_kmeans_options *o,
@@ -284,7 +341,9 @@ kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri
 	run r = { .gram = gram, .n = n, .k = o->k, .ctx = ctx };
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", o->stream);
 	KDRI_TRY(KDRI_NEW(ctx, &r.diagonal, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
+	if (!o->there)
+		KDRI_TRY(KDRI_NEW(ctx, &r.sums, n * o->k));
+	KDRI_TRY(KDRI_NEW(ctx, &r.own, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.self, o->k));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.away, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.size, o->k));
@@ -310,6 +369,7 @@ kdr_status kdri_gram_kmeans(kdr_context *ctx, const kdri_block *gram, const kdri
 done:
 	kdri_free(ctx, r.diagonal);
 	kdri_free(ctx, r.sums);
+	kdri_free(ctx, r.own);
 	kdri_free(ctx, r.self);
 	kdri_free(ctx, r.away);
 	kdri_free(ctx, r.size);

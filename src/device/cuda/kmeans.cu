@@ -106,17 +106,21 @@ static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kd
 	return KDRI_D_OK;
 }
 
-enum { STRETCH = 1024 }; /* rows of a warp */
-
 /* --- order ------------------------------------------------------------------------------------------------------------- */
+
+/* Rows of a warp: enough warps for the card, few enough to be added up. */
+static int64_t stretch_of(int64_t n)
+{
+	return n < (1 << 17) ? 128 : 1024;
+}
 
 /* tally: stretches x k. Of each stretch and cluster how many rows come or leave; or, with `list`, where they go. */
 static __global__ void order_rows(const int32_t *label, const int32_t *before, int64_t n, int64_t k, bool all,
-                                  unsigned *tally, int32_t *list)
+                                  int64_t stretch, unsigned *tally, int32_t *list)
 {
 	int lane = threadIdx.x;
-	int64_t s = (int64_t)blockIdx.x * blockDim.y + threadIdx.y, from = s * STRETCH;
-	int64_t to = from + STRETCH < n ? from + STRETCH : n;
+	int64_t s = (int64_t)blockIdx.x * blockDim.y + threadIdx.y, from = s * stretch;
+	int64_t to = from + stretch < n ? from + stretch : n;
 	if (from >= n)
 		return;
 	unsigned *mine = tally + s * k;
@@ -193,7 +197,7 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 {
 	ENTER(d, "order");
 	cudaStream_t stream = self_of(d)->stream;
-	int64_t stretches = parts_of(n, STRETCH);
+	int64_t stretch = stretch_of(n), stretches = parts_of(n, stretch);
 	cuda_scratch tally(d), starts(d);
 	TRY_D(tally.take((size_t)(stretches * k) * sizeof(unsigned)));
 	TRY_D(starts.take((size_t)(k + 1) * 8));
@@ -201,11 +205,11 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 	dim3 shape(32, 8);
 	unsigned blocks = (unsigned)parts_of(stretches, 8);
 	unsigned *t = tally.as<unsigned>();
-	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t, nullptr);
+	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, stretch, t, nullptr);
 	add_stretches<<<blocks_for(k, 2), dim3(32, 2), 0, stream>>>(t, stretches, k, starts.as<int64_t>());
 	TRY_D(sums_before(d, "order", starts.as<int64_t>(), k));
 	add_starts<<<blocks_for(stretches * k, 256), 256, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
-	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, t,
+	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, stretch, t,
 	                                        vec<int32_t>(list));
 	TRY_LAUNCH(d, "order");
 	TRY_CUDA(d, "order",
@@ -286,8 +290,64 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 	return KDRI_D_OK;
 }
 
+/* --- through the Gram matrix ------------------------------------------------------------------------------------------- */
+
+static __global__ void own_sums(const double *a, int64_t stride, int64_t n, const int32_t *label, double *out)
+{
+	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n) /* (E21) */
+		out[i] = a[label[i] * stride + i];
+}
+
+static kdri_dstatus cuda_own(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out)
+{
+	ENTER(d, "own");
+	if (a.cols == 0)
+		return KDRI_D_OK;
+	own_sums<<<(unsigned)parts_of(a.cols, 256), 256, 0, self_of(d)->stream>>>(at(a), a.stride, a.cols, vec<int32_t>(label),
+	                                                                         vec<double>(out));
+	TRY_LAUNCH(d, "own");
+	return KDRI_D_OK;
+}
+
+static __global__ void closest_of(const double *a, int64_t stride, int64_t n, int64_t k, const double *diagonal,
+                                  const double *sizes, const double *self, int32_t *next, double *away)
+{
+	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i >= n)
+		return;
+	double least = INFINITY, here = diagonal[i];
+	int32_t best = 0;
+#pragma unroll 4
+	for (int64_t j = 0; j < k; j++) { /* (E22) */
+		double m = sizes[j];
+		double v = __dadd_rn(__dsub_rn(here, __ddiv_rn(2 * a[j * stride + i], m)), __ddiv_rn(self[j], __dmul_rn(m, m)));
+		if (m > 0 && v < least) {
+			least = v;
+			best = (int32_t)j;
+		}
+	}
+	next[i] = best;
+	away[i] = least > 0 ? least : 0;
+}
+
+static kdri_dstatus cuda_closest(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
+                                 const kdri_buf *self, kdri_buf *next, kdri_buf *away)
+{
+	ENTER(d, "closest");
+	if (a.cols == 0)
+		return KDRI_D_OK;
+	closest_of<<<(unsigned)parts_of(a.cols, 64), 64, 0, self_of(d)->stream>>>(
+		at(a), a.stride, a.cols, a.rows, vec<double>(diagonal), vec<double>(sizes), vec<double>(self), vec<int32_t>(next),
+		vec<double>(away));
+	TRY_LAUNCH(d, "closest");
+	return KDRI_D_OK;
+}
+
 void cuda_kmeans(kdri_device *d)
 {
+	d->own = cuda_own;
+	d->closest = cuda_closest;
 	d->changed = cuda_changed;
 	d->order = cuda_order;
 	d->sums = cuda_sums;

@@ -392,13 +392,89 @@ static __global__ void csr_times(const int64_t *rowptr, const int32_t *col, cons
 		}
 }
 
+enum { NARROW = 16, LONG = 2048, TEAM = 512 };
+
+/* Of `lanes` threads that share a row of X, each entry by `wide` of them, wide a power of two that is at least cols: the sum of column
+ * lane % wide, in the first `wide` lanes of each warp. */
+static __device__ double narrow_sum(const int32_t *col, const double *val, int64_t begin, int64_t end, int lane, int lanes,
+                                    int wide, const double *b, int64_t ldb, int64_t cols)
+{
+	int c = lane % wide;
+	double sum = 0;
+#pragma unroll 4
+	for (int64_t p = begin + lane / wide; p < end; p += lanes / wide)
+		sum += c < cols ? val[p] * b[col[p] * ldb + c] : 0;
+	for (int by = 16; by >= wide; by /= 2)
+		sum += __shfl_down_sync(~0u, sum, by);
+	return sum;
+}
+
+/* B with few columns: a warp for a row, its lanes for several entries at a time. Rows above LONG are left to csr_times_long. */
+static __global__ void csr_times_narrow(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide,
+                                        const double *b, int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+{
+	int lane = threadIdx.x;
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows; i += (int64_t)gridDim.x * blockDim.y) {
+		int64_t begin = rowptr[i], end = rowptr[i + 1];
+		if (end - begin > LONG)
+			continue;
+		double sum = narrow_sum(col, val, begin, end, lane, 32, wide, b, ldb, cols);
+		if (lane < cols)
+			y[i * ldy + lane] = add ? y[i * ldy + lane] + sum : sum;
+	}
+}
+
+/* A block for a row. */
+static __global__ void __launch_bounds__(TEAM)
+	csr_times_long(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide, const double *b,
+                       int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+{
+	__shared__ double part[TEAM / 32][NARROW];
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	for (int64_t i = blockIdx.x; i < rows; i += gridDim.x) {
+		int64_t begin = rowptr[i], end = rowptr[i + 1];
+		if (end - begin <= LONG)
+			continue;
+		double sum = narrow_sum(col, val, begin, end, threadIdx.x, TEAM, wide, b, ldb, cols);
+		if (lane < wide)
+			part[warp][lane] = sum;
+		__syncthreads();
+		if (warp == 0 && lane < cols) {
+			for (int w = 1; w < TEAM / 32; w++)
+				sum += part[w][lane];
+			y[i * ldy + lane] = add ? y[i * ldy + lane] + sum : sum;
+		}
+		__syncthreads();
+	}
+}
+
+static kdri_dstatus multiply_narrow(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
+{
+	int wide = 1;
+	while (wide < y.cols)
+		wide *= 2;
+	csr_times_narrow<<<blocks_for(y.rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(
+		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, wide, at(b), b.stride, y.cols, add, at(y),
+		y.stride);
+	TRY_LAUNCH(d, "multiply");
+	if (x.entries > LONG)
+		csr_times_long<<<blocks_for(y.rows, 1), TEAM, 0, self_of(d)->stream>>>(
+			vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, wide, at(b), b.stride, y.cols, add,
+			at(y), y.stride);
+	TRY_LAUNCH(d, "multiply");
+	return KDRI_D_OK;
+}
+
 static kdri_dstatus cuda_multiply(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
 {
 	ENTER(d, "multiply");
-	unsigned wide = y.cols > 64 ? 128 : 32, high = 256 / wide;
+	/* The columns of B that are worked on at a time stay in the second cache. */
+	unsigned wide = y.cols > 32 ? 64 : 32, high = 256 / wide;
 	int64_t across = parts_of(y.cols, wide), down = parts_of(y.rows, high);
 	if (!across || !down)
 		return KDRI_D_OK;
+	if (y.cols <= NARROW)
+		return multiply_narrow(d, x, b, add, y); /* (E14) of device.h */
 	dim3 grid((unsigned)(down < (1 << 20) ? down : 1 << 20), (unsigned)(across < 65535 ? across : 65535));
 	csr_times<<<grid, dim3(wide, high), 0, self_of(d)->stream>>>(
 		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, at(b), b.stride, y.cols, add, at(y),
