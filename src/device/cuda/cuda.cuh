@@ -29,6 +29,7 @@ struct cuda_self {
 	char *bounce[2];     /* the host's, where the device reaches it: small transfers go by way of them, in turn */
 	cudaEvent_t free[2]; /* when the device has done with each */
 	int turn;
+	bool clear; /* KINDRED_CUDA_CLEAR: room for products is cleared; compute-sanitizer's initcheck does not see all that cuBLAS writes */
 };
 
 static inline cuda_self *self_of(kdri_device *d)

@@ -331,6 +331,8 @@ static kdri_dstatus in_half(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri
 	TRY_D(dots.take((size_t)(piece * high) * sizeof(float)));
 	TRY_D(centres.take((size_t)(high * r.wide) * sizeof(__half)));
 	TRY_D(with_mean.take((size_t)k * 8));
+	if (self_of(d)->clear)
+		TRY_CUDA(d, "nearest", cudaMemsetAsync(dots.data, 0, (size_t)(piece * high) * sizeof(float), stream));
 	TRY_CUDA(d, "nearest", cudaMemsetAsync(r.top + 1, 0, 3 * sizeof *r.top, stream));
 	largest<<<dim3((unsigned)parts_of(x.cols, 256) < 16 ? (unsigned)parts_of(x.cols, 256) : 16, (unsigned)(k < 1024 ? k : 1024)),
 	          256, 0, stream>>>(at(c), c.stride, k, x.cols, nullptr, r.top + 1);

@@ -2,6 +2,7 @@
 #include "cuda.cuh"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -193,6 +194,7 @@ static kdri_device *device_open(int index, char *error, size_t room)
 		return nullptr;
 	}
 	s->index = index;
+	s->clear = getenv("KINDRED_CUDA_CLEAR") != nullptr;
 	d->abi = KDRI_DEVICE_ABI;
 	d->kind = "cuda";
 	d->self = s;
