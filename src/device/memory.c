@@ -11,6 +11,20 @@ done:
 	return st;
 }
 
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double bytes, const char *what, int64_t rows,
+                             int64_t cols)
+{
+	const double giga = 1e9;
+	double there = (double)d->room(d);
+	if (bytes <= there)
+		return KDR_OK;
+	ctx->device_failed = true; /* the processor may have more */
+	return kdri_fail(
+	        ctx, KDR_ERR_MEMORY,
+	        "%s on %lld samples with %lld features needs about %.1f GB of device %s's memory; it has %.1f GB",
+	        what, (long long)rows, (long long)cols, bytes / giga, d->kind, there / giga);
+}
+
 kdr_status kdri_dbuf_put(kdr_context *ctx, kdri_device *d, kdri_buf *buf, const void *from, int64_t count,
                          size_t size)
 {

@@ -60,6 +60,9 @@ kdr_status kdri_dmat_of(kdr_context *ctx, kdri_device *d, const double *from, in
 kdri_dmat kdri_dmat_part(kdri_dmat a, int64_t row, int64_t col, int64_t rows, int64_t cols);
 /* The buffer goes back; accepts one that was never made. */
 void kdri_dmat_free(kdri_device *d, kdri_dmat *a);
+/* As kdri_memory_check, of a device: says what is too much for it before anything is tried. */
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double bytes, const char *what, int64_t rows,
+                             int64_t cols);
 /* `count` things of `size` bytes. */
 kdr_status kdri_dbuf_new(kdr_context *ctx, kdri_device *d, int64_t count, size_t size, kdri_buf **out);
 kdr_status kdri_dbuf_put(kdr_context *ctx, kdri_device *d, kdri_buf *buf, const void *from, int64_t count,

@@ -199,6 +199,13 @@ static void mtcfir__no_room_at_all__says_so(void **state)
 		skip();
 	fake_open(&d, 30000);
 	assert_int_equal(fit(d.ctx, &by_samples, &r), KDR_ERR_MEMORY);
+	assert_non_null(strstr(kdr_context_error(d.ctx),
+	                       "method 'mtcfir' on 87 samples with 130 features needs about"));
+	assert_non_null(strstr(kdr_context_error(d.ctx), "of device host's memory; it has"));
+	fake_close(&d);
+	/* What fits at first and then does not. */
+	fake_open(&d, 70000);
+	assert_int_equal(fit(d.ctx, &by_samples, &r), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(d.ctx), "device host: alloc: the device is full"));
 	fake_close(&d);
 }

@@ -204,6 +204,8 @@ static kdr_status make_room(work *w, const kdri_msda_options *o)
 	int64_t n = w->stack.begin[w->problem->ntasks];
 	if (w->there.dev) {
 		w->there.single = o->floats;
+		KDRI_TRY(kdri_device_check(w->ctx, w->there.dev, 8.0 * (double)n * (double)n,
+		                           "method 'mtcfir'", n, kdr_mat_cols(&w->stack.x)));
 		return kdri_dmat_new(w->ctx, w->there.dev, n, n, &w->there.k);
 	}
 	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, o), "method 'mtcfir'", n,

@@ -144,6 +144,8 @@ static kdr_status make_gram(work *w, bool floats)
 	int64_t n = kdr_mat_rows(&w->task->x);
 	if (w->there.dev) {
 		w->there.single = floats;
+		KDRI_TRY(kdri_device_check(w->ctx, w->there.dev, 8.0 * (double)n * (double)n, "method 'snmf'",
+		                           n, kdr_mat_cols(&w->task->x)));
 		return fill_gram_there(w);
 	}
 	KDRI_TRY(kdri_memory_check(w->ctx, (floats ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
