@@ -5,12 +5,15 @@
  *     gpu mtcfir DEVICE N D K PRECISION        two tasks of N / 2 dense rows each
  *     gpu text DEVICE N D K PRECISION          two tasks of N / 2 sparse rows of D words, about 120 in each
  *     gpu auto DEVICE N D K                    two tasks of N / 2 dense rows each
+ *     gpu nmtf DEVICE N D K                    N / 2 labelled sparse rows of D words and as many to be labelled, 20 sweeps
+ *     gpu directions DEVICE N D K              K leading directions of N dense rows
  *     gpu rates DEVICE N                       products, symmetric products and inverses of N x N
  *
  * DEVICE: cpu, cuda, ... Data are the same on every machine. bench/gpu.py runs these beside their peers. */
-#include "device/use.h"
+#include "device/held.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
+#include "linalg/range.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +206,70 @@ static void run_method(kdr_context *ctx, const char *method, int64_t n, int64_t 
 	kdr_options_free(o);
 }
 
+/* The topic of a row of text(), drawn first. */
+static int64_t topic_of(int64_t i, int64_t topics, uint64_t task)
+{
+	kdri_rng rng = kdri_rng_stream(5 + task, "text", (uint64_t)i);
+	return kdri_rng_below(&rng, topics);
+}
+
+static void run_nmtf(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
+{
+	int64_t *labels = malloc((size_t)(n / 2) * sizeof *labels), rows, right = 0;
+	if (!labels)
+		exit(1);
+	kdr_task tasks[2] = {
+		{ .name = "a", .x = text(n / 2, d, k, 0), .labels = labels, .role = KDR_ROLE_SOURCE },
+		{ .name = "b", .x = text(n / 2, d, k, 1), .role = KDR_ROLE_TARGET }
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = k };
+	kdr_options *o = NULL;
+	kdr_result *r = NULL;
+	for (int64_t i = 0; i < n / 2; i++)
+		labels[i] = topic_of(i, k, 0);
+	fail(ctx, kdr_options_new(ctx, "nmtf", &o));
+	fail(ctx, kdr_options_set(ctx, o, "init", "half")); /* the sweeps alone */
+	fail(ctx, kdr_options_set(ctx, o, "max_iter", "20"));
+	fail(ctx, kdr_options_set(ctx, o, "tol", "0"));
+	double start = kdri_now();
+	fail(ctx, kdr_fit(ctx, "nmtf", &problem, o, &r));
+	double all = kdri_now() - start;
+	const int64_t *found = kdr_result_labels(r, 1, &rows);
+	for (int64_t i = 0; i < rows; i++)
+		right += found[i] == topic_of(i, k, 1);
+	printf("nmtf %lld x %lld, %lld classes, %lld entries: %.3f s, %.3f right\n", (long long)n,
+	       (long long)d, (long long)k, (long long)tasks[1].x.as.csr.rowptr[n / 2], all,
+	       (double)right / (double)rows);
+	sum_up("nmtf", found, rows, all);
+	kdr_result_free(r);
+	kdr_options_free(o);
+	free(labels);
+}
+
+static void run_directions(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
+{
+	const int rounds = 4;
+	double *x = points(n, d, 2 * k), *s = malloc((size_t)k * sizeof *s),
+	       *v = malloc((size_t)(k * d) * sizeof *v);
+	if (!s || !v)
+		exit(1);
+	kdr_mat m = kdr_mat_from_dense(x, n, d);
+	const kdri_op op = kdri_op_mat(&m);
+	for (int round = 0; round < 2; round++) {
+		kdri_held *held = NULL;
+		double start = kdri_now();
+		fail(ctx, kdri_hold_leading(ctx, &m, k, rounds, &held));
+		double sent = kdri_now() - start;
+		fail(ctx, kdri_leading(ctx, &op, k, rounds, NULL, s, v));
+		printf("directions %lld of %lld x %lld: %.3f s, %.3f of them to send the rows; largest %.10g, last %.10g\n",
+		       (long long)k, (long long)n, (long long)d, kdri_now() - start, sent, s[0], s[k - 1]);
+		kdri_unhold(ctx, held);
+	}
+	free(x);
+	free(s);
+	free(v);
+}
+
 /* Seconds of the best of three. */
 static double best(kdri_device *d, kdr_context *ctx, int what, kdri_dmat a, kdri_dmat b, kdri_dmat c)
 {
@@ -275,6 +342,10 @@ int main(int argc, char **argv)
 		run_method(ctx, "mtcfir", v[0], v[1], v[2], true, precision, &s);
 	else if (strcmp(what, "auto") == 0)
 		run_method(ctx, "auto", v[0], v[1], v[2], false, NULL, &s);
+	else if (strcmp(what, "nmtf") == 0)
+		run_nmtf(ctx, v[0], v[1], v[2]);
+	else if (strcmp(what, "directions") == 0)
+		run_directions(ctx, v[0], v[1], v[2]);
 	else if (strcmp(what, "rates") == 0)
 		run_rates(ctx, v[0]);
 	else

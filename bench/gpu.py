@@ -3,7 +3,7 @@
 
     cmake --build build/release --target kindred kindred_cuda gpu && python3 bench/gpu.py build/release [STEP...]
 
-Steps: rates kmeans neighbours text dense auto newsgroups; --tiny: sizes that a processor does in seconds, --device cpu for a dry run.
+Steps: rates kmeans neighbours text dense auto nmtf directions newsgroups; --tiny: sizes that a processor does in seconds, --device cpu for a dry run.
 20 Newsgroups is read from KINDRED_GPU_DATA (a.npz and b.npz: two halves of it as counts); without it that step is left out.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
@@ -22,6 +22,8 @@ SIZES = {  # step: (arguments of bench/gpu.c, of peers/gpu.py)
     "text": (("18845", "59030", "20"), None),
     "dense": (("100000", "3000", "10"), None),
     "auto": (("1000000", "50", "10"), None),
+    "nmtf": (("200000", "59030", "20"), None),
+    "directions": (("400000", "1000", "50"), None),
 }
 TINY = {
     "rates": (("256",), ("256",)),
@@ -30,6 +32,8 @@ TINY = {
     "text": (("600", "2000", "5"), None),
     "dense": (("600", "40", "5"), None),
     "auto": (("2000", "20", "5"), None),
+    "nmtf": (("400", "2000", "5"), None),
+    "directions": (("3000", "100", "5"), None),
 }
 
 

@@ -160,7 +160,6 @@ static __device__ bool two_smallest(const T *dots, int64_t ld, int64_t m, int64_
 	int lane = threadIdx.x, share = threadIdx.y;
 	double best = INFINITY, second = INFINITY;
 	int32_t arg = 0;
-#pragma unroll 4
 	for (int64_t j = share; j < k && i < m; j += SHARES) { /* (E1) */
 		double dot = (double)dots[j * ld + i];
 		double v = offset[j] - two * (with_mean ? dot * unit + with_mean[j] : dot);
