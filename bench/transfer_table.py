@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """auto of transfer, its members, svm and logreg on the real data. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift | --absent] [--tasks] [--peers]
+usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift | --dirichlet | --absent] [--tasks] [--peers]
                                [--keep DIR] [--minutes 5] [--part 0/8]
 
 Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
-moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --absent draws
+moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --dirichlet draws other shifts: two draws
+a task of how much of each class is kept. --absent draws
 targets that lack a class (another one from task to task) and says how often the answer names it. --peers adds scikit-learn's LogisticRegression and
 SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
 --keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
@@ -64,6 +65,12 @@ def shifts(names):
     return [{c: 0.2 for c in names[i::2]} for i in range(2)]
 
 
+def drawn(entry, names):
+    """Two draws of the share of each class that is kept: Dirichlet (2, 2, ..), the largest 1, none below .03."""
+    rng = np.random.default_rng([t[1:] for t in tt.all_tasks()].index(entry[1:]))
+    return [dict(zip(names, np.maximum(w / w.max(), 0.03))) for w in rng.dirichlet(np.full(len(names), 2.0), 2)]
+
+
 def lacking(entry, names):
     """One class that the target is to have no sample of: by turns."""
     turn = [t[1:] for t in tt.all_tasks()].index(entry[1:])
@@ -105,7 +112,7 @@ def run(lib, entry, args, seed, keep):
            "distance": fields["a_distance.t%d" % t], "cv": fields["source_accuracy.t%d" % t]}
     lost = [c for c, share in (keep or {}).items() if share == 0]
     got["lacks"] = sorted(set(np.concatenate([tt.load(folder, s)[1] for s in sources]))).index(lost[0]) if lost else -1
-    if args.shift:
+    if args.shift or args.dirichlet:
         got["once"] = np.mean(lib.fit("auto-transfer", *problem, without=False, share_rounds=0)["labels"][-1] == ys[-1])
     for m in ("svm", "logreg"):
         got[m] = np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1])
@@ -124,8 +131,8 @@ def accuracies(got):
 def runs_of(entry, args):
     """(seed, which classes shrink, file) of a task's runs."""
     names = sorted(set(tt.load(entry[1], entry[3])[1]))
-    keeps = shifts(names) if args.shift else [None] + lacking(entry, names) if args.absent else [None]
-    mark = "s" if args.shift else "a"
+    keeps = shifts(names) if args.shift else drawn(entry, names) if args.dirichlet else [None] + lacking(entry, names) if args.absent else [None]
+    mark = "s" if args.shift else "d" if args.dirichlet else "a"
     for seed in range(args.seeds):
         for i, keep in enumerate(keeps):
             name = "_".join([entry[1], "+".join(entry[2]), entry[3], str(args.sample), str(seed)] + ["%s%d" % (mark, i)] * (keep is not None))
@@ -170,6 +177,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--groups", default="")
     parser.add_argument("--shift", action="store_true")
+    parser.add_argument("--dirichlet", action="store_true")
     parser.add_argument("--absent", action="store_true")
     parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--peers", action="store_true")
@@ -185,7 +193,7 @@ def main():
     until = time.monotonic() + 60 * args.minutes
     if args.keep:
         pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
-    columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * args.shift + ["auto"]
+    columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * (args.shift or args.dirichlet) + ["auto"]
     tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
     part, parts = map(int, args.part.split("/"))
     tasks = tasks[part::parts]
