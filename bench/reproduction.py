@@ -177,11 +177,11 @@ def write_matrix(out, tables):
 
 
 def verdict(tables, sentence):
-    """The sentence under a table, once all its rows are there."""
+    """The sentence under a table, and how many of its rows are not there."""
     done, wanted = (sum(t.done()[i] for t in tables) for i in (0, 1))
-    if done < wanted:
+    if not sentence:
         return f"*{done} of {wanted} rows have been run: no verdict yet.*"
-    return sentence or "*No verdict has been written yet.*"
+    return sentence + (f" *({done} of {wanted} rows have been run.)*" if done < wanted else "")
 
 
 def write_curve(out, table, figures, name):
