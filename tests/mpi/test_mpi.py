@@ -350,6 +350,13 @@ class Traffic(MpiTest):
         each = self.sent("mbc", files, k, 8, alone=0) - self.sent("mbc", files, k, 7, alone=0)
         self.assertEqual(each, 8 * (tasks * ((1 + k + 1) + (1 + 2 * k * (d + 1))) + 1))
 
+    def test_lssmtc(self):
+        d, k, tasks = 20, 6, 2
+        files = self.blobs(500, d=d, tasks=tasks, k=8, separation=0.5)
+        each = self.sent("lssmtc", files, k, 5) - self.sent("lssmtc", files, k, 4)
+        # X'P and P'P of each task, the spread in the subspace; the wish to stop; a word before each but that
+        self.assertEqual(each, 8 * (tasks * (d * k + k * k + 2) + 3))
+
 
 if __name__ == "__main__":
     unittest.main()
