@@ -212,7 +212,7 @@ static void beyond_noise__noise_and_clusters__are_told_apart(void **state)
 	enum { N = 400, ROUNDS = 20 };
 	double *y = calloc(N * 6, sizeof *y), beyond;
 	int wrong = 0;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < unit_turns(ROUNDS); round++) {
 		kdri_rng rng = kdri_rng_stream(5, "noise test", (uint64_t)round);
 		int64_t d = 2 + round % 5, k = 2 + round % 4;
 		bool unit = round % 2;

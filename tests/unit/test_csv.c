@@ -277,7 +277,7 @@ static void csv__several_windows__same_as_written_whatever_the_threads(void **st
 				text[used++] = '\n';
 		}
 		assert_true(used > (size_t)1 << 24 && used < room);
-		for (int threads = 1; threads <= 3; threads += 2) {
+		for (int threads = UNIT_SANITIZED ? 3 : 1; threads <= 3; threads += 2) {
 			kdr_context *ctx = unit_context();
 			kdr_data *d;
 			kdr_read_options o = { .label_column = "c" };

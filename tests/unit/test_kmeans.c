@@ -94,7 +94,7 @@ static void bounds__many_problems__partition_of_plain_lloyd(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(3, "test", 0);
-	for (int turn = 0; turn < 600; turn++) {
+	for (int turn = 0; turn < unit_turns(600); turn++) {
 		problem p = draw_problem(&rng, turn);
 		const double *weights = turn % 4 == 1 ? p.weights : NULL;
 		kdri_kmeans_options o = options_of(&p, turn);
@@ -122,7 +122,7 @@ static void dense_and_sparse__near_the_origin__bit_identical(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(4, "test", 0);
-	for (int turn = 0; turn < 300; turn++) {
+	for (int turn = 0; turn < unit_turns(300); turn++) {
 		problem p = draw_problem(&rng, turn);
 		kdri_kmeans_options o = options_of(&p, turn);
 		kdri_kmeans_result dense = { 0 }, sparse = { 0 };
@@ -184,7 +184,7 @@ static void result__many_problems__valid_and_monotone(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(5, "test", 0);
-	for (int turn = 0; turn < 600; turn++) {
+	for (int turn = 0; turn < unit_turns(600); turn++) {
 		problem p = draw_problem(&rng, turn);
 		const double *weights = turn % 4 == 1 ? p.weights : NULL;
 		kdri_kmeans_options o = options_of(&p, turn);
@@ -246,7 +246,7 @@ static void weights__integers__equal_repeated_rows(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(7, "test", 0);
-	for (int turn = 0; turn < 50; turn++) {
+	for (int turn = 0; turn < unit_turns(50); turn++) {
 		problem p = make(BLOBS, 80, 5, 4, &rng);
 		int64_t total = 0, at = 0;
 		for (int64_t i = 0; i < p.k; i++)
@@ -375,7 +375,7 @@ static void spherical__scaled_rows__same_labels_and_unit_centres(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(9, "test", 0);
-	for (int turn = 0; turn < 50; turn++) {
+	for (int turn = 0; turn < unit_turns(50); turn++) {
 		problem p = make(SPARSE, 200, 12, 5, &rng);
 		kdri_kmeans_options o = options_of(&p, 3);
 		kdri_kmeans_result a = { 0 }, b = { 0 };

@@ -324,7 +324,7 @@ static void centroid__exact__no_feasible_point_nearby_is_better(void **state)
 {
 	(void)state;
 	kdri_rng rng = kdri_rng_stream(5, "centroid", 0);
-	for (int round = 0; round < 200; round++)
+	for (int round = 0; round < unit_turns(200); round++)
 		for (int v = 0; v < 4; v++) {
 			enum { D = 20 };
 			const kdri_divergence *div = &kdri_divergences[v];
@@ -390,7 +390,7 @@ static void kl_centroid__any_start__the_same_stationary_point(void **state)
 	static double left[D], right[D], c[D], other[D], room[4 * D];
 	kdri_rng rng = kdri_rng_stream(9, "centroid", 0);
 	const kdri_divergence *kl = &kdri_divergences[KDRI_KL];
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < unit_turns(300); round++) {
 		int64_t d = 1 + kdri_rng_below(&rng, D);
 		double range = round % 3 ? 20 : 200, a = exp(5 * kdri_rng_normal(&rng)), start = NAN;
 		wide_point(&rng, d, range, round % 2, left);
@@ -425,7 +425,7 @@ static void divergence__table__is_a_bregman_divergence(void **state)
 {
 	(void)state;
 	kdri_rng rng = kdri_rng_stream(6, "divergence", 0);
-	for (int round = 0; round < 500; round++)
+	for (int round = 0; round < unit_turns(500); round++)
 		for (int v = 0; v < 4; v++) {
 			enum { D = 6 };
 			const kdri_divergence *div = &kdri_divergences[v];

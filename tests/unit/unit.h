@@ -19,6 +19,23 @@
 
 #include "api/method.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNIT_SANITIZED 1
+#endif
+#endif
+#ifndef UNIT_SANITIZED
+#define UNIT_SANITIZED 0
+#endif
+
+/* How often to draw a random case: a quarter of it where a sanitizer makes each take ten times as long. */
+static inline int unit_turns(int times)
+{
+	return UNIT_SANITIZED ? (times + 3) / 4 : times;
+}
+
 /* A context for one test; free it with kdr_context_free. */
 /* With KINDRED_UNIT_DEVICE it computes on that device, so that all tests can be run on an accelerator. */
 static inline kdr_context *unit_context(void)
