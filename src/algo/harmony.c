@@ -429,8 +429,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_directions(c, &all, l);
 	kdri_cost_hold(c, 8 * all.n * (soft + 2 * l));
 	kdri_cost_kmeans(c, &z, soft, 1, 50);
-	c->sweeps += rounds * INNER * all.n * soft * l;
-	c->steps += rounds * INNER * all.n * soft * 2; /* exponentials */
+	c->sweeps += 1.25 * rounds * INNER * all.n * soft * l;
+	c->steps += rounds * INNER * all.n * soft * 2.5; /* exponentials */
 	kdri_cost_kmeans(c, &z, kdri_sizes_k(s), kdri_opt_real(o, "n_init"), 300);
 }
 

@@ -452,7 +452,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
 	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), 300);
 	kdri_cost_hold(c, 8 * k * (2 * all.n + 3 * rows));
-	kdri_cost_pass(c, &all, k, 2 * most);
+	kdri_cost_pass(c, &all, k, (all.dense ? 8 : 2) * most); /* dense rows times few columns */
 	c->sweeps += most * 4 * k * k * rows;
 }
 

@@ -253,12 +253,12 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	/* Rounds of switching labels, each a few steps from where the last one ended. */
-	enum { FITS = 4 };
+	enum { SPARSE_FITS = 3, DENSE_FITS = 7 }; /* classes that overlap switch more */
 	kdri_extent all = kdri_extent_all(s);
 	(void)o;
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), FITS);
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), all.dense ? DENSE_FITS : SPARSE_FITS);
 }
 
 const kdri_algo kdri_algo_tsvm = {

@@ -60,8 +60,7 @@ static struct {
 
 /* --- the keeper --------------------------------------------------------------------------------- */
 
-/* Bytes of this process that are in memory; 0 where nobody says. */
-static double resident(void)
+double kdri_memory_held(void)
 {
 	long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -92,7 +91,7 @@ static void *keep(void *unused)
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&spool.lock);
 		stop = spool.stop;
-		bool full = !stop && spool.limit > 0 && resident() > brim * spool.limit;
+		bool full = !stop && spool.limit > 0 && kdri_memory_held() > brim * spool.limit;
 		for (region *r = spool.first; r && !stop; r = r->next) {
 			if (full)
 				(void)madvise(r->begin, r->length, MADV_DONTNEED);
@@ -110,7 +109,7 @@ static void *keep(void *unused)
 static void start_keeper(void)
 {
 	sigset_t all, before;
-	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !spool.first || resident() <= 0)
+	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !spool.first || kdri_memory_held() <= 0)
 		return;
 	spool.stop = false;
 	sigfillset(&all);

@@ -262,7 +262,7 @@ done:
 static kdr_status foresee(kdr_context *ctx, const kdri_job *job, const kdr_problem *problem,
                           kdr_data *const *data, kdr_estimate *out)
 {
-	enum { LONG = 10, DOUBT = 2 };
+	enum { LONG = 10, DOUBT = 2, MOST_BESIDE = 40000000 };
 	kdr_status st;
 	char text[80];
 	bool *streamed = NULL;
@@ -273,6 +273,8 @@ static kdr_status foresee(kdr_context *ctx, const kdri_job *job, const kdr_probl
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		streamed[t] = data[t]->streamed && !job->feature_options;
 	KDRI_TRY(kdri_estimate_problem(ctx, job->algo->id, problem, streamed, job->options, out));
+	/* The program itself, names, what reading left: it is there already. */
+	out->bytes += KDRI_MIN(KDRI_MAX(kdri_memory_held() - out->data_bytes, 0), MOST_BESIDE);
 	KDRI_TRY(kdri_estimate_check(ctx, job->algo->id, out, DOUBT));
 	if (out->seconds >= LONG) {
 		kdr_estimate_text(out, text, sizeof text);

@@ -252,7 +252,7 @@ static void transpose_csr(const kdr_csr *a, csr_storage *s)
 	s->rowptr[0] = 0;
 }
 
-kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+static kdr_status transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
 	kdr_status st;
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
@@ -267,5 +267,13 @@ kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		transpose_csr(a, &s);
 	}
 done:
+	return st;
+}
+
+kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+{
+	bool before = kdri_copies_begin(ctx, &x, 1);
+	kdr_status st = transpose(ctx, x, out);
+	kdri_spool_begin(ctx, before);
 	return st;
 }

@@ -123,7 +123,7 @@ class Estimate(CliTest):
         r = self.result()
         self.assertGreater(r["estimated"]["seconds"], 0)
         self.assertGreater(r["estimated"]["bytes"], 8 * 3000 * 6)
-        self.assertLess(r["estimated"]["bytes"], 10 * 8 * 3000 * 6)
+        self.assertLess(r["estimated"]["bytes"], 10 * 8 * 3000 * 6 + 4e7)  # what the process held before is part of it
 
     def test_said_before_a_long_run(self):
         args = ["cluster", "-m", "snmf", "-k", 3, "--set", "n_init=100000", "--time-limit", ".2", "-o", "out", "--force",

@@ -422,29 +422,45 @@ done:
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum { DIRECTIONS = 128, PART = 5, SNMF = MEMBERS - 2, MTCFIR = MEMBERS - 1 };
+	enum {
+		DIRECTIONS = 128,
+		PART = 5,
+		FEW = 64,
+		SNMF = MEMBERS - 2,
+		MTCFIR = MEMBERS - 1,
+		SNMF_STEPS = 1000
+	};
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS), before = c->held;
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS);
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
 		all += x.n;
 		least = KDRI_MIN(least, x.n);
-		kdri_cost_hold(c, 2 * kdri_extent_bytes(&x)); /* rows of unit length, and less their mean */
+		/* Rows of unit length, graphs and directions of all tasks stay. */
+		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
 		kdri_cost_directions(c, &x, r);
-		kdri_cost_graph(c, &leading, neighbours, 2e12);
-		kdri_cost_graph(c, &x, neighbours, 2e12);
+		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++)
+			kdri_cost_graph(c, &x, neighbours, 2e12);
+		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
+		double before = c->held;
 		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
 		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, 300);
-		for (int spectra = 0; spectra < 3; spectra++) { /* two members, and the vote */
+		kdri_cost_drop(c, c->held - before);
+		kdri_cost_hold(c, kdri_cost_spectrum_bytes(x.n, k)); /* members run side by side */
+		for (int spectra = 0; spectra < 3; spectra++) {      /* two members, and the vote */
 			kdri_cost_spectrum(c, x.n, neighbours, k);
 			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
+			kdri_cost_drop(c, c->held - before);
 		}
-		if (x.n <= members[SNMF].most)
-			kdri_cost_product(c, x.n * x.n * (x.d + 100 * k * seeds));
-		kdri_cost_drop(c, c->held - before);
+		if (x.n <= members[SNMF].most) { /* as snmf says */
+			kdri_cost_product(c, x.n * x.n * ((x.dense ? x.d : 0) + SNMF_STEPS * k * seeds));
+			kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
+			kdri_cost_hold(c, 4 * x.n * x.n);
+			kdri_cost_drop(c, 4 * x.n * x.n);
+		}
 	}
 	if (s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most && kdri_opt_bool(o, "transfer")) {
 		kdri_extent x = kdri_extent_all(s);

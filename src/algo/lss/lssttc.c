@@ -250,7 +250,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent all = kdri_extent_all(s);
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, kdri_extent_bytes(&all));
-	kdri_lss_estimate(&all, kdri_sizes_k(s), kdri_opt_real(o, "l"), kdri_opt_real(o, "max_iter"), c);
+	kdri_lss_estimate(&all, kdri_sizes_k(s), kdri_opt_real(o, "l"), 1.5 * kdri_opt_real(o, "max_iter"),
+	                  c);
 }
 
 const kdri_algo kdri_algo_lssttc = {

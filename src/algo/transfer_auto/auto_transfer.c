@@ -250,18 +250,24 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	/* Ten classifiers, half of them on 128 directions of the aligned sets. */
-	enum { DIRECTIONS = 128, PLAIN = 9 };
+	enum { DIRECTIONS = 128, PLAIN = 9, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
 	kdri_extent all = kdri_extent_all(s);
 	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
 	kdri_extent rows = kdri_extent_dense(all.n, r);
 	kdri_cost_start(s, c);
-	kdri_cost_hold(c, 5 * kdri_extent_bytes(&all));
+	kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
 	kdri_cost_directions(c, &all, r);
 	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), 2e12);
 	kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), 2e12);
 	kdri_cost_linear(c, &all, k, PLAIN);
 	kdri_cost_linear(c, &rows, k, PLAIN);
 	kdri_cost_hold(c, 8 * all.n * k * 2 * PLAIN);
+	/* Denoised features, while there are not too many of them: layers.c. */
+	double wide = KDRI_MIN(all.d, LAYERS_OF);
+	if (all.n * 3 * wide <= LAYERS_MOST) {
+		kdri_cost_hold(c, 8 * all.n * 5 * wide);
+		kdri_cost_drop(c, 8 * all.n * 5 * wide);
+	}
 }
 
 const kdri_algo kdri_algo_auto_transfer = {

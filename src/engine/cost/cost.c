@@ -137,34 +137,51 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 /* Pairs of sparse rows meet in the columns they share; common ones make most of them. */
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most)
 {
-	enum { ROUNDS = 5, COMMON = 25 };
-	double a_row = x->entries / KDRI_MAX(x->n, 1.0), edges = 2 * neighbours * x->n;
+	enum { ROUNDS = 8, SPARE = 6, LEAST = 16, COMMON = 25 }; /* lists and rounds as in knn_descent.c */
+	double list = KDRI_MAX(neighbours + SPARE, LEAST), a_row = x->entries / KDRI_MAX(x->n, 1.0),
+	       edges = 2 * neighbours * x->n;
 	double pairs = x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
 	if (pairs <= (x->dense ? most : most / 20)) {
 		kdri_cost_product(c, x->dense ? pairs : 0);
-		c->sweeps += x->dense ? 0 : 5 * pairs;
+		c->sweeps += x->dense ? 0 : 12 * pairs;
 		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
 	} else {
-		c->steps += x->n * ROUNDS * neighbours * neighbours * (4 + a_row / 4);
+		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / 4);
+		kdri_cost_hold(c, x->n * (36 * list + 30 * 8));
+		kdri_cost_drop(c, x->n * (36 * list + 30 * 8));
 	}
 	kdri_cost_hold(c, 36 * edges);
 	kdri_cost_drop(c, 20 * edges);
 }
 
+double kdri_cost_spectrum_bytes(double n, double vectors)
+{
+	enum {
+		BLOCKS = 6,
+		LEAST = 40,
+		SMALL = 2000,
+		A_ROW = 700 /* of coarser graphs, where there are any */
+	};
+	double room = KDRI_MAX(BLOCKS * (vectors + 3), LEAST);
+	return n < SMALL ? 32 * n * (3 * vectors + 10) : n * (8 * (3 * room + 2 * vectors) + A_ROW);
+}
+
 void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors)
 {
-	double block = 3 * vectors + 10, rounds = 10 * log2_of(n);
+	double block = 3 * vectors + 10, rounds = 10 * log2_of(n),
+	       bytes = kdri_cost_spectrum_bytes(n, vectors);
 	c->sweeps += rounds * n * (2 * neighbours + 8) * vectors;
 	kdri_cost_product(c, rounds * n * block * vectors);
-	kdri_cost_hold(c, 8 * n * 4 * block);
-	kdri_cost_drop(c, 8 * n * (4 * block - vectors));
+	kdri_cost_hold(c, bytes);
+	kdri_cost_drop(c, bytes - 8 * n * vectors);
 }
 
 void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times)
 {
 	enum { STEPS = 10, INNER = 8 };
 	double bytes = 8 * outputs * (12 * x->n + 8 * x->d);
-	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2));
+	/* Steps are more on sparse rows, whose columns are many and ill-matched in scale. */
+	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2) * (x->dense ? 1 : 1.35));
 	c->sweeps += times * STEPS * INNER * 12 * outputs * (x->n + x->d);
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * outputs * x->d);

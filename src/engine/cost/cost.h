@@ -39,6 +39,7 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
  * rows, or a tenth of that of sparse ones; and so many of its leading eigenvectors, which stay too. */
 #define KDRI_COST_SEARCH 1e11 /* of knn_search.c */
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most);
+double kdri_cost_spectrum_bytes(double n, double vectors); /* while they are sought */
 void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors);
 /* A linear classifier of so many outputs, by Newton's method. */
 void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times);
