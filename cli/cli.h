@@ -246,6 +246,8 @@ int cli_ranks_agree(int code);
 bool cli_ranks_any(bool here);
 /* This rank's files, or its part of the rows of the files that are there. Exit status. */
 int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
+/* All ranks: data that each read from a file of its own have their place among those of all. Exit status. */
+int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count);
 void cli_ranks_leave(void);
 #else
 #define cli_rank()                            0
@@ -255,6 +257,7 @@ void cli_ranks_leave(void);
 #define cli_ranks_agree(code)                 (code)
 #define cli_ranks_any(here)                   (here)
 #define cli_ranks_paths(list, count, reading) EXIT_DONE
+#define cli_ranks_place(ctx, data, count)     EXIT_DONE
 #define cli_ranks_leave()                     ((void)0)
 #endif
 

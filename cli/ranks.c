@@ -113,6 +113,14 @@ bool cli_ranks_any(bool here)
 	return any != 0;
 }
 
+int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
+		st = kdr_mpi_place(ctx, data[i]);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 void cli_ranks_leave(void)
 {
 	if (self.joined)

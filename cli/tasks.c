@@ -66,7 +66,7 @@ static int check_names(const cli_tasks *tasks)
 	return EXIT_DONE;
 }
 
-int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
+static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
 {
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
@@ -113,6 +113,12 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, i
 		return EXIT_OTHER;
 	}
 	return check_names(out);
+}
+
+int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
+{
+	int code = cli_ranks_agree(read_tasks(ctx, args, list, count, out));
+	return code == EXIT_DONE ? cli_ranks_place(ctx, out->data, out->count) : code;
 }
 
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)

@@ -26,8 +26,7 @@ done:
 	return st;
 }
 
-/* Ranks whose classes have other numbers, as from files of their own, would be scored against each other's. */
-static kdr_status check_classes(kdr_context *ctx, const kdr_data *data)
+kdr_status kdri_job_same_classes(kdr_context *ctx, const kdr_data *data)
 {
 	kdr_status st;
 	uint64_t hash = (uint64_t)data->nclasses;
@@ -72,7 +71,7 @@ kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const k
 	KDRI_TRY(kdri_any(ctx, &known));
 	if (!known)
 		return KDR_OK;
-	KDRI_TRY(check_classes(ctx, data));
+	KDRI_TRY(kdri_job_same_classes(ctx, data));
 	KDRI_TRY(KDRI_NEW(ctx, &found, t->n));
 	KDRI_TRY(KDRI_NEW(ctx, &truth, t->n));
 	for (int64_t i = 0; i < t->n && t->labels && data->labels; i++)

@@ -146,6 +146,7 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 		if (t->all[i]->labels)
 			labelled[n++] = t->all[i];
 	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
+	KDRI_TRY(kdri_job_same_classes(ctx, t->all[0]));
 	KDRI_TRY(check_classes(ctx, t));
 	if (t->o->known)
 		KDRI_TRY(take_known(ctx, t));

@@ -63,6 +63,14 @@ class MpiTest(CliTest):
         else:
             self.assertEqual(many, one, where)
 
+    def ranks_of(self, run):
+        for _ in range(200):
+            found = subprocess.run(["ps", "--ppid", str(run.pid), "-o", "pid="], capture_output=True, text=True).stdout.split()
+            if len(found) == 3:
+                return [int(p) for p in found]
+            time.sleep(0.05)
+        self.fail("no ranks")
+
     def one_line(self, done, *says):
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 1, done.stderr)
@@ -193,6 +201,20 @@ class Parts(MpiTest):
         self.mpi(1, "cluster", "-m", "kmeans", "-k", 2, "-o", "out", "-q", "part{rank}.npy")
         self.assertEqual(len(self.read("out/part.labels").split()), 60)
 
+    def test_labels_of_files_for_each_rank(self):
+        """A file of labels is of all rows, in the order of the ranks."""
+        import numpy
+        source, target = self.blobs(120)
+        for name, file in (("s", source), ("t", target)):
+            x = numpy.load(self.path(file))
+            for r, (begin, end) in enumerate(((0, 10), (10, 100), (100, 120))):
+                numpy.save(self.path(f"{name}{r}.npy"), x[begin:end])
+        args = ["transfer", "-m", "logreg", "--labels", "data/task1.labels", "--truth", "data/task2.labels", "-q", "-o"]
+        self.run_kindred(*args, "alone", "--source", source, "--target", target)
+        self.mpi(3, *args, "out", "--source", "s{rank}.npy", "--target", "t{rank}.npy")
+        self.nearly(self.result()["tasks"][1]["metrics"], self.result("alone/result.json")["tasks"][1]["metrics"])
+        self.assertEqual(self.read("out/target.labels"), self.read("alone/target.labels"))
+
     def test_more_ranks_than_rows(self):
         self.write("few.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 5\n2 2 4\n3 1 5.5\n")
         args = ["cluster", "-m", "kmeans", "-k", 2, "-q"]
@@ -290,14 +312,6 @@ class Failures(MpiTest):
         return subprocess.Popen([*MPIRUN, "-n", "3", KINDRED, "cluster", "-m", "kmeans", "-k", "200", "--set", "n_init=1000",
                                  "-o", "out", "-q", files[0]], cwd=self.dir, stderr=subprocess.PIPE, text=True)
 
-    def ranks_of(self, run):
-        for _ in range(200):
-            found = subprocess.run(["ps", "--ppid", str(run.pid), "-o", "pid="], capture_output=True, text=True).stdout.split()
-            if len(found) == 3:
-                return [int(p) for p in found]
-            time.sleep(0.05)
-        self.fail("no ranks")
-
     def test_a_rank_killed_in_the_middle(self):
         run = self.long_run()
         ranks = self.ranks_of(run)
@@ -324,6 +338,77 @@ class Failures(MpiTest):
         run.communicate(timeout=60)
         self.assertEqual(self.result()["stop"], "cancelled")
         self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
+
+
+class TransferFailures(MpiTest):
+    """The same of ttl, which meets the other ranks in the start, in the sweeps and at the end."""
+
+    def long_run(self, *more):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 3, "-k", 3, "-n", 20000, "--words", 300, "-o", "data", "-q")
+        return subprocess.Popen([*MPIRUN, "-n", "3", KINDRED, "transfer", "-m", "ttl", "--source", "data/task1.mtx", "--labels",
+                                 "data/task1.labels", "--bridge", "data/task2.mtx", "--target", "data/task3.mtx", "--set", "init=half",
+                                 "--set", "max_iter=1000000", "--set", "tol=0", "-o", "out", "-q", *more], cwd=self.dir,
+                                stderr=subprocess.PIPE, text=True)
+
+    def stopped(self, reason):
+        self.assertEqual(self.result()["stop"], reason)
+        self.assertEqual(len(self.read("out/target.labels").split()), 20000)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_time_limit_keeps_the_best(self):
+        run = self.long_run("--time-limit", "4")
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0)
+        self.stopped("time")
+
+    def test_a_signal_to_one_rank_keeps_the_best(self):
+        run = self.long_run()
+        ranks = self.ranks_of(run)
+        time.sleep(4)
+        os.kill(ranks[1], signal.SIGINT)
+        start = time.time()
+        run.communicate(timeout=60)
+        self.assertLess(time.time() - start, 20)
+        self.assertEqual(run.returncode, 130)
+        self.stopped("cancelled")
+
+    def test_a_rank_killed_in_the_middle(self):
+        run = self.long_run()
+        ranks = self.ranks_of(run)
+        time.sleep(3)
+        os.kill(ranks[2], signal.SIGKILL)
+        start = time.time()
+        run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertLess(time.time() - start, 20)
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_bad_file_on_one_rank(self):
+        for r in range(2):
+            self.write(f"s{r}.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n2 2 4\n")
+            self.write(f"t{r}.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n2 2 4\n")
+        self.write("t1.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n")
+        self.write("labels", "a\nb\na\nb\n")
+        args = ["transfer", "-m", "nmtf", "--source", "s{rank}.mtx", "--labels", "labels", "--target", "t{rank}.mtx", "-o", "out"]
+        self.one_line(self.mpi(2, *args, code=3), "rank 1: ", "t1.mtx")
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+
+    def test_negative_numbers_on_one_rank(self):
+        self.write("s.csv", "1,2\n3,1\n2,2\n1,4\n")
+        self.write("t.csv", "1,2\n3,1\n2,2\n1,-4\n")
+        self.write("labels", "a\nb\na\nb\n")
+        args = ["transfer", "-m", "nmtf", "--source", "s.csv", "--labels", "labels", "--target", "t.csv"]
+        self.one_line(self.mpi(3, *args, code=3), "rank 2: ", "entries >= 0")
+
+    def test_classes_that_differ(self):
+        """Columns of classes in files of their own number them by first appearance: nobody takes one rank's for another's."""
+        self.write("s0.csv", "x,y,c\n1,2,a\n3,1,b\n")
+        self.write("s1.csv", "x,y,c\n3,1,b\n1,2,a\n")
+        for r in range(2):
+            self.write(f"t{r}.csv", "x,y,c\n1,2,a\n3,1,b\n")
+        args = ["transfer", "-m", "svm", "--source", "s{rank}.csv", "--label-column", "c", "--target", "t{rank}.csv"]
+        self.one_line(self.mpi(2, *args, code=2), "lists of classes that differ")
 
 
 class Traffic(MpiTest):

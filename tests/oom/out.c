@@ -11,6 +11,13 @@ static kdr_status make(kdr_context *ctx, const char *name, kdr_data **out)
 	return st == KDR_OK ? kdr_data_set_labels(ctx, *out, labels_a, classes, K) : st;
 }
 
+static bool take(void *user, const char *text, size_t length)
+{
+	(void)text;
+	*(size_t *)user += length;
+	return true;
+}
+
 /* Every table of the last task. */
 static kdr_status tables(kdr_context *ctx, const kdr_result *r)
 {
@@ -24,6 +31,15 @@ static kdr_status tables(kdr_context *ctx, const kdr_result *r)
 	if (st == KDR_OK)
 		st = kdr_result_json(ctx, r, &text, NULL);
 	kdr_free(ctx, text);
+	size_t length = 0;
+	if (st == KDR_OK)
+		st = kdr_result_put(ctx, r, take, &length);
+	if (st == KDR_OK)
+		st = kdr_result_write(ctx, r, file("r.json"), true);
+	if (st == KDR_OK)
+		st = kdr_result_write_labels(ctx, r, last, file("l"), true);
+	if (st == KDR_OK && kdr_result_array_count(r) > 0)
+		st = kdr_result_write_array(ctx, r, 0, file("a.npy"), true);
 	return st;
 }
 

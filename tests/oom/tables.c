@@ -32,6 +32,25 @@ static kdr_status policies(kdr_context *ctx)
 	return st;
 }
 
+/* A part of a table's rows, and of those of an HDF5 file. */
+static kdr_status parted(kdr_context *ctx)
+{
+	const char *path;
+	kdr_data *data = NULL, *again = NULL;
+	kdr_read_options o = { .part = 1, .parts = 2, .missing = "zero", .columns = "-tag" };
+	kdr_status st = written(ctx, &path);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, path, &o, &data);
+	if (st == KDR_OK && kdr_build_has("hdf5")) {
+		st = kdr_write(ctx, file("part.h5"), NULL, data, true);
+		if (st == KDR_OK)
+			st = kdr_read(ctx, file("part.h5"), &o, &again);
+	}
+	kdr_data_free(data);
+	kdr_data_free(again);
+	return st;
+}
+
 static kdr_status inspected(kdr_context *ctx)
 {
 	const char *path;
@@ -92,6 +111,7 @@ static kdr_status modelled(kdr_context *ctx)
 
 const oom_scenario oom_tables[] = {
 	{ "tables: missing values", policies, 1 },
+	{ "tables: parts of the rows", parted, 1 },
 	{ "tables: inspected", inspected, 1 },
 	{ "tables: a model", modelled, 1 },
 	{ NULL, NULL, 0 },
