@@ -197,8 +197,8 @@ static kdr_status hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kd
 	KDRI_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
 	if (l->label >= 0)
 		KDRI_TRY(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
-	KDRI_TRY(feature_names(ctx, l, &features));
 	KDRI_TRY(kdri_range_note(ctx, r->options, t->keep, r->rows, data));
+	KDRI_TRY(feature_names(ctx, l, &features));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = t->rows;
 	data->cols = l->cols;
