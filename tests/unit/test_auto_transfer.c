@@ -159,6 +159,44 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 	kdr_context_free(s.ctx);
 }
 
+/* Votes of the five members that go by means for a class, of set 0's labels and with moved shares looked at or not. */
+static int64_t centred_votes(const kdr_task *target, int64_t class, const char *share_rounds, double *right)
+{
+	kdr_task tasks[] = { source_of(0), *target };
+	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
+	kdr_options *o = NULL;
+	kdr_result *r = NULL;
+	int64_t count = 0;
+	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
+	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "share_rounds", share_rounds));
+	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, o, &r));
+	kdr_array votes = kdr_result_array(r, "votes", 1);
+	for (int64_t i = 3 * N; i < 8 * N; i++)
+		count += ((const int64_t *)votes.data)[i] == class;
+	*right = accuracy(r, 1, s.labels[target == &s.tasks[3] ? 3 : 1]);
+	kdr_result_free(r);
+	kdr_options_free(o);
+	return count;
+}
+
+static void auto_transfer__shares_that_moved__members_that_centre_are_asked_again(void **state)
+{
+	(void)state;
+	double once, again;
+	set_up();
+	int64_t before = centred_votes(&s.tasks[3], 2, "0", &once);
+	int64_t after = centred_votes(&s.tasks[3], 2, "1", &again);
+	assert_true(before > 10); /* they put samples into the class that the target lacks */
+	assert_true(4 * after < 3 * before);
+	assert_true(again >= once);
+	for (int64_t c = 0; c < C; c++) { /* where nothing moved nothing is done */
+		before = centred_votes(&s.tasks[1], c, "0", &once);
+		assert_int_equal(before, centred_votes(&s.tasks[1], c, "1", &again));
+		assert_true(once == again);
+	}
+	kdr_context_free(s.ctx);
+}
+
 static void auto_transfer__class_without_samples__nothing_is_put_into_it(void **state)
 {
 	(void)state;
@@ -271,6 +309,7 @@ int main(void)
 		cmocka_unit_test(auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_threads),
 		cmocka_unit_test(
 		        auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known_ones_stay),
+		cmocka_unit_test(auto_transfer__shares_that_moved__members_that_centre_are_asked_again),
 		cmocka_unit_test(auto_transfer__class_without_samples__nothing_is_put_into_it),
 		cmocka_unit_test(auto_transfer__member_that_fails__is_left_out_and_named),
 		cmocka_unit_test(auto_transfer__no_common_feature_and_a_bridge__goes_through_it),
