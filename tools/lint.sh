@@ -2,8 +2,8 @@
 # Formatting and static analysis, over all sources. Usage: tools/lint.sh format|tidy [BUILD]
 #
 # Nearly all of the time of tidy is the analyser's walk over the paths of a function, of which it looks at no more than
-# TIDY_NODES places: 50000, where its own bound is 225000 and takes four times as long. Each of the files that it has ever
-# complained of here is still complained of with 30000. TIDY_NODES=225000 walks further.
+# TIDY_NODES places: 50000, where its own bound is 225000 and takes three times as long. Of older states of files in which it
+# had found something it still finds that, or one of several things, with 30000. TIDY_NODES=225000 walks further.
 set -eu
 cd "$(dirname "$0")/.."
 case "${1:-}" in

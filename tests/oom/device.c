@@ -74,7 +74,10 @@ static kdr_status nmtf_there(kdr_context *ctx)
 
 static kdr_status harmony_there(kdr_context *ctx)
 {
-	return on_device(ctx, "harmony", kdr_mat_from_dense(points, N, D), none);
+	kdr_mat x = kdr_mat_from_dense(points, N, D);
+	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = K } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	return fit_there(ctx, "harmony", &problem, none);
 }
 
 const oom_scenario oom_device[] = {
