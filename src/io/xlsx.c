@@ -207,6 +207,7 @@ static kdr_status read_cells(kdr_context *ctx, sheet *s)
 		} else if (!data) {
 			continue;
 		} else if (kdri_xml_is(&p.xml, "row") && open) {
+			in_cell = false; /* one that never ended is none */
 			r.row++;
 			r.col = -1;
 			if (kdri_xml_attribute(&p.xml, "r", number, sizeof number))
