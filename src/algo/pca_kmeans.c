@@ -15,7 +15,7 @@
  * most 256 of them; a warning says so if they hold less than the energy wanted.
  *
  * Rows may be held by several ranks: X'X, m and n are then those of all of them, added up as they are, to rounding; the
- * shorter side is taken to be d, of 3000 at most.
+ * shorter side is taken to be d, as no rank has all of the rows.
  *
  * U_r      u, d x r                        Y        y, n x r
  * m        mean                            S        s */
@@ -167,11 +167,6 @@ static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *
 	kdr_status st;
 	int64_t n = r->n, d = r->d, side = r->wide ? n : d;
 	double total = 0, *norms = NULL;
-	if (kdri_together(ctx) && side > WHOLE_BELOW)
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "pca-kmeans: %lld columns: at most %d where rows are on several ranks (--top-features chooses)",
-		        (long long)d, WHOLE_BELOW);
 	KDRI_TRY(KDRI_NEW(ctx, &r->mean, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->s, KDRI_MAX(side, MOST_DIRECTIONS)));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
@@ -183,7 +178,7 @@ static kdr_status embed(kdr_context *ctx, const kdr_mat *x, double energy, run *
 	KDRI_TRY(kdri_rows_sum(ctx, NULL, norms, n, r->all, &total));
 	total = KDRI_MAX(total - (double)r->all * kdri_nrm2sq(r->mean, d), 0);
 	st = side <= WHOLE_BELOW ? components_whole(ctx, x, total, energy, r) : KDR_ERR_SIZE;
-	if (side > WHOLE_BELOW || (st != KDR_OK && (ctx->cancelled || ctx->timed_out)))
+	if (side > WHOLE_BELOW || (st != KDR_OK && !kdri_together(ctx) && (ctx->cancelled || ctx->timed_out)))
 		st = components_leading(ctx, x, total, energy,
 		                        r); /* large, or no time: directions by chance, at worst */
 	KDRI_TRY(st);

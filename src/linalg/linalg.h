@@ -49,7 +49,7 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
 kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Sum of each column. */
 kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
-/* Mean of each column. */
+/* Mean of each column; where ranks have the rows between them, of all rows. */
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Rows in which each column is not 0. */
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);

@@ -4,6 +4,7 @@
  * KDRI_CHUNKS chunks of whole rows; how many depends on the rows alone, never on the threads. */
 #include <float.h>
 
+#include "comm/comm.h"
 #include "linalg/sparse.h"
 
 /* Below this many entries a pass costs less than waking the threads. */
@@ -102,9 +103,14 @@ done:
 
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out)
 {
-	kdr_status st = kdri_mat_col_sums(ctx, x, out);
-	for (int64_t j = 0; st == KDR_OK && j < kdr_mat_cols(x); j++)
-		out[j] /= (double)kdr_mat_rows(x);
+	kdr_status st;
+	int64_t all;
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, out));
+	KDRI_TRY(kdri_sum(ctx, out, kdr_mat_cols(x)));
+	for (int64_t j = 0; j < kdr_mat_cols(x); j++)
+		out[j] /= (double)all;
+done:
 	return st;
 }
 

@@ -14,8 +14,8 @@
  *
  *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q.
  *
- * Where rows are held by several ranks (comm/comm.h) the range is that of all of them, by (E1) alone: X'X is a sum over
- * rows, added up as it is, to rounding. */
+ * Where rows are held by several ranks (comm/comm.h) the range is that of all of them, by (E1) or (E3): X'X, A'Y and Y'Y are
+ * sums over rows, added up as they are, to rounding; Q, which has a row for each column, is the same on each rank. */
 #include "linalg/range.h"
 
 #include "comm/comm.h"
@@ -81,11 +81,11 @@ static kdr_status apply(kdr_context *ctx, const kdri_op *op, bool transposed, co
 	return (transposed && op->apply_t ? op->apply_t : op->apply)(ctx, op, x, k, k, y, k);
 }
 
-/* Orthonormal columns, packed to the width that is left. */
-static kdr_status orth(kdr_context *ctx, int64_t rows, double *a, int64_t *k)
+/* Orthonormal columns, packed to the width that is left. `cut`: ranks have the rows between them. */
+static kdr_status orth(kdr_context *ctx, int64_t rows, double *a, bool cut, int64_t *k)
 {
 	int64_t width = *k;
-	kdr_status st = kdri_orthonormalise(ctx, rows, width, a, width, k);
+	kdr_status st = (cut ? kdri_orthonormalise_rows : kdri_orthonormalise)(ctx, rows, width, a, width, k);
 	for (int64_t i = 1; i < rows && st == KDR_OK && *k < width; i++)
 		memmove(a + i * *k, a + i * width, (size_t)*k * sizeof *a);
 	return st;
@@ -117,9 +117,10 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
                         double *v)
 {
 	kdr_status st;
-	int64_t n = op->rows, d = op->cols, width = KDRI_MIN(KDRI_MIN(n, d), count + KDRI_LEADING_BESIDE),
-	        k = width, size;
+	int64_t n = op->rows, d = op->cols, width, k, size, all;
 	double *q = NULL, *y = NULL, *h = NULL, *w = NULL, *mix = NULL;
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+	k = width = KDRI_MIN(KDRI_MIN(all, d), count + KDRI_LEADING_BESIDE);
 	KDRI_TRY(kdri_mul(ctx, n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q, d * width));
 	KDRI_TRY(KDRI_NEW(ctx, &y, size));
@@ -129,17 +130,19 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "leading", 0);
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
-	KDRI_TRY(orth(ctx, d, q, &k));
+	KDRI_TRY(orth(ctx, d, q, false, &k));
 	/* (E3); fewer rounds, where somebody wants to stop, are a coarser answer. */
 	for (int round = 0; round < rounds && k > 0 && !kdri_iteration(ctx, "directions", round, rounds, NAN);
 	     round++) {
 		KDRI_TRY(apply(ctx, op, false, q, k, y));
-		KDRI_TRY(orth(ctx, n, y, &k));
+		KDRI_TRY(orth(ctx, n, y, true, &k));
 		KDRI_TRY(apply(ctx, op, true, y, k, q));
-		KDRI_TRY(orth(ctx, d, q, &k));
+		KDRI_TRY(kdri_sum(ctx, q, d * k));
+		KDRI_TRY(orth(ctx, d, q, false, &k));
 	}
 	KDRI_TRY(apply(ctx, op, false, q, k, y));
 	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, y, k, y, k, 0, h, k));
+	KDRI_TRY(kdri_sum(ctx, h, k * k));
 	KDRI_TRY(kdri_eigh(ctx, k, h, k, w));
 	for (int64_t j = 0; j < count; j++) {
 		s[j] = j < k && w[k - 1 - j] > 0 ? sqrt(w[k - 1 - j]) : 0;
@@ -228,11 +231,6 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 	kdri_range r = { .x = x, .by_rows = is_by_rows(ctx, x) };
 	int64_t side = r.by_rows ? n : d, found = all ? side : MOST_DIRECTIONS;
 	double total = 0, *norms = NULL;
-	if (!all && kdri_together(ctx))
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "all directions of %lld columns: at most %d where rows are on several ranks (--top-features chooses)",
-		        (long long)d, WHOLE_BELOW);
 	KDRI_TRY(KDRI_NEW(ctx, &r.s, found));
 	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
 	if (found == side || !r.by_rows)

@@ -27,7 +27,8 @@ typedef struct kdri_range {
 bool kdri_range_is_whole(const kdr_context *ctx, const kdr_mat *x);
 
 /* The fewest leading directions with a share `energy` (0..1] of |X|^2; 1: all of them, to rounding.
- * Above 3000 on the shorter side at most 256 directions are found, by random projections. */
+ * Above 3000 on the shorter side at most 256 directions are found, by random projections; on several ranks above 3000 columns,
+ * as no rank has all of the rows. */
 kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdri_range *out);
 void kdri_range_free(kdr_context *ctx, kdri_range *range);
 
@@ -43,7 +44,8 @@ enum { KDRI_LEADING_BESIDE = 16 }; /* directions that are looked for beside thos
 /* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
  * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
  * be NULL. A subspace is found to full accuracy where the singular values fall fast, nearly where they do not. Memory is
- * that of count + 16 columns: *u is what the rounds worked on. */
+ * that of count + 16 columns: *u is what the rounds worked on. Where rows are held by several ranks the operator applies to those
+ * here, and its transposed gives their part of the sum; the triplets are those of all rows, of *u the rows here. */
 kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v);
 

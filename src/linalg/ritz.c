@@ -15,6 +15,7 @@
  * A step costs one product with b columns and about 8 n b (m + b) flops for a basis of m columns. */
 #include <float.h>
 
+#include "comm/comm.h"
 #include "linalg/ritz.h"
 
 enum { MIXED_ROWS = 4096, GUARD = 2, LEAST_BASIS = 40, BLOCKS = 6, MOST_STEPS = 200 };
@@ -48,9 +49,9 @@ done:
 
 /* One pass: columns to unit length, then A <- A E S^-1/2 with A'A = E S E'. Directions that are small
  * beside the largest are rounding, and left out. *grown (may be NULL): the square of the most that errors
- * in the columns can have grown beside them. */
+ * in the columns can have grown beside them. `cut`: other ranks have more rows, and A'A is a sum over them. */
 static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *cols, double *a, int64_t lda,
-                                      double *grown)
+                                      bool cut, double *grown)
 {
 	kdr_status st;
 	int64_t k = *cols, kept = 0;
@@ -59,6 +60,8 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 	KDRI_TRY(KDRI_NEW(ctx, &mix, k * k));
 	KDRI_TRY(KDRI_NEW(ctx, &w, k));
 	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, rows, 1, a, lda, a, lda, 0, gram, k));
+	if (cut)
+		KDRI_TRY(kdri_sum(ctx, gram, k * k));
 	for (int64_t j = 0; j < k; j++)
 		w[j] = gram[j * k + j] > 0 ? 1 / sqrt(gram[j * k + j]) : 0;
 	scale_columns(rows, k, a, lda, w);
@@ -84,16 +87,28 @@ done:
 	return st;
 }
 
-kdr_status kdri_orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
-                               int64_t *kept)
+static kdr_status orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
+                                 bool cut, int64_t *kept)
 {
 	kdr_status st = KDR_OK;
 	/* The first pass leaves errors of eps times the condition of A'A; the second removes them. */
 	for (int pass = 0; pass < 2 && cols > 0 && st == KDR_OK; pass++)
-		st = orthonormalise_once(ctx, rows, &cols, a, lda, NULL);
+		st = orthonormalise_once(ctx, rows, &cols, a, lda, cut, NULL);
 	if (st == KDR_OK)
 		*kept = cols;
 	return st;
+}
+
+kdr_status kdri_orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
+                               int64_t *kept)
+{
+	return orthonormalise(ctx, rows, cols, a, lda, false, kept);
+}
+
+kdr_status kdri_orthonormalise_rows(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
+                                    int64_t *kept)
+{
+	return orthonormalise(ctx, rows, cols, a, lda, true, kept);
 }
 
 kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double *a)
@@ -197,7 +212,7 @@ static kdr_status append(kdr_context *ctx, basis *b, int64_t *cols)
 			                   b->next, b->block));
 			after = kdri_nrm2sq(b->mix, m * b->block);
 		}
-		KDRI_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block, &grown));
+		KDRI_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block, false, &grown));
 		if (after <= 1e-4 * before && grown < 1e4)
 			break;
 	}

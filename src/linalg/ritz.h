@@ -38,6 +38,9 @@ kdr_status kdri_mix_columns(kdr_context *ctx, int64_t rows, int64_t k, double *a
  * left in *kept. */
 kdr_status kdri_orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
                                int64_t *kept);
+/* The same of a matrix whose rows are held by several ranks. */
+kdr_status kdri_orthonormalise_rows(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
+                                    int64_t *kept);
 /* a <- a (a'a)^-1/2: the nearest matrix with orthonormal columns; a (rows x cols) must have full rank. */
 kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double *a);
 

@@ -23,7 +23,8 @@
  * Where the factored data n x r hold fewer numbers than X, the iterations run on X U instead of X, exactly.
  *
  * Where rows are held by several ranks (comm/comm.h), X'X and products with it are sums over all of them, added up as
- * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns.
+ * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns, above which it
+ * is cut.
  */
 #include "algo/lss/subspace.h"
 

@@ -14,6 +14,8 @@
  * is the same task with and without them. Tasks that are to be laid beside each other are looked at alike. */
 #include "engine/graph/views.h"
 
+#include "comm/comm.h"
+
 enum { FEW_FEATURES = 64 };
 static const double sparse_share = 0.1, full_share = 0.25;
 
@@ -35,6 +37,7 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 	}
 	kdri_free(ctx, v->tasks);
 	kdri_free(ctx, v->begin);
+	kdri_free(ctx, v->rows);
 	kdri_free(ctx, v->mean);
 	kdri_free(ctx, v->centred);
 	kdri_free(ctx, v->shared);
@@ -48,31 +51,40 @@ typedef struct census {
 	bool negative;
 } census;
 
-static void count_entries(const kdr_mat *x, census *c)
+/* Of all ranks: numbers of entries are exact up to 2^53. */
+static kdr_status count_entries(kdr_context *ctx, const kdr_mat *x, census *c)
 {
+	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	c->cells += (double)n * (double)d;
+	double found[3] = { (double)n * (double)d, 0, 0 };
 	for (int64_t i = 0; i < n; i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++) {
-			c->nonzero += row.val[p] != 0;
-			c->negative |= row.val[p] < 0;
+			found[1] += row.val[p] != 0;
+			found[2] += row.val[p] < 0;
 		}
 	}
+	KDRI_TRY(kdri_sum(ctx, found, 3));
+	c->cells += found[0];
+	c->nonzero += found[1];
+	c->negative |= found[2] > 0;
+done:
+	return st;
 }
 
-static void choose(const kdr_problem *problem, kdri_views *v)
+static kdr_status choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
+	kdr_status st = KDR_OK;
 	const kdri_views_options *o = &v->options;
 	bool alike = o->together && !o->by_itself;
 	census all = { 0 };
 	for (int64_t t = 0; t < v->ntasks && alike; t++)
-		count_entries(&problem->tasks[t].x, &all);
+		KDRI_TRY(count_entries(ctx, &problem->tasks[t].x, &all));
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		kdri_views_task *task = &v->tasks[t];
 		census c = all;
 		if (!alike)
-			count_entries(&problem->tasks[t].x, &c);
+			KDRI_TRY(count_entries(ctx, &problem->tasks[t].x, &c));
 		bool few = kdr_mat_cols(&problem->tasks[t].x) <= FEW_FEATURES &&
 		           (c.nonzero >= full_share * c.cells || c.negative);
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !few : o->cosine == KDRI_CHOICE_YES;
@@ -83,6 +95,8 @@ static void choose(const kdr_problem *problem, kdri_views *v)
 	}
 	for (int64_t t = 1; t < v->ntasks; t++)
 		v->options.together = v->options.together && v->tasks[t].cosine == v->tasks[0].cosine;
+done:
+	return st;
 }
 
 /* --- rows --------------------------------------------------------------------------------------------- */
@@ -100,7 +114,9 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		done_before = done_before && (norm[i] == 0 || fabs(norm[i] - 1) < 1e-12);
 		norm[i] = norm[i] > 0 ? 1 / sqrt(norm[i]) : 0;
 	}
-	if (done_before) {
+	bool some = !done_before;
+	KDRI_TRY(kdri_any(ctx, &some)); /* rows of all ranks are treated alike */
+	if (!some) {
 		*out = (kdri_own){ .view = *x };
 		goto done;
 	}
@@ -130,14 +146,17 @@ done:
 static kdr_status pooled_mean(kdr_context *ctx, kdri_views *v)
 {
 	kdr_status st;
-	int64_t d = kdr_mat_cols(&v->tasks[0].rows.view);
+	int64_t d = kdr_mat_cols(&v->tasks[0].rows.view), all = 0;
 	double *own = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &v->mean, d));
 	KDRI_TRY(KDRI_NEW(ctx, &own, d));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		all += v->rows[t];
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		KDRI_TRY(kdri_mat_col_sums(ctx, &v->tasks[t].rows.view, own));
-		kdri_axpy(1 / (double)v->begin[v->ntasks], own, v->mean, d);
+		kdri_axpy(1 / (double)all, own, v->mean, d);
 	}
+	KDRI_TRY(kdri_sum(ctx, v->mean, d));
 done:
 	kdri_free(ctx, own);
 	return st;
@@ -150,11 +169,14 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	kdri_views v = { .options = *options, .ntasks = problem->ntasks };
 	KDRI_TRY(KDRI_NEW0(ctx, &v.tasks, v.ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.rows, v.ntasks));
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote = no_matrix();
-		v.begin[t + 1] = v.begin[t] + kdr_mat_rows(&problem->tasks[t].x);
+		v.rows[t] = kdr_mat_rows(&problem->tasks[t].x);
+		v.begin[t + 1] = v.begin[t] + v.rows[t];
 	}
-	choose(problem, &v);
+	KDRI_TRY(kdri_sum_int(ctx, v.rows, v.ntasks));
+	KDRI_TRY(choose(ctx, problem, &v));
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		if (v.tasks[t].cosine)
 			KDRI_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));

@@ -54,13 +54,15 @@ typedef struct kdri_views_task {
 typedef struct kdri_views {
 	kdri_views_options options; /* together: whether it could be */
 	int64_t ntasks, *begin;     /* task t has rows begin[t]..begin[t+1]-1 of what is pooled */
+	int64_t *rows;              /* of each task, on all ranks that have some of them between them */
 	kdri_views_task *tasks;
 	double *mean;             /* of all rows, d numbers; where `together` */
 	double *centred, *shared; /* pooled rows x directions, x width; NULL unless `together` */
 	int64_t directions, width;
 } kdri_views;
 
-/* Stopped early, graphs lack edges. Borrows the problem's matrices. */
+/* Stopped early, graphs lack edges. Borrows the problem's matrices. Where ranks have the rows between them (comm/comm.h), what is
+ * chosen, means and directions are those of all rows, to rounding, and rows and coordinates those here. */
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
                           kdri_views *out);
 /* Y = U S of a task less its mean: the 2 k leading directions, fewer where there are no more; rows as they are. */

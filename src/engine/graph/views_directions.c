@@ -3,7 +3,8 @@
  *   (E1)  X_t - 1 m_t' = U S V', Y = U S                         m_t: the mean of task t, or of each its own
  *
  * and rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: the products are those of X
- * and the means. */
+ * and the means. Where ranks have the rows between them, m and V are those of all rows. */
+#include "comm/comm.h"
 #include "device/held.h"
 #include "engine/graph/views.h"
 #include "linalg/range.h"
@@ -36,13 +37,15 @@ static void scale_row(double *y, int64_t width, double largest)
 		y[j] = length > 1e-10 * largest ? y[j] / length : 0;
 }
 
-static void scale_rows(double *y, int64_t n, int64_t width)
+static kdr_status scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
 {
 	double largest = 0;
 	for (int64_t i = 0; i < n; i++)
 		largest = KDRI_MAX(largest, sqrt(kdri_nrm2sq(y + i * width, width)));
-	for (int64_t i = 0; i < n; i++)
+	kdr_status st = kdri_max(ctx, &largest, 1);
+	for (int64_t i = 0; i < n && st == KDR_OK; i++)
 		scale_row(y + i * width, width, largest);
+	return st;
 }
 
 kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
@@ -50,14 +53,15 @@ kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int
 {
 	kdr_status st;
 	const kdr_mat *x = &task->rows.view;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	int64_t d = kdr_mat_cols(x), all;
 	double *mean = NULL;
 	kdri_held *held = NULL;
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
 	const kdri_centred centred = { x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	*width = KDRI_MIN(2 * k, KDRI_MIN(n, d));
+	*width = KDRI_MIN(2 * k, KDRI_MIN(all, d));
 	KDRI_TRY(kdri_hold_leading(ctx, x, *width, ROUNDS, &held));
 	KDRI_TRY(coordinates(ctx, &op, *width, out));
 done:
@@ -69,17 +73,19 @@ done:
 static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
 {
 	kdr_status st;
-	int64_t n = kdr_mat_rows(&task->rows.view);
+	int64_t n = kdr_mat_rows(&task->rows.view), all;
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
 	KDRI_TRY(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
 	KDRI_TRY(KDRI_NEW0(ctx, &task->spread, task->width));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < task->width; j++)
 			task->spread[j] +=
 			        task->leading[i * task->width + j] * task->leading[i * task->width + j];
+	KDRI_TRY(kdri_sum(ctx, task->spread, task->width));
 	for (int64_t j = 0; j < task->width; j++)
-		task->spread[j] = sqrt(task->spread[j] / (double)n); /* the mean is 0 */
+		task->spread[j] = sqrt(task->spread[j] / (double)all); /* the mean is 0 */
 	if (task->cosine)
-		scale_rows(task->leading, n, task->width);
+		KDRI_TRY(scale_rows(ctx, task->leading, n, task->width));
 done:
 	return st;
 }
@@ -150,10 +156,12 @@ done:
 static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
 {
 	kdr_status st;
-	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, size;
-	for (int64_t t = 0; t < v->ntasks; t++)
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, all = 0, size;
+	for (int64_t t = 0; t < v->ntasks; t++) {
 		most = KDRI_MAX(most, k[t]);
-	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(n, d));
+		all += v->rows[t];
+	}
+	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(all, d));
 	v->width = KDRI_MIN(2 * most, v->directions);
 	KDRI_TRY(kdri_views_pooled(ctx, v, v->directions, &v->centred));
 	KDRI_TRY(kdri_mul(ctx, n, v->width, &size));
@@ -162,7 +170,7 @@ static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64
 		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
 		       (size_t)v->width * sizeof *v->shared);
 	if (v->tasks[0].cosine)
-		scale_rows(v->shared, n, v->width);
+		KDRI_TRY(scale_rows(ctx, v->shared, n, v->width));
 done:
 	return st;
 }

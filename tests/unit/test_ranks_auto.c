@@ -1,0 +1,322 @@
+/* Rows on several ranks: the steps of auto that look at all of them, and leading directions of many columns. */
+#include "engine/graph/views.h"
+#include "tests/unit/ranks.h"
+#include "tests/unit/unit.h"
+
+enum { TASKS = 2, CUTS = 6, K = 4, MOST_N = 400, MOST_D = 3040, EACH = 30 };
+
+/* How many rows of 100 the ranks have; ranks without any among them. */
+static const int cuts[CUTS][5] = { { 1, 100 },       { 2, 50, 50 },         { 3, 34, 1, 65 },
+	                           { 3, 0, 100, 0 }, { 4, 25, 25, 25, 25 }, { 4, 2, 0, 97, 1 } };
+
+/* Samples of K kinds: texts of EACH words, most of which are of the kind's own, or dense rows. */
+typedef struct samples {
+	int64_t n[TASKS], d;
+	bool sparse;
+	int64_t rowptr[TASKS][MOST_N + 1];
+	int32_t col[TASKS][MOST_N * EACH];
+	double val[TASKS][MOST_N * EACH], *dense[TASKS];
+} samples;
+
+static void draw_words(samples *s, int t, kdri_rng *rng, bool *used)
+{
+	int64_t at = 0;
+	for (int64_t i = 0; i < s->n[t]; i++) {
+		memset(used, 0, (size_t)s->d);
+		for (int w = 0; w < EACH; w++) {
+			int64_t own = i % K * (s->d / K) + kdri_rng_below(rng, KDRI_MIN(s->d / K, 60));
+			used[kdri_rng_below(rng, 4) ? own : kdri_rng_below(rng, s->d)] = true;
+		}
+		for (int64_t j = 0; j < s->d; j++)
+			if (used[j]) {
+				s->col[t][at] = (int32_t)j;
+				s->val[t][at++] = 1 + (double)kdri_rng_below(rng, 3);
+			}
+		s->rowptr[t][i + 1] = at;
+	}
+}
+
+static samples *samples_new(int64_t n, int64_t d, bool sparse)
+{
+	samples *s = calloc(1, sizeof *s);
+	bool *used = malloc((size_t)d);
+	s->d = d;
+	s->sparse = sparse;
+	for (int t = 0; t < TASKS; t++) {
+		kdri_rng rng = kdri_rng_stream(11, "samples", (uint64_t)t);
+		s->n[t] = n + 20 * t;
+		s->dense[t] = malloc((size_t)(s->n[t] * d) * sizeof(double));
+		for (int64_t p = 0; p < s->n[t] * d; p++)
+			s->dense[t][p] = 3 * (p % d % K == p / d % K) + 0.2 * t + kdri_rng_normal(&rng);
+		if (sparse)
+			draw_words(s, t, &rng, used);
+	}
+	free(used);
+	return s;
+}
+
+static void samples_free(samples *s)
+{
+	for (int t = 0; t < TASKS; t++)
+		free(s->dense[t]);
+	free(s);
+}
+
+static int64_t cut_at(const samples *s, const int *cut, int t, int rank)
+{
+	int sum = 0;
+	for (int r = 0; r < rank; r++)
+		sum += cut[r + 1];
+	return s->n[t] * sum / 100;
+}
+
+/* The rows of task t that a rank has; rowptr: room for them. */
+static kdr_mat part_of(const samples *s, const int *cut, int t, int rank, int64_t *rowptr)
+{
+	int64_t first = cut_at(s, cut, t, rank), rows = cut_at(s, cut, t, rank + 1) - first;
+	int64_t begin = s->rowptr[t][first];
+	for (int64_t i = 0; i <= rows; i++)
+		rowptr[i] = s->rowptr[t][first + i] - begin;
+	return s->sparse ? kdr_mat_from_csr(rows, s->d, rowptr, s->col[t] + begin, s->val[t] + begin)
+	                 : kdr_mat_from_dense(s->dense[t] + first * s->d, rows, s->d);
+}
+
+static const int whole[] = { 1, 100 };
+
+/* --- views -------------------------------------------------------------------------------------------------- */
+
+typedef struct seen {
+	const samples *s;
+	const int *cut;
+	kdr_status st[MOST_RANKS];
+	bool cosine, centred, both, together;
+	int64_t width[TASKS], directions;
+	double *leading[TASKS], *centred_rows[TASKS], *shared[TASKS]; /* of all rows */
+} seen;
+
+static double *keep(const kdr_mat *x, double *to, int64_t first)
+{
+	int64_t d = kdr_mat_cols(x);
+	for (int64_t i = 0; i < kdr_mat_rows(x); i++)
+		memcpy(to + (first + i) * d, x->as.dense.data + i * x->as.dense.stride,
+		       (size_t)d * sizeof *to);
+	return to;
+}
+
+static void look(kdr_context *ctx, int rank, void *user)
+{
+	seen *f = user;
+	static const int64_t k[TASKS] = { K, K };
+	const kdri_views_options o = {
+		.together = true, .by_itself = true, .neighbors = 5, .searched = 5, .later = true
+	};
+	int64_t *rowptr[TASKS];
+	kdr_task tasks[TASKS] = { 0 };
+	kdri_views v = { 0 };
+	kdr_status st;
+	for (int t = 0; t < TASKS; t++) {
+		rowptr[t] = malloc((MOST_N + 1) * sizeof(int64_t));
+		tasks[t].x = part_of(f->s, f->cut, t, rank, rowptr[t]);
+	}
+	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
+	kdri_enter(ctx);
+	KDRI_TRY(kdri_views_new(ctx, &problem, &o, &v));
+	KDRI_TRY(kdri_views_directions(ctx, &v, k, true));
+	for (int t = 0; t < TASKS; t++) {
+		int64_t first = cut_at(f->s, f->cut, t, rank);
+		kdr_mat leading = kdri_views_of(&v, KDRI_VIEW_LEADING, t),
+		        shared = kdri_views_of(&v, KDRI_VIEW_SHARED, t),
+		        centred = kdri_views_of(&v, KDRI_VIEW_CENTRED, t);
+		keep(&leading, f->leading[t], first);
+		if (rank == 0)
+			f->width[t] = v.tasks[t].width;
+		keep(&shared, f->shared[t], first);
+		keep(&centred, f->centred_rows[t], first);
+	}
+	if (rank == 0) {
+		f->cosine = v.tasks[0].cosine;
+		f->centred = v.tasks[0].centred;
+		f->both = v.tasks[1].both;
+		f->together = v.options.together;
+		f->directions = v.directions;
+	}
+done:
+	f->st[rank] = kdri_leave(ctx, st);
+	kdri_views_free(ctx, &v);
+	for (int t = 0; t < TASKS; t++)
+		free(rowptr[t]);
+}
+
+static seen *seen_new(const samples *s, const int *cut)
+{
+	seen *f = calloc(1, sizeof *f);
+	f->s = s;
+	f->cut = cut;
+	for (int t = 0; t < TASKS; t++) {
+		f->leading[t] = calloc(MOST_N * 128, sizeof(double));
+		f->shared[t] = calloc(MOST_N * 128, sizeof(double));
+		f->centred_rows[t] = calloc(MOST_N * 128, sizeof(double));
+	}
+	return f;
+}
+
+static void seen_free(seen *f)
+{
+	for (int t = 0; t < TASKS; t++) {
+		free(f->leading[t]);
+		free(f->shared[t]);
+		free(f->centred_rows[t]);
+	}
+	free(f);
+}
+
+/* Lengths and angles of rows do not depend on the directions' signs. */
+static void nearly_equal(const double *a, const double *b, int64_t n, int64_t d, double tolerance)
+{
+	double largest = 0;
+	for (int64_t i = 0; i < n; i++)
+		largest = KDRI_MAX(largest, kdri_nrm2sq(a + i * d, d));
+	assert_true(largest > 0);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = i % 7; j < n; j += 7) {
+			double x = kdri_dot(a + i * d, a + j * d, d), y = kdri_dot(b + i * d, b + j * d, d);
+			if (fabs(x - y) > tolerance * largest)
+				fail_msg("rows %lld and %lld: %.17g and %.17g of %g", (long long)i,
+				         (long long)j, x, y, largest);
+		}
+}
+
+static void views__rows_on_ranks__those_of_one_process(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t n, d;
+		bool sparse;
+	} kinds[] = { { 300, 12, false }, { 90, 150, false }, { 150, 700, true }, { 3, 40, true } };
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		samples *s = samples_new(kinds[i].n, kinds[i].d, kinds[i].sparse);
+		seen *one = seen_new(s, whole);
+		kdr_context *ctx = unit_context();
+		kdr_context_set_threads(ctx, 1);
+		look(ctx, 0, one);
+		kdr_context_free(ctx);
+		assert_int_equal(one->st[0], KDR_OK);
+		for (int c = 0; c < CUTS; c++) {
+			seen *many = seen_new(s, cuts[c]);
+			crew_run(cuts[c][0], look, many, NULL);
+			for (int r = 0; r < cuts[c][0]; r++)
+				assert_int_equal(many->st[r], KDR_OK);
+			assert_true(many->cosine == one->cosine && many->centred == one->centred &&
+			            many->both == one->both && many->together == one->together);
+			assert_int_equal(many->directions, one->directions);
+			for (int t = 0; t < TASKS; t++) {
+				assert_int_equal(many->width[t], one->width[t]);
+				int64_t shared = KDRI_MIN(2 * K, one->directions);
+				nearly_equal(one->leading[t], many->leading[t], s->n[t], one->width[t], 1e-9);
+				nearly_equal(one->shared[t], many->shared[t], s->n[t], shared, 1e-9);
+				nearly_equal(one->centred_rows[t], many->centred_rows[t], s->n[t],
+				             one->directions, 1e-7);
+			}
+			seen_free(many);
+		}
+		seen_free(one);
+		samples_free(s);
+	}
+}
+
+/* --- methods ----------------------------------------------------------------------------------------------- */
+
+typedef struct trial {
+	const char *method;
+	const char *set[6]; /* name, value */
+} trial;
+
+typedef struct fitted {
+	const samples *s;
+	const int *cut;
+	const trial *how;
+	kdr_status st[MOST_RANKS];
+	char error[MOST_RANKS][512];
+	int64_t labels[TASKS][MOST_N + 20 * TASKS];
+} fitted;
+
+static void fit_rows(kdr_context *ctx, int rank, void *user)
+{
+	fitted *f = user;
+	int64_t *rowptr[TASKS];
+	kdr_task tasks[TASKS] = { 0 };
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	kdr_status st;
+	for (int t = 0; t < TASKS; t++) {
+		rowptr[t] = malloc((MOST_N + 1) * sizeof(int64_t));
+		tasks[t] = (kdr_task){ .name = t ? "b" : "a",
+			               .k = K,
+			               .x = part_of(f->s, f->cut, t, rank, rowptr[t]) };
+	}
+	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
+	kdri_enter(ctx);
+	KDRI_TRY(kdr_options_new(ctx, f->how->method, &options));
+	for (int i = 0; i < 6 && f->how->set[i]; i += 2)
+		KDRI_TRY(kdr_options_set(ctx, options, f->how->set[i], f->how->set[i + 1]));
+	KDRI_TRY(kdr_fit(ctx, f->how->method, &problem, options, &result));
+	for (int t = 0; t < TASKS; t++) {
+		int64_t n;
+		const int64_t *labels = kdr_result_labels(result, t, &n);
+		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
+	}
+done:
+	f->st[rank] = kdri_leave(ctx, st);
+	snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
+	kdr_result_free(result);
+	kdr_options_free(options);
+	for (int t = 0; t < TASKS; t++)
+		free(rowptr[t]);
+}
+
+static void same_for_cuts(const samples *s, const trial *how, int first_cut, int last_cut)
+{
+	fitted *one = calloc(1, sizeof *one);
+	kdr_context *ctx = unit_context();
+	kdr_context_set_threads(ctx, 1);
+	*one = (fitted){ .s = s, .cut = whole, .how = how };
+	fit_rows(ctx, 0, one);
+	kdr_context_free(ctx);
+	if (one->st[0] != KDR_OK)
+		fail_msg("%s: %s", how->method, one->error[0]);
+	for (int c = first_cut; c <= last_cut; c++) {
+		fitted *many = calloc(1, sizeof *many);
+		*many = (fitted){ .s = s, .cut = cuts[c], .how = how };
+		crew_run(cuts[c][0], fit_rows, many, NULL);
+		for (int r = 0; r < cuts[c][0]; r++)
+			if (many->st[r] != KDR_OK)
+				fail_msg("%s, cut %d, rank %d: %s", how->method, c, r, many->error[r]);
+		if (memcmp(one->labels, many->labels, sizeof one->labels) != 0)
+			fail_msg("%s: other labels with cut %d", how->method, c);
+		free(many);
+	}
+	free(one);
+}
+
+/* One process has all directions of so few rows, ranks the leading ones of so many columns. */
+static void directions__of_many_columns__same_labels(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ "pca-kmeans", { "energy", "0.3", "n_init", "2" } },
+		{ "lssmtc", { "energy", "0.3", "n_init", "1", "l", "3" } },
+	};
+	samples *s = samples_new(120, MOST_D, true);
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_cuts(s, &trials[i], 2 + (int)i, 2 + (int)i);
+	samples_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(views__rows_on_ranks__those_of_one_process),
+		cmocka_unit_test(directions__of_many_columns__same_labels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
