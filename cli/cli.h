@@ -230,6 +230,9 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run);
 /* Writes everything, then the summary to where a person would look. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 
+/* start.c: whether a limit on address space (ulimit -v) leaves so much. */
+bool cli_room(size_t bytes);
+
 /* --- ranks.c: under mpirun, in builds with KINDRED_MPI -------------------------------------------- */
 
 #ifdef KDRI_HAVE_MPI
@@ -240,7 +243,8 @@ int cli_ranks(void);
 int cli_ranks_join(kdr_context *ctx, const cli_args *args);
 /* Keeps an error to be agreed on; false: it may be printed. */
 bool cli_ranks_hold(const char *format, va_list args);
-/* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. */
+/* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. After that it is the status
+ * at once, whatever it is asked. */
 int cli_ranks_agree(int code);
 /* All ranks: whether it is so on any of them. */
 bool cli_ranks_any(bool here);
@@ -249,6 +253,8 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
 /* All ranks: data that each read from a file of its own have their place among those of all. Exit status. */
 int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count);
 void cli_ranks_leave(void);
+/* At the end: the line of a rank that failed before it could tell the others. */
+void cli_ranks_early(int code);
 #else
 #define cli_rank()                            0
 #define cli_ranks()                           1
@@ -259,6 +265,7 @@ void cli_ranks_leave(void);
 #define cli_ranks_paths(list, count, reading) EXIT_DONE
 #define cli_ranks_place(ctx, data, count)     EXIT_DONE
 #define cli_ranks_leave()                     ((void)0)
+#define cli_ranks_early(code)                 ((void)(code))
 #endif
 
 /* --- h5ad.c ------------------------------------------------------------------------------------------ */

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 		code = cli_finish(EXIT_DONE);
 	} else {
 		code = command->run(args);
+		cli_ranks_early(code);
 	}
 	cli_args_free(args);
 	return code;

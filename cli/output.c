@@ -11,15 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *join_path(const char *folder, const char *name, const char *ending)
+/* A path made without memory that a rank could lack: it would miss what the others write together. What is cut off is longer
+ * than any system allows, and refused by it. */
+typedef struct joined {
+	char path[8192];
+} joined;
+
+static joined join_path(const char *folder, const char *name, const char *ending)
 {
-	size_t room = strlen(folder) + strlen(name) + strlen(ending) + 2;
-	char *path = malloc(room);
-	if (path)
-		snprintf(path, room, "%s/%s%s", folder, name, ending);
-	else
-		cli_error("out of memory");
-	return path;
+	joined j;
+	snprintf(j.path, sizeof j.path, "%s/%s%s", folder, name, ending);
+	return j;
 }
 
 int cli_make_folder(const char *folder)
@@ -57,10 +59,8 @@ static int check_file(kdr_context *ctx, const cli_args *args, const char *path)
 static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, const char *name,
                     const char *ending)
 {
-	char *path = join_path(folder, name, ending);
-	int code = path ? check_file(ctx, args, path) : EXIT_OTHER;
-	free(path);
-	return code;
+	joined j = join_path(folder, name, ending);
+	return check_file(ctx, args, j.path);
 }
 
 /* The arrays a method may write, of each task where it has one for each. */
@@ -150,11 +150,8 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 {
 	if (!kdr_result_labels(run->result, i, NULL))
 		return EXIT_DONE;
-	char *path = join_path(folder, kdr_result_task_name(run->result, i), ".labels");
-	if (!path)
-		return EXIT_OTHER;
-	kdr_status st = kdr_result_write_labels(ctx, run->result, i, path, force);
-	free(path);
+	joined path = join_path(folder, kdr_result_task_name(run->result, i), ".labels");
+	kdr_status st = kdr_result_write_labels(ctx, run->result, i, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -167,23 +164,17 @@ static int write_samples(kdr_context *ctx, const cli_run *run, const char *folde
 	if (!kdr_result_labels(run->result, i, NULL))
 		return EXIT_DONE;
 	for (int e = 1; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
-		char *path = join_path(folder, kdr_result_task_name(run->result, i), of_task[e]);
-		if (!path)
-			return EXIT_OTHER;
+		joined path = join_path(folder, kdr_result_task_name(run->result, i), of_task[e]);
 		st = (e == 1 ? kdr_result_write_samples : kdr_result_write_probabilities)(ctx, run->result, i,
-		                                                                          path, force);
-		free(path);
+		                                                                          path.path, force);
 	}
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_features(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
-	char *path = join_path(folder, "features", ".csv");
-	if (!path)
-		return EXIT_OTHER;
-	kdr_status st = kdr_result_write_features(ctx, run->result, path, force);
-	free(path);
+	joined path = join_path(folder, "features", ".csv");
+	kdr_status st = kdr_result_write_features(ctx, run->result, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -196,12 +187,9 @@ static int write_array(kdr_context *ctx, const cli_run *run, const char *folder,
 		snprintf(name, sizeof name, "%s", a->name);
 	else
 		snprintf(name, sizeof name, "%s.%s", a->name, kdr_result_task_name(run->result, a->task));
-	char *path = join_path(folder, name, ".npy");
-	if (!path)
-		return EXIT_OTHER;
-	kdr_status st = index < 0 ? kdr_write_array(ctx, path, a, force)
-	                          : kdr_result_write_array(ctx, run->result, index, path, force);
-	free(path);
+	joined path = join_path(folder, name, ".npy");
+	kdr_status st = index < 0 ? kdr_write_array(ctx, path.path, a, force)
+	                          : kdr_result_write_array(ctx, run->result, index, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -243,21 +231,15 @@ static int print_json(kdr_context *ctx, const kdr_result *result)
 
 static int write_json(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)
 {
-	char *path = join_path(folder, "result", ".json");
-	if (!path)
-		return EXIT_OTHER;
-	kdr_status st = kdr_result_write(ctx, result, path, force);
-	free(path);
+	joined path = join_path(folder, "result", ".json");
+	kdr_status st = kdr_result_write(ctx, result, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_report(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)
 {
-	char *html = join_path(folder, "report", ".html");
-	if (!html)
-		return EXIT_OTHER;
-	kdr_status st = kdr_report_result(ctx, result, html, force);
-	free(html);
+	joined html = join_path(folder, "report", ".html");
+	kdr_status st = kdr_report_result(ctx, result, html.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 

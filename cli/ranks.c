@@ -2,7 +2,8 @@
  *
  * Only in builds with KINDRED_MPI. Rank 0 alone prints and writes. Where a rank fails by itself, as with a file it cannot
  * read, the ranks find out in cli_ranks_agree: rank 0 prints the line of the first one that failed, and all end with its
- * status. */
+ * status. That is the last they say to each other: a rank that failed early comes by fewer places of agreement than one
+ * that failed late, and nobody may wait for it at those. */
 #include "cli.h"
 
 #include <mpi.h>
@@ -13,11 +14,13 @@
 
 #include "kindred/mpi.h"
 
-enum { LINE = 4096 };
+/* MPI that lacks address space for some of its parts waits for ever, and the other ranks with it: 220 MB were seen. */
+enum { LINE = 4096, ROOM = 256 << 20 };
 
 static struct {
 	bool joined;
 	int rank, ranks;
+	int over;        /* the status that all agreed to end with; EXIT_DONE: none yet */
 	char line[LINE]; /* the first error of this rank, until it is agreed on; "": none */
 } self = { .ranks = 1 };
 
@@ -45,9 +48,10 @@ int cli_ranks(void)
 
 bool cli_ranks_hold(const char *format, va_list args)
 {
-	if (self.joined && self.line[0] == '\0')
+	bool hold = self.joined || cli_rank() > 0;
+	if (hold && self.line[0] == '\0')
 		vsnprintf(self.line, sizeof self.line, format, args);
-	return self.joined || cli_rank() > 0;
+	return hold;
 }
 
 /* Cores of a machine that nothing ties its ranks to are shared out between them. */
@@ -68,6 +72,11 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 {
 	if (told_rank() < 0)
 		return EXIT_DONE;
+	if (!cli_room(ROOM)) {
+		cli_error("the limit on address space (ulimit -v) leaves less than the %d MB that MPI needs",
+		          ROOM >> 20);
+		return EXIT_OTHER;
+	}
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
 		cli_error("MPI cannot be started");
 		return EXIT_OTHER;
@@ -83,8 +92,8 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 
 int cli_ranks_agree(int code)
 {
-	if (!self.joined)
-		return code;
+	if (!self.joined || self.over != EXIT_DONE)
+		return self.over != EXIT_DONE ? self.over : code;
 	/* The largest exit status, and of the ranks that have it the first. */
 	int64_t word = code == EXIT_DONE ? 0 : ((int64_t)code << 32) | (INT32_MAX - self.rank);
 	MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
@@ -102,13 +111,14 @@ int cli_ranks_agree(int code)
 		self.joined = true;
 	}
 	self.line[0] = '\0';
-	return (int)(word >> 32);
+	self.over = (int)(word >> 32);
+	return self.over;
 }
 
 bool cli_ranks_any(bool here)
 {
 	int any = here;
-	if (self.joined)
+	if (self.joined && self.over == EXIT_DONE)
 		MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	return any != 0;
 }
@@ -126,6 +136,14 @@ void cli_ranks_leave(void)
 	if (self.joined)
 		MPI_Finalize();
 	self.joined = false;
+}
+
+/* Before ranks can speak to each other, a wrong argument is wrong on all of them, and rank 0 says so; but memory that a
+ * rank lacks is its own matter. mpirun ends the others when a process ends with a failure before MPI is up. */
+void cli_ranks_early(int code)
+{
+	if (code == EXIT_OTHER && self.ranks == 1 && cli_rank() > 0 && self.line[0])
+		fprintf(stderr, "kindred: rank %d: %s\n", cli_rank(), self.line);
 }
 
 /* "part{rank}.npy": "part3.npy" on rank 3. */

@@ -18,12 +18,25 @@
 #endif
 #include "cli.h"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+bool cli_room(size_t bytes)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+	void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return false;
+	munmap(at, bytes);
+	return true;
+}
+
 #if defined(__linux__) && defined(__ELF__) && !defined(KINDRED_SANITIZED)
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MEGABYTE = 1 << 20, MOST_VARIABLES = 4096 };
@@ -43,18 +56,6 @@ static bool is_set(char *const *environment, const char *name)
 	return false;
 }
 
-static bool there_is_room(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return true;
-	void *at = mmap(NULL, room_needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return false;
-	munmap(at, room_needed);
-	return true;
-}
-
 static void settle(char **argv, char **environment)
 {
 	static char *const wanted[] = { "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=10000",
@@ -62,7 +63,7 @@ static void settle(char **argv, char **environment)
 	static char *changed[MOST_VARIABLES + 8];
 	static char self[4096];
 	size_t n = 0;
-	if (!there_is_room()) {
+	if (!cli_room(room_needed)) {
 		static const char line[] =
 		        "kindred: the limit on address space (ulimit -v) leaves too little for the libraries the "
 		        "program needs; allow 250 MB, on x86-64 600 MB\n";

@@ -307,6 +307,33 @@ class Failures(MpiTest):
     def test_misuse_is_said_once(self):
         self.one_line(self.mpi(3, "cluster", "-k", "no", "x.npy", code=2), "-k")
 
+    def unlike(self, first, second):
+        """Two ranks that are not called alike: what came, within seconds."""
+        start = time.time()
+        done = subprocess.run([*MPIRUN, "-n", "1", *map(str, first), ":", "-n", "1", *map(str, second)], cwd=self.dir, capture_output=True,
+                              text=True, timeout=60)
+        self.assertLess(time.time() - start, 30)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(self.leftovers(), [])
+        self.assertFalse(os.path.exists(self.path("out/result.json")))
+        return done
+
+    def test_a_rank_that_fails_before_it_reads(self):
+        """It comes by fewer places where ranks agree than the others do."""
+        files = self.blobs(60)
+        cluster = [KINDRED, "cluster", "-m", "kmeans", "-k", 2, "-o", "out", files[0]]
+        self.one_line(self.unlike(cluster, [KINDRED, "cluster", "-m", "nothing", "-k", 2, files[0]]), "rank 1: ", "nothing")
+        transfer = [KINDRED, "transfer", "--source", files[0], "--labels", "data/task1.labels", "--target", files[1], "-o", "out", "-m"]
+        self.one_line(self.unlike([*transfer, "nothing"], [*transfer, "svm"]), "nothing")
+
+    def test_a_rank_without_memory(self):
+        """Of address space: too little for the libraries, for MPI, for linear algebra."""
+        files = self.blobs(60, tasks=1)
+        cluster = [KINDRED, "cluster", "-m", "kmeans", "-k", 2, "-o", "out", files[0]]
+        for limit in (60000, 250000, 300000):
+            done = self.unlike(cluster, ["sh", "-c", f'ulimit -v {limit}; exec "$@"', "sh", *cluster])
+            self.one_line(done, "ulimit -v")
+
     def long_run(self):
         files = self.blobs(20000, d=20, tasks=1, k=30)
         return subprocess.Popen([*MPIRUN, "-n", "3", KINDRED, "cluster", "-m", "kmeans", "-k", "200", "--set", "n_init=1000",
