@@ -113,7 +113,7 @@ def run(lib, entry, args, seed, keep):
     lost = [c for c, share in (keep or {}).items() if share == 0]
     got["lacks"] = sorted(set(np.concatenate([tt.load(folder, s)[1] for s in sources]))).index(lost[0]) if lost else -1
     if args.shift or args.dirichlet:
-        got["once"] = np.mean(lib.fit("auto-transfer", *problem, without=False, share_rounds=0)["labels"][-1] == ys[-1])
+        got["once"] = np.mean(lib.fit("auto-transfer", *problem, without=False, follow_shares=0)["labels"][-1] == ys[-1])
     for m in ("svm", "logreg"):
         got[m] = np.mean(lib.fit(m, *problem)["labels"][-1] == ys[-1])
     return got

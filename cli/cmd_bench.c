@@ -31,7 +31,7 @@ static const cli_option own_options[] = {
 	{ .name = "only",
 	  .value = "TEXT",
 	  .repeats = true,
-	  .help = "of 'all': rows alone whose file, PRESET/TABLE/ROW.json, has this in its name" },
+	  .help = "with -o DIR: those rows of presets alone whose file, PRESET/TABLE/ROW.json, has this in its name; no tables" },
 	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
 	{ .name = "output",
 	  .letter = 'o',
@@ -208,15 +208,15 @@ static int run_all(kdr_context *ctx, const cli_args *args, record *r)
 	return code;
 }
 
-/* Presets with a folder: every row a file; of presets that were named, their tables from these. */
-static int run_rows(kdr_context *ctx, const cli_args *args, bool all, record *r)
+/* Presets with a folder: every row a file; with `tables` also the tables from these. */
+static int run_rows(kdr_context *ctx, const cli_args *args, bool all, bool tables, record *r)
 {
 	bench_set_of_rows rows = { 0 };
 	const char *folder = cli_get(args, "output", NULL);
 	int code = bench_set_of_rows_read(args, all, &rows);
 	if (code == EXIT_DONE)
 		code = bench_rows_run(ctx, args, rows.units, rows.nunits, folder);
-	if (code == EXIT_DONE && !all) {
+	if (code == EXIT_DONE && tables) {
 		r->rows = &rows;
 		r->folder = folder;
 		code = run_all(ctx, args, r);
@@ -272,20 +272,22 @@ static int run(cli_args *args)
 		cli_error("bench all needs -o DIR, the folder of results, and no other preset");
 		return EXIT_USAGE;
 	}
-	if (!all && cli_get(args, "only", NULL)) {
-		cli_error("--only is for 'bench all'");
+	bool only = cli_get(args, "only", NULL);
+	if (only && !by_rows) {
+		cli_error("--only is for presets with -o DIR, the folder of their rows");
 		return EXIT_USAGE;
 	}
+	bool tables = !all && !only; /* some rows make no table */
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	code = all ? cli_make_folder(folder) : check_outputs(args);
-	if (code == EXIT_DONE && folder && !all && !(r.stream = open_memstream(&r.text, &r.size))) {
+	code = tables ? check_outputs(args) : cli_make_folder(folder);
+	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size))) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
 	}
 	if (code == EXIT_DONE)
-		code = by_rows ? run_rows(ctx, args, all, &r) : run_all(ctx, args, &r);
+		code = by_rows ? run_rows(ctx, args, all, tables, &r) : run_all(ctx, args, &r);
 	/* Some that fail are a finding, and stand under the table; all are a failure. */
 	bool none = code == EXIT_DONE && r.runs > 0 && r.failed == r.runs;
 	if (r.stream && (code == EXIT_DONE || (code == EXIT_INTERRUPTED && !by_rows))) {

@@ -118,7 +118,7 @@ int cli_job_exit(const cli_args *args, const kdr_result *result)
 	kdr_stop stop = kdr_result_stop(result);
 	if (stop == KDR_STOP_CANCELLED)
 		return EXIT_INTERRUPTED;
-	if (stop != KDR_STOP_CONVERGED && cli_flag(args, "strict")) {
+	if (!kdr_result_complete(result) && cli_flag(args, "strict")) {
 		cli_error("--strict: the method did not converge (%s after %lld iterations)",
 		          kdr_stop_name(stop), (long long)kdr_result_iterations(result));
 		return EXIT_NOT_CONVERGED;

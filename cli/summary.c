@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *stop_in_words(kdr_stop stop)
+static const char *stop_in_words(const kdr_result *r)
 {
-	switch (stop) {
+	switch (kdr_result_stop(r)) {
 	case KDR_STOP_CONVERGED: return "converged after";
-	case KDR_STOP_MAX_ITER: return "not converged: stopped at";
+	case KDR_STOP_MAX_ITER: return kdr_result_complete(r) ? "after" : "not converged: stopped at";
 	case KDR_STOP_TIME: return "out of time: stopped at";
 	case KDR_STOP_CANCELLED: return "interrupted: stopped at";
 	case KDR_STOP_STALLED: return "stalled after";
@@ -87,8 +87,8 @@ static void print_head(FILE *out, const cli_run *run)
 		                                     : "",
 		        members);
 	} else {
-		fprintf(out, "%s %lld iteration%s, %.2f s", stop_in_words(kdr_result_stop(r)),
-		        (long long)iterations, iterations == 1 ? "" : "s", seconds);
+		fprintf(out, "%s %lld iteration%s, %.2f s", stop_in_words(r), (long long)iterations,
+		        iterations == 1 ? "" : "s", seconds);
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 	}

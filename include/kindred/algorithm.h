@@ -44,8 +44,9 @@ enum {
 	KDR_ALGO_BRIDGE = 1 << 10,         /* transfer: takes one data set between source and target */
 	KDR_ALGO_BRIDGES = 1 << 14, /* transfer: takes any number of these, or of pairs of their views */
 	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one task is cluster z of every other */
-	KDR_ALGO_RECIPE = 1 << 12,   /* preprocessing is chosen by what the data look like unless told */
-	KDR_ALGO_INDUCTIVE = 1 << 13 /* transfer: learns from the source alone; the target may be any */
+	KDR_ALGO_RECIPE = 1 << 12,    /* preprocessing is chosen by what the data look like unless told */
+	KDR_ALGO_INDUCTIVE = 1 << 13, /* transfer: learns from the source alone; the target may be any */
+	KDR_ALGO_SWEEPS = 1 << 15 /* max_iter is how many rounds it makes, not a limit, unless tol is set */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;

@@ -83,6 +83,9 @@ KDR_API int64_t kdr_result_k(const kdr_result *result, int64_t task);
 KDR_API const double *kdr_result_objective(const kdr_result *result, int64_t *n);
 KDR_API kdr_stop kdr_result_stop(const kdr_result *result);
 KDR_API int64_t kdr_result_iterations(const kdr_result *result);
+/* Whether the fit did what it was to do: it converged, or the method makes max_iter rounds as a rule (KDR_ALGO_SWEEPS), no tol was
+ * set, and it made them. */
+KDR_EXPERIMENTAL KDR_API bool kdr_result_complete(const kdr_result *result);
 
 /* A named array, C order. `task` is -1 where it belongs to all. */
 typedef struct kdr_array {

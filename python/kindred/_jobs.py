@@ -80,7 +80,7 @@ def finish(session, result):
         warnings.warn(line, KindredWarning, stacklevel=4)
     if session.interrupted:
         warnings.warn("interrupted: this is the best found so far", ConvergenceWarning, stacklevel=4)
-    elif result.stop in ("max_iter", "time"):
+    elif result.stop in ("max_iter", "time") and not result.complete:
         what = "the time limit" if result.stop == "time" else "max_iter"
         warnings.warn(f"{result.method} stopped at {what} before it converged", ConvergenceWarning, stacklevel=4)
     return result

@@ -76,6 +76,11 @@ class Result:
         return text(lib.kdr_stop_name(lib.kdr_result_stop(self._result)))
 
     @property
+    def complete(self):
+        """Whether it converged, or made as many rounds as the method does where no tol is set."""
+        return bool(lib.kdr_result_complete(self._result))
+
+    @property
     def iterations(self):
         return lib.kdr_result_iterations(self._result)
 

@@ -219,6 +219,7 @@ static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_
 	kdri_stage_end(ctx, algo->info.id);
 	if (st != KDR_OK)
 		goto done;
+	result->sweeps = (algo->info.flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(options, "tol");
 	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
 	KDRI_TRY(warn_duplicates(ctx, &algo->info, problem, result));
 done:

@@ -299,6 +299,11 @@ int64_t kdr_result_iterations(const kdr_result *r)
 	return r->iterations;
 }
 
+bool kdr_result_complete(const kdr_result *r)
+{
+	return r->stop == KDR_STOP_CONVERGED || (r->stop == KDR_STOP_MAX_ITER && r->sweeps);
+}
+
 int64_t kdr_result_array_count(const kdr_result *r)
 {
 	return r->array_count;

@@ -79,6 +79,7 @@ struct kdr_result {
 	int64_t objective_count, objective_room;
 	kdr_stop stop;
 	int64_t iterations;
+	bool sweeps; /* max_iter was how many rounds to make, not a limit */
 	kdr_array *arrays;
 	int64_t array_count;
 	kdri_field *fields;

@@ -494,6 +494,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	kdri_json_end_array(j);
 	kdri_json_string(j, "stop", kdr_stop_name(r->stop));
 	kdri_json_int(j, "iterations", r->iterations);
+	kdri_json_bool(j, "complete", kdr_result_complete(r));
 	put_seconds(j, &r->seconds);
 	kdri_json_int(j, "peak_rss_bytes", r->peak_rss_bytes ? r->peak_rss_bytes : kdri_peak_rss_bytes());
 	if (r->estimate.bytes > 0) {

@@ -49,6 +49,15 @@ class Bridge(CliTest):
         self.assertGreater(len(r["objective"]), 1)
         self.assertIn("objective_start", r["method_fields"])
 
+    def test_sweeps_are_a_rule_unless_a_tolerance_is_asked_for(self):
+        for method in ("ttl", "nmtf"):
+            text = self.transfer("--bridge", "near.csv", "--strict", "-o", "out", "--force", method=method).stdout
+            self.assertIn("after 20 iterations", text)
+            self.assertNotIn("converged", text)
+            self.assertEqual((self.result()["stop"], self.result()["complete"]), ("max_iter", True))
+            self.transfer("--bridge", "near.csv", "--strict", "--set", "tol=1e-12", "-o", "out", "--force", method=method, code=5)
+            self.assertIs(self.result()["complete"], False)
+
     def test_candidates_are_ranked_by_what_comes_back(self):
         text = self.transfer("--bridge", "far.csv", "--bridge", "near.csv", "--truth", "t.labels", "-o", "out").stdout
         r = self.result()

@@ -160,7 +160,7 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 }
 
 /* Votes of the five members that go by means for a class, of set 0's labels and with moved shares looked at or not. */
-static int64_t centred_votes(const kdr_task *target, int64_t class, const char *share_rounds, double *right)
+static int64_t centred_votes(const kdr_task *target, int64_t class, const char *follow, double *right)
 {
 	kdr_task tasks[] = { source_of(0), *target };
 	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
@@ -168,7 +168,7 @@ static int64_t centred_votes(const kdr_task *target, int64_t class, const char *
 	kdr_result *r = NULL;
 	int64_t count = 0;
 	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
-	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "share_rounds", share_rounds));
+	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "follow_shares", follow));
 	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, o, &r));
 	kdr_array votes = kdr_result_array(r, "votes", 1);
 	for (int64_t i = 3 * N; i < 8 * N; i++)

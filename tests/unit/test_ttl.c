@@ -201,6 +201,16 @@ static void ttl__several_starts_and_given_labels__keep_the_best(void **state)
 	kdr_result *r = fit(ctx, "ttl", tasks, 3, "max_iter", "0");
 	assert_near(accuracy(r, 2, s->y[2]), 1, 0);
 	assert_int_equal(kdr_result_iterations(r), 0);
+	assert_true(kdr_result_complete(r));
+	kdr_result_free(r);
+	/* So many sweeps are what is wanted, unless somebody asks for a tolerance. */
+	r = fit(ctx, "ttl", tasks, 3, "max_iter", "2");
+	assert_int_equal(kdr_result_stop(r), KDR_STOP_MAX_ITER);
+	assert_true(kdr_result_complete(r));
+	kdr_result_free(r);
+	r = fit(ctx, "ttl", tasks, 3, "tol", "0");
+	assert_int_equal(kdr_result_stop(r), KDR_STOP_MAX_ITER);
+	assert_false(kdr_result_complete(r));
 	kdr_result_free(r);
 	free(s);
 	kdr_context_free(ctx);

@@ -31,8 +31,8 @@ static const char *const member_choices[] = { "all",        "svm",     "logreg",
 static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
 	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
-	KDRI_INT("share_rounds", 1, 0, 1,
-	         "1: members which go by means are asked again where shares of classes moved"),
+	KDRI_BOOL("follow_shares", 1,
+	          "where shares of classes seem to have moved: ask the members that go by means again"),
 	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
 	KDRI_REAL("abstain", 0, 0, 1,
 	          "share of each target's samples that get no class: those the vote is least sure of",
@@ -210,7 +210,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	kdr_status st;
 	const kdri_transfer_options o = { .neighbors = kdri_opt_int(options, "neighbors"),
 		                          .rounds = kdri_opt_int(options, "rounds"),
-		                          .share_rounds = kdri_opt_int(options, "share_rounds"),
+		                          .follow_shares = kdri_opt_bool(options, "follow_shares"),
 		                          .only = kdri_opt_choice(options, "member") - 1,
 		                          .plain = kdri_opt_choice(options, "member") == 0 };
 	kdri_transfer_verdict *v = NULL;

@@ -208,7 +208,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
 	KDRI_TRY(run_members(&w, &v.late));     /* (E2) of auto_transfer.c */
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
-	if (options->only < 0 && options->share_rounds > 0 && !v.late && !ctx->cancelled && !ctx->timed_out)
+	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
 		KDRI_TRY(vote_again(&w, &v.late));
 	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));
 	if (options->plain) {

@@ -8,9 +8,9 @@ enum { KDRI_PLAIN_SVM, KDRI_PLAIN_LOGREG, KDRI_PLAIN };
 
 typedef struct kdri_transfer_options {
 	int64_t neighbors, rounds;
-	int64_t share_rounds; /* times that members are asked again where shares moved */
-	int64_t only;         /* one member alone, or -1 */
-	bool plain;           /* also what plain classifiers would say, and how far the sets are apart */
+	bool follow_shares; /* members are asked again where shares moved */
+	int64_t only;       /* one member alone, or -1 */
+	bool plain;         /* also what plain classifiers would say, and how far the sets are apart */
 } kdri_transfer_options;
 
 /* Classes are those of the problem. */

@@ -137,7 +137,7 @@ const kdri_algo kdri_algo_nmtf = {
 	          .summary =
 	                  "labels a target through feature clusters shared with the source; with a bridge in two stages",
 	          .family = KDR_FAMILY_TRANSFER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

@@ -135,7 +135,7 @@ const kdri_algo kdri_algo_ttl = {
 	          .summary =
 	                  "labels a distant target from a source, through a bridge that has something of both",
 	          .family = KDR_FAMILY_TRANSFER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

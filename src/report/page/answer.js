@@ -79,7 +79,7 @@ function sentences() {
   if (k) out.push(`Number of clusters: ${k}.`);
   if (each.length) out.push(`Number of clusters: ${listed(each.slice(0, 6).map((t) => `${t.name} ${fieldOf("k_evidence", t)}`))}.`);
   for (const t of tasks) if (list(t.raw.left_out).length) out.push(`${plural(t.raw.left_out.length, "row")} of ${t.name} left out; see the data below.`);
-  if (D.stop && D.stop !== "converged") out.push({ max_iter: "It stopped at the most iterations allowed, before it converged.",
+  if (D.stop && D.stop !== "converged" && !(D.stop === "max_iter" && D.complete)) out.push({ max_iter: "It stopped at the most iterations allowed, before it converged.",
     time: "It stopped at the time limit: this is the best found so far.", cancelled: "It was interrupted: this is the best found so far.",
     stalled: "It stopped because steps no longer made progress." }[D.stop] || `It stopped: ${D.stop}.`);
   return out;
