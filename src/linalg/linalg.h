@@ -72,6 +72,11 @@ kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int6
 kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out);
 /* Rows rows[0..n-1] of x, in that order. */
 kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out);
+/* share.c: the same of the rows of all ranks, by their numbers in the order of all; on all ranks. */
+kdr_status kdri_mat_take_all(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n,
+                             kdri_own *out);
+/* Row i of n is row here[i] of x on the one rank that has it, and -1 on the others; on all ranks. */
+kdr_status kdri_mat_share(kdr_context *ctx, const kdr_mat *x, const int64_t *here, int64_t n, kdri_own *out);
 
 /* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
 

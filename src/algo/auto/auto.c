@@ -23,6 +23,7 @@
 #include "algo/auto/auto_report.h"
 #include "algo/auto/guess_k.h"
 #include "api/method.h"
+#include "comm/comm.h"
 #include "core/internal.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
@@ -252,7 +253,7 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 			j->k[t] = g.k;
 			KDRI_TRY(put_guess(ctx, j, t, &g));
 		}
-		least = KDRI_MIN(least, j->views.tasks[t].knn.rows);
+		least = KDRI_MIN(least, j->views.rows[t]);
 		count++;
 	}
 	if (same && count > 0) {
@@ -282,6 +283,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
 	kdr_status st = KDR_OK;
 	double total = 0;
+	bool hurried;
 	for (int64_t t = 0; t < j->T; t++) {
 		const kdr_mat *graph = kdri_views_vote(&j->views, t);
 		kdri_verdict_options o = { .k = j->k[t],
@@ -291,7 +293,9 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.alone = true;
-		if (saw_others(&j->ballots[t]) && !kdri_late(ctx))
+		hurried = kdri_late(ctx);
+		KDRI_TRY(kdri_any(ctx, &hurried));
+		if (saw_others(&j->ballots[t]) && !hurried)
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
@@ -335,7 +339,7 @@ static kdr_status directions(kdr_context *ctx, void *user)
 	kdri_auto *j = user;
 	bool small = false; /* members that look at all tasks vote on these alone */
 	for (int64_t t = 0; t < j->T; t++)
-		small |= kdr_mat_rows(&j->problem->tasks[t].x) <= SMALL;
+		small |= j->views.rows[t] <= SMALL;
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 

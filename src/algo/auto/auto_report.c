@@ -8,6 +8,7 @@
 #include "algo/auto/guard.h"
 #include "algo/auto/reference.h"
 #include "api/method.h"
+#include "comm/comm.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
 
@@ -62,7 +63,9 @@ static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
 	for (int64_t i = 0; i < n; i++)
 		same += nearest[i] == a->answers[t].labels[i];
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "predict_agreement", (double)same / (double)n));
+	KDRI_TRY(kdri_sum_int(ctx, &same, 1));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "predict_agreement",
+	                                 (double)same / (double)a->views.rows[t]));
 done:
 	kdri_free(ctx, nearest);
 	return st;
@@ -74,6 +77,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	kdri_guard g;
 	char text[512];
 	names own;
+	bool hurried = ctx->timed_out || kdri_late(ctx);
 	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
 	const char *name = name_of(a, t, &own);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
@@ -84,7 +88,8 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	                        &g));
 	g.beyond_noise = NAN;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer;
-	if (a->views.tasks[t].leading && !ctx->timed_out && !kdri_late(ctx)) {
+	KDRI_TRY(kdri_any(ctx, &hurried));
+	if (a->views.tasks[t].leading && !hurried) {
 		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
@@ -108,7 +113,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
 		        name, 100 * a->views.tasks[t].recall));
 	}
-	kdri_guard_advice(&g, n, a->k[t], name, text, sizeof text);
+	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);
 	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
 done:
 	return st;
@@ -139,13 +144,18 @@ done:
 	return st;
 }
 
-/* sizes: room for k numbers. */
-static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, int64_t *sizes)
+/* Of k clusters, of the samples of all ranks. */
+static kdr_status count_clusters(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t *sizes)
 {
-	kdr_array c = kdr_result_array(a->result, "centroids", t);
 	memset(sizes, 0, (size_t)a->k[t] * sizeof *sizes);
 	for (int64_t i = 0; i < a->ballots[t].n; i++)
 		sizes[a->answers[t].labels[i]]++;
+	return kdri_sum_int(ctx, sizes, a->k[t]);
+}
+
+static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, const int64_t *sizes)
+{
+	kdr_array c = kdr_result_array(a->result, "centroids", t);
 	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes };
 }
 
@@ -160,10 +170,11 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	KDRI_TRY(kdri_mul(ctx, a->T, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	KDRI_TRY(KDRI_NEW(ctx, &quality, a->T));
-	KDRI_TRY(KDRI_NEW(ctx, &sizes, 2 * most));
+	KDRI_TRY(KDRI_NEW(ctx, &sizes, a->T * most));
 	for (int64_t t = 0; t < a->T; t++) {
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
 		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
+		KDRI_TRY(count_clusters(ctx, a, t, sizes + t * most));
 		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
 		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
 		for (int64_t z = 0; z < a->k[t]; z++)
@@ -171,8 +182,8 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	}
 	for (int64_t t = 0; t < a->T; t++)
 		for (int64_t s = 0; s < a->T; s++) {
-			kdri_clusters from = clusters_of(a, t, means, sizes),
-			              to = clusters_of(a, s, means, sizes + most);
+			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
+			              to = clusters_of(a, s, means, sizes + s * most);
 			if (s == t)
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));

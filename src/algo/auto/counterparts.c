@@ -8,6 +8,8 @@
  * offset. */
 #include "algo/auto/counterparts.h"
 
+#include "comm/comm.h"
+
 /* Of matches below this cosine one in ten had the same majority class on collections never seen before (docs/auto.md):
  * they are none. */
 static const double least_quality = 0.2;
@@ -28,6 +30,8 @@ kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t 
 		count[labels[i]]++;
 	}
 	KDRI_TRY(kdri_mat_tmul(ctx, x, one_hot, k, k, sums, k));
+	KDRI_TRY(kdri_sum(ctx, sums, size));
+	KDRI_TRY(kdri_sum(ctx, count, k));
 	for (int64_t z = 0; z < k; z++)
 		for (int64_t j = 0; j < d; j++)
 			means[z * d + j] = count[z] > 0 ? sums[j * k + z] / count[z] : 0;

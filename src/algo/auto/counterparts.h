@@ -4,7 +4,7 @@
 
 #include "linalg/linalg.h"
 
-/* The means of k clusters of the rows of x, k x d; zeros for one without samples. */
+/* The means of k clusters of the rows of x, of all ranks, k x d; zeros for one without samples. */
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means);
 

@@ -5,6 +5,7 @@
  * five cases on collections it had not seen (docs/auto.md). So the sentence says how many samples moved, and where the
  * alternative is. */
 #include "algo/auto/guard.h"
+#include "comm/comm.h"
 #include "metrics/metrics.h"
 
 #include <stdio.h>
@@ -15,6 +16,25 @@
 enum { ENOUGH = 100 };
 static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
 
+/* NMI of two partitions of the rows of all ranks, into up to k parts each. */
+static kdr_status agreement(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
+                            double *out)
+{
+	kdr_status st;
+	int64_t *counts = NULL, size;
+	if (!kdri_together(ctx))
+		return kdri_nmi(ctx, a, b, n, out);
+	KDRI_TRY(kdri_mul(ctx, k, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &counts, size));
+	for (int64_t i = 0; i < n; i++)
+		counts[a[i] * k + b[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, counts, size));
+	KDRI_TRY(kdri_nmi_counts(ctx, counts, k, k, out));
+done:
+	kdri_free(ctx, counts);
+	return st;
+}
+
 /* map[c] = the cluster of `to` that cluster c of `from` shares most samples with, one to one. */
 static kdr_status match(kdr_context *ctx, const int64_t *from, const int64_t *to, int64_t n, int64_t k,
                         int64_t *map)
@@ -24,6 +44,7 @@ static kdr_status match(kdr_context *ctx, const int64_t *from, const int64_t *to
 	KDRI_TRY(KDRI_NEW0(ctx, &cost, k * k));
 	for (int64_t i = 0; i < n; i++)
 		cost[from[i] * k + to[i]]--;
+	KDRI_TRY(kdri_sum(ctx, cost, k * k));
 	KDRI_TRY(kdr_assign(ctx, cost, k, k, map, NULL));
 done:
 	kdri_free(ctx, cost);
@@ -36,26 +57,37 @@ static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
 		out[i] = b->label[i * b->count + m];
 }
 
+/* Parts of any partition, k at least. */
+static kdr_status most_parts(kdr_context *ctx, const kdri_ballot *b, int64_t k, int64_t *out)
+{
+	*out = k;
+	for (int64_t p = 0; p < b->n * b->count; p++)
+		*out = KDRI_MAX(*out, b->label[p] + 1);
+	return kdri_max_int(ctx, out, 1);
+}
+
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_verdict *answer,
                           const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
                           kdri_guard *out)
 {
 	kdr_status st;
 	kdri_guard g = { .voted = b->count, .asked = KDRI_MAX(b->asked, b->count) };
-	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 };
+	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 }, parts, all;
 	double sums[2] = { 0 };
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+	KDRI_TRY(most_parts(ctx, b, k, &parts));
 	KDRI_TRY(KDRI_NEW(ctx, &part, n));
 	KDRI_TRY(KDRI_NEW(ctx, &map, k));
-	KDRI_TRY(kdri_nmi(ctx, answer->labels, alone->labels, n, &g.with_alone));
+	KDRI_TRY(agreement(ctx, answer->labels, alone->labels, n, parts, &g.with_alone));
 	for (int64_t m = 0; m < b->count; m++) {
 		double value;
 		take_partition(b, m, part);
-		KDRI_TRY(kdri_nmi(ctx, part, alone->labels, n, &value));
+		KDRI_TRY(agreement(ctx, part, alone->labels, n, parts, &value));
 		sums[b->transfer[m]] += value;
 		counts[b->transfer[m]]++;
 		if (m == 0) {
 			g.alone_kmeans = value;
-			KDRI_TRY(kdri_nmi(ctx, answer->labels, part, n, &g.with_kmeans));
+			KDRI_TRY(agreement(ctx, answer->labels, part, n, parts, &g.with_kmeans));
 		}
 	}
 	g.transfer = counts[1] > 0;
@@ -67,9 +99,12 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 		g.moved += moved[i];
 		if (before)
 			before[i] = map[alone->labels[i]];
-		g.confidence += answer->confidence[i] / (double)n;
-		g.confidence_alone += alone->confidence[i] / (double)n;
+		g.confidence += answer->confidence[i] / (double)all;
+		g.confidence_alone += alone->confidence[i] / (double)all;
 	}
+	KDRI_TRY(kdri_sum_int(ctx, &g.moved, 1));
+	KDRI_TRY(kdri_sum(ctx, &g.confidence, 1));
+	KDRI_TRY(kdri_sum(ctx, &g.confidence_alone, 1));
 	g.confidence = KDRI_MIN(g.confidence, 1);
 	*out = g;
 done:

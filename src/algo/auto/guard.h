@@ -18,7 +18,7 @@ typedef struct kdri_guard {
 	int64_t voted, asked;                /* runs; fewer where time was short */
 } kdri_guard;
 
-/* `alone`: the answer of the members without transfer. moved[i] = 1 for each sample that moved;
+/* Of the rows of all ranks. `alone`: the answer of the members without transfer. moved[i] = 1 for each sample that moved;
  * before[i], unless NULL: the number its cluster without transfer has here. */
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *ballot, const kdri_verdict *answer,
                           const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,

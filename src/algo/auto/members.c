@@ -13,9 +13,13 @@
  * answer rather than all a half one; they may end kdri_auto_grace seconds late. How long that will take is told by how long
  * it has taken for others in this run. What the graph's members took says what the vote will take, twice a spectral step
  * on each task; the others have what is left besides, in the order of the table, quick ones first, or are left out, with
- * their views. A job that would begin or end later is left out, so the slowest go first. */
+ * their views. A job that would begin or end later is left out, so the slowest go first.
+ *
+ * Where ranks have the rows between them, jobs run one after another, each on all ranks, and what clocks decide is decided by all
+ * of them: too late for one is too late. A job that fails on a rank is then a failure of all, as those wait for it. */
 #include "algo/auto/members.h"
 #include "api/method.h"
+#include "comm/comm.h"
 
 #include <float.h>
 #include <stdatomic.h>
@@ -57,7 +61,8 @@ typedef struct run {
 	int64_t njobs;
 	bool *tried;     /* which tasks had their turn on the graph */
 	double deadline; /* for members; 0: none */
-	kdr_status st;   /* of graph and prepare */
+	bool limited;    /* there is one, on all ranks */
+	kdr_status st;   /* of graph and prepare; on several ranks also of jobs */
 	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
@@ -65,9 +70,18 @@ typedef struct run {
 
 /* --- which jobs there are ---------------------------------------------------------------------------- */
 
+/* On all ranks. */
 static int64_t rows_of(const run *r, int64_t t)
 {
-	return r->views->begin[t + 1] - r->views->begin[t];
+	return r->views->rows[t];
+}
+
+static int64_t rows_of_all(const run *r)
+{
+	int64_t sum = 0;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		sum += rows_of(r, t);
+	return sum;
 }
 
 static bool votes_on(const run *r, const kdri_member *member, int64_t t)
@@ -92,6 +106,12 @@ static bool votes_on_any(const run *r, const kdri_member *member)
 	return any;
 }
 
+/* Members that need n x n numbers have no part where the graph is made for more rows than that, or for some of them. */
+static bool able(const run *r, const kdri_member *member, int64_t rows)
+{
+	return !member->most || (rows <= member->most && !r->views->options.landmarks);
+}
+
 static void add_job(run *r, job j)
 {
 	if (r->jobs)
@@ -107,18 +127,17 @@ static void list_jobs(run *r)
 	r->njobs = 0;
 	for (int64_t m = 0; m < o->count; m++) {
 		const kdri_member *member = &o->table[m];
-		int64_t total = r->views->begin[T];
 		bool alone = member->scope == KDRI_SCOPE_TASK;
 		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
 			continue;
-		if (!alone && (T < 2 || !r->views->options.together ||
-		               (member->most && total > member->most) || !votes_on_any(r, member)))
+		if (!alone && (T < 2 || !r->views->options.together || !able(r, member, rows_of_all(r)) ||
+		               !votes_on_any(r, member)))
 			continue;
 		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
-				bool able = (r->views->tasks[t].cosine || member->by_distance) &&
+				bool sees = (r->views->tasks[t].cosine || member->by_distance) &&
 				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
-				if (able && (!member->most || rows_of(r, t) <= member->most))
+				if (sees && able(r, member, rows_of(r, t)))
 					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
 			}
 			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
@@ -227,25 +246,53 @@ static void listen_to_caller(run *r, const char *name)
 		atomic_store(&r->stop, true);
 }
 
+/* The same where other ranks have rows, who may not be here: the wish to stop is told them where all meet next. */
+static void pass_on(run *r, const char *name)
+{
+	kdr_context *ctx = r->ctx;
+	const kdr_event event = { .kind = KDR_EVENT_ITERATION,
+		                  .stage = name,
+		                  .iteration = (int64_t)atomic_load(&r->done),
+		                  .total = r->njobs,
+		                  .objective = NAN,
+		                  .seconds = kdri_now() - ctx->clock_start };
+	if (ctx->progress && ctx->progress(ctx->progress_user, &event))
+		ctx->wishes = true;
+}
+
 static int on_event(void *user, const kdr_event *event)
 {
 	relay *to = user;
 	run *r = to->run;
-	if (to->caller && event->kind == KDR_EVENT_ITERATION)
-		listen_to_caller(r, to->name);
-	return atomic_load(&r->stop);
+	if (to->caller && event->kind == KDR_EVENT_ITERATION) {
+		if (kdri_together(r->ctx))
+			pass_on(r, to->name);
+		else
+			listen_to_caller(r, to->name);
+	}
+	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->wishes);
 }
 
-static bool too_late(const run *r, const job *j)
+/* Whether it is so on any rank; it is, where one has failed. */
+static bool agreed(run *r, bool here)
+{
+	if (!kdri_together(r->ctx))
+		return here;
+	if (r->st == KDR_OK)
+		r->st = kdri_any(r->ctx, &here);
+	return here || r->st != KDR_OK;
+}
+
+static bool too_late(run *r, const job *j)
 {
 	double left = r->deadline - kdri_now(), needs = 0;
-	if (r->deadline <= 0)
+	if (!r->limited)
 		return false;
 	/* The same member with another seed will take as long as it did. */
 	for (const job *earlier = r->jobs; earlier < j && r->options->table[j->member].most; earlier++)
 		if (earlier->member == j->member && earlier->task == j->task)
 			needs = earlier->seconds;
-	return left < needs;
+	return agreed(r, left < needs);
 }
 
 static bool on_graph(const run *r, const job *j)
@@ -270,12 +317,16 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	own.progress = on_event;
 	own.progress_user = &to;
 	own.deadline = r->deadline;
-	own.cancelled = own.timed_out = false;
+	own.cancelled = own.timed_out = own.wishes = false;
 	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
 	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
 	own.seed = kdri_rng_u64(&rng);
 	if (j->labels || j->st != KDR_OK) /* it was its turn before */
 		return;
+	if (r->st != KDR_OK) { /* other ranks are told so before anything else */
+		atomic_fetch_add(&r->done, 1);
+		return;
+	}
 	j->late = !first && (atomic_load(&r->stop) || too_late(r, j) || lacks_graph(r, j));
 	if (!j->late) {
 		double start = kdri_now();
@@ -283,9 +334,11 @@ static void run_job(run *r, job *j, int threads, bool caller)
 		j->seconds = kdri_now() - start;
 		if (j->st != KDR_OK)
 			snprintf(j->error, sizeof j->error, "%s", own.error);
+		if (j->st != KDR_OK && kdri_together(r->ctx))
+			r->st = kdri_fail(r->ctx, j->st, "%s", j->error);
 	}
 	atomic_fetch_add(&r->done, 1);
-	if (caller)
+	if (caller && r->st == KDR_OK)
 		listen_to_caller(r, to.name);
 }
 
@@ -336,7 +389,7 @@ static bool answer_on_graphs(run *r, double least, double *took)
 		double n = (double)rows_of(r, t), spent = kdri_now() - start;
 		r->tried[t] = true;
 		if (atomic_load(&r->stop) ||
-		    start + spent + KDRI_MAX(least, rows > 0 ? spent * n / rows : 0) > end) {
+		    agreed(r, start + spent + KDRI_MAX(least, rows > 0 ? spent * n / rows : 0) > end)) {
 			all = false;
 			continue;
 		}
@@ -364,7 +417,7 @@ static void run_first(run *r)
 	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
 	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
 	/* Other views and the first member take about as long as this did. */
-	if (!all || kdri_now() + took > r->deadline)
+	if (!all || agreed(r, kdri_now() + took > r->deadline))
 		r->deadline = DBL_MIN;
 	/* Where there is time, the first member has its whole turn. */
 	for (int64_t i = 0; i < r->njobs && r->deadline > DBL_MIN; i++)
@@ -378,15 +431,16 @@ static void run_first(run *r)
 static void run_jobs(run *r)
 {
 	int64_t light = 0;
-	if (r->deadline > 0)
+	if (r->limited)
 		run_first(r);
-	if (r->st == KDR_OK && r->options->prepare && (r->deadline <= 0 || kdri_now() < r->deadline))
+	if (r->st == KDR_OK && r->options->prepare && !(r->limited && agreed(r, kdri_now() >= r->deadline)))
 		r->st = r->options->prepare(r->ctx, r->options->user);
 	if (r->st != KDR_OK)
 		return;
 	while (light < r->njobs && !r->options->table[r->jobs[light].member].most)
 		light++;
-	bool side_by_side = r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads;
+	bool side_by_side =
+	        r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads && !kdri_together(r->ctx);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(r->ctx->threads) if (side_by_side)
 	{
@@ -429,7 +483,7 @@ static bool speaks(const run *r, const job *j, int64_t t, answers count)
 static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 {
 	kdr_status st;
-	int64_t n = rows_of(r, t), count = 0;
+	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = 0;
 	answers whose = COMPLETE;
 	kdri_ballot b = { 0 };
 	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && count == 0; kind++) {
@@ -481,9 +535,14 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		large = KDRI_MAX(large, rows_of(r, t));
 	if (member->scope != KDRI_SCOPE_TASK)
 		large = T > 1 && r->views->options.together && member->most && votes_on_any(r, member)
-		                ? r->views->begin[T]
+		                ? rows_of_all(r)
 		                : 0;
-	if (large > member->most)
+	if (large > 0 && r->views->options.landmarks)
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result,
+		        "member '%s' is left out on a graph of landmarks: it needs n x n numbers",
+		        member->name));
+	else if (large > member->most)
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result, "member '%s' is left out above %lld samples: it needs n x n numbers",
 		        member->name, (long long)member->most));
@@ -507,10 +566,12 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 {
 	kdr_status st;
 	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
-	if (ctx->deadline > 0)
-		r.deadline = ctx->deadline;
+	int64_t limited = ctx->deadline > 0;
 	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
 	*late = false;
+	KDRI_TRY(kdri_min_int(ctx, &limited, 1));
+	r.limited = limited != 0;
+	r.deadline = r.limited ? ctx->deadline : 0;
 	list_jobs(&r);
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.tried, problem->ntasks));

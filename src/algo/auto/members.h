@@ -43,7 +43,7 @@ double kdri_auto_grace(const kdr_context *ctx);
 /* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a
  * task (ballots[t] zeroed before). Members that see several tasks take part where there are several and the
  * views are `together`. A member that fails, needs too much memory or would be too late is left out, and a
- * warning in `result` says so; only a lack of memory is a failure. *late: some
+ * warning in `result` says so; only a lack of memory is a failure, and on several ranks whatever fails on one of them. *late: some
  * were left out for want of time. */
 kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
                             const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,

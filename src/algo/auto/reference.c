@@ -9,9 +9,11 @@
  *   (E3)  beyond = (mean of w(z) - w(y)) / spread of w(z),     over DRAWS draws of z
  *
  * For normal y itself (E3) is Student's t with DRAWS - 1 degrees of freedom, times sqrt(1 + 1 / DRAWS). With few draws or
- * few starts the same samples are noise with one seed and none with another. */
+ * few starts the same samples are noise with one seed and none with another. Where ranks have the rows between them, those looked
+ * at are given to all, and each does the same. */
 #include "algo/auto/reference.h"
 
+#include "comm/comm.h"
 #include "engine/kmeans/lloyd.h"
 
 enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5 };
@@ -48,20 +50,13 @@ static void draw(kdri_rng *rng, int64_t n, int64_t d, const double *spread, bool
 	}
 }
 
-kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double *spread, bool unit, int64_t k,
-                             double *out)
+/* (E3) of n rows. */
+static kdr_status compare(kdr_context *ctx, const double *rows, int64_t n, int64_t d, const double *spread,
+                          bool unit, int64_t k, double *out)
 {
 	kdr_status st;
-	int64_t n = KDRI_MIN(y->rows, MOST_ROWS), d = y->cols;
-	double *rows = NULL, *z = NULL, found, sum = 0, square = 0, w[DRAWS];
-	*out = 0;
-	if (k < 2 || n < 3 * k || d < 1)
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, n * d));
+	double *z = NULL, found, sum = 0, square = 0, w[DRAWS];
 	KDRI_TRY(KDRI_NEW(ctx, &z, n * d));
-	for (int64_t i = 0; i < n; i++)
-		memcpy(rows + i * d, y->data + kdri_chunk_begin(y->rows, n, i) * y->stride,
-		       (size_t)d * sizeof *rows);
 	KDRI_TRY(left_over(ctx, rows, n, d, k, &found));
 	for (int64_t i = 0; i < DRAWS; i++) {
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "noise", (uint64_t)i);
@@ -74,7 +69,40 @@ kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double 
 	double off = sqrt(square / (DRAWS - 1));
 	*out = off > 0 ? (sum / DRAWS - found) / off : 0; /* (E3) */
 done:
-	kdri_free(ctx, rows);
 	kdri_free(ctx, z);
+	return st;
+}
+
+kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double *spread, bool unit, int64_t k,
+                             double *out)
+{
+	kdr_status st;
+	int64_t start, all, n, d = y->cols;
+	double *rows = NULL;
+	kdr_context own = *ctx; /* by itself: its clock must not stop one rank alone */
+	*out = 0;
+	KDRI_TRY(kdri_part(ctx, y->rows, &start, &all));
+	n = KDRI_MIN(all, MOST_ROWS);
+	if (k < 2 || n < 3 * k || d < 1)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &rows, n * d));
+	for (int64_t i = 0; i < n; i++) {
+		int64_t row = kdri_chunk_begin(all, n, i) - start;
+		if (row >= 0 && row < y->rows)
+			memcpy(rows + i * d, y->data + row * y->stride, (size_t)d * sizeof *rows);
+	}
+	KDRI_TRY(kdri_sum(ctx, rows, n * d));
+	if (!kdri_together(ctx)) {
+		st = compare(ctx, rows, n, d, spread, unit, k, out);
+		goto done;
+	}
+	own.comm = NULL;
+	own.progress = NULL;
+	own.deadline = 0;
+	st = compare(&own, rows, n, d, spread, unit, k, out);
+	if (st != KDR_OK)
+		st = kdri_fail(ctx, st, "%s", own.error);
+done:
+	kdri_free(ctx, rows);
 	return st;
 }

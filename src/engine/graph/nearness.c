@@ -4,11 +4,13 @@
  *         r_ts = min(1, a_ts / a_tt)
  *   (E2)  by distance: d_ts = mean of min_j |x_i - x_j|, r_ts = min(1, d_tt / d_ts)
  *
- * over the same number of samples of each task, since the nearest of many is nearer than that of few. */
+ * over the same number of samples of each task, since the nearest of many is nearer than that of few. Where ranks have the rows
+ * between them, these samples are given to all, and each looks for itself. */
 #include "engine/graph/nearness.h"
 
 #include <stdio.h>
 
+#include "comm/comm.h"
 #include "engine/graph/products.h"
 
 enum { MOST = 400 };
@@ -41,8 +43,8 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 }
 
 /* As many rows of each task, evenly spread, below each other. */
-static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, int64_t each,
-                         kdri_own *out)
+static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, const int64_t *all,
+                         int64_t each, kdri_own *out)
 {
 	kdr_status st;
 	kdri_own *parts = NULL;
@@ -55,8 +57,8 @@ static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 		parts[t].view = kdr_mat_from_dense(NULL, 0, 0);
 	for (int64_t t = 0; t < count; t++) {
 		for (int64_t i = 0; i < each; i++)
-			rows[i] = kdri_chunk_begin(kdr_mat_rows(tasks[t]), each, i);
-		KDRI_TRY(kdri_mat_take(ctx, tasks[t], rows, each, &parts[t]));
+			rows[i] = kdri_chunk_begin(all[t], each, i);
+		KDRI_TRY(kdri_mat_take_all(ctx, tasks[t], rows, each, &parts[t]));
 		views[t] = &parts[t].view;
 	}
 	KDRI_TRY(kdri_mat_stack(ctx, views, count, out));
@@ -96,21 +98,25 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
                          const double *mean, double *out)
 {
 	kdr_status st = KDR_OK;
-	int64_t each = MOST, total;
+	int64_t each = MOST, total, *all = NULL;
 	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_products products = { 0 };
 	double *norm = NULL, *shift = NULL;
 	search q = { .count = count, .cosine = cosine };
+	KDRI_TRY(KDRI_NEW(ctx, &all, count));
 	for (int64_t t = 0; t < count; t++)
-		each = KDRI_MIN(each, kdr_mat_rows(tasks[t]));
+		all[t] = kdr_mat_rows(tasks[t]);
+	KDRI_TRY(kdri_sum_int(ctx, all, count));
+	for (int64_t t = 0; t < count; t++)
+		each = KDRI_MIN(each, all[t]);
 	if (each < 2) { /* no sample has another of its own task */
 		for (int64_t p = 0; p < count * count; p++)
 			out[p] = p % (count + 1) == 0;
-		return KDR_OK;
+		goto done;
 	}
 	q.each = each;
 	total = each * count;
-	KDRI_TRY(sample(ctx, tasks, count, each, &x));
+	KDRI_TRY(sample(ctx, tasks, count, all, each, &x));
 	KDRI_TRY(KDRI_NEW(ctx, &norm, total));
 	KDRI_TRY(KDRI_NEW0(ctx, &shift, total));
 	KDRI_TRY(KDRI_NEW(ctx, &q.best, total * count));
@@ -131,6 +137,7 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 	KDRI_TRY(kdri_products_rows(ctx, &products, 0, total, scan, &q));
 	summarise(&q, out);
 done:
+	kdri_free(ctx, all);
 	kdri_products_free(ctx, &products);
 	kdri_own_free(ctx, &x);
 	kdri_free(ctx, norm);

@@ -33,6 +33,7 @@ typedef struct kdri_views_options {
 	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors; /* in the graph */
 	int64_t searched;  /* neighbours to find, at least `neighbors` */
+	bool landmarks;    /* graphs of samples and landmarks: all that rows on several ranks can have */
 	bool later; /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
 } kdri_views_options;
 
