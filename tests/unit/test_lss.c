@@ -577,6 +577,17 @@ static void pca_kmeans__any_shape__components_orthonormal_with_the_energy(void *
 		}
 		assert_true(held >= 0.9 * total * (1 - 1e-9));
 		assert_true(q == 1 || held - v[q - 1] < 0.9 * total);
+		for (int64_t i = 0; i < p.n[0]; i++) /* one way or the other, rows along the components */
+			for (int64_t a = 0; a < q; a++) {
+				double along = 0;
+				for (int64_t j = 0; j < d; j++)
+					along += (p.x[0][i * d + j] - m[j]) * c[j * q + a];
+				assert_near(along, y[i * q + a], 1e-8 * sqrt(total));
+			}
+		kdr_result *bare = fit(ctx, "pca-kmeans", &p, "energy=0.9 keep=no");
+		assert_null(kdr_result_array(bare, "components", 0).data);
+		assert_memory_equal(array(bare, "embedding", 0), y, (size_t)(p.n[0] * q) * sizeof *y);
+		kdr_result_free(bare);
 		kdr_result_free(r);
 		release(&p);
 	}
