@@ -5,9 +5,9 @@ usage: bench/scale.py KINDRED FILE.jsonl... [--sizes N,N,...] [--jobs NAME,...] 
                       [--most SECONDS] [--data DIR] [--table | --write FILE.md]
 
 Data are made by `kindred generate`, three tasks of a third of the samples each, five clusters: dense, 50 columns of blobs that
-overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry (of the transfers the first task is the
-source, the second the target, the third the bridge where one is needed), or one of vectorize, predict, relate, inspect,
-convert; without --jobs it is all of them. Methods that grow with n^2 and n^3 are given a sixteenth of each size. Every run is
+overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry, or one of vectorize, predict, relate,
+inspect, convert; without --jobs it is all of them. Of the transfers the first task is the source, the second the target, the
+third the bridge; where none is needed there are two tasks of half of the samples, and predict labels one of all of them. Methods that grow with n^2 and n^3 are given a sixteenth of each size. Every run is
 one line of the first FILE.jsonl; a run that has its line is not made again, so that the script can be stopped and started at any
 time, and it stops by itself after --minutes. A job that would take more than --most seconds by what the size before took is
 left out, and said to be; one that takes more is ended, and has its line. Several of them can share DIR (not FILE) and run side
@@ -34,6 +34,7 @@ import time
 OTHER = ["vectorize", "predict", "relate", "inspect", "convert"]
 # Methods that hold n x n numbers, or move one sample after another.
 SMALL, SMALLER = ["snmf", "mtcfir", "trec"], 16
+TAUGHT = 10000  # samples that predict's model was fitted to
 COLUMNS, WORDS, LENGTH, CLUSTERS = 50, 50000, 60, 5
 
 
@@ -58,15 +59,22 @@ def make_text(folder, n):
             out.writelines(" ".join(row) + "\n" for row in rows)
 
 
-def make(kindred, root, kind, n, text):
-    """The three tasks of n samples in all, made once; bytes they take in memory."""
-    folder = root / f"{kind}-{n}"
+def parts(method, job):
+    """How many tasks a job's samples are in."""
+    if method and method["family"] == "transfer" and "bridge" not in method["capabilities"]:
+        return 2
+    return 1 if job == "predict" else 3
+
+
+def make(kindred, root, kind, n, text=False, tasks=3):
+    """The tasks of n samples in all, made once; bytes they take in memory."""
+    folder = root / (f"{kind}-{n}" if tasks == 3 else f"{kind}-{n}-{tasks}")
     ending = "npy" if kind == "dense" else "mtx"
-    if not (folder / f"task3.{ending}").exists():
+    if not (folder / f"task{tasks}.{ending}").exists():
         design = (["--design", "blobs", "-d", str(COLUMNS), "--separation", "0.3", "--shift", "0.05", "--to", "npy"]
                   if kind == "dense" else
                   ["--design", "topics", "--words", str(WORDS), "--length", str(LENGTH), "--purity", "0.4"])
-        subprocess.run([kindred, "generate", "--tasks", "3", "-k", str(CLUSTERS), "-n", str(n // 3), "-q", "--force",
+        subprocess.run([kindred, "generate", "--tasks", str(tasks), "-k", str(CLUSTERS), "-n", str(n // tasks), "-q", "--force",
                         "-o", str(folder), *design], check=True)
     if text and not (folder / "text.txt").exists():
         maker = os.fork()  # what this process holds would count as the peak of those it starts
@@ -74,15 +82,15 @@ def make(kindred, root, kind, n, text):
             make_text(folder, n)
             os._exit(0)
         os.waitpid(maker, 0)
-    tasks = [folder / f"task{i}.{ending}" for i in (1, 2, 3)]
+    files = [folder / f"task{i + 1}.{ending}" for i in range(tasks)]
     if kind == "dense":
-        return folder, tasks, 8.0 * n * COLUMNS
+        return folder, files, 8.0 * n * COLUMNS
     entries = 0
-    for path in tasks:
+    for path in files:
         with open(path, "rb") as lines:
             size = next(line for line in lines if not line.startswith(b"%"))
         entries += int(size.split()[2])
-    return folder, tasks, 12.0 * entries + 8.0 * n
+    return folder, files, 12.0 * entries + 8.0 * n
 
 
 def command(kindred, method, job, kind, folder, tasks, out):
@@ -106,11 +114,12 @@ def command(kindred, method, job, kind, folder, tasks, out):
     if job == "vectorize":
         return [kindred, "vectorize", "--from", "lines", "--force", "-q", "-o", str(out), str(folder / "text.txt")]
     if job == "predict":
-        model = folder / "kmeans.h5"
+        taught, known, _ = make(kindred, folder.parent, kind, TAUGHT, tasks=1)
+        model = taught / "kmeans.h5"
         if not model.exists():
-            subprocess.run([kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), *words, "--set", "max_iter=5", "--set",
-                            "n_init=1", "--save-model", str(model), *end, str(tasks[0])], check=True)
-        return [kindred, "predict", "--model", str(model), "-q", "--force", "-o", str(out / "predicted.labels"), str(tasks[1])]
+            subprocess.run([kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), *words, "--save-model", str(model), *end,
+                            str(known[0])], check=True)
+        return [kindred, "predict", "--model", str(model), "-q", "--force", "-o", str(out / "predicted.labels"), str(tasks[0])]
     if job == "relate":
         return [kindred, "relate", "--json", *words, "-q", *map(str, tasks)]
     if job == "inspect":
@@ -222,9 +231,11 @@ def main():
     end = time.monotonic() + 60 * args.minutes
     for size in map(int, args.sizes.split(",")):
         for kind in args.kinds.split(","):
-            make(args.kindred, args.data, kind, size, False)
-            for job in jobs:
+            for job in jobs or [""]:
                 n = size // SMALLER if job in SMALL else size
+                if not job:
+                    make(args.kindred, args.data, kind, n)
+                    continue
                 mine = [r for r in lines if (r["job"], r["kind"], r["threads"]) == (job, kind, threads)]
                 if any(r["n"] == n for r in mine):
                     continue
@@ -234,7 +245,7 @@ def main():
                     continue
                 if time.monotonic() > end:
                     return 0
-                folder, tasks, bytes_of = make(args.kindred, args.data, kind, n, job == "vectorize")
+                folder, tasks, bytes_of = make(args.kindred, args.data, kind, n, job == "vectorize", parts(methods.get(job), job))
                 out = folder / f"out-{job}"
                 out.mkdir(exist_ok=True)
                 line = {"job": job, "kind": kind, "n": n, "threads": threads, "data": bytes_of}
