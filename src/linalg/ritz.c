@@ -139,7 +139,7 @@ typedef struct basis {
 	int64_t n, room, size, block;
 	double *v, *av;          /* n x room: V and A V */
 	double *h, *y, *theta;   /* H; its eigenvectors and eigenvalues */
-	double *next, *mix, *ax; /* n x block; room x block; n x room for restarts */
+	double *next, *mix, *tx; /* n x block; room x block; n x block, T r of (E4) */
 } basis;
 
 static void basis_free(kdr_context *ctx, basis *b)
@@ -151,7 +151,7 @@ static void basis_free(kdr_context *ctx, basis *b)
 	kdri_free(ctx, b->theta);
 	kdri_free(ctx, b->next);
 	kdri_free(ctx, b->mix);
-	kdri_free(ctx, b->ax);
+	kdri_free(ctx, b->tx);
 }
 
 int64_t kdri_ritz_block(int64_t rows, int64_t count)
@@ -160,7 +160,7 @@ int64_t kdri_ritz_block(int64_t rows, int64_t count)
 	return KDRI_MIN(rows, count + GUARD <= 4 ? count + GUARD : (count + GUARD + 3) / 4 * 4);
 }
 
-static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, basis *b)
+static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, bool improved, basis *b)
 {
 	kdr_status st;
 	int64_t size;
@@ -171,12 +171,13 @@ static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, 
 	KDRI_TRY(kdri_mul(ctx, b->n, b->room, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &b->v, size));
 	KDRI_TRY(KDRI_NEW(ctx, &b->av, size));
-	KDRI_TRY(KDRI_NEW(ctx, &b->ax, size));
 	KDRI_TRY(KDRI_NEW(ctx, &b->h, b->room * b->room));
 	KDRI_TRY(KDRI_NEW(ctx, &b->y, b->room * b->room));
 	KDRI_TRY(KDRI_NEW(ctx, &b->theta, b->room));
 	KDRI_TRY(KDRI_NEW(ctx, &b->next, b->n * b->block));
 	KDRI_TRY(KDRI_NEW(ctx, &b->mix, b->room * b->block));
+	if (improved)
+		KDRI_TRY(KDRI_NEW(ctx, &b->tx, b->n * b->block));
 done:
 	return st;
 }
@@ -269,9 +270,10 @@ done:
 /* (E4) */
 static kdr_status improve(kdr_context *ctx, basis *b, const kdri_op *inverse)
 {
-	kdr_status st = inverse->apply(ctx, inverse, b->next, b->block, b->block, b->ax, b->block);
-	if (st == KDR_OK)
-		memcpy(b->next, b->ax, (size_t)(b->n * b->block) * sizeof *b->next);
+	kdr_status st = inverse->apply(ctx, inverse, b->next, b->block, b->block, b->tx, b->block);
+	double *swap = b->next;
+	b->next = b->tx;
+	b->tx = swap;
 	return st;
 }
 
@@ -280,14 +282,8 @@ static kdr_status restart(kdr_context *ctx, basis *b)
 {
 	kdr_status st;
 	int64_t keep = KDRI_MIN(b->size, 2 * b->block);
-	double **both[2] = { &b->v, &b->av };
-	for (int i = 0; i < 2; i++) {
-		KDRI_TRY(kdri_gemm(ctx, false, false, b->n, keep, b->size, 1, *both[i], b->room, b->y,
-		                   b->room, 0, b->ax, b->room));
-		double *swap = *both[i];
-		*both[i] = b->ax;
-		b->ax = swap;
-	}
+	KDRI_TRY(kdri_mix_columns(ctx, b->n, b->size, b->v, b->room, keep, b->y, b->room, b->room));
+	KDRI_TRY(kdri_mix_columns(ctx, b->n, b->size, b->av, b->room, keep, b->y, b->room, b->room));
 	for (int64_t i = 0; i < keep; i++)
 		for (int64_t j = 0; j < keep; j++)
 			b->h[i * b->room + j] = i == j ? b->theta[i] : 0;
@@ -313,7 +309,7 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 	kdr_status st;
 	basis b = { 0 };
 	bool good = false;
-	KDRI_TRY(basis_new(ctx, op, o->count, &b));
+	KDRI_TRY(basis_new(ctx, op, o->count, o->precondition, &b));
 	first_block(ctx, &b, o);
 	int64_t fresh = b.block;
 	KDRI_TRY(append(ctx, &b, &fresh));

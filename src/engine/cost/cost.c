@@ -163,7 +163,7 @@ double kdri_cost_spectrum_bytes(double n, double vectors)
 		A_ROW = 700 /* of coarser graphs, where there are any */
 	};
 	double room = KDRI_MAX(BLOCKS * (vectors + 3), LEAST);
-	return n < SMALL ? 32 * n * (3 * vectors + 10) : n * (8 * (3 * room + 2 * vectors) + A_ROW);
+	return n < SMALL ? 32 * n * (3 * vectors + 10) : n * (8 * (2 * room + 4 * vectors) + A_ROW);
 }
 
 void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors)
