@@ -212,7 +212,7 @@ KDR_API const char *kdr_data_kind_name(kdr_data_kind kind);
 
 /* What suits data sets nobody has said anything about: tf-idf for counts of words, cpm for those of molecules,
  * square roots for histograms, unit rows for dense data, columns of equal spread for a few measurements in
- * different units. */
+ * different units. Where ranks have the rows between them, all call it. */
 typedef struct kdr_recipe {
 	kdr_data_kind kind;
 	kdr_weight weight;

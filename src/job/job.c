@@ -194,12 +194,11 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
 	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
-	KDRI_TRY(kdri_job_alone(ctx, "preprocessing chosen by what the data look like", chosen));
 	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
-	if (!chosen && silent && kdri_ranks(ctx) == 1)
+	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
 	                           &told->prep, chosen, &job->recipe, &job->prep));

@@ -15,7 +15,9 @@
  *   anything else                                 as they are, unit rows
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
- * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. */
+ * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. Where ranks have the rows between them, counts and spreads
+ * are those of all, spreads to rounding. */
+#include "comm/comm.h"
 #include "core/names.h"
 #include "job/job.h"
 #include "linalg/rows.h"
@@ -58,6 +60,37 @@ static void take_row(census *c, const kdri_entries *r)
 	c->rows++;
 }
 
+/* The same of the rows of all ranks. */
+static kdr_status join_ranks(kdr_context *ctx, census *c, int64_t *widest, bool *mixed)
+{
+	kdr_status st = KDR_OK;
+	double sums[] = { c->cells, c->nonzero };
+	double ends[] = { c->largest, c->rows ? -c->least_sum : -INFINITY,
+		          c->rows ? c->most_sum : -INFINITY };
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	KDRI_TRY(kdri_sum(ctx, sums, 2));
+	KDRI_TRY(kdri_max(ctx, ends, 3));
+	int64_t counts[] = { c->rows, c->thousand, c->largest == ends[0] ? c->at_largest : 0 };
+	int64_t any[] = { c->negative, !c->whole, *mixed, *widest };
+	KDRI_TRY(kdri_sum_int(ctx, counts, 3));
+	KDRI_TRY(kdri_max_int(ctx, any, 4));
+	*c = (census){ .cells = sums[0],
+		       .nonzero = sums[1],
+		       .negative = any[0],
+		       .whole = !any[1],
+		       .rows = counts[0],
+		       .largest = ends[0],
+		       .at_largest = counts[2],
+		       .thousand = counts[1],
+		       .least_sum = counts[0] ? -ends[1] : 0,
+		       .most_sum = counts[0] ? ends[2] : 0 };
+	*mixed = any[2];
+	*widest = any[3];
+done:
+	return st;
+}
+
 /* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros that alignment
  * will fill in say nothing about the data. */
 typedef struct spread {
@@ -85,6 +118,39 @@ static void take_spread(kdri_spread *s, double variance, int64_t column, const c
 	s->name = name;
 }
 
+/* The same of the rows of all ranks. *fit: they have the same columns; kdr_prepare says where they have not. */
+static kdr_status join_spreads(kdr_context *ctx, spread *all, int64_t total, bool *fit)
+{
+	kdr_status st = KDR_OK;
+	double *packed = NULL;
+	uint64_t hash = 0;
+	*fit = true;
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	for (int64_t j = 0; j < total; j++)
+		hash = hash * 31 + (all[j].name ? kdri_fnv1a(all[j].name, strlen(all[j].name)) : 0);
+	int64_t word = (int64_t)(hash >> 2), ends[] = { total, word, -total, -word };
+	KDRI_TRY(kdri_max_int(ctx, ends, 4));
+	*fit = ends[0] == -ends[2] && ends[1] == -ends[3];
+	if (!*fit)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &packed, 3 * total));
+	for (int64_t j = 0; j < total; j++) {
+		packed[3 * j] = all[j].n;
+		packed[3 * j + 1] = all[j].sum;
+		packed[3 * j + 2] = all[j].square;
+	}
+	KDRI_TRY(kdri_sum(ctx, packed, 3 * total));
+	for (int64_t j = 0; j < total; j++) {
+		all[j].n = packed[3 * j];
+		all[j].sum = packed[3 * j + 1];
+		all[j].square = packed[3 * j + 2];
+	}
+done:
+	kdri_free(ctx, packed);
+	return st;
+}
+
 /* Whether the columns' standard deviations differ more than fivefold, and which have the least and the largest; constant
  * columns do not count. */
 static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
@@ -95,7 +161,7 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 	kdri_names names = { .borrows = true };
 	double least = INFINITY, most = 0;
 	int64_t total = 0;
-	bool named = true;
+	bool named = true, fit = true;
 	for (int64_t t = 0; t < count; t++) {
 		total += tasks[t]->cols;
 		named = named && tasks[t]->features;
@@ -118,7 +184,8 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 			to->square += own[j].square;
 		}
 	}
-	for (int64_t j = 0; j < total; j++) {
+	KDRI_TRY(join_spreads(ctx, all, total, &fit));
+	for (int64_t j = 0; j < total && fit; j++) {
 		double n = all[j].n, mean = n > 0 ? all[j].sum / n : 0;
 		double variance = n > 0 ? all[j].square / n - mean * mean : 0;
 		if (!isfinite(variance)) /* squares overflow: no spread is wider */
@@ -170,6 +237,7 @@ static kdr_status look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, 
 			take_row(&c, &r);
 		}
 	}
+	KDRI_TRY(join_ranks(ctx, &c, &widest, &mixed));
 	bool counts = c.whole && !c.negative && c.rows > 0, few = c.nonzero < 0.1 * c.cells;
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
@@ -207,21 +275,30 @@ kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t cou
 	kdri_spread ends[2] = { 0 };
 	if (!tasks || count < 1 || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
-	KDRI_TRY(look(ctx, tasks, count, &kind, ends));
+	kdri_enter(ctx);
+	st = kdri_leave(ctx, look(ctx, tasks, count, &kind, ends));
+	if (st != KDR_OK)
+		return st;
 	*out = recipes[kind];
 	out->kind = kind;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
                             kdri_spread ends[2])
 {
+	kdr_status st;
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	bool mixed = false;
 	for (int64_t t = 0; t < count; t++)
-		if (kdri_data_mixed(tasks[t], false)) /* units differ; whether spreads do is left to see */
-			return spreads_differ(ctx, tasks, count, out, ends);
-	kdr_status st = look(ctx, tasks, count, &kind, ends);
-	*out = st == KDR_OK && kind == KDR_DATA_UNITS;
+		mixed = mixed || kdri_data_mixed(tasks[t], false);
+	KDRI_TRY(kdri_any(ctx, &mixed));
+	if (mixed) { /* units differ; whether spreads do is left to see */
+		KDRI_TRY(spreads_differ(ctx, tasks, count, out, ends));
+		goto done;
+	}
+	KDRI_TRY(look(ctx, tasks, count, &kind, ends));
+	*out = kind == KDR_DATA_UNITS;
+done:
 	return st;
 }

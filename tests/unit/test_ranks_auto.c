@@ -312,11 +312,77 @@ static void directions__of_many_columns__same_labels(void **state)
 	samples_free(s);
 }
 
+/* --- preprocessing chosen by the data -------------------------------------------------------------------------- */
+
+typedef struct looks {
+	const double *x; /* n x d */
+	int64_t n, d;
+	const int *cut;
+	kdr_status st[MOST_RANKS];
+	kdr_data_kind kind[MOST_RANKS];
+} looks;
+
+static void find_recipe(kdr_context *ctx, int rank, void *user)
+{
+	looks *f = user;
+	int sum = 0;
+	for (int r = 0; r < rank; r++)
+		sum += f->cut[r + 1];
+	int64_t first = f->n * sum / 100, last = f->n * (sum + f->cut[rank + 1]) / 100;
+	kdr_mat x = kdr_mat_from_dense(f->x + first * f->d, last - first, f->d);
+	kdr_data *data = NULL;
+	kdr_recipe recipe = { 0 };
+	f->st[rank] = kdr_data_new(ctx, "x", &x, NULL, &data);
+	if (f->st[rank] == KDR_OK)
+		f->st[rank] = kdr_recipe_find(ctx, &data, 1, &recipe);
+	f->kind[rank] = recipe.kind;
+	kdr_data_free(data);
+}
+
+/* Entry (i, j) of samples that look like `kind`. */
+static double looks_like(kdr_data_kind kind, kdri_rng *rng, int64_t i, int64_t j)
+{
+	double v = kdri_rng_normal(rng);
+	switch (kind) {
+	case KDR_DATA_DENSE: return v;
+	case KDR_DATA_SPARSE: return kdri_rng_below(rng, 20) ? 0 : fabs(v);
+	case KDR_DATA_MEASUREMENTS: return v;
+	case KDR_DATA_UNITS: return v * (j == 0 ? 100 : 1);
+	case KDR_DATA_WORDS: return kdri_rng_below(rng, 20) ? 0 : ceil(fabs(v));
+	case KDR_DATA_MOLECULES:
+		return i == 0 && j == 0 ? 9000 : kdri_rng_below(rng, 3) ? 0 : ceil(60 * fabs(v));
+	default: return ceil(2 * fabs(v)); /* histograms */
+	}
+}
+
+static void recipe__rows_on_ranks__that_of_all_rows(void **state)
+{
+	(void)state;
+	enum { ROWS = 150 };
+	static double x[ROWS * 100];
+	for (int kind = KDR_DATA_DENSE; kind <= KDR_DATA_HISTOGRAMS; kind++) {
+		int64_t d = kind == KDR_DATA_MEASUREMENTS || kind == KDR_DATA_UNITS ? 4 : 100;
+		kdri_rng rng = kdri_rng_stream(4, "looks", (uint64_t)kind);
+		for (int64_t i = 0; i < ROWS; i++)
+			for (int64_t j = 0; j < d; j++)
+				x[i * d + j] = looks_like((kdr_data_kind)kind, &rng, i, j);
+		for (int c = 0; c < CUTS; c++) {
+			looks f = { .x = x, .n = ROWS, .d = d, .cut = cuts[c] };
+			crew_run(cuts[c][0], find_recipe, &f, NULL);
+			for (int r = 0; r < cuts[c][0]; r++) {
+				assert_int_equal(f.st[r], KDR_OK);
+				assert_int_equal(f.kind[r], kind);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views__rows_on_ranks__those_of_one_process),
 		cmocka_unit_test(directions__of_many_columns__same_labels),
+		cmocka_unit_test(recipe__rows_on_ranks__that_of_all_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
