@@ -9,9 +9,13 @@
  *
  * (E2) and (E3) never lower (E1), so it ends. Start: the columns of R are k rows of Y as orthogonal to each
  * other as can be found one after the other, the first of them at random. The singular values of the k x k
- * matrix Y' Z come from one-sided Jacobi rotations, which are exact for small ones too. */
+ * matrix Y' Z come from one-sided Jacobi rotations, which are exact for small ones too.
+ *
+ * Rows may lie on several ranks. Y' Z is a sum over rows of numbers up to 1, exact (comm/exact.h) and so the same for any cut; the rows
+ * that become axes are given to all. */
 #include <float.h>
 
+#include "comm/rows.h"
 #include "engine/graph/spectral.h"
 
 /* Makes the columns of a (k x k) orthogonal by rotations from the right, gathered in v: a v = u diag(s). */
@@ -85,6 +89,11 @@ typedef struct workspace {
 	double *s, *try;   /* k */
 	double *overlap;   /* n: how far a row is from being orthogonal to the columns chosen */
 	int64_t *labels;   /* n */
+	kdri_exact *sums;  /* k x k */
+	double *axis;      /* k */
+	/* The order of all rows: those here are of `tasks` tasks, rows_of each, of which the first has number start. */
+	const int64_t *rows_of;
+	int64_t tasks, *start, all;
 } workspace;
 
 /* w->r = U V' of w->a = U diag(s) V' (E3). Returns the sum of s. */
@@ -143,59 +152,110 @@ static bool assign(kdr_context *ctx, const double *y, int64_t n, int64_t k, cons
 }
 
 /* w->a = Y' Z */
-static void gather(const double *y, int64_t n, int64_t k, workspace *w)
+static kdr_status gather(kdr_context *ctx, const double *y, int64_t n, int64_t k, workspace *w)
 {
-	memset(w->a, 0, (size_t)(k * k) * sizeof *w->a);
+	kdr_status st;
+	const double big = kdri_exact_big(1, w->all), small = big * kdri_exact_ratio(w->all);
+	memset(w->sums, 0, (size_t)(k * k) * sizeof *w->sums);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t c = 0; c < k; c++)
-			w->a[c * k + w->labels[i]] += y[i * k + c];
+			kdri_exact_add(&w->sums[c * k + w->labels[i]], big, small, y[i * k + c]);
+	KDRI_TRY(kdri_sum(ctx, &w->sums->high, 2 * k * k));
+	for (int64_t p = 0; p < k * k; p++)
+		w->a[p] = w->sums[p].high + w->sums[p].low;
+done:
+	return st;
+}
+
+/* Where row i here is among all, and which one here has number `number`; -1: none. */
+static int64_t number_of(const workspace *w, int64_t i)
+{
+	int64_t t = 0;
+	for (; i >= w->rows_of[t]; t++)
+		i -= w->rows_of[t];
+	return w->start[t] + i;
+}
+
+static int64_t place_of(const workspace *w, int64_t number)
+{
+	int64_t row = 0;
+	for (int64_t t = 0; t < w->tasks; row += w->rows_of[t++])
+		if (number >= w->start[t] && number < w->start[t] + w->rows_of[t])
+			return row + number - w->start[t];
+	return -1;
+}
+
+/* The number of the row with the least overlap, the first of equals. */
+static kdr_status least_overlap(kdr_context *ctx, int64_t n, const workspace *w, int64_t *out)
+{
+	kdr_status st;
+	int64_t first = 0;
+	for (int64_t i = 1; i < n; i++)
+		if (w->overlap[i] < w->overlap[first])
+			first = i;
+	double most = n > 0 ? -w->overlap[first] : -INFINITY;
+	KDRI_TRY(kdri_max(ctx, &most, 1));
+	*out = INT64_MAX;
+	for (int64_t i = 0; i < n; i++)
+		if (-w->overlap[i] == most)
+			*out = KDRI_MIN(*out, number_of(w, i));
+	KDRI_TRY(kdri_min_int(ctx, out, 1));
+done:
+	return st;
 }
 
 /* The first rotation: rows of Y, each the one least along those before it. */
-static void choose_axes(const double *y, int64_t n, int64_t k, int64_t first, workspace *w)
+static kdr_status choose_axes(kdr_context *ctx, const double *y, int64_t n, int64_t k, int64_t first,
+                              workspace *w)
 {
+	kdr_status st = KDR_OK;
 	memset(w->overlap, 0, (size_t)n * sizeof *w->overlap);
 	for (int64_t j = 0; j < k; j++) {
+		int64_t here = place_of(w, first);
 		for (int64_t c = 0; c < k; c++)
-			w->r[c * k + j] = y[first * k + c];
-		const double *last = y + first * k;
-		first = 0;
-		for (int64_t i = 0; i < n; i++) {
-			w->overlap[i] += fabs(kdri_dot(y + i * k, last, k));
-			if (w->overlap[i] < w->overlap[first])
-				first = i;
-		}
+			w->axis[c] = here >= 0 ? y[here * k + c] : 0;
+		KDRI_TRY(kdri_sum(ctx, w->axis, k)); /* of one row and zeros */
+		for (int64_t c = 0; c < k; c++)
+			w->r[c * k + j] = w->axis[c];
+		for (int64_t i = 0; i < n; i++)
+			w->overlap[i] += fabs(kdri_dot(y + i * k, w->axis, k));
+		KDRI_TRY(least_overlap(ctx, n, w, &first));
 	}
+done:
+	return st;
 }
 
-/* One run from w->r; returns (E1) at its end. */
-static double run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o, workspace *w,
-                  int64_t *iterations, kdr_stop *stop)
+/* One run from w->r; *value: (E1) at its end. */
+static kdr_status run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o,
+                      workspace *w, int64_t *iterations, kdr_stop *stop, double *value)
 {
-	double value = 0;
+	kdr_status st = KDR_OK;
+	*value = 0;
 	*stop = KDR_STOP_MAX_ITER;
 	for (*iterations = 0; *iterations < KDRI_MAX(o->max_iter, 1);) {
 		bool changed = assign(ctx, y, n, o->k, w->r, w->labels);
-		gather(y, n, o->k, w);
-		value = polar(o->k, w);
+		KDRI_TRY(kdri_any(ctx, &changed));
+		KDRI_TRY(gather(ctx, y, n, o->k, w));
+		*value = polar(o->k, w);
 		++*iterations;
 		if (!changed) {
 			*stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		if (kdri_iteration(ctx, "rotation", *iterations, o->max_iter, (double)n - value)) {
+		if (kdri_iteration(ctx, "rotation", *iterations, o->max_iter, (double)w->all - *value)) {
 			*stop = kdri_stop_reason(ctx);
 			break;
 		}
 	}
-	return value;
+done:
+	return st;
 }
 
 kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, const kdri_spectral_options *o,
                            int64_t *labels, int64_t *iterations, kdr_stop *stop)
 {
 	kdr_status st;
-	workspace w = { 0 };
+	workspace w = { .rows_of = o->rows_of ? o->rows_of : &n, .tasks = o->rows_of ? o->tasks : 1 };
 	int64_t k = o->k, runs = o->init_labels ? 1 : o->n_init;
 	double best = -1;
 	KDRI_TRY(KDRI_NEW(ctx, &w.a, k * k));
@@ -205,21 +265,26 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, cons
 	KDRI_TRY(KDRI_NEW(ctx, &w.try, k));
 	KDRI_TRY(KDRI_NEW(ctx, &w.overlap, n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.sums, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.axis, k));
+	KDRI_TRY(KDRI_NEW(ctx, &w.start, w.tasks));
+	KDRI_TRY(kdri_parts(ctx, w.rows_of, w.tasks, w.start, &w.all));
 	for (int64_t i = 0; i < runs && (i == 0 || *stop == KDR_STOP_CONVERGED || *stop == KDR_STOP_MAX_ITER);
 	     i++) {
 		int64_t took;
 		kdr_stop why;
+		double value;
 		for (int64_t j = 0; j < n; j++)
 			w.labels[j] = o->init_labels ? o->init_labels[j] : -1;
 		if (o->init_labels) {
-			gather(rows, n, k, &w);
+			KDRI_TRY(gather(ctx, rows, n, k, &w));
 			polar(k, &w);
 		} else {
 			kdri_rng rng =
 			        kdri_rng_stream(ctx->seed, "rotation", (o->stream << 20) + (uint64_t)i);
-			choose_axes(rows, n, k, kdri_rng_below(&rng, n), &w);
+			KDRI_TRY(choose_axes(ctx, rows, n, k, kdri_rng_below(&rng, w.all), &w));
 		}
-		double value = run(ctx, rows, n, o, &w, &took, &why);
+		KDRI_TRY(run(ctx, rows, n, o, &w, &took, &why, &value));
 		if (value > best) {
 			best = value;
 			memcpy(labels, w.labels, (size_t)n * sizeof *labels);
@@ -237,5 +302,8 @@ done:
 	kdri_free(ctx, w.try);
 	kdri_free(ctx, w.overlap);
 	kdri_free(ctx, w.labels);
+	kdri_free(ctx, w.sums);
+	kdri_free(ctx, w.axis);
+	kdri_free(ctx, w.start);
 	return st;
 }

@@ -16,9 +16,13 @@
  *
  *   (E3)  <x_i / |x_i|, x_j / |x_j|>  or  sum_t (x_it - x_jt)^2,
  *
- * to full precision and with the same bits for (i, j) and (j, i). */
+ * to full precision and with the same bits for (i, j) and (j, i).
+ *
+ * The rows looked at may be others than those that look (kdri_knn_among): x_j is then y_j above. What looks may lie on
+ * several ranks, what is looked at is on all of them; nothing in (E1) to (E4) depends on the cut. */
 #include "engine/graph/knn.h"
 
+#include "comm/comm.h"
 #include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/products.h"
@@ -26,12 +30,14 @@
 enum { GRID = 42, SCAN = 16, STRIPE = 2048 };
 
 typedef struct search {
-	int64_t n, k;
+	const kdr_mat *x, *y; /* the rows that look, and those looked at */
+	int64_t n, k;         /* rows of x */
 	kdri_metric metric;
-	const double *factor; /* cosine: 1 / |x_j|, 0 for a row of zeros; else |x_j|^2 / 2 */
-	const double *shift;  /* (E4): <x_j, m>, or NULL */
-	double square;        /* |m|^2 */
-	double magic;         /* adding and taking it away rounds to the grid */
+	const double *factor;                 /* cosine: 1 / |y_j|, 0 for a row of zeros; else |y_j|^2 / 2 */
+	const double *shift;                  /* (E4): <y_j, m>, or NULL */
+	const double *own_factor, *own_shift; /* the same of x */
+	double square;                        /* |m|^2 */
+	double magic;                         /* adding and taking it away rounds to the grid */
 	int32_t *index;
 	double *score; /* n x k, best first */
 	int64_t *held; /* how many a row has so far */
@@ -96,58 +102,60 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 {
 	const search *q = user;
 	double s[SCAN], *worst = q->score + row * q->k + q->k - 1;
+	const int64_t myself = q->x == q->y ? row : -1;
 	for (int64_t j = 0; j < cols; j += SCAN) {
 		int64_t count = KDRI_MIN(cols - j, SCAN), from = col + j;
 		double floor = q->held[row] < q->k ? -INFINITY : *worst;
-		int any =
-		        q->shift ? score_shifted(piece + j, q->factor + from, q->shift + from, q->factor[row],
-		                                 q->shift[row] - q->square, q->magic, floor, s, count)
-		        : q->metric == KDRI_METRIC_COSINE
-		                ? score_cosine(piece + j, q->factor + from, q->factor[row], q->magic, floor,
-		                               s, count)
-		                : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
+		int any = q->shift ? score_shifted(piece + j, q->factor + from, q->shift + from,
+		                                   q->own_factor[row], q->own_shift[row] - q->square,
+		                                   q->magic, floor, s, count)
+		          : q->metric == KDRI_METRIC_COSINE
+		                  ? score_cosine(piece + j, q->factor + from, q->own_factor[row], q->magic,
+		                                 floor, s, count)
+		                  : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
 		/* A list that is not full takes all there are, also what compares with nothing (overflow). */
 		any = any || q->held[row] < q->k;
 		for (int64_t c = 0; any && c < count; c++)
-			if (from + c != row && (q->held[row] < q->k || s[c] > *worst))
+			if (from + c != myself && (q->held[row] < q->k || s[c] > *worst))
 				insert(q, row, from + c, s[c]);
 	}
 }
 
 /* --- the values of the pairs selected (E3) ---------------------------------------------------- */
 
-static double pair_value(const search *q, const kdr_mat *x, int64_t i, int64_t j)
+static double pair_value(const search *q, int64_t i, int64_t j)
 {
 	bool cosine = q->metric == KDRI_METRIC_COSINE;
-	double fi = cosine ? q->factor[i] : 1, fj = cosine ? q->factor[j] : 1, sum = 0;
+	const kdr_mat *x = q->x, *y = q->y;
+	double fi = cosine ? q->own_factor[i] : 1, fj = cosine ? q->factor[j] : 1, sum = 0;
 	if (q->shift) /* (E4) */
-		sum = (q->square - (q->shift[i] + q->shift[j])) * (fi * fj);
+		sum = (q->square - (q->own_shift[i] + q->shift[j])) * (fi * fj);
 	if (x->kind == KDR_MAT_DENSE) {
 		const double *a = x->as.dense.data + i * x->as.dense.stride;
-		const double *b = x->as.dense.data + j * x->as.dense.stride;
+		const double *b = y->as.dense.data + j * y->as.dense.stride;
 		for (int64_t t = 0; t < x->as.dense.cols; t++)
 			sum += cosine ? (a[t] * fi) * (b[t] * fj) : (a[t] - b[t]) * (a[t] - b[t]);
 		return sum;
 	}
-	const kdr_csr *m = &x->as.csr;
-	int64_t a = m->rowptr[i], b = m->rowptr[j], enda = m->rowptr[i + 1], endb = m->rowptr[j + 1];
+	const kdr_csr *p = &x->as.csr, *r = &y->as.csr;
+	int64_t a = p->rowptr[i], b = r->rowptr[j], enda = p->rowptr[i + 1], endb = r->rowptr[j + 1];
 	while (a < enda || b < endb) {
-		int32_t ca = a < enda ? m->col[a] : INT32_MAX, cb = b < endb ? m->col[b] : INT32_MAX;
-		double va = ca <= cb ? m->val[a++] * fi : 0, vb = cb <= ca ? m->val[b++] * fj : 0;
+		int32_t ca = a < enda ? p->col[a] : INT32_MAX, cb = b < endb ? r->col[b] : INT32_MAX;
+		double va = ca <= cb ? p->val[a++] * fi : 0, vb = cb <= ca ? r->val[b++] * fj : 0;
 		sum += cosine ? va * vb : (va - vb) * (va - vb);
 	}
 	return sum;
 }
 
 /* Values instead of scores, sorted anew: the grid is coarser than they are. */
-static void finish_row(const search *q, const kdr_mat *x, int64_t i)
+static void finish_row(const search *q, int64_t i)
 {
 	int32_t *index = q->index + i * q->k;
 	double *value = q->score + i * q->k;
 	double sign = q->metric == KDRI_METRIC_COSINE ? -1 : 1;
 	for (int64_t p = 0; p < q->k; p++) {
 		int32_t j = index[p];
-		double v = sign * pair_value(q, x, i, j);
+		double v = sign * pair_value(q, i, j);
 		int64_t at = p;
 		for (; at > 0 && (value[at - 1] > v || (value[at - 1] == v && index[at - 1] > j)); at--) {
 			value[at] = value[at - 1];
@@ -162,23 +170,23 @@ static void finish_row(const search *q, const kdr_mat *x, int64_t i)
 
 /* --- the search --------------------------------------------------------------------------------- */
 
-/* The rows less their mean, where they are dense and distances count; else x itself. */
-static kdr_status centre(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, double **storage,
-                         kdr_mat *out)
+/* The rows less the mean of y's, where they are dense and distances count; else x itself. */
+static kdr_status centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_metric metric,
+                         double **storage, kdr_mat *out)
 {
 	kdr_status st = KDR_OK;
 	double *copy = NULL, *mean = NULL;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), of = kdr_mat_rows(y), size;
 	*out = *x;
 	if (metric == KDRI_METRIC_COSINE || x->kind != KDR_MAT_DENSE)
 		return KDR_OK;
 	KDRI_TRY(kdri_mul(ctx, n, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &copy, size));
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
-	KDRI_TRY(kdri_mat_col_sums(ctx, x, mean));
+	KDRI_TRY(kdri_mat_col_sums(ctx, y, mean));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t t = 0; t < d; t++)
-			copy[i * d + t] = x->as.dense.data[i * x->as.dense.stride + t] - mean[t] / (double)n;
+			copy[i * d + t] = x->as.dense.data[i * x->as.dense.stride + t] - mean[t] / (double)of;
 	*out = kdr_mat_from_dense(copy, n, d);
 	*storage = copy;
 	copy = NULL;
@@ -207,31 +215,36 @@ void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift)
 	*shift = (kdri_knn_shift){ 0 };
 }
 
-/* Squared norms of rows less m; what is rounding alone is zero. */
-static void shift_norms(const search *q, double *norms)
+/* What the scores need of each row: from its squared norm, less m if there is one; what is rounding alone is zero. *largest: of
+ * squared norms, where distances count. */
+static kdr_status factors_of(kdr_context *ctx, const kdr_mat *rows, kdri_metric metric, const double *shift,
+                             double square, double *factor, double *largest)
 {
-	for (int64_t i = 0; i < q->n; i++) {
-		double left = norms[i] - 2 * q->shift[i] + q->square;
-		norms[i] = left > 1e-14 * (norms[i] + q->square) ? left : 0;
+	kdr_status st;
+	const int64_t n = kdr_mat_rows(rows);
+	KDRI_TRY(kdri_mat_row_norms(ctx, rows, factor));
+	for (int64_t i = 0; i < n && shift; i++) {
+		double left = factor[i] - 2 * shift[i] + square;
+		factor[i] = left > 1e-14 * (factor[i] + square) ? left : 0;
 	}
+	for (int64_t i = 0; i < n; i++)
+		if (metric == KDRI_METRIC_COSINE) {
+			factor[i] = factor[i] > 0 ? 1 / sqrt(factor[i]) : 0;
+		} else {
+			*largest = KDRI_MAX(*largest, factor[i]);
+			factor[i] /= 2;
+		}
+done:
+	return st;
 }
 
-/* From the squared norms in `factor` to what the scores need. */
-static void prepare_factors(search *q, double *factor)
+/* A grid for scores up to `largest`. */
+static double magic_of(double largest)
 {
-	double largest = 1;
-	for (int64_t i = 0; i < q->n; i++)
-		if (q->metric == KDRI_METRIC_COSINE)
-			factor[i] = factor[i] > 0 ? 1 / sqrt(factor[i]) : 0;
-		else
-			largest = i == 0 ? factor[i] : KDRI_MAX(largest, factor[i]);
 	int exponent = 0;
 	if (largest > 0)
 		(void)frexp(largest, &exponent);
-	q->magic = ldexp(1.5, exponent + 52 - GRID);
-	for (int64_t i = 0; i < q->n && q->metric == KDRI_METRIC_EUCLIDEAN; i++)
-		factor[i] /= 2;
-	q->factor = factor;
+	return ldexp(1.5, exponent + 52 - GRID);
 }
 
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out)
@@ -244,12 +257,12 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(x), size, done = 0;
-	double *factor = NULL, *storage = NULL;
+	double *factor = NULL, *storage = NULL, largest = metric == KDRI_METRIC_COSINE;
 	kdri_products products = { 0 };
 	kdr_mat rows;
-	search q = { .n = n, .k = k, .metric = metric };
+	search q = { .x = x, .y = x, .n = n, .k = k, .metric = metric };
 	if (shift) {
-		q.shift = shift->products;
+		q.shift = q.own_shift = shift->products;
 		q.square = shift->square;
 	}
 	if (k < 0 || k >= n || n > INT32_MAX)
@@ -263,12 +276,11 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
 	KDRI_TRY(KDRI_NEW(ctx, &factor, n));
-	KDRI_TRY(centre(ctx, x, metric, &storage, &rows));
-	KDRI_TRY(kdri_mat_row_norms(ctx, &rows, factor));
-	if (q.shift)
-		shift_norms(&q, factor);
+	KDRI_TRY(centre(ctx, x, x, metric, &storage, &rows));
+	KDRI_TRY(factors_of(ctx, &rows, metric, q.shift, q.square, factor, &largest));
 	KDRI_TRY(kdri_products_new(ctx, &rows, &products));
-	prepare_factors(&q, factor);
+	q.factor = q.own_factor = factor;
+	q.magic = magic_of(largest);
 	const kdri_knn_scores scores = { .x = &rows,
 		                         .k = k,
 		                         .metric = metric,
@@ -281,14 +293,14 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 	KDRI_TRY(kdri_knn_on_device(ctx, &scores, &done));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
 	for (int64_t i = 0; i < done; i++)
-		finish_row(&q, x, i);
+		finish_row(&q, i);
 	/* What a device did not come to because it was asked to stop is left out below. */
 	while (done < n && k > 0 && !(done > 0 && (ctx->cancelled || ctx->timed_out))) {
 		int64_t end = KDRI_MIN(n, done + STRIPE);
 		KDRI_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
 		for (int64_t i = done; i < end; i++)
-			finish_row(&q, x, i);
+			finish_row(&q, i);
 		done = end;
 		if (kdri_iteration(ctx, "neighbours", done, n, NAN))
 			break;
@@ -305,6 +317,69 @@ done:
 	kdri_free(ctx, q.held);
 	kdri_free(ctx, factor);
 	kdri_free(ctx, storage);
+	return st;
+}
+
+kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
+                          const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), m = kdr_mat_rows(y), stripes = (n + STRIPE - 1) / STRIPE, size, s = 0;
+	double *factor = NULL, *own = NULL, *held_x = NULL, *held_y = NULL,
+	       largest = metric == KDRI_METRIC_COSINE;
+	kdri_products products = { 0 };
+	kdr_mat asking, asked;
+	search q = { .x = x, .y = y, .n = n, .k = k, .metric = metric };
+	if (k < 0 || k > m || m > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld neighbours among %lld: 0 to %lld are allowed",
+		                 (long long)k, (long long)m, (long long)m);
+	if (shift_x) {
+		q.own_shift = shift_x->products;
+		q.shift = shift_y->products;
+		q.square = shift_y->square;
+	}
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
+	KDRI_TRY(KDRI_NEW(ctx, &own, n));
+	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
+	KDRI_TRY(centre(ctx, x, y, metric, &held_x, &asking));
+	KDRI_TRY(centre(ctx, y, y, metric, &held_y, &asked));
+	KDRI_TRY(factors_of(ctx, &asking, metric, q.own_shift, q.square, own, &largest));
+	KDRI_TRY(factors_of(ctx, &asked, metric, q.shift, q.square, factor, &largest));
+	KDRI_TRY(kdri_products_between(ctx, &asking, &asked, &products));
+	KDRI_TRY(kdri_max(ctx, &largest, 1)); /* one grid for all ranks */
+	KDRI_TRY(kdri_max_int(ctx, &stripes, 1));
+	q.factor = factor;
+	q.own_factor = own;
+	q.magic = magic_of(largest);
+	for (; s < stripes && k > 0; s++) { /* as many turns on all ranks: they stop together */
+		int64_t begin = KDRI_MIN(n, s * STRIPE), end = KDRI_MIN(n, begin + STRIPE);
+		if (begin < end)
+			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, scan, &q));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
+		for (int64_t i = begin; i < end; i++)
+			finish_row(&q, i);
+		if (kdri_iteration(ctx, "neighbours", s + 1, stripes, NAN)) {
+			s++;
+			break;
+		}
+	}
+	for (int64_t p = KDRI_MIN(n, s * STRIPE) * k; p < size; p++)
+		q.index[p] = -1;
+	*out = (kdri_knn){ n, k, q.index, q.score };
+	q.index = NULL;
+	q.score = NULL;
+done:
+	kdri_products_free(ctx, &products);
+	kdri_free(ctx, q.index);
+	kdri_free(ctx, q.score);
+	kdri_free(ctx, q.held);
+	kdri_free(ctx, factor);
+	kdri_free(ctx, own);
+	kdri_free(ctx, held_x);
+	kdri_free(ctx, held_y);
 	return st;
 }
 

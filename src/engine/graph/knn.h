@@ -32,6 +32,11 @@ kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_met
 /* The same by the cosine of the rows less a vector; `shift` NULL: of the rows. */
 kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                                  const kdri_knn_shift *shift, kdri_knn *out);
+/* The k <= rows of y nearest of y's rows, for each row of x; both are dense or both sparse, and no row of y is left out because
+ * it is one of x's. `shift_x` and `shift_y`: of one vector, or both NULL. All ranks call it, each with its rows of x and the same
+ * y; they stop together. */
+kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
+                          const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
 /* knn_descent.c: most of them, without looking at all pairs; for many samples. *recall: the share of true
  * neighbours found, measured on 128 samples. Rows with too few neighbours in reach have indices -1. */
 kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,

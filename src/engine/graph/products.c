@@ -1,4 +1,6 @@
-/* Inner products of all pairs of rows. SPDX-License-Identifier: BSD-3-Clause
+/* Inner products of pairs of rows. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Of the rows of X with those of Y, which may be X itself, and is written so below.
  *
  * Dense rows: tiles of X X' by BLAS (linalg/tiles.c), 2 n^2 d flops.
  *
@@ -15,12 +17,17 @@
 
 kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *out)
 {
+	return kdri_products_between(ctx, x, x, out);
+}
+
+kdr_status kdri_products_between(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_products *out)
+{
 	kdr_status st = KDR_OK;
-	kdri_products p = { .x = *x, .threads = ctx->threads };
+	kdri_products p = { .x = *x, .y = *y, .threads = ctx->threads };
 	if (x->kind == KDR_MAT_CSR) {
 		int64_t size;
-		KDRI_TRY(kdri_mat_transpose(ctx, x, &p.columns));
-		KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(x), p.threads, &size));
+		KDRI_TRY(kdri_mat_transpose(ctx, y, &p.columns));
+		KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(y), p.threads, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &p.sums, size));
 	}
 	*out = p;
@@ -39,10 +46,10 @@ void kdri_products_free(kdr_context *ctx, kdri_products *p)
 	*p = (kdri_products){ 0 };
 }
 
-/* sums[j] = <x_i, x_j> for all j (E1). */
+/* sums[j] = <x_i, y_j> for all j (E1). */
 static void sparse_row(const kdr_csr *x, const kdr_csr *lists, int64_t i, double *sums)
 {
-	memset(sums, 0, (size_t)x->rows * sizeof *sums);
+	memset(sums, 0, (size_t)lists->cols * sizeof *sums);
 	for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++) {
 		const double v = x->val[p];
 		const int32_t t = x->col[p], *row = lists->col;
@@ -67,18 +74,18 @@ kdr_status kdri_products_rows(kdr_context *ctx, const kdri_products *p, int64_t 
                               kdri_tile_fn *use, void *user)
 {
 	if (p->x.kind == KDR_MAT_DENSE) {
-		const kdr_dense *a = &p->x.as.dense;
+		const kdr_dense *a = &p->x.as.dense, *b = &p->y.as.dense;
 		shifted s = { use, user, begin };
-		return kdri_gemm_tiles(ctx, end - begin, a->rows, a->cols, a->data + begin * a->stride,
-		                       a->stride, a->data, a->stride, use_shifted, &s);
+		return kdri_gemm_tiles(ctx, end - begin, b->rows, a->cols, a->data + begin * a->stride,
+		                       a->stride, b->data, b->stride, use_shifted, &s);
 	}
 	const kdr_csr *x = &p->x.as.csr, *lists = &p->columns.view.as.csr;
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic, 8)
 	for (int64_t i = begin; i < end; i++) {
 		int64_t thread = kdri_thread();
-		double *sums = p->sums + thread * x->rows;
+		double *sums = p->sums + thread * lists->cols;
 		sparse_row(x, lists, i, sums);
-		use(user, i, 0, x->rows, sums);
+		use(user, i, 0, lists->cols, sums);
 	}
 	return KDR_OK;
 }

@@ -7,7 +7,8 @@
  *     kdri_spectral_free(ctx, &r);
  *
  * W is symmetric with entries >= 0, dense or sparse. The answer depends on W, the options and the context's
- * seed, never on the number of threads. */
+ * seed, never on the number of threads. Of samples joined to landmarks, rows may lie on several ranks: all of them call, each with
+ * its rows; counts in the result are those of all, labels and embedding those of the rows here. */
 #ifndef KDRI_SPECTRAL_H
 #define KDRI_SPECTRAL_H
 
@@ -22,6 +23,10 @@ typedef struct kdri_spectral_options {
 	int64_t n_init, max_iter;   /* of the rounding */
 	const int64_t *init_labels; /* borrowed; the rounding starts from these labels, or NULL */
 	uint64_t stream;            /* which random stream of the context's seed */
+	bool landmarks;             /* w is n x m: samples joined to landmarks (landmarks.h) */
+	const int64_t
+	        *rows_of; /* borrowed; the rows are those of `tasks` tasks, so many each; NULL: of one */
+	int64_t tasks;
 } kdri_spectral_options;
 
 /* k-means, 10 runs, 300 iterations. */
@@ -64,7 +69,7 @@ kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *la
 /* Connected components by edges of weight > 0: part[i] = 0, 1, .. in order of their first vertex. */
 kdr_status kdri_components(kdr_context *ctx, const kdr_mat *w, int64_t *part, int64_t *count);
 
-/* discretise.c: labels from the unit rows of `rows` (n x k) by the best rotation. */
+/* discretise.c: labels from the unit rows of `rows` (n x k) by the best rotation; the rows may lie on several ranks. */
 kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
                            const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
                            kdr_stop *stop);

@@ -1,0 +1,256 @@
+/* Samples joined to landmarks. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * m of the n rows are landmarks [Chen, Cai: Large scale spectral clustering with landmark-based representation, AAAI 2011]. The
+ * rows, in the order of all ranks, are cut into m runs of about equal length, and one row of each is drawn:
+ *
+ *   (E1)  a_j = b_j + u_j,  b_j = floor(j n / m) or so,  u_j uniform on 0 .. b_(j+1) - b_j - 1
+ *
+ * which takes no memory for n and follows whatever order the rows are in. A row is joined to its r nearest landmarks, found
+ * among all of them, n m products:
+ *
+ *   (E2)  z_ia = max(cos(x_i - c, x_a - c), least)                    c: the mean, or 0
+ *   (E3)  z_ia = exp(-|x_i - x_a|^2 / (s_i s_a)),  s the distance to the last of r landmarks  [Zelnik-Manor, Perona 2004]
+ *   (E4)  z_ia = exp(-|x_i - x_a|^2 / (2 sigma^2))
+ *
+ * A landmark is a row like any other and joined to itself, too. */
+#include "engine/graph/landmarks.h"
+
+#include "comm/comm.h"
+
+void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
+{
+	if (!l)
+		return;
+	kdri_free(ctx, l->number);
+	kdri_free(ctx, l->here);
+	kdri_own_free(ctx, &l->rows);
+	*l = (kdri_landmarks){ .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+}
+
+/* --- the choice ------------------------------------------------------------------------------------ */
+
+/* (E1), and which of them lie here. */
+static kdr_status draw(kdr_context *ctx, const int64_t *rows_of, int64_t tasks, int64_t most, uint64_t stream,
+                       kdri_landmarks *l)
+{
+	kdr_status st;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "landmarks", stream);
+	int64_t *start = NULL, all = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &start, tasks));
+	KDRI_TRY(kdri_parts(ctx, rows_of, tasks, start, &all));
+	l->count = KDRI_MIN(most, all);
+	KDRI_TRY(KDRI_NEW(ctx, &l->number, l->count));
+	KDRI_TRY(KDRI_NEW(ctx, &l->here, l->count));
+	for (int64_t j = 0; j < l->count; j++) {
+		int64_t begin = kdri_chunk_begin(all, l->count, j),
+		        end = kdri_chunk_begin(all, l->count, j + 1), row = 0;
+		l->number[j] = begin + kdri_rng_below(&rng, end - begin);
+		l->here[j] = -1;
+		for (int64_t t = 0; t < tasks; row += rows_of[t++])
+			if (l->number[j] >= start[t] && l->number[j] < start[t] + rows_of[t])
+				l->here[j] = row + l->number[j] - start[t];
+	}
+done:
+	kdri_free(ctx, start);
+	return st;
+}
+
+/* The landmarks' rows on all ranks: each has them from one rank, and zeros from the others. */
+static kdr_status take_dense(kdr_context *ctx, const kdr_dense *x, kdri_landmarks *l)
+{
+	kdr_status st;
+	double *to = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, l->count, x->cols, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &to, size));
+	for (int64_t a = 0; a < l->count; a++)
+		if (l->here[a] >= 0)
+			memcpy(to + a * x->cols, x->data + l->here[a] * x->stride,
+			       (size_t)x->cols * sizeof *to);
+	KDRI_TRY(kdri_sum(ctx, to, size));
+	l->rows = (kdri_own){ kdr_mat_from_dense(to, l->count, x->cols), { to } };
+	to = NULL;
+done:
+	kdri_free(ctx, to);
+	return st;
+}
+
+static kdr_status take_sparse(kdr_context *ctx, const kdr_csr *x, kdri_landmarks *l)
+{
+	kdr_status st;
+	int64_t *rowptr = NULL, *wide = NULL, m = l->count;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, m + 1));
+	for (int64_t a = 0; a < m; a++)
+		if (l->here[a] >= 0)
+			rowptr[a + 1] = x->rowptr[l->here[a] + 1] - x->rowptr[l->here[a]];
+	KDRI_TRY(kdri_sum_int(ctx, rowptr, m + 1));
+	for (int64_t a = 0; a < m; a++)
+		rowptr[a + 1] += rowptr[a];
+	KDRI_TRY(KDRI_NEW(ctx, &col, rowptr[m]));
+	KDRI_TRY(KDRI_NEW0(ctx, &wide, rowptr[m]));
+	KDRI_TRY(KDRI_NEW0(ctx, &val, rowptr[m]));
+	for (int64_t a = 0; a < m; a++)
+		for (int64_t p = rowptr[a]; l->here[a] >= 0 && p < rowptr[a + 1]; p++) {
+			int64_t from = x->rowptr[l->here[a]] + p - rowptr[a];
+			wide[p] = x->col[from];
+			val[p] = x->val[from];
+		}
+	KDRI_TRY(kdri_sum_int(ctx, wide, rowptr[m]));
+	KDRI_TRY(kdri_sum(ctx, val, rowptr[m]));
+	for (int64_t p = 0; p < rowptr[m]; p++)
+		col[p] = (int32_t)wide[p];
+	l->rows = (kdri_own){ kdr_mat_from_csr(m, x->cols, rowptr, col, val), { rowptr, col, val } };
+	rowptr = NULL;
+	col = NULL;
+	val = NULL;
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, wide);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
+                              int64_t most, uint64_t stream, kdri_landmarks *out)
+{
+	kdr_status st;
+	const int64_t n = kdr_mat_rows(x);
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(draw(ctx, rows_of ? rows_of : &n, rows_of ? tasks : 1, most, stream, &l));
+	if (x->kind == KDR_MAT_DENSE)
+		KDRI_TRY(take_dense(ctx, &x->as.dense, &l));
+	else
+		KDRI_TRY(take_sparse(ctx, &x->as.csr, &l));
+	*out = l;
+	l = (kdri_landmarks){ .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+done:
+	kdri_landmarks_free(ctx, &l);
+	return st;
+}
+
+kdr_status kdri_landmarks_share(kdr_context *ctx, const kdri_landmarks *l, const int64_t *from, int64_t each,
+                                int64_t *to)
+{
+	for (int64_t a = 0; a < l->count; a++)
+		for (int64_t j = 0; j < each; j++)
+			to[a * each + j] = l->here[a] >= 0 ? from[l->here[a] * each + j] : 0;
+	return kdri_sum_int(ctx, to, l->count * each);
+}
+
+/* --- the graph -------------------------------------------------------------------------------------- */
+
+typedef struct weighing {
+	const kdri_landmarks_options *o;
+	const double *scale; /* (E3): s_a^2 of the landmarks */
+} weighing;
+
+/* Samples without a direction have cosines of 0 with everything. */
+static bool has_direction(const kdri_knn *knn, int64_t i)
+{
+	bool any = false;
+	for (int64_t p = 0; p < knn->k; p++)
+		any |= knn->value[i * knn->k + p] != 0;
+	return any;
+}
+
+/* (E2) to (E4) for entry p of row i. */
+static double weight_of(const weighing *w, const kdri_knn *knn, int64_t i, int64_t p)
+{
+	const double value = knn->value[i * knn->k + p], least = w->o->least;
+	if (w->o->weight == KDRI_LANDMARKS_COSINE)
+		return KDRI_MAX(value, least); /* (E2) */
+	if (value == 0)                        /* copies of one sample are as near as can be */
+		return 1;
+	if (w->o->weight == KDRI_LANDMARKS_GAUSS)
+		return KDRI_MAX(exp(-value / (2 * w->o->sigma * w->o->sigma)), least); /* (E4) */
+	double scale = sqrt(knn->value[i * knn->k + knn->k - 1] * w->scale[knn->index[i * knn->k + p]]);
+	return KDRI_MAX(scale > 0 ? exp(-value / scale) : 0, least); /* (E3) */
+}
+
+/* The lists as rows of Z, columns in order. */
+static kdr_status fill(kdr_context *ctx, const kdri_knn *knn, int64_t m, const weighing *w, kdri_own *out)
+{
+	kdr_status st;
+	int64_t *rowptr = NULL, at = 0, size;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDRI_TRY(kdri_mul(ctx, knn->rows, knn->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, knn->rows + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, size));
+	KDRI_TRY(KDRI_NEW(ctx, &val, size));
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < knn->rows; i++) {
+		bool joined = w->o->weight != KDRI_LANDMARKS_COSINE || has_direction(knn, i);
+		for (int64_t p = 0; p < knn->k && joined; p++) {
+			int32_t a = knn->index[i * knn->k + p];
+			double weight = a >= 0 ? weight_of(w, knn, i, p) : 0;
+			/* A cosine of exactly 0 is that of a landmark without direction, or of one with nothing in common. */
+			if (!(weight > 0) ||
+			    (w->o->weight == KDRI_LANDMARKS_COSINE && knn->value[i * knn->k + p] == 0))
+				continue;
+			int64_t to = at++;
+			for (; to > rowptr[i] && col[to - 1] > a; to--) {
+				col[to] = col[to - 1];
+				val[to] = val[to - 1];
+			}
+			col[to] = a;
+			val[to] = weight;
+		}
+		rowptr[i + 1] = at;
+	}
+	*out = (kdri_own){ kdr_mat_from_csr(knn->rows, m, rowptr, col, val), { rowptr, col, val } };
+	rowptr = NULL;
+	col = NULL;
+	val = NULL;
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+/* s_a^2 of (E3): the landmarks as rows. Every rank has them all and looks for itself. */
+static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *out)
+{
+	kdri_knn knn = { 0 };
+	kdri_apart(ctx);
+	kdr_status st = kdri_knn_among(ctx, y, NULL, y, NULL, r, KDRI_METRIC_EUCLIDEAN, &knn);
+	kdri_rejoin(ctx);
+	for (int64_t a = 0; st == KDR_OK && a < knn.rows; a++)
+		out[a] = knn.value[a * r + r - 1];
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+kdr_status kdri_landmarks_graph(kdr_context *ctx, const kdr_mat *x, const kdri_landmarks *l,
+                                const kdri_landmarks_options *options, kdri_own *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *y = &l->rows.view;
+	const int64_t r = KDRI_MIN(options->neighbors, l->count);
+	kdri_knn_shift of_x = { 0 }, of_y = { 0 };
+	kdri_knn knn = { 0 };
+	double *scale = NULL;
+	const bool cosine = options->weight == KDRI_LANDMARKS_COSINE;
+	if (options->mean && cosine) {
+		KDRI_TRY(kdri_knn_shift_new(ctx, x, options->mean, &of_x));
+		KDRI_TRY(kdri_knn_shift_new(ctx, y, options->mean, &of_y));
+	}
+	const bool shifted = options->mean && cosine;
+	KDRI_TRY(kdri_knn_among(ctx, x, shifted ? &of_x : NULL, y, shifted ? &of_y : NULL, r,
+	                        cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &knn));
+	if (options->weight == KDRI_LANDMARKS_TUNED && r > 0) {
+		KDRI_TRY(KDRI_NEW(ctx, &scale, l->count));
+		KDRI_TRY(scales(ctx, y, r, scale));
+	}
+	KDRI_TRY(fill(ctx, &knn, l->count, &(weighing){ options, scale }, out));
+done:
+	kdri_knn_shift_free(ctx, &of_x);
+	kdri_knn_shift_free(ctx, &of_y);
+	kdri_knn_free(ctx, &knn);
+	kdri_free(ctx, scale);
+	return st;
+}
