@@ -24,6 +24,7 @@ typedef struct kdri_transfer_member {
 	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
 	bool shares; /* it goes by means, which move with the shares of the classes */
+	bool on_e;   /* it looks at E */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;

@@ -49,7 +49,13 @@ static kdr_status run_member(kdri_transfer_tally *w, kdr_context *own, int64_t m
 		*late = true;
 		return own->cancelled ? KDR_OK : kdri_transfer_left_out(w, "time limit: ", member->name, "");
 	}
-	kdr_status st = member->run(own, &w->shared, w->p);
+	kdr_status st = KDR_OK;
+	if (member->on_e)
+		st = kdri_transfer_views_align(own, &w->v);
+	else
+		kdri_transfer_views_part(own, &w->v);
+	if (st == KDR_OK)
+		st = member->run(own, &w->shared, w->p);
 	if (st == KDR_ERR_MEMORY)
 		return kdri_fail(w->ctx, st, "%s", own->error);
 	if (st != KDR_OK)
@@ -129,7 +135,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 	if (find_shares(w, share) < least_moved || agreed < least_agreed)
 		goto done;
 	w->shared.share = share;
-	KDRI_TRY(kdri_transfer_views_reweigh(w->ctx, &w->v, share));
+	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (kdri_transfer_members[m].shares && w->votes[m])
 			KDRI_TRY(run_member(w, &own, m, late));
@@ -137,6 +143,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 	KDRI_TRY(kdri_transfer_tally_vote(w));
 done:
 	w->shared.share = w->d.share;
+	kdri_transfer_views_reweigh(w->ctx, &w->v, NULL);
 	kdri_free(w->ctx, share);
 	return st;
 }
@@ -207,8 +214,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
 	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */
-	kdri_free(ctx, w.v.e);              /* large; found anew where members are asked again */
-	w.v.e = NULL;
+	kdri_transfer_views_part(ctx, &w.v);
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
 	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
 		KDRI_TRY(vote_again(&w, &v.late));

@@ -166,17 +166,15 @@ done:
 }
 
 /* (E3) */
-static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v, const double *share)
+static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_status st;
 	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
 	int64_t size;
 	double *means = NULL;
-	kdri_free(ctx, v->e);
-	v->e = NULL;
 	KDRI_TRY(kdri_mul(ctx, sets.count, kdr_mat_cols(sets.x), &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
-	KDRI_TRY(find_means(ctx, v, share, means));
+	KDRI_TRY(find_means(ctx, v, v->share, means));
 	if (v->few) {
 		KDRI_TRY(find_few(ctx, v, means));
 	} else {
@@ -231,15 +229,33 @@ done:
 	return st;
 }
 
-static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
+static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
-	return find_graph(ctx, &e, NULL, true, neighbors, &v->joint);
+	return find_graph(ctx, &e, NULL, true, v->neighbors, &v->joint);
 }
 
-kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share)
+kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v)
 {
-	return find_e(ctx, v, share);
+	kdr_status st = KDR_OK;
+	if (!v->e)
+		KDRI_TRY(find_e(ctx, v));
+	if (kdr_mat_rows(&v->joint.view) == 0)
+		KDRI_TRY(find_joint(ctx, v));
+done:
+	return st;
+}
+
+void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_free(ctx, v->e);
+	v->e = NULL;
+}
+
+void kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share)
+{
+	kdri_transfer_views_part(ctx, v);
+	v->share = share;
 }
 
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
@@ -247,7 +263,12 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int6
 {
 	kdr_status st;
 	kdri_transfer_views v = {
-		.d = d, .unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()
+		.d = d,
+		.neighbors = neighbors,
+		.unit = no_matrix(),
+		.z = no_matrix(),
+		.joint = no_matrix(),
+		.graph = no_matrix(),
 	};
 	look(&d->set.x.view, &v);
 	if (v.few)
@@ -255,9 +276,7 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int6
 	else
 		KDRI_TRY(kdri_unit_rows(ctx, &d->set.x.view, &v.unit)); /* (E1) */
 	KDRI_TRY(find_z(ctx, &v));
-	KDRI_TRY(find_e(ctx, &v, NULL));
 	KDRI_TRY(find_own_graph(ctx, &v, neighbors));
-	KDRI_TRY(find_joint(ctx, &v, neighbors));
 	*out = v;
 	v = (kdri_transfer_views){
 		.unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()

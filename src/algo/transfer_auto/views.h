@@ -15,18 +15,24 @@ typedef struct kdri_transfer_views {
 	kdri_own z;     /* n x d: Z, the pooled mean taken away from dense rows */
 	bool free_bias; /* Z wants a constant of any size: it is centred in effect */
 	double *mean;   /* d: of `unit`, pooled */
-	double *e;      /* n x width: E */
+	double *e;      /* n x width: E, or NULL: large, and there while members look at it */
 	int64_t width;
+	const double *share; /* of the classes, for the sources' means; NULL: as they are */
+	int64_t neighbors;
 	kdri_own joint; /* n x n: the 10 nearest neighbours on E */
 	kdri_own graph; /* the same of the target's rows on Z */
 } kdri_transfer_views;
 
-/* Stopped early, graphs lack edges. */
+/* All but E and the joint graph. Stopped early, graphs lack edges. */
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
                                    kdri_transfer_views *out);
-/* E anew, the sources' means being those of their classes in these shares (one a class): what their means would be if they had the
- * target's shares. The graphs stay: who is near whom hardly changes. */
-kdr_status kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share);
+/* E, and the first time the joint graph, where they are not there. */
+kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v);
+/* E goes. */
+void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v);
+/* The next E has the sources' means as those of their classes in these shares (one a class, borrowed): what their means would be if
+ * they had the target's shares. The graphs stay: who is near whom hardly changes. */
+void kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share);
 void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v);
 
 /* Rows of the target: first, and how many. */

@@ -297,17 +297,31 @@ done:
 	return st;
 }
 
-kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs, const double *cost,
+/* Rows before the first and after the last that costs anything teach nothing: a target below its sources is half of all. */
+static kdr_mat taught_rows(const kdr_mat *x, int64_t outputs, const double *cost, int64_t *begin)
+{
+	int64_t first = 0, end = kdr_mat_rows(x) * outputs;
+	while (end > 0 && cost[end - 1] == 0)
+		end--;
+	while (first < end && cost[first] == 0)
+		first++;
+	*begin = first < end ? first / outputs : 0;
+	return first < end ? kdri_rows(x, *begin, (end - 1) / outputs + 1) : *x;
+}
+
+kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *all, int64_t outputs, const double *cost,
                              const kdri_linear_options *options, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
 	*report = (kdri_linear_report){ 0 };
-	newton t = { .x = x,
-		     .cost = cost,
+	int64_t begin;
+	const kdr_mat x = taught_rows(all, outputs, cost, &begin);
+	newton t = { .x = &x,
+		     .cost = cost + begin * outputs,
 		     .o = options,
-		     .n = kdr_mat_rows(x),
-		     .d = kdr_mat_cols(x) + 1,
-		     .held = kdr_mat_cols(x) + !options->free_bias,
+		     .n = kdr_mat_rows(&x),
+		     .d = kdr_mat_cols(&x) + 1,
+		     .held = kdr_mat_cols(&x) + !options->free_bias,
 		     .m = outputs };
 	KDRI_TRY(newton_new(ctx, &t));
 	KDRI_TRY(minimise(ctx, &t, w, report));

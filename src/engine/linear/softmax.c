@@ -280,7 +280,7 @@ done:
 	return st;
 }
 
-/* Rows that count, with their labels and costs; copied where some do not. */
+/* Rows that count, with their labels and costs; copied where others lie between them. */
 static kdr_status take_rows(kdr_context *ctx, newton *t, const int64_t *labels, const double *cost,
                             kdri_own *some)
 {
@@ -297,10 +297,11 @@ static kdr_status take_rows(kdr_context *ctx, newton *t, const int64_t *labels, 
 			t->present[labels[i]] = true;
 			rows[count++] = i;
 		}
-	if (count < n) {
+	if (count > 0 && rows[count - 1] - rows[0] + 1 == count)
+		some->view = kdri_rows(t->x, rows[0], rows[0] + count);
+	else
 		KDRI_TRY(kdri_mat_take(ctx, t->x, rows, count, some));
-		t->x = &some->view;
-	}
+	t->x = &some->view;
 	t->n = count;
 	for (int64_t j = 0; j < t->k; j++)
 		KDRI_TRY(kdri_any(ctx, &t->present[j]));
