@@ -168,6 +168,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out);
 typedef struct cli_task_arg {
 	char name[256];
 	const char *path;
+	bool may_lack_labels; /* --label-column need not be in it */
 } cli_task_arg;
 
 /* Reads data sets. Exit status. */

@@ -53,7 +53,7 @@ static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_rea
 	int64_t count = 0;
 	if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
 		return kdr_read(ctx, path, reading, out);
-	const kdr_task_path one = { path, reading->name };
+	const kdr_task_path one = { .path = path, .name = reading->name };
 	kdr_status st = kdr_read_tasks(ctx, &one, 1, reading, &sets, NULL, &count);
 	if (st == KDR_OK)
 		*out = sets[0];

@@ -12,7 +12,7 @@ static const cli_option own_options[] = {
 	  .value = "METHOD",
 	  .help = "the method (default auto); 'kindred methods' lists them" },
 	{ .name = "source",
-	  .value = "FILE",
+	  .value = "[NAME=]FILE",
 	  .repeats = true,
 	  .help = "a labelled data set; may be given several times" },
 	{ .name = "labels",
@@ -20,9 +20,9 @@ static const cli_option own_options[] = {
 	  .repeats = true,
 	  .help = "classes of a source, a line a sample; one for each --source" },
 	{ .name = "target",
-	  .value = "FILE",
+	  .value = "[NAME=]FILE",
 	  .repeats = true,
-	  .help = "a data set to label; may be given several times" },
+	  .help = "a data set to label; may be given several times; --label-column need not be in it" },
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
@@ -32,7 +32,7 @@ static const cli_option own_options[] = {
 	  .help = "with --selector: fit each bridge, and report each; without one that is done anyway" },
 	{ .name = "selector",
 	  .value = "FILE",
-	  .help = "rank bridges by a trained selection model instead of the distances" },
+	  .help = "rank bridges by a trained selection model instead of trying each" },
 	{ .name = "train-selector",
 	  .value = "FILE",
 	  .help = "train such a model on three or more --source with --labels, and save it" },
@@ -90,11 +90,14 @@ static int count_of(const cli_args *args, const char *option)
 	return n;
 }
 
-/* "target", then "target2", "target3". */
+/* As NAME=FILE says, or "target", then "target2", "target3". Classes are the sources' to have. */
 static void fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
 {
 	for (int i = 0; i < count; i++) {
-		to[i].path = cli_get_nth(args, option, i);
+		cli_task_split(cli_get_nth(args, option, i), to[i].name, sizeof to[i].name, &to[i].path);
+		to[i].may_lack_labels = strcmp(option, "source") != 0;
+		if (to[i].name[0])
+			continue;
 		if (i == 0)
 			snprintf(to[i].name, sizeof to[i].name, "%s", option);
 		else
@@ -107,6 +110,7 @@ static void fill_bridges(cli_task_arg *to, const cli_bridges *b)
 {
 	for (int i = 0; i < cli_bridges_files(b); i++) {
 		to[i].path = b->path[i];
+		to[i].may_lack_labels = true;
 		if (b->count == 1)
 			snprintf(to[i].name, sizeof to[i].name, i ? "bridge-view2" : "bridge");
 	}
@@ -318,7 +322,7 @@ const cli_command cli_transfer = {
 	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and "
 	        "labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
 	        "Some methods reach a distant target through a bridge. Of several --bridge the best is taken: the one "
-	        "whose larger A-distance to source and target is smallest, or the likeliest by a --selector; a table says why. "
+	        "over which most of the source's classes come back from the target, or the likeliest by a --selector; a table says why. "
 	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
 	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "
 	        "the class of each sample, a line a sample.",

@@ -86,9 +86,11 @@ static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list
 			free(paths);
 			return EXIT_USAGE;
 		}
-		paths[i] = (kdr_task_path){ list[i].path, list[i].name[0] ? list[i].name
-			                                  : standard      ? "stdin"
-			                                                  : NULL };
+		paths[i] = (kdr_task_path){ .path = list[i].path,
+			                    .name = list[i].name[0] ? list[i].name
+			                            : standard      ? "stdin"
+			                                            : NULL,
+			                    .may_lack_labels = list[i].may_lack_labels };
 	}
 	kdr_data **data = NULL;
 	int64_t *from = NULL, sets = 0;

@@ -108,6 +108,7 @@ typedef struct kdr_read_options {
 	int64_t part,
 	        parts; /* NumPy, Matrix Market, HDF5, AnnData, CSV: of `parts` parts of the rows, as equal as can be, read number `part`, from 0,
 	                        and hold no more than that; it may be empty. parts 0: all rows */
+	bool may_lack_labels; /* a table without label_column has no classes: no error */
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);
@@ -122,6 +123,7 @@ KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_o
 /* A file or folder, and what its task is called; NULL: the file's stem, or the folder's name. */
 typedef struct kdr_task_path {
 	const char *path, *name;
+	bool may_lack_labels; /* of this one, as in the options */
 } kdr_task_path;
 /* Reads data sets that belong together: files, 10x folders, and folders of texts, whose words are counted over one
  * vocabulary for all of them, as kdr_vectorize does without options. With options->task_column each becomes as many as the

@@ -182,7 +182,7 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
 	int64_t shift = rows[1].begin && rows[0].fields + 1 == rows[1].fields;
 	bool words = false, numbers = false;
-	if ((o->label_column && label < 0) || (o->id_column && id < 0) ||
+	if ((o->label_column && label < 0 && !o->may_lack_labels) || (o->id_column && id < 0) ||
 	    (o->task_column && field_number(o->task_column) < 0))
 		return true; /* columns are asked for by name */
 	const char *p = rows[0].begin, *below = rows[1].begin;
@@ -341,7 +341,9 @@ static kdr_status assign(kdr_context *ctx, const kdri_window *w, const kdr_read_
 		l->fields += shift;
 		KDRI_TRY(read_names(ctx, &rows[0], shift, l));
 	}
-	KDRI_TRY(find_column(ctx, w, l, o->label_column, "label ", &l->label));
+	l->label = o->label_column && o->may_lack_labels ? kdri_csv_field(l, o->label_column) : -1;
+	if (!o->may_lack_labels)
+		KDRI_TRY(find_column(ctx, w, l, o->label_column, "label ", &l->label));
 	KDRI_TRY(find_column(ctx, w, l, o->id_column, "id ", &l->id));
 	KDRI_TRY(find_column(ctx, w, l, o->task_column, "task ", &l->tasks));
 	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label)) {

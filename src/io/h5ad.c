@@ -288,6 +288,17 @@ done:
 	return st;
 }
 
+/* Whether there is no such column, and need not be. */
+static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
+{
+	char name[600];
+	if (!options->may_lack_labels || kdri_h5_what(h5, "obs") != KDRI_H5_GROUP ||
+	    strlen(options->label_column) > 500 || strchr(options->label_column, '/'))
+		return false;
+	snprintf(name, sizeof name, "obs/%s", options->label_column);
+	return kdri_h5_what(h5, name) == KDRI_H5_NONE;
+}
+
 static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)
 {
@@ -306,7 +317,7 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	else
 		KDRI_TRY(read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var", data->cols,
 		                    &data->features));
-	if (options && options->label_column) {
+	if (options && options->label_column && !may_lack(&h5, options)) {
 		kdri_groups classes = { 0 };
 		KDRI_TRY(read_column(ctx, &h5, options->label_column, rows, &classes));
 		keep_groups(data, &classes);

@@ -155,6 +155,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	KDRI_TRY(read_texts(ctx, paths, npaths, &o, read));
 	for (int64_t i = 0; i < npaths; i++) {
 		o.name = paths[i].name;
+		o.may_lack_labels = paths[i].may_lack_labels || (options && options->may_lack_labels);
 		if (!read[i])
 			KDRI_TRY(kdr_read(ctx, paths[i].path, &o, &read[i]));
 		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));

@@ -32,6 +32,33 @@ class Transfer(CliTest):
         self.fails("transfer", "--source", "s.csv", "--labels", self.write("one", "a\n" * 30), "--target", "t.csv", code=3,
                    says="at least two")
 
+    def test_classes_in_a_column_that_the_target_need_not_have(self):
+        """A labelled table and one without that column; where it has it, it is scored."""
+        rows = self.read("s.csv").split("\n")[1:31]
+        classes = self.read("s.labels").split("\n")
+        self.write("both.csv", "x,y,kind\n" + "".join(f"{r},{c}\n" for r, c in zip(rows, classes)))
+        self.run_kindred("transfer", "--source", "both.csv", "--label-column", "kind", "--target", "t.csv", "-o", "out")
+        self.assertEqual(self.read("out/target.labels"), self.read("truth"))
+        self.assertIsNone(self.result()["tasks"][-1]["metrics"])
+        self.run_kindred("transfer", "--source", "both.csv", "--label-column", "kind", "--target", "both.csv", "-o", "out", "--force")
+        self.assertEqual(self.result()["tasks"][-1]["metrics"]["acc"], 1)
+        self.fails("transfer", "--source", "t.csv", "--label-column", "kind", "--target", "both.csv", code=3, says=["t.csv", "'kind'", "x, y"])
+
+    def test_sources_and_targets_may_be_named(self):
+        done = self.run_kindred("transfer", "--source", "old=s.csv", "--labels", "s.labels", "--source", "s.csv", "--labels", "s.labels",
+                                "--target", "new=t.csv", "--target", "t.csv", "-o", "out")
+        self.assertEqual([t["name"] for t in self.result()["tasks"]], ["old", "source2", "new", "target2"])
+        self.assertEqual(self.read("out/new.labels"), self.read("truth"))
+        self.assertIn("old: without it", done.stdout)
+        self.fails("transfer", "--source", "a=s.csv", "--labels", "s.labels", "--target", "a=t.csv", code=2, says="'a'")
+
+    def test_nothing_in_common(self):
+        self.write("other.csv", "p,q\n1,2\n3,1\n2,2\n")
+        self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "other.csv", code=3, says=["target", "no feature", "bridge"])
+
+    def test_bridges_that_are_not_needed_are_said_so(self):
+        done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "--bridge", "s.csv", "-o", "out")
+        self.assertIn("bridges are not used", done.stdout + done.stderr)
 
     def test_auto_is_the_default_and_may_abstain(self):
         """Without -m ten classifiers vote; --abstain leaves the least sure without a class."""

@@ -73,7 +73,7 @@ static kdr_status modelled(kdr_context *ctx)
 	kdr_read_options reading = { .missing = "mean", .task_column = "stadt" };
 	int64_t count = 0;
 	kdr_status st = written(ctx, &path);
-	const kdr_task_path one = { path, NULL };
+	const kdr_task_path one = { .path = path };
 	kdr_cluster_options_init(&o);
 	o.job.method = "kmeans";
 	o.job.prep.scale = KDR_SCALE_STANDARD;

@@ -293,9 +293,9 @@ static kdr_status read_folders(kdr_context *ctx, const char *path)
 	(void)path;
 	kdr_data **sets = NULL;
 	int64_t count = 0, *from = NULL;
-	const kdr_task_path paths[] = { { bytes_path("one"), NULL },
-		                        { bytes_path("tenx"), "cells" },
-		                        { bytes_path("two"), NULL } };
+	const kdr_task_path paths[] = { { .path = bytes_path("one") },
+		                        { .path = bytes_path("tenx"), .name = "cells" },
+		                        { .path = bytes_path("two") } };
 	kdr_status st = kdr_read_tasks(ctx, paths, 3, NULL, &sets, &from, &count);
 	if (st == KDR_OK) {
 		assert_int_equal(count, 3);

@@ -105,7 +105,7 @@ static void stream__by_size__where_a_third_of_the_memory_is_less(void **state)
 	assert_false(kdr_data_streamed(d));
 	kdr_data_free(d);
 	/* Two files count together. */
-	const kdr_task_path two[2] = { { path, "a" }, { path, "b" } };
+	const kdr_task_path two[2] = { { .path = path, .name = "a" }, { .path = path, .name = "b" } };
 	kdr_data **sets = NULL;
 	int64_t count = 0;
 	assert_ok(ctx, kdr_read_tasks(ctx, two, 2, NULL, &sets, NULL, &count));

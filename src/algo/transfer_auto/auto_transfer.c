@@ -215,7 +215,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		                          .plain = kdri_opt_choice(options, "member") == 0 };
 	kdri_transfer_verdict *v = NULL;
 	int64_t sources;
-	bool late = false;
+	bool late = false, crossed = false;
 	KDRI_TRY(check(ctx, problem, &sources));
 	KDRI_TRY(KDRI_NEW0(ctx, &v, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
@@ -225,6 +225,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		bool bridged = false;
 		if (o.only < 0)
 			KDRI_TRY(kdri_transfer_needs_bridge(ctx, problem, t, &bridged));
+		crossed = crossed || bridged;
 		KDRI_TRY(bridged ? kdri_transfer_bridged_new(ctx, problem, t, &o, result, &v[t])
 		                 : vote_on(ctx, problem, &o, t, -1, result, &v[t]));
 		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
@@ -234,6 +235,13 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));
 	}
 	KDRI_TRY(kdri_transfer_report_members(ctx, problem, v, result));
+	for (int64_t t = 0; t < problem->ntasks && !crossed; t++)
+		if (problem->tasks[t].role == KDR_ROLE_BRIDGE) {
+			KDRI_TRY(kdri_result_warn(
+			        ctx, result,
+			        "bridges are not used: sources and targets share features; method ttl goes through one"));
+			break;
+		}
 	KDRI_TRY(put_model(ctx, problem, v, result));
 	kdri_result_stop(result,
 	                 late || ctx->cancelled || ctx->timed_out
