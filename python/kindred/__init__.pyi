@@ -157,7 +157,7 @@ class Auto(Clusterer):
     eigengap_: Any
     agreement_: Any
     modularity_: Any
-    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., transfer: bool = ..., seeds: int = ..., neighbors: int = ..., metric: str = ..., centre: str = ..., exact: str = ..., k_max: int = ..., same_k: bool = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
+    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., transfer: bool = ..., seeds: int = ..., neighbors: int = ..., graph: str = ..., landmarks: int = ..., metric: str = ..., centre: str = ..., exact: str = ..., k_max: int = ..., same_k: bool = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
 class KMeans(Clusterer):
     centres_: Any
@@ -166,7 +166,7 @@ class KMeans(Clusterer):
 class NCut(Clusterer):
     embedding_: Any
     eigenvalues_: Any
-    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., similarity: str = ..., sigma: float = ..., neighbors: int = ..., rounding: str = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
+    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., similarity: str = ..., sigma: float = ..., neighbors: int = ..., graph: str = ..., landmarks: int = ..., rounding: str = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
 class SVM(Transfer):
     weights_: Any
     intercept_: Any

@@ -8,6 +8,9 @@
  * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
  * clustered by itself, or all of them stacked as one (pooled).
  *
+ * Where ranks have the rows between them W is that of samples that share landmarks [CC11], Z L^-1 Z' of
+ * engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all. It can be had in one process, too.
+ *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
  * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
  * sigma=...` is the paper's form.
@@ -18,8 +21,10 @@
  * k    clusters              D    degrees, in engine/graph/spectrum.c
  */
 #include "api/method.h"
+#include "comm/comm.h"
 #include "core/internal.h"
 #include "engine/cost/cost.h"
+#include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "linalg/linalg.h"
@@ -27,9 +32,15 @@
 #include <stdio.h>
 
 static const char *const roundings[] = { "kmeans", "rotation", NULL };
+typedef enum joins { JOINS_AUTO, JOINS_NEIGHBOURS, JOINS_LANDMARKS } joins;
+static const char *const joins_names[] = { "auto", "neighbours", "landmarks", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
+	KDRI_CHOICE(
+	        "graph", JOINS_AUTO, joins_names,
+	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours; precomputed data have a column for each landmark"),
+	KDRI_INT("landmarks", 1000, 1, 30000, "samples that are landmarks, where those are asked for"),
 	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
 	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
 	KDRI_N_INIT(10),
@@ -50,6 +61,7 @@ static const char *const references_table[] = {
 	"J. Shi, J. Malik: Normalized cuts and image segmentation. IEEE TPAMI 22:888-905, 2000. [SM00]",
 	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001. [NJW01]",
 	"S. X. Yu, J. Shi: Multiclass spectral clustering. ICCV 2003. [YS03]",
+	"X. Chen, D. Cai: Large scale spectral clustering with landmark-based representation. AAAI 2011. [CC11]",
 	NULL,
 };
 
@@ -92,12 +104,92 @@ done:
 	return st;
 }
 
-/* Clusters x. `name` NULL: the pooled tasks. */
-static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, int64_t stream,
-                          const char *name, const kdr_options *options, kdr_result *result,
-                          kdri_spectral_result *out)
+static kdr_status choose_joins(kdr_context *ctx, const kdr_options *options, joins *out)
+{
+	const bool several = kdri_together(ctx) && kdri_ranks(ctx) > 1;
+	*out = (joins)kdri_opt_choice(options, "graph");
+	if (several && *out == JOINS_NEIGHBOURS)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
+	if (*out == JOINS_AUTO)
+		*out = several ? JOINS_LANDMARKS : JOINS_NEIGHBOURS;
+	return KDR_OK;
+}
+
+/* Data that are Z itself, sparse. */
+static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
 	kdr_status st;
+	int64_t n = kdr_mat_rows(x), at = 0, *rowptr = NULL;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, kdr_mat_nnz(x)));
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++) {
+			if (row.val[p] < 0) {
+				st = kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "similarity=precomputed: row %lld, column %lld is %g: numbers >= 0 are needed",
+				        (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
+				        row.val[p]);
+				goto done;
+			}
+			col[at] = (int32_t)kdri_entry_column(&row, p);
+			val[at] = row.val[p];
+			at += row.val[p] > 0;
+		}
+		rowptr[i + 1] = at;
+	}
+	*out = (kdri_own){ kdr_mat_from_csr(n, kdr_mat_cols(x), rowptr, col, val), { rowptr, col, val } };
+	rowptr = NULL;
+	col = NULL;
+	val = NULL;
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+/* Z: rows_of rows of each of so many tasks, joined to landmarks. */
+static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
+                                 const kdr_options *options, int64_t stream, kdri_graph *out)
+{
+	kdr_status st;
+	const kdri_graph_options g = kdri_graph_options_of(options);
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma, .recall = 1 };
+	if (g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
+		return take_joins(ctx, x, &out->w);
+	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, kdri_opt_int(options, "landmarks"),
+	                            (uint64_t)stream, &l));
+	if (g.similarity == KDRI_SIMILARITY_GAUSS && g.sigma == 0)
+		KDRI_TRY(kdri_mean_distance(ctx, &l.rows.view, &out->sigma));
+	if (out->sigma == 0)
+		out->sigma = 1;
+	const kdri_landmarks_options o = { .weight = g.similarity == KDRI_SIMILARITY_GAUSS
+		                                             ? KDRI_LANDMARKS_GAUSS
+		                                             : KDRI_LANDMARKS_COSINE,
+		                           .sigma = out->sigma,
+		                           .neighbors = g.neighbors > 0 ? g.neighbors : l.count };
+	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &out->w));
+done:
+	kdri_landmarks_free(ctx, &l);
+	return st;
+}
+
+/* Clusters x, rows_of rows of each of so many tasks. `name` NULL: the pooled tasks. */
+static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
+                          int64_t k, const int64_t *init, int64_t stream, const char *name,
+                          const kdr_options *options, kdr_result *result, kdri_spectral_result *out)
+{
+	kdr_status st;
+	joins to;
 	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_graph_options g = kdri_graph_options_of(options);
 	kdri_spectral_options s = kdri_spectral_defaults(k);
@@ -107,7 +199,14 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	s.max_iter = kdri_opt_int(options, "max_iter");
 	s.init_labels = init;
 	s.stream = (uint64_t)stream;
-	KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
+	s.rows_of = rows_of;
+	s.tasks = tasks;
+	KDRI_TRY(choose_joins(ctx, options, &to));
+	s.landmarks = to == JOINS_LANDMARKS;
+	if (s.landmarks)
+		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, options, stream, &graph));
+	else
+		KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
 	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "ncut", out->ncut));
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
@@ -126,13 +225,16 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 {
 	kdr_status st;
 	const kdr_mat **parts = NULL;
+	int64_t *rows_of = NULL;
 	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_spectral_result s = { 0 };
 	int64_t *init = NULL, at = 0;
 	bool started = true;
 	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &rows_of, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		parts[t] = &problem->tasks[t].x;
+		rows_of[t] = kdr_mat_rows(parts[t]);
 		started = started && problem->tasks[t].init;
 	}
 	KDRI_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &x));
@@ -142,8 +244,8 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 		memcpy(init + at, problem->tasks[t].init, (size_t)n * sizeof *init);
 		at += n;
 	}
-	KDRI_TRY(cluster(ctx, &x.view, problem->tasks[0].k, started ? init : NULL, 0, NULL, options, result,
-	                 &s));
+	KDRI_TRY(cluster(ctx, &x.view, rows_of, problem->ntasks, problem->tasks[0].k, started ? init : NULL,
+	                 0, NULL, options, result, &s));
 	at = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		KDRI_TRY(put_task(ctx, result, &problem->tasks[t], t, &s, at));
@@ -155,6 +257,7 @@ done:
 	kdri_spectral_free(ctx, &s);
 	kdri_own_free(ctx, &x);
 	kdri_free(ctx, init);
+	kdri_free(ctx, rows_of);
 	kdri_free(ctx, parts);
 	return st;
 }
@@ -168,10 +271,11 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 	double total = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
+		const int64_t n = kdr_mat_rows(&task->x);
 		char unnamed[32];
 		snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
-		KDRI_TRY(cluster(ctx, &task->x, task->k, task->init, t, task->name ? task->name : unnamed,
-		                 options, result, &s));
+		KDRI_TRY(cluster(ctx, &task->x, &n, 1, task->k, task->init, t,
+		                 task->name ? task->name : unnamed, options, result, &s));
 		KDRI_TRY(put_task(ctx, result, task, t, &s, 0));
 		total += s.ncut;
 		if (s.stop != KDR_STOP_CONVERGED)
@@ -194,16 +298,26 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	double k, neighbours = kdri_opt_real(o, "neighbors");
+	double k, neighbours = kdri_opt_real(o, "neighbors"),
+	          landmarks =
+	                  kdri_opt_choice(o, "graph") == JOINS_LANDMARKS ? kdri_opt_real(o, "landmarks") : 0;
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
-		double before = c->held;
-		if (neighbours > 0)
+		double before = c->held, joined = KDRI_MIN(landmarks, x.n);
+		if (landmarks > 0) { /* n x m products, n x r edges, sums of m x m */
+			kdri_cost_pass(c, &x, joined, 1);
+			kdri_cost_hold(c,
+			               36 * x.n * (neighbours > 0 ? KDRI_MIN(neighbours, joined) : joined) +
+			                       24 * joined * joined);
+		} else if (neighbours > 0)
 			kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
 		else
 			kdri_cost_hold(c, 8 * x.n * x.n);
-		kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
+		if (landmarks > 0)
+			kdri_cost_spectrum(c, joined, joined / 8, k);
+		else
+			kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
 		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
 		kdri_cost_drop(c, c->held - before - 8 * x.n * k);
 	}
@@ -221,4 +335,5 @@ const kdri_algo kdri_algo_ncut = {
 	          .references = references_table },
 	.fit = fit,
 	.estimate = estimate,
+	.ranks = true,
 };

@@ -301,8 +301,10 @@ class Failures(MpiTest):
 
     def test_a_method_that_cannot(self):
         files = self.blobs(60, tasks=1)
-        done = self.mpi(2, "cluster", "-m", "ncut", "-k", 2, files[0], code=2)
-        self.one_line(done, "ncut", "kmeans")
+        done = self.mpi(2, "cluster", "-m", "snmf", "-k", 2, files[0], code=2)
+        self.one_line(done, "snmf", "kmeans")
+        done = self.mpi(2, "cluster", "-m", "ncut", "-k", 2, "--set", "graph=neighbours", files[0], code=2)
+        self.one_line(done, "graph=neighbours", "graph=landmarks")
 
     def test_misuse_is_said_once(self):
         self.one_line(self.mpi(3, "cluster", "-k", "no", "x.npy", code=2), "-k")

@@ -57,7 +57,7 @@ static void edges__random_partitions__equal_the_dense_definition(void **state)
 		const kdr_csr *g = &w.view.as.csr;
 		double *co = calloc((size_t)g->rowptr[n] + 1, sizeof *co);
 		for (int single = 0; single < 2; single++) {
-			kdri_ballot_edges(ctx, &b, g, single, co);
+			kdri_ballot_edges(ctx, &b, g, b.label, single, co);
 			for (int64_t i = 0; i < n; i++)
 				for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++) {
 					double sum = 0, total = 0;

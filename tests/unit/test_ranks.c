@@ -255,6 +255,25 @@ static void pca_kmeans__rows_on_ranks__same_labels(void **state)
 		same_for_all_cuts(&trials[i], 1e-10);
 }
 
+static void ncut__rows_on_ranks__same_bits(void **state)
+{
+	(void)state;
+	static const trial trials[] = {
+		{ .method = "ncut", .set = { "graph", "landmarks", "landmarks", "150" } },
+		{ .method = "ncut", .sparse = true, .set = { "graph", "landmarks", "landmarks", "150" } },
+		{ .method = "ncut", .pooled = true, .set = { "graph", "landmarks", "rounding", "rotation" } },
+		{ .method = "ncut",
+		  .sparse = true,
+		  .init = true,
+		  .set = { "graph", "landmarks", "landmarks", "90", "similarity", "gauss" } },
+		{ .method = "ncut",
+		  .positive = true,
+		  .set = { "graph", "landmarks", "similarity", "precomputed", "rounding", "rotation" } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+		same_for_all_cuts(&trials[i], 0);
+}
+
 static void lssmtc__rows_on_ranks__same_labels(void **state)
 {
 	(void)state;
@@ -514,7 +533,7 @@ static void fit__one_rank_wants_to_stop__all_do(void **state)
 static void fit__method_for_one_process__refused_with_those_that_can(void **state)
 {
 	(void)state;
-	static const trial how = { .method = "ncut" };
+	static const trial how = { .method = "snmf" };
 	fixture *f = malloc(sizeof *f);
 	set_up(f);
 	f->how = &how;
@@ -718,6 +737,7 @@ int main(void)
 		cmocka_unit_test(ec__rows_on_ranks__same_bits),
 		cmocka_unit_test(pca_kmeans__rows_on_ranks__same_labels),
 		cmocka_unit_test(lssmtc__rows_on_ranks__same_labels),
+		cmocka_unit_test(ncut__rows_on_ranks__same_bits),
 		cmocka_unit_test(linear__rows_on_ranks__same_labels),
 		cmocka_unit_test(trifactor__rows_on_ranks__same_labels),
 		cmocka_unit_test(surest__any_cut__as_by_sorting_all_claims),

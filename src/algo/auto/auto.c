@@ -50,11 +50,13 @@ static const kdri_member members[] = {
 	  .method = "ncut",
 	  .options = "similarity=precomputed",
 	  .by_distance = "similarity=precomputed",
+	  .on_landmarks = "graph=landmarks",
 	  .view = KDRI_VIEW_GRAPH,
 	  .once = true },
 	{ .name = "normalised cut, mean left in",
 	  .method = "ncut",
 	  .options = "similarity=precomputed",
+	  .on_landmarks = "graph=landmarks",
 	  .view = KDRI_VIEW_PLAIN,
 	  .once = true },
 	{ .name = "pool",
@@ -91,12 +93,19 @@ enum { MEMBERS = sizeof members / sizeof members[0] };
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
 static const char *const choices[] = { "auto", "yes", "no", NULL };
+typedef enum joins { JOINS_AUTO, JOINS_NEIGHBOURS, JOINS_LANDMARKS } joins;
+static const char *const joins_names[] = { "auto", "neighbours", "landmarks", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_BOOL("transfer", 1, "let members see all tasks; else each task is clustered by itself"),
 	KDRI_INT("seeds", 3, 1, 1000, "runs of each member, from different random numbers"),
 	KDRI_INT("neighbors", 10, 1, 1e9,
 	         "nearest neighbours each sample is joined to in the graph the members vote on"),
+	KDRI_CHOICE(
+	        "graph", JOINS_AUTO, joins_names,
+	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours"),
+	KDRI_INT("landmarks", 1000, 1, 30000,
+	         "samples of a task that are landmarks, where those are asked for"),
 	KDRI_CHOICE(
 	        "metric", 0, metrics,
 	        "what compares samples: the cosine, or the distance where there are few features, mostly not zero"),
@@ -166,9 +175,14 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	kdri_views_free(ctx, &j->views);
 }
 
-static kdri_views_options views_options(const kdri_auto *j)
+static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto *j)
 {
 	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
+	joins to = (joins)kdri_opt_choice(j->options, "graph");
+	int64_t landmarks =
+	        to == JOINS_LANDMARKS || (to == JOINS_AUTO && kdri_together(ctx) && kdri_ranks(ctx) > 1)
+	                ? kdri_opt_int(j->options, "landmarks")
+	                : 0;
 	bool guess = false;
 	for (int64_t t = 0; t < j->T; t++)
 		guess |= j->problem->tasks[t].k == 0;
@@ -178,6 +192,7 @@ static kdri_views_options views_options(const kdri_auto *j)
 		                     .by_itself = true, /* as without transfer: what moved is then exact */
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
+		                     .landmarks = landmarks,
 		                     .searched =
 		                             guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors };
 }
@@ -289,7 +304,10 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		kdri_verdict_options o = { .k = j->k[t],
 			                   .n_init = kdri_opt_int(j->options, "n_init"),
 			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
-			                   .init = j->problem->tasks[t].init };
+			                   .init = j->problem->tasks[t].init,
+			                   .landmarks = j->views.tasks[t].joined
+			                                        ? &j->views.tasks[t].landmarks
+			                                        : NULL };
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		total += j->answers[t].ncut;
 		o.alone = true;
@@ -346,8 +364,12 @@ static kdr_status directions(kdr_context *ctx, void *user)
 static kdr_status run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
-	kdri_views_options o = views_options(j);
+	kdri_views_options o = views_options(ctx, j);
 	bool late = false;
+	if (!o.landmarks && kdri_together(ctx) && kdri_ranks(ctx) > 1)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));

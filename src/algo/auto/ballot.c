@@ -33,24 +33,25 @@ done:
 	return st;
 }
 
-static bool votes(const kdri_ballot *b, int64_t m, bool alone)
+bool kdri_ballot_votes(const kdri_ballot *b, int64_t m, bool alone)
 {
 	return !(alone && b->transfer[m]);
 }
 
-void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, bool alone, double *co)
+void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *graph, const int32_t *theirs,
+                       bool alone, double *co)
 {
 	double total = 0;
 	for (int64_t m = 0; m < b->count; m++)
-		total += votes(b, m, alone) ? b->weight[m] : 0;
+		total += kdri_ballot_votes(b, m, alone) ? b->weight[m] : 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++)
 		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {
 			const int32_t *x = b->label + i * b->count,
-			              *y = b->label + (int64_t)graph->col[p] * b->count;
+			              *y = theirs + (int64_t)graph->col[p] * b->count;
 			double sum = 0;
 			for (int64_t m = 0; m < b->count; m++)
-				sum += x[m] == y[m] && votes(b, m, alone) ? b->weight[m] : 0;
+				sum += x[m] == y[m] && kdri_ballot_votes(b, m, alone) ? b->weight[m] : 0;
 			co[p] = total > 0 ? sum / total : 0; /* (E1) */
 		}
 }

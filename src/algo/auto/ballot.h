@@ -2,7 +2,7 @@
 #ifndef KDRI_BALLOT_H
 #define KDRI_BALLOT_H
 
-#include "linalg/linalg.h"
+#include "engine/graph/landmarks.h"
 
 /* `count` partitions of n samples: sample i is in cluster label[i * count + m] of partition m. Clusters of
  * different partitions have nothing to do with each other. */
@@ -19,16 +19,19 @@ typedef struct kdri_ballot {
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out);
 void kdri_ballot_free(kdr_context *ctx, kdri_ballot *ballot);
 
-/* The votes on each edge of a graph (sparse, symmetric): out has the layout of its values. co_ij is the
- * share, by weight, of the partitions that put i and j together; of those without transfer alone if
- * `alone`. */
-void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph, bool alone,
-                       double *co);
+/* The votes on each edge of a sparse graph from the samples to others, whose labels are `theirs`, of the layout of ballot->label:
+ * out has the layout of the graph's values. co_ij is the share, by weight, of the partitions that put i and j together;
+ * of those without transfer alone if `alone`. */
+void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph,
+                       const int32_t *theirs, bool alone, double *co);
+/* Whether partition m votes. */
+bool kdri_ballot_votes(const kdri_ballot *ballot, int64_t m, bool alone);
 
 typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;
-	bool alone;          /* only the partitions without transfer vote */
-	const int64_t *init; /* borrowed: labels the last step starts from, or NULL */
+	bool alone;                      /* only the partitions without transfer vote */
+	const int64_t *init;             /* borrowed: labels the last step starts from, or NULL */
+	const kdri_landmarks *landmarks; /* borrowed: what the columns of the graph are; NULL: the samples */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
@@ -38,9 +41,17 @@ typedef struct kdri_verdict {
 } kdri_verdict;
 
 /* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Of one partition, and out of
- * time, the answer is the best partition of the ballot. */
+ * time, the answer is the best partition of the ballot. With landmarks the samples may lie on several ranks: all of them call, and
+ * answers are those of the samples here. */
 kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
                             const kdri_verdict_options *options, kdri_verdict *out);
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *verdict);
+
+/* verdict_landmarks.c: the labels of the landmarks, landmarks x count, on all ranks. */
+kdr_status kdri_ballot_of_landmarks(kdr_context *ctx, const kdri_ballot *ballot, const kdri_landmarks *l,
+                                    int32_t **out);
+/* The unit rows of the k leading eigenvectors of the graph w of samples and landmarks with a little of co, n x k. */
+kdr_status kdri_verdict_embed(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *w, bool alone,
+                              int64_t k, double *rows);
 
 #endif

@@ -207,6 +207,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
 	KDRI_TRY(set_options(ctx, options,
 	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
+	if (r->views->tasks[first].joined && member->on_landmarks)
+		KDRI_TRY(set_options(ctx, options, member->on_landmarks));
 	if (j->quick)
 		KDRI_TRY(set_options(ctx, options, member->quick));
 	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));

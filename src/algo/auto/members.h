@@ -17,6 +17,8 @@ typedef struct kdri_member {
 	const char *options;     /* "name=value name=value", or "" */
 	const char *by_distance; /* the same where distances compare samples; NULL: it takes no part there */
 	const char *quick;       /* of the first member: further options, for an answer that is soon there */
+	const char
+	        *on_landmarks; /* further options where the graph is one of samples and landmarks; or NULL */
 	kdri_view view;
 	kdri_scope scope;
 	bool started; /* starts from the labels of the first member, same task and seed */

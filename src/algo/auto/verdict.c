@@ -21,9 +21,13 @@
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
  * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come
  * from the block solver (linalg/ritz.c), which finds all copies of the eigenvalue 1 where members agree, led by the levels
- * of W (laplacian.c) with the degrees of A. */
+ * of W (laplacian.c) with the degrees of A.
+ *
+ * On a graph of samples and landmarks j is a landmark in (E2) and (E5), with the votes and the answer of the sample it is;
+ * what (E3) and (E4) say is then done by verdict_landmarks.c. */
 #include "algo/auto/ballot.h"
 
+#include "comm/comm.h"
 #include "engine/graph/laplacian.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"
@@ -183,15 +187,15 @@ done:
 
 /* --- the answer ------------------------------------------------------------------------------------------------ */
 
-/* (E5). A sample without edges has nobody to agree about. */
+/* (E5). A sample without edges has nobody to agree about. theirs: the answers of what the columns are. */
 static void confidence(kdr_context *ctx, const kdr_csr *graph, const double *co, const int64_t *labels,
-                       double *out)
+                       const int64_t *theirs, double *out)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (graph->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < graph->rows; i++) {
 		double sum = 0, total = 0;
 		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {
-			sum += graph->val[p] * (labels[i] == labels[graph->col[p]] ? co[p] : 1 - co[p]);
+			sum += graph->val[p] * (labels[i] == theirs[graph->col[p]] ? co[p] : 1 - co[p]);
 			total += graph->val[p];
 		}
 		out[i] = total > 0 ? KDRI_MIN(sum / total, 1) : 0;
@@ -205,9 +209,11 @@ void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 	*v = (kdri_verdict){ 0 };
 }
 
-static bool out_of_time(const kdr_context *ctx, const kdri_ballot *b)
+/* Too late for one rank is too late for all. */
+static kdr_status out_of_time(kdr_context *ctx, const kdri_ballot *b, bool *out)
 {
-	return b->count > 0 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx));
+	*out = b->count > 0 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx));
+	return kdri_any(ctx, out);
 }
 
 static void take_best(const kdri_ballot *b, int64_t *labels)
@@ -222,13 +228,22 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	kdri_kmeans_result means = { 0 };
 	double *rows = NULL;
 	int64_t n = v->b->n, size;
+	bool late;
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
-	if (v->b->count == 1 || out_of_time(ctx, v->b)) {
+	KDRI_TRY(out_of_time(ctx, v->b, &late));
+	if (v->b->count == 1 || late) {
 		take_best(v->b, labels);
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
-	KDRI_TRY(embed(ctx, v, o->k, rows));
+	st = o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
+	                  : embed(ctx, v, o->k, rows);
+	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out) && v->b->count > 0) {
+		take_best(v->b, labels);
+		st = KDR_OK;
+		goto done;
+	}
+	KDRI_TRY(st);
 	kdr_mat x = kdr_mat_from_dense(rows, n, o->k);
 	kdri_kmeans_options options = kdri_kmeans_defaults(o->k);
 	options.n_init = o->n_init;
@@ -236,7 +251,8 @@ static kdr_status cluster(kdr_context *ctx, votes *v, const kdri_verdict_options
 	options.init_labels = o->init;
 	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &options, &means)); /* (E4) */
 	memcpy(labels, means.labels, (size_t)n * sizeof *labels);
-	if (out_of_time(ctx, v->b)) /* a whole partition is better than a half one */
+	KDRI_TRY(out_of_time(ctx, v->b, &late));
+	if (late) /* a whole partition is better than a half one */
 		take_best(v->b, labels);
 done:
 	kdri_kmeans_free(ctx, &means);
@@ -252,24 +268,36 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	kdri_verdict answer = { 0 };
 	votes v = { .b = b, .alone = o->alone };
 	double *co = NULL, *weighted = NULL;
+	int32_t *theirs = NULL;
+	int64_t *answers = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
 	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
-	kdri_ballot_edges(ctx, b, g, o->alone, co);
+	if (o->landmarks)
+		KDRI_TRY(kdri_ballot_of_landmarks(ctx, b, o->landmarks, &theirs));
+	kdri_ballot_edges(ctx, b, g, theirs ? theirs : b->label, o->alone, co);
 	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
 		weighted[p] = g->val[p] * (least_vote + co[p]) * (least_vote + co[p]); /* (E2) */
-	v.w = kdr_mat_from_csr(b->n, b->n, g->rowptr, g->col, weighted);
+	v.w = kdr_mat_from_csr(b->n, g->cols, g->rowptr, g->col, weighted);
 	for (int64_t p = 0; p < b->n * b->count; p++)
 		v.most = KDRI_MAX(v.most, b->label[p] + 1);
 	KDRI_TRY(cluster(ctx, &v, o, answer.labels));
-	confidence(ctx, g, co, answer.labels, answer.confidence);
-	KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
+	if (o->landmarks) {
+		KDRI_TRY(KDRI_NEW(ctx, &answers, o->landmarks->count));
+		KDRI_TRY(kdri_landmarks_share(ctx, o->landmarks, answer.labels, 1, answers));
+		KDRI_TRY(kdri_landmarks_ncut(ctx, &v.w, answer.labels, o->k, &answer.ncut));
+	} else {
+		KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
+	}
+	confidence(ctx, g, co, answer.labels, answers ? answers : answer.labels, answer.confidence);
 	*out = answer;
 	answer = (kdri_verdict){ 0 };
 done:
 	kdri_free(ctx, co);
 	kdri_free(ctx, weighted);
+	kdri_free(ctx, theirs);
+	kdri_free(ctx, answers);
 	kdri_verdict_free(ctx, &answer);
 	return st;
 }

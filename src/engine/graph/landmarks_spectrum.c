@@ -202,6 +202,11 @@ kdr_status kdri_landmarks_spectrum(kdr_context *ctx, const kdr_mat *z, int64_t k
 	for (int64_t i = 0; i < n; i++)
 		s.isolated += !(degree[i] > 0);
 	KDRI_TRY(kdri_sum_int(ctx, &s.isolated, 1));
+	if (m == 0) { /* no graph, no vectors */
+		*out = s;
+		s = (kdri_spectrum){ 0 };
+		goto done;
+	}
 	KDRI_TRY(landmark_graph(ctx, &z->as.csr, degree, &g)); /* (E2) */
 	KDRI_TRY(kdri_graph_degrees(ctx, &g.view, of_landmark));
 	KDRI_TRY(find_for_all(ctx, &g.view, k, &landmarks));

@@ -32,6 +32,7 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 		kdri_own_free(ctx, &v->tasks[t].plain);
 		kdri_own_free(ctx, &v->tasks[t].vote);
 		kdri_knn_free(ctx, &v->tasks[t].knn);
+		kdri_landmarks_free(ctx, &v->tasks[t].landmarks);
 		kdri_free(ctx, v->tasks[t].leading);
 		kdri_free(ctx, v->tasks[t].spread);
 	}
@@ -171,7 +172,9 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(KDRI_NEW0(ctx, &v.begin, v.ntasks + 1));
 	KDRI_TRY(KDRI_NEW0(ctx, &v.rows, v.ntasks));
 	for (int64_t t = 0; t < v.ntasks; t++) {
-		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote = no_matrix();
+		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote =
+		        v.tasks[t].landmarks.rows = no_matrix();
+		v.tasks[t].joined = options->landmarks > 0;
 		v.rows[t] = kdr_mat_rows(&problem->tasks[t].x);
 		v.begin[t + 1] = v.begin[t] + v.rows[t];
 	}
@@ -196,7 +199,7 @@ done:
 
 bool kdri_views_has_graph(const kdri_views *v, int64_t t)
 {
-	return kdr_mat_rows(&v->tasks[t].graph.view) > 0;
+	return v->tasks[t].has_graph;
 }
 
 const kdr_mat *kdri_views_vote(const kdri_views *v, int64_t t)

@@ -10,12 +10,12 @@
 #ifndef KDRI_VIEWS_H
 #define KDRI_VIEWS_H
 
-#include "engine/graph/knn.h"
+#include "engine/graph/landmarks.h"
 
 typedef enum kdri_view {
 	KDRI_VIEW_ROWS,    /* the samples, of unit length where the cosine compares them */
-	KDRI_VIEW_GRAPH,   /* n x n: the graph of their nearest neighbours */
-	KDRI_VIEW_PLAIN,   /* n x n: the same with the mean left in, where both count; else 0 x 0 */
+	KDRI_VIEW_GRAPH,   /* n x n: the graph of their nearest neighbours; n x m where there are landmarks */
+	KDRI_VIEW_PLAIN,   /* n x n, n x m: the same with the mean left in, where both count; else 0 x 0 */
 	KDRI_VIEW_LEADING, /* less the task's mean, along its 2 k leading directions */
 	KDRI_VIEW_CENTRED, /* less the task's mean, along the leading directions of all tasks, at most 128 */
 	KDRI_VIEW_SHARED   /* the same along the first 2 max k of them */
@@ -33,18 +33,21 @@ typedef struct kdri_views_options {
 	kdri_choice exact; /* neighbours from all pairs of samples; auto: up to a number of products */
 	int64_t neighbors; /* in the graph */
 	int64_t searched;  /* neighbours to find, at least `neighbors` */
-	bool landmarks;    /* graphs of samples and landmarks: all that rows on several ranks can have */
+	int64_t landmarks; /* samples are joined to so many of them (landmarks.h), which is all that rows on several ranks can have;
+	                      0: to their neighbours */
 	bool later; /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
 } kdri_views_options;
 
 typedef struct kdri_views_task {
 	bool cosine, centred;
-	kdri_own rows;  /* KDRI_VIEW_ROWS; may borrow from the problem */
-	kdri_knn knn;   /* `searched` neighbours, nearest first; fewer where there are not so many samples */
-	double recall;  /* share of the true neighbours found; 1 where the search is exact */
-	kdri_own graph; /* KDRI_VIEW_GRAPH */
-	bool both;      /* the graph with the mean left in counts as well */
-	kdri_own plain; /* KDRI_VIEW_PLAIN, where both */
+	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
+	kdri_knn knn;  /* `searched` neighbours, nearest first; fewer where there are not so many samples */
+	double recall; /* share of the true neighbours found; 1 where the search is exact */
+	kdri_landmarks landmarks; /* where they are wanted: there is no knn then */
+	bool joined, has_graph;   /* to landmarks, also where it has no graph yet */
+	kdri_own graph;           /* KDRI_VIEW_GRAPH */
+	bool both;                /* the graph with the mean left in counts as well */
+	kdri_own plain;           /* KDRI_VIEW_PLAIN, where both */
 	kdri_own
 	        vote; /* the graph that is voted on: the sum of both, each with the same weight; where both */
 	double *leading; /* n x width */
@@ -88,6 +91,11 @@ kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
 /* The rows of x scaled to unit length, or x itself, borrowed, where they are; rows of zeros stay. Borrows x's
  * pattern. */
 kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+
+/* A task's rows joined to their `neighbors` nearest landmarks; the mean taken away before cosines if `centred`. Weights are those
+ * below, s_i the distance to the last landmark. All ranks call it. */
+kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
+                                int64_t neighbors, kdri_own *out);
 
 /* The neighbour graph of a task with the first `neighbors` of those found: by cosine w_ij = max(cos, 1e-6),
  * by distance w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance to the last of them. */

@@ -5,7 +5,9 @@
  *   (E3)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
  *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
  *
- * Nothing sparse is made dense: m is taken away from products. */
+ * Nothing sparse is made dense: m is taken away from products. Of landmarks there are the same graphs, n x m (landmarks.c has their
+ * (E2), (E3)); (E4) adds them up edge by edge. */
+#include "comm/rows.h"
 #include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/views.h"
@@ -115,12 +117,18 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 	return graph_of(ctx, task, &task->knn, neighbors, out);
 }
 
-static double weight_of(const kdr_csr *g)
+/* n / sum of the weights, of all rows. */
+static kdr_status share_of(kdr_context *ctx, const kdr_csr *g, double *out)
 {
+	kdr_status st;
 	double sum = 0;
-	for (int64_t p = 0; p < g->rowptr[g->rows]; p++)
-		sum += g->val[p];
-	return sum;
+	int64_t n, edges;
+	KDRI_TRY(kdri_part(ctx, g->rows, NULL, &n));
+	KDRI_TRY(kdri_part(ctx, g->rowptr[g->rows], NULL, &edges));
+	KDRI_TRY(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
+	*out = sum > 0 ? (double)n / sum : 0;
+done:
+	return st;
 }
 
 /* (E4) */
@@ -129,8 +137,9 @@ static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 	kdr_status st;
 	int64_t n = a->rows, at = 0, *rowptr = NULL;
 	int32_t *col = NULL;
-	double *val = NULL, sum_a = weight_of(a), sum_b = weight_of(b);
-	double times_a = sum_a > 0 ? (double)n / sum_a : 0, times_b = sum_b > 0 ? (double)n / sum_b : 0;
+	double *val = NULL, times_a = 0, times_b = 0;
+	KDRI_TRY(share_of(ctx, a, &times_a));
+	KDRI_TRY(share_of(ctx, b, &times_b));
 	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
 	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));
@@ -148,7 +157,7 @@ static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
+	*out = (kdri_own){ kdr_mat_from_csr(n, a->cols, rowptr, col, val), { rowptr, col, val } };
 	return KDR_OK;
 done:
 	kdri_free(ctx, rowptr);
@@ -171,13 +180,52 @@ done:
 	return st;
 }
 
+kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
+                                int64_t neighbors, kdri_own *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &task->rows.view;
+	double *mean = NULL;
+	if (centred && task->cosine) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+		KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	}
+	const kdri_landmarks_options o = { .weight = task->cosine ? KDRI_LANDMARKS_COSINE
+		                                                  : KDRI_LANDMARKS_TUNED,
+		                           .least = least_weight,
+		                           .neighbors = neighbors,
+		                           .mean = mean };
+	KDRI_TRY(kdri_landmarks_graph(ctx, x, &task->landmarks, &o, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdr_status landmark_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	kdr_status st;
+	task->recall = 1;
+	KDRI_TRY(kdri_landmarks_new(ctx, &task->rows.view, NULL, 1, o->landmarks, 0, &task->landmarks));
+	KDRI_TRY(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
+	if (task->both) {
+		KDRI_TRY(kdri_views_landmarks(ctx, task, false, o->neighbors, &task->plain));
+		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, &task->vote));
+	}
+	task->has_graph = true;
+done:
+	return st;
+}
+
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
 {
 	kdr_status st;
+	if (o->landmarks > 0)
+		return landmark_graphs(ctx, o, task);
 	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->recall));
 	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
 	if (task->both)
 		KDRI_TRY(add_plain(ctx, o, task));
+	task->has_graph = true;
 done:
 	return st;
 }
@@ -187,7 +235,10 @@ kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->rows.view), *rowptr = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, n + 1));
-	task->graph = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, NULL, NULL), { rowptr } };
+	task->graph =
+	        (kdri_own){ kdr_mat_from_csr(n, task->joined ? task->landmarks.count : n, rowptr, NULL, NULL),
+		            { rowptr } };
+	task->has_graph = true;
 	task->both = false;
 	task->recall = 1;
 done:
