@@ -2,6 +2,8 @@
  *
  *     gpu kmeans DEVICE N D K ITERATIONS       time of the iterations alone, and of the whole call
  *     gpu neighbours DEVICE N D K              exact neighbours of all rows, by distance
+ *     gpu text-kmeans DEVICE N D K ITERATIONS  the same of N sparse rows of D words, about 120 in each
+ *     gpu text-neighbours DEVICE N D K         and their exact neighbours by cosine
  *     gpu mtcfir DEVICE N D K PRECISION        two tasks of N / 2 dense rows each
  *     gpu text DEVICE N D K PRECISION          two tasks of N / 2 sparse rows of D words, about 120 in each
  *     gpu auto DEVICE N D K                    two tasks of N / 2 dense rows each
@@ -84,10 +86,68 @@ static void sum_up(const char *what, const int64_t *labels, int64_t n, double se
 	printf("%s: %.3f s, labels %016llx\n", what, seconds, (unsigned long long)hash);
 }
 
-static void run_kmeans(kdr_context *ctx, int64_t n, int64_t d, int64_t k, int64_t iterations, stages *s)
+/* Words by Zipf's law, a few hundred of them favoured by each topic; counts as tf-idf leaves them, rows of length 1. One row, of at
+ * most WORDS words; how many it has. */
+enum { WORDS = 120 };
+static int64_t text_row(kdri_rng *rng, int64_t d, int64_t topics, int32_t *col, double *val)
 {
-	double *x = points(n, d, k);
-	kdr_mat m = kdr_mat_from_dense(x, n, d);
+	int64_t topic = kdri_rng_below(rng, topics), count = 0;
+	double square = 0;
+	for (int w = 0; w < WORDS; w++) {
+		double u = kdri_rng_uniform(rng);
+		int64_t word = (int64_t)pow((double)d, u) - 1, p = count;
+		if (kdri_rng_uniform(rng) < 0.3)
+			word = (word * topics + topic) % d;
+		while (p > 0 && col[p - 1] >= word)
+			p--;
+		if (p < count && col[p] == word)
+			continue;
+		memmove(col + p + 1, col + p, (size_t)(count - p) * sizeof *col);
+		memmove(val + p + 1, val + p, (size_t)(count - p) * sizeof *val);
+		col[p] = (int32_t)word;
+		val[p] = log(2 + (double)word);
+		count++;
+	}
+	for (int64_t p = 0; p < count; p++)
+		square += val[p] * val[p];
+	for (int64_t p = 0; p < count; p++)
+		val[p] /= sqrt(square);
+	return count;
+}
+
+static kdr_mat text(int64_t n, int64_t d, int64_t topics, uint64_t task)
+{
+	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr);
+	int32_t *col = calloc((size_t)(n * WORDS), sizeof *col);
+	double *val = calloc((size_t)(n * WORDS), sizeof *val);
+	if (!rowptr || !col || !val)
+		exit(1);
+#pragma omp parallel for schedule(static)
+	for (int64_t i = 0; i < n; i++) {
+		kdri_rng rng = kdri_rng_stream(5 + task, "text", (uint64_t)i);
+		rowptr[i + 1] = text_row(&rng, d, topics, col + i * WORDS, val + i * WORDS);
+	}
+	for (int64_t i = 0; i < n; i++) { /* together */
+		int64_t count = rowptr[i + 1], at = rowptr[i];
+		memmove(col + at, col + i * WORDS, (size_t)count * sizeof *col);
+		memmove(val + at, val + i * WORDS, (size_t)count * sizeof *val);
+		rowptr[i + 1] = at + count;
+	}
+	return kdr_mat_from_csr(n, d, rowptr, col, val);
+}
+
+static void text_free(kdr_mat x)
+{
+	free((void *)(uintptr_t)x.as.csr.rowptr);
+	free((void *)(uintptr_t)x.as.csr.col);
+	free((void *)(uintptr_t)x.as.csr.val);
+}
+
+static void run_kmeans(kdr_context *ctx, bool sparse, int64_t n, int64_t d, int64_t k, int64_t iterations,
+                       stages *s)
+{
+	double *x = sparse ? NULL : points(n, d, k);
+	kdr_mat m = sparse ? text(n, d, k, 0) : kdr_mat_from_dense(x, n, d);
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	kdri_kmeans_result r = { 0 };
 	o.start = KDRI_START_RANDOM;
@@ -108,61 +168,27 @@ static void run_kmeans(kdr_context *ctx, int64_t n, int64_t d, int64_t k, int64_
 		sum_up("kmeans", r.labels, n, all);
 		kdri_kmeans_free(ctx, &r);
 	}
+	if (sparse)
+		text_free(m);
 	free(x);
 }
 
-static void run_neighbours(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
+static void run_neighbours(kdr_context *ctx, bool sparse, int64_t n, int64_t d, int64_t k)
 {
-	double *x = points(n, d, 100);
-	kdr_mat m = kdr_mat_from_dense(x, n, d);
+	double *x = sparse ? NULL : points(n, d, 100), products;
+	kdr_mat m = sparse ? text(n, d, 20, 0) : kdr_mat_from_dense(x, n, d);
 	kdri_knn knn = { 0 };
+	fail(ctx, kdri_knn_products(ctx, &m, &products));
 	double start = kdri_now();
-	fail(ctx, kdri_knn_find(ctx, &m, k, KDRI_METRIC_EUCLIDEAN, &knn));
+	fail(ctx, kdri_knn_find(ctx, &m, k, sparse ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &knn));
 	double all = kdri_now() - start;
 	uint64_t hash = kdri_fnv1a((const char *)knn.index, (size_t)(n * k) * sizeof *knn.index);
-	printf("neighbours %lld of %lld x %lld: %.3f s, indices %016llx\n", (long long)k, (long long)n,
-	       (long long)d, all, (unsigned long long)hash);
+	printf("neighbours %lld of %lld x %lld: %.3f s, %.3g products, indices %016llx\n", (long long)k,
+	       (long long)n, (long long)d, all, products, (unsigned long long)hash);
 	kdri_knn_free(ctx, &knn);
+	if (sparse)
+		text_free(m);
 	free(x);
-}
-
-/* Words by Zipf's law, a few hundred of them favoured by each topic; counts as tf-idf leaves them, rows of length 1. */
-static kdr_mat text(int64_t n, int64_t d, int64_t topics, uint64_t task)
-{
-	enum { WORDS = 120 };
-	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr);
-	int32_t *col = calloc((size_t)(n * WORDS), sizeof *col);
-	double *val = calloc((size_t)(n * WORDS), sizeof *val);
-	if (!rowptr || !col || !val)
-		exit(1);
-	int64_t at = 0;
-	for (int64_t i = 0; i < n; i++) {
-		kdri_rng rng = kdri_rng_stream(5 + task, "text", (uint64_t)i);
-		int64_t topic = kdri_rng_below(&rng, topics), first = at;
-		for (int w = 0; w < WORDS; w++) {
-			double u = kdri_rng_uniform(&rng);
-			int64_t word = (int64_t)pow((double)d, u) - 1;
-			if (kdri_rng_uniform(&rng) < 0.3)
-				word = (word * topics + topic) % d;
-			int64_t p = at;
-			while (p > first && col[p - 1] >= word)
-				p--;
-			if (p < at && col[p] == word)
-				continue;
-			memmove(col + p + 1, col + p, (size_t)(at - p) * sizeof *col);
-			memmove(val + p + 1, val + p, (size_t)(at - p) * sizeof *val);
-			col[p] = (int32_t)word;
-			val[p] = log(2 + (double)word);
-			at++;
-		}
-		double square = 0;
-		for (int64_t p = first; p < at; p++)
-			square += val[p] * val[p];
-		for (int64_t p = first; p < at; p++)
-			val[p] /= sqrt(square);
-		rowptr[i + 1] = at;
-	}
-	return kdr_mat_from_csr(n, d, rowptr, col, val);
 }
 
 static void run_method(kdr_context *ctx, const char *method, int64_t n, int64_t d, int64_t k, bool sparse,
@@ -333,9 +359,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "  the device was opened in %.3f s\n", kdri_now() - start);
 	const char *what = argv[1], *precision = argc > 6 ? argv[6] : "auto";
 	if (strcmp(what, "kmeans") == 0)
-		run_kmeans(ctx, v[0], v[1], v[2], v[3], &s);
+		run_kmeans(ctx, false, v[0], v[1], v[2], v[3], &s);
+	else if (strcmp(what, "text-kmeans") == 0)
+		run_kmeans(ctx, true, v[0], v[1], v[2], v[3], &s);
 	else if (strcmp(what, "neighbours") == 0)
-		run_neighbours(ctx, v[0], v[1], v[2]);
+		run_neighbours(ctx, false, v[0], v[1], v[2]);
+	else if (strcmp(what, "text-neighbours") == 0)
+		run_neighbours(ctx, true, v[0], v[1], v[2]);
 	else if (strcmp(what, "mtcfir") == 0)
 		run_method(ctx, "mtcfir", v[0], v[1], v[2], false, precision, &s);
 	else if (strcmp(what, "text") == 0)

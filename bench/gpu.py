@@ -3,7 +3,7 @@
 
     cmake --build build/release --target kindred kindred_cuda gpu && python3 bench/gpu.py build/release [STEP...]
 
-Steps: rates kmeans neighbours text dense auto nmtf directions newsgroups; --tiny: sizes that a processor does in seconds, --device cpu for a dry run.
+Steps: rates kmeans neighbours text-kmeans text-neighbours text dense auto nmtf directions newsgroups; --tiny: sizes that a processor does in seconds, --device cpu for a dry run.
 20 Newsgroups is read from KINDRED_GPU_DATA (a.npz and b.npz: two halves of it as counts); without it that step is left out.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
@@ -19,6 +19,8 @@ SIZES = {  # step: (arguments of bench/gpu.c, of peers/gpu.py)
     "rates": (("12288",), ("12288",)),
     "kmeans": (("1000000", "256", "100", "20"),) * 2,
     "neighbours": (("1000000", "50", "10"),) * 2,
+    "text-kmeans": (("1000000", "59030", "100", "20"),) * 2,
+    "text-neighbours": (("200000", "59030", "10"),) * 2,
     "text": (("18845", "59030", "20"), None),
     "dense": (("100000", "3000", "10"), None),
     "auto": (("1000000", "50", "10"), None),
@@ -29,6 +31,8 @@ TINY = {
     "rates": (("256",), ("256",)),
     "kmeans": (("20000", "16", "10", "20"),) * 2,
     "neighbours": (("3000", "50", "10"),) * 2,
+    "text-kmeans": (("3000", "2000", "5", "10"),) * 2,
+    "text-neighbours": (("2000", "5000", "10"),) * 2,
     "text": (("600", "2000", "5"), None),
     "dense": (("600", "40", "5"), None),
     "auto": (("2000", "20", "5"), None),

@@ -36,6 +36,9 @@
  *                     parts, the d behind them the low ones; so must those be that are added to
  *   (E20)  neighbours of each row the k best scores above -infinity, on a grid, best first and of equals the lowest index
  *                     first: kdri_nn_score; rows never meet themselves
+ *   These three of sparse rows, too: nearest_sparse (centres are columns), sums_sparse (with units), neighbours_sparse (what
+ *                     is compared with comes as lists: x' as a sparse matrix; products are sums over increasing columns, each
+ *                     operation rounded by itself)
  *   (E21)  own        o_i = a(label_i, i)
  *   (E22)  closest    next_i: the lowest j with m_j > 0 and the smallest v_j = (d_i - 2 a_ji / m_j) + t_j / m_j^2, and how
  *                     large that is, at least 0; every operation is rounded by itself
@@ -50,7 +53,7 @@
 #include <stdint.h>
 
 /* Of the table and of everything in this file: a plug-in made for another number is not used. */
-enum { KDRI_DEVICE_ABI = 3 };
+enum { KDRI_DEVICE_ABI = 4 };
 
 typedef enum kdri_dstatus {
 	KDRI_D_OK,
@@ -160,6 +163,10 @@ struct kdri_device {
 	                        const kdri_buf *offset, const kdri_buf *twice, const kdri_buf *norm,
 	                        double error_row, double error_base, kdri_buf *label, kdri_buf *value,
 	                        kdri_buf *doubt, int64_t *doubts);
+	kdri_dstatus (*nearest_sparse)(kdri_device *d, kdri_dcsr x, kdri_dmat c, const kdri_buf *offset,
+	                               const kdri_buf *twice, const kdri_buf *norm, double error_row,
+	                               double error_base, kdri_buf *label, kdri_buf *value, kdri_buf *doubt,
+	                               int64_t *doubts);
 	/* begin (k + 1) is the host's; list has room for n, or 2 n of those that changed: row + 1, or -(row + 1) for one that
 	 * leaves. *before becomes label. */
 	kdri_dstatus (*order)(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k,
@@ -170,12 +177,16 @@ struct kdri_device {
 	kdri_dstatus (*sums)(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
 	                     const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
 	                     kdri_dmat sums);
+	kdri_dstatus (*sums_sparse)(kdri_device *d, kdri_dcsr x, const kdri_buf *list, const int64_t *begin,
+	                            const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
+	                            kdri_dmat sums);
 	/* Columns of a are samples, rows clusters; label, next: int32. */
 	kdri_dstatus (*own)(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out);
 	kdri_dstatus (*closest)(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
 	                        const kdri_buf *self, kdri_buf *next, kdri_buf *away);
 	/* `rows` against x. */
 	kdri_dstatus (*neighbours)(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn);
+	kdri_dstatus (*neighbours_sparse)(kdri_device *d, kdri_dcsr rows, kdri_dcsr lists, const kdri_nn *nn);
 
 	void (*close)(kdri_device *d);
 };

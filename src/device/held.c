@@ -1,6 +1,10 @@
-/* Matrices that a device holds. SPDX-License-Identifier: BSD-3-Clause */
+/* Matrices that a device holds. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rows of dense x, which serve x' as well; of sparse x its rows, and those of x' beside them. What does not fit is there in tiles,
+ * of which all but the first are sent again for every product: that pays where there are many columns for each thread here. */
 #include "device/held.h"
 
+#include "device/tiles.h"
 #include "linalg/range.h"
 
 #include <pthread.h>
@@ -11,8 +15,8 @@ typedef struct held {
 	kdri_device *dev;
 	kdr_mat x;
 	pthread_t owner;
-	kdri_dmat dense;
-	kdri_dcsr rows, columns; /* sparse x, and x' */
+	kdri_tiles rows, columns; /* of x; of x', where x is sparse */
+	kdri_own other;           /* x' itself, while its tiles come and go */
 	bool turned;
 	kdri_buf *in, *out; /* the longer side of x times `wide` */
 	int64_t wide;
@@ -25,13 +29,26 @@ double kdri_held_flops(const kdr_mat *x)
 	               : 2 * (double)(x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0]);
 }
 
-/* Bytes that x and columns take there. */
-static double size_of(const kdr_mat *x, bool turned, int64_t k)
+/* Bytes that x takes there, and x' where it is a matrix of its own. */
+static double size_of(const kdr_mat *x, bool turned)
 {
-	double rows = (double)kdr_mat_rows(x), cols = (double)kdr_mat_cols(x);
-	double one = x->kind == KDR_MAT_DENSE ? 8 * rows * (double)kdri_dmat_stride(x->as.dense.cols)
-	                                      : 6 * kdri_held_flops(x) * (turned ? 2 : 1) + 8 * (rows + cols);
-	return one + 16 * KDRI_MAX(rows, cols) * (double)k;
+	double rows = kdri_rows_bytes(x, 0, kdr_mat_rows(x));
+	return x->kind == KDR_MAT_CSR && turned ? 2 * rows + 8 * (double)kdr_mat_cols(x) : rows;
+}
+
+/* Those of the columns that it is multiplied by, and of what comes of it. */
+static double columns_of(const kdr_mat *x, int64_t k)
+{
+	return 16 * (double)KDRI_MAX(kdr_mat_rows(x), kdr_mat_cols(x)) * (double)k;
+}
+
+/* Whether to send x anew for every product takes less time than the product takes here; a device that was named is used. */
+static bool worth_sending(const kdr_context *ctx, const kdr_mat *x, int64_t k)
+{
+	const double bytes_per_second = 1e10, rate = 1.5e10;
+	return ctx->device_choice == KDRI_DEVICE_NAMED ||
+	       size_of(x, false) / bytes_per_second <
+	               (double)k * kdri_held_flops(x) / (rate * (double)ctx->threads);
 }
 
 /* Whether x is what h holds, or rows *first .. of it. */
@@ -68,23 +85,71 @@ done:
 	return st;
 }
 
+/* Sparse: y = X b or X'b, tile by tile of the rows of what is multiplied. */
+static kdr_status multiply_sparse(kdr_context *ctx, held *h, kdri_tiles *tiles, int64_t k, double *y,
+                                  int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	kdri_device *dev = h->dev;
+	kdri_dmat in = { h->in, 0, kdr_mat_cols(&tiles->x), k, k };
+	for (int64_t t = 0; t < tiles->count; t++) {
+		kdri_drows x;
+		KDRI_TRY(kdri_tiles_get(ctx, dev, tiles, t, &x));
+		kdri_dmat out = { h->out, x.begin * k, x.rows, k, k };
+		KDRI_DTRY(ctx, dev, dev->multiply(dev, x.csr, in, false, out));
+	}
+	kdri_dmat all = { h->out, 0, kdr_mat_rows(&tiles->x), k, k };
+	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+done:
+	return st;
+}
+
+/* Dense: of `rows` rows of x from `first` on, those that are in each tile. */
+static kdr_status multiply_dense(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
+                                 int64_t k, double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	kdri_device *dev = h->dev;
+	int64_t cols = kdr_mat_cols(&h->x);
+	bool begun = false;
+	for (int64_t t = 0; t < h->rows.count; t++) {
+		int64_t begin = KDRI_MAX(first, h->rows.begin[t]),
+		        end = KDRI_MIN(first + rows, h->rows.begin[t + 1]);
+		kdri_drows x;
+		if (begin >= end)
+			continue;
+		KDRI_TRY(kdri_tiles_get(ctx, dev, &h->rows, t, &x));
+		kdri_dmat part = kdri_dmat_part(x.dense, begin - x.begin, 0, end - begin, cols);
+		kdri_dmat along = { turned ? h->in : h->out, (begin - first) * k, end - begin, k, k };
+		kdri_dmat whole = { turned ? h->out : h->in, 0, cols, k, k };
+		KDRI_DTRY(ctx, dev,
+		          dev->gemm(dev, turned, false, 1, part, turned ? along : whole,
+		                    turned && begun ? 1 : 0, turned ? whole : along, KDRI_SHARP_DOUBLE));
+		begun = true;
+	}
+	kdri_dmat all = { h->out, 0, turned ? cols : rows, k, k };
+	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+done:
+	return st;
+}
+
 static kdr_status multiply(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
                            const double *b, int64_t k, int64_t ldb, double *y, int64_t ldy)
 {
-	kdr_status st;
-	kdri_device *dev = h->dev;
-	int64_t cols = kdr_mat_cols(&h->x);
-	KDRI_TRY(make_room(ctx, h, k));
-	kdri_dmat in = { h->in, 0, turned ? rows : cols, k, k },
-	          out = { h->out, 0, turned ? cols : rows, k, k };
-	KDRI_TRY(kdri_dmat_put(ctx, dev, in, b, ldb));
-	if (h->x.kind == KDR_MAT_CSR)
-		KDRI_DTRY(ctx, dev, dev->multiply(dev, turned ? h->columns : h->rows, in, false, out));
-	else
-		KDRI_DTRY(ctx, dev,
-		          dev->gemm(dev, turned, false, 1, kdri_dmat_part(h->dense, first, 0, rows, cols), in,
-		                    0, out, KDRI_SHARP_DOUBLE));
-	KDRI_TRY(kdri_dmat_get(ctx, dev, out, y, ldy));
+	kdr_status st = KDR_OK;
+	bool tiled = h->rows.count > 1 || h->columns.count > 1;
+	if (!tiled)
+		KDRI_TRY(make_room(ctx, h, k));
+	/* Where rows come and go there is no room for more columns than were spoken of. */
+	for (int64_t j = 0; j < k; j += h->wide) {
+		int64_t wide = KDRI_MIN(h->wide, k - j);
+		kdri_dmat in = { h->in, 0, turned ? rows : kdr_mat_cols(&h->x), wide, wide };
+		KDRI_TRY(kdri_dmat_put(ctx, h->dev, in, b + j, ldb));
+		if (h->x.kind == KDR_MAT_CSR)
+			KDRI_TRY(multiply_sparse(ctx, h, turned ? &h->columns : &h->rows, wide, y + j, ldy));
+		else
+			KDRI_TRY(multiply_dense(ctx, h, first, rows, turned, wide, y + j, ldy));
+	}
 done:
 	return st;
 }
@@ -106,32 +171,32 @@ static void held_free(kdr_context *ctx, held *h)
 {
 	if (!h)
 		return;
-	kdri_dmat_free(h->dev, &h->dense);
-	kdri_dcsr_free(h->dev, &h->rows);
-	kdri_dcsr_free(h->dev, &h->columns);
+	kdri_tiles_free(ctx, h->dev, &h->rows);
+	kdri_tiles_free(ctx, h->dev, &h->columns);
+	kdri_own_free(ctx, &h->other);
 	h->dev->release(h->dev, h->in);
 	h->dev->release(h->dev, h->out);
 	kdri_device_leave(h->dev);
 	kdri_free(ctx, h);
 }
 
-static kdr_status send(kdr_context *ctx, held *h, int64_t k)
+/* Rows where they are all there, at once; they are the caller's again only if so. */
+static kdr_status send(kdr_context *ctx, held *h, int64_t k, double bytes)
 {
 	kdr_status st;
-	kdri_own other = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	const kdr_dense *a = &h->x.as.dense;
-	if (h->x.kind == KDR_MAT_DENSE) {
-		KDRI_TRY(kdri_dmat_of(ctx, h->dev, a->data, a->rows, a->cols, a->stride, &h->dense));
-	} else {
-		KDRI_TRY(kdri_dcsr_of(ctx, h->dev, &h->x.as.csr, &h->rows));
-		if (h->turned) {
-			KDRI_TRY(kdri_mat_transpose(ctx, &h->x, &other));
-			KDRI_TRY(kdri_dcsr_of(ctx, h->dev, &other.view.as.csr, &h->columns));
-		}
-	}
+	kdri_drows first;
+	bool two = h->x.kind == KDR_MAT_CSR && h->turned;
 	KDRI_TRY(make_room(ctx, h, k));
+	KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->x, two ? bytes / 2 : bytes, &h->rows));
+	KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->rows, 0, &first));
+	if (two) {
+		KDRI_TRY(kdri_mat_transpose(ctx, &h->x, &h->other));
+		KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->other.view, bytes / 2, &h->columns));
+		KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->columns, 0, &first));
+		if (h->columns.count == 1)
+			kdri_own_free(ctx, &h->other);
+	}
 done:
-	kdri_own_free(ctx, &other);
 	return st;
 }
 
@@ -146,7 +211,8 @@ kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k,
 	kdri_device *dev = kdri_device_take(ctx, flops);
 	if (!dev)
 		return KDR_OK;
-	if (size_of(x, turned, k) > 0.8 * (double)dev->room(dev)) {
+	double room = 0.8 * (double)dev->room(dev), bytes = room - columns_of(x, k);
+	if (size_of(x, turned) > bytes && (bytes < room / 4 || !worth_sending(ctx, x, k))) {
 		kdri_device_leave(dev);
 		return KDR_OK;
 	}
@@ -155,8 +221,12 @@ kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k,
 		kdri_device_leave(dev);
 		return st;
 	}
-	*h = (held){ .dev = dev, .x = *x, .owner = pthread_self(), .turned = turned };
-	KDRI_TRY(send(ctx, h, k));
+	*h = (held){ .dev = dev,
+		     .x = *x,
+		     .owner = pthread_self(),
+		     .turned = turned,
+		     .other.view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(send(ctx, h, k, bytes));
 	h->base = (kdri_held){ .next = ctx->held, .product = product };
 	ctx->held = &h->base;
 	*out = &h->base;

@@ -9,7 +9,7 @@
  *     kdri_unhold(ctx, held);
  *
  * and the products of linalg/mat.c are then the device's: of x itself, or of some of its rows where it is dense. The columns go there and
- * the products come back; x goes once. Only the thread that asked for it computes there. */
+ * the products come back; x goes once, or the part of it that fits. Only the thread that asked for it computes there. */
 #ifndef KDRI_HELD_H
 #define KDRI_HELD_H
 
@@ -17,7 +17,7 @@
 #include "linalg/linalg.h"
 
 /* x, which is borrowed, and with `turned` x' too. k: as many columns as most products will have; flops: of all of them. *out is NULL
- * where the work is not worth the way or there is no room: the processor does it. */
+ * where the work is not worth the way: the processor does it. */
 kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k, double flops,
                      kdri_held **out);
 /* In any order; accepts NULL. */

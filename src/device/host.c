@@ -260,58 +260,6 @@ static kdri_dstatus host_inverse(kdri_device *d, kdri_dmat a)
 	return kdri_host_status(d, st);
 }
 
-/* The parts of a sparse matrix, checked. */
-static bool sparse_parts(kdri_device *d, const char *name, kdri_dcsr x, kdr_csr *out)
-{
-	out->rows = x.rows;
-	out->cols = x.cols;
-	out->rowptr = kdri_host_vector(d, name, x.rowptr, x.rows + 1, sizeof(int64_t));
-	out->col = kdri_host_vector(d, name, x.col, x.entries, sizeof(int32_t));
-	out->val = kdri_host_vector(d, name, x.val, x.entries, sizeof(double));
-	return out->rowptr && out->col && out->val;
-}
-
-static kdri_dstatus host_multiply(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
-{
-	kdr_csr m = { 0 };
-	KDRI_HOST_ENTER(d, "multiply");
-	const double *from = kdri_host_view(d, "multiply", b);
-	double *to = kdri_host_view(d, "multiply", y);
-	KDRI_HOST_NEED(sparse_parts(d, "multiply", x, &m) && from && to);
-	if (b.rows != x.cols || y.rows != x.rows || y.cols != b.cols)
-		return failed(d, "multiply", "shapes that do not fit");
-	for (int64_t i = 0; i < m.rows; i++) { /* (E14) */
-		double *row = to + i * y.stride;
-		if (!add)
-			memset(row, 0, (size_t)y.cols * sizeof *row);
-		for (int64_t p = m.rowptr[i]; p < m.rowptr[i + 1]; p++)
-			kdri_axpy(m.val[p], from + m.col[p] * b.stride, row, y.cols);
-	}
-	return KDRI_D_OK;
-}
-
-static kdri_dstatus host_spread(kdri_device *d, kdri_dcsr x, int64_t first, const kdri_buf *weight,
-                                bool transposed, kdri_dmat to)
-{
-	kdr_csr m = { 0 };
-	KDRI_HOST_ENTER(d, "spread");
-	int64_t rows = transposed ? to.cols : to.rows;
-	double *t = kdri_host_view(d, "spread", to);
-	KDRI_HOST_NEED(sparse_parts(d, "spread", x, &m) && t);
-	const double *w = weight ? kdri_host_vector(d, "spread", weight, x.cols, sizeof *w) : NULL;
-	KDRI_HOST_NEED(!weight || w);
-	if (first < 0 || first + rows > x.rows || (transposed ? to.rows : to.cols) != x.cols)
-		return failed(d, "spread", "shapes that do not fit");
-	for (int64_t i = 0; i < to.rows; i++)
-		memset(t + i * to.stride, 0, (size_t)to.cols * sizeof *t);
-	for (int64_t i = 0; i < rows; i++) /* (E15) */
-		for (int64_t p = m.rowptr[first + i]; p < m.rowptr[first + i + 1]; p++) {
-			double v = m.val[p] * (w ? w[m.col[p]] : 1);
-			t[transposed ? m.col[p] * to.stride + i : i * to.stride + m.col[p]] = v;
-		}
-	return KDRI_D_OK;
-}
-
 /* --- entry by entry ------------------------------------------------------------------------------------- */
 
 static kdri_dstatus host_affine(kdri_device *d, kdri_dmat a, const kdri_buf *r, const kdri_buf *c,
@@ -487,8 +435,6 @@ kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri
 		.gemm = host_gemm,
 		.syrk = host_syrk,
 		.inverse = host_inverse,
-		.multiply = host_multiply,
-		.spread = host_spread,
 		.affine = host_affine,
 		.centre = host_centre,
 		.moments = host_moments,
@@ -500,6 +446,7 @@ kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri
 		.close = host_close,
 	};
 	kdri_host_rows(d);
+	kdri_host_sparse(d);
 	*out = d;
 	d = NULL;
 	h = NULL;

@@ -22,7 +22,7 @@ typedef struct kdri_host_limits {
 /* `limits` is borrowed, and may be NULL. End it with its close. */
 kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri_device **out);
 
-/* --- for host.c and host_rows.c alone --------------------------------------------------------------------- */
+/* --- for host.c, host_rows.c and host_sparse.c alone --------------------------------------------------------------------- */
 
 enum { KDRI_HOST_BUFFERS = 512 };
 
@@ -58,6 +58,38 @@ kdri_dstatus kdri_host_status(kdri_device *d, kdr_status st);
 			return KDRI_D_FAILED; \
 	} while (0)
 
+/* The parts of a sparse matrix, checked. */
+bool kdri_host_csr(kdri_device *d, const char *name, kdri_dcsr x, kdr_csr *out);
+
+/* What `nearest` writes; false: a buffer is none. */
+typedef struct kdri_host_near {
+	const double *offset, *twice, *norm;
+	double error_row, error_base;
+	int32_t *label;
+	double *value;
+	int32_t *doubt;
+	int64_t doubts;
+} kdri_host_near;
+bool kdri_host_nearest_of(kdri_device *d, int64_t rows, int64_t k, const kdri_buf *offset,
+                          const kdri_buf *twice, const kdri_buf *norm, double error_row, double error_base,
+                          kdri_buf *label, kdri_buf *value, kdri_buf *doubt, kdri_host_near *out);
+/* Row i with its products with k centres. */
+void kdri_host_nearest_row(kdri_host_near *to, int64_t i, int64_t k, const double *dots);
+
+/* What `neighbours` writes, begun where it is fresh; false: a buffer is none. */
+typedef struct kdri_host_lists {
+	const kdri_nn *nn;
+	const double *factor, *shift;
+	int32_t *index;
+	double *best;
+} kdri_host_lists;
+bool kdri_host_lists_of(kdri_device *d, const kdri_nn *nn, int64_t rows, int64_t others,
+                        kdri_host_lists *out);
+/* Row r of those that ask meets row q of the others, with which its product is p. */
+void kdri_host_meet(const kdri_host_lists *to, int64_t r, int64_t q, double p);
+
+/* host_sparse.c: and those on sparse rows. */
+void kdri_host_sparse(kdri_device *d);
 /* host_rows.c: puts the operations on rows, of k-means and of neighbours into the table. */
 void kdri_host_rows(kdri_device *d);
 

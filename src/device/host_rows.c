@@ -117,6 +117,45 @@ static kdri_dstatus host_rough(kdri_device *d, kdri_dmat x, const kdri_buf *mean
 	return ds;
 }
 
+bool kdri_host_nearest_of(kdri_device *d, int64_t rows, int64_t k, const kdri_buf *offset,
+                          const kdri_buf *twice, const kdri_buf *norm, double error_row, double error_base,
+                          kdri_buf *label, kdri_buf *value, kdri_buf *doubt, kdri_host_near *out)
+{
+	*out = (kdri_host_near){
+		.offset = kdri_host_vector(d, "nearest", offset, k, sizeof *out->offset),
+		.twice = twice ? kdri_host_vector(d, "nearest", twice, rows, sizeof *out->twice) : NULL,
+		.norm = kdri_host_vector(d, "nearest", norm, rows, sizeof *out->norm),
+		.error_row = error_row,
+		.error_base = error_base,
+		.label = kdri_host_vector(d, "nearest", label, rows, sizeof *out->label),
+		.value = value ? kdri_host_vector(d, "nearest", value, rows, sizeof *out->value) : NULL,
+		.doubt = kdri_host_vector(d, "nearest", doubt, rows, sizeof *out->doubt)
+	};
+	return out->offset && out->norm && out->label && out->doubt && (!twice || out->twice) &&
+	       (!value || out->value);
+}
+
+void kdri_host_nearest_row(kdri_host_near *to, int64_t i, int64_t k, const double *dots)
+{
+	double best = INFINITY, second = INFINITY;
+	int32_t arg = 0;
+	for (int64_t j = 0; j < k; j++) { /* (E17) */
+		double v = to->offset[j] - (to->twice ? to->twice[i] : 2) * dots[j];
+		if (v < best) {
+			second = best;
+			best = v;
+			arg = (int32_t)j;
+		} else if (v < second) {
+			second = v;
+		}
+	}
+	to->label[i] = arg;
+	if (to->value)
+		to->value[i] = best;
+	if (!(second - best > 2.01 * (to->error_row * to->norm[i] + to->error_base)))
+		to->doubt[to->doubts++] = (int32_t)i;
+}
+
 static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough,
                                  const kdri_buf *offset, const kdri_buf *twice, const kdri_buf *norm,
                                  double error_row, double error_base, kdri_buf *label, kdri_buf *value,
@@ -124,13 +163,12 @@ static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const
 {
 	KDRI_HOST_ENTER(d, "nearest");
 	const double *p = kdri_host_view(d, "nearest", x), *q = kdri_host_view(d, "nearest", c);
-	const double *b = kdri_host_vector(d, "nearest", offset, c.rows, sizeof *b);
-	const double *w = twice ? kdri_host_vector(d, "nearest", twice, x.rows, sizeof *w) : NULL;
-	const double *n = kdri_host_vector(d, "nearest", norm, x.rows, sizeof *n);
-	int32_t *to = kdri_host_vector(d, "nearest", label, x.rows, sizeof *to);
-	int32_t *list = kdri_host_vector(d, "nearest", doubt, x.rows, sizeof *list);
-	double *least = value ? kdri_host_vector(d, "nearest", value, x.rows, sizeof *least) : NULL;
-	KDRI_HOST_NEED(p && q && b && n && to && list && (!twice || w) && (!value || least));
+	kdri_host *h = d->self;
+	kdri_host_near to;
+	double *dots = NULL;
+	KDRI_HOST_NEED(p && q &&
+	               kdri_host_nearest_of(d, x.rows, c.rows, offset, twice, norm, error_row, error_base,
+	                                    label, value, doubt, &to));
 	const double *kept =
 	        rough ? kdri_host_vector(d, "nearest", rough, x.rows * x.cols, sizeof *kept) : NULL;
 	KDRI_HOST_NEED(!rough || kept);
@@ -140,28 +178,15 @@ static kdri_dstatus host_nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const
 			              "nearest: the rough rows are those of other rows");
 			return KDRI_D_FAILED;
 		}
-	*doubts = 0;
-	for (int64_t i = 0; i < x.rows; i++) {
-		double best = INFINITY, second = INFINITY;
-		int32_t arg = 0;
-		for (int64_t j = 0; j < c.rows; j++) { /* (E17) */
-			double v =
-			        b[j] - (w ? w[i] : 2) * kdri_dot(p + i * x.stride, q + j * c.stride, x.cols);
-			if (v < best) {
-				second = best;
-				best = v;
-				arg = (int32_t)j;
-			} else if (v < second) {
-				second = v;
-			}
-		}
-		to[i] = arg;
-		if (least)
-			least[i] = best;
-		if (!(second - best > 2.01 * (error_row * n[i] + error_base)))
-			list[(*doubts)++] = (int32_t)i;
+	kdr_status st = KDRI_NEW(h->ctx, &dots, c.rows);
+	for (int64_t i = 0; st == KDR_OK && i < x.rows; i++) {
+		for (int64_t j = 0; j < c.rows; j++)
+			dots[j] = kdri_dot(p + i * x.stride, q + j * c.stride, x.cols);
+		kdri_host_nearest_row(&to, i, c.rows, dots);
 	}
-	return KDRI_D_OK;
+	*doubts = to.doubts;
+	kdri_free(h->ctx, dots);
+	return kdri_host_status(d, st);
 }
 
 static kdri_dstatus host_order(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k,
@@ -285,45 +310,61 @@ static kdri_dstatus host_closest(kdri_device *d, kdri_dmat a, const kdri_buf *di
 
 /* --- neighbours -------------------------------------------------------------------------------------------- */
 
+bool kdri_host_lists_of(kdri_device *d, const kdri_nn *nn, int64_t rows, int64_t others, kdri_host_lists *out)
+{
+	int64_t all = KDRI_MAX(nn->first + rows, nn->from + others);
+	*out = (kdri_host_lists){
+		.nn = nn,
+		.factor = kdri_host_vector(d, "neighbours", nn->factor, all, sizeof *out->factor),
+		.shift = nn->shift ? kdri_host_vector(d, "neighbours", nn->shift, all, sizeof *out->shift)
+		                   : NULL,
+		.index = kdri_host_vector(d, "neighbours", nn->index, rows * nn->k, sizeof *out->index),
+		.best = kdri_host_vector(d, "neighbours", nn->best, rows * nn->k, sizeof *out->best)
+	};
+	if (!out->factor || !out->index || !out->best || (nn->shift && !out->shift))
+		return false;
+	for (int64_t q = 0; q < rows * nn->k && nn->fresh; q++) {
+		out->best[q] = -INFINITY;
+		out->index[q] = -1;
+	}
+	return true;
+}
+
+void kdri_host_meet(const kdri_host_lists *to, int64_t r, int64_t q, double p)
+{
+	const kdri_nn *nn = to->nn;
+	const double *f = to->factor, *g = to->shift;
+	double *best = to->best + r * nn->k, s;
+	int32_t *index = to->index + r * nn->k;
+	int64_t own = nn->first + r, j = nn->from + q, at = nn->k - 1;
+	if (j == own)
+		return;
+	if (nn->score == KDRI_NN_COSINE)
+		s = p * f[j] * f[own];
+	else if (nn->score == KDRI_NN_SHIFTED && g)
+		s = (p - g[j] - (g[own] - nn->square)) * f[j] * f[own];
+	else
+		s = p - f[j];
+	s = (s + nn->magic) - nn->magic;
+	if (!(s > best[at])) /* (E20) */
+		return;
+	for (; at > 0 && best[at - 1] < s; at--) {
+		best[at] = best[at - 1];
+		index[at] = index[at - 1];
+	}
+	best[at] = s;
+	index[at] = (int32_t)j;
+}
+
 static kdri_dstatus host_neighbours(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn)
 {
+	kdri_host_lists to;
 	KDRI_HOST_ENTER(d, "neighbours");
 	const double *a = kdri_host_view(d, "neighbours", rows), *b = kdri_host_view(d, "neighbours", x);
-	int64_t all = KDRI_MAX(nn->first + rows.rows, nn->from + x.rows);
-	const double *f = kdri_host_vector(d, "neighbours", nn->factor, all, sizeof *f);
-	const double *g = nn->shift ? kdri_host_vector(d, "neighbours", nn->shift, all, sizeof *g) : NULL;
-	int32_t *index = kdri_host_vector(d, "neighbours", nn->index, rows.rows * nn->k, sizeof *index);
-	double *best = kdri_host_vector(d, "neighbours", nn->best, rows.rows * nn->k, sizeof *best);
-	KDRI_HOST_NEED(a && b && f && index && best && (!nn->shift || g));
-	for (int64_t r = 0; r < rows.rows; r++) {
-		int64_t own = nn->first + r;
-		for (int64_t q = 0; q < nn->k && nn->fresh; q++) {
-			best[r * nn->k + q] = -INFINITY;
-			index[r * nn->k + q] = -1;
-		}
-		for (int64_t q = 0; q < x.rows; q++) {
-			int64_t j = nn->from + q;
-			if (j == own)
-				continue;
-			double p = kdri_dot(a + r * rows.stride, b + q * x.stride, x.cols), s;
-			if (nn->score == KDRI_NN_COSINE)
-				s = p * f[j] * f[own];
-			else if (nn->score == KDRI_NN_SHIFTED && g)
-				s = (p - g[j] - (g[own] - nn->square)) * f[j] * f[own];
-			else
-				s = p - f[j];
-			s = (s + nn->magic) - nn->magic;
-			int64_t at = nn->k - 1; /* (E20) */
-			if (!(s > best[r * nn->k + at]))
-				continue;
-			for (; at > 0 && best[r * nn->k + at - 1] < s; at--) {
-				best[r * nn->k + at] = best[r * nn->k + at - 1];
-				index[r * nn->k + at] = index[r * nn->k + at - 1];
-			}
-			best[r * nn->k + at] = s;
-			index[r * nn->k + at] = (int32_t)j;
-		}
-	}
+	KDRI_HOST_NEED(a && b && kdri_host_lists_of(d, nn, rows.rows, x.rows, &to));
+	for (int64_t r = 0; r < rows.rows; r++)
+		for (int64_t q = 0; q < x.rows; q++)
+			kdri_host_meet(&to, r, q, kdri_dot(a + r * rows.stride, b + q * x.stride, x.cols));
 	return KDRI_D_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "device/host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Under the name that the library asks for, which is a type's here. */
 const kdri_plugin *plugin_of(int abi) __asm__(KDRI_PLUGIN_SYMBOL) __attribute__((visibility("default")));
@@ -26,7 +27,9 @@ static kdri_device *open_fake(int index, char *error, size_t room)
 {
 	kdr_context *ctx = NULL;
 	kdri_device *device = NULL;
+	const char *most = getenv("KINDRED_DEVICE_ROOM");
 	(void)index;
+	limits.most = most ? (size_t)strtoull(most, NULL, 10) : 0;
 	if (kdr_context_new(&ctx, NULL) != KDR_OK || kdri_host_device_new(ctx, &limits, &device) != KDR_OK) {
 		snprintf(error, room, "out of memory");
 		kdr_context_free(ctx);

@@ -9,12 +9,48 @@ typedef struct points {
 	double *x;
 	int64_t n, d, k;
 	kdri_kmeans_options options;
+	bool sparse;
 } points;
+
+/* The same numbers as sparse rows; entries of no more than a half are left out, unless they would be too few. */
+typedef struct rows_of_text {
+	int64_t *rowptr;
+	int32_t *col;
+	double *val;
+} rows_of_text;
+
+static kdr_mat rows_of(const double *x, int64_t n, int64_t d, bool sparse, rows_of_text *r)
+{
+	int64_t at = 0;
+	if (!sparse)
+		return kdr_mat_from_dense(x, n, d);
+	r->rowptr = calloc((size_t)n + 1, sizeof *r->rowptr);
+	r->col = malloc((size_t)(n * d) * sizeof *r->col);
+	r->val = malloc((size_t)(n * d) * sizeof *r->val);
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t j = 0; j < d; j++)
+			if (fabs(x[i * d + j]) > 0.5 ||
+			    (fabs(x[i * d + j]) > 0 && fabs(x[i * d + j]) < 1e-100)) {
+				r->col[at] = (int32_t)j;
+				r->val[at++] = x[i * d + j];
+			}
+		r->rowptr[i + 1] = at;
+	}
+	return kdr_mat_from_csr(n, d, r->rowptr, r->col, r->val);
+}
+
+static void rows_free(rows_of_text *r)
+{
+	free(r->rowptr);
+	free(r->col);
+	free(r->val);
+}
 
 static void compare_kmeans(const points *p, size_t most)
 {
 	kdr_context *ctx = unit_context();
-	kdr_mat x = kdr_mat_from_dense(p->x, p->n, p->d);
+	rows_of_text rows = { 0 };
+	kdr_mat x = rows_of(p->x, p->n, p->d, p->sparse, &rows);
 	kdri_kmeans_result a = { 0 }, b = { 0 };
 	fake f;
 	fake_open(&f, most);
@@ -27,7 +63,9 @@ static void compare_kmeans(const points *p, size_t most)
 	assert_int_equal(a.iterations, b.iterations);
 	assert_int_equal(a.stop, b.stop);
 	assert_true(a.objective == b.objective);
-	assert_near(b.objective_start, a.objective_start, 1e-9 * a.objective_start);
+	assert_near(b.objective_start, a.objective_start, 1e-9 * (1 + a.objective_start));
+	assert_true(f.limits.peak <= (most ? most : SIZE_MAX));
+	rows_free(&rows);
 	kdri_kmeans_free(ctx, &a);
 	kdri_kmeans_free(f.ctx, &b);
 	kdr_context_free(ctx);
@@ -36,7 +74,7 @@ static void compare_kmeans(const points *p, size_t most)
 
 static points points_of(int64_t n, int64_t d, int64_t k, double spread)
 {
-	points p = { fake_points(n, d, k, spread, 7), n, d, k, kdri_kmeans_defaults(k) };
+	points p = { fake_points(n, d, k, spread, 7), n, d, k, kdri_kmeans_defaults(k), false };
 	p.options.n_init = 3;
 	return p;
 }
@@ -106,6 +144,48 @@ static void kmeans__many_rows__same_bits_as_the_processor(void **state)
 	free(p.x);
 }
 
+static void kmeans__sparse__same_bits_as_the_processor(void **state)
+{
+	static const int64_t clusters[] = { 1, 2, 9, 17, 40, 140 };
+	(void)state;
+	for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++) {
+		points p = points_of(900, 60, clusters[i], 0.5);
+		p.sparse = true;
+		p.options.n_init = 2;
+		compare_kmeans(&p, 0);
+		p.options.spherical = true;
+		memset(p.x, 0, (size_t)(3 * p.d) * sizeof *p.x); /* rows without entries */
+		compare_kmeans(&p, 0);
+		p.options.spherical = false;
+		for (int64_t j = 0; j < p.n * p.d; j++)
+			p.x[j] = round(p.x[j]); /* ties */
+		compare_kmeans(&p, 0);
+		p.options.max_iter = 0;
+		compare_kmeans(&p, 0);
+		free(p.x);
+	}
+}
+
+static void kmeans__sparse_and_few_distinct__same_bits_as_the_processor(void **state)
+{
+	int64_t labels[300];
+	(void)state;
+	points p = points_of(300, 30, 6, 0.5);
+	p.sparse = true;
+	for (int64_t i = 0; i < p.n; i++)
+		labels[i] = i % 4; /* the last ones are empty */
+	p.options.init_labels = labels;
+	compare_kmeans(&p, 0);
+	p.options.init_labels = NULL;
+	for (int64_t i = p.d * 4; i < p.n * p.d; i++)
+		p.x[i] = p.x[i % (p.d * 4)];
+	compare_kmeans(&p, 0);
+	for (int64_t i = 0; i < p.n * p.d; i++)
+		p.x[i] += 1e6; /* far from the origin: measured from the mean */
+	compare_kmeans(&p, 0);
+	free(p.x);
+}
+
 static void kmeans__little_room__rows_come_in_tiles(void **state)
 {
 	(void)state;
@@ -113,6 +193,9 @@ static void kmeans__little_room__rows_come_in_tiles(void **state)
 		skip();
 	points p = points_of(700, 13, 9, 0.5);
 	compare_kmeans(&p, 60000); /* all of it takes 72,800 */
+	compare_kmeans(&p, 45000);
+	p.sparse = true;
+	compare_kmeans(&p, 65000);
 	compare_kmeans(&p, 45000);
 	free(p.x);
 }
@@ -141,10 +224,12 @@ static void kmeans__large_enough_data__one_transfer(void **state)
 static kdr_status run_kmeans(kdr_context *ctx, void *user)
 {
 	const points *p = user;
-	kdr_mat x = kdr_mat_from_dense(p->x, p->n, p->d);
+	rows_of_text rows = { 0 };
+	kdr_mat x = rows_of(p->x, p->n, p->d, p->sparse, &rows);
 	kdri_kmeans_result r = { 0 };
 	kdr_status st = kdri_kmeans(ctx, &x, NULL, &p->options, &r);
 	kdri_kmeans_free(ctx, &r);
+	rows_free(&rows);
 	return st;
 }
 
@@ -153,6 +238,8 @@ static void kmeans__device_fails__says_so_and_gives_all_back(void **state)
 	(void)state;
 	points p = points_of(90, 4, 3, 0.5);
 	p.options.n_init = 1;
+	fake_failing(run_kmeans, &p, 100);
+	p.sparse = true;
 	fake_failing(run_kmeans, &p, 100);
 	free(p.x);
 }
@@ -187,13 +274,14 @@ typedef struct asked {
 	double *x;
 	int64_t n, d, k;
 	kdri_metric metric;
-	bool shifted;
+	bool shifted, sparse;
 } asked;
 
 static kdr_status find(kdr_context *ctx, const asked *a, kdri_knn *out)
 {
-	kdr_mat x = kdr_mat_from_dense(a->x, a->n, a->d);
-	double mean[64] = { 0 };
+	rows_of_text rows = { 0 };
+	kdr_mat x = rows_of(a->x, a->n, a->d, a->sparse, &rows);
+	double mean[512] = { 0 };
 	kdri_knn_shift shift = { 0 };
 	for (int64_t i = 0; i < a->n * a->d; i++)
 		mean[i % a->d] += a->x[i] / (double)a->n;
@@ -201,6 +289,7 @@ static kdr_status find(kdr_context *ctx, const asked *a, kdri_knn *out)
 	if (st == KDR_OK)
 		st = kdri_knn_find_shifted(ctx, &x, a->k, a->metric, a->shifted ? &shift : NULL, out);
 	kdri_knn_shift_free(ctx, &shift);
+	rows_free(&rows);
 	return st;
 }
 
@@ -225,7 +314,7 @@ static void compare_neighbours(const asked *a, size_t most)
 static void neighbours__dense__same_as_the_processor(void **state)
 {
 	(void)state;
-	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_COSINE, false };
+	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_COSINE, false, false };
 	compare_neighbours(&a, 0);
 	a.shifted = true;
 	compare_neighbours(&a, 0);
@@ -239,10 +328,67 @@ static void neighbours__dense__same_as_the_processor(void **state)
 	free(a.x);
 }
 
+/* Texts: each row has some `share` of d words, and half of the words are those of its group. */
+static asked texts(int64_t n, int64_t d, double share)
+{
+	asked a = { calloc((size_t)(n * d), sizeof *a.x), n, d, 10, KDRI_METRIC_COSINE, false, true };
+	kdri_rng rng = kdri_rng_stream(5, "texts", (uint64_t)n);
+	assert_non_null(a.x);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t w = 0; w < (int64_t)(share * (double)d); w++) {
+			int64_t j = (int64_t)((double)d * kdri_rng_uniform(&rng));
+			if (w % 2)
+				j = (j / 8 + i % 7 * d / 8) % d;
+			a.x[i * d + j] += 1 + floor(4 * kdri_rng_uniform(&rng)) / 4;
+		}
+	return a;
+}
+
+static void neighbours__sparse__same_as_the_processor(void **state)
+{
+	(void)state;
+	/* By lists, of more rows than are looked at at a time; and spread out. */
+	for (int full = 0; full < 2; full++) {
+		asked a = full ? texts(400, 40, 0.5) : texts(2300, 500, 0.03);
+		compare_neighbours(&a, 0);
+		a.shifted = true;
+		compare_neighbours(&a, 0);
+		a.shifted = false;
+		a.metric = KDRI_METRIC_EUCLIDEAN;
+		compare_neighbours(&a, 0);
+		a.k = 33;
+		compare_neighbours(&a, 0);
+		a.k = 1;
+		/* Copies, and rows without entries. */
+		memset(a.x + 5 * a.d, 0, (size_t)(4 * a.d) * sizeof *a.x);
+		memcpy(a.x + 100 * a.d, a.x + 20 * a.d, (size_t)(60 * a.d) * sizeof *a.x);
+		compare_neighbours(&a, 0);
+		a.k = 12;
+		a.metric = KDRI_METRIC_COSINE;
+		compare_neighbours(&a, 0);
+		free(a.x);
+	}
+}
+
+static void neighbours__sparse_and_little_room__rows_come_in_parts(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	asked a = texts(600, 500, 0.03);
+	compare_neighbours(&a, 200000); /* all of it takes 260,000 */
+	compare_neighbours(&a, 90000);
+	free(a.x);
+	a = texts(400, 40, 0.5);
+	compare_neighbours(&a, 150000);
+	compare_neighbours(&a, 60000);
+	free(a.x);
+}
+
 static void neighbours__ties__the_lower_index(void **state)
 {
 	(void)state;
-	asked a = { fake_points(300, 20, 5, 0.7, 3), 300, 20, 8, KDRI_METRIC_EUCLIDEAN, false };
+	asked a = { fake_points(300, 20, 5, 0.7, 3), 300, 20, 8, KDRI_METRIC_EUCLIDEAN, false, false };
 	for (int64_t i = 0; i < a.n * a.d; i++)
 		a.x[i] = round(a.x[i]);
 	for (int64_t i = 100 * a.d; i < 150 * a.d; i++)
@@ -259,7 +405,7 @@ static void neighbours__little_room__rows_come_in_parts(void **state)
 	(void)state;
 	if (fake_real())
 		skip();
-	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_EUCLIDEAN, false };
+	asked a = { fake_points(500, 24, 7, 0.7, 3), 500, 24, 10, KDRI_METRIC_EUCLIDEAN, false, false };
 	compare_neighbours(&a, 90000); /* all of it takes 252,000 */
 	compare_neighbours(&a, 40000);
 	free(a.x);
@@ -276,7 +422,10 @@ static kdr_status run_neighbours(kdr_context *ctx, void *user)
 static void neighbours__device_fails__says_so_and_gives_all_back(void **state)
 {
 	(void)state;
-	asked a = { fake_points(60, 18, 7, 0.7, 3), 60, 18, 4, KDRI_METRIC_EUCLIDEAN, false };
+	asked a = { fake_points(60, 18, 7, 0.7, 3), 60, 18, 4, KDRI_METRIC_EUCLIDEAN, false, false };
+	fake_failing(run_neighbours, &a, 100);
+	free(a.x);
+	a = texts(70, 300, 0.03);
 	fake_failing(run_neighbours, &a, 100);
 	free(a.x);
 }
@@ -314,11 +463,15 @@ int main(void)
 		cmocka_unit_test(kmeans__ties_and_duplicates__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__labels_given__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__many_rows__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__sparse__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__sparse_and_few_distinct__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__little_room__rows_come_in_tiles),
 		cmocka_unit_test(kmeans__large_enough_data__one_transfer),
 		cmocka_unit_test(kmeans__device_fails__says_so_and_gives_all_back),
 		cmocka_unit_test(kmeans__device_fails_with_auto__processor_goes_on),
 		cmocka_unit_test(neighbours__dense__same_as_the_processor),
+		cmocka_unit_test(neighbours__sparse__same_as_the_processor),
+		cmocka_unit_test(neighbours__sparse_and_little_room__rows_come_in_parts),
 		cmocka_unit_test(neighbours__ties__the_lower_index),
 		cmocka_unit_test(neighbours__little_room__rows_come_in_parts),
 		cmocka_unit_test(neighbours__device_fails__says_so_and_gives_all_back),

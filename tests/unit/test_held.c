@@ -9,6 +9,28 @@
 
 enum { N = 90, D = 70, MOST = 12 };
 
+/* Two matrices as dense and as sparse ones, and a device that may take `most` bytes. */
+typedef struct held_case {
+	unit_pair p, q; /* N x D, D x N */
+	fake f;
+} held_case;
+
+static void case_open(held_case *c, size_t most)
+{
+	kdri_rng rng = kdri_rng_stream(4, "held", 0);
+	c->p = unit_pair_new(&rng, N, D, 0.3);
+	c->q = unit_pair_new(&rng, D, N, 0.2);
+	fake_open(&c->f, most);
+}
+
+static void case_close(held_case *c)
+{
+	assert_null(c->f.ctx->held);
+	fake_close(&c->f);
+	unit_pair_free(&c->p);
+	unit_pair_free(&c->q);
+}
+
 /* X B, or X'B, with k columns that lie in rows of MOST; compared with the processor's. */
 static void compare_product(fake *f, const kdr_mat *x, bool turned, int64_t k)
 {
@@ -34,81 +56,109 @@ static void compare_product(fake *f, const kdr_mat *x, bool turned, int64_t k)
 static void held__dense_and_sparse__products_of_the_device(void **state)
 {
 	(void)state;
-	kdri_rng rng = kdri_rng_stream(3, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
 	for (int sparse = 0; sparse < 2; sparse++) {
-		const kdr_mat *x = sparse ? &p.csr : &p.dense;
 		kdri_held *held = NULL;
-		fake f;
-		fake_open(&f, 0);
-		assert_ok(f.ctx, kdri_hold(f.ctx, x, true, 4, 1e6, &held));
+		held_case c;
+		case_open(&c, 0);
+		fake *f = &c.f;
+		const kdr_mat *x = sparse ? &c.p.csr : &c.p.dense;
+		assert_ok(f->ctx, kdri_hold(f->ctx, x, true, 4, 1e6, &held));
 		assert_non_null(held);
-		size_t sent = f.limits.put_bytes;
+		size_t sent = f->limits.put_bytes;
 		for (int64_t k = 1; k <= MOST; k += 3) /* more than was said: room grows */
 			for (int turned = 0; turned < 2; turned++) {
-				int64_t calls = f.limits.calls;
-				compare_product(&f, x, turned, k);
-				assert_true(f.limits.calls > calls || fake_real());
+				int64_t calls = f->limits.calls;
+				compare_product(f, x, turned, k);
+				assert_true(f->limits.calls > calls || fake_real());
 			}
 		/* X itself went once. */
-		assert_true(f.limits.put_bytes - sent <= (size_t)((1 + 4 + 7 + 10) * (N + D)) * 8 ||
+		assert_true(f->limits.put_bytes - sent <= (size_t)((1 + 4 + 7 + 10) * (N + D)) * 8 ||
 		            fake_real());
 		kdr_mat part = kdri_rows(x, 20, 61);
-		int64_t calls = f.limits.calls;
-		compare_product(&f, &part, false, 5);
-		compare_product(&f, &part, true, 5);
-		assert_true(sparse ? f.limits.calls == calls : f.limits.calls > calls || fake_real());
-		kdri_unhold(f.ctx, held);
-		assert_null(f.ctx->held);
-		calls = f.limits.calls;
-		compare_product(&f, x, false, 5);
-		assert_int_equal(f.limits.calls, calls);
-		fake_close(&f);
+		int64_t calls = f->limits.calls;
+		compare_product(f, &part, false, 5);
+		compare_product(f, &part, true, 5);
+		assert_true(sparse ? f->limits.calls == calls : f->limits.calls > calls || fake_real());
+		kdri_unhold(f->ctx, held);
+		calls = f->limits.calls;
+		compare_product(f, x, false, 5);
+		assert_int_equal(f->limits.calls, calls);
+		case_close(&c);
 	}
-	unit_pair_free(&p);
 }
 
 static void held__several__each_its_own(void **state)
 {
 	(void)state;
-	kdri_rng rng = kdri_rng_stream(4, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3), q = unit_pair_new(&rng, D, N, 0.2);
 	kdri_held *held[3] = { NULL };
-	fake f;
-	fake_open(&f, 0);
-	assert_ok(f.ctx, kdri_hold(f.ctx, &p.csr, false, 4, 1e6, &held[0]));
-	assert_ok(f.ctx, kdri_hold(f.ctx, &q.csr, false, 4, 1e6, &held[1]));
-	assert_ok(f.ctx, kdri_hold(f.ctx, &q.dense, false, 4, 1e6, &held[2]));
-	compare_product(&f, &p.csr, false, 4);
-	compare_product(&f, &q.csr, false, 4);
-	compare_product(&f, &q.csr, true, 4); /* not held turned: the processor's */
-	compare_product(&f, &q.dense, true, 4);
-	kdri_unhold(f.ctx, held[1]);
-	compare_product(&f, &q.csr, false, 4);
-	compare_product(&f, &p.csr, false, 4);
-	kdri_unhold(f.ctx, held[0]);
-	kdri_unhold(f.ctx, held[2]);
-	kdri_unhold(f.ctx, NULL);
-	fake_close(&f);
-	unit_pair_free(&p);
-	unit_pair_free(&q);
+	held_case c;
+	case_open(&c, 0);
+	fake *f = &c.f;
+	assert_ok(f->ctx, kdri_hold(f->ctx, &c.p.csr, false, 4, 1e6, &held[0]));
+	assert_ok(f->ctx, kdri_hold(f->ctx, &c.q.csr, false, 4, 1e6, &held[1]));
+	assert_ok(f->ctx, kdri_hold(f->ctx, &c.q.dense, false, 4, 1e6, &held[2]));
+	compare_product(f, &c.p.csr, false, 4);
+	compare_product(f, &c.q.csr, false, 4);
+	compare_product(f, &c.q.csr, true, 4); /* not held turned: the processor's */
+	compare_product(f, &c.q.dense, true, 4);
+	kdri_unhold(f->ctx, held[1]);
+	compare_product(f, &c.q.csr, false, 4);
+	compare_product(f, &c.p.csr, false, 4);
+	kdri_unhold(f->ctx, held[0]);
+	kdri_unhold(f->ctx, held[2]);
+	kdri_unhold(f->ctx, NULL);
+	case_close(&c);
 }
 
+/* What does not fit comes in tiles, all but the first for every product; never more is there than there is room. */
+static void held__little_room__rows_come_in_tiles(void **state)
+{
+	(void)state;
+	if (fake_real())
+		skip();
+	for (int sparse = 0; sparse < 2; sparse++)
+		for (size_t most = 24000; most <= 48000; most += 8000) {
+			kdri_held *held = NULL;
+			held_case c;
+			case_open(&c, most);
+			fake *f = &c.f;
+			const kdr_mat *x =
+			        sparse ? &c.p.csr : &c.p.dense; /* 50,400 and about 46,000 with x' */
+			assert_ok(f->ctx, kdri_hold(f->ctx, x, true, 4, 1e6, &held));
+			assert_non_null(held);
+			for (int64_t k = 1; k <= MOST; k += 3)
+				for (int turned = 0; turned < 2; turned++) {
+					size_t sent = f->limits.put_bytes,
+					       columns = (size_t)(k * (N + D)) * 8;
+					compare_product(f, x, turned, k);
+					assert_true(f->limits.put_bytes > sent + (size_t)(k * D) * 8);
+					/* Four columns at a time, and a good part of x stays there. */
+					size_t rounds = (size_t)(k + 3) / 4, whole = (size_t)N * 72 * 8;
+					assert_true(f->limits.put_bytes < sent + columns + rounds * whole);
+				}
+			kdr_mat part = kdri_rows(x, 20, 61), end = kdri_rows(x, 80, N);
+			compare_product(f, &part, false, 5);
+			compare_product(f, &part, true, 5);
+			compare_product(f, &end, true, 3);
+			assert_true(f->limits.peak <= most);
+			kdri_unhold(f->ctx, held);
+			case_close(&c);
+		}
+}
+
+/* No room even for columns. */
 static void held__no_room__processor(void **state)
 {
 	(void)state;
 	if (fake_real())
 		skip();
-	kdri_rng rng = kdri_rng_stream(4, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
 	kdri_held *held = NULL;
-	fake f;
-	fake_open(&f, 20000);
-	assert_ok(f.ctx, kdri_hold(f.ctx, &p.dense, true, 4, 1e6, &held));
+	held_case c;
+	case_open(&c, 6000);
+	assert_ok(c.f.ctx, kdri_hold(c.f.ctx, &c.p.dense, true, 4, 1e6, &held));
 	assert_null(held);
-	compare_product(&f, &p.dense, true, 4);
-	fake_close(&f);
-	unit_pair_free(&p);
+	compare_product(&c.f, &c.p.dense, true, 4);
+	case_close(&c);
 }
 
 typedef struct other {
@@ -128,21 +178,18 @@ static void held__another_thread__processor(void **state)
 	(void)state;
 	if (fake_real())
 		skip();
-	kdri_rng rng = kdri_rng_stream(4, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
 	kdri_held *held = NULL;
 	pthread_t thread;
-	fake f;
-	fake_open(&f, 0);
-	assert_ok(f.ctx, kdri_hold(f.ctx, &p.dense, true, 4, 1e6, &held));
-	other o = { &f, &p.dense };
-	int64_t calls = f.limits.calls;
+	held_case c;
+	case_open(&c, 0);
+	assert_ok(c.f.ctx, kdri_hold(c.f.ctx, &c.p.dense, true, 4, 1e6, &held));
+	other o = { &c.f, &c.p.dense };
+	int64_t calls = c.f.limits.calls;
 	assert_int_equal(pthread_create(&thread, NULL, multiply_elsewhere, &o), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(f.limits.calls, calls);
-	kdri_unhold(f.ctx, held);
-	fake_close(&f);
-	unit_pair_free(&p);
+	assert_int_equal(c.f.limits.calls, calls);
+	kdri_unhold(c.f.ctx, held);
+	case_close(&c);
 }
 
 /* Leading directions of the sparse one. */
@@ -164,10 +211,10 @@ done:
 static void held__device_fails__says_so_and_gives_all_back(void **state)
 {
 	(void)state;
-	kdri_rng rng = kdri_rng_stream(4, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
-	fake_failing(leading_there, &p, 40);
-	unit_pair_free(&p);
+	held_case c;
+	case_open(&c, 0);
+	fake_failing(leading_there, &c.p, 40);
+	case_close(&c);
 }
 
 static void held__device_fails_with_auto__processor_goes_on(void **state)
@@ -175,25 +222,22 @@ static void held__device_fails_with_auto__processor_goes_on(void **state)
 	(void)state;
 	if (fake_real())
 		skip();
-	kdri_rng rng = kdri_rng_stream(4, "held", 0);
-	unit_pair p = unit_pair_new(&rng, N, D, 0.3);
 	for (int64_t at = 1; at < 40; at += 3) {
 		kdri_held *held = NULL;
-		fake f;
-		fake_open(&f, 0);
-		f.limits.fail_at = at;
-		f.limits.fail_with = KDRI_D_FAILED;
-		kdr_status st = kdri_hold(f.ctx, &p.csr, true, 4, 1e6, &held);
-		f.ctx->device_choice = KDRI_DEVICE_AUTO; /* as if the library had chosen it */
+		held_case c;
+		case_open(&c, at % 2 ? 0 : 30000);
+		c.f.limits.fail_at = at;
+		c.f.limits.fail_with = KDRI_D_FAILED;
+		kdr_status st = kdri_hold(c.f.ctx, &c.p.csr, true, 4, 1e6, &held);
+		c.f.ctx->device_choice = KDRI_DEVICE_AUTO; /* as if the library had chosen it */
 		if (st == KDR_OK && held) {
-			compare_product(&f, &p.csr, false, 4);
-			compare_product(&f, &p.csr, true, 4);
+			compare_product(&c.f, &c.p.csr, false, 4);
+			compare_product(&c.f, &c.p.csr, true, 4);
 		}
-		kdri_unhold(f.ctx, held);
-		f.limits.fail_at = 0;
-		fake_close(&f);
+		kdri_unhold(c.f.ctx, held);
+		c.f.limits.fail_at = 0;
+		case_close(&c);
 	}
-	unit_pair_free(&p);
 }
 
 /* --- methods that multiply what is held --------------------------------------------------------------------- */
@@ -285,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(held__dense_and_sparse__products_of_the_device),
 		cmocka_unit_test(held__several__each_its_own),
+		cmocka_unit_test(held__little_room__rows_come_in_tiles),
 		cmocka_unit_test(held__no_room__processor),
 		cmocka_unit_test(held__another_thread__processor),
 		cmocka_unit_test(held__device_fails__says_so_and_gives_all_back),

@@ -29,6 +29,7 @@ struct cuda_self {
 	char *bounce[2];     /* the host's, where the device reaches it: small transfers go by way of them, in turn */
 	cudaEvent_t free[2]; /* when the device has done with each */
 	int turn;
+	size_t most; /* KINDRED_DEVICE_ROOM: so many bytes of the card at most are spoken of as there; 0: all */
 	bool clear; /* KINDRED_CUDA_CLEAR: room for products is cleared; compute-sanitizer's initcheck does not see all that cuBLAS writes */
 };
 
@@ -119,6 +120,17 @@ kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from,
 /* Exclusive sums of `count` numbers, in place, their total behind them: kmeans.cu. */
 kdri_dstatus sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count);
 
+/* What a search for the nearest centre writes; flag: the row is in doubt. */
+struct nearest_job {
+	const double *offset, *twice, *norm;
+	double error_row, error_base;
+	int32_t *label;
+	double *value;
+	unsigned char *flag;
+};
+/* Rows that are flagged, in increasing order: nearest.cu. */
+kdri_dstatus flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found);
+
 /* The operations of the other files go into the table. */
 void cuda_products(kdri_device *d);
 void cuda_entries(kdri_device *d);
@@ -126,5 +138,6 @@ void cuda_rows(kdri_device *d);
 void cuda_kmeans(kdri_device *d);
 void cuda_nearest(kdri_device *d);
 void cuda_neighbours(kdri_device *d);
+void cuda_sparse(kdri_device *d);
 
 #endif

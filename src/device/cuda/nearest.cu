@@ -191,14 +191,6 @@ static __device__ bool two_smallest(const T *dots, int64_t ld, int64_t m, int64_
 	return true;
 }
 
-struct nearest_job {
-	const double *offset, *twice, *norm;
-	double error_row, error_base;
-	int32_t *label;
-	double *value;
-	unsigned char *flag;
-};
-
 /* Rows first .. of x, or those of a list. */
 static __global__ void __launch_bounds__(32 * SHARES)
 	compare(const double *dots, int64_t m, int64_t first, const int32_t *list, int64_t k, nearest_job job)
@@ -253,13 +245,15 @@ static __global__ void count_flags(const unsigned char *flag, int64_t n, int64_t
 		counts[s] = count;
 }
 
-static kdri_dstatus flagged(kdri_device *d, const unsigned char *flag, int64_t n, int64_t *counts, int32_t *list,
-                            int64_t *found)
+kdri_dstatus flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	int64_t stretches = parts_of(n, STRETCH);
+	cuda_scratch room(d);
 	dim3 shape(32, 8);
 	unsigned blocks = (unsigned)parts_of(stretches, 8);
+	TRY_D(room.take((size_t)(stretches + 1) * 8));
+	int64_t *counts = room.as<int64_t>();
 	count_flags<<<blocks, shape, 0, stream>>>(flag, n, counts, nullptr, nullptr);
 	TRY_LAUNCH(d, "nearest");
 	TRY_D(sums_before(d, "nearest", counts, stretches));
@@ -357,24 +351,23 @@ static kdri_dstatus nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri
 {
 	ENTER(d, "nearest");
 	int64_t n = x.rows, unsure = n;
-	cuda_scratch flags(d), counts(d), list(d);
+	cuda_scratch flags(d), list(d);
 	*doubts = 0;
 	if (n == 0)
 		return KDRI_D_OK;
 	TRY_D(flags.take((size_t)n));
-	TRY_D(counts.take((size_t)(parts_of(n, STRETCH) + 1) * 8));
 	nearest_job job = { vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row, error_base,
 		            vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>() };
 	if (rough && !value) {
 		TRY_D(list.take((size_t)n * sizeof(int32_t)));
 		TRY_D(in_half(d, x, c, rough, job));
-		TRY_D(flagged(d, job.flag, n, counts.as<int64_t>(), list.as<int32_t>(), &unsure));
+		TRY_D(flagged_rows(d, job.flag, n, list.as<int32_t>(), &unsure));
 	}
 	if (unsure > n / 2) /* to gather them would cost more */
 		TRY_D(in_double(d, x, c, nullptr, n, job));
 	else if (unsure > 0)
 		TRY_D(in_double(d, x, c, list.as<int32_t>(), unsure, job));
-	return unsure > 0 ? flagged(d, job.flag, n, counts.as<int64_t>(), vec<int32_t>(doubt), doubts) : KDRI_D_OK;
+	return unsure > 0 ? flagged_rows(d, job.flag, n, vec<int32_t>(doubt), doubts) : KDRI_D_OK;
 }
 
 static kdri_dstatus rough(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdri_buf **out)

@@ -56,7 +56,9 @@ static size_t cuda_room(kdri_device *d)
 		return 0;
 	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
 	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrUsedMemCurrent, &used);
-	return free_bytes + (size_t)(reserved - used);
+	size_t there = free_bytes + (size_t)(reserved - used);
+	size_t left = s->most > used ? s->most - (size_t)used : 0;
+	return s->most && left < there ? left : there;
 }
 
 enum { BOUNCE = 1 << 20 };
@@ -194,6 +196,8 @@ static kdri_device *device_open(int index, char *error, size_t room)
 		return nullptr;
 	}
 	s->index = index;
+	const char *most = getenv("KINDRED_DEVICE_ROOM");
+	s->most = most ? strtoull(most, nullptr, 10) : 0;
 	s->clear = getenv("KINDRED_CUDA_CLEAR") != nullptr;
 	d->abi = KDRI_DEVICE_ABI;
 	d->kind = "cuda";
@@ -210,6 +214,7 @@ static kdri_device *device_open(int index, char *error, size_t room)
 	cuda_kmeans(d);
 	cuda_nearest(d);
 	cuda_neighbours(d);
+	cuda_sparse(d);
 	if (open_parts(d) != KDRI_D_OK) {
 		snprintf(error, room, "%s", d->error);
 		cuda_close(d);

@@ -282,6 +282,7 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 	q.factor = q.own_factor = factor;
 	q.magic = magic_of(largest);
 	const kdri_knn_scores scores = { .x = &rows,
+		                         .lists = &products.columns.view.as.csr,
 		                         .k = k,
 		                         .metric = metric,
 		                         .factor = factor,

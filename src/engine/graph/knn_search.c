@@ -39,7 +39,9 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 		exact = products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse);
 	}
 	*recall = 1;
-	if (exact || k < 1 || kdri_knn_device_pays(ctx, x))
+	if (!exact && k > 0)
+		KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
+	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find(ctx, x, k, metric, out));
 	else
 		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, NULL, out, recall));

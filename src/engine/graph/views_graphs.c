@@ -58,7 +58,7 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 	else if (o->exact == KDRI_CHOICE_AUTO)
 		KDRI_TRY(few_products(ctx, x, &exact));
 	if (o->exact == KDRI_CHOICE_AUTO && !exact)
-		exact = kdri_knn_device_pays(ctx, x);
+		KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
 	*recall = 1;
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */

@@ -1,15 +1,16 @@
 /* Runs of k-means on a device. SPDX-License-Identifier: BSD-3-Clause
  *
  * The samples and their labels are on the device, centres and everything of their size here. An iteration sends k centres
- * and gets k sums. Samples that do not fit there come and go in tiles of rows, in order.
+ * and gets k sums. Samples that do not fit there come and go in tiles of rows, in order. Sparse rows meet centres that stand
+ * feature after feature, as in the table of kmeans_kernels.h: they are sent from there.
  *
  * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: where the two nearest
  * centres differ by no more than rounding can, E of (E2) in kmeans_work.h, the label is computed anew by the same code as there.
  * And the sums of rows are exact there as here (comm/exact.h): so the centres are the same, and what follows from them. */
-#include "device/use.h"
+#include "device/tiles.h"
 #include "engine/kmeans/kmeans_work.h"
 
-/* Rows begin .. begin + rows - 1. */
+/* What is there of each tile's rows all the time. */
 typedef struct tile {
 	int64_t begin, rows;
 	kdri_buf *label, *before, *norm, *scale, *twice;
@@ -17,12 +18,14 @@ typedef struct tile {
 
 struct kdri_km_device {
 	kdri_device *dev;
+	kdri_tiles x;
 	tile *tiles;
-	int64_t count, loaded; /* tiles; the one whose rows are there, or -1 */
-	kdri_dmat x, centres, sums;
+	int64_t count; /* tiles */
+	bool sparse;
+	kdri_dmat centres, sums; /* centres: k x d, or of sparse rows d x k */
 	kdri_buf *offset, *list, *doubt, *value, *unit;
 	kdri_buf *rough;                  /* of the rows where all are there, or NULL */
-	double *near, *off;               /* k x d, k: what is sent */
+	double *near, *off;               /* k x d of dense rows, k: what is sent */
 	double *parts;                    /* k x 2 d: high and low parts of sums */
 	int64_t *begin, *counts, *totals; /* k + 1, k, k */
 	int32_t *rows;                    /* of the longest tile: doubts, then labels */
@@ -32,7 +35,7 @@ struct kdri_km_device {
 
 bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmeans_options *o)
 {
-	return x->kind == KDR_MAT_DENSE && !weights && o->algorithm == KDRI_KMEANS_AUTO &&
+	return !weights && o->algorithm == KDRI_KMEANS_AUTO && kdr_mat_rows(x) > 0 &&
 	       kdr_mat_rows(x) < INT32_MAX / 2 && kdr_mat_cols(x) > 0;
 }
 
@@ -52,7 +55,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 	kdri_buf *owned[] = { v->offset, v->list, v->doubt, v->value, v->unit, v->rough };
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		dev->release(dev, owned[i]);
-	kdri_dmat_free(dev, &v->x);
+	kdri_tiles_free(w->ctx, dev, &v->x);
 	kdri_dmat_free(dev, &v->centres);
 	kdri_dmat_free(dev, &v->sums);
 	kdri_free(w->ctx, v->tiles);
@@ -67,12 +70,12 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 	kdri_free(w->ctx, v);
 }
 
-/* Rows of a tile: all, or what fits beside the labels and norms of all rows and the rest. */
-static int64_t tile_rows(const kdri_km *w, kdri_device *dev)
+/* What there is for rows, beside the labels and norms of all of them and the rest. */
+static double room_for_rows(const kdri_km *w, kdri_device *dev)
 {
 	double fixed = 8.0 * (double)(w->k * (3 * w->d + 4)) + 40.0 * (double)w->n;
-	double room = 0.8 * (double)dev->room(dev) - fixed, row = 8.0 * (double)w->d + 20;
-	return (int64_t)KDRI_MAX(1, KDRI_MIN((double)w->n, room / row));
+	double rows = kdri_rows_bytes(w->x, 0, w->n), beside = 20.0 * (double)w->n; /* of the longest tile */
+	return (0.8 * (double)dev->room(dev) - fixed) * rows / (rows + beside);
 }
 
 static kdr_status tile_new(kdri_km *w, kdri_km_device *v, tile *t)
@@ -97,13 +100,15 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 {
 	kdr_status st;
 	kdri_km_device *v = NULL;
-	int64_t rows = tile_rows(w, dev);
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v, 1));
 	v->dev = dev;
-	v->loaded = -1;
-	v->count = (w->n + rows - 1) / rows;
+	v->sparse = w->x->kind == KDR_MAT_CSR;
+	KDRI_TRY(kdri_tiles_new(w->ctx, dev, w->x, room_for_rows(w, dev), &v->x));
+	int64_t rows = v->x.longest;
+	v->count = v->x.count;
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->tiles, v->count));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
+	if (!v->sparse)
+		KDRI_TRY(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->off, w->k));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->begin, w->k + 1));
@@ -112,12 +117,12 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->rows, 2 * rows));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->dots, KDRI_BLOCK * w->tiles * KDRI_LANES));
 	for (int64_t t = 0; t < v->count; t++) {
-		v->tiles[t].begin = t * rows;
-		v->tiles[t].rows = KDRI_MIN(rows, w->n - t * rows);
+		v->tiles[t].begin = v->x.begin[t];
+		v->tiles[t].rows = v->x.begin[t + 1] - v->x.begin[t];
 		KDRI_TRY(tile_new(w, v, &v->tiles[t]));
 	}
-	KDRI_TRY(kdri_dmat_new(w->ctx, dev, rows, w->d, &v->x));
-	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->centres));
+	KDRI_TRY(v->sparse ? kdri_dmat_new(w->ctx, dev, w->d, w->k, &v->centres)
+	                   : kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->centres));
 	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, 2 * w->d, &v->sums));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->d, sizeof(double), &v->unit));
 	KDRI_TRY(kdri_dbuf_put(w->ctx, dev, v->unit, w->unit, w->d, sizeof(double)));
@@ -136,23 +141,17 @@ done:
 }
 
 /* The rows of tile t, which are sent if they are not there. */
-static kdr_status tile_x(kdri_km *w, kdri_km_device *v, int64_t t, kdri_dmat *out)
+static kdr_status tile_x(kdri_km *w, kdri_km_device *v, int64_t t, kdri_drows *out)
 {
-	kdr_status st = KDR_OK;
-	const tile *at = &v->tiles[t];
-	const kdr_dense *x = &w->x->as.dense;
+	kdr_status st;
 	kdri_buf *mean = NULL;
-	*out = kdri_dmat_part(v->x, 0, 0, at->rows, w->d);
-	if (v->loaded == t)
-		return KDR_OK;
-	v->loaded = -1;
-	KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, *out, x->data + at->begin * x->stride, x->stride));
-	if (v->count == 1) { /* rows that stay are worth a second look */
+	bool looked = v->x.slot[0].tile == 0;
+	KDRI_TRY(kdri_tiles_get(w->ctx, v->dev, &v->x, t, out));
+	if (v->count == 1 && !looked && !v->sparse) { /* rows that stay are worth a second look */
 		KDRI_TRY(kdri_dbuf_new(w->ctx, v->dev, w->d, sizeof *w->mean, &mean));
 		KDRI_TRY(kdri_dbuf_put(w->ctx, v->dev, mean, w->mean, w->d, sizeof *w->mean));
-		KDRI_DTRY(w->ctx, v->dev, v->dev->rough(v->dev, *out, mean, &v->rough));
+		KDRI_DTRY(w->ctx, v->dev, v->dev->rough(v->dev, out->dense, mean, &v->rough));
 	}
-	v->loaded = t;
 done:
 	v->dev->release(v->dev, mean);
 	return st;
@@ -196,10 +195,12 @@ static kdr_status send_centres(kdri_km *w, kdri_km_device *v)
 	kdr_status st;
 	for (int64_t j = 0; j < w->k; j++) {
 		v->off[j] = w->offset[w->lane[j]];
-		for (int64_t f = 0; f < w->d; f++)
+		for (int64_t f = 0; f < w->d && !v->sparse; f++)
 			v->near[j * w->d + f] = w->centres[j * w->d + f] - (w->shift ? w->shift[f] : 0);
 	}
-	KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->centres, v->near, w->d));
+	/* With one group of bounds, as here, a centre's lane is its number. */
+	KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->centres, v->sparse ? w->table.at : v->near,
+	                       v->sparse ? w->table.feature_step : w->d));
 	KDRI_TRY(kdri_dbuf_put(w->ctx, v->dev, v->offset, v->off, w->k, sizeof *v->off));
 done:
 	return st;
@@ -232,14 +233,21 @@ static kdr_status assign(kdri_km *w, kdri_km_device *v, bool first)
 	KDRI_TRY(send_centres(w, v));
 	for (int64_t t = 0; t < v->count; t++) {
 		const tile *at = &v->tiles[t];
-		kdri_dmat x;
+		kdri_drows x;
+		kdri_buf *value = first ? v->value : NULL;
 		int64_t doubts = 0;
 		int32_t *doubt = v->rows, *label = v->rows + at->rows;
 		KDRI_TRY(tile_x(w, v, t, &x));
-		KDRI_DTRY(w->ctx, v->dev,
-		          v->dev->nearest(v->dev, x, v->centres, v->rough, v->offset, at->twice, at->norm,
-		                          w->error_row, w->error_base, at->label, first ? v->value : NULL,
-		                          v->doubt, &doubts));
+		if (v->sparse)
+			KDRI_DTRY(w->ctx, v->dev,
+			          v->dev->nearest_sparse(v->dev, x.csr, v->centres, v->offset, at->twice,
+			                                 at->norm, w->error_row, w->error_base, at->label,
+			                                 value, v->doubt, &doubts));
+		else
+			KDRI_DTRY(w->ctx, v->dev,
+			          v->dev->nearest(v->dev, x.dense, v->centres, v->rough, v->offset, at->twice,
+			                          at->norm, w->error_row, w->error_base, at->label, value,
+			                          v->doubt, &doubts));
 		if (doubts > 0) {
 			KDRI_TRY(kdri_dbuf_get(w->ctx, v->dev, v->doubt, doubt, doubts, sizeof *doubt));
 			KDRI_TRY(kdri_dbuf_get(w->ctx, v->dev, at->label, label, at->rows, sizeof *label));
@@ -307,14 +315,22 @@ static kdr_status update(kdri_km *w, kdri_km_device *v, bool all)
 	memset(w->touched, all, (size_t)w->k);
 	for (int64_t t = 0; t < v->count; t++) {
 		const tile *at = &v->tiles[t];
-		kdri_dmat x;
-		KDRI_TRY(tile_x(w, v, t, &x));
+		kdri_drows x;
+		bool add = !all || t > 0;
 		KDRI_DTRY(
 		        w->ctx, v->dev,
 		        v->dev->order(v->dev, at->label, at->before, at->rows, w->k, all, v->list, v->begin));
-		KDRI_DTRY(w->ctx, v->dev,
-		          v->dev->sums(v->dev, x, v->list, v->begin, at->scale, v->unit, w->ratio,
-		                       !all || t > 0, v->sums));
+		if (add && v->begin[w->k] == 0)
+			continue; /* nothing to add: its rows need not come */
+		KDRI_TRY(tile_x(w, v, t, &x));
+		if (v->sparse)
+			KDRI_DTRY(w->ctx, v->dev,
+			          v->dev->sums_sparse(v->dev, x.csr, v->list, v->begin, at->scale, v->unit,
+			                              w->ratio, add, v->sums));
+		else
+			KDRI_DTRY(w->ctx, v->dev,
+			          v->dev->sums(v->dev, x.dense, v->list, v->begin, at->scale, v->unit,
+			                       w->ratio, add, v->sums));
 		for (int64_t j = 0; j < w->k; j++)
 			w->touched[j] |= v->begin[j + 1] > v->begin[j];
 	}

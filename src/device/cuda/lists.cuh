@@ -1,0 +1,118 @@
+/* The k best of a row, in the registers of a warp. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * (E20) of device.h. Place p of the list is in lane p mod 32, register p / 32. Scores come 32 at a time, one in each lane: after the
+ * first few thousand hardly one gets into the list, and all there is to do is a comparison and a vote. */
+#ifndef KDRI_CUDA_LISTS_CUH
+#define KDRI_CUDA_LISTS_CUH
+
+#include "cuda.cuh"
+
+/* What scores are made of, on the device; first and from as in kdri_nn. */
+struct nn_job {
+	int score;
+	double magic, square;
+	const double *factor, *shift;
+	int64_t first, from, k;
+	bool fresh;
+	int32_t *index;
+	double *best;
+};
+
+static inline nn_job nn_job_of(const kdri_nn *nn)
+{
+	return { (int)nn->score, nn->magic, nn->square, vec<double>(nn->factor), vec<double>(nn->shift), nn->first, nn->from,
+		 nn->k, nn->fresh, vec<int32_t>(nn->index), vec<double>(nn->best) };
+}
+
+template <int REGS> struct nn_list {
+	double v[REGS], floor, f, g;
+	int32_t at[REGS];
+	int last_lane;
+	bool last_reg;
+
+	__device__ double last() const
+	{
+		return __shfl_sync(~0u, last_reg && REGS > 1 ? v[REGS - 1] : v[0], last_lane);
+	}
+
+	/* The list of row r of those that ask, as it is so far. */
+	__device__ void load(const nn_job &job, int64_t r, int lane)
+	{
+#pragma unroll
+		for (int q = 0; q < REGS; q++) {
+			int64_t p = q * 32 + lane;
+			bool there = p < job.k && !job.fresh;
+			v[q] = there ? job.best[r * job.k + p] : -INFINITY;
+			at[q] = there ? job.index[r * job.k + p] : -1;
+		}
+		f = job.score == KDRI_NN_EUCLIDEAN ? 0 : job.factor[job.first + r];
+		g = job.score == KDRI_NN_SHIFTED ? job.shift[job.first + r] - job.square : 0;
+		last_lane = (int)((job.k - 1) % 32);
+		last_reg = job.k > 32;
+		floor = last();
+	}
+
+	/* Of row j of all, with which the product is p. */
+	__device__ double score(const nn_job &job, int64_t j, double p) const
+	{
+		double s;
+		if (job.score == KDRI_NN_COSINE)
+			s = __dmul_rn(__dmul_rn(p, job.factor[j]), f);
+		else if (job.score == KDRI_NN_SHIFTED)
+			s = __dmul_rn(__dmul_rn(p - job.shift[j] - g, job.factor[j]), f);
+		else
+			s = p - job.factor[j];
+		return (s + job.magic) - job.magic;
+	}
+
+	/* Rows where0 + lane with score s each; all lanes take part. */
+	__device__ void meet(double s, int64_t where0, int lane)
+	{
+		const unsigned all = ~0u;
+		unsigned better = __ballot_sync(all, s > floor);
+		while (better) {
+			int from_lane = __ffs((int)better) - 1;
+			better &= better - 1;
+			double now = __shfl_sync(all, s, from_lane);
+			int32_t where = (int32_t)(where0 + from_lane);
+			if (!(now > floor))
+				continue;
+			/* (E20): those below move on by one place. */
+			double carry_v = 0;
+			int32_t carry_at = 0;
+#pragma unroll
+			for (int q = 0; q < REGS; q++) {
+				double up_v = __shfl_up_sync(all, v[q], 1);
+				int32_t up_at = __shfl_up_sync(all, at[q], 1);
+				double end_v = __shfl_sync(all, v[q], 31);
+				int32_t end_at = __shfl_sync(all, at[q], 31);
+				if (lane == 0) {
+					up_v = q ? carry_v : INFINITY;
+					up_at = q ? carry_at : -1;
+				}
+				carry_v = end_v;
+				carry_at = end_at;
+				if (v[q] < now) {
+					bool here = !(up_v < now); /* the one before stays: this is the place */
+					v[q] = here ? now : up_v;
+					at[q] = here ? where : up_at;
+				}
+			}
+			floor = last();
+		}
+	}
+
+	__device__ void store(const nn_job &job, int64_t r, int lane) const
+	{
+#pragma unroll
+		for (int q = 0; q < REGS; q++) {
+			int64_t p = q * 32 + lane;
+			if (p < job.k) {
+				job.best[r * job.k + p] = v[q];
+				job.index[r * job.k + p] = at[q];
+			}
+		}
+	}
+};
+
+#endif
