@@ -1,31 +1,25 @@
 #!/usr/bin/python3
-"""How time and memory of the jobs grow with the number of samples, and how near the estimates come.
+"""How time and memory of the jobs grow with the number of samples.
 
-usage: bench/scale.py KINDRED FILE.jsonl... [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
-                      [--most SECONDS] [--data DIR] [--table | --write FILE.md]
+usage: bench/scale.py KINDRED FILE.jsonl [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
+                      [--most SECONDS] [--data DIR] [--machine NAME]
 
 Data are made by `kindred generate`, three tasks of a third of the samples each, five clusters: dense, 50 columns of blobs that
 overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry, or one of vectorize, predict, relate,
 inspect, convert; without --jobs it is all of them. Of the transfers the first task is the source, the second the target, the
-third the bridge; where none is needed there are two tasks of half of the samples, and predict labels one of all of them. Methods that grow with n^2 and n^3 are given a sixteenth of each size. Every run is
-one line of the first FILE.jsonl; a run that has its line is not made again, so that the script can be stopped and started at any
+third the bridge; where none is needed there are two tasks of half of the samples, and predict labels one of all of them. Methods that
+grow with n^2 and n^3 are given a sixteenth of each size. Every run is one line of FILE.jsonl, with the machine's name (--machine); a run that has its line is not made again, so that the script can be stopped and started at any
 time, and it stops by itself after --minutes. A job that would take more than --most seconds by what the size before took is
 left out, and said to be; one that takes more is ended, and has its line. Several of them can share DIR (not FILE) and run side
-by side once the data are there (--jobs '').
-
---table prints what all FILEs hold as Markdown: for every job and size seconds of the wall clock and peak memory, the exponent of
-n that fits the seconds best, and estimates divided by what came. Seconds are those of the fit, which the estimates speak of, or
-of the processor where those are fewer and there was one thread (other work disturbs them less); of jobs that fit nothing, of
-the whole command. --write puts the tables between the lines `<!-- scale -->` of FILE.md.
+by side once the data are there (--jobs ''). bench/scale_docs.py makes the tables of docs/scale.md of them.
 
 OMP_NUM_THREADS says how many threads (default 1)."""
 
 import argparse
-import io
 import json
-import math
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import threading
@@ -158,73 +152,24 @@ def run(arguments, out, most):
     return line
 
 
-def came(r):
-    """The seconds of a run."""
-    fit = r["seconds"]["fit"] if "seconds" in r else r["wall"]
-    return min(fit, r["cpu"]) if r["threads"] == 1 else fit
-
-
-def exponent(points):
-    """The slope of log seconds over log n."""
-    points = [(math.log(n), math.log(max(s, 1e-3))) for n, s in points]
-    mean = [sum(p[i] for p in points) / len(points) for i in (0, 1)]
-    over = sum((x - mean[0]) ** 2 for x, _ in points)
-    return sum((x - mean[0]) * (y - mean[1]) for x, y in points) / over if over else float("nan")
-
-
-def table(lines, out):
-    """Everything measured, as Markdown."""
-    for kind, threads in sorted({(r["kind"], r["threads"]) for r in lines}):
-        print(f"**{'Blobs' if kind == 'dense' else 'Text'}, {['', 'one thread', 'two threads'][threads]}**\n", file=out)
-        print("| job | samples | seconds | exponent | peak (GB) | allowed (GB) | estimate / seconds | estimate / peak |\n"
-              "|---|---|---|---:|---|---:|---|---|", file=out)
-        for job in dict.fromkeys(r["job"] for r in lines):
-            mine = sorted((r for r in lines if (r["job"], r["kind"], r["threads"]) == (job, kind, threads)),
-                          key=lambda r: r["n"])
-            if not mine:
-                continue
-            good = [r for r in mine if r["status"] == 0]
-            told = [r for r in good if "estimated" in r]
-            slope = f"{exponent([(r['n'], came(r)) for r in good]):.2f}" if len(good) > 1 else ""
-            why = {0: "", -9: " ended"}
-            print(f"| `{job}` | " + " ".join(f"{r['n']:,}" for r in mine) + " | "
-                  + " ".join((f"{came(r):.2g}" if r["status"] == 0 else "") + why.get(r["status"], " refused") for r in mine)
-                  + f" | {slope} | " + " ".join(f"{r['peak'] / 1e9:.2f}" for r in good) + " | "
-                  + (f"{(3 * good[-1]['data'] + 2e9) / 1e9:.1f}" if good else "") + " | "
-                  + " ".join(f"{r['estimated']['seconds'] / max(came(r), 1e-9):.2f}" for r in told) + " | "
-                  + " ".join(f"{r['estimated']['bytes'] / r['peak']:.2f}" for r in told) + " |", file=out)
-        print(file=out)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kindred")
-    parser.add_argument("file", type=pathlib.Path, nargs="+")
+    parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("--sizes", default="32000,64000,128000,256000")
     parser.add_argument("--jobs")
     parser.add_argument("--kinds", default="dense,sparse")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--most", type=float, default=60)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("scale-data"))
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--machine", default=platform.machine())
     args = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     threads = int(os.environ["OMP_NUM_THREADS"])
     lines = []
-    for file in args.file:
-        if file.exists():
-            with open(file, encoding="utf-8") as f:
-                lines += [json.loads(line) for line in f]
-    if args.table:
-        table(lines, sys.stdout)
-        return 0
-    if args.write:
-        text = io.StringIO()
-        table(lines, text)
-        before, _, after = args.write.read_text(encoding="utf-8").split("<!-- scale -->\n")
-        args.write.write_text("<!-- scale -->\n".join([before, "\n" + text.getvalue(), after]), encoding="utf-8")
-        return 0
+    if args.file.exists():
+        with open(args.file, encoding="utf-8") as f:
+            lines = [json.loads(line) for line in f]
     args.data.mkdir(parents=True, exist_ok=True)
     methods = registry(args.kindred)
     jobs = list(methods) + OTHER if args.jobs is None else [job for job in args.jobs.split(",") if job]
@@ -248,10 +193,10 @@ def main():
                 folder, tasks, bytes_of = make(args.kindred, args.data, kind, n, job == "vectorize", parts(methods.get(job), job))
                 out = folder / f"out-{job}"
                 out.mkdir(exist_ok=True)
-                line = {"job": job, "kind": kind, "n": n, "threads": threads, "data": bytes_of}
+                line = {"job": job, "kind": kind, "n": n, "machine": args.machine, "threads": threads, "data": bytes_of}
                 line.update(run(command(args.kindred, methods.get(job), job, kind, folder, tasks, out), out, args.most))
                 lines.append(line)
-                with open(args.file[0], "a", encoding="utf-8") as f:
+                with open(args.file, "a", encoding="utf-8") as f:
                     f.write(json.dumps(line) + "\n")
                 print(json.dumps(line), flush=True)
     return 0

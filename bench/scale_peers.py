@@ -1,19 +1,20 @@
 #!/usr/bin/python3
 """k-means on many samples beside scikit-learn's KMeans and MiniBatchKMeans and, where it is installed, faiss.
 
-usage: bench/scale_peers.py KINDRED [--rows N] [--columns D] [--clusters K] [--iterations I]
+usage: bench/scale_peers.py KINDRED [--rows N] [--columns D] [--clusters K] [--iterations I] [--to FILE.jsonl] [--machine NAME]
 
 Every one gets the same float64 blobs (faiss: float32, which is all it takes), the same first centres (those that scikit-learn's
 k-means++ draws on a tenth of the rows; kindred as labels of the nearest of them), one run and at most I iterations
 (MiniBatchKMeans: as many passes over the data). Seconds are of the wall clock, of the fit alone, and of all cores' processor
 time (kindred's: of the whole command, which reads and writes files besides); the inertia is measured in float64 by one function for all. Peak memory is that of a process of each one's own, data
-included."""
+included. --to also writes a line each, which bench/scale_docs.py takes."""
 
 import argparse
 import json
 import multiprocessing
 import os
 import pathlib
+import platform
 import resource
 import subprocess
 import tempfile
@@ -82,6 +83,17 @@ def by_kindred(kindred, folder, iterations):
     return (result["seconds"]["fit"], usage.ru_utime + usage.ru_stime, centres, result["peak_rss_bytes"])
 
 
+def version(who):
+    """Of a peer, for its name."""
+    if "scikit" in who:
+        import sklearn
+        return " " + sklearn.__version__
+    if who == "faiss":
+        import faiss
+        return " " + faiss.__version__
+    return ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kindred")
@@ -89,6 +101,8 @@ def main():
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--clusters", type=int, default=20)
     parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--to", type=pathlib.Path)
+    parser.add_argument("--machine", default=platform.machine())
     args = parser.parse_args()
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as name:
@@ -128,6 +142,12 @@ def main():
             value = inertia(x, np.asarray(found))
             reference = reference or value
             print(f"| {who} | {wall:.2f} | {cpu:.2f} | {value / reference:.5f} | {peak / 1e9:.2f} GB |", flush=True)
+            if args.to:
+                line = {"who": who + version(who), "machine": args.machine, "rows": args.rows, "columns": args.columns,
+                        "clusters": args.clusters, "iterations": args.iterations, "cores": len(os.sched_getaffinity(0)),
+                        "seconds": round(wall, 3), "processor": round(cpu, 3), "inertia": value / reference, "peak": peak}
+                with open(args.to, "a", encoding="utf-8") as f:
+                    f.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":

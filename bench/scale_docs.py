@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+"""The tables of docs/scale.md on what grows how, and on peers. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
+
+--take puts what bench/scale.py found (and bench/scale_peers.py --to) into bench/results/scale/growth.csv (and peers.csv), a row a run;
+of a job that was run twice at a size the last counts. Without it every table of docs/scale.md between `<!-- growth KIND -->` or
+`<!-- peers -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
+
+Seconds are those of the fit; of vectorize and predict of the whole command. The exponent is the slope of log seconds over log samples
+over all sizes that are there."""
+
+import argparse
+import csv
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "scale"
+PAGE = ROOT / "docs" / "scale.md"
+HEAD = ["kind", "job", "n", "machine", "threads", "seconds", "processor", "peak", "data", "nmi"]
+PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores", "seconds", "processor", "inertia", "peak"]
+# As the issue lists them.
+JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
+NAMES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
+MILLION = 1000000
+
+
+def rows_of(name):
+    """What a file of results holds."""
+    path = RESULTS / name
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def put(name, head, rows):
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    with open(RESULTS / name, "w", newline="", encoding="utf-8") as f:
+        out = csv.DictWriter(f, head, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def take(files):
+    """Lines of runs into the two files."""
+    runs = {(r["kind"], r["job"], int(r["n"])): r for r in rows_of("growth.csv")}
+    peers = {r["who"]: r for r in rows_of("peers.csv")}
+    for file in files:
+        for text in file.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            if "who" in line:
+                peers[line["who"]] = {key: line[key] for key in PEERS}
+            elif line["status"] == 0:
+                fit = line["seconds"]["fit"] if "seconds" in line else line["wall"]
+                runs[line["kind"], line["job"], line["n"]] = {
+                    "kind": line["kind"], "job": line["job"], "n": line["n"], "machine": line["machine"], "threads": line["threads"],
+                    "seconds": f"{fit:.3g}", "processor": f"{line['cpu']:.3g}", "peak": line["peak"], "data": int(line["data"]),
+                    "nmi": line.get("nmi", "")}
+    put("growth.csv", HEAD, [runs[key] for key in sorted(runs)])
+    put("peers.csv", PEERS, list(peers.values()))
+
+
+def exponent(points):
+    """The slope of log seconds over log n."""
+    points = [(math.log(n), math.log(s)) for n, s in points]
+    mean = [sum(p[i] for p in points) / len(points) for i in (0, 1)]
+    return (sum((x - mean[0]) * (y - mean[1]) for x, y in points)) / sum((x - mean[0]) ** 2 for x, _ in points)
+
+
+def growth(kind):
+    """A line a job: seconds at each size, how they grow, and the memory of the largest."""
+    rows = [r for r in rows_of("growth.csv") if r["kind"] == kind]
+    sizes = sorted({int(r["n"]) for r in rows})
+    out = ["| | %s | exponent | peak | allowed | |" % " | ".join(f"{n:,}" for n in sizes), "|---|" + "---:|" * (len(sizes) + 4)]
+    for job in JOBS:
+        mine = {int(r["n"]): r for r in rows if r["job"] == job}
+        if not mine:
+            continue
+        cells = [f"{float(mine[n]['seconds']):.2g} s" if n in mine else "" for n in sizes]
+        slope = f"{exponent([(n, float(r['seconds'])) for n, r in mine.items()]):.2f}" if len(mine) > 1 else ""
+        last = mine[max(mine)]
+        peak, allowed = float(last["peak"]) / 1e9, (3 * float(last["data"]) + 2e9) / 1e9
+        most = [f"{peak:.2f} GB", f"{allowed:.1f} GB", f"{100 * peak / allowed:.0f} %"] if max(mine) >= MILLION else ["", "", ""]
+        out.append("| %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells + [slope] + most)))
+    return out
+
+
+def peers():
+    """k-means beside others."""
+    rows = rows_of("peers.csv")
+    out = ["| | seconds | processor | inertia | peak memory |", "|---|---:|---:|---:|---:|"]
+    return out + [f"| {r['who']} | {float(r['seconds']):.2f} | {float(r['processor']):.2f} | {float(r['inertia']):.5f} | "
+                  f"{float(r['peak']) / 1e9:.2f} GB |" for r in rows]
+
+
+def page():
+    """docs/scale.md with its tables as the files have them."""
+    def fill(match):
+        lines = peers() if match.group(2) == "peers" else growth(match.group(3))
+        return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines))
+
+    return re.sub(r"(<!-- (peers|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--take", nargs="+", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    if args.take:
+        take(args.take)
+    if not args.check:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif page() != PAGE.read_text(encoding="utf-8"):
+        return "docs/scale.md is not what bench/results/scale gives: run bench/scale_docs.py"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
