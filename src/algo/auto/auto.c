@@ -22,6 +22,7 @@
  * n     rows of a task               k     k[t] */
 #include "algo/auto/auto_report.h"
 #include "algo/auto/guess_k.h"
+#include "algo/auto/proportion.h"
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
@@ -89,7 +90,7 @@ static const kdri_member members[] = {
 	  .most = 10000,
 	  .small = SMALL },
 };
-enum { MEMBERS = sizeof members / sizeof members[0] };
+enum { MEMBERS = sizeof members / sizeof members[0], SNMF = MEMBERS - 2, MTCFIR = MEMBERS - 1 };
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
 static const char *const choices[] = { "auto", "yes", "no", NULL };
@@ -361,6 +362,21 @@ static kdr_status directions(kdr_context *ctx, void *user)
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
+/* How much of the others' time the member that sees all tasks would take, where that is too much. */
+static double beside(const kdri_auto *j)
+{
+	kdri_proportion p = { 0 };
+	if (!j->views.options.together || !j->views.mean)
+		return 0;
+	for (int64_t c = 0; c < kdr_mat_cols(&j->problem->tasks[0].x); c++)
+		p.used += j->views.mean[c] != 0;
+	for (int64_t t = 0; t < j->T; t++)
+		kdri_proportion_add(&p, (double)j->views.rows[t],
+		                    (double)kdr_mat_nnz(&j->problem->tasks[t].x), (double)j->k[t],
+		                    kdri_opt_real(j->options, "seeds"), (double)members[SNMF].most);
+	return kdri_proportion_of(&p);
+}
+
 static kdr_status run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
@@ -393,6 +409,7 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 		                   .count = MEMBERS,
 		                   .seeds = kdri_opt_int(j->options, "seeds"),
 		                   .k = j->k,
+		                   .beside = beside(j),
 		                   .graph = o.later ? graph : NULL,
 		                   .prepare = directions,
 		                   .user = j };
@@ -448,16 +465,10 @@ done:
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum {
-		DIRECTIONS = 128,
-		PART = 5,
-		FEW = 64,
-		SNMF = MEMBERS - 2,
-		MTCFIR = MEMBERS - 1,
-		SNMF_STEPS = 1000
-	};
+	enum { DIRECTIONS = 128, PART = 5, FEW = 64, SNMF_STEPS = 1000 };
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
+	kdri_proportion p = { 0 };
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
@@ -465,6 +476,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
 		all += x.n;
 		least = KDRI_MIN(least, x.n);
+		p.used = KDRI_MAX(p.used, x.d);
+		kdri_proportion_add(&p, x.n, x.entries, k, seeds, (double)members[SNMF].most);
 		/* Rows of unit length, graphs and directions of all tasks stay. */
 		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
 		kdri_cost_directions(c, &x, r);
@@ -488,7 +501,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			kdri_cost_drop(c, 4 * x.n * x.n);
 		}
 	}
-	if (s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most && kdri_opt_bool(o, "transfer")) {
+	if (s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most && kdri_opt_bool(o, "transfer") &&
+	    kdri_proportion_of(&p) == 0) {
 		kdri_extent x = kdri_extent_all(s);
 		kdri_cost_product(c, all * all * (2.5 * x.d + all / 4));
 		kdri_cost_hold(c, 4 * all * (all / (double)s->ntasks + x.d));

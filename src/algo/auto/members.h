@@ -32,6 +32,7 @@ typedef struct kdri_members_options {
 	        table; /* the first must be of KDRI_SCOPE_TASK, on rows: its answer stands if all else fails */
 	int64_t count, seeds;
 	const int64_t *k; /* of each task */
+	double beside; /* so many times the work of all others a joint member would be, and is left out; 0: it takes part */
 	/* Makes the graph of a task where time is short, when it is its turn; NULL: graphs are there. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
 	/* Makes the views that are not the graph, when it is their turn; NULL: they are there. */
