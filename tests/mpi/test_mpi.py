@@ -106,6 +106,22 @@ class Methods(MpiTest):
     def test_pca_kmeans(self):
         self.same("cluster", "-m", "pca-kmeans", "-k", 4, "--set", "n_init=1", *self.blobs(301))
 
+    def test_ncut(self):
+        """On landmarks, which several ranks take by themselves."""
+        files = self.blobs(501)
+        args = ["cluster", "-m", "ncut", "-k", 4, "--set", "n_init=2"]
+        one = self.same(*args, "--set", "graph=landmarks", "--set", "landmarks=200", *files)
+        self.assertLess(one["method_fields"]["ncut.task1"], 1)
+        self.same(*args, "--set", "graph=landmarks", "--set", "rounding=rotation", "--pooled", *files, ranks=(3,))
+        self.run_kindred(*args, "--set", "graph=landmarks", *files, "-o", "alone", "--force", "-q")
+        self.mpi(2, *args, *files, "-o", "out", "--force", "-q")
+        self.assertEqual(self.labels("out", ("task1", "task2")), self.labels("alone", ("task1", "task2")))
+
+    def test_ncut_sparse(self):
+        self.run_kindred("generate", "--design", "topics", "-k", 3, "-n", 150, "--words", 200, "-o", "data", "-q")
+        self.same("cluster", "-m", "ncut", "-k", 3, "--set", "n_init=1", "--set", "graph=landmarks", "--set", "landmarks=70", "--weight", "tfidf",
+                  "--norm", "l2", "data/task1.mtx", "data/task2.mtx", ranks=(2, 4))
+
     def test_lssmtc(self):
         files = self.blobs(401)
         self.same("cluster", "-m", "lssmtc", "-k", 4, "--set", "n_init=1", *files)
