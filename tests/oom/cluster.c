@@ -59,6 +59,27 @@ static kdr_status fit_ncut(kdr_context *ctx)
 	return st;
 }
 
+/* The same on landmarks: found, and given. */
+static kdr_status fit_ncut_landmarks(kdr_context *ctx)
+{
+	static const char *const kinds[][2] = { { "cosine", "kmeans" },
+		                                { "gauss", "rotation" },
+		                                { "precomputed", "kmeans" } };
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < 3 && st == KDR_OK; i++) {
+		kdr_task tasks[2] = {
+			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
+			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
+		};
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		const char *const settings[][2] = { { "similarity", kinds[i][0] }, { "graph", "landmarks" },
+			                            { "landmarks", "10" },         { "neighbors", "3" },
+			                            { "rounding", kinds[i][1] },   { NULL, NULL } };
+		st = fit_set(ctx, "ncut", &problem, settings, NULL);
+	}
+	return st;
+}
+
 /* Neighbours by a tree: many samples of one column. */
 static kdr_status fit_ncut_tree(kdr_context *ctx)
 {
@@ -73,11 +94,12 @@ static kdr_status fit_ncut_tree(kdr_context *ctx)
 }
 
 /* Both ways of comparing samples, with and without a k; one thread, since the counters are plain. */
-static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, int64_t k)
+static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exact, const char *graph,
+                           int64_t k)
 {
 	const char *const settings[][2] = { { "metric", metric }, { "exact", exact }, { "seeds", "1" },
 		                            { "k_max", "3" },     { "n_init", "1" },  { "neighbors", "4" },
-		                            { NULL, NULL } };
+		                            { "graph", graph },   { NULL, NULL } };
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = k },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = 2 } };
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
@@ -87,22 +109,28 @@ static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exa
 
 static kdr_status fit_auto_cosine(kdr_context *ctx)
 {
-	return fit_auto(ctx, "cosine", "yes", K);
+	return fit_auto(ctx, "cosine", "yes", "auto", K);
 }
 
 static kdr_status fit_auto_distance(kdr_context *ctx)
 {
-	return fit_auto(ctx, "distance", "no", 0);
+	return fit_auto(ctx, "distance", "no", "auto", 0);
+}
+
+static kdr_status fit_auto_landmarks(kdr_context *ctx)
+{
+	kdr_status st = fit_auto(ctx, "cosine", "yes", "landmarks", K);
+	return st == KDR_OK ? fit_auto(ctx, "distance", "no", "landmarks", K) : st;
 }
 
 /* Graphs are made a task at a time, or not at all. */
 static kdr_status fit_auto_limited(kdr_context *ctx)
 {
 	kdr_context_set_time_limit(ctx, 1e6);
-	kdr_status st = fit_auto(ctx, "cosine", "yes", K);
+	kdr_status st = fit_auto(ctx, "cosine", "yes", "auto", K);
 	if (st == KDR_OK) {
 		kdr_context_set_time_limit(ctx, 1e-9);
-		st = fit_auto(ctx, "cosine", "yes", K);
+		st = fit_auto(ctx, "cosine", "yes", "auto", K);
 	}
 	kdr_context_set_time_limit(ctx, 0);
 	return st;
@@ -361,8 +389,10 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_pooled", fit_pooled, 1 },
 	{ "fit_ncut", fit_ncut, 1 },
 	{ "fit_ncut_tree", fit_ncut_tree, 3 },
+	{ "fit_ncut_landmarks", fit_ncut_landmarks, 3 },
 	{ "fit_auto_cosine", fit_auto_cosine, 7 },
 	{ "fit_auto_distance", fit_auto_distance, 7 },
+	{ "fit_auto_landmarks", fit_auto_landmarks, 7 },
 	{ "fit_auto_limited", fit_auto_limited, 7 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
 	{ "fit_lssttc", fit_lssttc, 1 },
