@@ -9,7 +9,7 @@ static const cli_option own_options[] = {
 	{ .name = "model", .value = "FILE", .help = "a model saved with --save-model" },
 	{ .name = "task",
 	  .value = "NAME",
-	  .help = "which of the model's tasks the samples belong to (default: the only one)" },
+	  .help = "which of the model's tasks the samples belong to (default: the only one, or a transfer's last target)" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "FILE",

@@ -180,7 +180,7 @@ def _registered(method):
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
               "task_column")
-_READ_FLAGS = ("transpose",)
+_READ_FLAGS = ("transpose", "may_lack_labels")
 
 
 def _elsewhere(path):
@@ -197,7 +197,7 @@ def _elsewhere(path):
 
 def read(path, **options):
     """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
-    label_column, id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column; na, texts that stand for
+    label_column (may_lack_labels: it need not be there), id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column; na, texts that stand for
     no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
     are needed (default: where three times their size is more than the memory there is).
 

@@ -31,6 +31,15 @@ class Reading(unittest.TestCase):
         np.save(self.path("x.npy"), np.arange(6.).reshape(2, 3))
         np.testing.assert_array_equal(kindred.read(self.path("x.npy"), transpose=True).X, np.arange(6.).reshape(2, 3).T)
 
+    def test_a_column_of_classes_that_may_be_missing(self):
+        a = anndata.AnnData(np.ones((3, 2), np.float32), obs=pandas.DataFrame({"kind": ["p", "q", "p"]}, index=list("abc")))
+        a.write_h5ad(self.path("a.h5ad"))
+        for path in (self.write("t.csv", "x,y,kind\n1,2,p\n3,4,q\n"), self.path("a.h5ad")):
+            self.assertEqual(list(kindred.read(path, label_column="kind", may_lack_labels=True).labels[:2]), ["p", "q"])
+            self.assertIsNone(kindred.read(path, label_column="none", may_lack_labels=True).labels)
+            with self.assertRaises(ValueError):
+                kindred.read(path, label_column="none")
+
     def test_batches(self):
         x = np.random.default_rng(0).normal(size=(30, 2)) + 10 * (np.arange(30) % 2)[:, None]
         a = anndata.AnnData(x.astype(np.float32), obs=pandas.DataFrame({"batch": ["b%d" % (i % 3) for i in range(30)]},

@@ -19,14 +19,16 @@ static bool is_called(const char *task, const char *name)
 	return !*task && !*name;
 }
 
-/* The task of that name, or the only one. */
+/* The task of that name, or the only one; of a transfer, where nobody says, the last: new samples are like the target's. */
 static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *name, int64_t *out)
 {
 	char list[256] = "";
 	size_t used = 0;
 	*out = 0;
-	if (!name && m->ntasks == 1)
+	if (!name && (m->ntasks == 1 || m->algo->info.family == KDR_FAMILY_TRANSFER)) {
+		*out = m->ntasks - 1;
 		return KDR_OK;
+	}
 	for (int64_t i = 0; name && i < m->ntasks; i++)
 		if (is_called(m->task_names[i], name)) {
 			*out = i;

@@ -52,6 +52,24 @@ class Transfer(CliTest):
         self.assertIn("old: without it", done.stdout)
         self.fails("transfer", "--source", "a=s.csv", "--labels", "s.labels", "--target", "a=t.csv", code=2, says="'a'")
 
+    def test_a_model_knows_whose_new_samples_are(self):
+        self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "--save-model", "m.h5", "-o", "out")
+        self.run_kindred("predict", "--model", "m.h5", "t.csv", "-o", "again.labels")
+        self.assertEqual(self.read("again.labels"), self.read("truth"))
+
+    def test_sources_with_different_classes(self):
+        """Each alone has one, and the vote without it is held all the same."""
+        rows, classes = self.read("s.csv").split("\n")[:31], self.read("s.labels").split()
+        three = [c if i % 3 else "third" for i, c in enumerate(classes)]
+        for name, drop in (("a", "odd"), ("b", "third")):
+            keep = [i for i, c in enumerate(three) if c != drop]
+            self.write(name + ".csv", "\n".join([rows[0]] + [rows[i + 1] for i in keep]) + "\n")
+            self.write(name + ".labels", "".join(three[i] + "\n" for i in keep))
+        done = self.run_kindred("transfer", "--source", "a.csv", "--labels", "a.labels", "--source", "b.csv", "--labels", "b.labels",
+                                "--target", "t.csv", "-o", "out")
+        self.assertIn("it alone has class third", done.stdout)
+        self.assertIn("it alone has class odd", done.stdout)
+
     def test_nothing_in_common(self):
         self.write("other.csv", "p,q\n1,2\n3,1\n2,2\n")
         self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "other.csv", code=3, says=["target", "no feature", "bridge"])

@@ -159,6 +159,27 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 	kdr_context_free(s.ctx);
 }
 
+/* A class that one source alone has is lost where the vote is held without it. */
+static void auto_transfer__sources_with_different_classes__all_can_be_given(void **state)
+{
+	(void)state;
+	set_up();
+	int64_t first[N], second[N];
+	for (int64_t i = 0; i < N; i++) {
+		first[i] = s.labels[0][i] == 0 ? -1 : s.labels[0][i];
+		second[i] = s.labels[2][i] == 2 ? -1 : s.labels[2][i];
+	}
+	kdr_task tasks[] = { source_of(0), source_of(2), s.tasks[1] };
+	tasks[0].labels = first;
+	tasks[1].labels = second;
+	kdr_result *r = fit(tasks, 3);
+	assert_true(accuracy(r, 2, s.labels[1]) > 0.8);
+	assert_non_null(strstr(text_of(r, "advice.a"), "it alone has class 2"));
+	assert_non_null(strstr(text_of(r, "advice.c"), "it alone has class 0"));
+	kdr_result_free(r);
+	kdr_context_free(s.ctx);
+}
+
 /* Votes of the five members that go by means for a class, of set 0's labels and with moved shares looked at or not. */
 static int64_t centred_votes(const kdr_task *target, int64_t class, const char *follow, double *right)
 {
@@ -309,6 +330,7 @@ int main(void)
 		cmocka_unit_test(auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_threads),
 		cmocka_unit_test(
 		        auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known_ones_stay),
+		cmocka_unit_test(auto_transfer__sources_with_different_classes__all_can_be_given),
 		cmocka_unit_test(auto_transfer__shares_that_moved__members_that_centre_are_asked_again),
 		cmocka_unit_test(auto_transfer__class_without_samples__nothing_is_put_into_it),
 		cmocka_unit_test(auto_transfer__member_that_fails__is_left_out_and_named),

@@ -51,7 +51,7 @@ static kdr_status check_classes(kdr_context *ctx, const kdri_labelled *s, kdr_re
 		                 "all labelled samples are of class %lld: at least two classes are needed",
 		                 (long long)only);
 	for (int64_t c = 0; c < s->classes; c++)
-		if (s->counts[c] == 0)
+		if (s->counts[c] == 0 && result)
 			KDRI_TRY(kdri_result_warn(
 			        ctx, result, "class %lld has no labelled sample: nothing will be put into it",
 			        (long long)c));

@@ -19,7 +19,7 @@ typedef struct kdri_labelled {
 } kdri_labelled;
 
 /* KDR_ERR_DATA if the widths differ, if there is no target, or if fewer than two classes have samples. A
- * class without samples gives a warning: no sample will be put into it. */
+ * class without samples gives a warning in `result`, where there is one: no sample will be put into it. */
 kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_result *result,
                              kdri_labelled *out);
 void kdri_labelled_free(kdr_context *ctx, kdri_labelled *set);

@@ -271,6 +271,15 @@ static kdr_status put_source(kdr_context *ctx, kdr_result *result, int64_t s, co
 	return kdri_result_text(ctx, result, key, said);
 }
 
+/* The first class that nobody else has samples of, or -1: then confidences do not compare. */
+static int64_t alone_has(const kdri_transfer_verdict *v, const kdri_transfer_verdict *without)
+{
+	for (int64_t k = 0; k < v->classes; k++)
+		if (v->shares[2 * k] > 0 && without->shares[2 * k] == 0)
+			return k;
+	return -1;
+}
+
 kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                        int64_t s, const kdri_transfer_verdict *v,
                                        const kdri_transfer_verdict *without, kdr_result *result)
@@ -292,11 +301,15 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	snprintf(key, sizeof key, "differ_without.%s.%s", source, name);
 	KDRI_TRY(kdri_result_number(ctx, result, key, (double)differ));
 	add(&t,
-	    "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f%s",
-	    source, (long long)differ, (long long)v->n, name, less, with,
-	    less > with + 0.01   ? ": it seems not to help"
-	    : less < with - 0.01 ? ": it seems to help"
-	                         : "");
+	    "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f",
+	    source, (long long)differ, (long long)v->n, name, less, with);
+	int64_t only = alone_has(v, without);
+	if (only >= 0 && problem->class_names)
+		add(&t, ": it alone has class %.60s", problem->class_names[only]);
+	else if (only >= 0)
+		add(&t, ": it alone has class %lld", (long long)only);
+	else if (fabs(less - with) > 0.01)
+		add(&t, less > with ? ": it seems not to help" : ": it seems to help");
 	KDRI_TRY(put_source(ctx, result, s, source, first ? NULL : name, t.s));
 done:
 	return st;
