@@ -20,12 +20,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Room for rows x cols things of `size` bytes, zeroed, or the end. */
+static void *room(int64_t rows, int64_t cols, size_t size)
+{
+	void *p = rows > 0 && cols > 0 ? calloc((size_t)(rows * cols), size) : NULL;
+	if (!p) {
+		fprintf(stderr, "gpu: no memory for %lld x %lld\n", (long long)rows, (long long)cols);
+		exit(1);
+	}
+	return p;
+}
+
 /* Points of `groups` Gaussian clouds, made by many threads, each row from its own stream. */
 static double *points(int64_t n, int64_t d, int64_t groups)
 {
-	double *x = malloc((size_t)(n * d) * sizeof *x), *c = malloc((size_t)(groups * d) * sizeof *c);
-	if (!x || !c)
-		exit(1);
+	double *x = room(n, d, sizeof *x), *c = room(groups, d, sizeof *c);
 	kdri_rng rng = kdri_rng_stream(1, "centres", 0);
 	for (int64_t i = 0; i < groups * d; i++)
 		c[i] = kdri_rng_normal(&rng);
@@ -91,6 +100,8 @@ static void sum_up(const char *what, const int64_t *labels, int64_t n, double se
 enum { WORDS = 120 };
 static int64_t text_row(kdri_rng *rng, int64_t d, int64_t topics, int32_t *col, double *val)
 {
+	if (d < 1)
+		return 0;
 	int64_t topic = kdri_rng_below(rng, topics), count = 0;
 	double square = 0;
 	for (int w = 0; w < WORDS; w++) {
@@ -117,11 +128,9 @@ static int64_t text_row(kdri_rng *rng, int64_t d, int64_t topics, int32_t *col, 
 
 static kdr_mat text(int64_t n, int64_t d, int64_t topics, uint64_t task)
 {
-	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr);
-	int32_t *col = calloc((size_t)(n * WORDS), sizeof *col);
-	double *val = calloc((size_t)(n * WORDS), sizeof *val);
-	if (!rowptr || !col || !val)
-		exit(1);
+	int64_t *rowptr = room(n + 1, 1, sizeof *rowptr);
+	int32_t *col = room(n, WORDS, sizeof *col);
+	double *val = room(n, WORDS, sizeof *val);
 #pragma omp parallel for schedule(static)
 	for (int64_t i = 0; i < n; i++) {
 		kdri_rng rng = kdri_rng_stream(5 + task, "text", (uint64_t)i);
@@ -241,9 +250,7 @@ static int64_t topic_of(int64_t i, int64_t topics, uint64_t task)
 
 static void run_nmtf(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
 {
-	int64_t *labels = malloc((size_t)(n / 2) * sizeof *labels), rows, right = 0;
-	if (!labels)
-		exit(1);
+	int64_t *labels = room(n / 2, 1, sizeof *labels), rows, right = 0;
 	kdr_task tasks[2] = {
 		{ .name = "a", .x = text(n / 2, d, k, 0), .labels = labels, .role = KDR_ROLE_SOURCE },
 		{ .name = "b", .x = text(n / 2, d, k, 1), .role = KDR_ROLE_TARGET }
@@ -275,10 +282,7 @@ static void run_nmtf(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
 static void run_directions(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
 {
 	const int rounds = 4;
-	double *x = points(n, d, 2 * k), *s = malloc((size_t)k * sizeof *s),
-	       *v = malloc((size_t)(k * d) * sizeof *v);
-	if (!s || !v)
-		exit(1);
+	double *x = points(n, d, 2 * k), *s = room(k, 1, sizeof *s), *v = room(k, d, sizeof *v);
 	kdr_mat m = kdr_mat_from_dense(x, n, d);
 	const kdri_op op = kdri_op_mat(&m);
 	for (int round = 0; round < 2; round++) {

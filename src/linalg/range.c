@@ -21,7 +21,7 @@
 #include "comm/comm.h"
 #include "linalg/ritz.h"
 
-enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, ROUNDS = 4 };
+enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = KDRI_RANGE_MOST, ROUNDS = KDRI_RANGE_ROUNDS };
 
 /* --- the Gram matrix ---------------------------------------------------------------------------- */
 

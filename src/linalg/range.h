@@ -39,7 +39,8 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const doub
 /* X U (rows x rank): the data in the coordinates of their range. */
 kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
 
-enum { KDRI_LEADING_BESIDE = 16 }; /* directions that are looked for beside those wanted */
+/* Directions that are looked for beside those wanted; directions and rounds of a range that is not whole. */
+enum { KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
 
 /* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
  * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may

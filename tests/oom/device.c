@@ -33,6 +33,11 @@ static kdr_status kmeans_there(kdr_context *ctx)
 	return on_device(ctx, "kmeans", kdr_mat_from_dense(points, N, D), few);
 }
 
+static kdr_status kmeans_sparse_there(kdr_context *ctx)
+{
+	return on_device(ctx, "kmeans", kdr_mat_from_csr(N, D, rowptr, columns, points), few);
+}
+
 static kdr_status mtcfir_there(kdr_context *ctx)
 {
 	return on_device(ctx, "mtcfir", kdr_mat_from_dense(points, N, D), few);
@@ -59,17 +64,33 @@ static kdr_status ncut_there(kdr_context *ctx)
 	return on_device(ctx, "ncut", kdr_mat_from_dense(points, N, D), neighbours);
 }
 
-/* Products of what a device holds. */
+static kdr_status ncut_sparse_there(kdr_context *ctx)
+{
+	static const char *const neighbours[][2] = { { "neighbors", "5" }, { NULL, NULL } };
+	return on_device(ctx, "ncut", kdr_mat_from_csr(N, D, rowptr, columns, points), neighbours);
+}
+
+/* Products of what a device holds, sparse. */
+static kdr_status transfer_there(kdr_context *ctx, const char *method, const char *const (*settings)[2])
+{
+	kdr_mat x = kdr_mat_from_csr(N, D, rowptr, columns, points);
+	kdr_task tasks[2] = { { .name = "s", .role = KDR_ROLE_SOURCE, .x = x, .labels = labels_a },
+		              { .name = "t", .role = KDR_ROLE_TARGET, .x = x } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	return fit_there(ctx, method, &problem, settings);
+}
+
 static kdr_status nmtf_there(kdr_context *ctx)
 {
 	static const char *const settings[][2] = {
 		{ "p1", "2" }, { "p2", "1" }, { "max_iter", "2" }, { "init", "half" }, { NULL, NULL }
 	};
-	kdr_mat x = kdr_mat_from_csr(N, D, rowptr, columns, points);
-	kdr_task tasks[2] = { { .name = "s", .role = KDR_ROLE_SOURCE, .x = x, .labels = labels_a },
-		              { .name = "t", .role = KDR_ROLE_TARGET, .x = x } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
-	return fit_there(ctx, "nmtf", &problem, settings);
+	return transfer_there(ctx, "nmtf", settings);
+}
+
+static kdr_status aligned_there(kdr_context *ctx)
+{
+	return transfer_there(ctx, "aligned-ridge", none);
 }
 
 static kdr_status harmony_there(kdr_context *ctx)
@@ -82,12 +103,15 @@ static kdr_status harmony_there(kdr_context *ctx)
 
 const oom_scenario oom_device[] = {
 	{ "kmeans on a device", kmeans_there, 1 },
+	{ "kmeans on a device, sparse", kmeans_sparse_there, 1 },
 	{ "mtcfir on a device", mtcfir_there, 3 },
 	{ "mtcfir on a device, sparse", mtcfir_sparse_there, 3 },
 	{ "snmf on a device", snmf_there, 1 },
 	{ "msda on a device", msda_there, 1 },
 	{ "ncut, neighbours on a device", ncut_there, 1 },
+	{ "ncut, neighbours on a device, sparse", ncut_sparse_there, 1 },
 	{ "nmtf, products on a device", nmtf_there, 1 },
+	{ "aligned-ridge, directions on a device", aligned_there, 1 },
 	{ "harmony, directions on a device", harmony_there, 1 },
 	{ NULL, NULL, 0 },
 };

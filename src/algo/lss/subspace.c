@@ -30,14 +30,16 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
+#include "device/held.h"
 #include "linalg/ritz.h"
 #include "linalg/secular.h"
 
-/* PATIENCE: steps after which factoring is cheaper than going on. */
-enum { FACTORED_BELOW = 192, PATIENCE = 40 };
+/* PATIENCE: steps after which factoring is cheaper than going on. STEPS: of one solution, and SOLUTIONS: of a run, as most are. */
+enum { FACTORED_BELOW = 192, PATIENCE = 40, STEPS = 10, SOLUTIONS = 10 };
 
 void kdri_subspace_free(kdr_context *ctx, kdri_subspace *s)
 {
+	kdri_unhold(ctx, s->held);
 	kdri_range_free(ctx, &s->range);
 	kdri_own_free(ctx, &s->rotated);
 	kdri_free(ctx, s->last);
@@ -93,6 +95,18 @@ static kdr_status check_l(kdr_context *ctx, kdri_subspace *s, int64_t most, cons
 	return KDR_OK;
 }
 
+/* Products with X are the work of both ways, but where the directions are all of them, from its Gram matrix. */
+static kdr_status hold_data(kdr_context *ctx, kdri_subspace *s)
+{
+	int64_t d = kdr_mat_cols(s->x), k = kdri_ritz_block(d, s->l);
+	double one = kdri_held_flops(s->x);
+	if (s->direct)
+		return kdri_hold(ctx, s->x, true, k, 2.0 * STEPS * SOLUTIONS * (double)k * one, &s->held);
+	if (kdri_range_is_whole(ctx, s->x))
+		return KDR_OK;
+	return kdri_hold_leading(ctx, s->x, KDRI_RANGE_MOST, KDRI_RANGE_ROUNDS, &s->held);
+}
+
 kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subspace_options *o,
                              kdri_subspace *out)
 {
@@ -109,6 +123,7 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
 		KDRI_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
 	s.direct = o->eps > 0 && s.l <= o->c && o->energy >= 1 &&
 	           (side > FACTORED_BELOW || !kdri_range_is_whole(ctx, x));
+	KDRI_TRY(hold_data(ctx, &s));
 	if (!s.direct) {
 		KDRI_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
 		if (!o->full)

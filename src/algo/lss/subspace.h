@@ -20,6 +20,7 @@ typedef struct kdri_subspace {
 	int64_t l;        /* directions sought */
 	bool direct;      /* straight on X, no factorisation */
 	kdri_range range; /* else: the range of X */
+	kdri_held *held;  /* X, where a device multiplies it */
 	kdri_own rotated; /* X in the coordinates of its range, where that is smaller; else empty */
 	double *last;     /* the last answer, to start the next one from */
 	bool has_last;

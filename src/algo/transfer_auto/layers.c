@@ -7,6 +7,7 @@
  *   (E2)  an svm of cost 1 on [Z y] */
 #include "algo/transfer_auto/members.h"
 
+#include "device/held.h"
 #include "linalg/range.h"
 
 enum { WORDS = 600, OTHERS = 400, LAYERS = 2, DIRECTIONS = 100, ROUNDS = 3 };
@@ -100,6 +101,7 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 {
 	kdr_status st;
 	double *mean = NULL, *s = NULL, total = 0;
+	kdri_held *held = NULL;
 	kdr_mat x = kdr_mat_from_dense(h, n, wide);
 	x.as.dense.stride = stride;
 	KDRI_TRY(KDRI_NEW(ctx, &mean, wide));
@@ -109,6 +111,7 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 		mean[j] /= (double)n;
 	const kdri_centred centred = { &x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
+	KDRI_TRY(kdri_hold_leading(ctx, &x, width, ROUNDS, &held));
 	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, y, s, NULL));
 	for (int64_t j = 0; j < width; j++)
 		total += s[j] * s[j];
@@ -117,6 +120,7 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 		for (int64_t j = 0; j < width; j++)
 			(*y)[i * width + j] *= scale * s[j];
 done:
+	kdri_unhold(ctx, held);
 	kdri_free(ctx, mean);
 	kdri_free(ctx, s);
 	return st;

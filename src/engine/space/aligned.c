@@ -7,6 +7,7 @@
  * with it are products with X, less those with the means, times the lengths. */
 #include "engine/space/aligned.h"
 
+#include "device/held.h"
 #include "linalg/range.h"
 
 enum { MOST_DIRECTIONS = 100, ROUNDS = 5, SCALED_ROWS = 32768 };
@@ -38,21 +39,29 @@ typedef struct rows {
 	double *scale; /* n: 1 / |x_i - m_t| */
 } rows;
 
+/* Rows of set t from `begin` on are multiplied up to here at a time. */
+static int64_t block_end(const kdri_sets *sets, int64_t t, int64_t begin)
+{
+	return KDRI_MIN(begin + SCALED_ROWS, sets->begin[t + 1]);
+}
+
 static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                         double *y, int64_t ldy)
 {
 	kdr_status st = KDR_OK;
 	const rows *r = op->data;
-	for (int64_t t = 0; t < r->sets->count; t++) {
-		int64_t begin = r->sets->begin[t], end = r->sets->begin[t + 1];
-		kdr_mat part = kdri_rows(r->sets->x, begin, end);
-		const kdri_centred centred = { &part, r->means + t * op->cols };
-		const kdri_op own = kdri_op_centred(&centred);
-		KDRI_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
-		for (int64_t i = begin; i < end; i++)
-			for (int64_t j = 0; j < k; j++)
-				y[i * ldy + j] *= r->scale[i]; /* (E1) */
-	}
+	bool dense = r->sets->x->kind == KDR_MAT_DENSE;
+	for (int64_t t = 0; t < r->sets->count; t++)
+		for (int64_t begin = r->sets->begin[t], end; begin < r->sets->begin[t + 1]; begin = end) {
+			end = dense ? r->sets->begin[t + 1] : block_end(r->sets, t, begin);
+			kdr_mat part = kdri_rows(r->sets->x, begin, end);
+			const kdri_centred centred = { &part, r->means + t * op->cols };
+			const kdri_op own = kdri_op_centred(&centred);
+			KDRI_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
+			for (int64_t i = begin; i < end; i++)
+				for (int64_t j = 0; j < k; j++)
+					y[i * ldy + j] *= r->scale[i]; /* (E1) */
+		}
 done:
 	return st;
 }
@@ -68,7 +77,7 @@ static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, 
 	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
 	for (int64_t t = 0; t < r->sets->count; t++)
 		for (int64_t begin = r->sets->begin[t], end; begin < r->sets->begin[t + 1]; begin = end) {
-			end = KDRI_MIN(begin + SCALED_ROWS, r->sets->begin[t + 1]);
+			end = block_end(r->sets, t, begin);
 			kdr_mat part = kdri_rows(r->sets->x, begin, end);
 			const kdri_centred centred = { &part, r->means + t * op->cols };
 			const kdri_op own = kdri_op_centred(&centred);
@@ -113,17 +122,41 @@ done:
 	return st;
 }
 
+/* On a device, where that pays: dense rows all at once, whose parts it knows; sparse ones block by block, as they are multiplied.
+ * *held: so many of them as there is room for, the caller's to give back. */
+static kdr_status hold_rows(kdr_context *ctx, const kdri_sets *sets, int64_t width, kdri_held **held)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), count = 0;
+	int64_t k = KDRI_MIN(width + KDRI_LEADING_BESIDE, KDRI_MIN(n, d));
+	double flops = (2 * ROUNDS + 1) * (double)k * kdri_held_flops(sets->x);
+	if (sets->x->kind == KDR_MAT_DENSE)
+		return kdri_hold(ctx, sets->x, true, k, flops, &held[0]);
+	for (int64_t t = 0; t < sets->count; t++)
+		for (int64_t begin = sets->begin[t], end; begin < sets->begin[t + 1]; begin = end) {
+			end = block_end(sets, t, begin);
+			kdr_mat part = kdri_rows(sets->x, begin, end);
+			KDRI_TRY(kdri_hold(ctx, &part, true, k, flops, &held[count++]));
+		}
+done:
+	return st;
+}
+
 kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
                             double **out)
 {
 	kdr_status st;
 	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x);
+	int64_t blocks = n / SCALED_ROWS + sets->count + 1;
 	double *u = NULL, *s = NULL;
+	kdri_held **held = NULL;
 	rows r = { .sets = sets, .means = means };
 	KDRI_TRY(KDRI_NEW(ctx, &r.scale, n));
 	KDRI_TRY(KDRI_NEW(ctx, &s, width));
 	KDRI_TRY(find_scales(ctx, &r));
 	const kdri_op op = { n, d, apply, apply_t, &r };
+	KDRI_TRY(KDRI_NEW0(ctx, &held, blocks));
+	KDRI_TRY(hold_rows(ctx, sets, width, held));
 	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, &u, s, NULL));
 	for (int64_t i = 0; i < n; i++) {
 		double *row = u + i * width, length;
@@ -136,6 +169,9 @@ kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const doubl
 	*out = u;
 	u = NULL;
 done:
+	for (int64_t b = 0; held && b < blocks; b++)
+		kdri_unhold(ctx, held[b]);
+	kdri_free(ctx, held);
 	kdri_free(ctx, u);
 	kdri_free(ctx, s);
 	kdri_free(ctx, r.scale);
