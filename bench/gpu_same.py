@@ -37,8 +37,9 @@ CLUSTER = {  # what is run: method and options
     "snmf": ("-m", "snmf", "--set", "precision=double"),
     "mtcfir": ("-m", "mtcfir", "--set", "precision=double"),
     "mtcfir single": ("-m", "mtcfir", "--set", "precision=single"),
+    "lssmtc": ("-m", "lssmtc"),
 }
-TRANSFER = {"nmtf": ("-m", "nmtf"), "ttl": ("-m", "ttl")}
+TRANSFER = {"nmtf": ("-m", "nmtf"), "ttl": ("-m", "ttl"), "aligned-ridge": ("-m", "aligned-ridge"), "transfer": ("-m", "auto")}
 
 
 def run(command, device, out, limit):

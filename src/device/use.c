@@ -170,7 +170,10 @@ kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 		found = open_device(index, why, sizeof why);
 		pthread_mutex_unlock(&lock);
 		if (!found)
-			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "device '%s' is not there: %s", name, why);
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "device '%s' is not there: %s; --device auto or cpu computes on the processor",
+			        name, why);
 	}
 	ctx->device = found;
 	ctx->device_choice = found ? KDRI_DEVICE_NAMED : *name == 'c' ? KDRI_DEVICE_CPU : KDRI_DEVICE_AUTO;
