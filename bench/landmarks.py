@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """auto and ncut on a graph of landmarks beside the graph of neighbours. SPDX-License-Identifier: BSD-3-Clause
 
-    bench/landmarks.py gather build/release/cli/kindred runs.jsonl [--sets 20ng_full,...] [--grid 1000x3,2000x5] [--jobs 2] [--minutes 5]
+    bench/landmarks.py gather build/release/cli/kindred runs.jsonl [--sets 20ng_full,...] [--grid 1000x10,2000x10] [--jobs 2] [--minutes 5]
     bench/landmarks.py table runs.jsonl
 
-`gather` runs both methods on all samples of every collection in KINDRED_DATA, with neighbours and with M landmarks of which each
-sample is joined to R (--grid MxR); ncut gets the preprocessing that auto chose. One line a run: NMI of every task, seconds. It
+`gather` runs both methods on all samples of every collection in KINDRED_DATA, with neighbours and with landmarks=M neighbors=R (--grid
+MxR); ncut gets the preprocessing that auto chose. One line a run: NMI of every task, seconds. It
 adds to the file and passes over what is there. `table` prints the mean NMI by collection. Truth scores, and nothing else."""
 import argparse
 import json
@@ -65,7 +65,9 @@ def gather(args):
                 out.write(json.dumps({"set": title, "seed": seed, "method": method, "how": how, **line}) + "\n")
 
     wanted = args.sets.split(",") if args.sets else None
-    jobs = [(seed, c) for seed in range(1, args.seeds + 1) for c in auto_left_out.COLLECTIONS if not wanted or c[0] in wanted]
+    chosen = [c for c in auto_left_out.COLLECTIONS if not wanted or c[0] in wanted]
+    chosen.sort(key=lambda c: wanted.index(c[0]) if wanted else 0)
+    jobs = [(seed, c) for seed in range(1, args.seeds + 1) for c in chosen]
     with multiprocessing.pool.ThreadPool(args.jobs) as pool:
         pool.map(collection, jobs, chunksize=1)
 
@@ -99,7 +101,7 @@ def main():
     g.add_argument("program")
     g.add_argument("runs")
     g.add_argument("--sets")
-    g.add_argument("--grid", default="1000x3,2000x3")
+    g.add_argument("--grid", default="2000x10")
     g.add_argument("--only", choices=("auto", "ncut"), help="landmarks for one of both methods alone")
     g.add_argument("--seeds", type=int, default=1)
     g.add_argument("--jobs", type=int, default=1)

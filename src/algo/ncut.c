@@ -40,7 +40,7 @@ static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE(
 	        "graph", JOINS_AUTO, joins_names,
 	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours; precomputed data have a column for each landmark"),
-	KDRI_INT("landmarks", 1000, 1, 30000, "samples that are landmarks, where those are asked for"),
+	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
 	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
 	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
 	KDRI_N_INIT(10),

@@ -105,7 +105,7 @@ static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE(
 	        "graph", JOINS_AUTO, joins_names,
 	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours"),
-	KDRI_INT("landmarks", 1000, 1, 30000,
+	KDRI_INT("landmarks", 2000, 1, 30000,
 	         "samples of a task that are landmarks, where those are asked for"),
 	KDRI_CHOICE(
 	        "metric", 0, metrics,

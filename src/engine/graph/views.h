@@ -92,8 +92,9 @@ kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
  * pattern. */
 kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 
-/* A task's rows joined to their `neighbors` nearest landmarks; the mean taken away before cosines if `centred`. Weights are those
- * below, s_i the distance to the last landmark. All ranks call it. */
+/* A task's rows joined to their nearest landmarks: twice `neighbors` where words are compared, that is by cosine and the mean left in,
+ * half as many elsewhere. The mean is taken away before cosines if `centred`. Weights are those below, s_i the distance to the last
+ * landmark. All ranks call it. */
 kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
                                 int64_t neighbors, kdri_own *out);
 
