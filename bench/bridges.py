@@ -4,11 +4,10 @@
 usage: bench/bridges.py KINDRED [--keep FILE] [--minutes M] [--splits N]
 
 Every ordered pair of sets of reviews and of universities with each of the other two as a bridge, and the six tasks of 20 Newsgroups
-(newsgroups_tasks.py, idf of all sets) with four bridges each. All candidates are fitted by ttl; a rule's regret is how far the accuracy over
-the bridge it takes is below the best. `longer half` is A(s,t) - max(A(s,i), A(i,t)), which was the rule before."""
+(newsgroups_tasks.py, idf of all sets) with four bridges each. All candidates are fitted by ttl; bench/bridge_docs.py makes the
+table of docs/through-a-bridge.md of what is kept."""
 
 import argparse
-import collections
 import itertools
 import json
 import pathlib
@@ -19,6 +18,7 @@ import time
 import numpy as np
 import scipy.io
 
+import bridge_docs
 import common
 import newsgroups_tasks as ng
 import transfer_tasks as tt
@@ -29,12 +29,6 @@ SUBJECTS = {
     "sci": ["sci.crypt", "sci.electronics", "sci.med", "sci.space"],
     "talk": ["talk.politics.guns", "talk.politics.mideast", "talk.politics.misc", "talk.religion.misc"],
 }
-RULES = {
-    "back": lambda b: b["back"] if b["back"] is not None else -1,
-    "longer half": lambda b: -max(b["a_source_bridge"], b["a_bridge_target"]),
-    "any": None,
-}
-
 
 def ask(kindred, source, labels, target, truth, bridges):
     """The bridges of a run, with accuracies."""
@@ -97,19 +91,7 @@ def main():
         found[key] = run(args.kindred)
         if args.keep:
             args.keep.write_text(json.dumps(found))
-    table = collections.defaultdict(lambda: collections.defaultdict(list))
-    for key, bridges in found.items():
-        acc = np.array([b["acc"] for b in bridges])
-        for rule, score in RULES.items():
-            got = acc.mean() if score is None else acc[int(np.argmax([score(b) for b in bridges]))]
-            for group in (key.split()[0], "all"):
-                table[group][rule].append((got, acc.max() - got))
-    print("| collection | pairs | rule | accuracy | regret | worst | the best taken |\n|---|---:|---|---:|---:|---:|---:|")
-    for group, rules in table.items():
-        for rule, values in rules.items():
-            v = np.array(values)
-            print("| %s | %d | %s | %.3f | %.3f | %.3f | %d |" % (
-                group, len(v), rule, v[:, 0].mean(), v[:, 1].mean(), v[:, 1].max(), (v[:, 1] < 1e-9).sum()))
+    print("\n".join(bridge_docs.rules(found)))
 
 
 if __name__ == "__main__":

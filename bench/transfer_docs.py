@@ -1,11 +1,17 @@
 #!/usr/bin/python3
-"""The tables of docs/transfer.md from what `kindred bench transfer-auto` found. SPDX-License-Identifier: BSD-3-Clause
+"""The tables of docs/transfer.md and docs/through-a-bridge.md from files of results. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/transfer_docs.py [--take FOLDER NAME] [--check] [--print NAME]
 
-`kindred bench transfer-auto -o FOLDER` (with --sample 1000000: all samples) leaves a file for each row. --take puts their accuracies into
-bench/results/transfer-auto/NAME.csv: table, row, one column a draw. Without it every table of docs/transfer.md between `<!-- table NAME -->` and
-`<!-- end -->` is written from that file; tables that lack a row are left out and counted. --check: only whether the page is what the files give."""
+Every table between `<!-- table NAME -->` and `<!-- end -->` is written from bench/results; --check: only whether the pages are what the files give.
+Which files, and what makes them:
+  800, all              transfer-auto/NAME.csv: `kindred bench transfer-auto -o FOLDER` (all: with --sample 1000000), then --take FOLDER NAME, which puts
+                        the accuracies of FOLDER's rows there: table, row, one column a draw. Tasks that lack a row are left out and counted.
+  peers, confidence, calibration, shift, dirichlet, absent
+                        transfer-auto/{plain,shift,dirichlet,absent}.csv: bench/transfer_table.py --csv NAME (plain: --peers, three draws)
+  splits-each, splits-together, sweeps, bridges
+                        bridges/splits.csv: bench/ttl_tables.py --seeds 40, without and with --together; bridges/sweeps.csv: bench/ttl_sweeps.py;
+                        papers/bridges.json: bench/bridges.py"""
 
 import argparse
 import csv
@@ -14,9 +20,12 @@ import pathlib
 import re
 import sys
 
+import bridge_docs
+import transfer_runs
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "transfer-auto"
-PAGE = ROOT / "docs" / "transfer.md"
+PAGES = [ROOT / "docs" / "transfer.md", ROOT / "docs" / "through-a-bridge.md"]
 PLAN = ROOT / "cli" / "plans" / "transfer-auto.json"
 SHORT = {"member: svm": "svm, own cost", "member: logistic regression": "logreg, cost 1", "member: self-training": "self-training", "member: self-training, shifted": "shifted",
          "member: self-training, aligned": "aligned", "member: aligned ridge": "ridge", "member: k-means from the classes": "k-means",
@@ -93,12 +102,24 @@ def lines(name):
     return out + ["", note]
 
 
-def page():
-    """docs/transfer.md with its tables as the files have them."""
-    def fill(match):
-        return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines(match.group(2))))
+MAKERS = {"800": lines, "all": lines, "shift": transfer_runs.shifted, "dirichlet": transfer_runs.shifted, "absent": transfer_runs.absent,
+          "peers": lambda _: transfer_runs.peers("plain"), "confidence": lambda _: transfer_runs.confidence("plain"),
+          "calibration": lambda _: transfer_runs.calibration("plain"), "splits-each": bridge_docs.splits, "splits-together": bridge_docs.splits,
+          "sweeps": bridge_docs.sweeps, "bridges": bridge_docs.bridges}
 
-    return re.sub(r"(<!-- table (\S+) -->)\n.*?<!-- end -->", fill, PAGE.read_text(), flags=re.S)
+
+def filled(text):
+    """A page with its tables as the files have them."""
+    def fill(match):
+        return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(MAKERS[match.group(2)](match.group(2))))
+
+    return re.sub(r"(<!-- table (\S+) -->)\n.*?<!-- end -->", fill, text, flags=re.S)
+
+
+def loose(text):
+    """First lines of tables with accuracies that no file gives, and that do not say so (`<!-- by hand: ... -->`)."""
+    rest = re.sub(r"<!-- table \S+ -->\n.*?<!-- end -->|<!-- by hand: [^>]*-->\n\|.*?\n\n", "", text, flags=re.S)
+    return [t.split("\n")[0] for t in re.findall(r"(?:^\|.*\n)+", rest, flags=re.M) if re.search(r"\|\s*[-+*]*\d*\.\d", t)]
 
 
 def main():
@@ -110,12 +131,13 @@ def main():
     if args.take:
         take(*args.take)
     if args.print:
-        print("\n".join(lines(args.print)))
-    elif args.check:
-        if page() != PAGE.read_text():
-            sys.exit("docs/transfer.md is not what bench/results/transfer-auto gives: run bench/transfer_docs.py")
-    else:
-        PAGE.write_text(page())
+        print("\n".join(MAKERS[args.print](args.print)))
+        return
+    for page in PAGES:
+        text = page.read_text()
+        if args.check and filled(text) != text:
+            sys.exit("%s is not what bench/results gives: run bench/transfer_docs.py" % page)
+        page.write_text(filled(text))
 
 
 if __name__ == "__main__":

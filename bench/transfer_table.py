@@ -1,19 +1,21 @@
 #!/usr/bin/python3
 """auto of transfer, its members, svm and logreg on the real data. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/transfer_table.py LIBKINDRED.so [--sample 800] [--seeds 3] [--groups amazon,webkb] [--shift | --dirichlet | --absent] [--tasks] [--peers]
-                               [--keep DIR] [--minutes 5] [--part 0/8]
+usage: bench/transfer_table.py LIBKINDRED.so --keep DIR [--sample 800] [--seeds 3] [--groups amazon/webkb] [--shift | --dirichlet | --absent] [--peers]
+                               [--every 2] [--minutes 5] [--part 0/8] [--csv NAME]
 
-Accuracy on the target, mean over tasks and draws. --sample 0 takes all samples. --shift draws targets whose class shares
-moved: half of the classes (by turns) keep a fifth of their samples; `once` is the vote before shares are treated. --dirichlet draws other shifts: two draws
-a task of how much of each class is kept. --absent draws
-targets that lack a class (another one from task to task) and says how often the answer names it. --peers adds scikit-learn's LogisticRegression and
-SelfTrainingClassifier and POT's SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
---keep leaves what each run gave in a folder, where a later call finds it: with --minutes the work is done in pieces, and the
-table is of the tasks that have all their runs; with --part i/n one of n processes does every n-th task. At the end: how sure the vote was and how often it was right."""
+--sample 0 takes all samples. --shift draws targets whose class shares moved: half of the classes (by turns) keep a fifth of their samples; `once` is
+the vote before shares are treated. --dirichlet draws other shifts: two draws a task of how much of each class is kept. --absent draws targets that lack a
+class (another one from task to task), beside those that lack none. --peers adds scikit-learn's LogisticRegression and SelfTrainingClassifier and POT's
+SinkhornTransport and EMDTransport with one nearest neighbour, all on the same features.
+DIR has what each run gave, and a later call goes on with it: with --minutes the work is done in pieces, with --part i/n one of n processes does every
+n-th task. --csv puts what is there into bench/results/transfer-auto: a line a run in NAME.csv (collection, data, sources, target, draw, accuracies, what is
+known of the task, classes named as absent) and, of runs as they came, NAME-confidence.csv: samples and right answers by confidence. bench/transfer_docs.py
+makes the tables of docs/transfer.md from these."""
 
 import argparse
-import collections
+import csv
+import itertools
 import pathlib
 import sys
 import time
@@ -85,18 +87,6 @@ def named(got):
     return np.flatnonzero((known > 0) & ((given <= 0.1 * known) | ((given <= 0.4 * known) & (np.array(doubt) >= 0.1))))
 
 
-def print_absent(by_group):
-    """Of each collection: how often the class that is not there is named, and how many others are."""
-    print("\n| collection | targets | lack a class: it is named | others named | lack none: classes named |\n|---|---:|---:|---:|---:|")
-    for group, gots in by_group.items():
-        there = [g for g in gots if g["lacks"] < 0]
-        absent = [g for g in gots if g["lacks"] >= 0]
-        print("| %s | %d | %d of %d | %d of %d | %s |" % (
-            group, len(gots), sum(g["lacks"] in named(g) for g in absent), len(absent),
-            sum(len(set(named(g)) - {int(g["lacks"])}) for g in absent), sum(len(g["shares"]) - 1 for g in absent),
-            "%d of %d" % (sum(len(named(g)) for g in there), sum(len(g["shares"]) for g in there)) if there else "-"))
-
-
 def run(lib, entry, args, seed, keep):
     """Votes, answer, confidence and truth of one task and draw; accuracies of what else was asked."""
     group, folder, sources, target = entry
@@ -119,13 +109,29 @@ def run(lib, entry, args, seed, keep):
     return got
 
 
-def accuracies(got):
-    """What a row of the table has."""
-    one = {k: float(v) for k, v in got.items() if np.ndim(v) == 0}
-    for name, vote in zip(MEMBERS, got["votes"]):
-        one[name] = np.mean(vote == got["truth"]) if vote[0] >= 0 else np.nan
-    one["auto"], one["mean_sure"] = np.mean(got["answer"] == got["truth"]), np.mean(got["sure"])
-    return one
+def line_of(got, columns):
+    """What a run's line has in these columns."""
+    one = {k: v for k, v in got.items() if np.ndim(v) == 0}
+    votes = [v for v in got["votes"] if v[0] >= 0]
+    one.update({m: np.mean(v == got["truth"]) if v[0] >= 0 else np.nan for m, v in zip(MEMBERS, got["votes"])})
+    one.update(auto=np.mean(got["answer"] == got["truth"]), sure=np.mean(got["sure"]),
+               differ=np.mean([np.mean(a != b) for a, b in itertools.combinations(votes, 2)]))
+    return ["+".join(map(str, named(got))) if c == "named" else "%d" % one[c] if c in ("classes", "lacks") else "%.6f" % one[c] for c in columns]
+
+
+def bins_of(got):
+    """(mean confidence, samples, right) of each fiftieth part of the confidence that has samples."""
+    right = got["answer"] == got["truth"]
+    which = np.minimum((got["sure"] * 50).astype(int), 49)
+    for b in np.unique(which):
+        yield "%.4f" % got["sure"][which == b].mean(), int((which == b).sum()), int(right[which == b].sum())
+
+
+def write(name, rows):
+    path = common.ROOT / "bench" / "results" / "transfer-auto" / (name + ".csv")
+    with path.open("w", newline="") as f:
+        csv.writer(f, lineterminator="\n").writerows(rows)
+    print("%s: %d lines" % (path, len(rows) - 1))
 
 
 def runs_of(entry, args):
@@ -136,37 +142,34 @@ def runs_of(entry, args):
     for seed in range(args.seeds):
         for i, keep in enumerate(keeps):
             name = "_".join([entry[1], "+".join(entry[2]), entry[3], str(args.sample), str(seed)] + ["%s%d" % (mark, i)] * (keep is not None))
-            yield seed, keep, pathlib.Path(args.keep) / (name + ".npz") if args.keep else None
+            yield seed, keep, args.keep / (name + ".npz")
 
 
 def kept(path, until, make):
     """What `make` gives, from its file where that lies there; None: out of time."""
-    if path and path.exists():
+    if path.exists():
         with np.load(path) as f:
             return dict(f)
     if time.monotonic() > until:
         return None
     got = make()
-    if path:
-        np.savez_compressed(path, **got)
+    np.savez_compressed(path, **got)
     return got
 
 
 def gather(lib, entry, args, until):
-    """All runs of a task; None: out of time."""
+    """(name of the draw, what it gave) of all runs of a task; None: out of time."""
     out = []
     for seed, keep, path in runs_of(entry, args):
         got = kept(path, until, lambda: run(lib, entry, args, seed, keep))
         if got is None:
             return None
-        got.setdefault("lacks", -1)
         if args.peers:
-            more = kept(path and path.with_suffix(".peers.npz"), until,
-                        lambda: peers(*tt.task(*entry[1:], args.sample, seed, keep)))
+            more = kept(path.with_suffix(".peers.npz"), until, lambda: peers(*tt.task(*entry[1:], args.sample, seed, keep)))
             if more is None:
                 return None
             got.update(more)
-        out.append(got)
+        out.append((path.stem.split("_%d_" % args.sample)[1], got))
     return out
 
 
@@ -179,70 +182,38 @@ def main():
     parser.add_argument("--shift", action="store_true")
     parser.add_argument("--dirichlet", action="store_true")
     parser.add_argument("--absent", action="store_true")
-    parser.add_argument("--tasks", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="only every so-many-th task")
     parser.add_argument("--part", default="0/1")
-    parser.add_argument("--keep", help="folder of what the runs gave")
+    parser.add_argument("--keep", type=pathlib.Path, required=True, help="folder of what the runs gave")
     parser.add_argument("--minutes", type=float, default=np.inf)
+    parser.add_argument("--csv", metavar="NAME")
     args = parser.parse_args()
     if not (common.DATA / "amazon_sentiment4").exists():
         print("skipped: no data")
         return
     lib = Library(args.library)
     until = time.monotonic() + 60 * args.minutes
-    if args.keep:
-        pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
-    columns = ["svm", "logreg"] + MEMBERS + (PEERS if args.peers else []) + ["once"] * (args.shift or args.dirichlet) + ["auto"]
+    args.keep.mkdir(parents=True, exist_ok=True)
+    shifted = args.shift or args.dirichlet
+    columns = (["svm", "logreg"] + MEMBERS + ["once"] * shifted + ["auto"] + PEERS * args.peers
+               + ["sure", "classes", "cv", "distance", "moved", "differ"] + ["lacks", "named"] * args.absent)
     tasks = [t for t in tt.all_tasks() if not args.groups or t[0] in args.groups.split("/")][:: args.every]
     part, parts = map(int, args.part.split("/"))
-    tasks = tasks[part::parts]
-    by_group, sures, rights, rows = collections.defaultdict(list), [], [], []
-    raw = collections.defaultdict(list)
-    for entry in tasks:
+    rows, bins, done = [], [], 0
+    for entry in tasks[part::parts]:
         got = gather(lib, entry, args, until)
-        if got is None:
-            continue
-        sures += [g["sure"] for g in got]
-        rights += [g["answer"] == g["truth"] for g in got]
-        raw[entry[0]] += got
-        ones = [accuracies(g) for g in got]
-        mean = {k: float(np.mean([o[k] for o in ones])) for k in ones[0]}
-        by_group[entry[0]].append(mean)
-        rows.append((entry, mean))
-        if args.tasks:
-            print("# %s: %s to %s: %s sure %.3f A %.2f cv %.2f moved %.2f %.1f s" % (
-                entry[0], "+".join(entry[2]), entry[3], " ".join("%s %.3f" % (c, mean[c]) for c in columns),
-                mean["mean_sure"], mean["distance"], mean["cv"], mean["moved"], mean["seconds"]), flush=True)
-    if len(rows) < len(tasks):
-        print("%d of %d tasks are done: call again" % (len(rows), len(tasks)))
-    if not rows:
-        return
-    print("| collection | tasks | " + " | ".join(columns) + " | worst: svm | worst: logreg | s |")
-    print("|---|---:|" + "---:|" * (len(columns) + 3))
-    groups = list(by_group.items()) + [("all", [m for _, m in rows])]
-    for group, means in groups:
-        worst = [min(m["auto"] - m[k] for m in means) for k in ("svm", "logreg")]
-        print("| %s | %d | %s | %+.3f | %+.3f | %.1f |" % (
-            group, len(means), " | ".join("%.3f" % np.nanmean([m[c] for m in means]) for c in columns), *worst,
-            np.mean([m["seconds"] for m in means])), flush=True)
-    for peer in PEERS if args.peers else []:
-        ahead = sum(m["auto"] > m[peer] for _, m in rows)
-        print("ahead of %s on %d of %d tasks, %+.3f in the mean" % (
-            peer, ahead, len(rows), np.mean([m["auto"] - m[peer] for _, m in rows])))
-    if args.absent:
-        print_absent(raw)
-    sure, right = np.concatenate(sures), np.concatenate(rights)
-    edges = np.linspace(0, 1, 11)
-    error = 0
-    print("\n| confidence | samples | right |\n|---|---:|---:|")
-    for low, high in zip(edges[:-1], edges[1:]):
-        inside = (sure >= low) & ((sure < high) | (high == 1))
-        if inside.sum():
-            error += inside.mean() * abs(sure[inside].mean() - right[inside].mean())
-            print("| %.1f to %.1f | %d | %.3f |" % (low, high, inside.sum(), right[inside].mean()))
-    half = sure >= np.median(sure)
-    print("\ncalibration error %.3f; the surer half is right in %.3f, all in %.3f" % (error, right[half].mean(), right.mean()))
+        done += got is not None
+        for draw, one in got or []:
+            task = [entry[0], entry[1], "+".join(entry[2]), entry[3], draw]
+            rows.append(task + line_of(one, columns))
+            bins += [task + list(b) for b in bins_of(one)]
+    print("%d of %d tasks" % (done, len(tasks[part::parts])), flush=True)
+    if args.csv:
+        task = ["collection", "data", "sources", "target", "draw"]
+        write(args.csv, [task + columns] + rows)
+        if not (shifted or args.absent):
+            write(args.csv + "-confidence", [task + ["confidence", "samples", "right"]] + bins)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 
 usage: bench/ttl_tables.py LIBKINDRED.so [--seeds N] [--first N] [--tasks NAME ...] [--together] [--keep FILE] [--minutes M]
 
-Accuracy on the target (percent, mean, standard deviation and the worst over N word splits) of a linear SVM trained on the source, of the chain of
-logistic regressions that ttl starts from, of nmtf in two stages (SIT), and of ttl. `measured` are the values of an independent prototype
-(4 seeds), `paper` those of [TSZY15]. 4,000 most frequent words, tf-idf of each set (--together: of all), unit rows, default options. --keep has what was found, for a later
-call to go on with; --minutes stops then."""
+Accuracy on the target of a linear SVM trained on the source, of the chain of logistic regressions that ttl starts from, of nmtf in two stages (SIT), and of
+ttl: a line a task and split in FILE, bench/results/bridges/splits.csv unless told, which a later call goes on with; --minutes stops then. 4,000 most
+frequent words, tf-idf of each set (--together: of all), unit rows, default options. bench/bridge_docs.py makes the tables of docs/through-a-bridge.md."""
 
 import argparse
-import json
+import csv
 import pathlib
 import sys
 import time
@@ -22,8 +21,7 @@ import newsgroups_tasks as ng
 sys.path.insert(0, str(common.ROOT / "tests" / "ref"))
 from fit_ctypes import Library  # noqa: E402
 
-MEASURED = {"rec-comp": 98.2, "rec-talk": 96.1, "rec-sci": 97.8, "sci-comp": 94.7, "sci-talk": 83.9, "comp-talk": 97.2}
-PAPER = {"rec-comp": 57.9, "rec-talk": 68.8, "rec-sci": 52.0, "sci-comp": 56.3, "sci-talk": 53.2, "comp-talk": 72.2}
+HEAD = ["task", "split", "idf", "svm", "chain", "nmtf", "ttl"]
 
 
 def accuracies(lib, data, name, seed, together):
@@ -43,7 +41,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--tasks", nargs="*", default=list(ng.TASKS))
     parser.add_argument("--together", action="store_true", help="idf of all three sets together")
-    parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path, default=common.ROOT / "bench" / "results" / "bridges" / "splits.csv")
     parser.add_argument("--minutes", type=float, default=np.inf)
     args = parser.parse_args()
     data = ng.load()
@@ -52,27 +50,21 @@ def main():
         return
     lib = Library(args.library)
     until = time.monotonic() + 60 * args.minutes
-    found = json.loads(args.keep.read_text()) if args.keep and args.keep.exists() else {}
-    wanted = [(name, seed) for seed in range(args.first, args.first + args.seeds) for name in args.tasks]
-    for name, seed in wanted:
-        key = "%s %d %d" % (name, seed, args.together)
-        if key in found or time.monotonic() > until:
-            continue
-        found[key] = accuracies(lib, data, name, seed, args.together)
-        if args.keep:
-            args.keep.write_text(json.dumps(found))
-    print("| task | splits | svm | chain | nmtf | worst | ttl | worst | measured | paper |\n|---|" + "---:|" * 9)
-    for name in args.tasks:
-        scores = [found[k] for n, s in wanted if n == name for k in ["%s %d %d" % (n, s, args.together)] if k in found]
-        if not scores:
-            continue
-        scores = 100 * np.array(scores)
-        cells = [f"{m:.1f} ± {s:.1f}" for m, s in zip(scores.mean(0), scores.std(0))]
-        for i in (3, 2):
-            cells.insert(i + 1, "%.1f" % scores[:, i].min())
-        print(f"| {name} | {len(scores)} | {' | '.join(cells)} | {MEASURED[name]} | {PAPER[name]} |", flush=True)
-    if time.monotonic() <= until:
-        print("done")
+    args.keep.parent.mkdir(parents=True, exist_ok=True)
+    there = list(csv.reader(args.keep.open(newline="")))[1:] if args.keep.exists() else []
+    idf = "together" if args.together else "each"
+    left = 0
+    for seed in range(args.first, args.first + args.seeds):
+        for name in args.tasks:
+            if any(r[:3] == [name, str(seed), idf] for r in there):
+                continue
+            if time.monotonic() > until:
+                left += 1
+                continue
+            there.append([name, str(seed), idf] + ["%.6f" % a for a in accuracies(lib, data, name, seed, args.together)])
+            with args.keep.open("w", newline="") as f:
+                csv.writer(f, lineterminator="\n").writerows([HEAD] + there)
+    print("%d splits are there, %d are left" % (len(there), left))
 
 
 if __name__ == "__main__":
