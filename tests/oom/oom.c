@@ -266,8 +266,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "cannot make the inputs: %s\n", kdr_context_error(ctx));
 	kdr_data_free(data);
 	kdr_context_free(ctx);
-	static const oom_scenario *const tables[] = { oom_cluster, oom_transfer, oom_jobs,  oom_out,
-		                                      oom_tables,  oom_stream,   oom_device };
+	static const oom_scenario *const tables[] = { oom_cluster, oom_transfer, oom_jobs,   oom_out,
+		                                      oom_tables,  oom_stream,   oom_device, oom_scratch };
 	for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
 		for (const oom_scenario *s = tables[t]; s->name && !failed; s++)
 			for (int once = 0; once < 2 && !failed && wanted(s->name, argc, argv); once++)

@@ -14,7 +14,7 @@ typedef struct oom_scenario {
 
 /* The scenarios, a table for each file; a row without a name ends it. */
 extern const oom_scenario oom_cluster[], oom_transfer[], oom_jobs[], oom_out[], oom_tables[], oom_stream[],
-        oom_device[];
+        oom_device[], oom_scratch[];
 
 /* Points in K groups, dense and (with rowptr and columns) sparse; labels_a are the groups, labels_b others. */
 enum { N = 40, D = 3, K = 3 };
