@@ -256,31 +256,34 @@ done:
 	return st;
 }
 
-/* What the fit will take: said where that is long, refused where it is too much. Without a limit only what is sure not to
- * fit is refused: estimates may be twice what comes. */
-static kdr_status foresee(kdr_context *ctx, const kdri_job *job, const kdr_problem *problem,
-                          kdr_data *const *data, kdr_estimate *out)
+/* What a fit will take: said where that is long, refused where it is too much. Without a limit only what is sure not to
+ * fit is refused: estimates may be twice what comes. `streamed`: data that are on disk take no memory; `beside`: bytes of data
+ * that are held and not the problem's. */
+static kdr_status foresee(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
+                          kdr_data *const *streamed, double beside, kdr_estimate *out)
 {
 	enum { LONG = 10, DOUBT = 2, MOST_BESIDE = 40000000 };
 	kdr_status st;
 	char text[80];
-	bool *streamed = NULL;
+	bool *on_disk = NULL;
+	const char *id = kdr_options_algo(options)->id;
 	*out = (kdr_estimate){ 0 };
 	if (ctx->comm) /* ranks fail together, in kdr_fit */
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &streamed, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &on_disk, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		streamed[t] = data[t]->streamed && !job->feature_options;
-	KDRI_TRY(kdri_estimate_problem(ctx, job->algo->id, problem, streamed, job->options, out));
+		on_disk[t] = streamed && streamed[t]->streamed;
+	KDRI_TRY(kdri_estimate_problem(ctx, id, problem, on_disk, options, out));
 	/* The program itself, names, what reading left: it is there already. */
-	out->bytes += KDRI_MIN(KDRI_MAX(kdri_memory_held() - out->data_bytes, 0), MOST_BESIDE);
-	KDRI_TRY(kdri_estimate_check(ctx, job->algo->id, out, DOUBT));
+	double other = kdri_memory_held() - out->data_bytes - beside;
+	out->bytes += beside + KDRI_MIN(KDRI_MAX(other, 0), MOST_BESIDE);
+	KDRI_TRY(kdri_estimate_check(ctx, id, out, DOUBT));
 	if (out->seconds >= LONG) {
 		kdr_estimate_text(out, text, sizeof text);
 		kdri_estimated(ctx, text);
 	}
 done:
-	kdri_free(ctx, streamed);
+	kdri_free(ctx, on_disk);
 	return st;
 }
 
@@ -289,14 +292,18 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 {
 	kdr_status st;
 	kdr_result *learnt = NULL, *result = NULL;
-	kdr_estimate estimate;
+	kdr_estimate estimate, features = { 0 }; /* of the fit; of learning features before it */
 	double start = kdri_now();
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
-	if (job->feature_options)
+	if (job->feature_options) {
+		KDRI_TRY(foresee(ctx, job->feature_options, &problem, data, 0, &features));
 		KDRI_TRY(learn(ctx, job, tasks, count, &learnt));
-	KDRI_TRY(foresee(ctx, job, &problem, data, &estimate));
+	}
+	KDRI_TRY(foresee(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes, &estimate));
+	estimate.seconds += features.seconds;
+	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
 	bool before = ctx->estimated;
 	ctx->estimated = before || estimate.bytes > 0;
 	st = kdr_fit(ctx, job->algo->id, &problem, job->options, &result);
