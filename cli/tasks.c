@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 void cli_task_split(const char *argument, char *name, size_t room, const char **path)
 {
@@ -66,6 +69,23 @@ static int check_names(const cli_tasks *tasks)
 	return EXIT_DONE;
 }
 
+/* Where data stay on disk for want of memory, arrays that are freed go back to the machine at once: glibc would keep those of
+ * up to 32 MB for later, and pages of the data have to make room for nothing. */
+static void give_memory_back(const cli_tasks *tasks)
+{
+#ifdef __GLIBC__
+	bool streamed = false;
+	for (int64_t i = 0; i < tasks->count; i++)
+		streamed = streamed || kdr_data_streamed(tasks->data[i]);
+	if (streamed) {
+		(void)mallopt(M_MMAP_THRESHOLD, 1 << 18);
+		(void)malloc_trim(0);
+	}
+#else
+	(void)tasks;
+#endif
+}
+
 static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
 {
 	kdr_read_options reading;
@@ -114,6 +134,7 @@ static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
+	give_memory_back(out);
 	return check_names(out);
 }
 

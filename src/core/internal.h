@@ -124,6 +124,8 @@ kdr_status kdri_spool_enable(kdr_context *ctx);
 bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
 bool kdri_spooled(const void *at);          /* somewhere in an array that is a mapped file */
+/* Asks the machine to read these bytes of a mapped file, which will be wanted soon. */
+void kdri_spool_ahead(const void *at, size_t bytes);
 /* Part of an open file as an array, not to be written to, and freed like any other; `path` is for errors. */
 kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
                           void *out);

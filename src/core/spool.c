@@ -206,6 +206,14 @@ bool kdri_spooled(const void *at)
 	return found;
 }
 
+void kdri_spool_ahead(const void *at, size_t bytes)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGE_SIZE), begin = (uintptr_t)at / page * page;
+	if (bytes > 0)
+		(void)madvise((char *)at - ((uintptr_t)at - begin), (uintptr_t)at - begin + bytes,
+		              MADV_WILLNEED);
+}
+
 /* With the last region the keeper goes. */
 static void settle(void)
 {

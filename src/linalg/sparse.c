@@ -15,12 +15,16 @@
  * added at the end were the other way: with 16 chunks they write 16 cols x k numbers more, which for
  * text (60000 columns, about 150 entries a row) is more traffic than the product itself.
  *
+ * Rows of a mapped file (core/spool.c) are gone through a piece at a time by all threads together, and the next piece is
+ * asked for meanwhile: left to itself the kernel reads around each page that is missing, megabytes before and behind, of
+ * which little is left by the time it is wanted where memory is short.
+ *
  * Every number of either output is one sum, in increasing column (X B) or row (X' B) order: the
  * association depends neither on the strips nor on the ranges nor on the threads. */
 #include "linalg/sparse.h"
 
 /* Below SERIAL_WORK multiplications the threads are not woken. */
-enum { SERIAL_WORK = 1 << 15, WIDEST = 32, AHEAD = 8 };
+enum { SERIAL_WORK = 1 << 15, WIDEST = 32, AHEAD = 8, PIECE = 1 << 17 /* entries */ };
 
 /* Rows begin..end-1 and columns 0..W-1 of Y = X B. */
 typedef void mul_strip(const kdr_csr *x, int64_t begin, int64_t end, const double *b, int64_t ldb, double *y,
@@ -139,19 +143,57 @@ static int strip_width(int64_t left)
 	return left >= WIDEST ? WIDEST : left > 16 ? (int)(left / 4 * 4) : (int)left;
 }
 
-void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
-                  int64_t ldy)
+/* Whether X lies in a mapped file and is longer than a piece of it. */
+static bool on_disk(const kdr_csr *x)
 {
-	int64_t blocks = (x->rows + KDRI_BLOCK - 1) / KDRI_BLOCK;
-	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k;
+	return x->rowptr[x->rows] - x->rowptr[0] > PIECE && kdri_spooled(x->val);
+}
+
+/* The rows from `begin` on that make a piece: up to the one that is returned. */
+static int64_t piece_end(const kdr_csr *x, int64_t begin)
+{
+	int64_t end = begin, most = x->rowptr[begin] + PIECE;
+	while (end < x->rows && (end == begin || x->rowptr[end + 1] <= most))
+		end++;
+	return end;
+}
+
+/* Asks for the piece that begins at row `begin`. */
+static void ask_ahead(const kdr_csr *x, int64_t begin)
+{
+	int64_t from = x->rowptr[begin], count = x->rowptr[piece_end(x, begin)] - from;
+	kdri_spool_ahead(x->col + from, (size_t)count * sizeof *x->col);
+	kdri_spool_ahead(x->val + from, (size_t)count * sizeof *x->val);
+}
+
+static void mul_rows(kdr_context *ctx, const kdr_csr *x, int64_t first, int64_t last, const double *b,
+                     int64_t k, int64_t ldb, double *y, int64_t ldy)
+{
+	int64_t blocks = (last - first + KDRI_BLOCK - 1) / KDRI_BLOCK;
+	int64_t work = (x->rowptr[last] - x->rowptr[first] + last - first) * k;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (work > SERIAL_WORK)
 	for (int64_t block = 0; block < blocks; block++) {
-		int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(x->rows, begin + KDRI_BLOCK);
+		int64_t begin = first + block * KDRI_BLOCK, end = KDRI_MIN(last, begin + KDRI_BLOCK);
 		for (int64_t j = 0; j < k;) {
 			int width = strip_width(k - j);
 			mul_kernels[width](x, begin, end, b + j, ldb, y + j, ldy);
 			j += width;
 		}
+	}
+}
+
+void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
+                  int64_t ldy)
+{
+	if (!on_disk(x)) {
+		mul_rows(ctx, x, 0, x->rows, b, k, ldb, y, ldy);
+		return;
+	}
+	ask_ahead(x, 0);
+	for (int64_t begin = 0, end; begin < x->rows; begin = end) {
+		end = piece_end(x, begin);
+		ask_ahead(x, end);
+		mul_rows(ctx, x, begin, end, b, k, ldb, y, ldy);
 	}
 }
 
@@ -180,19 +222,33 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 {
 	enum { MOST = 128 };
 	int32_t cuts[MOST + 1];
-	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k;
+	bool disk = on_disk(x);
+	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k, begin = 0;
 	/* With fewer than four columns the searches take as long as the products. */
 	int64_t ranges = work > SERIAL_WORK && k >= 4 ? KDRI_MIN(ctx->threads, MOST) : 1;
-	cut_columns(x, ranges, cuts);
+	if (disk)
+		ask_ahead(x, 0);
+	do { /* once, for all rows, where they are in memory */
+		int64_t end = disk ? piece_end(x, begin) : x->rows;
+		kdr_csr piece = *x;
+		piece.rowptr += begin;
+		piece.rows = end - begin;
+		if (disk)
+			ask_ahead(x, end);
+		if (begin == 0)
+			cut_columns(&piece, ranges, cuts);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (ranges > 1)
-	for (int64_t r = 0; r < ranges; r++) {
-		for (int64_t j = cuts[r]; j < cuts[r + 1]; j++)
-			for (int64_t c = 0; c < k; c++)
-				y[j * ldy + c] = 0;
-		for (int64_t j = 0; j < k && cuts[r] < cuts[r + 1];) {
-			int width = strip_width(k - j);
-			tmul_kernels[width](x, cuts[r], cuts[r + 1], b + j, ldb, y + j, ldy);
-			j += width;
+		for (int64_t r = 0; r < ranges; r++) {
+			for (int64_t j = begin == 0 ? cuts[r] : cuts[r + 1]; j < cuts[r + 1]; j++)
+				for (int64_t c = 0; c < k; c++)
+					y[j * ldy + c] = 0;
+			for (int64_t j = 0; j < k && cuts[r] < cuts[r + 1];) {
+				int width = strip_width(k - j);
+				tmul_kernels[width](&piece, cuts[r], cuts[r + 1], b + begin * ldb + j, ldb,
+				                    y + j, ldy);
+				j += width;
+			}
 		}
-	}
+		begin = end;
+	} while (begin < x->rows);
 }

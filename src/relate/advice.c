@@ -36,7 +36,8 @@ kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *con
                              double *nearness, char (*advice)[KDR_ADVICE_ROOM])
 {
 	kdr_status st;
-	const kdri_views_options options = { .together = true };
+	const kdri_views_options options = { .together = true,
+		                             .later = true }; /* rows alone: no graph is looked at */
 	kdri_views v = { 0 };
 	kdr_task *tasks = NULL;
 	const kdr_mat **rows = NULL;

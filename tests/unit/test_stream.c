@@ -190,6 +190,66 @@ static void spool__rows_below_others__lie_where_they_lie(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Products with sparse rows on disk go through them a piece at a time; uneven rows, one of them longer than a piece. */
+static void spool__sparse_products__same_bits_as_in_memory(void **state)
+{
+	(void)state;
+	enum { N = 3000, WIDE = 200000, K = 5 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(3, "products", 0);
+	int64_t *rowptr = malloc((N + 1) * sizeof *rowptr), nnz = 0;
+	assert_non_null(rowptr);
+	for (int64_t i = 0; i <= N; i++) {
+		rowptr[i] = nnz;
+		nnz += i == 1000 ? 150000 : i % 7 == 0 ? 0 : 100 + i % 50;
+	}
+	int32_t *col[2] = { NULL, NULL };
+	double *val[2] = { NULL, NULL }, *b = malloc(WIDE * K * sizeof *b), *y[2], *z[2];
+	assert_non_null(b);
+	for (int64_t j = 0; j < WIDE * K; j++)
+		b[j] = kdri_rng_normal(&rng);
+	for (int disk = 0; disk < 2; disk++) {
+		kdri_spool_begin(ctx, disk == 1);
+		assert_ok(ctx, KDRI_NEW(ctx, &col[disk], rowptr[N]));
+		assert_ok(ctx, KDRI_NEW(ctx, &val[disk], rowptr[N]));
+		kdri_spool_begin(ctx, false);
+		assert_int_equal(kdri_spooled(val[disk]), disk);
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t p = rowptr[i], count = rowptr[i + 1] - rowptr[i]; p < rowptr[i + 1];
+			     p++) {
+				col[disk][p] =
+				        (int32_t)((p - rowptr[i]) * (WIDE / count) + i % (WIDE / count));
+				val[disk][p] = 1.0 / (double)(p % 97 + 1);
+			}
+	}
+	for (int64_t k = 1; k <= K; k += K - 1) /* few columns: one thread */
+		for (int threads = 1; threads <= 3; threads += 2) {
+			kdr_context_set_threads(ctx, threads);
+			for (int disk = 0; disk < 2; disk++) {
+				const kdr_mat x = kdr_mat_from_csr(N, WIDE, rowptr, col[disk], val[disk]);
+				y[disk] = malloc(N * K * sizeof *b);
+				z[disk] = malloc(WIDE * K * sizeof *b);
+				assert_non_null(y[disk]);
+				assert_non_null(z[disk]);
+				assert_ok(ctx, kdri_mat_mul(ctx, &x, b, k, k, y[disk], k));
+				assert_ok(ctx, kdri_mat_tmul(ctx, &x, b, k, k, z[disk], k));
+			}
+			assert_memory_equal(y[0], y[1], (size_t)(N * k) * sizeof *b);
+			assert_memory_equal(z[0], z[1], (size_t)(WIDE * k) * sizeof *b);
+			for (int disk = 0; disk < 2; disk++) {
+				free(y[disk]);
+				free(z[disk]);
+			}
+		}
+	for (int disk = 0; disk < 2; disk++) {
+		kdri_free(ctx, col[disk]);
+		kdri_free(ctx, val[disk]);
+	}
+	free(rowptr);
+	free(b);
+	kdr_context_free(ctx);
+}
+
 static void spool__no_folder__says_so(void **state)
 {
 	(void)state;
@@ -218,6 +278,7 @@ int main(void)
 		cmocka_unit_test(spool__grows_and_is_freed_by_whoever_knows_it),
 		cmocka_unit_test(spool__array_that_grows_from_nothing__becomes_a_file),
 		cmocka_unit_test(spool__rows_below_others__lie_where_they_lie),
+		cmocka_unit_test(spool__sparse_products__same_bits_as_in_memory),
 		cmocka_unit_test(spool__no_folder__says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
