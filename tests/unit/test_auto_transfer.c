@@ -195,6 +195,9 @@ static int64_t centred_votes(const kdr_task *target, int64_t class, const char *
 	for (int64_t i = 3 * N; i < 8 * N; i++)
 		count += ((const int64_t *)votes.data)[i] == class;
 	*right = accuracy(r, 1, s.labels[target == &s.tasks[3] ? 3 : 1]);
+	bool moved = target == &s.tasks[3],
+	     asked = strstr(text_of(r, target->name[0] == 'd' ? "advice.d" : "advice.b"), "were asked again");
+	assert_true(asked == (moved && *follow == '1'));
 	kdr_result_free(r);
 	kdr_options_free(o);
 	return count;

@@ -227,7 +227,8 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	if (isfinite(v->distance))
 		add(&t, "; source and target are %s (A-distance %.2f of 2)",
 		    v->distance > far_apart ? "far apart" : "near", v->distance);
-	add(&t, "; shares of classes moved by %.0f %%%s", 100 * shift,
+	add(&t, "; shares of classes moved by %.0f %%%s%s", 100 * shift,
+	    v->followed ? " (members that go by means were asked again)" : "",
 	    shift > moved_much ? ", where the vote is weakest" : "");
 	add(&t, "; a plain svm would label %lld of %lld otherwise, a logistic regression %lld",
 	    (long long)svm, (long long)v->n, (long long)logreg);

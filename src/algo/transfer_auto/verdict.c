@@ -125,7 +125,7 @@ done:
 	return st;
 }
 
-static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
+static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	kdr_status st;
 	kdr_context own = *w->ctx;
@@ -138,9 +138,10 @@ static kdr_status vote_again(kdri_transfer_tally *w, bool *late)
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (kdri_transfer_members[m].shares && w->votes[m])
-			KDRI_TRY(run_member(w, &own, m, late));
+			KDRI_TRY(run_member(w, &own, m, &v->late));
 	w->ctx->cancelled |= own.cancelled;
 	KDRI_TRY(kdri_transfer_tally_vote(w));
+	v->followed = true;
 done:
 	w->shared.share = w->d.share;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, NULL);
@@ -217,7 +218,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	kdri_transfer_views_part(ctx, &w.v);
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
 	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
-		KDRI_TRY(vote_again(&w, &v.late));
+		KDRI_TRY(vote_again(&w, &v));
 	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));
 	if (options->plain) {
 		KDRI_TRY(ask_plain(&w, &v));

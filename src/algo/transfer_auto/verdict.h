@@ -28,6 +28,7 @@ typedef struct kdri_transfer_verdict {
 	double right;    /* of the svm, in cross-validation on what is known; NaN: not found */
 	double distance; /* A-distance of source and target; NaN: not found */
 	bool late;       /* members were left out for want of time */
+	bool followed;   /* shares moved, and the members that go by means were asked again */
 	bool few;
 } kdri_transfer_verdict;
 
