@@ -4,6 +4,7 @@
  *     gpu neighbours DEVICE N D K              exact neighbours of all rows, by distance
  *     gpu text-kmeans DEVICE N D K ITERATIONS  the same of N sparse rows of D words, about 120 in each
  *     gpu text-neighbours DEVICE N D K         and their exact neighbours by cosine
+ *     gpu lists DEVICE N D K                   what the device alone takes for that
  *     gpu mtcfir DEVICE N D K PRECISION        two tasks of N / 2 dense rows each
  *     gpu text DEVICE N D K PRECISION          two tasks of N / 2 sparse rows of D words, about 120 in each
  *     gpu auto DEVICE N D K                    two tasks of N / 2 dense rows each
@@ -300,6 +301,48 @@ static void run_directions(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
 	free(v);
 }
 
+/* Neighbours of sparse rows, the table's operation by itself. */
+static void run_lists(kdr_context *ctx, int64_t n, int64_t d, int64_t k)
+{
+	kdri_device *dev = kdri_device_take(ctx, 1e18);
+	kdr_mat x = text(n, d, 20, 0);
+	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_dcsr rows = { 0 }, lists = { 0 };
+	kdri_nn nn = { .score = KDRI_NN_COSINE, .magic = 1536, .k = k, .fresh = true };
+	double *ones = room(n, 1, sizeof *ones), products, last;
+	if (!dev)
+		exit(1);
+	for (int64_t i = 0; i < n; i++)
+		ones[i] = 1;
+	double start = kdri_now();
+	fail(ctx, kdri_mat_transpose(ctx, &x, &turned));
+	printf("lists: turned in %.3f s", kdri_now() - start);
+	fail(ctx, kdri_knn_products(ctx, &x, &products));
+	start = kdri_now();
+	fail(ctx, kdri_dcsr_of(ctx, dev, &x.as.csr, &rows));
+	fail(ctx, kdri_dcsr_of(ctx, dev, &turned.view.as.csr, &lists));
+	fail(ctx, kdri_dbuf_new(ctx, dev, n, sizeof *ones, &nn.factor));
+	fail(ctx, kdri_dbuf_put(ctx, dev, nn.factor, ones, n, sizeof *ones));
+	fail(ctx, kdri_dbuf_new(ctx, dev, n * k, sizeof(int32_t), &nn.index));
+	fail(ctx, kdri_dbuf_new(ctx, dev, n * k, sizeof(double), &nn.best));
+	printf(", sent in %.3f s", kdri_now() - start);
+	start = kdri_now();
+	fail(ctx, kdri_device_status(ctx, dev, dev->neighbours_sparse(dev, rows, lists, &nn)));
+	fail(ctx, kdri_device_status(ctx, dev, dev->get(dev, nn.best, 0, 0, &last, 0, sizeof last, 1)));
+	double seconds = kdri_now() - start;
+	printf(", %lld of %lld x %lld: %.3f s, %.3g products a second\n", (long long)k, (long long)n,
+	       (long long)d, seconds, products / seconds);
+	kdri_buf *owned[] = { nn.factor, nn.index, nn.best };
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		dev->release(dev, owned[i]);
+	kdri_dcsr_free(dev, &rows);
+	kdri_dcsr_free(dev, &lists);
+	kdri_own_free(ctx, &turned);
+	kdri_device_leave(dev);
+	text_free(x);
+	free(ones);
+}
+
 /* Seconds of the best of three. */
 static double best(kdri_device *d, kdr_context *ctx, int what, kdri_dmat a, kdri_dmat b, kdri_dmat c)
 {
@@ -380,6 +423,8 @@ int main(int argc, char **argv)
 		run_nmtf(ctx, v[0], v[1], v[2]);
 	else if (strcmp(what, "directions") == 0)
 		run_directions(ctx, v[0], v[1], v[2]);
+	else if (strcmp(what, "lists") == 0)
+		run_lists(ctx, v[0], v[1], v[2]);
 	else if (strcmp(what, "rates") == 0)
 		run_rates(ctx, v[0]);
 	else

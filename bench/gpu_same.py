@@ -23,10 +23,14 @@ SETS = {  # name: (files, clusters, preprocessing)
     "20ng_4task": ("*.mtx*", 4, TEXT),
     "cluto_trec": ("*.mtx*", 6, TEXT),
     "cluto_sjmn": ("*.mtx*", 5, TEXT),
+    "la12": ("*.mtx*", 6, TEXT),
+    "dmoz4": ("*.mtx*", 5, TEXT),
+    "cluto_ohscal": ("*.mtx*", 10, TEXT),
+    "20ng_full": ("*.mtx*", 20, TEXT),
     "amazon_sentiment4": ("*.mtx*", 2, TEXT),
-    "sc_mixology3": ("*.npy.gz", 3, ("--weight", "cpm")),
-    "handdigits": ("*.npy.gz", 10, ()),
-    "nuswide10": ("*image.npy.gz", 10, ()),
+    "sc_mixology3": ("*.npy*", 3, ("--weight", "cpm")),
+    "handdigits": ("*.npy*", 10, ()),
+    "nuswide10": ("*image.npy*", 10, ()),
 }
 CLUSTER = {  # what is run: method and options
     "kmeans": ("-m", "kmeans"),

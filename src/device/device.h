@@ -42,6 +42,7 @@
  *   (E21)  own        o_i = a(label_i, i)
  *   (E22)  closest    next_i: the lowest j with m_j > 0 and the smallest v_j = (d_i - 2 a_ji / m_j) + t_j / m_j^2, and how
  *                     large that is, at least 0; every operation is rounded by itself
+ *   (E23)  join       t_jf = s_jf + s_j(d+f): the sums of (E19) with units as numbers, d the columns of t
  *
  * Every sum of (E19) is a chain of roundings in one order (with units exact, in any order), without fused multiply-adds:
  * the same bits on every device. The others may round as they like. */
@@ -53,7 +54,7 @@
 #include <stdint.h>
 
 /* Of the table and of everything in this file: a plug-in made for another number is not used. */
-enum { KDRI_DEVICE_ABI = 4 };
+enum { KDRI_DEVICE_ABI = 5 };
 
 typedef enum kdri_dstatus {
 	KDRI_D_OK,
@@ -113,6 +114,10 @@ struct kdri_device {
 	                    size_t host_pitch, size_t width, size_t rows);
 	kdri_dstatus (*get)(kdri_device *d, const kdri_buf *from, size_t at, size_t pitch, void *to,
 	                    size_t host_pitch, size_t width, size_t rows);
+	/* The host's memory that goes there or comes from there again and again: sooner, where that can be, until unpin, which must come
+	 * before the memory goes. Nothing else depends on it. */
+	kdri_dstatus (*pin)(kdri_device *d, const void *host, size_t bytes);
+	void (*unpin)(kdri_device *d, const void *host); /* what was never pinned, too */
 	kdri_dstatus (*fill)(kdri_device *d, kdri_dmat a, double value);
 	kdri_dstatus (*copy)(kdri_device *d, kdri_dmat from, kdri_dmat to);
 	kdri_dstatus (*mirror)(kdri_device *d, kdri_dmat a); /* the upper triangle from the lower */
@@ -180,6 +185,7 @@ struct kdri_device {
 	kdri_dstatus (*sums_sparse)(kdri_device *d, kdri_dcsr x, const kdri_buf *list, const int64_t *begin,
 	                            const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
 	                            kdri_dmat sums);
+	kdri_dstatus (*join)(kdri_device *d, kdri_dmat sums, kdri_dmat to);
 	/* Columns of a are samples, rows clusters; label, next: int32. */
 	kdri_dstatus (*own)(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out);
 	kdri_dstatus (*closest)(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,

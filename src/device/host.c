@@ -169,6 +169,30 @@ static kdri_dstatus host_get(kdri_device *d, const kdri_buf *from, size_t at, si
 	return KDRI_D_OK;
 }
 
+static kdri_dstatus host_pin(kdri_device *d, const void *host, size_t bytes)
+{
+	kdri_host *h = host_of(d);
+	int at = 0;
+	KDRI_HOST_ENTER(d, "pin");
+	while (at < KDRI_HOST_PINS && h->pinned[at] && h->pinned[at] != host)
+		at++;
+	if (bytes == 0 || at == KDRI_HOST_PINS || h->pinned[at])
+		return failed(d, "pin", "nothing, too much, or what is pinned already");
+	h->pinned[at] = host;
+	h->limits->pins++;
+	return KDRI_D_OK;
+}
+
+static void host_unpin(kdri_device *d, const void *host)
+{
+	kdri_host *h = host_of(d);
+	for (int i = 0; i < KDRI_HOST_PINS; i++)
+		if (host && h->pinned[i] == host) {
+			h->pinned[i] = NULL;
+			h->limits->pins--;
+		}
+}
+
 static kdri_dstatus host_fill(kdri_device *d, kdri_dmat a, double value)
 {
 	KDRI_HOST_ENTER(d, "fill");
@@ -428,6 +452,8 @@ kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri
 		.room = host_room,
 		.put = host_put,
 		.get = host_get,
+		.pin = host_pin,
+		.unpin = host_unpin,
 		.fill = host_fill,
 		.copy = host_copy,
 		.mirror = host_mirror,

@@ -15,7 +15,7 @@ typedef struct kdri_host_limits {
 	int64_t fail_at; /* the call, counted from 1, that fails; 0: none */
 	kdri_dstatus fail_with;
 	/* Filled in as it goes. */
-	int64_t calls, puts, gets, buffers; /* buffers: alive */
+	int64_t calls, puts, gets, buffers, pins; /* buffers: alive; pins: of the host's memory, now */
 	size_t bytes, peak, put_bytes, get_bytes;
 } kdri_host_limits;
 
@@ -24,7 +24,7 @@ kdr_status kdri_host_device_new(kdr_context *ctx, kdri_host_limits *limits, kdri
 
 /* --- for host.c, host_rows.c and host_sparse.c alone --------------------------------------------------------------------- */
 
-enum { KDRI_HOST_BUFFERS = 512 };
+enum { KDRI_HOST_BUFFERS = 512, KDRI_HOST_PINS = 16 };
 
 struct kdri_buf {
 	size_t bytes;
@@ -35,6 +35,7 @@ typedef struct kdri_host {
 	kdr_context *ctx;
 	kdri_host_limits own, *limits;
 	kdri_buf *live[KDRI_HOST_BUFFERS];
+	const void *pinned[KDRI_HOST_PINS];
 } kdri_host;
 
 /* Counts a call and says whether it may go on. */

@@ -269,6 +269,18 @@ static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 	return KDRI_D_OK;
 }
 
+static kdri_dstatus host_join(kdri_device *d, kdri_dmat sums, kdri_dmat to)
+{
+	KDRI_HOST_ENTER(d, "join");
+	const double *s = kdri_host_view(d, "join", sums);
+	double *t = kdri_host_view(d, "join", to);
+	KDRI_HOST_NEED(s && t && sums.rows == to.rows && sums.cols == 2 * to.cols);
+	for (int64_t j = 0; j < to.rows; j++)
+		for (int64_t f = 0; f < to.cols; f++) /* (E23) */
+			t[j * to.stride + f] = s[j * sums.stride + f] + s[j * sums.stride + to.cols + f];
+	return KDRI_D_OK;
+}
+
 static kdri_dstatus host_own(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out)
 {
 	KDRI_HOST_ENTER(d, "own");
@@ -377,6 +389,7 @@ void kdri_host_rows(kdri_device *d)
 	d->column_dots = host_column_dots;
 	d->rough = host_rough;
 	d->nearest = host_nearest;
+	d->join = host_join;
 	d->own = host_own;
 	d->closest = host_closest;
 	d->order = host_order;

@@ -39,6 +39,7 @@ static inline void fake_close(fake *f)
 	if (f->device) {
 		assert_int_equal(f->limits.buffers, 0);
 		assert_int_equal(f->limits.bytes, 0);
+		assert_int_equal(f->limits.pins, 0);
 		f->device->close(f->device);
 	}
 	kdr_context_free(f->ctx);

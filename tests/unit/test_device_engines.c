@@ -186,6 +186,44 @@ static void kmeans__sparse_and_few_distinct__same_bits_as_the_processor(void **s
 	free(p.x);
 }
 
+/* So many features that what goes to and fro is pinned: fake_close sees that it is let go. */
+static void kmeans__sparse_and_wide__same_bits_as_the_processor(void **state)
+{
+	enum { ROWS = 90, COLS = 70000, CLUSTERS = 9, EACH = 20 };
+	int64_t *rowptr = calloc(ROWS + 1, sizeof *rowptr);
+	int32_t *col = calloc(ROWS * EACH, sizeof *col);
+	double *val = calloc(ROWS * EACH, sizeof *val);
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "wide", 0);
+	kdri_kmeans_options o = kdri_kmeans_defaults(CLUSTERS);
+	kdri_kmeans_result a = { 0 }, b = { 0 };
+	fake f;
+	(void)state;
+	for (int64_t i = 0; i < ROWS; i++) {
+		for (int64_t e = 0; e < EACH; e++) {
+			col[i * EACH + e] =
+			        (int32_t)(e * (COLS / EACH) + i % CLUSTERS + kdri_rng_below(&rng, 40));
+			val[i * EACH + e] = 1 + kdri_rng_uniform(&rng);
+		}
+		rowptr[i + 1] = (i + 1) * EACH;
+	}
+	kdr_mat x = kdr_mat_from_csr(ROWS, COLS, rowptr, col, val);
+	fake_open(&f, 0);
+	kdr_context_set_device(ctx, "cpu");
+	o.n_init = 2;
+	assert_ok(ctx, kdri_kmeans(ctx, &x, NULL, &o, &a));
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &o, &b));
+	assert_memory_equal(a.labels, b.labels, ROWS * sizeof *a.labels);
+	assert_memory_equal(a.centres, b.centres, (size_t)(CLUSTERS * COLS) * sizeof *a.centres);
+	kdri_kmeans_free(ctx, &a);
+	kdri_kmeans_free(f.ctx, &b);
+	kdr_context_free(ctx);
+	fake_close(&f);
+	free(rowptr);
+	free(col);
+	free(val);
+}
+
 static void kmeans__little_room__rows_come_in_tiles(void **state)
 {
 	(void)state;
@@ -465,6 +503,7 @@ int main(void)
 		cmocka_unit_test(kmeans__many_rows__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__sparse__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__sparse_and_few_distinct__same_bits_as_the_processor),
+		cmocka_unit_test(kmeans__sparse_and_wide__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__little_room__rows_come_in_tiles),
 		cmocka_unit_test(kmeans__large_enough_data__one_transfer),
 		cmocka_unit_test(kmeans__device_fails__says_so_and_gives_all_back),

@@ -290,6 +290,28 @@ static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list,
 	return KDRI_D_OK;
 }
 
+static __global__ void add_parts_of(const double *sums, int64_t lds, int64_t rows, int64_t cols, double *to, int64_t ldt)
+{
+	int64_t j = blockIdx.y;
+	for (int64_t f = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < rows && f < cols; f += (int64_t)gridDim.x * blockDim.x)
+		to[j * ldt + f] = __dadd_rn(sums[j * lds + f], sums[j * lds + cols + f]); /* (E23) */
+}
+
+static kdri_dstatus cuda_join(kdri_device *d, kdri_dmat sums, kdri_dmat to)
+{
+	ENTER(d, "join");
+	int64_t across = parts_of(to.cols, 256);
+	if (across == 0)
+		return KDRI_D_OK;
+	for (int64_t j = 0; j < to.rows; j += 32768) { /* a grid is 65535 high at most */
+		int64_t rows = to.rows - j < 32768 ? to.rows - j : 32768;
+		add_parts_of<<<dim3((unsigned)(across < 1024 ? across : 1024), (unsigned)rows), 256, 0, self_of(d)->stream>>>(
+			at(sums) + j * sums.stride, sums.stride, rows, to.cols, at(to) + j * to.stride, to.stride);
+		TRY_LAUNCH(d, "join");
+	}
+	return KDRI_D_OK;
+}
+
 /* --- through the Gram matrix ------------------------------------------------------------------------------------------- */
 
 static __global__ void own_sums(const double *a, int64_t stride, int64_t n, const int32_t *label, double *out)
@@ -351,4 +373,5 @@ void cuda_kmeans(kdri_device *d)
 	d->changed = cuda_changed;
 	d->order = cuda_order;
 	d->sums = cuda_sums;
+	d->join = cuda_join;
 }

@@ -125,6 +125,22 @@ static kdri_dstatus cuda_get(kdri_device *d, const kdri_buf *from, size_t start,
 	                   rows, cudaMemcpyDeviceToHost);
 }
 
+/* What cannot be pinned goes as it is. */
+static kdri_dstatus cuda_pin(kdri_device *d, const void *host, size_t bytes)
+{
+	ENTER(d, "pin");
+	if (cudaHostRegister(const_cast<void *>(host), bytes, cudaHostRegisterDefault) != cudaSuccess)
+		(void)cudaGetLastError();
+	return KDRI_D_OK;
+}
+
+static void cuda_unpin(kdri_device *d, const void *host)
+{
+	(void)cudaSetDevice(self_of(d)->index);
+	if (host && cudaHostUnregister(const_cast<void *>(host)) != cudaSuccess)
+		(void)cudaGetLastError();
+}
+
 static void cuda_close(kdri_device *d)
 {
 	cuda_self *s = self_of(d);
@@ -207,6 +223,8 @@ static kdri_device *device_open(int index, char *error, size_t room)
 	d->room = cuda_room;
 	d->put = cuda_put;
 	d->get = cuda_get;
+	d->pin = cuda_pin;
+	d->unpin = cuda_unpin;
 	d->close = cuda_close;
 	cuda_products(d);
 	cuda_entries(d);

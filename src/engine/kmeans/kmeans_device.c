@@ -22,11 +22,12 @@ struct kdri_km_device {
 	tile *tiles;
 	int64_t count; /* tiles */
 	bool sparse;
-	kdri_dmat centres, sums; /* centres: k x d, or of sparse rows d x k */
+	kdri_dmat centres;      /* k x d, or of sparse rows d x k with the table's stride */
+	kdri_dmat sums, joined; /* k x 2 d in two parts, and k x d */
 	kdri_buf *offset, *list, *doubt, *value, *unit;
 	kdri_buf *rough;                  /* of the rows where all are there, or NULL */
 	double *near, *off;               /* k x d of dense rows, k: what is sent */
-	double *parts;                    /* k x 2 d: high and low parts of sums */
+	double *parts;                    /* k x 2 d: high and low parts of sums, where labels are given */
 	int64_t *begin, *counts, *totals; /* k + 1, k, k */
 	int32_t *rows;                    /* of the longest tile: doubts, then labels */
 	double *dots;
@@ -46,6 +47,8 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 	if (!v)
 		return;
 	kdri_device *dev = v->dev;
+	dev->unpin(dev, w->table.room);
+	dev->unpin(dev, w->sums);
 	for (int64_t t = 0; t < v->count && v->tiles; t++) {
 		kdri_buf *owned[] = { v->tiles[t].label, v->tiles[t].before, v->tiles[t].norm,
 			              v->tiles[t].scale, v->tiles[t].twice };
@@ -58,6 +61,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 	kdri_tiles_free(w->ctx, dev, &v->x);
 	kdri_dmat_free(dev, &v->centres);
 	kdri_dmat_free(dev, &v->sums);
+	kdri_dmat_free(dev, &v->joined);
 	kdri_free(w->ctx, v->tiles);
 	kdri_free(w->ctx, v->near);
 	kdri_free(w->ctx, v->parts);
@@ -73,7 +77,7 @@ void kdri_km_device_close(kdri_km *w, kdri_km_device *v)
 /* What there is for rows, beside the labels and norms of all of them and the rest. */
 static double room_for_rows(const kdri_km *w, kdri_device *dev)
 {
-	double fixed = 8.0 * (double)(w->k * (3 * w->d + 4)) + 40.0 * (double)w->n;
+	double fixed = 8.0 * (double)(w->k * (4 * w->d + 4)) + 40.0 * (double)w->n;
 	double rows = kdri_rows_bytes(w->x, 0, w->n), beside = 20.0 * (double)w->n; /* of the longest tile */
 	return (0.8 * (double)dev->room(dev) - fixed) * rows / (rows + beside);
 }
@@ -96,6 +100,20 @@ done:
 	return st;
 }
 
+/* What goes to and fro in every iteration, if it is much. */
+static kdr_status pin_centres(kdri_km *w, kdri_km_device *v)
+{
+	const size_t much = (size_t)1 << 22, sums = (size_t)(w->k * w->d) * sizeof *w->sums;
+	size_t table = (size_t)(w->d * w->tiles * KDRI_LANES + KDRI_LANES) * sizeof *w->table.room;
+	kdr_status st = KDR_OK;
+	if (v->sparse && table > much)
+		KDRI_DTRY(w->ctx, v->dev, v->dev->pin(v->dev, w->table.room, table));
+	if (sums > much)
+		KDRI_DTRY(w->ctx, v->dev, v->dev->pin(v->dev, w->sums, sums));
+done:
+	return st;
+}
+
 kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **out)
 {
 	kdr_status st;
@@ -109,7 +127,6 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->tiles, v->count));
 	if (!v->sparse)
 		KDRI_TRY(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->off, w->k));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->begin, w->k + 1));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->counts, w->k));
@@ -121,9 +138,16 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev, kdri_km_device **ou
 		v->tiles[t].rows = v->x.begin[t + 1] - v->x.begin[t];
 		KDRI_TRY(tile_new(w, v, &v->tiles[t]));
 	}
-	KDRI_TRY(v->sparse ? kdri_dmat_new(w->ctx, dev, w->d, w->k, &v->centres)
-	                   : kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->centres));
+	if (v->sparse) {
+		v->centres = (kdri_dmat){ NULL, 0, w->d, w->k, w->table.feature_step };
+		KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->d * w->table.feature_step, sizeof(double),
+		                       &v->centres.buf));
+	} else {
+		KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->centres));
+	}
 	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, 2 * w->d, &v->sums));
+	KDRI_TRY(kdri_dmat_new(w->ctx, dev, w->k, w->d, &v->joined));
+	KDRI_TRY(pin_centres(w, v));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->d, sizeof(double), &v->unit));
 	KDRI_TRY(kdri_dbuf_put(w->ctx, dev, v->unit, w->unit, w->d, sizeof(double)));
 	KDRI_TRY(kdri_dbuf_new(w->ctx, dev, w->k, sizeof(double), &v->offset));
@@ -198,9 +222,11 @@ static kdr_status send_centres(kdri_km *w, kdri_km_device *v)
 		for (int64_t f = 0; f < w->d && !v->sparse; f++)
 			v->near[j * w->d + f] = w->centres[j * w->d + f] - (w->shift ? w->shift[f] : 0);
 	}
-	/* With one group of bounds, as here, a centre's lane is its number. */
-	KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->centres, v->sparse ? w->table.at : v->near,
-	                       v->sparse ? w->table.feature_step : w->d));
+	if (v->sparse) /* with one group of bounds, as here, a centre's lane is its number */
+		KDRI_TRY(kdri_dbuf_put(w->ctx, v->dev, v->centres.buf, w->table.at,
+		                       w->d * w->table.feature_step, sizeof *w->table.at));
+	else
+		KDRI_TRY(kdri_dmat_put(w->ctx, v->dev, v->centres, v->near, w->d));
 	KDRI_TRY(kdri_dbuf_put(w->ctx, v->dev, v->offset, v->off, w->k, sizeof *v->off));
 done:
 	return st;
@@ -334,10 +360,8 @@ static kdr_status update(kdri_km *w, kdri_km_device *v, bool all)
 		for (int64_t j = 0; j < w->k; j++)
 			w->touched[j] |= v->begin[j + 1] > v->begin[j];
 	}
-	KDRI_TRY(kdri_dmat_get(w->ctx, v->dev, v->sums, v->parts, 2 * w->d));
-	for (int64_t j = 0; j < w->k; j++)
-		for (int64_t f = 0; f < w->d; f++)
-			w->sums[j * w->d + f] = v->parts[2 * j * w->d + f] + v->parts[(2 * j + 1) * w->d + f];
+	KDRI_DTRY(w->ctx, v->dev, v->dev->join(v->dev, v->sums, v->joined));
+	KDRI_TRY(kdri_dmat_get(w->ctx, v->dev, v->joined, w->sums, w->d));
 	for (int64_t j = 0; j < w->k; j++)
 		w->mass[j] = w->filled[j] ? (double)v->totals[j] : 0;
 	kdri_km_from_sums(w);
@@ -355,6 +379,8 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
 	KDRI_TRY(kdri_km_start(w, o, index));
 	if (labelled) {
 		r->start = r->objective = kdri_km_objective(w);
+		if (!v->parts)
+			KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
 		for (int64_t j = 0; j < 2 * w->k; j++) /* behind each part is one of the mass */
 			memcpy(v->parts + j * w->d, w->exact + j * (w->d + 1),
 			       (size_t)w->d * sizeof *v->parts);
