@@ -529,6 +529,18 @@ class Traffic(MpiTest):
         # X'P and P'P of each task, the spread in the subspace; the wish to stop; a word before each but that
         self.assertEqual(each, 8 * (tasks * (d * k + k * k + 2) + 3))
 
+    def test_ncut(self):
+        """By landmarks: their rows; sums of all pairs of them in two parts; their eigenvectors; sums of clusters in two parts."""
+        d, k, few, many = 20, 6, 100, 300
+        files = self.blobs(1000, d=d, tasks=1, k=8, separation=0.5)
+        more = self.sent_by_ncut(files, k, many) - self.sent_by_ncut(files, k, few)
+        self.assertEqual(more, 8 * ((many - few) * (d + k + 2 * k) + many * (many + 1) - few * (few + 1)))
+
+    def sent_by_ncut(self, files, k, landmarks):
+        self.mpi(2, "cluster", "-m", "ncut", "-k", k, "--set", "n_init=1", "--set", "max_iter=1", "--set", f"landmarks={landmarks}", "-o", "out",
+                 "--force", "-q", *files)
+        return self.result()["method_fields"]["bytes_sent"]
+
 
 if __name__ == "__main__":
     unittest.main()
