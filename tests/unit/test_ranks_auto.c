@@ -1,8 +1,10 @@
 /* Rows on several ranks: the steps of auto that look at all of them, and leading directions of many columns. */
 #include "engine/graph/views.h"
+#include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
 
+enum { MOST_FIELDS = 60 };
 enum { TASKS = 2, CUTS = 6, K = 4, MOST_N = 400, MOST_D = 3040, EACH = 30 };
 
 /* How many rows of 100 the ranks have; ranks without any among them. */
@@ -229,16 +231,66 @@ static void views__rows_on_ranks__those_of_one_process(void **state)
 typedef struct trial {
 	const char *method;
 	const char *set[6]; /* name, value */
+	bool unknown, init; /* k; labels to start from */
 } trial;
 
 typedef struct fitted {
 	const samples *s;
 	const int *cut;
 	const trial *how;
+	int patience[MOST_RANKS]; /* events after which a rank wants to stop; 0: never */
+	double limit[MOST_RANKS]; /* seconds; 0: none */
+	/* what came out, of all rows */
 	kdr_status st[MOST_RANKS];
+	kdr_stop stop[MOST_RANKS];
 	char error[MOST_RANKS][512];
-	int64_t labels[TASKS][MOST_N + 20 * TASKS];
+	char field[MOST_FIELDS][512]; /* method_fields and warnings */
+	double number[MOST_FIELDS];
+	int fields;
+	int64_t k[MOST_RANKS];
+	int64_t labels[TASKS][MOST_N + 20 * TASKS], moved[TASKS][MOST_N + 20 * TASKS];
+	double objective, related, matched, confidence[TASKS][MOST_N + 20 * TASKS];
 } fitted;
+
+static int lose_patience(void *user, const kdr_event *event)
+{
+	int *left = user;
+	(void)event;
+	return *left > 0 && --*left == 0;
+}
+
+/* What auto says besides labels. */
+static void keep_answers(fitted *f, int rank, const kdr_result *r)
+{
+	for (int t = 0; t < TASKS; t++) {
+		int64_t first = cut_at(f->s, f->cut, t, rank), n = cut_at(f->s, f->cut, t, rank + 1) - first;
+		kdr_array a = kdr_result_array(r, "confidence", t), m = kdr_result_array(r, "moved", t);
+		if (a.data)
+			memcpy(f->confidence[t] + first, a.data, (size_t)n * sizeof(double));
+		if (m.data)
+			memcpy(f->moved[t] + first, m.data, (size_t)n * sizeof(int64_t));
+	}
+	if (rank > 0)
+		return;
+	int64_t n;
+	const double *trace = kdr_result_objective(r, &n);
+	kdr_array quality = kdr_result_array(r, "match_quality", 0);
+	for (int64_t i = 0; i < kdr_result_field_count(r) && f->fields < MOST_FIELDS; i++) {
+		const char *text = NULL;
+		double number = 0;
+		const char *name = kdr_result_field_at(r, i, &number, &text);
+		if (strcmp(name, "ranks") == 0 || strcmp(name, "exchanges") == 0 ||
+		    strcmp(name, "bytes_sent") == 0)
+			continue;
+		f->number[f->fields] = text ? 0 : number;
+		snprintf(f->field[f->fields++], sizeof f->field[0], "%s: %s", name, text ? text : "");
+	}
+	for (int64_t i = 0; i < kdr_result_warning_count(r) && f->fields < MOST_FIELDS; i++)
+		snprintf(f->field[f->fields++], sizeof f->field[0], "%s", kdr_result_warning_at(r, i));
+	f->objective = n ? trace[n - 1] : 0;
+	f->related = kdr_result_relatedness(r) ? kdr_result_relatedness(r)[1] : 0;
+	f->matched = quality.data ? ((const double *)quality.data)[quality.shape[1]] : 0;
+}
 
 static void fit_rows(kdr_context *ctx, int rank, void *user)
 {
@@ -248,10 +300,16 @@ static void fit_rows(kdr_context *ctx, int rank, void *user)
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	kdr_status st;
+	int64_t init[TASKS][MOST_N];
+	kdr_context_set_progress(ctx, lose_patience, &f->patience[rank]);
+	kdr_context_set_time_limit(ctx, f->limit[rank]);
 	for (int t = 0; t < TASKS; t++) {
 		rowptr[t] = malloc((MOST_N + 1) * sizeof(int64_t));
+		for (int64_t i = 0; i < MOST_N; i++)
+			init[t][i] = (cut_at(f->s, f->cut, t, rank) + i) % K;
 		tasks[t] = (kdr_task){ .name = t ? "b" : "a",
-			               .k = K,
+			               .init = f->how->init ? init[t] : NULL,
+			               .k = f->how->unknown ? 0 : K,
 			               .x = part_of(f->s, f->cut, t, rank, rowptr[t]) };
 	}
 	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
@@ -265,6 +323,9 @@ static void fit_rows(kdr_context *ctx, int rank, void *user)
 		const int64_t *labels = kdr_result_labels(result, t, &n);
 		memcpy(f->labels[t] + cut_at(f->s, f->cut, t, rank), labels, (size_t)n * sizeof *labels);
 	}
+	f->k[rank] = kdr_result_k(result, 1);
+	f->stop[rank] = kdr_result_stop(result);
+	keep_answers(f, rank, result);
 done:
 	f->st[rank] = kdri_leave(ctx, st);
 	snprintf(f->error[rank], sizeof f->error[rank], "%s", kdr_context_error(ctx));
@@ -293,6 +354,21 @@ static void same_for_cuts(const samples *s, const trial *how, int first_cut, int
 				fail_msg("%s, cut %d, rank %d: %s", how->method, c, r, many->error[r]);
 		if (memcmp(one->labels, many->labels, sizeof one->labels) != 0)
 			fail_msg("%s: other labels with cut %d", how->method, c);
+		for (int r = 0; r < cuts[c][0]; r++)
+			assert_int_equal(many->k[r], one->k[0]);
+		assert_memory_equal(one->moved, many->moved, sizeof one->moved);
+		assert_int_equal(many->fields, one->fields);
+		for (int i = 0; i < one->fields; i++) {
+			assert_string_equal(many->field[i], one->field[i]);
+			assert_near(many->number[i], one->number[i], 1e-6 * (1 + fabs(one->number[i])));
+		}
+		assert_near(many->objective, one->objective, 1e-9 * (1 + fabs(one->objective)));
+		assert_near(many->related, one->related, 1e-9);
+		assert_near(many->matched, one->matched, 1e-9);
+		for (int t = 0; t < TASKS; t++) {
+			for (int64_t i = 0; i < s->n[t]; i++)
+				assert_near(many->confidence[t][i], one->confidence[t][i], 1e-9);
+		}
 		free(many);
 	}
 	free(one);
@@ -303,12 +379,132 @@ static void directions__of_many_columns__same_labels(void **state)
 {
 	(void)state;
 	static const trial trials[] = {
-		{ "pca-kmeans", { "energy", "0.3", "n_init", "2" } },
-		{ "lssmtc", { "energy", "0.3", "n_init", "1", "l", "3" } },
+		{ .method = "pca-kmeans", .set = { "energy", "0.3", "n_init", "2" } },
+		{ .method = "lssmtc", .set = { "energy", "0.3", "n_init", "1", "l", "3" } },
 	};
 	samples *s = samples_new(120, MOST_D, true);
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
 		same_for_cuts(s, &trials[i], 2 + (int)i, 2 + (int)i);
+	samples_free(s);
+}
+
+/* --- auto -------------------------------------------------------------------------------------------------- */
+
+static void auto__rows_on_ranks__that_of_one_process(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t n, d;
+		bool sparse;
+		trial how;
+	} trials[] = {
+		{ 260,
+		  9,
+		  false,
+		  { .method = "auto", .set = { "graph", "landmarks", "landmarks", "60", "seeds", "2" } } },
+		{ 200,
+		  300,
+		  true,
+		  { .method = "auto", .set = { "graph", "landmarks", "landmarks", "50", "seeds", "2" } } },
+		{ 150,
+		  90,
+		  false,
+		  { .method = "auto", .set = { "graph", "landmarks", "seeds", "1", "centre", "auto" } } },
+		{ 120,
+		  9,
+		  false,
+		  { .method = "auto", .set = { "graph", "landmarks", "seeds", "1" }, .init = true } },
+		{ 120,
+		  9,
+		  false,
+		  { .method = "auto", .set = { "graph", "landmarks", "k_max", "6" }, .unknown = true } },
+		{ 100,
+		  200,
+		  true,
+		  { .method = "auto",
+		    .set = { "graph", "landmarks", "same_k", "false", "k_max", "5" },
+		    .unknown = true } },
+		{ 5, 3, false, { .method = "auto", .set = { "graph", "landmarks" } } },
+	};
+	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+		samples *s = samples_new(trials[i].n, trials[i].d, trials[i].sparse);
+		same_for_cuts(s, &trials[i].how, i % 2 ? 0 : 3, i % 2 ? 2 : 5); /* half of them each */
+		samples_free(s);
+	}
+}
+
+/* Whatever a rank is at when it is asked to stop, or its clock says so: all stop with an answer. */
+static void auto__one_rank_wants_to_stop__all_do(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "auto", .set = { "graph", "landmarks", "landmarks", "40" } };
+	samples *s = samples_new(150, 9, false);
+	for (int turn = 0; turn < 10; turn++) {
+		fitted *f = calloc(1, sizeof *f);
+		*f = (fitted){ .s = s, .cut = cuts[2], .how = &how };
+		if (turn < 6)
+			f->patience[1] = 1 + 8 * turn * turn;
+		for (int r = 0; r < 3 && turn >= 6; r++)
+			f->limit[r] = 0.003 * (turn - 5) * (turn - 5) * (r + 1);
+		crew_run(3, fit_rows, f, NULL);
+		for (int r = 0; r < 3; r++) {
+			if (f->st[r] != KDR_OK)
+				fail_msg("turn %d, rank %d: %s", turn, r, f->error[r]);
+			assert_int_equal(f->stop[r], f->stop[0]);
+		}
+		if (turn < 3)
+			assert_int_equal(f->stop[0], KDR_STOP_CANCELLED);
+		for (int t = 0; t < TASKS; t++)
+			for (int64_t i = 0; i < s->n[t]; i++)
+				assert_in_range(f->labels[t][i], 0, K - 1);
+		free(f);
+	}
+	samples_free(s);
+}
+
+static void auto__one_rank_without_memory__all_say_so(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "auto",
+		                   .set = { "graph", "landmarks", "landmarks", "20", "seeds", "1" } };
+	samples *s = samples_new(40, 9, false);
+	int failed = 0;
+	for (long allowed = 2;; allowed += 1 + allowed / 4) { /* the first two: a context and its ranks */
+		failing fails = { .allowed = allowed };
+		kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
+		const kdr_allocator *allocators[] = { NULL, &bad, NULL };
+		fitted *f = calloc(1, sizeof *f);
+		*f = (fitted){ .s = s, .cut = cuts[2], .how = &how };
+		crew_run(3, fit_rows, f, allocators);
+		assert_int_equal(fails.live, 0);
+		bool well = f->st[1] == KDR_OK;
+		assert_int_equal(f->st[0], f->st[1]);
+		assert_int_equal(f->st[2], f->st[1]);
+		if (!well) {
+			failed++;
+			assert_non_null(strstr(f->error[0], "rank 1: "));
+			assert_string_equal(f->error[0], f->error[2]);
+		}
+		free(f);
+		if (well)
+			break;
+	}
+	assert_true(failed > 10);
+	samples_free(s);
+}
+
+static void auto__neighbours_on_several_ranks__refused(void **state)
+{
+	(void)state;
+	static const trial how = { .method = "auto", .set = { "graph", "neighbours" } };
+	samples *s = samples_new(40, 9, false);
+	fitted *f = calloc(1, sizeof *f);
+	*f = (fitted){ .s = s, .cut = cuts[1], .how = &how };
+	crew_run(2, fit_rows, f, NULL);
+	assert_int_equal(f->st[0], KDR_ERR_UNSUPPORTED);
+	assert_int_equal(f->st[1], KDR_ERR_UNSUPPORTED);
+	assert_non_null(strstr(f->error[0], "graph=landmarks"));
+	free(f);
 	samples_free(s);
 }
 
@@ -382,6 +578,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views__rows_on_ranks__those_of_one_process),
 		cmocka_unit_test(directions__of_many_columns__same_labels),
+		cmocka_unit_test(auto__rows_on_ranks__that_of_one_process),
+		cmocka_unit_test(auto__one_rank_wants_to_stop__all_do),
+		cmocka_unit_test(auto__one_rank_without_memory__all_say_so),
+		cmocka_unit_test(auto__neighbours_on_several_ranks__refused),
 		cmocka_unit_test(recipe__rows_on_ranks__that_of_all_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,10 @@
  *
  * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
  *
+ * A graph of neighbours needs all samples in one place. Where they are on several ranks (comm/comm.h), or where it is asked for, each is
+ * joined to its nearest landmarks instead, some of the samples (engine/graph/landmarks.c); members that need n x n numbers
+ * have no vote then. All else is the same lines, over the rows of all ranks.
+ *
  * w     kdri_views_vote              co    ballot.c
  * n     rows of a task               k     k[t] */
 #include "algo/auto/auto_report.h"
@@ -176,14 +180,24 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	kdri_views_free(ctx, &j->views);
 }
 
+/* Landmarks of a task, some for each cluster; 0: a graph of neighbours. */
+static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
+{
+	enum { EACH = 3 };
+	joins to = (joins)kdri_opt_choice(j->options, "graph");
+	int64_t count = kdri_opt_int(j->options, "landmarks");
+	if (to == JOINS_NEIGHBOURS || (to == JOINS_AUTO && !(kdri_together(ctx) && kdri_ranks(ctx) > 1)))
+		return 0;
+	for (int64_t t = 0; t < j->T; t++) {
+		int64_t k = j->problem->tasks[t].k;
+		count = KDRI_MAX(count, EACH * (k > 0 ? k : kdri_opt_int(j->options, "k_max")));
+	}
+	return count;
+}
+
 static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto *j)
 {
 	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
-	joins to = (joins)kdri_opt_choice(j->options, "graph");
-	int64_t landmarks =
-	        to == JOINS_LANDMARKS || (to == JOINS_AUTO && kdri_together(ctx) && kdri_ranks(ctx) > 1)
-	                ? kdri_opt_int(j->options, "landmarks")
-	                : 0;
 	bool guess = false;
 	for (int64_t t = 0; t < j->T; t++)
 		guess |= j->problem->tasks[t].k == 0;
@@ -193,7 +207,7 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 		                     .by_itself = true, /* as without transfer: what moved is then exact */
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
-		                     .landmarks = landmarks,
+		                     .landmarks = landmarks_of(ctx, j),
 		                     .searched =
 		                             guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors };
 }
@@ -520,6 +534,7 @@ const kdri_algo kdri_algo_auto = {
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
+	.ranks = true,
 	.fit = fit,
 	.estimate = estimate,
 	.predict = predict,

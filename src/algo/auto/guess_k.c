@@ -13,11 +13,16 @@
  * modularity alone says too many. Which word goes with it is said by evidence that had no part in the choice: where k is
  * right different kinds find the same clusters, else each errs in its own way, though each by itself may be as stable
  * as can be. Fairly sure: (E4) is at least `agreed`. The range has those k whose score is within `nearly` of the highest.
- * How often all this is right: docs/auto.md. */
+ * How often all this is right: docs/auto.md.
+ *
+ * A graph of landmarks (engine/graph/landmarks.h) takes the place of that of neighbours where rows may be on several ranks: joined
+ * to as many landmarks, and to half as many. */
 #include "algo/auto/guess_k.h"
 
+#include "comm/comm.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"
+#include "metrics/metrics.h"
 
 enum { RUNS = 2, KINDS = 3, STARTS = 2 };
 static const double nearly = 0.3, agreed = 0.85;
@@ -80,6 +85,48 @@ done:
 	return st;
 }
 
+/* The same on a graph of landmarks. */
+static kdr_status landmark_modularity(kdr_context *ctx, const kdr_mat *z, const int64_t *labels, int64_t k,
+                                      double *out)
+{
+	kdr_status st;
+	double *inside = NULL, *degree = NULL, all = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &inside, k));
+	KDRI_TRY(KDRI_NEW(ctx, &degree, k));
+	KDRI_TRY(kdri_landmarks_cut(ctx, z, labels, k, inside, degree));
+	for (int64_t c = 0; c < k; c++)
+		all += degree[c];
+	*out = 0;
+	for (int64_t c = 0; c < k && all > 0; c++)
+		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
+done:
+	kdri_free(ctx, inside);
+	kdri_free(ctx, degree);
+	return st;
+}
+
+/* The adjusted Rand index of two partitions into k, of the rows of all ranks. */
+static kdr_status rand_index(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
+                             double *out)
+{
+	kdr_status st;
+	kdr_scores s;
+	int64_t *counts = NULL;
+	if (!kdri_together(ctx)) {
+		KDRI_TRY(kdr_evaluate(ctx, a, b, n, &s));
+	} else {
+		KDRI_TRY(KDRI_NEW0(ctx, &counts, k * k));
+		for (int64_t i = 0; i < n; i++)
+			counts[a[i] * k + b[i]]++;
+		KDRI_TRY(kdri_sum_int(ctx, counts, k * k));
+		KDRI_TRY(kdri_evaluate_counts(ctx, counts, k, k, &s));
+	}
+	*out = s.ari;
+done:
+	kdri_free(ctx, counts);
+	return st;
+}
+
 typedef struct kind {
 	const double *vectors; /* n x width */
 	int64_t width, each;   /* columns a cluster */
@@ -87,12 +134,12 @@ typedef struct kind {
 } kind;
 
 /* (E2) and (E4) for one k; rows and labels: scratch. */
-static kdr_status look_at(kdr_context *ctx, const kdr_csr *wide, const kind *kinds, int64_t k, double *rows,
-                          int64_t *labels, kdri_k_curves *c)
+static kdr_status look_at(kdr_context *ctx, const kdr_mat *wide, bool landmarks, const kind *kinds, int64_t k,
+                          double *rows, int64_t *labels, kdri_k_curves *c)
 {
 	kdr_status st = KDR_OK;
-	int64_t n = wide->rows;
-	double sum = 0;
+	int64_t n = kdr_mat_rows(wide);
+	double sum = 0, ari;
 	for (int64_t run = 0; run < RUNS; run++) {
 		for (int64_t a = 0; a < KINDS; a++) {
 			int64_t d = KDRI_MIN(kinds[a].each * k, kinds[a].width);
@@ -100,29 +147,44 @@ static kdr_status look_at(kdr_context *ctx, const kdr_csr *wide, const kind *kin
 			KDRI_TRY(partition(ctx, rows, n, d, k, (uint64_t)((k * RUNS + run) * KINDS + a),
 			                   labels + a * n));
 			for (int64_t b = 0; b < a; b++) {
-				kdr_scores s;
-				KDRI_TRY(kdr_evaluate(ctx, labels + a * n, labels + b * n, n, &s));
-				sum += s.ari;
+				KDRI_TRY(rand_index(ctx, labels + a * n, labels + b * n, n, k, &ari));
+				sum += ari;
 			}
 		}
 		if (run == 0)
-			KDRI_TRY(modularity(ctx, wide, labels, k, &c->modularity[k - 2]));
+			KDRI_TRY(landmarks
+			                 ? landmark_modularity(ctx, wide, labels, k, &c->modularity[k - 2])
+			                 : modularity(ctx, &wide->as.csr, labels, k, &c->modularity[k - 2]));
 	}
 	c->agreement[k - 2] = sum / (RUNS * KINDS * (KINDS - 1) / 2.0); /* (E4) */
 done:
 	return st;
 }
 
+static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+{
+	return task->landmarks.count > 0 ? kdri_views_landmarks(ctx, task, task->centred, neighbors, out)
+	                                 : kdri_views_graph(ctx, task, neighbors, out);
+}
+
+static kdr_status spectrum_of(kdr_context *ctx, const kdr_mat *graph, bool landmarks, int64_t k,
+                              kdri_spectrum *out)
+{
+	return landmarks ? kdri_landmarks_spectrum(ctx, graph, k, out)
+	                 : kdri_spectrum_new(ctx, graph, k, out);
+}
+
 kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, kdri_k_curves *out)
 {
 	kdr_status st = KDR_OK;
-	int64_t n = task->knn.rows, *labels = NULL, size, width = 0;
+	const bool landmarks = task->landmarks.count > 0;
+	int64_t n = kdr_mat_rows(&task->rows.view), *labels = NULL, size, width = 0;
 	kdri_k_curves c = { 0 };
 	kdri_spectrum wide = { 0 }, narrow = { 0 };
 	kdri_own graph[2] = { { .view = kdr_mat_from_dense(NULL, 0, 0) },
 		              { .view = kdr_mat_from_dense(NULL, 0, 0) } };
 	double *rows = NULL, *leading = NULL;
-	most = KDRI_MIN(most, n - 1);
+	most = KDRI_MIN(most, (landmarks ? task->landmarks.count : n) - 1);
 	if (most < 2) {
 		*out = c;
 		return KDR_OK;
@@ -134,17 +196,17 @@ kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int6
 	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(2 * most, KINDS), &size));
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, n * KINDS));
-	KDRI_TRY(kdri_views_graph(ctx, task, KDRI_GUESS_NEIGHBOURS, &graph[0]));
-	KDRI_TRY(kdri_views_graph(ctx, task, KDRI_GUESS_NEIGHBOURS / 2, &graph[1]));
-	KDRI_TRY(kdri_spectrum_new(ctx, &graph[0].view, most + 1, &wide));
-	KDRI_TRY(kdri_spectrum_new(ctx, &graph[1].view, most + 1, &narrow));
+	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS, &graph[0]));
+	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS / 2, &graph[1]));
+	KDRI_TRY(spectrum_of(ctx, &graph[0].view, landmarks, most + 1, &wide));
+	KDRI_TRY(spectrum_of(ctx, &graph[1].view, landmarks, most + 1, &narrow));
 	KDRI_TRY(kdri_views_leading(ctx, task, most, &leading, &width));
 	const kind kinds[KINDS] = { { wide.vectors, most + 1, 1, true },
 		                    { narrow.vectors, most + 1, 1, true },
 		                    { leading, width, 2, task->cosine } };
 	for (int64_t k = 2; k <= most; k++) {
 		c.gap[k - 2] = wide.values[k - 1] - wide.values[k]; /* (E1) */
-		KDRI_TRY(look_at(ctx, &graph[0].view.as.csr, kinds, k, rows, labels, &c));
+		KDRI_TRY(look_at(ctx, &graph[0].view, landmarks, kinds, k, rows, labels, &c));
 		if (kdri_iteration(ctx, "number of clusters", k - 1, most - 1, NAN))
 			break;
 	}

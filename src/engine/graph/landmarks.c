@@ -55,64 +55,6 @@ done:
 	return st;
 }
 
-/* The landmarks' rows on all ranks: each has them from one rank, and zeros from the others. */
-static kdr_status take_dense(kdr_context *ctx, const kdr_dense *x, kdri_landmarks *l)
-{
-	kdr_status st;
-	double *to = NULL;
-	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, l->count, x->cols, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &to, size));
-	for (int64_t a = 0; a < l->count; a++)
-		if (l->here[a] >= 0)
-			memcpy(to + a * x->cols, x->data + l->here[a] * x->stride,
-			       (size_t)x->cols * sizeof *to);
-	KDRI_TRY(kdri_sum(ctx, to, size));
-	l->rows = (kdri_own){ kdr_mat_from_dense(to, l->count, x->cols), { to } };
-	to = NULL;
-done:
-	kdri_free(ctx, to);
-	return st;
-}
-
-static kdr_status take_sparse(kdr_context *ctx, const kdr_csr *x, kdri_landmarks *l)
-{
-	kdr_status st;
-	int64_t *rowptr = NULL, *wide = NULL, m = l->count;
-	int32_t *col = NULL;
-	double *val = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, m + 1));
-	for (int64_t a = 0; a < m; a++)
-		if (l->here[a] >= 0)
-			rowptr[a + 1] = x->rowptr[l->here[a] + 1] - x->rowptr[l->here[a]];
-	KDRI_TRY(kdri_sum_int(ctx, rowptr, m + 1));
-	for (int64_t a = 0; a < m; a++)
-		rowptr[a + 1] += rowptr[a];
-	KDRI_TRY(KDRI_NEW(ctx, &col, rowptr[m]));
-	KDRI_TRY(KDRI_NEW0(ctx, &wide, rowptr[m]));
-	KDRI_TRY(KDRI_NEW0(ctx, &val, rowptr[m]));
-	for (int64_t a = 0; a < m; a++)
-		for (int64_t p = rowptr[a]; l->here[a] >= 0 && p < rowptr[a + 1]; p++) {
-			int64_t from = x->rowptr[l->here[a]] + p - rowptr[a];
-			wide[p] = x->col[from];
-			val[p] = x->val[from];
-		}
-	KDRI_TRY(kdri_sum_int(ctx, wide, rowptr[m]));
-	KDRI_TRY(kdri_sum(ctx, val, rowptr[m]));
-	for (int64_t p = 0; p < rowptr[m]; p++)
-		col[p] = (int32_t)wide[p];
-	l->rows = (kdri_own){ kdr_mat_from_csr(m, x->cols, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
-done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, wide);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
-	return st;
-}
-
 kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
                               int64_t most, uint64_t stream, kdri_landmarks *out)
 {
@@ -120,10 +62,7 @@ kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	const int64_t n = kdr_mat_rows(x);
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(draw(ctx, rows_of ? rows_of : &n, rows_of ? tasks : 1, most, stream, &l));
-	if (x->kind == KDR_MAT_DENSE)
-		KDRI_TRY(take_dense(ctx, &x->as.dense, &l));
-	else
-		KDRI_TRY(take_sparse(ctx, &x->as.csr, &l));
+	KDRI_TRY(kdri_mat_share(ctx, x, l.here, l.count, &l.rows));
 	*out = l;
 	l = (kdri_landmarks){ .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 done:
@@ -216,11 +155,12 @@ done:
 static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *out)
 {
 	kdri_knn knn = { 0 };
+	r = KDRI_MIN(r, kdr_mat_rows(y) - 1); /* a row is no neighbour of itself */
 	kdri_apart(ctx);
 	kdr_status st = kdri_knn_among(ctx, y, NULL, y, NULL, r, KDRI_METRIC_EUCLIDEAN, &knn);
 	kdri_rejoin(ctx);
 	for (int64_t a = 0; st == KDR_OK && a < knn.rows; a++)
-		out[a] = knn.value[a * r + r - 1];
+		out[a] = r > 0 ? knn.value[a * r + r - 1] : 0;
 	kdri_knn_free(ctx, &knn);
 	return st;
 }

@@ -118,28 +118,31 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 }
 
 /* n / sum of the weights, of all rows. */
-static kdr_status share_of(kdr_context *ctx, const kdr_csr *g, double *out)
+static kdr_status share_of(kdr_context *ctx, const kdr_csr *g, bool joined, double *out)
 {
 	kdr_status st;
 	double sum = 0;
 	int64_t n, edges;
 	KDRI_TRY(kdri_part(ctx, g->rows, NULL, &n));
 	KDRI_TRY(kdri_part(ctx, g->rowptr[g->rows], NULL, &edges));
-	KDRI_TRY(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
+	if (joined) /* exact: any cut of the rows gives the same */
+		KDRI_TRY(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
+	for (int64_t p = 0; p < g->rowptr[g->rows] && !joined; p++)
+		sum += g->val[p];
 	*out = sum > 0 ? (double)n / sum : 0;
 done:
 	return st;
 }
 
 /* (E4) */
-static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, kdri_own *out)
+static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, bool joined, kdri_own *out)
 {
 	kdr_status st;
 	int64_t n = a->rows, at = 0, *rowptr = NULL;
 	int32_t *col = NULL;
 	double *val = NULL, times_a = 0, times_b = 0;
-	KDRI_TRY(share_of(ctx, a, &times_a));
-	KDRI_TRY(share_of(ctx, b, &times_b));
+	KDRI_TRY(share_of(ctx, a, joined, &times_a));
+	KDRI_TRY(share_of(ctx, b, joined, &times_b));
 	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
 	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));
@@ -174,7 +177,8 @@ static kdr_status add_plain(kdr_context *ctx, const kdri_views_options *o, kdri_
 	KDRI_TRY(find_neighbours(ctx, o, task, false, &knn, &recall));
 	task->recall = KDRI_MIN(task->recall, recall);
 	KDRI_TRY(graph_of(ctx, task, &knn, o->neighbors, &task->plain));
-	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, &task->vote));
+	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+	                    &task->vote));
 done:
 	kdri_knn_free(ctx, &knn);
 	return st;
@@ -216,7 +220,8 @@ static kdr_status landmark_graphs(kdr_context *ctx, const kdri_views_options *o,
 	KDRI_TRY(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
 	if (task->both) {
 		KDRI_TRY(kdri_views_landmarks(ctx, task, false, o->neighbors, &task->plain));
-		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, &task->vote));
+		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                    &task->vote));
 	}
 	task->has_graph = true;
 done:
