@@ -25,6 +25,7 @@ typedef struct kdri_transfer_member {
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
 	bool shares; /* it goes by means, which move with the shares of the classes */
 	bool on_e;   /* it looks at E */
+	bool joint;  /* and at the graph of E */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;

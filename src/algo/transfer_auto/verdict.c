@@ -51,7 +51,7 @@ static kdr_status run_member(kdri_transfer_tally *w, kdr_context *own, int64_t m
 	}
 	kdr_status st = KDR_OK;
 	if (member->on_e)
-		st = kdri_transfer_views_align(own, &w->v);
+		st = kdri_transfer_views_align(own, &w->v, member->joint);
 	else
 		kdri_transfer_views_part(own, &w->v);
 	if (st == KDR_OK)

@@ -235,12 +235,12 @@ static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
 	return find_graph(ctx, &e, NULL, true, v->neighbors, &v->joint);
 }
 
-kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v)
+kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint)
 {
 	kdr_status st = KDR_OK;
 	if (!v->e)
 		KDRI_TRY(find_e(ctx, v));
-	if (kdr_mat_rows(&v->joint.view) == 0)
+	if (joint && kdr_mat_rows(&v->joint.view) == 0)
 		KDRI_TRY(find_joint(ctx, v));
 done:
 	return st;

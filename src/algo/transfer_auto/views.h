@@ -26,8 +26,8 @@ typedef struct kdri_transfer_views {
 /* All but E and the joint graph. Stopped early, graphs lack edges. */
 kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
                                    kdri_transfer_views *out);
-/* E, and the first time the joint graph, where they are not there. */
-kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v);
+/* E and, where it is wanted, the joint graph, unless they are there. The graph is that of the first E. */
+kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint);
 /* E goes. */
 void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v);
 /* The next E has the sources' means as those of their classes in these shares (one a class, borrowed): what their means would be if
