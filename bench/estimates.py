@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """How near the estimates of time and memory come, for every method of the registry at four sizes. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/estimates.py run KINDRED FILE.csv [--set choose|report] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
+usage: bench/estimates.py run KINDRED FILE.csv [--set choose|choose-too|report] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
                           [--most SECONDS] [--data DIR] [--part I/P]
        bench/estimates.py take MACHINE FILE.csv...   (into bench/results/scale/estimates-MACHINE.csv)
        bench/estimates.py [write | check]            (the tables of docs/scale.md)
 
-Constants of the models are chosen by the set `choose` and held against the set `report`, whose sizes, columns, clusters and words are
-others. Data are made by `kindred generate` as bench/scale.py does, three tasks. Sizes of a method are chosen so that the largest
+Constants of the models are chosen by the sets `choose` and `choose-too` and held against the set `report`, whose sizes, columns,
+clusters and words are others. Data are made by `kindred generate` as bench/scale.py does, three tasks. Sizes of a method are chosen so that the largest
 takes some seconds. A row of the file is one run: seconds of the fit (of the processor where those are fewer: one thread is used,
 and other work disturbs them less), peak memory of the process, and what `estimated` in result.json said of both. A run that has its
 row is not made again; after --minutes no other is begun, and one that takes more than --most seconds is ended.
@@ -28,9 +28,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "scale"
 PAGE = ROOT / "docs" / "scale.md"
 HEAD = ["set", "kind", "job", "n", "columns", "clusters", "status", "seconds", "estimated_seconds", "peak", "estimated_bytes"]
-# Samples of the four runs of a method, columns and clusters of blobs, words and words a sample of text, clusters of text.
-SETS = {"choose": {"sizes": [6000, 12000, 24000, 48000], "dense": (50, 5), "sparse": (50000, 60, 5)},
-        "report": {"sizes": [5000, 10000, 20000, 40000], "dense": (30, 8), "sparse": (20000, 100, 8)}}
+# Samples of the four runs of a method; columns, clusters and separation of blobs; words, words a sample and clusters of text.
+SETS = {"choose": {"sizes": [6000, 12000, 24000, 48000], "dense": (50, 5, 0.3), "sparse": (50000, 60, 5)},
+        "choose-too": {"sizes": [5000, 10000, 20000, 40000], "dense": (30, 8, 0.3), "sparse": (20000, 100, 8)},
+        "report": {"sizes": [7000, 14000, 28000, 56000], "dense": (80, 6, 0.5), "sparse": (30000, 40, 12)}}
 # What a method's sizes are of those: dense and sparse. Others have them as they are.
 SHARE = {"snmf": (1 / 12, 1 / 12), "mtcfir": (1 / 12, 1 / 60), "trec": (1 / 12, 1 / 12), "msda": (1, 1 / 60), "auto": (1 / 4, 3 / 4),
          "auto-transfer": (1 / 2, 1 / 4), "harmony": (1 / 2, 1 / 2), "pca-kmeans": (1, 1 / 12), "cocc": (4, 1), "svm": (4, 2), "logreg": (4, 2),
@@ -41,7 +42,7 @@ def data(kindred, root, which, kind, n):
     """Three tasks of n samples in all, in files that take no time to read."""
     s = SETS[which]
     if kind == "dense":
-        scale.COLUMNS, scale.CLUSTERS = s["dense"]
+        scale.COLUMNS, scale.CLUSTERS, scale.SEPARATION = s["dense"]
     else:
         scale.WORDS, scale.LENGTH, scale.CLUSTERS = s["sparse"]
     folder = root / which / f"{kind}-{n}"

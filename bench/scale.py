@@ -29,7 +29,7 @@ OTHER = ["vectorize", "predict", "relate", "inspect", "convert"]
 # Methods that hold n x n numbers, or move one sample after another.
 SMALL, SMALLER = ["snmf", "mtcfir", "trec"], 16
 TAUGHT = 10000  # samples that predict's model was fitted to
-COLUMNS, WORDS, LENGTH, CLUSTERS = 50, 50000, 60, 5
+COLUMNS, WORDS, LENGTH, CLUSTERS, SEPARATION = 50, 50000, 60, 5, 0.3
 
 
 def registry(kindred):
@@ -65,7 +65,7 @@ def make(kindred, root, kind, n, text=False, tasks=3):
     folder = root / (f"{kind}-{n}" if tasks == 3 else f"{kind}-{n}-{tasks}")
     ending = "npy" if kind == "dense" else "mtx"
     if not (folder / f"task{tasks}.{ending}").exists():
-        design = (["--design", "blobs", "-d", str(COLUMNS), "--separation", "0.3", "--shift", "0.05", "--to", "npy"]
+        design = (["--design", "blobs", "-d", str(COLUMNS), "--separation", str(SEPARATION), "--shift", "0.05", "--to", "npy"]
                   if kind == "dense" else
                   ["--design", "topics", "--words", str(WORDS), "--length", str(LENGTH), "--purity", "0.4"])
         subprocess.run([kindred, "generate", "--tasks", str(tasks), "-k", str(CLUSTERS), "-n", str(n // tasks), "-q", "--force",

@@ -402,9 +402,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent profiles = kdri_extent_dense(all.d, 2 * k);
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, kdri_extent_bytes(&all));
-	kdri_cost_kmeans(c, &profiles, words, 6, 300); /* ten runs, of few iterations */
+	kdri_cost_kmeans(c, &profiles, words, 1, 300); /* ten runs, of few iterations */
 	kdri_cost_hold(c, 8 * (all.n * (words + 2 * k) + all.d * (words + 4 * k)));
-	kdri_cost_pass(c, &all, k, 2 * turns);
+	kdri_cost_pass(c, &all, k, (all.dense ? 1.4 : 2) * turns);
 	c->sweeps += turns * 4 * (all.n + all.d) * words * k;
 }
 

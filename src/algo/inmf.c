@@ -446,14 +446,14 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s), most = KDRI_MIN(60, kdri_opt_real(o, "max_iter"));
+	double k = kdri_sizes_k(s), most = KDRI_MIN(14 * k, kdri_opt_real(o, "max_iter"));
 	double rows = all.n + (double)s->ntasks * all.d;
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
 	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), 300);
 	kdri_cost_hold(c, 8 * k * (2 * all.n + 3 * rows));
-	kdri_cost_pass(c, &all, k, (all.dense ? 8 : 2) * most); /* dense rows times few columns */
-	c->sweeps += most * 4 * k * k * rows;
+	kdri_cost_pass(c, &all, k, (all.dense ? 8 : 2) * most);  /* dense rows times few columns */
+	c->sweeps += most * (all.dense ? 52 : 8) * k * k * rows; /* short products, one after the other */
 }
 
 const kdri_algo kdri_algo_inmf = {

@@ -118,7 +118,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c,
 	               2.5 * kdri_extent_bytes(&all)); /* unit rows, and source and target below each other */
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1 + kdri_opt_real(o, "rounds"));
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1 + kdri_opt_real(o, "rounds") * (all.dense ? 0.5 : 1));
 }
 
 const kdri_algo kdri_algo_self_training = {

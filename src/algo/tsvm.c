@@ -253,7 +253,7 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	/* Rounds of switching labels, each a few steps from where the last one ended. */
-	enum { SPARSE_FITS = 3, DENSE_FITS = 7 }; /* classes that overlap switch more */
+	enum { SPARSE_FITS = 3, DENSE_FITS = 5 }; /* classes that overlap switch more */
 	kdri_extent all = kdri_extent_all(s);
 	(void)o;
 	kdri_cost_start(s, c);

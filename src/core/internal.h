@@ -111,6 +111,7 @@ kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, i
 double kdri_memory_there(void);
 /* Bytes of this process that are in memory; 0 where nobody says. */
 double kdri_memory_held(void);
+double kdri_memory_peak(void); /* at most so far; 0 where nobody says */
 /* What the control group allows, infinite where there is no limit; the files are looked for below `root`. */
 double kdri_memory_quota(const char *root);
 /* Bytes of memory this process could still get, those of a control group counted; infinite where nobody says. */

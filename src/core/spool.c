@@ -72,6 +72,19 @@ double kdri_memory_held(void)
 	return (double)pages * (double)sysconf(_SC_PAGE_SIZE);
 }
 
+double kdri_memory_peak(void)
+{
+	char line[256];
+	long long kilobytes = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof line, f) && sscanf(line, "VmHWM: %lld", &kilobytes) != 1)
+		;
+	fclose(f);
+	return 1024 * (double)kilobytes;
+}
+
 /* Begins to write what is new in a file; one that was closed meanwhile is no harm. */
 static void write_out(int fd)
 {

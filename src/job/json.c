@@ -422,6 +422,10 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 int64_t kdri_peak_rss_bytes(void)
 {
 	struct rusage usage;
+	double peak = kdri_memory_peak();
+	if (peak > 0)
+		return (int64_t)peak;
+	/* Of a program that was started by another that may be what the other had. */
 	if (getrusage(RUSAGE_SELF, &usage) != 0)
 		return 0;
 #ifdef __APPLE__

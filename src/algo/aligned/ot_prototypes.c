@@ -82,7 +82,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent rows = kdri_extent_dense(all.n, r);
 	kdri_cost_start(s, c);
 	kdri_cost_pass(c, &rows, k, 2 * kdri_opt_real(o, "rounds"));
-	c->steps += kdri_opt_real(o, "rounds") * kdri_opt_real(o, "steps") * all.n * k / 2;
+	c->steps += kdri_opt_real(o, "rounds") * kdri_opt_real(o, "steps") * all.n * k / 3;
 }
 
 const kdri_algo kdri_algo_ot_prototypes = {

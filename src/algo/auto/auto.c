@@ -479,7 +479,7 @@ done:
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum { DIRECTIONS = 128, PART = 5, FEW = 64, SNMF_STEPS = 1000 };
+	enum { DIRECTIONS = 128, PART = 5, FEW = 64, SNMF_STEPS = 200, DENSE_STEPS = 280 };
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
 	kdri_proportion p = { 0 };
@@ -494,7 +494,12 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_proportion_add(&p, x.n, x.entries, k, seeds, (double)members[SNMF].most);
 		/* Rows of unit length, graphs and directions of all tasks stay. */
 		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
-		kdri_cost_directions(c, &x, r);
+		kdri_cost work = { 0 };
+		kdri_cost_directions(&work, &x, r);
+		c->products += work.products / 2; /* fewer rounds */
+		c->sweeps += work.sweeps / 2;
+		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
+		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
 		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++)
 			kdri_cost_graph(c, &x, neighbours, 2e12);
 		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
@@ -508,11 +513,13 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
 			kdri_cost_drop(c, c->held - before);
 		}
-		if (x.n <= members[SNMF].most) { /* as snmf says */
-			kdri_cost_product(c, x.n * x.n * ((x.dense ? x.d : 0) + SNMF_STEPS * k * seeds));
+		if (x.n <= members[SNMF].most) {                             /* as snmf says */
+			const double square = (x.dense ? 8 : 4) * x.n * x.n; /* dense: beside the products */
+			kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
+			c->sweeps += x.n * x.n * (x.dense ? DENSE_STEPS : SNMF_STEPS) * k * seeds;
 			kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
-			kdri_cost_hold(c, 4 * x.n * x.n);
-			kdri_cost_drop(c, 4 * x.n * x.n);
+			kdri_cost_hold(c, square);
+			kdri_cost_drop(c, square);
 		}
 	}
 	if (s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most && kdri_opt_bool(o, "transfer") &&

@@ -551,7 +551,7 @@ static void estimate_bregman(const kdri_sizes *s, const kdr_options *o, kdri_cos
 /* The start of each task by itself, then sweeps in which the tasks' centres meet. */
 static void estimate_mbc(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum { SWEEPS = 30 };
+	enum { SWEEPS = 40 };
 	kdri_extent all = kdri_extent_all(s);
 	double k = kdri_sizes_k(s), tasks = (double)s->ntasks;
 	double sweeps = KDRI_MIN(SWEEPS, kdri_opt_real(o, "max_iter"));

@@ -558,8 +558,11 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent all = kdri_extent_all(s);
 	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)all.n);
 	double size = layers.floats ? 4 : 8, side = KDRI_MIN(all.n, all.d), k;
+	enum { A_TASK = 3500000 }; /* bandwidths, neighbours, starts: however few samples */
 	kdri_cost_start(s, c);
+	c->steps += A_TASK * (double)s->ntasks;
 	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_hold(c, 1100 * all.d); /* of each column, whatever the samples */
 	kdri_cost_hold(c,
 	               size * (1.2 * all.n * all.n + all.n * all.d) + (layers.layers ? 8 * side * side : 0));
 	kdri_cost_product(c, 2.0 * layers.layers * all.n * all.d * side + all.n * all.n * side);

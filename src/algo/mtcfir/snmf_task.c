@@ -203,7 +203,7 @@ done:
 
 void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c)
 {
-	enum { USUAL = 120 };
+	enum { USUAL = 150 };
 	double most = KDRI_MIN(USUAL, kdri_opt_real(options, "max_iter"));
 	bool cut = kdri_opt_choice(options, "final") != KDRI_FINAL_SNMF;
 	kdri_cost_product(c, n * n * k * (cut ? 40 : 2 * most * kdri_opt_real(options, "n_init")));

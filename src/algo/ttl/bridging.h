@@ -105,6 +105,7 @@ kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side,
                                   kdr_result *result);
 
 /* What so many sweeps over one or two sides take, with p feature clusters a side. */
-void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double sweeps, kdri_cost *c);
+void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double k, double sweeps,
+                             kdri_cost *c);
 
 #endif

@@ -124,9 +124,10 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	kdri_extent all = kdri_extent_all(s);
 	kdri_cost_start(s, c);
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1); /* the start */
 	/* From the source to the bridge, and from there to the target. */
 	double stages = kdri_extent_role(s, KDR_ROLE_BRIDGE).n > 0 ? 2 : 1;
-	kdri_trifactor_estimate(&all, 1, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"),
+	kdri_trifactor_estimate(&all, 1, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"), kdri_sizes_k(s),
 	                        stages * kdri_opt_real(o, "max_iter"), c);
 }
 

@@ -124,7 +124,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	kdri_extent all = kdri_extent_all(s);
 	kdri_cost_start(s, c);
-	kdri_trifactor_estimate(&all, 2, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"),
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1); /* the start */
+	kdri_trifactor_estimate(&all, 2, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"), kdri_sizes_k(s),
 	                        kdri_opt_real(o, "max_iter"), c);
 }
 

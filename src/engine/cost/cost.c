@@ -7,8 +7,8 @@
  *                    and value have to be fetched first), one of dense data (c + 4) / 2
  *   (E3)  steps      of loops that follow indices, compare and branch
  *
- * Iterations are those that data of that size took: k-means 8 + log2 n, of which bounds spare half the work. The
- * factors in front were fitted to bench/scale.py's measurements of blobs (50 columns) and text (60 words of 50,000);
+ * Iterations are those that data of that size took: k-means 8 + log2 n for five clusters, of which bounds spare half the
+ * work; on points well apart it takes a third of that, on those that overlap twice as many. The factors in front were fitted to bench/estimates.py's measurements on the sets it calls choose;
  * docs/scale.md says how far estimates are from what came. Memory is what is allocated, array by array. */
 #include "engine/cost/cost.h"
 
@@ -124,11 +124,13 @@ static double log2_of(double n)
 void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most)
 {
 	enum { LANES = 8, NUMBERS = 96 /* bytes a row, all its vectors */ };
-	double lanes = LANES * ceil(k / LANES), iterations = KDRI_MIN(6 + log2_of(x->n), most) + 2;
+	/* More clusters settle later: of points that overlap in proportion, of texts hardly. */
+	double later = x->dense ? KDRI_MAX(KDRI_MIN(pow(k / 5, 1.3), 4), 0.6) : 1.25 * pow(k / 5, 0.3);
+	double lanes = LANES * ceil(k / LANES), iterations = KDRI_MIN((6 + log2_of(x->n)) * later, most) + 2;
 	double bytes = NUMBERS * x->n + 8 * x->d * (3 * k + lanes) +
 	               8 * x->n * (x->dense ? KDRI_MIN(k / 4, 15.0) : 0);
 	kdri_cost_pass(c, x, lanes, runs * iterations / 2);
-	c->sweeps += runs * iterations * (x->dense ? 3 : 8) * x->d * lanes;
+	c->sweeps += runs * iterations * (x->dense ? 24 : 8) * x->d * lanes;
 	c->steps += runs * iterations * 12 * x->n; /* (E3) */
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
@@ -143,10 +145,10 @@ void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, doub
 	double pairs = x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
 	if (pairs <= (x->dense ? most : most / 20)) {
 		kdri_cost_product(c, x->dense ? pairs : 0);
-		c->sweeps += x->dense ? 0 : 12 * pairs;
+		c->sweeps += x->dense ? 0 : 14 * pairs;
 		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
 	} else {
-		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / 4);
+		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / (x->dense ? 12 : 4));
 		kdri_cost_hold(c, x->n * (36 * list + 30 * 8));
 		kdri_cost_drop(c, x->n * (36 * list + 30 * 8));
 	}
@@ -182,7 +184,7 @@ void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double
 	double bytes = 8 * outputs * (12 * x->n + 8 * x->d);
 	/* Steps are more on sparse rows, whose columns are many and ill-matched in scale. */
 	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2) * (x->dense ? 1 : 1.35));
-	c->sweeps += times * STEPS * INNER * 12 * outputs * (x->n + x->d);
+	c->sweeps += times * STEPS * INNER * (x->dense ? 35 : 12) * outputs * (x->n + x->d);
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * outputs * x->d);
 }
@@ -191,8 +193,9 @@ void kdri_cost_directions(kdri_cost *c, const kdri_extent *x, double r)
 {
 	enum { ROUNDS = 6 };
 	kdri_cost_pass(c, x, r, 2 * ROUNDS);
-	kdri_cost_product(c,
-	                  ROUNDS * 7 * (x->n + x->d) * r * r); /* to orthonormal columns, which is slower */
+	/* To orthonormal columns, which is slower than products are. */
+	kdri_cost_product(c, ROUNDS * 4 * (x->n + x->d) * r * r);
+	c->sweeps += ROUNDS * (x->dense ? 40 : 200) * (x->n + x->d) * r;
 	kdri_cost_hold(c, 8 * r * 2 * (x->n + x->d));
 	kdri_cost_drop(c, 8 * r * (x->n + x->d));
 }
