@@ -105,7 +105,8 @@ static double weight_of(const weighing *w, const kdri_knn *knn, int64_t i, int64
 		return 1;
 	if (w->o->weight == KDRI_LANDMARKS_GAUSS)
 		return KDRI_MAX(exp(-value / (2 * w->o->sigma * w->o->sigma)), least); /* (E4) */
-	double scale = sqrt(knn->value[i * knn->k + knn->k - 1] * w->scale[knn->index[i * knn->k + p]]);
+	double theirs = w->scale ? w->scale[knn->index[i * knn->k + p]] : 0;
+	double scale = sqrt(knn->value[i * knn->k + knn->k - 1] * theirs);
 	return KDRI_MAX(scale > 0 ? exp(-value / scale) : 0, least); /* (E3) */
 }
 

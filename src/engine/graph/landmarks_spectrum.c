@@ -152,7 +152,7 @@ static kdr_status find_for_all(kdr_context *ctx, const kdr_mat *g, int64_t k, kd
 	}
 	KDRI_TRY(kdri_agree(ctx, st));
 	KDRI_TRY(kdri_share(ctx, said, (int64_t)sizeof said, 0));
-	if (said[0]) {
+	if (said[0] || !s->values || !s->vectors) {
 		(void)kdri_iteration(ctx, "eigenvalues", 0, 0, NAN); /* so that all know */
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
 		goto done;
