@@ -215,8 +215,9 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
 	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */
-	kdri_transfer_views_part(ctx, &w.v);
+	kdri_transfer_views_rest(ctx, &w.v);
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
+	KDRI_TRY(kdri_transfer_views_return(ctx, &w.v));
 	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
 		KDRI_TRY(vote_again(&w, &v));
 	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));

@@ -51,14 +51,37 @@ static void look(const kdr_mat *x, kdri_transfer_views *v)
 	v->few = d <= FEW_FEATURES && (v->negative || nonzero >= full_share * cells);
 }
 
-/* (E2) */
-static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
+/* (E2), the mean and the scale being known. */
+static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_status st;
 	const kdr_mat *x = &v->unit.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	bool dense = x->kind == KDR_MAT_DENSE;
-	double *norms = NULL, *val = NULL, total = 0;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
+		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];
+		const double *from =
+		        dense ? x->as.dense.data + i * x->as.dense.stride - begin : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++)
+			val[p] = v->scale * (from[p] - (dense ? v->mean[p - begin] : 0));
+	}
+	v->z = (kdri_own){ dense ? kdr_mat_from_dense(val, n, d)
+		                 : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, val),
+		           { val } };
+done:
+	return st;
+}
+
+static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdr_mat *x = &v->unit.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	double *norms = NULL, total = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &v->mean, d));
 	KDRI_TRY(kdri_mat_col_sums(ctx, x, v->mean));
 	for (int64_t j = 0; j < d; j++)
@@ -74,24 +97,22 @@ static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
 		total += norms[i];
 	total = total / (double)n - kdri_nrm2sq(v->mean, d);
 	v->scale = total > 0 ? 1 / sqrt(total) : 1;
-	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
-	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
-		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];
-		const double *from =
-		        dense ? x->as.dense.data + i * x->as.dense.stride - begin : x->as.csr.val;
-		for (int64_t p = begin; p < end; p++)
-			val[p] = v->scale * (from[p] - (dense ? v->mean[p - begin] : 0));
-	}
-	v->z = (kdri_own){ dense ? kdr_mat_from_dense(val, n, d)
-		                 : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, val),
-		           { val } };
-	val = NULL;
+	KDRI_TRY(fill_z(ctx, v));
 done:
 	kdri_free(ctx, norms);
-	kdri_free(ctx, val);
 	return st;
+}
+
+void kdri_transfer_views_rest(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_transfer_views_part(ctx, v);
+	if (!v->words)
+		kdri_own_free(ctx, &v->z);
+}
+
+kdr_status kdri_transfer_views_return(kdr_context *ctx, kdri_transfer_views *v)
+{
+	return v->words || v->z.parts[0] ? KDR_OK : fill_z(ctx, v);
 }
 
 /* Rows (x - mean of the set, 1), of unit length, before them scaled to a mean square length of 1. */

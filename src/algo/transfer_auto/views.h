@@ -30,6 +30,9 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int6
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint);
 /* E goes. */
 void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v);
+/* So does Z where it is a copy, while nobody looks at rows; and it is there again. */
+void kdri_transfer_views_rest(kdr_context *ctx, kdri_transfer_views *v);
+kdr_status kdri_transfer_views_return(kdr_context *ctx, kdri_transfer_views *v);
 /* The next E has the sources' means as those of their classes in these shares (one a class, borrowed): what their means would be if
  * they had the target's shares. The graphs stay: who is near whom hardly changes. */
 void kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share);

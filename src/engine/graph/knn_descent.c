@@ -4,7 +4,8 @@
  * Moses, K. Li: Efficient k-nearest neighbor graph construction for generic similarity measures, WWW 2011].
  *
  *   start    TREES random trees: a level halves each node at the median of a random projection, down to leaves
- *            of at most LEAF samples; all pairs within a leaf meet
+ *            of at most LEAF samples; all pairs within a leaf meet. Sparse rows that share rare columns meet RARE others
+ *            each by these, and in one tree: projections tell little of them
  *   descend  each sample meets the neighbours of its neighbours, and of those it is a neighbour of, unless
  *            they met before; until hardly a list changes
  *
@@ -15,10 +16,12 @@
  * Scores are those of knn.c, cosine (E1, E4) and distance (E2); a row is spread over a dense vector, so that a
  * product costs one pass over the other row. Recall is measured: SAMPLED samples against all others. */
 #include "engine/graph/knn.h"
+#include "engine/graph/knn_rare.h"
 
 #include <stdlib.h>
 enum {
 	TREES = 4,
+	RARE = 32,
 	LEAF = 48,
 	SPARE = 6,
 	LEAST = 16,
@@ -28,7 +31,8 @@ enum {
 	ROWS_BETWEEN_LOOKS = 4096,
 	MOST_EXPECTED = 1024 /* bytes of a row */
 };
-static const double settled = 0.002; /* of the lists' entries changed: the end */
+/* Of the lists' entries changed: the end. A round of sparse rows takes longer than to find as many by rare columns. */
+static const double settled = 0.002, settled_sparse = 0.1;
 
 typedef struct entry {
 	double score;
@@ -50,6 +54,7 @@ typedef struct search {
 	int32_t *met;       /* n for each thread: the last sample that met it */
 	int32_t *order;     /* n: samples as they are visited */
 	int32_t *others;    /* whom a sample meets, for each thread */
+	int32_t *rare;      /* n x RARE, or NULL: whom samples meet in rare columns */
 } search;
 
 /* Lists of its neighbours and of those it is a neighbour of, and these. */
@@ -104,6 +109,14 @@ static void offer(entry *list, int64_t length, double s, int64_t j)
 	list[at] = (entry){ s, (int32_t)j, true };
 }
 
+static bool is_in(const entry *list, int64_t length, int64_t j)
+{
+	for (int64_t p = 0; p < length; p++)
+		if (list[p].index == j)
+			return true;
+	return false;
+}
+
 /* --- trees ------------------------------------------------------------------------------------------------- */
 
 typedef struct projected {
@@ -149,10 +162,7 @@ static void meet_leaf(const search *q, const projected *leaf, int64_t size, doub
 		spread_row(q, i, spread, false);
 		for (int64_t b = 0; b < size; b++) {
 			int64_t j = leaf[b].index;
-			bool known = a == b;
-			for (int64_t p = 0; p < q->length && !known; p++)
-				known = list[p].index == j;
-			if (!known)
+			if (a != b && !is_in(list, q->length, j))
 				offer(list, q->length, score(q, i, j, spread), j);
 		}
 		spread_row(q, i, spread, true);
@@ -196,6 +206,43 @@ done:
 	kdri_free(ctx, projection);
 	kdri_free(ctx, order);
 	return st;
+}
+
+/* --- rare columns ------------------------------------------------------------------------------------------- */
+
+/* Whom samples meet in rare columns, where most of them meet enough. */
+static kdr_status find_rare(kdr_context *ctx, search *q)
+{
+	kdr_status st;
+	int64_t size;
+	double filled = 0;
+	KDRI_TRY(kdri_mul(ctx, q->n, RARE, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &q->rare, size));
+	KDRI_TRY(kdri_knn_rare(ctx, q->x, q->cosine ? q->factor : NULL, RARE, q->rare, &filled));
+	if (filled < 0.5) {
+		kdri_free(ctx, q->rare);
+		q->rare = NULL;
+	}
+done:
+	return st;
+}
+
+static void meet_rare(kdr_context *ctx, const search *q)
+{
+	int64_t d = kdr_mat_cols(q->x);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, CHUNK)
+	for (int64_t r = 0; r < q->n; r++) {
+		int64_t i = q->order[r];
+		double *spread = q->spread + kdri_thread() * d;
+		entry *list = q->list + i * q->length;
+		spread_row(q, i, spread, false);
+		for (int64_t p = 0; p < RARE && q->rare[i * RARE + p] >= 0; p++) {
+			int64_t j = q->rare[i * RARE + p];
+			if (!is_in(list, q->length, j))
+				offer(list, q->length, score(q, i, j, spread), j);
+		}
+		spread_row(q, i, spread, true);
+	}
 }
 
 /* --- descent ------------------------------------------------------------------------------------------------ */
@@ -313,7 +360,8 @@ static bool descend(kdr_context *ctx, search *q, int64_t round)
 	entry *old = q->list;
 	q->list = q->next;
 	q->next = old;
-	return (double)changed > settled * (double)q->n * (double)q->length && !stop;
+	double end = q->rare ? settled_sparse : settled;
+	return (double)changed > end * (double)q->n * (double)q->length && !stop;
 }
 
 /* --- recall ------------------------------------------------------------------------------------------------- */
@@ -357,6 +405,7 @@ static void search_free(kdr_context *ctx, search *q)
 	kdri_free(ctx, q->met);
 	kdri_free(ctx, q->order);
 	kdri_free(ctx, q->others);
+	kdri_free(ctx, q->rare);
 }
 
 static kdr_status search_new(kdr_context *ctx, search *q)
@@ -419,8 +468,12 @@ kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_
 	prepare_factors(&q, factor);
 	q.factor = factor;
 	KDRI_TRY(search_new(ctx, &q));
-	for (int64_t tree = 0; tree < TREES; tree++)
+	if (x->kind == KDR_MAT_CSR)
+		KDRI_TRY(find_rare(ctx, &q));
+	for (int64_t tree = 0; tree < (q.rare ? 1 : TREES); tree++)
 		KDRI_TRY(plant_tree(ctx, &q, tree));
+	if (q.rare)
+		meet_rare(ctx, &q);
 	for (int64_t round = 0; round < ROUNDS; round++)
 		if (!descend(ctx, &q, round))
 			break;

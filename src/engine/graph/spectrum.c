@@ -160,12 +160,27 @@ done:
 	return st;
 }
 
+/* All vertices in their order, with edges that count. */
+static bool is_whole(const kdr_mat *w, const pieces *p, const component *c)
+{
+	if (w->kind != KDR_MAT_CSR || c->size < p->n)
+		return false;
+	for (int64_t q = w->as.csr.rowptr[0]; q < w->as.csr.rowptr[p->n]; q++)
+		if (w->as.csr.val[q] <= 0)
+			return false;
+	return true;
+}
+
 /* W restricted to a component: no vertex outside it has an edge into it. */
 static kdr_status submatrix(kdr_context *ctx, const kdr_mat *w, const pieces *p, const component *c,
                             kdri_own *out)
 {
 	kdr_status st;
 	kdri_own rows = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	if (is_whole(w, p, c)) {
+		*out = (kdri_own){ .view = *w };
+		return KDR_OK;
+	}
 	KDRI_TRY(kdri_mat_take(ctx, w, p->order + c->first, c->size, &rows));
 	if (rows.view.kind == KDR_MAT_CSR) {
 		int64_t *rowptr = rows.parts[0], at = 0, q = 0;
