@@ -533,12 +533,21 @@ class Traffic(MpiTest):
         """By landmarks: their rows; sums of all pairs of them in two parts; their eigenvectors; sums of clusters in two parts."""
         d, k, few, many = 20, 6, 100, 300
         files = self.blobs(1000, d=d, tasks=1, k=8, separation=0.5)
-        more = self.sent_by_ncut(files, k, many) - self.sent_by_ncut(files, k, few)
+        how = ["-m", "ncut", "--set", "n_init=1", "--set", "max_iter=1"]
+        more = self.sent_with(files, k, many, *how) - self.sent_with(files, k, few, *how)
         self.assertEqual(more, 8 * ((many - few) * (d + k + 2 * k) + many * (many + 1) - few * (few + 1)))
 
-    def sent_by_ncut(self, files, k, landmarks):
-        self.mpi(2, "cluster", "-m", "ncut", "-k", k, "--set", "n_init=1", "--set", "max_iter=1", "--set", f"landmarks={landmarks}", "-o", "out",
-                 "--force", "-q", *files)
+    def test_auto(self):
+        """The same for a normalised cut and a vote, there with the clusters of the partitions as columns, and their ballots and answers."""
+        d, k, few, many, partitions = 6, 4, 100, 300, 7
+        files = self.blobs(1000, d=d, tasks=1, k=k, separation=4)
+        more = self.sent_with(files, k, many) - self.sent_with(files, k, few)
+        columns = [m + partitions * k for m in (few, many)]
+        self.assertEqual(more, 8 * ((many - few) * (d + 6 * k + partitions + 1) + many * (many + 1) - few * (few + 1) +
+                                    columns[1] * (columns[1] + 1) - columns[0] * (columns[0] + 1)))
+
+    def sent_with(self, files, k, landmarks, *more):
+        self.mpi(2, "cluster", "-k", k, "--set", f"landmarks={landmarks}", "-o", "out", "--force", "-q", *more, *files)
         return self.result()["method_fields"]["bytes_sent"]
 
 
