@@ -298,24 +298,23 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	double k, neighbours = kdri_opt_real(o, "neighbors"),
-	          landmarks =
-	                  kdri_opt_choice(o, "graph") == JOINS_LANDMARKS ? kdri_opt_real(o, "landmarks") : 0;
+	joins to = (joins)kdri_opt_choice(o, "graph");
+	double k, neighbours = kdri_opt_real(o, "neighbors"), landmarks = 0;
+	if (to == JOINS_LANDMARKS || (to == JOINS_AUTO && s->several))
+		landmarks = kdri_opt_real(o, "landmarks");
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
 		double before = c->held, joined = KDRI_MIN(landmarks, x.n);
-		if (landmarks > 0) { /* n x m products, n x r edges, sums of m x m */
-			kdri_cost_pass(c, &x, joined, 1);
-			kdri_cost_hold(c,
-			               36 * x.n * (neighbours > 0 ? KDRI_MIN(neighbours, joined) : joined) +
-			                       24 * joined * joined);
-		} else if (neighbours > 0)
+		if (landmarks > 0)
+			kdri_cost_landmarks(c, &x, landmarks, neighbours > 0 ? neighbours : joined);
+		else if (neighbours > 0)
 			kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
 		else
 			kdri_cost_hold(c, 8 * x.n * x.n);
 		if (landmarks > 0)
-			kdri_cost_spectrum(c, joined, joined / 8, k);
+			kdri_cost_landmarks_spectrum(c, x.n, landmarks, neighbours > 0 ? neighbours : joined,
+			                             k);
 		else
 			kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
 		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));

@@ -11,6 +11,7 @@
  * process had before comes a hundred times as fast and would be measured in its place. */
 #include "api/estimate.h"
 #include "api/method.h"
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
 
@@ -154,7 +155,7 @@ kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo_id);
 	}
-	const kdri_sizes sizes = { tasks, ntasks, classes, pooled };
+	const kdri_sizes sizes = { tasks, ntasks, classes, pooled, kdri_ranks(ctx) > 1 };
 	for (int64_t t = 0; t < ntasks; t++) {
 		const kdr_task_shape *x = &tasks[t];
 		if (x->rows < 1 || x->cols < 1 || x->entries < 0) {

@@ -86,6 +86,7 @@ typedef struct kdri_sizes {
 	const kdr_task_shape *tasks;
 	int64_t ntasks, classes;
 	bool pooled;
+	bool several; /* other ranks have rows of them, too */
 } kdri_sizes;
 
 /* Work in the units of engine/cost/cost.c, and bytes besides the data: held now, and at most so far. */

@@ -483,15 +483,12 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	enum { DIRECTIONS = 128, PART = 5, FEW = 64, SNMF_STEPS = 200, DENSE_STEPS = 280 };
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
-	const bool joined = kdri_opt_choice(o, "graph") == JOINS_LANDMARKS;
 	kdri_proportion p = { 0 };
+	joins to = (joins)kdri_opt_choice(o, "graph");
+	bool joined = to == JOINS_LANDMARKS || (to == JOINS_AUTO && s->several);
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
-		/* The graph's spectrum is that of its landmarks, each joined to a part of the others. */
-		double marks =
-		        joined ? KDRI_MIN(x.n, KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k)) : x.n;
-		double edges = joined ? marks / 8 : neighbours;
 		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS);
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
 		all += x.n;
@@ -506,23 +503,26 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		c->sweeps += work.sweeps / 2;
 		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
 		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
-		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++) {
-			if (joined) {
-				kdri_cost_pass(c, &x, marks, 1);
-				kdri_cost_hold(c, 36 * x.n * neighbours);
-			} else {
+		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k),
+		       each = x.dense ? neighbours / 2
+		                      : 2 * neighbours; /* landmarks of a row: views_graphs.c */
+		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++)
+			if (joined)
+				kdri_cost_landmarks(c, &x, marks, each);
+			else
 				kdri_cost_graph(c, &x, neighbours, 2e12);
-			}
-		}
 		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
 		double before = c->held;
 		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
 		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, 300);
 		kdri_cost_drop(c, c->held - before);
-		kdri_cost_hold(c, kdri_cost_spectrum_bytes(marks, k) +
-		                          (joined ? 8 * marks * marks : 0)); /* members run side by side */
-		for (int spectra = 0; spectra < 3; spectra++) {              /* two members, and the vote */
-			kdri_cost_spectrum(c, marks, edges, k);
+		kdri_cost_hold(c,
+		               joined ? 0 : kdri_cost_spectrum_bytes(x.n, k)); /* members run side by side */
+		for (int spectra = 0; spectra < 3; spectra++) {                /* two members, and the vote */
+			if (joined)
+				kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
+			else
+				kdri_cost_spectrum(c, x.n, neighbours, k);
 			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
 			kdri_cost_drop(c, c->held - before);
 		}
@@ -535,7 +535,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			kdri_cost_drop(c, square);
 		}
 	}
-	if (s->ntasks > 1 && !joined && least <= SMALL && all <= members[MTCFIR].most &&
+	if (!joined && s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most &&
 	    kdri_opt_bool(o, "transfer") && kdri_proportion_of(&p) == 0) {
 		kdri_extent x = kdri_extent_all(s);
 		kdri_cost_product(c, all * all * (2.5 * x.d + all / 4));

@@ -156,6 +156,29 @@ void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, doub
 	kdri_cost_drop(c, 20 * edges);
 }
 
+void kdri_cost_landmarks(kdri_cost *c, const kdri_extent *x, double landmarks, double r)
+{
+	enum { COMMON = 25 };
+	double m = KDRI_MIN(landmarks, x->n), edges = x->n * KDRI_MIN(r, m),
+	       entries = m / KDRI_MAX(x->n, 1.0) * x->entries;
+	if (x->dense)
+		kdri_cost_product(c, m * x->entries);
+	else
+		c->sweeps += 14 * entries / KDRI_MAX(x->d, 1.0) * x->entries * COMMON;
+	c->steps += 0.2 * x->n * m + 60 * edges;
+	kdri_cost_hold(c, 24 * edges + 40 * x->n + 16 * entries);
+	kdri_cost_drop(c, 12 * edges + 40 * x->n);
+}
+
+void kdri_cost_landmarks_spectrum(kdri_cost *c, double n, double landmarks, double r, double vectors)
+{
+	double m = KDRI_MIN(landmarks, n), square = 10 * m * m;
+	c->sweeps += 3 * n * r * r + n * r * vectors + 4 * m * m; /* sums over pairs; rows of the vectors */
+	kdri_cost_hold(c, square + 8 * n * vectors);
+	kdri_cost_spectrum(c, m, m / 20, vectors);
+	kdri_cost_drop(c, square + 8 * m * vectors);
+}
+
 double kdri_cost_spectrum_bytes(double n, double vectors)
 {
 	enum {

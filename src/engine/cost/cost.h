@@ -41,6 +41,9 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most);
 double kdri_cost_spectrum_bytes(double n, double vectors); /* while they are sought */
 void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors);
+/* Rows joined to r of so many landmarks, edges which stay; and leading eigenvectors of such a graph, which stay too. */
+void kdri_cost_landmarks(kdri_cost *c, const kdri_extent *x, double landmarks, double r);
+void kdri_cost_landmarks_spectrum(kdri_cost *c, double n, double landmarks, double r, double vectors);
 /* A linear classifier of so many outputs, by Newton's method. */
 void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double times);
 /* So many leading directions of x by random projections: d x r and n x r, which stay. */
