@@ -420,8 +420,10 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent all = kdri_extent_all(s);
 	double l = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(all.n, all.d)),
 	       soft = kdri_opt_real(o, "clusters");
+	/* Of texts they end sooner. */
+	double slower = kdri_cost_slower(c, true);
 	double rounds =
-	        1 + kdri_opt_real(o, "max_iter") * (all.dense ? 0.8 : 0.3); /* of texts they end sooner */
+	        1 + kdri_opt_real(o, "max_iter") * (all.dense ? KDRI_MIN(0.45 * slower * slower, 1) : 0.3);
 	if (soft == 0)
 		soft = KDRI_MIN(MOST_SOFT, ceil(all.n / SAMPLES_EACH));
 	kdri_extent z = kdri_extent_dense(all.n, l);

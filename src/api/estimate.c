@@ -11,6 +11,7 @@
  * process had before comes a hundred times as fast and would be measured in its place. */
 #include "api/estimate.h"
 #include "api/method.h"
+#include "api/result.h"
 #include "comm/comm.h"
 #include "linalg/linalg.h"
 #include "linalg/reserve.h"
@@ -31,6 +32,8 @@ enum {
 /* A kernel's first use, a page not yet there, a busy neighbour: never slower than this, in units a second. */
 static const double least[3] = { 2e8, 1e8, 2e7 };
 static const double a_thread = 0.8, handed_out = 1.5e9;
+/* Seconds above which some of the rows are looked at. */
+static const double worth_a_look = 0.2;
 
 typedef struct bench {
 	double *a, *b, *c, *val;
@@ -135,13 +138,13 @@ done:
 	return st;
 }
 
-kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
-                               int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
-                               kdr_estimate *out)
+/* `c` knows what a sample of the data told, if there is one. */
+static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks, int64_t ntasks,
+                           int64_t classes, bool pooled, const kdr_options *options, kdri_cost c,
+                           kdr_estimate *out)
 {
 	kdr_status st;
 	kdr_options *defaults = NULL;
-	kdri_cost c = { 0 };
 	double rate[3], data = 0;
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
 	if (!ctx || !out || !tasks || ntasks < 1)
@@ -185,6 +188,60 @@ done:
 	return st;
 }
 
+kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
+                               int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
+                               kdr_estimate *out)
+{
+	return estimate(ctx, algo_id, tasks, ntasks, classes, pooled, options, (kdri_cost){ 0 }, out);
+}
+
+/* How soon k-means settles hangs on the data more than on their size: it is tried on some rows of the largest task, in a
+ * context of its own, which nobody waits for or stops. What it cannot do is no failure, but for want of memory. */
+static kdr_status try_some(kdr_context *ctx, const kdr_problem *problem, kdri_cost *c)
+{
+	enum { MOST = 1000, RUNS = 2 };
+	kdr_status st = KDR_OK;
+	const kdr_task *largest = &problem->tasks[0];
+	int64_t rows[MOST];
+	kdri_own some = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdr_context *own = NULL;
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	for (int64_t t = 1; t < problem->ntasks; t++)
+		if (kdr_mat_rows(&problem->tasks[t].x) > kdr_mat_rows(&largest->x))
+			largest = &problem->tasks[t];
+	const int64_t n = kdr_mat_rows(&largest->x), count = KDRI_MIN(n, MOST);
+	const int64_t k = largest->k > 0 ? largest->k : problem->classes;
+	if (k < 2 || k >= count)
+		return KDR_OK;
+	for (int64_t i = 0; i < count; i++)
+		rows[i] = kdri_chunk_begin(n, count, i);
+	KDRI_TRY(kdri_mat_take(ctx, &largest->x, rows, count, &some));
+	KDRI_TRY(kdr_context_new(&own, &ctx->allocator));
+	kdr_context_set_threads(own, 1);
+	KDRI_TRY(kdr_options_new(own, "kmeans", &options));
+	KDRI_TRY(kdr_options_set(own, options, "n_init", "1"));
+	const kdr_task task = { .x = some.view, .k = k };
+	const kdr_problem few = { .tasks = &task, .ntasks = 1 };
+	double iterations = 0;
+	for (int run = 0; run < RUNS; run++) {
+		kdr_context_set_seed(own, (uint64_t)run + 1);
+		KDRI_TRY(kdr_fit(own, "kmeans", &few, options, &result));
+		iterations += (double)result->iterations / RUNS;
+		kdr_result_free(result);
+		result = NULL;
+	}
+	c->tried = (double)count;
+	c->tried_k = (double)k;
+	c->took = iterations;
+done:
+	kdr_result_free(result);
+	kdr_options_free(options);
+	kdr_context_free(own);
+	kdri_own_free(ctx, &some);
+	return st == KDR_ERR_MEMORY ? kdri_fail(ctx, st, "no memory to look at some of the rows") : KDR_OK;
+}
+
 kdr_status kdri_estimate_problem(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                                  const bool *streamed, const kdr_options *options, kdr_estimate *out)
 {
@@ -202,8 +259,14 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const char *algo_id, const kd
 			                      .k = task->k,
 			                      .role = task->role };
 	}
-	KDRI_TRY(kdr_estimate_shapes(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
-	                             options, out));
+	kdri_cost c = { 0 };
+	KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled, options,
+	                  c, out));
+	if (out->seconds >= worth_a_look && !ctx->comm) {
+		KDRI_TRY(try_some(ctx, problem, &c));
+		KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
+		                  options, c, out));
+	}
 done:
 	kdri_free(ctx, shapes);
 	return st;

@@ -93,6 +93,8 @@ typedef struct kdri_sizes {
 typedef struct kdri_cost {
 	double products, sweeps, steps;
 	double held, bytes;
+	double tried, tried_k,
+	        took; /* rows of a sample that k-means was tried on, its clusters, iterations; 0: nobody tried */
 } kdri_cost;
 
 /* --- methods: registry.c ------------------------------------------------------------------- */

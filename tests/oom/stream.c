@@ -50,6 +50,15 @@ static kdr_status estimated(kdr_context *ctx)
 	kdr_status st = kdr_estimate_shapes(ctx, "ncut", &shape, 1, 0, false, NULL, &e);
 	if (st == KDR_OK)
 		st = kdr_estimate_fit(ctx, "kmeans", &problem, NULL, &e);
+	/* What takes long is tried on some rows. */
+	kdr_options *many = NULL;
+	if (st == KDR_OK)
+		st = kdr_options_new(ctx, "kmeans", &many);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, many, "n_init", "1000000");
+	if (st == KDR_OK)
+		st = kdr_estimate_fit(ctx, "kmeans", &problem, many, &e);
+	kdr_options_free(many);
 	return st;
 }
 

@@ -209,6 +209,35 @@ static void fit__above_the_limit__refused_with_the_numbers(void **state)
 	free(x);
 }
 
+/* Sizes are the same: only the rows tell that one settles soon. */
+static void seconds__of_groups_far_apart__are_fewer_than_of_noise(void **state)
+{
+	(void)state;
+	enum { N = 3000, WIDE = 10, GROUPS = 5 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(5, "noise", 0);
+	double *x = malloc(N * WIDE * sizeof *x), seconds[2];
+	kdr_options *many = NULL;
+	assert_non_null(x);
+	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &many));
+	assert_ok(ctx, kdr_options_set(ctx, many, "n_init", "100000"));
+	kdr_task task = { .x = kdr_mat_from_dense(x, N, WIDE), .k = GROUPS };
+	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	for (int apart = 0; apart < 2; apart++) {
+		for (int64_t i = 0; i < N * WIDE; i++)
+			x[i] = kdri_rng_normal(&rng) +
+			       (apart ? 100.0 * (double)(i / WIDE % GROUPS == i % WIDE) : 0);
+		kdr_estimate e;
+		assert_ok(ctx, kdr_estimate_fit(ctx, "kmeans", &problem, many, &e));
+		seconds[apart] = e.seconds;
+	}
+	/* Whatever rates were measured, they stay: a factor of 2 is not chance. */
+	assert_true(seconds[1] < seconds[0] / 2);
+	kdr_options_free(many);
+	free(x);
+	kdr_context_free(ctx);
+}
+
 static void text__is_what_people_read(void **state)
 {
 	(void)state;
@@ -252,6 +281,7 @@ int main(void)
 		cmocka_unit_test(memory__of_every_method__is_what_the_allocator_sees),
 		cmocka_unit_test(estimates__of_every_method__grow_with_the_data),
 		cmocka_unit_test(fit__above_the_limit__refused_with_the_numbers),
+		cmocka_unit_test(seconds__of_groups_far_apart__are_fewer_than_of_noise),
 		cmocka_unit_test(text__is_what_people_read),
 		cmocka_unit_test(arguments__that_make_no_sense__are_refused),
 	};

@@ -554,7 +554,7 @@ static void estimate_mbc(const kdri_sizes *s, const kdr_options *o, kdri_cost *c
 	enum { SWEEPS = 40 };
 	kdri_extent all = kdri_extent_all(s);
 	double k = kdri_sizes_k(s), tasks = (double)s->ntasks;
-	double sweeps = KDRI_MIN(SWEEPS, kdri_opt_real(o, "max_iter"));
+	double sweeps = KDRI_MIN(SWEEPS * kdri_cost_slower(c, all.dense), kdri_opt_real(o, "max_iter"));
 	estimate_bregman(s, o, c);
 	kdri_cost_pass(c, &all, k, sweeps);
 	c->sweeps += sweeps * tasks * tasks * k * all.d * 40;

@@ -324,6 +324,6 @@ void kdri_ensemble_estimate(const kdri_extent *x, double k, double runs, kdri_co
 	kdri_cost_hold(c, copy);
 	kdri_cost_kmeans(c, &half, k, runs, 300);
 	kdri_cost_drop(c, copy);
-	c->sweeps += CONSENSUS * x->n * runs * k;
+	c->sweeps += CONSENSUS * (0.3 + 0.7 * kdri_cost_slower(c, x->dense)) * x->n * runs * k;
 	kdri_cost_hold(c, 8 * x->n * (2 * runs + 4 * k + 10));
 }

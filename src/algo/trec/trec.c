@@ -433,7 +433,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_ensemble_estimate(&source, k, runs, c);
 	kdri_ensemble_estimate(&target, k, runs, c);
 	/* The kernel machine of the rule, two more on halves, and moves, each of which looks at a row of the target. */
-	double hard = KDRI_MIN(1, target.n / 330); /* pairs of few samples are soon told apart */
+	/* Pairs of few samples are soon told apart, and those of groups that lie apart. */
+	double slower = KDRI_MIN(kdri_cost_slower(c, target.dense), 1),
+	       hard = KDRI_MIN(1, target.n / 330) * slower * slower;
 	c->steps += 12 * pairs * pairs * hard + 4 * target.n * target.n;
 	kdri_cost_hold(c, 3 * pairs * pairs + 8 * target.n * (runs + k));
 }

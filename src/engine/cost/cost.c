@@ -8,7 +8,8 @@
  *   (E3)  steps      of loops that follow indices, compare and branch
  *
  * Iterations are those that data of that size took: k-means 8 + log2 n for five clusters, of which bounds spare half the
- * work; on points well apart it takes a third of that, on those that overlap twice as many. The factors in front were fitted to bench/estimates.py's measurements on the sets it calls choose;
+ * work; on points well apart it takes a third of that, on those that overlap twice as many. Where the data are at hand a
+ * sample tells which (api/estimate.c). The factors in front were fitted to bench/estimates.py's measurements on the sets it calls choose;
  * docs/scale.md says how far estimates are from what came. Memory is what is allocated, array by array. */
 #include "engine/cost/cost.h"
 
@@ -121,17 +122,30 @@ static double log2_of(double n)
 	return log2(KDRI_MAX(n, 2.0));
 }
 
+/* Iterations of k-means on so many rows; more clusters settle later: of points that overlap in proportion, of texts
+ * hardly. */
+static double settling(double n, double k, bool dense)
+{
+	double later = dense ? KDRI_MAX(KDRI_MIN(pow(k / 5, 1.3), 4), 0.6) : 1.25 * pow(k / 5, 0.3);
+	return KDRI_MIN((6 + log2_of(n)) * later, 3 + 4 * n / k); /* few rows a cluster have nowhere to go */
+}
+
+double kdri_cost_slower(const kdri_cost *c, bool dense)
+{
+	double ratio = c->tried > 0 ? (c->took + 2) / (settling(c->tried, c->tried_k, dense) + 2) : 1;
+	return KDRI_MAX(KDRI_MIN(pow(ratio, 0.75), 2.5), 0.3);
+}
+
 void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most)
 {
 	enum { LANES = 8, NUMBERS = 96 /* bytes a row, all its vectors */ };
-	/* More clusters settle later: of points that overlap in proportion, of texts hardly. */
-	double later = x->dense ? KDRI_MAX(KDRI_MIN(pow(k / 5, 1.3), 4), 0.6) : 1.25 * pow(k / 5, 0.3);
-	double lanes = LANES * ceil(k / LANES), iterations = KDRI_MIN((6 + log2_of(x->n)) * later, most) + 2;
+	double lanes = LANES * ceil(k / LANES),
+	       iterations = KDRI_MIN(settling(x->n, k, x->dense) * kdri_cost_slower(c, x->dense), most) + 2;
 	double bytes = NUMBERS * x->n + 8 * x->d * (3 * k + lanes) +
 	               8 * x->n * (x->dense ? KDRI_MIN(k / 4, 15.0) : 0);
-	kdri_cost_pass(c, x, lanes, runs * iterations / 2);
+	kdri_cost_pass(c, x, lanes, runs * iterations * (x->dense ? 0.4 : 0.5));
 	c->sweeps += runs * iterations * (x->dense ? 24 : 8) * x->d * lanes;
-	c->steps += runs * iterations * 12 * x->n; /* (E3) */
+	c->steps += runs * iterations * (x->dense ? 10 : 12) * x->n; /* (E3) */
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
 }

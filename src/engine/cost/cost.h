@@ -33,6 +33,9 @@ void kdri_cost_pass(kdri_cost *c, const kdri_extent *x, double columns, double t
 /* Dense multiply-adds in large products; an eigenproblem of that side. */
 void kdri_cost_product(kdri_cost *c, double multiply_adds);
 void kdri_cost_eigen(kdri_cost *c, double side);
+/* How many times as many iterations as usual a sample of the data took; 1 where nobody tried. Many rows settle less unlike each
+ * other than few. */
+double kdri_cost_slower(const kdri_cost *c, bool dense);
 /* `runs` runs of k-means to the end, at most `most` iterations each. */
 void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most);
 /* A graph of so many neighbours of each row, which stays: exact where it takes at most so many multiplications of dense
