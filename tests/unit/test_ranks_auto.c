@@ -194,7 +194,7 @@ static void views__rows_on_ranks__those_of_one_process(void **state)
 	static const struct {
 		int64_t n, d;
 		bool sparse;
-	} kinds[] = { { 300, 12, false }, { 90, 150, false }, { 150, 700, true }, { 3, 40, true } };
+	} kinds[] = { { 120, 12, false }, { 60, 100, false }, { 80, 400, true }, { 3, 40, true } };
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		samples *s = samples_new(kinds[i].n, kinds[i].d, kinds[i].sparse);
 		seen *one = seen_new(s, whole);
@@ -382,7 +382,7 @@ static void directions__of_many_columns__same_labels(void **state)
 		{ .method = "pca-kmeans", .set = { "energy", "0.3", "n_init", "2" } },
 		{ .method = "lssmtc", .set = { "energy", "0.3", "n_init", "1", "l", "3" } },
 	};
-	samples *s = samples_new(120, MOST_D, true);
+	samples *s = samples_new(60, MOST_D, true);
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
 		same_for_cuts(s, &trials[i], 2 + (int)i, 2 + (int)i);
 	samples_free(s);
@@ -401,7 +401,7 @@ static void auto__rows_on_ranks__that_of_one_process(void **state)
 		{ 260,
 		  9,
 		  false,
-		  { .method = "auto", .set = { "graph", "landmarks", "landmarks", "60", "seeds", "2" } } },
+		  { .method = "auto", .set = { "graph", "landmarks", "landmarks", "60", "seeds", "1" } } },
 		{ 200,
 		  300,
 		  true,
@@ -410,25 +410,26 @@ static void auto__rows_on_ranks__that_of_one_process(void **state)
 		  90,
 		  false,
 		  { .method = "auto", .set = { "graph", "landmarks", "seeds", "1", "centre", "auto" } } },
-		{ 120,
+		{ 80,
 		  9,
 		  false,
 		  { .method = "auto", .set = { "graph", "landmarks", "seeds", "1" }, .init = true } },
-		{ 120,
+		{ 80,
 		  9,
 		  false,
-		  { .method = "auto", .set = { "graph", "landmarks", "k_max", "6" }, .unknown = true } },
-		{ 100,
+		  { .method = "auto", .set = { "graph", "landmarks", "k_max", "5" }, .unknown = true } },
+		{ 70,
 		  200,
 		  true,
 		  { .method = "auto",
-		    .set = { "graph", "landmarks", "same_k", "false", "k_max", "5" },
+		    .set = { "graph", "landmarks", "same_k", "false", "k_max", "4" },
 		    .unknown = true } },
 		{ 5, 3, false, { .method = "auto", .set = { "graph", "landmarks" } } },
 	};
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
 		samples *s = samples_new(trials[i].n, trials[i].d, trials[i].sparse);
-		same_for_cuts(s, &trials[i].how, i % 2 ? 0 : 3, i % 2 ? 2 : 5); /* half of them each */
+		int cut = 2 * (int)(i % 3);
+		same_for_cuts(s, &trials[i].how, cut, cut + 1); /* a third of them each */
 		samples_free(s);
 	}
 }
