@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """How near the estimates of time and memory come, for every method of the registry at four sizes. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/estimates.py run KINDRED FILE.csv [--set choose|choose-too|report] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
+usage: bench/estimates.py run KINDRED FILE.csv [--set NAME] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
                           [--most SECONDS] [--data DIR] [--part I/P]
        bench/estimates.py take MACHINE FILE.csv...   (into bench/results/scale/estimates-MACHINE.csv)
        bench/estimates.py [write | check]            (the tables of docs/scale.md)
 
-Constants of the models are chosen by the sets `choose` and `choose-too` and held against the set `report`, whose sizes, columns,
+Constants of the models are chosen by the sets whose names begin with `choose` and held against the set `report`, whose sizes, columns,
 clusters and words are others. Data are made by `kindred generate` as bench/scale.py does, three tasks. Sizes of a method are chosen so that the largest
 takes some seconds. A row of the file is one run: seconds of the fit (of the processor where those are fewer: one thread is used,
 and other work disturbs them less), peak memory of the process, and what `estimated` in result.json said of both. A run that has its
@@ -31,7 +31,8 @@ HEAD = ["set", "kind", "job", "n", "columns", "clusters", "status", "seconds", "
 # Samples of the four runs of a method; columns, clusters and separation of blobs; words, words a sample and clusters of text.
 SETS = {"choose": {"sizes": [6000, 12000, 24000, 48000], "dense": (50, 5, 0.3), "sparse": (50000, 60, 5)},
         "choose-too": {"sizes": [5000, 10000, 20000, 40000], "dense": (30, 8, 0.3), "sparse": (20000, 100, 8)},
-        "report": {"sizes": [7000, 14000, 28000, 56000], "dense": (80, 6, 0.5), "sparse": (30000, 40, 12)}}
+        "choose-more": {"sizes": [7000, 14000, 28000, 56000], "dense": (80, 6, 0.5), "sparse": (30000, 40, 12)},
+        "report": {"sizes": [4500, 9000, 18000, 36000], "dense": (40, 10, 0.4), "sparse": (40000, 80, 7)}}
 # What a method's sizes are of those: dense and sparse. Others have them as they are.
 SHARE = {"snmf": (1 / 12, 1 / 12), "mtcfir": (1 / 12, 1 / 60), "trec": (1 / 12, 1 / 12), "msda": (1, 1 / 60), "auto": (1 / 4, 3 / 4),
          "auto-transfer": (1 / 2, 1 / 4), "harmony": (1 / 2, 1 / 2), "pca-kmeans": (1, 1 / 12), "cocc": (4, 1), "svm": (4, 2), "logreg": (4, 2),

@@ -52,7 +52,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_start(s, c);
 	kdri_extent all = kdri_extent_all(s);
 	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
-	kdri_cost_linear(c, &source, kdri_sizes_k(s), 1);
+	kdri_cost_linear(c, &source, kdri_sizes_k(s), source.dense ? 1.4 : 1);
 }
 
 const kdri_algo kdri_algo_logreg = {

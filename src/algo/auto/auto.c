@@ -499,8 +499,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
 		kdri_cost work = { 0 };
 		kdri_cost_directions(&work, &x, r);
-		c->products += work.products / 2; /* fewer rounds */
-		c->sweeps += work.sweeps / 2;
+		c->products += work.products / 3; /* fewer rounds */
+		c->sweeps += work.sweeps / 3;
 		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
 		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
 		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k),

@@ -322,8 +322,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_extent x = kdri_sizes_part(s, i, &k);
 		double before = c->held;
 		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
-		kdri_lss_estimate(&x, k, kdri_opt_real(o, "l"), KDRI_MIN(USUAL, kdri_opt_real(o, "max_iter")),
-		                  c);
+		kdri_lss_estimate(&x, k, kdri_opt_real(o, "l"),
+		                  KDRI_MIN(USUAL * KDRI_MAX(1, k / 6), kdri_opt_real(o, "max_iter")), c);
 		kdri_cost_drop(c, c->held - before);
 	}
 }

@@ -376,9 +376,9 @@ done:
 /* Each W step is an eigenproblem of a few l directions, solved by some twenty products and as many small factorisations. */
 void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c)
 {
-	enum { DENSE_PRODUCTS = 3, SPARSE_PRODUCTS = 5, A_FEATURE = 3000, VECTORS = 40 };
+	enum { DENSE_PRODUCTS = 3, SPARSE_PRODUCTS = 5, A_FEATURE = 600, VECTORS = 40 };
 	double wide = l > 0 ? l : k;
 	kdri_cost_pass(c, x, wide, iterations * (x->dense ? DENSE_PRODUCTS : SPARSE_PRODUCTS));
-	c->sweeps += iterations * wide * (A_FEATURE * x->d + 80 * x->n);
+	c->sweeps += iterations * wide * (A_FEATURE * wide * x->d + 80 * x->n);
 	kdri_cost_hold(c, 8 * (VECTORS * wide * x->d + x->n * (3 * k + 2 * wide)));
 }

@@ -557,7 +557,7 @@ static void estimate_mbc(const kdri_sizes *s, const kdr_options *o, kdri_cost *c
 	double sweeps = KDRI_MIN(SWEEPS * kdri_cost_slower(c, all.dense), kdri_opt_real(o, "max_iter"));
 	estimate_bregman(s, o, c);
 	kdri_cost_pass(c, &all, k, sweeps);
-	c->sweeps += sweeps * tasks * tasks * k * all.d * 40;
+	c->sweeps += sweeps * tasks * tasks * k * k * all.d * 12;
 	c->steps += sweeps * all.n * k;
 	kdri_cost_hold(c, 8 * all.d * tasks * k * 4 + 80 * all.n);
 }

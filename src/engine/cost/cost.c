@@ -123,10 +123,10 @@ static double log2_of(double n)
 }
 
 /* Iterations of k-means on so many rows; more clusters settle later: of points that overlap in proportion, of texts
- * hardly. */
+ * less. */
 static double settling(double n, double k, bool dense)
 {
-	double later = dense ? KDRI_MAX(KDRI_MIN(pow(k / 5, 1.3), 4), 0.6) : 1.25 * pow(k / 5, 0.3);
+	double later = dense ? KDRI_MAX(KDRI_MIN(pow(k / 5, 1.3), 4), 0.6) : 1.25 * pow(k / 5, 0.7);
 	return KDRI_MIN((6 + log2_of(n)) * later, 3 + 4 * n / k); /* few rows a cluster have nowhere to go */
 }
 
@@ -144,7 +144,7 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 	double bytes = NUMBERS * x->n + 8 * x->d * (3 * k + lanes) +
 	               8 * x->n * (x->dense ? KDRI_MIN(k / 4, 15.0) : 0);
 	kdri_cost_pass(c, x, lanes, runs * iterations * (x->dense ? 0.4 : 0.5));
-	c->sweeps += runs * iterations * (x->dense ? 24 : 8) * x->d * lanes;
+	c->sweeps += runs * iterations * (x->dense ? 15 : 8) * x->d * lanes;
 	c->steps += runs * iterations * (x->dense ? 10 : 12) * x->n; /* (E3) */
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
@@ -162,7 +162,7 @@ void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, doub
 		c->sweeps += x->dense ? 0 : 14 * pairs;
 		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
 	} else {
-		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / (x->dense ? 12 : 4));
+		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / (x->dense ? 20 : 4));
 		kdri_cost_hold(c, x->n * (36 * list + 30 * 8));
 		kdri_cost_drop(c, x->n * (36 * list + 30 * 8));
 	}
