@@ -415,10 +415,10 @@ static void run_first(run *r)
 {
 	double end = r->ctx->deadline, took = 0;
 	r->grace = true;
-	atomic_store(&r->stop, r->ctx->cancelled);
+	atomic_store(&r->stop, agreed(r, r->ctx->cancelled));
 	bool all = answer_on_graphs(r, answer_quickly(r), &took);
 	r->grace = false;
-	atomic_store(&r->stop, r->ctx->cancelled || r->ctx->timed_out);
+	atomic_store(&r->stop, agreed(r, r->ctx->cancelled || r->ctx->timed_out));
 	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
 	/* Other views and the first member take about as long as this did. */
 	if (!all || agreed(r, kdri_now() + took > r->deadline))
@@ -576,8 +576,10 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	kdr_status st;
 	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
 	int64_t limited = ctx->deadline > 0;
-	atomic_store(&r.stop, ctx->cancelled || ctx->timed_out);
+	bool stop = ctx->cancelled || ctx->timed_out;
 	*late = false;
+	KDRI_TRY(kdri_any(ctx, &stop));
+	atomic_store(&r.stop, stop);
 	KDRI_TRY(kdri_min_int(ctx, &limited, 1));
 	r.limited = limited != 0;
 	r.deadline = r.limited ? ctx->deadline : 0;

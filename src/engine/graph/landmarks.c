@@ -162,6 +162,8 @@ static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *
 	kdri_rejoin(ctx);
 	for (int64_t a = 0; st == KDR_OK && a < knn.rows; a++)
 		out[a] = r > 0 ? knn.value[a * r + r - 1] : 0;
+	if (st == KDR_OK && kdri_together(ctx)) /* where the clock stopped one of them all know it */
+		(void)kdri_iteration(ctx, "neighbours", 1, 1, NAN);
 	kdri_knn_free(ctx, &knn);
 	return st;
 }
