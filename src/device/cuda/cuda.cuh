@@ -29,6 +29,7 @@ struct cuda_self {
 	char *bounce[2];     /* the host's, where the device reaches it: small transfers go by way of them, in turn */
 	cudaEvent_t free[2]; /* when the device has done with each */
 	int turn;
+	const void *pinned[16]; /* of the host */
 	size_t most; /* KINDRED_DEVICE_ROOM: so many bytes of the card at most are spoken of as there; 0: all */
 	bool clear; /* KINDRED_CUDA_CLEAR: room for products is cleared; compute-sanitizer's initcheck does not see all that cuBLAS writes */
 };

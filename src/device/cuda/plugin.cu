@@ -129,16 +129,27 @@ static kdri_dstatus cuda_get(kdri_device *d, const kdri_buf *from, size_t start,
 static kdri_dstatus cuda_pin(kdri_device *d, const void *host, size_t bytes)
 {
 	ENTER(d, "pin");
-	if (cudaHostRegister(const_cast<void *>(host), bytes, cudaHostRegisterDefault) != cudaSuccess)
-		(void)cudaGetLastError();
+	for (const void *&place : self_of(d)->pinned) {
+		if (place)
+			continue;
+		if (cudaHostRegister(const_cast<void *>(host), bytes, cudaHostRegisterDefault) == cudaSuccess)
+			place = host;
+		else
+			(void)cudaGetLastError();
+		break;
+	}
 	return KDRI_D_OK;
 }
 
 static void cuda_unpin(kdri_device *d, const void *host)
 {
-	(void)cudaSetDevice(self_of(d)->index);
-	if (host && cudaHostUnregister(const_cast<void *>(host)) != cudaSuccess)
-		(void)cudaGetLastError();
+	for (const void *&place : self_of(d)->pinned) {
+		if (!host || place != host)
+			continue;
+		(void)cudaSetDevice(self_of(d)->index);
+		(void)cudaHostUnregister(const_cast<void *>(host));
+		place = nullptr;
+	}
 }
 
 static void cuda_close(kdri_device *d)

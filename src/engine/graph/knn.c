@@ -41,6 +41,7 @@ typedef struct search {
 	int32_t *index;
 	double *score; /* n x k, best first */
 	int64_t *held; /* how many a row has so far */
+	double *wide;  /* sparse rows by cosine: a row of zeros for each thread, or NULL */
 } search;
 
 /* s[j] = the scores (E1), (E2) on the grid; returns whether any is above `floor`. */
@@ -123,7 +124,8 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 
 /* --- the values of the pairs selected (E3) ---------------------------------------------------- */
 
-static double pair_value(const search *q, int64_t i, int64_t j)
+/* wide: row i times its factor, spread out, or NULL. */
+static double pair_value(const search *q, int64_t i, int64_t j, const double *wide)
 {
 	bool cosine = q->metric == KDRI_METRIC_COSINE;
 	const kdr_mat *x = q->x, *y = q->y;
@@ -138,6 +140,11 @@ static double pair_value(const search *q, int64_t i, int64_t j)
 		return sum;
 	}
 	const kdr_csr *p = &x->as.csr, *r = &y->as.csr;
+	/* What only one of them has adds a zero: the same bits as below. */
+	for (int64_t e = r->rowptr[j]; wide && e < r->rowptr[j + 1]; e++)
+		sum += wide[r->col[e]] * (r->val[e] * fj);
+	if (wide)
+		return sum;
 	int64_t a = p->rowptr[i], b = r->rowptr[j], enda = p->rowptr[i + 1], endb = r->rowptr[j + 1];
 	while (a < enda || b < endb) {
 		int32_t ca = a < enda ? p->col[a] : INT32_MAX, cb = b < endb ? r->col[b] : INT32_MAX;
@@ -147,15 +154,28 @@ static double pair_value(const search *q, int64_t i, int64_t j)
 	return sum;
 }
 
+/* Row i times its factor in the thread's row of zeros, or zeros again. */
+static const double *spread_row(const search *q, int64_t i, bool clear)
+{
+	if (!q->wide)
+		return NULL;
+	const kdr_csr *m = &q->x->as.csr;
+	double *wide = q->wide + kdri_thread() * m->cols;
+	for (int64_t p = m->rowptr[i]; p < m->rowptr[i + 1]; p++)
+		wide[m->col[p]] = clear ? 0 : m->val[p] * q->own_factor[i];
+	return wide;
+}
+
 /* Values instead of scores, sorted anew: the grid is coarser than they are. */
 static void finish_row(const search *q, int64_t i)
 {
 	int32_t *index = q->index + i * q->k;
 	double *value = q->score + i * q->k;
 	double sign = q->metric == KDRI_METRIC_COSINE ? -1 : 1;
+	const double *wide = spread_row(q, i, false);
 	for (int64_t p = 0; p < q->k; p++) {
 		int32_t j = index[p];
-		double v = sign * pair_value(q, i, j);
+		double v = sign * pair_value(q, i, j, wide);
 		int64_t at = p;
 		for (; at > 0 && (value[at - 1] > v || (value[at - 1] == v && index[at - 1] > j)); at--) {
 			value[at] = value[at - 1];
@@ -166,6 +186,7 @@ static void finish_row(const search *q, int64_t i)
 	}
 	for (int64_t p = 0; p < q->k; p++)
 		value[p] *= sign;
+	(void)spread_row(q, i, true);
 }
 
 /* --- the search --------------------------------------------------------------------------------- */
@@ -281,6 +302,10 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 	KDRI_TRY(kdri_products_new(ctx, &rows, &products));
 	q.factor = q.own_factor = factor;
 	q.magic = magic_of(largest);
+	/* Not where these rows would be more than the data. */
+	if (x->kind == KDR_MAT_CSR && metric == KDRI_METRIC_COSINE &&
+	    (double)kdr_mat_cols(x) * ctx->threads <= (double)kdr_mat_nnz(x))
+		KDRI_TRY(KDRI_NEW0(ctx, &q.wide, kdr_mat_cols(x) * ctx->threads));
 	const kdri_knn_scores scores = { .x = &rows,
 		                         .lists = &products.columns.view.as.csr,
 		                         .k = k,
@@ -316,6 +341,7 @@ done:
 	kdri_free(ctx, q.index);
 	kdri_free(ctx, q.score);
 	kdri_free(ctx, q.held);
+	kdri_free(ctx, q.wide);
 	kdri_free(ctx, factor);
 	kdri_free(ctx, storage);
 	return st;
