@@ -16,7 +16,7 @@
 
 #include "core/internal.h"
 
-static const double most_times = 10, soon = 2e11;
+static const double most_times = 10, soon = 5e10;
 enum { SNMF_STEPS = 1000, STARTS = 5, DIRECTIONS = 128 };
 
 void kdri_proportion_add(kdri_proportion *p, double n, double entries, double k, double seeds, double most)
