@@ -7,7 +7,7 @@ usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
 of a job that was run twice at a size the last counts. Without it every table of docs/scale.md between `<!-- growth KIND -->` or
 `<!-- peers -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
 
-Seconds are those of the fit; of vectorize and predict of the whole command. The exponent is the slope of log seconds over log samples
+Seconds are those of the fit; of vectorize and predict those of the whole command, of the processor where these are fewer. The exponent is the slope of log seconds over log samples
 over all sizes that are there."""
 
 import argparse
@@ -49,20 +49,20 @@ def put(name, head, rows):
 def take(files):
     """Lines of runs into the two files."""
     runs = {(r["kind"], r["job"], int(r["n"])): r for r in rows_of("growth.csv")}
-    peers = {r["who"]: r for r in rows_of("peers.csv")}
+    beside = {(r["machine"], r["who"]): r for r in rows_of("peers.csv")}
     for file in files:
         for text in file.read_text(encoding="utf-8").splitlines():
             line = json.loads(text)
             if "who" in line:
-                peers[line["who"]] = {key: line[key] for key in PEERS}
+                beside[line["machine"], line["who"]] = {key: line[key] for key in PEERS}
             elif line["status"] == 0:
-                fit = line["seconds"]["fit"] if "seconds" in line else line["wall"]
+                fit = line["seconds"]["fit"] if "seconds" in line else min(line["wall"], line["cpu"])
                 runs[line["kind"], line["job"], line["n"]] = {
                     "kind": line["kind"], "job": line["job"], "n": line["n"], "machine": line["machine"], "threads": line["threads"],
                     "seconds": f"{fit:.3g}", "processor": f"{line['cpu']:.3g}", "peak": line["peak"], "data": int(line["data"]),
                     "nmi": line.get("nmi", "")}
     put("growth.csv", HEAD, [runs[key] for key in sorted(runs)])
-    put("peers.csv", PEERS, list(peers.values()))
+    put("peers.csv", PEERS, list(beside.values()))
 
 
 def exponent(points):
@@ -93,8 +93,8 @@ def growth(kind):
 def peers():
     """k-means beside others."""
     rows = rows_of("peers.csv")
-    out = ["| | seconds | processor | inertia | peak memory |", "|---|---:|---:|---:|---:|"]
-    return out + [f"| {r['who']} | {float(r['seconds']):.2f} | {float(r['processor']):.2f} | {float(r['inertia']):.5f} | "
+    out = ["| machine | | seconds | processor | inertia | peak memory |", "|---|---|---:|---:|---:|---:|"]
+    return out + [f"| {r['machine']} | {r['who']} | {float(r['seconds']):.2f} | {float(r['processor']):.2f} | {float(r['inertia']):.5f} | "
                   f"{float(r['peak']) / 1e9:.2f} GB |" for r in rows]
 
 
