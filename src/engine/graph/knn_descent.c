@@ -32,7 +32,7 @@ enum {
 	MOST_EXPECTED = 1024 /* bytes of a row */
 };
 /* Of the lists' entries changed: the end. A round of sparse rows takes longer than to find as many by rare columns. */
-static const double settled = 0.002, settled_sparse = 0.1;
+static const double settled = 0.002, settled_sparse = 0.2;
 
 typedef struct entry {
 	double score;

@@ -6,14 +6,19 @@
  *   (E1)  s_il = sum_{j in R} x_ij x_lj,   c the largest power of 2 with sum_{j in R} f_j^2 <= WORK n
  *
  * so that a row costs WORK multiplications in the mean, however many rows there are. Of a row's s_il the largest are those it meets. Of
- * 60,000 texts of 60 words out of 50,000 that finds over half of the true neighbours, and the descent from there .8; from
- * random projections, which find hardly any, it found .48 in more time. Rows without rare columns meet nobody. */
+ * 60,000 texts of 60 words out of 50,000 that finds half of the true neighbours, and the descent from there .8; from random
+ * projections, which find hardly any, it found .48 in as much time. Rows without rare columns meet nobody. */
 #include "engine/graph/knn_rare.h"
 
 #include "core/internal.h"
 #include "linalg/sparse.h"
 
-enum { WORK = 32768, CHUNK = 64, ROWS_BETWEEN_LOOKS = 4096 };
+enum {
+	WORK = 32768,
+	CHUNK = 64,
+	ROWS_BETWEEN_LOOKS = 4096,
+	BLOCK = 32768 /* rows whose sums stay in the cache */
+};
 
 /* A row that has a column, and its entry: who is near is settled elsewhere, by exact products. */
 typedef struct place {
@@ -21,9 +26,10 @@ typedef struct place {
 	float value;
 } place;
 
-/* Rare columns, each in the order of rows. */
+/* Rare columns, each in the order of rows, which are cut into blocks. */
 typedef struct columns {
-	int64_t *begin; /* d + 1 */
+	int64_t blocks,
+	        *begin; /* d x (blocks + 1): where each block of a column begins, and where the last ends */
 	place *at;
 } columns;
 
@@ -56,24 +62,31 @@ static kdr_status columns_new(kdr_context *ctx, const kdr_mat *x, columns *out)
 {
 	kdr_status st;
 	const kdr_csr *a = &x->as.csr;
-	int64_t n = a->rows, d = a->cols, total = 0, *count = NULL;
-	columns c = { 0 };
+	int64_t n = a->rows, d = a->cols, total = 0, *count = NULL, size;
+	columns c = { .blocks = (n + BLOCK - 1) / BLOCK };
+	int64_t marks = c.blocks + 1;
 	KDRI_TRY(KDRI_NEW(ctx, &count, d));
-	KDRI_TRY(KDRI_NEW(ctx, &c.begin, d + 1));
+	KDRI_TRY(kdri_mul(ctx, d, marks, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &c.begin, size));
 	kdri_mat_col_counts(x, count);
 	int64_t most = find_most(count, d, n);
 	for (int64_t j = 0; j < d; j++) {
-		c.begin[j] = total;
+		int64_t first = total;
 		total += is_rare(count[j], most) ? count[j] : 0;
-		count[j] = is_rare(count[j], most) ? c.begin[j] : -1; /* where the next one goes */
+		count[j] = is_rare(count[j], most) ? first : -1; /* where the next one goes */
+		for (int64_t b = 0; b < marks; b++)
+			c.begin[j * marks + b] = total; /* the end, unless it has a row there */
+		c.begin[j * marks] = first;
 	}
-	c.begin[d] = total;
 	KDRI_TRY(KDRI_NEW(ctx, &c.at, total));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
-			int64_t j = a->col[p];
-			if (count[j] >= 0 && a->val[p] != 0)
-				c.at[count[j]++] = (place){ (int32_t)i, (float)a->val[p] };
+			int64_t j = a->col[p], *mark = c.begin + j * marks;
+			if (count[j] < 0 || a->val[p] == 0)
+				continue;
+			for (int64_t b = i / BLOCK; b > 0 && mark[b] > count[j]; b--)
+				mark[b] = count[j];
+			c.at[count[j]++] = (place){ (int32_t)i, (float)a->val[p] };
 		}
 	*out = c;
 	c = (columns){ 0 };
@@ -89,44 +102,61 @@ typedef struct sum {
 	int32_t of;
 } sum;
 
-/* A thread's own: sums of all rows, which of them were met, and the scores of those chosen. */
+/* A thread's own: sums of a block of rows, which of them were met, and of CHUNK samples the scores of those chosen. */
 typedef struct room {
 	sum *sums;
 	int32_t *met;
 	double *best;
+	int64_t found[CHUNK];
 } room;
 
-static void meet(const kdr_csr *a, const columns *c, const double *scale, int64_t i, int64_t width,
-                 const room *r, int32_t *others)
+/* s_il of sample i and the rows of a block; returns how many it met. */
+static int64_t add_up(const kdr_csr *a, const columns *c, int64_t i, int64_t block, const room *r)
 {
-	int64_t count = 0, found = 0;
-	r->sums[i].of = (int32_t)i; /* never met: it is not in the list */
+	int64_t count = 0, first = block * BLOCK, marks = c->blocks + 1;
 	for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
-		int64_t end = c->begin[a->col[p] + 1];
+		const int64_t *mark = c->begin + a->col[p] * marks + block;
 		float value = (float)a->val[p];
-		for (int64_t q = c->begin[a->col[p]]; q < end; q++) {
-			sum *s = &r->sums[c->at[q].row];
+		for (int64_t q = mark[0]; q < mark[1]; q++) {
+			int64_t l = c->at[q].row - first;
+			sum *s = &r->sums[l];
 			if (s->of != (int32_t)i) {
 				*s = (sum){ 0, (int32_t)i };
-				r->met[count++] = c->at[q].row;
+				r->met[count++] = (int32_t)l;
 			}
 			s->value += value * c->at[q].value; /* (E1) */
 		}
 	}
+	return count;
+}
+
+static void choose(const room *r, const double *scale, int64_t i, int64_t first, int64_t count, int64_t width,
+                   double *best, int64_t *found, int32_t *others)
+{
 	for (int64_t p = 0; p < count; p++) {
-		int32_t l = r->met[p];
-		double s = (double)r->sums[l].value * (scale ? scale[l] : 1);
-		int64_t at = found < width ? found : width - 1;
-		if (found == width && s <= r->best[at])
+		int64_t l = first + r->met[p], at = *found < width ? *found : width - 1;
+		double s = (double)r->sums[r->met[p]].value * (scale ? scale[l] : 1);
+		r->sums[r->met[p]].of = -1;
+		if (l == i || (*found == width && s <= best[at]))
 			continue;
-		for (; at > 0 && s > r->best[at - 1]; at--) {
-			r->best[at] = r->best[at - 1];
+		for (; at > 0 && s > best[at - 1]; at--) {
+			best[at] = best[at - 1];
 			others[at] = others[at - 1];
 		}
-		r->best[at] = s;
-		others[at] = l;
-		found += found < width;
+		best[at] = s;
+		others[at] = (int32_t)l;
+		*found += *found < width;
 	}
+}
+
+static void meet(const kdr_csr *a, const columns *c, const double *scale, int64_t begin, int64_t end,
+                 int64_t width, room *r, int32_t *others)
+{
+	memset(r->found, 0, sizeof r->found);
+	for (int64_t block = 0; block < c->blocks; block++)
+		for (int64_t i = begin; i < end; i++)
+			choose(r, scale, i, block * BLOCK, add_up(a, c, i, block, r), width,
+			       r->best + (i - begin) * width, &r->found[i - begin], others + i * width);
 }
 
 kdr_status kdri_knn_rare(kdr_context *ctx, const kdr_mat *x, const double *scale, int64_t width,
@@ -138,21 +168,23 @@ kdr_status kdri_knn_rare(kdr_context *ctx, const kdr_mat *x, const double *scale
 	columns c = { 0 };
 	room all = { 0 };
 	KDRI_TRY(columns_new(ctx, x, &c));
-	KDRI_TRY(kdri_mul(ctx, n, threads, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &all.sums, size));
-	KDRI_TRY(KDRI_NEW(ctx, &all.met, size));
-	KDRI_TRY(KDRI_NEW(ctx, &all.best, width * threads));
-	for (int64_t p = 0; p < size; p++)
+	KDRI_TRY(KDRI_NEW(ctx, &all.sums, BLOCK * threads));
+	KDRI_TRY(KDRI_NEW(ctx, &all.met, BLOCK * threads));
+	KDRI_TRY(kdri_mul(ctx, width, CHUNK * threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &all.best, size));
+	for (int64_t p = 0; p < BLOCK * threads; p++)
 		all.sums[p].of = -1;
 	for (int64_t p = 0; p < n * width; p++)
 		others[p] = -1;
 	while (done < n) {
 		const int64_t end = KDRI_MIN(n, done + ROWS_BETWEEN_LOOKS);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, CHUNK)
-		for (int64_t i = done; i < end; i++) {
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+		for (int64_t begin = done; begin < end; begin += CHUNK) {
 			int64_t t = kdri_thread();
-			const room own = { all.sums + t * n, all.met + t * n, all.best + t * width };
-			meet(a, &c, scale, i, width, &own, others + i * width);
+			room own = { .sums = all.sums + t * BLOCK,
+				     .met = all.met + t * BLOCK,
+				     .best = all.best + t * CHUNK * width };
+			meet(a, &c, scale, begin, KDRI_MIN(begin + CHUNK, end), width, &own, others);
 		}
 		done = end;
 		if (kdri_iteration(ctx, "neighbours", 0, 0, NAN))
