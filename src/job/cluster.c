@@ -87,7 +87,6 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	if (!options)
 		options = &defaults;
 	kdri_enter(ctx);
-	KDRI_TRY(kdri_job_alone(ctx, "quality", options->quality));
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->job.map));
 	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->job.features_from != NULL));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */

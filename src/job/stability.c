@@ -7,7 +7,9 @@
  * where y_b is what the method finds in the S_b of all tasks, with another seed and as many clusters. 1: always the same;
  * 0: no more alike than by chance. A method told too many clusters, or a start that decides, shows here; a wrong answer
  * that always comes out the same does not. Data are prepared once, on all samples. Time: B fits. */
+#include "comm/comm.h"
 #include "job/job.h"
+#include "metrics/metrics.h"
 
 enum { RESAMPLES = 5 };
 
@@ -25,35 +27,50 @@ static void parts_free(kdr_context *ctx, part *parts, int64_t count)
 	kdri_free(ctx, parts);
 }
 
-/* 4/5 of the rows, in their order: row i is taken with the probability that is left. */
+/* 4/5 of the rows, in their order: row i is taken with the probability that is left. One stream for the rows of all ranks. */
 static kdr_status draw(kdr_context *ctx, const kdr_data *data, uint64_t index, part *out)
 {
 	kdr_status st;
-	int64_t need = (4 * data->rows + 4) / 5;
+	int64_t start, all, need, taken = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "stability", index);
-	KDRI_TRY(KDRI_NEW(ctx, &out->rows, need));
-	for (int64_t i = 0; i < data->rows; i++)
-		if (kdri_rng_below(&rng, data->rows - i) < need - out->n)
-			out->rows[out->n++] = i;
+	KDRI_TRY(kdri_part(ctx, data->rows, &start, &all));
+	need = (4 * all + 4) / 5;
+	KDRI_TRY(KDRI_NEW(ctx, &out->rows, KDRI_MIN(need, data->rows)));
+	for (int64_t i = 0; i < all; i++)
+		if (kdri_rng_below(&rng, all - i) < need - taken) {
+			taken++;
+			if (i >= start && i < start + data->rows)
+				out->rows[out->n++] = i - start;
+		}
 	KDRI_TRY(kdr_data_rows(ctx, data, out->rows, out->n, &out->data));
 done:
 	return st;
 }
 
-/* The index of one part against the labels of the whole. */
+/* The index of one part against the labels of the whole, k clusters each at most. */
 static kdr_status agree(kdr_context *ctx, const part *p, const int64_t *labels, const int64_t *found,
-                        double *sum)
+                        int64_t k, double *sum)
 {
 	kdr_status st;
-	int64_t *before = NULL;
+	int64_t *before = NULL, *counts = NULL, size;
 	kdr_scores scores;
-	KDRI_TRY(KDRI_NEW(ctx, &before, p->n));
-	for (int64_t i = 0; i < p->n; i++)
-		before[i] = labels[p->rows[i]];
-	KDRI_TRY(kdr_evaluate(ctx, found, before, p->n, &scores));
+	if (kdri_together(ctx)) {
+		KDRI_TRY(kdri_mul(ctx, k, k, &size));
+		KDRI_TRY(KDRI_NEW0(ctx, &counts, size));
+		for (int64_t i = 0; i < p->n; i++)
+			counts[found[i] * k + labels[p->rows[i]]]++;
+		KDRI_TRY(kdri_sum_int(ctx, counts, size));
+		KDRI_TRY(kdri_evaluate_counts(ctx, counts, k, k, &scores));
+	} else {
+		KDRI_TRY(KDRI_NEW(ctx, &before, p->n));
+		for (int64_t i = 0; i < p->n; i++)
+			before[i] = labels[p->rows[i]];
+		KDRI_TRY(kdr_evaluate(ctx, found, before, p->n, &scores));
+	}
 	*sum += scores.ari;
 done:
 	kdri_free(ctx, before);
+	kdri_free(ctx, counts);
 	return st;
 }
 
@@ -82,7 +99,7 @@ static kdr_status once(kdr_context *ctx, kdri_job *job, const kdri_stability *s,
 	if (st != KDR_OK || ctx->cancelled || ctx->timed_out)
 		goto done;
 	for (int64_t t = 0; t < s->count; t++)
-		KDRI_TRY(agree(ctx, &parts[t], s->labels[t], result->tasks[t].labels, &sum[t]));
+		KDRI_TRY(agree(ctx, &parts[t], s->labels[t], result->tasks[t].labels, s->k[t], &sum[t]));
 done:
 	kdr_result_free(result);
 	kdri_free(ctx, tasks);
@@ -98,9 +115,12 @@ kdr_status kdri_job_stability(kdr_context *ctx, kdri_job *job, const kdri_stabil
 	int64_t done = 0, wanted = *resamples > 0 ? *resamples : *resamples < 0 ? 0 : RESAMPLES;
 	double *sum = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sum, s->count));
-	for (int64_t t = 0; t < s->count; t++)
-		if ((4 * s->sets[t]->rows + 4) / 5 <= s->k[t]) /* too few for as many clusters */
+	for (int64_t t = 0; t < s->count; t++) {
+		int64_t all;
+		KDRI_TRY(kdri_part(ctx, s->sets[t]->rows, NULL, &all));
+		if ((4 * all + 4) / 5 <= s->k[t]) /* too few for as many clusters */
 			wanted = 0;
+	}
 	while (done < wanted && !ctx->cancelled && !ctx->timed_out) {
 		KDRI_TRY(once(ctx, job, s, done, sum));
 		done += !ctx->cancelled && !ctx->timed_out;

@@ -12,6 +12,10 @@
 kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
                                int64_t **values, int64_t *count);
 
+/* The same of the labels of all ranks, which are not negative; *values is wanted. */
+kdr_status kdri_labels_compact_all(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
+                                   int64_t **values, int64_t *count);
+
 /* Counts by (row, column) in compressed rows: only the cells that hold samples, so that partitions
  * into singletons cost O(n) and not O(n^2). Columns increase within a row; no row or column is empty. */
 typedef struct kdri_table {

@@ -3,6 +3,7 @@
  *
  * Everything is O(n) for any labels. Labels within a range of the order of n are counted in a table;
  * others, and cells of large contingency tables, are sorted by digits. */
+#include "comm/comm.h"
 #include "metrics/metrics.h"
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS };
@@ -134,6 +135,37 @@ kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t 
 	if (range <= 4 * (uint64_t)n + BUCKETS)
 		return compact_by_table(ctx, labels, n, low, (int64_t)range, codes, values, count);
 	return compact_by_sort(ctx, labels, n, low, range, codes, values, count);
+}
+
+kdr_status kdri_labels_compact_all(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
+                                   int64_t **values, int64_t *count)
+{
+	kdr_status st;
+	int64_t *sizes = NULL, *names = NULL, most = 0, k = 0;
+	if (!kdri_together(ctx))
+		return kdri_labels_compact(ctx, labels, n, codes, values, count);
+	for (int64_t i = 0; i < n; i++)
+		most = KDRI_MAX(most, labels[i] + 1);
+	KDRI_TRY(kdri_max_int(ctx, &most, 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &sizes, most));
+	KDRI_TRY(KDRI_NEW(ctx, &names, most));
+	for (int64_t i = 0; i < n; i++)
+		sizes[labels[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, sizes, most));
+	for (int64_t c = 0; c < most; c++)
+		if (sizes[c] > 0) {
+			names[k] = c;
+			sizes[c] = k++;
+		}
+	for (int64_t i = 0; i < n; i++)
+		codes[i] = sizes[labels[i]];
+	*values = names;
+	*count = k;
+	names = NULL;
+done:
+	kdri_free(ctx, sizes);
+	kdri_free(ctx, names);
+	return st;
 }
 
 /* --- the table ------------------------------------------------------------------------------ */

@@ -10,7 +10,9 @@
  * (E4) |x - m|^2 = |m|^2 + sum over the entries of x of (x_j - m_j)^2 - m_j^2, of sparse rows
  *
  * Silhouettes are in silhouette.c: exact up to MOST_EXACT samples, simplified above. All are those of scikit-learn.
- * Time O(nnz + k^2 d) beside them, memory k x d. */
+ * Time O(nnz + k^2 d) beside them, memory k x d. Where ranks have the rows between them, all is of all rows, to rounding, and
+ * silhouettes are simplified: pairs of samples would be on any two of them. */
+#include "comm/comm.h"
 #include "linalg/linalg.h"
 #include "metrics/metrics.h"
 
@@ -19,12 +21,12 @@ enum { MOST_EXACT = 20000 };
 typedef struct work {
 	kdr_context *ctx;
 	const kdr_mat *x;
-	int64_t n, d, k;
+	int64_t n, d, k, all; /* all: rows of all ranks */
 	int64_t *code, *size;
-	double *mean;  /* k x d */
-	double *norm;  /* squared, of the means */
-	double *all;   /* d: the mean of all rows */
-	double *apart; /* k: S of (E1) */
+	double *mean;   /* k x d */
+	double *norm;   /* squared, of the means */
+	double *middle; /* d: the mean of all rows */
+	double *apart;  /* k: S of (E1) */
 	double within;
 } work;
 
@@ -34,7 +36,7 @@ static void release(work *w)
 	kdri_free(w->ctx, w->size);
 	kdri_free(w->ctx, w->mean);
 	kdri_free(w->ctx, w->norm);
-	kdri_free(w->ctx, w->all);
+	kdri_free(w->ctx, w->middle);
 	kdri_free(w->ctx, w->apart);
 }
 
@@ -46,7 +48,7 @@ static kdr_status find_means(work *w)
 	                           w->d));
 	KDRI_TRY(kdri_mul(w->ctx, w->k, w->d, &cells));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &w->mean, cells));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->all, w->d));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &w->middle, w->d));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &w->size, w->k));
 	KDRI_TRY(KDRI_NEW(w->ctx, &w->norm, w->k));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &w->apart, w->k));
@@ -57,9 +59,11 @@ static kdr_status find_means(work *w)
 			mean[kdri_entry_column(&r, p)] += r.val[p];
 		w->size[w->code[i]]++;
 	}
+	KDRI_TRY(kdri_sum(w->ctx, w->mean, cells));
+	KDRI_TRY(kdri_sum_int(w->ctx, w->size, w->k));
 	for (int64_t c = 0; c < w->k; c++) {
 		double *mean = w->mean + c * w->d;
-		kdri_axpy(1 / (double)w->n, mean, w->all, w->d);
+		kdri_axpy(1 / (double)w->all, mean, w->middle, w->d);
 		for (int64_t j = 0; j < w->d; j++)
 			mean[j] /= (double)w->size[c];
 		w->norm[c] = kdri_nrm2sq(mean, w->d);
@@ -101,8 +105,9 @@ static double square_to(const work *w, int64_t i, int64_t c)
 	return sum;
 }
 
-static void find_spread(work *w)
+static kdr_status find_spread(work *w)
 {
+	kdr_status st;
 	kdri_neumaier within = { 0 };
 	for (int64_t i = 0; i < w->n; i++) {
 		double square = square_to(w, i, w->code[i]);
@@ -110,8 +115,12 @@ static void find_spread(work *w)
 		w->apart[w->code[i]] += sqrt(square);
 	}
 	w->within = kdri_neumaier_value(&within);
+	KDRI_TRY(kdri_sum(w->ctx, &w->within, 1));
+	KDRI_TRY(kdri_sum(w->ctx, w->apart, w->k));
 	for (int64_t c = 0; c < w->k; c++)
 		w->apart[c] /= (double)w->size[c]; /* (E1) */
+done:
+	return st;
 }
 
 static double davies_bouldin(const work *w)
@@ -136,10 +145,10 @@ static double calinski_harabasz(const work *w)
 {
 	double between = 0;
 	for (int64_t c = 0; c < w->k; c++)
-		between += (double)w->size[c] * gap(w->mean + c * w->d, w->all, w->d);
+		between += (double)w->size[c] * gap(w->mean + c * w->d, w->middle, w->d);
 	if (w->within == 0)
 		return 1;
-	return between / (double)(w->k - 1) / (w->within / (double)(w->n - w->k)); /* (E3) */
+	return between / (double)(w->k - 1) / (w->within / (double)(w->all - w->k)); /* (E3) */
 }
 
 kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, kdr_quality *out)
@@ -152,22 +161,28 @@ kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *l
 	if (!ctx || !x || !labels || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_quality_find: data, labels and a place are needed");
-	w.n = q.n = kdr_mat_rows(x);
+	const bool several = kdri_together(ctx) && kdri_ranks(ctx) > 1;
+	int64_t *names = NULL;
+	w.n = kdr_mat_rows(x);
+	KDRI_TRY(kdri_part(ctx, w.n, NULL, &w.all));
+	q.n = w.all;
 	w.d = kdr_mat_cols(x);
 	KDRI_TRY(kdri_mat_check_finite(ctx, x, "quality"));
 	KDRI_TRY(KDRI_NEW(ctx, &w.code, KDRI_MAX(w.n, 0)));
-	KDRI_TRY(kdri_labels_compact(ctx, labels, w.n, w.code, NULL, &w.k));
+	KDRI_TRY(kdri_labels_compact_all(ctx, labels, w.n, w.code, &names, &w.k));
 	q.clusters = w.k;
-	q.silhouette_kind = w.n <= MOST_EXACT ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
-	if (w.k >= 2 && w.k < w.n) {
+	q.silhouette_kind =
+	        w.all <= MOST_EXACT && !several ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
+	if (w.k >= 2 && w.k < w.all) {
 		KDRI_TRY(kdr_silhouette(ctx, x, labels, q.silhouette_kind, NULL, &q.silhouette));
 		KDRI_TRY(find_means(&w));
-		find_spread(&w);
+		KDRI_TRY(find_spread(&w));
 		q.davies_bouldin = davies_bouldin(&w);
 		q.calinski_harabasz = calinski_harabasz(&w);
 	}
 	*out = q;
 done:
+	kdri_free(ctx, names);
 	release(&w);
 	return st;
 }

@@ -400,33 +400,6 @@ static void engine_free(engine *e)
 	kdri_free(e->ctx, e->b);
 }
 
-/* Numbers the clusters that any rank has; labels of several ranks are not negative. */
-static kdr_status number_clusters(engine *e, const int64_t *labels, int64_t **names)
-{
-	kdr_status st;
-	int64_t *count = NULL, most = 0;
-	if (!kdri_together(e->ctx))
-		return kdri_labels_compact(e->ctx, labels, e->n, e->code, names, &e->k);
-	for (int64_t i = 0; i < e->n; i++)
-		most = KDRI_MAX(most, labels[i] + 1);
-	KDRI_TRY(kdri_max_int(e->ctx, &most, 1));
-	KDRI_TRY(KDRI_NEW0(e->ctx, &count, most));
-	KDRI_TRY(KDRI_NEW(e->ctx, names, most));
-	for (int64_t i = 0; i < e->n; i++)
-		count[labels[i]]++;
-	KDRI_TRY(kdri_sum_int(e->ctx, count, most));
-	for (int64_t c = 0; c < most; c++)
-		if (count[c] > 0) {
-			(*names)[e->k] = c;
-			count[c] = e->k++;
-		}
-	for (int64_t i = 0; i < e->n; i++)
-		e->code[i] = count[labels[i]];
-done:
-	kdri_free(e->ctx, count);
-	return st;
-}
-
 static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                              kdr_silhouette_kind kind, double *values, double *mean, int64_t *next)
 {
@@ -440,7 +413,7 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	e.d = kdr_mat_cols(x);
 	KDRI_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
 	KDRI_TRY(kdri_part(ctx, e.n, NULL, &e.all));
-	KDRI_TRY(number_clusters(&e, labels, &names));
+	KDRI_TRY(kdri_labels_compact_all(ctx, labels, e.n, e.code, &names, &e.k));
 	if (e.k < 2) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "silhouettes of 1 cluster: at least 2 are needed");
 		goto done;
@@ -470,8 +443,10 @@ static kdr_status silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *
 			values[i] = s;
 		kdri_neumaier_add(&sum, s);
 	}
+	double total = kdri_neumaier_value(&sum);
+	KDRI_TRY(kdri_sum(ctx, &total, 1));
 	if (mean)
-		*mean = kdri_neumaier_value(&sum) / (double)e.n;
+		*mean = total / (double)e.all;
 	for (int64_t i = 0; next && i < e.n; i++)
 		next[i] = next[i] < 0 ? -1 : names[next[i]];
 done:

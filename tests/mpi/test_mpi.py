@@ -315,7 +315,7 @@ class Outputs(MpiTest):
 
     def test_what_is_refused_beforehand(self):
         files = self.blobs(50, tasks=1)
-        for flag in (["--quality"], ["--report", "-o", "out"], ["--write-h5ad", "x.h5ad"]):
+        for flag in (["--report", "-o", "out"], ["--write-h5ad", "x.h5ad"]):
             self.one_line(self.mpi(2, "cluster", "-m", "kmeans", "-k", 2, *flag, files[0], code=2), "mpirun")
             self.assertEqual([n for n in os.listdir(self.dir) if n not in ("data", "out")], [])
 

@@ -108,5 +108,24 @@ class Auto(test_mpi.MpiTest):
         self.assertFalse(os.path.exists(self.path("out/result.json")))
 
 
+class Quality(test_mpi.MpiTest):
+    def test_many_samples(self):
+        """Silhouettes are simplified everywhere."""
+        files = self.blobs(20100, d=2, tasks=1, k=3)
+        result = self.same("cluster", "-m", "kmeans", "-k", 3, "--set", "n_init=1", "--quality", *files, tasks=("task1",), ranks=(2,))
+        self.assertGreater(result["tasks"][0]["quality"]["stability"], 0.9)
+
+    def test_few_samples(self):
+        """They are simplified on several ranks alone."""
+        files = self.blobs(150)
+        args = ["cluster", "-m", "kmeans", "-k", 4, "--quality", "-q", "--force", *files]
+        self.run_kindred(*args, "-o", "alone")
+        self.mpi(3, *args, "-o", "out")
+        for one, many in zip(self.result("alone/result.json")["tasks"], self.result()["tasks"]):
+            self.assertEqual(many["quality"]["silhouette_kind"], "simplified")
+            for name in ("davies_bouldin", "calinski_harabasz", "stability", "resamples"):
+                self.nearly(many["quality"][name], one["quality"][name], name)
+
+
 if __name__ == "__main__":
     unittest.main()
