@@ -75,7 +75,7 @@ static void give_memory_back(const cli_tasks *tasks)
 {
 #ifdef __GLIBC__
 	bool streamed = false;
-	for (int64_t i = 0; i < tasks->count; i++)
+	for (int64_t i = 0; tasks->data && i < tasks->count; i++)
 		streamed = streamed || kdr_data_streamed(tasks->data[i]);
 	if (streamed) {
 		(void)mallopt(M_MMAP_THRESHOLD, 1 << 18);

@@ -48,20 +48,62 @@ static kdr_status take_error(kdr_context *ctx, kdr_status st, int who)
 	return kdri_fail(ctx, st, "rank %d: %s", who, text[0] ? text : kdr_strerror(st));
 }
 
-/* All ranks say `word`; the largest, or a failure. */
-static kdr_status meet(kdr_context *ctx, int64_t *word)
+void kdri_meeting_join(const kdri_meeting *one, kdri_meeting *all)
+{
+	int64_t word = KDRI_MAX(one->word, all->word);
+	if (one->brings && !all->brings) {
+		*all = *one;
+	} else if (one->brings) {
+		for (int i = 0; i < all->count; i++)
+			if (all->whole) {
+				int64_t a = one->v.whole[i], b = all->v.whole[i];
+				all->v.whole[i] = all->how == KDRI_FOLD_SUM   ? a + b
+				                  : all->how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
+				                                              : KDRI_MIN(a, b);
+			} else {
+				double a = one->v.real[i], b = all->v.real[i];
+				all->v.real[i] = all->how == KDRI_FOLD_SUM   ? a + b
+				                 : all->how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
+				                                             : KDRI_MIN(a, b);
+			}
+	}
+	all->word = word;
+}
+
+/* All ranks meet: the largest word, or a failure. */
+static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 {
 	kdri_comm *c = ctx->comm;
 	if (c->failed != KDR_OK)
 		return c->failed;
 	c->exchanges++;
-	c->bytes += (int64_t)sizeof *word;
-	if (!c->ops.fold_int(c->user, word, 1, KDRI_FOLD_MAX))
+	c->bytes += (int64_t)sizeof m->word * (1 + m->count);
+	if (!c->ops.meet(c->user, m))
 		return lost(ctx);
-	if (*word < (int64_t)1 << RANK_BITS)
+	if (m->word < (int64_t)1 << RANK_BITS)
 		return KDR_OK;
-	return take_error(ctx, (kdr_status)(*word >> RANK_BITS),
-	                  (int)((uint32_t)INT32_MAX - (uint32_t)(*word & UINT32_MAX)));
+	return take_error(ctx, (kdr_status)(m->word >> RANK_BITS),
+	                  (int)((uint32_t)INT32_MAX - (uint32_t)(m->word & UINT32_MAX)));
+}
+
+static kdr_status meet(kdr_context *ctx, int64_t *word)
+{
+	kdri_meeting m = { .word = *word };
+	kdr_status st = meet_with(ctx, &m);
+	*word = m.word;
+	return st;
+}
+
+/* An exchange of few numbers is over when the ranks have met. */
+static kdr_status fold_along(kdr_context *ctx, void *v, int64_t count, bool whole, kdri_fold how)
+{
+	kdri_meeting m = { .count = (int16_t)count, .how = (int16_t)how, .brings = true, .whole = whole };
+	const size_t bytes = (size_t)count * sizeof m.v.real[0];
+	memcpy(&m.v, v, bytes);
+	kdr_status st = meet_with(ctx, &m);
+	if (st == KDR_OK)
+		memcpy(v, &m.v, bytes);
+	return st;
 }
 
 /* Before an exchange of `bytes`: is everybody here? */
@@ -154,6 +196,8 @@ static kdr_status fold_real(kdr_context *ctx, double *v, int64_t count, kdri_fol
 {
 	if (!kdri_together(ctx))
 		return KDR_OK;
+	if (count <= KDRI_ALONG)
+		return fold_along(ctx, v, count, false, how);
 	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_real(ctx->comm->user, v, count, how))
 		st = lost(ctx);
@@ -164,6 +208,8 @@ static kdr_status fold_int(kdr_context *ctx, int64_t *v, int64_t count, kdri_fol
 {
 	if (!kdri_together(ctx))
 		return KDR_OK;
+	if (count <= KDRI_ALONG)
+		return fold_along(ctx, v, count, true, how);
 	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_int(ctx->comm->user, v, count, how))
 		st = lost(ctx);

@@ -8,7 +8,8 @@
  * is itself such a number. They count between kdri_enter and kdri_leave alone; outside, as while files are read, each
  * rank is by itself.
  *
- * Failures. Before each exchange the ranks say to each other whether they are well: one integer. A rank that fails leaves
+ * Failures. Before each exchange the ranks meet and say to each other whether they are well: one integer, beside which up to
+ * KDRI_ALONG numbers of the exchange go along, so that small ones are over with that. A rank that fails leaves
  * the method as ever and says so in kdri_leave; the others hear it where they meet next, and their call fails with the
  * same status and "rank 2: " before the same line. So all of them return, and nobody waits for a rank that has left. One
  * that is killed cannot say it; mpirun then ends the others.
@@ -22,8 +23,23 @@
 
 typedef enum kdri_fold { KDRI_FOLD_SUM, KDRI_FOLD_MAX, KDRI_FOLD_MIN } kdri_fold;
 
+/* What ranks meet with. One that has failed brings a word and no numbers; nobody looks at those of the others then. */
+enum { KDRI_ALONG = 62 };
+typedef struct kdri_meeting {
+	int64_t word;       /* the largest of all */
+	int16_t count, how; /* numbers that come along, and the kdri_fold that joins them */
+	bool brings, whole; /* there are some; they are integers */
+	union {
+		double real[KDRI_ALONG];
+		int64_t whole[KDRI_ALONG];
+	} v;
+} kdri_meeting;
+/* *all becomes what *one and *all give together; the order does not matter but to the rounding of sums. */
+void kdri_meeting_join(const kdri_meeting *one, kdri_meeting *all);
+
 /* A way to reach the other ranks. Each call is made by all of them; false: it failed for good. */
 typedef struct kdri_comm_ops {
+	bool (*meet)(void *user, kdri_meeting *m); /* kdri_meeting_join of all, on all ranks */
 	bool (*fold_real)(void *user, double *v, int64_t count, kdri_fold how); /* in place, on all ranks */
 	bool (*fold_int)(void *user, int64_t *v, int64_t count, kdri_fold how);
 	bool (*share)(void *user, void *bytes, int64_t count, int from); /* from's bytes, on all ranks */

@@ -19,6 +19,30 @@ static MPI_Op op_of(kdri_fold how)
 	return how == KDRI_FOLD_SUM ? MPI_SUM : how == KDRI_FOLD_MAX ? MPI_MAX : MPI_MIN;
 }
 
+/* Made once: MPI's own end frees them. */
+static MPI_Op join_op = MPI_OP_NULL;
+static MPI_Datatype meeting_type = MPI_DATATYPE_NULL;
+
+static void join_some(void *one, void *all, int *count, MPI_Datatype *type)
+{
+	(void)type;
+	for (int i = 0; i < *count; i++)
+		kdri_meeting_join((const kdri_meeting *)one + i, (kdri_meeting *)all + i);
+}
+
+static bool make_meeting(void)
+{
+	return join_op != MPI_OP_NULL ||
+	       (MPI_Type_contiguous((int)sizeof(kdri_meeting), MPI_BYTE, &meeting_type) == MPI_SUCCESS &&
+	        MPI_Type_commit(&meeting_type) == MPI_SUCCESS &&
+	        MPI_Op_create(join_some, 1, &join_op) == MPI_SUCCESS);
+}
+
+static bool meet(void *user, kdri_meeting *m)
+{
+	return MPI_Allreduce(MPI_IN_PLACE, m, 1, meeting_type, join_op, of(user)) == MPI_SUCCESS;
+}
+
 static bool fold(void *user, void *v, int64_t count, MPI_Datatype type, kdri_fold how)
 {
 	unsigned char *at = v;
@@ -79,14 +103,14 @@ static void close_comm(void *user)
 
 kdr_status kdr_context_set_mpi(kdr_context *ctx, int comm)
 {
-	static const kdri_comm_ops ops = { fold_real, fold_int, share, send, receive, close_comm };
+	static const kdri_comm_ops ops = { meet, fold_real, fold_int, share, send, receive, close_comm };
 	int ready = 0, rank, ranks;
 	MPI_Comm own;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (MPI_Initialized(&ready) != MPI_SUCCESS || !ready)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "MPI has not been initialised");
-	if (MPI_Comm_dup(MPI_Comm_f2c((MPI_Fint)comm), &own) != MPI_SUCCESS ||
+	if (!make_meeting() || MPI_Comm_dup(MPI_Comm_f2c((MPI_Fint)comm), &own) != MPI_SUCCESS ||
 	    MPI_Comm_rank(own, &rank) != MPI_SUCCESS || MPI_Comm_size(own, &ranks) != MPI_SUCCESS)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the MPI communicator cannot be used");
 	return kdri_comm_set(ctx, &ops, (void *)(intptr_t)MPI_Comm_c2f(own), rank, ranks);

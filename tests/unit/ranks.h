@@ -50,6 +50,19 @@ static int64_t join_int(int64_t a, int64_t b, kdri_fold how)
 }
 
 /* Ranks are added in an order of their own, so that sums which depend on it do differ. */
+static bool crew_meet(void *user, kdri_meeting *m)
+{
+	seat *s = user;
+	s->c->at[s->rank] = m;
+	everybody(s->c);
+	kdri_meeting all = *(kdri_meeting *)s->c->at[s->c->ranks - 1];
+	for (int r = 0; r + 1 < s->c->ranks; r++)
+		kdri_meeting_join(s->c->at[r], &all);
+	everybody(s->c);
+	*m = all;
+	return true;
+}
+
 static bool crew_fold_real(void *user, double *v, int64_t count, kdri_fold how)
 {
 	seat *s = user;
@@ -144,8 +157,8 @@ typedef struct crew_member {
 
 static void *crew_run_one(void *user)
 {
-	static const kdri_comm_ops ops = { crew_fold_real, crew_fold_int, crew_share,
-		                           crew_send,      crew_receive,  crew_close };
+	static const kdri_comm_ops ops = { crew_meet, crew_fold_real, crew_fold_int, crew_share,
+		                           crew_send, crew_receive,   crew_close };
 	crew_member *m = user;
 	kdr_context *ctx = NULL;
 	seat *s = malloc(sizeof *s);
