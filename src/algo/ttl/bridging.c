@@ -142,7 +142,13 @@ done:
 
 /* --- stacking ------------------------------------------------------------------------------------- */
 
-/* All tasks of a role below each other; of sources only rows with a class. *labels: of those rows (-1 unknown). */
+/* Row after row, as a stack of it would be. */
+static bool is_plain(const kdr_mat *x)
+{
+	return x->kind == KDR_MAT_DENSE ? x->as.dense.stride == x->as.dense.cols : x->as.csr.rowptr[0] == 0;
+}
+
+/* All tasks of a role below each other, or the one there is, borrowed; of sources only rows with a class. *labels: of those rows (-1 unknown). */
 static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_role role, kdri_own *out,
                              int64_t **labels)
 {
@@ -176,7 +182,10 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 		               "no row of a source has a class: at least two classes are needed");
 		goto done;
 	}
-	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &whole));
+	if (count == 1 && is_plain(parts[0]))
+		whole.view = *parts[0];
+	else
+		KDRI_TRY(kdri_mat_stack(ctx, parts, count, &whole));
 	if (kept < n) {
 		KDRI_TRY(kdri_mat_take(ctx, &whole.view, rows, kept, out));
 	} else {
