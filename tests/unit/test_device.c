@@ -551,6 +551,40 @@ static void own_and_closest__some_clusters_empty__as_loops(void **state)
 	fake_close(&t.f);
 }
 
+/* The same rows as sparse ones give the sums that are in `dense`, and these joined are numbers. */
+static void same_of_sparse(tools *t, const double *x, int64_t n, int64_t d, const kdri_buf *list,
+                           const int64_t *begin, const kdri_buf *coef, const kdri_buf *unit, double ratio,
+                           bool add, const double *sums, kdri_dmat dense)
+{
+	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr), k = dense.rows;
+	int32_t *col = calloc((size_t)(n * d), sizeof *col);
+	kdri_dcsr rows = { 0 };
+	kdri_dmat joined = { 0 };
+	for (int64_t i = 0; i < n * d; i++) {
+		col[i] = (int32_t)(i % d);
+		rowptr[i / d + 1] = (i / d + 1) * d;
+	}
+	const kdr_mat m = kdr_mat_from_csr(n, d, rowptr, col, x);
+	assert_ok(t->f.ctx, kdri_dcsr_of(t->f.ctx, t->d, &m.as.csr, &rows));
+	assert_ok(t->f.ctx, kdri_dmat_new(t->f.ctx, t->d, k, d, &joined));
+	kdri_dmat to = send(t, sums, k, 2 * d);
+	DO(t, t->d->sums_sparse(t->d, rows, list, begin, coef, unit, ratio, add, to));
+	DO(t, t->d->join(t->d, to, joined));
+	double *want = fetch(t, dense), *got = fetch(t, to), *one = fetch(t, joined);
+	for (int64_t i = 0; i < k * 2 * d; i++)
+		assert_true(got[i] == want[i]);
+	for (int64_t i = 0; i < k * d; i++)
+		assert_true(one[i] == want[i / d * 2 * d + i % d] + want[i / d * 2 * d + d + i % d]);
+	drop(t, to);
+	drop(t, joined);
+	kdri_dcsr_free(t->d, &rows);
+	free(want);
+	free(got);
+	free(one);
+	free(rowptr);
+	free(col);
+}
+
 /* The order of (E18) of device.h, and its sums, by the simplest code. */
 static void order_and_sums__all_and_changed__as_loops(void **state)
 {
@@ -583,6 +617,7 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 		assert_int_equal(moved, changed);
 		DO(&t, t.d->order(t.d, bl, bb, N, K, all, out, begin));
 		DO(&t, t.d->sums(t.d, dx, out, begin, weighed ? bw : NULL, bu, ratio, !all, ds));
+		same_of_sparse(&t, x, N, D, out, begin, weighed ? bw : NULL, bu, ratio, !all, sums, ds);
 		t.d->release(t.d, bu);
 		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, out, list, begin[K], 4));
 		double *got = fetch(&t, ds), *want = malloc(sizeof *want * K * 2 * D);
@@ -645,6 +680,8 @@ static void host__misuse__is_refused(void **state)
 		skip();
 	fake_open(&f, 1000);
 	kdri_device *d = f.device;
+	if (!d)
+		return;
 	assert_int_equal(d->alloc(d, 1001, &buf), KDRI_D_MEMORY);
 	assert_ok(f.ctx, kdri_dmat_new(f.ctx, d, 2, 2, &a));
 	/* A host's pointer where a buffer is due, a buffer where the host's is due, and views that leave theirs. */
@@ -661,6 +698,11 @@ static void host__misuse__is_refused(void **state)
 	        KDRI_D_FAILED);
 	assert_int_equal(kdri_dmat_put(f.ctx, d, (kdri_dmat){ a.buf, 0, 2, 2, 2 }, here, 2), KDR_OK);
 	assert_int_equal(f.limits.put_bytes, 32);
+	assert_int_equal(d->pin(d, here, sizeof here), KDRI_D_OK);
+	assert_int_equal(d->pin(d, here, sizeof here), KDRI_D_FAILED);
+	assert_int_equal(f.limits.pins, 1);
+	d->unpin(d, here);
+	d->unpin(d, here);
 	kdri_buf *gone = a.buf;
 	kdri_dmat_free(d, &a);
 	assert_int_equal(d->fill(d, (kdri_dmat){ gone, 0, 2, 2, 2 }, 1), KDRI_D_FAILED);
