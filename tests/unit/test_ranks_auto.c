@@ -383,8 +383,8 @@ static void directions__of_many_columns__same_labels(void **state)
 		{ .method = "lssmtc", .set = { "energy", "0.3", "n_init", "1", "l", "3" } },
 	};
 	samples *s = samples_new(60, MOST_D, true);
-	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
-		same_for_cuts(s, &trials[i], 2 + (int)i, 2 + (int)i);
+	for (int i = 0; i < unit_turns(2); i++)
+		same_for_cuts(s, &trials[i], 2 + i, 2 + i);
 	samples_free(s);
 }
 
@@ -426,9 +426,9 @@ static void auto__rows_on_ranks__that_of_one_process(void **state)
 		    .unknown = true } },
 		{ 5, 3, false, { .method = "auto", .set = { "graph", "landmarks" } } },
 	};
-	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+	for (int i = (int)(sizeof trials / sizeof trials[0]) - 1; i >= 0; i -= UNIT_SANITIZED ? 2 : 1) {
 		samples *s = samples_new(trials[i].n, trials[i].d, trials[i].sparse);
-		int cut = 2 * (int)(i % 3);
+		int cut = 2 * (i % 3);
 		same_for_cuts(s, &trials[i].how, cut, cut + 1); /* a third of them each */
 		samples_free(s);
 	}
@@ -440,7 +440,7 @@ static void auto__one_rank_wants_to_stop__all_do(void **state)
 	(void)state;
 	static const trial how = { .method = "auto", .set = { "graph", "landmarks", "landmarks", "40" } };
 	samples *s = samples_new(150, 9, false);
-	for (int turn = 0; turn < 10; turn++) {
+	for (int turn = 0; turn < 10; turn += UNIT_SANITIZED ? 3 : 1) {
 		fitted *f = calloc(1, sizeof *f);
 		*f = (fitted){ .s = s, .cut = cuts[2], .how = &how };
 		if (turn < 6)
@@ -470,7 +470,8 @@ static void auto__one_rank_without_memory__all_say_so(void **state)
 		                   .set = { "graph", "landmarks", "landmarks", "20", "seeds", "1" } };
 	samples *s = samples_new(40, 9, false);
 	int failed = 0;
-	for (long allowed = 2;; allowed += 1 + allowed / 4) { /* the first two: a context and its ranks */
+	for (long allowed = 2;;
+	     allowed += 1 + allowed / (UNIT_SANITIZED ? 2 : 4)) { /* the first two: a context and its ranks */
 		failing fails = { .allowed = allowed };
 		kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
 		const kdr_allocator *allocators[] = { NULL, &bad, NULL };
