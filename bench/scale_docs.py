@@ -4,11 +4,12 @@
 usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
 
 --take puts what bench/scale.py found (and bench/scale_peers.py --to) into bench/results/scale/growth.csv (and peers.csv), a row a run;
-of a job that was run twice at a size the last counts. Without it every table of docs/scale.md between `<!-- growth KIND -->` or
-`<!-- peers -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
+of a job that was run twice at a size with as many threads the last counts. Without it every table of docs/scale.md between
+`<!-- growth KIND -->`, `<!-- million -->` or `<!-- peers -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
 
-Seconds are those of the fit; of vectorize and predict those of the whole command, of the processor where these are fewer. The exponent is the slope of log seconds over log samples
-over all sizes that are there."""
+Seconds are those of the fit, of vectorize and predict those of the whole command; with one thread, and of these two, of the
+processor where these are fewer: other work disturbs them less. The exponent is the slope of log seconds over log samples over all
+sizes below a million, one thread."""
 
 import argparse
 import csv
@@ -48,7 +49,7 @@ def put(name, head, rows):
 
 def take(files):
     """Lines of runs into the two files."""
-    runs = {(r["kind"], r["job"], int(r["n"])): r for r in rows_of("growth.csv")}
+    runs = {(r["kind"], r["job"], int(r["n"]), int(r["threads"])): r for r in rows_of("growth.csv")}
     beside = {(r["machine"], r["who"]): r for r in rows_of("peers.csv")}
     for file in files:
         for text in file.read_text(encoding="utf-8").splitlines():
@@ -56,8 +57,9 @@ def take(files):
             if "who" in line:
                 beside[line["machine"], line["who"]] = {key: line[key] for key in PEERS}
             elif line["status"] == 0:
-                fit = line["seconds"]["fit"] if "seconds" in line else min(line["wall"], line["cpu"])
-                runs[line["kind"], line["job"], line["n"]] = {
+                fit = line["seconds"]["fit"] if "seconds" in line else line["wall"]
+                fit = min(fit, line["cpu"]) if line["threads"] == 1 or "seconds" not in line else fit
+                runs[line["kind"], line["job"], line["n"], line["threads"]] = {
                     "kind": line["kind"], "job": line["job"], "n": line["n"], "machine": line["machine"], "threads": line["threads"],
                     "seconds": f"{fit:.3g}", "processor": f"{line['cpu']:.3g}", "peak": line["peak"], "data": int(line["data"]),
                     "nmi": line.get("nmi", "")}
@@ -73,20 +75,38 @@ def exponent(points):
 
 
 def growth(kind):
-    """A line a job: seconds at each size, how they grow, and the memory of the largest."""
-    rows = [r for r in rows_of("growth.csv") if r["kind"] == kind]
-    sizes = sorted({int(r["n"]) for r in rows})
-    out = ["| | %s | exponent | peak | allowed | |" % " | ".join(f"{n:,}" for n in sizes), "|---|" + "---:|" * (len(sizes) + 4)]
+    """A line a job: seconds at each size, one thread, and how they grow."""
+    rows = [r for r in rows_of("growth.csv") if r["kind"] == kind and r["threads"] == "1"]
+    sizes = sorted({int(r["n"]) for r in rows if int(r["n"]) < MILLION})
+    out = ["| | %s | exponent | peak of the largest |" % " | ".join(f"{n:,}" for n in sizes), "|---|" + "---:|" * (len(sizes) + 2)]
     for job in JOBS:
-        mine = {int(r["n"]): r for r in rows if r["job"] == job}
+        mine = {int(r["n"]): r for r in rows if r["job"] == job and int(r["n"]) < MILLION}
         if not mine:
             continue
         cells = [f"{float(mine[n]['seconds']):.2g} s" if n in mine else "" for n in sizes]
         slope = f"{exponent([(n, float(r['seconds'])) for n, r in mine.items()]):.2f}" if len(mine) > 1 else ""
-        last = mine[max(mine)]
-        peak, allowed = float(last["peak"]) / 1e9, (3 * float(last["data"]) + 2e9) / 1e9
-        most = [f"{peak:.2f} GB", f"{allowed:.1f} GB", f"{100 * peak / allowed:.0f} %"] if max(mine) >= MILLION else ["", "", ""]
-        out.append("| %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells + [slope] + most)))
+        out.append("| %s | %s | %.2f GB |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells + [slope]), float(mine[max(mine)]["peak"]) / 1e9))
+    return out
+
+
+def million():
+    """A line a job: a million samples of both kinds, what they took and held."""
+    rows = {}
+    for r in sorted(rows_of("growth.csv"), key=lambda r: -abs(int(r["threads"]) - 2)):  # two threads where there are some
+        if int(r["n"]) == MILLION:
+            rows[r["kind"], r["job"]] = r
+    out = ["| | blobs | where | peak | of 3.2 GB | text | where | peak | of 4.0 GB |", "|---|---:|---|---:|---:|---:|---|---:|---:|"]
+    for job in JOBS:
+        cells = []
+        for kind in ("dense", "sparse"):
+            r = rows.get((kind, job))
+            if not r:
+                cells += ["", "", "", ""]
+                continue
+            peak, allowed = float(r["peak"]), 3 * float(r["data"]) + 2e9
+            where = "%s, %s" % (r["machine"], "one thread" if r["threads"] == "1" else f"{r['threads']} threads")
+            cells += [f"{float(r['seconds']):.3g} s", where, f"{peak / 1e9:.2f} GB", f"{100 * peak / allowed:.0f} %"]
+        out.append("| %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells)))
     return out
 
 
@@ -101,10 +121,10 @@ def peers():
 def page():
     """docs/scale.md with its tables as the files have them."""
     def fill(match):
-        lines = peers() if match.group(2) == "peers" else growth(match.group(3))
+        lines = {"peers": peers, "million": million}.get(match.group(2), lambda: growth(match.group(3)))()
         return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines))
 
-    return re.sub(r"(<!-- (peers|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"(<!-- (peers|million|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
 
 
 def main():
