@@ -435,9 +435,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	/* The kernel machine of the rule, two more on halves, and moves, each of which looks at a row of the target. */
 	/* Pairs of few samples are soon told apart, and those of groups that lie apart. */
 	double slower = KDRI_MIN(kdri_cost_slower(c, target.dense), 1),
-	       hard = KDRI_MIN(1, target.n / 330) * slower * slower;
+	       hard = KDRI_MIN(1, target.n / 330) * slower * sqrt(slower);
 	c->steps += 12 * pairs * pairs * hard + 4 * target.n * target.n;
-	kdri_cost_hold(c, 3 * pairs * pairs + 8 * target.n * (runs + k));
+	kdri_cost_hold(c, 3 * pairs * pairs * (0.3 + 0.7 * slower) + 8 * target.n * (runs + k));
 }
 
 const kdri_algo kdri_algo_trec = {
