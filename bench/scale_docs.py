@@ -28,6 +28,7 @@ PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores",
 JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
 NAMES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
 MILLION = 1000000
+OTHERWISE = {"auto": 18000}  # up to so many samples it has members that need n x n numbers, which say nothing of what comes beyond
 
 
 def rows_of(name):
@@ -84,7 +85,8 @@ def growth(kind):
         if not mine:
             continue
         cells = [f"{float(mine[n]['seconds']):.2g} s" if n in mine else "" for n in sizes]
-        slope = f"{exponent([(n, float(r['seconds'])) for n, r in mine.items()]):.2f}" if len(mine) > 1 else ""
+        points = [(n, float(r["seconds"])) for n, r in mine.items() if n > OTHERWISE.get(job, 0)]
+        slope = f"{exponent(points):.2f}" if len(points) > 1 else ""
         out.append("| %s | %s | %.2f GB |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells + [slope]), float(mine[max(mine)]["peak"]) / 1e9))
     return out
 
