@@ -98,7 +98,7 @@ def lines(name):
         worst = ["%+.3f" % min(whole[t][summary["row"]] - whole[t][a] for t in tables) for a in summary["against"]]
         out.append("| %s | %d | %s |" % (group, len(tables), " | ".join(cells + worst).replace("0.", ".")))
     note = "(%d tasks, %s%s)" % (len(whole), "one draw" if draws == 1 else "mean of %d draws" % draws,
-                                  "; %d tasks of the preset were not run" % missing if missing else "")
+                                  "; %d task%s of the preset %s not run" % (missing, *(("", "was") if missing == 1 else ("s", "were"))) if missing else "")
     return out + ["", note]
 
 
