@@ -287,6 +287,43 @@ static void members__some_fail_or_are_too_large__are_left_out_with_a_word(void *
 	}
 }
 
+/* --- what samples are joined to ----------------------------------------------------------------------------- */
+
+/* All of the large task's samples have a word in common: too many pairs to look at. The small one is as it would be alone. */
+static void views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks(void **state)
+{
+	(void)state;
+	enum { LARGE = 240000, SMALL = 200, WORDS = 100, EACH = 2, MARKS = 40 };
+	kdr_context *ctx = unit_context();
+	int64_t *rowptr = calloc(LARGE + 1, sizeof *rowptr);
+	int32_t *col = calloc((size_t)LARGE * EACH, sizeof *col);
+	double *val = calloc((size_t)LARGE * EACH, sizeof *val);
+	kdri_rng rng = kdri_rng_stream(21, "joins", 0);
+	for (int64_t i = 0; i < LARGE; i++) {
+		rowptr[i + 1] = EACH * (i + 1);
+		col[EACH * i + 1] = (int32_t)(1 + kdri_rng_below(&rng, WORDS - 1));
+		val[EACH * i] = 1 + kdri_rng_uniform(&rng);
+		val[EACH * i + 1] = 1 + kdri_rng_uniform(&rng);
+	}
+	kdr_task tasks[] = { { .x = kdr_mat_from_csr(LARGE, WORDS, rowptr, col, val), .k = 2 },
+		             { .x = kdr_mat_from_csr(SMALL, WORDS, rowptr, col, val), .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdri_views_options o = {
+		.neighbors = 5, .searched = 5, .landmarks = MARKS, .if_many = true, .by_itself = true
+	};
+	kdri_views v = { 0 };
+	assert_ok(ctx, kdri_views_new(ctx, &problem, &o, &v));
+	assert_true(v.tasks[0].joined);
+	assert_int_equal(kdr_mat_cols(kdri_views_vote(&v, 0)), MARKS);
+	assert_false(v.tasks[1].joined);
+	assert_int_equal(kdr_mat_cols(kdri_views_vote(&v, 1)), SMALL);
+	kdri_views_free(ctx, &v);
+	free(rowptr);
+	free(col);
+	free(val);
+	kdr_context_free(ctx);
+}
+
 /* --- neighbours --------------------------------------------------------------------------------------------- */
 
 static void shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away(void **state)
@@ -634,6 +671,7 @@ int main(void)
 		cmocka_unit_test(guard__one_sample_moved__is_found),
 		cmocka_unit_test(beyond_noise__noise_and_clusters__are_told_apart),
 		cmocka_unit_test(members__some_fail_or_are_too_large__are_left_out_with_a_word),
+		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(descent__many_samples__finds_nearly_all_whatever_the_threads),
 		cmocka_unit_test(descent__few_samples__is_exact),

@@ -106,10 +106,16 @@ static bool votes_on_any(const run *r, const kdri_member *member)
 	return any;
 }
 
+/* On landmarks throughout, as with rows on several ranks. */
+static bool on_landmarks(const run *r)
+{
+	return r->views->options.landmarks > 0 && !r->views->options.if_many;
+}
+
 /* Members that need n x n numbers have no part where the graph is made for more rows than that, or for some of them. */
 static bool able(const run *r, const kdri_member *member, int64_t rows)
 {
-	return !member->most || (rows <= member->most && !r->views->options.landmarks);
+	return !member->most || (rows <= member->most && !on_landmarks(r));
 }
 
 static void add_job(run *r, job j)
@@ -541,7 +547,7 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		large = T > 1 && r->views->options.together && member->most && votes_on_any(r, member)
 		                ? rows_of_all(r)
 		                : 0;
-	if (large > 0 && r->views->options.landmarks)
+	if (large > 0 && on_landmarks(r))
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result,
 		        "member '%s' is left out on a graph of landmarks: it needs n x n numbers",

@@ -153,13 +153,27 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 }
 
 /* Pairs of sparse rows meet in the columns they share; common ones make most of them. */
+/* Pairs of texts have so many times more words in common than if all words were equally frequent. */
+enum { COMMON = 25 };
+
+/* Products of all pairs of rows. */
+static double pairs_of(const kdri_extent *x)
+{
+	return x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
+}
+
+bool kdri_cost_graph_exact(const kdri_extent *x, double most)
+{
+	return pairs_of(x) <= (x->dense ? most : most / 20);
+}
+
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most)
 {
-	enum { ROUNDS = 8, SPARE = 6, LEAST = 16, COMMON = 25 }; /* lists and rounds as in knn_descent.c */
+	enum { ROUNDS = 8, SPARE = 6, LEAST = 16 }; /* lists and rounds as in knn_descent.c */
 	double list = KDRI_MAX(neighbours + SPARE, LEAST), a_row = x->entries / KDRI_MAX(x->n, 1.0),
 	       edges = 2 * neighbours * x->n;
-	double pairs = x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
-	if (pairs <= (x->dense ? most : most / 20)) {
+	double pairs = pairs_of(x);
+	if (kdri_cost_graph_exact(x, most)) {
 		kdri_cost_product(c, x->dense ? pairs : 0);
 		c->sweeps += x->dense ? 0 : 14 * pairs;
 		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
@@ -174,7 +188,6 @@ void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, doub
 
 void kdri_cost_landmarks(kdri_cost *c, const kdri_extent *x, double landmarks, double r)
 {
-	enum { COMMON = 25 };
 	double m = KDRI_MIN(landmarks, x->n), edges = x->n * KDRI_MIN(r, m),
 	       entries = m / KDRI_MAX(x->n, 1.0) * x->entries;
 	if (x->dense)

@@ -42,6 +42,7 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
  * rows, or a tenth of that of sparse ones; and so many of its leading eigenvectors, which stay too. */
 #define KDRI_COST_SEARCH 1e11 /* of knn_search.c */
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most);
+bool kdri_cost_graph_exact(const kdri_extent *x, double most);
 double kdri_cost_spectrum_bytes(double n, double vectors); /* while they are sought */
 void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vectors);
 /* Rows joined to r of so many landmarks, edges which stay; and leading eigenvectors of such a graph, which stay too. */

@@ -163,6 +163,20 @@ done:
 	return st;
 }
 
+/* Which tasks are joined to landmarks. */
+static kdr_status choose_joins(kdr_context *ctx, kdri_views *v)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < v->ntasks && v->options.landmarks > 0; t++) {
+		bool exact = false;
+		if (v->options.if_many)
+			KDRI_TRY(kdri_views_exact(ctx, &v->options, &v->tasks[t], &exact));
+		v->tasks[t].joined = !exact;
+	}
+done:
+	return st;
+}
+
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
                           kdri_views *out)
 {
@@ -174,7 +188,6 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote =
 		        v.tasks[t].landmarks.rows = no_matrix();
-		v.tasks[t].joined = options->landmarks > 0;
 		v.rows[t] = kdr_mat_rows(&problem->tasks[t].x);
 		v.begin[t + 1] = v.begin[t] + v.rows[t];
 	}
@@ -186,6 +199,7 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 		else
 			v.tasks[t].rows.view = problem->tasks[t].x;
 	}
+	KDRI_TRY(choose_joins(ctx, &v));
 	if (v.options.together)
 		KDRI_TRY(pooled_mean(ctx, &v));
 	for (int64_t t = 0; t < v.ntasks && !options->later; t++)

@@ -35,7 +35,8 @@ typedef struct kdri_views_options {
 	int64_t searched;  /* neighbours to find, at least `neighbors` */
 	int64_t landmarks; /* samples are joined to so many of them (landmarks.h), which is all that rows on several ranks can have;
 	                      0: to their neighbours */
-	bool later; /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
+	bool if_many; /* tasks whose neighbours can be found exactly are joined to those all the same */
+	bool later;   /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
 } kdri_views_options;
 
 typedef struct kdri_views_task {
@@ -92,6 +93,10 @@ kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
  * pattern. */
 kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 
+/* Whether the search for a task's neighbours looks at all of them: it is told so, or they are few enough, or a tree or a device
+ * makes it soon done. */
+kdr_status kdri_views_exact(kdr_context *ctx, const kdri_views_options *options, const kdri_views_task *task,
+                            bool *out);
 /* A task's rows joined to their nearest landmarks: twice `neighbors` where words are compared, that is by cosine and the mean left in,
  * half as many elsewhere. The mean is taken away before cosines if `centred`. Weights are those below, s_i the distance to the last
  * landmark. All ranks call it. */

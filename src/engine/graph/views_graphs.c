@@ -37,6 +37,23 @@ done:
 	return st;
 }
 
+kdr_status kdri_views_exact(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
+                            bool *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &task->rows.view;
+	*out = o->exact == KDRI_CHOICE_YES;
+	if (o->exact != KDRI_CHOICE_AUTO)
+		return KDR_OK;
+	*out = !task->cosine && kdri_knn_tree_pays(x);
+	if (!*out)
+		KDRI_TRY(few_products(ctx, x, out));
+	if (!*out)
+		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
+done:
+	return st;
+}
+
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
                                   bool centred, kdri_knn *out, double *recall)
 {
@@ -52,13 +69,8 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 	}
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 	const kdri_knn_shift *less = centred ? &shift : NULL;
-	bool exact = o->exact == KDRI_CHOICE_YES;
-	if (o->exact == KDRI_CHOICE_AUTO && !task->cosine && kdri_knn_tree_pays(x))
-		exact = true;
-	else if (o->exact == KDRI_CHOICE_AUTO)
-		KDRI_TRY(few_products(ctx, x, &exact));
-	if (o->exact == KDRI_CHOICE_AUTO && !exact)
-		KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
+	bool exact;
+	KDRI_TRY(kdri_views_exact(ctx, o, task, &exact));
 	*recall = 1;
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */
@@ -231,7 +243,7 @@ done:
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
 {
 	kdr_status st;
-	if (o->landmarks > 0)
+	if (task->joined)
 		return landmark_graphs(ctx, o, task);
 	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->recall));
 	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
