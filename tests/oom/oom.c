@@ -195,6 +195,18 @@ static long choose(const oom_scenario *s, bool **out)
 	return count.made;
 }
 
+/* Whether a scenario needs a part that this build was made without, such as HDF5: the library says so. */
+static bool lacks_part(const oom_scenario *s)
+{
+	kdr_context *ctx = NULL;
+	bool lacks = kdr_context_new(&ctx, NULL) == KDR_OK && s->run(ctx) == KDR_ERR_UNSUPPORTED &&
+	             strstr(kdr_context_error(ctx), "this build of kindred has no");
+	if (lacks)
+		printf("%s: left out: %s\n", s->name, kdr_context_error(ctx));
+	kdr_context_free(ctx);
+	return lacks;
+}
+
 /* Fails the allocations that are wanted, one after another; then none, which must succeed. */
 static int exhaust(const oom_scenario *s, int once)
 {
@@ -258,10 +270,13 @@ int main(int argc, char **argv)
 	kdr_mat sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_array array = { "c", -1, KDR_FLOAT64, 2, { N, D, 0 }, points };
 	static const char *const names[] = { "x", "y", "z" };
-	int failed = kdr_context_new(&ctx, NULL) != KDR_OK ||
-	             kdr_data_new(ctx, "b", &sparse, names, &data) != KDR_OK ||
-	             kdr_write(ctx, file("b.mtx.gz"), NULL, data, true) != KDR_OK ||
-	             kdr_write_array(ctx, file("c.npy"), &array, true) != KDR_OK;
+	const bool gzip = kdr_build_has("zlib");
+	int failed =
+	        kdr_context_new(&ctx, NULL) != KDR_OK ||
+	        kdr_data_new(ctx, "b", &sparse, names, &data) != KDR_OK ||
+	        kdr_write(ctx, file(gzip ? "b.mtx.gz" : "b.mtx"), NULL, data, true) != KDR_OK ||
+	        (!gzip && rename(file("b.mtx"), file("b.mtx.gz")) != 0) || /* its bytes tell what it is */
+	        kdr_write_array(ctx, file("c.npy"), &array, true) != KDR_OK;
 	if (failed)
 		fprintf(stderr, "cannot make the inputs: %s\n", kdr_context_error(ctx));
 	kdr_data_free(data);
@@ -270,8 +285,9 @@ int main(int argc, char **argv)
 		                                      oom_tables,  oom_stream,   oom_device, oom_scratch };
 	for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
 		for (const oom_scenario *s = tables[t]; s->name && !failed; s++)
-			for (int once = 0; once < 2 && !failed && wanted(s->name, argc, argv); once++)
-				failed = exhaust(s, once);
+			if (wanted(s->name, argc, argv) && !lacks_part(s))
+				for (int once = 0; once < 2 && !failed; once++)
+					failed = exhaust(s, once);
 	char command[300];
 	snprintf(command, sizeof command, "rm -rf %s", folder);
 	return system(command) != 0 || failed;
