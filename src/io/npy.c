@@ -256,7 +256,8 @@ static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_op
 	kdri_range range = kdri_range_of(options, rows);
 	if (range.last - range.first < rows)
 		KDRI_TRY(cut(ctx, &source, in, range, &header));
-	if (header.count == 0 && rows > 0 && header.ndim <= 2) { /* a part without rows */
+	bool columns = header.ndim == 1 || (header.ndim == 2 && header.shape[1] > 0);
+	if (range.last == range.first && rows > 0 && columns) { /* a part without rows */
 		data->kind = KDR_MAT_DENSE;
 		data->cols = header.ndim == 2 ? header.shape[1] : 1;
 		KDRI_TRY(KDRI_NEW(ctx, &data->dense, 0));
