@@ -32,13 +32,11 @@
 #include <stdio.h>
 
 static const char *const roundings[] = { "kmeans", "rotation", NULL };
-typedef enum joins { JOINS_AUTO, JOINS_NEIGHBOURS, JOINS_LANDMARKS } joins;
-static const char *const joins_names[] = { "auto", "neighbours", "landmarks", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
 	KDRI_CHOICE(
-	        "graph", JOINS_AUTO, joins_names,
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
 	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours; precomputed data have a column for each landmark"),
 	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
 	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
@@ -104,19 +102,6 @@ done:
 	return st;
 }
 
-static kdr_status choose_joins(kdr_context *ctx, const kdr_options *options, joins *out)
-{
-	const bool several = kdri_together(ctx) && kdri_ranks(ctx) > 1;
-	*out = (joins)kdri_opt_choice(options, "graph");
-	if (several && *out == JOINS_NEIGHBOURS)
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
-	if (*out == JOINS_AUTO)
-		*out = several ? JOINS_LANDMARKS : JOINS_NEIGHBOURS;
-	return KDR_OK;
-}
-
 /* Data that are Z itself, sparse. */
 static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
@@ -145,10 +130,7 @@ static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(n, kdr_mat_cols(x), rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(n, kdr_mat_cols(x), &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);
@@ -189,7 +171,7 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *row
                           const kdr_options *options, kdr_result *result, kdri_spectral_result *out)
 {
 	kdr_status st;
-	joins to;
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(options, "graph");
 	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_graph_options g = kdri_graph_options_of(options);
 	kdri_spectral_options s = kdri_spectral_defaults(k);
@@ -201,8 +183,8 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	s.stream = (uint64_t)stream;
 	s.rows_of = rows_of;
 	s.tasks = tasks;
-	KDRI_TRY(choose_joins(ctx, options, &to));
-	s.landmarks = to == JOINS_LANDMARKS;
+	KDRI_TRY(kdri_joins_check(ctx, to));
+	s.landmarks = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && kdri_several(ctx));
 	if (s.landmarks)
 		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, options, stream, &graph));
 	else
@@ -298,9 +280,9 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	joins to = (joins)kdri_opt_choice(o, "graph");
+	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	double k, neighbours = kdri_opt_real(o, "neighbors"), landmarks = 0;
-	if (to == JOINS_LANDMARKS || (to == JOINS_AUTO && s->several))
+	if (to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several))
 		landmarks = kdri_opt_real(o, "landmarks");
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {

@@ -232,7 +232,7 @@ kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
 	char list[300];
 	size_t used = 0;
-	if (!kdri_together(ctx) || kdri_ranks(ctx) == 1 || algo->ranks)
+	if (!kdri_several(ctx) || algo->ranks)
 		return KDR_OK;
 	list[0] = '\0';
 	for (size_t i = 0; i < kdr_algo_count() && used < sizeof list; i++) {

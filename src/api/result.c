@@ -36,7 +36,7 @@ done:
 kdr_status kdri_result_count(kdr_context *ctx, kdr_result *r)
 {
 	kdr_status st = KDR_OK;
-	r->parted = kdri_together(ctx) && kdri_ranks(ctx) > 1;
+	r->parted = kdri_several(ctx);
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdri_task_result *t = &r->tasks[i];
 		KDRI_TRY(kdri_part(ctx, t->n, &t->first, &t->all));

@@ -71,6 +71,12 @@ static inline bool kdri_together(const kdr_context *ctx)
 int kdri_rank(const kdr_context *ctx);
 int kdri_ranks(const kdr_context *ctx);
 
+/* Whether there are others to work with now. */
+static inline bool kdri_several(const kdr_context *ctx)
+{
+	return kdri_together(ctx) && ctx->comm->ranks > 1;
+}
+
 /* A function of the library that its caller calls on all ranks: enter, and at its only end st = leave(ctx, st), after which
  * all ranks have one status. Calls may lie within each other. */
 void kdri_enter(kdr_context *ctx);

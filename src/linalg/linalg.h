@@ -62,6 +62,8 @@ typedef struct kdri_own {
 	void *parts[3];
 } kdri_own;
 void kdri_own_free(kdr_context *ctx, kdri_own *m);
+/* The sparse matrix of these arrays, which it takes over: they are NULL afterwards. */
+kdri_own kdri_own_csr(int64_t rows, int64_t cols, int64_t **rowptr, int32_t **col, double **val);
 kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 /* Copies of matrices whose entries lie in mapped files lie in such files, too, or they would be as large as memory: large arrays
  * are made there from here on, where one of the matrices is so, until kdri_spool_begin with what this returns. */

@@ -51,10 +51,7 @@ static kdr_status share_sparse(kdr_context *ctx, const kdr_csr *x, const int64_t
 	KDRI_TRY(kdri_sum(ctx, val, rowptr[n]));
 	for (int64_t p = 0; p < rowptr[n]; p++)
 		col[p] = (int32_t)wide[p];
-	*out = (kdri_own){ kdr_mat_from_csr(n, x->cols, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(n, x->cols, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, wide);

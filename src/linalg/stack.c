@@ -11,6 +11,15 @@ void kdri_own_free(kdr_context *ctx, kdri_own *m)
 	*m = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
 }
 
+kdri_own kdri_own_csr(int64_t rows, int64_t cols, int64_t **rowptr, int32_t **col, double **val)
+{
+	kdri_own m = { kdr_mat_from_csr(rows, cols, *rowptr, *col, *val), { *rowptr, *col, *val } };
+	*rowptr = NULL;
+	*col = NULL;
+	*val = NULL;
+	return m;
+}
+
 /* Owned storage for a dense matrix; *data is its writable face. */
 static kdr_status own_dense(kdr_context *ctx, int64_t rows, int64_t cols, kdri_own *out, double **data)
 {

@@ -161,7 +161,7 @@ kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *l
 	if (!ctx || !x || !labels || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_quality_find: data, labels and a place are needed");
-	const bool several = kdri_together(ctx) && kdri_ranks(ctx) > 1;
+	const bool several = kdri_several(ctx);
 	int64_t *names = NULL;
 	w.n = kdr_mat_rows(x);
 	KDRI_TRY(kdri_part(ctx, w.n, NULL, &w.all));

@@ -18,9 +18,9 @@
  *
  * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
  *
- * A graph of neighbours needs all samples in one place. Where they are on several ranks (comm/comm.h), or too many for an exact search, or where it is asked for, each is
- * joined to its nearest landmarks instead, some of the samples (engine/graph/landmarks.c); members that need n x n numbers
- * have no vote on several ranks. All else is the same lines, over the rows of all ranks.
+ * A graph of neighbours needs all samples in one place. Where they are on several ranks (comm/comm.h), or too
+ * many for an exact search, or where it is asked for, each is joined to its nearest landmarks instead, some of the samples
+ * (engine/graph/landmarks.c); members that need n x n numbers have no vote on several ranks. All else is the same lines, over the rows of all ranks.
  *
  * w     kdri_views_vote              co    ballot.c
  * n     rows of a task               k     k[t] */
@@ -100,8 +100,6 @@ enum { MEMBERS = sizeof members / sizeof members[0], SNMF = MEMBERS - 2, MTCFIR 
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
 static const char *const choices[] = { "auto", "yes", "no", NULL };
-typedef enum joins { JOINS_AUTO, JOINS_NEIGHBOURS, JOINS_LANDMARKS } joins;
-static const char *const joins_names[] = { "auto", "neighbours", "landmarks", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_BOOL("transfer", 1, "let members see all tasks; else each task is clustered by itself"),
@@ -109,7 +107,7 @@ static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9,
 	         "nearest neighbours each sample is joined to in the graph the members vote on"),
 	KDRI_CHOICE(
-	        "graph", JOINS_AUTO, joins_names,
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
 	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly"),
 	KDRI_INT("landmarks", 2000, 1, 30000,
 	         "samples of a task that are landmarks, where those are asked for"),
@@ -182,18 +180,14 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	kdri_views_free(ctx, &j->views);
 }
 
-static bool several(const kdr_context *ctx)
-{
-	return kdri_together(ctx) && kdri_ranks(ctx) > 1;
-}
-
 /* Landmarks of a task, some for each cluster; 0: a graph of neighbours, found as it is told. */
 static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 {
-	joins to = (joins)kdri_opt_choice(j->options, "graph");
+	kdri_joins to = (kdri_joins)kdri_opt_choice(j->options, "graph");
 	kdri_choice exact = (kdri_choice)kdri_opt_choice(j->options, "exact");
 	int64_t count = kdri_opt_int(j->options, "landmarks");
-	if (to == JOINS_NEIGHBOURS || (to == JOINS_AUTO && !several(ctx) && exact != KDRI_CHOICE_AUTO))
+	if (to == KDRI_JOINS_NEIGHBOURS ||
+	    (to == KDRI_JOINS_AUTO && !kdri_several(ctx) && exact != KDRI_CHOICE_AUTO))
 		return 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		int64_t k = j->problem->tasks[t].k;
@@ -216,7 +210,7 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 		.exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		.neighbors = neighbors,
 		.landmarks = landmarks_of(ctx, j),
-		.if_many = kdri_opt_choice(j->options, "graph") == JOINS_AUTO && !several(ctx),
+		.if_many = kdri_opt_choice(j->options, "graph") == KDRI_JOINS_AUTO && !kdri_several(ctx),
 		.searched = guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors
 	};
 }
@@ -405,10 +399,7 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 	kdr_status st;
 	kdri_views_options o = views_options(ctx, j);
 	bool late = false;
-	if (!o.landmarks && several(ctx))
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
+	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
@@ -489,19 +480,18 @@ done:
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 200, DENSE_STEPS = 280 };
-	const double most_products = 2e12; /* views_graphs.c */
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
 	kdri_proportion p = { 0 };
-	joins to = (joins)kdri_opt_choice(o, "graph");
-	bool throughout = to == JOINS_LANDMARKS || (to == JOINS_AUTO && s->several);
-	bool if_many = to == JOINS_AUTO && kdri_opt_choice(o, "exact") == KDRI_CHOICE_AUTO;
+	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
+	bool if_many = to == KDRI_JOINS_AUTO && kdri_opt_choice(o, "exact") == KDRI_CHOICE_AUTO;
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
 		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS);
-		const bool joined =
-		        throughout || (if_many && x.d > TREE && !kdri_cost_graph_exact(&x, most_products));
+		const bool joined = throughout || (if_many && x.d > TREE &&
+		                                   !kdri_cost_graph_exact(&x, KDRI_VIEWS_PRODUCTS));
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
 		all += x.n;
 		least = KDRI_MIN(least, x.n);
@@ -522,7 +512,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			if (joined)
 				kdri_cost_landmarks(c, &x, marks, each);
 			else
-				kdri_cost_graph(c, &x, neighbours, most_products);
+				kdri_cost_graph(c, &x, neighbours, KDRI_VIEWS_PRODUCTS);
 		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
 		double before = c->held;
 		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);

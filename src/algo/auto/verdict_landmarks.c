@@ -125,11 +125,7 @@ static kdr_status joined(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(b->n, w->cols + t->begin[b->count], rowptr, col, val),
-		           { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(b->n, w->cols + t->begin[b->count], &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

@@ -314,8 +314,7 @@ static kdr_status symmetrise(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
-	return KDR_OK;
+	*out = kdri_own_csr(n, n, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

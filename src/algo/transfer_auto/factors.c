@@ -47,10 +47,7 @@ static kdr_status split_signs(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 				}
 	}
 	rowptr[n] = at;
-	*out = (kdri_own){ kdr_mat_from_csr(n, 2 * d, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(n, 2 * d, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

@@ -161,10 +161,7 @@ static kdr_status join(kdr_context *ctx, const kdr_mat *z, const double *y, int6
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(n, d + width, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(n, d + width, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

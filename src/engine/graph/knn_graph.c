@@ -78,10 +78,7 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 	for (int64_t i = 0; i < n; i++)
 		merge(list, own_edges(knn, weight, i, list), back + start[i], start[i + 1] - start[i],
 		      col + rowptr[i], val + rowptr[i]);
-	*out = (kdri_own){ kdr_mat_from_csr(n, n, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(n, n, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, start);
 	kdri_free(ctx, back);

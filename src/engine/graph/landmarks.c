@@ -17,6 +17,16 @@
 
 #include "comm/comm.h"
 
+const char *const kdri_joins_names[] = { "auto", "neighbours", "landmarks", NULL };
+
+kdr_status kdri_joins_check(kdr_context *ctx, kdri_joins joins)
+{
+	if (joins != KDRI_JOINS_NEIGHBOURS || !kdri_several(ctx))
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
+}
+
 void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
 {
 	if (!l)
@@ -141,10 +151,7 @@ static kdr_status fill(kdr_context *ctx, const kdri_knn *knn, int64_t m, const w
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(knn->rows, m, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(knn->rows, m, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

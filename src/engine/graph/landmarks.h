@@ -15,6 +15,12 @@
 #include "engine/graph/knn.h"
 #include "engine/graph/spectral.h"
 
+/* What samples are joined to: the option `graph` of methods that can have either. */
+typedef enum kdri_joins { KDRI_JOINS_AUTO, KDRI_JOINS_NEIGHBOURS, KDRI_JOINS_LANDMARKS } kdri_joins;
+extern const char *const kdri_joins_names[];
+/* KDR_ERR_UNSUPPORTED for neighbours of rows on several ranks. */
+kdr_status kdri_joins_check(kdr_context *ctx, kdri_joins joins);
+
 typedef struct kdri_landmarks {
 	int64_t count;   /* m */
 	int64_t *number; /* m, increasing: which of the rows of all ranks */

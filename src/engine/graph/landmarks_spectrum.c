@@ -104,10 +104,7 @@ static kdr_status unpack(kdr_context *ctx, const kdri_exact *g, int64_t m, kdri_
 			col[at] = (int32_t)b;
 			val[at++] = sum->high + sum->low;
 		}
-	*out = (kdri_own){ kdr_mat_from_csr(m, m, rowptr, col, val), { rowptr, col, val } };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	*out = kdri_own_csr(m, m, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);

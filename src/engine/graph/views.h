@@ -23,6 +23,9 @@ typedef enum kdri_view {
 
 typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } kdri_choice;
 
+/* Multiplications that an exact search for the neighbours of dense rows may take. */
+#define KDRI_VIEWS_PRODUCTS 2e12
+
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice
@@ -44,11 +47,12 @@ typedef struct kdri_views_task {
 	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
 	kdri_knn knn;  /* `searched` neighbours, nearest first; fewer where there are not so many samples */
 	double recall; /* share of the true neighbours found; 1 where the search is exact */
-	kdri_landmarks landmarks; /* where they are wanted: there is no knn then */
-	bool joined, has_graph;   /* to landmarks, also where it has no graph yet */
-	kdri_own graph;           /* KDRI_VIEW_GRAPH */
-	bool both;                /* the graph with the mean left in counts as well */
-	kdri_own plain;           /* KDRI_VIEW_PLAIN, where both */
+	bool joined;   /* its rows are joined to landmarks: then there is no knn */
+	kdri_landmarks landmarks; /* of a task that is joined, once it has its graph */
+	bool has_graph;
+	kdri_own graph; /* KDRI_VIEW_GRAPH */
+	bool both;      /* the graph with the mean left in counts as well */
+	kdri_own plain; /* KDRI_VIEW_PLAIN, where both */
 	kdri_own
 	        vote; /* the graph that is voted on: the sum of both, each with the same weight; where both */
 	double *leading; /* n x width */

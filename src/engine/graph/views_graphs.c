@@ -13,7 +13,7 @@
 #include "engine/graph/views.h"
 
 /* Multiplications, by blocks and by lists. */
-static const double most_dense = 2e12, most_sparse = 5e10;
+static const double most_dense = KDRI_VIEWS_PRODUCTS, most_sparse = 5e10;
 static const double least_weight = 1e-6;
 
 /* Whether the products of all pairs of rows are few enough: minutes on one core. */
@@ -172,8 +172,7 @@ static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 		}
 		rowptr[i + 1] = at;
 	}
-	*out = (kdri_own){ kdr_mat_from_csr(n, a->cols, rowptr, col, val), { rowptr, col, val } };
-	return KDR_OK;
+	*out = kdri_own_csr(n, a->cols, &rowptr, &col, &val);
 done:
 	kdri_free(ctx, rowptr);
 	kdri_free(ctx, col);
