@@ -57,6 +57,11 @@ double *kdri_host_view(kdri_device *d, const char *name, kdri_dmat a)
 	return data ? data + a.at : NULL;
 }
 
+kdri_dstatus kdri_host_misfit(kdri_device *d, const char *name)
+{
+	return failed(d, name, "shapes that do not fit");
+}
+
 kdri_dstatus kdri_host_status(kdri_device *d, kdr_status st)
 {
 	if (st != KDR_OK)
@@ -251,7 +256,7 @@ static kdri_dstatus host_gemm(kdri_device *d, bool trans_a, bool trans_b, double
 	KDRI_HOST_NEED(x && y && z);
 	int64_t m = trans_a ? a.cols : a.rows, k = trans_a ? a.rows : a.cols, n = trans_b ? b.rows : b.cols;
 	if (c.rows != m || c.cols != n || (trans_b ? b.cols : b.rows) != k)
-		return failed(d, "gemm", "shapes that do not fit");
+		return kdri_host_misfit(d, "gemm");
 	kdri_block left = kdri_block_of(x, a.rows, a.cols, a.stride);
 	kdri_block right = kdri_block_of(y, b.rows, b.cols, b.stride);
 	kdri_block to = kdri_block_of(z, m, n, c.stride); /* (E1) */
@@ -267,7 +272,7 @@ static kdri_dstatus host_syrk(kdri_device *d, bool trans, double alpha, kdri_dma
 	double *x = kdri_host_view(d, "syrk", a), *z = kdri_host_view(d, "syrk", c);
 	KDRI_HOST_NEED(x && z);
 	if (c.rows != c.cols || c.rows != (trans ? a.cols : a.rows))
-		return failed(d, "syrk", "shapes that do not fit");
+		return kdri_host_misfit(d, "syrk");
 	kdri_block from = kdri_block_of(x, a.rows, a.cols, a.stride);
 	kdri_block to = kdri_block_of(z, c.rows, c.cols, c.stride); /* (E2) */
 	return kdri_host_status(d, kdri_block_syrk(host_of(d)->ctx, trans, alpha, &from, beta, &to));

@@ -44,6 +44,8 @@ kdri_dstatus kdri_host_enter(kdri_device *d, const char *name);
 double *kdri_host_view(kdri_device *d, const char *name, kdri_dmat a);
 /* Where a buffer of at least `count` things of `size` bytes starts; NULL as above. */
 void *kdri_host_vector(kdri_device *d, const char *name, const kdri_buf *buf, int64_t count, size_t size);
+/* Says that matrices do not go together; fails. */
+kdri_dstatus kdri_host_misfit(kdri_device *d, const char *name);
 /* A failure of the library inside of an operation. */
 kdri_dstatus kdri_host_status(kdri_device *d, kdr_status st);
 
@@ -76,6 +78,21 @@ bool kdri_host_nearest_of(kdri_device *d, int64_t rows, int64_t k, const kdri_bu
                           kdri_buf *label, kdri_buf *value, kdri_buf *doubt, kdri_host_near *out);
 /* Row i with its products with k centres. */
 void kdri_host_nearest_row(kdri_host_near *to, int64_t i, int64_t k, const double *dots);
+
+/* What `sums` reads and writes, begun where nothing is added to; false: a buffer is none. */
+typedef struct kdri_host_groups {
+	const int32_t *list;
+	const double *coef, *unit;
+	double ratio, *sums;
+	int64_t stride, cols; /* of the sums; of the rows */
+} kdri_host_groups;
+bool kdri_host_groups_of(kdri_device *d, const char *name, int64_t rows, int64_t cols, const kdri_buf *list,
+                         const int64_t *begin, const kdri_buf *coef, const kdri_buf *unit, double ratio,
+                         bool add, kdri_dmat sums, kdri_host_groups *out);
+/* The row at place `at` of the list, and what it is multiplied by. */
+int64_t kdri_host_listed(const kdri_host_groups *g, int64_t at, double *weight);
+/* Adds to the sum of group j and column f. */
+void kdri_host_add(const kdri_host_groups *g, int64_t j, int64_t f, double term);
 
 /* What `neighbours` writes, begun where it is fresh; false: a buffer is none. */
 typedef struct kdri_host_lists {

@@ -236,36 +236,64 @@ static kdri_dstatus host_changed(kdri_device *d, const kdri_buf *label, const kd
 	return KDRI_D_OK;
 }
 
+bool kdri_host_groups_of(kdri_device *d, const char *name, int64_t rows, int64_t cols, const kdri_buf *list,
+                         const int64_t *begin, const kdri_buf *coef, const kdri_buf *unit, double ratio,
+                         bool add, kdri_dmat sums, kdri_host_groups *out)
+{
+	*out = (kdri_host_groups){
+		.list = kdri_host_vector(d, name, list, begin[sums.rows], sizeof *out->list),
+		.coef = coef ? kdri_host_vector(d, name, coef, rows, sizeof *out->coef) : NULL,
+		.unit = unit ? kdri_host_vector(d, name, unit, cols, sizeof *out->unit) : NULL,
+		.ratio = ratio,
+		.sums = kdri_host_view(d, name, sums),
+		.stride = sums.stride,
+		.cols = cols
+	};
+	if (!out->list || !out->sums || (coef && !out->coef) || (unit && !out->unit))
+		return false;
+	if (sums.cols != (unit ? 2 : 1) * cols)
+		return kdri_host_misfit(d, name) == KDRI_D_OK;
+	for (int64_t j = 0; j < sums.rows && !add; j++)
+		memset(out->sums + j * sums.stride, 0, (size_t)sums.cols * sizeof *out->sums);
+	return true;
+}
+
+int64_t kdri_host_listed(const kdri_host_groups *g, int64_t at, double *weight)
+{
+	const int64_t entry = g->list[at], row = (entry < 0 ? -entry : entry) - 1;
+	*weight = (g->coef ? g->coef[row] : 1) * (entry < 0 ? -1 : 1);
+	return row;
+}
+
+void kdri_host_add(const kdri_host_groups *g, int64_t j, int64_t f, double term)
+{
+	double *high = g->sums + j * g->stride + f, *low = high + g->cols;
+	if (!g->unit) {
+		*high += term;
+		return;
+	}
+	kdri_exact sum = { *high, *low };
+	kdri_exact_add(&sum, g->unit[f], g->unit[f] * g->ratio, term);
+	*high = sum.high;
+	*low = sum.low;
+}
+
 static kdri_dstatus host_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
                               const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
                               kdri_dmat sums)
 {
+	kdri_host_groups g;
 	KDRI_HOST_ENTER(d, "sums");
 	const double *p = kdri_host_view(d, "sums", x);
-	const int32_t *rows = kdri_host_vector(d, "sums", list, begin[sums.rows], sizeof *rows);
-	const double *c = coef ? kdri_host_vector(d, "sums", coef, x.rows, sizeof *c) : NULL;
-	const double *big = unit ? kdri_host_vector(d, "sums", unit, x.cols, sizeof *big) : NULL;
-	double *s = kdri_host_view(d, "sums", sums);
-	KDRI_HOST_NEED(p && rows && s && (!coef || c) && (!unit || big) &&
-	               sums.cols == (unit ? 2 : 1) * x.cols);
-	for (int64_t j = 0; j < sums.rows; j++) {
-		double *to = s + j * sums.stride;
-		if (!add)
-			memset(to, 0, (size_t)sums.cols * sizeof *to);
+	KDRI_HOST_NEED(p && kdri_host_groups_of(d, "sums", x.rows, x.cols, list, begin, coef, unit, ratio,
+	                                        add, sums, &g));
+	for (int64_t j = 0; j < sums.rows; j++)
 		for (int64_t at = begin[j]; at < begin[j + 1]; at++) { /* (E19) */
-			int64_t i = (rows[at] < 0 ? -(int64_t)rows[at] : rows[at]) - 1;
-			double w = (c ? c[i] : 1) * (rows[at] < 0 ? -1 : 1);
-			for (int64_t f = 0; f < x.cols; f++) {
-				double term = w * p[i * x.stride + f];
-				kdri_exact sum = { to[f], unit ? to[x.cols + f] : 0 };
-				if (unit) {
-					kdri_exact_add(&sum, big[f], big[f] * ratio, term);
-					to[x.cols + f] = sum.low;
-				}
-				to[f] = unit ? sum.high : to[f] + term;
-			}
+			double w;
+			int64_t i = kdri_host_listed(&g, at, &w);
+			for (int64_t f = 0; f < x.cols; f++)
+				kdri_host_add(&g, j, f, w * p[i * x.stride + f]);
 		}
-	}
 	return KDRI_D_OK;
 }
 

@@ -1,16 +1,9 @@
 /* The table of operations on host memory: sparse rows. SPDX-License-Identifier: BSD-3-Clause
  *
  * Equations are those of device.h. */
-#include "comm/exact.h"
 #include "device/host.h"
 
 #include "linalg/linalg.h"
-
-static kdri_dstatus misfit(kdri_device *d, const char *name)
-{
-	kdri_snprintf(d->error, sizeof d->error, "%s: shapes that do not fit", name);
-	return KDRI_D_FAILED;
-}
 
 bool kdri_host_csr(kdri_device *d, const char *name, kdri_dcsr x, kdr_csr *out)
 {
@@ -30,7 +23,7 @@ static kdri_dstatus host_multiply(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool
 	double *to = kdri_host_view(d, "multiply", y);
 	KDRI_HOST_NEED(kdri_host_csr(d, "multiply", x, &m) && from && to);
 	if (b.rows != x.cols || y.rows != x.rows || y.cols != b.cols)
-		return misfit(d, "multiply");
+		return kdri_host_misfit(d, "multiply");
 	for (int64_t i = 0; i < m.rows; i++) { /* (E14) */
 		double *row = to + i * y.stride;
 		if (!add)
@@ -52,7 +45,7 @@ static kdri_dstatus host_spread(kdri_device *d, kdri_dcsr x, int64_t first, cons
 	const double *w = weight ? kdri_host_vector(d, "spread", weight, x.cols, sizeof *w) : NULL;
 	KDRI_HOST_NEED(!weight || w);
 	if (first < 0 || first + rows > x.rows || (transposed ? to.rows : to.cols) != x.cols)
-		return misfit(d, "spread");
+		return kdri_host_misfit(d, "spread");
 	for (int64_t i = 0; i < to.rows; i++)
 		memset(t + i * to.stride, 0, (size_t)to.cols * sizeof *t);
 	for (int64_t i = 0; i < rows; i++) /* (E15) */
@@ -78,7 +71,7 @@ static kdri_dstatus host_nearest_sparse(kdri_device *d, kdri_dcsr x, kdri_dmat c
 	               kdri_host_nearest_of(d, x.rows, c.cols, offset, twice, norm, error_row, error_base,
 	                                    label, value, doubt, &to));
 	if (c.rows != x.cols)
-		return misfit(d, "nearest_sparse");
+		return kdri_host_misfit(d, "nearest_sparse");
 	kdr_status st = KDRI_NEW(h->ctx, &dots, c.cols);
 	for (int64_t i = 0; st == KDR_OK && i < m.rows; i++) { /* (E17) */
 		memset(dots, 0, (size_t)c.cols * sizeof *dots);
@@ -96,30 +89,19 @@ static kdri_dstatus host_sums_sparse(kdri_device *d, kdri_dcsr x, const kdri_buf
                                      kdri_dmat sums)
 {
 	kdr_csr m = { 0 };
+	kdri_host_groups g;
 	KDRI_HOST_ENTER(d, "sums_sparse");
-	const int32_t *rows = kdri_host_vector(d, "sums_sparse", list, begin[sums.rows], sizeof *rows);
-	const double *c = coef ? kdri_host_vector(d, "sums_sparse", coef, x.rows, sizeof *c) : NULL;
-	const double *big = kdri_host_vector(d, "sums_sparse", unit, x.cols, sizeof *big);
-	double *s = kdri_host_view(d, "sums_sparse", sums);
-	KDRI_HOST_NEED(kdri_host_csr(d, "sums_sparse", x, &m) && rows && s && big && (!coef || c));
-	if (sums.cols != 2 * x.cols)
-		return misfit(d, "sums_sparse");
-	for (int64_t j = 0; j < sums.rows; j++) {
-		double *to = s + j * sums.stride;
-		if (!add)
-			memset(to, 0, (size_t)sums.cols * sizeof *to);
+	KDRI_HOST_NEED(kdri_host_csr(d, "sums_sparse", x, &m) &&
+	               kdri_host_vector(d, "sums_sparse", unit, x.cols, sizeof(double)) &&
+	               kdri_host_groups_of(d, "sums_sparse", x.rows, x.cols, list, begin, coef, unit, ratio,
+	                                   add, sums, &g));
+	for (int64_t j = 0; j < sums.rows; j++)
 		for (int64_t at = begin[j]; at < begin[j + 1]; at++) { /* (E19) */
-			int64_t i = (rows[at] < 0 ? -(int64_t)rows[at] : rows[at]) - 1;
-			double w = (c ? c[i] : 1) * (rows[at] < 0 ? -1 : 1);
-			for (int64_t p = m.rowptr[i]; p < m.rowptr[i + 1]; p++) {
-				int32_t f = m.col[p];
-				kdri_exact sum = { to[f], to[x.cols + f] };
-				kdri_exact_add(&sum, big[f], big[f] * ratio, w * m.val[p]);
-				to[f] = sum.high;
-				to[x.cols + f] = sum.low;
-			}
+			double w;
+			int64_t i = kdri_host_listed(&g, at, &w);
+			for (int64_t p = m.rowptr[i]; p < m.rowptr[i + 1]; p++)
+				kdri_host_add(&g, j, m.col[p], w * m.val[p]);
 		}
-	}
 	return KDRI_D_OK;
 }
 
@@ -134,7 +116,7 @@ static kdri_dstatus host_neighbours_sparse(kdri_device *d, kdri_dcsr rows, kdri_
 	               kdri_host_csr(d, "neighbours_sparse", lists, &b) &&
 	               kdri_host_lists_of(d, nn, rows.rows, lists.cols, &to));
 	if (rows.cols != lists.rows)
-		return misfit(d, "neighbours_sparse");
+		return kdri_host_misfit(d, "neighbours_sparse");
 	kdr_status st = KDRI_NEW(h->ctx, &sums, KDRI_MAX(b.cols, 1));
 	for (int64_t r = 0; st == KDR_OK && r < a.rows; r++) {
 		memset(sums, 0, (size_t)b.cols * sizeof *sums);

@@ -169,8 +169,12 @@ static long choose(const oom_scenario *s, bool **out)
 	b.calls = calloc((size_t)count.made + 1, sizeof *b.calls);
 	site *sites = calloc((size_t)count.made + 1, sizeof *sites);
 	bool *wanted = calloc((size_t)count.made + 1, sizeof *wanted);
-	if (!b.calls || !sites || !wanted)
+	if (!b.calls || !sites || !wanted) {
+		free(b.calls);
+		free(sites);
+		free(wanted);
 		return -1;
+	}
 	(void)run(s, &b);
 	for (long i = 0; i < count.made; i++)
 		sites[i] = (site){ b.calls[i], i };

@@ -100,11 +100,6 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	return kdri_spread_fit(ctx, problem, options, solve, result);
 }
 
-static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
-{
-	kdri_spread_estimate(s, o, c);
-}
-
 const kdri_algo kdri_algo_llgc = {
 	.info = { .id = "llgc",
 	          .class_name = "LLGC",
@@ -116,5 +111,5 @@ const kdri_algo kdri_algo_llgc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = fit,
-	.estimate = estimate,
+	.estimate = kdri_spread_estimate,
 };

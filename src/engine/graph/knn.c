@@ -31,7 +31,7 @@ enum { GRID = 42, SCAN = 16, STRIPE = 2048 };
 
 typedef struct search {
 	const kdr_mat *x, *y; /* the rows that look, and those looked at */
-	int64_t n, k;         /* rows of x */
+	int64_t k;
 	kdri_metric metric;
 	const double *factor;                 /* cosine: 1 / |y_j|, 0 for a row of zeros; else |y_j|^2 / 2 */
 	const double *shift;                  /* (E4): <y_j, m>, or NULL */
@@ -268,6 +268,98 @@ static double magic_of(double largest)
 	return ldexp(1.5, exponent + 52 - GRID);
 }
 
+/* Rows begin to end of x, which have their lists: (E3). */
+static void finish(kdr_context *ctx, const search *q, int64_t begin, int64_t end)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
+	for (int64_t i = begin; i < end; i++)
+		finish_row(q, i);
+}
+
+/* On a device, for rows that look at each other; *done: how many it came to, before it was asked to stop or failed. */
+static kdr_status on_device(kdr_context *ctx, const search *q, const kdr_mat *rows, const kdri_products *p,
+                            int64_t *done)
+{
+	const kdri_knn_scores scores = { .x = rows,
+		                         .lists = &p->columns.view.as.csr,
+		                         .k = q->k,
+		                         .metric = q->metric,
+		                         .factor = q->factor,
+		                         .shift = q->shift,
+		                         .square = q->square,
+		                         .magic = q->magic,
+		                         .index = q->index,
+		                         .score = q->score };
+	kdr_status st = kdri_knn_on_device(ctx, &scores, done);
+	if (st == KDR_OK)
+		finish(ctx, q, 0, *done);
+	return st;
+}
+
+/* Of `q` x, y, k, metric and the shifts are set. `ranks`: x is a part of the rows, and all ranks look together. */
+static kdr_status find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
+{
+	kdr_status st;
+	const bool cosine = q.metric == KDRI_METRIC_COSINE;
+	int64_t n = kdr_mat_rows(q.x), m = kdr_mat_rows(q.y), most = n, done = 0, size;
+	double *factor = NULL, *own = NULL, *held_x = NULL, *held_y = NULL, largest = cosine;
+	kdri_products products = { 0 };
+	kdr_mat asking, asked;
+	KDRI_TRY(kdri_mul(ctx, n, q.k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
+	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
+	KDRI_TRY(centre(ctx, q.y, q.y, q.metric, &held_y, &asked));
+	KDRI_TRY(factors_of(ctx, &asked, q.metric, q.shift, q.square, factor, &largest));
+	q.factor = q.own_factor = factor;
+	asking = asked;
+	if (q.x != q.y) {
+		KDRI_TRY(KDRI_NEW(ctx, &own, n));
+		KDRI_TRY(centre(ctx, q.x, q.y, q.metric, &held_x, &asking));
+		KDRI_TRY(factors_of(ctx, &asking, q.metric, q.own_shift, q.square, own, &largest));
+		q.own_factor = own;
+	}
+	KDRI_TRY(kdri_products_between(ctx, &asking, &asked, &products));
+	if (ranks) { /* one grid, and as many turns on all of them: they stop together */
+		KDRI_TRY(kdri_max(ctx, &largest, 1));
+		KDRI_TRY(kdri_max_int(ctx, &most, 1));
+	}
+	q.magic = magic_of(largest);
+	/* Not where these rows would be more than the data. */
+	if (q.x == q.y && q.x->kind == KDR_MAT_CSR && cosine &&
+	    (double)kdr_mat_cols(q.x) * ctx->threads <= (double)kdr_mat_nnz(q.x))
+		KDRI_TRY(KDRI_NEW0(ctx, &q.wide, kdr_mat_cols(q.x) * ctx->threads));
+	if (q.x == q.y && !ranks)
+		KDRI_TRY(on_device(ctx, &q, &asking, &products, &done));
+	const bool stopped = done > 0 && (ctx->cancelled || ctx->timed_out);
+	while (done < most && q.k > 0 && !stopped) {
+		int64_t begin = KDRI_MIN(n, done), end = KDRI_MIN(n, done + STRIPE);
+		if (begin < end)
+			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, scan, &q));
+		finish(ctx, &q, begin, end);
+		done = KDRI_MIN(most, done + STRIPE);
+		if (kdri_iteration(ctx, "neighbours", done, most, NAN))
+			break;
+	}
+	for (int64_t p = KDRI_MIN(n, done) * q.k; p < size; p++)
+		q.index[p] = -1;
+	*out = (kdri_knn){ n, q.k, q.index, q.score };
+	q.index = NULL;
+	q.score = NULL;
+done:
+	kdri_products_free(ctx, &products);
+	kdri_free(ctx, q.index);
+	kdri_free(ctx, q.score);
+	kdri_free(ctx, q.held);
+	kdri_free(ctx, q.wide);
+	kdri_free(ctx, factor);
+	kdri_free(ctx, own);
+	kdri_free(ctx, held_x);
+	kdri_free(ctx, held_y);
+	return st;
+}
+
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out)
 {
 	return kdri_knn_find_shifted(ctx, x, k, metric, NULL, out);
@@ -276,12 +368,8 @@ kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_met
 kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                                  const kdri_knn_shift *shift, kdri_knn *out)
 {
-	kdr_status st;
-	int64_t n = kdr_mat_rows(x), size, done = 0;
-	double *factor = NULL, *storage = NULL, largest = metric == KDRI_METRIC_COSINE;
-	kdri_products products = { 0 };
-	kdr_mat rows;
-	search q = { .x = x, .y = x, .n = n, .k = k, .metric = metric };
+	int64_t n = kdr_mat_rows(x);
+	search q = { .x = x, .y = x, .k = k, .metric = metric };
 	if (shift) {
 		q.shift = q.own_shift = shift->products;
 		q.square = shift->square;
@@ -292,122 +380,23 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 		                 (long long)n, (long long)n - 1);
 	if (metric == KDRI_METRIC_EUCLIDEAN && k > 0 && kdri_knn_tree_pays(x))
 		return kdri_knn_tree(ctx, x, k, out);
-	KDRI_TRY(kdri_mul(ctx, n, k, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
-	KDRI_TRY(KDRI_NEW(ctx, &factor, n));
-	KDRI_TRY(centre(ctx, x, x, metric, &storage, &rows));
-	KDRI_TRY(factors_of(ctx, &rows, metric, q.shift, q.square, factor, &largest));
-	KDRI_TRY(kdri_products_new(ctx, &rows, &products));
-	q.factor = q.own_factor = factor;
-	q.magic = magic_of(largest);
-	/* Not where these rows would be more than the data. */
-	if (x->kind == KDR_MAT_CSR && metric == KDRI_METRIC_COSINE &&
-	    (double)kdr_mat_cols(x) * ctx->threads <= (double)kdr_mat_nnz(x))
-		KDRI_TRY(KDRI_NEW0(ctx, &q.wide, kdr_mat_cols(x) * ctx->threads));
-	const kdri_knn_scores scores = { .x = &rows,
-		                         .lists = &products.columns.view.as.csr,
-		                         .k = k,
-		                         .metric = metric,
-		                         .factor = factor,
-		                         .shift = q.shift,
-		                         .square = q.square,
-		                         .magic = q.magic,
-		                         .index = q.index,
-		                         .score = q.score };
-	KDRI_TRY(kdri_knn_on_device(ctx, &scores, &done));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
-	for (int64_t i = 0; i < done; i++)
-		finish_row(&q, i);
-	/* What a device did not come to because it was asked to stop is left out below. */
-	while (done < n && k > 0 && !(done > 0 && (ctx->cancelled || ctx->timed_out))) {
-		int64_t end = KDRI_MIN(n, done + STRIPE);
-		KDRI_TRY(kdri_products_rows(ctx, &products, done, end, scan, &q));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
-		for (int64_t i = done; i < end; i++)
-			finish_row(&q, i);
-		done = end;
-		if (kdri_iteration(ctx, "neighbours", done, n, NAN))
-			break;
-	}
-	for (int64_t p = done * k; p < size; p++)
-		q.index[p] = -1;
-	*out = (kdri_knn){ n, k, q.index, q.score };
-	q.index = NULL;
-	q.score = NULL;
-done:
-	kdri_products_free(ctx, &products);
-	kdri_free(ctx, q.index);
-	kdri_free(ctx, q.score);
-	kdri_free(ctx, q.held);
-	kdri_free(ctx, q.wide);
-	kdri_free(ctx, factor);
-	kdri_free(ctx, storage);
-	return st;
+	return find(ctx, q, false, out);
 }
 
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out)
 {
-	kdr_status st;
-	int64_t n = kdr_mat_rows(x), m = kdr_mat_rows(y), stripes = (n + STRIPE - 1) / STRIPE, size, s = 0;
-	double *factor = NULL, *own = NULL, *held_x = NULL, *held_y = NULL,
-	       largest = metric == KDRI_METRIC_COSINE;
-	kdri_products products = { 0 };
-	kdr_mat asking, asked;
-	search q = { .x = x, .y = y, .n = n, .k = k, .metric = metric };
-	if (k < 0 || k > m || m > INT32_MAX)
+	int64_t rows = kdr_mat_rows(y), most = rows - (x == y);
+	search q = { .x = x, .y = y, .k = k, .metric = metric };
+	if (k < 0 || k > most || rows > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld neighbours among %lld: 0 to %lld are allowed",
-		                 (long long)k, (long long)m, (long long)m);
+		                 (long long)k, (long long)rows, (long long)most);
 	if (shift_x) {
 		q.own_shift = shift_x->products;
 		q.shift = shift_y->products;
 		q.square = shift_y->square;
 	}
-	KDRI_TRY(kdri_mul(ctx, n, k, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
-	KDRI_TRY(KDRI_NEW(ctx, &own, n));
-	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
-	KDRI_TRY(centre(ctx, x, y, metric, &held_x, &asking));
-	KDRI_TRY(centre(ctx, y, y, metric, &held_y, &asked));
-	KDRI_TRY(factors_of(ctx, &asking, metric, q.own_shift, q.square, own, &largest));
-	KDRI_TRY(factors_of(ctx, &asked, metric, q.shift, q.square, factor, &largest));
-	KDRI_TRY(kdri_products_between(ctx, &asking, &asked, &products));
-	KDRI_TRY(kdri_max(ctx, &largest, 1)); /* one grid for all ranks */
-	KDRI_TRY(kdri_max_int(ctx, &stripes, 1));
-	q.factor = factor;
-	q.own_factor = own;
-	q.magic = magic_of(largest);
-	for (; s < stripes && k > 0; s++) { /* as many turns on all ranks: they stop together */
-		int64_t begin = KDRI_MIN(n, s * STRIPE), end = KDRI_MIN(n, begin + STRIPE);
-		if (begin < end)
-			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, scan, &q));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
-		for (int64_t i = begin; i < end; i++)
-			finish_row(&q, i);
-		if (kdri_iteration(ctx, "neighbours", s + 1, stripes, NAN)) {
-			s++;
-			break;
-		}
-	}
-	for (int64_t p = KDRI_MIN(n, s * STRIPE) * k; p < size; p++)
-		q.index[p] = -1;
-	*out = (kdri_knn){ n, k, q.index, q.score };
-	q.index = NULL;
-	q.score = NULL;
-done:
-	kdri_products_free(ctx, &products);
-	kdri_free(ctx, q.index);
-	kdri_free(ctx, q.score);
-	kdri_free(ctx, q.held);
-	kdri_free(ctx, factor);
-	kdri_free(ctx, own);
-	kdri_free(ctx, held_x);
-	kdri_free(ctx, held_y);
-	return st;
+	return find(ctx, q, true, out);
 }
 
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn)

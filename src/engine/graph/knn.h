@@ -33,8 +33,8 @@ kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_met
 kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                                  const kdri_knn_shift *shift, kdri_knn *out);
 /* The k <= rows of y nearest of y's rows, for each row of x; both are dense or both sparse, and no row of y is left out because
- * it is one of x's. `shift_x` and `shift_y`: of one vector, or both NULL. All ranks call it, each with its rows of x and the same
- * y; they stop together. */
+ * it is one of x's, unless x is y itself: none of its rows is its own neighbour, k <= rows - 1. `shift_x` and `shift_y`: of one
+ * vector, or both NULL. All ranks call it, each with its rows of x and the same y; they stop together. */
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
 /* knn_descent.c: most of them, without looking at all pairs; for many samples. *recall: the share of true
