@@ -3,7 +3,7 @@
 
 #include "linalg/lapack.h"
 
-enum { WIDEN_ROWS = 64, WIDEN_COLS = 1024 };
+enum { WIDEN_ROWS = 64, WIDEN_COLS = 1024, SINGLE_ROWS = 128 };
 
 kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool floats, kdri_block *out)
 {
@@ -144,6 +144,52 @@ kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x
 	}
 	kdri_serial_end(before);
 done:
+	kdri_free(ctx, room);
+	return st;
+}
+
+/* X as floats, rows x k. What is next to nothing becomes nothing: its products would be numbers that processors are slow with. */
+static void narrow_vectors(const double *x, int64_t rows, int64_t k, int64_t ldx, float *to)
+{
+	const double least = 1e-30;
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t c = 0; c < k; c++)
+			to[i * k + c] = x[i * ldx + c] < least ? 0 : (float)x[i * ldx + c];
+}
+
+kdr_status kdri_block_mul_positive(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k,
+                                   int64_t ldx, double *y, int64_t ldy)
+{
+	kdr_status st;
+	float *vectors = NULL, *room = NULL;
+	int64_t size;
+	if (!a->floats)
+		return kdri_block_mul(ctx, a, x, k, ldx, y, ldy);
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(a->stride, k), "the stride of a matrix"));
+	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(a->cols, (int64_t)ctx->threads * SINGLE_ROWS), k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &vectors, size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	narrow_vectors(x, a->cols, k, ldx, vectors);
+	int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+	for (int64_t i = 0; i < a->rows; i += SINGLE_ROWS) {
+		float *part = room + kdri_thread() * SINGLE_ROWS * k;
+		int64_t rows = KDRI_MIN(SINGLE_ROWS, a->rows - i);
+		for (int64_t r = 0; r < rows; r++)
+			memset(y + (i + r) * ldy, 0, (size_t)k * sizeof *y);
+		for (int64_t j = 0; j < a->cols; j += WIDEN_COLS) {
+			int64_t cols = KDRI_MIN(WIDEN_COLS, a->cols - j);
+			cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)k, (int)cols,
+			            1, entry(a, i, j), (int)a->stride, vectors + j * k, (int)k, 0, part,
+			            (int)k);
+			for (int64_t r = 0; r < rows; r++)
+				for (int64_t c = 0; c < k; c++)
+					y[(i + r) * ldy + c] += part[r * k + c];
+		}
+	}
+	kdri_serial_end(before);
+done:
+	kdri_free(ctx, vectors);
 	kdri_free(ctx, room);
 	return st;
 }

@@ -51,11 +51,17 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 /* Y (rows x k) = A X, Y and X in double: a matrix in single precision is widened a tile at a time. */
 kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k, int64_t ldx,
                           double *y, int64_t ldy);
+/* The same for A and X that have no negative entry: with A in single precision the products and the sums over 1024 columns are single,
+ * too, which no difference makes worse than some 1e-7 of an entry of Y; beyond, sums are double. Entries of X below 1e-30 count as 0. */
+kdr_status kdri_block_mul_positive(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k,
+                                   int64_t ldx, double *y, int64_t ldy);
 
 /* C (rows x rows) = X diag(weight) X' of a sparse X, the lower triangle alone; `xt` is its transpose; weight NULL:
  * ones. */
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
                             const kdri_block *c);
+/* The sum of the squares of all entries of X X'. */
+kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, double *out);
 /* C (rows of Y x rows of X) = Y diag(weight) X', all of it. */
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
                              const kdri_block *c);

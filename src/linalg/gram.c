@@ -4,7 +4,9 @@
  *
  * An entry of X meets the earlier entries of its column: sum_j nnz_j^2 multiply-adds, half of that by
  * symmetry, each a scattered access to one row of c, which stays in the cache. Every number is one sum in
- * increasing j. */
+ * increasing j.
+ *
+ * The sum of the squares of all c_ik needs no room for them: a row at a time, twice what is left of the diagonal. */
 #include "linalg/block.h"
 
 /* row[k] = (E1) for k <= last, of row i of y. */
@@ -47,6 +49,30 @@ kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *x
                             const kdri_block *c)
 {
 	return products(ctx, x, xt, weight, true, c);
+}
+
+kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, double *out)
+{
+	kdr_status st;
+	double *room = NULL, *part = NULL, sum = 0;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, x->rows, ctx->threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	KDRI_TRY(KDRI_NEW(ctx, &part, x->rows));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (x->rows > 64)
+	for (int64_t back = 0; back < x->rows; back++) {
+		int64_t i = x->rows - 1 - back;
+		double *row = room + kdri_thread() * x->rows;
+		gram_row(x, i, xt, NULL, i, row); /* (E1) */
+		part[i] = 2 * kdri_nrm2sq(row, i) + row[i] * row[i];
+	}
+	for (int64_t i = 0; i < x->rows; i++)
+		sum += part[i];
+	*out = sum;
+done:
+	kdri_free(ctx, room);
+	kdri_free(ctx, part);
+	return st;
 }
 
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,

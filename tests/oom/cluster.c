@@ -334,6 +334,29 @@ static kdr_status fit_snmf_single(kdr_context *ctx)
 	return fit_by(ctx, "snmf", "single");
 }
 
+/* Cosines that are not formed, of dense and of sparse samples without negative entries, from labels and without; and two starts of
+ * one matrix in step. */
+static kdr_status fit_snmf_factors(kdr_context *ctx)
+{
+	double positive[N * D];
+	int64_t turned[N];
+	kdr_status st = KDR_OK;
+	for (int i = 0; i < N; i++)
+		turned[i] = labels_a[(i + 1) % N];
+	for (int i = 0; i < N * D; i++)
+		positive[i] = points[i] < 0 ? -points[i] : points[i];
+	for (int i = 0; i < 3 && st == KDR_OK; i++) {
+		kdr_mat x = i == 1 ? kdr_mat_from_dense(positive, N, D)
+		                   : kdr_mat_from_csr(N, D, rowptr, columns, positive);
+		kdr_task tasks[2] = { { .x = x, .k = K, .init = i == 2 ? NULL : labels_a },
+			              { .x = x, .k = K, .init = i == 2 ? NULL : turned } };
+		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		const char *const settings[][2] = { { "n_init", "2" }, { "max_iter", "3" }, { NULL, NULL } };
+		st = fit_set(ctx, "snmf", &problem, settings, NULL);
+	}
+	return st;
+}
+
 static kdr_status fit_msda(kdr_context *ctx)
 {
 	kdr_status st = fit_by(ctx, "msda", "double");
@@ -412,6 +435,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_mtcfir_alone", fit_mtcfir_alone, 1 },
 	{ "fit_snmf_double", fit_snmf_double, 1 },
 	{ "fit_snmf_single", fit_snmf_single, 1 },
+	{ "fit_snmf_factors", fit_snmf_factors, 1 },
 	{ "fit_msda", fit_msda, 1 },
 	{ "model", model, 1 },
 	{ "beyond_squares", beyond_squares, 1 },

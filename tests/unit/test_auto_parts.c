@@ -287,6 +287,56 @@ static void members__some_fail_or_are_too_large__are_left_out_with_a_word(void *
 	}
 }
 
+/* Runs of all seeds in one fit have the votes that they have one by one. */
+static void members__in_step__votes_are_those_of_one_by_one(void **state)
+{
+	(void)state;
+	enum { ROWS = 60, COLS = 90, SEEDS = 3 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(9, "members", 1);
+	double *x = make_blobs(&rng, ROWS, COLS, 3, 0.8);
+	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, ROWS, COLS), .k = 3 };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdri_views_options vo = { .neighbors = 5, .searched = 5 };
+	kdri_views v = { 0 };
+	kdri_ballot b[2] = { { 0 }, { 0 } };
+	assert_ok(ctx, kdri_views_new(ctx, &problem, &vo, &v));
+	for (int in_step = 0; in_step < 2; in_step++) {
+		const kdri_member table[] = {
+			{ .name = "first",
+			  .method = "kmeans",
+			  .options = "n_init=1",
+			  .by_distance = "n_init=1" },
+			{ .name = "second",
+			  .method = "snmf",
+			  .options = "max_iter=20",
+			  .by_distance = "max_iter=20",
+			  .started = true,
+			  .in_step = in_step,
+			  .most = 1000 },
+		};
+		kdr_result *result = NULL;
+		bool late = true;
+		kdri_members_options o = {
+			.table = table, .count = 2, .seeds = SEEDS, .k = (int64_t[]){ 3 }
+		};
+		assert_ok(ctx, kdri_result_new(ctx, kdr_algo_find("auto"), &problem, &result));
+		assert_ok(ctx, kdri_members_run(ctx, &problem, &v, &o, &b[in_step], result, &late));
+		assert_false(late);
+		assert_int_equal(kdr_result_warning_count(result), 0);
+		assert_int_equal(b[in_step].count, 2 * SEEDS);
+		assert_int_equal(b[in_step].asked, 2 * SEEDS);
+		kdr_result_free(result);
+	}
+	assert_memory_equal(b[0].label, b[1].label, ROWS * 2 * SEEDS * sizeof *b[0].label);
+	assert_memory_equal(b[0].member, b[1].member, 2 * SEEDS * sizeof *b[0].member);
+	for (int i = 0; i < 2; i++)
+		kdri_ballot_free(ctx, &b[i]);
+	kdri_views_free(ctx, &v);
+	free(x);
+	kdr_context_free(ctx);
+}
+
 /* --- what samples are joined to ----------------------------------------------------------------------------- */
 
 /* All of the large task's samples have a word in common: too many pairs to look at. The small one is as it would be alone. */
@@ -671,6 +721,7 @@ int main(void)
 		cmocka_unit_test(guard__one_sample_moved__is_found),
 		cmocka_unit_test(beyond_noise__noise_and_clusters__are_told_apart),
 		cmocka_unit_test(members__some_fail_or_are_too_large__are_left_out_with_a_word),
+		cmocka_unit_test(members__in_step__votes_are_those_of_one_by_one),
 		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(descent__many_samples__finds_nearly_all_whatever_the_threads),

@@ -116,6 +116,40 @@ static void mul__single_matrix__as_its_doubles(void **state)
 	kdr_context_free(ctx);
 }
 
+static void mul_positive__both_precisions__to_a_small_share_of_each_entry(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(1, "block", 7);
+	for (int s = 0; s < 12; s++) {
+		int64_t rows = s % 3 ? 300 : 3, n = (int64_t[]){ 1, 40, 1023, 3000 }[s % 4], k = s % 5 + 1;
+		bool floats = s % 2;
+		double *x, *y, *got = malloc((size_t)(rows * 7) * sizeof *got);
+		kdri_block a = random_block(ctx, &rng, rows, n, floats, &x),
+		           b = random_block(ctx, &rng, n, k, false, &y);
+		for (int64_t i = 0; i < rows * n; i++) {
+			x[i] = fabs(x[i]);
+			kdri_block_set(&a, i / n, i % n, x[i]);
+		}
+		for (int64_t i = 0; i < n * k; i++)
+			((double *)b.data)[i] = y[i] = i % 7 == 3 ? 1e-60 : fabs(y[i]);
+		assert_ok(ctx, kdri_block_mul_positive(ctx, &a, b.data, k, k, got, 7));
+		for (int64_t i = 0; i < rows; i++)
+			for (int64_t j = 0; j < k; j++) {
+				double sum = 0;
+				for (int64_t l = 0; l < n; l++)
+					sum += x[i * n + l] * y[l * k + j];
+				assert_near(got[i * 7 + j], sum, (floats ? 2e-6 : 1e-13) * sum + 1e-50);
+			}
+		kdri_block_free(ctx, &a);
+		kdri_block_free(ctx, &b);
+		free(x);
+		free(y);
+		free(got);
+	}
+	kdr_context_free(ctx);
+}
+
 static void narrow__in_place__keeps_every_number(void **state)
 {
 	(void)state;
@@ -300,6 +334,7 @@ int main(void)
 		cmocka_unit_test(gemm__both_precisions_and_transposes__sums_of_products),
 		cmocka_unit_test(syrk__all_precisions__sums_of_products),
 		cmocka_unit_test(mul__single_matrix__as_its_doubles),
+		cmocka_unit_test(mul_positive__both_precisions__to_a_small_share_of_each_entry),
 		cmocka_unit_test(narrow__in_place__keeps_every_number),
 		cmocka_unit_test(sparse_gram__random_rows__as_dense),
 		cmocka_unit_test(cholesky_inverse__random_matrices__product_is_the_identity),

@@ -82,10 +82,11 @@ static const kdri_member members[] = {
 	  .small = SMALL },
 	{ .name = "snmf",
 	  .method = "snmf",
-	  .options = "max_iter=120",
-	  .by_distance = "max_iter=120 similarity=gauss",
+	  .options = "max_iter=120 keep=false",
+	  .by_distance = "max_iter=120 keep=false similarity=gauss",
 	  .view = KDRI_VIEW_ROWS,
 	  .started = true,
+	  .in_step = true,
 	  .most = 6000 },
 	{ .name = "mtcfir",
 	  .method = "mtcfir",
@@ -479,7 +480,7 @@ done:
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 200, DENSE_STEPS = 280 };
+	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 120, SINGLE = 4096 };
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
 	kdri_proportion p = { 0 };
@@ -528,13 +529,21 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
 			kdri_cost_drop(c, c->held - before);
 		}
-		if (x.n <= members[SNMF].most && !joined) {                  /* as snmf says */
-			const double square = (x.dense ? 8 : 4) * x.n * x.n; /* dense: beside the products */
-			kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
-			c->sweeps += x.n * x.n * (x.dense ? DENSE_STEPS : SNMF_STEPS) * k * seeds;
-			kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
-			kdri_cost_hold(c, square);
-			kdri_cost_drop(c, square);
+		if (x.n <= members[SNMF].most && !joined) { /* as snmf says */
+			const double columns = k * seeds;
+			double held = 40 * x.n * columns;
+			if (!x.dense &&
+			    4 * x.entries < x.n * x.n) { /* words are counted: cosines are not formed */
+				held += 12 * x.entries + 8 * x.d * columns;
+				kdri_cost_pass(c, &x, x.n / 4, 1);
+				kdri_cost_pass(c, &x, columns, 2 * SNMF_STEPS);
+			} else {
+				held += (x.n > SINGLE ? 4 : 8) * x.n * x.n;
+				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
+				kdri_cost_product(c, x.n * x.n * SNMF_STEPS * columns);
+			}
+			kdri_cost_hold(c, held);
+			kdri_cost_drop(c, held);
 		}
 	}
 	if (!throughout && s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most &&

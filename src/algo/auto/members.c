@@ -1,6 +1,7 @@
 /* Running the members of an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * A job is one member, one seed and what it clusters: a task, or all of them with one k. Jobs know nothing of
+ * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method does several
+ * starts on one matrix in hardly more than the time of one. Jobs know nothing of
  * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
  * any order. Where there are enough of them, jobs that need little memory run side by side, one thread
  * each, every one with a context of its own: that is how the library asks to be used from several threads, and
@@ -39,10 +40,10 @@ double kdri_auto_grace(const kdr_context *ctx)
 }
 
 typedef struct job {
-	int64_t member, seed;
-	int64_t task;    /* -1: all of them */
-	int64_t k;       /* pooled: of the tasks that keep their part */
-	int32_t *labels; /* of the task, or of all tasks one after the other; NULL: left out */
+	int64_t member, seed, runs; /* seeds: seed .. seed + runs - 1 */
+	int64_t task;               /* -1: all of them */
+	int64_t k;                  /* pooled: of the tasks that keep their part */
+	int32_t *labels; /* of the task, or of all tasks one after the other, for each run; NULL: left out */
 	bool quick;      /* to be soon there */
 	bool incomplete; /* stopped early, or quick */
 	bool late;       /* left out for want of time */
@@ -120,6 +121,7 @@ static bool able(const run *r, const kdri_member *member, int64_t rows)
 
 static void add_job(run *r, job j)
 {
+	j.runs = KDRI_MAX(1, j.runs);
 	if (r->jobs)
 		r->jobs[r->njobs] = j;
 	r->njobs++;
@@ -141,12 +143,16 @@ static void list_jobs(run *r)
 			continue;
 		if (member->scope == KDRI_SCOPE_JOINT && o->beside > 0)
 			continue;
-		for (int64_t s = 0; s < (member->once ? 1 : o->seeds); s++) {
+		for (int64_t s = 0; s < (member->once || member->in_step ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
 				bool sees = (r->views->tasks[t].cosine || member->by_distance) &&
 				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
 				if (sees && able(r, member, rows_of(r, t)))
-					add_job(r, (job){ .member = m, .seed = s, .task = t, .k = o->k[t] });
+					add_job(r, (job){ .member = m,
+					                  .seed = s,
+					                  .runs = member->in_step ? o->seeds : 1,
+					                  .task = t,
+					                  .k = o->k[t] });
 			}
 			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
 				if (first_with_k(r, member, t))
@@ -176,11 +182,11 @@ static kdr_status set_options(kdr_context *ctx, kdr_options *options, const char
 	return st;
 }
 
-/* The labels the first member found with the same seed; jobs that need them run after it. */
-static bool start_of(const run *r, const job *j, int64_t rows, int64_t *init)
+/* The labels the first member found with the seed; jobs that need them run after it. */
+static bool start_of(const run *r, const job *j, int64_t seed, int64_t rows, int64_t *init)
 {
 	for (const job *first = r->jobs; first < j; first++)
-		if (first->member == 0 && first->seed == j->seed && first->task == j->task && first->labels) {
+		if (first->member == 0 && first->seed == seed && first->task == j->task && first->labels) {
 			for (int64_t i = 0; i < rows; i++)
 				init[i] = first->labels[i];
 			return true;
@@ -193,25 +199,26 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	kdr_status st;
 	const kdri_member *member = &r->options->table[j->member];
 	int64_t first = j->task < 0 ? 0 : j->task, count = j->task < 0 ? r->problem->ntasks : 1;
-	int64_t rows = r->views->begin[first + count] - r->views->begin[first], at = 0;
+	int64_t rows = r->views->begin[first + count] - r->views->begin[first], at = 0, all = count * j->runs,
+	        size;
 	kdr_task *tasks = NULL;
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	int32_t *labels = NULL;
 	int64_t *init = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDRI_TRY(KDRI_NEW(ctx, &init, rows));
-	for (int64_t t = 0; t < count; t++)
-		tasks[t] = (kdr_task){ .name = r->problem->tasks[first + t].name,
+	KDRI_TRY(kdri_mul(ctx, rows, j->runs, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, all));
+	KDRI_TRY(KDRI_NEW(ctx, &init, size));
+	for (int64_t i = 0; i < all; i++) {
+		int64_t t = first + i % count;
+		tasks[i] = (kdr_task){ .name = r->problem->tasks[t].name,
 			               .role = KDR_ROLE_TASK,
-			               .x = kdri_views_of(r->views, member->view, first + t),
-			               .k = member->scope == KDRI_SCOPE_POOLED ? j->k
-			                                                       : r->options->k[first + t] };
-	if (member->started && count == 1 && start_of(r, j, rows, init))
-		tasks[0].init = init;
-	kdr_problem problem = { .tasks = tasks,
-		                .ntasks = count,
-		                .pooled = member->scope == KDRI_SCOPE_POOLED };
+			               .x = kdri_views_of(r->views, member->view, t),
+			               .k = member->scope == KDRI_SCOPE_POOLED ? j->k : r->options->k[t] };
+		if (member->started && count == 1 && start_of(r, j, j->seed + i, rows, init + i * rows))
+			tasks[i].init = init + i * rows;
+	}
+	kdr_problem problem = { .tasks = tasks, .ntasks = all, .pooled = member->scope == KDRI_SCOPE_POOLED };
 	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
 	KDRI_TRY(set_options(ctx, options,
 	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
@@ -220,8 +227,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	if (j->quick)
 		KDRI_TRY(set_options(ctx, options, member->quick));
 	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
-	KDRI_TRY(KDRI_NEW(ctx, &labels, rows));
-	for (int64_t t = 0; t < count; t++) {
+	KDRI_TRY(KDRI_NEW(ctx, &labels, size));
+	for (int64_t t = 0; t < all; t++) {
 		int64_t n;
 		const int64_t *found = kdr_result_labels(result, t, &n);
 		for (int64_t i = 0; i < n; i++)
@@ -499,24 +506,24 @@ static kdr_status collect(const run *r, int64_t t, kdri_ballot *out)
 	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && count == 0; kind++) {
 		whose = (answers)kind;
 		for (int64_t i = 0; i < r->njobs; i++)
-			count += speaks(r, &r->jobs[i], t, whose);
+			count += speaks(r, &r->jobs[i], t, whose) ? r->jobs[i].runs : 0;
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
 	for (int64_t i = 0; i < r->njobs; i++)
-		b.asked += concerns(r, &r->jobs[i], t);
+		b.asked += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;
 	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
-		if (!speaks(r, j, t, whose))
-			continue;
-		const int32_t *labels = j->labels + (j->task < 0 ? r->views->begin[t] : 0);
-		for (int64_t row = 0; row < n; row++)
-			b.label[row * count + m] = labels[row];
-		b.weight[m] = member->once ? (double)r->options->seeds : 1;
-		b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
-		if (on_graph(r, j) && !j->incomplete)
-			b.best = m;
-		b.member[m++] = j->member;
+		for (int64_t q = 0; q < j->runs && speaks(r, j, t, whose); q++) {
+			const int32_t *labels = j->labels + (j->task < 0 ? r->views->begin[t] : q * n);
+			for (int64_t row = 0; row < n; row++)
+				b.label[row * count + m] = labels[row];
+			b.weight[m] = member->once ? (double)r->options->seeds : 1;
+			b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
+			if (on_graph(r, j) && !j->incomplete)
+				b.best = m;
+			b.member[m++] = j->member;
+		}
 	}
 	*out = b;
 	b = (kdri_ballot){ 0 };
@@ -535,9 +542,9 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		const job *j = &r->jobs[i];
 		if (j->member != m)
 			continue;
-		jobs++;
-		late += j->late || (j->st == KDR_OK && j->incomplete);
-		failed += j->st != KDR_OK;
+		jobs += j->runs;
+		late += j->late || (j->st == KDR_OK && j->incomplete) ? j->runs : 0;
+		failed += j->st != KDR_OK ? j->runs : 0;
 		if (j->st != KDR_OK && !first)
 			first = j;
 	}

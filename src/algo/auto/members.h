@@ -22,6 +22,7 @@ typedef struct kdri_member {
 	kdri_view view;
 	kdri_scope scope;
 	bool started; /* starts from the labels of the first member, same task and seed */
+	bool in_step; /* the runs of all seeds are tasks of one fit, which the method does at once: `started`, of KDRI_SCOPE_TASK */
 	bool once;    /* hardly depends on the seed: one run stands for those of all seeds */
 	int64_t most; /* samples at most, of a task or of all it sees: it needs n x n numbers. 0: any number */
 	int64_t small; /* it votes on tasks of at most as many samples: larger ones gain nothing by it. 0: on all */

@@ -6,7 +6,12 @@
  *   (E1)  M_ij = max(cos(x_i, x_j), 0), or exp(-|x_i - x_j|^2 / (2 sigma^2))
  *   (E2)  min |M - Y Y'|^2 over Y >= 0 (n x k), from k-means; label = argmax      snmf_steps.c
  *
- * Each task by itself. M is n x n and dense; a sparse X stays sparse.
+ * Each task by itself. M is n x n and dense; a sparse X stays sparse. Where no sample has a negative entry M is the product of
+ * two thin matrices, and is not formed where that is cheaper (cosines.c); k-means, which starts (E2) where nobody has labels,
+ * sees the products of the samples before.
+ *
+ * Tasks that are the same matrix with labels of their own to start from, as an ensemble gives them, have one M, and are factorised in
+ * step.
  *
  * A new sample adds a row to M, its similarities (E1) to the training samples, which are in the model: it gets the
  * memberships that explain that row (fold_in.c).
@@ -14,6 +19,7 @@
  * M   gram (in its place)        Y   memberships        sigma   sigma */
 #include "algo/common/tasks.h"
 #include "algo/mtcfir/consistent.h"
+#include "algo/mtcfir/cosines.h"
 #include "algo/mtcfir/fold_in.h"
 #include "algo/mtcfir/msda_device.h"
 #include "algo/mtcfir/pool_device.h"
@@ -33,6 +39,7 @@ static const kdr_option_desc options_table[] = {
 	          .automatic = "median distance", .symbol = "sigma"),
 	KDRI_OPTION_FINAL,
 	KDRI_OPTION_PRECISION,
+	KDRI_BOOL("keep", true, "keep the samples, which label new ones; else labels and memberships alone"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -79,13 +86,13 @@ done:
 	return st;
 }
 
-/* A task at work; its Gram matrix, then its similarities, are in `gram` or on a device. */
+/* A task at work, or several of one matrix; its Gram matrix, then its similarities, are in `gram` or on a device. */
 typedef struct work {
 	kdr_context *ctx;
 	const kdr_task *task;
 	const kdr_options *options;
 	kdr_result *result;
-	int64_t t;
+	int64_t t, count; /* tasks of the matrix, from t on */
 	kdri_block gram;
 	kdri_gram_there there;
 	bool answered; /* results are being written: it is too late to begin anew */
@@ -156,56 +163,95 @@ done:
 	return st;
 }
 
-static kdr_status carry(work *w, kdri_trace *trace)
+/* The starts of all tasks of the matrix: those given, or found by k-means through the Gram matrix. */
+static kdr_status find_starts(work *w, int64_t *starts, int64_t *runs)
+{
+	int64_t n = kdr_mat_rows(&w->task->x);
+	const kdri_gram_there *there = w->there.dev ? &w->there : NULL;
+	*runs = w->count;
+	for (int64_t q = 0; q < w->count && w->task->init; q++)
+		memcpy(starts + q * n, w->task[q].init, (size_t)n * sizeof *starts);
+	if (w->task->init || kdri_opt_choice(w->options, "final") != KDRI_FINAL_SNMF)
+		return KDR_OK;
+	return kdri_snmf_starts(w->ctx, there ? NULL : &w->gram, there, w->task->k,
+	                        kdri_opt_int(w->options, "n_init"), w->t, starts, runs);
+}
+
+/* (E2) on similarities that are formed. */
+static kdr_status use_formed(work *w, kdri_snmf_task *s, kdri_trace *traces)
 {
 	kdr_status st;
-	kdr_context *ctx = w->ctx;
-	const kdr_task *task = w->task;
-	int64_t n = kdr_mat_rows(&task->x), n_init = kdri_opt_int(w->options, "n_init"), *starts = NULL, size;
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma"), *width = NULL;
 	const kdri_gram_there *there = w->there.dev ? &w->there : NULL;
+	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
+		KDRI_TRY(there ? kdri_there_median(w->ctx, there, &sigma)
+		               : kdri_gram_median(w->ctx, &w->gram, &sigma));
+	w->answered = true;
+	for (int64_t q = 0; q < w->count && similarity == KDRI_SIMILARITY_GAUSS; q++) {
+		KDRI_TRY(kdri_result_array(w->ctx, w->result, "sigma", w->t + q, KDR_FLOAT64, 1,
+		                           (int64_t[]){ 1 }, &width));
+		width[0] = sigma;
+	}
+	KDRI_TRY(find_similarities(w, similarity, sigma));
+	s->dense = there ? NULL : &w->gram;
+	s->there = w->there.k;
+	KDRI_TRY(kdri_snmf_task_run(w->ctx, s, w->result, traces));
+done:
+	return st;
+}
+
+/* (E2) on cosines that are not. */
+static kdr_status use_factors(work *w, kdri_snmf_task *s, kdri_trace *traces)
+{
+	kdr_status st;
+	kdri_cosines cosines = { .u.view = kdr_mat_from_dense(NULL, 0, 0),
+		                 .turned.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_block_free(w->ctx, &w->gram); /* the starts have been found */
+	KDRI_TRY(kdri_cosines_new(w->ctx, &w->task->x, KDRI_MAX(KDRI_SNMF_TOGETHER, w->task->k), &cosines));
+	kdri_op product = kdri_op_cosines(&cosines);
+	s->product = &product;
+	s->square = cosines.square;
+	KDRI_TRY(kdri_snmf_task_run(w->ctx, s, w->result, traces));
+done:
+	kdri_cosines_free(w->ctx, &cosines);
+	return st;
+}
+
+static kdr_status carry(work *w, kdri_trace *traces)
+{
+	kdr_status st;
+	const kdr_task *task = w->task;
+	int64_t n = kdr_mat_rows(&task->x), *starts = NULL, size;
 	char unnamed[32];
 	snprintf(unnamed, sizeof unnamed, "%lld", (long long)w->t + 1);
 	kdri_snmf_task s = { .task = w->t,
 		             .k = task->k,
 		             .name = task->name ? task->name : unnamed,
-		             .dense = there ? NULL : &w->gram,
 		             .dev = w->there.dev,
-		             .runs = 1,
+		             .apart = w->count > 1,
 		             .given = task->init != NULL,
 		             .options = w->options,
 		             .stage = stage };
-	KDRI_TRY(kdri_mul(ctx, n, n_init, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
-	KDRI_TRY(make_gram(w, kdri_precision_single(w->options, n)));
-	s.there = w->there.k;
-	if (task->init)
-		memcpy(starts, task->init, (size_t)n * sizeof *starts);
-	else if (kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF)
-		KDRI_TRY(kdri_snmf_starts(ctx, there ? NULL : &w->gram, there, task->k, n_init, w->t, starts,
-		                          &s.runs));
+	const bool factors = !w->there.dev && kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF &&
+	                     kdri_opt_choice(w->options, "similarity") == KDRI_SIMILARITY_COSINE &&
+	                     kdri_cosines_pay(&task->x);
+	KDRI_TRY(kdri_mul(w->ctx, n, KDRI_MAX(w->count, kdri_opt_int(w->options, "n_init")), &size));
+	KDRI_TRY(KDRI_NEW(w->ctx, &starts, size));
+	if (!factors || !task->init)
+		KDRI_TRY(make_gram(w, kdri_precision_single(w->options, n)));
+	KDRI_TRY(find_starts(w, starts, &s.runs));
 	s.starts = starts;
-	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(there ? kdri_there_median(ctx, there, &sigma)
-		               : kdri_gram_median(ctx, &w->gram, &sigma));
-	w->answered = true;
-	if (similarity == KDRI_SIMILARITY_GAUSS) {
-		KDRI_TRY(kdri_result_array(ctx, w->result, "sigma", w->t, KDR_FLOAT64, 1, (int64_t[]){ 1 },
-		                           &width));
-		width[0] = sigma;
-	}
-	KDRI_TRY(find_similarities(w, similarity, sigma));
-	KDRI_TRY(kdri_snmf_task_run(ctx, &s, w->result, trace)); /* (E2) */
+	KDRI_TRY(factors ? use_factors(w, &s, traces) : use_formed(w, &s, traces));
 done:
-	kdri_free(ctx, starts);
+	kdri_free(w->ctx, starts);
 	return st;
 }
 
-static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, const kdr_options *options,
-                          kdr_result *result, kdri_trace *trace)
+static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, int64_t count,
+                          const kdr_options *options, kdr_result *result, kdri_trace *traces)
 {
-	work w = { .ctx = ctx, .task = task, .options = options, .result = result, .t = t };
+	work w = { .ctx = ctx, .task = task, .options = options, .result = result, .t = t, .count = count };
 	double n = (double)kdr_mat_rows(&task->x);
 	/* Some hundred iterations of ten starts, and the Gram matrix. */
 	kdri_device *dev =
@@ -213,27 +259,54 @@ static kdr_status cluster(kdr_context *ctx, const kdr_task *task, int64_t t, con
 	kdr_status st = KDR_OK;
 	if (dev) {
 		w.there.dev = dev;
-		st = carry(&w, trace);
+		st = carry(&w, traces);
 		kdri_dmat_free(dev, &w.there.k);
 		w.there = (kdri_gram_there){ 0 };
 		kdri_device_leave(dev);
 		if (w.answered || !kdri_device_gave_up(ctx, st))
 			return st;
 	}
-	st = carry(&w, trace);
+	st = carry(&w, traces);
 	kdri_block_free(ctx, &w.gram);
 	return st;
+}
+
+static bool same_matrix(const kdr_mat *a, const kdr_mat *b)
+{
+	if (a->kind != b->kind || kdr_mat_rows(a) != kdr_mat_rows(b) || kdr_mat_cols(a) != kdr_mat_cols(b))
+		return false;
+	return a->kind == KDR_MAT_DENSE
+	               ? a->as.dense.data == b->as.dense.data && a->as.dense.stride == b->as.dense.stride
+	               : a->as.csr.rowptr == b->as.csr.rowptr && a->as.csr.col == b->as.csr.col &&
+	                         a->as.csr.val == b->as.csr.val;
+}
+
+/* How many tasks from t on are one matrix, with starts of their own and one number of clusters. */
+static int64_t tasks_of_one(const kdr_problem *problem, int64_t t, const kdr_options *options)
+{
+	const kdr_task *first = &problem->tasks[t];
+	int64_t end = t + 1;
+	if (!first->init || kdri_opt_choice(options, "final") != KDRI_FINAL_SNMF)
+		return 1;
+	while (end < problem->ntasks && problem->tasks[end].init && problem->tasks[end].k == first->k &&
+	       same_matrix(&problem->tasks[end].x, &first->x))
+		end++;
+	return end - t;
 }
 
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
+	int64_t count;
 	kdri_trace *traces = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
-	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDRI_TRY(cluster(ctx, &problem->tasks[t], t, options, result, &traces[t]));
-	KDRI_TRY(kdri_train_keep(ctx, problem, result));
+	for (int64_t t = 0; t < problem->ntasks; t += count) {
+		count = tasks_of_one(problem, t, options);
+		KDRI_TRY(cluster(ctx, &problem->tasks[t], t, count, options, result, &traces[t]));
+	}
+	if (kdri_opt_bool(options, "keep"))
+		KDRI_TRY(kdri_train_keep(ctx, problem, result));
 	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
 done:
 	kdri_free(ctx, traces);

@@ -60,13 +60,13 @@ done:
 }
 
 /* One iteration of all starts at work. */
-static kdr_status advance(kdri_snmf_runs *w)
+static kdr_status advance(kdri_snmf_runs *w, bool single)
 {
 	kdr_status st;
 	bool again = false;
 	int now = w->now, next = !now;
 	/* J is a difference of sums of the size of |M|^2: this much of a rise is rounding. */
-	double rounding = 1e-13 * w->square;
+	double rounding = (single ? 1e-8 : 1e-13) * w->square;
 	KDRI_TRY(w->place->step(w, now, w->gram[now])); /* (E2) */
 	KDRI_TRY(evaluate(w, next));
 	for (int64_t slot = 0; slot < w->slots; slot++) {
@@ -158,7 +158,7 @@ kdr_status kdri_snmf_runs_go(kdri_snmf_runs *w, int64_t runs, const kdri_snmf_op
 			for (int64_t slot = 0; slot < w->slots; slot++)
 				KDRI_TRY(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
 		}
-		KDRI_TRY(advance(w));
+		KDRI_TRY(advance(w, o->single));
 		KDRI_TRY(accept(w, o->tol, &least));
 		if (o->stage && kdri_iteration(w->ctx, o->stage, it + 1, o->max_iter, least))
 			KDRI_TRY(retire_all(w, kdri_stop_reason(w->ctx)));

@@ -6,6 +6,7 @@
 
 typedef struct kdri_snmf_options {
 	int64_t k, max_iter;
+	bool single;       /* products with M are single: J is known to 1e-8 |M|^2, else to 1e-13 */
 	double tol;        /* stop when the objective falls by at most this share; 0: when nothing changes */
 	const char *stage; /* name for progress events; NULL: no events */
 } kdri_snmf_options;

@@ -10,8 +10,8 @@
 
 const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
 
-/* TOGETHER columns of starts are factorised in step: a strip of the sparse product; on a device as many as fill it. */
-enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER = 32, TOGETHER_THERE = 256 };
+/* KDRI_SNMF_TOGETHER columns in step are a strip of the sparse product; on a device as many as fill it. */
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER_THERE = 256 };
 
 static bool stopped(const kdr_context *ctx)
 {
@@ -65,7 +65,7 @@ static double last_objective(const kdri_snmf_result *r)
 	return r->iterations ? r->trace[r->iterations - 1] : r->start;
 }
 
-/* Y and trace of the best start. */
+/* Y and trace of the best start, or of each. */
 static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdri_snmf_result *best)
 {
 	kdr_status st;
@@ -79,16 +79,20 @@ static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n
 	} else if (t->dense) {
 		m = kdri_op_block(t->dense);
 		square = kdri_block_square(ctx, t->dense);
+	} else if (t->product) {
+		m = *t->product;
+		square = t->square;
 	}
 	const kdri_snmf_options o = { .k = t->k,
 		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
+		                      .single = t->dense && t->dense->floats,
 		                      .tol = kdri_opt_real(t->options, "tol"),
 		                      .stage = t->stage };
 	int64_t size, count;
-	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, (t->dev ? TOGETHER_THERE : TOGETHER) / t->k));
+	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, (t->dev ? TOGETHER_THERE : KDRI_SNMF_TOGETHER) / t->k));
 	KDRI_TRY(kdri_mul(ctx, n, t->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, group * size));
-	for (int64_t q = 0; q < t->runs && (q == 0 || !stopped(ctx)); q += count) {
+	for (int64_t q = 0; q < t->runs && (q == 0 || t->apart || !stopped(ctx)); q += count) {
 		count = KDRI_MIN(group, t->runs - q);
 		for (int64_t i = 0; i < count; i++)
 			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
@@ -98,42 +102,57 @@ static kdr_status factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n
 		else
 			KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
 		for (int64_t i = 0; i < count; i++) {
-			if (!best->y || last_objective(&r[i]) < last_objective(best)) {
-				kdri_snmf_result old = *best;
-				*best = r[i];
+			kdri_snmf_result *to = best + (t->apart ? q + i : 0);
+			if (!to->y || last_objective(&r[i]) < last_objective(to)) {
+				kdri_snmf_result old = *to;
+				*to = r[i];
 				r[i] = old;
 			}
 			kdri_snmf_free(ctx, &r[i]);
 		}
 	}
-	if (stopped(ctx))
-		best->stop = kdri_stop_reason(ctx);
+	for (int64_t q = 0; q < (t->apart ? t->runs : 1) && stopped(ctx); q++)
+		best[q].stop = kdri_stop_reason(ctx);
 done:
 	kdri_free(ctx, starts);
 	return st;
 }
 
-static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdr_result *result,
-                           kdri_trace *trace)
+static kdr_status put(kdr_context *ctx, const kdri_snmf_task *t, int64_t task, int64_t n,
+                      const kdri_snmf_result *best, kdr_result *result, kdri_trace *trace)
 {
 	kdr_status st;
-	kdri_snmf_result best = { 0 };
 	int64_t *labels = NULL;
 	double *y = NULL, *values = NULL;
-	KDRI_TRY(factorise(ctx, t, n, &best));
-	KDRI_TRY(kdri_result_labels(ctx, result, t->task, &labels));
-	kdri_snmf_labels(best.y, n, t->k, labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2,
-	                           (int64_t[]){ n, t->k }, &y));
-	if (best.y) /* there is at least one start */
-		memcpy(y, best.y, (size_t)(n * t->k) * sizeof *y);
-	KDRI_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1,
-	                           (int64_t[]){ best.iterations }, &values));
-	if (best.iterations)
-		memcpy(values, best.trace, (size_t)best.iterations * sizeof *values);
-	*trace = (kdri_trace){ best.start, values, best.iterations, best.stop, 1 };
+	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
+	kdri_snmf_labels(best->y, n, t->k, labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                           &y));
+	if (best->y) /* there is at least one start */
+		memcpy(y, best->y, (size_t)(n * t->k) * sizeof *y);
+	KDRI_TRY(kdri_result_array(ctx, result, "trace", task, KDR_FLOAT64, 1,
+	                           (int64_t[]){ best->iterations }, &values));
+	if (best->iterations)
+		memcpy(values, best->trace, (size_t)best->iterations * sizeof *values);
+	*trace = (kdri_trace){ best->start, values, best->iterations, best->stop, 1 };
 done:
-	kdri_snmf_free(ctx, &best);
+	return st;
+}
+
+static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdr_result *result,
+                           kdri_trace *traces)
+{
+	kdr_status st;
+	int64_t tasks = t->apart ? t->runs : 1;
+	kdri_snmf_result *best = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &best, tasks));
+	KDRI_TRY(factorise(ctx, t, n, best));
+	for (int64_t q = 0; q < tasks; q++)
+		KDRI_TRY(put(ctx, t, t->task + q, n, &best[q], result, &traces[q]));
+done:
+	for (int64_t q = 0; best && q < tasks; q++)
+		kdri_snmf_free(ctx, &best[q]);
+	kdri_free(ctx, best);
 	return st;
 }
 
@@ -175,16 +194,19 @@ done:
 }
 
 kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_result *result,
-                              kdri_trace *trace)
+                              kdri_trace *traces)
 {
 	kdr_status st;
 	kdri_block wide = { 0 };
 	kdr_mat w;
-	int64_t n = t->sparse ? kdr_mat_rows(t->sparse) : t->dense ? t->dense->rows : t->there.rows;
+	int64_t n = t->sparse    ? kdr_mat_rows(t->sparse)
+	            : t->dense   ? t->dense->rows
+	            : t->product ? t->product->rows
+	                         : t->there.rows;
 	if (kdri_opt_choice(t->options, "final") == KDRI_FINAL_SNMF)
-		return run_snmf(ctx, t, n, result, trace);
+		return run_snmf(ctx, t, n, result, traces);
 	if (t->sparse)
-		return run_ncut(ctx, t, t->sparse, result, trace);
+		return run_ncut(ctx, t, t->sparse, result, traces);
 	/* The spectral step takes doubles, and no similarity of a sample to itself. */
 	KDRI_TRY(kdri_block_new(ctx, n, n, false, &wide));
 	if (!t->dense)
@@ -195,7 +217,7 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
 		((double *)wide.data)[i * n + i] = 0;
 	}
 	w = kdr_mat_from_dense(wide.data, n, n);
-	KDRI_TRY(run_ncut(ctx, t, &w, result, trace));
+	KDRI_TRY(run_ncut(ctx, t, &w, result, traces));
 done:
 	kdri_block_free(ctx, &wide);
 	return st;

@@ -1,0 +1,251 @@
+/* snmf: cosines that are not formed, single products, several starts of one matrix, each against the plain form. */
+#include "tests/unit/unit.h"
+
+#include "algo/mtcfir/cosines.h"
+#include "algo/mtcfir/snmf_steps.h"
+
+/* Counts in K groups of columns; row 0 is zeros. Dense and sparse alike. */
+enum { N = 90, D = 12, K = 3 };
+typedef struct counts {
+	double x[N * D], val[N * D];
+	int64_t rowptr[N + 1], labels[4][N];
+	int32_t col[N * D];
+	kdr_mat dense, sparse;
+} counts;
+
+static void make(counts *m, uint64_t index)
+{
+	kdri_rng rng = kdri_rng_stream(11, "counts", index);
+	int64_t nnz = 0;
+	memset(m, 0, sizeof *m);
+	for (int64_t i = 0; i < N; i++) {
+		for (int64_t j = 0; j < D && i > 0; j++) {
+			double v = floor((j % K == i % K ? 5 : 1.6) * kdri_rng_uniform(&rng));
+			m->x[i * D + j] = v;
+			if (v > 0) {
+				m->col[nnz] = (int32_t)j;
+				m->val[nnz++] = v;
+			}
+		}
+		m->rowptr[i + 1] = nnz;
+		for (int q = 0; q < 4; q++)
+			m->labels[q][i] = kdri_rng_uniform(&rng) < 0.6 ? i % K : kdri_rng_below(&rng, K);
+	}
+	m->dense = kdr_mat_from_dense(m->x, N, D);
+	m->sparse = kdr_mat_from_csr(N, D, m->rowptr, m->col, m->val);
+}
+
+/* max(cos, 0), written out. */
+static void form(const double *x, double *m)
+{
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < N; j++) {
+			double a = kdri_nrm2sq(x + i * D, D), b = kdri_nrm2sq(x + j * D, D);
+			m[i * N + j] = a > 0 && b > 0 ? KDRI_MAX(0.0, kdri_dot(x + i * D, x + j * D, D)) /
+			                                        (sqrt(a) * sqrt(b))
+			                              : 0;
+		}
+}
+
+static void cosines__no_negative_entry__products_are_those_of_the_matrix(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(11, "y", 0);
+	static counts m;
+	static double formed[N * N];
+	make(&m, 0);
+	form(m.x, formed);
+	for (int sparse = 0; sparse < 2; sparse++)
+		for (int64_t k = 1; k < 12; k += 5) {
+			double y[N * 11], got[N * 13];
+			kdri_cosines c;
+			const kdr_mat *x = sparse ? &m.sparse : &m.dense;
+			for (int64_t i = 0; i < N * k; i++)
+				y[i] = kdri_rng_uniform(&rng);
+			assert_true(kdri_cosines_pay(x));
+			assert_ok(ctx, kdri_cosines_new(ctx, x, 4,
+			                                &c)); /* fewer columns at a time than there are */
+			assert_near(c.square, kdri_nrm2sq(formed, (int64_t)N * N), 1e-9);
+			kdri_op op = kdri_op_cosines(&c);
+			assert_ok(ctx, op.apply(ctx, &op, y, k, k, got, 13));
+			for (int64_t i = 0; i < N; i++)
+				for (int64_t j = 0; j < k; j++) {
+					double sum = 0;
+					for (int64_t l = 0; l < N; l++)
+						sum += formed[i * N + l] * y[l * k + j];
+					assert_near(got[i * 13 + j], sum, 1e-11);
+				}
+			kdri_cosines_free(ctx, &c);
+		}
+	kdr_context_free(ctx);
+}
+
+static void cosines__a_negative_entry_or_few_rows__are_formed(void **state)
+{
+	(void)state;
+	static counts m;
+	make(&m, 1);
+	kdr_mat few = kdri_rows(&m.dense, 0, D);
+	assert_false(kdri_cosines_pay(&few));
+	m.x[N * D - 1] = -1e-9;
+	m.val[m.rowptr[N] - 1] = -1e-9;
+	assert_false(kdri_cosines_pay(&m.dense));
+	assert_false(kdri_cosines_pay(&m.sparse));
+}
+
+/* One fit with `count` tasks, all of matrix x, each with labels of its own to start from. */
+static kdr_result *fit(kdr_context *ctx, const counts *m, kdr_mat x, int count, const char *similarity,
+                       const char *precision)
+{
+	kdr_task tasks[4];
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	for (int t = 0; t < count; t++)
+		tasks[t] = (kdr_task){ .x = x, .k = K, .init = m->labels[t] };
+	kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	assert_ok(ctx, kdr_options_new(ctx, "snmf", &options));
+	assert_ok(ctx, kdr_options_set(ctx, options, "similarity", similarity));
+	assert_ok(ctx, kdr_options_set(ctx, options, "precision", precision));
+	assert_ok(ctx, kdr_options_set(ctx, options, "max_iter", "60"));
+	assert_ok(ctx, kdr_fit(ctx, "snmf", &problem, options, &result));
+	kdr_options_free(options);
+	return result;
+}
+
+static void assert_same_task(const kdr_result *a, int64_t t, const kdr_result *b, int64_t s, double tol)
+{
+	int64_t n;
+	const int64_t *la = kdr_result_labels(a, t, &n), *lb = kdr_result_labels(b, s, &n);
+	assert_memory_equal(la, lb, N * sizeof *la);
+	kdr_array ta = kdr_result_array(a, "trace", t), tb = kdr_result_array(b, "trace", s);
+	assert_int_equal(ta.shape[0], tb.shape[0]);
+	for (int64_t i = 0; i < ta.shape[0]; i++)
+		assert_near(((const double *)ta.data)[i], ((const double *)tb.data)[i], tol);
+	kdr_array ya = kdr_result_array(a, "memberships", t), yb = kdr_result_array(b, "memberships", s);
+	for (int64_t i = 0; i < (int64_t)N * K; i++)
+		assert_near(((const double *)ya.data)[i], ((const double *)yb.data)[i], tol);
+}
+
+/* Tasks of one matrix are factorised in step, whether their similarities are formed or not; each ends as it would alone. */
+static void fit__tasks_of_one_matrix__each_as_alone(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static counts m, one;
+	make(&m, 2);
+	for (int kind = 0; kind < 4; kind++) {
+		kdr_mat x = kind % 2 ? m.sparse : m.dense;
+		const char *similarity = kind < 2 ? "cosine" : "gauss";
+		kdr_result *all = fit(ctx, &m, x, 4, similarity, "double");
+		for (int t = 0; t < 4; t++) {
+			one = m;
+			memcpy(one.labels[0], m.labels[t], sizeof m.labels[t]);
+			kdr_result *alone = fit(ctx, &one, x, 1, similarity, "double");
+			assert_same_task(all, t, alone, 0, 1e-8);
+			assert_int_equal(kdr_result_array(all, "sigma", t).data != NULL, kind >= 2);
+			kdr_result_free(alone);
+		}
+		kdr_result_free(all);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Not formed against formed: kdri_snmf on the matrix itself. */
+static void fit__cosines_not_formed__objective_is_that_of_the_matrix(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static counts m;
+	static double formed[N * N], y[N * K];
+	make(&m, 3);
+	form(m.x, formed);
+	kdr_mat view = kdr_mat_from_dense(formed, N, N);
+	kdri_op op = kdri_op_mat(&view);
+	kdri_snmf_options o = { .k = K, .max_iter = 60, .tol = 1e-6 };
+	kdri_snmf_result r = { 0 };
+	int64_t labels[N], n;
+	kdri_snmf_start(m.labels[0], N, K, y);
+	assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(formed, (int64_t)N * N), y, 1, &o, &r));
+	kdri_snmf_labels(r.y, N, K, labels);
+	for (int sparse = 0; sparse < 2; sparse++) {
+		kdr_result *got = fit(ctx, &m, sparse ? m.sparse : m.dense, 1, "cosine", "double");
+		kdr_array trace = kdr_result_array(got, "trace", 0);
+		assert_int_equal(trace.shape[0], r.iterations);
+		for (int64_t i = 0; i < r.iterations; i++)
+			assert_near(((const double *)trace.data)[i], r.trace[i], 1e-8);
+		assert_memory_equal(kdr_result_labels(got, 0, &n), labels, sizeof labels);
+		kdr_result_free(got);
+	}
+	kdri_snmf_free(ctx, &r);
+	kdr_context_free(ctx);
+}
+
+/* Single products: the same iterations, J to what the header says of it, and no step taken for a rise. */
+static void fit__single_products__as_double_ones_to_their_rounding(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static counts m;
+	for (uint64_t trial = 0; trial < 5; trial++) {
+		make(&m, 4 + trial);
+		kdr_result *twice = fit(ctx, &m, m.dense, 3, "gauss", "double"),
+		           *once = fit(ctx, &m, m.dense, 3, "gauss", "single");
+		for (int t = 0; t < 3; t++) {
+			kdr_array a = kdr_result_array(twice, "trace", t),
+			          b = kdr_result_array(once, "trace", t);
+			int64_t n, least = KDRI_MIN(a.shape[0], b.shape[0]), differ = 0;
+			const int64_t *la = kdr_result_labels(twice, t, &n),
+			              *lb = kdr_result_labels(once, t, &n);
+			for (int64_t i = 0; i < least; i++) {
+				assert_near(((const double *)a.data)[i], ((const double *)b.data)[i],
+				            1e-7 * N * N);
+				assert_true(i == 0 || ((const double *)b.data)[i] <=
+				                              ((const double *)b.data)[i - 1] + 1e-8 * N * N);
+			}
+			assert_true(llabs(a.shape[0] - b.shape[0]) <= 3);
+			for (int64_t i = 0; i < N; i++)
+				differ += la[i] != lb[i];
+			assert_true(differ <= 1);
+		}
+		kdr_result_free(twice);
+		kdr_result_free(once);
+	}
+	kdr_context_free(ctx);
+}
+
+/* A model of labels alone says that it cannot label new samples. */
+static void fit__keep_false__no_samples_in_the_result(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static counts m;
+	make(&m, 9);
+	kdr_task task = { .x = m.sparse, .k = K, .init = m.labels[0] };
+	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	for (int keep = 0; keep < 2; keep++) {
+		kdr_options *options = NULL;
+		kdr_result *result = NULL;
+		assert_ok(ctx, kdr_options_new(ctx, "snmf", &options));
+		assert_ok(ctx, kdr_options_set(ctx, options, "keep", keep ? "true" : "false"));
+		assert_ok(ctx, kdr_fit(ctx, "snmf", &problem, options, &result));
+		assert_int_equal(kdr_result_array(result, "train_val", 0).data != NULL, keep);
+		assert_non_null(kdr_result_array(result, "memberships", 0).data);
+		kdr_result_free(result);
+		kdr_options_free(options);
+	}
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cosines__no_negative_entry__products_are_those_of_the_matrix),
+		cmocka_unit_test(cosines__a_negative_entry_or_few_rows__are_formed),
+		cmocka_unit_test(fit__tasks_of_one_matrix__each_as_alone),
+		cmocka_unit_test(fit__cosines_not_formed__objective_is_that_of_the_matrix),
+		cmocka_unit_test(fit__single_products__as_double_ones_to_their_rounding),
+		cmocka_unit_test(fit__keep_false__no_samples_in_the_result),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
