@@ -8,8 +8,9 @@
  * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
  * clustered by itself, or all of them stacked as one (pooled).
  *
- * Where ranks have the rows between them W is that of samples that share landmarks [CC11], Z L^-1 Z' of
- * engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all. It can be had in one process, too.
+ * Where ranks have the rows between them, and where neighbours are too many to be found exactly (knn_search.c), W is that of samples that
+ * share landmarks [CC11], Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all; and
+ * a descent to most of the neighbours takes many times as long for clusters that are no better (docs/graphs.md).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
  * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
@@ -24,6 +25,8 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "engine/cost/cost.h"
+#include "engine/graph/census.h"
+#include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
@@ -37,8 +40,10 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
 	KDRI_CHOICE(
 	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
-	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, else neighbours; precomputed data have a column for each landmark"),
-	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
+	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly; precomputed data have a column for each landmark"),
+	KDRI_INT(
+	        "landmarks", 2000, 1, 30000,
+	        "samples that are landmarks, at least 3 a cluster; each sample is joined to twice as many of them as it would have neighbours where samples are like texts (mostly zeros, none below), else to half as many"),
 	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
 	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
 	KDRI_N_INIT(10),
@@ -138,27 +143,51 @@ done:
 	return st;
 }
 
+/* Whether rows are joined to landmarks. */
+static kdr_status choose_landmarks(kdr_context *ctx, const kdr_mat *x, const kdr_options *options, bool *out)
+{
+	kdr_status st = KDR_OK;
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(options, "graph");
+	const kdri_graph_options g = kdri_graph_options_of(options);
+	KDRI_TRY(kdri_joins_check(ctx, to));
+	*out = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && kdri_several(ctx));
+	if (*out || to == KDRI_JOINS_NEIGHBOURS || g.neighbors == 0 ||
+	    g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
+		goto done;
+	KDRI_TRY(kdri_knn_search_exact(
+	        ctx, x, g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
+	        out));
+	*out = !*out;
+done:
+	return st;
+}
+
 /* Z: rows_of rows of each of so many tasks, joined to landmarks. */
 static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
-                                 const kdr_options *options, int64_t stream, kdri_graph *out)
+                                 int64_t k, const kdr_options *options, int64_t stream, kdri_graph *out)
 {
 	kdr_status st;
 	const kdri_graph_options g = kdri_graph_options_of(options);
+	const int64_t count = KDRI_MAX(kdri_opt_int(options, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k);
+	kdri_census seen = { 0 };
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma, .recall = 1 };
 	if (g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
 		return take_joins(ctx, x, &out->w);
-	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, kdri_opt_int(options, "landmarks"),
-	                            (uint64_t)stream, &l));
+	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, count, (uint64_t)stream, &l));
+	if (g.similarity == KDRI_SIMILARITY_COSINE)
+		KDRI_TRY(kdri_census_add(ctx, x, &seen));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS && g.sigma == 0)
 		KDRI_TRY(kdri_mean_distance(ctx, &l.rows.view, &out->sigma));
 	if (out->sigma == 0)
 		out->sigma = 1;
-	const kdri_landmarks_options o = { .weight = g.similarity == KDRI_SIMILARITY_GAUSS
-		                                             ? KDRI_LANDMARKS_GAUSS
-		                                             : KDRI_LANDMARKS_COSINE,
-		                           .sigma = out->sigma,
-		                           .neighbors = g.neighbors > 0 ? g.neighbors : l.count };
+	const kdri_landmarks_options o = {
+		.weight =
+		        g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_LANDMARKS_GAUSS : KDRI_LANDMARKS_COSINE,
+		.sigma = out->sigma,
+		.neighbors = g.neighbors == 0 ? l.count
+		                              : kdri_landmarks_each(kdri_census_words(&seen), g.neighbors)
+	};
 	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &out->w));
 done:
 	kdri_landmarks_free(ctx, &l);
@@ -171,7 +200,6 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *row
                           const kdr_options *options, kdr_result *result, kdri_spectral_result *out)
 {
 	kdr_status st;
-	const kdri_joins to = (kdri_joins)kdri_opt_choice(options, "graph");
 	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_graph_options g = kdri_graph_options_of(options);
 	kdri_spectral_options s = kdri_spectral_defaults(k);
@@ -183,10 +211,9 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	s.stream = (uint64_t)stream;
 	s.rows_of = rows_of;
 	s.tasks = tasks;
-	KDRI_TRY(kdri_joins_check(ctx, to));
-	s.landmarks = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && kdri_several(ctx));
+	KDRI_TRY(choose_landmarks(ctx, x, options, &s.landmarks));
 	if (s.landmarks)
-		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, options, stream, &graph));
+		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, k, options, stream, &graph));
 	else
 		KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
 	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
@@ -194,6 +221,9 @@ static kdr_status cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_task_number(ctx, result, task, "sigma", graph.sigma));
+	if (s.landmarks)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "landmarks",
+		                                 (double)kdr_mat_cols(&graph.w.view)));
 	if (graph.recall < 1)
 		KDRI_TRY(kdri_result_task_number(ctx, result, task, "neighbour_recall", graph.recall));
 	KDRI_TRY(warn(ctx, result, name, out, k));
@@ -280,25 +310,32 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	double k, neighbours = kdri_opt_real(o, "neighbors"), landmarks = 0;
-	if (to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several))
-		landmarks = kdri_opt_real(o, "landmarks");
+	enum { TREE = 12, SPARSE = 10 }; /* columns that knn_tree.c takes; one entry of so many: census.c */
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	const kdri_graph_options g = kdri_graph_options_of(o);
+	const bool gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
+	double k, neighbours = (double)g.neighbors;
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
-		double before = c->held, joined = KDRI_MIN(landmarks, x.n);
-		if (landmarks > 0)
-			kdri_cost_landmarks(c, &x, landmarks, neighbours > 0 ? neighbours : joined);
-		else if (neighbours > 0)
-			kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
-		else
-			kdri_cost_hold(c, 8 * x.n * x.n);
-		if (landmarks > 0)
-			kdri_cost_landmarks_spectrum(c, x.n, landmarks, neighbours > 0 ? neighbours : joined,
-			                             k);
-		else
+		const bool many = g.neighbors > 0 && g.similarity != KDRI_SIMILARITY_PRECOMPUTED &&
+		                  !(gauss && x.d <= TREE) && !kdri_cost_graph_exact(&x, KDRI_COST_SEARCH);
+		double before = c->held,
+		       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+		       each = (double)kdri_landmarks_each(
+		               !gauss && !x.dense && SPARSE * x.entries < x.n * x.d, g.neighbors);
+		if (g.neighbors == 0)
+			each = KDRI_MIN(marks, x.n);
+		if (to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (s->several || many))) {
+			kdri_cost_landmarks(c, &x, marks, each);
+			kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
+		} else {
+			if (neighbours > 0)
+				kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
+			else
+				kdri_cost_hold(c, 8 * x.n * x.n);
 			kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
+		}
 		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
 		kdri_cost_drop(c, c->held - before - 8 * x.n * k);
 	}

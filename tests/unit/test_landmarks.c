@@ -371,6 +371,50 @@ static void spectral__rows_on_ranks__same_bits(void **state)
 	free(many);
 }
 
+/* Every row has column 0, so that all pairs are 6e10 products; two clusters by the column beside it. */
+static void ncut__too_many_pairs__are_joined_to_landmarks(void **state)
+{
+	(void)state;
+	enum { LARGE = 240000, SMALL = 300, COLUMNS = 101, EACH = 2, MARKS = 40 };
+	kdr_context *ctx = unit_context();
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	int64_t *rowptr = calloc(LARGE + 1, sizeof *rowptr);
+	int32_t *col = calloc((size_t)LARGE * EACH, sizeof *col);
+	double *val = calloc((size_t)LARGE * EACH, sizeof *val);
+	kdri_rng rng = kdri_rng_stream(22, "joins", 0);
+	for (int64_t i = 0; i < LARGE; i++) {
+		rowptr[i + 1] = EACH * (i + 1);
+		col[EACH * i + 1] = (int32_t)(1 + i % 2 + 2 * kdri_rng_below(&rng, COLUMNS / 2));
+		val[EACH * i] = 0.1;
+		val[EACH * i + 1] = 1 + kdri_rng_uniform(&rng);
+	}
+	kdr_task tasks[] = { { .x = kdr_mat_from_csr(LARGE, COLUMNS, rowptr, col, val), .k = 2 },
+		             { .x = kdr_mat_from_csr(SMALL, COLUMNS, rowptr, col, val), .k = 2 } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	assert_ok(ctx, kdr_options_new(ctx, "ncut", &options));
+	assert_ok(ctx, kdr_options_set(ctx, options, "landmarks", "40"));
+	assert_ok(ctx, kdr_options_set(ctx, options, "n_init", "1"));
+	assert_ok(ctx, kdr_fit(ctx, "ncut", &problem, options, &result));
+	assert_true(kdr_result_task_number(result, 0, "landmarks") == MARKS);
+	assert_true(isnan(kdr_result_task_number(result, 0, "neighbour_recall")));
+	assert_true(isnan(kdr_result_task_number(result, 1, "landmarks"))); /* as it would be alone */
+	kdr_result_free(result);
+	kdr_options_free(options);
+	free(rowptr);
+	free(col);
+	free(val);
+	kdr_context_free(ctx);
+}
+
+static void each__words_or_not__twice_or_half_of_the_neighbours(void **state)
+{
+	(void)state;
+	assert_int_equal(kdri_landmarks_each(true, 10), 20);
+	assert_int_equal(kdri_landmarks_each(false, 10), 5);
+	assert_int_equal(kdri_landmarks_each(false, 1), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +423,8 @@ int main(void)
 		cmocka_unit_test(spectrum__graph_written_out__same_pairs_and_cut),
 		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
 		cmocka_unit_test(spectral__rows_on_ranks__same_bits),
+		cmocka_unit_test(ncut__too_many_pairs__are_joined_to_landmarks),
+		cmocka_unit_test(each__words_or_not__twice_or_half_of_the_neighbours),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,8 +38,6 @@
 
 /* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/auto.md). */
 enum { SMALL = 1000 };
-/* Landmarks for each cluster, at least. */
-enum { MARKS_EACH = 3 };
 /* Quick ones first; those that need n x n numbers last. */
 static const kdri_member members[] = {
 	{ .name = "k-means",
@@ -192,7 +190,8 @@ static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 		return 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		int64_t k = j->problem->tasks[t].k;
-		count = KDRI_MAX(count, MARKS_EACH * (k > 0 ? k : kdri_opt_int(j->options, "k_max")));
+		count = KDRI_MAX(count,
+		                 KDRI_LANDMARKS_A_CLUSTER * (k > 0 ? k : kdri_opt_int(j->options, "k_max")));
 	}
 	return count;
 }
@@ -506,9 +505,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		c->sweeps += work.sweeps / 3;
 		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
 		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
-		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k),
-		       each = x.dense ? neighbours / 2
-		                      : 2 * neighbours; /* landmarks of a row: views_graphs.c */
+		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+		       each = (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
 		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++)
 			if (joined)
 				kdri_cost_landmarks(c, &x, marks, each);

@@ -164,7 +164,9 @@ static double pairs_of(const kdri_extent *x)
 
 bool kdri_cost_graph_exact(const kdri_extent *x, double most)
 {
-	return pairs_of(x) <= (x->dense ? most : most / 20);
+	if (x->dense)
+		return pairs_of(x) <= most;
+	return most > KDRI_COST_SEARCH ? pairs_of(x) <= most / 40 : pairs_of(x) + x->n * x->n <= 0.3 * most;
 }
 
 void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, double most)

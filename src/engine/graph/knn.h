@@ -43,6 +43,8 @@ kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_
                             const kdri_knn_shift *shift, kdri_knn *out, double *recall);
 /* knn_search.c: multiplications that all pairs of rows take. */
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
+/* knn_search.c: whether they are few enough to be looked at. */
+kdr_status kdri_knn_search_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out);
 /* knn_search.c: whichever of both suits the size. *recall is 1 where the answer is exact. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
                            double *recall);

@@ -15,9 +15,10 @@
 #include "engine/graph/views.h"
 
 #include "comm/comm.h"
+#include "engine/graph/census.h"
 
 enum { FEW_FEATURES = 64 };
-static const double sparse_share = 0.1, full_share = 0.25;
+static const double full_share = 0.25;
 
 static kdri_own no_matrix(void)
 {
@@ -47,51 +48,24 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 
 /* --- what compares samples -------------------------------------------------------------------------- */
 
-typedef struct census {
-	double cells, nonzero;
-	bool negative;
-} census;
-
-/* Of all ranks: numbers of entries are exact up to 2^53. */
-static kdr_status count_entries(kdr_context *ctx, const kdr_mat *x, census *c)
-{
-	kdr_status st;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	double found[3] = { (double)n * (double)d, 0, 0 };
-	for (int64_t i = 0; i < n; i++) {
-		kdri_entries row = kdri_row_entries(x, i);
-		for (int64_t p = 0; p < row.count; p++) {
-			found[1] += row.val[p] != 0;
-			found[2] += row.val[p] < 0;
-		}
-	}
-	KDRI_TRY(kdri_sum(ctx, found, 3));
-	c->cells += found[0];
-	c->nonzero += found[1];
-	c->negative |= found[2] > 0;
-done:
-	return st;
-}
-
 static kdr_status choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
 	kdr_status st = KDR_OK;
 	const kdri_views_options *o = &v->options;
 	bool alike = o->together && !o->by_itself;
-	census all = { 0 };
+	kdri_census all = { 0 };
 	for (int64_t t = 0; t < v->ntasks && alike; t++)
-		KDRI_TRY(count_entries(ctx, &problem->tasks[t].x, &all));
+		KDRI_TRY(kdri_census_add(ctx, &problem->tasks[t].x, &all));
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		kdri_views_task *task = &v->tasks[t];
-		census c = all;
+		kdri_census c = all;
 		if (!alike)
-			KDRI_TRY(count_entries(ctx, &problem->tasks[t].x, &c));
+			KDRI_TRY(kdri_census_add(ctx, &problem->tasks[t].x, &c));
 		bool few = kdr_mat_cols(&problem->tasks[t].x) <= FEW_FEATURES &&
 		           (c.nonzero >= full_share * c.cells || c.negative);
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !few : o->cosine == KDRI_CHOICE_YES;
-		task->centred = o->centre == KDRI_CHOICE_AUTO
-		                        ? c.negative || c.nonzero >= sparse_share * c.cells
-		                        : o->centre == KDRI_CHOICE_YES;
+		task->centred =
+		        o->centre == KDRI_CHOICE_AUTO ? !kdri_census_words(&c) : o->centre == KDRI_CHOICE_YES;
 		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO && !o->one_graph;
 	}
 	for (int64_t t = 1; t < v->ntasks; t++)

@@ -195,13 +195,6 @@ done:
 	return st;
 }
 
-/* Words say little each: of two texts that belong together one has hardly more in common with the nearest landmark than with
- * the twentieth, while of images and measurements the nearest few tell most (docs/auto.md). */
-static int64_t joined_to(const kdri_views_task *task, int64_t neighbors)
-{
-	return task->cosine && !task->centred ? 2 * neighbors : KDRI_MAX(neighbors / 2, 1);
-}
-
 kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
                                 int64_t neighbors, kdri_own *out)
 {
@@ -212,11 +205,12 @@ kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, b
 		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
 		KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
 	}
-	const kdri_landmarks_options o = { .weight = task->cosine ? KDRI_LANDMARKS_COSINE
-		                                                  : KDRI_LANDMARKS_TUNED,
-		                           .least = least_weight,
-		                           .neighbors = joined_to(task, neighbors),
-		                           .mean = mean };
+	const kdri_landmarks_options o = {
+		.weight = task->cosine ? KDRI_LANDMARKS_COSINE : KDRI_LANDMARKS_TUNED,
+		.least = least_weight,
+		.neighbors = kdri_landmarks_each(task->cosine && !task->centred, neighbors),
+		.mean = mean
+	};
 	KDRI_TRY(kdri_landmarks_graph(ctx, x, &task->landmarks, &o, out));
 done:
 	kdri_free(ctx, mean);
