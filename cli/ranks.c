@@ -123,9 +123,30 @@ bool cli_ranks_any(bool here)
 	return any != 0;
 }
 
+/* Columns of tasks in files of their own may name others on each rank. */
+static bool same_tasks(kdr_data *const *data, int64_t count)
+{
+	uint64_t hash = 14695981039346656037u;
+	for (int64_t i = 0; i < count; i++)
+		for (const char *p = kdr_data_name(data[i]);; p++) { /* the ending zero, too */
+			hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+			if (*p == '\0')
+				break;
+		}
+	int64_t word = (int64_t)(hash >> 2), ends[] = { word, -word };
+	MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	return ends[0] == -ends[1];
+}
+
 int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
 {
 	kdr_status st = KDR_OK;
+	if (self.joined && !same_tasks(data, count)) {
+		cli_error(
+		        "the files of the ranks are not of the same tasks in the same order: a column of tasks "
+		        "has to be in one file, of which each rank reads a part");
+		return EXIT_DATA;
+	}
 	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
 		st = kdr_mpi_place(ctx, data[i]);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
@@ -223,5 +244,6 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 		reading->part = self.rank;
 		reading->parts = self.ranks;
 	}
+	reading->may_be_empty = own > 0 && self.ranks > 1;
 	return EXIT_DONE;
 }

@@ -109,6 +109,8 @@ typedef struct kdr_read_options {
 	        parts; /* NumPy, Matrix Market, HDF5, AnnData, CSV: of `parts` parts of the rows, as equal as can be, read number `part`, from 0,
 	                        and hold no more than that; it may be empty. parts 0: all rows */
 	bool may_lack_labels; /* a table without label_column has no classes: no error */
+	bool may_be_empty; /* NumPy, SciPy, Matrix Market, HDF5, AnnData, CSV: a file without rows is data without rows, as of a
+	                         process that has none of a task (kdr_mpi_place); else an error */
 } kdr_read_options;
 
 KDR_API void kdr_read_options_init(kdr_read_options *options);

@@ -33,7 +33,8 @@ KDR_API int kdr_mpi_ranks(const kdr_context *ctx);
 /* All ranks call it: KDR_OK where all have that; else the status of one that failed, on all of them, and its line. */
 KDR_API kdr_status kdr_mpi_agree(kdr_context *ctx, kdr_status status);
 /* All ranks call it, of data that each read from a file of its own: files of labels are then those of the rows of all files, in the
- * order of the ranks (kdr_data_origin says where). Nothing is done where a reader left rows out, or read a part of a file. */
+ * order of the ranks (kdr_data_origin says where), unless a reader left rows out. A file without rows (kdr_read_options.may_be_empty)
+ * gets the columns of the others; one rank at least has rows. Nothing is done where a part of a file was read. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_mpi_place(kdr_context *ctx, kdr_data *data);
 /* All ranks call it, where rank 0 has room for it. Rank 0's result is then that of all rows: labels, confidence, names and whatever arrays have a row for
  * each sample. Those of the others stay. What writes results is then for each process by itself again. */

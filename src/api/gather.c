@@ -155,25 +155,4 @@ kdr_status kdr_result_gather(kdr_context *ctx, kdr_result *result)
 	kdri_enter(ctx);
 	return kdri_leave(ctx, kdri_together(ctx) ? kdri_result_gather(ctx, result) : KDR_OK);
 }
-
-kdr_status kdr_mpi_place(kdr_context *ctx, kdr_data *data)
-{
-	kdr_status st;
-	int64_t first, all, *origin = NULL;
-	if (!ctx || !data)
-		return KDR_ERR_ARGUMENT;
-	kdri_enter(ctx);
-	bool known = data->origin || data->nleft_out > 0;
-	KDRI_TRY(kdri_any(ctx, &known));
-	if (known)
-		goto done;
-	KDRI_TRY(kdri_part(ctx, data->rows, &first, &all));
-	KDRI_TRY(KDRI_NEW(ctx, &origin, data->rows));
-	for (int64_t i = 0; i < data->rows; i++)
-		origin[i] = first + i;
-	data->origin = origin;
-	data->file_rows = all;
-done:
-	return kdri_leave(ctx, st);
-}
 #endif

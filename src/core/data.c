@@ -16,6 +16,16 @@ done:
 	return st;
 }
 
+static void free_matrix(const kdr_data *d)
+{
+	if (d->borrowed)
+		return;
+	kdri_free_with(&d->allocator, d->dense);
+	kdri_free_with(&d->allocator, d->rowptr);
+	kdri_free_with(&d->allocator, d->col);
+	kdri_free_with(&d->allocator, d->val);
+}
+
 void kdr_data_free(kdr_data *d)
 {
 	if (!d)
@@ -23,12 +33,7 @@ void kdr_data_free(kdr_data *d)
 	kdr_allocator a = d->allocator;
 	kdri_free_with(&a, d->name);
 	kdri_free_with(&a, d->path);
-	if (!d->borrowed) {
-		kdri_free_with(&a, d->dense);
-		kdri_free_with(&a, d->rowptr);
-		kdri_free_with(&a, d->col);
-		kdri_free_with(&a, d->val);
-	}
+	free_matrix(d);
 	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
 	kdri_strings_free(&a, d->ids, d->rows);
@@ -135,6 +140,35 @@ static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
 		memcpy(d->val, a->val, (size_t)nnz * sizeof *d->val);
 	}
 done:
+	return st;
+}
+
+kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *d, kdr_mat_kind kind, int64_t cols)
+{
+	kdr_status st;
+	kdr_data none = { 0 };
+	if (kind == KDR_MAT_DENSE) {
+		KDRI_TRY(KDRI_NEW(ctx, &none.dense, 0));
+	} else {
+		KDRI_TRY(KDRI_NEW0(ctx, &none.rowptr, 1));
+		KDRI_TRY(KDRI_NEW(ctx, &none.col, 0));
+		KDRI_TRY(KDRI_NEW(ctx, &none.val, 0));
+	}
+	free_matrix(d);
+	d->dense = none.dense;
+	d->rowptr = none.rowptr;
+	d->col = none.col;
+	d->val = none.val;
+	d->borrowed = false;
+	d->kind = kind;
+	d->rows = 0;
+	d->cols = cols;
+	none = (kdr_data){ 0 };
+done:
+	kdri_free(ctx, none.dense);
+	kdri_free(ctx, none.rowptr);
+	kdri_free(ctx, none.col);
+	kdri_free(ctx, none.val);
 	return st;
 }
 

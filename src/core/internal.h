@@ -254,6 +254,8 @@ struct kdr_data {
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* The row of the file that each row is, from 0, and how many the file has. *out: to be freed. */
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
+/* A matrix without rows, in the place of what was there. */
+kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
 

@@ -72,6 +72,11 @@ kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *co
 	if (names)
 		KDRI_TRY(group(ctx, names, data->rows, &own));
 	const kdri_groups *g = names ? &own : &data->groups;
+	if (data->rows == 0 && !g->all) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows, and so nothing in the column of tasks",
+		               data->path[0] ? data->path : data->name);
+		goto done;
+	}
 	KDRI_TRY(KDRI_NEW0(ctx, &begin, g->count + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &order, data->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &first, g->count));

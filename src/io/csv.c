@@ -233,8 +233,17 @@ kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	reading r;
 	kdri_sheet *sheet = NULL;
 	KDRI_TRY(open_reading(ctx, in, options, delimiter, &r));
-	KDRI_TRY(read_table(ctx, &r));
 	KDRI_TRY(KDRI_NEW0(ctx, &sheet, 1));
+	if (r.l.empty) {
+		KDRI_TRY(kdri_table_titles(ctx, &r.l, sheet));
+		KDRI_TRY(kdri_data_no_rows(ctx, data, KDR_MAT_DENSE, 0));
+		if (options->task_column)
+			KDRI_TRY(KDRI_NEW(ctx, &data->groups.of, 0));
+		data->sheet = sheet;
+		sheet = NULL;
+		goto done;
+	}
+	KDRI_TRY(read_table(ctx, &r));
 	KDRI_TRY(kdri_table_fill(ctx, kdri_input_path(in), r.missing, &r.l, &r.t, sheet, data));
 	KDRI_TRY(kdri_table_describe(ctx, r.options, &r.l, &r.t, sheet));
 	KDRI_TRY(hand_over(ctx, &r, &sheet, data));

@@ -30,6 +30,7 @@ typedef struct kdri_role {
 typedef struct kdri_csv_layout {
 	char delimiter, point; /* point: where none is told for a field */
 	bool header;
+	bool empty; /* a header and no row, which kdr_read_options.may_be_empty allows: there are `names`, and no roles */
 	bool keep_nonfinite;
 	bool dressed;             /* numbers may have units, and separated thousands */
 	bool guessed;             /* `id` is a guess by the first rows, to be dropped if names repeat */

@@ -332,6 +332,11 @@ static kdr_status assign(kdr_context *ctx, const kdri_window *w, const kdr_read_
 	                                             : o->header == KDR_HEADER_YES;
 	l->fields = rows[0].fields;
 	if (l->header) {
+		l->empty = !rows[1].begin && kdri_may_be_empty(o);
+		if (l->empty) {
+			st = read_names(ctx, &rows[0], 0, l);
+			goto done;
+		}
 		if (!rows[1].begin) {
 			st = kdri_fail(ctx, KDR_ERR_DATA, "%s: a header of %lld columns, but no rows", path,
 			               (long long)l->fields);

@@ -42,12 +42,12 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 		               a->label, a->ndim);
 		goto done;
 	}
-	if (a->count == 0) {
+	int64_t rows = a->shape[0], cols = a->ndim == 2 ? a->shape[1] : 1;
+	if (a->count == 0 && (cols == 0 || !kdri_may_be_empty(options))) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and column are needed",
 		               a->label);
 		goto done;
 	}
-	int64_t rows = a->shape[0], cols = a->ndim == 2 ? a->shape[1] : 1;
 	if (transposed) {
 		int64_t swap = rows;
 		rows = cols;
@@ -117,6 +117,10 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 		}
 	}
 	int64_t nnz = a[0].shape[0];
+	if (rows == 0 && nnz == 0 && cols > 0 && kdri_may_be_empty(options)) {
+		st = kdri_data_no_rows(ctx, data, KDR_MAT_CSR, cols);
+		goto done;
+	}
 	KDRI_TRY(kdri_compressed_check(ctx, h5->path, rows, cols, by_column, a[2].shape[0], a[1].shape[0],
 	                               nnz));
 	const kdri_range part = kdri_range_of(options, rows);

@@ -103,6 +103,11 @@ typedef struct kdri_range {
 	int64_t first, last;
 } kdri_range;
 kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows);
+/* Whether a file without rows is no error. Where rows are columns of the file there is no telling. */
+static inline bool kdri_may_be_empty(const kdr_read_options *options)
+{
+	return options && options->may_be_empty && !options->transpose;
+}
 /* Notes where the rows of `data` lie in a file of `rows`. */
 kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
                            kdr_data *data);

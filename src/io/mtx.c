@@ -141,7 +141,7 @@ static kdr_status parse_sizes(kdr_context *ctx, const char *path, int64_t number
 	if (!kdri_mtx_line_end(p))
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld has more than the %d sizes", path,
 		                 (long long)number, count);
-	if (h->rows < 1 || h->cols < 1)
+	if ((h->rows < 1 && !h->may_be_empty) || h->cols < 1)
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: a matrix of %lld x %lld holds no data", path,
 		                 (long long)h->rows, (long long)h->cols);
 	if (h->rows > INT32_MAX || h->cols > INT32_MAX)
@@ -411,6 +411,7 @@ kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	kdr_status st;
 	kdri_window w = { 0 };
 	kdri_mtx_header h = { 0 };
+	h.may_be_empty = kdri_may_be_empty(options);
 	KDRI_TRY(kdri_window_open(ctx, in, &w));
 	KDRI_TRY(read_header(ctx, &w, &h));
 	h.keep_nonfinite = options && options->keep_nonfinite;

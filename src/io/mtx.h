@@ -12,6 +12,7 @@ typedef struct kdri_mtx_header {
 	bool keep_nonfinite;
 	kdri_mtx_symmetry symmetry;
 	int64_t rows, cols;
+	bool may_be_empty;
 	kdri_range keep;  /* rows to hold */
 	int64_t declared; /* lines of entries or values that must follow */
 } kdri_mtx_header;

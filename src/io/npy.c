@@ -257,10 +257,8 @@ static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_op
 	if (range.last - range.first < rows)
 		KDRI_TRY(cut(ctx, &source, in, range, &header));
 	bool columns = header.ndim == 1 || (header.ndim == 2 && header.shape[1] > 0);
-	if (range.last == range.first && rows > 0 && columns) { /* a part without rows */
-		data->kind = KDR_MAT_DENSE;
-		data->cols = header.ndim == 2 ? header.shape[1] : 1;
-		KDRI_TRY(KDRI_NEW(ctx, &data->dense, 0));
+	if (range.last == range.first && columns && (rows > 0 || kdri_may_be_empty(options))) {
+		KDRI_TRY(kdri_data_no_rows(ctx, data, KDR_MAT_DENSE, header.ndim == 2 ? header.shape[1] : 1));
 	} else if (data->streamed && as_in_memory(in, &header)) {
 		KDRI_TRY(map_matrix(ctx, path, &header, data));
 	} else {

@@ -155,7 +155,7 @@ done:
 	return st;
 }
 
-static kdr_status read_sparse(kdr_context *ctx, archive *a, kdr_data *data)
+static kdr_status read_sparse(kdr_context *ctx, archive *a, const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st;
 	layout how = CSR;
@@ -170,6 +170,10 @@ static kdr_status read_sparse(kdr_context *ctx, archive *a, kdr_data *data)
 		goto done;
 	}
 	KDRI_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &shape));
+	if (shape[0] == 0 && shape[1] > 0 && shape[1] <= INT32_MAX && kdri_may_be_empty(options)) {
+		st = kdri_data_no_rows(ctx, data, KDR_MAT_CSR, shape[1]);
+		goto done;
+	}
 	if (how == COO) {
 		st = read_entries(ctx, a, shape, data);
 		goto done;
@@ -198,7 +202,6 @@ done:
 static kdr_status read_npz(kdr_context *ctx, const char *path, const kdr_read_options *options,
                            kdr_data *data)
 {
-	(void)options;
 	kdr_status st;
 	archive a = { 0 };
 	char *file = NULL, *member = NULL;
@@ -207,7 +210,7 @@ static kdr_status read_npz(kdr_context *ctx, const char *path, const kdr_read_op
 	a.path = file;
 	KDRI_TRY(kdri_zip_open(ctx, file, &a.zip));
 	if (!member && kdri_zip_find(a.zip, "format.npy") >= 0 && kdri_zip_find(a.zip, "data.npy") >= 0) {
-		KDRI_TRY(read_sparse(ctx, &a, data));
+		KDRI_TRY(read_sparse(ctx, &a, options, data));
 	} else {
 		KDRI_TRY(find_array(ctx, &a, member, &index));
 		KDRI_TRY(open_array(ctx, &a, index));

@@ -178,6 +178,9 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *options, kdri_csv_layout *l,
                                const kdri_csv_table *t, kdri_sheet *sheet);
 
+/* The titles of columns that no row says anything of. */
+kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *sheet);
+
 /* --- csv.c ---------------------------------------------------------------------------------------------- */
 
 /* All that is odd about a table. */

@@ -65,3 +65,20 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 done:
 	return st;
 }
+
+kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *s)
+{
+	kdr_status st;
+	char title[24], *text = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &s->columns, l->fields));
+	s->ncolumns = l->fields;
+	for (int64_t j = 0; j < l->fields; j++) {
+		s->columns[j] = (kdr_column){ .number = j + 1, .kind = KDR_COLUMN_EMPTY };
+		KDRI_TRY(kdri_strdup(ctx, kdri_csv_title(l, j, title), &text));
+		s->columns[j].name = text;
+		KDRI_TRY(kdri_strdup(ctx, "", &text));
+		s->columns[j].why = text;
+	}
+done:
+	return st;
+}

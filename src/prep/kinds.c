@@ -85,8 +85,11 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	int64_t *with = NULL;
 	for (int64_t t = 0; t < count; t++)
 		mixed = mixed || kdri_data_mixed(tasks[t], true);
+	KDRI_TRY(kdri_any(
+	        ctx,
+	        &mixed)); /* of ranks with files of their own one may have texts where another has none */
 	if (!mixed)
-		return KDR_OK;
+		goto done;
 	KDRI_TRY(KDRI_NEW0(ctx, &varies, prep->cols));
 	KDRI_TRY(KDRI_NEW0(ctx, &known, prep->cols));
 	KDRI_TRY(KDRI_NEW0(ctx, &value, prep->cols));

@@ -194,8 +194,9 @@ static kdr_status fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 		st = kdri_prep_warn(ctx, prep, "%s", sideways);
 	if (st != KDR_OK)
 		goto done;
-	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	KDRI_TRY(check_ranks(ctx, prep));
+	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
+	KDRI_TRY(check_ranks(ctx, prep)); /* of those that are left */
 	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)
 			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));

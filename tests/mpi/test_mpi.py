@@ -234,24 +234,26 @@ class Parts(MpiTest):
     CLUSTER = (("kmeans", []), ("mbc", []), ("bregman", []), ("pca-kmeans", []), ("lssmtc", []), ("ec", ["--set", "runs=4"]),
                ("ncut", ["--set", "graph=landmarks", "--set", "landmarks=40"]))
 
-    def test_uneven_files_of_every_method(self):
-        """Three ranks of which the first has one row and the last nearly all."""
+    def test_uneven_and_empty_files_of_every_method(self):
+        """Four ranks: the first and the last without a row of a task, those in the middle, one with a row, one with nearly all."""
         import numpy
-        files = self.blobs(90)
-        for name, file in zip("ab", files):
-            x = numpy.load(self.path(file))
-            for r, (begin, end) in enumerate(((0, 1), (1, 5), (5, 90))):
-                numpy.save(self.path(f"{name}{r}.npy"), numpy.ascontiguousarray(x[begin:end]))
+        files = self.blobs(90, tasks=3)
+        for name, file, ends in zip("abc", files, ((0, 1, 86), (5, 5, 5), (89, 90, 90))):
+            for r, part in enumerate(numpy.split(numpy.load(self.path(file)), ends)):
+                numpy.save(self.path(f"{name}{r}.npy"), part)
         for method, more in self.CLUSTER:
             args = ["cluster", "-m", method, "-k", 4, "-q", "--force", *more]
-            self.run_kindred(*args, "-o", "alone", "a=" + files[0], "b=" + files[1])
-            self.mpi(3, *args, "-o", "out", "a{rank}.npy", "b{rank}.npy")
-            self.assertEqual(self.labels("out", "ab"), self.labels("alone", "ab"), method)
-        for method in ("svm", "logreg"):
-            args = ["transfer", "-m", method, "--labels", "data/task1.labels", "-q", "--force", "-o"]
-            self.run_kindred(*args, "alone", "--source", files[0], "--target", files[1])
-            self.mpi(3, *args, "out", "--source", "a{rank}.npy", "--target", "b{rank}.npy")
+            self.run_kindred(*args, "-o", "alone", "a=" + files[0], "b=" + files[1], "c=" + files[2])
+            self.mpi(4, *args, "-o", "out", "a{rank}.npy", "b{rank}.npy", "c{rank}.npy")
+            self.assertEqual(self.labels("out", "abc"), self.labels("alone", "abc"), method)
+        few = ["--scale", "minmax", "--set", "max_iter=10"]
+        for method, more in (("svm", []), ("logreg", []), ("nmtf", few), ("ttl", few)):
+            args = ["transfer", "-m", method, "--labels", "data/task1.labels", "--truth", "data/task2.labels", "-q", "--force", *more, "-o"]
+            bridge = [["--bridge", files[2]], ["--bridge", "c{rank}.npy"]] if method == "ttl" else [[], []]
+            self.run_kindred(*args, "alone", "--source", files[0], "--target", files[1], *bridge[0])
+            self.mpi(4, *args, "out", "--source", "a{rank}.npy", "--target", "b{rank}.npy", *bridge[1])
             self.assertEqual(self.read("out/target.labels"), self.read("alone/target.labels"), method)
+            self.assertEqual(self.result()["tasks"][-1]["metrics"], self.result("alone/result.json")["tasks"][-1]["metrics"])
 
     def test_more_ranks_than_rows(self):
         self.write("few.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 5\n2 2 4\n3 1 5.5\n")

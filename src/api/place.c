@@ -1,0 +1,283 @@
+/* Files that ranks have read, each its own, as parts of one task. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each rank by itself knows neither which of all rows its own are, nor, where its file has no rows, what columns would have
+ * been: a title may be that of a number or of five texts, and nobody saw a cell. So a part without rows takes from the first
+ * rank that has some whatever is the same for all rows: the kind of matrix, columns and their names, what they were in a
+ * table, the list of classes. What a table without ranks takes from all of its rows (dates are counted from the first one,
+ * --missing mean is the mean of all) cannot be had from one file of several, and is refused, as it is of parts of one file. */
+#include "api/place.h"
+#include "comm/comm.h"
+#include "core/names.h"
+
+/* Bytes that are written by one rank and read by others with the same lines. */
+typedef struct pack {
+	kdr_context *ctx;
+	char *bytes;
+	int64_t used, size; /* size: of what is read; while writing, the room there is */
+	bool reads;
+} pack;
+
+static kdr_status move(pack *p, void *value, size_t n)
+{
+	kdr_status st = KDR_OK;
+	if (p->used + (int64_t)n > p->size) {
+		if (p->reads)
+			return kdri_fail(p->ctx, KDR_ERR_INTERNAL,
+			                 "ranks differ in what they tell each other");
+		int64_t room = 2 * p->size + (int64_t)n;
+		KDRI_TRY(KDRI_GROW(p->ctx, &p->bytes, room));
+		p->size = room;
+	}
+	if (p->reads)
+		memcpy(value, p->bytes + p->used, n);
+	else
+		memcpy(p->bytes + p->used, value, n);
+	p->used += (int64_t)n;
+done:
+	return st;
+}
+
+static kdr_status number(pack *p, int64_t *value)
+{
+	return move(p, value, sizeof *value);
+}
+
+static kdr_status text(pack *p, char **value)
+{
+	kdr_status st;
+	int64_t n = p->reads ? 0 : (int64_t)strlen(*value);
+	KDRI_TRY(number(p, &n));
+	if (p->reads)
+		KDRI_TRY(KDRI_NEW0(p->ctx, value, n + 1));
+	KDRI_TRY(move(p, *value, (size_t)n));
+done:
+	return st;
+}
+
+/* A list that may be NULL. */
+static kdr_status texts(pack *p, char ***list, int64_t count)
+{
+	kdr_status st;
+	int64_t there = *list != NULL;
+	KDRI_TRY(number(p, &there));
+	if (!there)
+		return KDR_OK;
+	if (p->reads)
+		KDRI_TRY(KDRI_NEW0(p->ctx, list, count));
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(text(p, &(*list)[i]));
+done:
+	return st;
+}
+
+static kdr_status column(pack *p, kdr_column *c)
+{
+	kdr_status st;
+	char *name = (char *)c->name, *why = (char *)c->why;
+	int64_t kind = c->kind, constant = c->constant;
+	KDRI_TRY(number(p, &c->number));
+	KDRI_TRY(number(p, &kind));
+	KDRI_TRY(number(p, &c->features));
+	KDRI_TRY(number(p, &constant));
+	c->kind = (kdr_column_kind)kind;
+	c->constant = constant != 0;
+	st = text(p, &name);
+	c->name = name;
+	if (st == KDR_OK)
+		st = text(p, &why);
+	c->why = why;
+done:
+	return st;
+}
+
+/* What columns were in a table: none of it is about rows. */
+static kdr_status sheet(pack *p, kdri_sheet **of)
+{
+	kdr_status st;
+	int64_t there = *of != NULL;
+	KDRI_TRY(number(p, &there));
+	if (!there)
+		return KDR_OK;
+	if (p->reads)
+		KDRI_TRY(KDRI_NEW0(p->ctx, of, 1));
+	kdri_sheet *s = *of;
+	int64_t columns = s->ncolumns, told = s->missing != NULL, latin = s->latin;
+	KDRI_TRY(number(p, &columns));
+	KDRI_TRY(number(p, &s->nfeatures));
+	KDRI_TRY(number(p, &latin));
+	KDRI_TRY(number(p, &told));
+	s->latin = latin != 0;
+	if (p->reads) {
+		KDRI_TRY(KDRI_NEW0(p->ctx, &s->columns, columns));
+		KDRI_TRY(KDRI_NEW0(p->ctx, &s->origin, columns));
+		KDRI_TRY(KDRI_NEW0(p->ctx, &s->order, columns));
+		KDRI_TRY(KDRI_NEW(p->ctx, &s->source, s->nfeatures));
+		s->ncolumns = columns;
+	}
+	for (int64_t j = 0; j < columns; j++)
+		KDRI_TRY(column(p, &s->columns[j]));
+	for (int64_t j = 0; j < s->nfeatures; j++)
+		KDRI_TRY(number(p, &s->source[j]));
+	if (told)
+		KDRI_TRY(text(p, &s->missing));
+	int64_t tokens = s->nna;
+	KDRI_TRY(number(p, &tokens));
+	s->nna = tokens;
+	KDRI_TRY(texts(p, &s->na, tokens));
+done:
+	return st;
+}
+
+/* What is the same for all rows. `d` while reading: one with a name alone. */
+static kdr_status layout(pack *p, kdr_data *d)
+{
+	kdr_status st;
+	int64_t kind = d->kind, cols = d->cols, ids = d->ids != NULL, classes = d->nclasses;
+	int64_t labels = d->labels != NULL, excerpts = d->excerpts != NULL;
+	KDRI_TRY(number(p, &kind));
+	KDRI_TRY(number(p, &cols));
+	KDRI_TRY(number(p, &ids));
+	KDRI_TRY(number(p, &excerpts));
+	KDRI_TRY(number(p, &labels));
+	KDRI_TRY(number(p, &classes));
+	if (p->reads) {
+		KDRI_TRY(kdri_data_no_rows(p->ctx, d, (kdr_mat_kind)kind, cols));
+		if (ids)
+			KDRI_TRY(KDRI_NEW(p->ctx, &d->ids, 0));
+		if (excerpts)
+			KDRI_TRY(KDRI_NEW(p->ctx, &d->excerpts, 0));
+		if (labels)
+			KDRI_TRY(KDRI_NEW(p->ctx, &d->labels, 0));
+		d->nclasses = classes;
+	}
+	KDRI_TRY(texts(p, &d->features, cols));
+	KDRI_TRY(texts(p, &d->classes, classes));
+	KDRI_TRY(sheet(p, &d->sheet));
+done:
+	return st;
+}
+
+/* What the part without rows says of its columns, as far as it does, is what the part with rows says. */
+static bool fits(const kdr_data *none, const kdr_data *like)
+{
+	const kdri_sheet *a = none->sheet, *b = like->sheet;
+	if (none->cols > 0 && none->cols != like->cols)
+		return false;
+	for (int64_t j = 0; none->features && like->features && j < none->cols; j++)
+		if (strcmp(none->features[j], like->features[j]) != 0)
+			return false;
+	if (!a || !b)
+		return true;
+	/* A header may have one title less, where rows begin with names. */
+	int64_t more = b->ncolumns - a->ncolumns;
+	for (int64_t j = 0; (more == 0 || more == 1) && j < a->ncolumns; j++)
+		if (strcmp(a->columns[j].name, b->columns[j + more].name) != 0)
+			return false;
+	return more == 0 || more == 1;
+}
+
+/* The layout of rank `from` in the parts that have no rows. */
+static kdr_status take_layout(kdr_context *ctx, kdr_data *data, int from)
+{
+	kdr_status st;
+	pack p = { .ctx = ctx };
+	kdr_data *like = NULL;
+	if (kdri_rank(ctx) == from)
+		KDRI_TRY(layout(&p, data));
+	int64_t bytes = p.used;
+	KDRI_TRY(kdri_share(ctx, &bytes, sizeof bytes, from));
+	if (kdri_rank(ctx) != from)
+		KDRI_TRY(KDRI_GROW(ctx, &p.bytes, bytes));
+	KDRI_TRY(kdri_share(ctx, p.bytes, bytes, from));
+	if (data->rows > 0)
+		goto done;
+	p = (pack){ .ctx = ctx, .bytes = p.bytes, .size = bytes, .reads = true };
+	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &like));
+	KDRI_TRY(layout(&p, like));
+	if (!fits(data, like)) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: no rows, and other columns than the file of rank %d, which has %lld: all need the same",
+		        data->path, from, (long long)like->cols);
+		goto done;
+	}
+	like->streamed = data->streamed;
+	like->seconds = data->seconds;
+	kdr_data old = *data;
+	*data = *like;
+	*like = old;
+done:
+	kdr_data_free(like);
+	kdri_free(ctx, p.bytes);
+	return st;
+}
+
+static kdr_status check_table(kdr_context *ctx, const kdr_data *d)
+{
+	static const char *const all_rows[] = { "mean", "median", "drop-column" };
+	const kdri_sheet *s = d->sheet;
+	for (size_t i = 0; s && s->missing && i < sizeof all_rows / sizeof all_rows[0]; i++)
+		if (strcmp(s->missing, all_rows[i]) == 0)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: --missing %s looks at all rows, and each rank has a file of its own here: error, "
+			        "zero and drop-row are allowed",
+			        d->path, s->missing);
+	for (int64_t j = 0; s && j < s->ncolumns; j++)
+		if (s->columns[j].kind == KDR_COLUMN_DATE)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: column %lld (%s) holds dates, which count from the first of all rows, and each rank has a "
+			        "file of its own here: --columns '-%s' leaves it out",
+			        d->path, (long long)j + 1, s->columns[j].name, s->columns[j].name);
+	return KDR_OK;
+}
+
+kdr_status kdri_data_place(kdr_context *ctx, kdr_data *data)
+{
+	kdr_status st;
+	int64_t first = 0, all = 0, *each = NULL, *origin = NULL;
+	bool known = data->origin != NULL, none = data->rows == 0;
+	int from = 0;
+	KDRI_TRY(kdri_any(ctx, &known));
+	if (known || !kdri_several(ctx))
+		goto done;
+	KDRI_TRY(check_table(ctx, data));
+	KDRI_TRY(KDRI_NEW(ctx, &each, kdri_ranks(ctx)));
+	KDRI_TRY(kdri_each(ctx, data->rows, each));
+	for (int r = 0; r < kdri_ranks(ctx); all += each[r++])
+		first += r < kdri_rank(ctx) ? each[r] : 0;
+	if (all == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", data->name);
+		goto done;
+	}
+	KDRI_TRY(kdri_any(ctx, &none));
+	while (each[from] == 0)
+		from++;
+	if (none)
+		KDRI_TRY(take_layout(ctx, data, from));
+	bool left = data->nleft_out > 0;
+	KDRI_TRY(kdri_any(ctx, &left));
+	if (left)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &origin, data->rows));
+	for (int64_t i = 0; i < data->rows; i++)
+		origin[i] = first + i;
+	data->origin = origin;
+	data->file_rows = all;
+done:
+	kdri_free(ctx, each);
+	return st;
+}
+
+#ifdef KDRI_HAVE_MPI
+#include "kindred/mpi.h"
+
+kdr_status kdr_mpi_place(kdr_context *ctx, kdr_data *data)
+{
+	if (!ctx || !data)
+		return KDR_ERR_ARGUMENT;
+	kdri_enter(ctx);
+	return kdri_leave(ctx, kdri_data_place(ctx, data));
+}
+#endif
