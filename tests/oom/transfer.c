@@ -1,6 +1,8 @@
 /* Transfer methods, bridges and what compares data sets, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
 #include "oom.h"
 
+#include "engine/space/aligned.h"
+
 #include <string.h>
 
 static kdr_status advise(kdr_context *ctx)
@@ -77,6 +79,25 @@ static kdr_status fit_auto_transfer(kdr_context *ctx)
 	return st;
 }
 
+/* The graphs on landmarks. */
+static kdr_status fit_auto_landmarks(kdr_context *ctx)
+{
+	kdr_task tasks[2] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	static const char *const settings[][2] = {
+		{ "graph", "landmarks" }, { "landmarks", "9" }, { "follow_shares", "no" }, { NULL, NULL }
+	};
+	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
+}
+
 /* Source and target of different widths, two views of a bridge between them. */
 static kdr_status fit_auto_bridged(kdr_context *ctx)
 {
@@ -95,6 +116,24 @@ static kdr_status fit_auto_bridged(kdr_context *ctx)
 	kdr_result *result = NULL;
 	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
 	kdr_result_free(result);
+	return st;
+}
+
+/* Directions of some of the rows. */
+static kdr_status aligned_by_some(kdr_context *ctx)
+{
+	kdr_status st = KDR_OK;
+	const int64_t begin[] = { 0, N / 3, N };
+	for (int sparse = 0; sparse < 2 && st == KDR_OK; sparse++) {
+		kdr_mat x = sparse ? kdr_mat_from_csr(N, D, rowptr, columns, points)
+		                   : kdr_mat_from_dense(points, N, D);
+		const kdri_sets sets = { &x, 2, begin };
+		double means[2 * D], *e = NULL;
+		st = kdri_sets_means(ctx, &sets, means);
+		if (st == KDR_OK)
+			st = kdri_aligned_new(ctx, &sets, means, 2, N / 2, &e);
+		kdri_free(ctx, e);
+	}
 	return st;
 }
 
@@ -187,11 +226,13 @@ const oom_scenario oom_transfer[] = {
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
 	{ "fit_joint_logreg", fit_joint_logreg, 1 },
 	{ "fit_auto_transfer", fit_auto_transfer, 13 },
+	{ "fit_auto_landmarks", fit_auto_landmarks, 9 },
 	{ "fit_auto_bridged", fit_auto_bridged, 3 },
 	{ "fit_ttl", fit_ttl, 1 },
 	{ "fit_nmtf", fit_nmtf, 1 },
 	{ "relate", relate, 1 },
 	{ "select_bridge", select_bridge, 1 },
+	{ "aligned_by_some", aligned_by_some, 1 },
 	{ "emd", emd, 1 },
 	{ "transport", transport, 1 },
 	{ NULL, NULL, 0 },

@@ -1,4 +1,5 @@
 /* auto of transfer: the vote, what it reports, and what it does with bad luck. */
+#include "algo/transfer_auto/views.h"
 #include "api/method.h"
 #include "tests/unit/unit.h"
 
@@ -327,6 +328,102 @@ static void auto_transfer__one_member__labels_alone(void **state)
 	kdr_context_free(s.ctx);
 }
 
+/* On landmarks as right as on neighbours, the same on all threads and for sparse rows. */
+static void auto_transfer__landmarks__as_right_and_the_same_for_threads_and_storage(void **state)
+{
+	(void)state;
+	set_up();
+	int64_t n, rowptr[2][N + 1] = { { 0 } };
+	double val[2][N * D];
+	int32_t col[2][N * D];
+	kdr_task tasks[] = { source_of(0), s.tasks[1] };
+	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
+	kdr_options *o = NULL;
+	kdr_result *first = NULL;
+	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
+	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "graph", "landmarks"));
+	assert_ok(s.ctx, kdr_options_set_number(s.ctx, o, "landmarks", 50));
+	for (int t = 0; t < 2; t++)
+		for (int64_t i = 0, at = 0; i < N; i++) {
+			for (int64_t j = 0; j < D; j++)
+				if (s.x[t][i * D + j] != 0) {
+					col[t][at] = (int32_t)j;
+					val[t][at++] = s.x[t][i * D + j];
+				}
+			rowptr[t][i + 1] = at;
+		}
+	for (int trial = 0; trial < 3; trial++) {
+		kdr_result *r = NULL;
+		kdr_context_set_threads(s.ctx, trial == 1 ? 4 : 1);
+		for (int t = 0; t < 2 && trial == 2; t++)
+			tasks[t].x = kdr_mat_from_csr(N, D, rowptr[t], col[t], val[t]);
+		assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, o, &r));
+		assert_true(accuracy(r, 1, s.labels[1]) > 0.9);
+		if (first) {
+			assert_memory_equal(kdr_result_labels(first, 1, &n), kdr_result_labels(r, 1, &n),
+			                    N * sizeof(int64_t));
+			const double *a = kdr_result_array(first, "confidence", 1).data,
+			             *b = kdr_result_array(r, "confidence", 1).data;
+			for (int64_t i = 0; i < N; i++)
+				assert_near(a[i], b[i], trial == 1 ? 0 : 1e-3);
+			kdr_result_free(r);
+		} else {
+			first = r;
+		}
+	}
+	kdr_result_free(first);
+	kdr_options_free(o);
+	kdr_context_free(s.ctx);
+}
+
+/* `auto` joins to landmarks where either graph is too large: that of all rows, or that of the target. */
+static void views__many_rows__are_joined_to_landmarks(void **state)
+{
+	(void)state;
+	enum { FEW = 120, MANY = 260000, COLUMNS = 2 };
+	kdr_context *ctx = unit_context();
+	double *x = calloc((size_t)MANY * COLUMNS, sizeof *x);
+	int64_t *labels = calloc(MANY, sizeof *labels);
+	kdri_rng rng = kdri_rng_stream(7, "many", 0);
+	for (int64_t i = 0; i < MANY; i++) {
+		labels[i] = i % 2;
+		for (int64_t j = 0; j < COLUMNS; j++)
+			x[i * COLUMNS + j] = kdri_rng_normal(&rng) + 3 * (double)labels[i];
+	}
+	for (int trial = 0; trial < 3;
+	     trial++) { /* few rows; many of them the source's; and told otherwise */
+		const kdr_task tasks[] = {
+			{ .name = "s",
+			  .role = KDR_ROLE_SOURCE,
+			  .x = kdr_mat_from_dense(x, trial == 0 ? FEW : MANY, COLUMNS),
+			  .labels = labels },
+			{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x, FEW, COLUMNS) },
+		};
+		const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+		const kdri_transfer_joins joins = { trial == 2 ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_AUTO, 10,
+			                            50 };
+		kdri_domains d;
+		kdri_transfer_views v;
+		assert_ok(ctx, kdri_domains_new(ctx, &p, NULL, &d));
+		assert_ok(ctx, kdri_transfer_views_new(ctx, &d, &joins, &v));
+		assert_int_equal(v.graph.landmarks, trial == 1);
+		assert_int_equal(kdr_mat_rows(&v.graph.edges.view), FEW);
+		assert_int_equal(kdr_mat_cols(&v.graph.edges.view), trial == 1 ? 50 : FEW);
+		kdri_transfer_views_free(ctx, &v);
+		kdri_domains_free(ctx, &d);
+	}
+	bool exact;
+	kdr_mat target = kdr_mat_from_dense(x, MANY, COLUMNS + 1);
+	assert_ok(ctx, kdri_transfer_exact_of(ctx, &target, &exact));
+	assert_false(exact);
+	target.as.dense.rows /= 2;
+	assert_ok(ctx, kdri_transfer_exact_of(ctx, &target, &exact));
+	assert_true(exact);
+	free(x);
+	free(labels);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +437,8 @@ int main(void)
 		cmocka_unit_test(auto_transfer__no_common_feature_and_a_bridge__goes_through_it),
 		cmocka_unit_test(auto_transfer__no_time_or_cancelled__keeps_the_first_member),
 		cmocka_unit_test(auto_transfer__one_member__labels_alone),
+		cmocka_unit_test(auto_transfer__landmarks__as_right_and_the_same_for_threads_and_storage),
+		cmocka_unit_test(views__many_rows__are_joined_to_landmarks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,6 +263,51 @@ static void spectral__separate_parts__are_the_clusters(void **state)
 	kdr_context_free(ctx);
 }
 
+/* W less its diagonal, against W written out; the last row shares its landmark with nobody. */
+static void walk__graph_written_out__same_products_for_all_threads(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	enum { ROWS = 40, MARKS = 9, WIDTH = 3 };
+	double z[ROWS][MARKS] = { { 0 } }, sums[MARKS] = { 0 }, x[ROWS * WIDTH], y[2][ROWS * WIDTH];
+	double val[2 * ROWS];
+	int64_t rowptr[ROWS + 1] = { 0 }, at = 0;
+	int32_t col[2 * ROWS];
+	kdri_rng rng = kdri_rng_stream(5, "walk", 0);
+	for (int64_t i = 0; i < ROWS; i++) {
+		bool alone = i == ROWS - 1;
+		int64_t a = alone ? MARKS - 2 : kdri_rng_below(&rng, MARKS - 3);
+		for (int64_t p = 0; p < (alone ? 1 : 2); p++) {
+			col[at] = (int32_t)(a + p);
+			sums[a + p] += z[i][a + p] = val[at++] = 0.1 + kdri_rng_uniform(&rng);
+		}
+		rowptr[i + 1] = at;
+		for (int j = 0; j < WIDTH; j++)
+			x[i * WIDTH + j] = j == 0 ? 1 : kdri_rng_normal(&rng);
+	}
+	kdr_mat edges = kdr_mat_from_csr(ROWS, MARKS, rowptr, col, val);
+	kdri_landmarks_walk w = { 0 };
+	assert_ok(ctx, kdri_landmarks_walk_new(ctx, &edges, &w));
+	const kdri_op op = kdri_op_landmarks(&w);
+	for (int many = 0; many < 2; many++) {
+		kdr_context_set_threads(ctx, many ? 4 : 1);
+		assert_ok(ctx, op.apply(ctx, &op, x, WIDTH, WIDTH, y[many], WIDTH));
+	}
+	assert_memory_equal(y[0], y[1], sizeof y[0]);
+	for (int64_t i = 0; i < ROWS; i++)
+		for (int64_t j = 0; j < WIDTH; j++) {
+			double sum = 0;
+			for (int64_t k = 0; k < ROWS; k++)
+				for (int64_t a = 0; a < MARKS && k != i; a++)
+					sum += sums[a] > 0 ? z[i][a] * z[k][a] / sums[a] * x[k * WIDTH + j]
+					                   : 0;
+			assert_near(y[0][i * WIDTH + j], sum, 1e-12);
+		}
+	assert_true(y[0][(ROWS - 1) * WIDTH] == 0); /* not rounding: nobody is near */
+	kdri_landmarks_walk_free(ctx, &w);
+	kdr_context_free(ctx);
+}
+
 /* --- on ranks -------------------------------------------------------------------------------------------- */
 
 static int64_t cut_at(const fixture *f, int rank, int64_t rows)
@@ -422,6 +467,7 @@ int main(void)
 		cmocka_unit_test(new__any_number__one_row_of_each_run),
 		cmocka_unit_test(spectrum__graph_written_out__same_pairs_and_cut),
 		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
+		cmocka_unit_test(walk__graph_written_out__same_products_for_all_threads),
 		cmocka_unit_test(spectral__rows_on_ranks__same_bits),
 		cmocka_unit_test(ncut__too_many_pairs__are_joined_to_landmarks),
 		cmocka_unit_test(each__words_or_not__twice_or_half_of_the_neighbours),

@@ -5,6 +5,7 @@
 typedef struct ballot {
 	kdri_vote_problem p;
 	kdri_own graph;
+	kdri_op near;
 	int32_t *labels[32];
 	const int32_t *votes[16], *clusters[16];
 	int64_t k[16];
@@ -62,7 +63,8 @@ static void ballot_of(kdr_context *ctx, const kdr_json *g, ballot *b)
 	b->p.votes = b->votes;
 	b->p.clusters = b->clusters;
 	b->p.k = b->k;
-	b->p.graph = &b->graph.view;
+	b->near = kdri_op_mat(&b->graph.view);
+	b->p.graph = &b->near;
 }
 
 static void ballot_free(kdr_context *ctx, ballot *b)

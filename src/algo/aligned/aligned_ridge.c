@@ -74,6 +74,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 	KDRI_TRY(kdri_rest_train(ctx, &start, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &start, w, p));
 	kdri_rest_answer(p, t.d.n, t.d.classes, first);
+	const kdri_op near = kdri_op_mat(&graph.view);
 	const kdri_aligned_ridge a = { .e = t.e,
 		                       .n = t.d.n,
 		                       .width = t.width,
@@ -81,7 +82,7 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		                       .labels = t.d.labels,
 		                       .asked = t.d.asked,
 		                       .start = first,
-		                       .graph = &graph.view,
+		                       .graph = &near,
 		                       .smooth = kdri_opt_real(options, "smooth"),
 		                       .ridge = kdri_opt_real(options, "ridge"),
 		                       .rounds = kdri_opt_int(options, "rounds") };

@@ -18,7 +18,7 @@ kdr_status kdri_aligned_tasks_new(kdr_context *ctx, const kdr_problem *problem, 
 	t.width = kdri_aligned_width(&sets);
 	if (most > 0)
 		t.width = KDRI_MAX(1, KDRI_MIN(most, KDRI_MIN(t.d.set.d, t.d.n - 2)));
-	KDRI_TRY(kdri_aligned_new(ctx, &sets, means, t.width, &t.e));
+	KDRI_TRY(kdri_aligned_new(ctx, &sets, means, t.width, 0, &t.e));
 	*out = t;
 	t = (kdri_aligned_tasks){ .d.set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 done:

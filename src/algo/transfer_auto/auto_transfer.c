@@ -23,6 +23,8 @@
 #include "engine/linear/rest.h"
 
 static const char stage[] = "auto-transfer";
+/* Landmarks of a class, at least: the vote looks at three clusters for each. */
+enum { MARKS_EACH = 9 };
 
 static const char *const member_choices[] = { "all",        "svm",     "logreg", "self-training",
 	                                      "shifted",    "aligned", "ridge",  "kmeans",
@@ -30,6 +32,10 @@ static const char *const member_choices[] = { "all",        "svm",     "logreg",
 
 static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
+	KDRI_CHOICE(
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
+	        "what samples are joined to in the graphs: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks where neighbours are too many to be found exactly"),
+	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
 	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
 	KDRI_BOOL("follow_shares", 1,
 	          "where shares of classes seem to have moved: ask the members that go by means again"),
@@ -204,11 +210,21 @@ static kdr_status check(kdr_context *ctx, const kdr_problem *problem, int64_t *s
 	return KDR_OK;
 }
 
+/* Some landmarks for each of the clusters that vote. */
+static kdri_transfer_joins joins_of(const kdr_problem *problem, const kdr_options *options)
+{
+	return (kdri_transfer_joins){
+		.to = (kdri_joins)kdri_opt_choice(options, "graph"),
+		.neighbors = kdri_opt_int(options, "neighbors"),
+		.landmarks = KDRI_MAX(kdri_opt_int(options, "landmarks"), MARKS_EACH * problem->classes),
+	};
+}
+
 static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                       kdr_result *result)
 {
 	kdr_status st;
-	const kdri_transfer_options o = { .neighbors = kdri_opt_int(options, "neighbors"),
+	const kdri_transfer_options o = { .joins = joins_of(problem, options),
 		                          .rounds = kdri_opt_int(options, "rounds"),
 		                          .follow_shares = kdri_opt_bool(options, "follow_shares"),
 		                          .only = kdri_opt_choice(options, "member") - 1,
@@ -255,20 +271,73 @@ done:
 	return st;
 }
 
+/* Whether samples are joined to landmarks: views.c. */
+static bool is_joined(const kdri_extent *target, const kdri_extent *e, const kdr_options *o)
+{
+	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	if (to != KDRI_JOINS_AUTO)
+		return to == KDRI_JOINS_LANDMARKS;
+	/* Pairs of sparse rows are counted by blocks of twenty there. */
+	return !kdri_transfer_exact(e->n, e->d) ||
+	       !kdri_cost_graph_exact(target, KDRI_TRANSFER_PRODUCTS / (target->dense ? 1 : 2));
+}
+
+/* The graphs and E, on landmarks. */
+static void estimate_joined(const kdri_extent *all, const kdri_extent *target, const kdri_extent *e, double k,
+                            const kdr_options *o, kdri_cost *c)
+{
+	double neighbours = kdri_opt_real(o, "neighbors"), near = KDRI_MAX(floor(neighbours / 2), 1),
+	       own = target->dense ? near : 2 * neighbours,
+	       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k);
+	kdri_cost_landmarks(c, target, marks, own);
+	kdri_cost_landmarks(c, e, marks, near);
+	for (int fine = 0; fine < 2; fine++) { /* clusters, as many as classes and three times as many */
+		double before = c->held, clusters = fine ? 3 * k : k;
+		kdri_extent rows = kdri_extent_dense(target->n, clusters);
+		kdri_cost_landmarks_spectrum(c, target->n, marks, own, clusters);
+		kdri_cost_kmeans(c, &rows, clusters, 10, 300);
+		kdri_cost_drop(c, c->held - before);
+	}
+	if (all->d > KDRI_TRANSFER_FEW || !all->dense) {
+		kdri_extent some = *all;
+		double share = KDRI_MIN(1, KDRI_TRANSFER_TELLING / all->n), before = c->held;
+		some.n *= share;
+		some.entries *= share;
+		kdri_cost_directions(c, &some, e->d);
+		kdri_cost_drop(c, c->held - before);
+		kdri_cost_pass(c, all, e->d, 1);
+	}
+}
+
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	/* Ten classifiers, half of them on 128 directions of the aligned sets. */
-	enum { DIRECTIONS = 128, PLAIN = 9, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
-	kdri_extent all = kdri_extent_all(s);
+	/* Ten classifiers, half of them on the directions of the aligned sets. */
+	enum { DIRECTIONS = 128, LEADING = 100, PLAIN = 9, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
+	kdri_extent all = kdri_extent_all(s), target = kdri_extent_role(s, KDR_ROLE_TARGET);
 	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
-	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_extent rows = kdri_extent_dense(all.n, r),
+	            e = kdri_extent_dense(all.n, all.dense && all.d <= KDRI_TRANSFER_FEW
+	                                                 ? all.d + 1
+	                                                 : KDRI_MIN(r, LEADING));
+	const bool joined = is_joined(&target, &e, o);
 	kdri_cost_start(s, c);
-	kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
-	kdri_cost_directions(c, &all, r);
-	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), 2e12);
-	kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), 2e12);
-	kdri_cost_linear(c, &all, k, PLAIN);
-	kdri_cost_linear(c, &rows, k, PLAIN);
+	if (joined) {
+		/* Below each other, and of unit length or centred; features by sign or E twice; scores and votes. */
+		const double twice =
+		        KDRI_MAX(all.dense ? 2 * kdri_extent_bytes(&all) : 0, 2 * kdri_extent_bytes(&e));
+		kdri_cost_hold(c, (all.dense ? 2 : 1) * kdri_extent_bytes(&all));
+		kdri_cost_hold(c, twice);
+		estimate_joined(&all, &target, &e, k, o, c);
+		kdri_cost_linear(c, &all, k, PLAIN);
+		kdri_cost_linear(c, &e, k, PLAIN);
+	} else {
+		kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
+		kdri_cost_directions(c, &all, r);
+		kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), 2e12);
+		kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), 2e12);
+		kdri_cost_linear(c, &all, k, PLAIN);
+		kdri_cost_linear(c, &rows, k, PLAIN);
+	}
 	kdri_cost_hold(c, 8 * all.n * k * 2 * PLAIN);
 	/* Denoised features, while there are not too many of them: layers.c. */
 	double wide = KDRI_MIN(all.d, LAYERS_OF);

@@ -165,7 +165,7 @@ kdr_status kdri_transfer_bridged_new(kdr_context *ctx, const kdr_problem *proble
 	KDRI_TRY(target_alone(ctx, problem, target, &w.d));
 	w.n = w.d.n;
 	w.c = w.d.classes;
-	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, options->neighbors, &w.v));
+	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, &options->joins, &w.v));
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
 	KDRI_TRY(run_bridges(&w, problem, target, &v));
 	KDRI_TRY(kdri_transfer_tally_vote(&w));

@@ -179,6 +179,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 {
 	kdr_status st;
 	kdr_mat e = rows_e(t);
+	const kdri_op graph = kdri_transfer_graph_op(&t->v->joint);
 	if (!t->first_e)
 		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
 	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
@@ -190,7 +191,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 		                       .labels = t->d->labels,
 		                       .asked = t->d->asked,
 		                       .start = t->first_e,
-		                       .graph = &t->v->joint.view,
+		                       .graph = &graph,
 		                       .smooth = 0.1,
 		                       .ridge = 0.1,
 		                       .rounds = 5 };

@@ -31,8 +31,8 @@ kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_trans
                                               kdr_result *result)
 {
 	kdri_transfer_tally w = { .ctx = ctx, .o = options, .result = result };
-	w.d.set.x.view = w.v.unit.view = w.v.z.view = w.v.joint.view = w.v.graph.view =
-	        kdr_mat_from_dense(NULL, 0, 0);
+	w.d.set.x.view = w.v.unit.view = w.v.z.view = kdr_mat_from_dense(NULL, 0, 0);
+	w.v.joint = w.v.graph = kdri_transfer_graph_empty();
 	return w;
 }
 
@@ -85,9 +85,10 @@ static kdr_status cluster(kdri_transfer_tally *w, int64_t k)
 	kdri_spectral_options o = kdri_spectral_defaults(k);
 	kdri_spectral_result r = { 0 };
 	int64_t z = w->clusterings;
+	o.landmarks = w->v.graph.landmarks;
 	if (k >= w->n || ctx->cancelled || ctx->timed_out)
 		return KDR_OK;
-	st = kdri_spectral(ctx, &w->v.graph.view, &o, &r);
+	st = kdri_spectral(ctx, &w->v.graph.edges.view, &o, &r);
 	if (st == KDR_ERR_MEMORY)
 		return st;
 	if (st != KDR_OK)
@@ -109,6 +110,7 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 	kdr_status st;
 	const int32_t *votes[KDRI_TRANSFER_MEMBERS];
 	int64_t count = 0;
+	const kdri_op graph = kdri_transfer_graph_op(&w->v.graph);
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
 			votes[count++] = w->votes[m];
@@ -123,7 +125,7 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 		                      .clusterings = w->clusterings,
 		                      .clusters = (const int32_t *const *)w->clusters,
 		                      .k = w->k,
-		                      .graph = &w->v.graph.view,
+		                      .graph = &graph,
 		                      .known = w->d.labels + w->first,
 		                      .rounds = count > 1 ? w->o->rounds : 0 };
 	KDRI_TRY(kdri_vote(w->ctx, &p, w->vote, w->near));

@@ -211,7 +211,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	w.first = kdri_transfer_first(&w.d);
 	w.n = kdri_transfer_count(&w.d);
 	w.c = w.d.classes;
-	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, options->neighbors, &w.v));
+	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, &options->joins, &w.v));
 	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
 	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */

@@ -7,7 +7,8 @@
 enum { KDRI_PLAIN_SVM, KDRI_PLAIN_LOGREG, KDRI_PLAIN };
 
 typedef struct kdri_transfer_options {
-	int64_t neighbors, rounds;
+	kdri_transfer_joins joins;
+	int64_t rounds;
 	bool follow_shares; /* members are asked again where shares moved */
 	int64_t only;       /* one member alone, or -1 */
 	bool plain;         /* also what plain classifiers would say, and how far the sets are apart */

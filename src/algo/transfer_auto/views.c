@@ -3,21 +3,21 @@
  *   (E1)  u_i = x_i / |x_i|
  *   (E2)  Z: u, for words; else a (u - mean of all u), a such that the mean square length is 1
  *   (E3)  E: each set less its own mean, along the leading directions of all           engine/space/aligned.c
- *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E
+ *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E     transfer_auto/graphs.c
  *
  * Words are rows mostly of zeros, none negative. From sparse rows that are not words nothing is taken away: a linear
  * classifier whose constant is free finds the same without. Where there are few features, mostly not zero, lengths tell
  * as much as directions: (E1) is left out, neighbours are by distance, and E has one more coordinate, a constant, before
- * rows are brought to unit length, so that cosines of E tell lengths apart. */
+ * rows are brought to unit length, so that cosines of E tell lengths apart.
+ *
+ * Where the neighbours in one of the two graphs are too many to be found exactly both graphs join samples to landmarks, and the
+ * directions of E are those of some of the rows. */
 #include "algo/transfer_auto/views.h"
 
 #include "engine/graph/views.h"
 #include "engine/space/aligned.h"
 
-enum { FEW_FEATURES = 64 };
 static const double sparse_share = 0.1, full_share = 0.25;
-/* Multiplications for neighbours from all pairs; above, they are sought by descent. */
-static const double most_dense = 2e11, most_sparse = 5e9;
 
 static kdri_own no_matrix(void)
 {
@@ -28,8 +28,8 @@ void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdri_own_free(ctx, &v->unit);
 	kdri_own_free(ctx, &v->z);
-	kdri_own_free(ctx, &v->joint);
-	kdri_own_free(ctx, &v->graph);
+	kdri_transfer_graph_free(ctx, &v->joint);
+	kdri_transfer_graph_free(ctx, &v->graph);
 	kdri_free(ctx, v->mean);
 	kdri_free(ctx, v->e);
 }
@@ -48,7 +48,7 @@ static void look(const kdr_mat *x, kdri_transfer_views *v)
 		}
 	}
 	v->words = !v->negative && nonzero < sparse_share * cells;
-	v->few = d <= FEW_FEATURES && (v->negative || nonzero >= full_share * cells);
+	v->few = d <= KDRI_TRANSFER_FEW && (v->negative || nonzero >= full_share * cells);
 }
 
 /* (E2), the mean and the scale being known. */
@@ -115,14 +115,20 @@ kdr_status kdri_transfer_views_return(kdr_context *ctx, kdri_transfer_views *v)
 	return v->words || v->z.parts[0] ? KDR_OK : fill_z(ctx, v);
 }
 
+/* Columns of E. */
+static int64_t width_of(const kdri_transfer_views *v)
+{
+	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
+	return v->few ? kdr_mat_cols(sets.x) + 1 : kdri_aligned_width(&sets);
+}
+
 /* Rows (x - mean of the set, 1), of unit length, before them scaled to a mean square length of 1. */
 static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const double *means)
 {
 	kdr_status st;
 	const kdr_mat *z = &v->z.view;
-	int64_t n = v->d->n, d = kdr_mat_cols(z), w = d + 1;
+	int64_t n = v->d->n, d = kdr_mat_cols(z), w = v->width;
 	double total = 0;
-	v->width = w;
 	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
 	for (int64_t t = 0; t < v->d->ntasks; t++)
 		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
@@ -193,45 +199,40 @@ static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v)
 	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
 	int64_t size;
 	double *means = NULL;
+	v->width = width_of(v);
 	KDRI_TRY(kdri_mul(ctx, sets.count, kdr_mat_cols(sets.x), &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	KDRI_TRY(find_means(ctx, v, v->share, means));
 	if (v->few) {
 		KDRI_TRY(find_few(ctx, v, means));
 	} else {
-		v->width = kdri_aligned_width(&sets);
-		KDRI_TRY(kdri_aligned_new(ctx, &sets, means, v->width, &v->e));
+		KDRI_TRY(kdri_aligned_new(ctx, &sets, means, v->width,
+		                          v->joins.to == KDRI_JOINS_LANDMARKS ? KDRI_TRANSFER_TELLING : 0,
+		                          &v->e));
 	}
 done:
 	kdri_free(ctx, means);
 	return st;
 }
 
-/* (E4) */
-static kdr_status find_graph(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,
-                             int64_t neighbors, kdri_own *out)
+/* What `auto` means here: either graph may be too large for an exact search. */
+static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const kdr_mat *target)
 {
-	kdr_status st;
-	int64_t k = KDRI_MIN(neighbors, kdr_mat_rows(x) - 1);
-	kdri_knn_shift shift = { 0 };
-	kdri_views_task task = { .cosine = cosine };
-	kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-	double products;
-	if (mean)
-		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	KDRI_TRY(kdri_knn_products(ctx, x, &products));
-	if (products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse) || k < 1)
-		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
-	else
-		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, mean ? &shift : NULL, &task.knn, &task.recall));
-	KDRI_TRY(kdri_views_graph(ctx, &task, k, out));
+	kdr_status st = KDR_OK;
+	bool exact = true;
+	if (v->joins.to != KDRI_JOINS_AUTO)
+		return KDR_OK;
+	if (v->d->ntasks > 1)
+		exact = kdri_transfer_exact((double)v->d->n, (double)width_of(v));
+	if (exact)
+		KDRI_TRY(kdri_transfer_exact_of(ctx, target, &exact));
+	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
 done:
-	kdri_knn_shift_free(ctx, &shift);
-	kdri_knn_free(ctx, &task.knn);
 	return st;
 }
 
-static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v, int64_t neighbors)
+/* (E4) */
+static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_status st;
 	int64_t d = kdr_mat_cols(&v->z.view);
@@ -243,7 +244,8 @@ static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v, int64
 		for (int64_t j = 0; j < d; j++)
 			mean[j] = v->scale * v->mean[j];
 	}
-	KDRI_TRY(find_graph(ctx, &target.view, mean, !v->few, neighbors, &v->graph));
+	KDRI_TRY(choose_joins(ctx, v, &target.view));
+	KDRI_TRY(kdri_transfer_graph_new(ctx, &target.view, mean, !v->few, v->words, &v->joins, &v->graph));
 done:
 	kdri_free(ctx, mean);
 	kdri_own_free(ctx, &target);
@@ -253,7 +255,7 @@ done:
 static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
-	return find_graph(ctx, &e, NULL, true, v->neighbors, &v->joint);
+	return kdri_transfer_graph_new(ctx, &e, NULL, true, false, &v->joins, &v->joint);
 }
 
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint)
@@ -261,7 +263,7 @@ kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, b
 	kdr_status st = KDR_OK;
 	if (!v->e)
 		KDRI_TRY(find_e(ctx, v));
-	if (joint && kdr_mat_rows(&v->joint.view) == 0)
+	if (joint && kdr_mat_rows(&v->joint.edges.view) == 0)
 		KDRI_TRY(find_joint(ctx, v));
 done:
 	return st;
@@ -279,17 +281,17 @@ void kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const
 	v->share = share;
 }
 
-kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
+kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, const kdri_transfer_joins *joins,
                                    kdri_transfer_views *out)
 {
 	kdr_status st;
 	kdri_transfer_views v = {
 		.d = d,
-		.neighbors = neighbors,
+		.joins = *joins,
 		.unit = no_matrix(),
 		.z = no_matrix(),
-		.joint = no_matrix(),
-		.graph = no_matrix(),
+		.joint = kdri_transfer_graph_empty(),
+		.graph = kdri_transfer_graph_empty(),
 	};
 	look(&d->set.x.view, &v);
 	if (v.few)
@@ -297,11 +299,12 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int6
 	else
 		KDRI_TRY(kdri_unit_rows(ctx, &d->set.x.view, &v.unit)); /* (E1) */
 	KDRI_TRY(find_z(ctx, &v));
-	KDRI_TRY(find_own_graph(ctx, &v, neighbors));
+	KDRI_TRY(find_own_graph(ctx, &v));
 	*out = v;
-	v = (kdri_transfer_views){
-		.unit = no_matrix(), .z = no_matrix(), .joint = no_matrix(), .graph = no_matrix()
-	};
+	v = (kdri_transfer_views){ .unit = no_matrix(),
+		                   .z = no_matrix(),
+		                   .joint = kdri_transfer_graph_empty(),
+		                   .graph = kdri_transfer_graph_empty() };
 done:
 	kdri_transfer_views_free(ctx, &v);
 	return st;

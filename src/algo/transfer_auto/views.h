@@ -3,6 +3,10 @@
 #define KDRI_TRANSFER_VIEWS_H
 
 #include "algo/common/domains.h"
+#include "algo/transfer_auto/graphs.h"
+
+/* Features that count as few; rows that tell the directions of E where samples are joined to landmarks. */
+enum { KDRI_TRANSFER_FEW = 64, KDRI_TRANSFER_TELLING = 32768 };
 
 /* The last task of the domains is the target. Borrows the domains. */
 typedef struct kdri_transfer_views {
@@ -18,13 +22,13 @@ typedef struct kdri_transfer_views {
 	double *e;      /* n x width: E, or NULL: large, and there while members look at it */
 	int64_t width;
 	const double *share; /* of the classes, for the sources' means; NULL: as they are */
-	int64_t neighbors;
-	kdri_own joint; /* n x n: the 10 nearest neighbours on E */
-	kdri_own graph; /* the same of the target's rows on Z */
+	kdri_transfer_joins joins;
+	kdri_transfer_graph joint; /* of all rows, on E */
+	kdri_transfer_graph graph; /* of the target's rows, on Z */
 } kdri_transfer_views;
 
 /* All but E and the joint graph. Stopped early, graphs lack edges. */
-kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, int64_t neighbors,
+kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, const kdri_transfer_joins *joins,
                                    kdri_transfer_views *out);
 /* E and, where it is wanted, the joint graph, unless they are there. The graph is that of the first E. */
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint);

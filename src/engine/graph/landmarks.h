@@ -76,4 +76,15 @@ kdr_status kdri_landmarks_cut(kdr_context *ctx, const kdr_mat *z, const int64_t 
 kdr_status kdri_landmarks_ncut(kdr_context *ctx, const kdr_mat *z, const int64_t *labels, int64_t k,
                                double *out);
 
+/* landmarks_walk.c: W less its diagonal, for rows that are all here. z is borrowed. */
+typedef struct kdri_landmarks_walk {
+	kdr_mat z;
+	double *inverse; /* m: 1 / the sum of a column, or 0 */
+	double *self;    /* n: the diagonal; -1 of rows that share their landmarks with no other */
+} kdri_landmarks_walk;
+kdr_status kdri_landmarks_walk_new(kdr_context *ctx, const kdr_mat *z, kdri_landmarks_walk *out);
+void kdri_landmarks_walk_free(kdr_context *ctx, kdri_landmarks_walk *walk);
+/* As a symmetric operator; `walk` is borrowed. */
+kdri_op kdri_op_landmarks(const kdri_landmarks_walk *walk);
+
 #endif

@@ -69,6 +69,7 @@ done:
 static kdr_status add_graph(kdr_context *ctx, const work *t)
 {
 	kdr_status st;
+	const kdri_op *graph = t->p->graph;
 	int64_t n = t->p->n, w = t->w;
 	double *scale = NULL, *near = NULL, *scaled = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
@@ -76,7 +77,7 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 	KDRI_TRY(KDRI_NEW(ctx, &scaled, n * KDRI_MIN(w, PANEL)));
 	for (int64_t i = 0; i < n; i++)
 		near[i] = 1;
-	KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, near, 1, 1, scale, 1));
+	KDRI_TRY(graph->apply(ctx, graph, near, 1, 1, scale, 1));
 	for (int64_t i = 0; i < n; i++)
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
 	for (int64_t from = 0, k; from < w; from += k) {
@@ -84,7 +85,7 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				scaled[i * k + j] = scale[i] * t->x[i * w + from + j];
-		KDRI_TRY(kdri_mat_mul(ctx, t->p->graph, scaled, k, k, near, k));
+		KDRI_TRY(graph->apply(ctx, graph, scaled, k, k, near, k));
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				near[i * k + j] = t->x[i * w + from + j] - scale[i] * near[i * k + j];

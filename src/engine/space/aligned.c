@@ -4,7 +4,12 @@
  *   (E2)  Y = U S V', cut to `width` directions;  E = U S, rows to unit length
  *
  * What sets apart the sets as wholes, such as the words of one shop, is gone with the means. Y is never formed: products
- * with it are products with X, less those with the means, times the lengths. */
+ * with it are products with X, less those with the means, times the lengths.
+ *
+ * A hundred directions of a million rows are hardly others than those of some ten thousand of them, and cost a product with all rows
+ * where each round would cost two, and no room but that of E. Of m rows, one of each of m runs of about equal length, V_m being theirs,
+ *
+ *   (E3)  E = Y V_m, rows to unit length. */
 #include "engine/space/aligned.h"
 
 #include "device/held.h"
@@ -142,36 +147,111 @@ done:
 	return st;
 }
 
-kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
-                            double **out)
+/* Rows of e (n x width) to unit length. */
+static void to_unit(double *e, int64_t n, int64_t width)
 {
-	kdr_status st;
-	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x);
-	int64_t blocks = n / SCALED_ROWS + sets->count + 1;
-	double *u = NULL, *s = NULL;
-	kdri_held **held = NULL;
-	rows r = { .sets = sets, .means = means };
-	KDRI_TRY(KDRI_NEW(ctx, &r.scale, n));
-	KDRI_TRY(KDRI_NEW(ctx, &s, width));
-	KDRI_TRY(find_scales(ctx, &r));
-	const kdri_op op = { n, d, apply, apply_t, &r };
-	KDRI_TRY(KDRI_NEW0(ctx, &held, blocks));
-	KDRI_TRY(hold_rows(ctx, sets, width, held));
-	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, &u, s, NULL));
 	for (int64_t i = 0; i < n; i++) {
-		double *row = u + i * width, length;
-		for (int64_t j = 0; j < width; j++)
-			row[j] *= s[j]; /* (E2) */
-		length = sqrt(kdri_nrm2sq(row, width));
+		double *row = e + i * width, length = sqrt(kdri_nrm2sq(row, width));
 		for (int64_t j = 0; j < width; j++)
 			row[j] = length > 1e-10 ? row[j] / length : 0;
 	}
-	*out = u;
-	u = NULL;
+}
+
+/* The leading directions of all rows of r: *u (rows x width), v (columns x width), either may be NULL. */
+static kdr_status leading(kdr_context *ctx, rows *r, int64_t width, double **u, double *s, double *v)
+{
+	kdr_status st;
+	int64_t n = r->sets->begin[r->sets->count], blocks = n / SCALED_ROWS + r->sets->count + 1;
+	const kdri_op op = { n, kdr_mat_cols(r->sets->x), apply, apply_t, r };
+	kdri_held **held = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &r->scale, n));
+	KDRI_TRY(find_scales(ctx, r));
+	KDRI_TRY(KDRI_NEW0(ctx, &held, blocks));
+	KDRI_TRY(hold_rows(ctx, r->sets, width, held));
+	KDRI_TRY(kdri_leading(ctx, &op, width, ROUNDS, u, s, v));
 done:
 	for (int64_t b = 0; held && b < blocks; b++)
 		kdri_unhold(ctx, held[b]);
 	kdri_free(ctx, held);
+	return st;
+}
+
+/* V of (E3): v (columns x width). */
+static kdr_status some_directions(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
+                                  int64_t m, double *v)
+{
+	kdr_status st;
+	int64_t n = sets->begin[sets->count], *chosen = NULL, *begin = NULL;
+	double *s = NULL;
+	kdri_own taken = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "aligned", 0);
+	rows r = { .means = means };
+	KDRI_TRY(KDRI_NEW(ctx, &chosen, m));
+	KDRI_TRY(KDRI_NEW0(ctx, &begin, sets->count + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &s, width));
+	for (int64_t j = 0; j < m; j++) {
+		int64_t from = kdri_chunk_begin(n, m, j), to = kdri_chunk_begin(n, m, j + 1);
+		chosen[j] = from + kdri_rng_below(&rng, to - from);
+		for (int64_t t = 0; t < sets->count; t++)
+			begin[t + 1] += chosen[j] < sets->begin[t + 1];
+	}
+	KDRI_TRY(kdri_mat_take(ctx, sets->x, chosen, m, &taken));
+	const kdri_sets some = { &taken.view, sets->count, begin };
+	r.sets = &some;
+	KDRI_TRY(leading(ctx, &r, width, NULL, s, v));
+done:
+	kdri_free(ctx, chosen);
+	kdri_free(ctx, begin);
+	kdri_free(ctx, s);
+	kdri_free(ctx, r.scale);
+	kdri_own_free(ctx, &taken);
+	return st;
+}
+
+/* (E3) */
+static kdr_status by_some(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
+                          int64_t m, double **out)
+{
+	kdr_status st;
+	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), size;
+	double *v = NULL, *e = NULL;
+	rows r = { .sets = sets, .means = means };
+	const kdri_op op = { n, d, apply, apply_t, &r };
+	KDRI_TRY(KDRI_NEW(ctx, &v, d * width));
+	KDRI_TRY(some_directions(ctx, sets, means, width, m, v));
+	KDRI_TRY(KDRI_NEW(ctx, &r.scale, n));
+	KDRI_TRY(find_scales(ctx, &r));
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &e, size));
+	KDRI_TRY(apply(ctx, &op, v, width, width, e, width));
+	to_unit(e, n, width);
+	*out = e;
+	e = NULL;
+done:
+	kdri_free(ctx, v);
+	kdri_free(ctx, e);
+	kdri_free(ctx, r.scale);
+	return st;
+}
+
+kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
+                            int64_t most, double **out)
+{
+	kdr_status st;
+	int64_t n = sets->begin[sets->count];
+	double *u = NULL, *s = NULL;
+	rows r = { .sets = sets, .means = means };
+	if (most > 0 && n > most)
+		return by_some(ctx, sets, means, width, most, out);
+	KDRI_TRY(KDRI_NEW(ctx, &s, width));
+	KDRI_TRY(leading(ctx, &r, width, &u, s, NULL));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < width; j++)
+			u[i * width + j] *= s[j]; /* (E2) */
+	to_unit(u, n, width);
+	*out = u;
+	u = NULL;
+done:
 	kdri_free(ctx, u);
 	kdri_free(ctx, s);
 	kdri_free(ctx, r.scale);

@@ -96,7 +96,7 @@ static kdr_status find_near(kdr_context *ctx, const work *w, const double *poste
 {
 	kdr_status st;
 	int64_t c = w->p->classes;
-	KDRI_TRY(kdri_mat_mul(ctx, w->p->graph, posterior, c, c, w->near, c));
+	KDRI_TRY(w->p->graph->apply(ctx, w->p->graph, posterior, c, c, w->near, c));
 	for (int64_t i = 0; i < w->p->n; i++) {
 		double *row = w->near + i * c;
 		w->nearest[i] = w->degree[i] > 0 ? 0 : -1;
@@ -182,7 +182,7 @@ static kdr_status find_degrees(kdr_context *ctx, work *w)
 	KDRI_TRY(KDRI_NEW(ctx, &ones, w->p->n));
 	for (int64_t i = 0; i < w->p->n; i++)
 		ones[i] = 1;
-	KDRI_TRY(kdri_mat_mul(ctx, w->p->graph, ones, 1, 1, w->degree, 1));
+	KDRI_TRY(w->p->graph->apply(ctx, w->p->graph, ones, 1, 1, w->degree, 1));
 done:
 	kdri_free(ctx, ones);
 	return st;

@@ -12,7 +12,7 @@ typedef struct kdri_vote_problem {
 	int64_t clusterings;
 	const int32_t *const *clusters; /* of each clustering: a cluster for every sample */
 	const int64_t *k;               /* how many clusters it has */
-	const kdr_mat *graph;           /* n x n, entries >= 0, sparse; NULL: none */
+	const kdri_op *graph;           /* n x n, entries >= 0; NULL: none */
 	const int64_t *known;           /* classes that are known, -1 elsewhere; NULL: none is */
 	int64_t rounds;
 } kdri_vote_problem;
