@@ -304,6 +304,29 @@ static kdr_status fit_mtcfir_alone(kdr_context *ctx)
 	return fit_mtcfir(ctx, "nI", "ncut", "single", false);
 }
 
+/* Samples of which most columns are equal or empty, and no model: they are learnt from once. */
+static kdr_status fit_mtcfir_columns(kdr_context *ctx)
+{
+	enum { COPIES = 4 };
+	int64_t start[N + 1] = { 0 };
+	int32_t column[N * D * COPIES];
+	double value[N * D * COPIES];
+	for (int i = 0; i < N; i++) {
+		start[i + 1] = start[i] + D * COPIES;
+		for (int j = 0; j < D * COPIES; j++) {
+			column[i * D * COPIES + j] = j;
+			value[i * D * COPIES + j] = points[i * D + j % D];
+		}
+	}
+	kdr_mat x = kdr_mat_from_csr(N, D * COPIES + 2, start, column, value);
+	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = K } };
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	const char *const settings[][2] = {
+		{ "keep", "false" }, { "final", "ncut" }, { "n_init", "2" }, { NULL, NULL }
+	};
+	return fit_set(ctx, "mtcfir", &problem, settings, NULL);
+}
+
 /* snmf with a model, and features by msda. */
 static kdr_status fit_by(kdr_context *ctx, const char *method, const char *precision)
 {
@@ -433,6 +456,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_mtcfir_features", fit_mtcfir_features, 1 },
 	{ "fit_mtcfir_single", fit_mtcfir_single, 1 },
 	{ "fit_mtcfir_alone", fit_mtcfir_alone, 1 },
+	{ "fit_mtcfir_columns", fit_mtcfir_columns, 1 },
 	{ "fit_snmf_double", fit_snmf_double, 1 },
 	{ "fit_snmf_single", fit_snmf_single, 1 },
 	{ "fit_snmf_factors", fit_snmf_factors, 1 },

@@ -32,6 +32,7 @@
 #include "core/internal.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
+#include "linalg/columns.h"
 #include "linalg/rows.h"
 
 #include <stdio.h>
@@ -379,19 +380,50 @@ static kdr_status directions(kdr_context *ctx, void *user)
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
-/* How much of the others' time the member that sees all tasks would take, where that is too much. */
-static double beside(const kdri_auto *j)
+/* Columns of all tasks' rows that differ, where they are at most half of them; that is what mtcfir takes. */
+static kdr_status count_columns(kdr_context *ctx, const kdri_auto *j, double *used)
 {
+	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	const kdr_mat **rows = NULL;
+	kdri_own all = none;
+	kdri_columns once = { .x = none };
+	bool fewer;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, j->T));
+	for (int64_t t = 0; t < j->T; t++)
+		rows[t] = &j->views.tasks[t].rows.view;
+	KDRI_TRY(kdri_mat_stack(ctx, rows, j->T, &all));
+	if (all.view.kind != KDR_MAT_CSR)
+		goto done;
+	KDRI_TRY(kdri_columns_once(ctx, &all.view, &once, &fewer));
+	if (fewer)
+		*used = (double)kdr_mat_cols(&once.x.view);
+done:
+	kdri_free(ctx, rows);
+	kdri_own_free(ctx, &all);
+	kdri_columns_free(ctx, &once);
+	return st;
+}
+
+/* How much of the others' time the member that sees all tasks would take, where that is too much. */
+static kdr_status beside(kdr_context *ctx, const kdri_auto *j, double *out)
+{
+	kdr_status st = KDR_OK;
 	kdri_proportion p = { 0 };
+	*out = 0;
 	if (!j->views.options.together || !j->views.mean)
-		return 0;
+		return KDR_OK;
 	for (int64_t c = 0; c < kdr_mat_cols(&j->problem->tasks[0].x); c++)
 		p.used += j->views.mean[c] != 0;
 	for (int64_t t = 0; t < j->T; t++)
 		kdri_proportion_add(&p, (double)j->views.rows[t],
 		                    (double)kdr_mat_nnz(&j->problem->tasks[t].x), (double)j->k[t],
 		                    kdri_opt_real(j->options, "seeds"), (double)members[SNMF].most);
-	return kdri_proportion_of(&p);
+	if (kdri_proportion_of(&p) > 0 && p.all <= (double)members[MTCFIR].most && !kdri_together(ctx))
+		KDRI_TRY(count_columns(ctx, j, &p.used));
+	*out = kdri_proportion_of(&p);
+done:
+	return st;
 }
 
 static kdr_status run(kdr_context *ctx, kdri_auto *j)
@@ -423,10 +455,10 @@ static kdr_status run(kdr_context *ctx, kdri_auto *j)
 		                   .count = MEMBERS,
 		                   .seeds = kdri_opt_int(j->options, "seeds"),
 		                   .k = j->k,
-		                   .beside = beside(j),
 		                   .graph = o.later ? graph : NULL,
 		                   .prepare = directions,
 		                   .user = j };
+	KDRI_TRY(beside(ctx, j, &m.beside));
 	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
 	for (int64_t t = 0; t < j->T; t++)
 		if (!kdri_views_has_graph(&j->views, t))

@@ -6,7 +6,9 @@
  *   (E1)  joint  = n^2 (2.5 d + n / 4)                                       two dense layers, their kernels, inverses
  *   (E2)  others = sum_t 1000 k s n_t^2 + 5 s i_t ((8 + k) e_t + (4 + k) 128 n_t) / 2   snmf; k-means on e_t entries, on directions
  *
- * with s seeds, i_t = 8 + log2 n_t iterations and k to the next multiple of 8 in k-means. snmf counts where it takes part.
+ * d counts columns that are not empty, and equal ones once where that halves them (mtcfir does so). In (E2) snmf is counted as if it
+ * formed all cosines, which it does not for words: the bound below was chosen by that count. Here s are seeds, i_t = 8 + log2 n_t
+ * iterations, and k goes to the next multiple of 8 in k-means. snmf counts where it takes part.
  *
  * Both grow alike with the samples, so that (E1) / (E2) is about T d / (400 k s): few tasks of any size with a vocabulary that was
  * cut are in proportion, as all sets that docs/auto.md reports are (0.8 to 8.5), and whole vocabularies of tens of thousands of

@@ -21,9 +21,10 @@ typedef struct kdri_layers {
 
 typedef struct kdri_msda_options {
 	int64_t layers;
-	double noise; /* probability that a feature is set to zero, in (0, 1) */
-	double ridge; /* added to the diagonal, >= 0 */
-	bool floats;  /* layers in single precision */
+	double noise;         /* probability that a feature is set to zero, in (0, 1) */
+	double ridge;         /* added to the diagonal, >= 0 */
+	bool floats;          /* layers in single precision */
+	const double *copies; /* d: how many equal features each stands for, (E4) of msda_run.c; NULL: one */
 	kdri_side side;
 	const kdri_layers *kept; /* NULL: layers are learnt and forgotten */
 } kdri_msda_options;
@@ -45,6 +46,9 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 
 /* For `use`: K (`user`, a kdri_block of rows x rows) = sum over layers of h h', the lower triangle. */
 kdri_layer_fn kdri_msda_add_gram;
+/* The same with `copies`: h diag(copies) h'. */
+kdr_status kdri_msda_add_gram_of(kdr_context *ctx, const kdri_block *gram, int64_t layer, const kdr_mat *x,
+                                 const kdri_block *h, const double *copies);
 
 /* Warns where most of what was learnt is saturated. */
 kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result);

@@ -19,11 +19,16 @@
  *
  *   (E3)  G = q^2 Xc Delta^-1 Xc',   R = (I + G)^-1,   Delta Q^-1 Xc' = Xc' R
  *
+ * Features that are equal in all samples stay so in every layer, and all that a layer sums over features are the terms of
+ * Xc Delta^-1. So m_j equal features may be one, with
+ *
+ *   (E4)  Delta_j / m_j in the place of Delta_j,   and m_j h_j h_j' in the Gram matrix of the layer
+ *
  * Both are one Cholesky factorisation of the smaller side. Features that are zero in all samples would make
  * Q singular; they stay zero: their Delta is taken as 1.
  *
  * n  n       p  p      s      square     Delta  delta
- * d  d       q  q      xbar   mean       h      h
+ * d  d       q  q      xbar   mean       h      h          m  copies
  */
 #include "algo/mtcfir/msda_work.h"
 #include "api/method.h"
@@ -101,6 +106,7 @@ static double find_statistics(kdri_msda *w)
 		w->mean[j] = sum / (double)w->n;
 		w->square[j] = square;
 		w->delta[j] = square > vanishing ? w->p * w->q * square + w->ridge : 1;
+		w->delta[j] /= w->copies ? w->copies[j] : 1; /* (E4) */
 	}
 	return (double)count / ((double)w->n * (double)d);
 }
@@ -143,17 +149,52 @@ void kdri_msda_recall(const kdri_msda *w, double *map, int64_t side)
 	memcpy(w->offset, w->bias, (size_t)w->d * sizeof *w->bias);
 }
 
+/* K += h diag(copies) h', a block of columns at a time. */
+static kdr_status add_weighted(kdr_context *ctx, const kdri_block *gram, const kdri_block *h,
+                               const double *copies)
+{
+	enum { WIDTH = 1024 };
+	kdr_status st;
+	double root[WIDTH];
+	kdri_block room = { 0 };
+	KDRI_TRY(kdri_block_new(ctx, h->rows, KDRI_MIN(WIDTH, h->cols), h->floats, &room));
+	for (int64_t j = 0; j < h->cols; j += WIDTH) {
+		kdri_block part = kdri_block_part(&room, 0, 0, h->rows, KDRI_MIN(WIDTH, h->cols - j));
+		for (int64_t c = 0; c < part.cols; c++)
+			root[c] = sqrt(copies[j + c]);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+		for (int64_t i = 0; i < h->rows; i++) {
+			kdri_block in = kdri_block_part(h, i, j, 1, part.cols),
+			           to = kdri_block_part(&part, i, 0, 1, part.cols);
+			kdri_row_centre(&in, root, 0, root, &to);
+		}
+		KDRI_TRY(kdri_block_syrk(ctx, false, 1, &part, 1, gram)); /* (E4) */
+	}
+done:
+	kdri_block_free(ctx, &room);
+	return st;
+}
+
+kdr_status kdri_msda_add_gram_of(kdr_context *ctx, const kdri_block *gram, int64_t layer, const kdr_mat *x,
+                                 const kdri_block *h, const double *copies)
+{
+	kdr_status st;
+	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	if (h && copies && layer > 0)
+		return add_weighted(ctx, gram, h, copies);
+	if (h)
+		return kdri_block_syrk(ctx, false, 1, h, layer > 0, gram);
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &xt));
+	KDRI_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, copies, gram));
+done:
+	kdri_own_free(ctx, &xt);
+	return st;
+}
+
 kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
                               const kdri_block *h)
 {
-	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	if (h)
-		return kdri_block_syrk(ctx, false, 1, h, layer > 0, user);
-	kdr_status st = kdri_mat_transpose(ctx, x, &xt);
-	if (st == KDR_OK)
-		st = kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, user);
-	kdri_own_free(ctx, &xt);
-	return st;
+	return kdri_msda_add_gram_of(ctx, user, layer, x, h, NULL);
 }
 
 double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *o)
@@ -208,6 +249,7 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 		        .p = o->noise,
 		        .q = 1 - o->noise,
 		        .ridge = o->ridge,
+		        .copies = o->copies,
 		        .n = train,
 		        .m = kdr_mat_rows(x),
 		        .d = kdr_mat_cols(x),

@@ -9,9 +9,10 @@ typedef struct kdri_msda {
 	kdr_context *ctx;
 	double p, q; /* noise, and 1 - noise */
 	double ridge;
-	int64_t n, m, d;  /* training rows, all rows, features */
-	const kdr_mat *x; /* m rows */
-	kdri_own xt;      /* the training rows transposed; only where x is sparse */
+	const double *copies; /* d, or NULL */
+	int64_t n, m, d;      /* training rows, all rows, features */
+	const kdr_mat *x;     /* m rows */
+	kdri_own xt;          /* the training rows transposed; only where x is sparse */
 	bool sparse;
 	kdri_block h;                           /* m x d */
 	double *mean, *square, *delta, *offset; /* d: xbar, s, Delta, and what tanh is shifted by */

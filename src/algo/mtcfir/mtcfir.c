@@ -39,6 +39,7 @@
 #include "api/method.h"
 #include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
+#include "linalg/columns.h"
 
 static const char stage[] = "mtcfir";
 
@@ -108,6 +109,7 @@ typedef struct work {
 	const kdr_options *options;
 	kdr_result *result;
 	kdri_stack stack;
+	kdri_columns once; /* its columns that differ, where they are few enough; copies NULL: all of them */
 	kdri_pool pool;
 	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
 	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
@@ -150,11 +152,17 @@ done:
 	return st;
 }
 
+/* All samples, as features are learnt from them. */
+static const kdr_mat *samples(const work *w)
+{
+	return w->once.copies ? &w->once.x.view : &w->stack.x;
+}
+
 /* Bytes at the peak: K, the layers kept and what learning them needs, or later K and the distances of a task. */
 static double bytes_needed(const work *w, const kdri_msda_options *o)
 {
 	double n = (double)w->stack.begin[w->problem->ntasks];
-	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(&w->stack.x, o) +
+	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(samples(w), o) +
 	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
 }
 
@@ -248,7 +256,7 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	KDRI_TRY(kdri_msda_add_gram(ctx, &w->pool.v, layer, x, h));
+	KDRI_TRY(kdri_msda_add_gram_of(ctx, &w->pool.v, layer, x, h, w->once.copies));
 	if (h)
 		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
 	if (layer == 0)
@@ -280,7 +288,7 @@ static kdr_status learn_features(work *w, const kdri_msda_options *o)
 	if (w->there.dev)
 		KDRI_TRY(kdri_msda_device(w->ctx, w->there.dev, &w->stack.x, o, add_layer_there, w, &info));
 	else
-		KDRI_TRY(kdri_msda_run(w->ctx, &w->stack.x, w->stack.begin[w->pool.ntasks], o, add_layer, w,
+		KDRI_TRY(kdri_msda_run(w->ctx, samples(w), w->stack.begin[w->pool.ntasks], o, add_layer, w,
 		                       &info));
 	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
@@ -422,7 +430,7 @@ done:
 /* Of all products and factorisations, nearly. */
 static double flops_of(const work *w, const kdri_msda_options *o)
 {
-	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(&w->stack.x),
+	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(samples(w)),
 	       side = KDRI_MIN(n, d);
 	return (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
 }
@@ -525,7 +533,12 @@ static kdr_status run(work *w)
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
 	if (!carried(w, &o, init, &st)) {
+		bool fewer;
 		w->flops = 0;
+		/* What labels new samples has all features: they may have words apart that here stand together. */
+		if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
+			KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
+		o.copies = w->once.copies;
 		st = carry(w, &o, init);
 	}
 	KDRI_TRY(st);
@@ -542,9 +555,11 @@ static kdr_status fit(kdr_context *ctx, const kdr_problem *problem, const kdr_op
 		   .problem = problem,
 		   .options = options,
 		   .result = result,
-		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0) };
+		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0),
+		   .once.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdr_status st = run(&w);
 	kdri_stack_free(ctx, &w.stack);
+	kdri_columns_free(ctx, &w.once);
 	kdri_block_free(ctx, &w.pool.v);
 	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
