@@ -289,6 +289,8 @@ void cli_summary(FILE *out, const cli_run *run);
 void cli_matches(FILE *out, const kdr_result *result);
 /* What sets each cluster apart: clusters.c. */
 void cli_clusters(FILE *out, const kdr_result *result);
+/* What the groups of a result are: "clusters", or "classes" where they were learnt from labels. */
+const char *cli_groups(const kdr_result *result);
 /* What tasks draw on each other, where the method learns it. */
 void cli_relatedness(FILE *out, const kdr_result *result);
 /* The ranking of bridges, where there was a choice. */

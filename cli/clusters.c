@@ -69,6 +69,11 @@ static bool has_shares(const kdr_result *r, int64_t task)
 	return false;
 }
 
+const char *cli_groups(const kdr_result *r)
+{
+	return kdr_result_algo(r)->family == KDR_FAMILY_TRANSFER ? "classes" : "clusters";
+}
+
 void cli_clusters(FILE *out, const kdr_result *r)
 {
 	int64_t shown = 0, left = 0;
@@ -80,7 +85,7 @@ void cli_clusters(FILE *out, const kdr_result *r)
 			left++;
 			continue;
 		}
-		fprintf(out, "\nwhat sets clusters of %s apart, in standard deviations%s\n",
+		fprintf(out, "\nwhat sets %s of %s apart, in standard deviations%s\n", cli_groups(r),
 		        kdr_result_task_name(r, t),
 		        has_shares(r, t) ? " (share of the samples that have it: inside | outside)" : "");
 		for (int64_t c = 0; c < k && (c < MOST_CLUSTERS || k == MOST_CLUSTERS + 1); c++)

@@ -117,7 +117,7 @@ static void print_table(FILE *out, const kdr_result *r)
 		fprintf(out, "  %10s", "confidence");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
-	fprintf(out, "  sizes of clusters\n");
+	fprintf(out, "  sizes of %s\n", cli_groups(r));
 	for (int64_t i = 0; i < ntasks; i++) {
 		kdr_shape x = kdr_result_task_shape(r, i);
 		const kdr_scores *s = kdr_result_scores(r, i);

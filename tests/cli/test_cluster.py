@@ -122,6 +122,14 @@ class Cluster(CliTest):
                          "a.csv", code=5)
         self.assertEqual(self.result()["stop"], "max_iter")
 
+    def test_iterations_that_are_a_rule_are_no_fault(self):
+        for setting, code, says in (("max_iter=2", 0, ": after 2 iterations"), ("tol=1e-300", 5, ": not converged: stopped at 20 iterations")):
+            text = self.run_kindred("cluster", "-m", "lssmtc", "-k", 2, "--strict", "--set", setting, "-o", "out", "--force", "a.csv", "b.csv",
+                                    code=code).stdout
+            self.assertIn(says, text)
+            self.assertEqual((self.result()["stop"], self.result()["complete"]), ("max_iter", code == 0))
+            self.assertIn("  sizes of clusters\n", text)
+
     def test_options_in_force_are_recorded(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init=3", "--set", "start=random", "-o", "out", "a.csv")
         options = self.result()["options"]

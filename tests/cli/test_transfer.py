@@ -23,6 +23,8 @@ class Transfer(CliTest):
         target = self.result()["tasks"][-1]
         self.assertEqual((target["name"], target["labels"][:2], target["metrics"]["acc"]), ("target", ["even", "odd"], 1))
         self.assertNotIn("source.labels", done.stdout)
+        self.assertIn("  sizes of classes\n", done.stdout)
+        self.assertIn("\nwhat sets classes of target apart", done.stdout)
         self.assertIn("target.labels", done.stdout)
 
     def test_bad_arguments(self):

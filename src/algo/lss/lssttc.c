@@ -12,7 +12,7 @@
  * DEVIATION: k-means on the target starts from the sources' class means (`start` = source), so that cluster
  * j is class j. Plain k-means labels (`kmeans`, the literal reading) carry no class and mostly fail.
  * DEVIATION: algorithm 2 prints W' in M(2); eq. 20 has the d-dimensional mean, as here.
- * Rows of a source whose class is unknown are left out. */
+ * Rows of a source whose class is unknown are left out. T = 20 iterations are the paper's rule, as in lssmtc.c. */
 #include "algo/common/tasks.h"
 #include "algo/lss/lss.h"
 #include "api/method.h"
@@ -260,7 +260,7 @@ const kdri_algo kdri_algo_lssttc = {
 	          .title = "Shared-subspace transductive transfer classification",
 	          .summary = "labels targets from labelled sources, clustering all in one shared subspace",
 	          .family = KDR_FAMILY_TRANSFER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_SWEEPS,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },
