@@ -2,13 +2,13 @@
 """How time and memory of the jobs grow with the number of samples.
 
 usage: bench/scale.py KINDRED FILE.jsonl [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
-                      [--most SECONDS] [--data DIR] [--machine NAME] [--cores LIST]
+                      [--most SECONDS] [--data DIR] [--machine NAME] [--cores LIST] [--by-job]
 
 Data are made by `kindred generate`, three tasks of a third of the samples each, five clusters: dense, 50 columns of blobs that
 overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry, or one of vectorize, predict, relate,
 inspect, convert; without --jobs it is all of them. Of the transfers the first task is the source, the second the target, the
 third the bridge; where none is needed there are two tasks of half of the samples, and predict labels one of all of them. Methods that
-grow with n^2 and n^3 are given a sixteenth of each size. Sizes, and within a size jobs, come in the order given. Every run is one line of FILE.jsonl, with
+grow with n^2 and n^3 are given a sixteenth of each size. Sizes, and within a size jobs, come in the order given (--by-job: jobs, and of a job the sizes). Every run is one line of FILE.jsonl, with
 the machine's name (--machine); a run that has its line is not made again, so that the script can be stopped and started at any
 time. It begins nothing after --minutes, and what takes more than --most seconds, or is not done a moment after --minutes, is ended and has its line. A job that would take
 more than --most seconds by what a smaller size took is left out, and said to be.
@@ -167,8 +167,9 @@ class Plan:
         if args.file.exists():
             with open(args.file, encoding="utf-8") as f:
                 self.lines = [json.loads(line) for line in f]
-        self.runs = [(job, kind, size // SMALLER if job in SMALL else size)
-                     for size in map(int, args.sizes.split(",")) for job in jobs for kind in args.kinds.split(",")
+        sizes, kinds = list(map(int, args.sizes.split(","))), args.kinds.split(",")
+        pairs = [(job, size) for job in jobs for size in sizes] if args.by_job else [(job, size) for size in sizes for job in jobs]
+        self.runs = [(job, kind, size // SMALLER if job in SMALL else size) for job, size in pairs for kind in kinds
                      if not (job == "vectorize" and kind == "dense")]
         self.runs = [r for r in self.runs if not any((m["job"], m["kind"], m["n"], m["threads"]) == (*r, threads) for m in self.lines)]
         self.made, self.begun = {}, set()
@@ -259,6 +260,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("scale-data"))
     parser.add_argument("--machine", default=platform.machine())
     parser.add_argument("--cores", type=cores_of)
+    parser.add_argument("--by-job", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     threads = int(os.environ["OMP_NUM_THREADS"])
