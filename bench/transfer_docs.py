@@ -9,6 +9,7 @@ Which files, and what makes them:
                         the accuracies of FOLDER's rows there: table, row, one column a draw. Tasks that lack a row are left out and counted.
   peers, confidence, calibration, shift, dirichlet, absent
                         transfer-auto/{plain,shift,dirichlet,absent}.csv: bench/transfer_table.py --csv NAME (plain: --peers, three draws)
+  landmarks             transfer-auto/landmarks.csv: bench/transfer_landmarks.py, all samples, one draw
   splits-each, splits-together, sweeps, bridges
                         bridges/splits.csv: bench/ttl_tables.py --seeds 40, without and with --together; bridges/sweeps.csv: bench/ttl_sweeps.py;
                         papers/bridges.json: bench/bridges.py"""
@@ -102,7 +103,29 @@ def lines(name):
     return out + ["", note]
 
 
-MAKERS = {"800": lines, "all": lines, "shift": transfer_runs.shifted, "dirichlet": transfer_runs.shifted, "absent": transfer_runs.absent,
+def landmarks(name):
+    """Neighbours beside so many landmarks, a line for each collection; the worst task of the first of these numbers."""
+    groups, _, _ = plan()
+    found, names = {}, []
+    with open(RESULTS / (name + ".csv"), newline="") as f:
+        for table, row, *values in list(csv.reader(f))[1:]:
+            values = [float(v) for v in values if not v.endswith("s")]  # then the seconds
+            found.setdefault(table, {})[row] = sum(values) / len(values)
+            names += [row] if row not in names else []
+    whole = {t: found[t] for t in groups if len(found.get(t, {})) == len(names)}
+    out = ["| collection | tasks | neighbours | %s landmarks | worst | best |" % " | ".join(names[1:]), "|---|---:|" + "---:|" * (len(names) + 2)]
+    for group in list(dict.fromkeys(groups.values())) + ["all"]:
+        tables = [t for t in whole if group in (groups[t], "all")]
+        if not tables:
+            continue
+        apart = [whole[t][names[1]] - whole[t][names[0]] for t in tables]
+        cells = ["%.3f" % (sum(whole[t][n] for t in tables) / len(tables)) for n in names] + ["%+.3f" % min(apart), "%+.3f" % max(apart)]
+        out.append("| %s | %d | %s |" % (group, len(tables), " | ".join(cells).replace("0.", ".")))
+    return out + ["", "(worst and best: %s landmarks less neighbours, single tasks%s)" % (
+        names[1], "" if len(whole) == len(groups) else "; %d tasks of the preset were not run" % (len(groups) - len(whole)))]
+
+
+MAKERS = {"landmarks": landmarks, "800": lines, "all": lines, "shift": transfer_runs.shifted, "dirichlet": transfer_runs.shifted, "absent": transfer_runs.absent,
           "peers": lambda _: transfer_runs.peers("plain"), "confidence": lambda _: transfer_runs.confidence("plain"),
           "calibration": lambda _: transfer_runs.calibration("plain"), "splits-each": bridge_docs.splits, "splits-together": bridge_docs.splits,
           "sweeps": bridge_docs.sweeps, "bridges": bridge_docs.bridges}

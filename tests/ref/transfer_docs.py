@@ -37,6 +37,19 @@ def test_made_up():
     assert lines[-1] == "(1 tasks, mean of 2 draws; %d tasks of the preset were not run)" % (len(groups) - 1), lines[-1]
 
 
+def test_landmarks():
+    """Means of tasks that have every graph; the worst and the best of the first number of landmarks."""
+    kept = td.RESULTS
+    with tempfile.TemporaryDirectory() as folder:
+        td.RESULTS = pathlib.Path(folder)
+        (td.RESULTS / "few.csv").write_text("table,row,draws\nla12: la1 to la2,neighbours,.5,2s\nla12: la1 to la2,2000,.75,1s\n"
+                                            "la12: la2 to la1,neighbours,1,2s\nla12: la2 to la1,2000,.875,1s\nwebkb: cornell to texas,neighbours,1,1s\n")
+        lines = td.landmarks("few")
+        td.RESULTS = kept
+    assert lines[2] == "| la12 | 2 | .750 | .812 | -.125 | +.250 |" and lines[3].startswith("| all | 2 |"), lines
+    assert lines[-1].endswith("62 tasks of the preset were not run)"), lines[-1]
+
+
 def test_tables_of_runs():
     """Means over draws, then tasks; bins of confidence; classes that are named."""
     kept = runs.RESULTS

@@ -277,9 +277,8 @@ static bool is_joined(const kdri_extent *target, const kdri_extent *e, const kdr
 	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	if (to != KDRI_JOINS_AUTO)
 		return to == KDRI_JOINS_LANDMARKS;
-	/* Pairs of sparse rows are counted by blocks of twenty there. */
-	return !kdri_transfer_exact(e->n, e->d) ||
-	       !kdri_cost_graph_exact(target, KDRI_TRANSFER_PRODUCTS / (target->dense ? 1 : 2));
+	return !kdri_cost_graph_exact(e, KDRI_COST_SEARCH) ||
+	       !kdri_cost_graph_exact(target, KDRI_COST_SEARCH);
 }
 
 /* The graphs and E, on landmarks. */
@@ -333,8 +332,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	} else {
 		kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
 		kdri_cost_directions(c, &all, r);
-		kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), 2e12);
-		kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), 2e12);
+		kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
+		kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
 		kdri_cost_linear(c, &all, k, PLAIN);
 		kdri_cost_linear(c, &rows, k, PLAIN);
 	}

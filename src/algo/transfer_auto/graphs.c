@@ -7,8 +7,6 @@
 
 #include "engine/graph/views.h"
 
-/* Multiplications for neighbours from all pairs. */
-static const double most_dense = KDRI_TRANSFER_PRODUCTS, most_sparse = KDRI_TRANSFER_PRODUCTS / 40;
 static const double least_weight = 1e-6;
 
 kdri_transfer_graph kdri_transfer_graph_empty(void)
@@ -26,20 +24,6 @@ void kdri_transfer_graph_free(kdr_context *ctx, kdri_transfer_graph *g)
 kdri_op kdri_transfer_graph_op(const kdri_transfer_graph *g)
 {
 	return g->landmarks ? kdri_op_landmarks(&g->walk) : kdri_op_mat(&g->edges.view);
-}
-
-bool kdri_transfer_exact(double rows, double columns)
-{
-	return rows * rows * columns <= most_dense;
-}
-
-kdr_status kdri_transfer_exact_of(kdr_context *ctx, const kdr_mat *x, bool *out)
-{
-	double products;
-	kdr_status st = kdri_knn_products(ctx, x, &products);
-	if (st == KDR_OK)
-		*out = products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse);
-	return st;
 }
 
 static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,
@@ -72,7 +56,7 @@ static kdr_status join_neighbours(kdr_context *ctx, const kdr_mat *x, const doub
 	bool exact;
 	if (mean)
 		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	KDRI_TRY(kdri_transfer_exact_of(ctx, x, &exact));
+	KDRI_TRY(kdri_knn_search_exact(ctx, x, metric, &exact));
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
 	else

@@ -22,12 +22,6 @@ void kdri_transfer_graph_free(kdr_context *ctx, kdri_transfer_graph *g);
 /* W, of rows that are joined; borrows the graph, which must stay where it is. */
 kdri_op kdri_transfer_graph_op(const kdri_transfer_graph *g);
 
-/* Multiplications that an exact search for the neighbours of dense rows may take; of sparse rows a fortieth. */
-#define KDRI_TRANSFER_PRODUCTS 2e11
-/* Whether neighbours of so many rows of a dense or of this sparse matrix can be found from all pairs. */
-bool kdri_transfer_exact(double rows, double columns);
-kdr_status kdri_transfer_exact_of(kdr_context *ctx, const kdr_mat *x, bool *out);
-
 /* By the cosine, less `mean` where it is not NULL, or by distance. words: rows are compared as they are, mean and all. Stopped early,
  * edges are missing. */
 kdr_status kdri_transfer_graph_new(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,

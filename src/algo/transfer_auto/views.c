@@ -222,10 +222,12 @@ static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const k
 	bool exact = true;
 	if (v->joins.to != KDRI_JOINS_AUTO)
 		return KDR_OK;
+	const kdr_mat e = kdr_mat_from_dense(NULL, v->d->n, width_of(v)); /* sizes are all that counts */
 	if (v->d->ntasks > 1)
-		exact = kdri_transfer_exact((double)v->d->n, (double)width_of(v));
+		KDRI_TRY(kdri_knn_search_exact(ctx, &e, KDRI_METRIC_COSINE, &exact));
 	if (exact)
-		KDRI_TRY(kdri_transfer_exact_of(ctx, target, &exact));
+		KDRI_TRY(kdri_knn_search_exact(ctx, target,
+		                               v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &exact));
 	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
 done:
 	return st;
