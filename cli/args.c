@@ -43,8 +43,8 @@ const cli_option cli_common_options[] = {
 	{ .name = "time-limit", .value = "SECONDS", .help = "stop then and keep the best result so far" },
 	{ .name = "max-memory",
 	  .value = "SIZE",
-	  .help = "memory that may be used, such as 500M or 2G: a fit that would take more is refused before it "
-	          "starts, and data that leave too little stay on disk" },
+	  .help = "memory that may be used, such as 500M or 2G: what would take more is refused before it starts, "
+	          "and data that leave too little stay on disk" },
 	{ .name = "help", .letter = 'h', .help = "show this help" },
 	CLI_OPTIONS_END,
 };

@@ -7,6 +7,7 @@
 
 #include "kindred/context.h"
 #include "kindred/data.h"
+#include "kindred/fit.h"
 
 typedef enum kdr_corpus_kind {
 	KDR_CORPUS_FOLDER, /* every file below is a document, the first sub-folder on its path its class */
@@ -74,6 +75,12 @@ typedef struct kdr_text_stats {
  * On failure, or when stopped, `out` is untouched. */
 KDR_API kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                                  const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats);
+
+/* What that will take, from the first 8 MB, which are read as all will be. kdr_vectorize says so as KDR_EVENT_ESTIMATE once it has read as
+ * much, where it is ten seconds or more, and refuses what is more than kdr_context_set_max_memory allows. Writing is not part of it. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_vectorize(kdr_context *ctx, const kdr_corpus *corpora,
+                                                           int64_t count, const kdr_text_options *options,
+                                                           kdr_estimate *out);
 
 /* The stemmers there are, in byte order, ending with NULL. */
 KDR_API const char *const *kdr_stemmer_names(void);

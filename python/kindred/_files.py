@@ -7,20 +7,21 @@ import numpy as np
 
 from ._data import Data, as_data, is_table
 from ._errors import chars
-from ._jobs import read, reading
+from ._jobs import as_estimate, read, reading
 from ._kindred import ffi, lib
 from ._session import Session
 
 _KINDS = ("folder", "lines", "table", "json")
 
 
-def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, **options):
+def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, estimate=False, **options):
     """Texts to matrices over one shared vocabulary: `kindred vectorize`. Returns a list of Data, one for each corpus.
 
     corpora: a list, or a dict by name, of paths (a folder of files, or a file with a document a line) and of lists of texts.
     kind: "folder", "lines", "table" (CSV or TSV) or "json" (an object a line), where the path does not tell; text_field and
     label_field name their columns. Options are those of the C struct: stopwords="english", stemmer="porter", min_df=2,
-    max_features=5000, strip_html=True, binary=True, ..."""
+    max_features=5000, strip_html=True, binary=True, ... With estimate=True only what it will take, by the first 8 MB, as
+    kindred.estimate says it."""
     session, o = Session(threads=threads), ffi.new("kdr_text_options *")
     lib.kdr_text_options_init(o)
     fields, keep, written = dict(ffi.typeof("kdr_text_options").fields), [], []
@@ -44,6 +45,10 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
                     keep.append(chars(value))
                     setattr(c[i], field, keep[-1])
             c[i].kind = _KINDS.index(form)
+        if estimate:
+            e = ffi.new("kdr_estimate *")
+            session.check(lib.kdr_estimate_vectorize(session.ctx, c, len(items), o, e))
+            return as_estimate(e)
         session.check(lib.kdr_vectorize(session.ctx, c, len(items), o, out, ffi.NULL))
     finally:
         for path in written:

@@ -261,13 +261,19 @@ def _shape(task):
     return *map(int, task.shape), None if entries is None else int(entries)
 
 
-def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", pooled=False, threads=None):
-    """What a fit will take, before it: a dict of seconds, and of bytes of memory at most, data_bytes of which are the data.
+def as_estimate(e):
+    """A kdr_estimate as a dict."""
+    return {"seconds": e.seconds, "bytes": e.bytes, "data_bytes": e.data_bytes}
+
+
+def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", pooled=False, threads=None, model=None):
+    """What a job will take, before it: a dict of seconds, and of bytes of memory at most, data_bytes of which are the data.
 
     tasks: tables, or sizes: (rows, columns), or (rows, columns, entries that are stored) of sparse ones. family "transfer": the
-    first is the source, the last the target, those between them bridges, and k is the number of classes."""
+    first is the source, the last the target, those between them bridges, and k is the number of classes. "relate" and "embed"
+    are those jobs, without a method. model: what predicting one task by that Model will take."""
     session, transferred = Session(threads=threads), family == "transfer"
-    _choice(family, ("cluster", "transfer", "features"), "family")
+    _choice(family, ("cluster", "transfer", "features", "relate", "embed"), "family")
     tasks = [tasks] if is_table(tasks) else list(tasks)
     shapes, out = ffi.new("kdr_task_shape[]", len(tasks)), ffi.new("kdr_estimate *")
     for i, (shape, task) in enumerate(zip(shapes, tasks)):
@@ -277,11 +283,17 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
         if transferred:
             shape.role = (lib.KDR_ROLE_SOURCE if i == 0 else lib.KDR_ROLE_TARGET if i == len(tasks) - 1
                           else lib.KDR_ROLE_BRIDGE)
+    if model is not None or family in ("relate", "embed"):
+        if model is not None and len(tasks) != 1:
+            raise ValueError(f"{len(tasks)} tasks were given: a model labels one at a time")
+        session.check(lib.kdr_estimate_predict(session.ctx, model._model, shapes, out) if model is not None else
+                      getattr(lib, f"kdr_estimate_{family}")(session.ctx, shapes, len(tasks), ffi.NULL, out))
+        return as_estimate(out)
     name = _registered(method) if transferred else method
     held = settings(session, name, options or {})
     session.check(lib.kdr_estimate_shapes(session.ctx, chars(name), shapes, len(tasks), k if transferred else 0, pooled, held,
                                           out))
-    return {"seconds": out.seconds, "bytes": out.bytes, "data_bytes": out.data_bytes}
+    return as_estimate(out)
 
 
 def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,

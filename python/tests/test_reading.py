@@ -94,6 +94,19 @@ class Reading(unittest.TestCase):
         with self.assertRaises(ValueError):
             kindred.estimate([(0, 4)], "kmeans", 3)
 
+    def test_estimates_of_other_jobs(self):
+        x = np.random.default_rng(1).normal(size=(500, 4))
+        for family in ("relate", "embed"):
+            one, two = (kindred.estimate([(n, 40)] * 2, family=family) for n in (10000, 100000))
+            self.assertGreater(two["seconds"], one["seconds"])
+            self.assertEqual(two["data_bytes"], 2 * 8 * 100000 * 40)
+        model = kindred.cluster(x, 3, "snmf").model()
+        self.assertGreater(kindred.estimate([(1000, 4)], model=model)["bytes"], 8 * 500 * 1000)
+        with self.assertRaises(ValueError):
+            kindred.estimate([(1000, 4)] * 2, model=model)
+        texts = kindred.vectorize([["some words", "other words"] * 50], estimate=True)
+        self.assertTrue(texts["seconds"] > 0 and texts["bytes"] > 1e6)
+
     def test_data_that_stay_on_disk(self):
         x = np.random.default_rng(1).normal(size=(5000, 4))
         np.save(self.path("big.npy"), x)

@@ -138,6 +138,40 @@ done:
 	return st;
 }
 
+kdr_status kdri_estimate_work(kdr_context *ctx, const kdri_cost *c, double data, kdr_estimate *out)
+{
+	kdr_status st = KDR_OK;
+	double rate[3], work = INFINITY;
+	for (int tries = TRIES; tries > 0; tries = tries == TRIES && work >= 1 ? LONG_TRIES : 0) {
+		KDRI_TRY(machine(ctx, tries, rate));
+		work = c->products / rate[0] + c->sweeps / rate[1] + c->steps / rate[2];
+	}
+	*out = (kdr_estimate){ .seconds = work / (1 + a_thread * (ctx->threads - 1)) +
+		                          c->bytes / handed_out, /* (E1) */
+		               .bytes = c->bytes + data,
+		               .data_bytes = data };
+done:
+	return st;
+}
+
+kdr_status kdri_shape_check(kdr_context *ctx, const kdr_task_shape *tasks, int64_t ntasks, double *data)
+{
+	*data = 0;
+	for (int64_t t = 0; t < ntasks; t++) {
+		const kdr_task_shape *x = &tasks[t];
+		if (x->rows < 1 || x->cols < 1 || x->entries < 0)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "task %lld: %lld rows, %lld columns and %lld entries have no estimate",
+			        (long long)t + 1, (long long)x->rows, (long long)x->cols,
+			        (long long)x->entries);
+		*data += x->streamed ? 0
+		         : x->dense  ? 8.0 * (double)x->rows * (double)x->cols
+		                     : 12.0 * (double)x->entries + 8.0 * (double)x->rows;
+	}
+	return KDR_OK;
+}
+
 /* `c` knows what a sample of the data told, if there is one. */
 static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks, int64_t ntasks,
                            int64_t classes, bool pooled, const kdr_options *options, kdri_cost c,
@@ -145,7 +179,7 @@ static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task
 {
 	kdr_status st;
 	kdr_options *defaults = NULL;
-	double rate[3], data = 0;
+	double data;
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
 	if (!ctx || !out || !tasks || ntasks < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs tasks and a place for the answer");
@@ -159,30 +193,10 @@ static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task
 		                 kdr_options_algo(options)->id, algo_id);
 	}
 	const kdri_sizes sizes = { tasks, ntasks, classes, pooled, kdri_ranks(ctx) > 1 };
-	for (int64_t t = 0; t < ntasks; t++) {
-		const kdr_task_shape *x = &tasks[t];
-		if (x->rows < 1 || x->cols < 1 || x->entries < 0) {
-			st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			               "task %lld: %lld rows, %lld columns and %lld entries have no estimate",
-			               (long long)t + 1, (long long)x->rows, (long long)x->cols,
-			               (long long)x->entries);
-			goto done;
-		}
-		data += x->streamed ? 0
-		        : x->dense  ? 8.0 * (double)x->rows * (double)x->cols
-		                    : 12.0 * (double)x->entries + 8.0 * (double)x->rows;
-	}
+	KDRI_TRY(kdri_shape_check(ctx, tasks, ntasks, &data));
 	if (algo->estimate)
 		algo->estimate(&sizes, options, &c);
-	double work = INFINITY;
-	for (int tries = TRIES; tries > 0; tries = tries == TRIES && work >= 1 ? LONG_TRIES : 0) {
-		KDRI_TRY(machine(ctx, tries, rate));
-		work = c.products / rate[0] + c.sweeps / rate[1] + c.steps / rate[2];
-	}
-	*out = (kdr_estimate){ .seconds = work / (1 + a_thread * (ctx->threads - 1)) +
-		                          c.bytes / handed_out, /* (E1) */
-		               .bytes = c.bytes + data,
-		               .data_bytes = data };
+	KDRI_TRY(kdri_estimate_work(ctx, &c, data, out));
 done:
 	kdr_options_free(defaults);
 	return st;
@@ -278,36 +292,4 @@ kdr_status kdr_estimate_fit(kdr_context *ctx, const char *algo_id, const kdr_pro
 	if (!ctx || !out || !problem || problem->ntasks < 1 || !problem->tasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs tasks and a place for the answer");
 	return kdri_estimate_problem(ctx, algo_id, problem, NULL, options, out);
-}
-
-void kdr_estimate_text(const kdr_estimate *e, char *text, size_t room)
-{
-	double s = e->seconds;
-	char time[32];
-	if (s < 100)
-		kdri_snprintf(time, sizeof time, "%.0f s", KDRI_MAX(s, 1.0));
-	else if (s < 6000)
-		kdri_snprintf(time, sizeof time, "%.0f min", s / 60);
-	else
-		kdri_snprintf(time, sizeof time, "%.0f h", s / 3600);
-	if (e->bytes < 1e9)
-		kdri_snprintf(text, room, "%s, %.0f MB", time, KDRI_MAX(e->bytes / 1e6, 1.0));
-	else
-		kdri_snprintf(text, room, "%s, %.1f GB", time, e->bytes / 1e9);
-}
-
-kdr_status kdri_estimate_check(kdr_context *ctx, const char *algo_id, const kdr_estimate *e, double doubt)
-{
-	const double giga = 1e9;
-	char text[80];
-	bool told = ctx->max_memory > 0;
-	double limit = told ? ctx->max_memory : kdri_memory_there();
-	if (!(limit > 0) || e->bytes <= limit * (told ? 1 : doubt))
-		return KDR_OK;
-	kdr_estimate_text(e, text, sizeof text);
-	return kdri_fail(
-	        ctx, KDR_ERR_MEMORY,
-	        "method '%s' on these data is estimated to take %s, of which the data are %.3g GB; %s %.3g GB",
-	        algo_id, text, e->data_bytes / giga, told ? "--max-memory allows" : "this machine has",
-	        limit / giga);
 }

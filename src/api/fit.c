@@ -266,8 +266,10 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	if (ctx->max_memory > 0 && !ctx->estimated) {
 		kdr_estimate e;
+		char what[80];
+		kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);
 		KDRI_TRY(kdri_estimate_problem(ctx, algo->info.id, problem, NULL, options, &e));
-		KDRI_TRY(kdri_estimate_check(ctx, algo->info.id, &e, 1));
+		KDRI_TRY(kdri_estimate_check(ctx, what, &e, 1));
 	}
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));

@@ -109,6 +109,10 @@ typedef struct kdri_algo {
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
 	/* What fit will take. *cost is zero; a problem of any size may come. */
 	void (*estimate)(const kdri_sizes *sizes, const kdr_options *options, kdri_cost *cost);
+	/* What predict will take where the model keeps rows of the fit, `trained` in all, that new ones are compared with. NULL: new rows
+	 * are multiplied with what the model keeps. */
+	void (*estimate_predict)(const kdr_task_shape *x, double trained, const kdr_options *options,
+	                         kdri_cost *cost);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 

@@ -95,7 +95,7 @@ static kdr_status walk(kdr_context *ctx, const char *path, const char *relative,
                        kdri_folder *list, int64_t *room)
 {
 	kdr_status st;
-	kdri_folder names = { NULL, 0 };
+	kdri_folder names = { 0 };
 	char *full = NULL, *below = NULL;
 	struct stat info;
 	if (above->depth > DEEPEST)
@@ -114,6 +114,7 @@ static kdr_status walk(kdr_context *ctx, const char *path, const char *relative,
 			char *path_of_file = below;
 			below = NULL;
 			KDRI_TRY(append(ctx, list, room, path_of_file));
+			list->bytes += info.st_size;
 		}
 		kdri_free(ctx, full);
 		kdri_free(ctx, below);
@@ -129,7 +130,7 @@ done:
 kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out)
 {
 	kdr_status st;
-	kdri_folder list = { NULL, 0 };
+	kdri_folder list = { 0 };
 	int64_t room = 0;
 	struct stat info;
 	if (stat(root, &info) != 0)
@@ -139,7 +140,7 @@ kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out
 	ancestor here = { info.st_dev, info.st_ino, NULL, 0 };
 	KDRI_TRY(walk(ctx, root, "", &here, &list, &room));
 	*out = list;
-	list = (kdri_folder){ NULL, 0 };
+	list = (kdri_folder){ 0 };
 done:
 	kdri_folder_free(ctx, &list);
 	return st;
@@ -148,5 +149,5 @@ done:
 void kdri_folder_free(kdr_context *ctx, kdri_folder *folder)
 {
 	kdri_strings_free(&ctx->allocator, folder->paths, folder->count);
-	*folder = (kdri_folder){ NULL, 0 };
+	*folder = (kdri_folder){ 0 };
 }

@@ -58,8 +58,8 @@ const char *kdri_output_temporary(const kdri_output *o);
 /* --- folder.c: what lies below a folder -------------------------------------------------------- */
 
 typedef struct kdri_folder {
-	char **paths; /* of files, relative to the folder; folder by folder, names in byte order */
-	int64_t count;
+	char **paths;         /* of files, relative to the folder; folder by folder, names in byte order */
+	int64_t count, bytes; /* files; what they hold */
 } kdri_folder;
 
 /* Lists all regular files below `root`. Names with a leading dot are passed over; links are followed,

@@ -256,15 +256,13 @@ done:
 	return st;
 }
 
-/* What a fit will take: said where that is long, refused where it is too much. Without a limit only what is sure not to
- * fit is refused: estimates may be twice what comes. `streamed`: data that are on disk take no memory; `beside`: bytes of data
+/* What a fit will take, before it (kdri_foresee). `streamed`: data that are on disk take no memory; `beside`: bytes of data
  * that are held and not the problem's. */
 static kdr_status foresee(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
                           kdr_data *const *streamed, double beside, kdr_estimate *out)
 {
-	enum { LONG = 10, DOUBT = 2, MOST_BESIDE = 40000000 };
 	kdr_status st;
-	char text[80];
+	char what[80];
 	bool *on_disk = NULL;
 	const char *id = kdr_options_algo(options)->id;
 	*out = (kdr_estimate){ 0 };
@@ -274,14 +272,8 @@ static kdr_status foresee(kdr_context *ctx, const kdr_options *options, const kd
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		on_disk[t] = streamed && streamed[t]->streamed;
 	KDRI_TRY(kdri_estimate_problem(ctx, id, problem, on_disk, options, out));
-	/* The program itself, names, what reading left: it is there already. */
-	double other = kdri_memory_held() - out->data_bytes - beside;
-	out->bytes += beside + KDRI_MIN(KDRI_MAX(other, 0), MOST_BESIDE);
-	KDRI_TRY(kdri_estimate_check(ctx, id, out, DOUBT));
-	if (out->seconds >= LONG) {
-		kdr_estimate_text(out, text, sizeof text);
-		kdri_estimated(ctx, text);
-	}
+	kdri_snprintf(what, sizeof what, "method '%s'", id);
+	KDRI_TRY(kdri_foresee(ctx, what, beside, out));
 done:
 	kdri_free(ctx, on_disk);
 	return st;

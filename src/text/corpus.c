@@ -10,8 +10,8 @@ struct kdri_corpus {
 	const kdr_corpus *what; /* outlives this */
 	kdri_folder files;
 	kdri_records *records;
-	int64_t next; /* file */
-	char *buffer; /* one file, or one JSON label */
+	int64_t next, bytes; /* file; of those before it */
+	char *buffer;        /* one file, or one JSON label */
 	int64_t room;
 	char *path;
 	char delimiter;
@@ -254,6 +254,7 @@ static kdr_status read_file(kdr_context *ctx, kdri_corpus *c, const char *path, 
 		}
 	} while ((int64_t)used == c->room);
 	*length = used;
+	c->bytes += kdri_input_size(in);
 done:
 	kdri_input_close(ctx, in);
 	return st;
@@ -318,6 +319,16 @@ kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *doc
 	case KDR_CORPUS_TABLE: return next_row(ctx, c, document, more);
 	default: return next_json(ctx, c, document, more);
 	}
+}
+
+int64_t kdri_corpus_size(const kdri_corpus *c)
+{
+	return c->records ? kdri_records_size(c->records) : c->files.bytes;
+}
+
+int64_t kdri_corpus_read(const kdri_corpus *c)
+{
+	return c->records ? kdri_records_read(c->records) : c->bytes;
 }
 
 int64_t kdri_corpus_total(const kdri_corpus *c)

@@ -40,6 +40,16 @@ void kdri_records_close(kdr_context *ctx, kdri_records *r)
 	kdri_free(ctx, r);
 }
 
+int64_t kdri_records_size(const kdri_records *r)
+{
+	return kdri_input_size(r->in);
+}
+
+int64_t kdri_records_read(const kdri_records *r)
+{
+	return kdri_input_consumed(r->in);
+}
+
 /* More bytes after those that are there; moves them to the front first, grows if that is no help. */
 static kdr_status fill(kdr_context *ctx, kdri_records *r)
 {

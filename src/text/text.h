@@ -139,6 +139,9 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
+/* Bytes of its files, -1 if not known; and of these, what has been read. */
+int64_t kdri_corpus_size(const kdri_corpus *corpus);
+int64_t kdri_corpus_read(const kdri_corpus *corpus);
 /* What the task is called where no name is given: a folder's own name, or a file's stem. */
 kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
@@ -153,6 +156,9 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
  * be changed in place and is valid until the next call; *line is where it begins, from 1. */
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
                              size_t *length, int64_t *line, bool *more);
+/* Bytes of the file, -1 if not known; and of these, what has been read. */
+int64_t kdri_records_size(const kdri_records *records);
+int64_t kdri_records_read(const kdri_records *records);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
 /* The field at `begin`, its quotes undone in place; returns its length. *next is where the following field
  * begins, NULL after the last. */
@@ -200,6 +206,19 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
                            kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
                            int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
+
+/* --- foresee.c: what it will take ------------------------------------------------------------------ */
+
+/* What the first texts told. */
+typedef struct kdri_text_sample {
+	double read;    /* bytes of files */
+	double seconds; /* that took */
+	double a_byte;  /* seconds for each one more */
+	double pairs, documents, terms;
+} kdri_text_sample;
+/* For files of so many bytes, one a corpus. */
+void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int64_t count,
+                        kdr_estimate *out);
 
 /* Zeros become the defaults that the public header promises: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);

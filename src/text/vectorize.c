@@ -7,6 +7,7 @@
  * pairs (8 bytes each), the different terms, and the result. */
 #include "text/text.h"
 
+#include "core/foresee.h"
 #include "io/io.h"
 #include "text/matrix.h"
 
@@ -35,6 +36,13 @@ typedef struct job {
 	int64_t task_count, total; /* documents expected; 0: unknown */
 	batch batch;
 	kdr_text_stats stats;
+	/* foresee.c: */
+	double *sizes,
+	        before; /* bytes of each corpus' files, NULL: not known; of the corpora that are done */
+	double begin, tables_at, tables; /* when it began; when and where the first batch was done */
+	int64_t batches;
+	bool foreseen, only; /* only: an estimate is all that is wanted */
+	kdr_estimate estimate;
 } job;
 
 void kdr_text_options_init(kdr_text_options *options)
@@ -106,6 +114,37 @@ static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const
 	KDRI_TRY(kdri_counts_append(ctx, task, c, j->number));
 	j->stats.tokens += c->token_count;
 	j->stats.not_utf8 += c->not_utf8;
+done:
+	return st;
+}
+
+/* What it will take, from what has been read. */
+static void foresee(job *j, double read)
+{
+	const double now = kdri_now(), since = KDRI_MAX(read - j->tables, 1);
+	kdri_text_sample s = { .read = read,
+		               .seconds = now - j->begin,
+		               .a_byte = (now - j->tables_at) / since,
+		               .documents = (double)j->stats.documents,
+		               .terms = (double)j->terms->count };
+	for (int64_t t = 0; t < j->task_count; t++)
+		s.pairs += (double)j->tasks[t].pair_count;
+	kdri_text_estimate(&s, j->sizes, j->task_count, &j->estimate);
+	j->foreseen = true;
+}
+
+/* A batch is done, and so many bytes are read in all. */
+static kdr_status look_ahead(kdr_context *ctx, job *j, double read)
+{
+	kdr_status st = KDR_OK;
+	if (++j->batches == 1) {
+		j->tables_at = kdri_now();
+		j->tables = read;
+	} else if (j->batches == 2 && j->sizes) {
+		foresee(j, read);
+		if (!j->only)
+			KDRI_TRY(kdri_foresee(ctx, stage, 0, &j->estimate));
+	}
 done:
 	return st;
 }
@@ -182,8 +221,12 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		KDRI_TRY(add_document(ctx, &j->batch, &d));
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
-		if (is_full(&j->batch))
+		if (is_full(&j->batch)) {
 			KDRI_TRY(flush(ctx, j, task));
+			KDRI_TRY(look_ahead(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
+			if (j->only && j->foreseen)
+				return KDR_OK;
+		}
 	}
 	KDRI_TRY(flush(ctx, j, task));
 done:
@@ -205,6 +248,7 @@ static void job_free(kdr_context *ctx, job *j)
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
 	kdri_free(ctx, j->tasks);
+	kdri_free(ctx, j->sizes);
 	kdri_free(ctx, j->batch.text);
 	kdri_free(ctx, j->batch.raw);
 	kdri_free(ctx, j->batch.offset);
@@ -226,6 +270,21 @@ done:
 	return st;
 }
 
+/* How much there is to read, where all corpora tell. */
+static kdr_status measure_files(kdr_context *ctx, job *j, kdri_corpus *const *opened)
+{
+	kdr_status st = KDR_OK;
+	j->begin = j->tables_at = kdri_now();
+	for (int64_t t = 0; t < j->task_count; t++)
+		if (kdri_corpus_size(opened[t]) < 0)
+			return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &j->sizes, j->task_count));
+	for (int64_t t = 0; t < j->task_count; t++)
+		j->sizes[t] = (double)kdri_corpus_size(opened[t]);
+done:
+	return st;
+}
+
 static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
 {
 	kdr_status st;
@@ -239,9 +298,11 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 	for (int64_t t = 0; t < count; t++)
 		if (corpora[t].kind != KDR_CORPUS_FOLDER)
 			j->total = 0;
+	KDRI_TRY(measure_files(ctx, j, opened));
 	kdri_stage_start(ctx, stage, j->total);
-	for (int64_t t = 0; t < count; t++) {
+	for (int64_t t = 0; t < count && !(j->only && j->foreseen); t++) {
 		KDRI_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
+		j->before += j->sizes ? j->sizes[t] : 0;
 		kdri_corpus_close(ctx, opened[t]);
 		opened[t] = NULL;
 	}
@@ -253,13 +314,10 @@ done:
 	return st;
 }
 
-kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
-                         const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
+static kdr_status job_new(kdr_context *ctx, int64_t count, const kdr_text_options *options, job **out)
 {
 	kdr_status st;
 	job *j = NULL;
-	kdr_data **made = NULL;
-	kdri_term_columns columns = { NULL, NULL, 0 };
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "no documents were given; one task at least is needed");
@@ -272,11 +330,49 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	KDRI_TRY(check(ctx, &j->options));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
-	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
 	KDRI_TRY(make_stemmers(ctx, j));
 	KDRI_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
 	                               : kdri_terms_new(ctx, &j->terms));
+	*out = j;
+	j = NULL;
+done:
+	job_free(ctx, j);
+	return st;
+}
+
+kdr_status kdr_estimate_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                                  const kdr_text_options *options, kdr_estimate *out)
+{
+	kdr_status st;
+	job *j = NULL;
+	if (!ctx || !out || !corpora)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs texts and a place for the answer");
+	KDRI_TRY(job_new(ctx, count, options, &j));
+	j->only = true;
+	KDRI_TRY(read_all(ctx, j, corpora, count));
+	if (!j->sizes) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "texts that do not say how many they are (standard input) have no estimate");
+		goto done;
+	}
+	if (!j->foreseen)
+		foresee(j, j->before); /* few: all of them are read */
+	*out = j->estimate;
+done:
+	job_free(ctx, j);
+	return st;
+}
+
+kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                         const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
+{
+	kdr_status st;
+	job *j = NULL;
+	kdr_data **made = NULL;
+	kdri_term_columns columns = { NULL, NULL, 0 };
+	KDRI_TRY(job_new(ctx, count, options, &j));
+	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: holds no documents", corpora[0].path);

@@ -133,6 +133,18 @@ class Estimate(CliTest):
         self.assertGreater(two["seconds"], one["seconds"])
         self.assertGreater(two["bytes"], 4 * 8 * 3000 * 6)
 
+    def test_jobs_that_fit_nothing(self):
+        '''predict, relate, embed and vectorize: with the numbers, and before anything is written.'''
+        self.run_kindred("cluster", "-m", "snmf", "-k", 3, "-q", "-o", "out", "--save-model", "m.h5", "data/task1.npy")
+        self.write("texts.txt", "".join("of words there are some, and others: %s\n" % " ".join(
+            f"w{chr(97 + (i * j) % 26)}{chr(97 + j)}" for j in range(20)) for i in range(110000)))
+        for args in (["predict", "--model", "m.h5", "-o", "p.labels", "data/task1.npy"], ["relate", "a=data/task1.npy", "b=data/task1.npy"],
+                     ["embed", "-o", "e.csv", "data/task1.npy"], ["vectorize", "-o", "words", "texts.txt"]):
+            said = self.run_kindred(*args, "-v", "--force")
+            self.assertRegex(said.stderr, rf"(?m)^kindred: {args[0]}: estimated: [\d.e-]+ s, [\d.]+ MB$")
+            self.fails(*args, "--force", "--max-memory", "2M", code=1,
+                       says=[args[0] + " on these data is estimated to take", "--max-memory allows 0.002 GB"])
+
     def test_said_before_a_long_run(self):
         args = ["cluster", "-m", "snmf", "-k", 3, "--set", "n_init=100000", "--time-limit", ".2", "-o", "out", "--force",
                 "data/task1.npy"]

@@ -62,8 +62,35 @@ static kdr_status estimated(kdr_context *ctx)
 	return st;
 }
 
+/* Of jobs that fit nothing, before they begin. */
+static kdr_status foreseen(kdr_context *ctx)
+{
+	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true }, both[2] = { shape, shape };
+	const kdr_task task = { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K };
+	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	const kdr_corpus corpus = { .path = file("a.csv"), .kind = KDR_CORPUS_LINES };
+	kdr_estimate e;
+	kdr_result *fitted = NULL;
+	kdr_model *model = NULL;
+	kdr_status st = kdr_estimate_relate(ctx, both, 2, NULL, &e);
+	if (st == KDR_OK)
+		st = kdr_estimate_embed(ctx, both, 2, NULL, &e);
+	if (st == KDR_OK)
+		st = kdr_estimate_vectorize(ctx, &corpus, 1, NULL, &e);
+	if (st == KDR_OK)
+		st = kdr_fit(ctx, "kmeans", &problem, NULL, &fitted);
+	if (st == KDR_OK)
+		st = kdr_model_new(ctx, fitted, &model);
+	if (st == KDR_OK)
+		st = kdr_estimate_predict(ctx, model, &shape, &e);
+	kdr_model_free(model);
+	kdr_result_free(fitted);
+	return st;
+}
+
 const oom_scenario oom_stream[] = {
 	{ "estimate", estimated, 1 },
+	{ "foresee", foreseen, 1 },
 	{ "stream", streamed, 1 },
 	{ NULL, NULL, 0 },
 };

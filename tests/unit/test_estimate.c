@@ -1,52 +1,7 @@
 /* What a fit will take: every method says so, and memory is what the allocator sees. */
-#include "tests/unit/unit.h"
+#include "tests/unit/meter.h"
 
 #include "api/estimate.h"
-
-/* An allocator that knows what is held, and was at most. */
-typedef struct meter {
-	double held, most;
-} meter;
-enum { HEAD = 64 };
-
-static void *meter_alloc(void *user, size_t size)
-{
-	meter *m = user;
-	char *p = malloc(size + HEAD);
-	if (!p)
-		return NULL;
-	memcpy(p, &size, sizeof size);
-#pragma omp critical(meter)
-	{
-		m->held += (double)size;
-		m->most = KDRI_MAX(m->most, m->held);
-	}
-	return p + HEAD;
-}
-
-static void meter_free(void *user, void *ptr)
-{
-	meter *m = user;
-	size_t size;
-	if (!ptr)
-		return;
-	memcpy(&size, (char *)ptr - HEAD, sizeof size);
-#pragma omp critical(meter)
-	m->held -= (double)size;
-	free((char *)ptr - HEAD);
-}
-
-static void *meter_realloc(void *user, void *ptr, size_t size)
-{
-	size_t old;
-	void *p = meter_alloc(user, size);
-	if (!p || !ptr)
-		return p;
-	memcpy(&old, (char *)ptr - HEAD, sizeof old);
-	memcpy(p, ptr, KDRI_MIN(old, size));
-	meter_free(user, ptr);
-	return p;
-}
 
 /* Three tasks of n rows: groups of a few columns each, nothing below 0; every third entry where it is sparse. */
 enum { K = 3, MOST = 600, D = 30 };
@@ -100,7 +55,7 @@ static void memory__of_every_method__is_what_the_allocator_sees(void **state)
 				if (strcmp(algo->id, "trec") == 0 && !kdr_build_has("libsvm"))
 					continue; /* its default rule is learnt by LIBSVM */
 				meter seen = { 0 };
-				kdr_allocator a = { meter_alloc, meter_realloc, meter_free, &seen };
+				kdr_allocator a = meter_allocator(&seen);
 				kdr_context *ctx = NULL;
 				kdr_result *r = NULL;
 				kdr_problem problem;

@@ -590,6 +590,18 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	}
 }
 
+/* Similarities of all rows, old and new, with each other: as a fit, but for what follows. */
+static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
+{
+	const kdri_extent new = kdri_extent_of(x);
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)trained);
+	double n = trained + new.n, side = KDRI_MIN(n, new.d);
+	kdri_cost_hold(c, kdri_extent_bytes(&new) * n / new.n + 1100 * new.d);
+	kdri_cost_hold(c, (layers.floats ? 4 : 8) * (n * n + n * new.d + new.n *trained) +
+	                          (layers.layers ? 8 * side * side : 0));
+	kdri_cost_product(c, 2.0 * layers.layers * n * new.d *side + n *n *side + new.n *trained *trained);
+}
+
 const kdri_algo kdri_algo_mtcfir = {
 	.info = { .id = "mtcfir",
 	          .class_name = "MTCFIR",
@@ -604,4 +616,5 @@ const kdri_algo kdri_algo_mtcfir = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = kdri_mtcfir_predict,
+	.estimate_predict = estimate_predict,
 };

@@ -409,6 +409,17 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	}
 }
 
+static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
+{
+	const kdri_extent new = kdri_extent_of(x);
+	const kdri_extent old = { trained, new.d, new.entries *trained / new.n, new.dense, new.streamed };
+	(void)o;
+	kdri_cost_hold(c, kdri_extent_bytes(&new) + 2 * kdri_extent_bytes(&old));
+	kdri_cost_hold(c, 8 * (KDRI_MIN(ROWS, new.n) * trained + new.n + trained));
+	kdri_cost_pairs(c, &new, trained / new.n);
+	c->steps += 2 * new.n *trained; /* similarities, and what explains them */
+}
+
 const kdri_algo kdri_algo_snmf = {
 	.info = { .id = "snmf",
 	          .class_name = "SNMF",
@@ -423,4 +434,5 @@ const kdri_algo kdri_algo_snmf = {
 	.fit = fit,
 	.estimate = estimate,
 	.predict = predict,
+	.estimate_predict = estimate_predict,
 };

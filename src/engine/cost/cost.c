@@ -152,7 +152,6 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
 }
 
-/* Pairs of sparse rows meet in the columns they share; common ones make most of them. */
 /* Pairs of texts have so many times more words in common than if all words were equally frequent. */
 enum { COMMON = 25 };
 
@@ -160,6 +159,14 @@ enum { COMMON = 25 };
 static double pairs_of(const kdri_extent *x)
 {
 	return x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
+}
+
+void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share)
+{
+	if (x->dense)
+		kdri_cost_product(c, share * pairs_of(x));
+	else
+		c->sweeps += 14 * share * pairs_of(x);
 }
 
 bool kdri_cost_graph_exact(const kdri_extent *x, double most)
@@ -174,10 +181,8 @@ void kdri_cost_graph(kdri_cost *c, const kdri_extent *x, double neighbours, doub
 	enum { ROUNDS = 8, SPARE = 6, LEAST = 16 }; /* lists and rounds as in knn_descent.c */
 	double list = KDRI_MAX(neighbours + SPARE, LEAST), a_row = x->entries / KDRI_MAX(x->n, 1.0),
 	       edges = 2 * neighbours * x->n;
-	double pairs = pairs_of(x);
 	if (kdri_cost_graph_exact(x, most)) {
-		kdri_cost_product(c, x->dense ? pairs : 0);
-		c->sweeps += x->dense ? 0 : 14 * pairs;
+		kdri_cost_pairs(c, x, 1);
 		c->steps += 0.2 * x->n * x->n + 60 * x->n * neighbours;
 	} else {
 		c->steps += x->n * ROUNDS * 2 * list * list * (5 + a_row / (x->dense ? 20 : 4));

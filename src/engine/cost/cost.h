@@ -38,6 +38,8 @@ void kdri_cost_eigen(kdri_cost *c, double side);
 double kdri_cost_slower(const kdri_cost *c, bool dense);
 /* `runs` runs of k-means to the end, at most `most` iterations each. */
 void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most);
+/* The products of all pairs of rows, or of a share of the pairs. */
+void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share);
 /* A graph of so many neighbours of each row, which stays: exact where it takes at most so many multiplications of dense
  * rows, or of sparse ones as many as knn_search.c and, if there may be more, views_graphs.c say; and so many of its leading eigenvectors, which stay too. */
 #define KDRI_COST_SEARCH 1e11 /* of knn_search.c */
