@@ -122,7 +122,7 @@ class Commands(CliTest):
 class Terminal(CliTest):
     def slow_job(self):
         """Arguments of a run that takes long."""
-        self.run_kindred("generate", "-n", 60000, "-d", 30, "-k", 50, "--tasks", 1, "--to", "npy", "-o", "g", "-q")
+        self.run_kindred("generate", "-n", 20000, "-d", 30, "-k", 50, "--tasks", 1, "--to", "npy", "-o", "g", "-q")
         return ["cluster", "-m", "kmeans", "-k", "200", "--set", "n_init=1000", "--set", "tol=0", "g/task1.npy", "-o", "out"]
 
     def test_interrupt_keeps_the_best_result(self):
@@ -134,7 +134,7 @@ class Terminal(CliTest):
         self.assertEqual(process.returncode, 130, out + err)
         r = self.result()
         self.assertEqual(r["stop"], "cancelled")
-        self.assertEqual(len(r["tasks"][0]["labels"]), 60000)
+        self.assertEqual(len(r["tasks"][0]["labels"]), 20000)
         self.assertEqual(self.leftovers(), [])
 
     def test_progress_on_a_terminal_only(self):
