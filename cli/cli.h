@@ -175,6 +175,8 @@ typedef struct cli_task_arg {
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out);
 /* The same for the tasks given as positional arguments. */
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
+/* Whether the names of data sets can be names of files, and differ: exit status. */
+int cli_names_check(kdr_data *const *data, int64_t count);
 /* Classes from a file, in the place of those the data have. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
 /* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */

@@ -200,23 +200,6 @@ static bool read_tasks(const cli_args *args, kdr_corpus *corpora, char (*names)[
 	return true;
 }
 
-static int check_names(kdr_data *const *data, int count)
-{
-	for (int i = 0; i < count; i++) {
-		const char *name = kdr_data_name(data[i]);
-		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-			cli_error("'%s' cannot be the name of a task: give one with name=path", name);
-			return EXIT_USAGE;
-		}
-		for (int j = 0; j < i; j++)
-			if (strcmp(name, kdr_data_name(data[j])) == 0) {
-				cli_error("two tasks are called '%s': give them names with name=path", name);
-				return EXIT_USAGE;
-			}
-	}
-	return EXIT_DONE;
-}
-
 /* --- outputs ------------------------------------------------------------------------------------ */
 
 typedef struct place {
@@ -307,7 +290,7 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 {
 	place at = place_of(args);
 	kdr_mat x = kdr_data_mat(data[0]);
-	int code = check_names(data, count);
+	int code = cli_names_check(data, count);
 	if (code == EXIT_DONE)
 		code = cli_make_folder(at.folder);
 	if (code == EXIT_DONE)

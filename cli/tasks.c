@@ -51,17 +51,16 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 	};
 }
 
-/* Names become names of files. */
-static int check_names(const cli_tasks *tasks)
+int cli_names_check(kdr_data *const *data, int64_t count)
 {
-	for (int64_t i = 0; tasks->data && i < tasks->count; i++) {
-		const char *name = kdr_data_name(tasks->data[i]);
+	for (int64_t i = 0; i < count; i++) {
+		const char *name = kdr_data_name(data[i]);
 		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 			cli_error("'%s' cannot be the name of a task: give one with name=path", name);
 			return EXIT_USAGE;
 		}
 		for (int64_t j = 0; j < i; j++)
-			if (strcmp(name, kdr_data_name(tasks->data[j])) == 0) {
+			if (strcmp(name, kdr_data_name(data[j])) == 0) {
 				cli_error("two tasks are called '%s': give them names with name=path", name);
 				return EXIT_USAGE;
 			}
@@ -101,11 +100,6 @@ static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list
 	}
 	for (int i = 0; i < count; i++) {
 		bool standard = strcmp(list[i].path, "-") == 0;
-		if (standard && !reading.format) {
-			cli_error("standard input needs --format");
-			free(paths);
-			return EXIT_USAGE;
-		}
 		paths[i] = (kdr_task_path){ .path = list[i].path,
 			                    .name = list[i].name[0] ? list[i].name
 			                            : standard      ? "stdin"
@@ -135,7 +129,7 @@ static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list
 		return EXIT_OTHER;
 	}
 	give_memory_back(out);
-	return check_names(out);
+	return out->data ? cli_names_check(out->data, out->count) : EXIT_DONE;
 }
 
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)

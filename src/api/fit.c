@@ -114,8 +114,9 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 			                 task_name(t), (long long)t->k);
 		if (t->k > all)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			                 "task %s: k is %lld but there are only %lld samples", task_name(t),
-			                 (long long)t->k, (long long)all);
+			                 "task %s: k is %lld but there %s only %lld sample%s", task_name(t),
+			                 (long long)t->k, all == 1 ? "is" : "are", (long long)all,
+			                 all == 1 ? "" : "s");
 	}
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",

@@ -128,8 +128,17 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 	                 name, found ? "nearest" : "it has", list);
 }
 
+/* What a number may be. */
+static const char *range(const kdr_option_desc *d, char *out, size_t room)
+{
+	snprintf(out, room, "%s in %c%g, %g%c", d->type == KDR_OPTION_INT ? "a whole number" : "a number",
+	         d->open_min ? '(' : '[', d->min, d->max, d->open_max ? ')' : ']');
+	return out;
+}
+
 static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double value)
 {
+	char allowed[80];
 	switch (d->type) {
 	case KDR_OPTION_BOOL:
 		if (value != 0 && value != 1)
@@ -150,8 +159,8 @@ static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double
 	case KDR_OPTION_REAL:
 	case KDR_OPTION_REALS:
 		if (d->type == KDR_OPTION_INT && value != floor(value))
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not a whole number", d->name,
-			                 value);
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not %s", d->name, value,
+			                 range(d, allowed, sizeof allowed));
 		/* Written so that NaN fails too. */
 		if (!(value >= d->min && value <= d->max) || (d->open_min && value == d->min) ||
 		    (d->open_max && value == d->max))
@@ -270,9 +279,11 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 	if (d->type == KDR_OPTION_REALS)
 		return set_reals(ctx, options, i, value);
 	double number;
+	char allowed[80];
 	const char *end = kdri_parse_double(value, value + strlen(value), &number);
 	if (!end || *end != '\0' || isnan(number))
-		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not a number", name, value);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not %s", name, value,
+		                 range(d, allowed, sizeof allowed));
 	return set_index(ctx, options, i, number);
 }
 

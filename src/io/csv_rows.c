@@ -218,6 +218,10 @@ static kdr_status report(kdr_context *ctx, const kdri_window *w, const kdri_csv_
 		                 path, line, (long long)x->field + 1, column, length, cell.begin,
 		                 l->how[x->field] == KDRI_HOW_DATE ? "date" : "number");
 	case NOT_FINITE:
+		if (cell.end - cell.begin > length)
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "%s: line %lld, column %lld%s: %.*s... is not a finite number", path,
+			                 line, (long long)x->field + 1, column, length, cell.begin);
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s: line %lld, column %lld%s: %.*s is not a finite number; --na %.*s takes it for missing",

@@ -90,6 +90,13 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		w->recode.returns = true;
 		KDRI_TRY(refill(ctx, w));
 	}
+	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
+	if (zero) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld holds a byte 0: a text file is needed",
+		               kdri_input_path(in),
+		               (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
+		goto done;
+	}
 	kdri_csv_layout_free(ctx, l);
 	KDRI_TRY(kdri_csv_layout_find(ctx, w, o, delimiter, l));
 	l->latin = encoding == KDRI_LATIN1;

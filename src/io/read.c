@@ -39,8 +39,9 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 	if (id)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: unknown format '%s'; known: %s", path, id, list);
 	if (strcmp(path, "-") == 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "standard %s: the format has to be given; known: %s",
-		                 write ? "output" : "input", list);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "standard %s: the format has to be told with %s; known: %s",
+		                 write ? "output" : "input", write ? "--to" : "--format", list);
 	struct stat info;
 	if (!write && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
 		return kdri_fail(ctx, KDR_ERR_READ,
@@ -57,8 +58,9 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 		                       "read_parquet, read_feather, read_excel, then to_csv(index=False)");
 		goto done;
 	}
-	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT, "%s: unknown format; known: %s", path,
-	               list);
+	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT,
+	               "%s: unknown format; known: %s; %s tells which it is", path, list,
+	               write ? "--to" : "--format");
 done:
 	kdri_input_close(ctx, in);
 	return st;

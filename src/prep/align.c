@@ -126,7 +126,7 @@ static kdr_status twice(kdr_context *ctx, const kdr_data *d, int64_t first, int6
 {
 	return kdri_fail(ctx, KDR_ERR_DATA,
 	                 "task %s: columns %lld and %lld are both named '%.80s'; names must differ for "
-	                 "features to be aligned by name (or align them by position)",
+	                 "features to be aligned by name (--features position goes by their places)",
 	                 d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
 }
 

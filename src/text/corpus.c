@@ -57,8 +57,10 @@ static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const ch
 	for (int64_t j = 0; j < count && used < sizeof list; j++)
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
 		                         (int)KDRI_MIN(lengths[j], 60), names[j]);
-	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: there is no column '%s'; there are %lld: %s", what->path,
-	                 name, (long long)count, list);
+	return kdri_fail(
+	        ctx, KDR_ERR_ARGUMENT,
+	        "%s: there is no column '%s'; there are %lld: %s (--text-column and --label-column name them)",
+	        what->path, name, (long long)count, list);
 }
 
 static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)

@@ -44,9 +44,34 @@ class BadInput(CliTest):
         mtx = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 nan\n2 2 1\n"
         self.cluster(self.write("a.mtx", mtx), code=3, says="nan")
 
+    def test_bytes_that_are_no_text(self):
+        for text in (b"x,y\n1,2\n3,\x004\n5,6\n", b"x,y\n1,2\n\x00\x01\xfe\x80,3\n"):
+            self.cluster(self.write("a.csv", text), code=3, says=["a.csv", "line 3", "byte 0"])
+
+    def test_number_of_a_million_digits(self):
+        done = self.fails("cluster", "-m", "kmeans", "-k", 2, self.write("a.csv", "x,y\n" + "1" * 1000000 + ",2\n3,4\n"), code=3,
+                          says=["line 2, column 1 (x)", "1111... is not a finite number"])
+        self.assertNotIn("--na", done)  # which would take the whole of it
+
+    def test_two_columns_of_one_name(self):
+        path = self.write("a.csv", "x,x,y\n1,2,3\n4,5,6\n7,8,1\n")
+        self.cluster(path, code=3, says=["columns 1 and 2", "'x'", "--features position"])
+        self.assertIn("names occur more than once", self.run_kindred("inspect", path).stdout)
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--features", "position", "-o", "placed", path)
+
+    def test_format_that_nobody_told(self):
+        self.cluster(self.write("data", BLOBS_A), code=3, says=["data", "known: csv tsv", "--format"])
+        self.cluster("-", code=2, says=["standard input", "--format", "csv tsv"])
+
+    def test_option_that_is_no_number(self):
+        path = self.write("a.csv", BLOBS_A)
+        for value in ("many", "1.5"):
+            self.cluster(path, "--set", f"n_init={value}", code=2, says=["n_init", value, "a whole number in [1, 1e+06]"])
+        self.cluster(path, "--set", "tol=x", code=2, says=["tol", "'x'", "a number in [0, 1]"])
+
     def test_one_sample(self):
         path = self.write("a.csv", "1,2\n")
-        self.cluster(path, code=2, says="1 samples")
+        self.cluster(path, code=2, says="only 1 sample")
         self.run_kindred("cluster", "-m", "kmeans", "-k", 1, "-o", "out", "--no-header", path)
         self.assertEqual(self.result()["tasks"][0]["labels"], [0])
 
