@@ -200,7 +200,7 @@ bool bench_unit_key(const bench_unit *u, char out[17]);
 /* Whole or not at all; `seconds` of the processor. Exit status. */
 int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, const bench_outcome *o,
                      double seconds);
-/* Reads back what is there. `done`: it is of this very plan; `seconds`: what it took, NaN where there is no such file.
+/* Reads back what is there. `done`: it is of this very plan and of the method's present defaults; `seconds`: what it took, NaN where there is no such file.
  * With `out`, which has the table's lines, the row's figures are put there. Exit status. */
 int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, bool *done, double *seconds,
                     bench_outcome *out);

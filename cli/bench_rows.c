@@ -1,7 +1,10 @@
 /* Rows of presets as files: one for each preset, table and row. SPDX-License-Identifier: BSD-3-Clause
  *
  * A file has every single value of its row and the key of what they were made from: data, preprocessing, repeats, seed, the
- * method and its settings. Titles, notes and the figures of others are not in the key: they may change, and the run stands. */
+ * method and its settings. Titles, notes and the figures of others are not in the key: they may change, and the run stands.
+ *
+ * Beside the key are the options that the plan leaves as they are, with their values: a row is of this plan as long as those are the
+ * method's defaults. Files without them, of versions before, stand; so do files that do not know a new option. */
 #include "bench.h"
 
 #include <ctype.h>
@@ -129,6 +132,63 @@ bool bench_unit_key(const bench_unit *u, char out[17])
 	return well;
 }
 
+/* --- what the plan leaves as it is ------------------------------------------------------------------- */
+
+/* Whether the plan sets an option of the row, to one value or to several. */
+static bool is_set(const bench_row *row, const char *name)
+{
+	bool found = false;
+	for (int i = 0; i < row->nset; i++)
+		found |= strcmp(row->set[i].name, name) == 0;
+	for (int i = 0; i < row->ngrid; i++)
+		found |= strcmp(row->grid[i].name, name) == 0;
+	return found;
+}
+
+static bool write_defaults(kdr_context *ctx, kdri_json *j, const bench_row *row)
+{
+	kdr_options *options = NULL;
+	const kdr_option_desc *o;
+	if (kdr_options_new(ctx, row->method, &options) != KDR_OK)
+		return false;
+	kdri_json_object(j, "defaults");
+	for (size_t i = 0; (o = kdr_algo_option_at(kdr_options_algo(options), i)); i++) {
+		double value = kdr_options_get(options, o->name);
+		if (is_set(row, o->name))
+			continue;
+		if (o->type == KDR_OPTION_CHOICE)
+			kdri_json_string(j, o->name, o->choices[(int)value]);
+		else
+			kdri_json_real(j, o->name, value);
+	}
+	kdri_json_end_object(j);
+	kdr_options_free(options);
+	return true;
+}
+
+/* Whether `defaults`, as a file has them, are those in force; NULL: it has none. */
+static bool same_defaults(kdr_context *ctx, const kdr_json *defaults, const bench_row *row)
+{
+	kdr_options *options = NULL;
+	const kdr_option_desc *o;
+	bool same = true;
+	if (!defaults || !row->method || kdr_options_new(ctx, row->method, &options) != KDR_OK)
+		return !defaults;
+	for (size_t i = 0; (o = kdr_algo_option_at(kdr_options_algo(options), i)); i++) {
+		const kdr_json *there = kdr_json_get(defaults, o->name);
+		double value = kdr_options_get(options, o->name);
+		if (!there)
+			continue;
+		if (o->type == KDR_OPTION_CHOICE)
+			same &= kdr_json_is(there, KDR_JSON_TEXT) &&
+			        strcmp(kdr_json_text(there, NULL), o->choices[(int)value]) == 0;
+		else
+			same &= kdr_json_number(there, NAN) == value;
+	}
+	kdr_options_free(options);
+	return same;
+}
+
 /* --- writing ----------------------------------------------------------------------------------------- */
 
 static void write_line(kdri_json *j, const bench_outcome *o, const bench_line *line)
@@ -180,6 +240,7 @@ int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, co
 	kdri_json_string(&j, "row", t->rows[u->row].name);
 	kdri_json_string(&j, "method", t->rows[u->row].method);
 	kdri_json_string(&j, "key", key);
+	well = well && write_defaults(ctx, &j, &t->rows[u->row]);
 	kdri_json_int(&j, "seed", (int64_t)u->seed);
 	kdri_json_int(&j, "repeats", o->repeats);
 	kdri_json_int(&j, "sample", t->sample);
@@ -292,7 +353,8 @@ int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, boo
 		return cli_fail_reading(ctx, st);
 	const char *there = kdr_json_text(kdr_json_get(root, "key"), NULL);
 	*seconds = kdr_json_number(kdr_json_get(root, "seconds"), NAN);
-	*done = there && strcmp(there, key) == 0;
+	*done = there && strcmp(there, key) == 0 &&
+	        same_defaults(ctx, kdr_json_get(root, "defaults"), &u->plan->tables[u->table].rows[u->row]);
 	int code = EXIT_DONE;
 	if (*done && out && !read_lines(root, u, out)) {
 		cli_error("%s: not a row of this table; remove it to have it made again", path);

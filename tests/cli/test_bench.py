@@ -246,6 +246,21 @@ class Bench(CliTest):
         again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
         self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are there already", again)
         self.assertEqual(rows, self.rows("one"))
+        # A row of other defaults is made again; files of versions that did not write them, or do not know an option, stand.
+        name = next(name for name, row in rows.items() if row["method"] == "kmeans")
+        row = json.loads(self.read("one/" + name))
+        for change, there in (({"max_iter": 7}, -1), ({"max_iter": "7"}, -1), ({"start": "random"}, -1), ({"gone": 3}, 0), (None, 0)):
+            changed = {**row, "defaults": {**row["defaults"], **(change or {})}}
+            if change is None:
+                del changed["defaults"]
+            self.write("one/" + name, json.dumps(changed))
+            again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
+            if there:
+                self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are there already", again)
+                self.assertEqual(rows, self.rows("one"))
+            else:
+                self.assertNotIn(" of ", again.split("##")[0])
+        self.write("one/" + name, json.dumps(row))
         again = self.run_kindred("bench", "defaults", "--repeats", "3", "-o", "one", "--force").stdout
         self.assertIn(f"0 of {len(rows)} rows are there already", again)  # the plan is another one
         self.fails("bench", "defaults", "--repeats", "3", "-o", "one", code=2, says="--force")
