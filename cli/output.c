@@ -178,33 +178,28 @@ static int write_features(kdr_context *ctx, const cli_run *run, const char *fold
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* NAME.npy, or NAME.TASK.npy; `index`: of the array in the result, -1: it is not there. */
-static int write_array(kdr_context *ctx, const cli_run *run, const char *folder, const kdr_array *a,
-                       int64_t index, bool force)
+/* NAME.npy, or NAME.TASK.npy. */
+static joined array_path(const cli_run *run, const char *folder, const char *name, int64_t task)
 {
-	char name[512];
-	if (a->task < 0)
-		snprintf(name, sizeof name, "%s", a->name);
+	char text[512];
+	if (task < 0)
+		snprintf(text, sizeof text, "%s", name);
 	else
-		snprintf(name, sizeof name, "%s.%s", a->name, kdr_result_task_name(run->result, a->task));
-	joined path = join_path(folder, name, ".npy");
-	kdr_status st = index < 0 ? kdr_write_array(ctx, path.path, a, force)
-	                          : kdr_result_write_array(ctx, run->result, index, path.path, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		snprintf(text, sizeof text, "%s.%s", name, kdr_result_task_name(run->result, task));
+	return join_path(folder, text, ".npy");
 }
 
 /* Calibrated probabilities, which are of the job and not in the method's table. */
 static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
-	int code = EXIT_DONE;
-	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && code == EXIT_DONE; i++) {
-		kdr_array a = { .name = "calibrated", .task = i, .type = KDR_FLOAT64, .ndim = 2 };
-		a.shape[0] = kdr_result_task_shape(run->result, i).rows;
-		a.data = kdr_result_probabilities(run->result, i, &a.shape[1]);
-		if (a.data)
-			code = write_array(ctx, run, folder, &a, -1, force);
-	}
-	return code;
+	kdr_status st = KDR_OK;
+	int64_t classes;
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
+		if (kdr_result_probabilities(run->result, i, &classes)) {
+			joined path = array_path(run, folder, "calibrated", i);
+			st = kdr_result_write_probabilities(ctx, run->result, i, path.path, force);
+		}
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
@@ -212,7 +207,9 @@ static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder
 	int code = cli_ranks_agree(cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
 	for (int64_t i = 0; i < kdr_result_array_count(run->result) && code == EXIT_DONE; i++) {
 		kdr_array a = kdr_result_array_at(run->result, i);
-		code = write_array(ctx, run, folder, &a, i, force);
+		joined path = array_path(run, folder, a.name, a.task);
+		kdr_status st = kdr_result_write_array(ctx, run->result, i, path.path, force);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	}
 	return code;
 }

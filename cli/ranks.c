@@ -103,7 +103,9 @@ int cli_ranks_agree(int code)
 	MPI_Bcast(self.line, LINE, MPI_CHAR, who, MPI_COMM_WORLD);
 	self.line[LINE - 1] = '\0';
 	if (self.rank == 0 && self.line[0]) {
-		self.joined = false; /* this one is printed */
+		self.joined =
+		        false; /* this one is printed, also where it was held as the only one to be said */
+		cli_errors_once();
 		if (who > 0)
 			cli_error("rank %d: %s", who, self.line);
 		else

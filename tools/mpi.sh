@@ -5,6 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 jobs=${1:-2}
 cmake --preset mpi >/dev/null
-cmake --build --preset mpi -j "$jobs" --target kindred kindred_shared test_ranks test_ranks_auto
+cmake --build --preset mpi -j "$jobs" --target kindred kindred_shared test_ranks test_ranks_auto test_ranks_transfer
 # Most of the time ranks wait for each other: two tests side by side.
 ctest --test-dir build/mpi --output-on-failure -j "$jobs" -R '^(mpi|unit\.test_ranks|exports)'

@@ -181,7 +181,8 @@ KDR_EXPERIMENTAL KDR_API kdr_status kdr_result_write_array(kdr_context *ctx, con
 /* A line a sample of a task: id (else its number, from 1), cluster or class, confidence, second; empty where unknown. */
 KDR_API kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
                                             const char *path, bool force);
-/* A line a sample of a target: id, and the probability of each class; only where they were asked for. */
+/* A line a sample of a target: id, and the probability of each class; only where they were asked for. To a path that ends in .npy:
+ * samples x classes numbers. */
 KDR_API kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
                                                   const char *path, bool force);
 /* A line for each feature that sets a cluster of a task apart: task, cluster or class, size, feature, effect,

@@ -10,8 +10,9 @@
  *     (E2)  L = - sum_i sum_c t_ic log p_ic,   t_iz = (N + 1) / (N + C), else 1 / (N + C), of C classes
  *
  * which is convex in (a, b): Newton's steps, halved until L falls. The targets t are softened as in [Platt 1999], so that
- * samples that are all right do not make p 1. Time: O(N C) a step. */
+ * samples that are all right do not make p 1. Rows may be on several ranks, whose sums are added. Time: O(N C) a step. */
 #include "job/calibrate.h"
+#include "comm/comm.h"
 
 enum { MOST_STEPS = 100, MOST_HALVINGS = 32 };
 
@@ -49,10 +50,10 @@ typedef struct slope {
 	double loss, g[2], h[3];
 } slope;
 
-static void add_sample(const kdri_held_out *h, int64_t i, const double *p, slope *out)
+static void add_sample(const kdri_held_out *h, int64_t i, const double *p, double n, slope *out)
 {
 	const double *s = h->s + i * h->classes;
-	double n = (double)h->n, all = n + (double)h->classes, ps = 0, pss = 0;
+	double all = n + (double)h->classes, ps = 0, pss = 0;
 	int64_t y = h->label[i];
 	double py = y >= 0 && y < h->classes ? p[y] : 0;
 	for (int64_t c = 0; c < h->classes; c++) {
@@ -68,14 +69,18 @@ static void add_sample(const kdri_held_out *h, int64_t i, const double *p, slope
 	out->h[2] += py * (1 - py);
 }
 
-static slope slope_at(const kdri_held_out *h, double a, double b, double *p)
+static kdr_status slope_at(kdr_context *ctx, const kdri_held_out *h, int64_t all, double a, double b,
+                           double *p, slope *out)
 {
-	slope out = { 0 };
+	*out = (slope){ 0 };
 	for (int64_t i = 0; i < h->n; i++) {
 		kdri_calibrated(h->s + i * h->classes, h->classes, h->label[i], a, b, p);
-		add_sample(h, i, p, &out);
+		add_sample(h, i, p, (double)all, out);
 	}
-	return out;
+	double v[] = { out->loss, out->g[0], out->g[1], out->h[0], out->h[1], out->h[2] };
+	kdr_status st = kdri_sum(ctx, v, 6);
+	*out = (slope){ v[0], { v[1], v[2] }, { v[3], v[4], v[5] } };
+	return st;
 }
 
 /* The step -H^-1 g; along a bound that it would cross, the other alone. */
@@ -100,21 +105,25 @@ kdr_status kdri_calibrate(kdr_context *ctx, const kdri_held_out *h, double *a, d
 	kdr_status st;
 	double *p = NULL, at[2] = { 1, 0 };
 	bool scored = false;
+	slope now, next;
+	int64_t all = h->n;
 	KDRI_TRY(KDRI_NEW(ctx, &p, h->classes));
+	KDRI_TRY(kdri_sum_int(ctx, &all, 1));
 	for (int64_t i = 0; i < h->n * h->classes; i++)
 		scored = scored || h->s[i] != 0;
+	KDRI_TRY(kdri_any(ctx, &scored));
 	if (!scored)
 		at[0] = 0;
-	slope now = slope_at(h, at[0], at[1], p);
+	KDRI_TRY(slope_at(ctx, h, all, at[0], at[1], p, &now));
 	for (int k = 0; k < MOST_STEPS; k++) {
 		double step[2], fall;
 		newton(&now, at, step);
-		slope next = now;
+		next = now;
 		double to[2] = { at[0], at[1] };
 		for (int halved = 0; halved < MOST_HALVINGS; halved++) {
 			for (int j = 0; j < 2; j++)
 				to[j] = KDRI_MAX(at[j] + ldexp(step[j], -halved), 0);
-			next = slope_at(h, to[0], to[1], p);
+			KDRI_TRY(slope_at(ctx, h, all, to[0], to[1], p, &next));
 			if (next.loss < now.loss)
 				break;
 		}
@@ -134,7 +143,8 @@ kdr_status kdri_calibrate(kdr_context *ctx, const kdri_held_out *h, double *a, d
 		kdri_calibrated(h->s + i * h->classes, h->classes, h->label[i], at[0], at[1], p);
 		sum -= log(KDRI_MAX(p[h->truth[i]], 1e-300));
 	}
-	*loss = sum / (double)KDRI_MAX(h->n, 1);
+	KDRI_TRY(kdri_sum(ctx, &sum, 1));
+	*loss = sum / (double)KDRI_MAX(all, 1);
 done:
 	kdri_free(ctx, p);
 	return st;

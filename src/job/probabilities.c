@@ -1,11 +1,13 @@
 /* Class probabilities of any transfer method. SPDX-License-Identifier: BSD-3-Clause
  *
- * The samples of each class of each source are dealt out, in a shuffled order, to FOLDS folds. The method is fitted as many
- * times again, each time on the sources without one fold, with that fold in the place of the target; what it says of samples
- * whose class it did not see calibrates (calibrate.c) what it said of the targets. A class keeps a sample in every fit.
+ * The samples of each class of each source are dealt out to FOLDS folds: of each FOLDS that follow each other one to each, in an
+ * order drawn for them, so that ranks, which have rows of a source between them, deal as one process does. The method is
+ * fitted as many times again, each time on the sources without one fold, with that fold in the place of the target; what it says
+ * of samples whose class it did not see calibrates (calibrate.c) what it said of the targets. A class keeps a sample in every fit.
  *
  * So a probability of .8 is right for four of five samples that come from the sources' own distribution. What sets the target
  * apart from the sources (shift) no held-out sample of a source knows: where they differ, true shares are lower, mostly. */
+#include "comm/comm.h"
 #include "job/calibrate.h"
 #include "job/job.h"
 
@@ -15,34 +17,51 @@ typedef struct part {
 	kdr_data *rest, *fold;
 } part;
 
+/* The folds of the samples of a class from number FOLDS * group on, in the order they were drawn in. */
+static void shuffle(const kdr_context *ctx, int64_t source, int64_t class, int64_t group, int64_t *fold)
+{
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "held-out", (uint64_t)source);
+	rng = kdri_rng_stream(kdri_rng_u64(&rng), "class", (uint64_t) class);
+	rng = kdri_rng_stream(kdri_rng_u64(&rng), "fold", (uint64_t)group);
+	for (int64_t f = 0; f < FOLDS; f++)
+		fold[f] = f;
+	for (int64_t i = FOLDS - 1; i > 0; i--) {
+		int64_t j = kdri_rng_below(&rng, i + 1), keep = fold[i];
+		fold[i] = fold[j];
+		fold[j] = keep;
+	}
+}
+
 /* Which fold each row belongs to; -1: to none. */
 static kdr_status deal(kdr_context *ctx, const kdr_data *d, int64_t classes, int64_t source, int64_t *fold)
 {
 	kdr_status st;
-	int64_t *order = NULL, *seen = NULL, *size = NULL;
-	kdri_rng rng = kdri_rng_stream(ctx->seed, "held-out", (uint64_t)source);
-	KDRI_TRY(KDRI_NEW(ctx, &order, d->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &seen, classes));
+	int64_t *size = NULL, *next = NULL, *drawn = NULL, before = 0, all;
 	KDRI_TRY(KDRI_NEW0(ctx, &size, classes));
-	for (int64_t i = 0; i < d->rows; i++) {
-		order[i] = i;
+	KDRI_TRY(KDRI_NEW(ctx, &next, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &drawn, FOLDS * classes));
+	for (int64_t i = 0; i < d->rows; i++)
 		if (d->labels[i] >= 0 && d->labels[i] < classes)
 			size[d->labels[i]]++;
-	}
-	for (int64_t i = d->rows - 1; i > 0; i--) {
-		int64_t j = kdri_rng_below(&rng, i + 1), keep = order[i];
-		order[i] = order[j];
-		order[j] = keep;
+	KDRI_TRY(kdri_parts(ctx, size, classes, next, &all)); /* as if rows were sorted by class */
+	KDRI_TRY(kdri_sum_int(ctx, size, classes));
+	for (int64_t c = 0; c < classes; before += size[c++]) {
+		next[c] -= before;
+		shuffle(ctx, source, c, next[c] / FOLDS, drawn + FOLDS * c);
 	}
 	for (int64_t i = 0; i < d->rows; i++) {
-		int64_t row = order[i], c = d->labels[row];
-		bool known = c >= 0 && c < classes && size[c] > 1;
-		fold[row] = known ? seen[c]++ % FOLDS : -1;
+		int64_t c = d->labels[i];
+		fold[i] = -1;
+		if (c < 0 || c >= classes || size[c] < 2)
+			continue;
+		if (next[c] % FOLDS == 0)
+			shuffle(ctx, source, c, next[c] / FOLDS, drawn + FOLDS * c);
+		fold[i] = drawn[FOLDS * c + next[c]++ % FOLDS];
 	}
 done:
-	kdri_free(ctx, order);
-	kdri_free(ctx, seen);
 	kdri_free(ctx, size);
+	kdri_free(ctx, next);
+	kdri_free(ctx, drawn);
 	return st;
 }
 
@@ -59,7 +78,9 @@ static kdr_status split(kdr_context *ctx, const kdr_data *d, const int64_t *fold
 		else
 			rest[nrest++] = i;
 	KDRI_TRY(kdr_data_rows(ctx, d, rest, nrest, &out->rest));
-	if (nin > 0)
+	bool any = nin > 0;
+	KDRI_TRY(kdri_any(ctx, &any));
+	if (any)
 		KDRI_TRY(kdr_data_rows(ctx, d, in, nin, &out->fold));
 done:
 	kdri_free(ctx, in);
@@ -79,6 +100,13 @@ static void collect(const kdr_result *r, int64_t task, const kdr_data *fold, kdr
 		h->label[h->n] = r->tasks[task].labels[i];
 		h->truth[h->n++] = fold->labels[i];
 	}
+}
+
+/* Whether this rank or another is to stop. */
+static kdr_status stopped(kdr_context *ctx, bool *out)
+{
+	*out = ctx->cancelled || ctx->timed_out;
+	return kdri_any(ctx, out);
 }
 
 static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t **folds,
@@ -118,7 +146,9 @@ static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 		                    .class_names = (const char *const *)c->sources[0]->classes };
 	if (n > first)
 		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, &about, &result));
-	for (int64_t t = first; t < n && !ctx->cancelled && !ctx->timed_out; t++)
+	bool stop;
+	KDRI_TRY(stopped(ctx, &stop));
+	for (int64_t t = first; t < n && !stop; t++)
 		collect(result, t, data[t], h);
 done:
 	kdr_result_free(result);
@@ -136,6 +166,7 @@ static kdr_status hold_out(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 {
 	kdr_status st;
 	int64_t **folds = NULL, rows = 0;
+	bool stop;
 	KDRI_TRY(KDRI_NEW0(ctx, &folds, c->nsources));
 	for (int64_t s = 0; s < c->nsources; s++) {
 		KDRI_TRY(KDRI_NEW(ctx, &folds[s], c->sources[s]->rows));
@@ -145,8 +176,11 @@ static kdr_status hold_out(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 	KDRI_TRY(KDRI_NEW(ctx, &h->s, rows * c->classes));
 	KDRI_TRY(KDRI_NEW(ctx, &h->label, rows));
 	KDRI_TRY(KDRI_NEW(ctx, &h->truth, rows));
-	for (int64_t f = 0; f < FOLDS && !ctx->cancelled && !ctx->timed_out; f++)
+	KDRI_TRY(stopped(ctx, &stop));
+	for (int64_t f = 0; f < FOLDS && !stop; f++) {
 		KDRI_TRY(fit_fold(ctx, job, c, folds, f, h));
+		KDRI_TRY(stopped(ctx, &stop));
+	}
 done:
 	for (int64_t s = 0; folds && s < c->nsources; s++)
 		kdri_free(ctx, folds[s]);
@@ -189,24 +223,29 @@ kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_ca
 {
 	kdr_status st;
 	kdri_held_out h = { .classes = c->classes };
-	int64_t right = 0;
+	int64_t right = 0, all;
 	kdr_calibration *out = &r->calibration;
 	*out = (kdr_calibration){ .temperature = 1, .accuracy = NAN, .log_loss = NAN };
 	st = hold_out(ctx, job, c, &h);
-	if (st == KDR_ERR_MEMORY)
+	if (st == KDR_ERR_MEMORY ||
+	    (st != KDR_OK && kdri_together(ctx))) /* ranks that failed go no further together */
 		goto done;
-	if (st != KDR_OK || h.n == 0) {
+	all = h.n;
+	if (st == KDR_OK)
+		KDRI_TRY(kdri_sum_int(ctx, &all, 1));
+	if (st != KDR_OK || all == 0) {
 		KDRI_TRY(kdri_result_warn(ctx, r, "probabilities are not calibrated: %s",
 		                          st != KDR_OK ? kdr_context_error(ctx)
 		                                       : "there was no time, or no sample to hold out"));
-		h.n = 0;
+		all = 0;
 	} else {
 		KDRI_TRY(kdri_calibrate(ctx, &h, &out->temperature, &out->label, &out->log_loss));
 		for (int64_t i = 0; i < h.n; i++)
 			right += h.label[i] == h.truth[i];
-		out->accuracy = (double)right / (double)h.n;
+		KDRI_TRY(kdri_sum_int(ctx, &right, 1));
+		out->accuracy = (double)right / (double)all;
 	}
-	out->held_out = h.n;
+	out->held_out = all;
 	r->calibrated = true;
 	for (int64_t t = first; t < r->ntasks; t++)
 		KDRI_TRY(put(ctx, c, r, t, t == first ? known : NULL));

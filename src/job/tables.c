@@ -166,6 +166,24 @@ done:
 	return st;
 }
 
+/* The same as an array. */
+static kdr_status fill_shares(table *t, const kdr_result *r, int64_t at)
+{
+	kdr_status st;
+	const kdri_task_result *task = &r->tasks[at];
+	unsigned char header[KDRI_NPY_HEADER_ROOM];
+	int64_t shape[2] = { task->n, task->k };
+	if (r->parted)
+		KDRI_TRY(kdri_part(t->ctx, task->n, NULL, &shape[0]));
+	KDRI_TRY(kdri_output_write(t->ctx, t->out, header, kdri_npy_make_header("f8", 2, shape, header)));
+	KDRI_TRY(kdri_pages_turn(&t->pages));
+	st = kdri_output_write(t->ctx, t->out, task->probabilities,
+	                       (size_t)(task->n * task->k) * sizeof *task->probabilities);
+	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
+done:
+	return st;
+}
+
 kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
                                           const char *path, bool force)
 {
@@ -174,7 +192,8 @@ kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *re
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "kdr_result_write_probabilities: a task with probabilities and a path are needed");
-	return write_table(ctx, result, task, path, force, fill_probabilities);
+	return write_table(ctx, result, task, path, force,
+	                   kdri_ends_with(path, ".npy") ? fill_shares : fill_probabilities);
 }
 
 /* --- labels and arrays --------------------------------------------------------------------------------- */

@@ -135,7 +135,9 @@ static kdr_status take_known(kdr_context *ctx, transfer *t)
 	const kdr_labels *known = t->o->known;
 	const kdr_data *target = t->all[t->target], *source = t->all[0];
 	int64_t *map = NULL;
-	if (known->n != target->rows)
+	/* A class for each row of the file, of which these are some. */
+	const int64_t *row = target->origin && known->n == target->file_rows ? target->origin : NULL;
+	if (known->n != target->rows && !row)
 		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known classes, but task %s has %lld samples",
 		                 (long long)known->n, target->name, (long long)target->rows);
 	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
@@ -150,9 +152,9 @@ static kdr_status take_known(kdr_context *ctx, transfer *t)
 		}
 		map[c] = to < t->classes ? to : -1;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &t->known, known->n));
-	for (int64_t i = 0; i < known->n; i++)
-		t->known[i] = map[known->values[i]];
+	KDRI_TRY(KDRI_NEW(ctx, &t->known, target->rows));
+	for (int64_t i = 0; i < target->rows; i++)
+		t->known[i] = map[known->values[row ? row[i] : i]];
 done:
 	kdri_free(ctx, map);
 	return st;
@@ -379,7 +381,9 @@ static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
 	KDRI_TRY(rank(ctx, t));
 	for (int64_t r = 0; r < (all ? t->candidates : 1); r++) {
 		int64_t k = ranked(t, r);
-		if (best && (ctx->cancelled || ctx->timed_out))
+		bool stop = best && (ctx->cancelled || ctx->timed_out);
+		KDRI_TRY(kdri_any(ctx, &stop));
+		if (stop)
 			break;
 		KDRI_TRY(fit(ctx, t, k, &result));
 		if (!best || (!t->o->selector && worth(&t->scores[k]) > worth(&t->scores[t->chosen]))) {
@@ -414,11 +418,8 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_transfer: data sets and a place for the result are needed");
 	kdri_enter(ctx);
-	KDRI_TRY(kdri_job_alone(ctx, "probabilities", t.o->probabilities));
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->job.map));
 	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->job.features_from != NULL));
-	KDRI_TRY(kdri_job_alone(ctx, "a choice of bridges", sets->nbridges > 1));
-	KDRI_TRY(kdri_job_alone(ctx, "known classes of the target", t.o->known != NULL));
 	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
 	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
 		st = kdri_fail(

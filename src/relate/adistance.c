@@ -13,7 +13,9 @@
  *   (E3)  min over w, w0   ridge |w|^2 / 2 + sum_i c_i log(1 + exp(-y_i (<w, x_i> + w0))),
  *         c_i = n / (2 n_side(i)), y_i = 1 in a and -1 in b
  *
- * solved in engine/linear/linear.c, with all costs divided by ridge; w0 is not penalised. */
+ * solved in engine/linear/linear.c, with all costs divided by ridge; w0 is not penalised. Rows may be on several ranks: i is
+ * then a sample's number among those of all. */
+#include "comm/comm.h"
 #include "engine/linear/linear.h"
 #include "relate/relate.h"
 
@@ -24,11 +26,12 @@ enum { MOST_STEPS = 200 };
 typedef struct pair {
 	kdri_own x;
 	int64_t na, n;
+	int64_t first[2]; /* of all samples of each set those here begin with */
 } pair;
 
 static int64_t fold_of(const pair *p, int64_t i, int64_t folds)
 {
-	return (i < p->na ? i : i - p->na) % folds;
+	return (i < p->na ? p->first[0] + i : p->first[1] + i - p->na) % folds;
 }
 
 /* (E3) for each fold, all at once, so that a product reads the samples once for all of them; a sample has cost 0 in
@@ -51,6 +54,7 @@ static kdr_status train(kdr_context *ctx, const pair *p, double ridge, int64_t f
 		int64_t used[2] = { 0, 0 };
 		for (int64_t i = 0; i < p->n; i++)
 			used[i >= p->na] += fold_of(p, i, folds) != k;
+		KDRI_TRY(kdri_sum_int(ctx, used, 2));
 		double all = (double)(used[0] + used[1]);
 		for (int64_t i = 0; i < p->n; i++) {
 			double c = 0.5 * all / (double)used[i >= p->na] / ridge;
@@ -77,21 +81,25 @@ kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
                            double *out)
 {
 	kdr_status st;
-	int64_t na = kdr_mat_rows(a), nb = kdr_mat_rows(b), wrong[2] = { 0, 0 };
+	int64_t na, nb, first[2], wrong[2] = { 0, 0 };
 	double *w = NULL, *scores = NULL;
-	pair p;
+	pair p = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(a), &first[0], &na));
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(b), &first[1], &nb));
 	if (na < 2 || nb < 2) {
 		*out = NAN;
 		return KDR_OK;
 	}
 	folds = KDRI_MIN(folds, KDRI_MIN(na, nb));
 	KDRI_TRY(pair_new(ctx, a, b, &p));
+	memcpy(p.first, first, sizeof first);
 	KDRI_TRY(KDRI_NEW(ctx, &w, (kdr_mat_cols(a) + 1) * folds));
 	KDRI_TRY(train(ctx, &p, ridge, folds, w));
 	KDRI_TRY(KDRI_NEW(ctx, &scores, p.n * folds));
 	KDRI_TRY(kdri_linear_scores(ctx, &p.x.view, folds, 1, w, scores));
 	for (int64_t i = 0; i < p.n; i++)
-		wrong[i >= na] += (scores[i * folds + fold_of(&p, i, folds)] > 0) != (i < na);
+		wrong[i >= p.na] += (scores[i * folds + fold_of(&p, i, folds)] > 0) != (i < p.na);
+	KDRI_TRY(kdri_sum_int(ctx, wrong, 2));
 	double e = ((double)wrong[0] / (double)na + (double)wrong[1] / (double)nb) / 2; /* (E2) */
 	*out = fmax(0, 2 * (1 - 2 * e));                                                /* (E1) */
 done:

@@ -15,6 +15,7 @@
  * by how much the longer half of the way over the bridge is shorter than the way without. */
 #include <stdio.h>
 
+#include "comm/comm.h"
 #include "kindred/bridge.h"
 #include "relate/relate.h"
 
@@ -162,7 +163,10 @@ static kdr_status complexity(kdr_context *ctx, const kdr_mat *x, double rare, do
 	int64_t *counts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &counts, kdr_mat_cols(x)));
 	kdri_mat_col_counts(x, counts);
-	*out = kdri_complexity(counts, kdr_mat_cols(x), kdr_mat_rows(x), rare, false);
+	int64_t rows;
+	KDRI_TRY(kdri_sum_int(ctx, counts, kdr_mat_cols(x)));
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &rows));
+	*out = kdri_complexity(counts, kdr_mat_cols(x), rows, rare, false);
 done:
 	kdri_free(ctx, counts);
 	return st;

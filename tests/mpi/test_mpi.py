@@ -34,6 +34,7 @@ class MpiTest(CliTest):
     def same(self, *args, tasks=("task1", "task2"), ranks=RANKS):
         """All numbers of ranks give the labels of one process without mpirun; returns the last result."""
         self.run_kindred(*args, "-o", "alone", "--force", "-q")
+        tasks = tasks or [t["name"] for t in self.result("alone/result.json")["tasks"] if t["labels"]]
         one = self.labels("alone", tasks)
         for r in ranks:
             self.mpi(r, *args, "-o", "out", "--force", "-q")
@@ -177,11 +178,32 @@ class Methods(MpiTest):
             self.assertEqual(result["tasks"][2]["metrics"], alone["tasks"][2]["metrics"])
             self.assertEqual(result["method_fields"]["identity"], alone["method_fields"]["identity"])
 
-    def test_a_choice_of_bridges_is_refused(self):
-        self.run_kindred("generate", "--design", "topics", "--tasks", 4, "-k", 2, "-n", 20, "--words", 50, "-o", "data", "-q")
-        done = self.mpi(2, "transfer", "-m", "ttl", "--source", "data/task1.mtx", "--labels", "data/task1.labels", "--bridge",
-                        "data/task2.mtx", "--bridge", "data/task3.mtx", "--target", "data/task4.mtx", code=2)
-        self.one_line(done, "a choice of bridges", "mpirun")
+    def test_a_choice_of_bridges(self):
+        """All that is said of each, too."""
+        self.run_kindred("generate", "--design", "topics", "--tasks", 4, "-k", 2, "-n", 61, "--words", 50, "-o", "data", "-q")
+        result = self.same("transfer", "-m", "ttl", "--source", "data/task1.mtx", "--labels", "data/task1.labels", "--bridge", "data/task2.mtx",
+                           "--bridge", "data/task3.mtx", "--target", "data/task4.mtx", "--truth", "data/task4.labels", "--set", "max_iter=3",
+                           tasks=None, ranks=(2, 4))
+        self.assertEqual(sorted(b["name"] for b in result["bridges"]), ["task2", "task3"])
+
+    def test_probabilities(self):
+        """Of classes, and where some are known; as a table, as an array and in result.json."""
+        import numpy
+        source, target = self.blobs(150, separation=1)
+        known = self.read("data/task2.labels").split()
+        self.write("known", "".join(f"{c if i % 9 == 0 else '?'}\n" for i, c in enumerate(known)))
+        args = ["transfer", "-m", "logreg", "--source", source, "--labels", "data/task1.labels", "--target", target, "--probabilities",
+                "--target-labels", "known", "--force"]
+        self.run_kindred(*args, "-o", "alone", "--arrays", "one", "-q")
+        self.mpi(3, *args, "-o", "out", "--arrays", "many", "-q")
+        self.nearly(self.result(), self.result("alone/result.json"))
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(os.listdir(self.path("alone"))))
+        one, many = (numpy.load(self.path(f"{folder}/calibrated.target.npy")) for folder in ("one", "many"))
+        numpy.testing.assert_allclose(many, one, atol=1e-6)
+        lines = [self.read(f"{folder}/target.probabilities.csv").splitlines() for folder in ("alone", "out")]
+        self.assertEqual([x.split(",")[0] for x in lines[1]], [x.split(",")[0] for x in lines[0]])
+        self.assertEqual(lines[1][0], lines[0][0])
+        numpy.testing.assert_allclose([[float(v) for v in x.split(",")[1:]] for x in lines[1][1:]], many, atol=1e-12)
 
     def test_truth_and_init(self):
         files = self.blobs(300)
@@ -377,12 +399,12 @@ class Failures(MpiTest):
             done = self.unlike(cluster, ["sh", "-c", f'ulimit -v {limit}; exec "$@"', "sh", *cluster])
             self.one_line(done, "ulimit -v")
 
-    def long_run(self, method="kmeans"):
+    def long_run(self, method="kmeans", more=()):
         files = ["data/task1.npy"]
         if not os.path.exists(self.path(files[0])):
             self.blobs(20000, d=20, tasks=1, k=30)
         return subprocess.Popen([*MPIRUN, "-n", "3", KINDRED, "cluster", "-m", method, "-k", "200", "--set", "n_init=1000",
-                                 "-o", "out", "-q", files[0]], cwd=self.dir, stderr=subprocess.PIPE, text=True)
+                                 "-o", "out", "-q", *more, files[0]], cwd=self.dir, stderr=subprocess.PIPE, text=True)
 
     def test_a_rank_killed_in_the_middle(self):
         """Of methods that meet in other places each, some while files are read or the graph is made."""
@@ -418,6 +440,18 @@ class Failures(MpiTest):
         self.mpi(3, "cluster", "-m", "kmeans", "-k", 200, "--set", "n_init=1000", "--time-limit", 3, "-o", "out", "-q", files[0])
         self.assertEqual(self.result()["stop"], "time")
         self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
+
+    def test_a_disk_that_is_full(self):
+        """For rank 0, which writes: a limit on the size of files that it gets when it has started."""
+        import resource
+        run = self.long_run(more=["--time-limit", "4"])
+        resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (100000, 100000))
+        said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertIn("task1.samples.csv: cannot write", said)
+        self.assertEqual(os.listdir(self.path("out")), ["task1.labels"]) # which was small enough
+        self.assertEqual(self.leftovers(), [])
 
     def test_a_signal_to_one_rank_keeps_the_best(self):
         run = self.long_run()
