@@ -175,16 +175,23 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
                            kdr_result *result)
 {
 	kdr_status st;
+	kdri_kmeans_problem *problems = NULL;
 	kdri_kmeans_result *parts = NULL;
 	kdri_trace *traces = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &problems, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
-		kdri_kmeans_options o = engine_options(options, task->k, t);
+		problems[t] = (kdri_kmeans_problem){ .x = &task->x,
+			                             .weights = task->weights,
+			                             .o = engine_options(options, task->k, t) };
+		problems[t].o.init_labels = task->init;
+	}
+	KDRI_TRY(kdri_kmeans_each(ctx, problems, problem->ntasks, parts));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
 		int64_t *labels = NULL;
-		o.init_labels = task->init;
-		KDRI_TRY(kdri_kmeans(ctx, &task->x, task->weights, &o, &parts[t]));
 		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
 		memcpy(labels, parts[t].labels, (size_t)kdr_mat_rows(&task->x) * sizeof *labels);
 		KDRI_TRY(put_centres(ctx, result, t, task->k, kdr_mat_cols(&task->x), parts[t].centres));
@@ -196,6 +203,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);
+	kdri_free(ctx, problems);
 	kdri_free(ctx, parts);
 	kdri_free(ctx, traces);
 	return st;

@@ -54,23 +54,25 @@ void kdri_meeting_join(const kdri_meeting *one, kdri_meeting *all)
 	if (one->brings && !all->brings) {
 		*all = *one;
 	} else if (one->brings) {
-		for (int i = 0; i < all->count; i++)
+		for (int i = 0; i < all->count; i++) {
+			const int how = i < all->count - all->tops ? all->how : KDRI_FOLD_MAX;
 			if (all->whole) {
 				int64_t a = one->v.whole[i], b = all->v.whole[i];
-				all->v.whole[i] = all->how == KDRI_FOLD_SUM   ? a + b
-				                  : all->how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
-				                                              : KDRI_MIN(a, b);
+				all->v.whole[i] = how == KDRI_FOLD_SUM   ? a + b
+				                  : how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
+				                                         : KDRI_MIN(a, b);
 			} else {
 				double a = one->v.real[i], b = all->v.real[i];
-				all->v.real[i] = all->how == KDRI_FOLD_SUM   ? a + b
-				                 : all->how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
-				                                             : KDRI_MIN(a, b);
+				all->v.real[i] = how == KDRI_FOLD_SUM   ? a + b
+				                 : how == KDRI_FOLD_MAX ? KDRI_MAX(a, b)
+				                                        : KDRI_MIN(a, b);
 			}
+		}
 	}
 	all->word = word;
 }
 
-/* All ranks meet: the largest word, or a failure. */
+/* All ranks meet: the largest word, or a failure. A rank that is well says whether it wants to stop. */
 static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 {
 	kdri_comm *c = ctx->comm;
@@ -78,10 +80,13 @@ static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 		return c->failed;
 	c->exchanges++;
 	c->bytes += (int64_t)sizeof m->word * (1 + m->count);
+	m->word = KDRI_MAX(m->word, kdri_wish_to_stop(ctx));
 	if (!c->ops.meet(c->user, m))
 		return lost(ctx);
-	if (m->word < (int64_t)1 << RANK_BITS)
+	if (m->word < (int64_t)1 << RANK_BITS) {
+		c->heard = (int)m->word;
 		return KDR_OK;
+	}
 	return take_error(ctx, (kdr_status)(m->word >> RANK_BITS),
 	                  (int)((uint32_t)INT32_MAX - (uint32_t)(m->word & UINT32_MAX)));
 }
@@ -95,9 +100,14 @@ static kdr_status meet(kdr_context *ctx, int64_t *word)
 }
 
 /* An exchange of few numbers is over when the ranks have met. */
-static kdr_status fold_along(kdr_context *ctx, void *v, int64_t count, bool whole, kdri_fold how)
+static kdr_status fold_along(kdr_context *ctx, void *v, int64_t count, int64_t tops, bool whole,
+                             kdri_fold how)
 {
-	kdri_meeting m = { .count = (int16_t)count, .how = (int16_t)how, .brings = true, .whole = whole };
+	kdri_meeting m = { .count = (int16_t)count,
+		           .tops = (int16_t)tops,
+		           .how = (int16_t)how,
+		           .brings = true,
+		           .whole = whole };
 	const size_t bytes = (size_t)count * sizeof m.v.real[0];
 	memcpy(&m.v, v, bytes);
 	kdr_status st = meet_with(ctx, &m);
@@ -120,13 +130,15 @@ static kdr_status begin(kdr_context *ctx, int64_t bytes)
 
 /* --- a context and its ranks --------------------------------------------------------------------- */
 
-/* The largest wish of all ranks: what kdri_iteration asks. */
-static int most_wanted(kdr_context *ctx, int wish)
+/* The largest wish of all ranks: what kdri_iteration asks; `met`: as they said it last. */
+static int most_wanted(kdr_context *ctx, bool met)
 {
-	int64_t word = wish;
+	int64_t word = 0;
 	if (!kdri_together(ctx))
-		return wish;
-	return meet(ctx, &word) == KDR_OK ? (int)word : 2;
+		return kdri_wish_to_stop(ctx);
+	if (ctx->comm->failed != KDR_OK)
+		return 2;
+	return met || meet(ctx, &word) == KDR_OK ? ctx->comm->heard : 2;
 }
 
 static void comm_close(kdr_context *ctx)
@@ -197,7 +209,7 @@ static kdr_status fold_real(kdr_context *ctx, double *v, int64_t count, kdri_fol
 	if (!kdri_together(ctx))
 		return KDR_OK;
 	if (count <= KDRI_ALONG)
-		return fold_along(ctx, v, count, false, how);
+		return fold_along(ctx, v, count, 0, false, how);
 	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_real(ctx->comm->user, v, count, how))
 		st = lost(ctx);
@@ -209,7 +221,7 @@ static kdr_status fold_int(kdr_context *ctx, int64_t *v, int64_t count, kdri_fol
 	if (!kdri_together(ctx))
 		return KDR_OK;
 	if (count <= KDRI_ALONG)
-		return fold_along(ctx, v, count, true, how);
+		return fold_along(ctx, v, count, 0, true, how);
 	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_int(ctx->comm->user, v, count, how))
 		st = lost(ctx);
@@ -246,6 +258,14 @@ done:
 kdr_status kdri_max(kdr_context *ctx, double *v, int64_t count)
 {
 	return fold_real(ctx, v, count, KDRI_FOLD_MAX);
+}
+
+kdr_status kdri_sum_and_max(kdr_context *ctx, double *v, int64_t sums, int64_t tops)
+{
+	if (kdri_together(ctx) && sums + tops <= KDRI_ALONG)
+		return fold_along(ctx, v, sums + tops, tops, false, KDRI_FOLD_SUM);
+	kdr_status st = kdri_sum(ctx, v, sums);
+	return st == KDR_OK ? kdri_max(ctx, v + sums, tops) : st;
 }
 
 kdr_status kdri_max_int(kdr_context *ctx, int64_t *v, int64_t count)
@@ -344,24 +364,43 @@ done:
 	return st;
 }
 
-kdr_status kdri_parts(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t *start, int64_t *all)
+kdr_status kdri_each_of(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t **each)
 {
-	kdr_status st = KDR_OK;
-	const int64_t ranks = kdri_together(ctx) ? kdri_ranks(ctx) : 1, rank = ranks > 1 ? kdri_rank(ctx) : 0;
-	int64_t *each = NULL, sum = 0;
-	if (ranks > 1) {
-		KDRI_TRY(KDRI_NEW0(ctx, &each, count * ranks));
-		for (int64_t g = 0; g < count; g++)
-			each[g * ranks + rank] = mine[g];
-		KDRI_TRY(kdri_sum_int(ctx, each, count * ranks));
-	}
+	kdr_status st;
+	const int64_t ranks = kdri_several(ctx) ? kdri_ranks(ctx) : 1, rank = ranks > 1 ? kdri_rank(ctx) : 0;
+	int64_t *all = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &all, count * ranks));
+	for (int64_t g = 0; g < count; g++)
+		all[g * ranks + rank] = mine[g];
+	if (ranks > 1)
+		KDRI_TRY(kdri_sum_int(ctx, all, count * ranks));
+	*each = all;
+	all = NULL;
+done:
+	kdri_free(ctx, all);
+	return st;
+}
+
+void kdri_parts_of(const kdr_context *ctx, const int64_t *each, int64_t first, int64_t count, int64_t *start,
+                   int64_t *all)
+{
+	const int64_t ranks = kdri_several(ctx) ? kdri_ranks(ctx) : 1, rank = ranks > 1 ? kdri_rank(ctx) : 0;
+	int64_t sum = 0;
 	for (int64_t g = 0; g < count; g++)
 		for (int64_t r = 0; r < ranks; r++) {
 			if (r == rank && start)
 				start[g] = sum;
-			sum += each ? each[g * ranks + r] : mine[g];
+			sum += each[(first + g) * ranks + r];
 		}
 	*all = sum;
+}
+
+kdr_status kdri_parts(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t *start, int64_t *all)
+{
+	kdr_status st;
+	int64_t *each = NULL;
+	KDRI_TRY(kdri_each_of(ctx, mine, count, &each));
+	kdri_parts_of(ctx, each, 0, count, start, all);
 done:
 	kdri_free(ctx, each);
 	return st;

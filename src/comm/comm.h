@@ -12,7 +12,12 @@
  * KDRI_ALONG numbers of the exchange go along, so that small ones are over with that. A rank that fails leaves
  * the method as ever and says so in kdri_leave; the others hear it where they meet next, and their call fails with the
  * same status and "rank 2: " before the same line. So all of them return, and nobody waits for a rank that has left. One
- * that is killed cannot say it; mpirun then ends the others.
+ * that is killed cannot say it; mpirun then ends the others. The same integer says whether a rank wants to stop:
+ * kdri_iteration_met goes by what was said last.
+ *
+ * Waiting. Ranks wait for the slowest of them wherever they meet, and a core may lose milliseconds at any time. Few meetings
+ * with much work between them lose less than many: what one rank is late with, another is later. So exchanges that follow
+ * each other without work between them cost little, and work between them much.
  *
  * Order. Sums of integers do not depend on the order they are added in, nor do the sums of exact.h: what is built on them
  * is the same for any number of ranks and any cut of the rows, to the last bit. kdri_sum of plain numbers is not. */
@@ -26,8 +31,9 @@ typedef enum kdri_fold { KDRI_FOLD_SUM, KDRI_FOLD_MAX, KDRI_FOLD_MIN } kdri_fold
 /* What ranks meet with. One that has failed brings a word and no numbers; nobody looks at those of the others then. */
 enum { KDRI_ALONG = 62 };
 typedef struct kdri_meeting {
-	int64_t word;       /* the largest of all */
-	int16_t count, how; /* numbers that come along, and the kdri_fold that joins them */
+	int64_t word; /* the largest of all */
+	int16_t count, tops,
+	        how; /* numbers that come along, and the kdri_fold that joins them; the last `tops` by their largest */
 	bool brings, whole; /* there are some; they are integers */
 	union {
 		double real[KDRI_ALONG];
@@ -55,6 +61,7 @@ typedef struct kdri_comm {
 	int depth;         /* calls of kdri_enter that are open */
 	int apart;         /* > 0: each rank by itself */
 	kdr_status failed; /* of this rank or another; until the outermost kdri_leave */
+	int heard;         /* where the ranks met last: 0, or the largest wish to stop */
 	int64_t exchanges; /* calls that went out */
 	int64_t bytes;     /* that this rank put into them */
 } kdri_comm;
@@ -93,6 +100,8 @@ kdr_status kdri_sum_int(kdr_context *ctx, int64_t *v, int64_t count);
 /* The same for rows x cols numbers, from one row to the next `step`. */
 kdr_status kdri_sum_block(kdr_context *ctx, double *v, int64_t rows, int64_t cols, int64_t step);
 kdr_status kdri_max(kdr_context *ctx, double *v, int64_t count);
+/* Sums of the first numbers and the largest of those behind them, at once. */
+kdr_status kdri_sum_and_max(kdr_context *ctx, double *v, int64_t sums, int64_t tops);
 kdr_status kdri_max_int(kdr_context *ctx, int64_t *v, int64_t count);
 kdr_status kdri_min_int(kdr_context *ctx, int64_t *v, int64_t count);
 /* Whether any rank's is true. */
@@ -112,6 +121,11 @@ kdr_status kdri_each(kdr_context *ctx, int64_t mine, int64_t *all);
  * first group come first, rank by rank, then those of the second. start[g]: the number of this rank's first row of group g;
  * *all: how many there are. The same for anything else that is counted so. */
 kdr_status kdri_parts(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t *start, int64_t *all);
+/* The same in two steps, for several of them in one exchange: kdri_each_of gives `count` x ranks integers, those of a group
+ * together; from those of groups first .. first + count - 1 kdri_parts_of finds what kdri_parts does. Free *each. */
+kdr_status kdri_each_of(kdr_context *ctx, const int64_t *mine, int64_t count, int64_t **each);
+void kdri_parts_of(const kdr_context *ctx, const int64_t *each, int64_t first, int64_t count, int64_t *start,
+                   int64_t *all);
 /* One group. `start` may be NULL. */
 kdr_status kdri_part(kdr_context *ctx, int64_t n, int64_t *start, int64_t *all);
 

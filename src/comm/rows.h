@@ -9,5 +9,9 @@
  * where a term is, or is none. */
 kdr_status kdri_rows_sum(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t all,
                          double *out);
+/* The same for each of `count` columns of v, rows of which are `step` apart; at most KDRI_ROWS_SUMS. */
+enum { KDRI_ROWS_SUMS = 8 };
+kdr_status kdri_rows_sums(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t count,
+                          int64_t step, int64_t all, double *out);
 
 #endif

@@ -200,22 +200,38 @@ void kdri_warning(kdr_context *ctx, const char *format, ...)
 	va_end(args);
 }
 
-bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective)
+int kdri_wish_to_stop(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->wishes ? 2 : ctx->timed_out || kdri_late(ctx);
+}
+
+static bool iteration_ends(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                           double objective, bool met)
 {
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_ITERATION,
 	                       .stage = stage,
 	                       .iteration = iteration,
 	                       .total = total,
 	                       .objective = objective });
-	bool late = kdri_late(ctx);
 	if (ctx->comm) { /* all stop, or none */
-		int wish = ctx->most_wanted(ctx, ctx->cancelled || ctx->wishes ? 2 : ctx->timed_out || late);
+		int wish = ctx->most_wanted(ctx, met);
 		ctx->cancelled |= wish == 2;
 		ctx->timed_out |= wish == 1;
-	} else if (late) {
+	} else if (kdri_late(ctx)) {
 		ctx->timed_out = true;
 	}
 	return ctx->cancelled || ctx->timed_out;
+}
+
+bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective)
+{
+	return iteration_ends(ctx, stage, iteration, total, objective, false);
+}
+
+bool kdri_iteration_met(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                        double objective)
+{
+	return iteration_ends(ctx, stage, iteration, total, objective, true);
 }
 
 bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t total)

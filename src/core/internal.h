@@ -52,7 +52,7 @@ struct kdr_context {
 	bool device_failed;         /* the last failure was the device's */
 	struct kdri_held *held;     /* matrices that it holds: device/held.h */
 	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
-	int (*most_wanted)(kdr_context *ctx, int wish); /* with comm: the largest wish of all of them */
+	int (*most_wanted)(kdr_context *ctx, bool met); /* with comm: the largest wish of all of them */
 	void (*comm_close)(kdr_context *ctx);
 	char error[512];
 };
@@ -173,6 +173,12 @@ void kdri_estimated(kdr_context *ctx, const char *text); /* KDR_EVENT_ESTIMATE *
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);
+/* The same for iterations in which ranks meet anyway: each has said there whether it wants to stop, and they need not meet
+ * again. What the callback says now is heard in the next one. */
+bool kdri_iteration_met(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                        double objective);
+/* What this rank wants: 0 to go on, 1 to stop since time is over, 2 since it was told to. */
+int kdri_wish_to_stop(const kdr_context *ctx);
 /* Whether the time limit is over. Changes nothing: also for inside of parallel regions. */
 static inline bool kdri_late(const kdr_context *ctx)
 {

@@ -543,20 +543,30 @@ class Traffic(MpiTest):
                  *settings, "-o", "out", "--force", "-q", *files)
         result = self.result()
         self.assertEqual(result["iterations"], iterations)
+        self.exchanges = result["method_fields"]["exchanges"]
         return result["method_fields"]["bytes_sent"]
+
+    def one_iteration(self, method, files, k, **options):
+        """Bytes and exchanges."""
+        less, before = self.sent(method, files, k, 7, **options), self.exchanges
+        return self.sent(method, files, k, 8, **options) - less, self.exchanges - before
 
     def test_kmeans(self):
         d, k = 20, 25
+        files = self.blobs(3000, d=d, tasks=2, k=30, separation=0.1)
+        for tasks in (1, 2):
+            # a word; sums and masses in two parts, counts of clusters and of labels that moved, of all tasks at once
+            self.assertEqual(self.one_iteration("kmeans", files[:tasks], k), (8 * (1 + tasks * (2 * k * (d + 1) + k + 1)), 2))
+
+    def test_kmeans_of_few_numbers(self):
+        d, k = 4, 4
         files = self.blobs(3000, d=d, tasks=1, k=30, separation=0.1)
-        each = self.sent("kmeans", files, k, 8) - self.sent("kmeans", files, k, 7)
-        # counts of clusters and of labels that moved; sums and masses in two parts; the wish to stop; a word before each
-        self.assertEqual(each, 8 * ((1 + k + 1) + (1 + 2 * k * (d + 1)) + 1))
+        self.assertEqual(self.one_iteration("kmeans", files, k), (8 * (1 + 2 * k * (d + 1) + k + 1), 1))
 
     def test_mbc(self):
         d, k, tasks = 20, 25, 2
         files = self.blobs(3000, d=d, tasks=tasks, k=30, separation=0.1)
-        each = self.sent("mbc", files, k, 8, alone=0) - self.sent("mbc", files, k, 7, alone=0)
-        self.assertEqual(each, 8 * (tasks * ((1 + k + 1) + (1 + 2 * k * (d + 1))) + 1))
+        self.assertEqual(self.one_iteration("mbc", files, k, alone=0), (8 * (1 + tasks * (2 * k * (d + 1) + k + 1)), 2))
 
     def test_lssmtc(self):
         d, k, tasks = 20, 6, 2

@@ -20,7 +20,8 @@ typedef struct trial {
 	bool sparse, pooled, weighted, init, unknown,
 	        transfer; /* unknown: k; transfer: the first task is the source */
 	bool bridge, views, known,
-	        positive;   /* a bridge; in two views; classes of some targets; dense data >= 0 */
+	        positive; /* a bridge; in two views; classes of some targets; dense data >= 0 */
+	bool alike; /* nine of ten dense rows are zero: random starts repeat them, and clusters run empty */
 	const char *set[6]; /* name, value, name, value */
 } trial;
 
@@ -74,6 +75,10 @@ static void set_up_for(fixture *f, const trial *how)
 	for (int t = 0; t < TASKS && how->positive; t++)
 		for (int i = 0; i < N * D; i++)
 			f->dense[t][i] = fabs(f->dense[t][i]);
+	for (int t = 0; t < TASKS && how->alike; t++)
+		for (int i = 0; i < N; i++)
+			if (i % 10)
+				memset(f->dense[t] + (size_t)i * D, 0, D * sizeof(double));
 }
 
 /* The rows of a task that a rank has. */
@@ -202,6 +207,7 @@ static void kmeans__rows_on_ranks__same_bits(void **state)
 		{ .method = "kmeans", .pooled = true, .weighted = true, .set = { "start", "random" } },
 		{ .method = "kmeans", .init = true },
 		{ .method = "kmeans", .set = { "max_iter", "0" } },
+		{ .method = "kmeans", .alike = true, .set = { "start", "random" } },
 	};
 	for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
 		same_for_all_cuts(&trials[i], 0);
@@ -457,6 +463,40 @@ static void rows_sum__any_cut__same_bits_and_near_truth(void **state)
 		assert_true(f->objective == first);
 	}
 	assert_true(fabs((double)((long double)first - truth)) <= 1e-15 * most);
+	free(f);
+}
+
+/* Sums and largest numbers that go together, few or many. */
+static void sum_and_max(kdr_context *ctx, int rank, void *user)
+{
+	static const int sizes[][2] = {
+		{ 3, 2 }, { 0, 4 }, { 40, KDRI_ALONG - 40 }, { 40, KDRI_ALONG }, { 100, 1 }
+	};
+	fixture *f = user;
+	kdri_enter(ctx);
+	for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && f->st[rank] == KDR_OK; s++) {
+		double v[2 * KDRI_ALONG];
+		const int sums = sizes[s][0], tops = sizes[s][1], last = kdri_ranks(ctx) - 1;
+		for (int i = 0; i < sums + tops; i++)
+			v[i] = i + 1000.0 * rank;
+		f->st[rank] = kdri_sum_and_max(ctx, v, sums, tops);
+		for (int i = 0; i < sums + tops && f->st[rank] == KDR_OK; i++)
+			if (v[i] != (i < sums ? (last + 1) * (i + 500.0 * last) : i + 1000.0 * last))
+				f->st[rank] = KDR_ERR_NUMERIC;
+	}
+	f->st[rank] = kdri_leave(ctx, f->st[rank]);
+}
+
+static void sum_and_max__few_or_many_numbers__each_its_own_way(void **state)
+{
+	(void)state;
+	fixture *f = malloc(sizeof *f);
+	for (int ranks = 1; ranks < 5; ranks++) {
+		set_up(f);
+		crew_run(ranks, sum_and_max, f, NULL);
+		for (int r = 0; r < ranks; r++)
+			assert_int_equal(f->st[r], KDR_OK);
+	}
 	free(f);
 }
 
@@ -742,6 +782,7 @@ int main(void)
 		cmocka_unit_test(trifactor__rows_on_ranks__same_labels),
 		cmocka_unit_test(surest__any_cut__as_by_sorting_all_claims),
 		cmocka_unit_test(rows_sum__any_cut__same_bits_and_near_truth),
+		cmocka_unit_test(sum_and_max__few_or_many_numbers__each_its_own_way),
 		cmocka_unit_test(fit__one_rank_without_memory__all_say_so),
 		cmocka_unit_test(fit__one_rank_wants_to_stop__all_do),
 		cmocka_unit_test(fit__method_for_one_process__refused_with_those_that_can),

@@ -33,7 +33,6 @@ done:
 typedef struct seeding {
 	double *nearest; /* D_i */
 	double *trial;   /* n x lanes: what D_i would become */
-	double *column;  /* n: one of the lanes */
 	double *seeds;   /* k x d: those taken */
 	kdri_km_shares shares;
 } seeding;
@@ -87,14 +86,6 @@ static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 		}
 }
 
-/* The sum of what D_i would become with seed j. */
-static kdr_status sum_of(const kdri_breg *b, const seeding *s, int64_t j, double *out)
-{
-	for (int64_t i = 0; i < b->n; i++)
-		s->column[i] = s->trial[i * KDRI_LANES + j];
-	return kdri_km_total(&b->km, s->column, out);
-}
-
 /* The row here that is number `at` of all rows, or -1. */
 static int64_t row_at(const kdri_breg *b, int64_t at)
 {
@@ -121,8 +112,9 @@ static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 		KDRI_TRY(kdri_breg_place(b));
 		try_seeds(b, s, count);
-		for (int64_t j = 0; j < count; j++)
-			KDRI_TRY(sum_of(b, s, j, &sums[j]));
+		/* The sums of what D_i would become with each seed. */
+		KDRI_TRY(kdri_rows_sums(b->ctx, b->km.weights, s->trial, b->n, count, KDRI_LANES, b->km.all,
+		                        sums));
 		for (int64_t j = 1; j < count; j++)
 			if (sums[j] < sums[best])
 				best = j;
@@ -135,37 +127,63 @@ done:
 	return st;
 }
 
-kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels)
+/* Any divergence: seeds, and each sample to the nearest of them. */
+static kdr_status seed(kdri_breg *b, kdri_rng *rng)
 {
 	kdr_status st;
 	seeding s = { 0 };
 	int64_t size;
-	if (b->euclidean) {
-		KDRI_TRY(kdri_km_plusplus(&b->km, rng));
-		kdri_km_load_centres(&b->km);
-		memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
-		kdri_km_assign(&b->km, true);
-	} else {
-		KDRI_TRY(kdri_mul(b->ctx, b->n, KDRI_LANES, &size));
-		KDRI_TRY(KDRI_NEW(b->ctx, &s.nearest, b->n));
-		KDRI_TRY(KDRI_NEW(b->ctx, &s.trial, size));
-		KDRI_TRY(KDRI_NEW(b->ctx, &s.column, b->n));
-		KDRI_TRY(KDRI_NEW(b->ctx, &s.seeds, b->k * b->d));
-		KDRI_TRY(kdri_km_shares_new(&b->km, &s.shares));
-		KDRI_TRY(spread_out(b, rng, &s));
-		memcpy(b->points, s.seeds, (size_t)(b->k * b->d) * sizeof *s.seeds);
-		KDRI_TRY(kdri_breg_place(b));
-		memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
-		b->fresh = true;
-		kdri_breg_nearest(b);
-	}
-	for (int64_t i = 0; i < b->n; i++)
-		labels[i] = b->km.label[i];
+	KDRI_TRY(kdri_mul(b->ctx, b->n, KDRI_LANES, &size));
+	KDRI_TRY(KDRI_NEW(b->ctx, &s.nearest, b->n));
+	KDRI_TRY(KDRI_NEW(b->ctx, &s.trial, size));
+	KDRI_TRY(KDRI_NEW(b->ctx, &s.seeds, b->k * b->d));
+	KDRI_TRY(kdri_km_shares_new(&b->km, &s.shares));
+	KDRI_TRY(spread_out(b, rng, &s));
+	memcpy(b->points, s.seeds, (size_t)(b->k * b->d) * sizeof *s.seeds);
+	KDRI_TRY(kdri_breg_place(b));
+	memset(b->km.before, 0, (size_t)b->n * sizeof *b->km.before);
+	b->fresh = true;
+	kdri_breg_nearest(b);
 done:
 	kdri_free(b->ctx, s.nearest);
 	kdri_free(b->ctx, s.trial);
-	kdri_free(b->ctx, s.column);
 	kdri_free(b->ctx, s.seeds);
 	kdri_km_shares_free(&b->km, &s.shares);
+	return st;
+}
+
+/* Squared Euclidean distances: the start of k-means, of all tasks in step. */
+static kdr_status seed_euclidean(kdri_breg *const *b, kdri_rng *rng, int64_t count)
+{
+	kdr_status st;
+	kdri_km **engines = NULL;
+	KDRI_TRY(KDRI_NEW(b[0]->ctx, &engines, count));
+	for (int64_t t = 0; t < count; t++)
+		engines[t] = &b[t]->km;
+	KDRI_TRY(kdri_km_plusplus(engines, rng, count));
+	for (int64_t t = 0; t < count; t++) {
+		kdri_km_load_centres(engines[t]);
+		memset(engines[t]->before, 0, (size_t)b[t]->n * sizeof *engines[t]->before);
+		kdri_km_assign(engines[t], true);
+	}
+done:
+	kdri_free(b[0]->ctx, engines);
+	return st;
+}
+
+kdr_status kdri_breg_plusplus(kdri_breg *const *b, kdri_rng *rng, int64_t count, int64_t *const *labels)
+{
+	kdr_status st = KDR_OK;
+	/* Alone one after the other, which takes less memory. */
+	const int64_t step = b[0]->euclidean && kdri_several(b[0]->ctx) ? count : 1;
+	for (int64_t t = 0; t < count; t += step)
+		if (b[0]->euclidean)
+			KDRI_TRY(seed_euclidean(b + t, rng + t, step));
+		else
+			KDRI_TRY(seed(b[t], &rng[t]));
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t i = 0; i < b[t]->n; i++)
+			labels[t][i] = b[t]->km.label[i];
+done:
 	return st;
 }

@@ -316,27 +316,44 @@ void kdri_breg_to_mean(const kdri_breg *b, int64_t z, int64_t f0, int64_t f1, do
 		out[f - f0] = from[f] / size + b->add; /* divided, as k-means does */
 }
 
-kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels)
+static void tally_labels(kdri_km *km, const int64_t *labels)
 {
-	kdr_status st;
-	kdri_km *km = &b->km;
-	for (int64_t i = 0; i < b->n; i++) {
+	for (int64_t i = 0; i < km->n; i++) {
 		km->label[i] = km->before[i] = (int32_t)labels[i];
 		km->upper[i] = INFINITY;
 	}
 	memset(km->moved, 0, (size_t)kdri_km_blocks(km) * sizeof *km->moved);
-	KDRI_TRY(kdri_km_count(km, true, NULL));
-	KDRI_TRY(kdri_km_sum(km, true));
+	kdri_km_tally(km, true);
+}
+
+/* Centroids at the means. */
+static kdr_status start_at_means(kdri_breg *b)
+{
+	kdr_status st;
 	KDRI_TRY(find_means(b));
 	for (int64_t z = 0; z < b->k && b->starts; z++)
 		b->starts[z] = NAN;
 	for (int64_t z = 0; z < b->k; z++)
-		if (km->filled[z])
+		if (b->km.filled[z])
 			kdri_breg_to_mean(b, z, 0, b->d, b->points + z * b->d);
 		else
 			memcpy(b->points + z * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 	KDRI_TRY(kdri_breg_place(b));
 	b->fresh = true;
+done:
+	return st;
+}
+
+kdr_status kdri_breg_begin(kdri_breg *tasks, int64_t count, int64_t *const *labels, kdri_km **room)
+{
+	kdr_status st;
+	for (int64_t t = 0; t < count; t++) {
+		room[t] = &tasks[t].km;
+		tally_labels(room[t], labels[t]);
+	}
+	KDRI_TRY(kdri_km_join(room, count));
+	for (int64_t t = 0; t < count; t++)
+		KDRI_TRY(start_at_means(&tasks[t]));
 done:
 	return st;
 }
@@ -361,19 +378,24 @@ kdr_status kdri_breg_place(kdri_breg *b)
 	return kdri_breg_load(b);
 }
 
-kdr_status kdri_breg_assign(kdri_breg *b)
+kdr_status kdri_breg_assign(kdri_breg *tasks, int64_t count, kdri_km **room)
 {
 	kdr_status st;
-	int64_t moved;
-	if (b->euclidean)
-		kdri_km_assign(&b->km, b->fresh);
-	else
-		kdri_breg_nearest(b);
-	b->fresh = false;
-	KDRI_TRY(kdri_km_count(&b->km, false, &moved));
-	if (moved > 0) {
-		KDRI_TRY(kdri_km_sum(&b->km, 4 * moved > b->km.all));
-		KDRI_TRY(find_means(b));
+	for (int64_t t = 0; t < count; t++) {
+		kdri_breg *b = &tasks[t];
+		if (b->euclidean)
+			kdri_km_assign(&b->km, b->fresh);
+		else
+			kdri_breg_nearest(b);
+		b->fresh = false;
+		kdri_km_tally(&b->km, false);
+		room[t] = &b->km;
+	}
+	KDRI_TRY(kdri_km_join(room, count));
+	for (int64_t t = 0; t < count; t++) {
+		kdri_km_settle(&tasks[t].km);
+		if (tasks[t].km.changed > 0)
+			KDRI_TRY(find_means(&tasks[t]));
 	}
 done:
 	return st;

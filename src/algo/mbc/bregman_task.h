@@ -61,10 +61,11 @@ typedef struct kdri_breg {
 /* Checks the data against the domain and makes room. `t->name` names the task in errors. */
 kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_domain *domain, kdri_breg *b);
 void kdri_breg_close(kdri_breg *b);
-/* Starts from labels: means, and centroids at the means. A cluster without samples starts at m. */
-kdr_status kdri_breg_begin(kdri_breg *b, const int64_t *labels);
-/* Every sample to its nearest centroid, and means anew. */
-kdr_status kdri_breg_assign(kdri_breg *b);
+/* Starts from labels: means, and centroids at the means. A cluster without samples starts at m. All tasks in one exchange;
+ * `room`: for one pointer a task. */
+kdr_status kdri_breg_begin(kdri_breg *tasks, int64_t count, int64_t *const *labels, kdri_km **room);
+/* Every sample to its nearest centroid, and means anew; likewise. */
+kdr_status kdri_breg_assign(kdri_breg *tasks, int64_t count, kdri_km **room);
 /* The mean of a cluster with samples is by * at[f] + add: there is no need to write it down. */
 typedef struct kdri_breg_mean {
 	const double *at;
@@ -94,9 +95,9 @@ void kdri_breg_reach(kdri_breg *b);
 void kdri_breg_nearest(kdri_breg *b);
 
 /* bregman_start.c: labels of a random partition without empty clusters, or around samples spread out by
- * k-means++ (with divergences in place of squared distances). */
+ * k-means++ (with divergences in place of squared distances), of several tasks in step. */
 kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels);
-kdr_status kdri_breg_plusplus(kdri_breg *b, kdri_rng *rng, int64_t *labels);
+kdr_status kdri_breg_plusplus(kdri_breg *const *b, kdri_rng *rng, int64_t count, int64_t *const *labels);
 
 /* bregman_whiten.c: R with R' R = (S + ridge tr(S)/d I)^-1 and its inverse, S the covariance of all tasks
  * about their common mean. Both d x d; the caller frees them. */

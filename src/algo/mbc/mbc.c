@@ -199,19 +199,32 @@ done:
 /* The labels that run `index` starts from: those given, or drawn. */
 static kdr_status find_start(kdr_context *ctx, job *j, int64_t index)
 {
-	kdr_status st = KDR_OK;
+	kdr_status st;
+	kdri_breg **spread = NULL;
+	int64_t **labels = NULL, many = 0;
+	kdri_rng *rng = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &spread, j->m.ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, j->m.ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &rng, j->m.ntasks));
 	for (int64_t t = 0; t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
-		kdri_rng rng = kdri_rng_stream(ctx->seed, "bregman",
-		                               ((uint64_t)(j->first + t) << 20) + (uint64_t)index);
-		if (j->given[t].init)
+		rng[many] = kdri_rng_stream(ctx->seed, "bregman",
+		                            ((uint64_t)(j->first + t) << 20) + (uint64_t)index);
+		if (j->given[t].init) {
 			memcpy(j->labels[t], j->given[t].init, (size_t)b->n * sizeof **j->labels);
-		else if (j->start == START_RANDOM)
-			KDRI_TRY(kdri_breg_random(b, &rng, j->labels[t]));
-		else
-			KDRI_TRY(kdri_breg_plusplus(b, &rng, j->labels[t]));
+		} else if (j->start == START_RANDOM) {
+			KDRI_TRY(kdri_breg_random(b, &rng[many], j->labels[t]));
+		} else {
+			spread[many] = b;
+			labels[many++] = j->labels[t];
+		}
 	}
+	if (many > 0)
+		KDRI_TRY(kdri_breg_plusplus(spread, rng, many, labels));
 done:
+	kdri_free(ctx, spread);
+	kdri_free(ctx, labels);
+	kdri_free(ctx, rng);
 	return st;
 }
 
@@ -263,11 +276,13 @@ done:
 static kdr_status restore(job *j, bool last)
 {
 	kdr_status st = KDR_OK;
+	for (int64_t t = 0; !last && t < j->m.ntasks; t++)
+		for (int64_t i = 0; i < j->m.tasks[t].n; i++)
+			j->labels[t][i] = j->kept[t][i];
+	if (!last)
+		KDRI_TRY(kdri_breg_begin(j->m.tasks, j->m.ntasks, j->labels, j->m.engines));
 	for (int64_t t = 0; !last && t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
-		for (int64_t i = 0; i < b->n; i++)
-			j->labels[t][i] = j->kept[t][i];
-		KDRI_TRY(kdri_breg_begin(b, j->labels[t]));
 		memcpy(b->points, j->points[t], (size_t)(b->k * b->d) * sizeof *b->points);
 		KDRI_TRY(kdri_breg_place(b));
 	}

@@ -20,8 +20,8 @@ void kdri_mbc_close(kdri_mbc *m)
 		if (m->weight)
 			kdri_free(m->ctx, m->weight[p]);
 	}
-	void *owned[] = { m->tasks,  m->cost,    m->weight,    m->local,      m->ones,
-		          m->offset, m->partial, m->whitening, m->unwhitening };
+	void *owned[] = { m->tasks,  m->cost,    m->weight,    m->local,       m->ones,
+		          m->offset, m->partial, m->whitening, m->unwhitening, m->engines };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(m->ctx, owned[i]);
 }
@@ -74,6 +74,7 @@ kdr_status kdri_mbc_open(kdr_context *ctx, const kdr_task *tasks, int64_t ntasks
 		m->domain.whitening = m->whitening;
 		m->domain.unwhitening = m->unwhitening;
 	}
+	KDRI_TRY(KDRI_NEW(ctx, &m->engines, ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &m->tasks, ntasks));
 	for (int64_t t = 0; t < ntasks; t++)
 		m->tasks[t].ctx = ctx;
@@ -370,10 +371,9 @@ static kdr_status one_sweep(kdri_mbc *m, double *steps)
 		KDRI_TRY(match_all(m));
 	steps[0] = objective(m);
 	double last = 0, before = 0, relations;
-	for (int64_t t = 0; t < m->ntasks; t++) {
-		KDRI_TRY(kdri_breg_assign(&m->tasks[t])); /* (E5) */
+	for (int64_t t = 0; t < m->ntasks; t++)
 		last += m->local[t];
-	}
+	KDRI_TRY(kdri_breg_assign(m->tasks, m->ntasks, m->engines)); /* (E5) */
 	relations = steps[0] - last;
 	for (int64_t t = 0; t < m->ntasks; t++) {
 		double loss;
@@ -392,8 +392,7 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
                           kdri_mbc_run *run)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t t = 0; t < m->ntasks; t++)
-		KDRI_TRY(kdri_breg_begin(&m->tasks[t], labels[t]));
+	KDRI_TRY(kdri_breg_begin(m->tasks, m->ntasks, labels, m->engines));
 	KDRI_TRY(kdri_mbc_match(m));
 	double last = run->start = objective(m);
 	run->sweeps = 0;
@@ -406,8 +405,8 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 		}
 		double *steps = run->steps + 3 * run->sweeps++;
 		KDRI_TRY(one_sweep(m, steps));
-		if (kdri_iteration(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
-		                   steps[2])) {
+		if (kdri_iteration_met(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
+		                       steps[2])) {
 			run->stop = kdri_stop_reason(m->ctx);
 			break;
 		}

@@ -13,12 +13,13 @@ typedef struct kdri_mbc {
 	double *whitening, *unwhitening; /* owned; NULL unless whitened */
 	double lambda;                   /* 0 for one task */
 	bool geodesic;
-	double **cost;   /* [t * ntasks + s]: d(u_z^t || u_l^s), K^t x K^s; NULL where t = s */
-	double **weight; /* the same: W^ts */
-	double *local;   /* loss of each task */
-	double *ones;    /* marginals: two of the largest K */
-	double *offset;  /* largest K x d: u^t - m^s */
-	double *partial; /* sums over blocks of features */
+	double **cost;     /* [t * ntasks + s]: d(u_z^t || u_l^s), K^t x K^s; NULL where t = s */
+	double **weight;   /* the same: W^ts */
+	double *local;     /* loss of each task */
+	double *ones;      /* marginals: two of the largest K */
+	double *offset;    /* largest K x d: u^t - m^s */
+	double *partial;   /* sums over blocks of features */
+	kdri_km **engines; /* room for those of the tasks */
 } kdri_mbc;
 
 /* A start and the sweeps from it. */

@@ -13,8 +13,8 @@ void kdri_km_close(kdri_km *w)
 		          w->drift,      w->partial, w->label,      w->before,  w->upper,    w->lower,
 		          w->top,        w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
 		          w->list,       w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
-		          w->best_label, w->lane,    w->centre,     w->unit,    w->exact,    w->fresh,
-		          w->change,     w->rows_of, w->first };
+		          w->best_label, w->lane,    w->centre,     w->unit,    w->exact,    w->here,
+		          w->rows_of,    w->first };
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		kdri_free(w->ctx, owned[i]);
 }
@@ -48,8 +48,7 @@ static kdr_status make_room(kdri_km *w)
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
-	/* Few rows change their cluster at a time, of all ranks together; here it may be every one, coming and going. */
-	int64_t listed = kdri_together(ctx) ? 2 * n : n, exact;
+	int64_t exact;
 	KDRI_TRY(kdri_mul(ctx, k, d, &kd));
 	KDRI_TRY(kdri_mul(ctx, k, 2 * (d + 1), &exact));
 	KDRI_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
@@ -61,11 +60,9 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->sums, kd));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->mass, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->filled, k));
-	KDRI_TRY(KDRI_NEW(ctx, &w->change, k + 1));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->here, k));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->unit, d + 1));
 	KDRI_TRY(KDRI_NEW0(ctx, &w->exact, exact));
-	if (kdri_together(ctx))
-		KDRI_TRY(KDRI_NEW(ctx, &w->fresh, exact));
 	KDRI_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
 	KDRI_TRY(KDRI_NEW(ctx, &w->lane, k));
 	KDRI_TRY(KDRI_NEW(ctx, &w->centre, kp));
@@ -84,8 +81,8 @@ static kdr_status make_room(kdri_km *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
 	KDRI_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
 	KDRI_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->list, listed));
-	KDRI_TRY(KDRI_NEW(ctx, &w->coef, listed));
+	KDRI_TRY(KDRI_NEW(ctx, &w->list, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w->coef, n));
 	KDRI_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &w->touched, k));
 	KDRI_TRY(KDRI_NEW(ctx, &w->distance, KDRI_MAX(n, k)));

@@ -376,7 +376,7 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
 	bool labelled = o->init_labels, first = !labelled;
 	r->length = 0;
 	r->stop = KDR_STOP_MAX_ITER;
-	KDRI_TRY(kdri_km_start(w, o, index));
+	KDRI_TRY(kdri_km_start(&w, &o, 1, index));
 	if (labelled) {
 		r->start = r->objective = kdri_km_objective(w);
 		if (!v->parts)

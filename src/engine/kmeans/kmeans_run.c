@@ -1,7 +1,11 @@
 /* Runs of k-means, and the best of them. SPDX-License-Identifier: BSD-3-Clause
  *
  * One iteration assigns every sample to its nearest centre, gives empty clusters a sample, and moves
- * the centres to the means. It has converged when no label changes. */
+ * the centres to the means. It has converged when no label changes.
+ *
+ * Where rows are with several ranks, several problems (tasks) go in step: what each of them has to exchange goes in one
+ * exchange, so that ranks wait for each other as often as for one. A problem does not see the others, and has the result it
+ * has by itself. */
 #include "device/use.h"
 #include "engine/kmeans/kmeans_work.h"
 
@@ -35,19 +39,8 @@ kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 	return KDR_OK;
 }
 
-/* Labels that differ from those before, of all ranks. */
-static kdr_status count_moved(const kdri_km *w, int64_t *out)
-{
-	int64_t moved = 0;
-	for (int64_t b = 0; b < kdri_km_blocks(w); b++)
-		for (int64_t i = b * KDRI_BLOCK; w->moved[b] && i < KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK); i++)
-			moved += w->label[i] != w->before[i];
-	*out = moved;
-	return kdri_sum_int(w->ctx, out, 1);
-}
-
-/* Clusters without samples get one; *moved as of now. */
-static kdr_status fill_empty(kdri_km *w, int64_t *moved)
+/* Clusters without samples get one; the sums follow. */
+static kdr_status fill_empty(kdri_km *w)
 {
 	kdr_status st = KDR_OK;
 	int64_t filled = 0, empty = 0;
@@ -55,8 +48,10 @@ static kdr_status fill_empty(kdri_km *w, int64_t *moved)
 		empty += !w->filled[j];
 	if (empty > 0)
 		KDRI_TRY(kdri_km_fill_empty(w, &filled));
-	if (filled > 0)
-		KDRI_TRY(count_moved(w, moved));
+	if (filled > 0) {
+		kdri_km_tally(w, true);
+		KDRI_TRY(kdri_km_join(&w, 1));
+	}
 done:
 	return st;
 }
@@ -65,94 +60,198 @@ done:
 static kdr_status start_from_labels(kdri_km *w, const int64_t *labels)
 {
 	kdr_status st;
-	int64_t moved = 0;
 	for (int64_t i = 0; i < w->n; i++) {
 		w->label[i] = w->before[i] = (int32_t)labels[i];
 		w->upper[i] = INFINITY;
 	}
 	memset(w->moved, 0, (size_t)kdri_km_blocks(w) * sizeof *w->moved);
-	KDRI_TRY(kdri_km_count(w, true, NULL));
-	KDRI_TRY(kdri_km_update(w, true));
-	KDRI_TRY(fill_empty(w, &moved));
-	if (moved > 0)
-		KDRI_TRY(kdri_km_update(w, true));
-	kdri_km_group(w);
-done:
-	return st;
-}
-
-kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
-{
-	kdr_status st = KDR_OK;
-	if (o->init_labels)
-		return start_from_labels(w, o->init_labels);
-	kdri_rng rng = kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
-	if (o->init_centres) {
-		memcpy(w->centres, o->init_centres, (size_t)(w->k * w->d) * sizeof *w->centres);
-		for (int64_t j = 0; j < w->k && w->spherical; j++) {
-			double *c = w->centres + j * w->d, sum = 0;
-			for (int64_t f = 0; f < w->d; f++)
-				sum += c[f] * c[f];
-			for (int64_t f = 0; f < w->d && sum > 0; f++)
-				c[f] /= sqrt(sum);
-		}
-	} else if (o->start == KDRI_START_RANDOM) {
-		KDRI_TRY(kdri_km_random(w, &rng));
-	} else {
-		KDRI_TRY(kdri_km_plusplus(w, &rng));
+	kdri_km_tally(w, true);
+	KDRI_TRY(kdri_km_join(&w, 1));
+	kdri_km_from_sums(w);
+	KDRI_TRY(fill_empty(w));
+	if (w->changed > 0) {
+		kdri_km_from_sums(w);
+		kdri_km_settle(w);
 	}
-	memset(w->sums, 0, (size_t)(w->k * w->d) * sizeof *w->sums);
-	kdri_km_load_centres(w);
 	kdri_km_group(w);
-	for (int64_t i = 0; i < w->n; i++)
-		w->before[i] = -1;
 done:
 	return st;
 }
 
-static kdr_status one_run(kdri_km *w, const kdri_kmeans_options *o, int64_t index, int64_t runs, run *r)
+/* Start from centres that are given. */
+static void start_from_centres(kdri_km *w, const double *centres)
+{
+	memcpy(w->centres, centres, (size_t)(w->k * w->d) * sizeof *w->centres);
+	for (int64_t j = 0; j < w->k && w->spherical; j++) {
+		double *c = w->centres + j * w->d, sum = 0;
+		for (int64_t f = 0; f < w->d; f++)
+			sum += c[f] * c[f];
+		for (int64_t f = 0; f < w->d && sum > 0; f++)
+			c[f] /= sqrt(sum);
+	}
+}
+
+kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count, int64_t index)
+{
+	kdr_status st;
+	kdri_km **spread = NULL;
+	kdri_rng *rng = NULL;
+	int64_t many = 0;
+	KDRI_TRY(KDRI_NEW(w[0]->ctx, &spread, count));
+	KDRI_TRY(KDRI_NEW(w[0]->ctx, &rng, count));
+	for (int64_t p = 0; p < count; p++) {
+		rng[many] =
+		        kdri_rng_stream(w[p]->ctx->seed, "kmeans", (o[p]->stream << 20) + (uint64_t)index);
+		if (o[p]->init_labels)
+			KDRI_TRY(start_from_labels(w[p], o[p]->init_labels));
+		else if (o[p]->init_centres)
+			start_from_centres(w[p], o[p]->init_centres);
+		else if (o[p]->start == KDRI_START_RANDOM)
+			KDRI_TRY(kdri_km_random(w[p], &rng[many]));
+		else
+			spread[many++] = w[p];
+	}
+	if (many > 0)
+		KDRI_TRY(kdri_km_plusplus(spread, rng, many));
+	for (int64_t p = 0; p < count; p++) {
+		if (o[p]->init_labels)
+			continue;
+		memset(w[p]->sums, 0, (size_t)(w[p]->k * w[p]->d) * sizeof *w[p]->sums);
+		kdri_km_load_centres(w[p]);
+		kdri_km_group(w[p]);
+		for (int64_t i = 0; i < w[p]->n; i++)
+			w[p]->before[i] = -1;
+	}
+done:
+	kdri_free(w[0]->ctx, spread);
+	kdri_free(w[0]->ctx, rng);
+	return st;
+}
+
+/* --- runs ----------------------------------------------------------------------------------- */
+
+/* A problem, its run and the best so far. */
+typedef struct part {
+	kdri_km w;
+	const kdri_kmeans_options *o;
+	int64_t runs;
+	run best, now;
+	bool first, fresh; /* no labels yet; no bounds yet */
+	bool going;        /* the run */
+	kdri_kmeans_result out;
+} part;
+
+static void begin(part *p)
+{
+	p->first = !p->o->init_labels;
+	p->fresh = true;
+	p->now.length = 0;
+	p->now.stop = KDR_STOP_MAX_ITER;
+	if (!p->first)
+		p->now.start = p->now.objective = kdri_km_objective(&p->w);
+	p->going = p->o->max_iter > 0 || p->first;
+}
+
+/* The rest of an iteration once counts and sums are those of all ranks. */
+static kdr_status finish(part *p, int64_t index)
 {
 	kdr_status st = KDR_OK;
-	bool labelled = o->init_labels, first = !labelled, fresh = true;
-	r->length = 0;
-	r->stop = KDR_STOP_MAX_ITER;
-	KDRI_TRY(kdri_km_start(w, o, index));
-	if (labelled)
-		r->start = r->objective = kdri_km_objective(w);
-	while (r->length < o->max_iter || first) {
-		int64_t moved;
-		kdri_km_assign(w, fresh);
-		KDRI_TRY(kdri_km_count(w, first, &moved));
-		if (first) {
-			for (int64_t i = 0; i < w->n; i++)
-				w->distance[i] = w->upper[i] * w->upper[i];
-			KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
-			r->objective = r->start;
-			if (o->max_iter == 0)
-				break;
-		}
-		KDRI_TRY(fill_empty(w, &moved));
-		if (!moved) {
-			KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
-			r->stop = KDR_STOP_CONVERGED;
-			break;
-		}
-		KDRI_TRY(kdri_km_update(w, first || 4 * moved > w->all));
-		first = fresh = false;
-		double last = r->objective;
+	kdri_km *w = &p->w;
+	run *r = &p->now;
+	const kdri_kmeans_options *o = p->o;
+	p->going = false;
+	if (p->first) {
+		for (int64_t i = 0; i < w->n; i++)
+			w->distance[i] = w->upper[i] * w->upper[i];
+		KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
+		r->objective = r->start;
+		if (o->max_iter == 0)
+			goto done;
+	}
+	KDRI_TRY(fill_empty(w));
+	if (!w->changed) {
 		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
-		if (o->stage && kdri_iteration(w->ctx, o->stage, index * o->max_iter + r->length,
-		                               runs * o->max_iter, r->objective)) {
-			r->stop = kdri_stop_reason(w->ctx);
+		r->stop = KDR_STOP_CONVERGED;
+		goto done;
+	}
+	kdri_km_from_sums(w);
+	kdri_km_settle(w);
+	p->first = p->fresh = false;
+	double last = r->objective;
+	KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
+	if (o->stage && kdri_iteration_met(w->ctx, o->stage, index * o->max_iter + r->length,
+	                                   p->runs * o->max_iter, r->objective))
+		r->stop = kdri_stop_reason(w->ctx);
+	else if (o->tol > 0 && last - r->objective <= o->tol * last)
+		r->stop = KDR_STOP_CONVERGED;
+	else
+		p->going = r->length < o->max_iter;
+done:
+	return st;
+}
+
+/* Run `index` of those that have so many. `list` and `options`: room for one each. */
+static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **list,
+                          const kdri_kmeans_options **options)
+{
+	kdr_status st;
+	int64_t many = 0;
+	for (int64_t p = 0; p < count; p++) {
+		parts[p].going = index < parts[p].runs;
+		if (!parts[p].going)
+			continue;
+		options[many] = parts[p].o;
+		list[many++] = &parts[p].w;
+	}
+	KDRI_TRY(kdri_km_start(list, options, many, index));
+	for (int64_t p = 0; p < count; p++)
+		if (parts[p].going)
+			begin(&parts[p]);
+	for (;;) {
+		many = 0;
+		for (int64_t p = 0; p < count; p++)
+			if (parts[p].going) {
+				kdri_km_assign(&parts[p].w, parts[p].fresh);
+				kdri_km_tally(&parts[p].w, parts[p].first);
+				list[many++] = &parts[p].w;
+			}
+		if (many == 0)
 			break;
-		}
-		if (o->tol > 0 && last - r->objective <= o->tol * last) {
-			r->stop = KDR_STOP_CONVERGED;
-			break;
-		}
+		KDRI_TRY(kdri_km_join(list, many));
+		for (int64_t p = 0; p < count; p++)
+			if (parts[p].going)
+				KDRI_TRY(finish(&parts[p], index));
 	}
 done:
 	return st;
+}
+
+/* The run that has ended, if it is the best so far. */
+static void keep(part *p, int64_t index)
+{
+	kdri_km *w = &p->w;
+	const kdr_stop reason = p->now.stop;
+	if (index == 0 || p->now.objective < p->best.objective) {
+		run swap = p->best;
+		p->best = p->now;
+		p->now = swap;
+		p->out.best_run = index;
+		if (p->runs > 1) {
+			memcpy(w->best_label, w->label, (size_t)w->n * sizeof *w->label);
+			memcpy(w->best_centres, w->centres, (size_t)(w->k * w->d) * sizeof *w->centres);
+		}
+	}
+	if (reason == KDR_STOP_TIME || reason == KDR_STOP_CANCELLED) {
+		p->best.stop = reason;
+		p->runs = index + 1;
+	}
+}
+
+static void back_to_best(kdri_km *w)
+{
+	memcpy(w->label, w->best_label, (size_t)w->n * sizeof *w->label);
+	memcpy(w->centres, w->best_centres, (size_t)(w->k * w->d) * sizeof *w->centres);
+	kdri_km_load_centres(w);
 }
 
 /* The run's labels, centres and trace become the result's; the objective is summed from distances. */
@@ -173,7 +272,7 @@ static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 	out->iterations = r->length;
 	out->stop = r->stop;
 	out->distinct = w->distinct;
-	KDRI_TRY(kdri_km_count(w, true, NULL));
+	KDRI_TRY(kdri_km_count(w));
 	for (int64_t j = 0; j < w->k; j++)
 		out->nonempty += w->filled[j] > 0;
 	out->centres = w->centres;
@@ -184,90 +283,127 @@ done:
 	return st;
 }
 
-/* On a device where `dev` is one. */
-static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, const double *weights,
-                         const kdri_kmeans_options *o, kdri_kmeans_result *result)
+static kdr_status open_part(kdr_context *ctx, bool device, const kdri_kmeans_problem *given, part *p)
 {
 	kdr_status st;
-	kdri_km w = { .ctx = ctx };
-	kdri_km_device *carried = NULL;
-	run best = { 0 }, now = { 0 };
-	kdri_kmeans_result out = { 0 };
-	int64_t runs = o->init_labels || o->init_centres ? 1 : o->n_init;
+	const kdri_kmeans_options *o = &given->o;
 	int64_t all;
-	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
+	*p = (part){ .w.ctx = ctx, .o = o, .runs = o->init_labels || o->init_centres ? 1 : o->n_init };
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(given->x), NULL, &all));
 	if (o->k < 1 || o->k > all || o->k >= INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
 		                 (long long)o->k, (long long)all);
 	const kdri_km_plan plan = { .k = o->k,
 		                    .spherical = o->spherical,
-		                    .algorithm = dev ? KDRI_KMEANS_LLOYD : o->algorithm,
-		                    .groups = dev ? 1 : o->groups,
+		                    .algorithm = device ? KDRI_KMEANS_LLOYD : o->algorithm,
+		                    .groups = device ? 1 : o->groups,
 		                    .rows_of = o->rows_of,
 		                    .tasks = o->tasks };
-	KDRI_TRY(kdri_km_open(ctx, x, weights, &plan, &w));
-	if (dev)
-		KDRI_TRY(kdri_km_device_open(&w, dev, &carried));
-	KDRI_TRY(kdri_rows_distinct(ctx, x, weights, w.k, &w.distinct));
-	if (runs > 1) {
-		KDRI_TRY(KDRI_NEW(ctx, &w.best_label, w.n));
-		KDRI_TRY(KDRI_NEW(ctx, &w.best_centres, w.k * w.d));
+	KDRI_TRY(kdri_km_open(ctx, given->x, given->weights, &plan, &p->w));
+	KDRI_TRY(kdri_rows_distinct(ctx, given->x, given->weights, p->w.k, &p->w.distinct));
+	if (p->runs > 1) {
+		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_label, p->w.n));
+		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_centres, p->w.k * p->w.d));
 	}
-	for (int64_t i = 0; i < runs; i++) {
-		if (carried)
-			KDRI_TRY(kdri_km_device_run(&w, carried, o, i, runs, &now));
-		else
-			KDRI_TRY(one_run(&w, o, i, runs, &now));
-		bool stop = now.stop == KDR_STOP_TIME || now.stop == KDR_STOP_CANCELLED;
-		kdr_stop reason = now.stop;
-		if (i == 0 || now.objective < best.objective) {
-			run swap = best;
-			best = now;
-			now = swap;
-			out.best_run = i;
-			if (runs > 1) {
-				memcpy(w.best_label, w.label, (size_t)w.n * sizeof *w.label);
-				memcpy(w.best_centres, w.centres, (size_t)(w.k * w.d) * sizeof *w.centres);
-			}
-		}
-		if (stop) {
-			best.stop = reason;
-			break;
-		}
-	}
-	if (runs > 1) {
-		memcpy(w.label, w.best_label, (size_t)w.n * sizeof *w.label);
-		memcpy(w.centres, w.best_centres, (size_t)(w.k * w.d) * sizeof *w.centres);
-		kdri_km_load_centres(&w);
-	}
-	KDRI_TRY(hand_over(&w, &best, &out));
-	*result = out;
-	out = (kdri_kmeans_result){ 0 };
 done:
-	kdri_free(ctx, best.trace);
-	kdri_free(ctx, now.trace);
-	kdri_kmeans_free(ctx, &out);
-	kdri_km_device_close(&w, carried);
-	kdri_km_close(&w);
 	return st;
+}
+
+static void close_part(kdr_context *ctx, part *p)
+{
+	kdri_free(ctx, p->best.trace);
+	kdri_free(ctx, p->now.trace);
+	kdri_kmeans_free(ctx, &p->out);
+	if (p->w.ctx)
+		kdri_km_close(&p->w);
+}
+
+/* Problems in step; on a device where `dev` is one, which takes one problem. */
+static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *problems,
+                         int64_t count, kdri_kmeans_result *results)
+{
+	kdr_status st;
+	part *parts = NULL;
+	kdri_km **list = NULL;
+	const kdri_kmeans_options **options = NULL;
+	kdri_km_device *carried = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
+	KDRI_TRY(KDRI_NEW(ctx, &list, count));
+	KDRI_TRY(KDRI_NEW(ctx, &options, count));
+	for (int64_t p = 0; p < count; p++)
+		KDRI_TRY(open_part(ctx, dev, &problems[p], &parts[p]));
+	if (dev)
+		KDRI_TRY(kdri_km_device_open(&parts[0].w, dev, &carried));
+	for (int64_t i = 0, more = 1; more; i++) {
+		if (carried)
+			KDRI_TRY(kdri_km_device_run(&parts[0].w, carried, parts[0].o, i, parts[0].runs,
+			                            &parts[0].now));
+		else
+			KDRI_TRY(one_run(parts, count, i, list, options));
+		more = 0;
+		for (int64_t p = 0; p < count; p++) {
+			if (i < parts[p].runs)
+				keep(&parts[p], i);
+			more |= i + 1 < parts[p].runs;
+		}
+	}
+	for (int64_t p = 0; p < count; p++) {
+		if (parts[p].w.best_label)
+			back_to_best(&parts[p].w);
+		KDRI_TRY(hand_over(&parts[p].w, &parts[p].best, &parts[p].out));
+	}
+	for (int64_t p = 0; p < count; p++) {
+		results[p] = parts[p].out;
+		parts[p].out = (kdri_kmeans_result){ 0 };
+	}
+done:
+	if (carried)
+		kdri_km_device_close(&parts[0].w, carried);
+	for (int64_t p = 0; parts && p < count; p++)
+		close_part(ctx, &parts[p]);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, list);
+	kdri_free(ctx, options);
+	return st;
+}
+
+/* By itself. */
+static kdr_status alone(kdr_context *ctx, const kdri_kmeans_problem *p, kdri_kmeans_result *result)
+{
+	/* An iteration; most problems take dozens of them. Centres go and sums come back: of sparse rows these may be more. */
+	double moved = p->x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(p->x) : 0;
+	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k;
+	kdri_device *dev = !kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o)
+	                           ? kdri_device_take(ctx, flops)
+	                           : NULL;
+	if (dev) {
+		kdr_status st = kmeans(ctx, dev, p, 1, result);
+		kdri_device_leave(dev);
+		if (!kdri_device_gave_up(ctx, st))
+			return st;
+	}
+	return kmeans(ctx, NULL, p, 1, result);
 }
 
 kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
                        const kdri_kmeans_options *o, kdri_kmeans_result *result)
 {
-	/* An iteration; most problems take dozens of them. Centres go and sums come back: of sparse rows these may be more. */
-	double moved = x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(x) : 0;
-	double flops = 40.0 * ((double)kdr_mat_nnz(x) - moved) * (double)o->k;
-	kdri_device *dev = !kdri_together(ctx) && kdri_km_device_can(x, weights, o)
-	                           ? kdri_device_take(ctx, flops)
-	                           : NULL;
-	if (dev) {
-		kdr_status st = kmeans(ctx, dev, x, weights, o, result);
-		kdri_device_leave(dev);
-		if (!kdri_device_gave_up(ctx, st))
-			return st;
-	}
-	return kmeans(ctx, NULL, x, weights, o, result);
+	return alone(ctx, &(kdri_kmeans_problem){ .x = x, .weights = weights, .o = *o }, result);
+}
+
+kdr_status kdri_kmeans_each(kdr_context *ctx, const kdri_kmeans_problem *problems, int64_t count,
+                            kdri_kmeans_result *results)
+{
+	kdr_status st = KDR_OK;
+	int64_t done = 0;
+	if (kdri_several(ctx))
+		return kmeans(ctx, NULL, problems, count, results);
+	for (; done < count; done++)
+		KDRI_TRY(alone(ctx, &problems[done], &results[done]));
+done:
+	for (int64_t p = 0; st != KDR_OK && p < done; p++)
+		kdri_kmeans_free(ctx, &results[p]);
+	return st;
 }
 
 /* Like the fit, measures from the mean where that is far away; but from the mean of the centres, so that

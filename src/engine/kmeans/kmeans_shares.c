@@ -22,22 +22,27 @@ void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s)
 	kdri_free(w->ctx, s->own);
 }
 
+double kdri_km_share_units(const kdri_km *w, double most)
+{
+	int exponent = 0, rows = 0;
+	/* most < 2^exponent, all < 2^rows */
+	(void)frexp(most, &exponent);
+	(void)frexp((double)w->all, &rows);
+	return ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
+}
+
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s)
 {
 	kdr_status st;
 	double most = 0;
-	int exponent = 0, rows = 0;
 	for (int64_t i = 0; i < w->n; i++)
 		most = KDRI_MAX(most, weights[i]);
 	KDRI_TRY(kdri_max(w->ctx, &most, 1));
-	/* most < 2^exponent, all < 2^rows */
-	(void)frexp(most, &exponent);
-	(void)frexp((double)w->all, &rows);
-	double units = ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
+	const double units = kdri_km_share_units(w, most);
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
 		s->own[g] = 0;
 		for (int64_t end = i + w->rows_of[g]; i < end; i++)
-			s->own[g] += s->share[i] = weights[i] > 0 ? 1 + (int64_t)(weights[i] * units) : 0;
+			s->own[g] += s->share[i] = kdri_km_share(weights[i], units);
 	}
 	KDRI_TRY(kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total));
 done:

@@ -4,7 +4,9 @@
  *           spherical: x_i has unit length and c_j = s_j / |s_j|
  * Most iterations change few labels, so s_j is changed by the rows that came and went. Sums are exact until they are
  * rounded once (comm/exact.h): what has been added and subtracted leaves no trace, and they do not depend on the number of
- * threads or ranks. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if dense).
+ * threads or ranks. So each rank decides for itself which way its own sums come about, before it hears of the others, and
+ * an iteration has one exchange. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if
+ * dense).
  *
  * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
  *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
@@ -50,7 +52,6 @@ static void sort_by_cluster(kdri_km *w, bool all)
 					w->coef[begin[from]] = -c;
 					w->list[begin[from]++] = i;
 				}
-				w->before[i] = to;
 			}
 		}
 		if (pass == 0)
@@ -62,32 +63,26 @@ static void sort_by_cluster(kdri_km *w, bool all)
 	begin[0] = 0;
 }
 
-/* Where this rank's changes are added up: alone, in the sums themselves. */
-static double *part_of(const kdri_km *w, int64_t j)
-{
-	return (w->fresh ? w->fresh : w->exact) + j * 2 * (w->d + 1);
-}
-
-/* s_j of (E4) in two parts, and the mass behind each. */
+/* s_j of (E4) in two parts, and the mass behind each; of the rows here. */
 static void add_up(kdri_km *w, bool all)
 {
 	const int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d, step = w->d + 1;
 	const int64_t pieces = (w->d + width - 1) / width;
-	const bool clear = all || w->fresh;
 #pragma omp parallel for collapse(2) schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1)
 	for (int64_t j = 0; j < w->k; j++)
 		for (int64_t p = 0; p < pieces; p++) {
 			int64_t f0 = p * width, f1 = KDRI_MIN(w->d, f0 + width), at = w->begin[j];
-			kdri_km_sums to = { w->unit, w->ratio, part_of(w, j), part_of(w, j) + step };
-			if (clear) {
+			double *part = w->exact + j * 2 * step;
+			kdri_km_sums to = { w->unit, w->ratio, part, part + step };
+			if (all) {
 				memset(to.high + f0, 0, (size_t)(f1 - f0) * sizeof *to.high);
 				memset(to.low + f0, 0, (size_t)(f1 - f0) * sizeof *to.low);
 			}
 			kdri_km_add(w->x, w->list + at, w->coef + at, w->begin[j + 1] - at, f0, f1, &to);
 		}
 	for (int64_t j = 0; j < w->k; j++) {
-		double *part = part_of(w, j);
-		kdri_exact mass = { clear ? 0 : part[w->d], clear ? 0 : part[step + w->d] };
+		double *part = w->exact + j * 2 * step;
+		kdri_exact mass = { all ? 0 : part[w->d], all ? 0 : part[step + w->d] };
 		for (int64_t p = w->begin[j]; p < w->begin[j + 1]; p++) {
 			double c = kdri_km_weight(w, w->list[p]);
 			kdri_exact_add(&mass, w->unit[w->d], w->unit[w->d] * w->ratio,
@@ -95,28 +90,118 @@ static void add_up(kdri_km *w, bool all)
 		}
 		part[w->d] = mass.high;
 		part[step + w->d] = mass.low;
-		w->touched[j] = all || w->fresh || w->begin[j + 1] > w->begin[j];
+		w->touched[j] = all || w->begin[j + 1] > w->begin[j];
 	}
 }
 
-/* The changes of all ranks into the sums, and these as numbers. */
-static kdr_status join(kdri_km *w, bool all)
+/* Samples in each cluster and labels that changed, of the rows here. */
+static void count_here(kdri_km *w, bool all)
 {
-	kdr_status st = KDR_OK;
-	const int64_t step = w->d + 1, size = w->k * 2 * step;
-	if (w->fresh) {
-		KDRI_TRY(kdri_sum(w->ctx, w->fresh, size));
-		for (int64_t i = 0; i < size; i++)
-			w->exact[i] = all ? w->fresh[i] : w->exact[i] + w->fresh[i];
+	if (all)
+		memset(w->here, 0, (size_t)w->k * sizeof *w->here);
+	w->changed = 0;
+	for (int64_t b = 0; b < kdri_km_blocks(w); b++) {
+		if (!all && !w->moved[b])
+			continue;
+		int64_t end = KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK);
+		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
+			bool same = w->label[i] == w->before[i];
+			w->changed += !same;
+			if ((!all && same) || !kdri_km_counts(w, i))
+				continue;
+			w->here[w->label[i]]++;
+			if (!all)
+				w->here[w->before[i]]--;
+		}
 	}
+}
+
+void kdri_km_tally(kdri_km *w, bool all)
+{
+	count_here(w, all);
+	all = all || 4 * w->changed > w->n;
+	sort_by_cluster(w, all);
+	add_up(w, all);
+}
+
+void kdri_km_settle(kdri_km *w)
+{
+	for (int64_t b = 0, at = 0; b < kdri_km_blocks(w); b++, at += KDRI_BLOCK)
+		if (w->moved[b])
+			memcpy(w->before + at, w->label + at,
+			       (size_t)KDRI_MIN(KDRI_BLOCK, w->n - at) * sizeof *w->label);
+}
+
+/* --- ranks ---------------------------------------------------------------------------------- */
+
+/* Sums as numbers, from their parts. */
+static void take_sums(kdri_km *w, const double *parts)
+{
+	const int64_t step = w->d + 1;
 	for (int64_t j = 0; j < w->k; j++) {
-		const double *part = w->exact + j * 2 * step;
+		const double *part = parts + j * 2 * step;
 		for (int64_t f = 0; f < w->d && w->touched[j]; f++)
 			w->sums[j * w->d + f] = part[f] + part[step + f];
 		w->mass[j] = w->filled[j] ? part[w->d] + part[step + w->d] : 0;
 	}
+}
+
+/* What a problem puts into an exchange: parts of sums; counts, which are exact as numbers, too; how many labels changed. */
+static int64_t room_of(const kdri_km *w)
+{
+	return w->k * 2 * (w->d + 1) + w->k + 1;
+}
+
+static void put_in(const kdri_km *w, double *room)
+{
+	const int64_t size = w->k * 2 * (w->d + 1);
+	memcpy(room, w->exact, (size_t)size * sizeof *room);
+	for (int64_t j = 0; j < w->k; j++)
+		room[size + j] = (double)w->here[j];
+	room[size + w->k] = (double)w->changed;
+}
+
+static void take_out(kdri_km *w, const double *room)
+{
+	const int64_t size = w->k * 2 * (w->d + 1);
+	for (int64_t j = 0; j < w->k; j++)
+		w->filled[j] = (int64_t)room[size + j];
+	w->changed = (int64_t)room[size + w->k];
+	memset(w->touched, 1, (size_t)w->k);
+	take_sums(w, room);
+}
+
+kdr_status kdri_km_join(kdri_km *const *w, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	kdr_context *ctx = w[0]->ctx;
+	double *room = NULL;
+	int64_t size = 0;
+	if (!kdri_together(ctx)) {
+		for (int64_t p = 0; p < count; p++) {
+			memcpy(w[p]->filled, w[p]->here, (size_t)w[p]->k * sizeof *w[p]->filled);
+			take_sums(w[p], w[p]->exact);
+		}
+		return KDR_OK;
+	}
+	for (int64_t p = 0; p < count; p++)
+		size += room_of(w[p]);
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	for (int64_t p = 0, at = 0; p < count; at += room_of(w[p++]))
+		put_in(w[p], room + at);
+	KDRI_TRY(kdri_sum(ctx, room, size));
+	for (int64_t p = 0, at = 0; p < count; at += room_of(w[p++]))
+		take_out(w[p], room + at);
 done:
+	kdri_free(ctx, room);
 	return st;
+}
+
+kdr_status kdri_km_count(kdri_km *w)
+{
+	count_here(w, true);
+	memcpy(w->filled, w->here, (size_t)w->k * sizeof *w->filled);
+	return kdri_sum_int(w->ctx, w->filled, w->k);
 }
 
 /* --- centres -------------------------------------------------------------------------------- */
@@ -241,24 +326,9 @@ void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user)
 	renew_centres(w, &(supply){ .from = FROM_FILL, .fill = fill, .user = user });
 }
 
-kdr_status kdri_km_sum(kdri_km *w, bool all)
-{
-	sort_by_cluster(w, all);
-	add_up(w, all);
-	return join(w, all);
-}
-
 void kdri_km_from_sums(kdri_km *w)
 {
 	renew_centres(w, &(supply){ .from = FROM_SUMS });
-}
-
-kdr_status kdri_km_update(kdri_km *w, bool all)
-{
-	kdr_status st = kdri_km_sum(w, all);
-	if (st == KDR_OK)
-		kdri_km_from_sums(w);
-	return st;
 }
 
 double kdri_km_objective(const kdri_km *w)
@@ -270,32 +340,6 @@ double kdri_km_objective(const kdri_km *w)
 }
 
 /* --- empty clusters ------------------------------------------------------------------------- */
-
-kdr_status kdri_km_count(kdri_km *w, bool all, int64_t *moved)
-{
-	kdr_status st;
-	memset(w->change, 0, (size_t)(w->k + 1) * sizeof *w->change);
-	for (int64_t b = 0; b < kdri_km_blocks(w); b++) {
-		w->change[w->k] += w->moved[b];
-		if (!all && !w->moved[b])
-			continue;
-		int64_t end = KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK);
-		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
-			if ((!all && w->label[i] == w->before[i]) || !kdri_km_counts(w, i))
-				continue;
-			w->change[w->label[i]]++;
-			if (!all)
-				w->change[w->before[i]]--;
-		}
-	}
-	KDRI_TRY(kdri_sum_int(w->ctx, w->change, w->k + 1));
-	for (int64_t j = 0; j < w->k; j++)
-		w->filled[j] = w->change[j] + (all ? 0 : w->filled[j]);
-	if (moved)
-		*moved = w->change[w->k];
-done:
-	return st;
-}
 
 /* Squared distance of every row to its centre by (E1), as the assignment sees it. */
 static void seen_distances(kdri_km *w)

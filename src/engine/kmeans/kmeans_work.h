@@ -15,7 +15,8 @@
  *
  * Rows may be a part of those to be clustered, the others with other ranks (comm/comm.h): n rows here, `all` in all.
  * Everything about centres and all rows is then the same on every rank: sums of rows do not depend on their order
- * (comm/exact.h), so that labels, centres and objectives are the same for any number of ranks, bit for bit. */
+ * (comm/exact.h), so that labels, centres and objectives are the same for any number of ranks, bit for bit. Ranks meet
+ * once an iteration: between assigning rows and new centres, with counts and sums of the rows they have (kdri_km_join). */
 #ifndef KDRI_KMEANS_WORK_H
 #define KDRI_KMEANS_WORK_H
 
@@ -53,20 +54,20 @@ typedef struct kdri_km {
 	/* Of the centres. */
 	double *centres, *sums, *best_centres; /* k x d */
 	double *mass;                          /* total weight of each cluster */
-	double *unit; /* d + 1: t of (E101) in comm/exact.h for each feature, and for weights */
-	double ratio; /* t' / t there */
-	double *exact,
-	        *fresh; /* k x 2 (d + 1): high and low parts of sums and mass; those of this rank's changes, or NULL */
-	int64_t *change;     /* k + 1: what an assignment does to `filled`, and how many labels it changes */
-	int64_t *filled;     /* samples of positive weight in each cluster */
-	kdri_km_table table; /* c', transposed */
-	int32_t *lane, *centre;       /* a centre's place in the table, and whose place it is */
-	double *offset;               /* b of (E1), by place; infinite in the padding */
-	double *squares;              /* |c|^2 */
-	double *spread;               /* |c - mean|^2; spherical: s . c with s the cluster's sum */
-	double *drift;                /* how far each centre moved, rounded up */
-	kdri_traits *partial;         /* blocks of features x k */
-	double radius;                /* R of (E2) */
+	double *unit;           /* d + 1: t of (E101) in comm/exact.h for each feature, and for weights */
+	double ratio;           /* t' / t there */
+	double *exact;          /* k x 2 (d + 1): high and low parts of sums and mass, of the rows here */
+	int64_t *here;          /* of `filled` those here */
+	int64_t *filled;        /* samples of positive weight in each cluster */
+	int64_t changed;        /* labels that differ from `before`, of all ranks */
+	kdri_km_table table;    /* c', transposed */
+	int32_t *lane, *centre; /* a centre's place in the table, and whose place it is */
+	double *offset;         /* b of (E1), by place; infinite in the padding */
+	double *squares;        /* |c|^2 */
+	double *spread;         /* |c - mean|^2; spherical: s . c with s the cluster's sum */
+	double *drift;          /* how far each centre moved, rounded up */
+	kdri_traits *partial;   /* blocks of features x k */
+	double radius;          /* R of (E2) */
 	double error_row, error_base; /* a C and b0 C of (E2) */
 
 	/* Of the samples. */
@@ -145,23 +146,23 @@ void kdri_km_group(kdri_km *w);
 void kdri_km_load_centres(kdri_km *w);
 /* Gives clusters without samples the samples farthest from their centres; *moved: how many. */
 kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved);
-/* Counts samples per cluster from the labels that changed (all: from scratch); *moved: labels that differ from `before`, of
- * all ranks. */
-kdr_status kdri_km_count(kdri_km *w, bool all, int64_t *moved);
-/* Sums, masses and `touched` from the labels, as below; centres stay. */
-kdr_status kdri_km_sum(kdri_km *w, bool all);
+/* Counts, sums and `touched` of the rows here from the labels: from scratch, or from those that differ from `before`, which
+ * gives the same bits. */
+void kdri_km_tally(kdri_km *w, bool all);
+/* Then those of all ranks, with sums as numbers, masses and `changed`: of several problems in one exchange. Centres stay. */
+kdr_status kdri_km_join(kdri_km *const *w, int64_t count);
+/* `before` becomes the labels. */
+void kdri_km_settle(kdri_km *w);
+/* w->filled alone, from scratch. */
+kdr_status kdri_km_count(kdri_km *w);
 /* Centres from elsewhere (not spherical): fill() writes features f0..f1-1 of centre j, at most
  * KDRI_KM_FEATURES of them, to `out`; `now` are those it has now. Sets drift, so that bounds hold on. */
 typedef void kdri_km_fill(void *user, int64_t j, int64_t f0, int64_t f1, const double *now, double *out);
 void kdri_km_place(kdri_km *w, kdri_km_fill *fill, void *user);
-/* New centres from the labels: from scratch, or from those that differ from `before`, which then
- * equals them: both give the same bits. Sets drift. */
-kdr_status kdri_km_update(kdri_km *w, bool all);
+/* New centres from w->sums, w->mass and w->touched. Sets drift. */
+void kdri_km_from_sums(kdri_km *w);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
-
-/* The same from w->sums, w->mass and w->touched as they are. */
-void kdri_km_from_sums(kdri_km *w);
 
 /* A run, and what came of it: kmeans_run.c. */
 typedef struct kdri_km_run {
@@ -170,8 +171,9 @@ typedef struct kdri_km_run {
 	int64_t length, room;
 	kdr_stop stop;
 } kdri_km_run;
-/* The start of run `index`, in w->centres; or from labels. */
-kdr_status kdri_km_start(kdri_km *w, const kdri_kmeans_options *o, int64_t index);
+/* The start of run `index`, in w->centres; or from labels. Of several problems in step. */
+kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count,
+                         int64_t index);
 /* One more value of the trace. */
 kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
 
@@ -194,6 +196,12 @@ typedef struct kdri_km_shares {
 } kdri_km_shares;
 kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s);
 void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s);
+/* A weight in units, where `most` is the largest of all rows. */
+double kdri_km_share_units(const kdri_km *w, double most);
+static inline int64_t kdri_km_share(double weight, double units)
+{
+	return weight > 0 ? 1 + (int64_t)(weight * units) : 0;
+}
 /* Shares in proportion to n weights. */
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s);
 /* The row here with which the shares of all rows, in their order, first exceed `at`; -1: it is another rank's. */
@@ -209,8 +217,8 @@ typedef struct kdri_shuffle {
 /* Number j of the order of 0 .. count - 1; asked for j = 0, 1, .. in turn. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng);
 
-/* kmeanspp.c: writes k start centres to w->centres. */
-kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng);
+/* kmeanspp.c: writes k start centres to w->centres; of several problems in step, each with its own stream. */
+kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count);
 kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng);
 
 #endif

@@ -8,22 +8,30 @@
  * vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
  *
  * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, rows are drawn as kmeans_shares.c says:
- * neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. */
+ * neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. For a centre ranks exchange
+ * the candidates, what each of them would leave, and shares; between them are the products, and one pass over n numbers.
+ * Several problems do this in step. */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { CANDIDATES = 48 }; /* 2 + ln k for any k */
 
 typedef struct seeding {
 	kdri_km *w;
+	kdri_rng *rng;
 	double *nearest;       /* D_i^2, n */
 	kdri_km_shares shares; /* of w_i D_i^2 */
-	double *blocks;        /* for each block of rows: high and low parts of the sums of candidates */
+	double *blocks;        /* for each block of rows and candidate: what `outcome` has */
 	double *trial;         /* n x lanes: min(D_i^2, distance to candidate) */
-	double *row;           /* CANDIDATES x (d + 1): candidates as centres, and |x - m|^2 */
+	double *row;           /* count x (d + 1): candidates as centres, and |x - m|^2 */
 	double big, small;     /* t and t' of comm/exact.h for the sums of candidates */
 	int64_t lanes, tiles;
+	int64_t trials, chosen; /* candidates for each centre but the first; centres so far */
+	int64_t count;          /* candidates now; 0: no more centres */
 	kdri_km_table table;
 } seeding;
+
+/* Of a candidate: the sum of w_i D_i^2 with it in two parts, and its largest term. */
+enum { HIGH, LOW, MOST, OUTCOME };
 
 static double *entry_of(const seeding *s, int64_t lane, int64_t f)
 {
@@ -46,30 +54,58 @@ static void copy_row(const kdri_km *w, int64_t i, double *to)
 		to[x->col[p]] = scale * x->val[p];
 }
 
-/* Candidates of which rows[c] is a row here, -1 for those of other ranks: their rows on all. */
-static kdr_status take_rows(const seeding *s, const int64_t *rows, int64_t count)
+/* Candidates of which rows[c] is a row here, -1 for those of other ranks: their rows, or zeros. */
+static void put_rows(const kdri_km *w, const int64_t *rows, int64_t count, double *to)
 {
-	const kdri_km *w = s->w;
-	int64_t step = w->d + 1;
-	for (int64_t c = 0; c < count; c++) {
-		double *to = s->row + c * step;
+	for (int64_t c = 0; c < count; c++, to += w->d + 1) {
 		if (rows[c] < 0) {
-			memset(to, 0, (size_t)step * sizeof *to);
+			memset(to, 0, (size_t)(w->d + 1) * sizeof *to);
 			continue;
 		}
 		copy_row(w, rows[c], to);
 		to[w->d] = w->norm[rows[c]];
 	}
-	return kdri_sum(w->ctx, s->row, count * step); /* of one row and zeros: exact */
 }
 
-/* trial[i][c] = min(D_i^2, |x_i - candidate c|^2), potential[c] = its weighted sum. */
-static kdr_status try_candidates(seeding *s, int64_t count, double *potential)
+/* trial[i][c] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over the rows of block b. */
+static void try_block(const seeding *s, int64_t b, const double *offset)
 {
-	kdr_status st;
+	const kdri_km *w = s->w;
+	int64_t list[KDRI_BLOCK] = { 0 }, begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
+	int64_t lanes = s->lanes, count = s->count;
+	double *trial = s->trial + begin * lanes, *out = s->blocks + b * s->trials * OUTCOME;
+	double most[CANDIDATES] = { 0 };
+	kdri_exact sum[CANDIDATES] = { { 0 } };
+	for (int64_t i = 0; i < m; i++)
+		list[i] = begin + i;
+	kdri_km_dots(w->x, list, m, &s->table, 0, lanes, trial, lanes);
+	for (int64_t q = 0; q < m; q++) {
+		int64_t i = begin + q;
+		double near = s->nearest[i], weight = kdri_km_counts(w, i) ? kdri_km_weight(w, i) : 0;
+		double two = w->twice ? w->twice[i] : 2, *v = trial + q * lanes;
+		for (int64_t c = 0; c < count; c++) {
+			double t = w->norm[i] + (offset[c] - two * v[c]);
+			/* Below the error of (E2) they are the same point. */
+			t = t > w->error_unit * (6 * (w->norm[i] + offset[c]) + 12 * w->shift_norm) ? t : 0;
+			v[c] = t < near ? t : near;
+			double term = weight * v[c];
+			kdri_exact_add(&sum[c], s->big, s->small, term);
+			most[c] = term > most[c] ? term : most[c];
+		}
+	}
+	for (int64_t c = 0; c < count; c++, out += OUTCOME) {
+		out[HIGH] = sum[c].high;
+		out[LOW] = sum[c].low;
+		out[MOST] = most[c];
+	}
+}
+
+/* Of each candidate: parts of the sum over the rows here, and its largest term. */
+static void try_candidates(seeding *s, double *sums, double *most)
+{
 	kdri_km *w = s->w;
-	int64_t blocks = kdri_km_blocks(w), lanes = s->lanes;
-	double offset[CANDIDATES], sums[2 * CANDIDATES] = { 0 };
+	int64_t blocks = kdri_km_blocks(w), count = s->count;
+	double offset[CANDIDATES];
 	for (int64_t c = 0; c < count; c++) {
 		/* b of (E1) for c' = x_r - m: |x_r - m|^2 + 2 m . (x_r - m) */
 		const double *row = s->row + c * (w->d + 1);
@@ -80,110 +116,235 @@ static kdr_status try_candidates(seeding *s, int64_t count, double *potential)
 			dot += w->shift ? w->shift[f] * at : 0;
 		}
 		offset[c] = row[w->d] + 2 * dot;
+		sums[2 * c] = sums[2 * c + 1] = most[c] = 0;
 	}
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
-	for (int64_t b = 0; b < blocks; b++) {
-		int64_t list[KDRI_BLOCK], begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
-		double *out = s->trial + begin * lanes;
-		kdri_exact sum[CANDIDATES] = { { 0 } };
-		for (int64_t i = 0; i < m; i++)
-			list[i] = begin + i;
-		kdri_km_dots(w->x, list, m, &s->table, 0, lanes, out, lanes);
-		for (int64_t q = 0; q < m; q++) {
-			int64_t i = begin + q;
-			double near = s->nearest[i], weight = kdri_km_counts(w, i) ? kdri_km_weight(w, i) : 0;
-			double two = w->twice ? w->twice[i] : 2, *v = out + q * lanes;
-			for (int64_t c = 0; c < count; c++) {
-				double t = w->norm[i] + (offset[c] - two * v[c]);
-				/* Below the error of (E2) they are the same point. */
-				t = t > w->error_unit * (6 * (w->norm[i] + offset[c]) + 12 * w->shift_norm)
-				            ? t
-				            : 0;
-				v[c] = t < near ? t : near;
-				double term = weight * v[c];
-				kdri_exact_add(&sum[c], s->big, s->small, term);
-			}
-		}
+	for (int64_t b = 0; b < blocks; b++)
+		try_block(s, b, offset);
+	for (int64_t b = 0; b < blocks; b++)
 		for (int64_t c = 0; c < count; c++) {
-			s->blocks[2 * (b * CANDIDATES + c)] = sum[c].high;
-			s->blocks[2 * (b * CANDIDATES + c) + 1] = sum[c].low;
+			const double *part = s->blocks + (b * s->trials + c) * OUTCOME;
+			sums[2 * c] += part[HIGH];
+			sums[2 * c + 1] += part[LOW];
+			most[c] = KDRI_MAX(most[c], part[MOST]);
+		}
+}
+
+/* Takes candidate c: D^2, and the shares here of w D^2, the largest of which is `most`. */
+static void take(seeding *s, int64_t c, double most)
+{
+	kdri_km *w = s->w;
+	const double units = kdri_km_share_units(w, most);
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
+		s->shares.own[g] = 0;
+		for (int64_t end = i + w->rows_of[g]; i < end; i++) {
+			double near = s->nearest[i] = s->trial[i * s->lanes + c];
+			double weighted = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * near : 0;
+			s->shares.own[g] += s->shares.share[i] = kdri_km_share(weighted, units);
 		}
 	}
-	for (int64_t b = 0; b < blocks; b++)
-		for (int64_t c = 0; c < 2 * count; c++)
-			sums[c] += s->blocks[2 * b * CANDIDATES + c];
-	KDRI_TRY(kdri_sum(w->ctx, sums, 2 * count));
-	for (int64_t c = 0; c < count; c++)
-		potential[c] = sums[2 * c] + sums[2 * c + 1];
+}
+
+/* --- problems in step ----------------------------------------------------------------------- */
+
+typedef struct crew {
+	kdr_context *ctx;
+	seeding *s;
+	int64_t count;
+	double *rows;  /* candidates of all */
+	double *tried; /* sums of all candidates, then largest terms */
+	int64_t *own;  /* shares of all */
+} crew;
+
+static kdr_status open_seeding(seeding *s)
+{
+	kdr_status st;
+	kdri_km *w = s->w;
+	int64_t n = w->n, size;
+	s->trials = 2 + (int64_t)log((double)w->k);
+	s->tiles = (s->trials + KDRI_LANES - 1) / KDRI_LANES;
+	s->lanes = s->tiles * KDRI_LANES;
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->nearest, n));
+	KDRI_TRY(kdri_km_shares_new(w, &s->shares));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w)));
+	KDRI_TRY(kdri_mul(w->ctx, n, s->lanes, &size));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->trial, size));
+	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s->tiles, &s->table));
 done:
 	return st;
 }
 
-/* Takes candidate c: D^2, and the shares of w D^2. */
-static kdr_status take(seeding *s, int64_t c)
+static void close_seeding(seeding *s)
 {
-	kdri_km *w = s->w;
-	double *weighted = w->distance;
-	for (int64_t i = 0; i < w->n; i++) {
-		s->nearest[i] = s->trial[i * s->lanes + c];
-		weighted[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
-	}
-	return kdri_km_shares_set(w, weighted, &s->shares);
+	kdri_free(s->w->ctx, s->nearest);
+	kdri_km_shares_free(s->w, &s->shares);
+	kdri_free(s->w->ctx, s->blocks);
+	kdri_free(s->w->ctx, s->trial);
+	kdri_free(s->w->ctx, s->table.room);
 }
 
-kdr_status kdri_km_plusplus(kdri_km *w, kdri_rng *rng)
+static kdr_status open_crew(crew *c)
+{
+	kdr_status st = KDR_OK;
+	int64_t rows = 0, candidates = 0, groups = 0, size;
+	for (int64_t p = 0; p < c->count; p++) {
+		const seeding *s = &c->s[p];
+		KDRI_TRY(open_seeding(&c->s[p]));
+		KDRI_TRY(kdri_mul(c->ctx, s->trials, s->w->d + 1, &size));
+		rows += size;
+		candidates += s->trials;
+		groups += s->w->groups_of_rows;
+	}
+	KDRI_TRY(KDRI_NEW(c->ctx, &c->rows, rows));
+	KDRI_TRY(KDRI_NEW(c->ctx, &c->tried, OUTCOME * candidates));
+	KDRI_TRY(KDRI_NEW(c->ctx, &c->own, groups));
+done:
+	return st;
+}
+
+/* Shares of all ranks, of the problems that have taken a centre. */
+static kdr_status share(crew *c)
 {
 	kdr_status st;
-	seeding s = { .w = w };
-	int64_t n = w->n, trials = 2 + (int64_t)log((double)w->k), chosen = 0, size;
-	double ends[2] = { 0, 0 };
-	s.tiles = (trials + KDRI_LANES - 1) / KDRI_LANES;
-	s.lanes = s.tiles * KDRI_LANES;
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.nearest, n));
-	KDRI_TRY(kdri_km_shares_new(w, &s.shares));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.blocks, 2 * CANDIDATES * kdri_km_blocks(w)));
-	KDRI_TRY(kdri_mul(w->ctx, n, s.lanes, &size));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.trial, size));
-	KDRI_TRY(kdri_mul(w->ctx, trials, w->d + 1, &size));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s.row, size));
-	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s.tiles, &s.table));
-	/* The first centre: D_i^2 = 1 for all. */
-	for (int64_t i = 0; i < n; i++) {
-		s.trial[i * s.lanes] = 1;
-		ends[0] = KDRI_MAX(ends[0], w->norm[i]);
-		ends[1] = KDRI_MAX(ends[1], kdri_km_weight(w, i));
+	int64_t *each = NULL, groups = 0;
+	for (int64_t p = 0; p < c->count; p++)
+		for (int64_t g = 0; c->s[p].count > 0 && g < c->s[p].w->groups_of_rows; g++)
+			c->own[groups++] = c->s[p].shares.own[g];
+	KDRI_TRY(kdri_each_of(c->ctx, c->own, groups, &each));
+	groups = 0;
+	for (int64_t p = 0; p < c->count; p++) {
+		seeding *s = &c->s[p];
+		if (s->count == 0)
+			continue;
+		kdri_parts_of(c->ctx, each, groups, s->w->groups_of_rows, s->shares.before, &s->shares.total);
+		groups += s->w->groups_of_rows;
 	}
-	KDRI_TRY(take(&s, 0));
-	for (int64_t i = 0; i < n; i++)
-		s.nearest[i] = INFINITY;
-	KDRI_TRY(kdri_max(w->ctx, ends, 2));
-	/* |x - y|^2 <= 4 max |x - m|^2, and some for rounding. */
-	s.big = kdri_exact_big(5 * ends[0] * ends[1], w->all);
-	s.small = s.big * kdri_exact_ratio(w->all);
-	for (; chosen < w->k && s.shares.total > 0; chosen++) {
-		int64_t rows[CANDIDATES] = { 0 }, count = chosen ? trials : 1, best = 0;
-		double potential[CANDIDATES];
-		for (int64_t c = 0; c < count; c++)
-			rows[c] = kdri_km_shares_draw(w, &s.shares, rng);
-		KDRI_TRY(take_rows(&s, rows, count));
-		KDRI_TRY(try_candidates(&s, count, potential));
-		for (int64_t c = 1; c < count; c++)
-			if (potential[c] < potential[best])
-				best = c;
-		KDRI_TRY(take(&s, best));
-		memcpy(w->centres + chosen * w->d, s.row + best * (w->d + 1),
-		       (size_t)w->d * sizeof *w->centres);
+done:
+	kdri_free(c->ctx, each);
+	return st;
+}
+
+/* Before the first centre D_i^2 = 1 for all. */
+static kdr_status begin(crew *c)
+{
+	kdr_status st;
+	double *ends =
+	        NULL; /* of each problem: the largest |x - m|^2, weight, and weight of a row that counts */
+	KDRI_TRY(KDRI_NEW0(c->ctx, &ends, 3 * c->count));
+	for (int64_t p = 0; p < c->count; p++) {
+		const seeding *s = &c->s[p];
+		const kdri_km *w = s->w;
+		double *end = ends + 3 * p;
+		for (int64_t i = 0; i < w->n; i++) {
+			double weight = kdri_km_weight(w, i);
+			s->trial[i * s->lanes] = 1;
+			end[0] = KDRI_MAX(end[0], w->norm[i]);
+			end[1] = KDRI_MAX(end[1], weight);
+			end[2] = KDRI_MAX(end[2], kdri_km_counts(w, i) ? weight : 0);
+		}
+	}
+	KDRI_TRY(kdri_max(c->ctx, ends, 3 * c->count));
+	for (int64_t p = 0; p < c->count; p++) {
+		seeding *s = &c->s[p];
+		const double *end = ends + 3 * p;
+		/* |x - y|^2 <= 4 max |x - m|^2, and some for rounding. */
+		s->big = kdri_exact_big(5 * end[0] * end[1], s->w->all);
+		s->small = s->big * kdri_exact_ratio(s->w->all);
+		s->count = 1;
+		take(s, 0, end[2]);
+		for (int64_t i = 0; i < s->w->n; i++)
+			s->nearest[i] = INFINITY;
+	}
+	KDRI_TRY(share(c));
+done:
+	kdri_free(c->ctx, ends);
+	return st;
+}
+
+/* Candidates for one more centre of each problem; *all: how many. */
+static kdr_status draw(crew *c, int64_t *all)
+{
+	kdr_status st = KDR_OK;
+	int64_t size = 0;
+	*all = 0;
+	for (int64_t p = 0; p < c->count; p++) {
+		seeding *s = &c->s[p];
+		int64_t rows[CANDIDATES] = { 0 };
+		s->count = s->chosen == s->w->k || s->shares.total == 0 ? 0 : s->chosen ? s->trials : 1;
+		for (int64_t j = 0; j < s->count; j++)
+			rows[j] = kdri_km_shares_draw(s->w, &s->shares, s->rng);
+		s->row = c->rows + size;
+		put_rows(s->w, rows, s->count, s->row);
+		size += s->count * (s->w->d + 1);
+		*all += s->count;
+	}
+	if (size > 0)
+		KDRI_TRY(kdri_sum(c->ctx, c->rows, size)); /* of one row and zeros: exact */
+done:
+	return st;
+}
+
+/* The best of `all` candidates become centres. */
+static kdr_status choose(crew *c, int64_t all)
+{
+	kdr_status st;
+	double *sums = c->tried, *most = sums + 2 * all;
+	for (int64_t p = 0, at = 0; p < c->count; at += c->s[p++].count)
+		if (c->s[p].count > 0)
+			try_candidates(&c->s[p], sums + 2 * at, most + at);
+	KDRI_TRY(kdri_sum_and_max(c->ctx, sums, 2 * all, all));
+	for (int64_t p = 0, at = 0; p < c->count; at += c->s[p++].count) {
+		seeding *s = &c->s[p];
+		const int64_t d = s->w->d;
+		int64_t best = 0;
+		double least = INFINITY;
+		for (int64_t j = 0; j < s->count; j++) {
+			double potential = sums[2 * (at + j)] + sums[2 * (at + j) + 1];
+			if (potential < least || j == 0) {
+				least = potential;
+				best = j;
+			}
+		}
+		if (s->count == 0)
+			continue;
+		take(s, best, most[at + best]);
+		memcpy(s->w->centres + s->chosen++ * d, s->row + best * (d + 1), (size_t)d * sizeof *s->row);
+	}
+	KDRI_TRY(share(c));
+done:
+	return st;
+}
+
+kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
+{
+	kdr_status st;
+	crew c = { .ctx = w[0]->ctx, .count = count };
+	KDRI_TRY(KDRI_NEW0(c.ctx, &c.s, count));
+	for (int64_t p = 0; p < count; p++) {
+		c.s[p].w = w[p];
+		c.s[p].rng = &rng[p];
+	}
+	KDRI_TRY(open_crew(&c));
+	KDRI_TRY(begin(&c));
+	for (;;) {
+		int64_t all;
+		KDRI_TRY(draw(&c, &all));
+		if (all == 0)
+			break;
+		KDRI_TRY(choose(&c, all));
 	}
 	/* Fewer distinct samples than centres: the rest repeat the first, and get no samples. */
-	for (int64_t j = KDRI_MAX(chosen, 1); j < w->k; j++)
-		memcpy(w->centres + j * w->d, w->centres, (size_t)w->d * sizeof *w->centres);
+	for (int64_t p = 0; p < count; p++)
+		for (int64_t j = KDRI_MAX(c.s[p].chosen, 1); j < w[p]->k; j++)
+			memcpy(w[p]->centres + j * w[p]->d, w[p]->centres,
+			       (size_t)w[p]->d * sizeof *w[p]->centres);
 done:
-	kdri_free(w->ctx, s.nearest);
-	kdri_km_shares_free(w, &s.shares);
-	kdri_free(w->ctx, s.blocks);
-	kdri_free(w->ctx, s.trial);
-	kdri_free(w->ctx, s.row);
-	kdri_free(w->ctx, s.table.room);
+	for (int64_t p = 0; c.s && p < count; p++)
+		close_seeding(&c.s[p]);
+	kdri_free(c.ctx, c.s);
+	kdri_free(c.ctx, c.rows);
+	kdri_free(c.ctx, c.tried);
+	kdri_free(c.ctx, c.own);
 	return st;
 }
 
@@ -208,7 +369,8 @@ kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
 		}
 		int64_t row = kdri_shuffle_next(&order, j, s.shares.total, rng);
 		int64_t mine = kdri_km_shares_find(w, &s.shares, row);
-		KDRI_TRY(take_rows(&s, &mine, 1));
+		put_rows(w, &mine, 1, s.row);
+		KDRI_TRY(kdri_sum(w->ctx, s.row, w->d + 1)); /* of one row and zeros: exact */
 		memcpy(w->centres + j * w->d, s.row, (size_t)w->d * sizeof *w->centres);
 	}
 done:

@@ -66,6 +66,15 @@ kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights
                        const kdri_kmeans_options *options, kdri_kmeans_result *result);
 void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *result);
 
+/* Several problems, each as by itself. Where rows are with several ranks they go in step and exchange together. */
+typedef struct kdri_kmeans_problem {
+	const kdr_mat *x;
+	const double *weights;
+	kdri_kmeans_options o;
+} kdri_kmeans_problem;
+kdr_status kdri_kmeans_each(kdr_context *ctx, const kdri_kmeans_problem *problems, int64_t count,
+                            kdri_kmeans_result *results);
+
 /* labels[i] = the nearest of k centres (k x d), ties to the lowest index; spherical: by the cosine. */
 kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
                               bool spherical, int64_t *labels);
