@@ -3,9 +3,10 @@
 
 usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
 
---take puts what bench/scale.py found (and bench/scale_peers.py --to) into bench/results/scale/growth.csv (and peers.csv), a row a run;
-of a job that was run twice at a size with as many threads the last counts. Without it every table of docs/scale.md between
-`<!-- growth KIND -->`, `<!-- million -->` or `<!-- peers -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
+--take puts what bench/scale.py found (and bench/scale_peers.py --to, bench/scaling.py --to) into bench/results/scale/growth.csv (and peers.csv,
+scaling.csv), a row a run; of a job that was run twice at a size with as many threads the last counts, of runs over ranks all those of the machine
+are taken anew, the least seconds of each. Without it every table of docs/scale.md between `<!-- growth KIND -->`, `<!-- million -->`, `<!-- peers -->`
+or `<!-- scaling KIND -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
 
 Seconds are those of the fit, of vectorize and predict those of the whole command; with one thread, and of these two, of the
 processor where these are fewer: other work disturbs them less. The exponent is the slope of log seconds over log samples over all
@@ -19,11 +20,14 @@ import pathlib
 import re
 import sys
 
+import scaling
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "scale"
 PAGE = ROOT / "docs" / "scale.md"
 HEAD = ["kind", "job", "n", "machine", "threads", "seconds", "processor", "peak", "data", "nmi"]
 PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores", "seconds", "processor", "inertia", "peak"]
+RANKS = ["machine", "kind", "method", "rows", "ranks", "seconds", "mean", "exchanges", "bytes_sent", "stretch", "efficiency"]
 # As the issue lists them.
 JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
 NAMES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
@@ -52,10 +56,13 @@ def take(files):
     """Lines of runs into the two files."""
     runs = {(r["kind"], r["job"], int(r["n"]), int(r["threads"])): r for r in rows_of("growth.csv")}
     beside = {(r["machine"], r["who"]): r for r in rows_of("peers.csv")}
+    ranks = []
     for file in files:
         for text in file.read_text(encoding="utf-8").splitlines():
             line = json.loads(text)
-            if "who" in line:
+            if "ranks" in line:
+                ranks.append(line)
+            elif "who" in line:
                 beside[line["machine"], line["who"]] = {key: line[key] for key in PEERS}
             elif line["status"] == 0:
                 fit = line["seconds"]["fit"] if "seconds" in line else line["wall"]
@@ -66,6 +73,20 @@ def take(files):
                     "nmi": line.get("nmi", "")}
     put("growth.csv", HEAD, [runs[key] for key in sorted(runs)])
     put("peers.csv", PEERS, list(beside.values()))
+    put("scaling.csv", RANKS, [r for r in rows_of("scaling.csv") if r["machine"] not in {m["machine"] for m in ranks}] + over_ranks(ranks))
+
+
+def over_ranks(lines):
+    """Rows of scaling.csv; `rows` of a rank, of strong runs in all."""
+    out = []
+    for machine in sorted({m["machine"] for m in lines}):
+        mine = [m for m in lines if m["machine"] == machine]
+        for (kind, method, rows, ranks), m in sorted(scaling.best(mine).items()):
+            out.append({"machine": machine, "kind": kind, "method": method, "rows": rows, "ranks": ranks, "seconds": f"{m['seconds']:.3f}",
+                        "mean": f"{m['mean']:.3f}" if "mean" in m else "", "exchanges": m.get("exchanges", ""), "bytes_sent": m.get("bytes_sent", "")})
+        out += [{"machine": machine, "kind": "waiting", "ranks": m["ranks"], "stretch": f"{m['stretch']:.3g}", "efficiency": m["efficiency"]}
+                for m in mine if m["kind"] == "waiting"]
+    return out
 
 
 def exponent(points):
@@ -120,13 +141,38 @@ def peers():
                   f"{float(r['peak']) / 1e9:.2f} GB |" for r in rows]
 
 
+def over(kind):
+    """Weak or strong scaling: seconds, and their share of the ideal; of weak the same for copies without MPI."""
+    rows = [r for r in rows_of("scaling.csv") if r["kind"] in (kind, "copies")]
+    of = {(r["machine"], r["kind"], int(r["rows"]), int(r["ranks"]), r["method"]): r for r in rows}
+    out = ["| rows %s | ranks | `kmeans` | | `mbc` | |" % ("in all" if kind == "strong" else "a rank"), "|---:|---:|---:|---:|---:|---:|"]
+    for key in sorted({key[:4] for key in of if key[1] == kind or kind == "weak"}, key=lambda key: (key[0], key[2], key[1] == "copies", key[3])):
+        cells = []
+        for method in ("kmeans", "mbc"):
+            r, one = of.get((*key, method)), of.get((key[0], kind, key[2], 1, method))
+            ideal = float(one["seconds"]) / (key[3] if kind == "strong" else 1) if one else 0
+            cells += ["", ""] if not r else [f"{float(r['seconds']):.2f} s" + (f" (mean {float(r['mean']):.2f})" if r["mean"] else ""),
+                                             f"{100 * ideal / float(r['seconds']):.0f} %" if one else ""]
+        out.append("| %s | %s | %s |" % (f"{key[2]:,}", f"the slowest of {key[3]} copies" if key[1] == "copies" else key[3], " | ".join(cells)))
+    return out
+
+
+def waiting():
+    """What bench/waiting.c says: efficiency by the length of a stretch of work."""
+    rows = [r for r in rows_of("scaling.csv") if r["kind"] == "waiting"]
+    return ["| machine | cores | " + "a stretch of | efficiency at most |", "|---|---:|---:|---:|"] + \
+           [f"| {r['machine']} | {r['ranks']} | {1000 * float(r['stretch']):,.1f} ms | {100 * float(r['efficiency']):.0f} % |" for r in rows[::2]]
+
+
 def page():
     """docs/scale.md with its tables as the files have them."""
     def fill(match):
-        lines = {"peers": peers, "million": million}.get(match.group(2), lambda: growth(match.group(3)))()
+        of = {"peers": peers, "million": million, "scaling weak": lambda: over("weak"), "scaling strong": lambda: over("strong"),
+              "scaling waiting": waiting}
+        lines = of.get(match.group(2), lambda: growth(match.group(3)))()
         return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines))
 
-    return re.sub(r"(<!-- (peers|million|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"(<!-- (peers|million|scaling \S+|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
 
 
 def main():
