@@ -1,16 +1,15 @@
 #!/usr/bin/python3
-"""The tables of docs/scale.md on what grows how, and on peers. SPDX-License-Identifier: BSD-3-Clause
+"""The tables of docs/scale.md on a million samples, on what grows how, and on peers. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
 
 --take puts what bench/scale.py found (and bench/scale_peers.py --to, bench/scaling.py --to) into bench/results/scale/growth.csv (and peers.csv,
-scaling.csv), a row a run; of a job that was run twice at a size with as many threads the last counts, of runs over ranks all those of the machine
-are taken anew, the least seconds of each. Without it every table of docs/scale.md between `<!-- growth KIND -->`, `<!-- million -->`, `<!-- peers -->`
+scaling.csv), a row a run; of a job that was run twice on a machine at a size with as many threads the last counts, of runs over ranks all those of the machine
+are taken anew, the least seconds of each. Without it every table of docs/scale.md between `<!-- million KIND -->`, `<!-- growth KIND -->`, `<!-- peers -->`
 or `<!-- scaling KIND -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
 
-Seconds are those of the fit, of vectorize and predict those of the whole command; with one thread, and of these two, of the
-processor where these are fewer: other work disturbs them less. The exponent is the slope of log seconds over log samples over all
-sizes below a million, one thread."""
+Seconds are of the clock and of the whole command, reading and writing included; those of the fit stand beside, since that is what is
+estimated. The tables are those of MAIN; what a core of another machine took, which had other work, is in one more column, by the processor. The exponent is the slope of log seconds over log samples, of jobs in PAIRS below and above that size by itself."""
 
 import argparse
 import csv
@@ -25,14 +24,16 @@ import scaling
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "scale"
 PAGE = ROOT / "docs" / "scale.md"
-HEAD = ["kind", "job", "n", "machine", "threads", "seconds", "processor", "peak", "data", "nmi"]
+HEAD = ["kind", "job", "n", "machine", "threads", "seconds", "fit", "processor", "peak", "data", "said_seconds", "said_peak", "nmi"]
 PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores", "seconds", "processor", "inertia", "peak"]
 RANKS = ["machine", "kind", "method", "rows", "ranks", "seconds", "mean", "exchanges", "bytes_sent", "stretch", "efficiency"]
 # As the issue lists them.
 JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
 NAMES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
 MILLION = 1000000
-OTHERWISE = {"auto": 18000}  # up to so many samples it has members that need n x n numbers, which say nothing of what comes beyond
+# Up to so many samples neighbours are sought among all pairs, beyond there are landmarks: each grows its own way.
+PAIRS = {("dense", "auto"): 600000, ("sparse", "auto"): 350000, ("dense", "ncut"): 134000, ("sparse", "ncut"): 240000}
+MAIN, BESIDE = ("x86-64", "2"), "arm64"
 
 
 def rows_of(name):
@@ -52,9 +53,22 @@ def put(name, head, rows):
         out.writerows(rows)
 
 
+def row_of(line):
+    """A run as it is kept."""
+    said = line.get("estimated", {})
+    return {"kind": line["kind"], "job": line["job"], "n": line["n"], "machine": line["machine"], "threads": line["threads"],
+            "seconds": f"{line['wall']:.3g}", "fit": f"{line['seconds']['fit']:.3g}" if "seconds" in line else "",
+            "processor": f"{line['cpu']:.3g}", "peak": line["peak"], "data": int(line["data"]),
+            "said_seconds": f"{said['seconds']:.3g}" if said else "", "said_peak": said.get("bytes", ""), "nmi": line.get("nmi", "")}
+
+
+def key_of(row):
+    return row["kind"], row["job"], int(row["n"]), row["machine"], int(row["threads"])
+
+
 def take(files):
     """Lines of runs into the two files."""
-    runs = {(r["kind"], r["job"], int(r["n"]), int(r["threads"])): r for r in rows_of("growth.csv")}
+    runs = {key_of(r): r for r in rows_of("growth.csv")}
     beside = {(r["machine"], r["who"]): r for r in rows_of("peers.csv")}
     ranks = []
     for file in files:
@@ -65,12 +79,7 @@ def take(files):
             elif "who" in line:
                 beside[line["machine"], line["who"]] = {key: line[key] for key in PEERS}
             elif line["status"] == 0:
-                fit = line["seconds"]["fit"] if "seconds" in line else line["wall"]
-                fit = min(fit, line["cpu"]) if line["threads"] == 1 or "seconds" not in line else fit
-                runs[line["kind"], line["job"], line["n"], line["threads"]] = {
-                    "kind": line["kind"], "job": line["job"], "n": line["n"], "machine": line["machine"], "threads": line["threads"],
-                    "seconds": f"{fit:.3g}", "processor": f"{line['cpu']:.3g}", "peak": line["peak"], "data": int(line["data"]),
-                    "nmi": line.get("nmi", "")}
+                runs[key_of(line)] = row_of(line)
     put("growth.csv", HEAD, [runs[key] for key in sorted(runs)])
     put("peers.csv", PEERS, list(beside.values()))
     put("scaling.csv", RANKS, [r for r in rows_of("scaling.csv") if r["machine"] not in {m["machine"] for m in ranks}] + over_ranks(ranks))
@@ -96,40 +105,57 @@ def exponent(points):
     return (sum((x - mean[0]) * (y - mean[1]) for x, y in points)) / sum((x - mean[0]) ** 2 for x, _ in points)
 
 
+def seconds(text):
+    """Three digits, without an exponent."""
+    value = float(text)
+    return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s"
+
+
+def gigabytes(text):
+    return f"{float(text) / 1e9:.2f} GB"
+
+
+def of_main(kind):
+    """Runs on the machine of the tables, by job and size."""
+    return {(r["job"], int(r["n"])): r for r in rows_of("growth.csv") if r["kind"] == kind and (r["machine"], r["threads"]) == MAIN}
+
+
 def growth(kind):
-    """A line a job: seconds at each size, one thread, and how they grow."""
-    rows = [r for r in rows_of("growth.csv") if r["kind"] == kind and r["threads"] == "1"]
-    sizes = sorted({int(r["n"]) for r in rows if int(r["n"]) < MILLION})
-    out = ["| | %s | exponent | peak of the largest |" % " | ".join(f"{n:,}" for n in sizes), "|---|" + "---:|" * (len(sizes) + 2)]
+    """A line a job: seconds at each size, and how they grow."""
+    rows = of_main(kind)
+    sizes = sorted({n for _, n in rows})
+    out = ["| | %s | exponent |" % " | ".join(f"{n:,}" for n in sizes), "|---|" + "---:|" * (len(sizes) + 1)]
     for job in JOBS:
-        mine = {int(r["n"]): r for r in rows if r["job"] == job and int(r["n"]) < MILLION}
+        mine = {n: float(rows[job, n]["seconds"]) for n in sizes if (job, n) in rows}
         if not mine:
             continue
-        cells = [f"{float(mine[n]['seconds']):.2g} s" if n in mine else "" for n in sizes]
-        points = [(n, float(r["seconds"])) for n, r in mine.items() if n > OTHERWISE.get(job, 0)]
-        slope = f"{exponent(points):.2f}" if len(points) > 1 else ""
-        out.append("| %s | %s | %.2f GB |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells + [slope]), float(mine[max(mine)]["peak"]) / 1e9))
+        cells = [seconds(mine[n]) if n in mine else "" for n in sizes]
+        most = PAIRS.get((kind, job), 0)
+        cells.append(", then ".join(f"{exponent(points):.2f}" for points in ([(n, s) for n, s in mine.items() if n <= most],
+                                                                            [(n, s) for n, s in mine.items() if n > most])
+                                    if len(points) > 1))
+        out.append("| %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells)))
     return out
 
 
-def million():
-    """A line a job: a million samples of both kinds, what they took and held."""
-    rows = {}
-    for r in sorted(rows_of("growth.csv"), key=lambda r: -abs(int(r["threads"]) - 2)):  # two threads where there are some
-        if int(r["n"]) == MILLION:
-            rows[r["kind"], r["job"]] = r
-    out = ["| | blobs | where | peak | of 3.2 GB | text | where | peak | of 4.0 GB |", "|---|---:|---|---:|---:|---:|---|---:|---:|"]
+def million(kind):
+    """A line a job: what a million samples took and held, and what was said before."""
+    rows, beside = of_main(kind), {}
+    for r in sorted(rows_of("growth.csv"), key=lambda r: -int(r["threads"])):  # one thread where there is one
+        if (r["kind"], r["machine"], int(r["n"])) == (kind, BESIDE, MILLION):
+            beside[r["job"]] = seconds(r["processor"])
+    allowed = max((3 * float(r["data"]) + 2e9 for (_, n), r in rows.items() if n == MILLION), default=2e9)
+    out = [f"| | command | fit | said | processor | peak | said | of {allowed / 1e9:.1f} GB | NMI | {BESIDE}: processor |", "|---|" + "---:|" * 9]
     for job in JOBS:
-        cells = []
-        for kind in ("dense", "sparse"):
-            r = rows.get((kind, job))
-            if not r:
-                cells += ["", "", "", ""]
-                continue
-            peak, allowed = float(r["peak"]), 3 * float(r["data"]) + 2e9
-            where = "%s, %s" % (r["machine"], "one thread" if r["threads"] == "1" else f"{r['threads']} threads")
-            cells += [f"{float(r['seconds']):.3g} s", where, f"{peak / 1e9:.2f} GB", f"{100 * peak / allowed:.0f} %"]
-        out.append("| %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells)))
+        r = rows.get((job, MILLION))
+        if not r and job not in beside:
+            continue
+        cells = [""] * 8
+        if r:
+            cells = [seconds(r["seconds"]), seconds(r["fit"]) if r["fit"] else "", seconds(r["said_seconds"]) if r["said_seconds"] else "",
+                     seconds(r["processor"]), gigabytes(r["peak"]), gigabytes(r["said_peak"]) if r["said_peak"] else "",
+                     f"{100 * float(r['peak']) / (3 * float(r['data']) + 2e9):.0f} %", f"{float(r['nmi']):.2f}" if r["nmi"] else ""]
+        out.append("| %s | %s | %s |" % (NAMES.get(job, f"`{job}`"), " | ".join(cells), beside.get(job, "")))
     return out
 
 
@@ -164,15 +190,18 @@ def waiting():
            [f"| {r['machine']} | {r['ranks']} | {1000 * float(r['stretch']):,.1f} ms | {100 * float(r['efficiency']):.0f} % |" for r in rows[::2]]
 
 
+def ranks(kind):
+    return waiting() if kind == "waiting" else over(kind)
+
+
 def page():
     """docs/scale.md with its tables as the files have them."""
     def fill(match):
-        of = {"peers": peers, "million": million, "scaling weak": lambda: over("weak"), "scaling strong": lambda: over("strong"),
-              "scaling waiting": waiting}
-        lines = of.get(match.group(2), lambda: growth(match.group(3)))()
+        name, *kind = match.group(2).split()
+        lines = {"peers": peers, "million": million, "growth": growth, "scaling": ranks}[name](*kind)
         return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines))
 
-    return re.sub(r"(<!-- (peers|million|scaling \S+|growth (\S+)) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"(<!-- (peers|million \S+|growth \S+|scaling \S+) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
 
 
 def main():

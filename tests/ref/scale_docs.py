@@ -1,4 +1,5 @@
-"""docs/scale.md: its tables of growth and peers are what the committed results give, and tables of made-up runs are what they should be."""
+"""docs/scale.md: its tables of a million samples, of growth and of peers are what the committed results give, and tables of made-up runs are what
+they should be."""
 
 import json
 import pathlib
@@ -10,30 +11,44 @@ sys.path.insert(0, str(ROOT / "bench"))
 import scale_docs as sd  # noqa: E402
 
 
-def line(job, n, seconds, status=0, threads=1):
-    return {"job": job, "kind": "dense", "n": n, "machine": "m", "threads": threads, "data": 400 * n, "status": status, "wall": 2 * seconds,
-            "cpu": 3 * seconds, "peak": int(2000.0 * n), "seconds": {"fit": seconds}, "nmi": 0.5}
+def line(job, n, seconds, status=0, threads=2, machine="x86-64", kind="dense"):
+    return {"job": job, "kind": kind, "n": n, "machine": machine, "threads": threads, "data": 400 * n, "status": status, "wall": seconds,
+            "cpu": 3 * seconds, "peak": int(2000.0 * n), "seconds": {"fit": seconds / 2}, "nmi": 0.5,
+            "estimated": {"seconds": 4 * seconds, "bytes": 1000 * n}}
 
 
 def test_made_up():
     with tempfile.TemporaryDirectory() as name:
         folder, kept = pathlib.Path(name), sd.RESULTS
         sd.RESULTS = folder
-        runs = [line("kmeans", n, n / 1e5) for n in (10000, 100000, 1000000)] + [line("kmeans", 1000000, 6, threads=2)]
+        runs = [line("kmeans", n, n / 1e5) for n in (10000, 100000, 1000000)]
+        runs += [line("kmeans", 1000000, 4 + t, threads=t, machine="arm64") for t in (1, 2)] + [line("kmeans", 100000, 99, threads=1)]
         runs += [line("ncut", n, (n / 1e5) ** 1.5) for n in (10000, 100000)] + [line("ncut", 1000000, 7, status=-9)]
+        runs += [line("ncut", 1000000, 40, threads=1, machine="arm64")]
         peer = {key: 1 for key in sd.PEERS} | {"who": "one", "machine": "m", "peak": 5e8}
-        (folder / "a.jsonl").write_text("\n".join(map(json.dumps, runs + [peer])) + "\n")
+        plain = line("predict", 1000000, 2)
+        del plain["seconds"], plain["estimated"], plain["nmi"]
+        (folder / "a.jsonl").write_text("\n".join(map(json.dumps, runs + [plain, peer])) + "\n")
         (folder / "b.jsonl").write_text(json.dumps(line("kmeans", 10000, 0.2)) + "\n")  # again: the last counts
         sd.take([folder / "a.jsonl"])
         once = sd.growth("dense")
         sd.take([folder / "b.jsonl"])
-        again, beside, nothing, most = sd.growth("dense"), sd.peers(), sd.growth("sparse"), sd.million()
+        again, beside, nothing, most = sd.growth("dense"), sd.peers(), sd.growth("sparse"), sd.million("dense")
+        (folder / "growth.csv").unlink()
+        (folder / "c.jsonl").write_text("\n".join(json.dumps(line("ncut", n, s, kind="sparse")) for n, s in
+                                                  ((100000, 1), (200000, 4), (400000, 4), (1600000, 8))) + "\n")
+        sd.take([folder / "c.jsonl"])
+        split = sd.growth("sparse")
         sd.RESULTS = kept
-    assert once[0] == "| | 10,000 | 100,000 | exponent | peak of the largest |"
-    assert once[2] == "| `kmeans` | 0.1 s | 1 s | 1.00 | 0.20 GB |"
-    assert once[3] == "| `ncut` | 0.032 s | 1 s | 1.50 | 0.20 GB |"
-    assert again[2].startswith("| `kmeans` | 0.2 s | 1 s | 0.70 |")
-    assert most[3] == "| `kmeans` | 6 s | m, 2 threads | 2.00 GB | 62 % |  |  |  |  |"
+    assert once[0] == "| | 10,000 | 100,000 | 1,000,000 | exponent |"
+    assert once[2] == "| `kmeans` | 0.1 s | 1 s | 10 s | 1.00 |"
+    assert once[3] == "| `ncut` | 0.0316 s | 1 s |  | 1.50 |"
+    assert split[2] == "| `ncut` | 1 s | 4 s | 4 s | 8 s | 2.00, then 0.50 |"
+    assert again[2] == "| `kmeans` | 0.2 s | 1 s | 10 s | 0.85 |"
+    assert most[0] == "| | command | fit | said | processor | peak | said | of 3.2 GB | NMI | arm64: processor |"
+    assert most[2] == "| `kmeans` | 10 s | 5 s | 40 s | 30 s | 2.00 GB | 1.00 GB | 62 % | 0.50 | 15 s |"
+    assert most[3] == "| `ncut` |  |  |  |  |  |  |  |  | 120 s |"
+    assert most[4] == "| `predict` | 2 s |  |  | 6 s | 2.00 GB |  | 62 % |  |  |"
     assert beside[2] == "| m | one | 1.00 | 1.00 | 1.00000 | 0.50 GB |"
     assert len(nothing) == 2
 
