@@ -25,7 +25,7 @@ bool kdri_name_of_ids(const char *name)
 
 const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, char room[160])
 {
-	char at[40] = "", title[100] = "";
+	char at[40] = "", title[68] = "";
 	if (line > 0)
 		snprintf(at, sizeof at, "line %lld, ", (long long)line);
 	if (l->names && field < l->fields && l->names[field][0]) /* a row may be longer than the titles */
