@@ -1,5 +1,9 @@
 """Status codes as exceptions, each with the library's one line. SPDX-License-Identifier: BSD-3-Clause"""
-from ._kindred import ffi, lib
+try:
+    from ._kindred import ffi, lib
+except ModuleNotFoundError as missing:
+    raise ImportError("kindred was found as source, without its library: leave the folder python/ of the source, or install from "
+                      "there with 'pip install .' ('make python' in the folder above)") from missing
 
 
 class NumericError(ArithmeticError):

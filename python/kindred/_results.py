@@ -25,6 +25,9 @@ class Result:
         self._result = ffi.gc(pointer, lib.kdr_result_free)
         self._values = classes  # class by name, as the caller gave it
 
+    def __reduce__(self):
+        raise TypeError("a Result cannot be pickled: keep its to_json(), or pickle an estimator, which can predict afterwards")
+
     @property
     def method(self):
         return text(lib.kdr_result_algo(self._result).id)

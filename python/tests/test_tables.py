@@ -1,8 +1,12 @@
 """Tables in and out: NumPy, SciPy, pandas, AnnData; tasks in every form; no copy, no harm."""
+import multiprocessing
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
+from pathlib import Path
 
 import anndata
 import numpy as np
@@ -11,6 +15,10 @@ import scipy.sparse
 
 import kindred
 from common import blobs, quiet
+
+
+def _fit_elsewhere(x):
+    return kindred.KMeans(n_clusters=9, threads=4).fit(x).labels_
 
 
 class Forms(unittest.TestCase):
@@ -84,6 +92,24 @@ class Forms(unittest.TestCase):
         for estimator in (kindred.KMeans(n_clusters=3).fit(self.a), kindred.LogReg().fit(self.a, self.ya)):
             again = pickle.loads(pickle.dumps(estimator))
             np.testing.assert_array_equal(again.predict(self.b), estimator.predict(self.b))
+
+    def test_pickle_of_a_result_is_refused_with_a_reason(self):
+        with self.assertRaisesRegex(TypeError, "to_json"):
+            pickle.dumps(kindred.cluster(self.a, k=3, method="kmeans"))
+
+    def test_forked_processes(self):
+        """Threads of the parent are not in its children, which must not wait for them."""
+        wide, _ = blobs(5, n=3000, k=9)
+        here = kindred.KMeans(n_clusters=9, threads=4).fit(wide).labels_
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            for there in pool.map_async(_fit_elsewhere, [wide] * 3).get(timeout=100):
+                np.testing.assert_array_equal(there, here)
+
+    def test_source_folder_says_that_it_is_one(self):
+        folder = Path(__file__).resolve().parent.parent
+        done = subprocess.run([sys.executable, "-c", "import kindred"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pip install .", done.stderr.splitlines()[-1])
 
     def test_random_states(self):
         x, _ = blobs(3, n=200, k=9)

@@ -1,6 +1,7 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -68,10 +69,30 @@ static bool one_thread_only(void)
 }
 #endif
 
+#ifdef _OPENMP
+/* A child has none of the threads of the process it was forked from, and gcc's OpenMP would wait for them for ever: so it
+ * works alone. Who had one thread waits for nobody. */
+static _Atomic bool had_threads, left_alone;
+
+static void in_child(void)
+{
+	left_alone = had_threads;
+}
+
+static void know_of_forks(void)
+{
+	(void)pthread_atfork(NULL, NULL, in_child);
+}
+#endif
+
 void kdr_context_set_threads(kdr_context *ctx, int threads)
 {
 #ifdef _OPENMP
-	ctx->threads = one_thread_only() ? 1 : threads > 0 ? threads : kdri_cpus();
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	(void)pthread_once(&once, know_of_forks);
+	ctx->threads = one_thread_only() || left_alone ? 1 : threads > 0 ? threads : kdri_cpus();
+	if (ctx->threads > 1)
+		had_threads = true;
 #else
 	(void)threads;
 	ctx->threads = 1;

@@ -2,6 +2,9 @@
 #include "core/names.h"
 #include "tests/unit/unit.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void strerror__any_integer__is_a_text(void **state)
 {
 	(void)state;
@@ -23,6 +26,45 @@ static void alloc__sizes_that_overflow__fail_without_allocating(void **state)
 	assert_int_equal(product, 7);
 	assert_null(p);
 	kdr_context_free(ctx);
+}
+
+static int64_t fit_in_threads(int threads)
+{
+	enum { N = 4000, D = 8 };
+	kdr_context *ctx = unit_context();
+	double *x = malloc(sizeof *x * N * D);
+	kdr_result *result = NULL;
+	uint64_t at = 7;
+	for (int i = 0; i < N * D; i++)
+		x[i] = (double)((at = at * 6364136223846793005u + 1442695040888963407u) >> 40);
+	const kdr_task task = { .name = "t", .x = kdr_mat_from_dense(x, N, D), .k = 8 };
+	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_context_set_threads(ctx, threads);
+	kdr_status st = kdr_fit(ctx, "kmeans", &problem, NULL, &result);
+	int64_t had = st == KDR_OK ? kdr_context_threads(ctx) : -1;
+	kdr_result_free(result);
+	free(x);
+	kdr_context_free(ctx);
+	return had;
+}
+
+static void threads__child_of_a_process_that_had_some__works_alone_and_ends(void **state)
+{
+	(void)state;
+	int status = 0;
+	const int64_t had = fit_in_threads(4);
+	assert_true(had >= 1);
+	fflush(NULL);
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(60); /* where it waits for threads that are not there */
+		_exit(fit_in_threads(4) == 1 ? 0 : 3);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(fit_in_threads(4), had); /* nothing has changed here */
 }
 
 static void options__wrong_name__names_the_nearest(void **state)
@@ -262,6 +304,7 @@ int main(void)
 		cmocka_unit_test(options__bad_values__are_refused_and_leave_the_old),
 		cmocka_unit_test(options__one_number_or_several__kept_in_full),
 		cmocka_unit_test(suggest__slips__are_found_and_strangers_left_out),
+		cmocka_unit_test(threads__child_of_a_process_that_had_some__works_alone_and_ends),
 		cmocka_unit_test(error__control_characters__stay_on_one_line),
 		cmocka_unit_test(fit__bad_problems__are_refused_with_a_reason),
 	};
