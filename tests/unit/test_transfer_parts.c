@@ -162,6 +162,64 @@ static void aligned_ridge__small_sets__equals_the_equations(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Copies of one graph beside each other. */
+static kdr_status apply_copies(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                               double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < op->rows && st == KDR_OK; i += N)
+		st = kdri_mat_mul(ctx, op->data, x + i * ldx, k, ldx, y + i * ldy, ldy);
+	return st;
+}
+
+/* More rows than are taken at a time: every term of the equations grows with the copies, so that answers stay. */
+static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **state)
+{
+	(void)state;
+	enum { COPIES = 65536 / N + 70, ROWS = COPIES * N };
+	kdr_context *ctx = unit_context();
+	sample s = sample_of(1);
+	static double w[N * N], one[N * C];
+	double *e = calloc(ROWS * D, sizeof *e), *all = calloc(ROWS * C, sizeof *all);
+	int64_t *labels = calloc(ROWS, sizeof *labels);
+	bool *asked = calloc(ROWS, sizeof *asked);
+	int32_t *start = calloc(ROWS, sizeof *start);
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < N; j++)
+			w[i * N + j] = ring(i, j);
+	for (int64_t i = 0; i < ROWS; i++) {
+		memcpy(e + i * D, s.x + i % N * D, D * sizeof *e);
+		labels[i] = s.labels[i % N];
+		asked[i] = s.asked[i % N];
+		start[i] = (int32_t)((s.truth[i % N] + (i % N % 4 == 0)) % C);
+	}
+	kdr_mat dense = kdr_mat_from_dense(w, N, N);
+	const kdri_op copies = { ROWS, ROWS, apply_copies, NULL, &dense }, graph = kdri_op_mat(&dense);
+	kdri_aligned_ridge p = { .e = e,
+		                 .n = N,
+		                 .width = D,
+		                 .classes = C,
+		                 .labels = labels,
+		                 .asked = asked,
+		                 .start = start,
+		                 .graph = &graph,
+		                 .smooth = 0.1,
+		                 .ridge = 0.1,
+		                 .rounds = 3 };
+	assert_ok(ctx, kdri_aligned_ridge_run(ctx, &p, one));
+	p.n = ROWS;
+	p.graph = &copies;
+	assert_ok(ctx, kdri_aligned_ridge_run(ctx, &p, all));
+	for (int64_t i = 0; i < ROWS * C; i++)
+		assert_near(all[i], one[i % (N * C)], 1e-8);
+	free(e);
+	free(all);
+	free(labels);
+	free(asked);
+	free(start);
+	kdr_context_free(ctx);
+}
+
 static void prototypes__small_set__equals_the_equations(void **state)
 {
 	(void)state;
@@ -411,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(aligned_ridge__small_sets__equals_the_equations),
+		cmocka_unit_test(aligned_ridge__many_copies__each_gets_the_answers_of_one),
 		cmocka_unit_test(prototypes__small_set__equals_the_equations),
 		cmocka_unit_test(self_training__one_round__learns_from_the_surest_of_each_class),
 		cmocka_unit_test(cost_by_folds__clean_and_noise__right_and_by_chance),

@@ -9,20 +9,21 @@
  *   (E3)  answer: softmax(6 X b)
  *
  * e0 = mean of the known rows - mean of the rows asked for; ek the same among those of class k, where at least three
- * rows asked for have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6.
+ * rows asked for have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6. X is formed some
+ * rows at a time: E itself is as much as should be held.
  *
  * E  e     s  smooth     r  ridge     c  classes     p  width + 1 */
 #include "engine/linear/aligned_ridge.h"
 
 #include "engine/linear/rest.h"
 
-enum { LEAST_IN_CLASS = 3, PANEL = 16, KNOWN_ROWS = 4096 };
+enum { LEAST_IN_CLASS = 3, PANEL = 16, KNOWN_ROWS = 4096, BLOCK_ROWS = 65536 };
 static const double of_constant = 1e-6, steepness = 6;
 
 typedef struct work {
 	const kdri_aligned_ridge *p;
 	int64_t w;              /* columns of X */
-	double *x;              /* n x w */
+	double *x;              /* rows of X: BLOCK_ROWS x w */
 	double *fixed, *system; /* w x w: what stays from round to round, and (E1)'s matrix */
 	double *right, *b;      /* w x c */
 	double *gap;            /* (c + 1) x w: e0, then ek */
@@ -46,9 +47,7 @@ static kdr_status work_new(kdr_context *ctx, work *t)
 {
 	kdr_status st;
 	const kdri_aligned_ridge *p = t->p;
-	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, p->n, t->w, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &t->x, size));
+	KDRI_TRY(KDRI_NEW(ctx, &t->x, KDRI_MIN(p->n, BLOCK_ROWS) * t->w));
 	KDRI_TRY(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
 	KDRI_TRY(KDRI_NEW(ctx, &t->system, t->w * t->w));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
@@ -56,16 +55,40 @@ static kdr_status work_new(kdr_context *ctx, work *t)
 	KDRI_TRY(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
 	KDRI_TRY(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
 	KDRI_TRY(KDRI_NEW(ctx, &t->answer, p->n));
-	for (int64_t i = 0; i < p->n; i++) {
-		memcpy(t->x + i * t->w, p->e + i * p->width, (size_t)p->width * sizeof *t->x);
-		t->x[i * t->w + p->width] = 1;
-		t->answer[i] = p->start[i];
-	}
+	memcpy(t->answer, p->start, (size_t)p->n * sizeof *t->answer);
 done:
 	return st;
 }
 
-/* X'LX, L the normalised Laplacian of the graph, a few columns at a time: X itself is as much as should be held. */
+/* Row i of X, to `to`. */
+static void take_row(const work *t, int64_t i, double *to)
+{
+	memcpy(to, t->p->e + i * t->p->width, (size_t)t->p->width * sizeof *to);
+	to[t->p->width] = 1;
+}
+
+/* Rows of X from `begin` on into t->x; how many. */
+static int64_t take_block(const work *t, int64_t begin)
+{
+	int64_t count = KDRI_MIN(t->p->n - begin, BLOCK_ROWS);
+	for (int64_t i = 0; i < count; i++)
+		take_row(t, begin + i, t->x + i * t->w);
+	return count;
+}
+
+/* y += alpha row i of X */
+static void add_row(const work *t, double alpha, int64_t i, double *y)
+{
+	kdri_axpy(alpha, t->p->e + i * t->p->width, y, t->p->width);
+	y[t->p->width] += alpha;
+}
+
+static double entry(const work *t, int64_t i, int64_t j)
+{
+	return j < t->p->width ? t->p->e[i * t->p->width + j] : 1;
+}
+
+/* X'LX, L the normalised Laplacian of the graph, a few columns at a time. */
 static kdr_status add_graph(kdr_context *ctx, const work *t)
 {
 	kdr_status st;
@@ -84,13 +107,16 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		k = KDRI_MIN(w - from, PANEL);
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
-				scaled[i * k + j] = scale[i] * t->x[i * w + from + j];
+				scaled[i * k + j] = scale[i] * entry(t, i, from + j);
 		KDRI_TRY(graph->apply(ctx, graph, scaled, k, k, near, k));
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
-				near[i * k + j] = t->x[i * w + from + j] - scale[i] * near[i * k + j];
-		KDRI_TRY(kdri_gemm(ctx, true, false, w, k, n, t->p->smooth, t->x, w, near, k, 1,
-		                   t->fixed + from, w));
+				near[i * k + j] = entry(t, i, from + j) - scale[i] * near[i * k + j];
+		for (int64_t i = 0, rows; i < n; i += rows) {
+			rows = take_block(t, i);
+			KDRI_TRY(kdri_gemm(ctx, true, false, w, k, rows, t->p->smooth, t->x, w, near + i * k,
+			                   k, 1, t->fixed + from, w));
+		}
 	}
 done:
 	kdri_free(ctx, scale);
@@ -117,9 +143,9 @@ static kdr_status find_fixed(kdr_context *ctx, const work *t)
 	for (int64_t i = 0; i < p->n; i++) {
 		if (p->labels[i] < 0)
 			continue;
-		memcpy(xs + known++ * w, t->x + i * w, (size_t)w * sizeof *xs);
+		take_row(t, i, xs + known++ * w);
 		for (int64_t j = 0; j < w; j++)
-			t->right[j * p->classes + p->labels[i]] += t->x[i * w + j];
+			t->right[j * p->classes + p->labels[i]] += entry(t, i, j);
 		if (known == KNOWN_ROWS) {
 			KDRI_TRY(add_known(ctx, t, xs, known));
 			known = 0;
@@ -158,8 +184,8 @@ static void find_gaps(const work *t)
 				continue;
 			}
 			double sign = known ? 1 : -1;
-			kdri_axpy(sign / (double)count[0], t->x + i * w, t->gap, w);
-			kdri_axpy(sign / (double)count[k], t->x + i * w, t->gap + k * w, w);
+			add_row(t, sign / (double)count[0], i, t->gap);
+			add_row(t, sign / (double)count[k], i, t->gap + k * w);
 		}
 	for (int64_t k = 0; k <= c; k++)
 		if (t->counts[c + 1 + k] < LEAST_IN_CLASS)
@@ -183,7 +209,11 @@ static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
 	memcpy(t->b, t->right, (size_t)(w * c) * sizeof *t->b);
 	KDRI_TRY(kdri_cholesky(ctx, w, t->system, w));
 	KDRI_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
-	KDRI_TRY(kdri_gemm(ctx, false, false, p->n, c, w, 1, t->x, w, t->b, c, 0, posterior, c));
+	for (int64_t i = 0, rows; i < p->n; i += rows) {
+		rows = take_block(t, i);
+		KDRI_TRY(kdri_gemm(ctx, false, false, rows, c, w, 1, t->x, w, t->b, c, 0, posterior + i * c,
+		                   c));
+	}
 	kdri_rest_soften(posterior, p->n, c, steepness);
 	kdri_rest_answer(posterior, p->n, c, t->answer);
 done:
