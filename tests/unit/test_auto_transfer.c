@@ -417,6 +417,59 @@ static void views__many_rows__are_joined_to_landmarks(void **state)
 	kdr_context_free(ctx);
 }
 
+/* More labelled rows than costs are chosen on; those of a class that is rare, and labels that are missing, among them. */
+static void auto_transfer__many_labelled_rows__costs_are_those_of_some(void **state)
+{
+	(void)state;
+	enum { FEW = 200, MANY = 40000, COLUMNS = 3, CLASSES = 3 };
+	kdr_context *ctx = unit_context();
+	double *x = calloc((size_t)MANY * COLUMNS, sizeof *x);
+	int64_t *labels = calloc(MANY, sizeof *labels), truth[FEW];
+	kdri_rng rng = kdri_rng_stream(9, "labelled", 0);
+	for (int64_t i = 0; i < MANY; i++) {
+		int64_t c = i % 1000 == 3 ? 2 : i % 2;
+		if (i < FEW)
+			truth[i] = c;
+		labels[i] = i % 50 == 7 ? -1 : c;
+		for (int64_t j = 0; j < COLUMNS; j++)
+			x[i * COLUMNS + j] = kdri_rng_normal(&rng) + 8 * (double)(j == c);
+	}
+	const kdr_task tasks[] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(x, MANY, COLUMNS),
+		  .labels = labels },
+		{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x, FEW, COLUMNS) },
+	};
+	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = CLASSES };
+	static const char *const members[] = { "svm", "aligned" };
+	for (int m = 0; m < 2; m++) {
+		kdr_result *r[2] = { NULL };
+		int64_t n;
+		for (int many = 0; many < 2; many++) {
+			kdr_options *o = NULL;
+			kdr_context_set_threads(ctx, many ? 4 : 1);
+			assert_ok(ctx, kdr_options_new(ctx, "auto-transfer", &o));
+			assert_ok(ctx, kdr_options_set(ctx, o, "graph", "landmarks"));
+			assert_ok(ctx, kdr_options_set(ctx, o, "landmarks", "50"));
+			assert_ok(ctx, kdr_options_set(ctx, o, "member", members[m]));
+			assert_ok(ctx, kdr_fit(ctx, "auto-transfer", &p, o, &r[many]));
+			kdr_options_free(o);
+		}
+		assert_true(accuracy(r[0], 1, truth) > 0.97);
+		assert_memory_equal(kdr_result_array(r[0], "probabilities", 1).data,
+		                    kdr_result_array(r[1], "probabilities", 1).data,
+		                    FEW * CLASSES * sizeof(double));
+		assert_memory_equal(kdr_result_labels(r[0], 1, &n), kdr_result_labels(r[1], 1, &n),
+		                    FEW * sizeof(int64_t));
+		kdr_result_free(r[0]);
+		kdr_result_free(r[1]);
+	}
+	free(x);
+	free(labels);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +485,7 @@ int main(void)
 		cmocka_unit_test(auto_transfer__one_member__labels_alone),
 		cmocka_unit_test(auto_transfer__landmarks__as_right_and_the_same_for_threads_and_storage),
 		cmocka_unit_test(views__many_rows__are_joined_to_landmarks),
+		cmocka_unit_test(auto_transfer__many_labelled_rows__costs_are_those_of_some),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,7 +311,8 @@ static void estimate_joined(const kdri_extent *all, const kdri_extent *target, c
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
 	/* Ten classifiers, half of them on the directions of the aligned sets. */
-	enum { DIRECTIONS = 128, LEADING = 100, PLAIN = 9, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
+	enum { DIRECTIONS = 128, LEADING = 100, PLAIN = 9, MANY = 6 /* of many rows fewer steps do */ };
+	enum { FEATURE_CLUSTERS = 30, SWEEPS = 25, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
 	kdri_extent all = kdri_extent_all(s), target = kdri_extent_role(s, KDR_ROLE_TARGET);
 	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
 	kdri_extent rows = kdri_extent_dense(all.n, r),
@@ -321,14 +322,15 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	const bool joined = is_joined(&target, &e, o);
 	kdri_cost_start(s, c);
 	if (joined) {
-		/* Below each other, and of unit length or centred; features by sign or E twice; scores and votes. */
-		const double twice =
-		        KDRI_MAX(all.dense ? 2 * kdri_extent_bytes(&all) : 0, 2 * kdri_extent_bytes(&e));
+		/* Below each other, and of unit length or centred; features by sign, or E and panels of it. */
+		const double most = KDRI_MAX(all.dense ? 2 * kdri_extent_bytes(&all) : 0,
+		                             kdri_extent_bytes(&e) + 256 * all.n);
 		kdri_cost_hold(c, (all.dense ? 2 : 1) * kdri_extent_bytes(&all));
-		kdri_cost_hold(c, twice);
+		kdri_cost_hold(c, most);
 		estimate_joined(&all, &target, &e, k, o, c);
-		kdri_cost_linear(c, &all, k, PLAIN);
-		kdri_cost_linear(c, &e, k, PLAIN);
+		kdri_cost_pass(c, &all, (all.dense ? 2 : 1) * FEATURE_CLUSTERS, 2 * SWEEPS);
+		kdri_cost_linear(c, &all, k, MANY);
+		kdri_cost_linear(c, &e, k, MANY);
 	} else {
 		kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
 		kdri_cost_directions(c, &all, r);

@@ -59,6 +59,53 @@ kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const
 	return classify(ctx, r, p);
 }
 
+/* One row of each of `most` runs of about equal length of the labelled ones: x and labels of these. */
+static kdr_status take_labelled(kdr_context *ctx, const kdri_rest *r, int64_t known, int64_t most,
+                                kdri_own *x, int64_t *labels)
+{
+	kdr_status st;
+	int64_t *rows = NULL, n = kdr_mat_rows(r->x), at = 0, count = 0;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "labelled", 0);
+	KDRI_TRY(KDRI_NEW(ctx, &rows, most));
+	for (int64_t i = 0, next = -1; i < n && count < most; i++) {
+		if (r->labels[i] < 0)
+			continue;
+		int64_t begin = kdri_chunk_begin(known, most, count);
+		if (next < begin)
+			next = begin + kdri_rng_below(&rng, kdri_chunk_begin(known, most, count + 1) - begin);
+		if (at++ == next) {
+			labels[count] = r->labels[i];
+			rows[count++] = i;
+		}
+	}
+	KDRI_TRY(kdri_mat_take(ctx, r->x, rows, most, x));
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
+                               const double *cost, int64_t count, double *best, double *right)
+{
+	kdr_status st;
+	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t *labels = NULL, known = 0;
+	for (int64_t i = 0; i < kdr_mat_rows(r->x); i++)
+		known += r->labels[i] >= 0;
+	if (!v->graph.landmarks || known <= KDRI_TRANSFER_TELLING)
+		return kdri_cost_by_folds(ctx, r, cost, count, best, right);
+	kdri_rest some = *r;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, KDRI_TRANSFER_TELLING));
+	KDRI_TRY(take_labelled(ctx, r, known, KDRI_TRANSFER_TELLING, &x, labels));
+	some.x = &x.view;
+	some.labels = labels;
+	KDRI_TRY(kdri_cost_by_folds(ctx, &some, cost, count, best, right));
+done:
+	kdri_own_free(ctx, &x);
+	kdri_free(ctx, labels);
+	return st;
+}
+
 static void copy(double *to, const double *from, int64_t count)
 {
 	memcpy(to, from, (size_t)count * sizeof *to);
@@ -80,7 +127,7 @@ static kdr_status need_svm(kdr_context *ctx, kdri_transfer_work *t)
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
 	KDRI_TRY(KDRI_NEW(ctx, &scores, t->d->n * t->d->classes));
-	KDRI_TRY(kdri_cost_by_folds(ctx, &r, costs, COSTS, &r.cost, right));
+	KDRI_TRY(kdri_transfer_folds(ctx, t->v, &r, costs, COSTS, &r.cost, right));
 	for (int k = 0; k < COSTS; k++)
 		if (costs[k] == r.cost)
 			t->right = right[k];
@@ -164,7 +211,7 @@ static kdr_status aligned_self_training(kdr_context *ctx, kdri_transfer_work *t,
 	kdri_rest r = rest_of(t->d, &e, KDRI_LOSS_SQUARED_HINGE, 1, false);
 	double *w = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
-	KDRI_TRY(kdri_cost_by_folds(ctx, &r, costs, COSTS, &r.cost, NULL));
+	KDRI_TRY(kdri_transfer_folds(ctx, t->v, &r, costs, COSTS, &r.cost, NULL));
 	KDRI_TRY(kdri_rest_train(ctx, &r, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &r, w, p));
 	const kdri_self_training s = self_of(t, &r, shares, 5);

@@ -41,6 +41,10 @@ kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const
 kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
                                   double *p);
 
+/* kdri_cost_by_folds; where samples are joined to landmarks, and more rows are labelled than tell directions, on as many of them. */
+kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
+                               const double *costs, int64_t count, double *best, double *right);
+
 /* layers.c: p from a classifier on Z and features that undo noise. */
 kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double *p);
 bool kdri_transfer_layers_able(const kdri_transfer_work *t);

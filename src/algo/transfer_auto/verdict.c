@@ -192,7 +192,7 @@ static kdr_status find_distance(kdri_transfer_tally *w, kdri_transfer_verdict *v
 		              .loss = KDRI_LOSS_LOGISTIC,
 		              .free_bias = w->v.free_bias,
 		              .stage = "distance" };
-	KDRI_TRY(kdri_cost_by_folds(w->ctx, &r, &cost, 1, &best, &right));
+	KDRI_TRY(kdri_transfer_folds(w->ctx, &w->v, &r, &cost, 1, &best, &right));
 	v->distance = KDRI_MAX(0, 2 * (2 * right - 1));
 done:
 	kdri_free(w->ctx, set);

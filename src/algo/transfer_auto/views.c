@@ -11,7 +11,7 @@
  * rows are brought to unit length, so that cosines of E tell lengths apart.
  *
  * Where the neighbours in one of the two graphs are too many to be found exactly both graphs join samples to landmarks, and the
- * directions of E are those of some of the rows. */
+ * directions of E are those of some of the rows, which also tell what classifiers should cost and how far apart the sets are. */
 #include "algo/transfer_auto/views.h"
 
 #include "engine/graph/views.h"

@@ -5,7 +5,7 @@
 #include "algo/common/domains.h"
 #include "algo/transfer_auto/graphs.h"
 
-/* Features that count as few; rows that tell the directions of E where samples are joined to landmarks. */
+/* Features that count as few; rows that tell the directions of E, and costs of classifiers, where samples are joined to landmarks. */
 enum { KDRI_TRANSFER_FEW = 64, KDRI_TRANSFER_TELLING = 32768 };
 
 /* The last task of the domains is the target. Borrows the domains. */
