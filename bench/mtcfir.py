@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """MTCFIR: against plain NumPy, against the machine's own products, and as the data grow.
 
-usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [20ng_full] [growth] [synthetic] [40000] [--repeats N] [--threads N]
-(default: the first two)
+usage: bench/mtcfir.py LIBKINDRED.so [reuters3] [20ng_4task] [snmf] [20ng_full] [growth] [synthetic] [40000] [--repeats N] [--threads N]
+(default: the first three)
 
 reuters3, 20ng_4task  tf-idf, unit rows; from the same start, against bench/peers/mtcfir.py in the same process
+snmf                  snmf as auto runs it, 120 iterations, from the same starts, against the same in NumPy: 20ng_4task, whose cosines
+                      are not formed, and three starts on 4,000 points, whose Gaussian similarities are; NumPy forms both
 20ng_full             all of 20 Newsgroups as two halves, 59,030 words: seconds and memory of the whole program
 growth                1,000 to 8,000 documents of the same: seconds, memory, and the rate of the dense products
 synthetic             2,500 to 20,000 rows of 2,000 words without any clusters: SNMF never ends before its last iteration
@@ -33,8 +35,8 @@ sys.path.insert(0, str(common.ROOT / "tests" / "ref"))
 from fit_ctypes import Library  # noqa: E402
 from peers import mtcfir as peer  # noqa: E402
 
-CASES = ["reuters3", "20ng_4task", "20ng_full", "growth", "synthetic", "40000"]
-QUICK = CASES[:2]  # the others take most of an hour: by name
+CASES = ["reuters3", "20ng_4task", "snmf", "20ng_full", "growth", "synthetic", "40000"]
+QUICK = CASES[:3]  # the others take most of an hour: by name
 
 
 def rate(single, n=3000, repeats=2):
@@ -87,6 +89,57 @@ def side_by_side(lib, args, name, ks, aim):
              f"{'sgemm' if n > 4096 else 'dgemm'} ({fast:.0f}); aim {aim}x")
     return [{"bench": "mtcfir", "case": f"{name}, {n} x {d}, threads={args.threads}", "ours_s": ours_s,
              "peer": "NumPy", "peer_s": peer_s, "ratio": peer_s / ours_s, "extra": extra}]
+
+
+def snmf_row(lib, args, case, xs, ks, init, similar, **options):
+    """One line: a fit of all tasks against NumPy on each, with what `similar` makes of its rows."""
+    problem, keep = lib.prepare(xs, ks, init=init)
+    found = {}
+
+    def ours():
+        took = common.seconds(lambda: found.update(a=lib.fit("snmf", problem, keep, max_iter=120, tol=0, keep=False, **options)))
+        return took if common.CPU_TIME else found["a"]["seconds"]
+
+    def theirs():
+        def work():
+            made = {id(x): similar(x) for x in xs}
+            found.update(b=[peer.snmf(made[id(x)], i, k, 120, -1)[0].argmax(axis=1) for x, k, i in zip(xs, ks, init)])
+        return common.seconds(work)
+
+    ours_s, peer_s = common.best_of(args.repeats, ours, theirs)
+    same = np.mean([np.mean(common_names(a, b) == b) for a, b in zip(found["a"]["labels"], found["b"])])
+    if same < 0.98:
+        sys.exit(f"snmf: {case}: {same:.3f} of the labels agree")
+    return {"bench": "snmf", "case": f"{case}, threads={args.threads}", "ours_s": ours_s, "peer": "NumPy", "peer_s": peer_s,
+            "ratio": peer_s / ours_s, "extra": f"{100 * same:.1f}% of labels equal"}
+
+
+def common_names(labels, other):
+    """Clusters by the names that `other` has for most of their samples."""
+    table = np.zeros((labels.max() + 1, other.max() + 1), dtype=int)
+    np.add.at(table, (labels, other), 1)
+    return table.argmax(axis=1)[labels]
+
+
+def snmf(lib, args):
+    rng, rows = np.random.default_rng(1), []
+    xs = [common.load_csr("20ng_4task", f"task{t + 1}") for t in range(4)]
+    if xs[0] is None:
+        print("snmf: 20ng_4task skipped: no data in", common.DATA)
+    else:
+        xs, ks = tfidf(xs), [3, 4, 3, 4]
+        problem, keep = lib.prepare(xs, ks)
+        init = [r for r in lib.fit("kmeans", problem, keep)["labels"]]
+        rows.append(snmf_row(lib, args, "20ng_4task, 4 tasks", xs, ks, init, lambda x: np.maximum((x @ x.T).toarray(), 0)))
+    x = rng.normal(size=(6, 8))[rng.integers(6, size=4000)] + 0.7 * rng.normal(size=(4000, 8))
+
+    def gauss(x):
+        square = (x * x).sum(axis=1)
+        return np.exp(-np.maximum(square[:, None] + square[None, :] - 2 * x @ x.T, 0) / (2 * 3.0 ** 2))
+
+    init = [rng.integers(6, size=4000) for _ in range(3)]
+    rows.append(snmf_row(lib, args, "4,000 x 8, Gaussian, 3 starts", [x] * 3, [6] * 3, init, gauss, similarity="gauss", sigma=3, precision="single"))
+    return rows
 
 
 def program(args):
@@ -145,7 +198,7 @@ def synthetic(lib, args, sizes):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("library", help="libkindred.so")
-    ap.add_argument("cases", nargs="*", default=QUICK, help=", ".join(CASES) + "; default the first two")
+    ap.add_argument("cases", nargs="*", default=QUICK, help=", ".join(CASES) + "; default the first three")
     ap.add_argument("--repeats", type=int, default=1)
     ap.add_argument("--threads", type=int, default=common.cores())
     ap.add_argument("--no-save", action="store_true", help="leave results.csv alone")
@@ -154,6 +207,7 @@ def main():
     lib.threads(args.threads)
     runs = {"reuters3": lambda: side_by_side(lib, args, "reuters3", [3, 3, 3], 10),
             "20ng_4task": lambda: side_by_side(lib, args, "20ng_4task", [3, 4, 3, 4], 5),
+            "snmf": lambda: snmf(lib, args),
             "20ng_full": lambda: newsgroups(lib, args, [9422]),
             "growth": lambda: newsgroups(lib, args, [500, 1000, 2000, 4000]),
             "synthetic": lambda: synthetic(lib, args, [2500, 5000, 10000, 20000]),

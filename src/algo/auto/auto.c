@@ -82,7 +82,7 @@ static const kdri_member members[] = {
 	{ .name = "snmf",
 	  .method = "snmf",
 	  .options = "max_iter=120 keep=false",
-	  .by_distance = "max_iter=120 keep=false similarity=gauss",
+	  .by_distance = "max_iter=120 keep=false similarity=gauss precision=single",
 	  .view = KDRI_VIEW_ROWS,
 	  .started = true,
 	  .in_step = true,
@@ -568,7 +568,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 				kdri_cost_pass(c, &x, x.n / 4, 1);
 				kdri_cost_pass(c, &x, columns, 2 * SNMF_STEPS);
 			} else {
-				held += (x.n > SINGLE ? 4 : 8) * x.n * x.n;
+				held += (x.n > SINGLE || (x.dense && x.d <= FEW) ? 4 : 8) * x.n * x.n;
 				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
 				kdri_cost_product(c, x.n * x.n * SNMF_STEPS * columns);
 			}
