@@ -43,7 +43,7 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 		goto done;
 	}
 	int64_t rows = a->shape[0], cols = a->ndim == 2 ? a->shape[1] : 1;
-	if (a->count == 0 && (cols == 0 || !kdri_may_be_empty(options))) {
+	if (a->count == 0 && (transposed || cols == 0 || !kdri_may_be_empty(options))) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and column are needed",
 		               a->label);
 		goto done;

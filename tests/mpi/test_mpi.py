@@ -330,6 +330,18 @@ class Outputs(MpiTest):
         for name in os.listdir(self.path("one")):
             numpy.testing.assert_allclose(numpy.load(self.path(f"many/{name}")), numpy.load(self.path(f"one/{name}")), atol=1e-6)
 
+    def test_models(self):
+        """Of methods whose models hold sums over all rows: they label new samples as that of one process does."""
+        source, target = self.blobs(101)
+        for args in (["cluster", "-m", "lssmtc", "-k", 4, source, target],
+                     ["transfer", "-m", "svm", "--source", source, "--labels", "data/task1.labels", "--target", target]):
+            self.run_kindred(*args, "-o", "alone", "--save-model", "one.h5", "-q", "--force")
+            self.mpi(3, *args, "-o", "out", "--save-model", "many.h5", "-q", "--force")
+            for model in ("one", "many"):
+                more = ["--task", "task1"] if args[0] == "cluster" else []
+                self.run_kindred("predict", "--model", f"{model}.h5", *more, source, "-o", f"as-{model}", "-q", "--force")
+            self.assertEqual(self.read("as-many"), self.read("as-one"))
+
     def test_standard_output(self):
         import json
         files = self.blobs(101)
