@@ -2,7 +2,8 @@
 """How near the estimates of time and memory come, for every method of the registry at four sizes. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/estimates.py run KINDRED FILE.csv [--set NAME] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
-                          [--most SECONDS] [--data DIR] [--part I/P]
+                          [--most SECONDS] [--data DIR] [--part I/P] [--make]
+       bench/estimates.py again KINDRED FILE.csv NEW.csv [--set NAME] [--jobs NAME,...] [--data DIR]
        bench/estimates.py take MACHINE FILE.csv...   (into bench/results/scale/estimates-MACHINE.csv)
        bench/estimates.py [write | check]            (the tables of docs/scale.md)
 
@@ -10,8 +11,9 @@ Constants of the models are chosen by the sets whose names begin with `choose` a
 clusters and words are others. Data are made by `kindred generate` as bench/scale.py does, three tasks. Sizes of a method are chosen so that the largest
 takes some seconds. A row of the file is one run: seconds of the fit (of the processor where those are fewer: one thread is used,
 and other work disturbs them less), peak memory of the process, and what `estimated` in result.json said of both. A run that has its
-row is not made again; after --minutes no other is begun, and one that takes more than --most seconds is ended.
---part 0/2 makes every second of the jobs, so that several processes can share the work."""
+row is not made again; `again` makes the estimates of rows anew and stops the fits, whose seconds and memory stay, so that a change of the
+models need not wait for them; after --minutes no other is begun, and one that takes more than --most seconds is ended.
+--part 0/2 makes every second of the jobs, so that several processes can share the work, and the data, if --make has made those first."""
 
 import argparse
 import csv
@@ -91,6 +93,10 @@ def run(args):
     args.data.mkdir(parents=True, exist_ok=True)
     (args.data / args.set).mkdir(exist_ok=True)
     every = list(plan(methods, args.set, args.jobs and args.jobs.split(","), args.kinds.split(",")))
+    if args.make:
+        for kind, n in sorted({(kind, n) for kind, _, n in every}, key=lambda pair: -pair[1])[part::parts]:
+            data(args.kindred, args.data, args.set, kind, n)
+        return
     for kind, job, n in every[part::parts]:
         done = rows_of(args.file)
         mine = [r for r in done if (r["set"], r["kind"], r["job"]) == (args.set, kind, job)]
@@ -113,6 +119,25 @@ def run(args):
             print(line["error"], file=sys.stderr)
         put(args.file, [row], "a")
         print(",".join(str(row.get(h, "")) for h in HEAD), flush=True)
+
+
+def again(args):
+    """Rows of fits that were made, with what is said of them now."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    methods = scale.registry(args.kindred)
+    jobs = args.jobs.split(",") if args.jobs else methods
+    (args.data / args.set).mkdir(parents=True, exist_ok=True)
+    for row in rows_of(args.file):
+        if row["set"] != args.set or row["status"] != "0" or row["job"] not in jobs:
+            continue
+        folder, tasks = data(args.kindred, args.data, args.set, row["kind"], int(row["n"]))
+        out = folder / f"again-{row['job']}"
+        out.mkdir(exist_ok=True)
+        line = scale.run([*scale.command(args.kindred, methods[row["job"]], row["job"], row["kind"], folder, tasks, out),
+                          "--time-limit", "0.02"], out, 60)
+        row["estimated_seconds"] = f"{line['estimated']['seconds']:.4g}"
+        row["estimated_bytes"] = line["estimated"]["bytes"]
+        put(args.new, [row], "a")
 
 
 def ratios(rows, what, estimated):
@@ -170,6 +195,14 @@ def main():
     one.add_argument("--most", type=float, default=40)
     one.add_argument("--data", type=pathlib.Path, default=pathlib.Path("estimate-data"))
     one.add_argument("--part", default="0/1")
+    one.add_argument("--make", action="store_true")
+    three = sub.add_parser("again")
+    three.add_argument("kindred")
+    three.add_argument("file", type=pathlib.Path)
+    three.add_argument("new", type=pathlib.Path)
+    three.add_argument("--set", choices=SETS, default="choose")
+    three.add_argument("--jobs")
+    three.add_argument("--data", type=pathlib.Path, default=pathlib.Path("estimate-data"))
     two = sub.add_parser("take")
     two.add_argument("machine")
     two.add_argument("file", type=pathlib.Path, nargs="+")
@@ -178,6 +211,8 @@ def main():
     args = parser.parse_args()
     if args.verb == "run":
         run(args)
+    elif args.verb == "again":
+        again(args)
     elif args.verb == "take":
         rows = {(r["set"], r["job"], r["kind"], int(r["n"])): r for f in args.file for r in rows_of(f)}
         RESULTS.mkdir(parents=True, exist_ok=True)

@@ -400,6 +400,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_extent all = kdri_extent_all(s);
 	double k = kdri_sizes_k(s), words = kdri_opt_real(o, "words"), turns = kdri_opt_real(o, "max_iter");
 	kdri_extent profiles = kdri_extent_dense(all.d, 2 * k);
+	if (all.dense) /* what lies apart is soon settled; words never are */
+		turns *= KDRI_MIN(kdri_cost_slower(c, true), 1);
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, kdri_extent_bytes(&all));
 	kdri_cost_kmeans(c, &profiles, words, 1, 300); /* ten runs, of few iterations */

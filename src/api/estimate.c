@@ -1,12 +1,12 @@
 /* kdr_estimate_fit: what a fit will take, before it starts. SPDX-License-Identifier: BSD-3-Clause
  *
- * A method says its work in three units (engine/cost/cost.c) and its memory in bytes. Seconds are
+ * A method says its work in the units of engine/cost/cost.c and its memory in bytes. Seconds are
  *
- *   (E1)  (products / P + sweeps / S + steps / Q) / (1 + 0.8 (threads - 1)) + bytes / F
+ *   (E1)  (products / P + sweeps / S + near / N + far / R + steps / Q) / (1 + 0.8 (threads - 1)) + bytes / F
  *
- * where P, S and Q are what this machine does a second on one thread, measured once in a process, the best of a few
- * tries: a dense product, a pass over sparse rows, and a walk along indices; a few milliseconds in all, and some 25 where the
- * answer is a second or more, as a core that shares its parts with another one's work is at times half as fast. F, the bytes of memory
+ * where P to Q are what this machine does a second on one thread, measured once in a process, the best of a few
+ * tries: a dense product, a pass over dense rows, two over sparse rows, of few columns and of many, and a walk along indices; a few
+ * milliseconds in all, and some 40 where the answer is a second or more, as a core that shares its parts with another one's work is at times half as fast. F, the bytes of memory
  * a system hands out in a second, is most of what small fits with large arrays take; it is a constant, as memory that a
  * process had before comes a hundred times as fast and would be measured in its place. */
 #include "api/estimate.h"
@@ -23,22 +23,27 @@ enum {
 	SIDE = 128,
 	ROWS = 2000,
 	COLS = 3000,
+	MANY = 100000,
+	DENSE = 50,
 	A_ROW = 40,
 	WIDE = 8,
 	WALK = 1 << 15,
 	TRIES = 5,
-	LONG_TRIES = 40
+	LONG_TRIES = 40,
+	RATES = 5
 };
 /* A kernel's first use, a page not yet there, a busy neighbour: never slower than this, in units a second. */
-static const double least[3] = { 2e8, 1e8, 2e7 };
+static const double least[RATES] = { 2e8, 1e8, 1e8, 5e7, 2e7 };
+/* What a unit is of its kernel's: on the machine that constants were chosen on, a sweep, near and far are equally long for texts. */
+static const double units[RATES] = { 1, 1.2, 3, 3, 1 };
 static const double a_thread = 0.8, handed_out = 1.5e9;
 /* Seconds above which some of the rows are looked at. */
 static const double worth_a_look = 0.2;
 
 typedef struct bench {
-	double *a, *b, *c, *val;
+	double *a, *b, *c, *val, *table, *rows; /* table: MANY x WIDE; rows: ROWS x DENSE */
 	int64_t *rowptr;
-	int32_t *col;
+	int32_t *col, *spread; /* of COLS columns; of MANY, low ones more often, as words are */
 } bench;
 
 static kdr_status bench_new(kdr_context *ctx, bench *w)
@@ -50,17 +55,27 @@ static kdr_status bench_new(kdr_context *ctx, bench *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->val, ROWS * A_ROW));
 	KDRI_TRY(KDRI_NEW(ctx, &w->rowptr, ROWS + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &w->col, ROWS * A_ROW));
+	KDRI_TRY(KDRI_NEW(ctx, &w->spread, ROWS * A_ROW));
+	KDRI_TRY(KDRI_NEW(ctx, &w->table, MANY * WIDE));
+	KDRI_TRY(KDRI_NEW(ctx, &w->rows, ROWS * DENSE));
 	for (int64_t i = 0; i < SIDE * SIDE; i++) /* pages of zeros would be one page for all of them */
 		w->a[i] = 1;
 	for (int64_t i = 0; i < COLS * WIDE; i++)
 		w->b[i] = 1;
+	for (int64_t i = 0; i < MANY * WIDE; i++)
+		w->table[i] = 1;
+	for (int64_t i = 0; i < ROWS * DENSE; i++)
+		w->rows[i] = 1;
 	for (int64_t i = 0; i <= ROWS; i++)
 		w->rowptr[i] = i * A_ROW;
+	uint64_t state = 1;
 	for (int64_t i = 0; i < ROWS; i++)
 		for (int64_t j = 0; j < A_ROW; j++) {
 			w->col[i * A_ROW + j] =
 			        (int32_t)(j * (COLS / A_ROW) + (i * 7 + j * j) % (COLS / A_ROW));
 			w->val[i * A_ROW + j] = 1;
+			double u = ((double)j + (double)(kdr_random(&state) >> 11) * 0x1p-53) / A_ROW;
+			w->spread[i * A_ROW + j] = (int32_t)(MANY * u * u * u); /* in order: u grows with j */
 		}
 done:
 	return st;
@@ -74,6 +89,9 @@ static void bench_free(kdr_context *ctx, bench *w)
 	kdri_free(ctx, w->val);
 	kdri_free(ctx, w->rowptr);
 	kdri_free(ctx, w->col);
+	kdri_free(ctx, w->spread);
+	kdri_free(ctx, w->table);
+	kdri_free(ctx, w->rows);
 }
 
 /* Each step waits for the one before. */
@@ -87,27 +105,35 @@ static int64_t walk(const bench *w)
 	return sum;
 }
 
-/* P, S and Q of (E1). */
-static kdr_status measure(kdr_context *ctx, int tries, double rate[3])
+/* P to Q of (E1). */
+static kdr_status measure(kdr_context *ctx, int tries, double rate[RATES])
 {
 	kdr_status st;
 	bench w = { 0 };
 	int threads = ctx->threads;
 	ctx->threads = 1;
 	KDRI_TRY(bench_new(ctx, &w));
-	const kdr_mat x = kdr_mat_from_csr(ROWS, COLS, w.rowptr, w.col, w.val);
+	const kdr_mat x = kdr_mat_from_csr(ROWS, COLS, w.rowptr, w.col, w.val),
+	              wide = kdr_mat_from_csr(ROWS, MANY, w.rowptr, w.spread, w.val),
+	              dense = kdr_mat_from_dense(w.rows, ROWS, DENSE);
+	const double done[RATES] = { (double)SIDE * SIDE * SIDE, (double)ROWS * DENSE * (WIDE + 4) / 2,
+		                     (double)ROWS * A_ROW * (WIDE + 8), (double)ROWS * A_ROW * (WIDE + 8),
+		                     (double)WALK };
 	for (int i = 0; i < tries; i++) {
-		double t0 = kdri_now();
+		double at[RATES + 1] = { kdri_now() };
 		KDRI_TRY(kdri_gemm(ctx, false, false, SIDE, SIDE, SIDE, 1, w.a, SIDE, w.a, SIDE, 0,
 		                   w.c + ROWS * WIDE, SIDE));
-		double t1 = kdri_now();
+		at[1] = kdri_now();
+		KDRI_TRY(kdri_mat_mul(ctx, &dense, w.b, WIDE, WIDE, w.c, WIDE));
+		at[2] = kdri_now();
 		KDRI_TRY(kdri_mat_mul(ctx, &x, w.b, WIDE, WIDE, w.c, WIDE));
-		double t2 = kdri_now();
+		at[3] = kdri_now();
+		KDRI_TRY(kdri_mat_mul(ctx, &wide, w.table, WIDE, WIDE, w.c, WIDE));
+		at[4] = kdri_now();
 		w.c[0] = (double)walk(&w); /* kept, so that it is done */
-		double t3 = kdri_now();
-		rate[0] = KDRI_MAX(rate[0], (double)SIDE * SIDE * SIDE / KDRI_MAX(t1 - t0, 1e-7));
-		rate[1] = KDRI_MAX(rate[1], (double)ROWS * A_ROW * (WIDE + 8) / KDRI_MAX(t2 - t1, 1e-7));
-		rate[2] = KDRI_MAX(rate[2], (double)WALK / KDRI_MAX(t3 - t2, 1e-7));
+		at[5] = kdri_now();
+		for (int k = 0; k < RATES; k++)
+			rate[k] = KDRI_MAX(rate[k], units[k] * done[k] / KDRI_MAX(at[k + 1] - at[k], 1e-7));
 	}
 done:
 	ctx->threads = threads;
@@ -116,10 +142,10 @@ done:
 }
 
 /* What is known of the machine, measured by at least so many tries. */
-static kdr_status machine(kdr_context *ctx, int tries, double rate[3])
+static kdr_status machine(kdr_context *ctx, int tries, double rate[RATES])
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static double known[3];
+	static double known[RATES];
 	static int made;
 	kdr_status st = KDR_OK;
 	pthread_mutex_lock(&lock);
@@ -141,10 +167,11 @@ done:
 kdr_status kdri_estimate_work(kdr_context *ctx, const kdri_cost *c, double data, kdr_estimate *out)
 {
 	kdr_status st = KDR_OK;
-	double rate[3], work = INFINITY;
+	double rate[RATES], work = INFINITY;
 	for (int tries = TRIES; tries > 0; tries = tries == TRIES && work >= 1 ? LONG_TRIES : 0) {
 		KDRI_TRY(machine(ctx, tries, rate));
-		work = c->products / rate[0] + c->sweeps / rate[1] + c->steps / rate[2];
+		work = c->products / rate[0] + c->sweeps / rate[1] + c->near / rate[2] + c->far / rate[3] +
+		       c->steps / rate[4];
 	}
 	*out = (kdr_estimate){ .seconds = work / (1 + a_thread * (ctx->threads - 1)) +
 		                          c->bytes / handed_out, /* (E1) */
@@ -175,7 +202,7 @@ kdr_status kdri_shape_check(kdr_context *ctx, const kdr_task_shape *tasks, int64
 /* `c` knows what a sample of the data told, if there is one. */
 static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks, int64_t ntasks,
                            int64_t classes, bool pooled, const kdr_options *options, kdri_cost c,
-                           kdr_estimate *out)
+                           double common, kdr_estimate *out)
 {
 	kdr_status st;
 	kdr_options *defaults = NULL;
@@ -192,7 +219,7 @@ static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo_id);
 	}
-	const kdri_sizes sizes = { tasks, ntasks, classes, pooled, kdri_ranks(ctx) > 1 };
+	const kdri_sizes sizes = { tasks, ntasks, classes, pooled, kdri_ranks(ctx) > 1, common };
 	KDRI_TRY(kdri_shape_check(ctx, tasks, ntasks, &data));
 	if (algo->estimate)
 		algo->estimate(&sizes, options, &c);
@@ -206,7 +233,36 @@ kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_
                                int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
                                kdr_estimate *out)
 {
-	return estimate(ctx, algo_id, tasks, ntasks, classes, pooled, options, (kdri_cost){ 0 }, out);
+	return estimate(ctx, algo_id, tasks, ntasks, classes, pooled, options, (kdri_cost){ 0 }, 0, out);
+}
+
+static const kdr_task *largest_of(const kdr_problem *problem)
+{
+	const kdr_task *largest = &problem->tasks[0];
+	for (int64_t t = 1; t < problem->ntasks; t++)
+		if (kdr_mat_rows(&problem->tasks[t].x) > kdr_mat_rows(&largest->x))
+			largest = &problem->tasks[t];
+	return largest;
+}
+
+/* How many columns two rows share decides what all pairs take, and whether all are looked at: kdri_sizes.common, of the largest task. */
+static kdr_status look_at_columns(kdr_context *ctx, const kdr_problem *problem, double *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &largest_of(problem)->x;
+	double *rows_with = NULL, products = 0;
+	if (x->kind != KDR_MAT_CSR || kdr_mat_nnz(x) == 0)
+		return KDR_OK;
+	const double d = (double)kdr_mat_cols(x), entries = (double)kdr_mat_nnz(x);
+	KDRI_TRY(KDRI_NEW0(ctx, &rows_with, kdr_mat_cols(x)));
+	for (int64_t p = 0; p < kdr_mat_nnz(x); p++)
+		rows_with[x->as.csr.col[p]]++;
+	for (int64_t j = 0; j < kdr_mat_cols(x); j++)
+		products += rows_with[j] * rows_with[j];
+	*out = products * d / (entries * entries);
+done:
+	kdri_free(ctx, rows_with);
+	return st;
 }
 
 /* How soon k-means settles hangs on the data more than on their size: it is tried on some rows of the largest task, in a
@@ -215,15 +271,12 @@ static kdr_status try_some(kdr_context *ctx, const kdr_problem *problem, kdri_co
 {
 	enum { MOST = 1000, RUNS = 2 };
 	kdr_status st = KDR_OK;
-	const kdr_task *largest = &problem->tasks[0];
+	const kdr_task *largest = largest_of(problem);
 	int64_t rows[MOST];
 	kdri_own some = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdr_context *own = NULL;
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
-	for (int64_t t = 1; t < problem->ntasks; t++)
-		if (kdr_mat_rows(&problem->tasks[t].x) > kdr_mat_rows(&largest->x))
-			largest = &problem->tasks[t];
 	const int64_t n = kdr_mat_rows(&largest->x), count = KDRI_MIN(n, MOST);
 	const int64_t k = largest->k > 0 ? largest->k : problem->classes;
 	if (k < 2 || k >= count)
@@ -274,12 +327,14 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const char *algo_id, const kd
 			                      .role = task->role };
 	}
 	kdri_cost c = { 0 };
+	double common = 0;
 	KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled, options,
-	                  c, out));
+	                  c, common, out));
 	if (out->seconds >= worth_a_look && !ctx->comm) {
 		KDRI_TRY(try_some(ctx, problem, &c));
+		KDRI_TRY(look_at_columns(ctx, problem, &common));
 		KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
-		                  options, c, out));
+		                  options, c, common, out));
 	}
 done:
 	kdri_free(ctx, shapes);

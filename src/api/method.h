@@ -87,11 +87,13 @@ typedef struct kdri_sizes {
 	int64_t ntasks, classes;
 	bool pooled;
 	bool several; /* other ranks have rows of them, too */
+	/* Of sparse data: how many times more columns two rows have in common than if all were equally frequent; 0: nobody looked. */
+	double common;
 } kdri_sizes;
 
 /* Work in the units of engine/cost/cost.c, and bytes besides the data: held now, and at most so far. */
 typedef struct kdri_cost {
-	double products, sweeps, steps;
+	double products, sweeps, near, far, steps;
 	double held, bytes;
 	double tried, tried_k,
 	        took; /* rows of a sample that k-means was tried on, its clusters, iterations; 0: nobody tried */

@@ -23,14 +23,21 @@ static kdr_task_shape shape_of(const kdr_data *data)
 
 static kdri_extent below(const kdri_extent *a, const kdri_extent *b)
 {
-	return (kdri_extent){ a->n + b->n, KDRI_MAX(a->d, b->d), a->entries + b->entries,
-		              a->dense && b->dense, a->streamed || b->streamed };
+	kdri_extent both = *a;
+	both.n += b->n;
+	both.entries += b->entries;
+	both.dense &= b->dense;
+	both.streamed |= b->streamed;
+	return both;
 }
 
 static kdri_extent at_most(const kdri_extent *x, double rows)
 {
 	double share = KDRI_MIN(rows / x->n, 1);
-	return (kdri_extent){ x->n * share, x->d, x->entries * share, x->dense, x->streamed };
+	kdri_extent some = *x;
+	some.n *= share;
+	some.entries *= share;
+	return some;
 }
 
 /* A classifier of all folds at once; and the pairs of some rows. */

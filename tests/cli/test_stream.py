@@ -116,7 +116,7 @@ class Estimate(CliTest):
                    + "".join(f"{50 * i + 1} {i % 3 + 1} 1\n" for i in range(20000)))
         for method in ("snmf", "mtcfir"):
             self.fails("cluster", "-m", method, "-k", 3, "wide.mtx", code=1,
-                       says=[method, "is estimated to take", " h, ", "GB", "this machine has"])
+                       says=[method, "is estimated to take", " GB, of which the data are", "this machine has"])
 
     def test_result_says_what_was_estimated_and_what_came(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-o", "out", "data/task1.npy")

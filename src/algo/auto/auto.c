@@ -511,7 +511,8 @@ done:
 
 static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 {
-	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 120, SINGLE = 4096 };
+	/* SOON: iterations of k-means that stops at a tolerance, or whose rows are drawn together. */
+	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 120, SINGLE = 4096, SOON = 8 };
 	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
 	       least = INFINITY;
 	kdri_proportion p = { 0 };
@@ -521,7 +522,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_start(s, c);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS);
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), 2 * k);
 		const bool joined = throughout || (if_many && x.d > TREE &&
 		                                   !kdri_cost_graph_exact(&x, KDRI_VIEWS_PRODUCTS));
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
@@ -535,11 +536,14 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_cost_directions(&work, &x, r);
 		c->products += work.products / 3; /* fewer rounds */
 		c->sweeps += work.sweeps / 3;
+		c->near += work.near / 3;
+		c->far += work.far / 3;
 		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
 		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
 		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
 		       each = (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
-		for (int graph = 0; graph < (x.dense && x.d > FEW ? 2 : 1); graph++)
+		const int graphs = x.dense && x.d > FEW ? 2 : 1; /* the mean taken away, and left in */
+		for (int graph = 0; graph < graphs; graph++)
 			if (joined)
 				kdri_cost_landmarks(c, &x, marks, each);
 			else
@@ -547,16 +551,17 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
 		double before = c->held;
 		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
-		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, 300);
+		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, SOON);
 		kdri_cost_drop(c, c->held - before);
 		kdri_cost_hold(c,
 		               joined ? 0 : kdri_cost_spectrum_bytes(x.n, k)); /* members run side by side */
-		for (int spectra = 0; spectra < 3; spectra++) {                /* two members, and the vote */
+		for (int spectra = 0; spectra < graphs + 1; spectra++) {       /* members, and the vote */
 			if (joined)
 				kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
 			else
 				kdri_cost_spectrum(c, x.n, neighbours, k);
-			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), 300);
+			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"),
+			                 SOON); /* along eigenvectors */
 			kdri_cost_drop(c, c->held - before);
 		}
 		if (x.n <= members[SNMF].most && !joined) { /* as snmf says */
@@ -570,11 +575,22 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			} else {
 				held += (x.n > SINGLE || (x.dense && x.d <= FEW) ? 4 : 8) * x.n * x.n;
 				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
-				kdri_cost_product(c, x.n * x.n * SNMF_STEPS * columns);
+				kdri_cost_product(c, 1.7 * x.n * x.n * SNMF_STEPS *
+				                             columns); /* few columns: it waits for memory */
 			}
 			kdri_cost_hold(c, held);
 			kdri_cost_drop(c, held);
 		}
+	}
+	if (s->ntasks > 1 && least <= SMALL) { /* members that see all tasks */
+		kdri_extent x = kdri_extent_all(s);
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS), most = kdri_sizes_k(s), before = c->held;
+		kdri_extent centred = kdri_extent_dense(x.n, r),
+		            shared = kdri_extent_dense(x.n, KDRI_MIN(r, 2 * most));
+		kdri_cost_directions(c, &x, r);
+		kdri_cost_kmeans(c, &centred, most, PART * seeds, SOON);
+		kdri_cost_kmeans(c, &shared, most, 2 * PART * seeds, SOON);
+		kdri_cost_drop(c, c->held - before);
 	}
 	if (!throughout && s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most &&
 	    kdri_opt_bool(o, "transfer") && kdri_proportion_of(&p) == 0) {

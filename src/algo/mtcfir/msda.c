@@ -132,7 +132,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	kdri_cost_start(s, c);
 	kdri_cost_hold(c, (s->ntasks > 1 ? kdri_extent_bytes(&all) : 0) + 8 * all.n * all.d * (2 + layers) +
 	                          16 * side * side);
-	kdri_cost_product(c, layers * (2 * all.n * all.d * side + side * side * side));
+	/* Systems are solved more slowly than products are made. */
+	kdri_cost_product(c, layers * (3 * all.n * all.d * side + side * side * side));
 	c->steps += layers * all.n * all.d * 3; /* tanh */
 }
 

@@ -403,7 +403,15 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		double bytes = (kdri_precision_single(o, (int64_t)x.n) ? 4 : 8) * x.n * x.n + 80 * x.n * k;
 		kdri_cost_product(c, x.dense ? x.entries * x.n : 0);
 		kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
-		kdri_snmf_estimate(x.n, k, o, c);
+		if (!x.dense && 4 * x.entries < x.n * x.n && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF) {
+			/* Cosines of words are not formed: samples and columns in turn. */
+			const double columns = k * kdri_opt_real(o, "n_init"),
+			             turns = KDRI_MIN(150, kdri_opt_real(o, "max_iter"));
+			kdri_cost_pass(c, &x, columns, 2 * turns);
+			c->sweeps += 16 * turns * (x.n + x.d) * columns;
+		} else {
+			kdri_snmf_estimate(x.n, k, o, c);
+		}
 		kdri_cost_hold(c, bytes);
 		kdri_cost_drop(c, bytes);
 	}
@@ -412,7 +420,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
 {
 	const kdri_extent new = kdri_extent_of(x);
-	const kdri_extent old = { trained, new.d, new.entries *trained / new.n, new.dense, new.streamed };
+	kdri_extent old = new;
+	old.n = trained;
+	old.entries *= trained / new.n;
 	(void)o;
 	kdri_cost_hold(c, kdri_extent_bytes(&new) + 2 * kdri_extent_bytes(&old));
 	kdri_cost_hold(c, 8 * (KDRI_MIN(ROWS, new.n) * trained + new.n + trained));

@@ -77,6 +77,7 @@ void kdri_spread_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *
 		kdri_cost_graph(c, &all, neighbours, KDRI_COST_SEARCH);
 	else
 		kdri_cost_hold(c, 8 * all.n * all.n);
-	c->sweeps += ITERATIONS * all.n * (neighbours > 0 ? 2 * neighbours : all.n) * (k + 8);
+	kdri_cost_fetch(c, ITERATIONS * all.n * (neighbours > 0 ? 2 * neighbours : all.n) * (k + 8),
+	                8 * all.n * k);
 	kdri_cost_hold(c, 8 * all.n * k * 6);
 }

@@ -319,7 +319,7 @@ void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e)
 void kdri_ensemble_estimate(const kdri_extent *x, double k, double runs, kdri_cost *c)
 {
 	enum { CONSENSUS = 1200 };
-	kdri_extent half = { x->n, x->d / 2, x->entries / 2, x->dense, false };
+	kdri_extent half = { .n = x->n, .d = x->d / 2, .entries = x->entries / 2, .dense = x->dense };
 	double copy = kdri_extent_bytes(&half);
 	kdri_cost_hold(c, copy);
 	kdri_cost_kmeans(c, &half, k, runs, 300);

@@ -368,7 +368,7 @@ void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, doubl
                              kdri_cost *c)
 {
 	enum { A_FEATURE = 165 };
-	double more = x->dense ? 3 : 1.8; /* rows of dense data come as if they were sparse */
+	double more = x->dense ? 3 : 2.6; /* rows of dense data come as if they were sparse */
 	kdri_cost_pass(c, x, p + (x->dense ? 3 : 4) * k, more * sweeps * 2);
 	c->sweeps += sweeps * sides * p * (A_FEATURE * x->d + more * 10 * x->n);
 	kdri_cost_hold(c, 8 * p * (3 * sides * x->d + 2 * x->n) + kdri_extent_bytes(x));

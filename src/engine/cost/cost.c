@@ -1,11 +1,13 @@
 /* What the parts of methods take. SPDX-License-Identifier: BSD-3-Clause
  *
- * Work is counted in three units, of which each machine does its own number a second (api/estimate.c measures them):
+ * Work is counted in units, of which each machine does its own number a second (api/estimate.c measures them):
  *
  *   (E1)  products   multiply-adds of dense matrix products and factorisations
- *   (E2)  sweeps     multiply-adds of passes over entries: an entry of sparse data with c columns counts c + 8 (index
- *                    and value have to be fetched first), one of dense data (c + 4) / 2
- *   (E3)  steps      of loops that follow indices, compare and branch
+ *   (E2)  sweeps     multiply-adds of passes over dense data and vectors: an entry with c columns counts (c + 4) / 2
+ *   (E3)  near, far  those of entries with an index, which counts 8 more: c + 8 of sparse data with c columns. What the index points to is
+ *                    in a table of d c numbers, which a cache near the core holds, or does not: between 200 kB and 6 MB a share that
+ *                    grows with the logarithm of its size is far
+ *   (E4)  steps      of loops that follow indices, compare and branch
  *
  * Iterations are those that data of that size took: k-means 8 + log2 n for five clusters, of which bounds spare half the
  * work; on points well apart it takes a third of that, on those that overlap twice as many. Where the data are at hand a
@@ -17,18 +19,22 @@
 
 kdri_extent kdri_extent_dense(double n, double d)
 {
-	return (kdri_extent){ n, d, n * d, true, false };
+	return (kdri_extent){ .n = n, .d = d, .entries = n * d, .dense = true };
 }
 
 kdri_extent kdri_extent_of(const kdr_task_shape *t)
 {
 	double n = (double)t->rows, d = (double)t->cols;
-	return (kdri_extent){ n, d, t->dense ? n * d : (double)t->entries, t->dense, t->streamed };
+	return (kdri_extent){ .n = n,
+		              .d = d,
+		              .entries = t->dense ? n * d : (double)t->entries,
+		              .dense = t->dense,
+		              .streamed = t->streamed };
 }
 
 static kdri_extent sum(const kdri_sizes *s, int role)
 {
-	kdri_extent all = { .dense = true };
+	kdri_extent all = { .dense = true, .common = s->common };
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		if (role >= 0 && (int)s->tasks[t].role != role)
 			continue;
@@ -76,7 +82,9 @@ double kdri_sizes_k(const kdri_sizes *s)
 kdri_extent kdri_sizes_part(const kdri_sizes *s, int64_t i, double *k)
 {
 	*k = !s->pooled && s->tasks[i].k > 0 ? (double)s->tasks[i].k : kdri_sizes_k(s);
-	return s->pooled ? kdri_extent_all(s) : kdri_extent_of(&s->tasks[i]);
+	kdri_extent one = s->pooled ? kdri_extent_all(s) : kdri_extent_of(&s->tasks[i]);
+	one.common = s->common;
+	return one;
 }
 
 /* --- memory ---------------------------------------------------------------------------------------- */
@@ -103,7 +111,18 @@ void kdri_cost_start(const kdri_sizes *s, kdri_cost *c)
 
 void kdri_cost_pass(kdri_cost *c, const kdri_extent *x, double columns, double times)
 {
-	c->sweeps += times * x->entries * (x->dense ? (columns + 4) / 2 : columns + 8); /* (E2) */
+	if (x->dense)
+		c->sweeps += times * x->entries * (columns + 4) / 2; /* (E2) */
+	else
+		kdri_cost_fetch(c, times * x->entries * (columns + 8), 8 * x->d * columns);
+}
+
+void kdri_cost_fetch(kdri_cost *c, double multiply_adds, double table)
+{
+	static const double small = 2e5, large = 6.4e6;
+	const double share = KDRI_MIN(KDRI_MAX(log(KDRI_MAX(table, 1) / small) / log(large / small), 0), 1);
+	c->near += (1 - share) * multiply_adds; /* (E3) */
+	c->far += share * multiply_adds;
 }
 
 void kdri_cost_product(kdri_cost *c, double multiply_adds)
@@ -147,18 +166,23 @@ void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs,
 	               8 * x->n * (x->dense ? KDRI_MIN(k / 4, 15.0) : 0);
 	kdri_cost_pass(c, x, lanes, runs * iterations * (x->dense ? 0.4 : 0.5));
 	c->sweeps += runs * iterations * (x->dense ? 15 : 8) * x->d * lanes;
-	c->steps += runs * iterations * (x->dense ? 10 : 12) * x->n; /* (E3) */
+	c->steps += runs * iterations * (x->dense ? 10 : 12) * x->n; /* (E4) */
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * x->d * k - 16 * x->n);
 }
 
-/* Pairs of texts have so many times more words in common than if all words were equally frequent. */
-enum { COMMON = 25 };
+/* COMMON: of texts, where nobody looked. A_PAIR: multiply-adds of a product of lists. */
+enum { COMMON = 40, A_PAIR = 18 };
+
+static double common_of(const kdri_extent *x)
+{
+	return x->common > 0 ? x->common : COMMON;
+}
 
 /* Products of all pairs of rows. */
 static double pairs_of(const kdri_extent *x)
 {
-	return x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * COMMON;
+	return x->dense ? x->n * x->entries : x->entries * x->entries / KDRI_MAX(x->d, 1.0) * common_of(x);
 }
 
 void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share)
@@ -166,7 +190,7 @@ void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share)
 	if (x->dense)
 		kdri_cost_product(c, share * pairs_of(x));
 	else
-		c->sweeps += 14 * share * pairs_of(x);
+		kdri_cost_fetch(c, A_PAIR * share * pairs_of(x), 8 * x->n);
 }
 
 bool kdri_cost_graph_exact(const kdri_extent *x, double most)
@@ -200,7 +224,7 @@ void kdri_cost_landmarks(kdri_cost *c, const kdri_extent *x, double landmarks, d
 	if (x->dense)
 		kdri_cost_product(c, m * x->entries);
 	else
-		c->sweeps += 14 * entries / KDRI_MAX(x->d, 1.0) * x->entries * COMMON;
+		kdri_cost_fetch(c, A_PAIR * entries / KDRI_MAX(x->d, 1.0) * x->entries * common_of(x), 8 * m);
 	c->steps += 0.2 * x->n * m + 60 * edges;
 	kdri_cost_hold(c, 24 * edges + 40 * x->n + 16 * entries);
 	kdri_cost_drop(c, 12 * edges + 40 * x->n);
@@ -231,7 +255,7 @@ void kdri_cost_spectrum(kdri_cost *c, double n, double neighbours, double vector
 {
 	double block = 3 * vectors + 10, rounds = 10 * log2_of(n),
 	       bytes = kdri_cost_spectrum_bytes(n, vectors);
-	c->sweeps += rounds * n * (2 * neighbours + 8) * vectors;
+	kdri_cost_fetch(c, rounds * n * (2 * neighbours + 8) * vectors, 8 * n * vectors);
 	kdri_cost_product(c, rounds * n * block * vectors);
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * n * vectors);
@@ -242,7 +266,7 @@ void kdri_cost_linear(kdri_cost *c, const kdri_extent *x, double outputs, double
 	enum { STEPS = 10, INNER = 8 };
 	double bytes = 8 * outputs * (12 * x->n + 8 * x->d);
 	/* Steps are more on sparse rows, whose columns are many and ill-matched in scale. */
-	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2) * (x->dense ? 1 : 1.35));
+	kdri_cost_pass(c, x, outputs, times * STEPS * (2 * INNER + 2) * (x->dense ? 1 : 1.6));
 	c->sweeps += times * STEPS * INNER * (x->dense ? 35 : 12) * outputs * (x->n + x->d);
 	kdri_cost_hold(c, bytes);
 	kdri_cost_drop(c, bytes - 8 * outputs * x->d);

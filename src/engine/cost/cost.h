@@ -8,6 +8,7 @@
 typedef struct kdri_extent {
 	double n, d, entries; /* entries stored: n d where it is dense */
 	bool dense, streamed; /* streamed: on disk, and copies of it as well */
+	double common;        /* kdri_sizes.common */
 } kdri_extent;
 kdri_extent kdri_extent_dense(double n, double d);
 /* Of one task; of all tasks, one below the other; of those of one role. */
@@ -30,6 +31,8 @@ void kdri_cost_drop(kdri_cost *c, double bytes);
 
 /* So many products of x with a block of columns, or of its transpose. */
 void kdri_cost_pass(kdri_cost *c, const kdri_extent *x, double columns, double times);
+/* Multiply-adds of indexed entries, each with a place in a table of so many bytes. */
+void kdri_cost_fetch(kdri_cost *c, double multiply_adds, double table);
 /* Dense multiply-adds in large products; an eigenproblem of that side. */
 void kdri_cost_product(kdri_cost *c, double multiply_adds);
 void kdri_cost_eigen(kdri_cost *c, double side);
