@@ -1,4 +1,5 @@
 """The jobs of the command line as functions. SPDX-License-Identifier: BSD-3-Clause"""
+import numbers
 import warnings
 
 import numpy as np
@@ -108,12 +109,12 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     each = None
     if k is not None and np.ndim(k) == 1:
-        each = np.ascontiguousarray([0 if v in (None, "auto") else v for v in k], np.int64)
+        each = np.ascontiguousarray([_clusters(v) for v in k], np.int64)
         if len(each) != len(sets):
             raise ValueError(f"k has {len(each)} numbers for {len(sets)} tasks: one for all, or one for each")
         o.each_k = ffi.cast("int64_t *", each.ctypes.data)
     else:
-        o.k = 0 if k in (None, "auto") else int(k)
+        o.k = _clusters(k)
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -127,6 +128,14 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     o.quality, o.resamples = quality, _resamples(resamples)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out))
     return finish(session, Result(out[0]))
+
+
+def _clusters(k):
+    if k is None or (isinstance(k, str) and k == "auto"):
+        return 0
+    if not isinstance(k, numbers.Real) or not float(k).is_integer():
+        raise ValueError(f"k is {k!r}: a whole number from 1 is allowed, a list with one for each task, or 'auto'")
+    return int(k)
 
 
 def _resamples(count):

@@ -97,6 +97,15 @@ class Forms(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "to_json"):
             pickle.dumps(kindred.cluster(self.a, k=3, method="kmeans"))
 
+    def test_numbers_of_clusters_that_are_none(self):
+        for k in ("two", 2.5, float("nan"), [2, "three"]):
+            with self.assertRaisesRegex(ValueError, "k is .*whole number"):
+                kindred.cluster([self.a, self.b], k=k, method="kmeans")
+        with self.assertRaisesRegex(ValueError, "k is 2.5"):
+            kindred.KMeans(n_clusters=2.5).fit(self.a)
+        with self.assertRaisesRegex(ValueError, "unknown method 'kmean'; did you mean kmeans?"):
+            kindred.cluster(self.a, k=2, method="kmean")
+
     def test_forked_processes(self):
         """Threads of the parent are not in its children, which must not wait for them."""
         wide, _ = blobs(5, n=3000, k=9)

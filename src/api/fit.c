@@ -301,7 +301,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+		return kdri_algo_unknown(ctx, algo_id);
 	kdri_enter(ctx);
 	kdr_status st = kdri_leave(ctx, fit_here(ctx, algo, problem, options, &result));
 	if (st == KDR_OK) {

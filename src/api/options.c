@@ -41,7 +41,7 @@ kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **
 {
 	const kdri_algo *algo = kdri_algo_find(algo_id);
 	if (!algo)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id);
+		return kdri_algo_unknown(ctx, algo_id);
 	int64_t count = table_length(algo->info.options);
 	kdr_options *options = NULL;
 	kdr_status st =
