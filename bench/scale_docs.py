@@ -186,7 +186,7 @@ def over(kind):
 def waiting():
     """What bench/waiting.c says: efficiency by the length of a stretch of work."""
     rows = [r for r in rows_of("scaling.csv") if r["kind"] == "waiting"]
-    return ["| machine | cores | " + "a stretch of | efficiency at most |", "|---|---:|---:|---:|"] + \
+    return ["| machine | cores | " + "a stretch of | efficiency |", "|---|---:|---:|---:|"] + \
            [f"| {r['machine']} | {r['ranks']} | {1000 * float(r['stretch']):,.1f} ms | {100 * float(r['efficiency']):.0f} % |" for r in rows[::2]]
 
 
