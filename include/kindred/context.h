@@ -49,8 +49,8 @@ KDR_API kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *alloc
 KDR_API void kdr_context_free(kdr_context *ctx);
 
 /* Worker threads; 0 (the default) takes what this process may use: by affinity, by a container's share of processor
- * time, or by OMP_NUM_THREADS. Results never depend on it. Where a process that had contexts of several threads is forked,
- * those of the child have one: threads do not come along. */
+ * time, or by OMP_NUM_THREADS. Results never depend on it. Where a process that has run in several threads is forked,
+ * contexts of the child have one: threads do not come along. */
 KDR_API void kdr_context_set_threads(kdr_context *ctx, int threads);
 KDR_API int kdr_context_threads(const kdr_context *ctx);
 

@@ -71,17 +71,29 @@ static bool one_thread_only(void)
 
 #ifdef _OPENMP
 /* A child has none of the threads of the process it was forked from, and gcc's OpenMP would wait for them for ever: so it
- * works alone. Who had one thread waits for nobody. */
-static _Atomic bool had_threads, left_alone;
+ * works alone, unless there were none. Where that cannot be asked there may have been some. */
+static _Atomic bool wants_threads, has_threads, left_alone;
+
+static void before_fork(void)
+{
+	char line[128];
+	int count = 0;
+	FILE *f = wants_threads ? fopen("/proc/self/status", "re") : NULL;
+	while (f && count == 0 && fgets(line, sizeof line, f))
+		(void)sscanf(line, "Threads: %d", &count);
+	if (f)
+		fclose(f);
+	has_threads = wants_threads && count != 1;
+}
 
 static void in_child(void)
 {
-	left_alone = had_threads;
+	left_alone = left_alone || has_threads;
 }
 
 static void know_of_forks(void)
 {
-	(void)pthread_atfork(NULL, NULL, in_child);
+	(void)pthread_atfork(before_fork, NULL, in_child);
 }
 #endif
 
@@ -92,7 +104,7 @@ void kdr_context_set_threads(kdr_context *ctx, int threads)
 	(void)pthread_once(&once, know_of_forks);
 	ctx->threads = one_thread_only() || left_alone ? 1 : threads > 0 ? threads : kdri_cpus();
 	if (ctx->threads > 1)
-		had_threads = true;
+		wants_threads = true;
 #else
 	(void)threads;
 	ctx->threads = 1;
