@@ -20,7 +20,9 @@ typedef struct pack {
 static kdr_status move(pack *p, void *value, size_t n)
 {
 	kdr_status st = KDR_OK;
-	if (p->used + (int64_t)n > p->size) {
+	if (n == 0)
+		return KDR_OK;
+	if (!p->bytes || p->used + (int64_t)n > p->size) {
 		if (p->reads)
 			return kdri_fail(p->ctx, KDR_ERR_INTERNAL,
 			                 "ranks differ in what they tell each other");
@@ -64,7 +66,7 @@ static kdr_status texts(pack *p, char ***list, int64_t count)
 		return KDR_OK;
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, list, count));
-	for (int64_t i = 0; i < count; i++)
+	for (int64_t i = 0; *list && i < count; i++)
 		KDRI_TRY(text(p, &(*list)[i]));
 done:
 	return st;
@@ -101,6 +103,8 @@ static kdr_status sheet(pack *p, kdri_sheet **of)
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, of, 1));
 	kdri_sheet *s = *of;
+	if (!s)
+		return KDR_OK;
 	int64_t columns = s->ncolumns, told = s->missing != NULL, latin = s->latin;
 	KDRI_TRY(number(p, &columns));
 	KDRI_TRY(number(p, &s->nfeatures));

@@ -381,9 +381,9 @@ static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
 	KDRI_TRY(rank(ctx, t));
 	for (int64_t r = 0; r < (all ? t->candidates : 1); r++) {
 		int64_t k = ranked(t, r);
-		bool stop = best && (ctx->cancelled || ctx->timed_out);
+		bool stop = ctx->cancelled || ctx->timed_out;
 		KDRI_TRY(kdri_any(ctx, &stop));
-		if (stop)
+		if (best && stop)
 			break;
 		KDRI_TRY(fit(ctx, t, k, &result));
 		if (!best || (!t->o->selector && worth(&t->scores[k]) > worth(&t->scores[t->chosen]))) {
