@@ -58,6 +58,11 @@ static kdr_status estimated(kdr_context *ctx)
 		st = kdr_options_set(ctx, many, "n_init", "1000000");
 	if (st == KDR_OK)
 		st = kdr_estimate_fit(ctx, "kmeans", &problem, many, &e);
+	/* Of sparse rows columns are counted. */
+	const kdr_task words = { .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K };
+	const kdr_problem texts = { .tasks = &words, .ntasks = 1 };
+	if (st == KDR_OK)
+		st = kdr_estimate_fit(ctx, "kmeans", &texts, many, &e);
 	kdr_options_free(many);
 	return st;
 }

@@ -571,7 +571,7 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 			    4 * x.entries < x.n * x.n) { /* words are counted: cosines are not formed */
 				held += 12 * x.entries + 8 * x.d * columns;
 				kdri_cost_pass(c, &x, x.n / 4, 1);
-				kdri_cost_pass(c, &x, columns, 2 * SNMF_STEPS);
+				kdri_cost_cosines(c, &x, columns, SNMF_STEPS);
 			} else {
 				held += (x.n > SINGLE || (x.dense && x.d <= FEW) ? 4 : 8) * x.n * x.n;
 				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));

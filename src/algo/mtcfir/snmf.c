@@ -404,11 +404,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_cost_product(c, x.dense ? x.entries * x.n : 0);
 		kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
 		if (!x.dense && 4 * x.entries < x.n * x.n && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF) {
-			/* Cosines of words are not formed: samples and columns in turn. */
 			const double columns = k * kdri_opt_real(o, "n_init"),
 			             turns = KDRI_MIN(150, kdri_opt_real(o, "max_iter"));
-			kdri_cost_pass(c, &x, columns, 2 * turns);
-			c->sweeps += 16 * turns * (x.n + x.d) * columns;
+			kdri_cost_cosines(c, &x, columns, turns);
 		} else {
 			kdri_snmf_estimate(x.n, k, o, c);
 		}

@@ -193,6 +193,13 @@ void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share)
 		kdri_cost_fetch(c, A_PAIR * share * pairs_of(x), 8 * x->n);
 }
 
+void kdri_cost_cosines(kdri_cost *c, const kdri_extent *x, double columns, double times)
+{
+	enum { BLOCKS = 16 }; /* vectors that are read or written beside the products */
+	kdri_cost_pass(c, x, columns, 2 * times);
+	c->sweeps += BLOCKS * times * (x->n + x->d) * columns;
+}
+
 bool kdri_cost_graph_exact(const kdri_extent *x, double most)
 {
 	if (x->dense)

@@ -43,6 +43,8 @@ double kdri_cost_slower(const kdri_cost *c, bool dense);
 void kdri_cost_kmeans(kdri_cost *c, const kdri_extent *x, double k, double runs, double most);
 /* The products of all pairs of rows, or of a share of the pairs. */
 void kdri_cost_pairs(kdri_cost *c, const kdri_extent *x, double share);
+/* So many products of the cosines of sparse rows with a block of columns; they are not formed: rows and columns in turn. */
+void kdri_cost_cosines(kdri_cost *c, const kdri_extent *x, double columns, double times);
 /* A graph of so many neighbours of each row, which stays: exact where it takes at most so many multiplications of dense
  * rows, or of sparse ones as many as knn_search.c and, if there may be more, views_graphs.c say; and so many of its leading eigenvectors, which stay too. */
 #define KDRI_COST_SEARCH 1e11 /* of knn_search.c */
