@@ -97,10 +97,12 @@ class Empty(test_mpi.MpiTest):
         self.run_kindred(*args, "alone", "t=whole.csv")
         self.mpi(4, *args, "out", "t{rank}.csv")
         one, many = self.result("alone/result.json"), self.result()
-        self.nearly(many["tasks"][0]["clusters"], one["tasks"][0]["clusters"])
-        for name in ("labels", "ids", "metrics"):
+        for name in ("clusters", "confidence", "metrics"): # means are to rounding
+            self.nearly(many["tasks"][0][name], one["tasks"][0][name])
+        for name in ("labels", "ids"):
             self.assertEqual(many["tasks"][0][name], one["tasks"][0][name])
-        self.assertEqual(self.read("out/t.samples.csv"), self.read("alone/t.samples.csv"))
+        rows = [[line.split(",")[:2] for line in self.read(f"{folder}/t.samples.csv").splitlines()] for folder in ("out", "alone")]
+        self.assertEqual(rows[0], rows[1])
 
     def test_classes_of_anndata(self):
         try:
