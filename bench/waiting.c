@@ -63,7 +63,7 @@ static void *work(void *user)
 {
 	job *j = user;
 	const long step = j->rows / PARTS;
-	double *x = malloc((size_t)j->rows * COLUMNS * sizeof *x);
+	double *x = calloc((size_t)j->rows * COLUMNS, sizeof *x);
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET(j->core, &set);
