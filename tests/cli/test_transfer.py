@@ -34,6 +34,19 @@ class Transfer(CliTest):
         self.fails("transfer", "--source", "s.csv", "--labels", self.write("one", "a\n" * 30), "--target", "t.csv", code=3,
                    says="at least two")
 
+    def test_landmarks_in_place_of_neighbours(self):
+        """What samples are joined to can be told, and small data are joined to neighbours."""
+        given = ["transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "-o", "out", "--force", "-q"]
+        self.run_kindred(*given, "--set", "graph=landmarks", "--set", "landmarks=12")
+        self.assertEqual(self.read("out/target.labels"), self.read("truth"))
+        self.assertEqual([self.result()["options"][o] for o in ("graph", "landmarks")], ["landmarks", 12])
+        sure = {}
+        for graph in ("auto", "neighbours"):
+            self.run_kindred(*given, "--set", "graph=" + graph)
+            sure[graph] = self.result()["tasks"][-1]["confidence"]
+        self.assertEqual(sure["auto"], sure["neighbours"])
+        self.fails(*given, "--set", "graph=landmark", code=2, says=["graph", "landmarks", "neighbours"])
+
     def test_classes_in_a_column_that_the_target_need_not_have(self):
         """A labelled table and one without that column; where it has it, it is scored."""
         rows = self.read("s.csv").split("\n")[1:31]
