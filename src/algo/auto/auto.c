@@ -541,7 +541,9 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
 		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
 		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
-		       each = (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
+		       each = x.dense && x.d <= FEW
+		                      ? neighbours /* by distance: views_graphs.c */
+		                      : (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
 		const int graphs = x.dense && x.d > FEW ? 2 : 1; /* the mean taken away, and left in */
 		for (int graph = 0; graph < graphs; graph++)
 			if (joined)
