@@ -523,8 +523,8 @@ static void estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		kdri_extent x = kdri_sizes_part(s, i, &k);
 		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), 2 * k);
-		const bool joined = throughout || (if_many && x.d > TREE &&
-		                                   !kdri_cost_graph_exact(&x, KDRI_VIEWS_PRODUCTS));
+		const double most = x.dense ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS;
+		const bool joined = throughout || (if_many && x.d > TREE && !kdri_cost_graph_exact(&x, most));
 		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
 		all += x.n;
 		least = KDRI_MIN(least, x.n);

@@ -23,8 +23,10 @@ typedef enum kdri_view {
 
 typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } kdri_choice;
 
-/* Multiplications that an exact search for the neighbours of dense rows may take. */
-#define KDRI_VIEWS_PRODUCTS 2e12
+/* Multiplications that an exact search for the neighbours of dense rows may take: minutes of one core, since a descent may miss
+ * some; and where landmarks can take their place, which are as good in the mean: seconds. */
+#define KDRI_VIEWS_PRODUCTS         2e12
+#define KDRI_VIEWS_BESIDE_LANDMARKS 2e11
 
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */

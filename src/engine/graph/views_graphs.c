@@ -12,42 +12,24 @@
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/views.h"
 
-/* Multiplications, by blocks and by lists. */
-static const double most_dense = KDRI_VIEWS_PRODUCTS, most_sparse = 5e10;
+/* Multiplications of sparse rows that an exact search may take. */
+static const double most_sparse = 5e10;
 static const double least_weight = 1e-6;
-
-/* Whether the products of all pairs of rows are few enough: minutes on one core. */
-static kdr_status few_products(kdr_context *ctx, const kdr_mat *x, bool *out)
-{
-	kdr_status st = KDR_OK;
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	double *rows_with = NULL, products = 0;
-	if (x->kind == KDR_MAT_DENSE) {
-		*out = (double)n * (double)n * (double)d <= most_dense;
-		return KDR_OK;
-	}
-	KDRI_TRY(KDRI_NEW0(ctx, &rows_with, d));
-	for (int64_t p = 0; p < x->as.csr.rowptr[n]; p++)
-		rows_with[x->as.csr.col[p]]++;
-	for (int64_t j = 0; j < d; j++)
-		products += rows_with[j] * rows_with[j];
-	*out = products <= most_sparse;
-done:
-	kdri_free(ctx, rows_with);
-	return st;
-}
 
 kdr_status kdri_views_exact(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
                             bool *out)
 {
 	kdr_status st = KDR_OK;
 	const kdr_mat *x = &task->rows.view;
+	double products, most_dense = o->if_many ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS;
 	*out = o->exact == KDRI_CHOICE_YES;
 	if (o->exact != KDRI_CHOICE_AUTO)
 		return KDR_OK;
 	*out = !task->cosine && kdri_knn_tree_pays(x);
-	if (!*out)
-		KDRI_TRY(few_products(ctx, x, out));
+	if (*out)
+		return KDR_OK;
+	KDRI_TRY(kdri_knn_products(ctx, x, &products));
+	*out = products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse);
 	if (!*out)
 		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
 done:
