@@ -236,6 +236,8 @@ def main():
     args.kindred = os.path.abspath(args.kindred)
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    if args.folder:
+        os.makedirs(args.folder, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="kindred-scaling-", dir=args.folder) as scratch:
         if args.folder:
             scratch = args.folder
