@@ -29,17 +29,16 @@ const kdri_algo *kdri_algo_find(const char *id)
 	return NULL;
 }
 
-kdr_status kdri_algo_unknown(kdr_context *ctx, const char *id)
+void kdri_algo_set_unknown(kdr_context *ctx, const char *id)
 {
 	const char *all[64] = { NULL }, *nearest[1] = { NULL };
 	size_t count = KDRI_MIN(kdr_algo_count(), 64);
 	for (size_t i = 0; i < count; i++)
 		all[i] = algorithms[i]->info.id;
 	if (id && kdr_suggest(id, all, count, nearest, 1) > 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'; did you mean %s?", id,
-		                 nearest[0]);
-	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'; 'kindred methods' lists them",
-	                 id ? id : "(null)");
+		kdri_set_error(ctx, "unknown method '%s'; did you mean %s?", id, nearest[0]);
+	else
+		kdri_set_error(ctx, "unknown method '%s'; 'kindred methods' lists them", id ? id : "(null)");
 }
 
 const kdr_algo *kdr_algo_find(const char *id)
