@@ -171,7 +171,7 @@ def over(kind):
     """Weak or strong scaling: seconds, and their share of the ideal; of weak the same for copies without MPI."""
     rows = [r for r in rows_of("scaling.csv") if r["kind"] in (kind, "copies")]
     of = {(r["machine"], r["kind"], int(r["rows"]), int(r["ranks"]), r["method"]): r for r in rows}
-    out = ["| rows %s | ranks | `kmeans` | | `mbc` | |" % ("in all" if kind == "strong" else "a rank"), "|---:|---:|---:|---:|---:|---:|"]
+    out = ["| machine | rows %s | ranks | `kmeans` | | `mbc` | |" % ("in all" if kind == "strong" else "a rank"), "|---|---:|---:|---:|---:|---:|---:|"]
     for key in sorted({key[:4] for key in of if key[1] == kind or kind == "weak"}, key=lambda key: (key[0], key[2], key[1] == "copies", key[3])):
         cells = []
         for method in ("kmeans", "mbc"):
@@ -179,15 +179,20 @@ def over(kind):
             ideal = float(one["seconds"]) / (key[3] if kind == "strong" else 1) if one else 0
             cells += ["", ""] if not r else [f"{float(r['seconds']):.2f} s" + (f" (mean {float(r['mean']):.2f})" if r["mean"] else ""),
                                              f"{100 * ideal / float(r['seconds']):.0f} %" if one else ""]
-        out.append("| %s | %s | %s |" % (f"{key[2]:,}", f"the slowest of {key[3]} copies" if key[1] == "copies" else key[3], " | ".join(cells)))
+        out.append("| %s | %s | %s | %s |" % (key[0], f"{key[2]:,}", f"the slowest of {key[3]} copies" if key[1] == "copies" else key[3],
+                                              " | ".join(cells)))
     return out
 
 
 def waiting():
     """What bench/waiting.c says: efficiency by the length of a stretch of work."""
-    rows = [r for r in rows_of("scaling.csv") if r["kind"] == "waiting"]
+    of = {}
+    for r in rows_of("scaling.csv"):
+        if r["kind"] == "waiting":
+            of.setdefault(r["machine"], []).append(r)
+    rows = [r for mine in of.values() for r in mine[::2]]
     return ["| machine | cores | " + "a stretch of | efficiency |", "|---|---:|---:|---:|"] + \
-           [f"| {r['machine']} | {r['ranks']} | {1000 * float(r['stretch']):,.1f} ms | {100 * float(r['efficiency']):.0f} % |" for r in rows[::2]]
+           [f"| {r['machine']} | {r['ranks']} | {1000 * float(r['stretch']):,.1f} ms | {100 * float(r['efficiency']):.0f} % |" for r in rows]
 
 
 def ranks(kind):
