@@ -63,16 +63,17 @@ def test_over_ranks():
                     ("strong", "mbc", 1, 400, 8), ("strong", "mbc", 4, 400, 2.5))]
         runs += [{"kind": "copies", "method": "kmeans", "ranks": 4, "rows": 400, "seconds": 2.2, "mean": 2.1, "machine": "m"}]
         runs += [{"kind": "waiting", "ranks": 4, "stretch": 0.01 * 2**i, "efficiency": 0.9, "machine": "m"} for i in range(3)]
+        runs += [{"kind": "waiting", "ranks": 2, "stretch": 0.02, "efficiency": 1, "machine": "n"}]
         (folder / "a.jsonl").write_text("\n".join(map(json.dumps, runs)) + "\n")
         sd.take([folder / "a.jsonl"])
         weak, strong, waiting = sd.over("weak"), sd.over("strong"), sd.waiting()
         sd.take([folder / "a.jsonl"])  # again: in place of the first
         assert sd.over("weak") == weak and sd.waiting() == waiting
         sd.RESULTS = kept
-    assert weak[2:] == ["| 100 | 1 | 2.00 s | 100 % | 1.00 s | 100 % |", "| 100 | 4 | 2.50 s | 80 % |  |  |",
-                        "| 100 | the slowest of 4 copies | 2.20 s (mean 2.10) | 91 % |  |  |"]
-    assert strong[2:] == ["| 400 | 1 |  |  | 8.00 s | 100 % |", "| 400 | 4 |  |  | 2.50 s | 80 % |"]
-    assert waiting[2:] == ["| m | 4 | 10.0 ms | 90 % |", "| m | 4 | 40.0 ms | 90 % |"]
+    assert weak[2:] == ["| m | 100 | 1 | 2.00 s | 100 % | 1.00 s | 100 % |", "| m | 100 | 4 | 2.50 s | 80 % |  |  |",
+                        "| m | 100 | the slowest of 4 copies | 2.20 s (mean 2.10) | 91 % |  |  |"]
+    assert strong[2:] == ["| m | 400 | 1 |  |  | 8.00 s | 100 % |", "| m | 400 | 4 |  |  | 2.50 s | 80 % |"]
+    assert waiting[2:] == ["| m | 4 | 10.0 ms | 90 % |", "| m | 4 | 40.0 ms | 90 % |", "| n | 2 | 20.0 ms | 100 % |"]
 
 
 def test_page():
