@@ -143,6 +143,17 @@ done:
 	return st;
 }
 
+/* The arrays of `from` are those of d from now on. */
+static void take_arrays(kdr_data *d, kdr_data *from)
+{
+	d->dense = from->dense;
+	d->rowptr = from->rowptr;
+	d->col = from->col;
+	d->val = from->val;
+	d->borrowed = false;
+	*from = (kdr_data){ 0 };
+}
+
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *d, kdr_mat_kind kind, int64_t cols)
 {
 	kdr_status st;
@@ -155,15 +166,10 @@ kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *d, kdr_mat_kind kind, i
 		KDRI_TRY(KDRI_NEW(ctx, &none.val, 0));
 	}
 	free_matrix(d);
-	d->dense = none.dense;
-	d->rowptr = none.rowptr;
-	d->col = none.col;
-	d->val = none.val;
-	d->borrowed = false;
+	take_arrays(d, &none);
 	d->kind = kind;
 	d->rows = 0;
 	d->cols = cols;
-	none = (kdr_data){ 0 };
 done:
 	kdri_free(ctx, none.dense);
 	kdri_free(ctx, none.rowptr);
@@ -184,12 +190,7 @@ kdr_status kdri_data_own(kdr_context *ctx, kdr_data *d)
 	kdri_spool_begin(ctx, before);
 	if (st != KDR_OK)
 		goto done;
-	d->dense = copy.dense;
-	d->rowptr = copy.rowptr;
-	d->col = copy.col;
-	d->val = copy.val;
-	d->borrowed = false;
-	copy = (kdr_data){ 0 };
+	take_arrays(d, &copy);
 done:
 	kdri_free(ctx, copy.dense);
 	kdri_free(ctx, copy.rowptr);

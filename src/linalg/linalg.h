@@ -162,5 +162,11 @@ static inline int64_t kdri_chunk_begin(int64_t rows, int64_t chunks, int64_t c)
 {
 	return c * (rows / chunks) + KDRI_MIN(c, rows % chunks);
 }
+/* A row of chunk c, drawn: one of each chunk, so that rows sorted by class keep their shares. */
+static inline int64_t kdri_chunk_draw(kdri_rng *rng, int64_t rows, int64_t chunks, int64_t c)
+{
+	int64_t begin = kdri_chunk_begin(rows, chunks, c);
+	return begin + kdri_rng_below(rng, kdri_chunk_begin(rows, chunks, c + 1) - begin);
+}
 
 #endif

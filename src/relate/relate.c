@@ -60,10 +60,8 @@ static kdr_status thin(kdr_context *ctx, const kdr_mat *x, int64_t most, kdri_ow
 	/* One of each of `most` equal stretches, so that data sorted by class keep their shares. The seed is fixed:
 	 * a measure of data must not change with the seed of a run. */
 	kdri_rng rng = kdri_rng_stream(1, stage, (uint64_t)n);
-	for (int64_t k = 0; k < most; k++) {
-		int64_t begin = kdri_chunk_begin(n, most, k), end = kdri_chunk_begin(n, most, k + 1);
-		rows[k] = begin + kdri_rng_below(&rng, end - begin);
-	}
+	for (int64_t k = 0; k < most; k++)
+		rows[k] = kdri_chunk_draw(&rng, n, most, k);
 	KDRI_TRY(kdri_mat_take(ctx, x, rows, most, own));
 	*out = own->view;
 done:

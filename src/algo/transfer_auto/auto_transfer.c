@@ -285,8 +285,9 @@ static bool is_joined(const kdri_extent *target, const kdri_extent *e, const kdr
 static void estimate_joined(const kdri_extent *all, const kdri_extent *target, const kdri_extent *e, double k,
                             const kdr_options *o, kdri_cost *c)
 {
-	double neighbours = kdri_opt_real(o, "neighbors"), near = KDRI_MAX(floor(neighbours / 2), 1),
-	       own = target->dense ? near : 2 * neighbours,
+	const int64_t neighbors = kdri_opt_int(o, "neighbors");
+	double near = (double)kdri_landmarks_each(false, neighbors),
+	       own = (double)kdri_landmarks_each(!target->dense, neighbors),
 	       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k);
 	kdri_cost_landmarks(c, target, marks, own);
 	kdri_cost_landmarks(c, e, marks, near);

@@ -2,7 +2,7 @@
  *
  * Neighbours: edges and weights of engine/graph/views_graphs.c. Landmarks, where neighbours would only nearly be found, and in
  * far more time: W = Z L^-1 Z' less its diagonal, of engine/graph/landmarks_walk.c, Z the weights of a row's nearest landmarks
- * (engine/graph/landmarks.c), as many as `auto` of cluster joins to (docs/auto.md says what that was chosen on). */
+ * (engine/graph/landmarks.c), as many as `auto` of cluster joins to by the cosine (docs/auto.md says what that was chosen on), also where distance compares. */
 #include "algo/transfer_auto/graphs.h"
 
 #include "engine/graph/views.h"
@@ -33,8 +33,7 @@ static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const doubl
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 	const kdri_landmarks_options o = { .weight = cosine ? KDRI_LANDMARKS_COSINE : KDRI_LANDMARKS_TUNED,
 		                           .least = least_weight,
-		                           .neighbors = words ? 2 * joins->neighbors
-		                                              : KDRI_MAX(joins->neighbors / 2, 1),
+		                           .neighbors = kdri_landmarks_each(words, joins->neighbors),
 		                           .mean = mean };
 	KDRI_TRY(kdri_landmarks_new(ctx, x, NULL, 1, joins->landmarks, 0, &l));
 	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &g->edges));

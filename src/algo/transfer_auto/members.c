@@ -70,9 +70,8 @@ static kdr_status take_labelled(kdr_context *ctx, const kdri_rest *r, int64_t kn
 	for (int64_t i = 0, next = -1; i < n && count < most; i++) {
 		if (r->labels[i] < 0)
 			continue;
-		int64_t begin = kdri_chunk_begin(known, most, count);
-		if (next < begin)
-			next = begin + kdri_rng_below(&rng, kdri_chunk_begin(known, most, count + 1) - begin);
+		if (next < kdri_chunk_begin(known, most, count))
+			next = kdri_chunk_draw(&rng, known, most, count);
 		if (at++ == next) {
 			labels[count] = r->labels[i];
 			rows[count++] = i;

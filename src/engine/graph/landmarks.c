@@ -57,9 +57,8 @@ static kdr_status draw(kdr_context *ctx, const int64_t *rows_of, int64_t tasks, 
 	KDRI_TRY(KDRI_NEW(ctx, &l->number, l->count));
 	KDRI_TRY(KDRI_NEW(ctx, &l->here, l->count));
 	for (int64_t j = 0; j < l->count; j++) {
-		int64_t begin = kdri_chunk_begin(all, l->count, j),
-		        end = kdri_chunk_begin(all, l->count, j + 1), row = 0;
-		l->number[j] = begin + kdri_rng_below(&rng, end - begin);
+		int64_t row = 0;
+		l->number[j] = kdri_chunk_draw(&rng, all, l->count, j);
 		l->here[j] = -1;
 		for (int64_t t = 0; t < tasks; row += rows_of[t++])
 			if (l->number[j] >= start[t] && l->number[j] < start[t] + rows_of[t])

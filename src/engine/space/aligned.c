@@ -190,8 +190,7 @@ static kdr_status some_directions(kdr_context *ctx, const kdri_sets *sets, const
 	KDRI_TRY(KDRI_NEW0(ctx, &begin, sets->count + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &s, width));
 	for (int64_t j = 0; j < m; j++) {
-		int64_t from = kdri_chunk_begin(n, m, j), to = kdri_chunk_begin(n, m, j + 1);
-		chosen[j] = from + kdri_rng_below(&rng, to - from);
+		chosen[j] = kdri_chunk_draw(&rng, n, m, j);
 		for (int64_t t = 0; t < sets->count; t++)
 			begin[t + 1] += chosen[j] < sets->begin[t + 1];
 	}
