@@ -5,7 +5,7 @@ usage: bench/scale_docs.py [--take FILE.jsonl...] [--check]
 
 --take puts what bench/scale.py found (and bench/scale_peers.py --to, bench/scaling.py --to) into bench/results/scale/growth.csv (and peers.csv,
 scaling.csv), a row a run; of a job that was run twice on a machine at a size with as many threads the last counts, of runs over ranks all those of the machine
-are taken anew, the least seconds of each. Without it every table of docs/scale.md between `<!-- million KIND -->`, `<!-- growth KIND -->`, `<!-- peers -->`
+are taken anew, the least seconds of each. Without it every table of docs/scale.md between `<!-- million KIND -->`, `<!-- growth KIND -->`, `<!-- beside JOB -->`, `<!-- peers -->`
 or `<!-- scaling KIND -->` and `<!-- end -->` is written from these files. --check: only whether the page is what the files give.
 
 Seconds are of the clock and of the whole command, reading and writing included; those of the fit stand beside, since that is what is
@@ -159,6 +159,17 @@ def million(kind):
     return out
 
 
+def beside(job):
+    """A job on the other machine with two threads: a line a size, and what was said before."""
+    out = [f"| {NAMES.get(job, f'`{job}`')} | samples | command | fit | said | peak | said | NMI |", "|---|" + "---:|" * 7]
+    rows = [r for r in rows_of("growth.csv") if (r["job"], r["machine"], r["threads"]) == (job, BESIDE, MAIN[1])]
+    for r in sorted(rows, key=lambda r: (r["kind"], int(r["n"]))):
+        out.append("| %s | %s |" % ({"dense": "blobs", "sparse": "text"}[r["kind"]], " | ".join(
+            [f"{int(r['n']):,}", seconds(r["seconds"]), seconds(r["fit"]), seconds(r["said_seconds"]), gigabytes(r["peak"]), gigabytes(r["said_peak"]),
+             f"{float(r['nmi']):.3f}"])))
+    return out
+
+
 def peers():
     """k-means beside others."""
     rows = rows_of("peers.csv")
@@ -203,10 +214,10 @@ def page():
     """docs/scale.md with its tables as the files have them."""
     def fill(match):
         name, *kind = match.group(2).split()
-        lines = {"peers": peers, "million": million, "growth": growth, "scaling": ranks}[name](*kind)
+        lines = {"peers": peers, "million": million, "growth": growth, "beside": beside, "scaling": ranks}[name](*kind)
         return "%s\n%s\n<!-- end -->" % (match.group(1), "\n".join(lines))
 
-    return re.sub(r"(<!-- (peers|million \S+|growth \S+|scaling \S+) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"(<!-- (peers|million \S+|growth \S+|beside \S+|scaling \S+) -->)\n.*?<!-- end -->", fill, PAGE.read_text(encoding="utf-8"), flags=re.S)
 
 
 def main():

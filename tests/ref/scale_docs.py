@@ -34,6 +34,7 @@ def test_made_up():
         once = sd.growth("dense")
         sd.take([folder / "b.jsonl"])
         again, beside, nothing, most = sd.growth("dense"), sd.peers(), sd.growth("sparse"), sd.million("dense")
+        other = sd.beside("kmeans")
         (folder / "growth.csv").unlink()
         (folder / "c.jsonl").write_text("\n".join(json.dumps(line("ncut", n, s, kind="sparse")) for n, s in
                                                   ((100000, 1), (200000, 4), (400000, 4), (1600000, 8))) + "\n")
@@ -51,6 +52,7 @@ def test_made_up():
     assert most[4] == "| `predict` | 2 s |  |  | 6 s | 2.00 GB |  | 62 % |  |  |"
     assert beside[2] == "| m | one | 1.00 | 1.00 | 1.00000 | 0.50 GB |"
     assert len(nothing) == 2
+    assert other[2:] == ["| blobs | 1,000,000 | 6 s | 3 s | 24 s | 2.00 GB | 1.00 GB | 0.500 |"]  # two threads, not one
 
 
 def test_over_ranks():
