@@ -41,15 +41,15 @@ static kdr_status not_all(const decision *d, int64_t j, bool dates)
 	const kdri_evidence *e = &d->survey->fields[j];
 	char place[160], title[24], then[400];
 	const char *name = kdri_csv_title(d->l, j, title), *text = dates ? e->undated : e->text;
-	int64_t line = dates ? e->undated_line : e->text_line;
+	int64_t line = dates ? e->undated_line : e->text_line, others = dates ? e->dates : e->numbers;
 	snprintf(
 	        then, sizeof then,
 	        "refused: --na '%.40s' takes it for missing, --columns '%.60s:category' or '%.60s:text' the column for that",
 	        text, name, name);
 	return kdri_finding_add(d->ctx, d->findings, line, true, then,
-	                        "%s: '%.40s' is not a %s, as %lld other cells are",
-	                        kdri_place(d->l, line, j, place), text, dates ? "date" : "number",
-	                        (long long)(dates ? e->dates : e->numbers));
+	                        "%s: '%.40s' is not a %s, as %lld other %s", kdri_place(d->l, line, j, place),
+	                        text, dates ? "date" : "number", (long long)others,
+	                        others == 1 ? "cell is" : "cells are");
 }
 
 static kdr_status take_date(const decision *d, int64_t j, unsigned told)

@@ -104,6 +104,8 @@ class Columns(Tables):
         self.fails("convert", "a.csv", "o.npy", code=3,
                    says=["a.csv", "line 32", "column 1 (x)", "'oops' is not a number, as 30 other cells", "--na 'oops'"])
         self.run_kindred("convert", "-q", "a.csv", "o.npy", "--na", "oops", "--missing", "drop-row")
+        self.write("b.csv", "x,y\n1,2\n3,oops\n")
+        self.fails("convert", "b.csv", "o.npy", code=3, says=["'oops' is not a number, as 1 other cell is;"])
 
     def test_as_pandas_writes_it(self):
         import pandas as pd
