@@ -211,7 +211,8 @@ done:
 
 /* --- the fit ----------------------------------------------------------------------------------------- */
 
-/* Features learnt on all data sets together take the place of their columns. */
+/* Features learned on all data sets together replace their columns. A run that is stopped meanwhile keeps the columns, and
+ * *out stays NULL: incomplete features are no better, and being wide they would make the method itself slow to stop. */
 static kdr_status learn(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
                         kdr_result **out)
 {
@@ -224,12 +225,16 @@ static kdr_status learn(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, 
 	kdr_problem problem = { .tasks = plain, .ntasks = count };
 	KDRI_TRY(kdr_fit(ctx, kdr_options_algo(job->feature_options)->id, &problem, job->feature_options,
 	                 &learnt));
+	if (learnt->stop == KDR_STOP_TIME || learnt->stop == KDR_STOP_CANCELLED)
+		goto done;
 	for (int64_t t = 0; t < count; t++) {
 		kdr_array a = kdr_result_array(learnt, "features", t);
 		tasks[t].x = kdr_mat_from_dense(a.data, a.shape[0], a.shape[1]);
 	}
 	*out = learnt;
+	learnt = NULL;
 done:
+	kdr_result_free(learnt);
 	kdri_free(ctx, plain);
 	return st;
 }
@@ -310,6 +315,11 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 		result->feature_columns = kdr_result_array(learnt, "features", 0).shape[1];
 	}
 	KDRI_TRY(early_warnings(ctx, job, learnt, result));
+	if (job->feature_options && !learnt)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "stopped before '%s' had learned its features: the columns were used as they are",
+		        kdr_options_algo(job->feature_options)->id));
 	job->seconds.fit += kdri_now() - start;
 	*out = result;
 	result = NULL;
