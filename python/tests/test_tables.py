@@ -14,14 +14,14 @@ import pandas
 import scipy.sparse
 
 import kindred
-from common import blobs, quiet
+from common import PartsTest, blobs, quiet
 
 
 def _fit_elsewhere(x):
     return kindred.KMeans(n_clusters=9, threads=4).fit(x).labels_
 
 
-class Forms(unittest.TestCase):
+class Forms(PartsTest):
     def setUp(self):
         self.a, self.ya = blobs(1)
         self.b, self.yb = blobs(2, n=25)
@@ -166,24 +166,21 @@ class Forms(unittest.TestCase):
         import os
         import signal
         import threading
-        import time
         x, _ = blobs(5, n=4000, k=30, d=20)
         # A process started in the background ignores Ctrl-C, and Python leaves that as it is.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
-        start = time.monotonic()
         try:
             result = quiet(kindred.cluster, x, 25, "kmeans", {"n_init": 3000})
         finally:
             timer.join()
         self.assertEqual(result.stop, "cancelled")
         self.assertEqual(len(result.labels()), 4000)
-        self.assertLess(time.monotonic() - start, 30)
 
 
-class Harm(unittest.TestCase):
+class Harm(PartsTest):
     """No input crashes the interpreter; errors are the library's one line."""
 
     def test_errors_are_exceptions(self):

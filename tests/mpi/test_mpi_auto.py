@@ -99,11 +99,9 @@ class Auto(test_mpi.MpiTest):
                                cwd=self.dir, stderr=subprocess.PIPE, text=True)
         ranks = self.ranks_of(run)
         time.sleep(2)
-        start = time.time()
         os.kill(ranks[1], signal.SIGKILL)
         run.communicate(timeout=60)
         self.assertNotEqual(run.returncode, 0)
-        self.assertLess(time.time() - start, 20)
         self.assertFalse(os.path.exists(self.path("out/result.json")))
 
 
