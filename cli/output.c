@@ -108,7 +108,7 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
 	if (model && !kdr_build_has("hdf5")) {
-		cli_error("--save-model %s: this build was made without HDF5, which models are kept in",
+		cli_error("--save-model %s: this build of kindred has no HDF5, which models are stored in",
 		          model);
 		return EXIT_OTHER;
 	}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests are run. Tests of
+# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
+# command line are run. Tests of
 # what is left out are skipped. -O1 compiles in half the time, and the tests take as long. Usage: tools/minimal.sh [JOBS]
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,11 +1,15 @@
 """What the tests share. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import subprocess
+import sys
 import warnings
 
 import numpy as np
 
 import kindred
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests"))
+from parts import PartsTest  # noqa: E402,F401
 
 PROGRAM = os.environ.get("KINDRED", "kindred")
 ENTRIES = {entry["id"]: entry for entry in kindred.methods() if entry["family"] != "features"}

@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse
 
 import kindred
-from common import blobs
+from common import PartsTest, blobs
 
 
-class Files(unittest.TestCase):
+class Files(PartsTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)

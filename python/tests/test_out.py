@@ -7,10 +7,10 @@ import unittest
 import numpy as np
 
 import kindred
-from common import ENTRIES, blobs, quiet
+from common import ENTRIES, PartsTest, blobs, quiet
 
 
-class Out(unittest.TestCase):
+class Out(PartsTest):
     def setUp(self):
         self.x, self.y = blobs(1, n=60)
         self.z, self.t = blobs(2, n=30, shift=.2)

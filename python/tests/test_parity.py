@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 import kindred
-from common import ENTRIES, blobs, quiet, run
+from common import ENTRIES, PartsTest, blobs, quiet, run
 
 
 def csv(path, x):
@@ -26,7 +26,7 @@ def same(test, ours, theirs):
     test.assertEqual(ours, theirs)
 
 
-class Parity(unittest.TestCase):
+class Parity(PartsTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)

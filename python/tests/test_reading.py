@@ -9,10 +9,10 @@ import numpy as np
 import pandas
 
 import kindred
-from common import quiet
+from common import PartsTest, quiet
 
 
-class Reading(unittest.TestCase):
+class Reading(PartsTest):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

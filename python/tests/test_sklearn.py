@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import kindred
-from common import ENTRIES, blobs, quiet
+from common import ENTRIES, PartsTest, blobs, quiet
 
 # Checks that cannot pass, with the reason. (class or "*", check): why
 EXPECTED: dict = {
@@ -22,7 +22,7 @@ def expected(name, check):
     return EXPECTED.get((name, check)) or EXPECTED.get(("*", check))
 
 
-class Checks(unittest.TestCase):
+class Checks(PartsTest):
     def test_check_estimator(self):
         for entry in ENTRIES.values():
             if entry["family"] == "transfer" and "inductive" not in entry["flags"]:
@@ -41,7 +41,7 @@ class Checks(unittest.TestCase):
                             raise
 
 
-class Use(unittest.TestCase):
+class Use(PartsTest):
     def setUp(self):
         self.x, self.y = blobs(1, n=90)
 

@@ -3,13 +3,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
-import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from parts import PartsTest  # noqa: E402
 
 KINDRED = os.environ.get("KINDRED", "kindred")
 
 
-class CliTest(unittest.TestCase):
+class CliTest(PartsTest):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="kindred-cli-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)

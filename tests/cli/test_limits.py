@@ -157,6 +157,7 @@ class Outputs(CliTest):
         done = self.cluster("-o", "out", "--save-model", "m.h5", code=1, preexec_fn=limit)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("m.h5", done.stderr)
+        self.assertNotRegex(done.stderr, "this build of kindred has no HDF5")
         self.assertEqual(len(self.read("out/a.labels").splitlines()), 20)
         self.assertEqual(self.result()["method"], "kmeans")
         self.assertFalse(os.path.exists(self.path("m.h5")))

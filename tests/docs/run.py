@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from parts import missing_part  # noqa: E402
+
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 data = os.path.abspath(os.environ.get("KINDRED_DATA") or os.path.join(root, "..", "shared", "data"))
 
@@ -68,7 +71,11 @@ def main():
     ran = failed = skipped = 0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="kindred-docs-") as folder:
+            part = None  # that the build lacks: what follows stands on what was not made
             for start, lines, marker in blocks(path):
+                if part:
+                    skipped += 1
+                    continue
                 if marker == "not run":
                     continue
                 if marker == "needs data" and not os.path.isdir(data):
@@ -80,6 +87,11 @@ def main():
                                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=300)
                     printed = done.stdout.decode("utf-8", "replace")
                     ran += 1
+                    part = missing_part(printed)
+                    if part:
+                        skipped += 1
+                        print(f"{path}:{start}: skipped from here on: {part}")
+                        break
                     if not matches(expected, printed):
                         failed += 1
                         print(f"{path}:{start}: $ {command}\nexpected:\n" + "\n".join(expected) + "\nprinted:\n" + printed)

@@ -1,8 +1,13 @@
 """kdr_vectorize through ctypes, for the scripts beside this one."""
 import ctypes as c
+import os
+import sys
 
 import numpy as np
 import scipy.sparse as sp
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from parts import exit_status  # noqa: E402,F401
 
 FOLDER, LINES, TABLE, JSON = range(4)
 LETTERS, ASCII = range(2)

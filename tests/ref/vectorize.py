@@ -16,7 +16,7 @@ SKIP = 77
 try:
     import scipy.io
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-    from text_common import ASCII, Library
+    from text_common import ASCII, Library, exit_status
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIP)
@@ -113,4 +113,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -13,7 +13,7 @@ from pathlib import Path
 SKIP = 77
 try:
     from sklearn.feature_extraction.text import CountVectorizer
-    from text_common import ASCII, JSON, LETTERS, LINES, TABLE, Library
+    from text_common import ASCII, JSON, LETTERS, LINES, TABLE, Library, exit_status
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIP)
@@ -149,4 +149,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))
