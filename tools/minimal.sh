@@ -1,7 +1,7 @@
 #!/bin/sh
 # A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
-# command line are run. Tests of
-# what is left out are skipped. -O1 compiles in half the time, and the tests take as long. Usage: tools/minimal.sh [JOBS]
+# command line are run. Tests of missing parts are skipped. -O1 compiles in half the time, and the tests take as long.
+# Usage: tools/minimal.sh [JOBS]
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${1:-2}
@@ -29,4 +29,4 @@ if "$build"/cli/kindred cluster -k 2 -q --save-model "$build/model.h5" "$build"/
 	echo "minimal: --save-model was not refused for want of HDF5" >&2
 	exit 1
 fi
-ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|fuzz|exports|oom$)' -LE deep
+ctest --test-dir "$build" --output-on-failure -j "$jobs" -R '^(unit|cli|fuzz|exports|oom$)' -LE deep
