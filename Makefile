@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo python check check-deep fuzz tsan coverage bench install format clean
+.PHONY: all setup demo python check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -42,6 +42,10 @@ check-deep:
 	$(STAGE) tsan tools/tsan.sh $(JOBS)
 	$(STAGE) mpi tools/mpi.sh $(JOBS)
 	$(STAGE) minimal tools/minimal.sh $(JOBS)
+
+# Labels and objectives of every method on the real data, compared with those on record (an hour; the same kind of machine).
+regression: all
+	/usr/bin/python3 tests/regress/labels.py --jobs $(JOBS) build/release/cli/kindred
 
 fuzz:
 	@tools/setup.sh check

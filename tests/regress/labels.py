@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+"""Labels and objectives of every method on every collection, compared with those on record.
+
+Usage: labels.py [--write] [--only TEXT] [--jobs N] PROGRAM [FILE]
+
+Every clustering method runs on all data sets of a collection (KINDRED_DATA, else ../shared/data), every transfer method from
+its first data set to two others that have the same classes; at most 400 samples per data set, evenly spaced, two seeds, one
+thread. auto preprocesses as it sees fit, other methods as PREPARE says. FILE (tests/golden/regression.csv) has one row per run: a hash of the labels, and the last objective,
+which may differ by 1e-7 of itself. --write replaces the rows that ran. Rows differ between machines where rounding decides;
+compare on one machine, before and after a change. SPDX-License-Identifier: BSD-3-Clause"""
+import argparse
+import concurrent.futures
+import csv
+import gzip
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import scipy.io
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.abspath(os.environ.get("KINDRED_DATA") or os.path.join(ROOT, "..", "shared", "data"))
+MOST, SEEDS = 400, (1, 2)
+PREPARE = {"mtx": ["--weight", "tfidf", "--norm", "l2"], "npy": ["--weight", "none"], "csv": ["--scale", "minmax"]}
+# Data sets whose columns are their own: only this one of the collection is clustered, none is a source.
+ALONE = {"nuswide10": "image"}
+# Collections whose third data set is also tried as a bridge from the first to the second, by the methods that take one.
+BRIDGED, BRIDGING = ("amazon_sentiment4", "webkb4"), ("ttl", "auto-transfer")
+
+
+def collections():
+    """name: folder, in order."""
+    found = {}
+    for top, folders, files in sorted(os.walk(DATA)):
+        if any(f.split(".", 1)[-1] in ("mtx", "mtx.gz", "npy", "npy.gz", "csv") for f in files):
+            found[os.path.relpath(top, DATA)] = top
+    return dict(sorted(found.items()))
+
+
+def sets_of(folder):
+    stems = {}
+    for f in sorted(os.listdir(folder)):
+        stem, _, kind = f.partition(".")
+        if kind in ("mtx", "mtx.gz", "npy", "npy.gz", "csv"):
+            stems[stem] = (os.path.join(folder, f), kind)
+    return stems
+
+
+def opened(path):
+    return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+
+
+def cut_table(path, folder, stem):
+    """A table whose column `label` is taken out, or that has its labels beside it."""
+    with open(path, newline="") as f:
+        header, *rows = list(csv.reader(f))
+    rows = [rows[i] for i in picked(len(rows))]
+    if "label" in header:
+        at = header.index("label")
+        labels = [r.pop(at) for r in rows]
+        header.pop(at)
+    else:
+        labels = cut_labels(path[:-len(".csv")] + ".labels")
+    out = os.path.join(folder, stem + ".csv")
+    with open(out, "w", newline="") as f:
+        csv.writer(f).writerows([header, *rows])
+    return out, labels
+
+
+def picked(n):
+    return range(n) if n <= MOST else [i * n // MOST for i in range(MOST)]
+
+
+def cut_labels(path):
+    with open(path) as f:
+        labels = f.read().split("\n")
+    labels = labels[:-1] if labels[-1] == "" else labels
+    return [labels[i] for i in picked(len(labels))]
+
+
+def cut(path, kind, folder, stem):
+    """The file with at most MOST rows: its path, and the rows' classes."""
+    if kind == "csv":
+        return cut_table(path, folder, stem)
+    out = os.path.join(folder, stem + (".npy" if kind.startswith("npy") else ".mtx"))
+    with opened(path) as f:
+        if kind.startswith("npy"):
+            x = np.load(f)
+            np.save(out, x[list(picked(len(x)))])
+        else:
+            x = scipy.io.mmread(f).tocsr()
+            scipy.io.mmwrite(out, x[list(picked(x.shape[0]))])
+    return out, cut_labels(path[:-len(kind)] + "labels")
+
+
+def runs_of(program, name, folder, temp):
+    """(key, command) of each run of a collection."""
+    methods = json.loads(subprocess.run([program, "methods", "--json"], capture_output=True, check=True).stdout)
+    methods = methods["methods"] if isinstance(methods, dict) else methods
+    files, classes = {}, {}
+    for stem, (path, kind) in sets_of(folder).items():
+        files[stem], classes[stem] = cut(path, kind, temp, stem)
+        with open(os.path.join(temp, stem + ".labels"), "w") as f:
+            f.writelines(c + "\n" for c in classes[stem])
+    prepare = PREPARE[kind.partition(".")[0]]
+    stems = [s for s in files if ALONE.get(name, s) == s]
+    first, *rest = stems
+    same = [s for s in rest if set(classes[s]) == set(classes[first])]
+    for entry, seed in itertools.product(methods, SEEDS):
+        method = entry["id"]
+        common = [*(["--missing", "mean"] if kind == "csv" else []), "--seed", str(seed), "--threads", "1", "-q", "--no-progress",
+                  *([] if method.startswith("auto") else prepare)]
+        if entry["family"] == "cluster":
+            k = ",".join(str(len(set(classes[s]))) for s in stems)
+            yield f"{name},cluster,{method},{seed}", ["cluster", "-m", method, "-k", k, *common, *(files[s] for s in stems)]
+        elif entry["family"] == "transfer":
+            for target in same[:2]:
+                command = ["transfer", "-m", method, "--source", files[first], "--labels", os.path.join(temp, first + ".labels"),
+                           "--target", files[target], *common]
+                yield f"{name}:{first}-{target},transfer,{method},{seed}", command
+                if name in BRIDGED and method in BRIDGING and target == same[0]:
+                    yield (f"{name}:{first}-{same[1]}-{target},transfer,{method},{seed}", [*command, "--bridge", files[same[1]]])
+
+
+def result_of(program, command):
+    """(hash of the labels, last objective), or the exit status of a run that was refused."""
+    done = subprocess.run([program, *command], capture_output=True, text=True, timeout=900,
+                          env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+    if done.returncode != 0:
+        return f"status {done.returncode}", ""
+    result = json.loads(done.stdout)
+    labels = json.dumps([t["labels"] for t in result["tasks"]], separators=(",", ":"))
+    trace = result["objective"]
+    return hashlib.sha256(labels.encode()).hexdigest()[:16], f"{trace[-1]:.12g}" if trace else ""
+
+
+def same(a, b):
+    if a[0] != b[0] or bool(a[1]) != bool(b[1]):
+        return False
+    return not a[1] or abs(float(a[1]) - float(b[1])) <= 1e-7 * max(abs(float(a[1])), abs(float(b[1])))
+
+
+def read(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path) as f:
+        rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
+    return {",".join(r[:4]): (r[4], r[5]) for r in rows[1:]}
+
+
+def write(path, rows):
+    with open(path, "w") as f:
+        f.write("# Made by tests/regress/labels.py --write; see tests/golden/README.md.\n")
+        f.write("collection,command,method,seed,labels,objective\n")
+        f.writelines(f"{key},{labels},{objective}\n" for key, (labels, objective) in sorted(rows.items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("file", nargs="?", default=os.path.join(ROOT, "tests", "golden", "regression.csv"))
+    parser.add_argument("--write", action="store_true", help="record the results instead of comparing them")
+    parser.add_argument("--only", default="", help="runs whose 'collection,command,method,seed' contains this text")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    if not os.path.isdir(DATA):
+        print("skipped: no data")
+        return 77
+    program = os.path.abspath(args.program)
+    known, ran, differ = read(args.file), 0, []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for name, folder in collections().items():
+            with tempfile.TemporaryDirectory(prefix="kindred-regress-") as temp:
+                runs = [r for r in runs_of(program, name, folder, temp) if args.only in r[0]]
+                for (key, command), found in zip(runs, pool.map(lambda r: result_of(program, r[1]), runs)):
+                    ran += 1
+                    if args.write:
+                        known[key] = found
+                    elif key not in known or not same(found, known[key]):
+                        differ.append(key)
+                        print(f"{key}: {known.get(key, 'not on record')} was, {found} is", flush=True)
+            print(f"{name}: {len(runs)} runs", flush=True)
+            if args.write:
+                write(args.file, known)
+    print(f"{ran} runs, {len(differ)} differ")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
