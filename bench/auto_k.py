@@ -4,7 +4,7 @@
     bench/auto_k.py gather build/release/cli/kindred k.jsonl [--size 400] [--seeds 2] [--classes] [--minutes 5]
     bench/auto_k.py table k.jsonl
 
-`gather` writes the three curves that `-k auto` looks at (gap, modularity, agreement; src/algo/auto/guess_k.c) of draws of every
+`gather` writes the three curves that `-k auto` looks at (gap, modularity, agreement; src/methods/auto/guess_k.c) of draws of every
 collection in KINDRED_DATA, a line a draw; it passes over those that are there already. --classes draws tasks of 2 to 10 of
 the classes of a set instead, so that there are more numbers to guess than the collections have. `table` prints how
 often rules are right, and for what is chosen (weights of the curves, the bound of "fairly sure", the width of the

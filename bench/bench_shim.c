@@ -1,7 +1,7 @@
 /* What benchmarks call of the library's inside, by ctypes. SPDX-License-Identifier: BSD-3-Clause
  *
  * Each function returns the seconds it took, without setting up, or a negative number if it failed. */
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 KDR_API double bench_spmm(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
                           const double *val, const double *b, int64_t k, double *y, int threads);

@@ -13,10 +13,10 @@
  *     gpu rates DEVICE N                       products, symmetric products and inverses of N x N
  *
  * DEVICE: cpu, cuda, ... Data are the same on every machine. bench/gpu.py runs these beside their peers. */
-#include "device/held.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
-#include "linalg/range.h"
+#include "matrix/device_held.h"
+#include "matrix/range.h"
 
 #include <stdio.h>
 #include <stdlib.h>

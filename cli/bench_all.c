@@ -107,7 +107,7 @@ static void time_left(const crew *c, char *text, size_t room)
 		snprintf(text, room, "about %.1f hours left", left / 3600);
 }
 
-static void tell(const crew *c, int index)
+static void bench_all_tell(const crew *c, int index)
 {
 	char left[64];
 	const bench_unit *u = &c->units[index];
@@ -180,7 +180,7 @@ static int end_job(crew *c)
 		j->done = true;
 		j->seconds = cli_now() - j->start;
 		c->done++;
-		tell(c, index);
+		bench_all_tell(c, index);
 	} else if (!cli_interrupted()) {
 		c->failed++;
 		cli_error("%s: %s: %s: %s", u->preset, u->plan->tables[u->table].title,
@@ -228,7 +228,7 @@ static int run_jobs(crew *c, const int *order)
 }
 
 /* Which rows are there already. */
-static int look(crew *c, const char *folder)
+static int bench_all_look(crew *c, const char *folder)
 {
 	for (int i = 0; i < c->count; i++) {
 		job *j = &c->jobs[i];
@@ -269,7 +269,7 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 		free(order);
 		return bench_no_memory();
 	}
-	int code = look(&c, folder);
+	int code = bench_all_look(&c, folder);
 	if (code == EXIT_DONE && !queue(&c, order))
 		code = bench_no_memory();
 	if (code == EXIT_DONE && !c.quiet && c.done < count) {

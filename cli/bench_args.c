@@ -25,7 +25,7 @@ static bool set_again(const cli_args *args, const char *option, int i, size_t le
 }
 
 /* Puts every --set or --grid NAME=... of `option` that the method has into an object called as the option. */
-static void collect(const cli_args *args, const char *option, const kdr_algo *algo, kdri_json *out)
+static void bench_args_collect(const cli_args *args, const char *option, const kdr_algo *algo, kdri_json *out)
 {
 	const char *text;
 	kdri_json_object(out, option);
@@ -105,7 +105,8 @@ static int write_clusters(const cli_args *args, kdri_json *table)
 }
 
 /* The one table of the plan. */
-static int write_table(const cli_args *args, const cli_list *methods, int64_t top, kdri_json *table)
+static int bench_args_write_table(const cli_args *args, const cli_list *methods, int64_t top,
+                                  kdri_json *table)
 {
 	kdri_json_object(table, NULL);
 	kdri_json_string(table, "title", "methods compared");
@@ -117,8 +118,8 @@ static int write_table(const cli_args *args, const cli_list *methods, int64_t to
 	for (int i = 0; i < methods->count; i++) {
 		kdri_json_object(table, NULL);
 		kdri_json_string(table, "method", methods->items[i]);
-		collect(args, "set", kdr_algo_find(methods->items[i]), table);
-		collect(args, "grid", kdr_algo_find(methods->items[i]), table);
+		bench_args_collect(args, "set", kdr_algo_find(methods->items[i]), table);
+		bench_args_collect(args, "grid", kdr_algo_find(methods->items[i]), table);
 		kdri_json_end_object(table);
 	}
 	kdri_json_end_array(table);
@@ -162,7 +163,7 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *pla
 		kdri_json_object(&json, NULL);
 		kdri_json_string(&json, "title", "methods compared");
 		kdri_json_array(&json, "tables");
-		code = write_table(args, &methods, top, &json);
+		code = bench_args_write_table(args, &methods, top, &json);
 		kdri_json_end_array(&json);
 		kdri_json_end_object(&json);
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The name of a data set: its own, or its file's. */
-static const char *name_of(const kdr_json *item)
+static const char *bench_pairs_name_of(const kdr_json *item)
 {
 	const char *name = kdr_json_text(kdr_json_get(item, "name"), NULL);
 	const char *path =
@@ -64,8 +64,8 @@ void bench_pairs_title(const bench_pair *pair, char *text, size_t room)
 {
 	const char *title = kdr_json_text(kdr_json_get(pair->table, "title"), NULL);
 	snprintf(text, room, "%s: %s to %s", title ? title : "",
-	         pair->from < 0 ? "all others" : name_of(kdr_json_at(pair->sets, pair->from)),
-	         name_of(kdr_json_at(pair->sets, pair->to)));
+	         pair->from < 0 ? "all others" : bench_pairs_name_of(kdr_json_at(pair->sets, pair->from)),
+	         bench_pairs_name_of(kdr_json_at(pair->sets, pair->to)));
 }
 
 void bench_pairs_group(const bench_pair *pair, char *text, size_t room)

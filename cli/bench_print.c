@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* The value of one repeat: of a task, or the mean over tasks (task -1). */
-static double value(const bench_outcome *o, const bench_line *line, int repeat, int score, int task)
+static double bench_print_value(const bench_outcome *o, const bench_line *line, int repeat, int score,
+                                int task)
 {
 	const double *v = line->values + (size_t)((repeat * o->table->nscores + score) * o->ntasks);
 	double sum = 0;
@@ -23,14 +24,14 @@ void bench_summarise(const bench_outcome *o, const bench_line *line, int score, 
 	double sum = 0, squares = 0;
 	int n = 0;
 	for (int r = 0; r < o->repeats; r++)
-		if (!isnan(value(o, line, r, score, task))) {
-			sum += value(o, line, r, score, task);
+		if (!isnan(bench_print_value(o, line, r, score, task))) {
+			sum += bench_print_value(o, line, r, score, task);
 			n++;
 		}
 	*mean = n ? sum / n : NAN;
 	for (int r = 0; r < o->repeats; r++)
-		if (!isnan(value(o, line, r, score, task)))
-			squares += pow(value(o, line, r, score, task) - *mean, 2);
+		if (!isnan(bench_print_value(o, line, r, score, task)))
+			squares += pow(bench_print_value(o, line, r, score, task) - *mean, 2);
 	*deviation = n > 1 ? sqrt(squares / (n - 1)) : n ? 0 : NAN;
 }
 
@@ -76,7 +77,7 @@ double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_l
 	int n = 0;
 	for (int pass = 0; pass < 2; pass++)
 		for (int r = 0; r < o->repeats; r++) {
-			double d = value(o, a, r, 0, -1) - value(o, b, r, 0, -1);
+			double d = bench_print_value(o, a, r, 0, -1) - bench_print_value(o, b, r, 0, -1);
 			if (isnan(d))
 				continue;
 			if (pass == 0) {
@@ -247,7 +248,7 @@ void bench_json(kdri_json *j, const bench_outcome *o)
 				kdri_json_real(j, "std", deviation);
 				kdri_json_array(j, "values");
 				for (int r = 0; r < o->repeats; r++)
-					kdri_json_real(j, NULL, value(o, line, r, c, i));
+					kdri_json_real(j, NULL, bench_print_value(o, line, r, c, i));
 				kdri_json_end_array(j);
 				kdri_json_end_object(j);
 			}

@@ -284,7 +284,7 @@ static char *slurp(const char *path, size_t *size)
 }
 
 /* The names of tasks, if none were known. */
-static bool read_tasks(const kdr_json *root, bench_outcome *out)
+static bool bench_rows_read_tasks(const kdr_json *root, bench_outcome *out)
 {
 	const kdr_json *tasks = kdr_json_get(root, "tasks");
 	int wanted = 0;
@@ -306,7 +306,7 @@ static bool read_lines(const kdr_json *root, const bench_unit *u, bench_outcome 
 	const kdr_json *lines = kdr_json_get(root, "lines");
 	const bench_table *t = out->table;
 	int64_t at = 0;
-	if (!read_tasks(root, out) || (!out->lines && bench_lines_new(t, -1, out) != EXIT_DONE))
+	if (!bench_rows_read_tasks(root, out) || (!out->lines && bench_lines_new(t, -1, out) != EXIT_DONE))
 		return false;
 	out->repeats = (int)kdr_json_integer(kdr_json_get(root, "repeats"), 0);
 	if (out->repeats > t->repeats)

@@ -91,7 +91,7 @@ static bool read_kept(plan_place *p, bench_data *d, const kdr_json *keep)
 }
 
 /* A file, or {"path": ..., "name": ..., "classes": ..., "part": ..., "keep": ..., "words": ...}. */
-static bool read_file(plan_place *p, bench_data *d, const kdr_json *item, const char *key)
+static bool bench_sets_read_file(plan_place *p, bench_data *d, const kdr_json *item, const char *key)
 {
 	static const char *const keys[] = { "path", "name", "classes", "part", "keep", "words", NULL };
 	const kdr_json *path = kdr_json_is(item, KDR_JSON_OBJECT) ? kdr_json_get(item, "path") : item;
@@ -128,7 +128,7 @@ static bool add_data(plan_place *p, bench_table *t, const kdr_json *list, const 
 		const kdr_json *item =
 		        kdr_json_is(list, KDR_JSON_ARRAY) ? kdr_json_at(list, (int64_t)i) : list;
 		t->data[t->ndata] = (bench_data){ .role = role };
-		if (!read_file(p, &t->data[t->ndata++], item, key))
+		if (!bench_sets_read_file(p, &t->data[t->ndata++], item, key))
 			return false;
 	}
 	return true;

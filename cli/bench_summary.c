@@ -83,7 +83,7 @@ static int row_called(const bench_summary *s, const char *name)
 }
 
 /* The collection of table t, where it is that one's first; past the last table: of all, NULL. */
-static bool first_of(const bench_summary *s, int t, const char **group)
+static bool bench_summary_first_of(const bench_summary *s, int t, const char **group)
 {
 	*group = t < s->plan->ntables ? s->plan->tables[t].group : NULL;
 	for (int i = 0; i < t && *group; i++) {
@@ -119,7 +119,7 @@ void bench_summary_print(FILE *out, const bench_summary *s)
 		fputs("---:|", out);
 	fputc('\n', out);
 	for (int t = 0; t <= p->ntables; t++) {
-		if (!first_of(s, t, &group))
+		if (!bench_summary_first_of(s, t, &group))
 			continue;
 		fprintf(out, "| %s | %d |", group ? group : "all", tables_of(s, group));
 		for (int r = 0; r < s->rows; r++)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "figures.h"
-#include "json.h"
+#include "core/figures.h"
+#include "core/json_write.h"
 #include "kindred/kindred.h"
 
 /* Exit statuses: a promise to users. */

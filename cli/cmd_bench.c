@@ -100,7 +100,7 @@ static int run_here(kdr_context *ctx, const cli_args *args, bench_outcome *out)
 }
 
 /* A table from the files of its rows. */
-static int gather(kdr_context *ctx, const record *r, bench_outcome *out)
+static int bench_gather(kdr_context *ctx, const record *r, bench_outcome *out)
 {
 	char path[4096];
 	bool done;
@@ -121,7 +121,7 @@ static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *p
                      bench_summary *summary, record *r)
 {
 	bench_outcome outcome = { .table = &plan->tables[table] };
-	int code = r->rows ? gather(ctx, r, &outcome) : run_here(ctx, args, &outcome);
+	int code = r->rows ? bench_gather(ctx, r, &outcome) : run_here(ctx, args, &outcome);
 	if (code != EXIT_DONE)
 		return code;
 	if (!cli_quiet(args)) {
@@ -227,7 +227,7 @@ static int run_rows(kdr_context *ctx, const cli_args *args, bool all, bool table
 }
 
 /* Fails before any work if a file is in the way. */
-static int check_outputs(const cli_args *args)
+static int bench_check_outputs(const cli_args *args)
 {
 	const char *folder = cli_get(args, "output", NULL);
 	char path[4096];
@@ -245,7 +245,7 @@ static int check_outputs(const cli_args *args)
 	return code;
 }
 
-static int run(cli_args *args)
+static int bench_command(cli_args *args)
 {
 	int code;
 	const char *preset = cli_get(args, "show", NULL), *text;
@@ -281,7 +281,7 @@ static int run(cli_args *args)
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	code = tables ? check_outputs(args) : cli_make_folder(folder);
+	code = tables ? bench_check_outputs(args) : cli_make_folder(folder);
 	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size))) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
@@ -326,5 +326,5 @@ const cli_command cli_bench = {
 	        "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 a.mtx b.mtx",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = bench_command,
 };

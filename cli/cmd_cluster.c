@@ -99,8 +99,8 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 }
 
 /* All that the command line says, before any file is read. `k`: to be freed. */
-static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o, int64_t **k,
-                 int64_t *given)
+static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o,
+                         int64_t **k, int64_t *given)
 {
 	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
 	int count = cli_positional_count(args);
@@ -126,7 +126,7 @@ static int parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_clust
 	return cli_resamples(args, &o->resamples) ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int run(cli_args *args)
+static int cluster_run(cli_args *args)
 {
 	int code;
 	cli_tasks tasks = { 0 };
@@ -138,7 +138,7 @@ static int run(cli_args *args)
 	if (!ctx)
 		return code;
 	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE &&
-	    (code = parse(ctx, args, &job, &o, &k, &given)) == EXIT_DONE &&
+	    (code = cluster_parse(ctx, args, &job, &o, &k, &given)) == EXIT_DONE &&
 	    (code = cli_tasks_read_positional(ctx, args, &tasks)) == EXIT_DONE &&
 	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) == EXIT_DONE &&
 	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) == EXIT_DONE &&
@@ -185,5 +185,5 @@ const cli_command cli_cluster = {
 	           "kindred cluster -k 3 --truth species.txt iris.csv",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = cluster_run,
 };

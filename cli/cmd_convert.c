@@ -20,7 +20,7 @@ static const cli_option_group groups[] = {
 };
 
 /* "dir/a.mtx.gz" with ".labels" -> "dir/a.labels"; with "features.txt" -> "dir/features.txt". */
-static char *beside(const char *path, const char *name)
+static char *convert_beside(const char *path, const char *name)
 {
 	char *out = malloc(strlen(path) + strlen(name) + 2);
 	if (!out)
@@ -90,19 +90,19 @@ static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *d
 	                                                                        kdr_data_features(data);
 	int code = EXIT_DONE;
 	if (features && !(holds & KDR_HOLDS_FEATURES)) {
-		char *path = beside(out, "features.txt");
+		char *path = convert_beside(out, "features.txt");
 		code = write_lines(ctx, path, features, NULL, kdr_mat_cols(&x), force, quiet);
 		free(path);
 	}
 	if (code == EXIT_DONE && kdr_data_labels(data) && !(holds & KDR_HOLDS_LABELS)) {
-		char *path = beside(out, ".labels");
+		char *path = convert_beside(out, ".labels");
 		code = write_lines(ctx, path, classes, kdr_data_labels(data), kdr_mat_rows(&x), force, quiet);
 		free(path);
 	}
 	return code;
 }
 
-static int run(cli_args *args)
+static int convert_run(cli_args *args)
 {
 	int code;
 	kdr_data *data = NULL;
@@ -151,5 +151,5 @@ const cli_command cli_convert = {
 	           "kindred convert --label-column species iris.csv iris.mtx",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = convert_run,
 };

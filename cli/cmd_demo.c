@@ -23,7 +23,7 @@ static const cli_option_group groups[] = {
 enum { MOST_WORDS = 24 };
 
 /* Shows and runs one command line; "@" stands for the folder at the start of a word. */
-static int step(const char *folder, const char *line)
+static int demo_step(const char *folder, const char *line)
 {
 	char words[MOST_WORDS][512], *argv[MOST_WORDS];
 	int argc = 0;
@@ -50,7 +50,7 @@ static int step(const char *folder, const char *line)
 	return code;
 }
 
-static int run(cli_args *args)
+static int demo_run(cli_args *args)
 {
 	const char *folder = cli_get(args, "output", "kindred-demo");
 	static const char *const steps[] = {
@@ -70,7 +70,7 @@ static int run(cli_args *args)
 	        "Three related sets of documents, made up of four shared topics and of words of their own.\n\n");
 	int code = cli_make_folder(folder);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
-		code = step(folder, steps[i]);
+		code = demo_step(folder, steps[i]);
 	if (code == EXIT_DONE)
 		cli_printf("The result lies in %s/result. Open in a browser:\n%s/result/report.html\n",
 		           folder, folder);
@@ -86,5 +86,5 @@ const cli_command cli_demo = {
 	        "browser can open. Shows each command it runs.",
 	.example = "kindred demo -o demo",
 	.groups = groups,
-	.run = run,
+	.run = demo_run,
 };

@@ -48,7 +48,7 @@ static char *path_of(const cli_args *args, const kdr_data *task)
 }
 
 /* What cannot be written is better known before the work. */
-static int check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks)
+static int embed_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks)
 {
 	int code = cli_make_folder(cli_get(args, "output", NULL));
 	for (int64_t t = 0; t < tasks->count && code == EXIT_DONE; t++) {
@@ -111,7 +111,7 @@ static void print_task(const kdr_data *task, const double *xy, int64_t n)
 	}
 }
 
-static int put(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const kdr_embedding *e)
+static int embed_put(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const kdr_embedding *e)
 {
 	int code = EXIT_DONE;
 	bool files = cli_get(args, "output", NULL) != NULL;
@@ -149,7 +149,7 @@ static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	return code;
 }
 
-static int run(cli_args *args)
+static int embed_run(cli_args *args)
 {
 	int code;
 	cli_tasks tasks = { 0 };
@@ -165,13 +165,13 @@ static int run(cli_args *args)
 		return code;
 	code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE && cli_get(args, "output", NULL))
-		code = check(ctx, args, &tasks);
+		code = embed_check(ctx, args, &tasks);
 	if (code == EXIT_DONE)
 		code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL);
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
 		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);
-		code = st == KDR_OK ? put(ctx, args, &tasks, embedding) : cli_fail(ctx, st);
+		code = st == KDR_OK ? embed_put(ctx, args, &tasks, embedding) : cli_fail(ctx, st);
 		if (code == EXIT_DONE)
 			code = write_h5ad(ctx, args, &tasks, embedding);
 		if (cli_interrupted())
@@ -199,5 +199,5 @@ const cli_command cli_embed = {
 	           "kindred embed --layout directions --to npy -o out counts.csv",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = embed_run,
 };

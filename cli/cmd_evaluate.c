@@ -77,8 +77,8 @@ static void put_scores(kdri_json *j, const kdr_scores *s, const table *t, const 
 	kdri_json_end_object(j);
 }
 
-static void print_json(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
-                       const kdr_labels *truth, const kdr_quality *q)
+static void evaluate_print_json(const kdr_scores *s, const table *t, const distance *d,
+                                const kdr_labels *labels, const kdr_labels *truth, const kdr_quality *q)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
@@ -141,8 +141,8 @@ static void print_scores(const kdr_scores *s, const table *t, const distance *d,
 	}
 }
 
-static void print_text(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
-                       const kdr_labels *truth, const kdr_quality *q)
+static void evaluate_print_text(const kdr_scores *s, const table *t, const distance *d,
+                                const kdr_labels *labels, const kdr_labels *truth, const kdr_quality *q)
 {
 	if (truth)
 		print_scores(s, t, d, labels, truth);
@@ -248,8 +248,8 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 }
 
 /* All that compares with TRUTH. Exit status. */
-static int compare(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, const kdr_labels *truth,
-                   kdr_scores *scores, table *t, distance *apart)
+static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
+                            const kdr_labels *truth, kdr_scores *scores, table *t, distance *apart)
 {
 	int code = EXIT_DONE;
 	if (labels->n != truth->n) {
@@ -283,7 +283,7 @@ static bool check_usage(const cli_args *args)
 	return false;
 }
 
-static int run(cli_args *args)
+static int evaluate_run(cli_args *args)
 {
 	int code;
 	distance apart = { 0 };
@@ -302,12 +302,12 @@ static int run(cli_args *args)
 		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
 	code = st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
 	if (code == EXIT_DONE && truth)
-		code = compare(ctx, args, labels, truth, &scores, &t, &apart);
+		code = evaluate_compare(ctx, args, labels, truth, &scores, &t, &apart);
 	if (code == EXIT_DONE && data)
 		code = find_quality(ctx, args, labels, &quality);
 	if (code == EXIT_DONE)
-		(cli_flag(args, "json") ? print_json : print_text)(&scores, &t, &apart, labels, truth,
-		                                                   data ? &quality : NULL);
+		(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(
+		        &scores, &t, &apart, labels, truth, data ? &quality : NULL);
 	kdr_free(ctx, t.counts);
 	kdr_free(ctx, t.clusters);
 	kdr_free(ctx, t.classes);
@@ -335,5 +335,5 @@ const cli_command cli_evaluate = {
 	           "kindred evaluate out/cornell.labels --data cornell.mtx --weight tfidf --norm l2",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = evaluate_run,
 };

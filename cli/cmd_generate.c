@@ -116,7 +116,7 @@ static bool read_topics(const cli_args *args, kdr_topics *t)
 	       cli_get_real(args, "domain", 0, 1, &t->domain);
 }
 
-static bool refuse(const cli_args *args, const char *name, int design)
+static bool generate_refuse(const cli_args *args, const char *name, int design)
 {
 	if (cli_get(args, name, NULL))
 		cli_error("--%s does not go with --design %s", name, designs[design]);
@@ -129,13 +129,13 @@ static bool check_design(const cli_args *args, int design)
 	static const char *const sizes[] = { "tasks", "clusters", "samples", "missing" };
 	for (const cli_option *o = blob_options; o->name; o++)
 		if (design != BLOBS && !(design == BERIKOV && strcmp(o->name, "separation") == 0) &&
-		    refuse(args, o->name, design))
+		    generate_refuse(args, o->name, design))
 			return false;
 	for (const cli_option *o = topic_options; o->name; o++)
-		if (design != TOPICS && refuse(args, o->name, design))
+		if (design != TOPICS && generate_refuse(args, o->name, design))
 			return false;
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-		if (design == BERIKOV && refuse(args, sizes[i], design))
+		if (design == BERIKOV && generate_refuse(args, sizes[i], design))
 			return false;
 	return true;
 }
@@ -219,7 +219,7 @@ static int run_berikov(const cli_args *args)
 	return cli_finish(code);
 }
 
-static int run(cli_args *args)
+static int generate_run(cli_args *args)
 {
 	int code;
 	kdr_blobs blobs;
@@ -282,5 +282,5 @@ const cli_command cli_generate = {
 	        "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
 	        "kindred generate --design topics --words 5000 -n 1000 -o text",
 	.groups = groups,
-	.run = run,
+	.run = generate_run,
 };

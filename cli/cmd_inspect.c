@@ -25,7 +25,7 @@ typedef struct finding {
 
 enum { MOST_FINDINGS = 12 };
 
-static finding *add(finding *f, int *count, const char *then, bool fatal)
+static finding *inspect_add(finding *f, int *count, const char *then, bool fatal)
 {
 	finding *new = &f[(*count)++];
 	new->then = then;
@@ -48,40 +48,43 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 	int n = 0;
 	finding *x;
 	if (s->nonfinite > holes_of(data)) {
-		x = add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV", true);
+		x = inspect_add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV",
+		                true);
 		snprintf(x->what, sizeof x->what,
 		         "%lld values are NaN or infinite, the first in row %lld, column %lld",
 		         (long long)s->nonfinite, (long long)s->bad_row + 1, (long long)s->bad_col + 1);
 	}
 	if (s->duplicate_names) {
-		x = add(f, &n, "refused when tasks are aligned by name; --features position ignores names",
-		        true);
+		x = inspect_add(f, &n,
+		                "refused when tasks are aligned by name; --features position ignores names",
+		                true);
 		snprintf(x->what, sizeof x->what, "%lld feature names occur more than once",
 		         (long long)s->duplicate_names);
 	}
 	if (s->empty_rows) {
-		x = add(f, &n, "kept; they carry no information and land in any cluster", false);
+		x = inspect_add(f, &n, "kept; they carry no information and land in any cluster", false);
 		snprintf(x->what, sizeof x->what, "%lld rows are empty (all zeros)",
 		         (long long)s->empty_rows);
 	}
 	if (s->empty_cols) {
-		x = add(f, &n, "kept; they have no influence. --top-features drops them", false);
+		x = inspect_add(f, &n, "kept; they have no influence. --top-features drops them", false);
 		snprintf(x->what, sizeof x->what, "%lld columns are empty (all zeros)",
 		         (long long)s->empty_cols);
 	}
 	if (s->constant_cols > s->empty_cols) {
-		x = add(f, &n, "kept; --scale standard makes them zero", false);
+		x = inspect_add(f, &n, "kept; --scale standard makes them zero", false);
 		snprintf(x->what, sizeof x->what, "%lld columns are constant",
 		         (long long)(s->constant_cols - s->empty_cols));
 	}
 	if (s->duplicate_rows) {
-		x = add(f, &n, "kept; each counts", false);
+		x = inspect_add(f, &n, "kept; each counts", false);
 		snprintf(x->what, sizeof x->what, "%lld rows repeat an earlier one",
 		         (long long)s->duplicate_rows);
 	}
 	if (s->negatives) {
-		x = add(f, &n, "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0",
-		        false);
+		x = inspect_add(f, &n,
+		                "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0",
+		                false);
 		snprintf(x->what, sizeof x->what, "%lld values are negative", (long long)s->negatives);
 	}
 	return n;
@@ -226,7 +229,7 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_end_object(j);
 }
 
-static void print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
+static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
@@ -296,7 +299,7 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 		cli_printf("  no problems found\n");
 }
 
-static void print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
+static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (data[i])
@@ -334,7 +337,7 @@ static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *r
 	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
 }
 
-static int run(cli_args *args)
+static int inspect_run(cli_args *args)
 {
 	int code, count = cli_positional_count(args);
 	kdr_read_options reading;
@@ -362,7 +365,7 @@ static int run(cli_args *args)
 		code = look_at(ctx, path, &reading, &data[i], &s[i], &found[i]);
 	}
 	if (code == EXIT_DONE) {
-		(cli_flag(args, "json") ? print_json : print_text)(data, s, found, count);
+		(cli_flag(args, "json") ? inspect_print_json : inspect_print_text)(data, s, found, count);
 		for (int i = 0; i < count && code == EXIT_DONE; i++)
 			if (!data[i]) {
 				fflush(stdout);
@@ -394,5 +397,5 @@ const cli_command cli_inspect = {
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = inspect_run,
 };

@@ -165,7 +165,7 @@ static int unknown(const char *id)
 	return EXIT_USAGE;
 }
 
-static int run(cli_args *args)
+static int methods_run(cli_args *args)
 {
 	const char *id = cli_positional(args, 0);
 	const kdr_algo *one = id ? kdr_algo_find(id) : NULL;
@@ -210,5 +210,5 @@ const cli_command cli_methods = {
 	        "leaves, and the papers it comes from.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
-	.run = run,
+	.run = methods_run,
 };

@@ -87,7 +87,7 @@ static int write_samples(kdr_context *ctx, const cli_args *args, const kdr_resul
 }
 
 /* What cannot be written is known before anything is. */
-static int check_outputs(kdr_context *ctx, const cli_args *args)
+static int predict_check_outputs(kdr_context *ctx, const cli_args *args)
 {
 	const char *path = cli_get(args, "output", NULL);
 	char *samples = samples_path(args);
@@ -98,7 +98,7 @@ static int check_outputs(kdr_context *ctx, const cli_args *args)
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-static int run(cli_args *args)
+static int predict_run(cli_args *args)
 {
 	int code;
 	kdr_model *model = NULL;
@@ -127,7 +127,7 @@ static int run(cli_args *args)
 	}
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
-	} else if ((code = check_outputs(ctx, args)) == EXIT_DONE) {
+	} else if ((code = predict_check_outputs(ctx, args)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
@@ -157,5 +157,5 @@ const cli_command cli_predict = {
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = predict_run,
 };

@@ -80,7 +80,7 @@ static void print_pairs(const kdr_relation *r, int w, bool mmd)
 		}
 }
 
-static void print_text(const kdr_relation *r, bool mmd)
+static void relate_print_text(const kdr_relation *r, bool mmd)
 {
 	int w = name_width(r);
 	const kdr_prep *prep = kdr_relation_prep(r);
@@ -122,7 +122,7 @@ static int write_result(kdr_context *ctx, const cli_args *args, const char *fold
 	return code;
 }
 
-static int put(kdr_context *ctx, const cli_args *args, const kdr_relation *r, bool mmd)
+static int relate_put(kdr_context *ctx, const cli_args *args, const kdr_relation *r, bool mmd)
 {
 	const char *folder = cli_get(args, "output", NULL);
 	char *text = NULL;
@@ -135,12 +135,12 @@ static int put(kdr_context *ctx, const cli_args *args, const kdr_relation *r, bo
 	if (code == EXIT_DONE && cli_flag(args, "json"))
 		puts(text);
 	else if (code == EXIT_DONE && !(folder && cli_quiet(args)))
-		print_text(r, mmd);
+		relate_print_text(r, mmd);
 	kdr_free(ctx, text);
 	return code;
 }
 
-static int run(cli_args *args)
+static int relate_run(cli_args *args)
 {
 	int code;
 	cli_tasks tasks = { 0 };
@@ -162,7 +162,7 @@ static int run(cli_args *args)
 			cli_error("interrupted");
 	}
 	if (code == EXIT_DONE)
-		code = put(ctx, args, relation, !o.measures.no_mmd);
+		code = relate_put(ctx, args, relation, !o.measures.no_mmd);
 	kdr_relation_free(relation);
 	cli_tasks_free(&tasks);
 	cli_session_close(ctx);
@@ -186,5 +186,5 @@ const cli_command cli_relate = {
 	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx electronics.mtx kitchen.mtx",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = relate_run,
 };

@@ -28,7 +28,7 @@ static const cli_option_group groups[] = {
 
 /* Starts a program with the page as its argument, without a shell between. A browser that goes on running has been started;
  * one that ends at once with an error has not. */
-static bool start(const char *program, char *page)
+static bool report_start(const char *program, char *page)
 {
 	enum { TRIES = 20 };
 	const struct timespec pause = { .tv_nsec = 50000000 };
@@ -74,9 +74,9 @@ static void open_page(const char *html)
 		/* a name that begins with a dash is no option */
 		snprintf(page, room, "%s%s", html[0] == '-' ? "./" : "", html);
 		if (own && own[0]) /* works without a screen too: some browsers do, and some run elsewhere */
-			done = start(own, page);
+			done = report_start(own, page);
 		for (size_t i = 0; i < sizeof known / sizeof known[0] && screen && !done; i++)
-			done = start(known[i], page);
+			done = report_start(known[i], page);
 	}
 	if (!done)
 		cli_warn("--open: no browser could be started here%s; open %s in one",
@@ -84,7 +84,7 @@ static void open_page(const char *html)
 	free(page);
 }
 
-static int run(cli_args *args)
+static int report_run(cli_args *args)
 {
 	int code;
 	char *beside = NULL;
@@ -133,5 +133,5 @@ const cli_command cli_report = {
 	.example = "kindred report --open out/result.json",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = report_run,
 };

@@ -91,7 +91,7 @@ static int count_of(const cli_args *args, const char *option)
 }
 
 /* As NAME=FILE says, or "target", then "target2", "target3". Classes are the sources' to have. */
-static void fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
+static void transfer_fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
 {
 	for (int i = 0; i < count; i++) {
 		cli_task_split(cli_get_nth(args, option, i), to[i].name, sizeof to[i].name, &to[i].path);
@@ -146,7 +146,7 @@ static int check_counts(const cli_args *args, const transfer *t)
 static const char no_classes[] =
         "transfer needs the classes of each source: %d --labels for %d --source (or --label-column)";
 
-static int collect(const cli_args *args, transfer *t)
+static int transfer_collect(const cli_args *args, transfer *t)
 {
 	int code = cli_bridges_parse(args, &t->candidates);
 	if (code != EXIT_DONE)
@@ -178,12 +178,12 @@ static int collect(const cli_args *args, transfer *t)
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	fill(list, args, "source", t->sources);
+	transfer_fill(list, args, "source", t->sources);
 	if (t->one_bridge || t->several)
 		fill_bridges(list + t->sources, &t->candidates);
 	else
-		fill(list + t->sources, args, "bridge", t->bridges);
-	fill(list + t->sources + t->bridges, args, "target", t->targets);
+		transfer_fill(list + t->sources, args, "bridge", t->bridges);
+	transfer_fill(list + t->sources + t->bridges, args, "target", t->targets);
 	return EXIT_DONE;
 }
 
@@ -222,7 +222,7 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 	return st == KDR_OK ? code : cli_fail_reading(ctx, st);
 }
 
-static void release(transfer *t)
+static void transfer_release(transfer *t)
 {
 	cli_bridges_free(&t->candidates);
 	kdr_labels_free(t->known);
@@ -256,7 +256,7 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 }
 
 /* All that is read and checked before the work. Exit status; *first: where the targets begin. */
-static int prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t, int64_t *first)
+static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t, int64_t *first)
 {
 	const char *abstain = cli_get(args, "abstain", NULL);
 	int code = cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, job);
@@ -264,7 +264,7 @@ static int prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfe
 		return code;
 	t->one_bridge = job->algo->flags & KDR_ALGO_BRIDGE;
 	t->several = job->algo->flags & KDR_ALGO_BRIDGES;
-	if ((code = collect(args, t)) != EXIT_DONE ||
+	if ((code = transfer_collect(args, t)) != EXIT_DONE ||
 	    (cli_flag(args, "guard") &&
 	     (code = cli_job_switch(ctx, "--guard", "guard", "true", job)) != EXIT_DONE) ||
 	    (abstain && (code = cli_job_switch(ctx, "--abstain", "abstain", abstain, job)) != EXIT_DONE) ||
@@ -280,7 +280,7 @@ static int prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfe
 	return code == EXIT_DONE ? cli_h5ad(ctx, args, &t->tasks, *first, NULL, NULL) : code;
 }
 
-static int run(cli_args *args)
+static int transfer_run(cli_args *args)
 {
 	int code;
 	transfer t = { 0 };
@@ -291,7 +291,7 @@ static int run(cli_args *args)
 		return code;
 	int64_t first = 0;
 	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE)
-		code = prepare(ctx, args, &job, &t, &first);
+		code = transfer_prepare(ctx, args, &job, &t, &first);
 	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
@@ -309,7 +309,7 @@ done:
 	code = cli_ranks_agree(code);
 	kdr_result_free(done.result);
 	cli_job_free(&job);
-	release(&t);
+	transfer_release(&t);
 	cli_session_close(ctx);
 	return cli_finish(code);
 }
@@ -329,5 +329,5 @@ const cli_command cli_transfer = {
 	.example =
 	        "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight tfidf --norm l2 -o out",
 	.groups = groups,
-	.run = run,
+	.run = transfer_run,
 };

@@ -173,7 +173,7 @@ static kdr_corpus_kind kind_of(const char *path)
 }
 
 /* `names` has room for 256 bytes a task. */
-static bool read_tasks(const cli_args *args, kdr_corpus *corpora, char (*names)[256])
+static bool vectorize_read_tasks(const cli_args *args, kdr_corpus *corpora, char (*names)[256])
 {
 	const char *header = cli_get(args, "header", NULL), *delimiter = cli_get(args, "delimiter", "");
 	if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0)
@@ -207,7 +207,7 @@ typedef struct place {
 	bool force;
 } place;
 
-static place place_of(const cli_args *args)
+static place vectorize_place_of(const cli_args *args)
 {
 	return (place){ cli_get(args, "output", NULL), formats[cli_get_choice(args, "to", 0)],
 		        cli_flag(args, "force") };
@@ -219,7 +219,7 @@ static void path_of(const place *at, const char *name, const char *ending, char 
 }
 
 /* Before anything is written: what would be replaced. */
-static int check_outputs(const place *at, kdr_data *const *data, int count)
+static int vectorize_check_outputs(const place *at, kdr_data *const *data, int count)
 {
 	char path[4096];
 	const char *const endings[] = { at->format, "ids", "excerpts", "labels" };
@@ -288,13 +288,13 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 
 static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *data, int count)
 {
-	place at = place_of(args);
+	place at = vectorize_place_of(args);
 	kdr_mat x = kdr_data_mat(data[0]);
 	int code = cli_names_check(data, count);
 	if (code == EXIT_DONE)
 		code = cli_make_folder(at.folder);
 	if (code == EXIT_DONE)
-		code = check_outputs(&at, data, count);
+		code = vectorize_check_outputs(&at, data, count);
 	if (code == EXIT_DONE)
 		code = write_lines(ctx, &at, "features.txt", "", kdr_data_features(data[0]), NULL,
 		                   kdr_mat_cols(&x));
@@ -315,7 +315,7 @@ static void print_stats(const kdr_text_stats *s)
 		cli_printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
 }
 
-static int run(cli_args *args)
+static int vectorize_run(cli_args *args)
 {
 	int code = EXIT_USAGE, count = cli_positional_count(args);
 	kdr_text_options options;
@@ -339,11 +339,11 @@ static int run(cli_args *args)
 		code = EXIT_OTHER;
 		goto done;
 	}
-	if (!read_options(args, &options) || !read_tasks(args, corpora, names))
+	if (!read_options(args, &options) || !vectorize_read_tasks(args, corpora, names))
 		goto done;
 	/* The one name known beforehand: spares a long run that could not be written. */
-	place at = place_of(args);
-	code = check_outputs(&at, NULL, 0);
+	place at = vectorize_place_of(args);
+	code = vectorize_check_outputs(&at, NULL, 0);
 	if (code != EXIT_DONE)
 		goto done;
 	ctx = cli_session_open(args, &code);
@@ -387,5 +387,5 @@ const cli_command cli_vectorize = {
 	           "kindred vectorize --vocabulary out/features.txt -o new reviews.jsonl",
 	.groups = groups,
 	.completes_files = true,
-	.run = run,
+	.run = vectorize_run,
 };

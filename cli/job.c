@@ -35,7 +35,7 @@ static int read_settings(kdr_context *ctx, const cli_args *args, const char *opt
 	return st == KDR_OK ? set_options(ctx, args, option, *out) : cli_fail(ctx, st);
 }
 
-static int read_features(kdr_context *ctx, const cli_args *args, cli_job *job)
+static int job_read_features(kdr_context *ctx, const cli_args *args, cli_job *job)
 {
 	const char *id = cli_get(args, "features-from", NULL);
 	if (!id && cli_get_nth(args, "features-set", 0)) {
@@ -94,7 +94,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	if (code != EXIT_DONE)
 		return code;
 	job->algo = kdr_options_algo(job->settings);
-	code = read_features(ctx, args, job);
+	code = job_read_features(ctx, args, job);
 	if (code == EXIT_DONE && !cli_prep_read(args, &job->told.prep, &job->told.choice))
 		code = EXIT_USAGE;
 	job->told.map = cli_flag(args, "report");

@@ -220,7 +220,7 @@ static bool print_some(void *user, const char *text, size_t length)
 	return fwrite(text, 1, length, stdout) == length;
 }
 
-static int print_json(kdr_context *ctx, const kdr_result *result)
+static int output_print_json(kdr_context *ctx, const kdr_result *result)
 {
 	kdr_status st = kdr_result_put(ctx, result, print_some, NULL);
 	return st == KDR_OK ? cli_finish(EXIT_DONE) : cli_fail(ctx, st);
@@ -241,7 +241,7 @@ static int write_report(kdr_context *ctx, const kdr_result *result, const char *
 }
 
 /* The first failure of several. */
-static int first_of(int code, int next)
+static int output_first_of(int code, int next)
 {
 	return code == EXIT_DONE ? next : code;
 }
@@ -271,25 +271,25 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	cli_errors_once();
 	int code = cli_ranks_agree(folder && cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
 	if (arrays)
-		code = first_of(code, write_arrays(ctx, run, arrays, force));
+		code = output_first_of(code, write_arrays(ctx, run, arrays, force));
 	if (arrays)
-		code = first_of(code, write_calibrated(ctx, run, arrays, force));
+		code = output_first_of(code, write_calibrated(ctx, run, arrays, force));
 	if (model && cli_rank() == 0)
-		code = first_of(code, write_model(ctx, run, model, force));
+		code = output_first_of(code, write_model(ctx, run, model, force));
 	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++) {
-		code = first_of(code, write_labels(ctx, run, folder, i, force));
-		code = first_of(code, write_samples(ctx, run, folder, i, force));
+		code = output_first_of(code, write_labels(ctx, run, folder, i, force));
+		code = output_first_of(code, write_samples(ctx, run, folder, i, force));
 	}
 	if (folder)
-		code = first_of(code, write_features(ctx, run, folder, force));
+		code = output_first_of(code, write_features(ctx, run, folder, force));
 	kdr_seconds seconds = kdr_result_seconds(run->result);
 	seconds.write = cli_now() - start;
 	kdr_result_set_seconds(run->result, &seconds);
-	code = first_of(code, put_command(ctx, run));
-	code = first_of(code,
-	                folder ? write_json(ctx, run->result, folder, force) : print_json(ctx, run->result));
+	code = output_first_of(code, put_command(ctx, run));
+	code = output_first_of(code, folder ? write_json(ctx, run->result, folder, force)
+	                                    : output_print_json(ctx, run->result));
 	if (folder && cli_flag(run->args, "report"))
-		code = first_of(code, write_report(ctx, run->result, folder, force));
+		code = output_first_of(code, write_report(ctx, run->result, folder, force));
 	return code;
 }
 

@@ -1,6 +1,6 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
-#include "utf8.h"
+#include "core/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -178,7 +178,7 @@ bool cli_interrupted(void)
 
 /* Stages follow each other and their steps take unequal time, so that nothing is said of the time left; a limit
  * that was set is. */
-static void draw(const kdr_event *e)
+static void session_draw(const kdr_event *e)
 {
 	char limit[48] = "", objective[48] = "", count[64] = "";
 	if (session.limit > 0)
@@ -217,7 +217,7 @@ static int on_event(void *user, const kdr_event *e)
 		fputc('\n', stderr);
 	} else if (progress.show && (e->kind == KDR_EVENT_START || e->kind == KDR_EVENT_ITERATION)) {
 		if (e->kind == KDR_EVENT_START || now - progress.last_drawn > 0.1) {
-			draw(e);
+			session_draw(e);
 			progress.last_drawn = now;
 		}
 	} else if (e->kind == KDR_EVENT_END) {

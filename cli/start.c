@@ -56,7 +56,7 @@ static bool is_set(char *const *environment, const char *name)
 	return false;
 }
 
-static void settle(char **argv, char **environment)
+static void start_settle(char **argv, char **environment)
 {
 	static char *const wanted[] = { "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=10000",
 		                        "OPENBLAS_NUM_THREADS=1" };
@@ -91,7 +91,7 @@ static void settle(char **argv, char **environment)
 static void before_all(int argc, char **argv, char **environment)
 {
 	(void)argc;
-	settle(argv, environment);
+	start_settle(argv, environment);
 }
 __attribute__((section(".preinit_array"), used)) static void (*first)(int, char **, char **) = before_all;
 #endif

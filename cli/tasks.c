@@ -85,7 +85,8 @@ static void give_memory_back(const cli_tasks *tasks)
 #endif
 }
 
-static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
+static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count,
+                            cli_tasks *out)
 {
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
@@ -134,7 +135,7 @@ static int read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg *list
 
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
 {
-	int code = cli_ranks_agree(read_tasks(ctx, args, list, count, out));
+	int code = cli_ranks_agree(tasks_read_tasks(ctx, args, list, count, out));
 	return code == EXIT_DONE ? cli_ranks_place(ctx, out->data, out->count) : code;
 }
 

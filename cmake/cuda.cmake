@@ -35,14 +35,14 @@ set(flags -std=c++17 -O3 -lineinfo -gencode arch=compute_90,code=sm_90 -gencode 
 if(KINDRED_WERROR)
   list(APPEND flags -Werror all-warnings)
 endif()
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.cu)
-file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.cuh)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matrix/cuda/*.cu)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matrix/cuda/*.cuh)
 set(objects "")
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
   set(object ${PROJECT_BINARY_DIR}/src/cuda_${name}.o)
   add_custom_command(OUTPUT ${object} COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${KINDRED_NVCC} ${flags} -c ${source} -o ${object}
-                     DEPENDS ${source} ${headers} ${PROJECT_SOURCE_DIR}/src/device/device.h
+                     DEPENDS ${source} ${headers} ${PROJECT_SOURCE_DIR}/src/matrix/device.h
                      COMMENT "Compiling ${name}.cu" VERBATIM)
   list(APPEND objects ${object})
 endforeach()

@@ -1,5 +1,5 @@
 """Transitive transfer learning in NumPy and scipy.sparse, as a careful user would write it: N = F A G' is never formed, sparse
-matrices stay sparse, products that several updates need are made once. The same sweeps as src/algo/ttl/ttl.c with norm = rescaleG."""
+matrices stay sparse, products that several updates need are made once. The same sweeps as src/methods/ttl/ttl.c with norm = rescaleG."""
 
 import numpy as np
 

@@ -223,7 +223,7 @@ done:
 
 /* --- read by users -------------------------------------------------------------------------- */
 
-static const kdri_task_result *task_of(const kdr_result *r, int64_t task)
+static const kdri_task_result *about_task_of(const kdr_result *r, int64_t task)
 {
 	return task < 0 || task >= r->ntasks ? NULL : &r->tasks[task];
 }
@@ -245,25 +245,25 @@ uint64_t kdr_result_seed(const kdr_result *r)
 
 const char *kdr_result_task_name(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? t->name : NULL;
 }
 
 const char *kdr_result_task_path(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? t->path : NULL;
 }
 
 kdr_shape kdr_result_task_shape(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? (kdr_shape){ t->all, t->d, t->all_nnz } : (kdr_shape){ 0 };
 }
 
 const int64_t *kdr_result_sizes(const kdr_result *r, int64_t task, int64_t *k)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	if (k)
 		*k = t ? t->k : 0;
 	return t ? t->sizes : NULL;
@@ -271,19 +271,19 @@ const int64_t *kdr_result_sizes(const kdr_result *r, int64_t task, int64_t *k)
 
 const char *const *kdr_result_features(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? (const char *const *)t->features : NULL;
 }
 
 const char *const *kdr_result_ids(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? (const char *const *)t->ids : NULL;
 }
 
 kdr_map kdr_result_map(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	const kdri_map *m = t ? t->map : NULL;
 	return m ? (kdr_map){ m->n, m->x, m->y, m->rows } : (kdr_map){ 0 };
 }
@@ -366,13 +366,13 @@ const char *kdr_result_task_text(const kdr_result *r, int64_t task, const char *
 
 const kdr_scores *kdr_result_scores(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t && t->scores.n > 0 ? &t->scores : NULL;
 }
 
 const kdr_quality *kdr_result_quality(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t && t->quality.n > 0 ? &t->quality : NULL;
 }
 
@@ -384,13 +384,13 @@ const char *kdr_result_note(const kdr_result *r, int64_t task, int64_t index)
 
 const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t && index >= 0 && index < t->nadvice ? t->advice[index] : NULL;
 }
 
 kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_t cluster)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	if (!t || !t->profiles || cluster < 0 || cluster >= t->k)
 		return (kdr_cluster_profile){ 0 };
 	return t->profiles[cluster];
@@ -398,14 +398,14 @@ kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_
 
 const kdr_left_out *kdr_result_left_out(const kdr_result *r, int64_t task, int64_t *count)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	*count = t ? t->nleft_out : 0;
 	return t ? t->left_out : NULL;
 }
 
 const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	kdr_array own = t ? kdr_result_array(r, "confidence", task) : (kdr_array){ 0 };
 	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n;
 	if (from)
@@ -415,7 +415,7 @@ const double *kdr_result_confidence(const kdr_result *r, int64_t task, const cha
 
 const double *kdr_result_probabilities(const kdr_result *r, int64_t task, int64_t *classes)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	*classes = t && t->probabilities ? t->k : 0;
 	return t ? t->probabilities : NULL;
 }
@@ -433,7 +433,7 @@ const char *kdr_calibration_note(void)
 
 const int64_t *kdr_result_second(const kdr_result *r, int64_t task)
 {
-	const kdri_task_result *t = task_of(r, task);
+	const kdri_task_result *t = about_task_of(r, task);
 	return t ? t->second : NULL;
 }
 

@@ -13,8 +13,8 @@
 #include "api/method.h"
 #include "api/result.h"
 #include "comm/comm.h"
-#include "linalg/linalg.h"
-#include "linalg/reserve.h"
+#include "matrix/linalg.h"
+#include "matrix/reserve.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static void bench_free(kdr_context *ctx, bench *w)
 }
 
 /* Each step waits for the one before. */
-static int64_t walk(const bench *w)
+static int64_t estimate_walk(const bench *w)
 {
 	int64_t at = 0, sum = 0;
 	for (int64_t i = 0; i < WALK; i++) {
@@ -106,7 +106,7 @@ static int64_t walk(const bench *w)
 }
 
 /* P to Q of (E1). */
-static kdr_status measure(kdr_context *ctx, int tries, double rate[RATES])
+static kdr_status estimate_measure(kdr_context *ctx, int tries, double rate[RATES])
 {
 	kdr_status st;
 	bench w = { 0 };
@@ -130,7 +130,7 @@ static kdr_status measure(kdr_context *ctx, int tries, double rate[RATES])
 		at[3] = kdri_now();
 		KDRI_TRY(kdri_mat_mul(ctx, &wide, w.table, WIDE, WIDE, w.c, WIDE));
 		at[4] = kdri_now();
-		w.c[0] = (double)walk(&w); /* kept, so that it is done */
+		w.c[0] = (double)estimate_walk(&w); /* kept, so that it is done */
 		at[5] = kdri_now();
 		for (int k = 0; k < RATES; k++)
 			rate[k] = KDRI_MAX(rate[k], units[k] * done[k] / KDRI_MAX(at[k + 1] - at[k], 1e-7));
@@ -155,7 +155,7 @@ static kdr_status machine(kdr_context *ctx, int tries, double rate[RATES])
 	if (enough)
 		return KDR_OK;
 	KDRI_TRY(kdri_blas_reserve(ctx));
-	KDRI_TRY(measure(ctx, tries, rate));
+	KDRI_TRY(estimate_measure(ctx, tries, rate));
 	pthread_mutex_lock(&lock);
 	memcpy(known, rate, sizeof known);
 	made = KDRI_MAX(made, tries);
@@ -200,9 +200,9 @@ kdr_status kdri_shape_check(kdr_context *ctx, const kdr_task_shape *tasks, int64
 }
 
 /* `c` knows what a sample of the data told, if there is one. */
-static kdr_status estimate(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks, int64_t ntasks,
-                           int64_t classes, bool pooled, const kdr_options *options, kdri_cost c,
-                           double common, kdr_estimate *out)
+static kdr_status estimate_method(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
+                                  int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
+                                  kdri_cost c, double common, kdr_estimate *out)
 {
 	kdr_status st;
 	kdr_options *defaults = NULL;
@@ -233,10 +233,11 @@ kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_
                                int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
                                kdr_estimate *out)
 {
-	return estimate(ctx, algo_id, tasks, ntasks, classes, pooled, options, (kdri_cost){ 0 }, 0, out);
+	return estimate_method(ctx, algo_id, tasks, ntasks, classes, pooled, options, (kdri_cost){ 0 }, 0,
+	                       out);
 }
 
-static const kdr_task *largest_of(const kdr_problem *problem)
+static const kdr_task *estimate_largest_of(const kdr_problem *problem)
 {
 	const kdr_task *largest = &problem->tasks[0];
 	for (int64_t t = 1; t < problem->ntasks; t++)
@@ -249,7 +250,7 @@ static const kdr_task *largest_of(const kdr_problem *problem)
 static kdr_status look_at_columns(kdr_context *ctx, const kdr_problem *problem, double *out)
 {
 	kdr_status st = KDR_OK;
-	const kdr_mat *x = &largest_of(problem)->x;
+	const kdr_mat *x = &estimate_largest_of(problem)->x;
 	double *rows_with = NULL, products = 0;
 	if (x->kind != KDR_MAT_CSR || kdr_mat_nnz(x) == 0)
 		return KDR_OK;
@@ -271,7 +272,7 @@ static kdr_status try_some(kdr_context *ctx, const kdr_problem *problem, kdri_co
 {
 	enum { MOST = 1000, RUNS = 2 };
 	kdr_status st = KDR_OK;
-	const kdr_task *largest = largest_of(problem);
+	const kdr_task *largest = estimate_largest_of(problem);
 	int64_t rows[MOST];
 	kdri_own some = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdr_context *own = NULL;
@@ -328,13 +329,13 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const char *algo_id, const kd
 	}
 	kdri_cost c = { 0 };
 	double common = 0;
-	KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled, options,
-	                  c, common, out));
+	KDRI_TRY(estimate_method(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
+	                         options, c, common, out));
 	if (out->seconds >= worth_a_look && !ctx->comm) {
 		KDRI_TRY(try_some(ctx, problem, &c));
 		KDRI_TRY(look_at_columns(ctx, problem, &common));
-		KDRI_TRY(estimate(ctx, algo_id, shapes, problem->ntasks, problem->classes, problem->pooled,
-		                  options, c, common, out));
+		KDRI_TRY(estimate_method(ctx, algo_id, shapes, problem->ntasks, problem->classes,
+		                         problem->pooled, options, c, common, out));
 	}
 done:
 	kdri_free(ctx, shapes);

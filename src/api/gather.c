@@ -8,7 +8,7 @@
 #include "comm/comm.h"
 
 /* n numbers of 8 bytes in *v, or NULL on all ranks alike, become those of all ranks on rank 0. */
-static kdr_status gather(kdr_context *ctx, void *v, int64_t numbers)
+static kdr_status gather_all(kdr_context *ctx, void *v, int64_t numbers)
 {
 	kdr_status st = KDR_OK;
 	double *own, *all = NULL; /* integers have the same size */
@@ -120,7 +120,7 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 			continue;
 		for (int d = 1; d < a->ndim; d++)
 			width *= a->shape[d];
-		KDRI_TRY(gather(ctx, &a->data, rows * width));
+		KDRI_TRY(gather_all(ctx, &a->data, rows * width));
 		KDRI_TRY(kdri_sum_int(ctx, &rows, 1));
 		if (kdri_rank(ctx) == 0)
 			a->shape[0] = rows;
@@ -128,10 +128,10 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
 		int64_t counts[] = { task->n, task->nnz };
-		KDRI_TRY(gather(ctx, &task->labels, task->n));
-		KDRI_TRY(gather(ctx, &task->confidence, task->n));
-		KDRI_TRY(gather(ctx, &task->second, task->n));
-		KDRI_TRY(gather(ctx, &task->probabilities, task->n * KDRI_MAX(r->nclasses, 1)));
+		KDRI_TRY(gather_all(ctx, &task->labels, task->n));
+		KDRI_TRY(gather_all(ctx, &task->confidence, task->n));
+		KDRI_TRY(gather_all(ctx, &task->second, task->n));
+		KDRI_TRY(gather_all(ctx, &task->probabilities, task->n * KDRI_MAX(r->nclasses, 1)));
 		KDRI_TRY(gather_names(ctx, &task->ids, task->n));
 		KDRI_TRY(kdri_sum_int(ctx, counts, 2));
 		if (kdri_rank(ctx) == 0) {

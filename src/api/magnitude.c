@@ -15,7 +15,7 @@
  * scaled ones. */
 #include "api/magnitude.h"
 #include "comm/comm.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static span row_of(const kdr_mat *x, int64_t i)
 	return (span){ x->as.csr.val + begin, x->as.csr.rowptr[i + 1] - begin };
 }
 
-static double largest_of(const kdr_mat *x)
+static double magnitude_largest_of(const kdr_mat *x)
 {
 	double largest = 0;
 	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
@@ -123,7 +123,7 @@ kdr_status kdri_scaled_new(kdr_context *ctx, const kdr_problem *problem, kdri_sc
 	bool near;
 	KDRI_TRY(within_reach(ctx, problem, &near));
 	for (int64_t t = 0; t < problem->ntasks && !near; t++)
-		largest = KDRI_MAX(largest, largest_of(&problem->tasks[t].x));
+		largest = KDRI_MAX(largest, magnitude_largest_of(&problem->tasks[t].x));
 	KDRI_TRY(kdri_max(ctx, &largest, 1));
 	p.exponent = exponent_of(largest);
 	if (p.exponent != 0) {
@@ -148,7 +148,7 @@ kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_resul
 {
 	kdr_status st;
 	int exponent = kdri_result_exponent(fitted);
-	double *values = NULL, largest = largest_of(x);
+	double *values = NULL, largest = magnitude_largest_of(x);
 	kdr_mat rows = *x;
 	if (exponent != 0) {
 		KDRI_TRY(scaled_copy(ctx, x, exponent, &values, &rows));
@@ -157,7 +157,7 @@ kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_resul
 	if (exponent_of(largest) > 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
 		               "values reach %g: the model was fitted on numbers too far from these",
-		               largest_of(x));
+		               magnitude_largest_of(x));
 		goto done;
 	}
 	KDRI_TRY(algo->predict(ctx, fitted, options, task, &rows, labels));

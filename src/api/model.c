@@ -3,9 +3,9 @@
 
 #include "api/magnitude.h"
 #include "api/result.h"
-#include "linalg/linalg.h"
-#include "linalg/reserve.h"
-#include "prep/prep.h"
+#include "matrix/linalg.h"
+#include "matrix/reserve.h"
+#include "prepare/prep.h"
 
 void kdr_model_free(kdr_model *m)
 {

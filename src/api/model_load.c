@@ -4,12 +4,12 @@
  * predict needs of them beyond that it checks itself against the data. */
 #include "api/method.h"
 #include "api/model.h"
-#include "io/h5.h"
-#include "prep/prep.h"
+#include "io/hdf5/h5.h"
+#include "prepare/prep.h"
 
 #include <stdio.h>
 
-static kdr_status damaged(kdr_context *ctx, const kdri_h5 *h5, const char *what)
+static kdr_status model_load_damaged(kdr_context *ctx, const kdri_h5 *h5, const char *what)
 {
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: not a sound model file: %s", h5->path, what);
 }
@@ -43,18 +43,18 @@ static kdr_status load_root(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: a model file of another version; %d is read",
 		                 h5->path, KDRI_MODEL_VERSION);
 	if (!kdri_h5_text(h5, "/", "method", text, sizeof text))
-		return damaged(ctx, h5, "it names no method");
+		return model_load_damaged(ctx, h5, "it names no method");
 	m->algo = kdri_algo_find(text);
 	if (!m->algo || !m->algo->predict)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: a model of method '%s', which this version %s", h5->path, text,
 		                 m->algo ? "cannot apply to new samples" : "does not have");
 	if (!kdri_h5_integers(h5, "/", "columns", 1, &columns) || columns < 0)
-		return damaged(ctx, h5, "it does not say how many columns it needs");
+		return model_load_damaged(ctx, h5, "it does not say how many columns it needs");
 	KDRI_TRY(load_strings(ctx, h5, "features", &m->features, &count));
 	m->ncolumns = m->features ? count : columns;
 	if (m->ncolumns != columns) {
-		st = damaged(ctx, h5, "its columns and their names differ in number");
+		st = model_load_damaged(ctx, h5, "its columns and their names differ in number");
 		goto done;
 	}
 	KDRI_TRY(load_strings(ctx, h5, "classes", &m->classes, &m->nclasses));
@@ -69,7 +69,7 @@ static kdr_status load_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *
 	int64_t count = kdri_h5_count(h5, "options", name);
 	double *values = NULL;
 	if (count > KDRI_MODEL_TASKS_MOST)
-		return damaged(ctx, h5, "an option has more numbers than there can be tasks");
+		return model_load_damaged(ctx, h5, "an option has more numbers than there can be tasks");
 	KDRI_TRY(KDRI_NEW(ctx, &values, count));
 	if (kdri_h5_reals(h5, "options", name, count, values))
 		KDRI_TRY(kdr_options_set_numbers(ctx, options, name, values, count));
@@ -84,7 +84,7 @@ static kdr_status load_options(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m
 	char text[64];
 	KDRI_TRY(kdr_options_new(ctx, m->algo->info.id, &m->options));
 	if (kdri_h5_what(h5, "options") != KDRI_H5_GROUP)
-		return damaged(ctx, h5, "it has no options");
+		return model_load_damaged(ctx, h5, "it has no options");
 	for (const kdr_option_desc *d = m->algo->info.options; d->name; d++) {
 		double value;
 		if (d->type == KDR_OPTION_CHOICE) {
@@ -101,7 +101,7 @@ done:
 	if (st == KDR_ERR_OPTION) { /* nobody could have had such an option in force */
 		char why[256];
 		snprintf(why, sizeof why, "%.255s", kdr_context_error(ctx));
-		return damaged(ctx, h5, why);
+		return model_load_damaged(ctx, h5, why);
 	}
 	return st;
 }
@@ -118,7 +118,7 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 			break;
 	}
 	if (count == 0)
-		return damaged(ctx, h5, "it has no tasks");
+		return model_load_damaged(ctx, h5, "it has no tasks");
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &m->task_names, count));
 	m->ntasks = count;
@@ -126,7 +126,7 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
 		if (!kdri_h5_text(h5, name, "name", text, sizeof text) ||
 		    !kdri_h5_integers(h5, name, "k", 1, &tasks[t].k) || tasks[t].k < 0) {
-			st = damaged(ctx, h5, "a task has no name or no k");
+			st = model_load_damaged(ctx, h5, "a task has no name or no k");
 			goto done;
 		}
 		KDRI_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
@@ -135,7 +135,7 @@ static kdr_status load_tasks(kdr_context *ctx, const kdri_h5 *h5, kdr_model *m)
 	KDRI_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
 	if (kdri_h5_integers(h5, "/", "exponent", 1, &exponent)) {
 		if (exponent < -1100 || exponent > 1100) {
-			st = damaged(ctx, h5, "its exponent is not that of a number");
+			st = model_load_damaged(ctx, h5, "its exponent is not that of a number");
 			goto done;
 		}
 		kdri_result_set_exponent(m->fitted, (int)exponent);
@@ -219,7 +219,7 @@ static kdr_status put_in_bag(bag *b, const kdri_h5 *h5, const char *path)
 	if (a.ndim != 1 || (!text && a.type_class != KDRI_H5_NUMBER) ||
 	    d->narrays == (int)(sizeof d->arrays / sizeof d->arrays[0]) ||
 	    d->nstrings == (int)(sizeof d->strings / sizeof d->strings[0])) {
-		st = damaged(ctx, h5, "its preprocessing cannot be read");
+		st = model_load_damaged(ctx, h5, "its preprocessing cannot be read");
 		goto done;
 	}
 	KDRI_TRY(kdri_strdup(ctx, strrchr(path, '/') + 1, &name));

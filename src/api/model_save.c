@@ -1,8 +1,8 @@
 /* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
 #include "api/result.h"
-#include "io/h5.h"
-#include "prep/prep.h"
+#include "io/hdf5/h5.h"
+#include "prepare/prep.h"
 
 #include <stdio.h>
 

@@ -69,7 +69,7 @@ static void give(naming *c, int64_t cluster, int64_t number)
 	c->taken[number] = true;
 }
 
-static void keep(naming *c)
+static void number_keep(naming *c)
 {
 	for (int64_t z = 0; z < c->k; z++)
 		give(c, z, z);
@@ -187,7 +187,7 @@ static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, co
 	for (int64_t t = 0; t < n->ntasks; t++)
 		given |= problem->tasks[t].init != NULL;
 	if (given)
-		keep(&first);
+		number_keep(&first);
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		int64_t rows = 0;
 		const int64_t *labels = kdr_result_labels(result, t, &rows);
@@ -212,7 +212,7 @@ static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, cons
 		int64_t rows = 0;
 		const int64_t *labels = kdr_result_labels(result, t, &rows);
 		if (!labels || problem->tasks[t].init) {
-			keep(&c);
+			number_keep(&c);
 			continue;
 		}
 		for (int64_t s = 0; s < t; s++) {
@@ -232,7 +232,8 @@ done:
 
 /* Moves block z of `size` numbers to place now[z], for each of `outer` lists of k blocks. Numbers of either type
  * have 8 bytes; spare has room for k * size of them. */
-static void permute(void *data, int64_t outer, int64_t k, int64_t size, const int64_t *now, void *spare)
+static void number_permute(void *data, int64_t outer, int64_t k, int64_t size, const int64_t *now,
+                           void *spare)
 {
 	const size_t bytes = (size_t)size * sizeof(double);
 	unsigned char *from = data, *to = spare;
@@ -285,7 +286,7 @@ static kdr_status move_axis(kdr_context *ctx, const kdr_array *a, int axis, cons
 		inner *= a->shape[i];
 	KDRI_TRY(kdri_mul(ctx, c->k, inner, &count));
 	KDRI_TRY(KDRI_NEW(ctx, &spare, count));
-	permute((void *)a->data, outer, c->k, inner, c->now, spare);
+	number_permute((void *)a->data, outer, c->k, inner, c->now, spare);
 done:
 	kdri_free(ctx, spare);
 	return st;
@@ -332,8 +333,8 @@ static kdr_status renumber_match(kdr_context *ctx, const kdr_correspondence *c, 
 		                 (long long)down.k, (long long)across.k);
 	KDRI_TRY(kdri_mul(ctx, c->rows, c->cols, &count));
 	KDRI_TRY(KDRI_NEW(ctx, &spare, count));
-	permute((void *)c->matrix, 1, c->rows, c->cols, down.now, spare);
-	permute((void *)c->matrix, c->rows, c->cols, 1, across.now, spare);
+	number_permute((void *)c->matrix, 1, c->rows, c->cols, down.now, spare);
+	number_permute((void *)c->matrix, c->rows, c->cols, 1, across.now, spare);
 done:
 	kdri_free(ctx, spare);
 	return st;

@@ -29,7 +29,7 @@ static int64_t table_length(const kdr_option_desc *table)
 	return n;
 }
 
-static int64_t find(const kdr_options *options, const char *name)
+static int64_t options_find(const kdr_options *options, const char *name)
 {
 	for (int64_t i = 0; i < options->count; i++)
 		if (strcmp(options->algo->options[i].name, name) == 0)
@@ -92,12 +92,12 @@ done:
 
 bool kdri_options_has(const kdr_options *options, const char *name)
 {
-	return find(options, name) >= 0;
+	return options_find(options, name) >= 0;
 }
 
 bool kdri_options_is_set(const kdr_options *options, const char *name)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	return i >= 0 && options->slots[i].set;
 }
 
@@ -107,7 +107,7 @@ const kdr_algo *kdr_options_algo(const kdr_options *options)
 }
 
 /* "a, b, c" of `count` words, cut where the room ends. */
-static void join(const char *const *words, size_t count, char *out, size_t room)
+static void options_join(const char *const *words, size_t count, char *out, size_t room)
 {
 	size_t used = 0;
 	out[0] = '\0';
@@ -123,7 +123,7 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 	for (int64_t i = 0; i < options->count && n < 64; i++)
 		all[n++] = options->algo->options[i].name;
 	found = kdr_suggest(name, all, n, nearest, 3);
-	join(found ? nearest : all, found ? found : n, list, sizeof list);
+	options_join(found ? nearest : all, found ? found : n, list, sizeof list);
 	return kdri_fail(ctx, KDR_ERR_OPTION, "method '%s' has no option '%s'; %s: %s", options->algo->id,
 	                 name, found ? "nearest" : "it has", list);
 }
@@ -203,7 +203,7 @@ static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, d
 kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
                                    const double *values, int64_t count)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
 }
 
@@ -255,7 +255,7 @@ done:
 
 kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name, const char *value)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	if (i < 0)
 		return unknown_name(ctx, options, name);
 	const kdr_option_desc *d = &options->algo->options[i];
@@ -272,7 +272,7 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 		for (; d->choices[count]; count++)
 			if (strcmp(d->choices[count], value) == 0)
 				return set_index(ctx, options, i, (double)count);
-		join(d->choices, count, list, sizeof list);
+		options_join(d->choices, count, list, sizeof list);
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: %s", name, value,
 		                 list);
 	}
@@ -289,13 +289,13 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 
 double kdr_options_get(const kdr_options *options, const char *name)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	return i < 0 ? NAN : options->slots[i].value;
 }
 
 const double *kdr_options_numbers(const kdr_options *options, const char *name, int64_t *count)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	const slot *s = i < 0 ? NULL : &options->slots[i];
 	*count = s ? s->count : 0;
 	return !s ? NULL : s->list ? s->list : &s->value;
@@ -322,7 +322,7 @@ kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, 
 /* A list is read by kdri_opt_reals alone: which of its numbers is meant? */
 double kdri_opt_real(const kdr_options *options, const char *name)
 {
-	int64_t i = find(options, name);
+	int64_t i = options_find(options, name);
 	assert(i >= 0 && options->algo->options[i].type != KDR_OPTION_REALS);
 	return i < 0 ? 0 : options->slots[i].value;
 }

@@ -17,7 +17,7 @@ typedef struct pack {
 	bool reads;
 } pack;
 
-static kdr_status move(pack *p, void *value, size_t n)
+static kdr_status place_move(pack *p, void *value, size_t n)
 {
 	kdr_status st = KDR_OK;
 	if (n == 0)
@@ -39,19 +39,19 @@ done:
 	return st;
 }
 
-static kdr_status number(pack *p, int64_t *value)
+static kdr_status place_number(pack *p, int64_t *value)
 {
-	return move(p, value, sizeof *value);
+	return place_move(p, value, sizeof *value);
 }
 
-static kdr_status text(pack *p, char **value)
+static kdr_status place_text(pack *p, char **value)
 {
 	kdr_status st;
 	int64_t n = p->reads ? 0 : (int64_t)strlen(*value);
-	KDRI_TRY(number(p, &n));
+	KDRI_TRY(place_number(p, &n));
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, value, n + 1));
-	KDRI_TRY(move(p, *value, (size_t)n));
+	KDRI_TRY(place_move(p, *value, (size_t)n));
 done:
 	return st;
 }
@@ -61,13 +61,13 @@ static kdr_status texts(pack *p, char ***list, int64_t count)
 {
 	kdr_status st;
 	int64_t there = *list != NULL;
-	KDRI_TRY(number(p, &there));
+	KDRI_TRY(place_number(p, &there));
 	if (!there)
 		return KDR_OK;
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, list, count));
 	for (int64_t i = 0; *list && i < count; i++)
-		KDRI_TRY(text(p, &(*list)[i]));
+		KDRI_TRY(place_text(p, &(*list)[i]));
 done:
 	return st;
 }
@@ -77,16 +77,16 @@ static kdr_status column(pack *p, kdr_column *c)
 	kdr_status st;
 	char *name = (char *)c->name, *why = (char *)c->why;
 	int64_t kind = c->kind, constant = c->constant;
-	KDRI_TRY(number(p, &c->number));
-	KDRI_TRY(number(p, &kind));
-	KDRI_TRY(number(p, &c->features));
-	KDRI_TRY(number(p, &constant));
+	KDRI_TRY(place_number(p, &c->number));
+	KDRI_TRY(place_number(p, &kind));
+	KDRI_TRY(place_number(p, &c->features));
+	KDRI_TRY(place_number(p, &constant));
 	c->kind = (kdr_column_kind)kind;
 	c->constant = constant != 0;
-	st = text(p, &name);
+	st = place_text(p, &name);
 	c->name = name;
 	if (st == KDR_OK)
-		st = text(p, &why);
+		st = place_text(p, &why);
 	c->why = why;
 done:
 	return st;
@@ -97,7 +97,7 @@ static kdr_status sheet(pack *p, kdri_sheet **of)
 {
 	kdr_status st;
 	int64_t there = *of != NULL;
-	KDRI_TRY(number(p, &there));
+	KDRI_TRY(place_number(p, &there));
 	if (!there)
 		return KDR_OK;
 	if (p->reads)
@@ -106,10 +106,10 @@ static kdr_status sheet(pack *p, kdri_sheet **of)
 	if (!s)
 		return KDR_OK;
 	int64_t columns = s->ncolumns, told = s->missing != NULL, latin = s->latin;
-	KDRI_TRY(number(p, &columns));
-	KDRI_TRY(number(p, &s->nfeatures));
-	KDRI_TRY(number(p, &latin));
-	KDRI_TRY(number(p, &told));
+	KDRI_TRY(place_number(p, &columns));
+	KDRI_TRY(place_number(p, &s->nfeatures));
+	KDRI_TRY(place_number(p, &latin));
+	KDRI_TRY(place_number(p, &told));
 	s->latin = latin != 0;
 	if (p->reads) {
 		KDRI_TRY(KDRI_NEW0(p->ctx, &s->columns, columns));
@@ -121,11 +121,11 @@ static kdr_status sheet(pack *p, kdri_sheet **of)
 	for (int64_t j = 0; j < columns; j++)
 		KDRI_TRY(column(p, &s->columns[j]));
 	for (int64_t j = 0; j < s->nfeatures; j++)
-		KDRI_TRY(number(p, &s->source[j]));
+		KDRI_TRY(place_number(p, &s->source[j]));
 	if (told)
-		KDRI_TRY(text(p, &s->missing));
+		KDRI_TRY(place_text(p, &s->missing));
 	int64_t tokens = s->nna;
-	KDRI_TRY(number(p, &tokens));
+	KDRI_TRY(place_number(p, &tokens));
 	s->nna = tokens;
 	KDRI_TRY(texts(p, &s->na, tokens));
 done:
@@ -138,12 +138,12 @@ static kdr_status layout(pack *p, kdr_data *d)
 	kdr_status st;
 	int64_t kind = d->kind, cols = d->cols, ids = d->ids != NULL, classes = d->nclasses;
 	int64_t labels = d->labels != NULL, excerpts = d->excerpts != NULL;
-	KDRI_TRY(number(p, &kind));
-	KDRI_TRY(number(p, &cols));
-	KDRI_TRY(number(p, &ids));
-	KDRI_TRY(number(p, &excerpts));
-	KDRI_TRY(number(p, &labels));
-	KDRI_TRY(number(p, &classes));
+	KDRI_TRY(place_number(p, &kind));
+	KDRI_TRY(place_number(p, &cols));
+	KDRI_TRY(place_number(p, &ids));
+	KDRI_TRY(place_number(p, &excerpts));
+	KDRI_TRY(place_number(p, &labels));
+	KDRI_TRY(place_number(p, &classes));
 	if (p->reads) {
 		KDRI_TRY(kdri_data_no_rows(p->ctx, d, (kdr_mat_kind)kind, cols));
 		if (ids)
@@ -162,7 +162,7 @@ done:
 }
 
 /* What the part without rows says of its columns, as far as it does, is what the part with rows says. */
-static bool fits(const kdr_data *none, const kdr_data *like)
+static bool place_fits(const kdr_data *none, const kdr_data *like)
 {
 	const kdri_sheet *a = none->sheet, *b = like->sheet;
 	if (none->cols > 0 && none->cols != like->cols)
@@ -198,7 +198,7 @@ static kdr_status take_layout(kdr_context *ctx, kdr_data *data, int from)
 	p = (pack){ .ctx = ctx, .bytes = p.bytes, .size = bytes, .reads = true };
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &like));
 	KDRI_TRY(layout(&p, like));
-	if (!fits(data, like)) {
+	if (!place_fits(data, like)) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s: no rows, and other columns than the file of rank %d, which has %lld: all need the same",

@@ -1,13 +1,13 @@
-/* The registry: one line per method in algo/algorithms.def. SPDX-License-Identifier: BSD-3-Clause */
+/* The registry: one line per method in methods/algorithms.def. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 
 #define KDR_ALGORITHM(symbol) extern const kdri_algo kdri_algo_##symbol;
-#include "algo/algorithms.def"
+#include "methods/algorithms.def"
 #undef KDR_ALGORITHM
 
 static const kdri_algo *const algorithms[] = {
 #define KDR_ALGORITHM(symbol) &kdri_algo_##symbol,
-#include "algo/algorithms.def"
+#include "methods/algorithms.def"
 #undef KDR_ALGORITHM
 };
 

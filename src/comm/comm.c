@@ -91,7 +91,7 @@ static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 	                  (int)((uint32_t)INT32_MAX - (uint32_t)(m->word & UINT32_MAX)));
 }
 
-static kdr_status meet(kdr_context *ctx, int64_t *word)
+static kdr_status comm_meet(kdr_context *ctx, int64_t *word)
 {
 	kdri_meeting m = { .word = *word };
 	kdr_status st = meet_with(ctx, &m);
@@ -117,10 +117,10 @@ static kdr_status fold_along(kdr_context *ctx, void *v, int64_t count, int64_t t
 }
 
 /* Before an exchange of `bytes`: is everybody here? */
-static kdr_status begin(kdr_context *ctx, int64_t bytes)
+static kdr_status comm_begin(kdr_context *ctx, int64_t bytes)
 {
 	int64_t word = 0;
-	kdr_status st = meet(ctx, &word);
+	kdr_status st = comm_meet(ctx, &word);
 	if (st == KDR_OK) {
 		ctx->comm->exchanges++;
 		ctx->comm->bytes += bytes;
@@ -138,7 +138,7 @@ static int most_wanted(kdr_context *ctx, bool met)
 		return kdri_wish_to_stop(ctx);
 	if (ctx->comm->failed != KDR_OK)
 		return 2;
-	return met || meet(ctx, &word) == KDR_OK ? ctx->comm->heard : 2;
+	return met || comm_meet(ctx, &word) == KDR_OK ? ctx->comm->heard : 2;
 }
 
 static void comm_close(kdr_context *ctx)
@@ -178,7 +178,7 @@ kdr_status kdri_agree(kdr_context *ctx, kdr_status st)
 	if (ctx->comm->failed != KDR_OK)
 		return ctx->comm->failed;
 	int64_t word = word_of(ctx->comm, st);
-	return meet(ctx, &word);
+	return comm_meet(ctx, &word);
 }
 
 kdr_status kdri_leave(kdr_context *ctx, kdr_status st)
@@ -210,7 +210,7 @@ static kdr_status fold_real(kdr_context *ctx, double *v, int64_t count, kdri_fol
 		return KDR_OK;
 	if (count <= KDRI_ALONG)
 		return fold_along(ctx, v, count, 0, false, how);
-	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
+	kdr_status st = comm_begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_real(ctx->comm->user, v, count, how))
 		st = lost(ctx);
 	return st;
@@ -222,7 +222,7 @@ static kdr_status fold_int(kdr_context *ctx, int64_t *v, int64_t count, kdri_fol
 		return KDR_OK;
 	if (count <= KDRI_ALONG)
 		return fold_along(ctx, v, count, 0, true, how);
-	kdr_status st = begin(ctx, count * (int64_t)sizeof *v);
+	kdr_status st = comm_begin(ctx, count * (int64_t)sizeof *v);
 	if (st == KDR_OK && !ctx->comm->ops.fold_int(ctx->comm->user, v, count, how))
 		st = lost(ctx);
 	return st;
@@ -290,7 +290,7 @@ kdr_status kdri_share(kdr_context *ctx, void *bytes, int64_t count, int from)
 {
 	if (!kdri_together(ctx))
 		return KDR_OK;
-	kdr_status st = begin(ctx, from == ctx->comm->rank ? count : 0);
+	kdr_status st = comm_begin(ctx, from == ctx->comm->rank ? count : 0);
 	if (st == KDR_OK && !ctx->comm->ops.share(ctx->comm->user, bytes, count, from))
 		st = lost(ctx);
 	return st;

@@ -4,7 +4,7 @@
 #include "comm/rows.h"
 
 /* The largest |w_i v_i|, or infinity where one is no number. */
-static double largest_of(const double *weights, const double *v, int64_t n, int64_t step)
+static double rows_largest_of(const double *weights, const double *v, int64_t n, int64_t step)
 {
 	double largest = 0;
 	bool bad = false;
@@ -23,7 +23,7 @@ kdr_status kdri_rows_sums(kdr_context *ctx, const double *weights, const double 
 	double largest[KDRI_ROWS_SUMS];
 	kdri_exact sum[KDRI_ROWS_SUMS] = { { 0, 0 } };
 	for (int64_t c = 0; c < count; c++)
-		largest[c] = largest_of(weights, v + c, n, step);
+		largest[c] = rows_largest_of(weights, v + c, n, step);
 	KDRI_TRY(kdri_max(ctx, largest, count));
 	for (int64_t c = 0; c < count; c++) {
 		bool finite = isfinite(largest[c]) && isfinite(largest[c] * (double)all * 4);

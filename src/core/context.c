@@ -205,7 +205,7 @@ void kdri_stage_end(kdr_context *ctx, const char *stage)
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_END, .stage = stage, .objective = NAN });
 }
 
-static void tell(kdr_context *ctx, kdr_event_kind kind, const char *format, va_list args)
+static void context_tell(kdr_context *ctx, kdr_event_kind kind, const char *format, va_list args)
 {
 	char text[512];
 	kdri_vsnprintf(text, sizeof text, format, args);
@@ -221,7 +221,7 @@ void kdri_message(kdr_context *ctx, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	tell(ctx, KDR_EVENT_MESSAGE, format, args);
+	context_tell(ctx, KDR_EVENT_MESSAGE, format, args);
 	va_end(args);
 }
 
@@ -229,7 +229,7 @@ void kdri_warning(kdr_context *ctx, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	tell(ctx, KDR_EVENT_WARNING, format, args);
+	context_tell(ctx, KDR_EVENT_WARNING, format, args);
 	va_end(args);
 }
 

@@ -12,7 +12,7 @@
 #endif
 
 /* The first two numbers of a file, or one number each of two. "max" and -1 are no limit. */
-static double share(FILE *quota_and_period, FILE *period_alone)
+static double cpus_share(FILE *quota_and_period, FILE *period_alone)
 {
 	double quota = 0, period = 0;
 	if (quota_and_period && !period_alone && fscanf(quota_and_period, "%lf %lf", &quota, &period) != 2)
@@ -28,22 +28,22 @@ static double share(FILE *quota_and_period, FILE *period_alone)
 }
 
 /* What one group may use. */
-static double share_of(const char *root, const char *folder, bool second)
+static double cpus_share_of(const char *root, const char *folder, bool second)
 {
 	char name[KDRI_GROUP_LINE + 32];
 	if (second) {
 		snprintf(name, sizeof name, "%s/cpu.max", folder);
-		return share(kdri_open_below(root, name), NULL);
+		return cpus_share(kdri_open_below(root, name), NULL);
 	}
 	snprintf(name, sizeof name, "%s/cpu.cfs_quota_us", folder);
 	FILE *quota = kdri_open_below(root, name);
 	snprintf(name, sizeof name, "%s/cpu.cfs_period_us", folder);
-	return share(quota, kdri_open_below(root, name));
+	return cpus_share(quota, kdri_open_below(root, name));
 }
 
 double kdri_cpu_quota(const char *root)
 {
-	return kdri_group_least(root, "cpu", share_of);
+	return kdri_group_least(root, "cpu", cpus_share_of);
 }
 
 int kdri_cpus(void)

@@ -99,7 +99,7 @@ const char *const *kdr_data_classes(const kdr_data *d, int64_t *count)
 	return (const char *const *)d->classes;
 }
 
-static kdr_status copy_names(kdr_context *ctx, const char *const *names, int64_t count, char ***out)
+static kdr_status data_copy_names(kdr_context *ctx, const char *const *names, int64_t count, char ***out)
 {
 	kdr_status st = KDR_OK;
 	if (!names)
@@ -207,7 +207,7 @@ kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, co
 	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
 	take_shape(x, d);
 	KDRI_TRY(copy_matrix(ctx, x, d));
-	KDRI_TRY(copy_names(ctx, features, d->cols, &d->features));
+	KDRI_TRY(data_copy_names(ctx, features, d->cols, &d->features));
 	*out = d;
 	d = NULL;
 done:
@@ -235,8 +235,8 @@ kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
 			d->val = (double *)x->as.csr.val;
 		}
 	}
-	KDRI_TRY(copy_names(ctx, features, d->cols, &d->features));
-	KDRI_TRY(copy_names(ctx, ids, d->rows, &d->ids));
+	KDRI_TRY(data_copy_names(ctx, features, d->cols, &d->features));
+	KDRI_TRY(data_copy_names(ctx, ids, d->rows, &d->ids));
 	*out = d;
 	d = NULL;
 done:
@@ -253,7 +253,7 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 		KDRI_TRY(kdri_spool_enable(ctx));
 	KDRI_TRY(kdr_data_borrow(ctx, name ? name : data->name, &x, kdr_data_features(data),
 	                         kdr_data_ids(data), &d));
-	KDRI_TRY(copy_names(ctx, kdr_data_excerpts(data), d->rows, &d->excerpts));
+	KDRI_TRY(data_copy_names(ctx, kdr_data_excerpts(data), d->rows, &d->excerpts));
 	kdri_free(ctx, d->path);
 	d->path = NULL;
 	KDRI_TRY(kdri_strdup(ctx, data->path, &d->path));

@@ -39,7 +39,7 @@ static int64_t slot_of(const kdri_names *t, const char *name, size_t length, uin
 	}
 }
 
-static kdr_status grow(kdr_context *ctx, kdri_names *t)
+static kdr_status names_grow(kdr_context *ctx, kdri_names *t)
 {
 	kdr_status st;
 	int64_t room = t->room ? 2 * t->room : 16, *slots = NULL;
@@ -81,7 +81,7 @@ kdr_status kdri_names_add(kdr_context *ctx, kdri_names *t, const char *text, siz
 	length = strnlen(text, length);
 	uint64_t hash = hash_of(text, length);
 	if (t->count == t->room)
-		KDRI_TRY(grow(ctx, t));
+		KDRI_TRY(names_grow(ctx, t));
 	int64_t s = slot_of(t, text, length, hash);
 	if (t->slots[s] < 0) {
 		if (t->borrows)
@@ -100,7 +100,7 @@ typedef struct valued {
 	int64_t value, index;
 } valued;
 
-static int by_value(const void *a, const void *b)
+static int names_by_value(const void *a, const void *b)
 {
 	const valued *x = a, *y = b;
 	return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
@@ -126,7 +126,7 @@ kdr_status kdri_names_sort_integers(kdr_context *ctx, kdri_names *t, int64_t *va
 	}
 	if (!all)
 		goto done;
-	qsort(order, (size_t)t->count, sizeof *order, by_value);
+	qsort(order, (size_t)t->count, sizeof *order, names_by_value);
 	KDRI_TRY(KDRI_NEW(ctx, &new_index, t->count));
 	KDRI_TRY(KDRI_NEW0(ctx, &names, t->room));
 	for (int64_t i = 0; i < t->count; i++) {

@@ -297,7 +297,7 @@ static const char *take_word(const char *p, const char *end, bool negative, doub
 }
 
 /* The value of digits that were read into w and q, and of an exponent that is in q. */
-static inline double value_of(uint64_t w, int64_t q)
+static inline double numbers_value_of(uint64_t w, int64_t q)
 {
 	/* Way 1 divides where q < 0, which takes as long as way 2; and cells that go now here, now there are guessed wrong. */
 	return w <= (uint64_t)1 << 53 && q >= 0 && q <= 22 ? (double)w * tens[q] : eisel_lemire(w, q);
@@ -308,7 +308,7 @@ static double long_value(const char *begin, const char *end, char point, int64_t
 {
 	decimal d = { .digits = begin, .digits_end = end };
 	cut_digits(&d, point, exponent);
-	double v = value_of(d.w, d.q);
+	double v = numbers_value_of(d.w, d.q);
 	return d.cut && v != eisel_lemire(d.w + 1, d.q) ? nearer(&d, point, v) : v;
 }
 
@@ -331,7 +331,8 @@ __attribute__((noinline)) static const char *any_number(const char *digits, cons
 	const char *digits_end = p;
 	if (p < end && (*p | 0x20) == 'e')
 		p = take_exponent(p, end, &exponent);
-	double v = count > 19 ? long_value(digits, digits_end, point, exponent) : value_of(w, q + exponent);
+	double v = count > 19 ? long_value(digits, digits_end, point, exponent)
+	                      : numbers_value_of(w, q + exponent);
 	*value = negative ? -v : v;
 	return p;
 }

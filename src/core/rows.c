@@ -53,8 +53,8 @@ done:
 }
 
 /* Names and classes of the rows that were taken. */
-static kdr_status copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
-                             kdr_data *to)
+static kdr_status rows_copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
+                                  kdr_data *to)
 {
 	kdr_status st = KDR_OK;
 	if (from->features)
@@ -107,7 +107,7 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 			                 data->name, (long long)rows[i], (long long)data->rows - 1);
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &d));
 	KDRI_TRY(copy_rows(ctx, data, rows, n, d));
-	KDRI_TRY(copy_names(ctx, data, rows, n, d));
+	KDRI_TRY(rows_copy_names(ctx, data, rows, n, d));
 	if (data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, rows, n, &d->sheet));
 	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &d->file_rows));

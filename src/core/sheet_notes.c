@@ -48,7 +48,7 @@ static note note_of(const kdr_column *c)
 	                                      : NOTE_NONE;
 }
 
-static kdr_status add(kdr_context *ctx, const char *text, char ***list, int64_t *count)
+static kdr_status sheet_notes_add(kdr_context *ctx, const char *text, char ***list, int64_t *count)
 {
 	kdr_status st;
 	char *own = NULL;
@@ -92,7 +92,7 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 			snprintf(text + n, sizeof text - (size_t)n, "%.*s%.60s%s", (int)(at - hint), hint,
 			         x->name, at + 2);
 		}
-		KDRI_TRY(add(ctx, text, list, count));
+		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
 	}
 	if (found > LINES) {
 		char more[40] = "";
@@ -100,7 +100,7 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 			snprintf(more, sizeof more, " and %lld more", (long long)(found - told));
 		snprintf(text, sizeof text, "%lld columns: %s: %s%s", (long long)found, notes[which].what,
 		         names, more);
-		KDRI_TRY(add(ctx, text, list, count));
+		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
 	}
 done:
 	return st;
@@ -128,12 +128,12 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 		         (long long)cells, cells == 1 ? "" : "s", (long long)columns, columns == 1 ? "" : "s",
 		         s && s->missing ? s->missing : "");
 	if (data->nleft_out > 0 || cells > 0)
-		KDRI_TRY(add(ctx, text, &list, &n));
+		KDRI_TRY(sheet_notes_add(ctx, text, &list, &n));
 	if (s && s->latin)
-		KDRI_TRY(
-		        add(ctx,
-		            "the text is not UTF-8: read as Latin-1 (Windows-1252); --encoding tells another",
-		            &list, &n));
+		KDRI_TRY(sheet_notes_add(
+		        ctx,
+		        "the text is not UTF-8: read as Latin-1 (Windows-1252); --encoding tells another",
+		        &list, &n));
 	*out = list;
 	*count = n;
 	list = NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* The caller's names as groups. */
-static kdr_status group(kdr_context *ctx, const char *const *names, int64_t rows, kdri_groups *out)
+static kdr_status split_group(kdr_context *ctx, const char *const *names, int64_t rows, kdri_groups *out)
 {
 	kdr_status st;
 	kdri_names table = { 0 };
@@ -39,8 +39,8 @@ done:
 }
 
 /* The rows of group g, which are order[0 .. n-1]. */
-static kdr_status take(kdr_context *ctx, const kdr_data *data, const char *prefix, const char *name,
-                       const int64_t *order, int64_t n, kdr_data **out)
+static kdr_status split_take(kdr_context *ctx, const kdr_data *data, const char *prefix, const char *name,
+                             const int64_t *order, int64_t n, kdr_data **out)
 {
 	kdr_status st;
 	kdr_data *d = NULL;
@@ -70,7 +70,7 @@ kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *co
 		        ctx, KDR_ERR_ARGUMENT,
 		        "split: a data set with a column of tasks, or a name for each row, is needed");
 	if (names)
-		KDRI_TRY(group(ctx, names, data->rows, &own));
+		KDRI_TRY(split_group(ctx, names, data->rows, &own));
 	const kdri_groups *g = names ? &own : &data->groups;
 	if (data->rows == 0 && !g->all) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows, and so nothing in the column of tasks",
@@ -105,7 +105,7 @@ kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *co
 	}
 	for (int64_t t = 0; t < made; t++) {
 		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0;
-		KDRI_TRY(take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
+		KDRI_TRY(split_take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
 	}
 	/* Nobody knows whose task the rows were that are not here: the first tells of them. */
 	for (int64_t i = 0; i < data->nleft_out; i++)

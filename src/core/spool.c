@@ -7,7 +7,7 @@
  *
  * A context that has streamed has an allocator which knows mapped arrays when it frees them. What lies below it is the
  * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader runs,
- * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (linalg/stack.c), does it also
+ * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c), does it also
  * make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what kdr_estimate counts.
  *
  * Pages of mapped files count as memory of the process until somebody else needs the room. Where a limit was set
@@ -95,7 +95,7 @@ static void write_out(int fd)
 #endif
 }
 
-static void *keep(void *unused)
+static void *spool_keep(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = nap };
 	bool stop = false;
@@ -127,7 +127,7 @@ static void start_keeper(void)
 	spool.stop = false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	spool.keeping = pthread_create(&spool.keeper, NULL, keep, NULL) == 0;
+	spool.keeping = pthread_create(&spool.keeper, NULL, spool_keep, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -162,7 +162,7 @@ static int scratch_file(void)
 	return fd;
 }
 
-static void enter(region *r)
+static void spool_enter(region *r)
 {
 	pthread_mutex_lock(&spool.lock);
 	r->next = spool.first;
@@ -187,12 +187,12 @@ static void *scratch_new(const kdr_allocator *base, size_t size)
 		return NULL;
 	}
 	r->at = r->begin;
-	enter(r);
+	spool_enter(r);
 	return r->at;
 }
 
 /* The region that begins at `at`; it is taken out of the list where `out`. */
-static region *find(const void *at, bool out)
+static region *spool_find(const void *at, bool out)
 {
 	region *r = NULL;
 	pthread_mutex_lock(&spool.lock);
@@ -228,7 +228,7 @@ void kdri_spool_ahead(const void *at, size_t bytes)
 }
 
 /* With the last region the keeper goes. */
-static void settle(void)
+static void spool_settle(void)
 {
 	bool join = false;
 	pthread_mutex_lock(&spool.lock);
@@ -249,7 +249,7 @@ static void region_free(region *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	base->free(base->user, r);
-	settle();
+	spool_settle();
 }
 
 /* --- allocators --------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static void *spool_alloc(void *user, size_t size)
 static void aware_free(void *user, void *at)
 {
 	const kdr_allocator *base = user;
-	region *r = at ? find(at, true) : NULL;
+	region *r = at ? spool_find(at, true) : NULL;
 	if (r)
 		region_free(r);
 	else if (at)
@@ -316,7 +316,7 @@ static void *region_realloc(void *user, region *r, size_t size)
 static void *aware_realloc(void *user, void *at, size_t size)
 {
 	const kdr_allocator *base = user;
-	region *r = at ? find(at, false) : NULL;
+	region *r = at ? spool_find(at, false) : NULL;
 	return r ? region_realloc(user, r, size) : base->realloc(base->user, at, size);
 }
 
@@ -324,7 +324,7 @@ static void *aware_realloc(void *user, void *at, size_t size)
 static void *spool_realloc(void *user, void *at, size_t size)
 {
 	const kdr_allocator *base = user;
-	region *r = at ? find(at, false) : NULL;
+	region *r = at ? spool_find(at, false) : NULL;
 	if (r)
 		return region_realloc(user, r, size);
 	if (!at)
@@ -342,7 +342,7 @@ static void *spool_realloc(void *user, void *at, size_t size)
 	return file;
 }
 
-static bool same(const kdr_allocator *a, const kdr_allocator *b)
+static bool spool_same(const kdr_allocator *a, const kdr_allocator *b)
 {
 	return a->alloc == b->alloc && a->realloc == b->realloc && a->free == b->free && a->user == b->user;
 }
@@ -364,7 +364,7 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 		spool.group = isfinite(kdri_memory_quota(""));
 	}
 	for (int i = 0; i < spool.bases && !base; i++)
-		if (same(&spool.base[i], &ctx->allocator))
+		if (spool_same(&spool.base[i], &ctx->allocator))
 			base = &spool.base[i];
 	if (!base && spool.bases < BASES) {
 		base = &spool.base[spool.bases++];
@@ -421,7 +421,7 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 	}
 	r->at = (char *)r->begin + before;
 	void *at = r->at;
-	enter(r);
+	spool_enter(r);
 	r = NULL;
 	memcpy(out, &at, sizeof at);
 done:

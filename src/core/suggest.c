@@ -5,7 +5,7 @@ enum { LONGEST = 63 };
 
 /* Optimal string alignment distance (insert, delete, replace, swap neighbours), or a large number
  * where a word is too long to be worth it. */
-static int distance(const char *a, const char *b)
+static int suggest_distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	int d[3][LONGEST + 1];
@@ -36,7 +36,7 @@ size_t kdr_suggest(const char *word, const char *const *words, size_t count, con
 	for (int d = 0; d <= limit && found < most; d++)
 		for (size_t i = 0; i < count && found < most; i++) {
 			bool prefix = length >= 2 && strncmp(word, words[i], length) == 0;
-			int own = prefix ? 0 : distance(word, words[i]);
+			int own = prefix ? 0 : suggest_distance(word, words[i]);
 			if (own == d)
 				out[found++] = words[i];
 		}

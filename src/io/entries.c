@@ -16,12 +16,12 @@ typedef struct entries {
 	int col_bits;
 } entries;
 
-static inline uint64_t key(const entries *e, int64_t i)
+static inline uint64_t entries_key(const entries *e, int64_t i)
 {
 	return e->row ? (uint64_t)e->row[i] << e->col_bits | (uint64_t)e->col[i] : (uint64_t)e->col[i];
 }
 
-static inline void swap(const entries *e, int64_t a, int64_t b)
+static inline void entries_swap(const entries *e, int64_t a, int64_t b)
 {
 	int32_t c = e->col[a];
 	double v = e->val[a];
@@ -39,16 +39,16 @@ static inline void swap(const entries *e, int64_t a, int64_t b)
 static void insertion(const entries *e, int64_t from, int64_t to)
 {
 	for (int64_t i = from + 1; i < to; i++)
-		for (int64_t j = i; j > from && key(e, j - 1) > key(e, j); j--)
-			swap(e, j - 1, j);
+		for (int64_t j = i; j > from && entries_key(e, j - 1) > entries_key(e, j); j--)
+			entries_swap(e, j - 1, j);
 }
 
 /* Deals [from, to) out by the eight key bits at `shift`; start[p] .. start[p + 1] is piece p. */
-static void deal(const entries *e, int64_t from, int64_t to, int shift, int64_t *start)
+static void entries_deal(const entries *e, int64_t from, int64_t to, int shift, int64_t *start)
 {
 	int64_t head[PIECES], count[PIECES] = { 0 };
 	for (int64_t i = from; i < to; i++)
-		count[(key(e, i) >> shift) & 255]++;
+		count[(entries_key(e, i) >> shift) & 255]++;
 	start[0] = from;
 	for (int p = 0; p < PIECES; p++) {
 		head[p] = start[p];
@@ -56,16 +56,16 @@ static void deal(const entries *e, int64_t from, int64_t to, int shift, int64_t 
 	}
 	for (int p = 0; p < PIECES; p++)
 		while (head[p] < start[p + 1]) {
-			int home = (int)((key(e, head[p]) >> shift) & 255);
+			int home = (int)((entries_key(e, head[p]) >> shift) & 255);
 			if (home == p)
 				head[p]++;
 			else
-				swap(e, head[p], head[home]++);
+				entries_swap(e, head[p], head[home]++);
 		}
 }
 
 /* `bits` of the key are still to be sorted by. At most eight levels deep. */
-static void sort(const entries *e, int64_t from, int64_t to, int bits)
+static void entries_sort(const entries *e, int64_t from, int64_t to, int bits)
 {
 	int64_t start[PIECES + 1];
 	if (to - from <= SMALL) {
@@ -75,10 +75,10 @@ static void sort(const entries *e, int64_t from, int64_t to, int bits)
 	if (bits <= 0)
 		return;
 	int shift = KDRI_MAX(bits - 8, 0);
-	deal(e, from, to, shift, start);
+	entries_deal(e, from, to, shift, start);
 	for (int p = 0; p < PIECES; p++)
 		if (start[p + 1] - start[p] > 1)
-			sort(e, start[p], start[p + 1], shift);
+			entries_sort(e, start[p], start[p + 1], shift);
 }
 
 /* Bits that hold 0 .. count - 1. */
@@ -98,7 +98,7 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 	bool sorted = true, clean = true;
 	(void)ctx; /* without OpenMP */
 	for (int64_t i = 0; i < n; i++) {
-		if (i > 0 && key(&e, i - 1) >= key(&e, i))
+		if (i > 0 && entries_key(&e, i - 1) >= entries_key(&e, i))
 			sorted = false;
 		clean &= val[i] != 0;
 	}
@@ -106,10 +106,10 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 		return;
 	if (!sorted) {
 		int shift = KDRI_MAX(bits_for(rows) + e.col_bits - 8, 0);
-		deal(&e, 0, n, shift, start);
+		entries_deal(&e, 0, n, shift, start);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 		for (int p = 0; p < PIECES; p++)
-			sort(&e, start[p], start[p + 1], shift);
+			entries_sort(&e, start[p], start[p + 1], shift);
 	}
 	for (int64_t i = 0; i < n;) {
 		double sum = val[i];
@@ -133,7 +133,7 @@ void kdri_entries_sort_row(int64_t count, int32_t *col, double *val)
 	e.val = val;
 	for (int64_t i = 1; i < count; i++)
 		if (col[i - 1] > col[i]) {
-			sort(&e, 0, count, 31);
+			entries_sort(&e, 0, count, 31);
 			return;
 		}
 }

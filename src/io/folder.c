@@ -30,7 +30,7 @@ static bool is_above(const ancestor *above, const struct stat *info)
 	return false;
 }
 
-static kdr_status join(kdr_context *ctx, const char *folder, const char *name, char **out)
+static kdr_status folder_join(kdr_context *ctx, const char *folder, const char *name, char **out)
 {
 	size_t n = strlen(folder), m = strlen(name);
 	bool slash = n > 0 && folder[n - 1] != '/';
@@ -47,7 +47,7 @@ static kdr_status join(kdr_context *ctx, const char *folder, const char *name, c
 }
 
 /* Appends `text`, which becomes the list's; frees it on failure. */
-static kdr_status append(kdr_context *ctx, kdri_folder *list, int64_t *room, char *text)
+static kdr_status folder_append(kdr_context *ctx, kdri_folder *list, int64_t *room, char *text)
 {
 	if (list->count == *room) {
 		int64_t wider = *room ? 2 * *room : 64;
@@ -62,7 +62,7 @@ static kdr_status append(kdr_context *ctx, kdri_folder *list, int64_t *room, cha
 	return KDR_OK;
 }
 
-static kdr_status read_names(kdr_context *ctx, const char *path, kdri_folder *names)
+static kdr_status folder_read_names(kdr_context *ctx, const char *path, kdri_folder *names)
 {
 	kdr_status st = KDR_OK;
 	int64_t room = 0;
@@ -82,7 +82,7 @@ static kdr_status read_names(kdr_context *ctx, const char *path, kdri_folder *na
 		if (entry->d_name[0] == '.')
 			continue;
 		KDRI_TRY(kdri_strdup(ctx, entry->d_name, &name));
-		KDRI_TRY(append(ctx, names, &room, name));
+		KDRI_TRY(folder_append(ctx, names, &room, name));
 	}
 	if (names->count > 0)
 		qsort(names->paths, (size_t)names->count, sizeof *names->paths, compare_names);
@@ -91,8 +91,8 @@ done:
 	return st;
 }
 
-static kdr_status walk(kdr_context *ctx, const char *path, const char *relative, const ancestor *above,
-                       kdri_folder *list, int64_t *room)
+static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *relative, const ancestor *above,
+                              kdri_folder *list, int64_t *room)
 {
 	kdr_status st;
 	kdri_folder names = { 0 };
@@ -101,19 +101,19 @@ static kdr_status walk(kdr_context *ctx, const char *path, const char *relative,
 	if (above->depth > DEEPEST)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: folders are nested more than %d deep", path,
 		                 DEEPEST);
-	KDRI_TRY(read_names(ctx, path, &names));
+	KDRI_TRY(folder_read_names(ctx, path, &names));
 	for (int64_t i = 0; i < names.count; i++) {
-		KDRI_TRY(join(ctx, path, names.paths[i], &full));
-		KDRI_TRY(join(ctx, relative, names.paths[i], &below));
+		KDRI_TRY(folder_join(ctx, path, names.paths[i], &full));
+		KDRI_TRY(folder_join(ctx, relative, names.paths[i], &below));
 		/* A dangling link, or a file that went away meanwhile, is no document. */
 		bool there = stat(full, &info) == 0;
 		if (there && S_ISDIR(info.st_mode) && !is_above(above, &info)) {
 			ancestor here = { info.st_dev, info.st_ino, above, above->depth + 1 };
-			KDRI_TRY(walk(ctx, full, below, &here, list, room));
+			KDRI_TRY(folder_walk(ctx, full, below, &here, list, room));
 		} else if (there && S_ISREG(info.st_mode)) {
 			char *path_of_file = below;
 			below = NULL;
-			KDRI_TRY(append(ctx, list, room, path_of_file));
+			KDRI_TRY(folder_append(ctx, list, room, path_of_file));
 			list->bytes += info.st_size;
 		}
 		kdri_free(ctx, full);
@@ -138,7 +138,7 @@ kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out
 	if (!S_ISDIR(info.st_mode))
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: is a file; a folder of documents is needed", root);
 	ancestor here = { info.st_dev, info.st_ino, NULL, 0 };
-	KDRI_TRY(walk(ctx, root, "", &here, &list, &room));
+	KDRI_TRY(folder_walk(ctx, root, "", &here, &list, &room));
 	*out = list;
 	list = (kdri_folder){ 0 };
 done:

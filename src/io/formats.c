@@ -1,6 +1,6 @@
 /* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/numbers.h"
-#include "io/tenx.h"
+#include "io/matrices/tenx.h"
 
 #include <sys/stat.h>
 

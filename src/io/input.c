@@ -1,5 +1,5 @@
 /* Bytes from a file or standard input; gzip is undone as they come. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/inflate.h"
+#include "io/archive/inflate.h"
 #include "io/io.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct kdri_input {
 };
 
 /* As many bytes as there are at once, at most `room`; none: the end. */
-static kdr_status take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
+static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
 {
 	ssize_t n;
 	if (in->memory) {
@@ -44,17 +44,17 @@ static kdr_status take(kdr_context *ctx, kdri_input *in, unsigned char *to, size
 	return KDR_OK;
 }
 
-static kdr_status refill(kdr_context *ctx, kdri_input *in)
+static kdr_status input_refill(kdr_context *ctx, kdri_input *in)
 {
 	in->begin = in->end = 0;
-	return take(ctx, in, in->buffer, BUFFER, &in->end);
+	return input_take(ctx, in, in->buffer, BUFFER, &in->end);
 }
 
 /* Fills the buffer for the first time, which shows whether the bytes are compressed. */
-static kdr_status start(kdr_context *ctx, kdri_input *in)
+static kdr_status input_start(kdr_context *ctx, kdri_input *in)
 {
 	kdr_status st;
-	KDRI_TRY(refill(ctx, in));
+	KDRI_TRY(input_refill(ctx, in));
 	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
 		in->gzip = true;
 		KDRI_TRY(kdri_inflate_open(ctx, 15 + 16, in->path, &in->z));
@@ -76,7 +76,7 @@ kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t siz
 	in->memory_left = in->memory_size = size;
 	in->size = (int64_t)size;
 	KDRI_TRY(kdri_strdup(ctx, name, &in->path));
-	KDRI_TRY(start(ctx, in));
+	KDRI_TRY(input_start(ctx, in));
 	*out = in;
 	in = NULL;
 done:
@@ -108,7 +108,7 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 		if (S_ISREG(info.st_mode))
 			in->size = info.st_size;
 	}
-	KDRI_TRY(start(ctx, in));
+	KDRI_TRY(input_start(ctx, in));
 	*out = in;
 	in = NULL;
 done:
@@ -135,9 +135,9 @@ static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to
 	while (*got < want && !in->end_of_file) {
 		size_t n = 0;
 		if (in->begin == in->end && want - *got >= BUFFER) { /* past the buffer */
-			KDRI_TRY(take(ctx, in, to + *got, want - *got, &n));
+			KDRI_TRY(input_take(ctx, in, to + *got, want - *got, &n));
 		} else if (in->begin == in->end) {
-			KDRI_TRY(refill(ctx, in));
+			KDRI_TRY(input_refill(ctx, in));
 		} else {
 			n = KDRI_MIN(want - *got, in->end - in->begin);
 			memcpy(to + *got, in->buffer + in->begin, n);
@@ -154,7 +154,7 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 	kdr_status st = KDR_OK;
 	while (*got < want && in->stream_open) {
 		if (in->begin == in->end && !in->end_of_file)
-			KDRI_TRY(refill(ctx, in));
+			KDRI_TRY(input_refill(ctx, in));
 		size_t room = KDRI_MIN(want - *got, (size_t)1 << 30);
 		in->z.next_in = in->buffer + in->begin;
 		in->z.avail_in = (uInt)(in->end - in->begin);
@@ -166,7 +166,7 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 		if (code == Z_STREAM_END) {
 			/* Another member may follow, as `cat a.gz b.gz` makes; anything else is the end. */
 			if (in->begin == in->end && !in->end_of_file)
-				KDRI_TRY(refill(ctx, in));
+				KDRI_TRY(input_refill(ctx, in));
 			if (in->begin < in->end && in->buffer[in->begin] == 0x1f) {
 				inflateReset(&in->z);
 			} else {
@@ -208,7 +208,7 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 		}
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += in->end - in->begin;
-		KDRI_TRY(refill(ctx, in));
+		KDRI_TRY(input_refill(ctx, in));
 	}
 	in->memory = in->held;
 	in->memory_size = used;
@@ -233,7 +233,7 @@ kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
 	in->stream_open = in->gzip = in->end_of_file = false;
 	in->consumed = 0;
 	memset(&in->z, 0, sizeof in->z);
-	return start(ctx, in);
+	return input_start(ctx, in);
 }
 
 kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes)

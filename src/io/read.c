@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/tenx.h"
+#include "io/matrices/tenx.h"
 #include "io/text.h"
 
 /* A method wants about as much memory again as its data, and preprocessing may copy them; what a packed file holds is

@@ -34,22 +34,22 @@ done:
 	return st;
 }
 
-static kdr_status bad(kdr_context *ctx, const char *path, const char *what)
+static kdr_status selector_bad(kdr_context *ctx, const char *path, const char *what)
 {
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no selector of kindred: %s", path, what);
 }
 
-static kdr_status parse(kdr_context *ctx, const char *path, const kdr_json *root, kdr_selector *out)
+static kdr_status selector_parse(kdr_context *ctx, const char *path, const kdr_json *root, kdr_selector *out)
 {
 	const kdr_json *kind = kdr_json_get(root, "kind"), *beta = kdr_json_get(root, "beta");
 	kdr_selector s = { 0 };
 	if (!kdr_json_is(kind, KDR_JSON_TEXT) || strcmp(kdr_json_text(kind, NULL), "selector") != 0)
-		return bad(ctx, path, "field kind is not \"selector\"");
+		return selector_bad(ctx, path, "field kind is not \"selector\"");
 	if (!kdr_json_is(beta, KDR_JSON_ARRAY) || kdr_json_count(beta) != BETAS)
-		return bad(ctx, path, "field beta is not an array of 7 numbers");
+		return selector_bad(ctx, path, "field beta is not an array of 7 numbers");
 	for (int k = 0; k < BETAS; k++) {
 		if (!kdr_json_is_number(kdr_json_at(beta, k)))
-			return bad(ctx, path, "field beta is not an array of 7 numbers");
+			return selector_bad(ctx, path, "field beta is not an array of 7 numbers");
 		s.beta[k] = kdr_json_number(kdr_json_at(beta, k), 0);
 	}
 	/* The rest is for people: absent or odd, it is 0. */
@@ -74,15 +74,15 @@ kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *o
 	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	KDRI_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
 	if (got == MOST_BYTES) {
-		st = bad(ctx, path, "it is too large");
+		st = selector_bad(ctx, path, "it is too large");
 		goto done;
 	}
 	KDRI_TRY(kdr_json_parse(ctx, path, 1, text, got, &root));
 	if (!kdr_json_is(root, KDR_JSON_OBJECT)) {
-		st = bad(ctx, path, "it is not a JSON object");
+		st = selector_bad(ctx, path, "it is not a JSON object");
 		goto done;
 	}
-	KDRI_TRY(parse(ctx, path, root, out));
+	KDRI_TRY(selector_parse(ctx, path, root, out));
 done:
 	kdr_json_free(root);
 	kdri_input_close(ctx, in);

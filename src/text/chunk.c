@@ -37,7 +37,7 @@ static kdr_status grow_pairs(kdr_context *ctx, kdri_chunk *c, int64_t room)
 }
 
 /* Room for a first attempt, and what one document needs at most. */
-static kdr_status prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
+static kdr_status chunk_prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
 	size_t total = 0, longest = 0;
@@ -67,7 +67,7 @@ done:
 	return st;
 }
 
-static kdr_status enlarge(kdr_context *ctx, kdri_chunk *c)
+static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
 	if (c->wants & WANTS_MEMORY)
@@ -197,7 +197,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 	kdr_status st;
 	bool again;
 	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(prepare(ctx, raw, &chunks[i]));
+		KDRI_TRY(chunk_prepare(ctx, raw, &chunks[i]));
 	do {
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
@@ -207,7 +207,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 		again = false;
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done) {
-				KDRI_TRY(enlarge(ctx, &chunks[i]));
+				KDRI_TRY(chunk_enlarge(ctx, &chunks[i]));
 				again = true;
 			}
 	} while (again);

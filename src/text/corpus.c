@@ -232,7 +232,7 @@ done:
 	return st;
 }
 
-static kdr_status read_file(kdr_context *ctx, kdri_corpus *c, const char *path, size_t *length)
+static kdr_status corpus_read_file(kdr_context *ctx, kdri_corpus *c, const char *path, size_t *length)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
@@ -274,7 +274,7 @@ static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	memcpy(c->path, c->what->path, root);
 	c->path[root] = '/';
 	memcpy(c->path + root + 1, below, strlen(below) + 1);
-	KDRI_TRY(read_file(ctx, c, c->path, &length));
+	KDRI_TRY(corpus_read_file(ctx, c, c->path, &length));
 	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below };
 	if (slash) {
 		d->label = below;

@@ -82,7 +82,7 @@ typedef struct key {
 	size_t length;
 } key;
 
-static int compare(const void *a, const void *b)
+static int entities_compare(const void *a, const void *b)
 {
 	const key *k = a;
 	const named *entry = b;
@@ -94,6 +94,7 @@ static int compare(const void *a, const void *b)
 uint32_t kdri_html_entity(const char *name, size_t length)
 {
 	key k = { name, length };
-	const named *entry = bsearch(&k, table, sizeof table / sizeof table[0], sizeof table[0], compare);
+	const named *entry =
+	        bsearch(&k, table, sizeof table / sizeof table[0], sizeof table[0], entities_compare);
 	return entry ? entry->character : 0;
 }

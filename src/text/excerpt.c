@@ -1,6 +1,6 @@
 /* The first words of a document, for people. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/utf8.h"
 #include "text/text.h"
-#include "json/utf8.h"
 
 /* What is no mark on paper, and marks that turn the direction of text, which could disguise what follows. */
 static bool is_blank(uint32_t c)

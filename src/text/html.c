@@ -76,7 +76,7 @@ static void skip_tag(scanner *s)
 	s->p = p < s->end ? p + 1 : p;
 }
 
-static const char *find(const char *p, const char *end, const char *what)
+static const char *html_find(const char *p, const char *end, const char *what)
 {
 	size_t n = strlen(what);
 	while ((size_t)(end - p) >= n) {
@@ -95,7 +95,7 @@ static void skip_declaration(scanner *s)
 {
 	if (!s->no_comment_end && s->end - s->p >= 4 && memcmp(s->p, "<!--", 4) == 0) {
 		/* "<!-->" is a whole comment: the search may begin at its dashes. */
-		const char *close = find(s->p + 2, s->end, "-->");
+		const char *close = html_find(s->p + 2, s->end, "-->");
 		if (close) {
 			s->p = close + 3;
 			return;
@@ -137,7 +137,7 @@ static void tag(scanner *s)
 }
 
 /* At "&#": the number's character; false if there is no number. */
-static bool number(scanner *s)
+static bool html_number(scanner *s)
 {
 	const char *p = s->p + 2;
 	bool hex = p < s->end && (*p | 32) == 'x';
@@ -163,12 +163,12 @@ static bool number(scanner *s)
 }
 
 /* At "&": true if an entity was taken. */
-static bool entity(scanner *s)
+static bool html_entity(scanner *s)
 {
 	const char *name = s->p + 1;
 	size_t n = 0;
 	if (name < s->end && *name == '#')
-		return number(s);
+		return html_number(s);
 	while (name + n < s->end && n < 9 && is_alnum(name[n]))
 		n++;
 	uint32_t c = kdri_html_entity(name, n);
@@ -188,7 +188,7 @@ size_t kdri_html_strip(const char *text, size_t length, char *out)
 			tag(&s);
 		else if (c == '<' && (next == '!' || next == '?'))
 			skip_declaration(&s);
-		else if (c != '&' || !entity(&s))
+		else if (c != '&' || !html_entity(&s))
 			*s.out++ = *s.p++;
 	}
 	return (size_t)(s.out - out);

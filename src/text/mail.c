@@ -14,7 +14,7 @@ static bool is_field(const char *line, size_t length)
 	return i > 0 && i < length && line[i] == ':';
 }
 
-static bool starts(const char *line, size_t length, const char *with)
+static bool mail_starts(const char *line, size_t length, const char *with)
 {
 	size_t n = strlen(with);
 	return length >= n && memcmp(line, with, n) == 0;
@@ -22,7 +22,8 @@ static bool starts(const char *line, size_t length, const char *with)
 
 static bool is_first(const char *line, size_t length)
 {
-	return is_field(line, length) || starts(line, length, "From ") || starts(line, length, "HTTP/");
+	return is_field(line, length) || mail_starts(line, length, "From ") ||
+	       mail_starts(line, length, "HTTP/");
 }
 
 static bool is_subject(const char *line, size_t length)

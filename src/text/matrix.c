@@ -51,7 +51,7 @@ done:
 }
 
 /* Drops pairs without a column and, if wanted, rows without pairs; pairs now name columns. */
-static int64_t compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty)
+static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty)
 {
 	int64_t used = 0, p = 0, row = 0;
 	for (int64_t i = 0; i < c->rows; i++) {
@@ -121,8 +121,8 @@ done:
 	return st;
 }
 
-static kdr_status copy_names(kdr_context *ctx, const kdri_terms *terms, const int32_t *which, int64_t count,
-                             char ***out, int64_t *written)
+static kdr_status matrix_copy_names(kdr_context *ctx, const kdri_terms *terms, const int32_t *which,
+                                    int64_t count, char ***out, int64_t *written)
 {
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW0(ctx, out, count));
@@ -142,15 +142,16 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	kdr_status st;
 	kdr_data *d = NULL;
 	char *name = NULL;
-	*dropped += compact(ctx, c, columns->of_term, options->drop_empty);
+	*dropped += matrix_compact(ctx, c, columns->of_term, options->drop_empty);
 	KDRI_TRY(kdri_corpus_name(ctx, what, &name));
 	KDRI_TRY(kdri_data_new(ctx, name, what->path, &d));
 	KDRI_TRY(to_csr(ctx, c, columns->count, options->binary, d));
 	kdri_free(ctx, c->pairs);
 	c->pairs = NULL;
-	KDRI_TRY(copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
+	KDRI_TRY(matrix_copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
 	if (c->classes) {
-		KDRI_TRY(copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes, &d->nclasses));
+		KDRI_TRY(matrix_copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes,
+		                           &d->nclasses));
 		KDRI_TRY(KDRI_NEW(ctx, &d->labels, c->rows));
 		for (int64_t i = 0; i < c->rows; i++)
 			d->labels[i] = c->labels[i];

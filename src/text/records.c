@@ -51,7 +51,7 @@ int64_t kdri_records_read(const kdri_records *r)
 }
 
 /* More bytes after those that are there; moves them to the front first, grows if that is no help. */
-static kdr_status fill(kdr_context *ctx, kdri_records *r)
+static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 {
 	kdr_status st;
 	size_t got = 0, kept = r->end - r->begin;
@@ -127,7 +127,7 @@ kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, 
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: line %lld: a quoted field is not closed before the end of the file",
 			        kdri_input_path(r->in), (long long)r->line);
-		KDRI_TRY(fill(ctx, r));
+		KDRI_TRY(records_fill(ctx, r));
 	}
 	char *start = r->buffer + r->begin;
 	size_t n = (size_t)(stop - start);

@@ -82,7 +82,7 @@ const char *const *kdr_stopwords_english(int64_t *count)
 	return english;
 }
 
-static kdr_status add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length)
+static kdr_status stopwords_add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length)
 {
 	int32_t id;
 	return kdri_terms_add(ctx, terms, text, length, kdri_term_hash(text, length), &id);
@@ -115,7 +115,7 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 			               options->stopwords, (long long)line);
 			goto done;
 		}
-		KDRI_TRY(add(ctx, terms, word, n));
+		KDRI_TRY(stopwords_add(ctx, terms, word, n));
 	}
 done:
 	kdri_records_close(ctx, records);
@@ -135,7 +135,7 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 		int64_t count;
 		const char *const *words = kdr_stopwords_english(&count);
 		for (int64_t i = 0; i < count; i++)
-			KDRI_TRY(add(ctx, terms, words[i], strlen(words[i])));
+			KDRI_TRY(stopwords_add(ctx, terms, words[i], strlen(words[i])));
 	} else {
 		KDRI_TRY(read_stopwords(ctx, options, terms));
 	}
@@ -167,7 +167,7 @@ kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms *
 			               (long long)line);
 			goto done;
 		}
-		KDRI_TRY(add(ctx, terms, record, length));
+		KDRI_TRY(stopwords_add(ctx, terms, record, length));
 		if (terms->count == before) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
 			               "%s: line %lld: '%.*s' stands there twice; each term once is needed",

@@ -3,7 +3,7 @@
  * A folder is 10x's where it holds a matrix.mtx; else it is one of texts, and the words of all such folders are counted
  * over one vocabulary, which takes all of them at once. A folder that mostly holds data files is neither: to count the
  * words of tables of numbers would be an answer to a question nobody asked. */
-#include "io/tenx.h"
+#include "io/matrices/tenx.h"
 #include "text/text.h"
 
 #include <sys/stat.h>
@@ -53,8 +53,8 @@ done:
 }
 
 /* All folders of texts, over one vocabulary. */
-static kdr_status read_texts(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
-                             const kdr_read_options *options, kdr_data **sets)
+static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
+                                   const kdr_read_options *options, kdr_data **sets)
 {
 	kdr_status st = KDR_OK;
 	kdr_corpus *corpora = NULL;
@@ -88,7 +88,7 @@ done:
 	return st;
 }
 
-static kdr_status append(kdr_context *ctx, kdr_data **sets, int64_t n, int64_t from, tasks *to)
+static kdr_status tasks_append(kdr_context *ctx, kdr_data **sets, int64_t n, int64_t from, tasks *to)
 {
 	kdr_status st;
 	KDRI_TRY(kdri_realloc(ctx, &to->sets, to->count + n, sizeof(kdr_data *)));
@@ -111,7 +111,7 @@ static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool pre
 	char *prefix = NULL;
 	int64_t n = 0;
 	if (!split)
-		return append(ctx, set, 1, from, to);
+		return tasks_append(ctx, set, 1, from, to);
 	if (prefixed) {
 		size_t room = strlen((*set)->name) + 2;
 		KDRI_TRY(KDRI_NEW(ctx, &prefix, room));
@@ -123,7 +123,7 @@ static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool pre
 		parts[0]->seconds = (*set)->seconds;
 	for (int64_t i = 1; i < n; i++)
 		parts[i]->seconds = 0;
-	KDRI_TRY(append(ctx, parts, n, from, to));
+	KDRI_TRY(tasks_append(ctx, parts, n, from, to));
 	kdr_data_free(*set);
 	*set = NULL;
 done:
@@ -152,7 +152,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		bytes += kdri_file_bytes(paths[i].path);
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
-	KDRI_TRY(read_texts(ctx, paths, npaths, &o, read));
+	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
 	for (int64_t i = 0; i < npaths; i++) {
 		o.name = paths[i].name;
 		o.may_lack_labels = paths[i].may_lack_labels || (options && options->may_lack_labels);

@@ -73,7 +73,7 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 /* The terms of a features.txt, one a line. */
 kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
 
-/* --- stem.c, or absent/stemmer.c ---------------------------------------------------------------- */
+/* --- stem.c, or text/absent_stemmer.c ---------------------------------------------------------------- */
 
 typedef struct kdri_stemmer kdri_stemmer;
 /* KDR_OK for the name of a stemmer; the error lists those there are. */
@@ -105,7 +105,7 @@ typedef enum kdri_tokenise_result {
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
                                    kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out);
 
-/* --- unicode.c, or absent/utf8proc.c ------------------------------------------------------------- */
+/* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
 /* Whether letters beyond ASCII can be told from other characters. */
 extern const bool kdri_unicode_known;

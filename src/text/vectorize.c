@@ -70,7 +70,7 @@ static kdr_status check_range(kdr_context *ctx, const char *name, double value, 
 	return kdri_fail(ctx, KDR_ERR_OPTION, "%s: %g is outside [%g, %g]", name, value, min, max);
 }
 
-static kdr_status check(kdr_context *ctx, kdr_text_options *o)
+static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 {
 	kdr_status st;
 	KDRI_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
@@ -119,7 +119,7 @@ done:
 }
 
 /* What it will take, from what has been read. */
-static void foresee(job *j, double read)
+static void vectorize_foresee(job *j, double read)
 {
 	const double now = kdri_now(), since = KDRI_MAX(read - j->tables, 1);
 	kdri_text_sample s = { .read = read,
@@ -141,7 +141,7 @@ static kdr_status look_ahead(kdr_context *ctx, job *j, double read)
 		j->tables_at = kdri_now();
 		j->tables = read;
 	} else if (j->batches == 2 && j->sizes) {
-		foresee(j, read);
+		vectorize_foresee(j, read);
 		if (!j->only)
 			KDRI_TRY(kdri_foresee(ctx, stage, 0, &j->estimate));
 	}
@@ -149,7 +149,7 @@ done:
 	return st;
 }
 
-static kdr_status flush(kdr_context *ctx, job *j, kdri_counts *task)
+static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 {
 	kdr_status st = KDR_OK;
 	batch *b = &j->batch;
@@ -222,13 +222,13 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
 		if (is_full(&j->batch)) {
-			KDRI_TRY(flush(ctx, j, task));
+			KDRI_TRY(vectorize_flush(ctx, j, task));
 			KDRI_TRY(look_ahead(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
 			if (j->only && j->foreseen)
 				return KDR_OK;
 		}
 	}
-	KDRI_TRY(flush(ctx, j, task));
+	KDRI_TRY(vectorize_flush(ctx, j, task));
 done:
 	return st;
 }
@@ -327,7 +327,7 @@ static kdr_status job_new(kdr_context *ctx, int64_t count, const kdr_text_option
 	else
 		kdr_text_options_init(&j->options);
 	kdri_text_resolve(&j->options);
-	KDRI_TRY(check(ctx, &j->options));
+	KDRI_TRY(vectorize_check(ctx, &j->options));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
 	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
@@ -357,7 +357,7 @@ kdr_status kdr_estimate_vectorize(kdr_context *ctx, const kdr_corpus *corpora, i
 		goto done;
 	}
 	if (!j->foreseen)
-		foresee(j, j->before); /* few: all of them are read */
+		vectorize_foresee(j, j->before); /* few: all of them are read */
 	*out = j->estimate;
 done:
 	job_free(ctx, j);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Includes only go down. What a folder may include is in the table below; docs/architecture.md draws it.
 
-A family of methods, a folder of src/algo, includes no other family. The program sees public headers alone. And
+A family of methods, a folder of src/methods, includes no other family. The program sees public headers alone. And
 whatever the table allows, no folder reaches itself by way of others."""
 import pathlib
 import re
@@ -9,32 +9,25 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, algo/algorithms.def.
-BASE = {"core", "comm", "linalg", "metrics"}
-ENGINE = BASE | {"device", "engine", "method"}
+# `method` is api/method.h: what a method sees of its caller. `def` is the list of methods, methods/algorithms.def.
+BASE = {"core", "comm", "matrix"}
+ENGINE = BASE | {"engine", "method"}
 ALLOWED = {
-    "absent": {"io", "text", "algo"},  # stands in for single files of these
     "core": set(),
-    "json": set(),
     "comm": {"core"},
-    "linalg": {"core", "comm"},
-    "metrics": {"core", "comm", "linalg"},
-    "device": {"core", "comm", "linalg"},
+    "matrix": {"core", "comm"},
     "io": {"core"},
-    "prep": {"core", "comm", "linalg"},
-    "text": {"core", "io", "json"},
-    "synth": {"core", "io"},
+    "prepare": BASE,
+    "text": {"core", "io"},
     "method": {"core"},
     "engine": ENGINE,
-    "algo/common": ENGINE,
-    "algo": ENGINE | {"algo/common"},
-    "relate": BASE | {"engine"},
-    "api": BASE | {"io", "prep", "method", "def"},
-    "report": {"core", "io", "json"},
-    "job": BASE | {"json", "engine", "io", "prep", "text", "relate", "method", "api"},
+    "methods/common": ENGINE,
+    "methods": ENGINE | {"methods/common"},
+    "api": BASE | {"engine", "io", "prepare", "method", "def"},
+    "jobs": BASE | {"engine", "io", "prepare", "text", "method", "api"},
 }
 # Headers of sources that the program has compiled into it beside the library: they include nothing of it.
-SHARED = {"figures.h", "json.h", "utf8.h"}
+SHARED = {"core/figures.h", "core/json_write.h", "core/utf8.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -43,13 +36,13 @@ def place(path):
     parts = path.split("/")
     if path == "api/method.h":
         return "method", "method"
-    if path == "algo/algorithms.def":
+    if path == "methods/algorithms.def":
         return "def", "def"
     if parts[0] == "engine":
         return "engine", "/".join(parts[:-1])
-    if parts[0] == "algo" and len(parts) > 2:
-        return ("algo/common" if parts[1] == "common" else "algo"), "/".join(parts[:-1])
-    return parts[0], path if parts[0] == "algo" else parts[0]
+    if parts[0] == "methods" and len(parts) > 2:
+        return ("methods/common" if parts[1] == "common" else "methods"), "/".join(parts[:-1])
+    return parts[0], path if parts[0] == "methods" else parts[0]
 
 
 def check_library(wrong):
@@ -72,7 +65,7 @@ def check_library(wrong):
             if target == folder:
                 continue
             arrows.setdefault(folder, set()).add(target)
-            if to == "algo" and row == "algo":
+            if to == "methods" and row == "methods":
                 wrong.append("src/%s includes %s: no family includes another's headers" % (name, include))
             elif to not in ALLOWED[row]:
                 wrong.append("src/%s includes %s: %s may include %s" %

@@ -19,9 +19,9 @@ MESSAGE = re.compile(r'\bcli_(?:error|warn)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 
 
 def main():
-    sources = "".join(path.read_text() for path in (ROOT / "src/algo").rglob("*.c"))
+    sources = "".join(path.read_text() for path in (ROOT / "src/methods").rglob("*.c"))
     ids = set(re.findall(r'\.info = \{\s*\.id = "([^"]+)"', sources))
-    count = len(re.findall(r"^KDR_ALGORITHM", (ROOT / "src/algo/algorithms.def").read_text(), re.M))
+    count = len(re.findall(r"^KDR_ALGORITHM", (ROOT / "src/methods/algorithms.def").read_text(), re.M))
     wrong = []
     for path in sorted((ROOT / "cli").glob("*.c")):
         text = COMMENT.sub(lambda m: "\n" * m[0].count("\n"), path.read_text())

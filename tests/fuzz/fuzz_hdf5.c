@@ -1,7 +1,7 @@
 /* HDF5 and MATLAB v7.3 files with anything in them. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fuzz/fuzz_h5.h"
 
-#include "io/mat.h"
+#include "io/matlab/mat.h"
 
 static kdr_status read_v73(kdr_context *ctx, const char *path, const kdr_read_options *options,
                            kdr_data *data)

@@ -1,7 +1,7 @@
 /* Any bytes as a MATLAB v5 file. Version 7.3 is HDF5: fuzz_hdf5.c. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fuzz/fuzz_file.h"
 
-#include "io/mat.h"
+#include "io/matlab/mat.h"
 
 static kdr_status read_v5(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data *data)
 {

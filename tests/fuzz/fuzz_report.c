@@ -2,7 +2,7 @@
  * making, or a status with one line of reason. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "report/report.h"
+#include "jobs/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

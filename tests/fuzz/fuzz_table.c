@@ -2,8 +2,8 @@
  * inspected, preprocessed, and read again as a model would have it read. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "io/table.h"
-#include "prep/prep.h"
+#include "io/table/table.h"
+#include "prepare/prep.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_sheet(const kdr_data *d)

@@ -2,7 +2,7 @@
  * the sheet, shared texts, formats, workbook and relations. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fuzz/fuzz_file.h"
 
-#include "io/zip.h"
+#include "io/archive/zip.h"
 
 enum { PARTS = 5 };
 

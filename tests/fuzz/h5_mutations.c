@@ -7,7 +7,7 @@
  * patience. HDF5 crashes on some and runs in circles on others; this process must not: it gets a sound data
  * set or a status with a line that says why, and soon. A failure says which number to give as FIRST. */
 #include "api/model.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 #include "tests/fuzz/fuzz_h5.h"
 
 enum { ROWS = 30, COLS = 6 };

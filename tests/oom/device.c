@@ -1,7 +1,7 @@
 /* Work on a device, the host's own table, with every allocation failed in turn: the caller's, the device's, and those of its
  * operations. SPDX-License-Identifier: BSD-3-Clause */
-#include "device/host.h"
-#include "device/use.h"
+#include "matrix/device_use.h"
+#include "matrix/host.h"
 #include "oom.h"
 
 static kdr_status fit_there(kdr_context *ctx, const char *method, const kdr_problem *problem,

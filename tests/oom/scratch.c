@@ -1,8 +1,8 @@
 /* Memory taken for a part of the work: rows of a matrix as one of their own, columns mixed in place, arrays that grow into scratch
  * files; with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
-#include "linalg/linalg.h"
-#include "linalg/range.h"
-#include "linalg/ritz.h"
+#include "matrix/linalg.h"
+#include "matrix/range.h"
+#include "matrix/ritz.h"
 #include "oom.h"
 
 static kdr_status rows_own(kdr_context *ctx)

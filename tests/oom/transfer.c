@@ -1,7 +1,7 @@
 /* Transfer methods, bridges and what compares data sets, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
 #include "oom.h"
 
-#include "engine/space/aligned.h"
+#include "engine/linear/aligned.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * run as they would on a card. SPDX-License-Identifier: BSD-3-Clause
  *
  * What `kindred version -v` and kindred.devices() say of it counts the calls. */
-#include "device/host.h"
+#include "matrix/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef KDRI_TESTS_FAKE_DEVICE_H
 #define KDRI_TESTS_FAKE_DEVICE_H
 
-#include "device/host.h"
-#include "device/use.h"
+#include "matrix/device_use.h"
+#include "matrix/host.h"
 #include "tests/unit/unit.h"
 
 typedef struct fake {

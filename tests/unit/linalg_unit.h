@@ -2,7 +2,7 @@
 #ifndef KDRI_TESTS_LINALG_UNIT_H
 #define KDRI_TESTS_LINALG_UNIT_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 #include "tests/unit/unit.h"
 
 static inline double *unit_doubles(int64_t n)

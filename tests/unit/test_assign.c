@@ -1,6 +1,6 @@
 /* Assignment: optimal against all maps, dual feasible, deterministic. SPDX-License-Identifier: BSD-3-Clause
  */
-#include "metrics/metrics.h"
+#include "engine/metrics/metrics.h"
 #include "tests/unit/unit.h"
 
 enum { SIDE = 40 };

@@ -1,14 +1,14 @@
 /* The parts of auto: votes, members, neighbours, counterparts, nearness, k. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "algo/auto/counterparts.h"
-#include "algo/auto/guard.h"
-#include "algo/auto/guess_k.h"
-#include "algo/auto/members.h"
-#include "algo/auto/proportion.h"
-#include "algo/auto/reference.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
+#include "methods/auto/counterparts.h"
+#include "methods/auto/guard.h"
+#include "methods/auto/guess_k.h"
+#include "methods/auto/members.h"
+#include "methods/auto/proportion.h"
+#include "methods/auto/reference.h"
 
 /* Directions: cluster c of k has large entries in columns c * d / k and on. Unit clusters are far apart. */
 static double *make_blobs(kdri_rng *rng, int64_t n, int64_t d, int64_t k, double noise)

@@ -1,7 +1,7 @@
-/* linalg/block.h, gram.c and inverse.c against sums written out. */
+/* matrix/block.h, gram.c and inverse.c against sums written out. */
 #include "tests/unit/unit.h"
 
-#include "linalg/block.h"
+#include "matrix/block.h"
 
 static double uniform(kdri_rng *rng)
 {

@@ -1,7 +1,7 @@
-/* linalg/columns.h: columns that are equal, once; and mtcfir, which learns features from those alone. */
+/* matrix/columns.h: columns that are equal, once; and mtcfir, which learns features from those alone. */
 #include "tests/unit/unit.h"
 
-#include "linalg/columns.h"
+#include "matrix/columns.h"
 
 /* Counts of `words` columns, of which every third is empty and the others are drawn from `kinds` different ones. */
 typedef struct counts {

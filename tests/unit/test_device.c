@@ -1,7 +1,7 @@
 /* The table of operations: every device against plain loops, and the host's own against misuse.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/exact.h"
-#include "linalg/select.h"
+#include "matrix/select.h"
 #include "tests/unit/fake_device.h"
 
 /* Sizes that are no multiple of anything, and 1. */

@@ -1,5 +1,5 @@
 /* Methods carried by a device: what the processor finds. SPDX-License-Identifier: BSD-3-Clause */
-#include "algo/mtcfir/consistent.h"
+#include "methods/mtcfir/consistent.h"
 #include "tests/unit/fake_device.h"
 
 enum { TASKS = 2 };

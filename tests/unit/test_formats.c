@@ -4,8 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "io/tenx.h"
-#include "io/xlsx.h"
+#include "io/matrices/tenx.h"
+#include "io/workbook/xlsx.h"
 
 static void put(const char *name, const char *text)
 {

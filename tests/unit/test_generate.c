@@ -1,7 +1,7 @@
 /* Synthetic tasks: what a row depends on, moments, missing classes, silly arguments. */
 #include "tests/unit/unit.h"
 
-#include "synth/synth.h"
+#include "jobs/generate/synth.h"
 
 static kdr_generator *blobs(kdr_context *ctx, const kdr_blobs *spec)
 {

@@ -4,7 +4,7 @@
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
-#include "linalg/levels.h"
+#include "matrix/levels.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
  * numbers when `coarse`, so that there are many ties. */

@@ -1,5 +1,5 @@
 /* HDF5 read in a child process: the same data, and a child that crashes, hangs or is not wanted any more. */
-#include "io/h5_child.h"
+#include "io/hdf5/h5_child.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/failing.h"
 

@@ -1,7 +1,7 @@
 /* Products of matrices that a device holds, and what is made of them. SPDX-License-Identifier: BSD-3-Clause */
-#include "device/held.h"
+#include "matrix/device_held.h"
 
-#include "linalg/range.h"
+#include "matrix/range.h"
 #include "tests/unit/fake_device.h"
 #include "tests/unit/linalg_unit.h"
 

@@ -1,5 +1,5 @@
 /* The registered method kmeans: tasks, pooling, initial labels, stopping, prediction, memory. */
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 #include "tests/unit/unit.h"
 
 enum { N = 120, D = 6, K = 4 };

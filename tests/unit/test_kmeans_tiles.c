@@ -1,6 +1,6 @@
 /* The tiles of k-means on each kind of machine, against plain loops. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/kmeans/kmeans_kernels.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 #include "unit.h"
 
 static double add_lanes(const double *v)
@@ -9,9 +9,9 @@ static double add_lanes(const double *v)
 }
 
 #define KDRI_BODY "engine/kmeans/kmeans_renew.h"
-#include "linalg/each_machine.h"
+#include "matrix/each_machine.h"
 #define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
-#include "linalg/each_machine.h"
+#include "matrix/each_machine.h"
 
 /* What a machine offers; `bits` of registers it must have. */
 typedef struct machine {

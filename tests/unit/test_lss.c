@@ -1,6 +1,6 @@
 /* LSSMTC, LSSTTC, ASI and PCA + k-means as methods: properties over random problems, results, bad input. */
-#include "algo/lss/lss.h"
-#include "linalg/ritz.h"
+#include "matrix/ritz.h"
+#include "methods/lss/lss.h"
 #include "tests/unit/unit.h"
 
 enum { MOST_TASKS = 4 };

@@ -1,5 +1,5 @@
 /* LSSMTC, LSSTTC and ASI against numbers computed by another program (tests/golden/lss.json). */
-#include "algo/lss/lss.h"
+#include "methods/lss/lss.h"
 #include "tests/unit/golden.h"
 
 static const double tolerance = 1e-9;

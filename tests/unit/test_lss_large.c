@@ -1,5 +1,5 @@
 /* The shared subspace of data too large for all of their directions: more than 3000 samples and features. */
-#include "linalg/range.h"
+#include "matrix/range.h"
 #include "tests/unit/unit.h"
 
 enum { GROUPS = 4, BLOCK = 40, WORDS = 12, MOST = 3200 };

@@ -1,7 +1,7 @@
 /* The W step and what it is made of, against dense decompositions. */
-#include "algo/lss/lss.h"
-#include "linalg/ritz.h"
-#include "linalg/secular.h"
+#include "matrix/ritz.h"
+#include "matrix/secular.h"
+#include "methods/lss/lss.h"
 #include "tests/unit/unit.h"
 
 static double *normals(kdri_rng *rng, int64_t count)

@@ -1,8 +1,8 @@
 /* mbc and bregman: what must hold for any tasks. The golden cases are in test_mbc_golden.c. */
 #include "tests/unit/unit.h"
 
-#include "algo/mbc/bregman.h"
 #include "engine/kmeans/lloyd.h"
+#include "methods/mbc/bregman.h"
 
 enum { MOST = 5 };
 static const char *const divergences[] = { "sqeuclidean", "mahalanobis", "kl", "is" };

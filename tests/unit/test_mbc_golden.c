@@ -2,7 +2,7 @@
  * conventions. Cases of umode "nn" are another variant of the paper's walk, which kindred does not have. */
 #include "tests/unit/golden.h"
 
-#include "algo/mbc/bregman.h"
+#include "methods/mbc/bregman.h"
 
 enum { MOST = 8 };
 

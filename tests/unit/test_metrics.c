@@ -1,6 +1,6 @@
 /* Scores: reference values, conventions for trivial partitions, invariances. SPDX-License-Identifier:
  * BSD-3-Clause */
-#include "metrics/metrics.h"
+#include "engine/metrics/metrics.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/golden_metrics.h"
 #include "tests/unit/unit.h"

@@ -1,8 +1,8 @@
 /* Maximum mean discrepancies against their definition. SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
-#include "linalg/linalg.h"
-#include "metrics/metrics.h"
+#include "engine/metrics/metrics.h"
+#include "matrix/linalg.h"
 
 typedef struct rows {
 	int64_t n, d, *rowptr;

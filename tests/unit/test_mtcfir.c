@@ -1,11 +1,11 @@
 /* mtcfir, snmf, msda: their parts, and what a fit must keep. */
 #include "tests/unit/unit.h"
 
-#include "algo/mtcfir/consistent.h"
-#include "algo/mtcfir/gram_kmeans.h"
-#include "algo/mtcfir/msda.h"
-#include "algo/mtcfir/snmf_steps.h"
-#include "linalg/select.h"
+#include "matrix/select.h"
+#include "methods/mtcfir/consistent.h"
+#include "methods/mtcfir/gram_kmeans.h"
+#include "methods/mtcfir/msda.h"
+#include "methods/mtcfir/snmf_steps.h"
 
 /* --- layers ------------------------------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
  * conventions. */
 #include "tests/unit/golden.h"
 
-#include "algo/mtcfir/consistent.h"
-#include "algo/mtcfir/gram_mmd.h"
-#include "algo/mtcfir/msda.h"
-#include "algo/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/consistent.h"
+#include "methods/mtcfir/gram_mmd.h"
+#include "methods/mtcfir/msda.h"
+#include "methods/mtcfir/snmf_steps.h"
 
 enum { MOST = 4 };
 

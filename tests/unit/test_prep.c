@@ -1,5 +1,5 @@
 /* Preprocessing: steps and their order, failures that change nothing, new samples, model dumps. */
-#include "prep/prep.h"
+#include "prepare/prep.h"
 #include "tests/unit/prep_data.h"
 
 static kdr_data *random_task(kdr_context *ctx, kdri_rng *rng, const char *name, int64_t rows, int64_t cols,

@@ -1,7 +1,7 @@
 /* Rows on several ranks: every method that can gives the labels of one process, however the rows are cut. */
-#include "algo/ttl/bridging.h"
 #include "api/gather.h"
 #include "comm/rows.h"
+#include "methods/ttl/bridging.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "linalg/rows.h"
+#include "matrix/rows.h"
 #include "tests/unit/text.h"
 
 static void put(const char *name, const char *text)

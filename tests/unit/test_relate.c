@@ -2,7 +2,7 @@
  */
 #include "tests/unit/golden.h"
 
-#include "relate/relate.h"
+#include "jobs/relate/relate.h"
 
 /* A golden matrix of features x samples, turned into samples x features. */
 static double *samples(const kdr_json *value, int64_t *n, int64_t *d)

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "jobs/report/report.h"
 
 /* A result with every field of the contract, and a hostile name in each place a name can stand. */
 #define EVIL "<script>alert('x')</script>\\\"&"

@@ -1,9 +1,9 @@
 /* Models of mtcfir and snmf: layers kept, samples kept, new samples labelled, and damage refused. */
 #include "tests/unit/damage.h"
 
-#include "algo/mtcfir/fold_in.h"
-#include "algo/mtcfir/msda_layers.h"
 #include "api/model.h"
+#include "methods/mtcfir/fold_in.h"
+#include "methods/mtcfir/msda_layers.h"
 
 /* --- data --------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* snmf: cosines that are not formed, single products, several starts of one matrix, each against the plain form. */
 #include "tests/unit/unit.h"
 
-#include "algo/mtcfir/cosines.h"
-#include "algo/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/cosines.h"
+#include "methods/mtcfir/snmf_steps.h"
 
 /* Counts in K groups of columns; row 0 is zeros. Dense and sparse alike. */
 enum { N = 90, D = 12, K = 3 };

@@ -2,7 +2,7 @@
 #include "tests/unit/bytes.h"
 
 #include "io/io.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 enum { ROWS = 3000, COLS = 7 };
 

@@ -1,5 +1,5 @@
 /* Cells, wishes and columns of tables. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/table.h"
+#include "io/table/table.h"
 #include "text.h"
 
 static kdri_look number(const char *text)

@@ -1,8 +1,8 @@
 /* Parts of transfer: each against the same mathematics written out slowly. */
+#include "engine/linear/aligned.h"
 #include "engine/linear/aligned_ridge.h"
 #include "engine/linear/self_training.h"
 #include "engine/linear/softmax.h"
-#include "engine/space/aligned.h"
 #include "engine/transport/prototypes.h"
 #include "tests/unit/unit.h"
 

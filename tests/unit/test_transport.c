@@ -1,6 +1,6 @@
 /* Transport: reference flows, exact units, duals that prove optimality. SPDX-License-Identifier: BSD-3-Clause
  */
-#include "metrics/metrics.h"
+#include "engine/metrics/metrics.h"
 #include "tests/unit/golden_metrics.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* TrEC: golden case, the table against the rule, moves against brute force, invariance, bad input. */
 #include "tests/unit/golden.h"
 
-#include "algo/trec/migrate.h"
+#include "methods/trec/migrate.h"
 
 /* --- the golden case ----------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Coupled tri-factorisations: golden sweeps, gradients, descent. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/golden.h"
 
-#include "algo/ttl/trifactor_labels.h"
+#include "methods/ttl/trifactor_labels.h"
 
 static const char *const norms[] = { "rescaleG", "rescale", "mm", "paper" };
 

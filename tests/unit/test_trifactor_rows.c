@@ -1,5 +1,5 @@
 /* The passes over panels on each kind of machine, against plain loops over rows. SPDX-License-Identifier: BSD-3-Clause */
-#include "algo/ttl/trifactor_rows.c" /* all its kernels, not only those for this machine */
+#include "methods/ttl/trifactor_rows.c" /* all its kernels, not only those for this machine */
 #include "unit.h"
 
 typedef void pass_fn(const kdri_tri_pass *, int64_t, int64_t, const kdri_tri_sums *, double *);

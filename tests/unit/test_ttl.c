@@ -1,6 +1,6 @@
 /* ttl and nmtf as methods, and the choice of bridges. SPDX-License-Identifier: BSD-3-Clause */
-#include "algo/ttl/bridging.h"
 #include "api/method.h"
+#include "methods/ttl/bridging.h"
 #include "tests/unit/golden.h"
 
 enum { N = 60, D = 30, C = 3 };

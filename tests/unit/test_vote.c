@@ -1,5 +1,5 @@
 /* The vote that learns members' errors, against numbers computed by another program (tests/golden/vote.json). */
-#include "engine/vote/vote.h"
+#include "engine/ensemble/vote.h"
 #include "tests/unit/golden.h"
 
 typedef struct ballot {

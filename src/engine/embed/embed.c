@@ -29,7 +29,7 @@ static void plane_free(kdr_context *ctx, plane *p)
 
 /* The first two directions, or as many as there are; the largest number of each is positive, else its sign would be
  * chance. */
-static kdr_status start(kdr_context *ctx, plane *p)
+static kdr_status embed_start(kdr_context *ctx, plane *p)
 {
 	kdr_status st;
 	int64_t n = p->views.begin[p->views.ntasks];
@@ -80,8 +80,8 @@ done:
 }
 
 /* Tasks of equal width. */
-static kdr_status embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *o,
-                        double *const *xy, double *recall)
+static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                 const kdr_embed_options *o, double *const *xy, double *recall)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -105,7 +105,7 @@ static kdr_status embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const
 	p.width = KDRI_MIN(count > 1 ? SHARED : 2,
 	                   KDRI_MIN(p.views.begin[count], kdr_mat_cols(&p.views.tasks[0].rows.view)));
 	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
-	KDRI_TRY(start(ctx, &p));
+	KDRI_TRY(embed_start(ctx, &p));
 	if (o->layout == KDR_EMBED_FORCES)
 		KDRI_TRY(forces(ctx, &p, o->sweeps));
 	for (int64_t t = 0; t < count; t++) {
@@ -127,9 +127,9 @@ kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 	for (int64_t t = 1; t < count; t++)
 		alike = alike && kdr_mat_cols(&x[t]) == kdr_mat_cols(&x[0]);
 	if (alike)
-		KDRI_TRY(embed(ctx, x, count, options, xy, &found));
+		KDRI_TRY(embed_together(ctx, x, count, options, xy, &found));
 	for (int64_t t = 0; t < count && !alike; t++)
-		KDRI_TRY(embed(ctx, &x[t], 1, options, &xy[t], &found));
+		KDRI_TRY(embed_together(ctx, &x[t], 1, options, &xy[t], &found));
 	if (recall)
 		*recall = found;
 done:

@@ -126,7 +126,7 @@ static void add_anchors(const work *w, int64_t at, double *fx, double *fy)
 }
 
 /* (E6), of one coordinate. */
-static void step(double *v, double force, double h)
+static void forces_step(double *v, double force, double h)
 {
 	*v = KDRI_MIN(KDRI_MAX(*v / 2 + h * force, -longest), longest);
 }
@@ -167,8 +167,8 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 				add_anchors(w, i, &fx, &fy);
 			fx = e * fx - w->norm[t] * w->repel[2 * i]; /* (E4) */
 			fy = e * fy - w->norm[t] * w->repel[2 * i + 1];
-			step(&w->v[2 * i], fx, h);
-			step(&w->v[2 * i + 1], fy, h);
+			forces_step(&w->v[2 * i], fx, h);
+			forces_step(&w->v[2 * i + 1], fy, h);
 		}
 	}
 	/* only now: anchors looked at where others were */
@@ -177,7 +177,7 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 }
 
 /* Points of a task to mean 0; (E3). */
-static void settle(const work *w)
+static void forces_settle(const work *w)
 {
 	for (int64_t t = 0; t < w->of->ntasks; t++) {
 		int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
@@ -195,9 +195,9 @@ static void settle(const work *w)
 }
 
 /* The start: as wide as is good for (E4), whatever the data's units. */
-static void shrink(const work *w)
+static void forces_shrink(const work *w)
 {
-	settle(w);
+	forces_settle(w);
 	for (int64_t i = 0; i < 2 * w->of->begin[w->of->ntasks]; i++)
 		w->y[i] *= start_spread;
 }
@@ -231,7 +231,7 @@ kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *f, double *y)
 			for (int64_t p = g->rowptr[i - f->begin[t]]; p < g->rowptr[i - f->begin[t] + 1]; p++)
 				w.near[i] |= (uint64_t)1 << (g->col[p] % 64);
 		}
-	shrink(&w);
+	forces_shrink(&w);
 	for (int64_t s = 0; s < sweeps; s++) {
 		double part = (double)s / (double)sweeps;
 		bool first = part < early;
@@ -240,7 +240,7 @@ kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *f, double *y)
 		if (kdri_iteration(ctx, "layout", s + 1, sweeps, NAN))
 			break;
 	}
-	settle(&w);
+	forces_settle(&w);
 done:
 	kdri_free(ctx, w.v);
 	kdri_free(ctx, w.attract);

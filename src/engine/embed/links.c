@@ -67,7 +67,7 @@ static int64_t landmark(const side *s, int64_t i)
 }
 
 /* The CHOSEN nearest landmarks of `to`, for each of `from`. */
-static void choose(kdr_context *ctx, const double *z, int64_t width, const side *to, side *from)
+static void links_choose(kdr_context *ctx, const double *z, int64_t width, const side *to, side *from)
 {
 	from->held = KDRI_MIN(CHOSEN, to->count);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (from->count > KDRI_BLOCK)
@@ -165,8 +165,8 @@ kdr_status kdri_embed_anchors(kdr_context *ctx, const kdri_views *v, const doubl
 			a.count = KDRI_MIN(a.n, LANDMARKS);
 			b.count = KDRI_MIN(b.n, LANDMARKS);
 			KDRI_TRY(KDRI_GROW(ctx, &pairs, count + a.count * CHOSEN));
-			choose(ctx, shared, width, &b, &a);
-			choose(ctx, shared, width, &a, &b);
+			links_choose(ctx, shared, width, &b, &a);
+			links_choose(ctx, shared, width, &a, &b);
 			count += mutual(&a, &b, pairs + count);
 			if (kdri_iteration(ctx, "anchors", t + 1, v->ntasks, NAN))
 				goto enough;

@@ -2,7 +2,7 @@
 #ifndef KDRI_CENSUS_H
 #define KDRI_CENSUS_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef struct kdri_census {
 	double cells, nonzero;

@@ -129,7 +129,8 @@ static double polar(int64_t k, workspace *w)
 /* --- the alternation ------------------------------------------------------------------------------- */
 
 /* (E2): the labels under w->r; true if one changed. */
-static bool assign(kdr_context *ctx, const double *y, int64_t n, int64_t k, const double *r, int64_t *labels)
+static bool discretise_assign(kdr_context *ctx, const double *y, int64_t n, int64_t k, const double *r,
+                              int64_t *labels)
 {
 	int changed = 0;
 #pragma omp parallel for num_threads(ctx->threads) reduction(| : changed) if (n * k * k > 1 << 16)
@@ -152,7 +153,7 @@ static bool assign(kdr_context *ctx, const double *y, int64_t n, int64_t k, cons
 }
 
 /* w->a = Y' Z */
-static kdr_status gather(kdr_context *ctx, const double *y, int64_t n, int64_t k, workspace *w)
+static kdr_status discretise_gather(kdr_context *ctx, const double *y, int64_t n, int64_t k, workspace *w)
 {
 	kdr_status st;
 	const double big = kdri_exact_big(1, w->all), small = big * kdri_exact_ratio(w->all);
@@ -176,7 +177,7 @@ static int64_t number_of(const workspace *w, int64_t i)
 	return w->start[t] + i;
 }
 
-static int64_t place_of(const workspace *w, int64_t number)
+static int64_t discretise_place_of(const workspace *w, int64_t number)
 {
 	int64_t row = 0;
 	for (int64_t t = 0; t < w->tasks; row += w->rows_of[t++])
@@ -211,7 +212,7 @@ static kdr_status choose_axes(kdr_context *ctx, const double *y, int64_t n, int6
 	kdr_status st = KDR_OK;
 	memset(w->overlap, 0, (size_t)n * sizeof *w->overlap);
 	for (int64_t j = 0; j < k; j++) {
-		int64_t here = place_of(w, first);
+		int64_t here = discretise_place_of(w, first);
 		for (int64_t c = 0; c < k; c++)
 			w->axis[c] = here >= 0 ? y[here * k + c] : 0;
 		KDRI_TRY(kdri_sum(ctx, w->axis, k)); /* of one row and zeros */
@@ -226,16 +227,16 @@ done:
 }
 
 /* One run from w->r; *value: (E1) at its end. */
-static kdr_status run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o,
-                      workspace *w, int64_t *iterations, kdr_stop *stop, double *value)
+static kdr_status discretise_run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o,
+                                 workspace *w, int64_t *iterations, kdr_stop *stop, double *value)
 {
 	kdr_status st = KDR_OK;
 	*value = 0;
 	*stop = KDR_STOP_MAX_ITER;
 	for (*iterations = 0; *iterations < KDRI_MAX(o->max_iter, 1);) {
-		bool changed = assign(ctx, y, n, o->k, w->r, w->labels);
+		bool changed = discretise_assign(ctx, y, n, o->k, w->r, w->labels);
 		KDRI_TRY(kdri_any(ctx, &changed));
-		KDRI_TRY(gather(ctx, y, n, o->k, w));
+		KDRI_TRY(discretise_gather(ctx, y, n, o->k, w));
 		*value = polar(o->k, w);
 		++*iterations;
 		if (!changed) {
@@ -277,14 +278,14 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, cons
 		for (int64_t j = 0; j < n; j++)
 			w.labels[j] = o->init_labels ? o->init_labels[j] : -1;
 		if (o->init_labels) {
-			KDRI_TRY(gather(ctx, rows, n, k, &w));
+			KDRI_TRY(discretise_gather(ctx, rows, n, k, &w));
 			polar(k, &w);
 		} else {
 			kdri_rng rng =
 			        kdri_rng_stream(ctx->seed, "rotation", (o->stream << 20) + (uint64_t)i);
 			KDRI_TRY(choose_axes(ctx, rows, n, k, kdri_rng_below(&rng, w.all), &w));
 		}
-		KDRI_TRY(run(ctx, rows, n, o, &w, &took, &why, &value));
+		KDRI_TRY(discretise_run(ctx, rows, n, o, &w, &took, &why, &value));
 		if (value > best) {
 			best = value;
 			memcpy(labels, w.labels, (size_t)n * sizeof *labels);

@@ -86,7 +86,7 @@ static int score_euclidean(const double *restrict p, const double *restrict half
 }
 
 /* Puts j with score s behind those at least as good; the last of a full list drops out. */
-static void insert(const search *q, int64_t row, int64_t j, double s)
+static void knn_insert(const search *q, int64_t row, int64_t j, double s)
 {
 	double *score = q->score + row * q->k;
 	int32_t *index = q->index + row * q->k;
@@ -99,7 +99,7 @@ static void insert(const search *q, int64_t row, int64_t j, double s)
 	index[at] = (int32_t)j;
 }
 
-static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
+static void knn_scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
 {
 	const search *q = user;
 	double s[SCAN], *worst = q->score + row * q->k + q->k - 1;
@@ -118,7 +118,7 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 		any = any || q->held[row] < q->k;
 		for (int64_t c = 0; any && c < count; c++)
 			if (from + c != myself && (q->held[row] < q->k || s[c] > *worst))
-				insert(q, row, from + c, s[c]);
+				knn_insert(q, row, from + c, s[c]);
 	}
 }
 
@@ -192,8 +192,8 @@ static void finish_row(const search *q, int64_t i)
 /* --- the search --------------------------------------------------------------------------------- */
 
 /* The rows less the mean of y's, where they are dense and distances count; else x itself. */
-static kdr_status centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_metric metric,
-                         double **storage, kdr_mat *out)
+static kdr_status knn_centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_metric metric,
+                             double **storage, kdr_mat *out)
 {
 	kdr_status st = KDR_OK;
 	double *copy = NULL, *mean = NULL;
@@ -269,7 +269,7 @@ static double magic_of(double largest)
 }
 
 /* Rows begin to end of x, which have their lists: (E3). */
-static void finish(kdr_context *ctx, const search *q, int64_t begin, int64_t end)
+static void knn_finish(kdr_context *ctx, const search *q, int64_t begin, int64_t end)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
 	for (int64_t i = begin; i < end; i++)
@@ -292,12 +292,12 @@ static kdr_status on_device(kdr_context *ctx, const search *q, const kdr_mat *ro
 		                         .score = q->score };
 	kdr_status st = kdri_knn_on_device(ctx, &scores, done);
 	if (st == KDR_OK)
-		finish(ctx, q, 0, *done);
+		knn_finish(ctx, q, 0, *done);
 	return st;
 }
 
 /* Of `q` x, y, k, metric and the shifts are set. `ranks`: x is a part of the rows, and all ranks look together. */
-static kdr_status find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
+static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
 {
 	kdr_status st;
 	const bool cosine = q.metric == KDRI_METRIC_COSINE;
@@ -310,13 +310,13 @@ static kdr_status find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
 	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
 	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
-	KDRI_TRY(centre(ctx, q.y, q.y, q.metric, &held_y, &asked));
+	KDRI_TRY(knn_centre(ctx, q.y, q.y, q.metric, &held_y, &asked));
 	KDRI_TRY(factors_of(ctx, &asked, q.metric, q.shift, q.square, factor, &largest));
 	q.factor = q.own_factor = factor;
 	asking = asked;
 	if (q.x != q.y) {
 		KDRI_TRY(KDRI_NEW(ctx, &own, n));
-		KDRI_TRY(centre(ctx, q.x, q.y, q.metric, &held_x, &asking));
+		KDRI_TRY(knn_centre(ctx, q.x, q.y, q.metric, &held_x, &asking));
 		KDRI_TRY(factors_of(ctx, &asking, q.metric, q.own_shift, q.square, own, &largest));
 		q.own_factor = own;
 	}
@@ -336,8 +336,8 @@ static kdr_status find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
 	while (done < most && q.k > 0 && !stopped) {
 		int64_t begin = KDRI_MIN(n, done), end = KDRI_MIN(n, done + STRIPE);
 		if (begin < end)
-			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, scan, &q));
-		finish(ctx, &q, begin, end);
+			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, knn_scan, &q));
+		knn_finish(ctx, &q, begin, end);
 		done = KDRI_MIN(most, done + STRIPE);
 		if (kdri_iteration(ctx, "neighbours", done, most, NAN))
 			break;
@@ -380,7 +380,7 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 		                 (long long)n, (long long)n - 1);
 	if (metric == KDRI_METRIC_EUCLIDEAN && k > 0 && kdri_knn_tree_pays(x))
 		return kdri_knn_tree(ctx, x, k, out);
-	return find(ctx, q, false, out);
+	return knn_find(ctx, q, false, out);
 }
 
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
@@ -396,7 +396,7 @@ kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shi
 		q.shift = shift_y->products;
 		q.square = shift_y->square;
 	}
-	return find(ctx, q, true, out);
+	return knn_find(ctx, q, true, out);
 }
 
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn)

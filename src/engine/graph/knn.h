@@ -2,7 +2,7 @@
 #ifndef KDRI_KNN_H
 #define KDRI_KNN_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef enum kdri_metric { KDRI_METRIC_COSINE, KDRI_METRIC_EUCLIDEAN } kdri_metric;
 

@@ -94,17 +94,17 @@ static double score(const search *q, int64_t i, int64_t j, const double *spread)
 }
 
 /* Of equal scores the lower index is better. */
-static bool better(double s, int64_t j, const entry *than)
+static bool knn_descent_better(double s, int64_t j, const entry *than)
 {
 	return than->index < 0 || s > than->score || (s == than->score && j < than->index);
 }
 
-static void offer(entry *list, int64_t length, double s, int64_t j)
+static void knn_descent_offer(entry *list, int64_t length, double s, int64_t j)
 {
 	int64_t at = length - 1;
-	if (!better(s, j, &list[at]))
+	if (!knn_descent_better(s, j, &list[at]))
 		return;
-	for (; at > 0 && better(s, j, &list[at - 1]); at--)
+	for (; at > 0 && knn_descent_better(s, j, &list[at - 1]); at--)
 		list[at] = list[at - 1];
 	list[at] = (entry){ s, (int32_t)j, true };
 }
@@ -124,7 +124,7 @@ typedef struct projected {
 	int32_t index;
 } projected;
 
-static int by_value(const void *a, const void *b)
+static int knn_descent_by_value(const void *a, const void *b)
 {
 	const projected *x = a, *y = b;
 	if (x->value != y->value)
@@ -150,7 +150,7 @@ static void split_level(kdr_context *ctx, int64_t n, int64_t level, int64_t leve
 		int64_t begin = kdri_chunk_begin(n, nodes, node), end = kdri_chunk_begin(n, nodes, node + 1);
 		for (int64_t p = begin; p < end; p++)
 			order[p].value = projection[(int64_t)order[p].index * levels + level];
-		qsort(order + begin, (size_t)(end - begin), sizeof *order, by_value);
+		qsort(order + begin, (size_t)(end - begin), sizeof *order, knn_descent_by_value);
 	}
 }
 
@@ -163,7 +163,7 @@ static void meet_leaf(const search *q, const projected *leaf, int64_t size, doub
 		for (int64_t b = 0; b < size; b++) {
 			int64_t j = leaf[b].index;
 			if (a != b && !is_in(list, q->length, j))
-				offer(list, q->length, score(q, i, j, spread), j);
+				knn_descent_offer(list, q->length, score(q, i, j, spread), j);
 		}
 		spread_row(q, i, spread, true);
 	}
@@ -239,7 +239,7 @@ static void meet_rare(kdr_context *ctx, const search *q)
 		for (int64_t p = 0; p < RARE && q->rare[i * RARE + p] >= 0; p++) {
 			int64_t j = q->rare[i * RARE + p];
 			if (!is_in(list, q->length, j))
-				offer(list, q->length, score(q, i, j, spread), j);
+				knn_descent_offer(list, q->length, score(q, i, j, spread), j);
 		}
 		spread_row(q, i, spread, true);
 	}
@@ -283,8 +283,8 @@ static inline void expect(const search *q, int64_t j)
 }
 
 /* Whom sample i meets through its neighbour j: pairs that are both old have met before. */
-static int64_t gather(const search *q, int64_t i, int64_t j, bool is_new, int32_t *met, int32_t *others,
-                      int64_t count)
+static int64_t knn_descent_gather(const search *q, int64_t i, int64_t j, bool is_new, int32_t *met,
+                                  int32_t *others, int64_t count)
 {
 	const entry *list = q->list + j * q->length;
 	for (int64_t p = 0; p < q->length; p++) {
@@ -314,21 +314,21 @@ static int64_t descend_row(const search *q, int64_t i, double *spread, int32_t *
 	spread_row(q, i, spread, false);
 	for (int64_t p = 0; p < q->length; p++)
 		if (own[p].index >= 0)
-			count = gather(q, i, own[p].index, own[p].is_new, met, others, count);
+			count = knn_descent_gather(q, i, own[p].index, own[p].is_new, met, others, count);
 	for (int64_t p = 0; p < q->backs[i]; p++) {
 		int64_t j = q->back[i * q->length + p];
 		if (met[j] != (int32_t)i) {
 			met[j] = (int32_t)i;
 			others[count++] = (int32_t)j;
 		}
-		count = gather(q, i, j, false, met, others, count);
+		count = knn_descent_gather(q, i, j, false, met, others, count);
 	}
 	for (int64_t p = 0; p < KDRI_MIN(AHEAD, count); p++)
 		expect(q, others[p]);
 	for (int64_t p = 0; p < count; p++) {
 		if (p + AHEAD < count)
 			expect(q, others[p + AHEAD]);
-		offer(to, q->length, score(q, i, others[p], spread), others[p]);
+		knn_descent_offer(to, q->length, score(q, i, others[p], spread), others[p]);
 	}
 	spread_row(q, i, spread, true);
 	for (int64_t p = 0; p < q->length; p++)
@@ -336,7 +336,7 @@ static int64_t descend_row(const search *q, int64_t i, double *spread, int32_t *
 	return changed;
 }
 
-static bool descend(kdr_context *ctx, search *q, int64_t round)
+static bool knn_descent_descend(kdr_context *ctx, search *q, int64_t round)
 {
 	int64_t changed = 0, d = kdr_mat_cols(q->x);
 	turn_round(q);
@@ -366,7 +366,7 @@ static bool descend(kdr_context *ctx, search *q, int64_t round)
 
 /* --- recall ------------------------------------------------------------------------------------------------- */
 
-static double measure(kdr_context *ctx, const search *q, int64_t k, double *best)
+static double knn_descent_measure(kdr_context *ctx, const search *q, int64_t k, double *best)
 {
 	int64_t rows = KDRI_MIN(SAMPLED, q->n), found = 0, d = kdr_mat_cols(q->x);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) reduction(+ : found)
@@ -475,9 +475,9 @@ kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_
 	if (q.rare)
 		meet_rare(ctx, &q);
 	for (int64_t round = 0; round < ROUNDS; round++)
-		if (!descend(ctx, &q, round))
+		if (!knn_descent_descend(ctx, &q, round))
 			break;
-	*recall = measure(ctx, &q, k, best);
+	*recall = knn_descent_measure(ctx, &q, k, best);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t p = 0; p < k; p++) {
 			const entry *e = &q.list[i * q.length + p];

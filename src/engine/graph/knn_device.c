@@ -9,7 +9,7 @@
  * so full that this is more than the dense products of all their columns, they are spread out. */
 #include "engine/graph/knn_device.h"
 
-#include "device/tiles.h"
+#include "matrix/device_tiles.h"
 
 enum { MOST_K = 64, STRIPE = 1 << 16, SPARSE = 200 };
 
@@ -76,7 +76,7 @@ static int64_t fitting(const work *w, int64_t begin, double bytes)
 	return KDRI_MIN(w->n, begin + (int64_t)KDRI_MAX(1, KDRI_MIN((double)w->n, bytes / row)));
 }
 
-static kdr_status open_work(work *w)
+static kdr_status knn_device_open_work(work *w)
 {
 	kdr_status st;
 	double room = 0.8 * (double)w->dev->room(w->dev), list = 12.0 * (double)w->s->k;
@@ -121,7 +121,7 @@ static void close_work(work *w)
 }
 
 /* Rows from `begin` on, as many as `to` has; sparse ones are spread out. */
-static kdr_status put_rows(work *w, int64_t begin, kdri_dmat to)
+static kdr_status knn_device_put_rows(work *w, int64_t begin, kdri_dmat to)
 {
 	kdr_status st;
 	kdri_dcsr rows = { 0 };
@@ -175,7 +175,7 @@ static kdr_status compare_rows(work *w, kdri_dmat asking, int64_t from, int64_t 
 	kdr_status st = KDR_OK;
 	kdri_dmat x = kdri_dmat_part(w->x, 0, 0, end - from, w->d);
 	if (end - from < w->n || w->nn.first == 0)
-		KDRI_TRY(put_rows(w, from, x));
+		KDRI_TRY(knn_device_put_rows(w, from, x));
 	KDRI_DTRY(w->ctx, w->dev, w->dev->neighbours(w->dev, asking, x, &w->nn));
 done:
 	return st;
@@ -193,7 +193,7 @@ static kdr_status find_stripe(work *w, int64_t begin, int64_t rows)
 		KDRI_TRY(kdri_dcsr_of(w->ctx, w->dev, &part.as.csr, &sparse));
 	} else {
 		asking = kdri_dmat_part(w->asking, 0, 0, rows, w->d);
-		KDRI_TRY(put_rows(w, begin, asking));
+		KDRI_TRY(knn_device_put_rows(w, begin, asking));
 	}
 	w->nn.first = begin;
 	for (int64_t from = 0, end; from < w->n; from = end) {
@@ -211,12 +211,12 @@ done:
 	return st;
 }
 
-static kdr_status find(work *w, int64_t *done)
+static kdr_status knn_device_find(work *w, int64_t *done)
 {
 	kdr_status st;
 	int64_t found = 0;
 	bool odd = false, stop = false;
-	KDRI_TRY(open_work(w));
+	KDRI_TRY(knn_device_open_work(w));
 	while (found < w->n && !stop && !odd) {
 		int64_t rows = KDRI_MIN(w->stripe, fitting(w, found, w->per_stripe) - found);
 		KDRI_TRY(find_stripe(w, found, rows));
@@ -251,7 +251,7 @@ kdr_status kdri_knn_on_device(kdr_context *ctx, const kdri_knn_scores *s, int64_
 		   .d = d,
 		   .lists = sparse && !c.spread,
 		   .spread = sparse && c.spread };
-	st = find(&w, done);
+	st = knn_device_find(&w, done);
 	kdri_device_leave(dev);
 	if (kdri_device_gave_up(ctx, st))
 		st = KDR_OK;

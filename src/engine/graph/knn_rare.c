@@ -11,7 +11,7 @@
 #include "engine/graph/knn_rare.h"
 
 #include "core/internal.h"
-#include "linalg/sparse.h"
+#include "matrix/sparse.h"
 
 enum {
 	WORK = 32768,
@@ -111,7 +111,7 @@ typedef struct room {
 } room;
 
 /* s_il of sample i and the rows of a block; returns how many it met. */
-static int64_t add_up(const kdr_csr *a, const columns *c, int64_t i, int64_t block, const room *r)
+static int64_t knn_rare_add_up(const kdr_csr *a, const columns *c, int64_t i, int64_t block, const room *r)
 {
 	int64_t count = 0, first = block * BLOCK, marks = c->blocks + 1;
 	for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
@@ -130,8 +130,8 @@ static int64_t add_up(const kdr_csr *a, const columns *c, int64_t i, int64_t blo
 	return count;
 }
 
-static void choose(const room *r, const double *scale, int64_t i, int64_t first, int64_t count, int64_t width,
-                   double *best, int64_t *found, int32_t *others)
+static void knn_rare_choose(const room *r, const double *scale, int64_t i, int64_t first, int64_t count,
+                            int64_t width, double *best, int64_t *found, int32_t *others)
 {
 	for (int64_t p = 0; p < count; p++) {
 		int64_t l = first + r->met[p], at = *found < width ? *found : width - 1;
@@ -149,14 +149,15 @@ static void choose(const room *r, const double *scale, int64_t i, int64_t first,
 	}
 }
 
-static void meet(const kdr_csr *a, const columns *c, const double *scale, int64_t begin, int64_t end,
-                 int64_t width, room *r, int32_t *others)
+static void knn_rare_meet(const kdr_csr *a, const columns *c, const double *scale, int64_t begin, int64_t end,
+                          int64_t width, room *r, int32_t *others)
 {
 	memset(r->found, 0, sizeof r->found);
 	for (int64_t block = 0; block < c->blocks; block++)
 		for (int64_t i = begin; i < end; i++)
-			choose(r, scale, i, block * BLOCK, add_up(a, c, i, block, r), width,
-			       r->best + (i - begin) * width, &r->found[i - begin], others + i * width);
+			knn_rare_choose(r, scale, i, block * BLOCK, knn_rare_add_up(a, c, i, block, r), width,
+			                r->best + (i - begin) * width, &r->found[i - begin],
+			                others + i * width);
 }
 
 kdr_status kdri_knn_rare(kdr_context *ctx, const kdr_mat *x, const double *scale, int64_t width,
@@ -184,7 +185,7 @@ kdr_status kdri_knn_rare(kdr_context *ctx, const kdr_mat *x, const double *scale
 			room own = { .sums = all.sums + t * BLOCK,
 				     .met = all.met + t * BLOCK,
 				     .best = all.best + t * CHUNK * width };
-			meet(a, &c, scale, begin, KDRI_MIN(begin + CHUNK, end), width, &own, others);
+			knn_rare_meet(a, &c, scale, begin, KDRI_MIN(begin + CHUNK, end), width, &own, others);
 		}
 		done = end;
 		if (kdri_iteration(ctx, "neighbours", 0, 0, NAN))

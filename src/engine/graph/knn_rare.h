@@ -2,7 +2,7 @@
 #ifndef KDRI_KNN_RARE_H
 #define KDRI_KNN_RARE_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* For each row of sparse data up to `width` others, likely near ones first: others (n x width), -1 where there are no more. scale (n):
  * what products with row j are multiplied by, or NULL. *filled: the share of places that are not -1. The answer does not depend on

@@ -57,7 +57,7 @@ static void fit_box(const tree *q, const kdr_mat *x, int64_t begin, int64_t end,
 	}
 }
 
-static bool before(const kdr_mat *x, int64_t column, int32_t a, int32_t b)
+static bool knn_tree_before(const kdr_mat *x, int64_t column, int32_t a, int32_t b)
 {
 	double va = row_of(x, a)[column], vb = row_of(x, b)[column];
 	return va < vb || (va == vb && a < b);
@@ -72,9 +72,9 @@ static void select_middle(const kdr_mat *x, int64_t column, int32_t *order, int6
 		int32_t pivot = order[left + (right - left) / 2];
 		int64_t i = left, j = right;
 		while (i <= j) {
-			while (before(x, column, order[i], pivot))
+			while (knn_tree_before(x, column, order[i], pivot))
 				i++;
-			while (before(x, column, pivot, order[j]))
+			while (knn_tree_before(x, column, pivot, order[j]))
 				j--;
 			if (i > j)
 				break;
@@ -105,7 +105,7 @@ static void split_node(const tree *q, const kdr_mat *x, int64_t level, int64_t a
 	select_middle(x, widest, q->order, begin, end, begin_of(q, level + 1, 2 * at + 1));
 }
 
-static kdr_status grow(kdr_context *ctx, tree *q, const kdr_mat *x)
+static kdr_status knn_tree_grow(kdr_context *ctx, tree *q, const kdr_mat *x)
 {
 	kdr_status st;
 	int64_t size;
@@ -142,7 +142,7 @@ static double box_distance(const tree *q, const double *row, int64_t node)
 	return sum;
 }
 
-static void offer(const tree *q, int32_t *index, double *value, int64_t *held, double v, int32_t j)
+static void knn_tree_offer(const tree *q, int32_t *index, double *value, int64_t *held, double v, int32_t j)
 {
 	int64_t at = *held < q->k ? (*held)++ : q->k - 1;
 	for (; at > 0 && (value[at - 1] > v || (value[at - 1] == v && index[at - 1] > j)); at--) {
@@ -165,7 +165,7 @@ static void visit_leaf(const tree *q, int64_t p, int64_t leaf, int32_t *index, d
 			v += (row[t] - b[t]) * (row[t] - b[t]); /* (E1) */
 		if (other != p &&
 		    (*held < q->k || v < worst || (v == worst && q->order[other] < index[q->k - 1])))
-			offer(q, index, value, held, v, q->order[other]);
+			knn_tree_offer(q, index, value, held, v, q->order[other]);
 	}
 }
 
@@ -204,7 +204,7 @@ kdr_status kdri_knn_tree(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_knn
 	KDRI_TRY(KDRI_NEW0(ctx, &q.value, size));
 	for (int64_t p = 0; p < size; p++)
 		q.index[p] = -1;
-	KDRI_TRY(grow(ctx, &q, x));
+	KDRI_TRY(knn_tree_grow(ctx, &q, x));
 	leaves = (int64_t)1 << q.levels;
 	while (done < leaves) {
 		int64_t end = KDRI_MIN(leaves, done + LEAVES_BETWEEN_LOOKS);

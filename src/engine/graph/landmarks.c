@@ -45,8 +45,8 @@ void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
 /* --- the choice ------------------------------------------------------------------------------------ */
 
 /* (E1), and which of them lie here. */
-static kdr_status draw(kdr_context *ctx, const int64_t *rows_of, int64_t tasks, int64_t most, uint64_t stream,
-                       kdri_landmarks *l)
+static kdr_status landmarks_draw(kdr_context *ctx, const int64_t *rows_of, int64_t tasks, int64_t most,
+                                 uint64_t stream, kdri_landmarks *l)
 {
 	kdr_status st;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "landmarks", stream);
@@ -75,7 +75,7 @@ kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	kdr_status st;
 	const int64_t n = kdr_mat_rows(x);
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
-	KDRI_TRY(draw(ctx, rows_of ? rows_of : &n, rows_of ? tasks : 1, most, stream, &l));
+	KDRI_TRY(landmarks_draw(ctx, rows_of ? rows_of : &n, rows_of ? tasks : 1, most, stream, &l));
 	KDRI_TRY(kdri_mat_share(ctx, x, l.here, l.count, &l.rows));
 	*out = l;
 	l = (kdri_landmarks){ .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -125,7 +125,8 @@ static double weight_of(const weighing *w, const kdri_knn *knn, int64_t i, int64
 }
 
 /* The lists as rows of Z, columns in order. */
-static kdr_status fill(kdr_context *ctx, const kdri_knn *knn, int64_t m, const weighing *w, kdri_own *out)
+static kdr_status landmarks_fill(kdr_context *ctx, const kdri_knn *knn, int64_t m, const weighing *w,
+                                 kdri_own *out)
 {
 	kdr_status st;
 	int64_t *rowptr = NULL, at = 0, size;
@@ -200,7 +201,7 @@ kdr_status kdri_landmarks_graph(kdr_context *ctx, const kdr_mat *x, const kdri_l
 		KDRI_TRY(KDRI_NEW(ctx, &scale, l->count));
 		KDRI_TRY(scales(ctx, y, r, scale));
 	}
-	KDRI_TRY(fill(ctx, &knn, l->count, &(weighing){ options, scale }, out));
+	KDRI_TRY(landmarks_fill(ctx, &knn, l->count, &(weighing){ options, scale }, out));
 done:
 	kdri_knn_shift_free(ctx, &of_x);
 	kdri_knn_shift_free(ctx, &of_y);

@@ -162,8 +162,9 @@ done:
 }
 
 /* (E3) */
-static kdr_status rows_of(kdr_context *ctx, const kdr_mat *z, const double *degree, const double *of_landmark,
-                          kdri_spectrum *landmarks, int64_t k, double *out)
+static kdr_status landmarks_spectrum_rows_of(kdr_context *ctx, const kdr_mat *z, const double *degree,
+                                             const double *of_landmark, kdri_spectrum *landmarks, int64_t k,
+                                             double *out)
 {
 	kdr_status st;
 	const int64_t n = kdr_mat_rows(z), m = kdr_mat_cols(z);
@@ -210,7 +211,7 @@ kdr_status kdri_landmarks_spectrum(kdr_context *ctx, const kdr_mat *z, int64_t k
 	for (int64_t j = 0; j < k; j++)
 		s.values[j] = landmarks.values[j] > least_value ? landmarks.values[j] : 0;
 	s.components = landmarks.components;
-	KDRI_TRY(rows_of(ctx, z, degree, of_landmark, &landmarks, k, s.vectors));
+	KDRI_TRY(landmarks_spectrum_rows_of(ctx, z, degree, of_landmark, &landmarks, k, s.vectors));
 	*out = s;
 	s = (kdri_spectrum){ 0 };
 done:

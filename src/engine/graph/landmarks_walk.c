@@ -51,8 +51,8 @@ done:
 }
 
 /* (E2) */
-static kdr_status apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
-                        double *y, int64_t ldy)
+static kdr_status landmarks_walk_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k,
+                                       int64_t ldx, double *y, int64_t ldy)
 {
 	kdr_status st;
 	const kdri_landmarks_walk *w = op->data;
@@ -76,5 +76,5 @@ done:
 kdri_op kdri_op_landmarks(const kdri_landmarks_walk *walk)
 {
 	const int64_t n = kdr_mat_rows(&walk->z);
-	return (kdri_op){ n, n, apply, NULL, walk };
+	return (kdri_op){ n, n, landmarks_walk_apply, NULL, walk };
 }

@@ -1,13 +1,13 @@
 /* The normalised Laplacian of a graph, for the eigensolver. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  S = D^-1/2 W D^-1/2;  the operator is -S, or 3 v v' - S with v = D^1/2 1 / |D^1/2 1| set aside
- *   (E2)  T = D^1/2 M^+ D^1/2 ~ (I - S)^-1,  M = D - W, by one cycle over the levels of the graph (linalg/levels.c)
+ *   (E2)  T = D^1/2 M^+ D^1/2 ~ (I - S)^-1,  M = D - W, by one cycle over the levels of the graph (matrix/levels.c)
  *
  * With v set aside, M is singular along 1: what x has along v goes past the cycle, T v = v. It must not get lost, or the
  * eigensolver could never correct what its vectors have along v. */
 #include "engine/graph/laplacian.h"
 
-#include "linalg/ritz.h"
+#include "matrix/ritz.h"
 
 /* Below this size the plain method needs less time than it takes to look at several levels. */
 enum { LEVELS_FROM = 500 };

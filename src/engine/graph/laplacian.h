@@ -2,7 +2,7 @@
 #ifndef KDRI_LAPLACIAN_H
 #define KDRI_LAPLACIAN_H
 
-#include "linalg/levels.h"
+#include "matrix/levels.h"
 
 typedef struct kdri_laplacian {
 	const kdr_mat *w;

@@ -23,7 +23,7 @@ typedef struct search {
 	double *best;               /* samples x tasks */
 } search;
 
-static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
+static void nearness_scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
 {
 	const search *q = user;
 	for (int64_t c = 0; c < cols; c++) {
@@ -134,7 +134,7 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 	q.norm = norm;
 	q.shift = shift;
 	KDRI_TRY(kdri_products_new(ctx, &x.view, &products));
-	KDRI_TRY(kdri_products_rows(ctx, &products, 0, total, scan, &q));
+	KDRI_TRY(kdri_products_rows(ctx, &products, 0, total, nearness_scan, &q));
 	summarise(&q, out);
 done:
 	kdri_free(ctx, all);

@@ -2,7 +2,7 @@
 #ifndef KDRI_NEARNESS_H
 #define KDRI_NEARNESS_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* out (count x count): entry (t, s) is how near samples of task t are to the nearest of task s, as a share of
  * how near they are to the nearest of their own task; from 0, nothing in common, to 1, no farther than their

@@ -2,7 +2,7 @@
  *
  * Of the rows of X with those of Y, which may be X itself, and is written so below.
  *
- * Dense rows: tiles of X X' by BLAS (linalg/tiles.c), 2 n^2 d flops.
+ * Dense rows: tiles of X X' by BLAS (matrix/tiles.c), 2 n^2 d flops.
  *
  * Sparse rows: the features' lists of rows (X', made once). Row i adds x_it x_jt to the sum of j for each
  * of its features t and each row j in the list of t,

@@ -8,7 +8,7 @@
 #ifndef KDRI_PRODUCTS_H
 #define KDRI_PRODUCTS_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef struct kdri_products {
 	kdr_mat x, y;     /* borrowed; rows of x meet rows of y */

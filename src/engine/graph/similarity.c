@@ -161,7 +161,7 @@ done:
 }
 
 /* Entry (i, j) of a sparse matrix; 0 where none is stored. */
-static double entry(const kdr_csr *a, int64_t i, int64_t j)
+static double similarity_entry(const kdr_csr *a, int64_t i, int64_t j)
 {
 	int64_t low = a->rowptr[i], high = a->rowptr[i + 1];
 	while (low < high) {
@@ -188,7 +188,7 @@ static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
 		for (int64_t p = 0; p < row.count; p++) {
 			int64_t j = kdri_entry_column(&row, p);
 			double back = dense ? x->as.dense.data[j * x->as.dense.stride + i]
-			                    : entry(&x->as.csr, j, i);
+			                    : similarity_entry(&x->as.csr, j, i);
 			if (row.val[p] < 0 || row.val[p] != back || (i == j && row.val[p] != 0))
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,

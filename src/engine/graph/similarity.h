@@ -10,7 +10,7 @@
 #define KDRI_SIMILARITY_H
 
 #include "api/method.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef enum kdri_similarity {
 	KDRI_SIMILARITY_COSINE,

@@ -21,7 +21,7 @@ kdri_spectral_options kdri_spectral_defaults(int64_t k)
 	};
 }
 
-static bool stopped(const kdr_context *ctx)
+static bool spectral_stopped(const kdr_context *ctx)
 {
 	return ctx->cancelled || ctx->timed_out;
 }
@@ -140,8 +140,8 @@ static kdr_status spectrum_of(kdr_context *ctx, const kdr_mat *w, const kdri_spe
 	                    : kdri_spectrum_new(ctx, w, o->k, out);
 }
 
-static kdr_status cluster(kdr_context *ctx, const kdr_mat *w, const kdri_spectral_options *o,
-                          kdri_spectral_result *r)
+static kdr_status spectral_cluster(kdr_context *ctx, const kdr_mat *w, const kdri_spectral_options *o,
+                                   kdri_spectral_result *r)
 {
 	kdr_status st;
 	kdri_spectrum s = { 0 };
@@ -209,14 +209,14 @@ kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral
 	KDRI_TRY(KDRI_NEW0(ctx, &r.labels, n));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.embedding, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.values, k));
-	if (!stopped(ctx)) {
-		st = cluster(ctx, w, options, &r);
-		if (st == KDR_ERR_NUMERIC && stopped(ctx)) /* between products of the eigensolver */
+	if (!spectral_stopped(ctx)) {
+		st = spectral_cluster(ctx, w, options, &r);
+		if (st == KDR_ERR_NUMERIC && spectral_stopped(ctx)) /* between products of the eigensolver */
 			st = KDR_OK;
 		if (st != KDR_OK)
 			goto done;
 	}
-	if (stopped(ctx))
+	if (spectral_stopped(ctx))
 		r.stop = kdri_stop_reason(ctx);
 	r.nonempty = KDRI_MAX(r.nonempty, 1);
 	if (options->landmarks)

@@ -12,7 +12,7 @@
 #ifndef KDRI_SPECTRAL_H
 #define KDRI_SPECTRAL_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* How rows of the embedding become clusters: k-means, or the rotation of Yu & Shi (2003). */
 typedef enum kdri_rounding { KDRI_ROUNDING_KMEANS, KDRI_ROUNDING_ROTATION } kdri_rounding;

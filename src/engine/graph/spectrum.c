@@ -12,14 +12,14 @@
  *
  *   (E3)  S - 3 v v',
  *
- * where v's eigenvalue is -2, below all others. The search is by blocks (linalg/ritz.c), wider than what is
+ * where v's eigenvalue is -2, below all others. The search is by blocks (matrix/ritz.c), wider than what is
  * wanted, so that copies of a multiple eigenvalue are all found; in large sparse components its steps are led by the
  * levels of the graph (laplacian.c). It ends where the residuals are a small part of the gap behind the last
  * value wanted: more digits would not move the rows from which clusters are made. */
 #include "engine/graph/laplacian.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
-#include "linalg/ritz.h"
+#include "matrix/ritz.h"
 
 /* Residuals that are enough: beside 1, and beside the gap. */
 static const double tolerance = 1e-8, gap_tolerance = 1e-4;
@@ -95,17 +95,17 @@ static void pieces_free(kdr_context *ctx, pieces *p)
 }
 
 /* A heap sort of components by volume; equal ones by their number. */
-static bool before(const pieces *p, int64_t a, int64_t b)
+static bool spectrum_before(const pieces *p, int64_t a, int64_t b)
 {
 	return p->list[a].volume > p->list[b].volume || (p->list[a].volume == p->list[b].volume && a < b);
 }
 
-static void sift(const pieces *p, int64_t *heap, int64_t at, int64_t size)
+static void spectrum_sift(const pieces *p, int64_t *heap, int64_t at, int64_t size)
 {
 	for (int64_t child; (child = 2 * at + 1) < size; at = child) {
-		if (child + 1 < size && before(p, heap[child], heap[child + 1]))
+		if (child + 1 < size && spectrum_before(p, heap[child], heap[child + 1]))
 			child++;
-		if (!before(p, heap[at], heap[child]))
+		if (!spectrum_before(p, heap[at], heap[child]))
 			return;
 		int64_t t = heap[at];
 		heap[at] = heap[child];
@@ -119,12 +119,12 @@ static void sort_by_volume(pieces *p)
 		if (p->list[c].volume > 0)
 			p->by_volume[p->edged++] = c;
 	for (int64_t at = p->edged / 2; at-- > 0;)
-		sift(p, p->by_volume, at, p->edged);
+		spectrum_sift(p, p->by_volume, at, p->edged);
 	for (int64_t size = p->edged; size-- > 1;) {
 		int64_t t = p->by_volume[0];
 		p->by_volume[0] = p->by_volume[size];
 		p->by_volume[size] = t;
-		sift(p, p->by_volume, 0, size);
+		spectrum_sift(p, p->by_volume, 0, size);
 	}
 }
 

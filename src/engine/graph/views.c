@@ -20,7 +20,7 @@
 enum { FEW_FEATURES = 64 };
 static const double full_share = 0.25;
 
-static kdri_own no_matrix(void)
+static kdri_own views_no_matrix(void)
 {
 	return (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
 }
@@ -48,7 +48,7 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 
 /* --- what compares samples -------------------------------------------------------------------------- */
 
-static kdr_status choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
+static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
 	kdr_status st = KDR_OK;
 	const kdri_views_options *o = &v->options;
@@ -161,12 +161,12 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(KDRI_NEW0(ctx, &v.rows, v.ntasks));
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		v.tasks[t].rows = v.tasks[t].graph = v.tasks[t].plain = v.tasks[t].vote =
-		        v.tasks[t].landmarks.rows = no_matrix();
+		        v.tasks[t].landmarks.rows = views_no_matrix();
 		v.rows[t] = kdr_mat_rows(&problem->tasks[t].x);
 		v.begin[t + 1] = v.begin[t] + v.rows[t];
 	}
 	KDRI_TRY(kdri_sum_int(ctx, v.rows, v.ntasks));
-	KDRI_TRY(choose(ctx, problem, &v));
+	KDRI_TRY(views_choose(ctx, problem, &v));
 	for (int64_t t = 0; t < v.ntasks; t++) {
 		if (v.tasks[t].cosine)
 			KDRI_TRY(kdri_unit_rows(ctx, &problem->tasks[t].x, &v.tasks[t].rows));

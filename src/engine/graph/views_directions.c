@@ -5,9 +5,9 @@
  * and rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: the products are those of X
  * and the means. Where ranks have the rows between them, m and V are those of all rows. */
 #include "comm/comm.h"
-#include "device/held.h"
 #include "engine/graph/views.h"
-#include "linalg/range.h"
+#include "matrix/device_held.h"
+#include "matrix/range.h"
 
 enum { MOST_DIRECTIONS = 128, ROUNDS = 5 };
 
@@ -37,7 +37,7 @@ static void scale_row(double *y, int64_t width, double largest)
 		y[j] = length > 1e-10 * largest ? y[j] / length : 0;
 }
 
-static kdr_status scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
+static kdr_status views_directions_scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
 {
 	double largest = 0;
 	for (int64_t i = 0; i < n; i++)
@@ -85,7 +85,7 @@ static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_
 	for (int64_t j = 0; j < task->width; j++)
 		task->spread[j] = sqrt(task->spread[j] / (double)all); /* the mean is 0 */
 	if (task->cosine)
-		KDRI_TRY(scale_rows(ctx, task->leading, n, task->width));
+		KDRI_TRY(views_directions_scale_rows(ctx, task->leading, n, task->width));
 done:
 	return st;
 }
@@ -170,7 +170,7 @@ static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64
 		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
 		       (size_t)v->width * sizeof *v->shared);
 	if (v->tasks[0].cosine)
-		KDRI_TRY(scale_rows(ctx, v->shared, n, v->width));
+		KDRI_TRY(views_directions_scale_rows(ctx, v->shared, n, v->width));
 done:
 	return st;
 }

@@ -112,7 +112,7 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 }
 
 /* n / sum of the weights, of all rows. */
-static kdr_status share_of(kdr_context *ctx, const kdr_csr *g, bool joined, double *out)
+static kdr_status views_graphs_share_of(kdr_context *ctx, const kdr_csr *g, bool joined, double *out)
 {
 	kdr_status st;
 	double sum = 0;
@@ -135,8 +135,8 @@ static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 	int64_t n = a->rows, at = 0, *rowptr = NULL;
 	int32_t *col = NULL;
 	double *val = NULL, times_a = 0, times_b = 0;
-	KDRI_TRY(share_of(ctx, a, joined, &times_a));
-	KDRI_TRY(share_of(ctx, b, joined, &times_b));
+	KDRI_TRY(views_graphs_share_of(ctx, a, joined, &times_a));
+	KDRI_TRY(views_graphs_share_of(ctx, b, joined, &times_b));
 	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
 	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));

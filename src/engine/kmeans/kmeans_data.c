@@ -43,7 +43,7 @@ static void plan(kdri_km *w, const kdri_km_plan *p)
 	w->groups = (w->k + w->group_lanes - 1) / w->group_lanes;
 }
 
-static kdr_status make_room(kdri_km *w)
+static kdr_status kmeans_data_make_room(kdri_km *w)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
@@ -102,7 +102,7 @@ done:
 /* --- what is fixed -------------------------------------------------------------------------- */
 
 /* Squared norms of the rows about `shift`, and the sum of them with weights. */
-static kdr_status find_norms(kdri_km *w, double *sum)
+static kdr_status kmeans_data_find_norms(kdri_km *w, double *sum)
 {
 	int64_t blocks = kdri_km_blocks(w);
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
@@ -195,11 +195,11 @@ static kdr_status too_large(kdri_km *w)
 	                 "k-means: the squares of the entries overflow: scale the data down");
 }
 
-static kdr_status look(kdri_km *w)
+static kdr_status kmeans_data_look(kdri_km *w)
 {
 	kdr_status st;
 	double weight = 0, sum;
-	KDRI_TRY(find_norms(w, &sum));
+	KDRI_TRY(kmeans_data_find_norms(w, &sum));
 	if (!isfinite(sum))
 		return too_large(w);
 	if (w->spherical) {
@@ -224,7 +224,7 @@ static kdr_status look(kdri_km *w)
 	if (weight * square > 16 * w->total) {
 		w->shift = w->mean;
 		w->shift_norm = square;
-		KDRI_TRY(find_norms(w, &w->total));
+		KDRI_TRY(kmeans_data_find_norms(w, &w->total));
 	}
 done:
 	return st;
@@ -266,8 +266,8 @@ kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weight
 	w->error_unit = (double)(w->d + 8) * 0x1p-52;
 	plan(w, p);
 	KDRI_TRY(place_rows(w, p));
-	KDRI_TRY(make_room(w));
-	KDRI_TRY(look(w));
+	KDRI_TRY(kmeans_data_make_room(w));
+	KDRI_TRY(kmeans_data_look(w));
 done:
 	return st;
 }

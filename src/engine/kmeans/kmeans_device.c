@@ -7,8 +7,8 @@
  * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: where the two nearest
  * centres differ by no more than rounding can, E of (E2) in kmeans_work.h, the label is computed anew by the same code as there.
  * And the sums of rows are exact there as here (comm/exact.h): so the centres are the same, and what follows from them. */
-#include "device/tiles.h"
 #include "engine/kmeans/kmeans_work.h"
+#include "matrix/device_tiles.h"
 
 /* What is there of each tile's rows all the time. */
 typedef struct tile {
@@ -253,7 +253,7 @@ static void decide(const kdri_km *w, const kdri_km_device *v, const tile *at, co
 }
 
 /* Every row to its nearest centre; `first`: w->distance becomes what it is away, rounded up as in lloyd.c. */
-static kdr_status assign(kdri_km *w, kdri_km_device *v, bool first)
+static kdr_status kmeans_device_assign(kdri_km *w, kdri_km_device *v, bool first)
 {
 	kdr_status st;
 	KDRI_TRY(send_centres(w, v));
@@ -291,7 +291,7 @@ done:
 }
 
 /* w->filled, and how many labels changed. */
-static kdr_status count(kdri_km *w, kdri_km_device *v, int64_t *moved)
+static kdr_status kmeans_device_count(kdri_km *w, kdri_km_device *v, int64_t *moved)
 {
 	kdr_status st = KDR_OK;
 	*moved = 0;
@@ -313,7 +313,7 @@ done:
 }
 
 /* Clusters without samples get some, which is rare and done here. */
-static kdr_status fill_empty(kdri_km *w, kdri_km_device *v, int64_t *moved)
+static kdr_status kmeans_device_fill_empty(kdri_km *w, kdri_km_device *v, int64_t *moved)
 {
 	kdr_status st = KDR_OK;
 	bool empty = false;
@@ -327,7 +327,7 @@ static kdr_status fill_empty(kdri_km *w, kdri_km_device *v, int64_t *moved)
 	if (filled == 0)
 		return KDR_OK;
 	KDRI_TRY(send_labels(w, v));
-	KDRI_TRY(count(w, v, moved));
+	KDRI_TRY(kmeans_device_count(w, v, moved));
 done:
 	return st;
 }
@@ -392,15 +392,15 @@ kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_o
 	/* As in kmeans_run.c, step by step. */
 	while (r->length < o->max_iter || first) {
 		int64_t moved = 0;
-		KDRI_TRY(assign(w, v, first));
-		KDRI_TRY(count(w, v, &moved));
+		KDRI_TRY(kmeans_device_assign(w, v, first));
+		KDRI_TRY(kmeans_device_count(w, v, &moved));
 		if (first) {
 			KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
 			r->objective = r->start;
 			if (o->max_iter == 0)
 				break;
 		}
-		KDRI_TRY(fill_empty(w, v, &moved));
+		KDRI_TRY(kmeans_device_fill_empty(w, v, &moved));
 		if (!moved) {
 			KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 			r->stop = KDR_STOP_CONVERGED;

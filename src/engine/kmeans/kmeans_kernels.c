@@ -9,10 +9,10 @@
  * the cache that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts
  * the products in all tile shapes or in none, which the tests of dense against sparse check. */
 #include "engine/kmeans/kmeans_kernels.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 #define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
-#include "linalg/each_machine.h"
+#include "matrix/each_machine.h"
 
 int64_t kdri_km_reach(kdr_mat_kind kind)
 {

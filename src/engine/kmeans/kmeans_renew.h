@@ -1,4 +1,4 @@
-/* New centres and their traits, for one kind of machine (linalg/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
+/* New centres and their traits, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
  *
  * Feature f belongs to sum f mod 8 of each trait, whatever the width of a register: every machine without fused
  * multiply-adds gets the same bits. */

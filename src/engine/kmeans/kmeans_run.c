@@ -6,8 +6,8 @@
  * Where rows are with several ranks, several problems (tasks) go in step: what each of them has to exchange goes in one
  * exchange, so that ranks wait for each other as often as for one. A problem does not see the others, and has the result it
  * has by itself. */
-#include "device/use.h"
 #include "engine/kmeans/kmeans_work.h"
+#include "matrix/device_use.h"
 
 typedef kdri_km_run run;
 
@@ -40,7 +40,7 @@ kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 }
 
 /* Clusters without samples get one; the sums follow. */
-static kdr_status fill_empty(kdri_km *w)
+static kdr_status kmeans_run_fill_empty(kdri_km *w)
 {
 	kdr_status st = KDR_OK;
 	int64_t filled = 0, empty = 0;
@@ -68,7 +68,7 @@ static kdr_status start_from_labels(kdri_km *w, const int64_t *labels)
 	kdri_km_tally(w, true);
 	KDRI_TRY(kdri_km_join(&w, 1));
 	kdri_km_from_sums(w);
-	KDRI_TRY(fill_empty(w));
+	KDRI_TRY(kmeans_run_fill_empty(w));
 	if (w->changed > 0) {
 		kdri_km_from_sums(w);
 		kdri_km_settle(w);
@@ -141,7 +141,7 @@ typedef struct part {
 	kdri_kmeans_result out;
 } part;
 
-static void begin(part *p)
+static void kmeans_run_begin(part *p)
 {
 	p->first = !p->o->init_labels;
 	p->fresh = true;
@@ -153,7 +153,7 @@ static void begin(part *p)
 }
 
 /* The rest of an iteration once counts and sums are those of all ranks. */
-static kdr_status finish(part *p, int64_t index)
+static kdr_status kmeans_run_finish(part *p, int64_t index)
 {
 	kdr_status st = KDR_OK;
 	kdri_km *w = &p->w;
@@ -168,7 +168,7 @@ static kdr_status finish(part *p, int64_t index)
 		if (o->max_iter == 0)
 			goto done;
 	}
-	KDRI_TRY(fill_empty(w));
+	KDRI_TRY(kmeans_run_fill_empty(w));
 	if (!w->changed) {
 		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
 		r->stop = KDR_STOP_CONVERGED;
@@ -206,7 +206,7 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 	KDRI_TRY(kdri_km_start(list, options, many, index));
 	for (int64_t p = 0; p < count; p++)
 		if (parts[p].going)
-			begin(&parts[p]);
+			kmeans_run_begin(&parts[p]);
 	for (;;) {
 		many = 0;
 		for (int64_t p = 0; p < count; p++)
@@ -220,14 +220,14 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		KDRI_TRY(kdri_km_join(list, many));
 		for (int64_t p = 0; p < count; p++)
 			if (parts[p].going)
-				KDRI_TRY(finish(&parts[p], index));
+				KDRI_TRY(kmeans_run_finish(&parts[p], index));
 	}
 done:
 	return st;
 }
 
 /* The run that has ended, if it is the best so far. */
-static void keep(part *p, int64_t index)
+static void kmeans_run_keep(part *p, int64_t index)
 {
 	kdri_km *w = &p->w;
 	const kdr_stop reason = p->now.stop;
@@ -255,7 +255,7 @@ static void back_to_best(kdri_km *w)
 }
 
 /* The run's labels, centres and trace become the result's; the objective is summed from distances. */
-static kdr_status hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
+static kdr_status kmeans_run_hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 {
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW(w->ctx, &out->labels, w->n));
@@ -343,14 +343,14 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 		more = 0;
 		for (int64_t p = 0; p < count; p++) {
 			if (i < parts[p].runs)
-				keep(&parts[p], i);
+				kmeans_run_keep(&parts[p], i);
 			more |= i + 1 < parts[p].runs;
 		}
 	}
 	for (int64_t p = 0; p < count; p++) {
 		if (parts[p].w.best_label)
 			back_to_best(&parts[p].w);
-		KDRI_TRY(hand_over(&parts[p].w, &parts[p].best, &parts[p].out));
+		KDRI_TRY(kmeans_run_hand_over(&parts[p].w, &parts[p].best, &parts[p].out));
 	}
 	for (int64_t p = 0; p < count; p++) {
 		results[p] = parts[p].out;

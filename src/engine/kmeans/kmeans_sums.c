@@ -3,7 +3,7 @@
  * Apart from the products: here memory is the limit, and without fused multiply-adds the loops for dense
  * and sparse rows round alike however the compiler arranges them. */
 #include "engine/kmeans/kmeans_kernels.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* (E101) of comm/exact.h for one term; its parts come as numbers, so that four rows can be added at a time. */
 #define SPLIT(x, t, small, h, l) \
@@ -146,7 +146,7 @@ void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *s
 }
 
 #define KDRI_BODY "engine/kmeans/kmeans_renew.h"
-#include "linalg/each_machine.h"
+#include "matrix/each_machine.h"
 
 kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,
                           double *lane, int64_t step, int64_t count)

@@ -1,4 +1,4 @@
-/* The tiles of k-means, for one kind of machine (linalg/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
+/* The tiles of k-means, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
  *
  * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows go HIGH at a time through WIDE tiles, so that
  * HIGH x WIDE x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums that

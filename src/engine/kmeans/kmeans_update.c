@@ -64,7 +64,7 @@ static void sort_by_cluster(kdri_km *w, bool all)
 }
 
 /* s_j of (E4) in two parts, and the mass behind each; of the rows here. */
-static void add_up(kdri_km *w, bool all)
+static void kmeans_update_add_up(kdri_km *w, bool all)
 {
 	const int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d, step = w->d + 1;
 	const int64_t pieces = (w->d + width - 1) / width;
@@ -121,7 +121,7 @@ void kdri_km_tally(kdri_km *w, bool all)
 	count_here(w, all);
 	all = all || 4 * w->changed > w->n;
 	sort_by_cluster(w, all);
-	add_up(w, all);
+	kmeans_update_add_up(w, all);
 }
 
 void kdri_km_settle(kdri_km *w)

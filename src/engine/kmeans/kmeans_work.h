@@ -23,7 +23,7 @@
 #include "comm/rows.h"
 #include "engine/kmeans/kmeans_kernels.h"
 #include "engine/kmeans/lloyd.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* Features of a centre that one thread renews at a time. */
 enum { KDRI_KM_FEATURES = 256 };

@@ -55,7 +55,7 @@ static void copy_row(const kdri_km *w, int64_t i, double *to)
 }
 
 /* Candidates of which rows[c] is a row here, -1 for those of other ranks: their rows, or zeros. */
-static void put_rows(const kdri_km *w, const int64_t *rows, int64_t count, double *to)
+static void kmeanspp_put_rows(const kdri_km *w, const int64_t *rows, int64_t count, double *to)
 {
 	for (int64_t c = 0; c < count; c++, to += w->d + 1) {
 		if (rows[c] < 0) {
@@ -131,7 +131,7 @@ static void try_candidates(seeding *s, double *sums, double *most)
 }
 
 /* Takes candidate c: D^2, and the shares here of w D^2, the largest of which is `most`. */
-static void take(seeding *s, int64_t c, double most)
+static void kmeanspp_take(seeding *s, int64_t c, double most)
 {
 	kdri_km *w = s->w;
 	const double units = kdri_km_share_units(w, most);
@@ -203,7 +203,7 @@ done:
 }
 
 /* Shares of all ranks, of the problems that have taken a centre. */
-static kdr_status share(crew *c)
+static kdr_status kmeanspp_share(crew *c)
 {
 	kdr_status st;
 	int64_t *each = NULL, groups = 0;
@@ -225,7 +225,7 @@ done:
 }
 
 /* Before the first centre D_i^2 = 1 for all. */
-static kdr_status begin(crew *c)
+static kdr_status kmeanspp_begin(crew *c)
 {
 	kdr_status st;
 	double *ends =
@@ -251,18 +251,18 @@ static kdr_status begin(crew *c)
 		s->big = kdri_exact_big(5 * end[0] * end[1], s->w->all);
 		s->small = s->big * kdri_exact_ratio(s->w->all);
 		s->count = 1;
-		take(s, 0, end[2]);
+		kmeanspp_take(s, 0, end[2]);
 		for (int64_t i = 0; i < s->w->n; i++)
 			s->nearest[i] = INFINITY;
 	}
-	KDRI_TRY(share(c));
+	KDRI_TRY(kmeanspp_share(c));
 done:
 	kdri_free(c->ctx, ends);
 	return st;
 }
 
 /* Candidates for one more centre of each problem; *all: how many. */
-static kdr_status draw(crew *c, int64_t *all)
+static kdr_status kmeanspp_draw(crew *c, int64_t *all)
 {
 	kdr_status st = KDR_OK;
 	int64_t size = 0;
@@ -274,7 +274,7 @@ static kdr_status draw(crew *c, int64_t *all)
 		for (int64_t j = 0; j < s->count; j++)
 			rows[j] = kdri_km_shares_draw(s->w, &s->shares, s->rng);
 		s->row = c->rows + size;
-		put_rows(s->w, rows, s->count, s->row);
+		kmeanspp_put_rows(s->w, rows, s->count, s->row);
 		size += s->count * (s->w->d + 1);
 		*all += s->count;
 	}
@@ -285,7 +285,7 @@ done:
 }
 
 /* The best of `all` candidates become centres. */
-static kdr_status choose(crew *c, int64_t all)
+static kdr_status kmeanspp_choose(crew *c, int64_t all)
 {
 	kdr_status st;
 	double *sums = c->tried, *most = sums + 2 * all;
@@ -307,10 +307,10 @@ static kdr_status choose(crew *c, int64_t all)
 		}
 		if (s->count == 0)
 			continue;
-		take(s, best, most[at + best]);
+		kmeanspp_take(s, best, most[at + best]);
 		memcpy(s->w->centres + s->chosen++ * d, s->row + best * (d + 1), (size_t)d * sizeof *s->row);
 	}
-	KDRI_TRY(share(c));
+	KDRI_TRY(kmeanspp_share(c));
 done:
 	return st;
 }
@@ -325,13 +325,13 @@ kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
 		c.s[p].rng = &rng[p];
 	}
 	KDRI_TRY(open_crew(&c));
-	KDRI_TRY(begin(&c));
+	KDRI_TRY(kmeanspp_begin(&c));
 	for (;;) {
 		int64_t all;
-		KDRI_TRY(draw(&c, &all));
+		KDRI_TRY(kmeanspp_draw(&c, &all));
 		if (all == 0)
 			break;
-		KDRI_TRY(choose(&c, all));
+		KDRI_TRY(kmeanspp_choose(&c, all));
 	}
 	/* Fewer distinct samples than centres: the rest repeat the first, and get no samples. */
 	for (int64_t p = 0; p < count; p++)
@@ -369,7 +369,7 @@ kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
 		}
 		int64_t row = kdri_shuffle_next(&order, j, s.shares.total, rng);
 		int64_t mine = kdri_km_shares_find(w, &s.shares, row);
-		put_rows(w, &mine, 1, s.row);
+		kmeanspp_put_rows(w, &mine, 1, s.row);
 		KDRI_TRY(kdri_sum(w->ctx, s.row, w->d + 1)); /* of one row and zeros: exact */
 		memcpy(w->centres + j * w->d, s.row, (size_t)w->d * sizeof *w->centres);
 	}

@@ -144,7 +144,8 @@ static void compute_group(const kdri_km *w, int64_t g, int64_t count, const int6
 
 /* Where the label's own group was not computed, its distance decides: a winner's v that is larger by more than rounding
  * loses, one that is smaller by that wins, and for the rest the group is computed after all. */
-static void settle(const kdri_km *w, int64_t count, const int64_t *rows, const space *s, int32_t *winner)
+static void lloyd_settle(const kdri_km *w, int64_t count, const int64_t *rows, const space *s,
+                         int32_t *winner)
 {
 	int64_t t = w->groups, lanes = w->group_lanes;
 	for (int64_t r = 0; r < count; r++) {
@@ -185,7 +186,7 @@ static void compute_groups(const kdri_km *w, int64_t count, const int64_t *rows,
 	for (int64_t g = 0; g < t; g++)
 		compute_group(w, g, count, rows, s, all ? NULL : s->need, winner);
 	if (!all && w->tight)
-		settle(w, count, rows, s, winner);
+		lloyd_settle(w, count, rows, s, winner);
 	for (int64_t r = 0; r < count; r++) {
 		int64_t i = rows[r];
 		if (winner[r] < 0)

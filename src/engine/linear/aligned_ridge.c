@@ -61,7 +61,7 @@ done:
 }
 
 /* Row i of X, to `to`. */
-static void take_row(const work *t, int64_t i, double *to)
+static void aligned_ridge_take_row(const work *t, int64_t i, double *to)
 {
 	memcpy(to, t->p->e + i * t->p->width, (size_t)t->p->width * sizeof *to);
 	to[t->p->width] = 1;
@@ -72,18 +72,18 @@ static int64_t take_block(const work *t, int64_t begin)
 {
 	int64_t count = KDRI_MIN(t->p->n - begin, BLOCK_ROWS);
 	for (int64_t i = 0; i < count; i++)
-		take_row(t, begin + i, t->x + i * t->w);
+		aligned_ridge_take_row(t, begin + i, t->x + i * t->w);
 	return count;
 }
 
 /* y += alpha row i of X */
-static void add_row(const work *t, double alpha, int64_t i, double *y)
+static void aligned_ridge_add_row(const work *t, double alpha, int64_t i, double *y)
 {
 	kdri_axpy(alpha, t->p->e + i * t->p->width, y, t->p->width);
 	y[t->p->width] += alpha;
 }
 
-static double entry(const work *t, int64_t i, int64_t j)
+static double aligned_ridge_entry(const work *t, int64_t i, int64_t j)
 {
 	return j < t->p->width ? t->p->e[i * t->p->width + j] : 1;
 }
@@ -107,11 +107,12 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		k = KDRI_MIN(w - from, PANEL);
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
-				scaled[i * k + j] = scale[i] * entry(t, i, from + j);
+				scaled[i * k + j] = scale[i] * aligned_ridge_entry(t, i, from + j);
 		KDRI_TRY(graph->apply(ctx, graph, scaled, k, k, near, k));
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
-				near[i * k + j] = entry(t, i, from + j) - scale[i] * near[i * k + j];
+				near[i * k + j] =
+				        aligned_ridge_entry(t, i, from + j) - scale[i] * near[i * k + j];
 		for (int64_t i = 0, rows; i < n; i += rows) {
 			rows = take_block(t, i);
 			KDRI_TRY(kdri_gemm(ctx, true, false, w, k, rows, t->p->smooth, t->x, w, near + i * k,
@@ -143,9 +144,9 @@ static kdr_status find_fixed(kdr_context *ctx, const work *t)
 	for (int64_t i = 0; i < p->n; i++) {
 		if (p->labels[i] < 0)
 			continue;
-		take_row(t, i, xs + known++ * w);
+		aligned_ridge_take_row(t, i, xs + known++ * w);
 		for (int64_t j = 0; j < w; j++)
-			t->right[j * p->classes + p->labels[i]] += entry(t, i, j);
+			t->right[j * p->classes + p->labels[i]] += aligned_ridge_entry(t, i, j);
 		if (known == KNOWN_ROWS) {
 			KDRI_TRY(add_known(ctx, t, xs, known));
 			known = 0;
@@ -184,8 +185,8 @@ static void find_gaps(const work *t)
 				continue;
 			}
 			double sign = known ? 1 : -1;
-			add_row(t, sign / (double)count[0], i, t->gap);
-			add_row(t, sign / (double)count[k], i, t->gap + k * w);
+			aligned_ridge_add_row(t, sign / (double)count[0], i, t->gap);
+			aligned_ridge_add_row(t, sign / (double)count[k], i, t->gap + k * w);
 		}
 	for (int64_t k = 0; k <= c; k++)
 		if (t->counts[c + 1 + k] < LEAST_IN_CLASS)

@@ -2,7 +2,7 @@
 #ifndef KDRI_ALIGNED_RIDGE_H
 #define KDRI_ALIGNED_RIDGE_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 /* Everything is borrowed. */
 typedef struct kdri_aligned_ridge {

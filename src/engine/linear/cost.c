@@ -14,7 +14,7 @@ enum { FOLDS = 3, MOST_OUTPUTS = 16, MOST_STEPS = 100 };
 static const double tolerance = 1e-3;
 
 /* The fold of each labelled row, -1 elsewhere. */
-static kdr_status deal(kdr_context *ctx, const kdri_rest *p, int8_t *fold)
+static kdr_status cost_deal(kdr_context *ctx, const kdri_rest *p, int8_t *fold)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), *rows = NULL;
@@ -39,7 +39,8 @@ done:
 }
 
 /* Costs of `folds` folds from `first` on, side by side. */
-static void fill(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, double value, double *cost)
+static void cost_fill(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, double value,
+                      double *cost)
 {
 	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), at = 0;
 	for (int64_t i = 0; i < n; i++)
@@ -92,7 +93,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 		memset(w, 0, (size_t)dm * sizeof *w);
 		for (int64_t k = 0; k < count; k++) {
 			kdri_linear_report report;
-			fill(p, fold, first, folds, costs[k], cost);
+			cost_fill(p, fold, first, folds, costs[k], cost);
 			KDRI_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
 			KDRI_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
 			right[k] += count_right(p, fold, first, folds, z, row);
@@ -115,7 +116,7 @@ kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double
 	KDRI_TRY(KDRI_NEW(ctx, &fold, n));
 	KDRI_TRY(KDRI_NEW0(ctx, &found, count));
 	memset(fold, -1, (size_t)n);
-	KDRI_TRY(deal(ctx, p, fold));
+	KDRI_TRY(cost_deal(ctx, p, fold));
 	KDRI_TRY(try_costs(ctx, p, fold, costs, count, found));
 	for (int64_t i = 0; i < n; i++)
 		known += p->labels[i] >= 0;

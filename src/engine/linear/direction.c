@@ -15,7 +15,7 @@
 #include "comm/comm.h"
 
 #include "engine/linear/linear.h"
-#include "linalg/vectors.h"
+#include "matrix/vectors.h"
 
 static const double share = 0.1;
 
@@ -93,7 +93,7 @@ static void drop_finished(kdri_direction *t, int64_t rows)
 }
 
 /* hp = (I + U' diag(h) U) p */
-static kdr_status apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
+static kdr_status direction_apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x)
 {
 	kdr_status st;
 	int64_t w = t->width, n = kdr_mat_rows(x);
@@ -112,7 +112,7 @@ done:
 	return st;
 }
 
-static kdr_status solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, double *s)
+static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, double *s)
 {
 	kdr_status st = KDR_OK;
 	int64_t most = KDRI_MAX(2 * t->d, 50), rows = kdr_mat_rows(x);
@@ -121,7 +121,7 @@ static kdr_status solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, d
 		int64_t w = t->width;
 		if (!w)
 			break;
-		KDRI_TRY(apply(ctx, t, x));
+		KDRI_TRY(direction_apply(ctx, t, x));
 		kdri_vectors_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = t->alpha[c] > 0 ? t->rr[c] / t->alpha[c] : 0;
@@ -166,7 +166,7 @@ kdr_status kdri_direction_find(kdr_context *ctx, kdri_direction *t, const double
 	for (int64_t q = 0; q < t->d; q++)
 		for (int64_t c = 0; c < w; c++)
 			t->r[q * w + c] = t->p[q * w + c] = -g[q * t->m + t->live[c]];
-	KDRI_TRY(solve(ctx, t, copy ? &few.view : t->x, s));
+	KDRI_TRY(direction_solve(ctx, t, copy ? &few.view : t->x, s));
 done:
 	kdri_own_free(ctx, &few);
 	return st;

@@ -2,7 +2,7 @@
 #ifndef KDRI_DIRECTION_H
 #define KDRI_DIRECTION_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef struct kdri_direction {
 	const kdr_mat *x;

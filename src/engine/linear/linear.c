@@ -35,7 +35,7 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "engine/linear/direction.h"
-#include "linalg/vectors.h"
+#include "matrix/vectors.h"
 
 static const double armijo = 0.01;
 
@@ -97,20 +97,20 @@ static void dots(kdr_context *ctx, const newton *t, int64_t rows, const double *
 	kdri_vectors_dot(ctx, rows, t->m, a, b, t->partial, out);
 }
 
-static void combine(kdr_context *ctx, const newton *t, int64_t rows, const double *scale, const double *alpha,
-                    const double *x, double *y)
+static void linear_combine(kdr_context *ctx, const newton *t, int64_t rows, const double *scale,
+                           const double *alpha, const double *x, double *y)
 {
 	kdri_vectors_combine(ctx, rows, t->m, scale, alpha, x, y);
 }
 
 /* z = U w */
-static kdr_status forward(kdr_context *ctx, const newton *t, const double *w, double *z)
+static kdr_status linear_forward(kdr_context *ctx, const newton *t, const double *w, double *z)
 {
 	return kdri_linear_scores(ctx, t->x, t->m, t->o->bias, w, z);
 }
 
 /* y = U' a; the row of the bias is bias times the sum of a. */
-static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, double *y)
+static kdr_status linear_backward(kdr_context *ctx, const newton *t, const double *a, double *y)
 {
 	kdr_status st = kdri_mat_tmul(ctx, t->x, a, t->m, t->m, y, t->m);
 	double *last = y + (t->d - 1) * t->m;
@@ -122,7 +122,7 @@ static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, d
 
 /* --- the loss ------------------------------------------------------------------------------------ */
 
-static inline double loss(kdri_loss kind, double z)
+static inline double linear_loss(kdri_loss kind, double z)
 {
 	if (kind == KDRI_LOSS_SQUARED_HINGE)
 		return z < 1 ? (1 - z) * (1 - z) : 0;
@@ -144,7 +144,8 @@ static kdr_status sum_losses(kdr_context *ctx, const newton *t, double *out)
 				double q = t->cost[at], y = q < 0 ? -1 : 1;
 				if (q != 0)
 					sum[j] += fabs(q) *
-					          loss(t->o->loss, y * (t->z[at] + t->step[j] * t->zs[at]));
+					          linear_loss(t->o->loss,
+					                      y * (t->z[at] + t->step[j] * t->zs[at]));
 			}
 	}
 	kdri_vectors_add(chunks, m, t->partial, out);
@@ -170,7 +171,7 @@ static void derivatives(kdr_context *ctx, const newton *t)
 }
 
 /* f, g and |g|^2 at w, whose products are in z. */
-static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
+static kdr_status linear_evaluate(kdr_context *ctx, newton *t, const double *w)
 {
 	kdr_status st;
 	memset(t->step, 0, (size_t)t->m * sizeof *t->step);
@@ -179,8 +180,8 @@ static kdr_status evaluate(kdr_context *ctx, newton *t, const double *w)
 	for (int64_t j = 0; j < t->m; j++)
 		t->f[j] += t->ww[j] / 2; /* (E1) */
 	derivatives(ctx, t);
-	KDRI_TRY(backward(ctx, t, t->a, t->g));
-	combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
+	KDRI_TRY(linear_backward(ctx, t, t->a, t->g));
+	linear_combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
 	dots(ctx, t, t->d, t->g, t->g, t->gg);
 done:
 	return st;
@@ -229,7 +230,7 @@ static kdr_status measure_start(kdr_context *ctx, newton *t)
 {
 	memset(t->z, 0, (size_t)(t->n * t->m) * sizeof *t->z);
 	derivatives(ctx, t);
-	kdr_status st = backward(ctx, t, t->a, t->g);
+	kdr_status st = linear_backward(ctx, t, t->a, t->g);
 	dots(ctx, t, t->d, t->g, t->g, t->g0);
 	return st;
 }
@@ -257,13 +258,13 @@ static double total(const newton *t)
 	return sum;
 }
 
-static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
+static kdr_status linear_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
 	KDRI_TRY(measure_start(ctx, t));
-	KDRI_TRY(forward(ctx, t, w, t->z));
+	KDRI_TRY(linear_forward(ctx, t, w, t->z));
 	memset(t->zs, 0, (size_t)(t->n * t->m) * sizeof *t->zs);
-	KDRI_TRY(evaluate(ctx, t, w));
+	KDRI_TRY(linear_evaluate(ctx, t, w));
 	report->start = report->value = total(t);
 	report->stop = KDR_STOP_CONVERGED;
 	while (still_active(t)) {
@@ -273,7 +274,7 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 			break;
 		}
 		KDRI_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
-		KDRI_TRY(forward(ctx, t, t->s, t->zs));
+		KDRI_TRY(linear_forward(ctx, t, t->s, t->zs));
 		KDRI_TRY(search_line(ctx, t, w));
 		for (int64_t j = 0; j < t->m; j++)
 			moved = moved || t->step[j] > 0;
@@ -281,9 +282,9 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 			report->stop = KDR_STOP_STALLED;
 			break;
 		}
-		combine(ctx, t, t->d, NULL, t->step, t->s, w);
-		combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
-		KDRI_TRY(evaluate(ctx, t, w));
+		linear_combine(ctx, t, t->d, NULL, t->step, t->s, w);
+		linear_combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
+		KDRI_TRY(linear_evaluate(ctx, t, w));
 		report->iterations++;
 		report->value = total(t);
 		if (t->o->trace)
@@ -324,7 +325,7 @@ kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *all, int64_t outpu
 		     .held = kdr_mat_cols(&x) + !options->free_bias,
 		     .m = outputs };
 	KDRI_TRY(newton_new(ctx, &t));
-	KDRI_TRY(minimise(ctx, &t, w, report));
+	KDRI_TRY(linear_minimise(ctx, &t, w, report));
 done:
 	newton_free(ctx, &t);
 	return st;

@@ -12,7 +12,7 @@
 #define KDRI_LINEAR_H
 
 #include "api/method.h"
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss;
 

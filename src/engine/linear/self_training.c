@@ -34,7 +34,7 @@ typedef struct work {
 } work;
 
 /* (E1) for a share q. */
-static void choose(const work *w, const double *scores, double q, double weight)
+static void self_training_choose(const work *w, const double *scores, double q, double weight)
 {
 	int64_t c = w->p->rest.classes;
 	kdri_rest_answer(scores, w->n, c, w->answer);
@@ -78,7 +78,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	rest.labels = t.labels;
 	rest.weights = t.weights;
 	for (int64_t r = 0; r < p->rounds && asked > 0; r++) {
-		choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
+		self_training_choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
 		KDRI_TRY(kdri_rest_train(ctx, &rest, w));
 		KDRI_TRY(kdri_rest_scores(ctx, &rest, w, scores));
 		if (kdri_iteration(ctx, p->rest.stage, r + 1, p->rounds, NAN))

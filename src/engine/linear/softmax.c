@@ -21,7 +21,7 @@
 
 #include <float.h>
 
-#include "linalg/vectors.h"
+#include "matrix/vectors.h"
 
 static const double armijo = 0.01, share = 0.1;
 
@@ -77,18 +77,19 @@ static double dot(kdr_context *ctx, const newton *t, int64_t count, const double
 }
 
 /* y = scale y + alpha x */
-static void combine(kdr_context *ctx, int64_t count, double scale, double alpha, const double *x, double *y)
+static void softmax_combine(kdr_context *ctx, int64_t count, double scale, double alpha, const double *x,
+                            double *y)
 {
 	kdri_vectors_combine(ctx, count, 1, &scale, &alpha, x, y);
 }
 
-static kdr_status forward(kdr_context *ctx, const newton *t, const double *w, double *z)
+static kdr_status softmax_forward(kdr_context *ctx, const newton *t, const double *w, double *z)
 {
 	return kdri_linear_scores(ctx, t->x, t->k, t->o->bias, w, z);
 }
 
 /* y = U' a */
-static kdr_status backward(kdr_context *ctx, const newton *t, const double *a, double *y)
+static kdr_status softmax_backward(kdr_context *ctx, const newton *t, const double *a, double *y)
 {
 	kdr_status st = kdri_mat_tmul(ctx, t->x, a, t->k, t->k, y, t->k);
 	kdri_vectors_dot(ctx, t->n, t->k, a, NULL, t->partial, t->bias);
@@ -147,8 +148,8 @@ static void find_posterior(kdr_context *ctx, const newton *t)
 static kdr_status find_gradient(kdr_context *ctx, const newton *t, const double *w, double *gg)
 {
 	find_posterior(ctx, t);
-	kdr_status st = backward(ctx, t, t->a, t->g);
-	combine(ctx, t->held, 1, 1, w, t->g); /* (E2) */
+	kdr_status st = softmax_backward(ctx, t, t->a, t->g);
+	softmax_combine(ctx, t->held, 1, 1, w, t->g); /* (E2) */
 	*gg = dot(ctx, t, t->d * t->k, t->g, t->g);
 	return st;
 }
@@ -156,11 +157,11 @@ static kdr_status find_gradient(kdr_context *ctx, const newton *t, const double 
 /* --- one step ------------------------------------------------------------------------------------------ */
 
 /* hess = H[conj] */
-static kdr_status apply(kdr_context *ctx, const newton *t)
+static kdr_status softmax_apply(kdr_context *ctx, const newton *t)
 {
 	kdr_status st;
 	int64_t k = t->k;
-	KDRI_TRY(forward(ctx, t, t->conj, t->zv));
+	KDRI_TRY(softmax_forward(ctx, t, t->conj, t->zv));
 #pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
 	for (int64_t i = 0; i < t->n; i++) {
 		const double *p = t->p + i * k;
@@ -170,8 +171,8 @@ static kdr_status apply(kdr_context *ctx, const newton *t)
 		for (int64_t j = 0; j < k; j++)
 			v[j] = t->cost[i] * p[j] * (v[j] - mean);
 	}
-	KDRI_TRY(backward(ctx, t, t->zv, t->hess));
-	combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
+	KDRI_TRY(softmax_backward(ctx, t, t->zv, t->hess));
+	softmax_combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
 done:
 	return st;
 }
@@ -186,14 +187,14 @@ static kdr_status find_step(kdr_context *ctx, const newton *t, double gg)
 	for (int64_t q = 0; q < size; q++)
 		t->r[q] = t->conj[q] = -t->g[q];
 	for (int64_t i = 0; i < most && rr > share * share * gg; i++) {
-		KDRI_TRY(apply(ctx, t));
+		KDRI_TRY(softmax_apply(ctx, t));
 		double curve = dot(ctx, t, size, t->conj, t->hess), before = rr;
 		if (!(curve > 0)) /* rounding */
 			break;
-		combine(ctx, size, 1, rr / curve, t->conj, t->s);
-		combine(ctx, size, 1, -rr / curve, t->hess, t->r);
+		softmax_combine(ctx, size, 1, rr / curve, t->conj, t->s);
+		softmax_combine(ctx, size, 1, -rr / curve, t->hess, t->r);
 		rr = dot(ctx, t, size, t->r, t->r);
-		combine(ctx, size, rr / before, 1, t->r, t->conj);
+		softmax_combine(ctx, size, rr / before, 1, t->r, t->conj);
 	}
 done:
 	return st;
@@ -231,16 +232,16 @@ static bool is_done(const newton *t, double gg, double g0, double f)
 	return (!steep && !far) || gg <= DBL_MIN;
 }
 
-static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
+static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
 	int64_t nk = t->n * t->k;
 	double g0, gg, step, before, steep;
 	memset(t->z, 0, (size_t)nk * sizeof *t->z); /* what tol refers to: the gradient at w = 0 */
 	find_posterior(ctx, t);
-	KDRI_TRY(backward(ctx, t, t->a, t->g));
+	KDRI_TRY(softmax_backward(ctx, t, t->a, t->g));
 	g0 = dot(ctx, t, t->d * t->k, t->g, t->g);
-	KDRI_TRY(forward(ctx, t, w, t->z));
+	KDRI_TRY(softmax_forward(ctx, t, w, t->z));
 	memset(t->zv, 0, (size_t)nk * sizeof *t->zv);
 	KDRI_TRY(sum_losses(ctx, t, 0, &report->start));
 	report->start += dot(ctx, t, t->held, w, w) / 2; /* (E1) */
@@ -255,14 +256,14 @@ static kdr_status minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_r
 		before = report->value;
 		steep = gg;
 		KDRI_TRY(find_step(ctx, t, gg));
-		KDRI_TRY(forward(ctx, t, t->s, t->zv));
+		KDRI_TRY(softmax_forward(ctx, t, t->s, t->zv));
 		KDRI_TRY(search_line(ctx, t, w, &report->value, &step));
 		if (step == 0) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
 		}
-		combine(ctx, t->d * t->k, 1, step, t->s, w);
-		combine(ctx, nk, 1, step, t->zv, t->z);
+		softmax_combine(ctx, t->d * t->k, 1, step, t->s, w);
+		softmax_combine(ctx, nk, 1, step, t->zv, t->z);
 		KDRI_TRY(find_gradient(ctx, t, w, &gg));
 		report->iterations++;
 		if (t->o->trace)
@@ -321,7 +322,7 @@ kdr_status kdri_softmax_train(kdr_context *ctx, const kdr_mat *x, int64_t classe
 	*report = (kdri_linear_report){ 0 };
 	KDRI_TRY(take_rows(ctx, &t, labels, cost, &some));
 	KDRI_TRY(newton_new(ctx, &t));
-	KDRI_TRY(minimise(ctx, &t, w, report));
+	KDRI_TRY(softmax_minimise(ctx, &t, w, report));
 done:
 	newton_free(ctx, &t);
 	kdri_own_free(ctx, &some);

@@ -2,7 +2,7 @@
 #ifndef KDRI_PROTOTYPES_H
 #define KDRI_PROTOTYPES_H
 
-#include "linalg/linalg.h"
+#include "matrix/linalg.h"
 
 typedef struct kdri_prototypes {
 	const double *e; /* n x width, rows of unit length or zeros */

@@ -1,0 +1,512 @@
+/* JSON to a tree. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A document is one arena: nothing is freed by itself. The values of a list wait on a stack until its bracket closes, and
+ * are then copied side by side into the arena, so that entry i is found at once. An object of more than LINEAR members
+ * has pointers to them, in order of key, behind its members. Nothing in the text is trusted: sizes follow from what was
+ * read, never from what is claimed, and depth is bounded. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/internal.h"
+#include "core/numbers.h"
+
+enum { DEPTH = 500, LINEAR = 8, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
+
+struct kdr_json {
+	kdr_json_type type;
+	const char *key; /* in an object, else NULL */
+	int64_t count;   /* entries, or bytes of text */
+	union {
+		double real;
+		int64_t integer;
+		const char *text;
+		const kdr_json *items;
+	} as;
+};
+
+typedef struct block {
+	struct block *next;
+	max_align_t data[];
+} block;
+
+typedef struct document {
+	kdr_json root; /* first: a pointer to it is one to the document */
+	kdr_allocator allocator;
+	block *blocks;
+} document;
+
+typedef struct parser {
+	kdr_context *ctx;
+	const char *name, *begin, *p, *end;
+	int64_t line;
+	document *doc;
+	size_t used, room;          /* of the newest block, in bytes */
+	kdr_json *stack;            /* values of lists that are still open */
+	int64_t height, stack_room; /* of the stack */
+	int depth;
+} parser;
+
+KDR_PRINTF(3, 4)
+static kdr_status json_read_wrong(const parser *in, const char *at, const char *format, ...)
+{
+	char what[120];
+	va_list args;
+	int64_t line = in->line;
+	const char *start = in->begin;
+	for (const char *c = in->begin; c < at; c++)
+		if (*c == '\n') {
+			line++;
+			start = c + 1;
+		}
+	va_start(args, format);
+	kdri_vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: line %lld, column %lld: not valid JSON: %s", in->name,
+	                 (long long)line, (long long)(at - start) + 1, what);
+}
+
+static kdr_status ends(const parser *in)
+{
+	return json_read_wrong(in, in->end, "it ends too early: truncated?");
+}
+
+/* Room in the arena. */
+static kdr_status json_read_take(parser *in, size_t size, void *out)
+{
+	kdr_status st;
+	block *fresh = NULL;
+	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	if (!in->doc->blocks || size > in->room - in->used) {
+		size_t guess = 2 * (size_t)(in->end - in->begin);
+		size_t room = KDRI_MAX(size, KDRI_MIN(KDRI_MAX(guess, LEAST_BLOCK), MOST_BLOCK));
+		KDRI_TRY(kdri_alloc(in->ctx, &fresh, (int64_t)(sizeof *fresh + room), 1));
+		fresh->next = in->doc->blocks;
+		in->doc->blocks = fresh;
+		in->used = 0;
+		in->room = room;
+	}
+	*(void **)out = (char *)in->doc->blocks->data + in->used;
+	in->used += size;
+	return KDR_OK;
+done:
+	return st;
+}
+
+static void skip_blanks(parser *in)
+{
+	while (in->p < in->end && (*in->p == ' ' || *in->p == '\t' || *in->p == '\n' || *in->p == '\r'))
+		in->p++;
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* Bytes of the well-formed UTF-8 character at p, which is not ASCII; 0 if there is none. */
+static int utf8_bytes(const char *p, const char *end)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	int n = u[0] >= 0xc2 && u[0] < 0xe0   ? 2
+	        : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
+	        : u[0] >= 0xf0 && u[0] < 0xf5 ? 4
+	                                      : 0;
+	if (n == 0 || end - p < n)
+		return 0;
+	for (int i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	bool outside =
+	        (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) || /* too long, surrogates */
+	        (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f); /* too long, beyond 10ffff */
+	return outside ? 0 : n;
+}
+
+static int put_utf8(uint32_t c, char *out)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	int n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	for (int i = n - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (c & 0x3f));
+		c >>= 6;
+	}
+	out[0] = (char)(lead[n] | c);
+	return n;
+}
+
+/* The four hexadecimal digits at p; -1 if they are not there. */
+static int32_t hex4(const char *p, const char *end)
+{
+	int32_t value = 0;
+	if (end - p < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		char c = p[i];
+		int digit = c >= '0' && c <= '9'   ? c - '0'
+		            : c >= 'a' && c <= 'f' ? c - 'a' + 10
+		            : c >= 'A' && c <= 'F' ? c - 'A' + 10
+		                                   : -1;
+		if (digit < 0)
+			return -1;
+		value = 16 * value + digit;
+	}
+	return value;
+}
+
+/* "\u20ac", or two halves of a character beyond ffff; *p stands behind the u. */
+static kdr_status unicode_escape(parser *in, const char **p, char **to)
+{
+	const char *at = *p - 2;
+	int32_t c = hex4(*p, in->end), low;
+	if (c < 0)
+		return json_read_wrong(in, at, "\\u needs four hexadecimal digits");
+	*p += 4;
+	if (c >= 0xd800 && c < 0xdc00) {
+		bool pair = in->end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u';
+		low = pair ? hex4(*p + 2, in->end) : -1;
+		if (low < 0xdc00 || low > 0xdfff)
+			return json_read_wrong(in, at, "half a character: \\u%04x without its second half",
+			                       (unsigned)c);
+		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+		*p += 6;
+	} else if (c >= 0xdc00 && c < 0xe000) {
+		return json_read_wrong(in, at, "half a character: \\u%04x without its first half",
+		                       (unsigned)c);
+	}
+	*to += put_utf8((uint32_t)c, *to);
+	return KDR_OK;
+}
+
+/* The text at the quote in->p stands on; what is decoded is never longer than what was written. */
+static kdr_status parse_text(parser *in, const char **out, int64_t *length)
+{
+	static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+	kdr_status st;
+	const char *p = ++in->p, *stop = p;
+	char *text = NULL, *to;
+	while (stop < in->end && *stop != '"')
+		stop += *stop == '\\' ? 2 : 1;
+	if (stop >= in->end)
+		return ends(in);
+	KDRI_TRY(json_read_take(in, (size_t)(stop - p) + 1, &text));
+	to = text;
+	while (p < stop) {
+		const char *escape;
+		int bytes = (unsigned char)*p >= 0x80 ? utf8_bytes(p, stop) : 1;
+		if ((unsigned char)*p < 0x20)
+			return json_read_wrong(in, p, "a control character (0x%02x) in a text", (unsigned)*p);
+		if (bytes == 0)
+			return json_read_wrong(in, p, "not UTF-8 (0x%02x)", (unsigned)(unsigned char)*p);
+		if (*p != '\\') {
+			memcpy(to, p, (size_t)bytes);
+			to += bytes;
+			p += bytes;
+		} else if (p[1] == 'u') {
+			p += 2;
+			KDRI_TRY(unicode_escape(in, &p, &to));
+		} else if (p[1] != '\0' && (escape = strchr(from, p[1]))) {
+			*to++ = means[escape - from];
+			p += 2;
+		} else {
+			return json_read_wrong(in, p, "a backslash before something that cannot be escaped");
+		}
+	}
+	*to = '\0';
+	*out = text;
+	*length = to - text;
+	in->p = stop + 1;
+done:
+	return st;
+}
+
+/* --- numbers and words ------------------------------------------------------------------------ */
+
+static const char *digits(const char *p, const char *end)
+{
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+static kdr_status parse_number(parser *in, kdr_json *v)
+{
+	const char *start = in->p, *p = start + (*start == '-'), *whole = p, *part;
+	p = digits(p, in->end);
+	if (p == whole || (*whole == '0' && p > whole + 1))
+		return json_read_wrong(in, start, "a number has digits, and no zero in front");
+	bool integer = true;
+	if (p < in->end && *p == '.') {
+		part = p + 1;
+		p = digits(part, in->end);
+		if (p == part)
+			return json_read_wrong(in, start, "a number has digits behind its point");
+		integer = false;
+	}
+	if (p < in->end && (*p == 'e' || *p == 'E')) {
+		part = p + 1;
+		part += part < in->end && (*part == '+' || *part == '-');
+		p = digits(part, in->end);
+		if (p == part)
+			return json_read_wrong(in, start, "a number has digits behind its e");
+		integer = false;
+	}
+	in->p = p;
+	v->type = KDR_JSON_INTEGER;
+	if (integer && kdri_parse_int(start, p, &v->as.integer) == p)
+		return KDR_OK;
+	v->type = KDR_JSON_REAL;
+	if (kdri_parse_double(start, p, &v->as.real) != p || !isfinite(v->as.real))
+		return json_read_wrong(in, start, "a number beyond the largest, 1.8e308");
+	return KDR_OK;
+}
+
+static kdr_status parse_word(parser *in, kdr_json *v)
+{
+	static const struct {
+		const char *word;
+		kdr_json_type type;
+	} words[] = { { "null", KDR_JSON_NULL }, { "false", KDR_JSON_FALSE }, { "true", KDR_JSON_TRUE } };
+	size_t left = (size_t)(in->end - in->p);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t n = strlen(words[i].word);
+		if (memcmp(in->p, words[i].word, KDRI_MIN(n, left)) != 0)
+			continue;
+		if (left < n)
+			return ends(in);
+		v->type = words[i].type;
+		in->p += n;
+		return KDR_OK;
+	}
+	return json_read_wrong(in, in->p, "a value is needed");
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp((*(const kdr_json *const *)a)->key, (*(const kdr_json *const *)b)->key);
+}
+
+static const kdr_json *const *sorted_members(const kdr_json *object)
+{
+	return (const kdr_json *const *)(object->as.items + object->count);
+}
+
+/* Two members with one key, or NULL. */
+static const kdr_json *find_twin(const kdr_json *object, const kdr_json **sorted)
+{
+	const kdr_json *items = object->as.items;
+	for (int64_t i = 1; i < object->count; i++) {
+		if (object->count > LINEAR && strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
+			return sorted[i];
+		for (int64_t j = 0; object->count <= LINEAR && j < i; j++)
+			if (strcmp(items[j].key, items[i].key) == 0)
+				return &items[i];
+	}
+	return NULL;
+}
+
+/* Moves what waits on the stack above `base` into the arena, as the entries of `list`. */
+static kdr_status close_list(parser *in, int64_t base, kdr_json *list)
+{
+	kdr_status st;
+	kdr_json *items = NULL;
+	bool indexed = list->type == KDR_JSON_OBJECT && in->height - base > LINEAR;
+	list->count = in->height - base;
+	KDRI_TRY(json_read_take(
+	        in, (size_t)list->count * (sizeof *items + (indexed ? sizeof(kdr_json *) : 0)), &items));
+	if (list->count > 0)
+		memcpy(items, in->stack + base, (size_t)list->count * sizeof *items);
+	list->as.items = items;
+	in->height = base;
+	in->p++;
+	if (list->type != KDR_JSON_OBJECT)
+		return KDR_OK;
+	const kdr_json **sorted = (const kdr_json **)(items + list->count);
+	for (int64_t i = 0; indexed && i < list->count; i++)
+		sorted[i] = &items[i];
+	if (indexed)
+		qsort(sorted, (size_t)list->count, sizeof *sorted, by_key);
+	const kdr_json *twin = find_twin(list, sorted);
+	if (twin)
+		return json_read_wrong(in, in->p - 1, "key '%.40s' comes twice in one object", twin->key);
+done:
+	return st;
+}
+
+/* "key" : */
+static kdr_status parse_key(parser *in, const char **key)
+{
+	kdr_status st;
+	int64_t length = 0;
+	const char *at = in->p, *text = "";
+	if (in->p == in->end)
+		return ends(in);
+	if (*in->p != '"')
+		return json_read_wrong(in, at, "a key in double quotes is needed");
+	KDRI_TRY(parse_text(in, &text, &length));
+	if ((size_t)length != strlen(text))
+		return json_read_wrong(in, at, "a key holds \\u0000");
+	*key = text;
+	skip_blanks(in);
+	if (in->p == in->end)
+		return ends(in);
+	if (*in->p != ':')
+		return json_read_wrong(in, in->p, "':' is needed after a key");
+	in->p++;
+	skip_blanks(in);
+done:
+	return st;
+}
+
+static kdr_status parse_value(parser *in, kdr_json *v);
+
+static kdr_status parse_list(parser *in, kdr_json *list)
+{
+	kdr_status st;
+	int64_t base = in->height;
+	bool object = list->type == KDR_JSON_OBJECT;
+	char close = object ? '}' : ']';
+	if (++in->depth > DEPTH)
+		return json_read_wrong(in, in->p, "nested more than %d deep", DEPTH);
+	in->p++;
+	for (skip_blanks(in);; skip_blanks(in)) {
+		kdr_json entry = { 0 };
+		if (in->p < in->end && *in->p == close && in->height == base)
+			break;
+		if (object)
+			KDRI_TRY(parse_key(in, &entry.key));
+		KDRI_TRY(parse_value(in, &entry));
+		if (in->height == in->stack_room) {
+			in->stack_room = 2 * in->stack_room + 16;
+			KDRI_TRY(KDRI_GROW(in->ctx, &in->stack, in->stack_room));
+		}
+		in->stack[in->height++] = entry;
+		skip_blanks(in);
+		if (in->p == in->end)
+			return ends(in);
+		if (*in->p == close)
+			break;
+		if (*in->p != ',')
+			return json_read_wrong(in, in->p, "',' or '%c' is needed", close);
+		in->p++;
+	}
+	in->depth--;
+	st = close_list(in, base, list);
+done:
+	return st;
+}
+
+static kdr_status parse_value(parser *in, kdr_json *v)
+{
+	if (in->p == in->end)
+		return ends(in);
+	switch (*in->p) {
+	case '{': v->type = KDR_JSON_OBJECT; return parse_list(in, v);
+	case '[': v->type = KDR_JSON_ARRAY; return parse_list(in, v);
+	case '"': v->type = KDR_JSON_TEXT; return parse_text(in, &v->as.text, &v->count);
+	default:
+		return *in->p == '-' || (*in->p >= '0' && *in->p <= '9') ? parse_number(in, v)
+		                                                         : parse_word(in, v);
+	}
+}
+
+kdr_status kdr_json_parse(kdr_context *ctx, const char *name, int64_t line, const char *text, size_t size,
+                          kdr_json **root)
+{
+	kdr_status st;
+	parser in = { .ctx = ctx, .name = name, .begin = text, .p = text, .end = text + size, .line = line };
+	if (!ctx || !name || !text || !root)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "JSON: a context, a name, a text and a place for the root are needed");
+	KDRI_TRY(KDRI_NEW0(ctx, &in.doc, 1));
+	in.doc->allocator = ctx->allocator;
+	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* some editors put this mark first */
+		in.p += 3;
+	skip_blanks(&in);
+	KDRI_TRY(parse_value(&in, &in.doc->root));
+	skip_blanks(&in);
+	if (in.p < in.end) {
+		st = json_read_wrong(&in, in.p, "something follows the end");
+		goto done;
+	}
+	*root = &in.doc->root;
+	in.doc = NULL;
+done:
+	kdri_free(ctx, in.stack);
+	if (in.doc)
+		kdr_json_free(&in.doc->root);
+	return st;
+}
+
+void kdr_json_free(kdr_json *root)
+{
+	document *doc = (document *)root;
+	if (!doc)
+		return;
+	kdr_allocator allocator = doc->allocator;
+	for (block *b = doc->blocks, *next; b; b = next) {
+		next = b->next;
+		kdri_free_with(&allocator, b);
+	}
+	kdri_free_with(&allocator, doc);
+}
+
+/* --- looking -------------------------------------------------------------------------------- */
+
+kdr_json_type kdr_json_typeof(const kdr_json *v)
+{
+	return v ? v->type : KDR_JSON_ABSENT;
+}
+
+int64_t kdr_json_count(const kdr_json *v)
+{
+	return v && (v->type == KDR_JSON_ARRAY || v->type == KDR_JSON_OBJECT) ? v->count : 0;
+}
+
+const kdr_json *kdr_json_at(const kdr_json *v, int64_t index)
+{
+	return index >= 0 && index < kdr_json_count(v) ? &v->as.items[index] : NULL;
+}
+
+const char *kdr_json_key(const kdr_json *v)
+{
+	return v && v->key ? v->key : "";
+}
+
+const kdr_json *kdr_json_get(const kdr_json *v, const char *key)
+{
+	if (!v || v->type != KDR_JSON_OBJECT)
+		return NULL;
+	if (v->count > LINEAR) {
+		kdr_json wanted = { .key = key };
+		const kdr_json *probe = &wanted, *const * found;
+		found = bsearch(&probe, sorted_members(v), (size_t)v->count, sizeof probe, by_key);
+		return found ? *found : NULL;
+	}
+	for (int64_t i = 0; i < v->count; i++)
+		if (strcmp(v->as.items[i].key, key) == 0)
+			return &v->as.items[i];
+	return NULL;
+}
+
+double kdr_json_number(const kdr_json *v, double otherwise)
+{
+	if (kdr_json_typeof(v) == KDR_JSON_INTEGER)
+		return (double)v->as.integer;
+	return kdr_json_typeof(v) == KDR_JSON_REAL ? v->as.real : otherwise;
+}
+
+int64_t kdr_json_integer(const kdr_json *v, int64_t otherwise)
+{
+	return kdr_json_typeof(v) == KDR_JSON_INTEGER ? v->as.integer : otherwise;
+}
+
+const char *kdr_json_text(const kdr_json *v, size_t *length)
+{
+	bool text = kdr_json_typeof(v) == KDR_JSON_TEXT;
+	if (length)
+		*length = text ? (size_t)v->count : 0;
+	return text ? v->as.text : NULL;
+}

@@ -1,0 +1,26 @@
+/* Several sets of samples in the directions they share, each less its own mean. SPDX-License-Identifier:
+ * BSD-3-Clause */
+#ifndef KDRI_ALIGNED_H
+#define KDRI_ALIGNED_H
+
+#include "matrix/linalg.h"
+
+/* Rows begin[t] .. begin[t + 1] - 1 of x are set t. Everything is borrowed. */
+typedef struct kdri_sets {
+	const kdr_mat *x;
+	int64_t count;
+	const int64_t *begin; /* count + 1 */
+} kdri_sets;
+
+/* Means of the sets: count x d. */
+kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means);
+
+/* out (n x width), owned by the caller: leading directions of all rows, each less its set's row of `means` and of unit
+ * length, in unit rows; rows without a direction are zeros. Sparse data stay sparse. most: where there are more rows the directions are
+ * those of so many of them, drawn by the seed; 0: of all. */
+kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
+                            int64_t most, double **out);
+/* How many directions section E has: at most 100, d, and n - 2. */
+int64_t kdri_aligned_width(const kdri_sets *sets);
+
+#endif

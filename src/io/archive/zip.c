@@ -1,0 +1,341 @@
+/* Reading zip archives: what .npz files are. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An archive ends with a directory of its members: name, method, sizes, place. The directory is found
+ * from the end of the file, read once, and every number in it checked against the file's size before it
+ * is used. A member that claims to grow by more than deflate can is refused unread. */
+#include "io/archive/zip.h"
+#include "io/archive/inflate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	END_SIZE = 22,
+	END64_SIZE = 56,
+	LOCATOR_SIZE = 20,
+	CENTRAL_SIZE = 46,
+	LOCAL_SIZE = 30,
+	COMMENT_MOST = 65535,
+	DIRECTORY_MOST = 1 << 26,
+	BUFFER = 1 << 16
+};
+
+typedef struct entry {
+	char *name;
+	unsigned flags, method;
+	uint32_t crc;
+	uint64_t packed, size, offset;
+} entry;
+
+struct kdri_zip {
+	char *path;
+	int fd;
+	uint64_t size;
+	int64_t count;
+	entry *entries;
+};
+
+struct kdri_zip_member {
+	const kdri_zip *zip;
+	const entry *entry;
+	const char *label;
+	uint64_t at, end; /* packed bytes not yet taken from the file */
+	uint64_t given;   /* bytes given to the reader */
+	uint32_t crc;
+	bool stream_open;
+	z_stream z;
+	unsigned char buffer[BUFFER];
+};
+
+static uint32_t le(const unsigned char *p, int bytes)
+{
+	uint32_t x = 0;
+	for (int i = bytes; i-- > 0;)
+		x = x << 8 | p[i];
+	return x;
+}
+
+static uint64_t le64(const unsigned char *p)
+{
+	return (uint64_t)le(p + 4, 4) << 32 | le(p, 4);
+}
+
+static kdr_status zip_damaged(kdr_context *ctx, const kdri_zip *zip, const char *what)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: not a sound zip archive: %s", zip->path, what);
+}
+
+/* Exactly `size` bytes at `offset`, which the caller knows to be inside the file. */
+static kdr_status read_at(kdr_context *ctx, const kdri_zip *zip, void *to, size_t size, uint64_t offset)
+{
+	unsigned char *p = to;
+	while (size > 0) {
+		ssize_t n = pread(zip->fd, p, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", zip->path,
+			                 strerror(errno));
+		if (n == 0)
+			return zip_damaged(ctx, zip, "it became shorter while it was read");
+		p += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return KDR_OK;
+}
+
+/* Where the directory lies, from the record at the end of the file. */
+static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t *offset, uint64_t *size,
+                                 uint64_t *count)
+{
+	kdr_status st;
+	unsigned char *tail = NULL, end64[END64_SIZE];
+	size_t n = (size_t)KDRI_MIN(zip->size, (uint64_t)(COMMENT_MOST + END_SIZE + LOCATOR_SIZE)), at;
+	if (n < END_SIZE)
+		return zip_damaged(ctx, zip, "it is too short");
+	KDRI_TRY(KDRI_NEW(ctx, &tail, n));
+	KDRI_TRY(read_at(ctx, zip, tail, n, zip->size - n));
+	for (at = n - END_SIZE;; at--) {
+		if (memcmp(tail + at, "PK\5\6", 4) == 0 && at + END_SIZE + le(tail + at + 20, 2) <= n)
+			break;
+		if (at == 0) {
+			st = zip_damaged(ctx, zip, "it has no directory at its end");
+			goto done;
+		}
+	}
+	*count = le(tail + at + 10, 2);
+	*size = le(tail + at + 12, 4);
+	*offset = le(tail + at + 16, 4);
+	if (at >= LOCATOR_SIZE && memcmp(tail + at - LOCATOR_SIZE, "PK\6\7", 4) == 0) {
+		uint64_t where = le64(tail + at - LOCATOR_SIZE + 8);
+		if (where > zip->size || zip->size - where < END64_SIZE) {
+			st = zip_damaged(ctx, zip, "its directory lies outside the file");
+			goto done;
+		}
+		KDRI_TRY(read_at(ctx, zip, end64, END64_SIZE, where));
+		if (memcmp(end64, "PK\6\6", 4) != 0) {
+			st = zip_damaged(ctx, zip, "its zip64 record is missing");
+			goto done;
+		}
+		*count = le64(end64 + 32);
+		*size = le64(end64 + 40);
+		*offset = le64(end64 + 48);
+	}
+	if (*offset > zip->size || *size > zip->size - *offset || *size > DIRECTORY_MOST ||
+	    *count > *size / CENTRAL_SIZE)
+		st = zip_damaged(ctx, zip, "its directory lies outside the file");
+done:
+	kdri_free(ctx, tail);
+	return st;
+}
+
+/* Sizes of 4 GiB and more stand in an extra field, those that need it, in this order. */
+static bool widen(entry *e, const unsigned char *extra, size_t length)
+{
+	uint64_t *fields[3] = { &e->size, &e->packed, &e->offset };
+	while (length >= 4) {
+		size_t n = le(extra + 2, 2), used = 0;
+		if (n > length - 4)
+			return false;
+		if (le(extra, 2) == 1)
+			for (int i = 0; i < 3; i++)
+				if (*fields[i] == UINT32_MAX) {
+					if (used + 8 > n)
+						return false;
+					*fields[i] = le64(extra + 4 + used);
+					used += 8;
+				}
+		extra += 4 + n;
+		length -= 4 + n;
+	}
+	return true;
+}
+
+static kdr_status read_directory(kdr_context *ctx, kdri_zip *zip)
+{
+	kdr_status st;
+	unsigned char *raw = NULL;
+	uint64_t offset = 0, size = 0, count = 0, at = 0;
+	KDRI_TRY(find_directory(ctx, zip, &offset, &size, &count));
+	KDRI_TRY(KDRI_NEW(ctx, &raw, size));
+	KDRI_TRY(read_at(ctx, zip, raw, (size_t)size, offset));
+	KDRI_TRY(KDRI_NEW0(ctx, &zip->entries, count));
+	for (uint64_t i = 0; i < count; i++) {
+		const unsigned char *p = raw + at;
+		if (size - at < CENTRAL_SIZE || memcmp(p, "PK\1\2", 4) != 0)
+			goto bad;
+		size_t name = le(p + 28, 2), extra = le(p + 30, 2), comment = le(p + 32, 2);
+		if (size - at - CENTRAL_SIZE < name + extra + comment)
+			goto bad;
+		entry *e = &zip->entries[i];
+		*e = (entry){ .flags = le(p + 8, 2),
+			      .method = le(p + 10, 2),
+			      .crc = le(p + 16, 4),
+			      .packed = le(p + 20, 4),
+			      .size = le(p + 24, 4),
+			      .offset = le(p + 42, 4) };
+		if (!widen(e, p + CENTRAL_SIZE + name, extra))
+			goto bad;
+		KDRI_TRY(kdri_strndup(ctx, (const char *)p + CENTRAL_SIZE, name, &e->name));
+		zip->count++;
+		at += CENTRAL_SIZE + name + extra + comment;
+	}
+	goto done;
+bad:
+	st = zip_damaged(ctx, zip, "its directory cannot be read");
+done:
+	kdri_free(ctx, raw);
+	return st;
+}
+
+kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
+{
+	kdr_status st;
+	kdri_zip *zip = NULL;
+	struct stat info;
+	KDRI_TRY(KDRI_NEW0(ctx, &zip, 1));
+	zip->fd = -1;
+	KDRI_TRY(kdri_strdup(ctx, path, &zip->path));
+	zip->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (zip->fd < 0 || fstat(zip->fd, &info) != 0) {
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
+		goto done;
+	}
+	if (!S_ISREG(info.st_mode)) {
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a plain file", path,
+		               S_ISDIR(info.st_mode) ? "a directory" : "not a plain file");
+		goto done;
+	}
+	zip->size = (uint64_t)info.st_size;
+	KDRI_TRY(read_directory(ctx, zip));
+	*out = zip;
+	zip = NULL;
+done:
+	kdri_zip_close(ctx, zip);
+	return st;
+}
+
+void kdri_zip_close(kdr_context *ctx, kdri_zip *zip)
+{
+	if (!zip)
+		return;
+	if (zip->fd >= 0)
+		close(zip->fd);
+	for (int64_t i = 0; i < zip->count; i++)
+		kdri_free(ctx, zip->entries[i].name);
+	kdri_free(ctx, zip->entries);
+	kdri_free(ctx, zip->path);
+	kdri_free(ctx, zip);
+}
+
+int64_t kdri_zip_count(const kdri_zip *zip)
+{
+	return zip->count;
+}
+
+const char *kdri_zip_name(const kdri_zip *zip, int64_t index)
+{
+	return zip->entries[index].name;
+}
+
+int64_t kdri_zip_find(const kdri_zip *zip, const char *name)
+{
+	for (int64_t i = 0; i < zip->count; i++)
+		if (strcmp(zip->entries[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* --- members -------------------------------------------------------------------------------------- */
+
+static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t want, size_t *got)
+{
+	kdr_status st = KDR_OK;
+	kdri_zip_member *m = user;
+	unsigned char *to = buffer;
+	*got = 0;
+	want = (size_t)KDRI_MIN((uint64_t)want, m->entry->size - m->given);
+	while (*got < want) {
+		size_t n = KDRI_MIN(want - *got, (size_t)1 << 30);
+		if (!m->stream_open) {
+			n = (size_t)KDRI_MIN((uint64_t)n, m->end - m->at);
+			KDRI_TRY(read_at(ctx, m->zip, to + *got, n, m->at));
+			m->at += n;
+		} else {
+			if (m->z.avail_in == 0 && m->at < m->end) {
+				size_t chunk = (size_t)KDRI_MIN(m->end - m->at, (uint64_t)BUFFER);
+				KDRI_TRY(read_at(ctx, m->zip, m->buffer, chunk, m->at));
+				m->at += chunk;
+				m->z.next_in = m->buffer;
+				m->z.avail_in = (uInt)chunk;
+			}
+			m->z.next_out = to + *got;
+			m->z.avail_out = (uInt)n;
+			int code = inflate(&m->z, Z_NO_FLUSH);
+			n -= m->z.avail_out;
+			if ((code != Z_OK && code != Z_STREAM_END) || (n == 0 && code == Z_STREAM_END))
+				return kdri_fail(ctx, code == Z_MEM_ERROR ? KDR_ERR_MEMORY : KDR_ERR_FORMAT,
+				                 "%s: its compressed bytes are damaged or truncated",
+				                 m->label);
+		}
+		m->crc = (uint32_t)crc32(m->crc, to + *got, (uInt)n);
+		m->given += n;
+		*got += n;
+	}
+	if (m->given == m->entry->size && m->crc != m->entry->crc)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its checksum is wrong: damaged", m->label);
+done:
+	return st;
+}
+
+kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,
+                                kdri_zip_member **out, kdri_source *source)
+{
+	kdr_status st;
+	const entry *e = &zip->entries[index];
+	unsigned char local[LOCAL_SIZE];
+	kdri_zip_member *m = NULL;
+	if (e->flags & 1)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: is encrypted, which is not read", label);
+	if (e->method != 0 && e->method != Z_DEFLATED)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: compressed by zip method %u; stored and deflated members are read",
+		                 label, e->method);
+	bool possible = e->method == 0 ? e->size == e->packed : e->size / KDRI_DEFLATE_MOST <= e->packed;
+	if (!possible || e->size > INT64_MAX || e->packed > zip->size || e->offset > zip->size ||
+	    zip->size - e->offset < LOCAL_SIZE)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %llu bytes cannot come from %llu in the archive",
+		                 label, (unsigned long long)e->size, (unsigned long long)e->packed);
+	KDRI_TRY(read_at(ctx, zip, local, LOCAL_SIZE, e->offset));
+	uint64_t begin = e->offset + LOCAL_SIZE + le(local + 26, 2) + le(local + 28, 2);
+	if (memcmp(local, "PK\3\4", 4) != 0 || begin > zip->size || zip->size - begin < e->packed)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its place in the archive is wrong", label);
+	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
+	m->zip = zip;
+	m->entry = e;
+	m->label = label;
+	m->at = begin;
+	m->end = begin + e->packed;
+	if (e->method == Z_DEFLATED) {
+		KDRI_TRY(kdri_inflate_open(ctx, -15, label, &m->z));
+		m->stream_open = true;
+	}
+	*source = (kdri_source){ member_read, m, label, (int64_t)e->size };
+	*out = m;
+	m = NULL;
+done:
+	kdri_zip_member_close(ctx, m);
+	return st;
+}
+
+void kdri_zip_member_close(kdr_context *ctx, kdri_zip_member *m)
+{
+	if (!m)
+		return;
+	if (m->stream_open)
+		inflateEnd(&m->z);
+	kdri_free(ctx, m);
+}

@@ -1,0 +1,337 @@
+/* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/hdf5/h5_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WALK_OBJECTS = 100000, WALK_LEVELS = 12 };
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void kdri_h5_lock(void)
+{
+	pthread_mutex_lock(&one_at_a_time);
+}
+
+void kdri_h5_unlock(void)
+{
+	pthread_mutex_unlock(&one_at_a_time);
+}
+
+static void h5_enter(kdri_h5 *h5)
+{
+	kdri_h5_lock();
+	H5Eget_auto2(H5E_DEFAULT, &h5->print, &h5->print_data);
+	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+	h5->entered = true;
+}
+
+void kdri_h5_close(kdri_h5 *h5)
+{
+	if (!h5->entered)
+		return;
+	if (h5->links > 0)
+		H5Pclose(h5->links);
+	if (h5->file > 0)
+		H5Fclose(h5->file);
+	H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
+	kdri_h5_unlock();
+	*h5 = (kdri_h5){ 0 };
+}
+
+static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *user)
+{
+	(void)n;
+	/* Of a failed system call only what the system said. */
+	static const char said[] = "error message = '";
+	const char *text = error->desc ? error->desc : "", *message = strstr(text, said);
+	if (message)
+		text = message + sizeof said - 1;
+	snprintf(user, 128, "%.*s", message ? (int)strcspn(text, "'") : 127, text);
+	return 1;
+}
+
+kdr_status kdri_h5_fail(kdr_context *ctx, const kdri_h5 *h5, kdr_status status, const char *name,
+                        const char *what)
+{
+	char reason[128] = "";
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
+	return kdri_fail(ctx, status, "%s%s%s: %s%s%s", h5->path, name[0] ? ":" : "", name, what,
+	                 reason[0] ? ": " : "", reason);
+}
+
+/* NOLINTBEGIN(readability-non-const-parameter): HDF5 says what it looks like */
+static herr_t no_external(const char *parent_file, const char *parent_group, const char *child_file,
+                          const char *child, unsigned *flags, hid_t access, void *user)
+{
+	(void)parent_file, (void)parent_group, (void)child_file, (void)child, (void)flags, (void)access,
+	        (void)user;
+	return -1;
+}
+/* NOLINTEND(readability-non-const-parameter) */
+
+/* Access properties: everything closes with the file; no file locks where the library lets us choose
+ * (they fail on read-only and network file systems). */
+static hid_t file_access(void)
+{
+	hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+	if (access >= 0) {
+		H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+#if H5_VERSION_GE(1, 10, 7)
+		H5Pset_file_locking(access, false, true);
+#endif
+	}
+	return access;
+}
+
+static bool ready_links(kdri_h5 *h5)
+{
+	h5->links = H5Pcreate(H5P_LINK_ACCESS);
+	return h5->links > 0 && H5Pset_elink_cb(h5->links, no_external, NULL) >= 0;
+}
+
+/* That the file can be read at all, so that errors say why. */
+static kdr_status check_file(kdr_context *ctx, const char *path, int64_t *bytes)
+{
+	kdr_status st = KDR_OK;
+	struct stat info;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) != 0)
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
+	else if (!S_ISREG(info.st_mode))
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a data file is needed", path,
+		               S_ISDIR(info.st_mode) ? "a directory" : "not a plain file");
+	else
+		*bytes = info.st_size;
+	if (fd >= 0)
+		close(fd);
+	return st;
+}
+
+kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
+{
+	kdr_status st;
+	hid_t access = -1;
+	h5->path = path;
+	KDRI_TRY(check_file(ctx, path, &h5->bytes));
+	if (ctx->isolation > 0)
+		return kdri_h5_child_open(ctx, path, &h5->child);
+	h5_enter(h5);
+	access = file_access();
+	if (H5Fis_hdf5(path) <= 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not an HDF5 file", path);
+		goto done;
+	}
+	h5->file = H5Fopen(path, H5F_ACC_RDONLY, access);
+	if (h5->file < 0 || !ready_links(h5))
+		st = kdri_h5_fail(ctx, h5, KDR_ERR_FORMAT, "", "cannot be opened as HDF5");
+done:
+	if (access >= 0)
+		H5Pclose(access);
+	if (st != KDR_OK)
+		kdri_h5_close(h5);
+	return st;
+}
+
+kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st)
+{
+	struct kdri_h5_child *child = h5->child;
+	kdri_h5_close(h5);
+	*h5 = (kdri_h5){ 0 };
+	return kdri_h5_child_close(ctx, child, st);
+}
+
+static kdr_status open_output(kdr_context *ctx, const char *path, const char *temporary, bool anew,
+                              kdri_h5 *h5)
+{
+	kdr_status st = KDR_OK;
+	h5->path = path;
+	h5_enter(h5);
+	hid_t access = file_access();
+	if (access >= 0 && kdri_h5_disk_use(access))
+		h5->file = anew ? H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+		                : H5Fopen(temporary, H5F_ACC_RDWR, access);
+	if (h5->file <= 0 || !ready_links(h5))
+		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "",
+		                  anew ? "cannot be created" : "cannot be changed");
+	if (access >= 0)
+		H5Pclose(access);
+	if (st != KDR_OK)
+		kdri_h5_close(h5);
+	return st;
+}
+
+kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
+{
+	return open_output(ctx, path, temporary, true, h5);
+}
+
+kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5)
+{
+	return open_output(ctx, path, temporary, false, h5);
+}
+
+kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)
+{
+	kdr_status st = KDR_OK;
+	bool closed = H5Fclose(h5->file) >= 0;
+	int error = kdri_h5_disk_error();
+	if (error)
+		st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", h5->path, strerror(error));
+	else if (!closed)
+		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "", "cannot write");
+	h5->file = 0;
+	kdri_h5_close(h5);
+	return st;
+}
+
+kdri_h5_kind kdri_h5_what(const kdri_h5 *h5, const char *name)
+{
+	if (h5->child)
+		return kdri_h5_child_what(h5->child, name);
+	hid_t id = H5Oopen(h5->file, name, h5->links);
+	if (id < 0)
+		return KDRI_H5_NONE;
+	H5I_type_t type = H5Iget_type(id);
+	H5Oclose(id);
+	return type == H5I_GROUP ? KDRI_H5_GROUP : type == H5I_DATASET ? KDRI_H5_DATASET : KDRI_H5_NONE;
+}
+
+/* --- walking -------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+	const kdri_h5 *h5;
+	kdri_h5_visit visit;
+	void *user;
+	int level, levels;
+	int64_t seen;
+	char name[1024]; /* of the group being listed, ending in '/' */
+} walk;
+
+static herr_t list_link(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+	walk *w = user;
+	size_t length = strlen(w->name), n = strlen(name);
+	/* Only hard links: the others may lead out of the file, or round in circles at no cost. */
+	if (info->type != H5L_TYPE_HARD || length + n + 2 > sizeof w->name)
+		return 0;
+	if (++w->seen > WALK_OBJECTS)
+		return 1;
+	memcpy(w->name + length, name, n + 1);
+	kdri_h5_kind kind = kdri_h5_what(w->h5, w->name);
+	herr_t stop = kind != KDRI_H5_NONE && !w->visit(w->user, w->h5, w->name, kind);
+	if (!stop && kind == KDRI_H5_GROUP && w->level < w->levels) {
+		w->level++;
+		memcpy(w->name + length + n, "/", 2);
+		stop = H5Literate_by_name(group, name, H5_INDEX_NAME, H5_ITER_INC, NULL, list_link, w,
+		                          w->h5->links);
+		w->level--;
+	}
+	w->name[length] = '\0';
+	return stop;
+}
+
+kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
+                        kdri_h5_visit visit, void *user)
+{
+	if (h5->child)
+		return kdri_h5_child_walk(h5->child, h5, group, levels, visit, user);
+	walk w = { .h5 = h5, .visit = visit, .user = user, .levels = KDRI_MIN(levels, WALK_LEVELS) };
+	size_t n = strlen(group);
+	if (n + 2 > sizeof w.name)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a group's name is too long", h5->path);
+	memcpy(w.name, group, n + 1);
+	if (n == 0 || group[n - 1] != '/')
+		memcpy(w.name + n, "/", 2);
+	if (H5Literate_by_name(h5->file, group, H5_INDEX_NAME, H5_ITER_INC, NULL, list_link, &w, h5->links) <
+	    0)
+		return kdri_h5_fail(ctx, h5, KDR_ERR_FORMAT, group, "cannot be listed");
+	return KDR_OK;
+}
+
+/* --- attributes ------------------------------------------------------------------------------------- */
+
+static hid_t open_attribute(const kdri_h5 *h5, const char *name, const char *attribute)
+{
+	return H5Aexists_by_name(h5->file, name, attribute, h5->links) > 0
+	               ? H5Aopen_by_name(h5->file, name, attribute, H5P_DEFAULT, h5->links)
+	               : -1;
+}
+
+static hssize_t attribute_count(hid_t id)
+{
+	hid_t space = H5Aget_space(id);
+	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+	if (space >= 0)
+		H5Sclose(space);
+	return n;
+}
+
+bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room)
+{
+	if (h5->child)
+		return kdri_h5_child_text(h5->child, name, attribute, out, room);
+	bool found = false;
+	char *variable = NULL, fixed[1024];
+	hid_t id = open_attribute(h5, name, attribute), type = id < 0 ? -1 : H5Aget_type(id);
+	if (type >= 0 && H5Tget_class(type) == H5T_STRING && attribute_count(id) == 1) {
+		size_t size = H5Tget_size(type);
+		if (H5Tis_variable_str(type) > 0) {
+			if (H5Aread(id, type, &variable) >= 0 && variable) {
+				snprintf(out, room, "%s", variable);
+				found = true;
+				H5free_memory(variable);
+			}
+		} else if (size > 0 && size <= sizeof fixed && H5Aread(id, type, fixed) >= 0) {
+			snprintf(out, room, "%.*s", (int)size, fixed);
+			found = true;
+		}
+	}
+	if (type >= 0)
+		H5Tclose(type);
+	if (id >= 0)
+		H5Aclose(id);
+	return found;
+}
+
+/* Numbers of an attribute in a native type. */
+static bool numbers(const kdri_h5 *h5, const char *name, const char *attribute, hid_t native, int64_t count,
+                    void *out)
+{
+	hid_t id = open_attribute(h5, name, attribute), type = id < 0 ? -1 : H5Aget_type(id);
+	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+	bool found = (kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM) &&
+	             attribute_count(id) == count && H5Aread(id, native, out) >= 0;
+	if (type >= 0)
+		H5Tclose(type);
+	if (id >= 0)
+		H5Aclose(id);
+	return found;
+}
+
+bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, int64_t *out)
+{
+	return h5->child ? kdri_h5_child_numbers(h5->child, true, name, attribute, count, out)
+	                 : numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
+}
+
+bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out)
+{
+	return h5->child ? kdri_h5_child_numbers(h5->child, false, name, attribute, count, out)
+	                 : numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, count, out);
+}
+
+int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute)
+{
+	if (h5->child)
+		return kdri_h5_child_count(h5->child, name, attribute);
+	hid_t id = open_attribute(h5, name, attribute);
+	int64_t count = id < 0 ? -1 : attribute_count(id);
+	if (id >= 0)
+		H5Aclose(id);
+	return count;
+}

@@ -1,0 +1,347 @@
+/* Reading HDF5 datasets: numbers and strings. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/hdf5/h5_child.h"
+
+#include <stdio.h>
+
+/* A dataset may claim any size and store nothing. So much is believed at once, and beyond it no more than
+ * this many times what is stored: deflate's limit, rounded up. */
+static const int64_t believed = (int64_t)1 << 28;
+enum { TIMES_STORED = 2000, STRINGS_AT_ONCE = 4096 };
+
+void kdri_h5_array_close(kdri_h5_array *a)
+{
+	if (a->child) {
+		*a = (kdri_h5_array){ 0 };
+		return;
+	}
+	if (a->type > 0)
+		H5Tclose(a->type);
+	if (a->space > 0)
+		H5Sclose(a->space);
+	if (a->id > 0)
+		H5Dclose(a->id);
+	*a = (kdri_h5_array){ 0 };
+}
+
+static kdri_h5_class class_of(hid_t type, bool *floating)
+{
+	*floating = false;
+	switch (H5Tget_class(type)) {
+	case H5T_FLOAT: *floating = true; return KDRI_H5_NUMBER;
+	case H5T_INTEGER:
+	case H5T_ENUM: return KDRI_H5_NUMBER; /* h5py stores booleans as an enumeration */
+	case H5T_STRING: return KDRI_H5_STRING;
+	case H5T_COMPOUND: return KDRI_H5_COMPOUND;
+	default: return KDRI_H5_OTHER;
+	}
+}
+
+/* Storage and filters that can be read here, in chunks of a believable size. */
+static kdr_status check_storage(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array *a, int64_t most)
+{
+	kdr_status st = KDR_OK;
+	hsize_t chunk[H5S_MAX_RANK];
+	hid_t made = H5Dget_create_plist(a->id);
+	if (made < 0)
+		return kdri_h5_fail(ctx, h5, KDR_ERR_FORMAT, a->label, "cannot be read");
+	H5D_layout_t layout = H5Pget_layout(made);
+	a->chunk_rows = 1;
+	if (layout == H5D_VIRTUAL || H5Pget_external_count(made) > 0) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: its data lie in other files; only data inside the file are read",
+		               a->label);
+	} else if (layout == H5D_CHUNKED && H5Pget_chunk(made, H5S_MAX_RANK, chunk) == a->ndim) {
+		double bytes = (double)H5Tget_size(a->type);
+		for (int i = 0; i < a->ndim; i++)
+			bytes *= (double)chunk[i];
+		if (bytes > (double)most)
+			st = kdri_fail(ctx, KDR_ERR_SIZE,
+			               "%s: is stored in chunks of %.0f MB, in a file of %.0f MB", a->label,
+			               bytes / 1e6, (double)h5->bytes / 1e6);
+		a->chunk_rows = (int64_t)chunk[0];
+	}
+	for (int i = 0; st == KDR_OK && i < H5Pget_nfilters(made); i++) {
+		unsigned flags, config;
+		size_t values = 0;
+		char name[64] = "";
+		H5Z_filter_t filter =
+		        H5Pget_filter2(made, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
+		if (filter < 0 || H5Zfilter_avail(filter) <= 0)
+			st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+			               "%s: is compressed with filter %d (%s), which this HDF5 does not have",
+			               a->label, (int)filter, name);
+	}
+	H5Pclose(made);
+	return st;
+}
+
+static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array *a)
+{
+	kdr_status st = KDR_OK;
+	hsize_t dims[H5S_MAX_RANK];
+	a->type_class = class_of(a->type, &a->floating);
+	H5S_class_t extent = H5Sget_simple_extent_type(a->space);
+	a->ndim = extent == H5S_SIMPLE ? H5Sget_simple_extent_dims(a->space, dims, NULL) : 0;
+	if (a->ndim < 0 || (extent != H5S_SIMPLE && extent != H5S_SCALAR))
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has no shape", a->label);
+	a->count = 1;
+	for (int i = 0; i < a->ndim; i++) {
+		if (dims[i] > INT64_MAX || kdri_mul(ctx, a->count, (int64_t)dims[i], &a->count) != KDR_OK)
+			return kdri_fail(ctx, KDR_ERR_SIZE, "%s: its shape is larger than any memory",
+			                 a->label);
+		if (i < 3)
+			a->shape[i] = (int64_t)dims[i];
+	}
+	int64_t stored = KDRI_MIN((int64_t)KDRI_MIN(H5Dget_storage_size(a->id), INT64_MAX), h5->bytes);
+	int64_t most =
+	        KDRI_MAX(believed, stored > INT64_MAX / TIMES_STORED ? INT64_MAX : stored * TIMES_STORED);
+	double width = (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
+	if ((double)a->count * width > (double)most)
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "%s: claims %.0f MB but stores %.3f MB: more than compression can explain",
+		                 a->label, (double)a->count * width / 1e6, (double)stored / 1e6);
+	KDRI_TRY(check_storage(ctx, h5, a, most));
+done:
+	return st;
+}
+
+kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdri_h5_array *out)
+{
+	kdr_status st;
+	kdri_h5_array a = { 0 };
+	if (h5->child)
+		return kdri_h5_child_array(h5->child, name, out);
+	snprintf(a.label, sizeof a.label, "%s:%s", h5->path, name);
+	a.id = H5Oopen(h5->file, name, h5->links);
+	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET) {
+		if (a.id >= 0) {
+			H5Oclose(a.id);
+			a.id = -1;
+		}
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: there is no such dataset", a.label);
+		goto done;
+	}
+	a.space = H5Dget_space(a.id);
+	a.type = H5Dget_type(a.id);
+	if (a.space < 0 || a.type < 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: cannot be read", a.label);
+		goto done;
+	}
+	KDRI_TRY(check_array(ctx, h5, &a));
+	*out = a;
+	a = (kdri_h5_array){ 0 };
+done:
+	kdri_h5_array_close(&a);
+	return st;
+}
+
+/* Rows begin .. begin+rows-1 into `out` as elements of `memory`. */
+static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, int64_t begin,
+                            int64_t rows, void *out)
+{
+	kdr_status st = KDR_OK;
+	hsize_t start[H5S_MAX_RANK] = { 0 }, size[H5S_MAX_RANK] = { 0 };
+	hid_t target = H5S_ALL;
+	if (a->count == 0)
+		return KDR_OK;
+	if (a->ndim > 0) {
+		H5Sget_simple_extent_dims(a->space, size, NULL);
+		start[0] = (hsize_t)begin;
+		size[0] = (hsize_t)rows;
+		target = H5Screate_simple(a->ndim, size, NULL);
+		if (target < 0 || H5Sselect_hyperslab(a->space, H5S_SELECT_SET, start, NULL, size, NULL) < 0)
+			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: rows cannot be selected", a->label);
+	}
+	if (st == KDR_OK &&
+	    H5Dread(a->id, memory, target, a->ndim > 0 ? a->space : H5S_ALL, H5P_DEFAULT, out) < 0) {
+		kdri_h5 nameless = { .path = a->label };
+		st = kdri_h5_fail(ctx, &nameless, KDR_ERR_FORMAT, "", "cannot be read");
+	}
+	if (target > 0 && target != H5S_ALL)
+		H5Sclose(target);
+	return st;
+}
+
+static kdr_status need_numbers(kdr_context *ctx, const kdri_h5_array *a, bool integers)
+{
+	if (a->type_class != KDRI_H5_NUMBER || (integers && a->floating))
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold %s", a->label,
+		                 integers ? "integers" : "numbers");
+	return KDR_OK;
+}
+
+kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *a, int64_t begin, int64_t rows,
+                               double *out)
+{
+	kdr_status st;
+	KDRI_TRY(need_numbers(ctx, a, false));
+	KDRI_TRY(a->child ? kdri_h5_child_rows(a, false, begin, rows, out)
+	                  : read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
+done:
+	return st;
+}
+
+kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *a, int64_t begin, int64_t rows,
+                              int64_t *out)
+{
+	kdr_status st;
+	KDRI_TRY(need_numbers(ctx, a, true));
+	KDRI_TRY(a->child ? kdri_h5_child_rows(a, true, begin, rows, out)
+	                  : read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
+done:
+	return st;
+}
+
+/* --- strings and fields ------------------------------------------------------------------------------ */
+
+/* `type` itself, or a compound of this one field, which HDF5 then picks out of the file's. */
+static hid_t memory_type(const char *field, hid_t type)
+{
+	if (!field)
+		return H5Tcopy(type);
+	hid_t compound = H5Tcreate(H5T_COMPOUND, H5Tget_size(type));
+	if (compound >= 0 && H5Tinsert(compound, field, 0, type) < 0) {
+		H5Tclose(compound);
+		return -1;
+	}
+	return compound;
+}
+
+/* The type of the elements or of one field; the caller closes it. */
+static hid_t element_type(const kdri_h5_array *a, const char *field)
+{
+	if (!field)
+		return H5Tcopy(a->type);
+	int index = a->type_class == KDRI_H5_COMPOUND ? H5Tget_member_index(a->type, field) : -1;
+	return index < 0 ? -1 : H5Tget_member_type(a->type, (unsigned)index);
+}
+
+bool kdri_h5_has_field(const kdri_h5_array *a, const char *field, bool *text)
+{
+	if (a->child)
+		return kdri_h5_child_has_field(a, field, text);
+	hid_t type = element_type(a, field);
+	if (type < 0)
+		return false;
+	*text = H5Tget_class(type) == H5T_STRING;
+	H5Tclose(type);
+	return true;
+}
+
+static kdr_status copy_block(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, bool variable,
+                             size_t width, int64_t begin, int64_t n, char *raw, char **out)
+{
+	hsize_t count = (hsize_t)n;
+	/* Zeroed, so that after a failure only what HDF5 has put there is given back to it. */
+	memset(raw, 0, (size_t)n * width);
+	kdr_status st = read_rows(ctx, a, memory, begin, n, raw);
+	for (int64_t i = 0; i < n && st == KDR_OK; i++) {
+		const char *text = raw + (size_t)i * width;
+		size_t length = 0;
+		if (variable) {
+			memcpy(&text, text, sizeof(char *));
+			text = text ? text : "";
+			length = strlen(text);
+		} else {
+			while (length < width && text[length])
+				length++;
+		}
+		st = kdri_strndup(ctx, text, length, &out[i]);
+	}
+	if (variable) {
+		hid_t space = H5Screate_simple(1, &count, NULL);
+		H5Dvlen_reclaim(memory, space, H5P_DEFAULT, raw);
+		H5Sclose(space);
+	}
+	return st;
+}
+
+static kdr_status h5_read_read_texts(kdr_context *ctx, const kdri_h5_array *a, const char *field, hid_t type,
+                                     char **out)
+{
+	kdr_status st;
+	char *raw = NULL;
+	bool variable = H5Tis_variable_str(type) > 0;
+	size_t width = H5Tget_size(type);
+	int64_t at_once = KDRI_MAX(1, KDRI_MIN(STRINGS_AT_ONCE, (1 << 24) / (int64_t)width));
+	hid_t memory = memory_type(field, type);
+	if (memory < 0)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its strings cannot be read", a->label);
+	KDRI_TRY(kdri_alloc(ctx, &raw, KDRI_MIN(at_once, a->shape[0]), width));
+	for (int64_t i = 0; i < a->shape[0]; i += at_once)
+		KDRI_TRY(copy_block(ctx, a, memory, variable, width, i, KDRI_MIN(at_once, a->shape[0] - i),
+		                    raw, out + i));
+done:
+	H5Tclose(memory);
+	kdri_free(ctx, raw);
+	return st;
+}
+
+static kdr_status read_integers(kdr_context *ctx, const kdri_h5_array *a, const char *field, int64_t *out)
+{
+	kdr_status st;
+	hid_t memory = memory_type(field, H5T_NATIVE_INT64);
+	if (memory < 0)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its integers cannot be read", a->label);
+	st = read_rows(ctx, a, memory, 0, a->shape[0], out);
+	H5Tclose(memory);
+	return st;
+}
+
+kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char *field, char ***out)
+{
+	if (a->child)
+		return kdri_h5_child_strings(ctx, a, field, out);
+	kdr_status st;
+	char **strings = NULL, digits[32];
+	int64_t *values = NULL;
+	hid_t type = element_type(a, field);
+	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+	if (a->ndim != 1 || (kind != H5T_STRING && kind != H5T_INTEGER && kind != H5T_ENUM)) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold a list of strings or integers",
+		               a->label);
+		goto done;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &strings, a->shape[0]));
+	if (kind == H5T_STRING) {
+		KDRI_TRY(h5_read_read_texts(ctx, a, field, type, strings));
+	} else {
+		KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
+		KDRI_TRY(read_integers(ctx, a, field, values));
+		for (int64_t i = 0; i < a->shape[0]; i++) {
+			snprintf(digits, sizeof digits, "%lld", (long long)values[i]);
+			KDRI_TRY(kdri_strdup(ctx, digits, &strings[i]));
+		}
+	}
+	*out = strings;
+	strings = NULL;
+done:
+	if (type >= 0)
+		H5Tclose(type);
+	kdri_strings_free(&ctx->allocator, strings, a->shape[0]);
+	kdri_free(ctx, values);
+	return st;
+}
+
+kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const char *field, int64_t **out)
+{
+	if (a->child)
+		return kdri_h5_child_field(ctx, a, field, out);
+	kdr_status st;
+	int64_t *values = NULL;
+	hid_t type = element_type(a, field);
+	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+	if (a->ndim != 1 || (kind != H5T_INTEGER && kind != H5T_ENUM)) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold a list of integers", a->label);
+		goto done;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
+	KDRI_TRY(read_integers(ctx, a, field, values));
+	*out = values;
+	values = NULL;
+done:
+	if (type >= 0)
+		H5Tclose(type);
+	kdri_free(ctx, values);
+	return st;
+}

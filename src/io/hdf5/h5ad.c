@@ -1,0 +1,350 @@
+/* AnnData's .h5ad: X, a layer or coordinates, names of cells and genes, columns of classes and of tasks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Three generations of files are read. Since 0.8 obs and var are groups with one object a column, and a
+ * column of categories is a group of codes and categories. 0.7 keeps the categories in
+ * obs/__categories. Before that obs and var are tables (compound datasets), the categories of a column in
+ * uns/<column>_categories. */
+#include "io/hdf5/h5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- names -------------------------------------------------------------------------------------------- */
+
+/* The index column of obs or var. */
+static kdr_status h5ad_read_names(kdr_context *ctx, const kdri_h5 *h5, const char *frame, int64_t expected,
+                                  char ***out)
+{
+	kdr_status st = KDR_OK;
+	kdri_h5_array a = { 0 };
+	char column[512], name[1024];
+	const char *field = NULL;
+	bool text;
+	kdri_h5_kind kind = kdri_h5_what(h5, frame);
+	if (kind == KDRI_H5_NONE)
+		return KDR_OK;
+	if (kind == KDRI_H5_DATASET) {
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, frame, &a));
+		field = kdri_h5_has_field(&a, "index", &text) ? "index" : "_index";
+		if (!kdri_h5_has_field(&a, field, &text))
+			goto done;
+	} else {
+		if (!kdri_h5_text(h5, frame, "_index", column, sizeof column))
+			snprintf(column, sizeof column, "_index");
+		snprintf(name, sizeof name, "%s/%s", frame, column);
+		if (kdri_h5_what(h5, name) != KDRI_H5_DATASET)
+			goto done;
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+	}
+	if (a.ndim != 1 || a.shape[0] != expected) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld names for %lld %s", a.label,
+		               (long long)a.shape[0], (long long)expected,
+		               strstr(frame, "obs") ? "rows" : "columns");
+		goto done;
+	}
+	KDRI_TRY(kdri_h5_strings(ctx, &a, field, out));
+done:
+	kdri_h5_array_close(&a);
+	return st;
+}
+
+/* --- columns ------------------------------------------------------------------------------------------ */
+
+typedef struct keyed {
+	const char *text;
+	int64_t place;
+	bool integers;
+} keyed;
+
+static int by_text_then_place(const void *a, const void *b)
+{
+	const keyed *x = a, *y = b;
+	int order;
+	if (x->integers) {
+		long long p = strtoll(x->text, NULL, 10), q = strtoll(y->text, NULL, 10);
+		order = (p > q) - (p < q);
+	} else {
+		order = strcmp(x->text, y->text);
+	}
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const keyed *x = a, *y = b;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The values of a plain column: strings in order of first appearance, integers in increasing order, as in
+ * label files. Takes the strings that become names out of `strings`. */
+static kdr_status groups_of_strings(kdr_context *ctx, char **strings, bool integers, int64_t n,
+                                    kdri_groups *out)
+{
+	kdr_status st;
+	keyed *rows = NULL, *firsts = NULL;
+	char **classes = NULL;
+	int64_t *labels = NULL, count = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &firsts, n));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	for (int64_t i = 0; i < n; i++)
+		rows[i] = (keyed){ strings[i], i, integers };
+	qsort(rows, (size_t)n, sizeof *rows, by_text_then_place);
+	for (int64_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(rows[i].text, rows[i - 1].text) != 0)
+			firsts[count++] = rows[i];
+	if (!integers)
+		qsort(firsts, (size_t)count, sizeof *firsts, by_place);
+	KDRI_TRY(KDRI_NEW(ctx, &classes, count));
+	/* A first's own row tells its class; the others of the run follow it. */
+	for (int64_t c = 0; c < count; c++)
+		labels[firsts[c].place] = c;
+	for (int64_t i = 1; i < n; i++)
+		if (strcmp(rows[i].text, rows[i - 1].text) == 0)
+			labels[rows[i].place] = labels[rows[i - 1].place];
+	for (int64_t c = 0; c < count; c++) {
+		classes[c] = strings[firsts[c].place];
+		strings[firsts[c].place] = NULL;
+	}
+	*out = (kdri_groups){ .of = labels, .names = classes, .count = count };
+	labels = NULL;
+done:
+	kdri_free(ctx, rows);
+	kdri_free(ctx, firsts);
+	kdri_free(ctx, labels);
+	return st;
+}
+
+/* Codes into a list of categories; -1 is a missing value. Takes over `codes`. */
+static kdr_status groups_of_codes(kdr_context *ctx, const kdri_h5 *h5, const char *categories, int64_t *codes,
+                                  int64_t n, kdri_groups *out)
+{
+	kdr_status st;
+	kdri_h5_array a = { 0 };
+	char **names = NULL;
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, categories, &a));
+	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &names));
+	for (int64_t i = 0; i < n; i++)
+		if (codes[i] < -1 || codes[i] >= a.shape[0]) {
+			st = kdri_fail(ctx, KDR_ERR_FORMAT,
+			               "%s: row %lld has code %lld; there are %lld categories", a.label,
+			               (long long)i + 1, (long long)codes[i], (long long)a.shape[0]);
+			goto done;
+		}
+	*out = (kdri_groups){ .of = codes, .names = names, .count = a.shape[0] };
+	codes = NULL;
+	names = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, names, a.shape[0]);
+	kdri_h5_array_close(&a);
+	kdri_free(ctx, codes);
+	return st;
+}
+
+typedef struct names {
+	char text[256];
+} names;
+
+static bool note_column(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind)
+{
+	(void)h5, (void)kind;
+	names *list = user;
+	size_t used = strlen(list->text);
+	const char *base = strrchr(name, '/') + 1;
+	if (strcmp(base, "__categories") != 0)
+		snprintf(list->text + used, sizeof list->text - used, "%s%s", used ? ", " : "", base);
+	return true;
+}
+
+static kdr_status no_column(kdr_context *ctx, const kdri_h5 *h5, const char *column)
+{
+	names list = { "" };
+	if (kdri_h5_what(h5, "obs") == KDRI_H5_GROUP)
+		kdri_h5_walk(ctx, h5, "obs", 0, note_column, &list);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: obs has no column '%s'%s%s", h5->path, column,
+	                 list.text[0] ? "; it has: " : "", list.text);
+}
+
+static kdr_status check_length(kdr_context *ctx, const kdri_h5_array *a, int64_t rows)
+{
+	if (a->ndim == 1 && a->shape[0] == rows)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld values for %lld rows", a->label,
+	                 (long long)(a->ndim == 1 ? a->shape[0] : 0), (long long)rows);
+}
+
+/* A column that is a dataset, or a field of the old table. */
+static kdr_status read_plain_column(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5_array *a,
+                                    const char *field, const char *categories, int64_t rows, kdri_groups *out)
+{
+	kdr_status st;
+	char **strings = NULL;
+	int64_t *codes = NULL;
+	bool text = false;
+	KDRI_TRY(check_length(ctx, a, rows));
+	if (!kdri_h5_has_field(a, field, &text)) {
+		st = no_column(ctx, h5, field);
+		goto done;
+	}
+	if (kdri_h5_what(h5, categories) == KDRI_H5_DATASET && !text) {
+		KDRI_TRY(kdri_h5_field_int64(ctx, a, field, &codes));
+		KDRI_TRY(groups_of_codes(ctx, h5, categories, codes, rows, out));
+	} else {
+		KDRI_TRY(kdri_h5_strings(ctx, a, field, &strings));
+		KDRI_TRY(groups_of_strings(ctx, strings, !text, rows, out));
+	}
+done:
+	kdri_strings_free(&ctx->allocator, strings, rows);
+	return st;
+}
+
+/* A column of obs, whatever it is. */
+static kdr_status read_column(kdr_context *ctx, const kdri_h5 *h5, const char *column, int64_t rows,
+                              kdri_groups *out)
+{
+	kdr_status st;
+	kdri_h5_array a = { 0 };
+	char name[600], categories[640];
+	int64_t *codes = NULL;
+	if (strlen(column) > 500 || strchr(column, '/'))
+		return no_column(ctx, h5, column);
+	snprintf(name, sizeof name, "obs/%s", column);
+	if (kdri_h5_what(h5, "obs") == KDRI_H5_DATASET) {
+		snprintf(categories, sizeof categories, "uns/%s_categories", column);
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, "obs", &a));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, column, categories, rows, out));
+		goto done;
+	}
+	switch (kdri_h5_what(h5, name)) {
+	case KDRI_H5_DATASET:
+		snprintf(categories, sizeof categories, "obs/__categories/%s", column);
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(read_plain_column(ctx, h5, &a, NULL, categories, rows, out));
+		break;
+	case KDRI_H5_GROUP:
+		snprintf(name, sizeof name, "obs/%s/codes", column);
+		snprintf(categories, sizeof categories, "obs/%s/categories", column);
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+		KDRI_TRY(check_length(ctx, &a, rows));
+		KDRI_TRY(kdri_h5_field_int64(ctx, &a, NULL, &codes));
+		KDRI_TRY(groups_of_codes(ctx, h5, categories, codes, rows, out));
+		break;
+	default: st = no_column(ctx, h5, column);
+	}
+done:
+	kdri_h5_array_close(&a);
+	return st;
+}
+
+/* The groups of the rows that were read: a part of them, or all. */
+static void keep_groups(const kdr_data *data, kdri_groups *g)
+{
+	for (int64_t i = 0; data->origin && i < data->rows; i++)
+		g->of[i] = g->of[data->origin[i]];
+}
+
+/* Groups by first appearance in all rows of the file, and no others: so they are the same whatever part is read. */
+static kdr_status order_groups(kdr_context *ctx, int64_t rows, kdri_groups *g)
+{
+	kdr_status st;
+	int64_t *place = NULL, count = 0;
+	char **kept = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &place, g->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &kept, g->count));
+	for (int64_t k = 0; k < g->count; k++)
+		place[k] = -1;
+	for (int64_t i = 0; i < rows; i++) {
+		int64_t k = g->of[i];
+		if (k >= 0 && place[k] < 0) {
+			kept[count] = g->names[k];
+			g->names[k] = NULL;
+			place[k] = count++;
+		}
+		g->of[i] = k < 0 ? k : place[k];
+	}
+	kdri_strings_free(&ctx->allocator, g->names, g->count);
+	g->names = kept;
+	g->count = count;
+	g->all = true;
+	kept = NULL;
+done:
+	kdri_free(ctx, place);
+	kdri_free(ctx, kept);
+	return st;
+}
+
+/* Coordinates have no names: "X_pca1", "X_pca2", the same in every file. */
+static kdr_status number_columns(kdr_context *ctx, const char *name, kdr_data *data)
+{
+	kdr_status st;
+	char text[300];
+	KDRI_TRY(KDRI_NEW0(ctx, &data->features, data->cols));
+	for (int64_t j = 0; j < data->cols; j++) {
+		snprintf(text, sizeof text, "%.256s%lld", name, (long long)j + 1);
+		KDRI_TRY(kdri_strdup(ctx, text, &data->features[j]));
+	}
+done:
+	return st;
+}
+
+/* Whether there is no such column, and need not be. */
+static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
+{
+	char name[600];
+	if (!options->may_lack_labels || kdri_h5_what(h5, "obs") != KDRI_H5_GROUP ||
+	    strlen(options->label_column) > 500 || strchr(options->label_column, '/'))
+		return false;
+	snprintf(name, sizeof name, "obs/%s", options->label_column);
+	return kdri_h5_what(h5, name) == KDRI_H5_NONE;
+}
+
+static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data *data)
+{
+	kdr_status st;
+	kdri_h5 h5 = { 0 };
+	char *file = NULL, *member = NULL;
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
+	const char *name = member ? member + (member[0] == '/') : "X";
+	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, options, data));
+	const int64_t rows = data->origin ? data->file_rows : data->rows;
+	KDRI_TRY(h5ad_read_names(ctx, &h5, "obs", rows, &data->ids));
+	kdri_range_keep(ctx, data, data->ids);
+	if (strncmp(name, "obsm/", 5) == 0)
+		KDRI_TRY(number_columns(ctx, name + 5, data));
+	else
+		KDRI_TRY(h5ad_read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
+		                         data->cols, &data->features));
+	if (options && options->label_column && !may_lack(&h5, options)) {
+		kdri_groups classes = { 0 };
+		KDRI_TRY(read_column(ctx, &h5, options->label_column, rows, &classes));
+		keep_groups(data, &classes);
+		data->labels = classes.of;
+		data->classes = classes.names;
+		data->nclasses = classes.count;
+	}
+	if (options && options->task_column) {
+		KDRI_TRY(read_column(ctx, &h5, options->task_column, rows, &data->groups));
+		if (data->origin)
+			KDRI_TRY(order_groups(ctx, rows, &data->groups));
+		keep_groups(data, &data->groups);
+	}
+done:
+	st = kdri_h5_end(ctx, &h5, st);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
+	return st;
+}
+
+static const char *const endings[] = { ".h5ad", NULL };
+
+const kdri_format kdri_format_h5ad = {
+	.id = "h5ad",
+	.endings = endings,
+	.read = read_h5ad,
+	.parts = true,
+	.columns = true,
+	.help = "AnnData: X, or file.h5ad:layers/name or :obsm/name; names from obs and var",
+};

@@ -1,0 +1,347 @@
+/* AnnData's .h5ad given back with what was found. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The file is copied byte for byte and three things are added to the copy, as anndata itself would write them; what else
+ * is in it, known here or not, stays as it is:
+ *
+ *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
+ *     obs/kindred_confidence    numbers
+ *     obsm/X_kindred            rows x 2 numbers
+ *
+ * and obs's list of columns, `column-order`, gets their names. Those of an earlier run are replaced. */
+#include "io/hdf5/h5ad_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/hdf5/h5_child.h"
+
+static const char column[] = "kindred", sureness[] = "kindred_confidence", points[] = "obsm/X_kindred";
+
+/* --- pieces as anndata writes them ------------------------------------------------------------------------- */
+
+static kdr_status h5ad_write_encode(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *type,
+                                    const char *version)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-type", type));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-version", version));
+done:
+	return st;
+}
+
+static kdr_status write_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *name, hid_t type, int ndim,
+                                const int64_t *shape, const void *values)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_h5_write_array(ctx, h5, name, type, ndim, shape, values));
+	KDRI_TRY(h5ad_write_encode(ctx, h5, name, "array", "0.2.0"));
+done:
+	return st;
+}
+
+static kdr_status write_texts(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *const *texts,
+                              int64_t count)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_h5_write_strings(ctx, h5, name, texts, count));
+	KDRI_TRY(h5ad_write_encode(ctx, h5, name, "string-array", "0.2.0"));
+done:
+	return st;
+}
+
+/* A truth as h5py knows it: an enumeration of FALSE and TRUE. */
+static kdr_status set_false(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute)
+{
+	static const int8_t no = 0, yes = 1;
+	hid_t type = H5Tenum_create(H5T_NATIVE_INT8), space = H5Screate(H5S_SCALAR), id = -1;
+	bool done = type >= 0 && space >= 0 && H5Tenum_insert(type, "FALSE", &no) >= 0 &&
+	            H5Tenum_insert(type, "TRUE", &yes) >= 0;
+	if (done)
+		id = H5Acreate_by_name(h5->file, name, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT,
+		                       h5->links);
+	done = id >= 0 && H5Awrite(id, type, &no) >= 0;
+	kdr_status st = done ? KDR_OK : kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot write");
+	if (id >= 0)
+		H5Aclose(id);
+	if (space >= 0)
+		H5Sclose(space);
+	if (type >= 0)
+		H5Tclose(type);
+	return st;
+}
+
+static kdr_status remove_link(kdr_context *ctx, const kdri_h5 *h5, const char *name)
+{
+	if (kdri_h5_what(h5, name) == KDRI_H5_NONE || H5Ldelete(h5->file, name, h5->links) >= 0)
+		return KDR_OK;
+	return kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot be replaced");
+}
+
+/* --- the columns of obs -------------------------------------------------------------------------------------- */
+
+/* Room for the names of an attribute, which HDF5 allocates. */
+typedef struct order {
+	char **names;
+	hssize_t count;
+	hid_t type, space;
+} order;
+
+/* The names there are; none where the attribute is not a list of texts, as h5py leaves it for no columns. */
+static void read_order(const kdri_h5 *h5, order *o)
+{
+	hid_t id = H5Aopen_by_name(h5->file, "obs", "column-order", H5P_DEFAULT, h5->links);
+	*o = (order){ .type = -1, .space = -1 };
+	if (id < 0)
+		return;
+	hid_t type = H5Aget_type(id);
+	o->space = H5Aget_space(id);
+	hssize_t n = o->space < 0 ? 0 : H5Sget_simple_extent_npoints(o->space);
+	bool texts = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+	if (texts && n > 0 && n < 1 << 20) {
+		o->names = calloc((size_t)n, sizeof(char *));
+		o->type = H5Tcopy(H5T_C_S1);
+		if (o->names && o->type >= 0 && H5Tset_size(o->type, H5T_VARIABLE) >= 0 &&
+		    H5Tset_cset(o->type, H5Tget_cset(type)) >= 0 && H5Aread(id, o->type, o->names) >= 0)
+			o->count = n;
+	}
+	if (type >= 0)
+		H5Tclose(type);
+	H5Aclose(id);
+}
+
+static void free_order(order *o)
+{
+	if (o->count > 0)
+		H5Dvlen_reclaim(o->type, o->space, H5P_DEFAULT, o->names);
+	free(o->names);
+	if (o->type >= 0)
+		H5Tclose(o->type);
+	if (o->space >= 0)
+		H5Sclose(o->space);
+}
+
+static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence)
+{
+	kdr_status st = KDR_OK;
+	order o;
+	const char **all = NULL;
+	int64_t n = 0;
+	hid_t type = -1, space = -1, id = -1;
+	read_order(h5, &o);
+	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 2));
+	for (hssize_t i = 0; i < o.count; i++)
+		if (o.names[i] && strcmp(o.names[i], column) != 0 && strcmp(o.names[i], sureness) != 0)
+			all[n++] = o.names[i];
+	all[n++] = column;
+	if (confidence)
+		all[n++] = sureness;
+	hsize_t dims[1] = { (hsize_t)n };
+	type = H5Tcopy(H5T_C_S1);
+	space = H5Screate_simple(1, dims, NULL);
+	bool done = type >= 0 && space >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+	            H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+	if (done && H5Aexists_by_name(h5->file, "obs", "column-order", h5->links) > 0)
+		done = H5Adelete_by_name(h5->file, "obs", "column-order", h5->links) >= 0;
+	if (done)
+		id = H5Acreate_by_name(h5->file, "obs", "column-order", type, space, H5P_DEFAULT, H5P_DEFAULT,
+		                       h5->links);
+	if (id < 0 || H5Awrite(id, type, all) < 0)
+		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "obs", "cannot get columns more");
+done:
+	if (id >= 0)
+		H5Aclose(id);
+	if (space >= 0)
+		H5Sclose(space);
+	if (type >= 0)
+		H5Tclose(type);
+	free_order(&o);
+	kdri_free(ctx, all);
+	return st;
+}
+
+static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "obs/kindred"));
+	KDRI_TRY(h5ad_write_encode(ctx, h5, "obs/kindred", "categorical", "0.2.0"));
+	KDRI_TRY(set_false(ctx, h5, "obs/kindred", "ordered"));
+	KDRI_TRY(write_numbers(ctx, h5, "obs/kindred/codes", H5T_NATIVE_INT32, 1, &n->rows, n->codes));
+	KDRI_TRY(write_texts(ctx, h5, "obs/kindred/categories", n->categories, n->ncategories));
+done:
+	return st;
+}
+
+/* Frames of anndata 0.7 have categories elsewhere: plain texts will do, "" where nothing is known. */
+static kdr_status add_plain(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
+{
+	kdr_status st;
+	const char **texts = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &texts, n->rows));
+	for (int64_t i = 0; i < n->rows; i++)
+		texts[i] = n->codes[i] < 0 ? "" : n->categories[n->codes[i]];
+	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "obs/kindred", texts, n->rows));
+done:
+	kdri_free(ctx, texts);
+	return st;
+}
+
+static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
+{
+	kdr_status st = KDR_OK;
+	char version[32] = "";
+	const int64_t shape[2] = { n->rows, 2 };
+	if (kdri_h5_what(h5, "obs") != KDRI_H5_GROUP)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: obs is a table, as anndata before 0.7 wrote it: write the file again with a newer one",
+		        h5->path);
+	if (n->codes) {
+		KDRI_TRY(remove_link(ctx, h5, "obs/kindred"));
+		KDRI_TRY(remove_link(ctx, h5, "obs/kindred_confidence"));
+	}
+	if (n->xy)
+		KDRI_TRY(remove_link(ctx, h5, points));
+	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
+	           strcmp(version, "0.1.0") == 0;
+	if (n->codes) {
+		KDRI_TRY(old ? add_plain(ctx, h5, n) : add_categories(ctx, h5, n));
+		if (n->confidence)
+			KDRI_TRY(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
+			                       &n->rows, n->confidence));
+		KDRI_TRY(extend_order(ctx, h5, n->confidence != NULL));
+	}
+	if (!n->xy)
+		goto done;
+	if (kdri_h5_what(h5, "obsm") == KDRI_H5_NONE) {
+		KDRI_TRY(kdri_h5_make_group(ctx, h5, "obsm"));
+		KDRI_TRY(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
+	}
+	KDRI_TRY(write_numbers(ctx, h5, points, H5T_NATIVE_DOUBLE, 2, shape, n->xy));
+done:
+	return st;
+}
+
+/* --- a file of our own ------------------------------------------------------------------------------------------ */
+
+/* obs or var: names alone, numbers from 0 where there are none. */
+static kdr_status write_frame(kdr_context *ctx, const kdri_h5 *h5, const char *frame, char *const *names,
+                              int64_t count)
+{
+	kdr_status st;
+	char index[32], *numbers = NULL;
+	const char **all = NULL;
+	enum { WIDTH = 24 };
+	static const double nothing = 0;
+	snprintf(index, sizeof index, "%s/_index", frame);
+	KDRI_TRY(KDRI_NEW(ctx, &all, count));
+	if (!names)
+		KDRI_TRY(KDRI_NEW(ctx, &numbers, count * WIDTH));
+	for (int64_t i = 0; i < count; i++) {
+		if (!names)
+			snprintf(numbers + i * WIDTH, WIDTH, "%lld", (long long)i);
+		all[i] = names ? names[i] : numbers + i * WIDTH;
+	}
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, frame));
+	KDRI_TRY(h5ad_write_encode(ctx, h5, frame, "dataframe", "0.2.0"));
+	KDRI_TRY(kdri_h5_set_text(ctx, h5, frame, "_index", "_index"));
+	KDRI_TRY(kdri_h5_set_reals(ctx, h5, frame, "column-order", &nothing, 0)); /* as h5py leaves it */
+	KDRI_TRY(write_texts(ctx, h5, index, all, count));
+done:
+	kdri_free(ctx, all);
+	kdri_free(ctx, numbers);
+	return st;
+}
+
+static kdr_status write_new(kdr_context *ctx, const kdri_h5 *h5, const kdr_data *d)
+{
+	kdr_status st;
+	KDRI_TRY(h5ad_write_encode(ctx, h5, "/", "anndata", "0.1.0"));
+	KDRI_TRY(kdri_h5_write_matrix(ctx, h5, "X", d));
+	KDRI_TRY(write_frame(ctx, h5, "obs", d->ids, d->rows));
+	KDRI_TRY(write_frame(ctx, h5, "var", d->features, d->cols));
+done:
+	return st;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+typedef struct task {
+	const char *path, *temporary;
+	const kdr_data *data;
+	const kdri_h5ad_notes *notes;
+} task;
+
+static kdr_status change(kdr_context *ctx, const void *user)
+{
+	const task *t = user;
+	kdr_status st;
+	kdri_h5 h5 = { 0 };
+	KDRI_TRY(t->data ? kdri_h5_create(ctx, t->path, t->temporary, &h5)
+	                 : kdri_h5_reopen(ctx, t->path, t->temporary, &h5));
+	if (t->data)
+		KDRI_TRY(write_new(ctx, &h5, t->data));
+	KDRI_TRY(add_notes(ctx, &h5, t->notes));
+	KDRI_TRY(kdri_h5_finish(ctx, &h5));
+done:
+	kdri_h5_close(&h5);
+	return st;
+}
+
+static kdr_status copy_file(kdr_context *ctx, const char *from, const char *to, double *bytes)
+{
+	enum { BLOCK = 1 << 20 };
+	kdr_status st = KDR_OK;
+	char *block = NULL;
+	ssize_t n = 0;
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	*bytes = 0;
+	if (in < 0 || out < 0) {
+		st = kdri_fail(ctx, in < 0 ? KDR_ERR_READ : KDR_ERR_WRITE, "%s: cannot open: %s",
+		               in < 0 ? from : to, strerror(errno));
+		goto done;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &block, BLOCK));
+	while ((n = read(in, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
+		for (ssize_t at = 0, wrote; at < n; at += wrote) {
+			wrote = write(out, block + at, (size_t)(n - at));
+			if (wrote < 0 && errno != EINTR) {
+				st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", to,
+				               strerror(errno));
+				goto done;
+			}
+			wrote = KDRI_MAX(wrote, 0);
+			*bytes += (double)wrote;
+		}
+	if (n < 0)
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", from, strerror(errno));
+done:
+	kdri_free(ctx, block);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return st;
+}
+
+kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
+                              const kdri_h5ad_notes *notes, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	double bytes = 0;
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	const task t = { path, kdri_output_temporary(o), data, notes };
+	if (!data)
+		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
+	/* A file of our own is nothing to be afraid of. */
+	KDRI_TRY(data ? change(ctx, &t) : kdri_h5_apart(ctx, path, bytes, change, &t));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}

@@ -1,0 +1,453 @@
+/* Matrix Market: header and coordinate files. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes an entry, 1.33 times
+ * the result), sorted in place if they are not in order, and the rows are then counted and let go. So
+ * the peak is the same for files by rows (SciPy), by columns (10x Genomics) or in no order. Duplicates are
+ * added up; explicit zeros are dropped, so that nnz counts what is not zero.
+ *
+ * The header is not trusted: room is made for what the file can hold, whatever it declares. A matrix
+ * may have at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one
+ * entry for every 64. */
+#include "io/matrices/mtx.h"
+
+enum { FREE_ROWS = 1 << 22, ROWS_PER_ENTRY = 64 };
+
+typedef struct triples {
+	int32_t *row, *col;
+	double *val;
+	int64_t count, room;
+} triples;
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
+                           const kdri_mtx_problem *x)
+{
+	const char *path = kdri_input_path(w->in);
+	long long line = w->line + kdri_count_byte(w->data + w->begin, x->line, '\n') + 1;
+	int length = 0;
+	while (length < 40 && !strchr(" \t\r\n", x->at[length]))
+		length++;
+	switch (x->what) {
+	case KDRI_MTX_NO_INDEX:
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: '%.*s' is not an index: a row and a column number are needed", path,
+		        line, length, x->at);
+	case KDRI_MTX_OUTSIDE:
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: line %lld: index %.*s is outside the matrix of %lld x %lld (from 1)",
+		                 path, line, length, x->at, (long long)h->rows, (long long)h->cols);
+	case KDRI_MTX_NOT_FINITE:
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: line %lld: %.*s is not a finite number", path, line,
+		                 length, x->at);
+	case KDRI_MTX_TEXT_AFTER:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' follows the value", path, line,
+		                 length, x->at);
+	case KDRI_MTX_UPPER:
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: the diagonal of a skew-symmetric matrix is zero and not written",
+		        path, line);
+	case KDRI_MTX_TOO_MANY:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the %lld %s it declares", path,
+		                 (long long)h->declared, h->array ? "values" : "entries");
+	default:
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' is not a number", path, line,
+		                 length, x->at);
+	}
+}
+
+kdr_status kdri_mtx_short(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h, int64_t found)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: declares %lld %s, found %lld", kdri_input_path(w->in),
+	                 (long long)h->declared, h->array ? "values" : "entries", (long long)found);
+}
+
+/* --- header ----------------------------------------------------------------------------------- */
+
+/* The next word of a line into `word` (cut to fit); empty at the end of the line. */
+static const char *next_word(const char *p, char word[32])
+{
+	int n = 0;
+	p = kdri_skip_blanks(p);
+	for (; !strchr(" \t\r\n", *p); p++)
+		if (n < 31)
+			word[n++] = *p;
+	word[n] = '\0';
+	return p;
+}
+
+static bool is(const char *text, const char *word)
+{
+	return kdri_same_word(text, strlen(text), word);
+}
+
+static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *line, kdri_mtx_header *h)
+{
+	char banner[32], object[32], format[32], field[32], symmetry[32];
+	const char *p = next_word(line, banner);
+	p = next_word(p, object);
+	p = next_word(p, format);
+	p = next_word(p, field);
+	next_word(p, symmetry);
+	if (!is(banner, "%%matrixmarket"))
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line 1 is not a Matrix Market header: it has to begin with '%%%%MatrixMarket matrix'",
+		        path);
+	if (!is(object, "matrix"))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: holds a Matrix Market '%s': only 'matrix' is read", path, object);
+	h->array = is(format, "array");
+	h->pattern = is(field, "pattern");
+	if (!h->array && !is(format, "coordinate"))
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: Matrix Market format '%s': coordinate or array are allowed", path,
+		                 format);
+	if (is(field, "complex") || is(symmetry, "hermitian"))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: complex matrices are not supported", path);
+	if (!is(field, "real") && !is(field, "double") && !is(field, "integer") &&
+	    !is(field, "unsigned-integer") && (!h->pattern || h->array))
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: Matrix Market field '%s': real, integer%s are allowed", path, field,
+		                 h->array ? "" : " or pattern");
+	if (is(symmetry, "general"))
+		h->symmetry = KDRI_MTX_GENERAL;
+	else if (is(symmetry, "symmetric"))
+		h->symmetry = KDRI_MTX_SYMMETRIC;
+	else if (is(symmetry, "skew-symmetric"))
+		h->symmetry = KDRI_MTX_SKEW;
+	else
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: Matrix Market symmetry '%s': general, symmetric or skew-symmetric are allowed",
+		        path, symmetry);
+	return KDR_OK;
+}
+
+static kdr_status parse_sizes(kdr_context *ctx, const char *path, int64_t number, const char *p,
+                              const char *end, kdri_mtx_header *h)
+{
+	int64_t *sizes[] = { &h->rows, &h->cols, &h->declared };
+	int count = h->array ? 2 : 3;
+	for (int i = 0; i < count; i++) {
+		p = kdri_parse_int(kdri_skip_blanks(p), end, sizes[i]);
+		if (!p || (!kdri_is_blank(*p) && !kdri_at_newline(p)) || *sizes[i] < 0)
+			return kdri_fail(ctx, KDR_ERR_FORMAT,
+			                 "%s: line %lld has to give the sizes: rows columns%s", path,
+			                 (long long)number, h->array ? "" : " entries");
+	}
+	if (!kdri_mtx_line_end(p))
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld has more than the %d sizes", path,
+		                 (long long)number, count);
+	if ((h->rows < 1 && !h->may_be_empty) || h->cols < 1)
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: a matrix of %lld x %lld holds no data", path,
+		                 (long long)h->rows, (long long)h->cols);
+	if (h->rows > INT32_MAX || h->cols > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "%s: %lld x %lld: more than 2147483647 rows or columns are not supported",
+		                 path, (long long)h->rows, (long long)h->cols);
+	if (h->symmetry != KDRI_MTX_GENERAL && h->rows != h->cols)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %lld x %lld, but a symmetric matrix is square",
+		                 path, (long long)h->rows, (long long)h->cols);
+	if (h->array && h->symmetry == KDRI_MTX_GENERAL)
+		h->declared = h->rows * h->cols; /* below 2^62 */
+	else if (h->array)
+		h->declared = h->rows * (h->symmetry == KDRI_MTX_SYMMETRIC ? h->rows + 1 : h->rows - 1) / 2;
+	return KDR_OK;
+}
+
+static kdr_status read_header(kdr_context *ctx, kdri_window *w, kdri_mtx_header *h)
+{
+	kdr_status st = KDR_OK;
+	size_t whole;
+	const char *path = kdri_input_path(w->in);
+	KDRI_TRY(kdri_window_lines(ctx, w, &whole));
+	if (whole == 0) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty: a Matrix Market header is needed",
+		               path);
+		goto done;
+	}
+	for (;;) {
+		const char *line = w->data + w->begin, *end = w->data + whole;
+		const char *next = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+		bool sizes = w->line > 0 && !kdri_mtx_skip(kdri_skip_blanks(line));
+		if (w->line == 0)
+			KDRI_TRY(parse_banner(ctx, path, line, h));
+		else if (sizes)
+			KDRI_TRY(parse_sizes(ctx, path, w->line + 1, line, next, h));
+		w->line++;
+		w->begin += (size_t)(next - line);
+		if (sizes)
+			goto done;
+		if (w->begin < whole)
+			continue;
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
+		if (whole == 0) {
+			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file ends before the line of sizes",
+			               path);
+			goto done;
+		}
+	}
+done:
+	return st;
+}
+
+/* --- entries ---------------------------------------------------------------------------------- */
+
+/* A number of up to 18 digits, without a sign; NULL if there is none. */
+static inline const char *parse_index(const char *p, int64_t *value)
+{
+	const char *start = p;
+	int64_t v = 0;
+	for (; (unsigned char)(*p - '0') < 10 && p - start < 18; p++)
+		v = v * 10 + (*p - '0');
+	*value = v;
+	return p > start && (unsigned char)(*p - '0') >= 10 ? p : NULL;
+}
+
+/* The entry at p. Returns the start of the next line, or NULL with `problem` set. */
+static inline const char *parse_entry(const kdri_mtx_header *h, const char *p, const char *end, int64_t *i,
+                                      int64_t *j, double *v, kdri_mtx_problem *problem)
+{
+	const char *line = p, *q = parse_index(p, i);
+	enum kdri_mtx_trouble what = KDRI_MTX_NO_INDEX;
+	if (!q || !kdri_is_blank(*q))
+		goto bad;
+	what = KDRI_MTX_OUTSIDE;
+	if (*i < 1 || *i > h->rows)
+		goto bad;
+	what = KDRI_MTX_NO_INDEX;
+	p = kdri_skip_blanks(q);
+	q = parse_index(p, j);
+	if (!q)
+		goto bad;
+	what = KDRI_MTX_OUTSIDE;
+	if (*j < 1 || *j > h->cols)
+		goto bad;
+	p = q;
+	if (h->pattern) {
+		*v = 1;
+	} else {
+		what = KDRI_MTX_NO_VALUE;
+		p = kdri_skip_blanks(p);
+		q = kdri_parse_double(p, end, v);
+		if (!q || p == q)
+			goto bad;
+		what = KDRI_MTX_NOT_FINITE;
+		if (!h->keep_nonfinite && *v - *v != 0)
+			goto bad;
+		p = q;
+	}
+	what = KDRI_MTX_TEXT_AFTER;
+	q = kdri_mtx_line_end(p);
+	if (!q)
+		goto bad;
+	what = KDRI_MTX_UPPER;
+	if (h->symmetry == KDRI_MTX_SKEW && *i == *j && *v != 0)
+		goto bad;
+	return q;
+bad:
+	*problem = (kdri_mtx_problem){ what, line, kdri_skip_blanks(p) };
+	return NULL;
+}
+
+/* Entries of one slice into the arrays from `at` on; returns their number, and in *seen the lines. */
+static int64_t mtx_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, const triples *t, int64_t at,
+                               int64_t *seen, kdri_mtx_problem *problem)
+{
+	int64_t start = at, i, j;
+	double v;
+	*seen = 0;
+	for (const char *p = s->begin; p < s->end;) {
+		p = kdri_skip_blanks(p);
+		if (kdri_mtx_skip(p)) {
+			p = (const char *)memchr(p, '\n', (size_t)(s->end - p)) + 1;
+			continue;
+		}
+		p = parse_entry(h, p, s->end, &i, &j, &v, problem);
+		if (!p)
+			break;
+		++*seen;
+		if (v == 0)
+			continue;
+		if (i > h->keep.first && i <= h->keep.last) {
+			t->row[at] = (int32_t)(i - 1 - h->keep.first);
+			t->col[at] = (int32_t)(j - 1);
+			t->val[at++] = v;
+		}
+		if (h->symmetry != KDRI_MTX_GENERAL && i != j && j > h->keep.first && j <= h->keep.last) {
+			t->row[at] = (int32_t)(j - 1 - h->keep.first);
+			t->col[at] = (int32_t)(i - 1);
+			t->val[at++] = h->symmetry == KDRI_MTX_SKEW ? -v : v;
+		}
+	}
+	return at - start;
+}
+
+static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
+                                size_t whole, int64_t need, triples *t)
+{
+	kdr_status st = KDR_OK;
+	if (need > t->room) {
+		int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2,
+		        room = h->keep.last - h->keep.first < h->rows ? need + need / 2
+		                                                      : kdri_window_foresee(w, whole, need);
+		if (room / each > h->declared)
+			room = h->declared * each;
+		room = KDRI_MAX(room, need);
+		KDRI_TRY(KDRI_GROW(ctx, &t->row, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->col, room));
+		KDRI_TRY(KDRI_GROW(ctx, &t->val, room));
+		t->room = room;
+	}
+done:
+	return st;
+}
+
+static void mtx_move(const triples *t, int64_t to, int64_t from, int64_t count)
+{
+	if (to == from)
+		return;
+	memmove(t->row + to, t->row + from, (size_t)count * sizeof *t->row);
+	memmove(t->col + to, t->col + from, (size_t)count * sizeof *t->col);
+	memmove(t->val + to, t->val + from, (size_t)count * sizeof *t->val);
+}
+
+static kdr_status read_entries(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, triples *t)
+{
+	kdr_status st = KDR_OK;
+	kdri_slice slices[KDRI_SLICES];
+	kdri_mtx_problem problems[KDRI_SLICES];
+	int64_t counts[KDRI_SLICES], seen[KDRI_SLICES], total = 0;
+	const int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2;
+	size_t whole;
+	for (;;) {
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
+		if (whole == 0)
+			break;
+		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
+		KDRI_TRY(mtx_make_room(ctx, w, h, whole, t->count + each * lines, t));
+		memset(problems, 0, sizeof problems);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+		for (int i = 0; i < KDRI_SLICES; i++)
+			counts[i] = mtx_parse_slice(h, &slices[i], t, t->count + each * slices[i].first,
+			                            &seen[i], &problems[i]);
+		int64_t start = t->count;
+		for (int i = 0; i < KDRI_SLICES; i++) {
+			total += seen[i];
+			if (problems[i].what == KDRI_MTX_FINE && total > h->declared)
+				problems[i] = (kdri_mtx_problem){ KDRI_MTX_TOO_MANY, slices[i].begin,
+					                          slices[i].begin };
+			if (problems[i].what != KDRI_MTX_FINE) {
+				st = kdri_mtx_report(ctx, w, h, &problems[i]);
+				goto done;
+			}
+			mtx_move(t, t->count, start + each * slices[i].first, counts[i]);
+			t->count += counts[i];
+		}
+		w->line += lines;
+		w->begin = whole;
+	}
+	if (total < h->declared)
+		st = kdri_mtx_short(ctx, w, h, total);
+done:
+	return st;
+}
+
+static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, kdr_data *data)
+{
+	kdr_status st;
+	triples t = { 0 };
+	int64_t *rowptr = NULL;
+	const char *path = kdri_input_path(w->in);
+	KDRI_TRY(mtx_make_room(ctx, w, h, w->end, 1, &t));
+	KDRI_TRY(read_entries(ctx, w, h, &t));
+	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > h->declared) {
+		st = kdri_fail(ctx, KDR_ERR_SIZE,
+		               "%s: %lld rows, but only %lld entries: at most %d rows for each are allowed",
+		               path, (long long)h->rows, (long long)h->declared, ROWS_PER_ENTRY);
+		goto done;
+	}
+	kdri_window_close(ctx, w);
+	int64_t rows = h->keep.last - h->keep.first;
+	kdri_entries_sort(ctx, KDRI_MAX(rows, 1), h->cols, &t.count, t.row, t.col, t.val);
+	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, rows + 1));
+	for (int64_t p = 0; p < t.count; p++) {
+		rowptr[t.row[p] + 1]++;
+		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: the entries of row %d, column %d add up to more than a double holds",
+			        path, t.row[p] + 1, t.col[p] + 1);
+			goto done;
+		}
+	}
+	for (int64_t i = 0; i < rows; i++)
+		rowptr[i + 1] += rowptr[i];
+	kdri_free(ctx, t.row);
+	t.row = NULL;
+	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));
+	KDRI_TRY(KDRI_GROW(ctx, &t.val, t.count));
+	data->kind = KDR_MAT_CSR;
+	data->rows = rows;
+	data->cols = h->cols;
+	data->rowptr = rowptr;
+	data->col = t.col;
+	data->val = t.val;
+	rowptr = NULL;
+	t = (triples){ 0 };
+done:
+	kdri_free(ctx, t.row);
+	kdri_free(ctx, t.col);
+	kdri_free(ctx, t.val);
+	kdri_free(ctx, rowptr);
+	return st;
+}
+
+kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
+{
+	kdr_status st;
+	kdri_window w = { 0 };
+	kdri_mtx_header h = { 0 };
+	h.may_be_empty = kdri_may_be_empty(options);
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
+	KDRI_TRY(read_header(ctx, &w, &h));
+	h.keep_nonfinite = options && options->keep_nonfinite;
+	h.keep = kdri_range_of(options, h.rows);
+	if (h.array && options && options->parts > 0) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: a dense (array) file is not read in parts of its rows: .npy is",
+		               kdri_input_path(in));
+		goto done;
+	}
+	KDRI_TRY(kdri_range_note(ctx, options, h.keep, h.rows, data));
+	KDRI_TRY(h.array ? kdri_mtx_read_array(ctx, &w, &h, data) : read_coordinates(ctx, &w, &h, data));
+done:
+	kdri_window_close(ctx, &w);
+	return st;
+}
+
+static kdr_status mtx_read_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                                kdr_data *data)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_mtx_read(ctx, in, options, data));
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+static const char *const endings[] = { ".mtx", ".mtx.gz", NULL };
+
+const kdri_format kdri_format_mtx = {
+	.id = "mtx",
+	.endings = endings,
+	.read = mtx_read_file,
+	.write = kdri_mtx_write,
+	.help = "Matrix Market, sparse (coordinate) or dense (array)",
+	.parts = true,
+};

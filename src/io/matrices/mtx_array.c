@@ -1,0 +1,159 @@
+/* Matrix Market: dense matrices, one value a line, column by column. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A plain file's size bounds how many values it can hold, so the matrix is made at once and values go
+ * straight to their rows. From a pipe or a compressed file they are collected as they come, then
+ * turned: twice the memory, but never more than what was really there. */
+#include "io/matrices/mtx.h"
+
+typedef struct place {
+	int64_t i, j;
+} place;
+
+/* Where the value of index `t` of the file belongs. */
+static place mtx_array_place_of(const kdri_mtx_header *h, int64_t t)
+{
+	if (h->symmetry == KDRI_MTX_GENERAL)
+		return (place){ t % h->rows, t / h->rows };
+	int64_t skip = h->symmetry == KDRI_MTX_SKEW, j = 0;
+	for (; t >= h->rows - j - skip; j++)
+		t -= h->rows - j - skip;
+	return (place){ j + skip + t, j };
+}
+
+static inline void mtx_array_put(const kdri_mtx_header *h, double *x, place *at, double v)
+{
+	x[at->i * h->cols + at->j] = v;
+	if (h->symmetry != KDRI_MTX_GENERAL && at->i != at->j)
+		x[at->j * h->cols + at->i] = h->symmetry == KDRI_MTX_SKEW ? -v : v;
+	if (++at->i == h->rows) {
+		at->j++;
+		at->i = h->symmetry == KDRI_MTX_GENERAL     ? 0
+		        : h->symmetry == KDRI_MTX_SYMMETRIC ? at->j
+		                                            : at->j + 1;
+	}
+}
+
+static int64_t count_values(const kdri_slice *s)
+{
+	int64_t n = 0;
+	for (const char *p = s->begin; p < s->end;
+	     p = (const char *)memchr(p, '\n', (size_t)(s->end - p)) + 1)
+		n += !kdri_mtx_skip(kdri_skip_blanks(p));
+	return n;
+}
+
+/* The values of one slice, the first of which has index `t`: into `x` at their places, or into `line`
+ * in a row if that is given. */
+static void mtx_array_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, int64_t t, double *x,
+                                  double *line, kdri_mtx_problem *problem)
+{
+	place at = { 0, 0 };
+	double v;
+	if (s->begin < s->end && t < h->declared)
+		at = mtx_array_place_of(h, t);
+	for (const char *p = s->begin; p < s->end; t++) {
+		p = kdri_skip_blanks(p);
+		if (kdri_mtx_skip(p)) {
+			p = (const char *)memchr(p, '\n', (size_t)(s->end - p)) + 1;
+			t--;
+			continue;
+		}
+		const char *q = kdri_parse_double(p, s->end, &v), *next = q ? kdri_mtx_line_end(q) : NULL;
+		enum kdri_mtx_trouble what = t >= h->declared                   ? KDRI_MTX_TOO_MANY
+		                             : !q                               ? KDRI_MTX_NO_VALUE
+		                             : !h->keep_nonfinite && v - v != 0 ? KDRI_MTX_NOT_FINITE
+		                             : !next                            ? KDRI_MTX_TEXT_AFTER
+		                                                                : KDRI_MTX_FINE;
+		if (what != KDRI_MTX_FINE) {
+			*problem =
+			        (kdri_mtx_problem){ what, p,
+				                    what == KDRI_MTX_TEXT_AFTER ? kdri_skip_blanks(q) : p };
+			return;
+		}
+		if (line)
+			*line++ = v;
+		else
+			mtx_array_put(h, x, &at, v);
+		p = next;
+	}
+}
+
+/* All values, into `x` at their places or, where that is NULL, in a row into *line, which grows. */
+static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, double *x,
+                              double **line)
+{
+	kdr_status st = KDR_OK;
+	kdri_slice slices[KDRI_SLICES];
+	kdri_mtx_problem problems[KDRI_SLICES];
+	int64_t first[KDRI_SLICES], count = 0, room = 0;
+	size_t whole;
+	for (;;) {
+		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
+		if (whole == 0)
+			break;
+		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
+		int64_t before = count;
+		memset(problems, 0, sizeof problems);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+		for (int i = 0; i < KDRI_SLICES; i++)
+			first[i] = count_values(&slices[i]);
+		for (int i = 0; i < KDRI_SLICES; i++) {
+			int64_t values = first[i];
+			first[i] = count;
+			count += values;
+		}
+		if (!x && (count > room || !*line)) {
+			room = KDRI_MAX(count, before + before / 2);
+			KDRI_TRY(KDRI_GROW(ctx, line, room));
+		}
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+		for (int i = 0; i < KDRI_SLICES; i++)
+			mtx_array_parse_slice(h, &slices[i], first[i], x, x ? NULL : *line + first[i],
+			                      &problems[i]);
+		for (int i = 0; i < KDRI_SLICES; i++)
+			if (problems[i].what != KDRI_MTX_FINE) {
+				st = kdri_mtx_report(ctx, w, h, &problems[i]);
+				goto done;
+			}
+		w->line += lines;
+		w->begin = whole;
+	}
+	if (count < h->declared)
+		st = kdri_mtx_short(ctx, w, h, count);
+done:
+	return st;
+}
+
+kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, kdr_data *data)
+{
+	kdr_status st;
+	double *x = NULL, *line = NULL;
+	int64_t size = kdri_input_size(w->in);
+	bool plain = size >= 0 && !kdri_input_compressed(w->in);
+	/* Two bytes a value at least. */
+	if (plain && h->declared > size / 2 + 1) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT,
+		               "%s: declares %lld values, more than the file of %lld bytes can hold",
+		               kdri_input_path(w->in), (long long)h->declared, (long long)size);
+		goto done;
+	}
+	if (plain)
+		KDRI_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
+	KDRI_TRY(read_values(ctx, w, h, x, &line));
+	if (!plain) {
+		place at = h->declared > 0 ? mtx_array_place_of(h, 0) : (place){ 0, 0 };
+		kdri_window_close(ctx, w);
+		KDRI_TRY(KDRI_NEW0(ctx, &x, h->rows * h->cols));
+		for (int64_t t = 0; line && t < h->declared; t++)
+			mtx_array_put(h, x, &at, line[t]);
+	}
+	data->kind = KDR_MAT_DENSE;
+	data->rows = h->rows;
+	data->cols = h->cols;
+	data->dense = x;
+	x = NULL;
+done:
+	kdri_free(ctx, line);
+	kdri_free(ctx, x);
+	return st;
+}

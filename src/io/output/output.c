@@ -1,0 +1,273 @@
+/* Files that appear whole or not at all. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it
+ * into place, which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
+#include "io/archive/inflate.h"
+#include "io/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = KDRI_OUTPUT_BLOCK };
+
+struct kdri_output {
+	char *path, *temporary;
+	int fd;
+	bool force, gzip;
+	kdri_output_put *put; /* NULL: it is a file */
+	void *user;
+	size_t used;
+	z_stream z;
+	unsigned char buffer[BUFFER], packed[BUFFER];
+};
+
+static kdr_status write_error(kdr_context *ctx, const kdri_output *o)
+{
+	return kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", o->path, strerror(errno));
+}
+
+static kdr_status write_all(kdr_context *ctx, kdri_output *o, const unsigned char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(o->fd, data, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return write_error(ctx, o);
+		data += n;
+		size -= (size_t)n;
+	}
+	return KDR_OK;
+}
+
+static kdr_status output_flush(kdr_context *ctx, kdri_output *o, bool finish)
+{
+	kdr_status st = KDR_OK;
+	if (o->put) {
+		size_t size = o->used;
+		o->used = 0;
+		return size > 0 ? o->put(o->user, o->buffer, size) : KDR_OK;
+	}
+	if (!o->gzip) {
+		KDRI_TRY(write_all(ctx, o, o->buffer, o->used));
+	} else {
+		int code;
+		o->z.next_in = o->buffer;
+		o->z.avail_in = (uInt)o->used;
+		do {
+			o->z.next_out = o->packed;
+			o->z.avail_out = BUFFER;
+			code = deflate(&o->z, finish ? Z_FINISH : Z_NO_FLUSH);
+			KDRI_TRY(write_all(ctx, o, o->packed, BUFFER - o->z.avail_out));
+		} while (o->z.avail_out == 0 || (finish && code == Z_OK));
+	}
+	o->used = 0;
+done:
+	return st;
+}
+
+static void output_release(kdr_context *ctx, kdri_output *o)
+{
+	if (o->gzip)
+		deflateEnd(&o->z);
+	if (o->fd >= 0)
+		close(o->fd);
+	kdri_free(ctx, o->path);
+	kdri_free(ctx, o->temporary);
+	kdri_free(ctx, o);
+}
+
+/* The folders on the way to a file, as far as they are missing. False, with errno, where one cannot be made. */
+static bool make_parents(char *path)
+{
+	bool made = true;
+	for (char *p = path; made && (p = strchr(p + 1, '/'));) {
+		*p = '\0';
+		made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*p = '/';
+	}
+	return made;
+}
+
+/* A new file beside `path`, of a name nobody has. */
+static void open_temporary(kdri_output *o, size_t room)
+{
+	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
+		snprintf(o->temporary, room, "%s.tmp-%ld-%d", o->path, (long)getpid(), attempt);
+		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
+			continue;
+		if (o->fd < 0 && errno != EEXIST)
+			break;
+	}
+}
+
+kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	struct stat info;
+	size_t room = strlen(path) + 48;
+	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
+	o->fd = -1;
+	o->force = force;
+	KDRI_TRY(kdri_strdup(ctx, path, &o->path));
+	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
+	o->temporary[0] = '\0';
+	if (stat(path, &info) == 0) {
+		if (S_ISDIR(info.st_mode)) {
+			st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
+			               path);
+			goto done;
+		}
+		if (!force) {
+			st = kdri_fail(ctx, KDR_ERR_EXISTS, "%s: exists already; --force replaces it", path);
+			goto done;
+		}
+	}
+	open_temporary(o, room);
+	if (o->fd < 0) {
+		o->temporary[0] = '\0';
+		st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
+		goto done;
+	}
+	if (kdri_ends_with(path, ".gz")) {
+		KDRI_TRY(kdri_need_zlib(ctx, path));
+		o->z = kdri_zlib(ctx);
+		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to compress", path);
+			goto done;
+		}
+		o->gzip = true;
+	}
+	*out = o;
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *put, void *user,
+                          kdri_output **out)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
+	*o = (kdri_output){ .fd = -1, .put = put, .user = user };
+	KDRI_TRY(kdri_strdup(ctx, name, &o->path));
+	*out = o;
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o)
+{
+	return output_flush(ctx, o, false);
+}
+
+kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size)
+{
+	kdr_status st = KDR_OK;
+	const unsigned char *from = data;
+	while (size > 0) {
+		size_t n = KDRI_MIN(size, BUFFER - o->used);
+		memcpy(o->buffer + o->used, from, n);
+		o->used += n;
+		from += n;
+		size -= n;
+		if (o->used == BUFFER)
+			KDRI_TRY(output_flush(ctx, o, false));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	int n = kdri_vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= sizeof text)
+		return kdri_fail(ctx, KDR_ERR_INTERNAL, "%s: a formatted line is too long", o->path);
+	return kdri_output_write(ctx, o, text, (size_t)n);
+}
+
+const char *kdri_output_temporary(const kdri_output *o)
+{
+	return o->temporary;
+}
+
+kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o)
+{
+	kdr_status st;
+	KDRI_TRY(output_flush(ctx, o, true));
+	if (o->put)
+		goto done;
+	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. */
+	if (fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
+		st = write_error(ctx, o);
+		goto done;
+	}
+	int fd = o->fd;
+	o->fd = -1;
+	if (close(fd) != 0) {
+		st = write_error(ctx, o);
+		goto done;
+	}
+	/* Without force, link() refuses to replace a file that appeared meanwhile. */
+	if (o->force ? rename(o->temporary, o->path) != 0 : link(o->temporary, o->path) != 0) {
+		bool exists = errno == EEXIST;
+		/* A file system without hard links: rename, the check at opening has to do. */
+		if (!o->force && !exists && rename(o->temporary, o->path) == 0) {
+			o->temporary[0] = '\0';
+			goto done;
+		}
+		st = exists ? kdri_fail(ctx, KDR_ERR_EXISTS, "%s: exists already; --force replaces it",
+		                        o->path)
+		            : write_error(ctx, o);
+		goto done;
+	}
+	if (!o->force)
+		unlink(o->temporary);
+	o->temporary[0] = '\0';
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+void kdri_output_abort(kdr_context *ctx, kdri_output *o)
+{
+	if (!o)
+		return;
+	if (o->temporary && o->temporary[0])
+		unlink(o->temporary);
+	output_release(ctx, o);
+}
+
+kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
+{
+	kdri_output *o = NULL;
+	kdr_status st = kdri_output_open(ctx, path, force, &o);
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	KDRI_TRY(kdri_output_write(ctx, o, bytes, size));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}

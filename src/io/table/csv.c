@@ -1,0 +1,337 @@
+/* Tables of text (CSV, TSV): the whole of reading. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * First as a table of plain numbers, in one pass. Where a cell turns out to be none, or row names that were guessed from
+ * the first rows repeat, every cell is looked at, each column is taken for what it is, and the table is read as that;
+ * where a column of numbers turns out to be row names, it is read again with these. Of a table in parts all cells are looked at, so
+ * that columns are the same in every part, and then the rows of the part are read. */
+#include "io/table/table.h"
+
+/* What reading a table takes. */
+typedef struct reading {
+	kdri_input *in;
+	const kdr_read_options *options;
+	char delimiter;
+	kdri_missing missing;
+	kdri_wishes wishes;
+	kdri_window w;
+	kdri_csv_layout l;
+	kdri_csv_table t;
+	int64_t rows; /* of the file, where all were looked at */
+} reading;
+
+static void close_reading(kdr_context *ctx, reading *r)
+{
+	kdri_csv_table_free(ctx, &r->t);
+	kdri_wishes_free(ctx, &r->wishes);
+	kdri_csv_layout_free(ctx, &r->l);
+	kdri_window_close(ctx, &r->w);
+}
+
+static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
+                               char delimiter, reading *r)
+{
+	static const kdr_read_options none = { 0 };
+	kdr_status st;
+	*r = (reading){ .in = in, .options = options ? options : &none, .delimiter = delimiter };
+	KDRI_TRY(kdri_missing_read(ctx, r->options->missing, &r->missing));
+	KDRI_TRY(kdri_wishes_read(ctx, r->options->columns, &r->wishes));
+	KDRI_TRY(kdri_input_hold(ctx, in));
+	KDRI_TRY(kdri_csv_start(ctx, in, r->options, delimiter, &r->w, &r->l));
+done:
+	return st;
+}
+
+/* From the beginning again, with the roles there are. */
+static kdr_status read_again(kdr_context *ctx, reading *r)
+{
+	kdr_status st;
+	kdri_csv_layout fresh = { .latin = r->l.latin, .id = -1, .label = -1, .tasks = -1 };
+	kdri_csv_table_free(ctx, &r->t);
+	r->t.part = r->options->parts > 0;
+	r->t.keep = kdri_range_of(r->options, r->rows);
+	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
+	if (fresh.fields != r->l.fields) { /* somebody writes to it */
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: the file changed while it was read",
+		               kdri_input_path(r->in));
+		goto done;
+	}
+	KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, NULL));
+done:
+	kdri_csv_layout_free(ctx, &fresh);
+	return st;
+}
+
+/* Looks at every cell and decides. */
+static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings *findings)
+{
+	kdr_status st;
+	kdri_survey s = { 0 };
+	KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
+	if (s.not_utf8 && !r->options->encoding) { /* beyond the first window: all of it is Latin-1 then */
+		kdri_survey_free(ctx, &r->l, &s);
+		r->l.latin = true;
+		KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
+		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
+	}
+	r->rows = s.rows;
+	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->wishes, &s, &r->l, findings));
+	if (remark)
+		KDRI_TRY(kdri_table_remark(ctx, r->missing, &s, &r->l, findings));
+done:
+	kdri_survey_free(ctx, &r->l, &s);
+	return st;
+}
+
+/* What needs the numbers of all rows cannot be had of a part of them. */
+static kdr_status check_part(kdr_context *ctx, const reading *r)
+{
+	char title[24];
+	if (r->options->parts < 1)
+		return KDR_OK;
+	if (r->missing != KDRI_MISSING_ERROR && r->missing != KDRI_MISSING_ZERO)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: --missing %s looks at all rows, and a table is read in parts here: error and "
+		        "zero are allowed",
+		        kdri_input_path(r->in), r->options->missing);
+	for (int64_t j = 0; j < r->l.fields; j++)
+		if (r->l.roles[j].kind == KDR_COLUMN_DATE)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: column %lld (%s) holds dates, which count from the first of all rows, and a table is "
+			        "read in parts here: --columns '-%s' leaves it out",
+			        kdri_input_path(r->in), (long long)j + 1, kdri_csv_title(&r->l, j, title),
+			        kdri_csv_title(&r->l, j, title));
+	return KDR_OK;
+}
+
+static kdr_status read_mixed(kdr_context *ctx, reading *r)
+{
+	kdr_status st;
+	kdr_findings *found = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
+	found->allocator = ctx->allocator;
+	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
+	KDRI_TRY(survey(ctx, r, false, found));
+	for (int64_t i = 0; i < found->count; i++)
+		if (found->items[i].fatal) {
+			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %s; %s", kdri_input_path(r->in),
+			               found->items[i].found, found->items[i].then);
+			goto done;
+		}
+	KDRI_TRY(check_part(ctx, r));
+	KDRI_TRY(read_again(ctx, r));
+done:
+	kdr_findings_free(found);
+	return st;
+}
+
+static kdr_status read_table(kdr_context *ctx, reading *r)
+{
+	kdr_status st;
+	bool plain, text = false, differ = true, ids = false;
+	KDRI_TRY(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->wishes, &r->l, &plain));
+	plain = plain && r->options->parts < 1;
+	if (plain)
+		KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
+	if (plain && !text && r->l.guessed)
+		KDRI_TRY(kdri_ids_differ(ctx, &r->t, &differ));
+	if (!plain || text || !differ) {
+		kdri_csv_table_free(ctx, &r->t);
+		return read_mixed(ctx, r);
+	}
+	KDRI_TRY(kdri_table_find_ids(ctx, kdri_input_path(r->in), &r->wishes, &r->l, &r->t, &ids));
+	if (ids)
+		KDRI_TRY(read_again(ctx, r));
+done:
+	return st;
+}
+
+/* Names of the features: titles, and texts of categories. */
+static kdr_status feature_names(kdr_context *ctx, const kdri_csv_layout *l, char ***out)
+{
+	kdr_status st = KDR_OK;
+	char **names = NULL, title[24], *text = NULL;
+	int64_t k = 0;
+	bool named = l->names != NULL;
+	for (int64_t j = 0; j < l->fields; j++)
+		named = named || l->roles[j].kind == KDR_COLUMN_CATEGORY ||
+		        l->roles[j].kind == KDR_COLUMN_DATE;
+	if (!named)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &names, l->cols));
+	for (int64_t j = 0; j < l->fields; j++) {
+		const kdri_role *role = &l->roles[j];
+		/* A title that is empty stays so, unless nothing else has one. */
+		const char *name = l->names ? l->names[j] : kdri_csv_title(l, j, title);
+		for (int64_t f = 0; f < role->features; f++) {
+			if (role->kind != KDR_COLUMN_CATEGORY) {
+				KDRI_TRY(kdri_strdup(ctx, name, &names[k++]));
+				continue;
+			}
+			size_t n = strlen(name), m = strlen(role->texts.names[f]);
+			KDRI_TRY(KDRI_NEW(ctx, &text, (int64_t)(n + m + 2)));
+			memcpy(text, name, n);
+			text[n] = '=';
+			memcpy(text + n + 1, role->texts.names[f], m);
+			text[n + m + 1] = '\0';
+			names[k++] = text;
+			text = NULL;
+		}
+	}
+	*out = names;
+	names = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, names, l->cols);
+	return st;
+}
+
+/* Moves what was read into `data`: nothing here leaves it half-filled. */
+static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kdr_data *data)
+{
+	kdr_status st;
+	const kdri_csv_layout *l = &r->l;
+	kdri_csv_table *t = &r->t;
+	char **features = NULL;
+	bool integers;
+	KDRI_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
+	if (l->label >= 0)
+		KDRI_TRY(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
+	KDRI_TRY(kdri_range_note(ctx, r->options, t->keep, r->rows, data));
+	KDRI_TRY(feature_names(ctx, l, &features));
+	data->kind = KDR_MAT_DENSE;
+	data->rows = t->rows;
+	data->cols = l->cols;
+	data->dense = t->values;
+	data->features = features;
+	data->ids = t->ids;
+	data->labels = t->labels;
+	data->sheet = *sheet;
+	if (l->label >= 0) {
+		data->classes = t->classes.names;
+		data->nclasses = t->classes.count;
+		t->classes.names = NULL;
+	}
+	if (l->tasks >= 0) {
+		data->groups =
+		        (kdri_groups){ .of = t->task_of, .names = t->tasks.names, .count = t->tasks.count };
+		t->tasks.names = NULL;
+		t->task_of = NULL;
+	}
+	t->values = NULL;
+	t->ids = NULL;
+	t->labels = NULL;
+	*sheet = NULL;
+done:
+	return st;
+}
+
+kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
+                         kdr_data *data)
+{
+	kdr_status st;
+	reading r;
+	kdri_sheet *sheet = NULL;
+	KDRI_TRY(open_reading(ctx, in, options, delimiter, &r));
+	KDRI_TRY(KDRI_NEW0(ctx, &sheet, 1));
+	if (r.l.empty) {
+		KDRI_TRY(kdri_table_titles(ctx, &r.l, sheet));
+		KDRI_TRY(kdri_data_no_rows(ctx, data, KDR_MAT_DENSE, 0));
+		if (options->task_column)
+			KDRI_TRY(KDRI_NEW(ctx, &data->groups.of, 0));
+		data->sheet = sheet;
+		sheet = NULL;
+		goto done;
+	}
+	KDRI_TRY(read_table(ctx, &r));
+	KDRI_TRY(kdri_table_fill(ctx, kdri_input_path(in), r.missing, &r.l, &r.t, sheet, data));
+	KDRI_TRY(kdri_table_describe(ctx, r.options, &r.l, &r.t, sheet));
+	KDRI_TRY(csv_hand_over(ctx, &r, &sheet, data));
+done:
+	kdri_sheet_free(&ctx->allocator, sheet);
+	close_reading(ctx, &r);
+	return st;
+}
+
+kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
+                            kdr_findings *findings)
+{
+	kdr_status st;
+	reading r;
+	KDRI_TRY(open_reading(ctx, in, options, delimiter, &r));
+	KDRI_TRY(survey(ctx, &r, true, findings));
+done:
+	close_reading(ctx, &r);
+	return st;
+}
+
+static kdr_status csv_read_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                                char delimiter, kdr_data *data)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_csv_read(ctx, in, options, delimiter, data));
+done:
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_findings **out)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	kdr_findings *found = NULL;
+	if (!ctx || !path || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_inspect_file: a path and a place for the result are needed");
+	const kdri_format *format = kdri_format_find(options ? options->format : NULL, path);
+	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
+	found->allocator = ctx->allocator;
+	if (format == &kdri_format_csv || format == &kdri_format_tsv) {
+		KDRI_TRY(kdri_input_open(ctx, path, &in));
+		KDRI_TRY(kdri_csv_inspect(ctx, in, options, format == &kdri_format_tsv ? '\t' : '\0', found));
+	}
+	*out = found;
+	found = NULL;
+done:
+	kdri_input_close(ctx, in);
+	kdr_findings_free(found);
+	return st;
+}
+
+static kdr_status read_csv(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                           kdr_data *data)
+{
+	return csv_read_file(ctx, path, options, '\0', data);
+}
+
+static kdr_status read_tsv(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                           kdr_data *data)
+{
+	return csv_read_file(ctx, path, options, '\t', data);
+}
+
+static const char *const csv_endings[] = { ".csv", ".csv.gz", NULL };
+static const char *const tsv_endings[] = { ".tsv", ".tsv.gz", ".tab", ".tab.gz", NULL };
+
+const kdri_format kdri_format_csv = {
+	.id = "csv",
+	.endings = csv_endings,
+	.read = read_csv,
+	.write = kdri_csv_write,
+	.parts = true,
+	.help = "comma- or semicolon-separated table, dense",
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
+};
+
+const kdri_format kdri_format_tsv = {
+	.id = "tsv",
+	.endings = tsv_endings,
+	.read = read_tsv,
+	.write = kdri_tsv_write,
+	.parts = true,
+	.help = "tab-separated table, dense",
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
+};

@@ -1,0 +1,429 @@
+/* What a table's first rows say about its columns. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * - Delimiter: what a first line "sep=;" says. Else, of comma, semicolon, tab and bar, those that cut each of the first
+ *   rows into equally many cells, and of these the one that leaves the largest share of values (numbers, dates,
+ *   cells without a value) in all rows but the first; the comma in doubt.
+ * - Header: the first row is one if some cell of it is a word (or a number in quotes, unless everything is in quotes)
+ *   above a value. A header one cell shorter than the rows, as R writes it, has no name for the first column.
+ * - A last delimiter with nothing behind it, in the header, in the rows or in both, ends the row and begins no cell.
+ * - Row names: the first column, if the header leaves it unnamed, or if in the first row it holds
+ *   a word and all other columns hold values. */
+#include <stdio.h>
+
+#include "io/table/table.h"
+
+enum { FIRST_ROWS = 12 };
+
+typedef struct row {
+	const char *begin, *end; /* NULL: there is none */
+	int64_t fields;
+} row;
+
+static int64_t count_fields(const row *r, char delimiter)
+{
+	int64_t n = 1;
+	for (const char *p = r->begin;; n++) {
+		p = kdri_csv_cell_at(p, delimiter).stop;
+		if (*p == '\n')
+			return n;
+		p++;
+	}
+}
+
+/* The first row from *p on that is not blank. *open: where a row begins that does not end in the text. */
+static row next_row(const char **p, const char *end, char delimiter, const char **open)
+{
+	row r = { 0 };
+	while (*p < end && !r.begin) {
+		const char *q = *p, *stop = kdri_csv_row_end(q, end, delimiter);
+		if (!stop) {
+			*open = q;
+			return r;
+		}
+		*p = stop;
+		while (kdri_is_blank(*q) && *q != delimiter)
+			q++;
+		if (!kdri_at_newline(q)) {
+			r.begin = q;
+			r.end = stop;
+		}
+	}
+	return r;
+}
+
+/* The first rows that are not blank, at most `most` of them. Returns how many. */
+static int first_rows(const kdri_window *w, char delimiter, row *rows, int most, const char **open)
+{
+	const char *p = w->data + w->begin, *end = w->data + w->end;
+	int n = 0;
+	*open = NULL;
+	memset(rows, 0, (size_t)most * sizeof *rows);
+	for (; n < most; n++) {
+		rows[n] = next_row(&p, end, delimiter, open);
+		if (!rows[n].begin)
+			break;
+	}
+	return n;
+}
+
+/* A number, a date, or nothing. */
+static bool is_value(const kdri_csv_cell *cell, const char *const *na)
+{
+	kdri_look look;
+	return !cell->torn && (kdri_is_missing(cell->begin, cell->end, na) ||
+	                       kdri_number_look(cell->begin, cell->end, &look) ||
+	                       kdri_date_look(cell->begin, cell->end, &look));
+}
+
+static kdri_csv_cell last_cell(const row *r, char delimiter)
+{
+	kdri_csv_cell cell = kdri_csv_cell_at(r->begin, delimiter);
+	while (*cell.stop != '\n')
+		cell = kdri_csv_cell_at(cell.stop + 1, delimiter);
+	return cell;
+}
+
+static bool ends_empty(const row *r, char delimiter)
+{
+	kdri_csv_cell cell = last_cell(r, delimiter);
+	return r->fields > 1 && !cell.quoted && cell.end == cell.begin;
+}
+
+/* How well a delimiter suits: 0 where it cuts nothing, or rows into different numbers of cells; else the share of
+ * values among the cells below the first row, from 1 to 2. */
+static double suits(const row *rows, int n, char delimiter, const char *const *na)
+{
+	int64_t cells = 0, values = 0, most = 0, least = INT64_MAX;
+	for (int i = 0; i < n; i++) {
+		int64_t fields = 0;
+		for (const char *p = rows[i].begin;; p++) {
+			kdri_csv_cell cell = kdri_csv_cell_at(p, delimiter);
+			fields++;
+			cells += i > 0;
+			values += i > 0 && is_value(&cell, na);
+			p = cell.stop;
+			if (*p == '\n')
+				break;
+		}
+		most = KDRI_MAX(most, fields);
+		least = KDRI_MIN(least, fields);
+		if (i == 0 && n > 1) /* a header may be a cell shorter, or longer */
+			most = least = 0;
+		if (i == 1)
+			most = least = fields;
+	}
+	if (n == 0 || most < 2 || most > least + 1) /* one more: a last delimiter with nothing behind it */
+		return 0;
+	return (most == least ? 1 : 0.5) + (cells ? (double)values / (double)cells : 0);
+}
+
+static char find_delimiter(const kdri_window *w, const char *candidates, const char *const *na)
+{
+	row rows[FIRST_ROWS];
+	const char *open;
+	char best = '\0', fallback = '\0';
+	double most = 0;
+	for (const char *c = candidates; *c; c++) {
+		int n = first_rows(w, *c, rows, FIRST_ROWS, &open);
+		double fit = suits(rows, n, *c, na);
+		if (fit > most) {
+			most = fit;
+			best = *c;
+		}
+		if (n > 0 && !fallback && count_fields(&rows[0], *c) > 1)
+			fallback = *c;
+	}
+	return best ? best : fallback ? fallback : candidates[0];
+}
+
+/* "sep=;" on a line of its own, as spreadsheets write and read it: moves the window past it. */
+static char separator_line(kdri_window *w)
+{
+	const char *p = w->data + w->begin, *end = w->data + w->end;
+	const char *newline = memchr(p, '\n', (size_t)(end - p));
+	if (!newline)
+		return '\0';
+	const char *q = newline > p && newline[-1] == '\r' ? newline - 1 : newline;
+	bool quoted = q - p == 7 && *p == '"' && q[-1] == '"';
+	p += quoted;
+	q -= quoted;
+	if (q - p != 5 || !kdri_same_word(p, 4, "sep="))
+		return '\0';
+	w->begin = (size_t)(newline + 1 - w->data);
+	w->line++;
+	return p[4];
+}
+
+/* The field that `text` numbers, or -1. */
+static int64_t field_number(const char *text)
+{
+	int64_t v;
+	const char *end = text ? text + strlen(text) : NULL;
+	return text && kdri_parse_int(text, end, &v) == end && v >= 1 ? v - 1 : -1;
+}
+
+/* Whether all cells of the rows are in quotes, which then say nothing of what is a number. */
+static bool all_quoted(const row *rows, int n, char delimiter)
+{
+	for (int i = 0; i < n; i++)
+		for (const char *p = rows[i].begin;; p++) {
+			kdri_csv_cell cell = kdri_csv_cell_at(p, delimiter);
+			if (!cell.quoted && cell.end > cell.begin)
+				return false;
+			p = cell.stop;
+			if (*p == '\n')
+				break;
+		}
+	return n > 1;
+}
+
+static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o)
+{
+	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
+	int64_t shift = rows[1].begin && rows[0].fields + 1 == rows[1].fields;
+	bool words = false, numbers = false;
+	if ((o->label_column && label < 0 && !o->may_lack_labels) || (o->id_column && id < 0) ||
+	    (o->task_column && field_number(o->task_column) < 0))
+		return true; /* columns are asked for by name */
+	const char *p = rows[0].begin, *below = rows[1].begin;
+	if (below && shift)
+		below = kdri_csv_cell_at(below, l->delimiter).stop + 1;
+	for (int64_t j = 0; j < rows[0].fields; j++) {
+		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
+		bool number = is_value(&a, l->na) && (l->quoted || !a.quoted);
+		bool word = !number && a.end > a.begin;
+		words |= word;
+		numbers |= number && a.end > a.begin;
+		if (below) {
+			kdri_csv_cell b = kdri_csv_cell_at(below, l->delimiter);
+			if (word && j != label && j != id && is_value(&b, l->na) &&
+			    (l->quoted || !b.quoted || b.end == b.begin))
+				return true;
+			below = *b.stop == '\n' ? NULL : b.stop + 1;
+		}
+		p = a.stop + 1;
+	}
+	return !rows[1].begin && words && !numbers;
+}
+
+static kdr_status csv_layout_read_names(kdr_context *ctx, const row *header, int64_t shift,
+                                        kdri_csv_layout *l)
+{
+	kdr_status st;
+	const char *p = header->begin;
+	KDRI_TRY(KDRI_NEW0(ctx, &l->names, l->fields));
+	if (shift)
+		KDRI_TRY(kdri_strdup(ctx, "", &l->names[0]));
+	for (int64_t j = shift; j < l->fields; j++) {
+		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+		KDRI_TRY(kdri_csv_text(ctx, &cell, &l->names[j]));
+		p = cell.stop + 1;
+	}
+done:
+	return st;
+}
+
+int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted)
+{
+	for (int64_t j = 0; l->names && j < l->fields; j++)
+		if (strcmp(l->names[j], wanted) == 0)
+			return j;
+	/* Without a title: a number, or x1, x2, ... */
+	int64_t number = field_number(!l->names && wanted[0] == 'x' ? wanted + 1 : wanted);
+	return number >= 0 && number < l->fields ? number : -1;
+}
+
+const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24])
+{
+	if (l->names && l->names[field][0])
+		return l->names[field];
+	snprintf(room, 24, "x%lld", (long long)field + 1);
+	return room;
+}
+
+kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv_layout *l,
+                              const char *wanted, const char *what)
+{
+	if (!l->names)
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "%s: no %scolumn '%s': without a header, a number from 1 to %lld is needed",
+		                 path, what, wanted, (long long)l->fields);
+	char list[128] = "";
+	size_t used = 0;
+	for (int64_t j = 0; j < l->fields && used < sizeof list - 24; j++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
+		                         (int)(sizeof list - 24 - used), l->names[j]);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: no %scolumn '%s': the %lld columns are %s%s", path, what,
+	                 wanted, (long long)l->fields, list, used >= sizeof list - 24 ? " ..." : "");
+}
+
+static kdr_status find_column(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
+                              const char *wanted, const char *what, int64_t *field)
+{
+	*field = wanted ? kdri_csv_field(l, wanted) : -1;
+	return wanted && *field < 0 ? kdri_csv_no_column(ctx, kdri_input_path(w->in), l, wanted, what)
+	                            : KDR_OK;
+}
+
+/* Whether the first field of `data` is a word and all others, but the label, are values. */
+static bool starts_with_name(const kdri_csv_layout *l, const row *data)
+{
+	const char *p = data->begin;
+	if (l->label == 0 || l->tasks == 0 || data->fields < 2)
+		return false;
+	for (int64_t j = 0; j < data->fields; j++) {
+		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+		bool value = is_value(&cell, l->na);
+		if (j == 0 ? value : !value && j != l->label && j != l->tasks)
+			return false;
+		p = cell.stop + 1;
+	}
+	return true;
+}
+
+static kdr_status read_wishes(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l)
+{
+	const char *decimal = o->decimal ? o->decimal : ".";
+	if (strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
+		return kdri_fail(ctx, KDR_ERR_OPTION, "decimal '%s' is unknown: '.' or ',' are allowed",
+		                 decimal);
+	l->point = decimal[0];
+	for (const char *const *na = o->na; na && *na; na++) {
+		kdri_look look;
+		l->na_numbers = l->na_numbers || kdri_number_look(*na, *na + strlen(*na), &look);
+	}
+	return KDR_OK;
+}
+
+kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p)
+{
+	int64_t line = w->line + kdri_count_byte(w->data + w->begin, p, '\n') + 1;
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: a quote opens and never closes",
+	                 kdri_input_path(w->in), (long long)line);
+}
+
+/* A last delimiter with nothing behind it begins no cell. */
+static void drop_trailing(row *rows, int n, char delimiter)
+{
+	bool first = ends_empty(&rows[0], delimiter), others = n > 1;
+	for (int i = 1; i < n && others; i++)
+		others = ends_empty(&rows[i], delimiter) && rows[i].fields == rows[1].fields;
+	if (n < 2)
+		return;
+	if (others && first && rows[0].fields == rows[1].fields) {
+		rows[0].fields--;
+		rows[1].fields--;
+	} else if (others && rows[1].fields == rows[0].fields + 1) {
+		rows[1].fields--;
+	} else if (first && rows[0].fields == rows[1].fields + 1) {
+		rows[0].fields--;
+	}
+}
+
+/* Header, names and the roles of the columns, from the first rows. */
+static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, const kdr_read_options *o,
+                                    row *rows, int n, kdri_csv_layout *l)
+{
+	kdr_status st = KDR_OK;
+	const char *path = kdri_input_path(w->in);
+	for (int i = 0; i < n; i++)
+		rows[i].fields = count_fields(&rows[i], l->delimiter);
+	drop_trailing(rows, n, l->delimiter);
+	l->header = o->header == KDR_HEADER_FIND_OUT ? looks_like_header(l, rows, o)
+	                                             : o->header == KDR_HEADER_YES;
+	l->fields = rows[0].fields;
+	if (l->header) {
+		l->empty = !rows[1].begin && kdri_may_be_empty(o);
+		if (l->empty) {
+			st = csv_layout_read_names(ctx, &rows[0], 0, l);
+			goto done;
+		}
+		if (!rows[1].begin) {
+			st = kdri_fail(ctx, KDR_ERR_DATA, "%s: a header of %lld columns, but no rows", path,
+			               (long long)l->fields);
+			goto done;
+		}
+		int64_t shift = rows[1].fields == rows[0].fields + 1;
+		l->fields += shift;
+		KDRI_TRY(csv_layout_read_names(ctx, &rows[0], shift, l));
+	}
+	l->label = o->label_column && o->may_lack_labels ? kdri_csv_field(l, o->label_column) : -1;
+	if (!o->may_lack_labels)
+		KDRI_TRY(find_column(ctx, w, l, o->label_column, "label ", &l->label));
+	KDRI_TRY(find_column(ctx, w, l, o->id_column, "id ", &l->id));
+	KDRI_TRY(find_column(ctx, w, l, o->task_column, "task ", &l->tasks));
+	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label)) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "%s: column '%s' cannot hold both the tasks and the labels or row names", path,
+		               o->task_column);
+		goto done;
+	}
+	if (l->id >= 0 && l->id == l->label) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "%s: column '%s' cannot hold both the labels and the row names", path,
+		               o->id_column);
+		goto done;
+	}
+	if (!o->id_column && l->label != 0 && l->tasks != 0 && l->fields > 1) {
+		bool unnamed = l->header && l->names[0][0] == '\0';
+		if (unnamed || starts_with_name(l, &rows[l->header]))
+			l->id = 0;
+		l->guessed = l->id == 0 && !unnamed;
+	}
+	if (l->fields - (l->id >= 0) - (l->label >= 0) - (l->tasks >= 0) < 1)
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no column is left for the numbers", path);
+done:
+	return st;
+}
+
+kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read_options *o, char delimiter,
+                                kdri_csv_layout *l)
+{
+	kdr_status st;
+	row rows[FIRST_ROWS];
+	const char *open;
+	int n;
+	*l = (kdri_csv_layout){
+		.id = -1, .label = -1, .tasks = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na
+	};
+	KDRI_TRY(read_wishes(ctx, o, l));
+	char told = separator_line(w);
+	if (!delimiter)
+		delimiter = told;
+	for (;;) {
+		l->delimiter =
+		        delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t|" : ",;\t|", o->na);
+		n = first_rows(w, l->delimiter, rows, FIRST_ROWS, &open);
+		if (n > 1 || w->last)
+			break;
+		KDRI_TRY(kdri_window_fill(ctx, w));
+	}
+	if (open && n < 2) {
+		st = kdri_csv_unclosed(ctx, w, open);
+		goto done;
+	}
+	if (n == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no rows", kdri_input_path(w->in));
+		goto done;
+	}
+	l->quoted = all_quoted(rows, n, l->delimiter);
+	KDRI_TRY(csv_layout_assign(ctx, w, o, rows, n, l));
+	if (l->header) {
+		size_t begin = (size_t)(rows[0].end - w->data);
+		w->line += kdri_count_byte(w->data + w->begin, w->data + begin, '\n');
+		w->begin = begin;
+	}
+done:
+	return st;
+}
+
+void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *l)
+{
+	kdri_strings_free(&ctx->allocator, l->names, l->fields);
+	for (int64_t j = 0; l->roles && j < l->fields; j++)
+		kdri_names_free(ctx, &l->roles[j].texts);
+	kdri_free(ctx, l->roles);
+	kdri_free(ctx, l->how);
+	kdri_free(ctx, l->points);
+	*l = (kdri_csv_layout){ .id = -1, .label = -1, .tasks = -1 };
+}

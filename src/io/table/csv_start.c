@@ -1,0 +1,105 @@
+/* The beginning of a table of text: its encoding, its lines, its first rows. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/table/table.h"
+
+static kdr_status told_encoding(kdr_context *ctx, const char *told, kdri_encoding *out)
+{
+	static const struct {
+		const char *name;
+		kdri_encoding encoding;
+	} names[] = {
+		{ "utf-8", KDRI_UTF8 },     { "utf8", KDRI_UTF8 },         { "latin-1", KDRI_LATIN1 },
+		{ "latin1", KDRI_LATIN1 },  { "iso-8859-1", KDRI_LATIN1 }, { "windows-1252", KDRI_LATIN1 },
+		{ "cp1252", KDRI_LATIN1 },  { "utf-16le", KDRI_UTF16LE },  { "utf-16be", KDRI_UTF16BE },
+		{ "utf-16", KDRI_UTF16LE },
+	};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (kdri_same_word(told, strlen(told), names[i].name)) {
+			*out = names[i].encoding;
+			return KDR_OK;
+		}
+	return kdri_fail(ctx, KDR_ERR_OPTION,
+	                 "encoding '%.40s' is unknown: utf-8, latin-1, utf-16le or utf-16be are allowed",
+	                 told);
+}
+
+kdr_status kdri_delimiter_read(kdr_context *ctx, const char *told, char *out)
+{
+	if (!told)
+		return KDR_OK;
+	if (strcmp(told, "tab") == 0 || strcmp(told, "\\t") == 0)
+		told = "\t";
+	else if (strcmp(told, "comma") == 0)
+		told = ",";
+	else if (strcmp(told, "semicolon") == 0)
+		told = ";";
+	else if (strcmp(told, "bar") == 0 || strcmp(told, "pipe") == 0)
+		told = "|";
+	unsigned char c = (unsigned char)told[0];
+	if (c == '\0' || told[1] || c >= 0x80 || c == '"' || c == '\n' || c == '\r' || (c >= '0' && c <= '9'))
+		return kdri_fail(ctx, KDR_ERR_OPTION,
+		                 "delimiter '%.20s' is not allowed: one character such as , ; | or tab",
+		                 told);
+	*out = (char)c;
+	return KDR_OK;
+}
+
+/* Fills the window from the beginning of the input, once the encoding is known. */
+static kdr_status csv_start_refill(kdr_context *ctx, kdri_window *w)
+{
+	kdr_status st;
+	const kdri_recode recode = { .from = w->recode.from, .returns = w->recode.returns };
+	KDRI_TRY(kdri_input_rewind(ctx, w->in));
+	w->begin = w->end = 0;
+	w->last = false;
+	w->recode = recode;
+	KDRI_TRY(kdri_window_fill(ctx, w));
+	if (w->end >= 3 && memcmp(w->data, "\xef\xbb\xbf", 3) == 0) /* the byte order mark */
+		w->begin = 3;
+done:
+	return st;
+}
+
+kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_options *o, char delimiter,
+                          kdri_window *w, kdri_csv_layout *l)
+{
+	kdr_status st;
+	kdri_encoding encoding;
+	size_t mark = 0;
+	bool latin = l->latin; /* what an earlier look at the whole file has shown */
+	KDRI_TRY(kdri_delimiter_read(ctx, o->delimiter, &delimiter));
+	kdri_window_close(ctx, w);
+	KDRI_TRY(kdri_input_rewind(ctx, in));
+	KDRI_TRY(kdri_window_open(ctx, in, w));
+	KDRI_TRY(kdri_window_fill(ctx, w));
+	encoding = kdri_encoding_find(w->data, w->end, w->last, &mark);
+	if (latin)
+		encoding = KDRI_LATIN1;
+	if (o->encoding)
+		KDRI_TRY(told_encoding(ctx, o->encoding, &encoding));
+	if (o->encoding && mark == 2) /* the mark knows better which of both */
+		encoding = w->data[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
+	w->recode.from = encoding;
+	w->begin = encoding == KDRI_UTF8 ? mark : 0;
+	if (encoding != KDRI_UTF8)
+		KDRI_TRY(csv_start_refill(ctx, w));
+	/* Lines that end as on old Macintoshes: not one newline within a whole window, but for the one added at the end. */
+	const char *text = w->data + w->begin;
+	size_t length = w->end - w->begin - (w->last && w->end > w->begin);
+	const char *first = memchr(text, '\n', length) ? NULL : memchr(text, '\r', length);
+	if (first && first + 1 < text + length) {
+		w->recode.returns = true;
+		KDRI_TRY(csv_start_refill(ctx, w));
+	}
+	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
+	if (zero) {
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld holds a byte 0: a text file is needed",
+		               kdri_input_path(in),
+		               (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
+		goto done;
+	}
+	kdri_csv_layout_free(ctx, l);
+	KDRI_TRY(kdri_csv_layout_find(ctx, w, o, delimiter, l));
+	l->latin = encoding == KDRI_LATIN1;
+done:
+	return st;
+}

@@ -1,0 +1,109 @@
+/* The decimal sign of each column of numbers. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A number such as 12,5 or 1.234,5 can be read with a decimal comma alone, 12.5 or 1,234.5 with a point alone; 7 with
+ * both alike, and 1,234 and 1.234 with both, as different numbers. The sign of a column is the one that suits all its
+ * numbers. Where both do and numbers differ, it is the one that the other columns need; without such, the point where
+ * only points are in doubt, as in every table of a program. A comma in doubt is an error: --decimal settles it. */
+#include <stdio.h>
+
+#include "io/table/table.h"
+
+/* How a column of numbers is written, for people. */
+static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
+{
+	size_t used = 0;
+	why[0] = '\0';
+	if (point == ',' && e->decimals == KDRI_COMMA)
+		used += (size_t)snprintf(why + used, room - used, "decimal comma");
+	if (e->grouped)
+		used += (size_t)snprintf(why + used, room - used, "%sthousands separated", used ? ", " : "");
+	if (e->percent)
+		used += (size_t)snprintf(why + used, room - used, "%spercent", used ? ", " : "");
+	if (e->currency > 0)
+		snprintf(why + used, room - used, "%s%s", used ? ", " : "", kdri_currency_name(e->currency));
+}
+
+/* What is wrong with the numbers of a column, whatever their sign. */
+static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l, int64_t j,
+                              kdr_findings *findings)
+{
+	kdr_status st = KDR_OK;
+	char place[160], title[24], then[200];
+	snprintf(then, sizeof then, "refused: mend the file, or leave the column out with --columns '-%.60s'",
+	         kdri_csv_title(l, j, title));
+	if (e->infinite && !l->keep_nonfinite)
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, e->infinite_line, true, "refused: --na inf takes it for missing",
+		        "%s: %lld cell%s not a finite number", kdri_place(l, e->infinite_line, j, place),
+		        (long long)e->infinite, e->infinite == 1 ? " is" : "s are"));
+	if (e->percent && e->unit)
+		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, then,
+		                          "%s: some numbers have a percent sign and some do not",
+		                          kdri_place(l, 0, j, place)));
+	if (e->currency < 0)
+		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, then,
+		                          "%s: amounts are in several currencies",
+		                          kdri_place(l, 0, j, place)));
+done:
+	return st;
+}
+
+/* 0: it cannot be told. */
+static char sign_of(const kdri_evidence *e, bool point_needed, bool comma_needed)
+{
+	if (e->decimals != (KDRI_POINT | KDRI_COMMA))
+		return e->decimals == KDRI_COMMA ? ',' : e->decimals == KDRI_POINT ? '.' : '\0';
+	if (!e->point_differs && !e->comma_differs)
+		return '.';
+	if (point_needed != comma_needed)
+		return comma_needed ? ',' : '.';
+	return e->comma_differs || comma_needed ? '\0' : '.';
+}
+
+static kdr_status table_decimal_refuse(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l,
+                                       int64_t j, bool told, kdr_findings *findings)
+{
+	char place[160];
+	if (e->decimals == 0 || told)
+		return kdri_finding_add(
+		        ctx, findings, e->mixed_line ? e->mixed_line : 0, true,
+		        "refused: --decimal says what it is; numbers that do not fit can be told with --na",
+		        "%s: '%.40s' does not fit the decimal %s of other cells",
+		        kdri_place(l, e->mixed_line, j, place), e->mixed[0] ? e->mixed : "a number",
+		        told ? (l->point == ',' ? "comma" : "point") : "sign");
+	bool comma = e->unclear_line != 0;
+	return kdri_finding_add(
+	        ctx, findings, e->unclear_line, true, "refused: --decimal . or --decimal , says which",
+	        "%s: '%.40s' could have a decimal %s or separate thousands, and no column tells",
+	        kdri_place(l, e->unclear_line, j, place), comma ? e->unclear : "a number",
+	        comma ? "comma" : "point");
+}
+
+kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, const kdri_survey *s,
+                                kdri_csv_layout *l, kdr_findings *findings)
+{
+	kdr_status st = KDR_OK;
+	bool point = false, comma = false;
+	for (int64_t j = 0; j < l->fields; j++)
+		if (l->roles[j].kind == KDR_COLUMN_NUMBER) {
+			point = point || s->fields[j].decimals == KDRI_POINT;
+			comma = comma || s->fields[j].decimals == KDRI_COMMA;
+		}
+	for (int64_t j = 0; j < l->fields; j++) {
+		const kdri_evidence *e = &s->fields[j];
+		kdri_role *role = &l->roles[j];
+		if (role->kind != KDR_COLUMN_NUMBER || e->numbers < e->cells - e->missing)
+			continue; /* what is no number has been refused before */
+		KDRI_TRY(check_units(ctx, e, l, j, findings));
+		bool fits = e->decimals & (l->point == ',' ? KDRI_COMMA : KDRI_POINT);
+		char sign = o->decimal ? (fits ? l->point : '\0') : sign_of(e, point, comma);
+		if (sign == '\0') {
+			KDRI_TRY(table_decimal_refuse(ctx, e, l, j, o->decimal != NULL, findings));
+			continue;
+		}
+		l->points[j] = sign;
+		put_why(e, sign, role->why, sizeof role->why);
+	}
+done:
+	return st;
+}

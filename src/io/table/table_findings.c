@@ -1,0 +1,115 @@
+/* What is odd about a table, listed. SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "io/table/table.h"
+
+kdr_status kdri_finding_add(kdr_context *ctx, kdr_findings *list, int64_t line, bool fatal, const char *then,
+                            const char *format, ...)
+{
+	kdr_status st;
+	char text[480], *found = NULL, *what = NULL;
+	va_list args;
+	va_start(args, format);
+	kdri_vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	for (char *c = text; *c; c++) /* one line, whatever a cell held */
+		if ((unsigned char)*c < 32 || *c == 127)
+			*c = '?';
+	KDRI_TRY(kdri_strdup(ctx, text, &found));
+	KDRI_TRY(kdri_strdup(ctx, then, &what));
+	KDRI_TRY(KDRI_GROW(ctx, &list->items, list->count + 1));
+	list->items[list->count++] = (kdr_finding){ line, found, what, fatal };
+	found = what = NULL;
+done:
+	kdri_free(ctx, found);
+	kdri_free(ctx, what);
+	return st;
+}
+
+void kdr_findings_free(kdr_findings *list)
+{
+	if (!list)
+		return;
+	kdr_allocator a = list->allocator;
+	for (int64_t i = 0; i < list->count; i++) {
+		kdri_free_with(&a, (char *)list->items[i].found);
+		kdri_free_with(&a, (char *)list->items[i].then);
+	}
+	kdri_free_with(&a, list->items);
+	kdri_free_with(&a, list);
+}
+
+int64_t kdr_findings_count(const kdr_findings *list)
+{
+	return list ? list->count : 0;
+}
+
+const kdr_finding *kdr_findings_at(const kdr_findings *list, int64_t index)
+{
+	return list && index >= 0 && index < list->count ? &list->items[index] : NULL;
+}
+
+/* What is done with a column that is no plain number, and how to have it otherwise. */
+static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int64_t j, kdr_findings *findings)
+{
+	const kdri_role *role = &l->roles[j];
+	char place[160], then[300], title[24];
+	const char *name = kdri_csv_title(l, j, title);
+	kdri_place(l, 0, j, place);
+	switch (role->kind) {
+	case KDR_COLUMN_ID:
+		snprintf(then, sizeof then, "%s; --columns '+%.60s' makes it a feature",
+		         j == l->id ? "taken for the names of rows" : "left out", name);
+		break;
+	case KDR_COLUMN_CATEGORY:
+		snprintf(then, sizeof then, "a feature for each; --columns '-%.60s' leaves it out", name);
+		break;
+	case KDR_COLUMN_DATE:
+		snprintf(then, sizeof then, "days since the first; --columns '-%.60s' leaves it out", name);
+		break;
+	case KDR_COLUMN_TEXT:
+		snprintf(then, sizeof then, "left out; --columns '%.60s:category' keeps it", name);
+		break;
+	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "left out"); break;
+	case KDR_COLUMN_NUMBER:
+		if (!role->why[0])
+			return KDR_OK;
+		snprintf(
+		        then, sizeof then,
+		        "taken for numbers; --decimal tells the decimal sign, --columns '-%.60s' leaves it out",
+		        name);
+		break;
+	default: return KDR_OK;
+	}
+	return kdri_finding_add(ctx, findings, 0, false, then, "%s: %s%s%s", place,
+	                        role->kind == KDR_COLUMN_DATE ? "dates" : kdr_column_kind_name(role->kind),
+	                        role->why[0] ? ": " : "", role->why);
+}
+
+kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
+                             const kdri_csv_layout *l, kdr_findings *findings)
+{
+	kdr_status st = KDR_OK;
+	char text[480];
+	int64_t first = -1; /* the field with the first missing cell */
+	for (int64_t j = 0; j < l->fields; j++)
+		if (l->roles[j].features > 0 && l->roles[j].missing > 0 &&
+		    (first < 0 || survey->fields[j].missing_line < survey->fields[first].missing_line))
+			first = j;
+	if (first >= 0) {
+		bool refused = policy == KDRI_MISSING_ERROR;
+		int64_t line = survey->fields[first].missing_line;
+		kdri_missing_text(l, line, first, text, sizeof text);
+		KDRI_TRY(kdri_finding_add(ctx, findings, line, refused,
+		                          refused ? kdri_missing_help : "treated as --missing says", "%s",
+		                          text));
+	}
+	if (l->latin)
+		KDRI_TRY(kdri_finding_add(ctx, findings, 0, false,
+		                          "read as Latin-1 (Windows-1252); --encoding tells another",
+		                          "the text is not UTF-8"));
+	for (int64_t j = 0; j < l->fields; j++)
+		KDRI_TRY(remark_column(ctx, l, j, findings));
+done:
+	return st;
+}

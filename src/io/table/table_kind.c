@@ -1,0 +1,285 @@
+/* What the columns of a table are. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * By the evidence of all its cells (table_survey.c), unless it is told:
+ *
+ *   nothing in it                         empty: left out
+ *   numbers                               number; row names where it counts from 0 or 1 over KDRI_RUNNING_LEAST rows or
+ *                                         more, or has a title such as id or nr, and no number twice
+ *   dates                                 date
+ *   half of it numbers, or dates          an error: the rest is more likely wrong than a category
+ *   text, different in every row          row names: the first such column, others are left out
+ *   text, each twice or more on average,  category
+ *     and at most CATEGORIES_MOST
+ *   other text                            text: left out
+ *
+ * One column has the row names: one with such a title before others, text before numbers. What one column cannot say of
+ * its decimal sign the others do (table_decimal.c). */
+#include <stdio.h>
+
+#include "io/table/table.h"
+
+enum { CATEGORIES_MOST = 64 };
+
+/* What is decided with, and what becomes of it. */
+typedef struct decision {
+	kdr_context *ctx;
+	const kdr_read_options *options;
+	const kdri_survey *survey;
+	kdri_csv_layout *l;
+	kdr_findings *findings;
+} decision;
+
+static bool is_category(const kdri_evidence *e)
+{
+	int64_t present = e->cells - e->missing, most = KDRI_MAX(2, KDRI_MIN(CATEGORIES_MOST, present / 2));
+	return !e->many && e->texts.count <= most;
+}
+
+/* A column whose cells are mostly of a kind, and some are not. */
+static kdr_status not_all(const decision *d, int64_t j, bool dates)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	char place[160], title[24], then[400];
+	const char *name = kdri_csv_title(d->l, j, title), *text = dates ? e->undated : e->text;
+	int64_t line = dates ? e->undated_line : e->text_line, others = dates ? e->dates : e->numbers;
+	snprintf(
+	        then, sizeof then,
+	        "refused: --na '%.40s' takes it for missing, --columns '%.60s:category' or '%.60s:text' the column for that",
+	        text, name, name);
+	return kdri_finding_add(d->ctx, d->findings, line, true, then,
+	                        "%s: '%.40s' is not a %s, as %lld other %s", kdri_place(d->l, line, j, place),
+	                        text, dates ? "date" : "number", (long long)others,
+	                        others == 1 ? "cell is" : "cells are");
+}
+
+static kdr_status take_date(const decision *d, int64_t j, unsigned told)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	char place[160], title[24], then[300];
+	const char *name = kdri_csv_title(d->l, j, title);
+	role->kind = KDR_COLUMN_DATE;
+	role->ordered = e->either || e->orders != (KDRI_DAY_FIRST | KDRI_MONTH_FIRST);
+	if (e->dates < e->cells - e->missing)
+		return not_all(d, j, true);
+	role->order = told                                               ? told
+	              : e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST) ? KDRI_DAY_FIRST
+	                                                                 : e->orders;
+	if (told ? (e->orders & told) != 0
+	         : e->orders != 0 && !(e->either && e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST)))
+		return KDR_OK;
+	snprintf(then, sizeof then,
+	         "refused: --columns '%.60s:dmy' or '%.60s:mdy' says which, '%.60s:text' leaves it out", name,
+	         name, name);
+	return kdri_finding_add(
+	        d->ctx, d->findings, e->text_line, true, then,
+	        e->orders ? "%s: dates such as '%.40s' do not tell whether day or month comes first"
+	                  : "%s: dates such as '%.40s' are not all written in one order",
+	        kdri_place(d->l, e->text_line, j, place), e->text);
+}
+
+static kdr_status take_category(const decision *d, int64_t j)
+{
+	kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	char place[160], title[24], then[300];
+	role->kind = KDR_COLUMN_CATEGORY;
+	if (e->many || e->texts.count == 0) {
+		const char *name = kdri_csv_title(d->l, j, title);
+		snprintf(then, sizeof then, "refused: --columns '%.60s:text' leaves it out", name);
+		return kdri_finding_add(d->ctx, d->findings, 0, true, then,
+		                        "%s has %s different texts: too many for a category",
+		                        kdri_place(d->l, 0, j, place),
+		                        e->texts.count ? "long or more than 256" : "no");
+	}
+	role->texts = e->texts; /* the evidence has served */
+	e->texts = (kdri_names){ 0 };
+	snprintf(role->why, sizeof role->why, "%lld different text%s", (long long)role->texts.count,
+	         role->texts.count == 1 ? "" : "s");
+	return KDR_OK;
+}
+
+static void take_text(const decision *d, int64_t j)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	role->kind = KDR_COLUMN_TEXT;
+	if (!e->repeats && !e->unwatched && e->missing == 0)
+		snprintf(role->why, sizeof role->why, "different in every row");
+	else if (e->many)
+		snprintf(role->why, sizeof role->why, "long texts, or more than %d of them", KDRI_TEXTS_MOST);
+	else
+		snprintf(role->why, sizeof role->why, "%lld different texts in %lld rows",
+		         (long long)e->texts.count, (long long)e->cells);
+}
+
+static kdr_status take_kind(const decision *d, int64_t j, int kind, unsigned order)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	if (e->cells == e->missing && kind != KDR_COLUMN_ID && kind != KDR_COLUMN_TEXT) {
+		role->kind = KDR_COLUMN_EMPTY;
+		snprintf(role->why, sizeof role->why, "no cell has a value");
+		return KDR_OK;
+	}
+	switch (kind) {
+	case KDR_COLUMN_NUMBER:
+		role->kind = KDR_COLUMN_NUMBER;
+		return e->numbers < e->cells - e->missing ? not_all(d, j, false) : KDR_OK;
+	case KDR_COLUMN_DATE: return take_date(d, j, order);
+	case KDR_COLUMN_CATEGORY: return take_category(d, j);
+	case KDR_COLUMN_TEXT: take_text(d, j); return KDR_OK;
+	default: role->kind = (kdr_column_kind)kind; return KDR_OK;
+	}
+}
+
+/* A column nobody has said anything about. */
+static kdr_status find_kind(const decision *d, int64_t j, bool keep)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	int64_t present = e->cells - e->missing, rows = d->survey->rows;
+	bool unique = !e->repeats && !e->unwatched && e->missing == 0 && rows > 1;
+	if (present == 0) {
+		role->kind = KDR_COLUMN_EMPTY;
+		snprintf(role->why, sizeof role->why, "no cell has a value");
+		return KDR_OK;
+	}
+	if (e->numbers == present) {
+		role->kind = KDR_COLUMN_NUMBER;
+		if (!keep && e->running && rows >= KDRI_RUNNING_LEAST)
+			snprintf(role->why, sizeof role->why, "a running number");
+		else if (!keep && e->named_ids && e->whole && unique)
+			snprintf(role->why, sizeof role->why, "whole numbers, no two alike");
+		else
+			return KDR_OK;
+		role->kind = KDR_COLUMN_ID;
+		return KDR_OK;
+	}
+	if (e->dates == present)
+		return take_date(d, j, 0);
+	if (unique && e->named_ids && !keep) {
+		role->kind = KDR_COLUMN_ID;
+		snprintf(role->why, sizeof role->why, "different in every row");
+		return KDR_OK;
+	}
+	if (2 * e->numbers >= present || 2 * e->dates >= present)
+		return 2 * e->numbers >= present ? not_all(d, j, false) : not_all(d, j, true);
+	if (unique && !keep) {
+		role->kind = KDR_COLUMN_ID;
+		snprintf(role->why, sizeof role->why, "different in every row");
+		return KDR_OK;
+	}
+	if (is_category(e) || keep)
+		return take_category(d, j);
+	take_text(d, j);
+	return KDR_OK;
+}
+
+/* Of the columns that could have the row names one does: those of text are then text, others are left out. */
+static void choose_ids(const decision *d, bool told)
+{
+	kdri_csv_layout *l = d->l;
+	int64_t best = told ? l->id : -1, most = 0, features = 0;
+	for (int64_t j = 0; j < l->fields; j++) {
+		const kdri_evidence *e = &d->survey->fields[j];
+		kdr_column_kind kind = l->roles[j].kind;
+		features +=
+		        kind == KDR_COLUMN_NUMBER || kind == KDR_COLUMN_CATEGORY || kind == KDR_COLUMN_DATE;
+		int64_t rank = kind != KDR_COLUMN_ID ? 0 : 1 + 2 * e->named_ids + (e->numbers == 0);
+		if (!told && rank > most) {
+			best = j;
+			most = rank;
+		}
+	}
+	for (int64_t j = 0; j < l->fields; j++) {
+		const kdri_evidence *e = &d->survey->fields[j];
+		if (l->roles[j].kind != KDR_COLUMN_ID || j == l->id)
+			continue;
+		if (features == 0 && e->numbers > 0) { /* the only numbers there are */
+			l->roles[j].kind = KDR_COLUMN_NUMBER;
+			l->roles[j].why[0] = '\0';
+			best = best == j ? -1 : best;
+			features++;
+		} else if (j != best && e->numbers == 0) {
+			take_text(d, j);
+		}
+	}
+	l->id = best;
+}
+
+static kdr_status decide_all(const decision *d, const kdri_wishes *wishes, const kdri_wish *const *wish)
+{
+	kdr_status st = KDR_OK;
+	kdri_csv_layout *l = d->l;
+	bool told = l->id >= 0;
+	for (int64_t j = 0; j < l->fields; j++) {
+		kdri_role *role = &l->roles[j];
+		const kdri_wish *w = wish[j];
+		role->missing = d->survey->fields[j].missing;
+		role->constant = d->survey->fields[j].texts.count == 1 && role->missing == 0;
+		if (j == l->label) {
+			role->kind = KDR_COLUMN_LABEL;
+		} else if (j == l->tasks) {
+			role->kind = KDR_COLUMN_LEFT_OUT;
+			snprintf(role->why, sizeof role->why, "the tasks");
+		} else if (j == l->id) {
+			role->kind = KDR_COLUMN_ID;
+		} else if (w ? w->leave : wishes->only) {
+			role->kind = KDR_COLUMN_LEFT_OUT;
+			snprintf(role->why, sizeof role->why, "as told");
+		} else if (w && w->kind >= 0) {
+			KDRI_TRY(take_kind(d, j, w->kind, w->order));
+			if (w->kind == KDR_COLUMN_ID && l->id < 0)
+				l->id = j;
+			told = told || w->kind == KDR_COLUMN_ID;
+		} else if (!w && wishes->numbers) {
+			KDRI_TRY(take_kind(d, j, KDR_COLUMN_NUMBER, 0));
+		} else {
+			KDRI_TRY(find_kind(d, j, w && (w->keep || !w->leave)));
+		}
+	}
+	choose_ids(d, told);
+done:
+	return st;
+}
+
+kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                             const kdri_wishes *wishes, kdri_survey *survey, kdri_csv_layout *l,
+                             kdr_findings *findings)
+{
+	kdr_status st;
+	const kdri_wish **wish = NULL;
+	decision d = { ctx, options, survey, l, findings };
+	char place[160];
+	if (survey->unclosed_line)
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, survey->unclosed_line, true, "refused: mend the file",
+		        "line %lld: a quote opens and never closes", (long long)survey->unclosed_line));
+	if (survey->ragged)
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, survey->ragged_line, true,
+		        "refused: mend the file, or tell what is between cells with --delimiter",
+		        "line %lld has %lld fields, expected %lld; so do %lld lines in all",
+		        (long long)survey->ragged_line, (long long)survey->ragged_fields,
+		        (long long)l->fields, (long long)survey->ragged));
+	if (survey->torn)
+		KDRI_TRY(kdri_finding_add(ctx, findings, survey->torn_line, true, "refused: mend the file",
+		                          "%s: text follows the closing quote; so in %lld cells",
+		                          kdri_place(l, survey->torn_line, survey->torn_field, place),
+		                          (long long)survey->torn));
+	KDRI_TRY(kdri_wishes_match(ctx, path, wishes, l, &wish));
+	KDRI_TRY(KDRI_NEW0(ctx, &l->roles, l->fields));
+	if (l->guessed) /* a guess by the first rows: now all are known */
+		l->id = -1;
+	KDRI_TRY(decide_all(&d, wishes, wish));
+	l->dressed = true;
+	KDRI_TRY(kdri_roles_settle(ctx, l));
+	KDRI_TRY(kdri_decimals_decide(ctx, options, survey, l, findings));
+	if (l->cols < 1)
+		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, "refused: --columns names those to use",
+		                          "no column is left for the numbers"));
+done:
+	kdri_free(ctx, wish);
+	return st;
+}

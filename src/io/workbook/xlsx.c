@@ -1,0 +1,348 @@
+/* Excel: a sheet as a table of text. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A sheet is XML, <row r="2"><c r="B2" s="1" t="s"><v>0</v></c></row>: cells with a reference, a format and a kind. They
+ * are written down as a CSV file would have them, a line a row of the sheet and a field a column, and read as one: so what
+ * columns are, missing values, names and classes are found, told and refused as in any table, and an error's line and
+ * column are the sheet's own. Texts come quoted, true and false as 1 and 0, days as 2024-02-29, errors (#DIV/0!) as #N/A.
+ *
+ * What a file claims costs nothing: only cells with a value are kept, and a table that would be mostly empty is refused
+ * before it is written down. */
+#include "io/workbook/xlsx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Excel's own limits; a table may be so large, or hold so many fields for each cell with a value. */
+enum {
+	ROWS_MOST = 1 << 20,
+	COLS_MOST = 1 << 14,
+	CELLS_MOST = 1 << 26,
+	FIELDS_FREE = 1 << 24,
+	FIELDS_PER_CELL = 50
+};
+static const int64_t bytes_most = (int64_t)1 << 32; /* of a sheet, unpacked */
+
+typedef struct cell {
+	int32_t row, col; /* from 0 */
+	int64_t at;       /* into the texts */
+	int32_t length;
+	bool quoted;
+} cell;
+
+typedef struct sheet {
+	const kdri_xlsx_book *book;
+	cell *cells;
+	int64_t count, room;
+	char *text;
+	int64_t size, text_room;
+	int32_t rows, cols; /* up to the last with a value */
+	bool sorted;
+} sheet;
+
+/* What is known of the cell that is being read. */
+typedef struct reading {
+	int64_t row, col;
+	char kind[16];
+	bool day, value;
+	char *text;
+	size_t length, room;
+} reading;
+
+static kdr_status xlsx_bad(kdr_context *ctx, const sheet *s, const reading *r, const char *what)
+{
+	char column[4] = "";
+	int n = 0;
+	for (int64_t c = r->col + 1; c > 0 && n < 3; c = (c - 1) / 26, n++) {
+		memmove(column + 1, column, (size_t)n);
+		column[0] = (char)('A' + (c - 1) % 26);
+	}
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s', cell %s%lld: %s", s->book->path,
+	                 s->book->title, column, (long long)r->row + 1, what);
+}
+
+/* "AB12" -> row 11, column 27. */
+static bool parse_reference(const char *p, reading *r)
+{
+	int64_t col = 0, row = 0;
+	for (; *p >= 'A' && *p <= 'Z' && col <= COLS_MOST; p++)
+		col = 26 * col + (*p - 'A' + 1);
+	for (; *p >= '0' && *p <= '9' && row <= ROWS_MOST; p++)
+		row = 10 * row + (*p - '0');
+	r->row = row - 1;
+	r->col = col - 1;
+	return *p == '\0' && row >= 1 && row <= ROWS_MOST && col >= 1 && col <= COLS_MOST;
+}
+
+static kdr_status xlsx_append(kdr_context *ctx, sheet *s, const reading *r, const char *text, size_t length,
+                              bool quoted)
+{
+	kdr_status st = KDR_OK;
+	if (length == 0)
+		return KDR_OK;
+	if (s->count == CELLS_MOST)
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells: save it as CSV",
+		                 s->book->path, s->book->title, CELLS_MOST);
+	if (s->count == s->room) {
+		int64_t room = 2 * s->room + 256;
+		KDRI_TRY(KDRI_GROW(ctx, &s->cells, room));
+		s->room = room;
+	}
+	if (s->size + (int64_t)length > s->text_room) {
+		int64_t room = 2 * s->text_room + (int64_t)length + 1024;
+		KDRI_TRY(KDRI_GROW(ctx, &s->text, room));
+		s->text_room = room;
+	}
+	if (s->count > 0) {
+		const cell *before = &s->cells[s->count - 1];
+		s->sorted &= before->row < r->row || (before->row == r->row && before->col < r->col);
+	}
+	memcpy(s->text + s->size, text, length);
+	s->cells[s->count++] = (cell){ (int32_t)r->row, (int32_t)r->col, s->size, (int32_t)length, quoted };
+	s->size += (int64_t)length;
+	s->rows = KDRI_MAX(s->rows, (int32_t)r->row + 1);
+	s->cols = KDRI_MAX(s->cols, (int32_t)r->col + 1);
+done:
+	return st;
+}
+
+/* A cell has ended: what it holds, as a table of text has it. */
+static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
+{
+	const kdri_xlsx_book *b = s->book;
+	const char *text = r->text ? r->text : "";
+	if (!r->value)
+		return KDR_OK;
+	if (strcmp(r->kind, "s") == 0) {
+		char *end;
+		long long index = strtoll(text, &end, 10);
+		if (end == text || index < 0 || index >= b->ntexts)
+			return xlsx_bad(ctx, s, r, "names a shared text that is not there");
+		const char *shared = b->text + b->at[index];
+		return xlsx_append(ctx, s, r, shared, strlen(shared), true);
+	}
+	if (strcmp(r->kind, "inlineStr") == 0 || strcmp(r->kind, "str") == 0)
+		return xlsx_append(ctx, s, r, text, r->length, true);
+	if (strcmp(r->kind, "e") == 0)
+		return xlsx_append(ctx, s, r, "#N/A", 4, false);
+	if (strcmp(r->kind, "d") == 0)
+		return xlsx_append(ctx, s, r, text, r->length, true);
+	double number;
+	const char *end = kdri_parse_double(text, text + r->length, &number);
+	if (!end || end != text + r->length)
+		return xlsx_bad(ctx, s, r, "its value is not a number");
+	char date[32];
+	if (r->day && strcmp(r->kind, "b") != 0 && kdri_xlsx_date(number, b->from_1904, date, sizeof date))
+		return xlsx_append(ctx, s, r, date, strlen(date), false);
+	return xlsx_append(ctx, s, r, text, r->length, false);
+}
+
+static kdr_status begin_cell(kdr_context *ctx, sheet *s, const kdri_xml *x, reading *r)
+{
+	char text[32];
+	r->col++;
+	if (kdri_xml_attribute(x, "r", text, sizeof text) && !parse_reference(text, r))
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': there is no cell '%s'", s->book->path,
+		                 s->book->title, text);
+	if (r->row < 0 || r->row >= ROWS_MOST || r->col >= COLS_MOST)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': a cell outside all rows and columns",
+		                 s->book->path, s->book->title);
+	if (!kdri_xml_attribute(x, "t", r->kind, sizeof r->kind))
+		r->kind[0] = '\0';
+	r->day = false;
+	if (s->book->nformats > 0 && kdri_xml_attribute(x, "s", text, sizeof text)) {
+		long format = strtol(text, NULL, 10);
+		r->day = format >= 0 && format < s->book->nformats && s->book->dates[format];
+	}
+	r->value = false;
+	r->length = 0;
+	return KDR_OK;
+}
+
+static kdr_status add_text(kdr_context *ctx, const kdri_xml *x, reading *r)
+{
+	kdr_status st = KDR_OK;
+	size_t n = strlen(x->text);
+	if (r->length + n + 1 > r->room) {
+		if (r->length + n > (size_t)1 << 20)
+			return kdri_fail(ctx, KDR_ERR_SIZE, "%s: a cell of more than a megabyte",
+			                 x->source->label);
+		size_t room = 2 * (r->length + n) + 64;
+		KDRI_TRY(KDRI_GROW(ctx, &r->text, (int64_t)room));
+		r->room = room;
+	}
+	memcpy(r->text + r->length, x->text, n + 1);
+	r->length += n;
+	r->value = true;
+done:
+	return st;
+}
+
+static kdr_status read_cells(kdr_context *ctx, sheet *s)
+{
+	kdr_status st;
+	kdri_xlsx_part p = { .member = NULL };
+	reading r = { .row = -1, .col = -1 };
+	kdri_xml_event e;
+	bool data = false, in_cell = false, text = false, sound = false;
+	char number[16];
+	KDRI_TRY(kdri_xlsx_part_open(ctx, s->book, s->book->sheet, &p));
+	if (p.source.most > bytes_most) {
+		st = kdri_fail(ctx, KDR_ERR_SIZE,
+		               "%s: sheet '%s' unpacks to %lld bytes; at most %lld are read", s->book->path,
+		               s->book->title, (long long)p.source.most, (long long)bytes_most);
+		goto done;
+	}
+	for (;;) {
+		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
+		if (e == KDRI_XML_END)
+			break;
+		if (e == KDRI_XML_TEXT) {
+			if (in_cell && text && !sound)
+				KDRI_TRY(add_text(ctx, &p.xml, &r));
+			continue;
+		}
+		bool open = e == KDRI_XML_OPEN;
+		if (kdri_xml_is(&p.xml, "sheetData")) {
+			data = open;
+		} else if (!data) {
+			continue;
+		} else if (kdri_xml_is(&p.xml, "row") && open) {
+			in_cell = false; /* one that never ended is none */
+			r.row++;
+			r.col = -1;
+			if (kdri_xml_attribute(&p.xml, "r", number, sizeof number))
+				r.row = strtoll(number, NULL, 10) - 1;
+		} else if (kdri_xml_is(&p.xml, "c")) {
+			/* An end without a beginning ends nothing. */
+			if (open)
+				KDRI_TRY(begin_cell(ctx, s, &p.xml, &r));
+			else if (in_cell)
+				KDRI_TRY(finish_cell(ctx, s, &r));
+			in_cell = open;
+		} else if (kdri_xml_is(&p.xml, "v") || kdri_xml_is(&p.xml, "t")) {
+			text = open;
+		} else if (kdri_xml_is(&p.xml, "rPh")) {
+			sound = open;
+		}
+	}
+done:
+	kdri_free(ctx, r.text);
+	kdri_xlsx_part_close(ctx, &p);
+	return st;
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const cell *a = pa, *b = pb;
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->col != b->col)
+		return a->col < b->col ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static size_t put_cell(const sheet *s, const cell *c, char *out)
+{
+	const char *p = s->text + c->at;
+	size_t n = 0;
+	if (!c->quoted) {
+		memcpy(out, p, (size_t)c->length);
+		return (size_t)c->length;
+	}
+	out[n++] = '"';
+	for (int32_t i = 0; i < c->length; i++) {
+		if (p[i] == '"')
+			out[n++] = '"';
+		out[n++] = p[i];
+	}
+	out[n++] = '"';
+	return n;
+}
+
+/* The cells as a CSV file. */
+static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *size)
+{
+	kdr_status st;
+	int64_t filled = 0, room = 0;
+	size_t n = 0;
+	if (s->count == 0)
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: sheet '%s' is empty", s->book->path, s->book->title);
+	if (!s->sorted)
+		qsort(s->cells, (size_t)s->count, sizeof *s->cells, by_place);
+	for (int64_t i = 0; i < s->count; i++) {
+		filled += i == 0 || s->cells[i].row != s->cells[i - 1].row;
+		room += s->cells[i].quoted ? 2 * (int64_t)s->cells[i].length + 2 : s->cells[i].length;
+	}
+	/* Empty rows count too: the reader of tables makes room for every line. */
+	if (s->rows * (int64_t)s->cols > FIELDS_FREE &&
+	    s->rows * (int64_t)s->cols / FIELDS_PER_CELL > s->count)
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "%s: sheet '%s' has %lld cells in %lld rows and %d columns: nearly all are empty",
+		        s->book->path, s->book->title, (long long)s->count, (long long)s->rows, s->cols);
+	room += filled * s->cols + s->rows + 1;
+	KDRI_TRY(KDRI_NEW(ctx, out, room));
+	for (int64_t i = 0, row = 0; i < s->count;) {
+		for (; row < s->cells[i].row; row++)
+			(*out)[n++] = '\n'; /* an empty row, so that lines have the sheet's numbers */
+		int64_t col = 0;
+		for (; i < s->count && s->cells[i].row == row; i++) {
+			if (i > 0 && s->cells[i - 1].row == row && s->cells[i - 1].col == s->cells[i].col)
+				continue; /* a cell that is there twice */
+			for (; col < s->cells[i].col; col++)
+				(*out)[n++] = ',';
+			n += put_cell(s, &s->cells[i], *out + n);
+		}
+		for (; col + 1 < s->cols; col++)
+			(*out)[n++] = ',';
+		(*out)[n++] = '\n';
+		row++;
+	}
+	*size = n;
+done:
+	return st;
+}
+
+static kdr_status read_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data *data)
+{
+	kdr_status st;
+	kdri_xlsx_book book = { .zip = NULL };
+	sheet s = { .book = &book, .sorted = true };
+	kdri_input *in = NULL;
+	char *file = NULL, *member = NULL, *text = NULL;
+	size_t size = 0;
+	/* Nothing has to be found out about how the text is written: it was written here. */
+	kdr_read_options own = options ? *options : (kdr_read_options){ 0 };
+	own.decimal = ".";
+	own.delimiter = ",";
+	own.encoding = "utf-8";
+	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
+	KDRI_TRY(kdri_xlsx_open(ctx, file, member, &book));
+	KDRI_TRY(read_cells(ctx, &s));
+	KDRI_TRY(write_down(ctx, &s, &text, &size));
+	kdri_free(ctx, s.cells);
+	kdri_free(ctx, s.text);
+	s.cells = NULL;
+	s.text = NULL;
+	KDRI_TRY(kdri_input_from_memory(ctx, text, size, path, &in));
+	KDRI_TRY(kdri_csv_read(ctx, in, &own, ',', data));
+done:
+	kdri_input_close(ctx, in);
+	kdri_free(ctx, s.cells);
+	kdri_free(ctx, s.text);
+	kdri_free(ctx, text);
+	kdri_xlsx_close(ctx, &book);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
+	return st;
+}
+
+static const char *const endings[] = { ".xlsx", ".xlsm", NULL };
+
+const kdri_format kdri_format_xlsx = {
+	.id = "xlsx",
+	.endings = endings,
+	.read = read_xlsx,
+	.help = "Excel: the first sheet or file.xlsx:Sheet2, read as a table of text",
+};

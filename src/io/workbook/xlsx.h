@@ -1,0 +1,44 @@
+/* Excel workbooks: the parts a table is put together from. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_XLSX_H
+#define KDRI_XLSX_H
+
+#include "io/archive/zip.h"
+#include "io/workbook/xml.h"
+
+/* --- xlsx_book.c: what a workbook says of its sheets ------------------------------------------------- */
+
+typedef struct kdri_xlsx_book {
+	kdri_zip *zip;
+	const char *path; /* borrowed */
+	char sheet[512], strings[512],
+	        styles[512]; /* members: the sheet chosen, shared texts, formats; "" where there are none */
+	char title[256];     /* what the sheet is called */
+	bool from_1904;      /* days are counted from 1904 */
+	char *text;          /* shared texts, one behind the other, each ended by a NUL */
+	int64_t *at;         /* where each begins */
+	int64_t ntexts, text_size;
+	bool *dates; /* of each cell format: whether numbers are dates */
+	int64_t nformats;
+} kdri_xlsx_book;
+
+/* Reads all but the sheet. `wanted`: its name, or NULL: the first that is not hidden. */
+kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted, kdri_xlsx_book *book);
+void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *book);
+
+/* A member of the archive as XML. Zero it before; close it in any case. */
+typedef struct kdri_xlsx_part {
+	char label[1024];
+	kdri_zip_member *member;
+	kdri_source source;
+	kdri_xml xml;
+} kdri_xlsx_part;
+kdr_status kdri_xlsx_part_open(kdr_context *ctx, const kdri_xlsx_book *book, const char *name,
+                               kdri_xlsx_part *part);
+void kdri_xlsx_part_close(kdr_context *ctx, kdri_xlsx_part *part);
+
+/* The day that Excel's number stands for, as "2024-02-29", with "T12:30:00" where it has hours; false: none does. */
+bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);
+/* Whether a number's format, such as "dd.mm.yyyy", shows a day. */
+bool kdri_xlsx_shows_day(const char *format);
+
+#endif

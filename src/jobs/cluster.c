@@ -1,0 +1,106 @@
+/* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/comm.h"
+#include "jobs/job.h"
+
+void kdr_cluster_options_init(kdr_cluster_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
+/* On the data as they were fitted. */
+static kdr_status put_quality(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_cluster_options *o,
+                              kdr_result *r)
+{
+	kdr_status st;
+	const int64_t **labels = NULL;
+	int64_t *k = NULL, resamples = o->resamples;
+	double *stability = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, r->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &k, r->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &stability, r->ntasks));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdr_mat x = kdr_data_mat(sets[t]);
+		labels[t] = r->tasks[t].labels;
+		k[t] = r->tasks[t].k;
+		KDRI_TRY(kdr_quality_find(ctx, &x, labels[t], &r->tasks[t].quality));
+	}
+	const kdri_stability s = { sets, labels, k, r->ntasks, o->pooled };
+	KDRI_TRY(kdri_job_stability(ctx, job, &s, &resamples, stability));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		r->tasks[t].quality.stability = stability[t];
+		r->tasks[t].quality.resamples = resamples;
+	}
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, k);
+	kdri_free(ctx, stability);
+	return st;
+}
+
+static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
+                              const kdr_cluster_options *o, kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_result *result = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(kdri_job_prepare(ctx, job, sets, count, 0));
+	/* One k for all, or one to be found for each. */
+	if (o->each_k)
+		KDRI_TRY(kdri_job_set(ctx, job, "same_k", "0"));
+	for (int64_t i = 0; i < count; i++)
+		tasks[i] = (kdr_task){ .name = sets[i]->name,
+			               .role = KDR_ROLE_TASK,
+			               .x = kdr_data_mat(sets[i]),
+			               .k = o->each_k ? o->each_k[i] : o->k,
+			               .init = o->init ? o->init[i] : NULL };
+	const kdr_problem about = { .ntasks = count, .pooled = o->pooled };
+	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
+	for (int64_t i = 0; i < count && job->told->score; i++)
+		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
+	KDRI_TRY(kdri_job_words(ctx, result, sets));
+	KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	if (o->quality)
+		KDRI_TRY(put_quality(ctx, job, sets, o, result));
+	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
+	kdri_job_finish(job, result);
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                       const kdr_cluster_options *options, kdr_result **out)
+{
+	kdr_status st;
+	kdri_job job = { 0 };
+	kdr_data **sets = NULL;
+	kdr_result *result = NULL;
+	const kdr_cluster_options defaults = { 0 };
+	if (!ctx || !out)
+		return KDR_ERR_ARGUMENT;
+	if (!tasks || count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	if (!options)
+		options = &defaults;
+	kdri_enter(ctx);
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->job.map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->job.features_from != NULL));
+	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
+	memcpy(sets, tasks, (size_t)count * sizeof *sets);
+	KDRI_TRY(kdri_job_open(ctx, &options->job, KDR_FAMILY_CLUSTER, &job));
+	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &result));
+done:
+	st = kdri_leave(ctx, st);
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
+	kdr_result_free(result);
+	kdri_job_close(&job);
+	kdri_free(ctx, sets);
+	return st;
+}

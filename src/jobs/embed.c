@@ -1,0 +1,152 @@
+/* kdr_embed: the samples of data sets as points of a plane. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/embed/embed.h"
+#include "jobs/job.h"
+
+struct kdr_embedding {
+	kdr_allocator allocator;
+	int64_t count, *rows;
+	double **xy;
+	kdr_prep *prep;
+	kdr_data_kind kind;
+};
+
+void kdr_embed_options_init(kdr_embed_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
+void kdr_embedding_free(kdr_embedding *e)
+{
+	if (!e)
+		return;
+	kdr_allocator a = e->allocator;
+	for (int64_t t = 0; e->xy && t < e->count; t++)
+		kdri_free_with(&a, e->xy[t]);
+	kdri_free_with(&a, e->xy);
+	kdri_free_with(&a, e->rows);
+	kdr_prep_free(e->prep);
+	kdri_free_with(&a, e);
+}
+
+static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *o)
+{
+	kdr_status st = KDR_OK;
+	char name[32];
+	if (o->neighbors < 0 || o->neighbors > 1000)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "neighbors: %lld is not allowed: 1 to 1000, 0 the default",
+		                 (long long)o->neighbors);
+	if (o->sweeps < 0 || o->sweeps > 1000000)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "sweeps: %lld is not allowed: 1 to 1000000, 0 the default",
+		                 (long long)o->sweeps);
+	if ((int)o->layout < KDR_EMBED_FORCES || o->layout > KDR_EMBED_DIRECTIONS)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "layout: %d is not one of kdr_embed_layout",
+		                 (int)o->layout);
+	for (int64_t t = 0; t < count; t++) {
+		kdri_snprintf(name, sizeof name, "task %lld", (long long)t + 1);
+		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) < 1)
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "%s: no samples or no features: nothing to lay out", name);
+		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                              const kdr_embed_options *options, double *const *xy)
+{
+	kdr_status st;
+	const kdr_embed_options defaults = { 0 };
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!x || !xy || count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	if (!options)
+		options = &defaults;
+	KDRI_TRY(embed_check(ctx, x, count, options));
+	KDRI_TRY(kdri_embed(ctx, x, count, options, xy, NULL));
+done:
+	return st;
+}
+
+static kdr_status embedding_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, kdr_embedding **out)
+{
+	kdr_status st;
+	kdr_embedding *e = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &e, 1));
+	e->allocator = ctx->allocator;
+	e->count = count;
+	KDRI_TRY(KDRI_NEW(ctx, &e->rows, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &e->xy, count));
+	for (int64_t t = 0; t < count; t++) {
+		e->rows[t] = sets[t]->rows;
+		KDRI_TRY(KDRI_NEW(ctx, &e->xy[t], 2 * sets[t]->rows));
+	}
+	*out = e;
+	e = NULL;
+done:
+	kdr_embedding_free(e);
+	return st;
+}
+
+kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                     const kdr_embed_options *options, kdr_embedding **out)
+{
+	kdr_status st;
+	kdr_embedding *e = NULL;
+	kdr_data **sets = NULL;
+	kdr_mat *x = NULL;
+	kdr_recipe recipe = { .kind = KDR_DATA_UNKNOWN };
+	kdr_embed_options o = { 0 };
+	if (!ctx || !out)
+		return KDR_ERR_ARGUMENT;
+	if (!tasks || count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	if (options)
+		o = *options;
+	KDRI_TRY(KDRI_NEW(ctx, &sets, count));
+	KDRI_TRY(KDRI_NEW(ctx, &x, count));
+	memcpy(sets, tasks, (size_t)count * sizeof *sets);
+	KDRI_TRY(embedding_new(ctx, sets, count, &e));
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &o.prep,
+	                           kdri_prep_chosen(&o.prep, o.choice, true), &recipe, &e->prep));
+	e->kind = recipe.kind;
+	o.centre |= recipe.centre;
+	for (int64_t t = 0; t < count; t++)
+		x[t] = kdr_data_mat(sets[t]);
+	KDRI_TRY(kdri_foresee_embed(ctx, sets, count, &o));
+	KDRI_TRY(kdr_embed_matrices(ctx, x, count, &o, e->xy));
+	*out = e;
+	e = NULL;
+done:
+	kdr_embedding_free(e);
+	kdri_free(ctx, sets);
+	kdri_free(ctx, x);
+	return st;
+}
+
+int64_t kdr_embedding_ntasks(const kdr_embedding *e)
+{
+	return e->count;
+}
+
+const double *kdr_embedding_task(const kdr_embedding *e, int64_t task, int64_t *n)
+{
+	if (task < 0 || task >= e->count)
+		return NULL;
+	if (n)
+		*n = e->rows[task];
+	return e->xy[task];
+}
+
+const kdr_prep *kdr_embedding_prep(const kdr_embedding *e)
+{
+	return e->prep;
+}
+
+kdr_data_kind kdr_embedding_kind(const kdr_embedding *e)
+{
+	return e->kind;
+}

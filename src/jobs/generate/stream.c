@@ -1,0 +1,160 @@
+/* A task of a generator straight to disk. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rows are made, printed and forgotten, so that any number fits. Matrix Market wants the number of entries
+ * before the first one: the rows of a sparse design are made twice, which is cheaper than holding them. */
+#include "io/binary.h"
+#include "jobs/generate/synth.h"
+
+enum { ENTRY = 64 }; /* bytes that one printed entry needs at most: two integers, a number, separators */
+
+/* Where rows go on their way out. */
+typedef struct writer {
+	kdr_generator *g;
+	int64_t task, rows;
+	double *values; /* a dense row, or the values of a sparse one */
+	int32_t *cols;
+	char *text;
+	kdri_output *out;
+} writer;
+
+/* Progress once in a while; false (with the error set) when asked to stop. */
+static kdr_status stream_advance(kdr_context *ctx, const writer *w, int64_t row)
+{
+	if (row % 4096 == 0 && kdri_iteration(ctx, "generate", row, w->rows, NAN))
+		return kdri_fail(ctx, KDR_ERR_WRITE, "generate: stopped at row %lld of %lld", (long long)row,
+		                 (long long)w->rows);
+	return KDR_OK;
+}
+
+static kdr_status write_csv(kdr_context *ctx, writer *w)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = w->g->features, label;
+	for (int64_t j = 0; j < d; j++)
+		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", kdr_generator_feature_name(w->g, j),
+		                            j + 1 < d ? ',' : '\n'));
+	for (int64_t i = 0; i < w->rows; i++) {
+		size_t used = 0;
+		KDRI_TRY(stream_advance(ctx, w, i));
+		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		for (int64_t j = 0; j < d; j++) {
+			used += (size_t)kdri_print_double(w->values[j], w->text + used);
+			w->text[used++] = j + 1 < d ? ',' : '\n';
+		}
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
+	}
+done:
+	return st;
+}
+
+static kdr_status write_npy(kdr_context *ctx, writer *w)
+{
+	kdr_status st;
+	unsigned char header[KDRI_NPY_HEADER_ROOM];
+	const int64_t shape[2] = { w->rows, w->g->features };
+	int64_t label;
+	KDRI_TRY(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
+	for (int64_t i = 0; i < w->rows; i++) {
+		KDRI_TRY(stream_advance(ctx, w, i));
+		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
+	}
+done:
+	return st;
+}
+
+/* Row i as columns and values, whatever the design. */
+static int64_t take_entries(const writer *w, int64_t i)
+{
+	int64_t nnz = 0, label;
+	if (kdr_generator_sparse(w->g)) {
+		kdr_generator_sparse_row(w->g, w->task, i, w->cols, w->values, &nnz, &label);
+		return nnz;
+	}
+	kdr_generator_row(w->g, w->task, i, w->values, &label);
+	for (int64_t j = 0; j < w->g->features; j++)
+		if (w->values[j] != 0) {
+			w->cols[nnz] = (int32_t)j;
+			w->values[nnz++] = w->values[j];
+		}
+	return nnz;
+}
+
+static kdr_status write_mtx(kdr_context *ctx, writer *w)
+{
+	kdr_status st = KDR_OK;
+	int64_t total = 0;
+	for (int64_t i = 0; i < w->rows; i++) {
+		KDRI_TRY(stream_advance(ctx, w, i));
+		total += take_entries(w, i);
+	}
+	KDRI_TRY(kdri_output_printf(ctx, w->out,
+	                            "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
+	                            (long long)w->rows, (long long)w->g->features, (long long)total));
+	for (int64_t i = 0; i < w->rows; i++) {
+		size_t used = 0;
+		KDRI_TRY(stream_advance(ctx, w, i));
+		int64_t nnz = take_entries(w, i);
+		for (int64_t p = 0; p < nnz; p++) {
+			used += (size_t)kdri_print_double((double)(i + 1), w->text + used);
+			w->text[used++] = ' ';
+			used += (size_t)kdri_print_double((double)(w->cols[p] + 1), w->text + used);
+			w->text[used++] = ' ';
+			used += (size_t)kdri_print_double(w->values[p], w->text + used);
+			w->text[used++] = '\n';
+		}
+		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
+	}
+done:
+	return st;
+}
+
+static kdr_status write_classes(kdr_context *ctx, const writer *w, const char *path, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	for (int64_t i = 0; i < w->rows; i++)
+		KDRI_TRY(kdri_output_printf(ctx, o, "c%lld\n", (long long)kdri_class_of(w->g, w->task, i)));
+	st = kdri_output_commit(ctx, o);
+	o = NULL;
+done:
+	kdri_output_abort(ctx, o);
+	return st;
+}
+
+kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task, const char *path,
+                               const char *labels_path, bool force)
+{
+	kdr_status st;
+	const kdri_format *format = kdri_format_find(NULL, path);
+	kdr_status (*write)(kdr_context *, writer *) = format == &kdri_format_csv   ? write_csv
+	                                               : format == &kdri_format_mtx ? write_mtx
+	                                               : format == &kdri_format_npy ? write_npy
+	                                                                            : NULL;
+	if (!write)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: rows can be streamed to .csv, .mtx and .npy",
+		                 path);
+	if (task < 0 || task >= g->tasks)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate: task %lld of %lld", (long long)task,
+		                 (long long)g->tasks);
+	writer w = { .g = g, .task = task, .rows = g->samples[task] };
+	int64_t room = KDRI_MAX(g->features, g->most);
+	kdri_stage_start(ctx, "generate", w.rows);
+	KDRI_TRY(KDRI_NEW(ctx, &w.values, room));
+	KDRI_TRY(KDRI_NEW(ctx, &w.cols, room));
+	KDRI_TRY(kdri_alloc(ctx, &w.text, room, ENTRY));
+	KDRI_TRY(kdri_output_open(ctx, path, force, &w.out));
+	KDRI_TRY(write(ctx, &w));
+	if (labels_path)
+		KDRI_TRY(write_classes(ctx, &w, labels_path, force));
+	st = kdri_output_commit(ctx, w.out);
+	w.out = NULL;
+done:
+	kdri_stage_end(ctx, "generate");
+	kdri_output_abort(ctx, w.out);
+	kdri_free(ctx, w.values);
+	kdri_free(ctx, w.cols);
+	kdri_free(ctx, w.text);
+	return st;
+}

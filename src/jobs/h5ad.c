@@ -1,0 +1,168 @@
+/* What was found, written into the file the data came from. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/names.h"
+#include "io/binary.h"
+#include "io/hdf5/h5ad_write.h"
+
+#include <stdio.h>
+
+/* What is gathered of the rows of one file. */
+typedef struct gathered {
+	int64_t rows;
+	int64_t *place; /* of each row of the file: its row in what is written, or -1 */
+	int64_t file_rows;
+	int32_t *codes;
+	double *confidence, *xy;
+	bool sure; /* some row has a confidence */
+	kdri_names names;
+} gathered;
+
+/* The result's task of that name, or -1. */
+static int64_t h5ad_task_of(const kdr_result *r, const char *name)
+{
+	for (int64_t t = 0; r && t < kdr_result_ntasks(r); t++)
+		if (strcmp(kdr_result_task_name(r, t), name) == 0)
+			return t;
+	return -1;
+}
+
+/* Classes by their names; clusters by their numbers, all of them in their order, so that tasks share them. */
+static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names *names)
+{
+	kdr_status st = KDR_OK;
+	int64_t nclasses = 0, most = 0, index;
+	const char *const *classes = kdr_result_classes(r, &nclasses);
+	char number[24];
+	for (int64_t c = 0; classes && c < nclasses; c++)
+		KDRI_TRY(kdri_names_add(ctx, names, classes[c], strlen(classes[c]), &index));
+	if (classes)
+		goto done;
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
+		int64_t n = 0;
+		const int64_t *labels = kdr_result_labels(r, t, &n);
+		for (int64_t i = 0; labels && i < n; i++)
+			most = KDRI_MAX(most, labels[i] + 1);
+	}
+	for (int64_t c = 0; c < most; c++) {
+		int length = snprintf(number, sizeof number, "%lld", (long long)c);
+		KDRI_TRY(kdri_names_add(ctx, names, number, (size_t)length, &index));
+	}
+done:
+	return st;
+}
+
+/* Labels, confidence and coordinates of one task's rows. */
+static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_result *r, const double *xy,
+                            gathered *g)
+{
+	kdr_status st;
+	int64_t *origin = NULL, file_rows, n = 0, task = h5ad_task_of(r, set->name);
+	const int64_t *labels = task < 0 ? NULL : kdr_result_labels(r, task, &n);
+	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
+	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
+	if (file_rows != g->file_rows || (labels && n != set->rows)) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has changed since it was read: %lld rows, not %lld",
+		               set->path, (long long)g->file_rows, (long long)file_rows);
+		goto done;
+	}
+	for (int64_t i = 0; i < set->rows; i++) {
+		int64_t to = g->place[origin[i]];
+		if (to < 0)
+			continue;
+		if (labels && labels[i] >= 0 && labels[i] < g->names.count)
+			g->codes[to] = (int32_t)labels[i];
+		if (sure) {
+			g->confidence[to] = sure[i];
+			g->sure = true;
+		}
+		if (xy && g->xy)
+			memcpy(g->xy + 2 * to, xy + 2 * i, 2 * sizeof *xy);
+	}
+done:
+	kdri_free(ctx, origin);
+	return st;
+}
+
+/* Places for the rows of the file: all of them, or, of a table that is read again, those that are not left out. */
+static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_t file_rows, bool points,
+                                 gathered *g)
+{
+	kdr_status st;
+	int64_t *origin = NULL;
+	g->rows = again ? again->rows : file_rows;
+	g->file_rows = file_rows;
+	if (again)
+		KDRI_TRY(kdri_data_origin(ctx, again, &origin, &g->file_rows));
+	KDRI_TRY(KDRI_NEW(ctx, &g->place, g->file_rows));
+	for (int64_t i = 0; i < g->file_rows; i++)
+		g->place[i] = again ? -1 : i;
+	for (int64_t i = 0; again && i < again->rows; i++)
+		g->place[origin[i]] = i;
+	KDRI_TRY(KDRI_NEW(ctx, &g->codes, g->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
+	if (points)
+		KDRI_TRY(KDRI_NEW(ctx, &g->xy, 2 * g->rows));
+	for (int64_t i = 0; i < g->rows; i++) {
+		g->codes[i] = -1;
+		g->confidence[i] = NAN;
+	}
+	for (int64_t i = 0; points && i < 2 * g->rows; i++)
+		g->xy[i] = NAN;
+done:
+	kdri_free(ctx, origin);
+	return st;
+}
+
+static void h5ad_release(kdr_context *ctx, gathered *g)
+{
+	kdri_free(ctx, g->place);
+	kdri_free(ctx, g->codes);
+	kdri_free(ctx, g->confidence);
+	kdri_free(ctx, g->xy);
+	kdri_names_free(ctx, &g->names);
+}
+
+kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
+                          const kdr_read_options *reading, kdr_data *const *sets, int64_t count,
+                          const kdr_result *result, const double *const *xy, bool force)
+{
+	kdr_status st = KDR_OK;
+	gathered g = { 0 };
+	kdr_data *again = NULL;
+	char *file = NULL, *member = NULL;
+	int64_t first = -1, *origin = NULL, file_rows = 0;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!path || !input || !sets || (!result && !xy))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_write_h5ad: paths, data sets and a result are needed");
+	for (int64_t t = 0; t < count; t++)
+		if (first < 0 && strcmp(sets[t]->path, input) == 0)
+			first = t;
+	if (first < 0)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write_h5ad: no data set was read from %s",
+		                 input);
+	KDRI_TRY(kdri_split_member(ctx, input, &file, &member));
+	KDRI_TRY(kdri_data_origin(ctx, sets[first], &origin, &file_rows));
+	if (kdri_format_find(reading ? reading->format : NULL, input) != &kdri_format_h5ad)
+		KDRI_TRY(kdr_read(ctx, input, reading, &again));
+	KDRI_TRY(h5ad_make_room(ctx, again, file_rows, xy != NULL, &g));
+	if (result)
+		KDRI_TRY(name_labels(ctx, result, &g.names));
+	for (int64_t t = 0; t < count; t++)
+		if (strcmp(sets[t]->path, input) == 0)
+			KDRI_TRY(take_task(ctx, sets[t], result, xy ? xy[t] : NULL, &g));
+	const kdri_h5ad_notes notes = { .rows = g.rows,
+		                        .codes = result ? g.codes : NULL,
+		                        .categories = (const char *const *)g.names.names,
+		                        .ncategories = g.names.count,
+		                        .confidence = g.sure ? g.confidence : NULL,
+		                        .xy = g.xy };
+	KDRI_TRY(kdri_h5ad_annotate(ctx, path, file, again, &notes, force));
+done:
+	h5ad_release(ctx, &g);
+	kdr_data_free(again);
+	kdri_free(ctx, origin);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
+	return st;
+}

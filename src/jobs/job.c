@@ -1,0 +1,341 @@
+/* What the jobs share: method, preprocessing, fit. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/job.h"
+#include "comm/comm.h"
+
+#include "api/estimate.h"
+
+#include <stdio.h>
+
+static const char *const default_methods[] = {
+	[KDR_FAMILY_CLUSTER] = "auto",
+	[KDR_FAMILY_TRANSFER] = "auto",
+	[KDR_FAMILY_FEATURES] = "msda",
+};
+
+const char *kdr_default_method(kdr_family family)
+{
+	return (int)family < 0 || family > KDR_FAMILY_FEATURES ? NULL : default_methods[family];
+}
+
+/* --- the method ----------------------------------------------------------------------------------- */
+
+kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family, const kdr_algo **out)
+{
+	static const char *const verbs[] = { "cluster", "transfer labels", "learn features" };
+	const kdr_algo *algo = kdr_algo_find_in(family, id);
+	const char *all[128], *nearest[1];
+	size_t n = 0;
+	if (algo) {
+		if (out)
+			*out = algo;
+		return KDR_OK;
+	}
+	if (kdr_algo_find(id))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "method '%s' does not %s; 'kindred methods' says what it does", id,
+		                 verbs[family]);
+	for (size_t i = 0; i < kdr_algo_count() && n < 128; i++)
+		if (kdr_algo_at(i)->family == family)
+			all[n++] = kdr_algo_at(i)->id;
+	if (kdr_suggest(id, all, n, nearest, 1))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "there is no method '%s'; did you mean %s?", id,
+		                 nearest[0]);
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "there is no method '%s'; 'kindred methods' lists them", id);
+}
+
+/* A copy of the settings of a method, or its defaults. */
+static kdr_status take_options(kdr_context *ctx, const kdr_algo *algo, const kdr_options *settings,
+                               kdr_options **out)
+{
+	if (!settings)
+		return kdr_options_new(ctx, algo->id, out);
+	if (kdr_options_algo(settings) != algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
+		                 kdr_options_algo(settings)->id, algo->id);
+	return kdri_options_copy(ctx, settings, out);
+}
+
+kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *job)
+{
+	kdr_status st;
+	const kdr_algo *features = NULL;
+	const char *method = told->method     ? told->method
+	                     : told->settings ? kdr_options_algo(told->settings)->id
+	                                      : kdr_default_method(family);
+	*job = (kdri_job){ .told = told };
+	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
+	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_find(job->algo->id)));
+	KDRI_TRY(take_options(ctx, job->algo, told->settings, &job->options));
+	if (told->features_from) {
+		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "method '%s' takes tasks with features of their own, which have none to learn together",
+			        job->algo->id);
+		KDRI_TRY(kdr_algo_require(ctx, told->features_from, KDR_FAMILY_FEATURES, &features));
+		KDRI_TRY(take_options(ctx, features, told->feature_settings, &job->feature_options));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted)
+{
+	if (!wanted || kdri_ranks(ctx) == 1)
+		return KDR_OK;
+	return kdri_fail(
+	        ctx, KDR_ERR_UNSUPPORTED,
+	        "%s: not under mpirun, where no process has all rows: fit first, and look at the result without",
+	        what);
+}
+
+void kdri_job_close(kdri_job *job)
+{
+	kdr_options_free(job->options);
+	kdr_options_free(job->feature_options);
+	kdr_prep_free(job->prep);
+}
+
+kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value)
+{
+	if (!kdri_options_has(job->options, name) || kdri_options_is_set(job->options, name))
+		return KDR_OK;
+	return kdr_options_set(ctx, job->options, name, value);
+}
+
+/* --- preprocessing --------------------------------------------------------------------------------- */
+
+bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open)
+{
+	bool said = told->weight != KDR_WEIGHT_NONE || told->norm != KDR_NORM_NONE ||
+	            told->scale != KDR_SCALE_NONE;
+	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && open && !said);
+}
+
+kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
+                             const kdr_prep_options *told, bool choose, kdr_recipe *recipe, kdr_prep **out)
+{
+	kdr_status st = KDR_OK;
+	kdr_prep_options options = *told;
+	kdr_prep *first = NULL;
+	if (choose) {
+		KDRI_TRY(kdr_recipe_find(ctx, sets, count, recipe));
+		options.weight = recipe->weight;
+		options.norm = recipe->norm;
+		options.scale = recipe->scale;
+	}
+	/* Features of their own: nothing to align; the first's preparation stands for its description. */
+	for (int64_t i = 0; own && i < count; i++)
+		KDRI_TRY(kdr_prepare(ctx, &sets[i], 1, &options, i == 0 ? &first : NULL));
+	if (!own)
+		KDRI_TRY(kdr_prepare(ctx, sets, split ? split : count, &options, &first));
+	if (!own && split)
+		KDRI_TRY(kdr_prepare(ctx, sets + split, count - split, &options, NULL));
+	*out = first;
+	first = NULL;
+done:
+	kdr_prep_free(first);
+	return st;
+}
+
+/* The scaling that gives columns one weight: "" where the method gives them one itself. */
+static const char *scaling_for(const kdri_job *job)
+{
+	const kdr_option_desc *o = job->algo->options;
+	const char *divergence = "";
+	for (; o && o->name; o++)
+		if (strcmp(o->name, "divergence") == 0)
+			divergence = o->choices[kdri_opt_choice(job->options, "divergence")];
+	if (strcmp(divergence, "mahalanobis") == 0)
+		return "";
+	/* Methods for numbers that are not negative. */
+	return (job->algo->flags & KDR_ALGO_NONNEG) || strcmp(divergence, "kl") == 0 ||
+	                       strcmp(divergence, "is") == 0
+	               ? "minmax"
+	               : "standard";
+}
+
+static void name_column(const kdri_spread *s, char *out, size_t room)
+{
+	if (s->name)
+		snprintf(out, room, "'%.60s'", s->name);
+	else
+		snprintf(out, room, "column %lld", (long long)s->column + 1);
+}
+
+/* A method that takes data as they are weighs columns by their spread: worth a word where that is five times another's. */
+static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
+{
+	kdr_status st;
+	bool mixed;
+	kdri_spread ends[2];
+	char least[80], most[80];
+	const char *scaling = scaling_for(job);
+	if (!scaling[0])
+		return KDR_OK;
+	KDRI_TRY(kdri_units_mixed(ctx, sets, count, &mixed, ends));
+	if (!mixed)
+		goto done;
+	name_column(&ends[0], least, sizeof least);
+	name_column(&ends[1], most, sizeof most);
+	kdri_snprintf(
+	        job->hint, sizeof job->hint,
+	        "standard deviations of columns go from %.3g (%s) to %.3g (%s), and %s weighs columns by them: if they are in "
+	        "different units, --scale %s makes them count alike",
+	        ends[0].deviation, least, ends[1].deviation, most, job->algo->id, scaling);
+done:
+	return st;
+}
+
+kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split)
+{
+	kdr_status st;
+	double start = kdri_now();
+	const kdr_job_options *told = job->told;
+	bool open = job->algo->flags & KDR_ALGO_RECIPE;
+	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
+	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
+	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
+	for (int64_t i = 0; i < count; i++)
+		job->seconds.read += sets[i]->seconds;
+	if (!chosen && silent)
+		KDRI_TRY(hint(ctx, job, sets, count));
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
+	                           &told->prep, chosen, &job->recipe, &job->prep));
+	if (job->recipe.centre)
+		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
+	job->seconds.prepare = kdri_now() - start;
+done:
+	return st;
+}
+
+/* --- the fit ----------------------------------------------------------------------------------------- */
+
+/* Features learned on all data sets together replace their columns. A run that is stopped meanwhile keeps the columns, and
+ * *out stays NULL: incomplete features are no better, and being wide they would make the method itself slow to stop. */
+static kdr_status job_learn(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
+                            kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *plain = NULL;
+	kdr_result *learnt = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &plain, count));
+	for (int64_t t = 0; t < count; t++)
+		plain[t] = (kdr_task){ .name = tasks[t].name, .x = tasks[t].x };
+	kdr_problem problem = { .tasks = plain, .ntasks = count };
+	KDRI_TRY(kdr_fit(ctx, kdr_options_algo(job->feature_options)->id, &problem, job->feature_options,
+	                 &learnt));
+	if (learnt->stop == KDR_STOP_TIME || learnt->stop == KDR_STOP_CANCELLED)
+		goto done;
+	for (int64_t t = 0; t < count; t++) {
+		kdr_array a = kdr_result_array(learnt, "features", t);
+		tasks[t].x = kdr_mat_from_dense(a.data, a.shape[0], a.shape[1]);
+	}
+	*out = learnt;
+	learnt = NULL;
+done:
+	kdr_result_free(learnt);
+	kdri_free(ctx, plain);
+	return st;
+}
+
+/* What was said before the method had its say. */
+static kdr_status early_warnings(kdr_context *ctx, const kdri_job *job, const kdr_result *learnt,
+                                 kdr_result *result)
+{
+	kdr_status st;
+	const char **texts = NULL;
+	int64_t prepared = kdr_prep_warning_count(job->prep), n = 0;
+	bool hinted = job->hint[0];
+	int64_t count = hinted + prepared + (learnt ? learnt->warning_count : 0);
+	KDRI_TRY(KDRI_NEW(ctx, &texts, count));
+	for (; n < prepared; n++)
+		texts[n] = kdr_prep_warning_at(job->prep, n);
+	for (int64_t i = 0; learnt && i < learnt->warning_count; i++)
+		texts[n++] = learnt->warnings[i];
+	if (hinted)
+		texts[n] = job->hint;
+	KDRI_TRY(kdri_result_warn_first(ctx, result, texts, count));
+done:
+	kdri_free(ctx, texts);
+	return st;
+}
+
+/* What a fit will take, before it (kdri_foresee). `streamed`: data that are on disk take no memory; `beside`: bytes of data
+ * that are held and not the problem's. */
+static kdr_status job_foresee(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
+                              kdr_data *const *streamed, double beside, kdr_estimate *out)
+{
+	kdr_status st;
+	char what[80];
+	bool *on_disk = NULL;
+	const char *id = kdr_options_algo(options)->id;
+	*out = (kdr_estimate){ 0 };
+	if (ctx->comm) /* ranks fail together, in kdr_fit */
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &on_disk, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		on_disk[t] = streamed && streamed[t]->streamed;
+	KDRI_TRY(kdri_estimate_problem(ctx, id, problem, on_disk, options, out));
+	kdri_snprintf(what, sizeof what, "method '%s'", id);
+	KDRI_TRY(kdri_foresee(ctx, what, beside, out));
+done:
+	kdri_free(ctx, on_disk);
+	return st;
+}
+
+kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
+                        const kdr_problem *about, kdr_result **out)
+{
+	kdr_status st;
+	kdr_result *learnt = NULL, *result = NULL;
+	kdr_estimate estimate, features = { 0 }; /* of the fit; of learning features before it */
+	double start = kdri_now();
+	int64_t count = about->ntasks;
+	kdr_problem problem = *about;
+	problem.tasks = tasks;
+	if (job->feature_options) {
+		KDRI_TRY(job_foresee(ctx, job->feature_options, &problem, data, 0, &features));
+		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));
+	}
+	KDRI_TRY(job_foresee(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes,
+	                     &estimate));
+	estimate.seconds += features.seconds;
+	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
+	bool before = ctx->estimated;
+	ctx->estimated = before || estimate.bytes > 0;
+	st = kdr_fit(ctx, job->algo->id, &problem, job->options, &result);
+	ctx->estimated = before;
+	if (st != KDR_OK)
+		goto done;
+	result->estimate = estimate;
+	for (int64_t t = 0; t < count; t++)
+		KDRI_TRY(kdri_result_describe(ctx, result, t, data[t]));
+	if (learnt) {
+		KDRI_TRY(kdri_options_copy(ctx, job->feature_options, &result->feature_options));
+		result->feature_columns = kdr_result_array(learnt, "features", 0).shape[1];
+	}
+	KDRI_TRY(early_warnings(ctx, job, learnt, result));
+	if (job->feature_options && !learnt)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "stopped before '%s' had learned its features: the columns were used as they are",
+		        kdr_options_algo(job->feature_options)->id));
+	job->seconds.fit += kdri_now() - start;
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdr_result_free(learnt);
+	return st;
+}
+
+void kdri_job_finish(kdri_job *job, kdr_result *result)
+{
+	result->prep = job->prep;
+	job->prep = NULL;
+	result->kind = job->recipe.kind;
+	result->seconds = job->seconds;
+	/* Once, so that all that is written of a result says the same. */
+	result->peak_rss_bytes = kdri_peak_rss_bytes();
+}

@@ -1,0 +1,597 @@
+/* result.json: all that a result says. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Seconds and memory aside, the same result gives the same bytes. */
+#include "api/result.h"
+#include "core/figures.h"
+#include "core/json_write.h"
+#include "jobs/job.h"
+#include "jobs/pages.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* The first failure that is not of memory. */
+static void json_note(kdri_json *j, kdr_status st)
+{
+	kdri_pages *p = j->user;
+	if (st == KDR_OK)
+		return;
+	p->failed = p->failed == KDR_OK ? st : p->failed;
+	j->failed = true;
+}
+
+/* Lists with an entry for each sample: those here come between these two. Other ranks have more (pages.h). */
+static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
+{
+	kdri_pages *p = j->user;
+	kdri_json_array(j, key);
+	kdri_json_flush(j);
+	if (p)
+		json_note(j, kdri_pages_turn(p));
+	if (p && p->turn)
+		j->comma = t->first > 0;
+}
+
+static void end_samples(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_pages *p = j->user;
+	kdri_json_flush(j);
+	if (p && p->turn) {
+		json_note(j, kdri_pages_end_turn(p, KDR_OK));
+		j->comma = t->all > 0;
+	}
+	kdri_json_end_array(j);
+}
+
+/* One number, or a list of several. */
+static void put_numbers(kdri_json *j, const char *name, const double *values, int64_t count)
+{
+	if (count == 1) {
+		kdri_json_real(j, name, values[0]);
+		return;
+	}
+	kdri_json_array(j, name);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_real(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
+static void put_options(kdri_json *j, const kdr_options *options)
+{
+	kdri_json_object(j, "options");
+	for (const kdr_option_desc *o = kdr_options_algo(options)->options; o->name; o++) {
+		int64_t count;
+		const double *values = kdr_options_numbers(options, o->name, &count), value = values[0];
+		switch (o->type) {
+		case KDR_OPTION_INT: kdri_json_int(j, o->name, (int64_t)value); break;
+		case KDR_OPTION_REAL: kdri_json_real(j, o->name, value); break;
+		case KDR_OPTION_BOOL: kdri_json_bool(j, o->name, value != 0); break;
+		case KDR_OPTION_CHOICE: kdri_json_string(j, o->name, o->choices[(int)value]); break;
+		case KDR_OPTION_REALS: put_numbers(j, o->name, values, count); break;
+		}
+	}
+	kdri_json_end_object(j);
+}
+
+static void put_strings(kdri_json *j, const char *key, char *const *texts, int64_t count)
+{
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_string(j, NULL, texts[i]);
+	kdri_json_end_array(j);
+}
+
+/* --- tasks ---------------------------------------------------------------------------------------- */
+
+static void put_scores(kdri_json *j, const kdr_scores *s)
+{
+	if (s->n == 0) {
+		kdri_json_null(j, "metrics");
+		return;
+	}
+	kdri_json_object(j, "metrics");
+	kdri_json_scores(j, s);
+	kdri_json_end_object(j);
+}
+
+static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
+{
+	if (r->classes && label >= 0 && label < r->nclasses)
+		kdri_json_string(j, NULL, r->classes[label]);
+	else if (r->classes) /* the method left it out: it was not sure */
+		kdri_json_string(j, NULL, "?");
+	else
+		kdri_json_int(j, NULL, label);
+}
+
+static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
+{
+	kdri_json_array(j, "sizes");
+	for (int64_t c = 0; t->sizes && c < t->k; c++)
+		kdri_json_int(j, NULL, t->sizes[c]);
+	kdri_json_end_array(j);
+	if (!t->labels) {
+		put_strings(j, "labels", NULL, 0);
+		return;
+	}
+	begin_samples(j, t, "labels");
+	for (int64_t i = 0; i < t->n; i++)
+		put_label(j, r, t->labels[i]);
+	end_samples(j, t);
+}
+
+static void put_ids(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->ids)
+		return;
+	begin_samples(j, t, "ids");
+	for (int64_t i = 0; i < t->n; i++)
+		kdri_json_string(j, NULL, t->ids[i]);
+	end_samples(j, t);
+}
+
+/* How sure labels are, and the next best ones. */
+static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	const char *from;
+	const double *sure = kdr_result_confidence(r, task, &from);
+	if (sure) {
+		begin_samples(j, t, "confidence");
+		for (int64_t i = 0; i < t->n; i++)
+			kdri_json_real(j, NULL, sure[i]);
+		end_samples(j, t);
+		kdri_json_string(j, "confidence_from", from);
+	}
+	if (!t->second)
+		return;
+	begin_samples(j, t, "second");
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->second[i] < 0)
+			kdri_json_null(j, NULL);
+		else
+			put_label(j, r, t->second[i]);
+	end_samples(j, t);
+}
+
+static void put_probabilities(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->probabilities)
+		return;
+	begin_samples(j, t, "probabilities");
+	for (int64_t i = 0; i < t->n; i++) {
+		kdri_json_array(j, NULL);
+		for (int64_t c = 0; c < t->k; c++)
+			kdri_json_real(j, NULL, t->probabilities[i * t->k + c]);
+		kdri_json_end_array(j);
+	}
+	end_samples(j, t);
+}
+
+/* Rows of the file without a label. */
+static void put_left_out(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_json_array(j, "left_out");
+	for (int64_t i = 0; i < t->nleft_out; i++) {
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "row", t->left_out[i].row);
+		kdri_json_string(j, "id", t->left_out[i].id);
+		kdri_json_string(j, "reason", t->left_out[i].reason);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+/* What the columns of the task's table were taken for. */
+static void put_columns(kdri_json *j, const kdri_task_result *t)
+{
+	if (t->nnotes > 0)
+		put_strings(j, "notes", t->notes, t->nnotes);
+	if (!t->sheet)
+		return;
+	kdri_json_array(j, "columns");
+	for (int64_t c = 0; c < t->sheet->ncolumns; c++) {
+		const kdr_column *x = &t->sheet->columns[c];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", x->name);
+		kdri_json_string(j, "kind", kdr_column_kind_name(x->kind));
+		kdri_json_int(j, "features", x->features);
+		kdri_json_int(j, "missing", x->missing);
+		kdri_json_bool(j, "constant", x->constant);
+		kdri_json_string(j, "why", x->why);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+/* Rows that stand for a cluster, from 0. */
+static void json_put_rows(kdri_json *j, const char *name, const int64_t *rows)
+{
+	kdri_json_array(j, name);
+	for (int e = 0; e < KDRI_EXAMPLES && rows[e] >= 0; e++)
+		kdri_json_int(j, NULL, rows[e]);
+	kdri_json_end_array(j);
+}
+
+/* What sets each cluster apart. */
+static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
+{
+	kdri_json_array(j, "clusters");
+	for (int64_t c = 0; c < t->k; c++) {
+		const kdr_cluster_profile *p = &t->profiles[c];
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "number", c);
+		if (r->classes && c < r->nclasses)
+			kdri_json_string(j, "class", r->classes[c]);
+		kdri_json_int(j, "size", p->size);
+		kdri_json_array(j, "features");
+		for (int64_t i = 0; i < p->nfeatures; i++) {
+			const kdr_feature_effect *f = &p->features[i];
+			char column[KDRI_COLUMN_NAME];
+			kdri_json_object(j, NULL);
+			kdri_json_string(j, "name", kdri_column_name(t, f->column, column));
+			kdri_json_real(j, "effect", f->effect);
+			kdri_json_real(j, "mean_inside", f->mean_inside);
+			kdri_json_real(j, "mean_outside", f->mean_outside);
+			if (isfinite(f->share_inside)) {
+				kdri_json_real(j, "share_inside", f->share_inside);
+				kdri_json_real(j, "share_outside", f->share_outside);
+			}
+			kdri_json_end_object(j);
+		}
+		kdri_json_end_array(j);
+		if (t->examples) {
+			json_put_rows(j, "typical", t->examples + 2 * c * KDRI_EXAMPLES);
+			json_put_rows(j, "doubtful", t->examples + (2 * c + 1) * KDRI_EXAMPLES);
+		}
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+/* How k was found, where it was: numbers for k from 2. */
+static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	static const char *const names[] = { "eigengap", "modularity", "agreement" };
+	if (!kdr_result_array(r, names[0], task).data)
+		return;
+	kdri_json_object(j, "k_curves");
+	kdri_json_int(j, "from", 2);
+	for (int a = 0; a < 3; a++) {
+		kdr_array curve = kdr_result_array(r, names[a], task);
+		if (!curve.data || curve.type != KDR_FLOAT64 || curve.ndim != 1)
+			continue;
+		kdri_json_array(j, names[a]);
+		for (int64_t i = 0; i < curve.shape[0]; i++)
+			kdri_json_real(j, NULL, ((const double *)curve.data)[i]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_object(j);
+}
+
+static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t i)
+{
+	const kdri_task_result *t = &r->tasks[i];
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "name", t->name);
+	kdri_json_string(j, "path", t->path);
+	kdri_json_int(j, "n", t->all);
+	kdri_json_int(j, "d", t->d);
+	kdri_json_int(j, "nnz", t->all_nnz);
+	kdri_json_int(j, "k", t->k);
+	put_labels(j, r, t);
+	put_ids(j, t);
+	put_probabilities(j, t);
+	put_left_out(j, t);
+	put_columns(j, t);
+	put_choices(j, r, i);
+	if (t->profiles)
+		put_profiles(j, r, t);
+	if (t->nadvice > 0)
+		put_strings(j, "advice", t->advice, t->nadvice);
+	put_scores(j, &t->scores);
+	if (t->quality.n > 0) /* asked for */
+		kdri_json_quality(j, &t->quality);
+	put_curves(j, r, i);
+	kdr_status st = kdri_json_map(ctx, j, r, i);
+	kdri_json_end_object(j);
+	return st;
+}
+
+/* --- between tasks --------------------------------------------------------------------------------- */
+
+static void put_matrix(kdri_json *j, const double *m, int64_t rows, int64_t cols)
+{
+	kdri_json_array(j, "matrix");
+	for (int64_t r = 0; r < rows; r++) {
+		kdri_json_array(j, NULL);
+		for (int64_t c = 0; c < cols; c++)
+			kdri_json_real(j, NULL, m[r * cols + c]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_between(kdri_json *j, const kdr_result *r)
+{
+	if (r->relatedness) {
+		kdri_json_object(j, "relatedness");
+		kdri_json_array(j, "tasks");
+		for (int64_t i = 0; i < r->ntasks; i++)
+			kdri_json_string(j, NULL, r->tasks[i].name);
+		kdri_json_end_array(j);
+		put_matrix(j, r->relatedness, r->ntasks, r->ntasks);
+		kdri_json_end_object(j);
+	}
+	if (!r->match_count)
+		return;
+	kdri_json_array(j, "correspondence");
+	for (int64_t i = 0; i < r->match_count; i++) {
+		const kdr_correspondence *c = &r->matches[i];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "from", r->tasks[c->from].name);
+		kdri_json_string(j, "to", r->tasks[c->to].name);
+		put_matrix(j, c->matrix, c->rows, c->cols);
+		if (c->quality) {
+			kdri_json_array(j, "quality");
+			for (int64_t z = 0; z < c->rows; z++)
+				kdri_json_real(j, NULL, c->quality[z]);
+			kdri_json_end_array(j);
+		}
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_bridges(kdri_json *j, const kdr_result *r)
+{
+	static const char *const features[KDR_BRIDGE_FEATURES] = {
+		"complexity_source", "complexity_bridge", "complexity_target",
+		"a_source_bridge",   "a_source_target",   "a_bridge_target",
+	};
+	if (!r->bridge_count)
+		return;
+	kdri_json_array(j, "bridges");
+	for (int64_t i = 0; i < r->bridge_count; i++) {
+		const kdri_bridge *b = &r->bridges[i];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", b->name);
+		kdri_json_string(j, "path", b->path);
+		for (int f = 0; f < KDR_BRIDGE_FEATURES; f++)
+			kdri_json_real(j, features[f], b->score.features[f]);
+		kdri_json_real(j, "score", b->score.score);
+		kdri_json_real(j, "probability", b->score.probability);
+		kdri_json_real(j, "back", b->score.back);
+		kdri_json_int(j, "rank", b->score.rank);
+		kdri_json_bool(j, "chosen", b->score.rank == 0);
+		kdri_json_string(j, "reason", b->score.reason);
+		kdri_json_real(j, "acc", b->accuracy);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_shared(kdri_json *j, const kdr_result *r)
+{
+	if (!r->shared_count)
+		return;
+	kdri_json_array(j, "feature_clusters");
+	for (int64_t i = 0; i < r->shared_count; i++) {
+		const kdr_shared_features *f = &r->shared[i];
+		/* Learnt features have no names. */
+		char *const *names = r->feature_options ? NULL : r->tasks[f->task].features;
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "shared_with", f->with_target ? "target" : "source");
+		kdri_json_int(j, "cluster", f->cluster);
+		if (r->classes && f->class_index < r->nclasses)
+			kdri_json_string(j, "class", r->classes[f->class_index]);
+		kdri_json_real(j, "share", f->share);
+		kdri_json_array(j, "features");
+		for (int64_t c = 0; c < f->ncolumns; c++)
+			if (names)
+				kdri_json_string(j, NULL, names[f->columns[c]]);
+			else
+				kdri_json_int(j, NULL, f->columns[c]);
+		kdri_json_end_array(j);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_calibration(kdri_json *j, const kdr_result *r)
+{
+	const kdr_calibration *c = &r->calibration;
+	if (!r->calibrated)
+		return;
+	kdri_json_object(j, "calibration");
+	kdri_json_array(j, "classes");
+	for (int64_t i = 0; i < r->nclasses; i++)
+		kdri_json_string(j, NULL, r->classes[i]);
+	kdri_json_end_array(j);
+	kdri_json_int(j, "held_out", c->held_out);
+	kdri_json_real(j, "temperature", c->temperature);
+	kdri_json_real(j, "label", c->label);
+	kdri_json_real(j, "accuracy", c->accuracy);
+	kdri_json_real(j, "log_loss", c->log_loss);
+	kdri_json_string(j, "note", kdr_calibration_note());
+	kdri_json_end_object(j);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------- */
+
+int64_t kdri_peak_rss_bytes(void)
+{
+	struct rusage usage;
+	double peak = kdri_memory_peak();
+	if (peak > 0)
+		return (int64_t)peak;
+	/* Of a program that was started by another that may be what the other had. */
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		return 0;
+#ifdef __APPLE__
+	return usage.ru_maxrss;
+#else
+	return (int64_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+static void put_head(kdri_json *j, const kdr_result *r)
+{
+	kdri_json_string(j, "kindred", kdr_version());
+	kdri_json_string(j, "command", r->command);
+	if (r->command_line)
+		kdri_json_string(j, "command_line", r->command_line);
+	kdri_json_string(j, "method", r->algo->called ? r->algo->called : r->algo->id);
+	put_options(j, r->options);
+	if (r->feature_options) {
+		kdri_json_object(j, "features_from");
+		kdri_json_string(j, "method", kdr_options_algo(r->feature_options)->id);
+		put_options(j, r->feature_options);
+		kdri_json_int(j, "columns", r->feature_columns);
+		kdri_json_end_object(j);
+	}
+	if (r->kind != KDR_DATA_UNKNOWN)
+		kdri_json_string(j, "data", kdr_data_kind_name(r->kind));
+	kdri_json_int(j, "seed", (int64_t)r->seed);
+	kdri_json_int(j, "threads", r->threads);
+	kdri_json_string(j, "preprocessing", kdr_prep_describe(r->prep));
+}
+
+static void put_seconds(kdri_json *j, const kdr_seconds *s)
+{
+	kdri_json_object(j, "seconds");
+	kdri_json_real(j, "read", s->read);
+	kdri_json_real(j, "prepare", s->prepare);
+	kdri_json_real(j, "fit", s->fit);
+	if (s->layout > 0)
+		kdri_json_real(j, "layout", s->layout);
+	kdri_json_real(j, "write", s->write);
+	kdri_json_real(j, "total", s->read + s->prepare + s->fit + s->layout + s->write);
+	kdri_json_end_object(j);
+}
+
+static void put_fields(kdri_json *j, const kdr_result *r)
+{
+	kdri_json_object(j, "method_fields");
+	for (int64_t i = 0; i < r->field_count; i++)
+		if (r->fields[i].text)
+			kdri_json_string(j, r->fields[i].name, r->fields[i].text);
+		else
+			kdri_json_real(j, r->fields[i].name, r->fields[i].number);
+	kdri_json_end_object(j);
+}
+
+static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
+{
+	kdri_json_object(j, NULL);
+	put_head(j, r);
+	kdri_json_array(j, "tasks");
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		kdr_status st = json_put_task(ctx, j, r, i);
+		if (st != KDR_OK)
+			return st;
+	}
+	kdri_json_end_array(j);
+	kdri_json_array(j, "objective");
+	for (int64_t i = 0; i < r->objective_count; i++)
+		kdri_json_real(j, NULL, r->objective[i]);
+	kdri_json_end_array(j);
+	kdri_json_string(j, "stop", kdr_stop_name(r->stop));
+	kdri_json_int(j, "iterations", r->iterations);
+	kdri_json_bool(j, "complete", kdr_result_complete(r));
+	put_seconds(j, &r->seconds);
+	kdri_json_int(j, "peak_rss_bytes", r->peak_rss_bytes ? r->peak_rss_bytes : kdri_peak_rss_bytes());
+	if (r->estimate.bytes > 0) {
+		kdri_json_object(j, "estimated");
+		kdri_json_real(j, "seconds", r->estimate.seconds);
+		kdri_json_int(j, "bytes", (int64_t)KDRI_MIN(r->estimate.bytes, 9e18));
+		kdri_json_end_object(j);
+	}
+	put_between(j, r);
+	put_bridges(j, r);
+	put_shared(j, r);
+	put_calibration(j, r);
+	put_strings(j, "warnings", r->warnings, r->warning_count);
+	put_fields(j, r);
+	kdri_json_end_object(j);
+	return KDR_OK;
+}
+
+static kdr_status no_memory(kdr_context *ctx, const kdri_json *j)
+{
+	return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room);
+}
+
+kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length)
+{
+	if (!ctx || !result || !text)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_json: a result and a place are needed");
+	kdri_json j = { .allocator = &ctx->allocator };
+	kdr_status st = build(ctx, &j, result);
+	if (st == KDR_OK && j.failed)
+		st = no_memory(ctx, &j);
+	if (st != KDR_OK) {
+		kdri_json_free(&j);
+		return st;
+	}
+	*text = j.text;
+	if (length)
+		*length = j.used;
+	return KDR_OK;
+}
+
+static bool take_text(void *user, const char *text, size_t length)
+{
+	kdri_pages *p = user;
+	if (p->failed == KDR_OK)
+		p->failed = kdri_output_write(p->ctx, p->out, text, length);
+	return p->failed == KDR_OK;
+}
+
+/* The result into what was opened, as `st` says; closes it. */
+static kdr_status write_pages(kdr_context *ctx, const kdr_result *result, kdr_status st, kdri_pages *p)
+{
+	kdri_json j = { .allocator = &ctx->allocator, .take = take_text, .user = p };
+	if (st == KDR_OK)
+		st = build(ctx, &j, result);
+	kdri_json_flush(&j);
+	if (st == KDR_OK && j.failed)
+		st = p->failed != KDR_OK ? p->failed : no_memory(ctx, &j);
+	if (st == KDR_OK)
+		st = kdri_output_write(ctx, p->out, "\n", 1);
+	kdri_json_free(&j);
+	return kdri_pages_close(p, st);
+}
+
+kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
+{
+	kdri_pages p = { 0 };
+	if (!ctx || !result || !path)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write: a result and a path are needed");
+	kdr_status st = kdri_pages_open(ctx, result, path, force, &p);
+	return write_pages(ctx, result, st, &p);
+}
+
+typedef struct sink {
+	kdr_context *ctx;
+	kdr_text_put *put;
+	void *user;
+} sink;
+
+static kdr_status put_block(void *user, const void *bytes, size_t size)
+{
+	const sink *s = user;
+	return s->put(s->user, bytes, size)
+	               ? KDR_OK
+	               : kdri_fail(s->ctx, KDR_ERR_WRITE, "the result cannot be written");
+}
+
+kdr_status kdr_result_put(kdr_context *ctx, const kdr_result *result, kdr_text_put *put, void *user)
+{
+	kdri_pages p = { 0 };
+	sink s = { ctx, put, user };
+	if (!ctx || !result || !put)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_put: a result and a function are needed");
+	kdr_status st = kdri_pages_open_to(ctx, result, put_block, &s, &p);
+	return write_pages(ctx, result, st, &p);
+}

@@ -1,0 +1,103 @@
+/* result.json: what the report draws of a task's samples. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/result.h"
+#include "core/json_write.h"
+#include "jobs/job.h"
+
+static void put_places(kdri_json *j, const char *name, const int32_t *values, int64_t n)
+{
+	kdri_json_array(j, name);
+	for (int64_t i = 0; i < n; i++)
+		kdri_json_int(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
+/* {"names": [...], "index": [[...], ...]}: the strongest features of each sample. */
+static kdr_status put_strongest(kdr_context *ctx, kdri_json *j, const kdri_task_result *t)
+{
+	kdr_status st;
+	const int32_t *best = t->map->strongest;
+	int32_t *place = NULL, used = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &place, t->d));
+	memset(place, -1, (size_t)t->d * sizeof *place);
+	kdri_json_object(j, "strongest");
+	kdri_json_array(j, "names");
+	for (int64_t p = 0; p < t->map->n * KDRI_STRONGEST; p++)
+		if (best[p] >= 0 && place[best[p]] < 0) {
+			char column[KDRI_COLUMN_NAME];
+			place[best[p]] = used++;
+			kdri_json_string(j, NULL, kdri_column_name(t, best[p], column));
+		}
+	kdri_json_end_array(j);
+	kdri_json_array(j, "index");
+	for (int64_t i = 0; i < t->map->n; i++) {
+		kdri_json_array(j, NULL);
+		for (int c = 0; c < KDRI_STRONGEST; c++)
+			if (best[i * KDRI_STRONGEST + c] >= 0)
+				kdri_json_int(j, NULL, place[best[i * KDRI_STRONGEST + c]]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
+done:
+	kdri_free(ctx, place);
+	return st;
+}
+
+/* An array of whole numbers, one a sample, where the method leaves one. */
+static void put_whole(kdri_json *j, const kdr_result *r, const char *name, int64_t task)
+{
+	kdr_array a = kdr_result_array(r, name, task);
+	if (!a.data || a.type != KDR_INT64 || a.ndim != 1)
+		return;
+	kdri_json_array(j, name);
+	for (int64_t i = 0; i < a.shape[0]; i++)
+		kdri_json_int(j, NULL, ((const int64_t *)a.data)[i]);
+	kdri_json_end_array(j);
+}
+
+/* The first words of texts, of the rows that are listed. */
+static void put_excerpts(kdri_json *j, const kdri_map *map)
+{
+	kdri_json_object(j, "excerpts");
+	kdri_json_array(j, "rows");
+	for (int64_t i = 0; i < map->ntold; i++)
+		kdri_json_int(j, NULL, map->told[i]);
+	kdri_json_end_array(j);
+	kdri_json_array(j, "texts");
+	for (int64_t i = 0; i < map->ntold; i++)
+		kdri_json_string(j, NULL, map->excerpts[i]);
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
+}
+
+kdr_status kdri_json_map(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	const kdri_map *map = t->map;
+	if (!map)
+		return KDR_OK;
+	kdri_json_object(j, "embedding");
+	put_places(j, "x", map->x, map->n);
+	put_places(j, "y", map->y, map->n);
+	if (map->rows) {
+		kdri_json_array(j, "rows");
+		for (int64_t i = 0; i < map->n; i++)
+			kdri_json_int(j, NULL, map->rows[i]);
+		kdri_json_end_array(j);
+	}
+	kdri_json_end_object(j);
+	if (map->truth) {
+		kdri_json_array(j, "truth");
+		for (int64_t i = 0; i < map->ntruth; i++)
+			if (map->truth[i] >= 0)
+				kdri_json_string(j, NULL, map->classes[map->truth[i]]);
+			else
+				kdri_json_null(j, NULL);
+		kdri_json_end_array(j);
+	}
+	put_whole(j, r, "moved", task);
+	put_whole(j, r, "before", task);
+	if (map->excerpts)
+		put_excerpts(j, map);
+	return map->strongest ? put_strongest(ctx, j, t) : KDR_OK;
+}

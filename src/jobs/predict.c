@@ -1,0 +1,194 @@
+/* kdr_predict: a saved model to labels of new samples. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/model.h"
+#include "jobs/job.h"
+
+#include <stdio.h>
+
+void kdr_predict_options_init(kdr_predict_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
+/* Whether a task is called so: names of tasks are names of files, in which no '/' is (split.c). */
+static bool is_called(const char *task, const char *name)
+{
+	while (*task && *name && (*task == *name || (*task == '_' && *name == '/'))) {
+		task++;
+		name++;
+	}
+	return !*task && !*name;
+}
+
+/* The task of that name, or the only one; of a transfer, where nobody says, the last: new samples are like the target's. */
+static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *name, int64_t *out)
+{
+	char list[256] = "";
+	size_t used = 0;
+	*out = 0;
+	if (!name && (m->ntasks == 1 || m->algo->info.family == KDR_FAMILY_TRANSFER)) {
+		*out = m->ntasks - 1;
+		return KDR_OK;
+	}
+	for (int64_t i = 0; name && i < m->ntasks; i++)
+		if (is_called(m->task_names[i], name)) {
+			*out = i;
+			return KDR_OK;
+		}
+	for (int64_t i = 0; i < m->ntasks && used < sizeof list; i++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+		                         m->task_names[i]);
+	return name ? kdri_fail(ctx, KDR_ERR_ARGUMENT,
+	                        "the model has no task '%s': it has %s; --task says whose the samples are",
+	                        name, list)
+	            : kdri_fail(ctx, KDR_ERR_ARGUMENT,
+	                        "the model has several tasks; choose one with --task: %s", list);
+}
+
+/* A result for the rows of `data`, whose labels are still to be found. */
+static kdr_status predict_begin(kdr_context *ctx, const kdr_model *model, const kdr_data *data, int64_t k,
+                                kdr_result **out, int64_t **labels)
+{
+	kdr_status st;
+	kdr_result *result = NULL;
+	kdr_task only = { .name = data->name, .x = kdr_data_mat(data), .k = k };
+	kdr_problem problem = { .tasks = &only, .ntasks = 1 };
+	KDRI_TRY(kdri_result_new(ctx, kdr_model_algo(model), &problem, &result));
+	KDRI_TRY(kdri_result_about(ctx, result, &problem, model->options));
+	result->command = "predict";
+	result->seconds.read = data->seconds;
+	KDRI_TRY(kdri_result_labels(ctx, result, 0, labels));
+	if (model->classes)
+		KDRI_TRY(kdri_result_classes(ctx, result, (const char *const *)model->classes,
+		                             model->nclasses));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	return st;
+}
+
+/* The samples of one of the model's tasks. */
+static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_data *data, int64_t task,
+                               kdr_result **out)
+{
+	kdr_status st;
+	kdr_result *result = NULL;
+	int64_t *labels = NULL;
+	double start = kdri_now();
+	KDRI_TRY(predict_begin(ctx, model, data, kdr_model_k(model, task), &result, &labels));
+	KDRI_TRY(kdr_model_apply(ctx, model, task, data, labels));
+	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
+	KDRI_TRY(kdri_result_count(ctx, result));
+	result->seconds.fit = kdri_now() - start;
+	KDRI_TRY(kdri_job_words(ctx, result, &data));
+	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	return st;
+}
+
+/* --- a column of tasks -------------------------------------------------------------------------------- */
+
+/* Puts the answers for some rows of a table where they belong; what only some groups have, none has. */
+static kdr_status predict_put_rows(kdr_context *ctx, const kdri_task_result *from, const int64_t *rows,
+                                   bool first, kdri_task_result *to)
+{
+	kdr_status st = KDR_OK;
+	if (first && from->second)
+		KDRI_TRY(KDRI_NEW(ctx, &to->second, to->n));
+	if (first && from->confidence)
+		KDRI_TRY(KDRI_NEW(ctx, &to->confidence, to->n));
+	to->confidence_from = from->confidence_from;
+	for (int64_t i = 0; i < from->n; i++) {
+		to->labels[rows[i]] = from->labels[i];
+		if (to->second && from->second)
+			to->second[rows[i]] = from->second[i];
+		if (to->confidence && from->confidence)
+			to->confidence[rows[i]] = from->confidence[i];
+	}
+	if (to->second && !from->second) {
+		kdri_free(ctx, to->second);
+		to->second = NULL;
+	}
+	if (to->confidence && !from->confidence) {
+		kdri_free(ctx, to->confidence);
+		to->confidence = NULL;
+	}
+done:
+	return st;
+}
+
+/* Each row by the model's task that the column of tasks names; answers are in the order of the rows. */
+static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const kdr_data *data,
+                                 kdr_result **out)
+{
+	kdr_status st;
+	const kdri_groups *g = &data->groups;
+	kdr_result *result = NULL, *part = NULL;
+	kdr_data *some = NULL;
+	int64_t *rows = NULL, *labels = NULL, *task = NULL, k = 0;
+	bool first = true;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &task, g->count));
+	for (int64_t i = 0; i < data->rows; i++)
+		if (g->of[i] < 0) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: row %lld has no value in the column of tasks: every row needs one, or --task",
+			        data->path[0] ? data->path : data->name, (long long)i + 1);
+			goto done;
+		}
+	for (int64_t t = 0; t < g->count; t++) {
+		KDRI_TRY(choose_task(ctx, model, g->names[t], &task[t]));
+		k = KDRI_MAX(k, kdr_model_k(model, task[t]));
+	}
+	KDRI_TRY(predict_begin(ctx, model, data, k, &result, &labels));
+	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
+	for (int64_t t = 0; t < g->count; t++) {
+		int64_t n = 0;
+		for (int64_t i = 0; i < data->rows; i++)
+			if (g->of[i] == t)
+				rows[n++] = i;
+		if (n == 0)
+			continue;
+		KDRI_TRY(kdr_data_rows(ctx, data, rows, n, &some));
+		KDRI_TRY(predict_task(ctx, model, some, task[t], &part));
+		KDRI_TRY(predict_put_rows(ctx, &part->tasks[0], rows, first, &result->tasks[0]));
+		result->seconds.fit += part->seconds.fit;
+		first = false;
+		kdr_result_free(part);
+		kdr_data_free(some);
+		part = NULL;
+		some = NULL;
+	}
+	KDRI_TRY(kdri_result_count(ctx, result));
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdr_result_free(part);
+	kdr_data_free(some);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, task);
+	return st;
+}
+
+kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
+                       const kdr_predict_options *options, kdr_result **out)
+{
+	kdr_status st;
+	int64_t task;
+	const char *told = options ? options->task : NULL;
+	if (!ctx || !model || !data || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_predict: a model, data and a place for the result are needed");
+	KDRI_TRY(kdri_foresee_predict(ctx, model, data));
+	if (data->groups.of && !told && model->ntasks > 1)
+		return predict_groups(ctx, model, data, out);
+	KDRI_TRY(choose_task(ctx, model, told, &task));
+	KDRI_TRY(predict_task(ctx, model, data, task, out));
+done:
+	return st;
+}

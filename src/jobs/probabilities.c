@@ -1,0 +1,259 @@
+/* Class probabilities of any transfer method. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The samples of each class of each source are dealt out to FOLDS folds: of each FOLDS that follow each other one to each, in an
+ * order drawn for them, so that ranks, which have rows of a source between them, deal as one process does. The method is
+ * fitted as many times again, each time on the sources without one fold, with that fold in the place of the target; what it says
+ * of samples whose class it did not see calibrates (calibrate.c) what it said of the targets. A class keeps a sample in every fit.
+ *
+ * So a probability of .8 is right for four of five samples that come from the sources' own distribution. What sets the target
+ * apart from the sources (shift) no held-out sample of a source knows: where they differ, true shares are lower, mostly. */
+#include "comm/comm.h"
+#include "jobs/calibrate.h"
+#include "jobs/job.h"
+
+enum { FOLDS = 3 };
+
+typedef struct part {
+	kdr_data *rest, *fold;
+} part;
+
+/* The folds of the samples of a class from number FOLDS * group on, in the order they were drawn in. */
+static void shuffle(const kdr_context *ctx, int64_t source, int64_t class, int64_t group, int64_t *fold)
+{
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "held-out", (uint64_t)source);
+	rng = kdri_rng_stream(kdri_rng_u64(&rng), "class", (uint64_t) class);
+	rng = kdri_rng_stream(kdri_rng_u64(&rng), "fold", (uint64_t)group);
+	for (int64_t f = 0; f < FOLDS; f++)
+		fold[f] = f;
+	for (int64_t i = FOLDS - 1; i > 0; i--) {
+		int64_t j = kdri_rng_below(&rng, i + 1), keep = fold[i];
+		fold[i] = fold[j];
+		fold[j] = keep;
+	}
+}
+
+/* Which fold each row belongs to; -1: to none. */
+static kdr_status probabilities_deal(kdr_context *ctx, const kdr_data *d, int64_t classes, int64_t source,
+                                     int64_t *fold)
+{
+	kdr_status st;
+	int64_t *size = NULL, *next = NULL, *drawn = NULL, before = 0, all;
+	KDRI_TRY(KDRI_NEW0(ctx, &size, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &next, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &drawn, FOLDS * classes));
+	for (int64_t i = 0; i < d->rows; i++)
+		if (d->labels[i] >= 0 && d->labels[i] < classes)
+			size[d->labels[i]]++;
+	KDRI_TRY(kdri_parts(ctx, size, classes, next, &all)); /* as if rows were sorted by class */
+	KDRI_TRY(kdri_sum_int(ctx, size, classes));
+	for (int64_t c = 0; c < classes; before += size[c++]) {
+		next[c] -= before;
+		shuffle(ctx, source, c, next[c] / FOLDS, drawn + FOLDS * c);
+	}
+	for (int64_t i = 0; i < d->rows; i++) {
+		int64_t c = d->labels[i];
+		fold[i] = -1;
+		if (c < 0 || c >= classes || size[c] < 2)
+			continue;
+		if (next[c] % FOLDS == 0)
+			shuffle(ctx, source, c, next[c] / FOLDS, drawn + FOLDS * c);
+		fold[i] = drawn[FOLDS * c + next[c]++ % FOLDS];
+	}
+done:
+	kdri_free(ctx, size);
+	kdri_free(ctx, next);
+	kdri_free(ctx, drawn);
+	return st;
+}
+
+/* The rows of a source in fold f, and the others. */
+static kdr_status probabilities_split(kdr_context *ctx, const kdr_data *d, const int64_t *fold, int64_t f,
+                                      part *out)
+{
+	kdr_status st;
+	int64_t *in = NULL, *rest = NULL, nin = 0, nrest = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &in, d->rows));
+	KDRI_TRY(KDRI_NEW(ctx, &rest, d->rows));
+	for (int64_t i = 0; i < d->rows; i++)
+		if (fold[i] == f)
+			in[nin++] = i;
+		else
+			rest[nrest++] = i;
+	KDRI_TRY(kdr_data_rows(ctx, d, rest, nrest, &out->rest));
+	bool any = nin > 0;
+	KDRI_TRY(kdri_any(ctx, &any));
+	if (any)
+		KDRI_TRY(kdr_data_rows(ctx, d, in, nin, &out->fold));
+done:
+	kdri_free(ctx, in);
+	kdri_free(ctx, rest);
+	return st;
+}
+
+/* What the fit says of the samples of one held-out part. */
+static void probabilities_collect(const kdr_result *r, int64_t task, const kdr_data *fold, kdri_held_out *h)
+{
+	kdr_scoring kind;
+	kdr_array a = kdri_result_scoring(r, task, &kind);
+	bool scored = a.data && a.shape[1] == h->classes;
+	for (int64_t i = 0; i < fold->rows; i++) {
+		kdri_calibrate_row(scored ? (const double *)a.data + i * h->classes : NULL, h->classes, kind,
+		                   h->s + h->n * h->classes);
+		h->label[h->n] = r->tasks[task].labels[i];
+		h->truth[h->n++] = fold->labels[i];
+	}
+}
+
+/* Whether this rank or another is to stop. */
+static kdr_status probabilities_stopped(kdr_context *ctx, bool *out)
+{
+	*out = ctx->cancelled || ctx->timed_out;
+	return kdri_any(ctx, out);
+}
+
+static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t **folds,
+                           int64_t f, kdri_held_out *h)
+{
+	kdr_status st;
+	part *parts = NULL;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	kdr_result *result = NULL;
+	int64_t count = 2 * c->nsources + c->nbridges, n = 0, first;
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, c->nsources));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, count));
+	for (int64_t s = 0; s < c->nsources; s++) {
+		KDRI_TRY(probabilities_split(ctx, c->sources[s], folds[s], f, &parts[s]));
+		data[n] = parts[s].rest;
+		tasks[n++] = (kdr_task){ .role = KDR_ROLE_SOURCE, .labels = parts[s].rest->labels };
+	}
+	for (int64_t b = 0; b < c->nbridges; b++) {
+		data[n] = c->bridges[b];
+		tasks[n++] = (kdr_task){ .role = KDR_ROLE_BRIDGE };
+	}
+	first = n;
+	for (int64_t s = 0; s < c->nsources; s++)
+		if (parts[s].fold) {
+			data[n] = parts[s].fold;
+			tasks[n++] = (kdr_task){ .role = KDR_ROLE_TARGET };
+		}
+	for (int64_t t = 0; t < n; t++) {
+		tasks[t].name = data[t]->name;
+		tasks[t].x = kdr_data_mat(data[t]);
+		tasks[t].k = c->classes;
+	}
+	const kdr_problem about = { .ntasks = n,
+		                    .classes = c->classes,
+		                    .class_names = (const char *const *)c->sources[0]->classes };
+	if (n > first)
+		KDRI_TRY(kdri_job_fit(ctx, job, tasks, data, &about, &result));
+	bool stop;
+	KDRI_TRY(probabilities_stopped(ctx, &stop));
+	for (int64_t t = first; t < n && !stop; t++)
+		probabilities_collect(result, t, data[t], h);
+done:
+	kdr_result_free(result);
+	for (int64_t s = 0; parts && s < c->nsources; s++) {
+		kdr_data_free(parts[s].rest);
+		kdr_data_free(parts[s].fold);
+	}
+	kdri_free(ctx, parts);
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, data);
+	return st;
+}
+
+static kdr_status hold_out(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, kdri_held_out *h)
+{
+	kdr_status st;
+	int64_t **folds = NULL, rows = 0;
+	bool stop;
+	KDRI_TRY(KDRI_NEW0(ctx, &folds, c->nsources));
+	for (int64_t s = 0; s < c->nsources; s++) {
+		KDRI_TRY(KDRI_NEW(ctx, &folds[s], c->sources[s]->rows));
+		KDRI_TRY(probabilities_deal(ctx, c->sources[s], c->classes, s, folds[s]));
+		rows += c->sources[s]->rows;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &h->s, rows * c->classes));
+	KDRI_TRY(KDRI_NEW(ctx, &h->label, rows));
+	KDRI_TRY(KDRI_NEW(ctx, &h->truth, rows));
+	KDRI_TRY(probabilities_stopped(ctx, &stop));
+	for (int64_t f = 0; f < FOLDS && !stop; f++) {
+		KDRI_TRY(fit_fold(ctx, job, c, folds, f, h));
+		KDRI_TRY(probabilities_stopped(ctx, &stop));
+	}
+done:
+	for (int64_t s = 0; folds && s < c->nsources; s++)
+		kdri_free(ctx, folds[s]);
+	kdri_free(ctx, folds);
+	return st;
+}
+
+/* The probabilities of one target. */
+static kdr_status probabilities_put(kdr_context *ctx, const kdri_calibration *c, kdr_result *r, int64_t task,
+                                    const int64_t *known)
+{
+	kdr_status st;
+	kdri_task_result *t = &r->tasks[task];
+	kdr_scoring kind;
+	kdr_array a = kdri_result_scoring(r, task, &kind);
+	bool scored = a.data && a.shape[1] == c->classes;
+	double *s = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, t->n, c->classes, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &s, c->classes));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->probabilities, size));
+	for (int64_t i = 0; i < t->n; i++) {
+		double *p = t->probabilities + i * c->classes;
+		if (known && known[i] >= 0) {
+			p[known[i]] = 1;
+			continue;
+		}
+		kdri_calibrate_row(scored ? (const double *)a.data + i * c->classes : NULL, c->classes, kind,
+		                   s);
+		kdri_calibrated(s, c->classes, t->labels[i], r->calibration.temperature, r->calibration.label,
+		                p);
+	}
+done:
+	kdri_free(ctx, s);
+	return st;
+}
+
+kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_calibration *c, int64_t first,
+                                  const int64_t *known, kdr_result *r)
+{
+	kdr_status st;
+	kdri_held_out h = { .classes = c->classes };
+	int64_t right = 0, all;
+	kdr_calibration *out = &r->calibration;
+	*out = (kdr_calibration){ .temperature = 1, .accuracy = NAN, .log_loss = NAN };
+	st = hold_out(ctx, job, c, &h);
+	if (st == KDR_ERR_MEMORY ||
+	    (st != KDR_OK && kdri_together(ctx))) /* ranks that failed go no further together */
+		goto done;
+	all = h.n;
+	if (st == KDR_OK)
+		KDRI_TRY(kdri_sum_int(ctx, &all, 1));
+	if (st != KDR_OK || all == 0) {
+		KDRI_TRY(kdri_result_warn(ctx, r, "probabilities are not calibrated: %s",
+		                          st != KDR_OK ? kdr_context_error(ctx)
+		                                       : "there was no time, or no sample to hold out"));
+		all = 0;
+	} else {
+		KDRI_TRY(kdri_calibrate(ctx, &h, &out->temperature, &out->label, &out->log_loss));
+		for (int64_t i = 0; i < h.n; i++)
+			right += h.label[i] == h.truth[i];
+		KDRI_TRY(kdri_sum_int(ctx, &right, 1));
+		out->accuracy = (double)right / (double)all;
+	}
+	out->held_out = all;
+	r->calibrated = true;
+	for (int64_t t = first; t < r->ntasks; t++)
+		KDRI_TRY(probabilities_put(ctx, c, r, t, t == first ? known : NULL));
+done:
+	kdri_free(ctx, h.s);
+	kdri_free(ctx, h.label);
+	kdri_free(ctx, h.truth);
+	return st;
+}

@@ -1,0 +1,304 @@
+/* What data look like, and what to do with them. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From counts over all tasks: the share of entries that are not zero, whether they are whole and none
+ * negative, the totals and largest entries of rows, the spread of columns. In this order:
+ *
+ *   tables with dates or categories               measurements in different units: columns brought to one spread
+ *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
+ *                                                 more than fivefold and they are not intensities on a scale,
+ *                                                 brought to one spread
+ *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
+ *     and more in all, no common largest entry
+ *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
+ *   none negative, and whole without a common     histograms: square roots, unit rows
+ *     largest entry, or rows of one total
+ *   anything else                                 as they are, unit rows
+ *
+ * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
+ * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. Where ranks have the rows between them, counts and spreads
+ * are those of all, spreads to rounding. */
+#include "comm/comm.h"
+#include "core/names.h"
+#include "jobs/job.h"
+#include "matrix/rows.h"
+#include "prepare/prep.h"
+
+enum { FEW_FEATURES = 64 };
+
+typedef struct census {
+	double cells, nonzero;
+	bool negative, whole;
+	int64_t rows; /* that are not zero */
+	double largest;
+	int64_t at_largest;         /* rows whose largest entry is that of all */
+	int64_t thousand;           /* rows with a total of 1000 or more */
+	double least_sum, most_sum; /* totals of rows */
+} census;
+
+static void recipe_take_row(census *c, const kdri_entries *r)
+{
+	double total = 0, largest = 0;
+	int64_t nonzero = 0;
+	for (int64_t p = 0; p < r->count; p++) {
+		double v = r->val[p];
+		nonzero += v != 0;
+		c->negative |= v < 0;
+		c->whole = c->whole && v == floor(v);
+		total += v;
+		largest = KDRI_MAX(largest, v);
+	}
+	c->nonzero += (double)nonzero;
+	if (nonzero == 0)
+		return;
+	if (largest > c->largest)
+		c->at_largest = 0;
+	c->largest = KDRI_MAX(c->largest, largest);
+	c->at_largest += largest == c->largest;
+	c->thousand += total >= 1000;
+	c->least_sum = c->rows ? KDRI_MIN(c->least_sum, total) : total;
+	c->most_sum = c->rows ? KDRI_MAX(c->most_sum, total) : total;
+	c->rows++;
+}
+
+/* The same of the rows of all ranks. */
+static kdr_status join_ranks(kdr_context *ctx, census *c, int64_t *widest, bool *mixed)
+{
+	kdr_status st = KDR_OK;
+	double sums[] = { c->cells, c->nonzero };
+	double ends[] = { c->largest, c->rows ? -c->least_sum : -INFINITY,
+		          c->rows ? c->most_sum : -INFINITY };
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	KDRI_TRY(kdri_sum(ctx, sums, 2));
+	KDRI_TRY(kdri_max(ctx, ends, 3));
+	int64_t counts[] = { c->rows, c->thousand, c->largest == ends[0] ? c->at_largest : 0 };
+	int64_t any[] = { c->negative, !c->whole, *mixed, *widest };
+	KDRI_TRY(kdri_sum_int(ctx, counts, 3));
+	KDRI_TRY(kdri_max_int(ctx, any, 4));
+	*c = (census){ .cells = sums[0],
+		       .nonzero = sums[1],
+		       .negative = any[0],
+		       .whole = !any[1],
+		       .rows = counts[0],
+		       .largest = ends[0],
+		       .at_largest = counts[2],
+		       .thousand = counts[1],
+		       .least_sum = counts[0] ? -ends[1] : 0,
+		       .most_sum = counts[0] ? ends[2] : 0 };
+	*mixed = any[2];
+	*widest = any[3];
+done:
+	return st;
+}
+
+/* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros that alignment
+ * will fill in say nothing about the data. */
+typedef struct spread {
+	double n, sum, square;
+	const char *name; /* borrowed; NULL: none */
+} spread;
+
+static void add_rows(spread *to, const kdr_data *d)
+{
+	kdr_mat x = kdr_data_mat(d);
+	for (int64_t i = 0; i < d->rows; i++) {
+		kdri_entries r = kdri_row_entries(&x, i);
+		for (int64_t p = 0; p < r.count; p++) {
+			spread *s = &to[kdri_entry_column(&r, p)];
+			s->sum += r.val[p];
+			s->square += r.val[p] * r.val[p];
+		}
+	}
+}
+
+static void take_spread(kdri_spread *s, double variance, int64_t column, const char *name)
+{
+	s->deviation = sqrt(variance);
+	s->column = column;
+	s->name = name;
+}
+
+/* The same of the rows of all ranks. *fit: they have the same columns; kdr_prepare says where they have not. */
+static kdr_status join_spreads(kdr_context *ctx, spread *all, int64_t total, bool *fit)
+{
+	kdr_status st = KDR_OK;
+	double *packed = NULL;
+	uint64_t hash = 0;
+	*fit = true;
+	if (!kdri_together(ctx))
+		return KDR_OK;
+	for (int64_t j = 0; j < total; j++)
+		hash = hash * 31 + (all[j].name ? kdri_fnv1a(all[j].name, strlen(all[j].name)) : 0);
+	int64_t word = (int64_t)(hash >> 2), ends[] = { total, word, -total, -word };
+	KDRI_TRY(kdri_max_int(ctx, ends, 4));
+	*fit = ends[0] == -ends[2] && ends[1] == -ends[3];
+	if (!*fit)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &packed, 3 * total));
+	for (int64_t j = 0; j < total; j++) {
+		packed[3 * j] = all[j].n;
+		packed[3 * j + 1] = all[j].sum;
+		packed[3 * j + 2] = all[j].square;
+	}
+	KDRI_TRY(kdri_sum(ctx, packed, 3 * total));
+	for (int64_t j = 0; j < total; j++) {
+		all[j].n = packed[3 * j];
+		all[j].sum = packed[3 * j + 1];
+		all[j].square = packed[3 * j + 2];
+	}
+done:
+	kdri_free(ctx, packed);
+	return st;
+}
+
+/* Whether the columns' standard deviations differ more than fivefold, and which have the least and the largest; constant
+ * columns do not count. */
+static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                                 kdri_spread *ends)
+{
+	kdr_status st = KDR_OK;
+	spread *own = NULL, *all = NULL;
+	kdri_names names = { .borrows = true };
+	double least = INFINITY, most = 0;
+	int64_t total = 0;
+	bool named = true, fit = true;
+	for (int64_t t = 0; t < count; t++) {
+		total += tasks[t]->cols;
+		named = named && tasks[t]->features;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &own, total));
+	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		memset(own, 0, (size_t)d->cols * sizeof *own);
+		add_rows(own, d);
+		for (int64_t j = 0; j < d->cols; j++) {
+			int64_t at = j;
+			if (named)
+				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
+				                        &at));
+			spread *to = &all[at];
+			to->n += (double)d->rows;
+			to->name = named ? d->features[j] : NULL;
+			to->sum += own[j].sum;
+			to->square += own[j].square;
+		}
+	}
+	KDRI_TRY(join_spreads(ctx, all, total, &fit));
+	for (int64_t j = 0; j < total && fit; j++) {
+		double n = all[j].n, mean = n > 0 ? all[j].sum / n : 0;
+		double variance = n > 0 ? all[j].square / n - mean * mean : 0;
+		if (!isfinite(variance)) /* squares overflow: no spread is wider */
+			variance = INFINITY;
+		else if (!(variance > 1e-12 * all[j].square / n))
+			continue;
+		if (variance < least)
+			take_spread(&ends[0], least = variance, j, all[j].name);
+		if (variance > most)
+			take_spread(&ends[1], most = variance, j, all[j].name);
+	}
+	*out = most > 25 * least;
+done:
+	kdri_names_free(ctx, &names);
+	kdri_free(ctx, own);
+	kdri_free(ctx, all);
+	return st;
+}
+
+const char *kdr_data_kind_name(kdr_data_kind kind)
+{
+	static const char *const names[] = {
+		[KDR_DATA_UNKNOWN] = "",
+		[KDR_DATA_DENSE] = "dense data",
+		[KDR_DATA_SPARSE] = "sparse data",
+		[KDR_DATA_MEASUREMENTS] = "measurements",
+		[KDR_DATA_UNITS] = "measurements in different units",
+		[KDR_DATA_WORDS] = "counts of words",
+		[KDR_DATA_MOLECULES] = "counts of molecules",
+		[KDR_DATA_HISTOGRAMS] = "histograms",
+	};
+	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
+}
+
+static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_data_kind *kind,
+                              kdri_spread *ends)
+{
+	kdr_status st = KDR_OK;
+	census c = { .whole = true };
+	int64_t widest = 0;
+	bool differ = false, mixed = false;
+	for (int64_t t = 0; t < count; t++) {
+		widest = KDRI_MAX(widest, tasks[t]->cols);
+		mixed = mixed || kdri_data_mixed(tasks[t], false);
+		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
+		kdr_mat x = kdr_data_mat(tasks[t]);
+		for (int64_t i = 0; i < tasks[t]->rows; i++) {
+			kdri_entries r = kdri_row_entries(&x, i);
+			recipe_take_row(&c, &r);
+		}
+	}
+	KDRI_TRY(join_ranks(ctx, &c, &widest, &mixed));
+	bool counts = c.whole && !c.negative && c.rows > 0, few = c.nonzero < 0.1 * c.cells;
+	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
+	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
+	if (mixed) {
+		*kind = KDR_DATA_UNITS;
+	} else if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
+		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
+		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
+	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
+		*kind = KDR_DATA_MOLECULES;
+	} else if (counts && few) {
+		*kind = KDR_DATA_WORDS;
+	} else if ((counts && !scale) || one_total) {
+		*kind = KDR_DATA_HISTOGRAMS;
+	} else {
+		*kind = !c.negative && few ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *out)
+{
+	static const kdr_recipe recipes[] = {
+		[KDR_DATA_DENSE] = { .norm = KDR_NORM_L2 },
+		[KDR_DATA_SPARSE] = { .norm = KDR_NORM_L2 },
+		[KDR_DATA_MEASUREMENTS] = { .norm = KDR_NORM_NONE },
+		[KDR_DATA_UNITS] = { .scale = KDR_SCALE_STANDARD },
+		[KDR_DATA_WORDS] = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 },
+		[KDR_DATA_MOLECULES] = { .weight = KDR_WEIGHT_CPM, .norm = KDR_NORM_L2, .centre = true },
+		[KDR_DATA_HISTOGRAMS] = { .weight = KDR_WEIGHT_SQRT, .norm = KDR_NORM_L2 },
+	};
+	kdr_status st;
+	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	kdri_spread ends[2] = { 0 };
+	if (!tasks || count < 1 || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
+	kdri_enter(ctx);
+	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, &kind, ends));
+	if (st != KDR_OK)
+		return st;
+	*out = recipes[kind];
+	out->kind = kind;
+	return KDR_OK;
+}
+
+kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                            kdri_spread ends[2])
+{
+	kdr_status st;
+	kdr_data_kind kind = KDR_DATA_UNKNOWN;
+	bool mixed = false;
+	for (int64_t t = 0; t < count; t++)
+		mixed = mixed || kdri_data_mixed(tasks[t], false);
+	KDRI_TRY(kdri_any(ctx, &mixed));
+	if (mixed) { /* units differ; whether spreads do is left to see */
+		KDRI_TRY(spreads_differ(ctx, tasks, count, out, ends));
+		goto done;
+	}
+	KDRI_TRY(recipe_look(ctx, tasks, count, &kind, ends));
+	*out = kind == KDR_DATA_UNITS;
+done:
+	return st;
+}

@@ -1,0 +1,135 @@
+/* kdr_report: a result.json becomes one self-contained HTML page. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The file is read whole, parsed and checked (check.c), and the page is written to memory before the output is opened: a
+ * bad file leaves nothing behind. The page is a shell, the data (block.c), and the project's own script and style
+ * (src/jobs/report/page), which are all that its content policy lets run: by their hashes. */
+#include "jobs/report/report.h"
+
+#include "io/io.h"
+#include "jobs/report/assets.h"
+
+/* Far beyond any result; keeps a compressed bomb from filling the memory. */
+static const int64_t most_bytes = (int64_t)1 << 30;
+
+static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_t *size)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	char *text = NULL;
+	int64_t used = 0, room = 1 << 16;
+	size_t got = 0;
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	do {
+		room *= 2;
+		KDRI_TRY(KDRI_GROW(ctx, &text, room));
+		KDRI_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
+		used += (int64_t)got;
+	} while (used == room && room < most_bytes);
+	if (used == room) {
+		st = kdri_fail(ctx, KDR_ERR_SIZE,
+		               "%s: has more than %lld bytes, the most a report is made of", path,
+		               (long long)most_bytes);
+		goto done;
+	}
+	*out = text;
+	*size = (size_t)used;
+	text = NULL;
+done:
+	kdri_free(ctx, text);
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+static void put_page(kdri_page *p, const kdr_json *root)
+{
+	char script[45], style[45];
+	kdri_page_hash(kdri_page_script, kdri_page_script_size, script);
+	kdri_page_hash(kdri_page_style, kdri_page_style_size, style);
+	kdri_page_raw(
+	        p,
+	        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-");
+	kdri_page_raw(p, script);
+	kdri_page_raw(p, "'; style-src 'sha256-");
+	kdri_page_raw(p, style);
+	kdri_page_raw(p, "'; base-uri 'none'; form-action 'none'\">\n"
+	                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	                 "<meta name=\"referrer\" content=\"no-referrer\">\n<title>kindred</title>\n<style>");
+	kdri_page_bytes(p, kdri_page_style, kdri_page_style_size);
+	kdri_page_raw(
+	        p,
+	        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#page\">To the result</a>\n<header>\n"
+	        "<h1 id=\"title\">A result of kindred</h1>\n<p id=\"by\"></p>\n"
+	        "<nav id=\"contents\" aria-label=\"Sections\"></nav>\n</header>\n<main id=\"page\">\n"
+	        "<noscript><p>This page draws its figures by its own script, which is switched off here. All it shows is in "
+	        "result.json.</p></noscript>\n</main>\n"
+	        "<footer><p>Made by kindred. The page holds all it needs and sends nothing.</p></footer>\n"
+	        "<script type=\"application/json\" id=\"data\">");
+	kdri_page_block(p, root);
+	kdri_page_raw(p, "</script>\n<script>");
+	kdri_page_bytes(p, kdri_page_script, kdri_page_script_size);
+	kdri_page_raw(p, "</script>\n</body>\n</html>\n");
+}
+
+kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *json, size_t size, char **html,
+                              int64_t *length)
+{
+	kdr_status st;
+	kdr_json *root = NULL;
+	kdri_page p = { .ctx = ctx };
+	KDRI_TRY(kdr_json_parse(ctx, file, 1, json, size, &root));
+	KDRI_TRY(kdri_report_check(ctx, file, root));
+	put_page(&p, root);
+	KDRI_TRY(p.st);
+	*html = p.data;
+	*length = p.used;
+	p.data = NULL;
+done:
+	kdri_free(ctx, p.data);
+	kdr_json_free(root);
+	return st;
+}
+
+/* The page of a result that came from `file`. */
+static kdr_status write_page(kdr_context *ctx, const char *file, const char *json, size_t size,
+                             const char *output_html, bool force)
+{
+	kdr_status st;
+	char *html = NULL;
+	int64_t length = 0;
+	KDRI_TRY(kdri_report_render(ctx, file, json, size, &html, &length));
+	KDRI_TRY(kdr_write_file(ctx, output_html, html, (size_t)length, force));
+done:
+	kdri_free(ctx, html);
+	return st;
+}
+
+kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const char *output_html, bool force)
+{
+	kdr_status st;
+	char *json = NULL;
+	size_t size = 0;
+	if (!ctx || !result || !output_html)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_report_result: a context, a result and a file name are needed");
+	KDRI_TRY(kdr_result_json(ctx, result, &json, &size));
+	KDRI_TRY(write_page(ctx, "the result", json, size, output_html, force));
+done:
+	kdri_free(ctx, json);
+	return st;
+}
+
+kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *output_html, bool force)
+{
+	kdr_status st;
+	char *json = NULL;
+	size_t size = 0;
+	if (!ctx || !result_json || !output_html)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_report: a context and two file names are needed");
+	KDRI_TRY(read_all(ctx, result_json, &json, &size));
+	KDRI_TRY(write_page(ctx, result_json, json, size, output_html, force));
+done:
+	kdri_free(ctx, json);
+	return st;
+}

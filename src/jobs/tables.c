@@ -1,0 +1,313 @@
+/* Results as tables: samples, and what sets clusters apart. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every text that could be taken for something else than itself (a formula, a number, several cells) stands in quotes;
+ * numbers are written so that they are read back as they were. */
+#include "api/gather.h"
+#include "comm/comm.h"
+#include "io/binary.h"
+#include "io/table/csv.h"
+#include "jobs/job.h"
+#include "jobs/pages.h"
+
+#include <stdio.h>
+
+typedef struct table {
+	kdr_context *ctx;
+	kdri_output *out;
+	kdri_pages pages;
+	bool begun; /* the line has a cell */
+} table;
+
+static kdr_status tables_put(table *t, const char *text, size_t length)
+{
+	kdr_status st = KDR_OK;
+	if (t->begun)
+		KDRI_TRY(kdri_output_write(t->ctx, t->out, ",", 1));
+	t->begun = true;
+	if (length > 0)
+		KDRI_TRY(kdri_output_write(t->ctx, t->out, text, length));
+done:
+	return st;
+}
+
+static kdr_status put_text(table *t, const char *text)
+{
+	kdr_status st = tables_put(t, NULL, 0);
+	return st == KDR_OK ? kdri_csv_put_text(t->ctx, t->out, text, ',') : st;
+}
+
+static kdr_status put_int(table *t, int64_t value)
+{
+	char text[32];
+	int n = snprintf(text, sizeof text, "%lld", (long long)value);
+	return tables_put(t, text, (size_t)n);
+}
+
+/* An empty cell where it is not finite. */
+static kdr_status put_real(table *t, double value)
+{
+	char text[32];
+	return tables_put(t, text, isfinite(value) ? (size_t)kdri_print_double(value, text) : 0);
+}
+
+static kdr_status end_line(table *t)
+{
+	t->begun = false;
+	return kdri_output_write(t->ctx, t->out, "\n", 1);
+}
+
+static kdr_status put_titles(table *t, const char *const *titles)
+{
+	kdr_status st = KDR_OK;
+	for (; *titles; titles++)
+		KDRI_TRY(tables_put(t, *titles, strlen(*titles)));
+	KDRI_TRY(end_line(t));
+done:
+	return st;
+}
+
+/* A label as people know it: a number, a class, "?" where none was given; -1 is an empty cell where `empty` is set. */
+static kdr_status put_label(table *t, const kdr_result *r, int64_t label, bool empty)
+{
+	if (label < 0 && empty)
+		return tables_put(t, NULL, 0);
+	if (!r->classes)
+		return put_int(t, label);
+	return put_text(t, label >= 0 && label < r->nclasses ? r->classes[label] : "?");
+}
+
+/* Makes the file, by `fill`. */
+static kdr_status tables_write_table(kdr_context *ctx, const kdr_result *r, int64_t task, const char *path,
+                                     bool force,
+                                     kdr_status (*fill)(table *t, const kdr_result *r, int64_t task))
+{
+	kdr_status st;
+	table t = { .ctx = ctx };
+	KDRI_TRY(kdri_pages_open(ctx, r, path, force, &t.pages));
+	t.out = t.pages.out;
+	KDRI_TRY(fill(&t, r, task));
+done:
+	return kdri_pages_close(&t.pages, st);
+}
+
+/* Lines of the rows here, each by `put_row`, among those of all ranks. */
+static kdr_status tables_put_rows(table *t, const kdr_result *r, int64_t at,
+                                  kdr_status (*put_row)(table *t, const kdr_result *r, int64_t task,
+                                                        int64_t row))
+{
+	kdr_status st;
+	KDRI_TRY(kdri_pages_turn(&t->pages));
+	for (int64_t i = 0; i < r->tasks[at].n && st == KDR_OK; i++) {
+		st = put_row(t, r, at, i);
+		if (st == KDR_OK)
+			st = end_line(t);
+	}
+	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
+done:
+	return st;
+}
+
+static kdr_status put_id(table *t, const kdri_task_result *task, int64_t i)
+{
+	return task->ids ? put_text(t, task->ids[i]) : put_int(t, task->first + i + 1);
+}
+
+static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	const double *sure = kdr_result_confidence(r, at, NULL);
+	kdr_status st;
+	KDRI_TRY(put_id(t, task, i));
+	KDRI_TRY(put_label(t, r, task->labels[i], false));
+	KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
+	KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
+done:
+	return st;
+}
+
+static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
+{
+	const char *const titles[] = { "id", r->classes ? "class" : "cluster", "confidence", "second", NULL };
+	kdr_status st;
+	KDRI_TRY(put_titles(t, titles));
+	KDRI_TRY(tables_put_rows(t, r, at, put_sample));
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                    const char *path, bool force)
+{
+	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_samples: a task with labels and a path are needed");
+	return tables_write_table(ctx, result, task, path, force, fill_samples);
+}
+
+static kdr_status put_shares(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	kdr_status st;
+	KDRI_TRY(put_id(t, task, i));
+	for (int64_t c = 0; c < task->k; c++)
+		KDRI_TRY(put_real(t, task->probabilities[i * task->k + c]));
+done:
+	return st;
+}
+
+static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
+{
+	const kdri_task_result *task = &r->tasks[at];
+	kdr_status st;
+	KDRI_TRY(put_text(t, "id"));
+	for (int64_t c = 0; c < task->k; c++)
+		KDRI_TRY(put_label(t, r, c, false));
+	KDRI_TRY(end_line(t));
+	KDRI_TRY(tables_put_rows(t, r, at, put_shares));
+done:
+	return st;
+}
+
+/* The same as an array. */
+static kdr_status fill_shares(table *t, const kdr_result *r, int64_t at)
+{
+	kdr_status st;
+	const kdri_task_result *task = &r->tasks[at];
+	unsigned char header[KDRI_NPY_HEADER_ROOM];
+	int64_t shape[2] = { task->n, task->k };
+	if (r->parted)
+		KDRI_TRY(kdri_part(t->ctx, task->n, NULL, &shape[0]));
+	KDRI_TRY(kdri_output_write(t->ctx, t->out, header, kdri_npy_make_header("f8", 2, shape, header)));
+	KDRI_TRY(kdri_pages_turn(&t->pages));
+	st = kdri_output_write(t->ctx, t->out, task->probabilities,
+	                       (size_t)(task->n * task->k) * sizeof *task->probabilities);
+	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
+                                          const char *path, bool force)
+{
+	int64_t classes;
+	if (!ctx || !result || !path || !kdr_result_probabilities(result, task, &classes))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "kdr_result_write_probabilities: a task with probabilities and a path are needed");
+	return tables_write_table(ctx, result, task, path, force,
+	                          kdri_ends_with(path, ".npy") ? fill_shares : fill_probabilities);
+}
+
+/* --- labels and arrays --------------------------------------------------------------------------------- */
+
+/* As it is: a line of a file of labels is never quoted. */
+static kdr_status put_plain(table *t, const kdr_result *r, int64_t at, int64_t i)
+{
+	int64_t label = r->tasks[at].labels[i];
+	if (!r->classes)
+		return put_int(t, label);
+	const char *text = label >= 0 && label < r->nclasses ? r->classes[label] : "?";
+	return tables_put(t, text, strlen(text));
+}
+
+static kdr_status fill_labels(table *t, const kdr_result *r, int64_t at)
+{
+	return tables_put_rows(t, r, at, put_plain);
+}
+
+kdr_status kdr_result_write_labels(kdr_context *ctx, const kdr_result *result, int64_t task, const char *path,
+                                   bool force)
+{
+	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_labels: a task with labels and a path are needed");
+	return tables_write_table(ctx, result, task, path, force, fill_labels);
+}
+
+/* Row-major: where samples are the second axis, each row has its turn. */
+static kdr_status fill_array(table *t, const kdr_result *r, int64_t index)
+{
+	kdr_status st;
+	const kdr_array *a = &r->arrays[index];
+	const int axis = kdri_sample_axis(r, a);
+	unsigned char header[KDRI_NPY_HEADER_ROOM];
+	int64_t shape[3] = { a->shape[0], a->shape[1], a->shape[2] }, turns = 1, size = 8;
+	const unsigned char *from = a->data;
+	for (int d = 0; d < a->ndim; d++) {
+		turns *= d < axis ? a->shape[d] : 1;
+		size *= d < axis ? 1 : a->shape[d];
+	}
+	if (axis >= 0 && r->parted)
+		KDRI_TRY(kdri_part(t->ctx, a->shape[axis], NULL, &shape[axis]));
+	KDRI_TRY(kdri_output_write(
+	        t->ctx, t->out, header,
+	        kdri_npy_make_header(a->type == KDR_INT64 ? "i8" : "f8", a->ndim, shape, header)));
+	for (int64_t i = 0; i < turns; i++, from += size) {
+		if (axis >= 0)
+			KDRI_TRY(kdri_pages_turn(&t->pages));
+		st = kdri_output_write(t->ctx, t->out, from, (size_t)size);
+		st = axis >= 0 ? kdri_pages_end_turn(&t->pages, st) : st;
+		if (st != KDR_OK)
+			break;
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_array(kdr_context *ctx, const kdr_result *result, int64_t index, const char *path,
+                                  bool force)
+{
+	if (!ctx || !result || !path || index < 0 || index >= result->array_count)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_array: an array of the result and a path are needed");
+	return tables_write_table(ctx, result, index, path, force, fill_array);
+}
+
+/* --- features ------------------------------------------------------------------------------------------ */
+
+static kdr_status put_effect(table *t, const kdri_task_result *task, const kdr_feature_effect *f)
+{
+	kdr_status st;
+	char column[KDRI_COLUMN_NAME];
+	KDRI_TRY(put_text(t, kdri_column_name(task, f->column, column)));
+	KDRI_TRY(put_real(t, f->effect));
+	KDRI_TRY(put_real(t, f->mean_inside));
+	KDRI_TRY(put_real(t, f->mean_outside));
+	KDRI_TRY(put_real(t, f->share_inside));
+	KDRI_TRY(put_real(t, f->share_outside));
+	KDRI_TRY(end_line(t));
+done:
+	return st;
+}
+
+static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
+{
+	const char *const titles[] = { "task",          r->classes ? "class" : "cluster",
+		                       "size",          "feature",
+		                       "effect",        "mean_inside",
+		                       "mean_outside",  "share_inside",
+		                       "share_outside", NULL };
+	kdr_status st;
+	(void)at; /* all tasks */
+	KDRI_TRY(put_titles(t, titles));
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		const kdri_task_result *task = &r->tasks[i];
+		for (int64_t c = 0; task->profiles && c < task->k; c++)
+			for (int64_t f = 0; f < task->profiles[c].nfeatures; f++) {
+				KDRI_TRY(put_text(t, task->name));
+				KDRI_TRY(put_label(t, r, c, false));
+				KDRI_TRY(put_int(t, task->profiles[c].size));
+				KDRI_TRY(put_effect(t, task, &task->profiles[c].features[f]));
+			}
+	}
+done:
+	return st;
+}
+
+kdr_status kdr_result_write_features(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
+{
+	if (!ctx || !result || !path)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_result_write_features: a result and a path are needed");
+	return tables_write_table(ctx, result, 0, path, force, fill_features);
+}

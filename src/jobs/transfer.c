@@ -1,0 +1,453 @@
+/* kdr_transfer: classes of sources to labels of targets. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sets are kept in one list: sources, bridges, their second views, targets. A method that takes one bridge gets the best of
+ * several: all that stand between source and target are candidates. With a selector they are ranked before any is fitted; else all
+ * are fitted, and that over which most of the sources' classes come back is the best (way_back.c). */
+#include "comm/comm.h"
+#include "core/names.h"
+#include "jobs/job.h"
+
+void kdr_transfer_options_init(kdr_transfer_options *options)
+{
+	memset(options, 0, sizeof *options);
+}
+
+typedef struct transfer {
+	const kdr_transfer_sets *sets;
+	const kdr_transfer_options *o;
+	kdri_job job;
+	kdr_data **all;
+	int64_t count, target; /* where the targets begin */
+	int64_t classes;       /* of the sources */
+	int64_t *known;        /* of the first target, or NULL */
+	int64_t candidates;    /* bridges to choose from; 0: no choice */
+	kdr_bridge_score *scores;
+	double *accuracy;
+	int64_t chosen;
+} transfer;
+
+static void transfer_release(kdr_context *ctx, transfer *t)
+{
+	kdri_job_close(&t->job);
+	kdri_free(ctx, t->all);
+	kdri_free(ctx, t->known);
+	kdri_free(ctx, t->scores);
+	kdri_free(ctx, t->accuracy);
+}
+
+static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	const kdr_transfer_sets *s = t->sets;
+	const struct {
+		kdr_data *const *list;
+		int64_t count;
+	} parts[] = {
+		{ s->sources, s->nsources },
+		{ s->bridges, s->nbridges },
+		{ s->views, s->views ? s->nbridges : 0 },
+		{ s->targets, s->ntargets },
+	};
+	bool one = t->job.algo->flags & KDR_ALGO_BRIDGE;
+	if (!s->sources || s->nsources < 1 || !s->targets || s->ntargets < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "a transfer needs a source and a target");
+	if (s->views && !one && !(t->job.algo->flags & KDR_ALGO_BRIDGES))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no two views of a bridge",
+		                 t->job.algo->id);
+	t->target = s->nsources + s->nbridges * (s->views ? 2 : 1);
+	KDRI_TRY(KDRI_NEW(ctx, &t->all, t->target + s->ntargets));
+	for (int p = 0; p < 4; p++)
+		for (int64_t i = 0; i < parts[p].count; i++)
+			t->all[t->count++] = parts[p].list[i];
+	t->candidates = one && s->nbridges > 1 ? s->nbridges : 0;
+done:
+	return st;
+}
+
+/* Columns are matched by name: a target that has none of the sources' would be labelled by chance, and bridges are all that helps. */
+static kdr_status check_common(kdr_context *ctx, const transfer *t)
+{
+	kdr_status st = KDR_OK;
+	kdri_names known = { .borrows = true };
+	kdr_align align = t->o->job.prep.align;
+	bool named = (align == KDR_ALIGN_DEFAULT || align == KDR_ALIGN_UNION) && t->sets->nbridges == 0 &&
+	             !(t->job.algo->flags & KDR_ALGO_OWN_FEATURES);
+	for (int64_t s = 0; s < t->count; s++)
+		named = named && t->all[s]->features && t->all[s]->cols > 0;
+	for (int64_t s = 0; named && s < t->sets->nsources; s++)
+		for (int64_t j = 0, index; j < t->all[s]->cols; j++)
+			KDRI_TRY(kdri_names_add(ctx, &known, t->all[s]->features[j],
+			                        strlen(t->all[s]->features[j]), &index));
+	for (int64_t s = t->target; named && s < t->count; s++) {
+		int64_t j = 0;
+		while (j < t->all[s]->cols && kdri_names_find(&known, t->all[s]->features[j]) < 0)
+			j++;
+		if (j == t->all[s]->cols) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s shares no feature with the sources ('%.60s' and '%.60s', for one): nothing can be "
+			        "carried over; --bridge names a set with features of both, --features position "
+			        "matches columns by their places",
+			        t->all[s]->name, t->all[s]->features[0], t->all[0]->features[0]);
+			goto done;
+		}
+	}
+done:
+	kdri_names_free(ctx, &known);
+	return st;
+}
+
+/* --- classes -------------------------------------------------------------------------------------- */
+
+static bool has_class(const kdr_data *d, int64_t c)
+{
+	for (int64_t i = 0; i < d->rows; i++)
+		if (d->labels[i] == c)
+			return true;
+	return false;
+}
+
+/* A class that no row has can neither be learnt nor given. */
+static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
+{
+	kdr_status st = KDR_OK;
+	const kdr_data *first = t->all[0];
+	if (t->classes < 2)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
+		                 (long long)t->classes, t->classes == 1 ? "" : "es");
+	for (int64_t c = 0; (t->job.algo->flags & KDR_ALGO_BRIDGE) && c < t->classes; c++) {
+		bool found = false;
+		for (int64_t i = 0; i < t->sets->nsources && !found; i++)
+			found = has_class(t->all[i], c);
+		KDRI_TRY(kdri_any(ctx, &found));
+		if (!found)
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "class '%s' is named in the labels, but no row of a source has it",
+			                 first->classes[c]);
+	}
+done:
+	return st;
+}
+
+static kdr_status take_known(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	const kdr_labels *known = t->o->known;
+	const kdr_data *target = t->all[t->target], *source = t->all[0];
+	int64_t *map = NULL;
+	/* A class for each row of the file, of which these are some. */
+	const int64_t *row = target->origin && known->n == target->file_rows ? target->origin : NULL;
+	if (known->n != target->rows && !row)
+		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known classes, but task %s has %lld samples",
+		                 (long long)known->n, target->name, (long long)target->rows);
+	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
+	for (int64_t c = 0; c < known->count; c++) {
+		int64_t to = 0;
+		while (to < t->classes && strcmp(known->names[c], source->classes[to]) != 0)
+			to++;
+		if (to == t->classes && strcmp(known->names[c], "?") != 0) {
+			st = kdri_fail(ctx, KDR_ERR_DATA, "known classes of %s: no source has the class '%s'",
+			               target->name, known->names[c]);
+			goto done;
+		}
+		map[c] = to < t->classes ? to : -1;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &t->known, target->rows));
+	for (int64_t i = 0; i < target->rows; i++)
+		t->known[i] = map[known->values[row ? row[i] : i]];
+done:
+	kdri_free(ctx, map);
+	return st;
+}
+
+/* One list of classes: those of the sources first, then what only targets have. */
+static kdr_status take_classes(kdr_context *ctx, transfer *t)
+{
+	kdr_status st = KDR_OK;
+	kdr_data **labelled = NULL;
+	int64_t n = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &labelled, t->count));
+	for (int64_t i = 0; i < t->sets->nsources; i++) {
+		if (!t->all[i]->labels) {
+			st = kdri_fail(ctx, KDR_ERR_DATA,
+			               "%s has no classes: give --labels or --label-column",
+			               t->all[i]->path[0] ? t->all[i]->path : t->all[i]->name);
+			goto done;
+		}
+		labelled[n++] = t->all[i];
+	}
+	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
+	t->classes = t->all[0]->nclasses;
+	for (int64_t i = t->target; i < t->count; i++)
+		if (t->all[i]->labels)
+			labelled[n++] = t->all[i];
+	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
+	KDRI_TRY(kdri_job_same_classes(ctx, t->all[0]));
+	KDRI_TRY(transfer_check_classes(ctx, t));
+	if (t->o->known)
+		KDRI_TRY(take_known(ctx, t));
+done:
+	kdri_free(ctx, labelled);
+	return st;
+}
+
+/* --- fit -------------------------------------------------------------------------------------------- */
+
+/* Whether set i belongs to the run with candidate k; k < 0: all do. */
+static bool takes_part(const transfer *t, int64_t i, int64_t k)
+{
+	int64_t at = i - t->sets->nsources;
+	return k < 0 || at < 0 || i >= t->target || at % t->candidates == k;
+}
+
+/* Of two views of a bridge the first is in the features of the sources, which stand for the target here. */
+static kdr_status put_probabilities(kdr_context *ctx, transfer *t, int64_t k, int64_t first, kdr_result *r)
+{
+	bool one = k >= 0;
+	const kdri_calibration c = { .sources = t->all,
+		                     .nsources = t->sets->nsources,
+		                     .bridges = t->all + t->sets->nsources + (one ? k : 0),
+		                     .nbridges = one ? 1 : t->sets->nbridges,
+		                     .classes = t->classes };
+	return kdri_job_probabilities(ctx, &t->job, &c, first, t->known, r);
+}
+
+/* The sets of the run with candidate k; where the targets begin. */
+static int64_t list_tasks(const transfer *t, int64_t k, kdr_task *tasks, kdr_data **data, int64_t *first)
+{
+	int64_t n = 0;
+	for (int64_t i = 0; i < t->count; i++) {
+		bool source = i < t->sets->nsources;
+		if (!takes_part(t, i, k))
+			continue;
+		*first = i == t->target ? n : *first;
+		data[n] = t->all[i];
+		tasks[n++] = (kdr_task){ .name = t->all[i]->name,
+			                 .role = source          ? KDR_ROLE_SOURCE
+			                         : i < t->target ? KDR_ROLE_BRIDGE
+			                                         : KDR_ROLE_TARGET,
+			                 .x = kdr_data_mat(t->all[i]),
+			                 .k = t->classes,
+			                 .labels = source           ? t->all[i]->labels
+			                           : i == t->target ? t->known
+			                                            : NULL };
+	}
+	return n;
+}
+
+static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_result **out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	kdr_result *result = NULL;
+	int64_t first = 0;
+	bool named = !(t->job.algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	int64_t n = list_tasks(t, k, tasks, data, &first);
+	const kdr_problem about = { .ntasks = n,
+		                    .classes = t->classes,
+		                    .class_names = (const char *const *)t->all[0]->classes,
+		                    .views = t->sets->views != NULL };
+	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, &about, &result));
+	for (int64_t i = first; i < n && t->o->job.score; i++)
+		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
+	if (t->accuracy)
+		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
+	if (t->candidates && !t->o->selector) {
+		int64_t rows;
+		KDRI_TRY(kdri_way_back(ctx, t->job.algo->id, tasks, n, first, t->classes,
+		                       kdr_result_labels(result, first, &rows), &t->scores[k].back));
+	}
+	*out = result;
+	result = NULL;
+done:
+	kdr_result_free(result);
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, data);
+	return st;
+}
+
+/* Words about the result that is kept. */
+static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result *result)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	kdr_data **data = NULL;
+	int64_t first = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
+	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
+	list_tasks(t, k, tasks, data, &first);
+	KDRI_TRY(kdri_job_words(ctx, result, data));
+	KDRI_TRY(kdri_job_choices(ctx, result, data));
+	if (t->o->probabilities)
+		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
+	KDRI_TRY(kdri_job_shared(ctx, result, first));
+	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
+done:
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, data);
+	return st;
+}
+
+static kdr_status transfer_rank(kdr_context *ctx, transfer *t)
+{
+	kdr_status st;
+	kdr_bridge_candidate *list = NULL;
+	int64_t first = t->sets->nsources;
+	KDRI_TRY(KDRI_NEW(ctx, &list, t->candidates));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->scores, t->candidates));
+	KDRI_TRY(KDRI_NEW(ctx, &t->accuracy, t->candidates));
+	for (int64_t k = 0; k < t->candidates; k++) {
+		list[k].source_view = kdr_data_mat(t->all[first + k]);
+		list[k].target_view = kdr_data_mat(t->all[first + (t->sets->views ? t->candidates : 0) + k]);
+		t->accuracy[k] = NAN;
+	}
+	kdr_mat source = kdr_data_mat(t->all[0]), target = kdr_data_mat(t->all[t->target]);
+	KDRI_TRY(
+	        kdr_bridge_rank(ctx, &source, &target, list, t->candidates, t->o->selector, NULL, t->scores));
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+/* The candidates as they were ranked. */
+static kdr_status put_bridges(kdr_context *ctx, const transfer *t, kdr_result *r)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, &r->bridges, t->candidates));
+	r->bridge_count = t->candidates;
+	for (int64_t k = 0; k < t->candidates; k++) {
+		const kdr_data *d = t->all[t->sets->nsources + k];
+		kdri_bridge *b = &r->bridges[t->scores[k].rank];
+		b->score = t->scores[k];
+		b->accuracy = t->accuracy[k];
+		KDRI_TRY(kdri_strdup(ctx, d->name, &b->name));
+		KDRI_TRY(kdri_strdup(ctx, d->path, &b->path));
+	}
+done:
+	return st;
+}
+
+/* Those not tried, or without a way back, come last. */
+static double worth(const kdr_bridge_score *s)
+{
+	return isnan(s->back) ? -1 : s->back;
+}
+
+/* Ranks by what came back, of equals by the ranks they had. */
+static kdr_status rank_back(kdr_context *ctx, const transfer *t)
+{
+	kdr_status st;
+	int64_t *before = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &before, t->candidates));
+	for (int64_t k = 0; k < t->candidates; k++) {
+		kdr_bridge_score *s = &t->scores[k];
+		before[k] = s->rank;
+		s->score = worth(s);
+		if (!isnan(s->back))
+			kdri_snprintf(s->reason, sizeof s->reason,
+			              "%.1f %% of the source's classes come back over it from the target",
+			              100 * s->back);
+	}
+	for (int64_t k = 0; k < t->candidates; k++) {
+		t->scores[k].rank = 0;
+		for (int64_t o = 0; o < t->candidates; o++)
+			t->scores[k].rank +=
+			        t->scores[o].score > t->scores[k].score ||
+			        (t->scores[o].score == t->scores[k].score && before[o] < before[k]);
+	}
+done:
+	kdri_free(ctx, before);
+	return st;
+}
+
+/* The candidate of this rank. */
+static int64_t ranked(const transfer *t, int64_t rank)
+{
+	int64_t k = 0;
+	while (t->scores[k].rank != rank)
+		k++;
+	return k;
+}
+
+/* In the order of their ranks, so that the likeliest are fitted where time ends. */
+static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
+{
+	kdr_status st;
+	kdr_result *best = NULL, *result = NULL;
+	bool all = t->o->every_bridge || !t->o->selector;
+	KDRI_TRY(transfer_rank(ctx, t));
+	for (int64_t r = 0; r < (all ? t->candidates : 1); r++) {
+		int64_t k = ranked(t, r);
+		bool stop = ctx->cancelled || ctx->timed_out;
+		KDRI_TRY(kdri_any(ctx, &stop));
+		if (best && stop)
+			break;
+		KDRI_TRY(transfer_fit(ctx, t, k, &result));
+		if (!best || (!t->o->selector && worth(&t->scores[k]) > worth(&t->scores[t->chosen]))) {
+			kdr_result_free(best);
+			best = result;
+			t->chosen = k;
+		} else {
+			kdr_result_free(result);
+		}
+		result = NULL;
+	}
+	if (!t->o->selector)
+		KDRI_TRY(rank_back(ctx, t));
+	KDRI_TRY(describe(ctx, t, t->chosen, best));
+	KDRI_TRY(put_bridges(ctx, t, best));
+	*out = best;
+	best = NULL;
+done:
+	kdr_result_free(best);
+	kdr_result_free(result);
+	return st;
+}
+
+kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_transfer_options *options,
+                        kdr_result **out)
+{
+	kdr_status st;
+	const kdr_transfer_options defaults = { 0 };
+	transfer t = { .sets = sets, .o = options ? options : &defaults };
+	kdr_result *result = NULL;
+	if (!ctx || !out || !sets)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "kdr_transfer: data sets and a place for the result are needed");
+	kdri_enter(ctx);
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->job.map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->job.features_from != NULL));
+	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
+	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "--probabilities: method '%s' finds clusters of the target, which no class belongs to",
+		        t.job.algo->id);
+		goto done;
+	}
+	KDRI_TRY(transfer_collect(ctx, &t));
+	KDRI_TRY(check_common(ctx, &t));
+	KDRI_TRY(take_classes(ctx, &t));
+	/* Two views: source and first views have their features, second views and target theirs. */
+	KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
+	                          sets->views ? sets->nsources + sets->nbridges : 0));
+	if (t.candidates) {
+		KDRI_TRY(fit_best(ctx, &t, &result));
+	} else {
+		KDRI_TRY(transfer_fit(ctx, &t, -1, &result));
+		KDRI_TRY(describe(ctx, &t, -1, result));
+	}
+	kdri_job_finish(&t.job, result);
+done:
+	st = kdri_leave(ctx, st);
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
+	kdr_result_free(result);
+	transfer_release(ctx, &t);
+	return st;
+}

@@ -1,0 +1,332 @@
+/* Words and figures for people: what sets clusters apart, how good matches are, advice.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Of a cluster c of a task with n samples x_i and mean m, on the data as they were fitted:
+ *
+ *     (E1)  effect_j = (in_j - out_j) / s_j       in, out: means of c's samples and of the others,
+ *                                                 s_j: the standard deviation of column j over all
+ *     (E2)  u_c = in - m                          what sets it apart, as one direction
+ *     (E3)  quality = cos(u_c, u_l)               of c and the cluster l of another task it matches best;
+ *                                                 the method's own number where it has one
+ *
+ * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
+ * that a cluster low in everything has to show. Of data such as counts (nothing negative, a tenth of the entries and more
+ * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. Sums
+ * are over the rows of all ranks. */
+#include "comm/comm.h"
+#include "jobs/job.h"
+#include "matrix/rows.h"
+
+#include <stdio.h>
+
+enum { MORE = 8, LESS = 8 };
+
+/* Below this a difference is next to nothing. */
+static const double least_effect = 0.2;
+
+/* Below this share of its own weight another task hardly counts. */
+static const double negligible = 0.05;
+
+/* A task's rows by cluster, and the moments of its columns. */
+typedef struct side {
+	const kdr_data *data;
+	int64_t k, all;         /* all: rows of all ranks */
+	const int64_t *sizes;   /* k, over all of them */
+	int64_t *order, *start; /* rows here of cluster c: order[start[c]] .. order[start[c + 1] - 1] */
+	double *sum, *square;   /* over all rows */
+	double *present;        /* rows with an entry, and of one cluster: 2 x columns; NULL: no counts */
+} side;
+
+static void side_free(kdr_context *ctx, side *s)
+{
+	kdri_free(ctx, s->order);
+	kdri_free(ctx, s->start);
+	kdri_free(ctx, s->sum);
+	kdri_free(ctx, s->square);
+	kdri_free(ctx, s->present);
+}
+
+static void words_add_row(const kdr_data *d, int64_t i, double *sum, double *square)
+{
+	int64_t begin = d->kind == KDR_MAT_DENSE ? i * d->cols : d->rowptr[i];
+	int64_t end = d->kind == KDR_MAT_DENSE ? begin + d->cols : d->rowptr[i + 1];
+	const double *val = d->kind == KDR_MAT_DENSE ? d->dense : d->val;
+	for (int64_t p = begin; p < end; p++) {
+		int64_t j = d->kind == KDR_MAT_DENSE ? p - begin : d->col[p];
+		sum[j] += val[p];
+		if (square)
+			square[j] += val[p] * val[p];
+	}
+}
+
+/* Counts the rows that have an entry in each column. */
+static void add_present(const kdr_data *d, int64_t i, double *present)
+{
+	kdr_mat x = kdr_data_mat(d);
+	kdri_entries r = kdri_row_entries(&x, i);
+	for (int64_t p = 0; p < r.count; p++)
+		present[kdri_entry_column(&r, p)] += r.val[p] != 0;
+}
+
+static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, bool *out)
+{
+	kdr_status st;
+	kdr_mat x = kdr_data_mat(d);
+	int64_t entries = 0;
+	bool negative = false;
+	for (int64_t i = 0; i < d->rows && !negative; i++) {
+		kdri_entries r = kdri_row_entries(&x, i);
+		for (int64_t p = 0; p < r.count; p++) {
+			negative = negative || r.val[p] < 0;
+			entries += r.val[p] != 0;
+		}
+	}
+	KDRI_TRY(kdri_any(ctx, &negative));
+	KDRI_TRY(kdri_sum_int(ctx, &entries, 1));
+	*out = !negative && (double)entries <= 0.9 * (double)all * (double)d->cols;
+done:
+	return st;
+}
+
+static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data, side *out)
+{
+	kdr_status st;
+	side s = { .data = data, .k = t->k, .all = t->all, .sizes = t->sizes };
+	bool counts;
+	KDRI_TRY(KDRI_NEW(ctx, &s.order, t->n));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.start, t->k + 2));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.sum, data->cols));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.square, data->cols));
+	KDRI_TRY(like_counts(ctx, data, s.all, &counts));
+	if (counts)
+		KDRI_TRY(KDRI_NEW0(ctx, &s.present, 2 * data->cols));
+	for (int64_t i = 0; i < t->n; i++) {
+		words_add_row(data, i, s.sum, s.square);
+		if (s.present)
+			add_present(data, i, s.present);
+		if (t->labels[i] >= 0 && t->labels[i] < t->k)
+			s.start[t->labels[i] + 2]++;
+	}
+	KDRI_TRY(kdri_sum(ctx, s.sum, data->cols));
+	KDRI_TRY(kdri_sum(ctx, s.square, data->cols));
+	if (counts)
+		KDRI_TRY(kdri_sum(ctx, s.present, data->cols));
+	for (int64_t c = 0; c < t->k; c++)
+		s.start[c + 2] += s.start[c + 1];
+	/* start[c + 1] moves from the first row of c to the first of c + 1. */
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0 && t->labels[i] < t->k)
+			s.order[s.start[t->labels[i] + 1]++] = i;
+	*out = s;
+	s = (side){ 0 };
+done:
+	side_free(ctx, &s);
+	return st;
+}
+
+/* Sums over the rows of cluster c. */
+static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double *sum)
+{
+	memset(sum, 0, (size_t)s->data->cols * sizeof *sum);
+	for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
+		words_add_row(s->data, s->order[p], sum, NULL);
+	return kdri_sum(ctx, sum, s->data->cols);
+}
+
+/* --- profiles ------------------------------------------------------------------------------------- */
+
+/* Puts `f` among the `room` largest by size of effect; of equals the first stays. */
+static int words_insert(kdr_feature_effect *list, int count, int room, const kdr_feature_effect *f)
+{
+	int at = count;
+	while (at > 0 && fabs(f->effect) > fabs(list[at - 1].effect))
+		at--;
+	if (at == room)
+		return count;
+	if (count < room)
+		count++;
+	memmove(list + at + 1, list + at, (size_t)(count - at - 1) * sizeof *list);
+	list[at] = *f;
+	return count;
+}
+
+/* The shares of the samples that have an entry in f's column. */
+static void put_shares(const side *s, double size, kdr_feature_effect *f)
+{
+	double all = s->present[f->column], inside = s->present[s->data->cols + f->column];
+	f->share_inside = inside / size;
+	f->share_outside = (all - inside) / ((double)s->all - size);
+}
+
+static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *sum, kdr_cluster_profile *out)
+{
+	kdr_status st = KDR_OK;
+	kdr_feature_effect more[MORE], less[LESS], *own = NULL;
+	int nmore = 0, nless = 0, all = 0;
+	double n = (double)s->all, size = (double)s->sizes[c];
+	out->size = s->sizes[c];
+	if (out->size == 0 || out->size == s->all)
+		return KDR_OK;
+	KDRI_TRY(cluster_sum(ctx, s, c, sum));
+	if (s->present) {
+		memset(s->present + s->data->cols, 0, (size_t)s->data->cols * sizeof *s->present);
+		for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
+			add_present(s->data, s->order[p], s->present + s->data->cols);
+		KDRI_TRY(kdri_sum(ctx, s->present + s->data->cols, s->data->cols));
+	}
+	for (int64_t j = 0; j < s->data->cols; j++) {
+		double mean = s->sum[j] / n, square = s->square[j] / n, variance = square - mean * mean;
+		if (!(variance > 1e-12 * square))
+			continue;
+		kdr_feature_effect f = { .column = j,
+			                 .mean_inside = sum[j] / size,
+			                 .mean_outside = (s->sum[j] - sum[j]) / (n - size),
+			                 .share_inside = NAN,
+			                 .share_outside = NAN };
+		f.effect = (f.mean_inside - f.mean_outside) / sqrt(variance); /* (E1) */
+		if (f.effect >= least_effect)
+			nmore = words_insert(more, nmore, MORE, &f);
+		else if (f.effect <= -least_effect)
+			nless = words_insert(less, nless, LESS, &f);
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &own, nmore + nless));
+	for (int i = 0; i < nmore; i++)
+		all = words_insert(own, all, nmore + nless, &more[i]);
+	for (int i = 0; i < nless; i++)
+		all = words_insert(own, all, nmore + nless, &less[i]);
+	for (int i = 0; s->present && i < all; i++)
+		put_shares(s, size, &own[i]);
+	out->features = own;
+	out->nfeatures = all;
+done:
+	return st;
+}
+
+const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME])
+{
+	if (task->features)
+		return task->features[column];
+	snprintf(room, KDRI_COLUMN_NAME, "column %lld", (long long)column + 1);
+	return room;
+}
+
+static kdr_status put_profiles(kdr_context *ctx, kdri_task_result *t, const side *s)
+{
+	kdr_status st;
+	double *sum = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &t->profiles, t->k));
+	KDRI_TRY(KDRI_NEW(ctx, &sum, s->data->cols));
+	for (int64_t c = 0; c < t->k; c++)
+		KDRI_TRY(profile(ctx, s, c, sum, &t->profiles[c]));
+done:
+	kdri_free(ctx, sum);
+	return st;
+}
+
+/* --- matches ---------------------------------------------------------------------------------------- */
+
+/* (E2); zeros for an empty cluster. */
+static kdr_status direction(kdr_context *ctx, const side *s, int64_t c, double *u)
+{
+	kdr_status st = cluster_sum(ctx, s, c, u);
+	double n = (double)s->all, size = (double)s->sizes[c];
+	for (int64_t j = 0; j < s->data->cols; j++)
+		u[j] = size > 0 ? u[j] / size - s->sum[j] / n : 0;
+	return st;
+}
+
+static double cosine(const double *u, const double *v, int64_t d)
+{
+	double uv = 0, uu = 0, vv = 0;
+	for (int64_t j = 0; j < d; j++) {
+		uv += u[j] * v[j];
+		uu += u[j] * u[j];
+		vv += v[j] * v[j];
+	}
+	return uu > 0 && vv > 0 ? uv / sqrt(uu) / sqrt(vv) : 0;
+}
+
+static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side *sides, kdr_correspondence *m)
+{
+	kdr_status st = KDR_OK;
+	kdr_array own = kdr_result_array(r, "match_quality", m->from); /* tasks x clusters */
+	const side *a = &sides[m->from], *b = &sides[m->to];
+	double *quality = NULL, *u = NULL, *v = NULL;
+	bool told = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
+	            own.shape[1] == m->rows;
+	if (!told && (!a->data || !b->data || a->data->cols != b->data->cols || a->k != m->rows ||
+	              b->k != m->cols || (r->algo->flags & KDR_ALGO_OWN_FEATURES)))
+		return KDR_OK; /* directions in different spaces have no angle */
+	KDRI_TRY(KDRI_NEW0(ctx, &quality, m->rows));
+	if (!told) {
+		KDRI_TRY(KDRI_NEW(ctx, &u, a->data->cols));
+		KDRI_TRY(KDRI_NEW(ctx, &v, a->data->cols));
+	}
+	for (int64_t z = 0; z < m->rows; z++) {
+		const double *w = m->matrix + z * m->cols;
+		int64_t best = 0;
+		if (told) {
+			quality[z] = ((const double *)own.data)[m->to * m->rows + z];
+			continue;
+		}
+		for (int64_t l = 1; l < m->cols; l++)
+			best = w[l] > w[best] ? l : best;
+		if (!(w[best] > 0))
+			continue;
+		KDRI_TRY(direction(ctx, a, z, u));
+		KDRI_TRY(direction(ctx, b, best, v));
+		quality[z] = cosine(u, v, a->data->cols); /* (E3) */
+	}
+	m->quality = quality;
+	quality = NULL;
+done:
+	kdri_free(ctx, quality);
+	kdri_free(ctx, u);
+	kdri_free(ctx, v);
+	return st;
+}
+
+/* --- advice ------------------------------------------------------------------------------------------- */
+
+/* What the method says of a task, or else what the relatedness it learnt says. */
+static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
+{
+	const char *said = kdr_result_task_text(r, t, "advice");
+	const double *row = r->relatedness ? r->relatedness + t * r->ntasks : NULL;
+	int64_t best = -1;
+	char text[1024];
+	if (said)
+		return kdri_result_advise(ctx, r, t, said);
+	if (!row || r->ntasks < 2)
+		return KDR_OK;
+	for (int64_t s = 0; s < r->ntasks; s++)
+		if (s != t && (best < 0 || row[s] > row[best]))
+			best = s;
+	if (row[best] < negligible)
+		snprintf(text, sizeof text, "%s draws on hardly any other task", r->tasks[t].name);
+	else
+		kdri_snprintf(text, sizeof text, "%s draws mostly on %s (%.2f)", r->tasks[t].name,
+		              r->tasks[best].name, row[best]);
+	return kdri_result_advise(ctx, r, t, text);
+}
+
+kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
+{
+	kdr_status st;
+	side *sides = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &sides, r->ntasks));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		if (r->tasks[t].labels && r->tasks[t].sizes && r->tasks[t].k > 0) {
+			KDRI_TRY(words_side_new(ctx, &r->tasks[t], data[t], &sides[t]));
+			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
+		}
+		KDRI_TRY(put_advice(ctx, r, t));
+	}
+	for (int64_t i = 0; i < r->match_count; i++)
+		KDRI_TRY(put_quality(ctx, r, sides, &r->matches[i]));
+done:
+	for (int64_t t = 0; sides && t < r->ntasks; t++)
+		side_free(ctx, &sides[t]);
+	kdri_free(ctx, sides);
+	return st;
+}

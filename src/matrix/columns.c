@@ -1,0 +1,76 @@
+/* Columns that are equal, once. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Most words of a whole vocabulary stand in no text of a sample of texts, or in one: of 999 texts of newsgroups and 59,000 words
+ * 21,600 occur and 11,400 occur differently, since words that a text has once, and no other has, are the same column. Whatever sums
+ * over columns may take each of those once, with a weight.
+ *
+ * A hash set of the rows of the transpose; what hashes alike is compared. */
+#include "matrix/columns.h"
+
+/* For each row of t its first equal, into `list`, and how many there are, into `copies`; rows of zeros are left out. */
+static kdr_status columns_group(kdr_context *ctx, const kdr_mat *t, int64_t *list, double *copies,
+                                int64_t *count)
+{
+	kdr_status st;
+	int64_t *slots = NULL, size = 16, found = 0; /* a slot holds the number of a group + 1, or 0 */
+	while (size < 2 * kdr_mat_rows(t))
+		size *= 2;
+	KDRI_TRY(KDRI_NEW0(ctx, &slots, size));
+	for (int64_t j = 0; j < kdr_mat_rows(t); j++) {
+		kdri_entries row = kdri_row_entries(t, j), none = { 0 };
+		uint64_t at = kdri_entries_hash(&row) & (uint64_t)(size - 1);
+		if (kdri_entries_equal(&row, &none))
+			continue;
+		for (;; at = (at + 1) & (uint64_t)(size - 1)) {
+			if (!slots[at]) {
+				slots[at] = found + 1;
+				copies[found] = 1;
+				list[found++] = j;
+				break;
+			}
+			kdri_entries other = kdri_row_entries(t, list[slots[at] - 1]);
+			if (kdri_entries_equal(&row, &other)) {
+				copies[slots[at] - 1]++;
+				break;
+			}
+		}
+	}
+	*count = found;
+done:
+	kdri_free(ctx, slots);
+	return st;
+}
+
+kdr_status kdri_columns_once(kdr_context *ctx, const kdr_mat *x, kdri_columns *out, bool *fewer)
+{
+	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_own turned = none, differ = none;
+	kdri_columns c = { .x = none };
+	int64_t d = kdr_mat_cols(x), count = 0, *list = NULL;
+	*fewer = false;
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &turned));
+	KDRI_TRY(KDRI_NEW(ctx, &list, d));
+	KDRI_TRY(KDRI_NEW(ctx, &c.copies, d));
+	KDRI_TRY(columns_group(ctx, &turned.view, list, c.copies, &count));
+	if (2 * count > d || count == 0)
+		goto done;
+	KDRI_TRY(kdri_mat_take(ctx, &turned.view, list, count, &differ));
+	KDRI_TRY(kdri_mat_transpose(ctx, &differ.view, &c.x));
+	*out = c;
+	*fewer = true;
+	c = (kdri_columns){ .x = none };
+done:
+	kdri_own_free(ctx, &turned);
+	kdri_own_free(ctx, &differ);
+	kdri_columns_free(ctx, &c);
+	kdri_free(ctx, list);
+	return st;
+}
+
+void kdri_columns_free(kdr_context *ctx, kdri_columns *c)
+{
+	kdri_own_free(ctx, &c->x);
+	kdri_free(ctx, c->copies);
+	c->copies = NULL;
+}

@@ -1,0 +1,255 @@
+/* Matrices that a device holds. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rows of dense x, which serve x' as well; of sparse x its rows, and those of x' beside them. What does not fit is there in tiles,
+ * of which all but the first are sent again for every product: that pays where there are many columns for each thread here. */
+#include "matrix/device_held.h"
+
+#include "matrix/device_tiles.h"
+#include "matrix/range.h"
+
+#include <pthread.h>
+
+/* The base comes first: ctx->held is a list of these. */
+typedef struct held {
+	kdri_held base;
+	kdri_device *dev;
+	kdr_mat x;
+	pthread_t owner;
+	kdri_tiles rows, columns; /* of x; of x', where x is sparse */
+	kdri_own other;           /* x' itself, while its tiles come and go */
+	bool turned;
+	kdri_buf *in, *out; /* the longer side of x times `wide` */
+	int64_t wide;
+} held;
+
+double kdri_held_flops(const kdr_mat *x)
+{
+	return x->kind == KDR_MAT_DENSE
+	               ? 2 * (double)x->as.dense.rows * (double)x->as.dense.cols
+	               : 2 * (double)(x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0]);
+}
+
+/* Bytes that x takes there, and x' where it is a matrix of its own. */
+static double size_of(const kdr_mat *x, bool turned)
+{
+	double rows = kdri_rows_bytes(x, 0, kdr_mat_rows(x));
+	return x->kind == KDR_MAT_CSR && turned ? 2 * rows + 8 * (double)kdr_mat_cols(x) : rows;
+}
+
+/* Those of the columns that it is multiplied by, and of what comes of it. */
+static double columns_of(const kdr_mat *x, int64_t k)
+{
+	return 16 * (double)KDRI_MAX(kdr_mat_rows(x), kdr_mat_cols(x)) * (double)k;
+}
+
+/* Whether to send x anew for every product takes less time than the product takes here; a device that was named is used. */
+static bool worth_sending(const kdr_context *ctx, const kdr_mat *x, int64_t k)
+{
+	const double bytes_per_second = 1e10, rate = 1.5e10;
+	return ctx->device_choice == KDRI_DEVICE_NAMED ||
+	       size_of(x, false) / bytes_per_second <
+	               (double)k * kdri_held_flops(x) / (rate * (double)ctx->threads);
+}
+
+/* Whether x is what h holds, or rows *first .. of it. */
+static bool is_part(const held *h, const kdr_mat *x, int64_t *first)
+{
+	if (x->kind != h->x.kind)
+		return false;
+	*first = 0;
+	if (x->kind == KDR_MAT_CSR)
+		return x->as.csr.rowptr == h->x.as.csr.rowptr && x->as.csr.rows == h->x.as.csr.rows &&
+		       x->as.csr.val == h->x.as.csr.val && x->as.csr.col == h->x.as.csr.col;
+	const kdr_dense *a = &h->x.as.dense, *b = &x->as.dense;
+	if (b->cols != a->cols || b->stride != a->stride || b->rows == 0 || b->data < a->data ||
+	    b->data >= a->data + a->rows * a->stride || (b->data - a->data) % a->stride != 0)
+		return false;
+	*first = (b->data - a->data) / a->stride;
+	return *first + b->rows <= a->rows;
+}
+
+static kdr_status device_held_make_room(kdr_context *ctx, held *h, int64_t k)
+{
+	kdr_status st = KDR_OK;
+	int64_t most = KDRI_MAX(kdr_mat_rows(&h->x), kdr_mat_cols(&h->x));
+	if (k <= h->wide)
+		return KDR_OK;
+	h->dev->release(h->dev, h->in);
+	h->dev->release(h->dev, h->out);
+	h->in = h->out = NULL;
+	h->wide = 0;
+	KDRI_TRY(kdri_dbuf_new(ctx, h->dev, most * k, sizeof(double), &h->in));
+	KDRI_TRY(kdri_dbuf_new(ctx, h->dev, most * k, sizeof(double), &h->out));
+	h->wide = k;
+done:
+	return st;
+}
+
+/* Sparse: y = X b or X'b, tile by tile of the rows of what is multiplied. */
+static kdr_status multiply_sparse(kdr_context *ctx, held *h, kdri_tiles *tiles, int64_t k, double *y,
+                                  int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	kdri_device *dev = h->dev;
+	kdri_dmat in = { h->in, 0, kdr_mat_cols(&tiles->x), k, k };
+	for (int64_t t = 0; t < tiles->count; t++) {
+		kdri_drows x;
+		KDRI_TRY(kdri_tiles_get(ctx, dev, tiles, t, &x));
+		kdri_dmat out = { h->out, x.begin * k, x.rows, k, k };
+		KDRI_DTRY(ctx, dev, dev->multiply(dev, x.csr, in, false, out));
+	}
+	kdri_dmat all = { h->out, 0, kdr_mat_rows(&tiles->x), k, k };
+	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+done:
+	return st;
+}
+
+/* Dense: of `rows` rows of x from `first` on, those that are in each tile. */
+static kdr_status multiply_dense(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
+                                 int64_t k, double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	kdri_device *dev = h->dev;
+	int64_t cols = kdr_mat_cols(&h->x);
+	bool begun = false;
+	for (int64_t t = 0; t < h->rows.count; t++) {
+		int64_t begin = KDRI_MAX(first, h->rows.begin[t]),
+		        end = KDRI_MIN(first + rows, h->rows.begin[t + 1]);
+		kdri_drows x;
+		if (begin >= end)
+			continue;
+		KDRI_TRY(kdri_tiles_get(ctx, dev, &h->rows, t, &x));
+		kdri_dmat part = kdri_dmat_part(x.dense, begin - x.begin, 0, end - begin, cols);
+		kdri_dmat along = { turned ? h->in : h->out, (begin - first) * k, end - begin, k, k };
+		kdri_dmat whole = { turned ? h->out : h->in, 0, cols, k, k };
+		KDRI_DTRY(ctx, dev,
+		          dev->gemm(dev, turned, false, 1, part, turned ? along : whole,
+		                    turned && begun ? 1 : 0, turned ? whole : along, KDRI_SHARP_DOUBLE));
+		begun = true;
+	}
+	kdri_dmat all = { h->out, 0, turned ? cols : rows, k, k };
+	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+done:
+	return st;
+}
+
+static kdr_status device_held_multiply(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
+                                       const double *b, int64_t k, int64_t ldb, double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	bool tiled = h->rows.count > 1 || h->columns.count > 1;
+	if (!tiled)
+		KDRI_TRY(device_held_make_room(ctx, h, k));
+	/* Where rows come and go there is no room for more columns than were spoken of. */
+	for (int64_t j = 0; j < k; j += h->wide) {
+		int64_t wide = KDRI_MIN(h->wide, k - j);
+		kdri_dmat in = { h->in, 0, turned ? rows : kdr_mat_cols(&h->x), wide, wide };
+		KDRI_TRY(kdri_dmat_put(ctx, h->dev, in, b + j, ldb));
+		if (h->x.kind == KDR_MAT_CSR)
+			KDRI_TRY(multiply_sparse(ctx, h, turned ? &h->columns : &h->rows, wide, y + j, ldy));
+		else
+			KDRI_TRY(multiply_dense(ctx, h, first, rows, turned, wide, y + j, ldy));
+	}
+done:
+	return st;
+}
+
+/* kdri_held.product: of what is not held here, or cannot be, false. */
+static bool product(kdr_context *ctx, kdri_held *base, const kdr_mat *x, bool turned, const double *b,
+                    int64_t k, int64_t ldb, double *y, int64_t ldy, kdr_status *st)
+{
+	held *h = (held *)base;
+	int64_t first;
+	if (!is_part(h, x, &first) || !pthread_equal(h->owner, pthread_self()) ||
+	    (turned && x->kind == KDR_MAT_CSR && !h->turned) || ctx->device_choice == KDRI_DEVICE_CPU)
+		return false;
+	*st = device_held_multiply(ctx, h, first, kdr_mat_rows(x), turned, b, k, ldb, y, ldy);
+	return !kdri_device_gave_up(ctx, *st);
+}
+
+static void held_free(kdr_context *ctx, held *h)
+{
+	if (!h)
+		return;
+	kdri_tiles_free(ctx, h->dev, &h->rows);
+	kdri_tiles_free(ctx, h->dev, &h->columns);
+	kdri_own_free(ctx, &h->other);
+	h->dev->release(h->dev, h->in);
+	h->dev->release(h->dev, h->out);
+	kdri_device_leave(h->dev);
+	kdri_free(ctx, h);
+}
+
+/* Rows where they are all there, at once; they are the caller's again only if so. */
+static kdr_status device_held_send(kdr_context *ctx, held *h, int64_t k, double bytes)
+{
+	kdr_status st;
+	kdri_drows first;
+	bool two = h->x.kind == KDR_MAT_CSR && h->turned;
+	KDRI_TRY(device_held_make_room(ctx, h, k));
+	KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->x, two ? bytes / 2 : bytes, &h->rows));
+	KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->rows, 0, &first));
+	if (two) {
+		KDRI_TRY(kdri_mat_transpose(ctx, &h->x, &h->other));
+		KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->other.view, bytes / 2, &h->columns));
+		KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->columns, 0, &first));
+		if (h->columns.count == 1)
+			kdri_own_free(ctx, &h->other);
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k, double flops,
+                     kdri_held **out)
+{
+	kdr_status st;
+	held *h = NULL;
+	*out = NULL;
+	if (kdr_mat_rows(x) == 0 || kdr_mat_cols(x) == 0)
+		return KDR_OK;
+	kdri_device *dev = kdri_device_take(ctx, flops);
+	if (!dev)
+		return KDR_OK;
+	double room = 0.8 * (double)dev->room(dev), bytes = room - columns_of(x, k);
+	if (size_of(x, turned) > bytes && (bytes < room / 4 || !worth_sending(ctx, x, k))) {
+		kdri_device_leave(dev);
+		return KDR_OK;
+	}
+	st = KDRI_NEW0(ctx, &h, 1);
+	if (st != KDR_OK) {
+		kdri_device_leave(dev);
+		return st;
+	}
+	*h = (held){ .dev = dev,
+		     .x = *x,
+		     .owner = pthread_self(),
+		     .turned = turned,
+		     .other.view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(device_held_send(ctx, h, k, bytes));
+	h->base = (kdri_held){ .next = ctx->held, .product = product };
+	ctx->held = &h->base;
+	*out = &h->base;
+	h = NULL;
+done:
+	held_free(ctx, h);
+	return kdri_device_gave_up(ctx, st) ? KDR_OK : st;
+}
+
+kdr_status kdri_hold_leading(kdr_context *ctx, const kdr_mat *x, int64_t count, int rounds, kdri_held **out)
+{
+	int64_t k = KDRI_MIN(count + KDRI_LEADING_BESIDE, KDRI_MIN(kdr_mat_rows(x), kdr_mat_cols(x)));
+	return kdri_hold(ctx, x, true, k, (2 * rounds + 1) * (double)k * kdri_held_flops(x), out);
+}
+
+void kdri_unhold(kdr_context *ctx, kdri_held *base)
+{
+	if (!base)
+		return;
+	for (kdri_held **at = &ctx->held; *at; at = &(*at)->next)
+		if (*at == base) {
+			*at = base->next;
+			break;
+		}
+	held_free(ctx, (held *)base);
+}

@@ -1,0 +1,251 @@
+/* Finding plug-ins, and choosing a device. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plug-in is a file beside the library (or where it would be beside a program that it is part of), or in a folder that
+ * KINDRED_PLUGINS names. It is looked for when somebody first asks, never at start, and a machine without it or without a
+ * driver for it looks the same to everybody who did not ask for it by name. */
+#define _GNU_SOURCE /* dladdr */
+#include "matrix/device_use.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef KDR_LIBRARY_FOLDER
+#define KDR_LIBRARY_FOLDER "lib"
+#endif
+
+enum { MOST_DEVICES = 16, PATH = 4096 };
+static const char plugin_file[] = "libkindred_cuda.so";
+
+/* Of the process. `state` is guarded by `lock`, the devices' work by `busy`. */
+static struct {
+	bool looked;
+	const kdri_plugin *plugin;
+	char why[256]; /* there is none */
+	kdri_device *open[MOST_DEVICES];
+} state;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t busy;
+static pthread_once_t busy_once = PTHREAD_ONCE_INIT;
+
+static void busy_new(void)
+{
+	pthread_mutexattr_t attributes;
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&busy, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+/* --- the plug-in -------------------------------------------------------------------------------------------- */
+
+/* The plug-in in `folder`, or NULL: state.why says why. */
+static const kdri_plugin *device_use_load(const char *folder, size_t length)
+{
+	char path[PATH];
+	union {
+		void *object;
+		kdri_plugin_fn *function;
+	} symbol = { NULL };
+	if (snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, plugin_file) >= (int)sizeof path)
+		return NULL;
+	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!file) {
+		/* A file that is there but cannot be loaded is worth its message. */
+		FILE *there = fopen(path, "rb");
+		if (there) {
+			const char *said = dlerror();
+			kdri_snprintf(state.why, sizeof state.why, "%s", said ? said : path);
+			(void)fclose(there);
+		}
+		return NULL;
+	}
+	symbol.object = dlsym(file, KDRI_PLUGIN_SYMBOL);
+	const kdri_plugin *plugin = symbol.object ? symbol.function(KDRI_DEVICE_ABI) : NULL;
+	if (plugin && plugin->abi == KDRI_DEVICE_ABI)
+		return plugin;
+	kdri_snprintf(state.why, sizeof state.why, "%s was made for another version of kindred", path);
+	dlclose(file);
+	return NULL;
+}
+
+/* Once; under `lock`. */
+static void device_use_look(void)
+{
+	if (state.looked)
+		return;
+	state.looked = true;
+	kdri_snprintf(state.why, sizeof state.why, "%s was not found", plugin_file);
+	const char *folders = getenv("KINDRED_PLUGINS");
+	while (folders && *folders && !state.plugin) {
+		size_t length = strcspn(folders, ":");
+		state.plugin = device_use_load(folders, length);
+		folders += length + (folders[length] == ':');
+	}
+	Dl_info info;
+	if (!state.plugin && dladdr(&state, &info) && info.dli_fname) {
+		const char *end = strrchr(info.dli_fname, '/');
+		char folder[PATH];
+		int length = end ? (int)(end - info.dli_fname) : 1;
+		kdri_snprintf(folder, sizeof folder, "%.*s", length, end ? info.dli_fname : ".");
+		state.plugin = device_use_load(folder, strlen(folder));
+		/* A program that the library is part of lies in bin/. */
+		kdri_snprintf(folder, sizeof folder, "%.*s/../" KDR_LIBRARY_FOLDER, length,
+		              end ? info.dli_fname : ".");
+		if (!state.plugin)
+			state.plugin = device_use_load(folder, strlen(folder));
+	}
+	if (state.plugin && state.plugin->count() < 1) {
+		kdri_snprintf(state.why, sizeof state.why, "%s finds no device and driver", plugin_file);
+		state.plugin = NULL;
+	}
+}
+
+/* Opens device `index`; NULL: *why. Under `lock`. */
+static kdri_device *open_device(int index, char *why, size_t room)
+{
+	device_use_look();
+	if (!state.plugin) {
+		kdri_snprintf(why, room, "%s", state.why);
+		return NULL;
+	}
+	int count = KDRI_MIN(state.plugin->count(), MOST_DEVICES);
+	if (index >= count) {
+		kdri_snprintf(why, room, "there %s %d, counted from 0", count == 1 ? "is" : "are", count);
+		return NULL;
+	}
+	if (!state.open[index])
+		state.open[index] = state.plugin->open(index, why, room);
+	return state.open[index];
+}
+
+void kdr_device_info(char *text, size_t room)
+{
+	if (!text || room == 0)
+		return;
+	text[0] = 0;
+	pthread_mutex_lock(&lock);
+	device_use_look();
+	if (!state.plugin)
+		kdri_snprintf(text, room, "device: cpu alone: %s\n", state.why);
+	for (int i = 0; state.plugin && i < KDRI_MIN(state.plugin->count(), MOST_DEVICES); i++) {
+		char what[128] = "";
+		size_t used = strlen(text);
+		state.plugin->describe(i, what, sizeof what);
+		kdri_snprintf(text + used, room - used, "device: cuda:%d %s\n", i, what);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- the context's choice -------------------------------------------------------------------------------------- */
+
+/* "cuda" or "cuda:N"; -1: neither. */
+static int cuda_index(const char *name)
+{
+	if (strncmp(name, "cuda", 4) != 0)
+		return -1;
+	if (name[4] == 0)
+		return 0;
+	if (name[4] != ':' || name[5] < '0' || name[5] > '9' || strlen(name) > 7)
+		return -1;
+	char *end = NULL;
+	long index = strtol(name + 5, &end, 10);
+	return *end == 0 ? (int)index : -1;
+}
+
+kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
+{
+	int index = -1;
+	kdri_device *found = NULL;
+	if (!name)
+		name = "auto";
+	if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0) {
+		char why[256] = "";
+		index = cuda_index(name);
+		if (index < 0)
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "device '%.40s': auto, cpu, cuda or cuda:N is allowed", name);
+		pthread_mutex_lock(&lock);
+		found = open_device(index, why, sizeof why);
+		pthread_mutex_unlock(&lock);
+		if (!found)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "device '%s' is not there: %s; --device auto or cpu computes on the processor",
+			        name, why);
+	}
+	ctx->device = found;
+	ctx->device_choice = found ? KDRI_DEVICE_NAMED : *name == 'c' ? KDRI_DEVICE_CPU : KDRI_DEVICE_AUTO;
+	if (found)
+		kdri_snprintf(ctx->device_name, sizeof ctx->device_name, "cuda:%d", index);
+	else
+		kdri_snprintf(ctx->device_name, sizeof ctx->device_name, "%s", name);
+	return KDR_OK;
+}
+
+const char *kdr_context_device(const kdr_context *ctx)
+{
+	return ctx->device_name[0] ? ctx->device_name : "auto";
+}
+
+void kdri_device_use(kdr_context *ctx, kdri_device *d)
+{
+	ctx->device = d;
+	ctx->device_choice = d ? KDRI_DEVICE_NAMED : KDRI_DEVICE_CPU;
+}
+
+/* Whether the way to a device is worth it: a second or so to open it, some milliseconds to use it. */
+static bool pays(const kdr_context *ctx, double flops, bool open)
+{
+	const double rate = 1.5e10; /* of a thread: a lower bound would keep work from the device */
+	return flops / (rate * ctx->threads) > (open ? 0.1 : 2);
+}
+
+kdri_device *kdri_device_take(kdr_context *ctx, double flops)
+{
+	if (ctx->device_choice == KDRI_DEVICE_CPU)
+		return NULL;
+	if (ctx->device_choice == KDRI_DEVICE_AUTO) {
+		char why[256];
+		if (!pays(ctx, flops, ctx->device != NULL))
+			return NULL;
+		pthread_mutex_lock(&lock);
+		ctx->device = open_device(0, why, sizeof why);
+		pthread_mutex_unlock(&lock);
+		if (!ctx->device)
+			return NULL;
+	}
+	pthread_once(&busy_once, busy_new);
+	pthread_mutex_lock(&busy);
+	return ctx->device;
+}
+
+void kdri_device_leave(kdri_device *d)
+{
+	if (d)
+		pthread_mutex_unlock(&busy);
+}
+
+kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdri_dstatus ds)
+{
+	if (ds == KDRI_D_OK)
+		return KDR_OK;
+	ctx->device_failed = ds != KDRI_D_NUMERIC;
+	return kdri_fail(ctx,
+	                 ds == KDRI_D_MEMORY    ? KDR_ERR_MEMORY
+	                 : ds == KDRI_D_NUMERIC ? KDR_ERR_NUMERIC
+	                                        : KDR_ERR_INTERNAL,
+	                 "device %s: %s", d->kind, d->error);
+}
+
+bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
+{
+	bool device = ctx->device_failed;
+	ctx->device_failed = false;
+	if (st == KDR_OK || !device || ctx->device_choice != KDRI_DEVICE_AUTO)
+		return false;
+	kdri_warning(ctx, "%s: the processor goes on without it", ctx->error);
+	ctx->device_choice = KDRI_DEVICE_CPU;
+	return true;
+}

@@ -1,0 +1,172 @@
+/* Linear algebra: the only code that calls BLAS and LAPACK. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Determinism. Every result here is the same for any number of threads: work is cut into blocks of a
+ * fixed size, each block is done by one thread, and partial sums are added in the order of the blocks.
+ * BLAS is only ever called single-threaded, from inside such blocks.
+ *
+ * Storage. Dense blocks are row-major with a stride, as kdr_dense. Outputs must not alias inputs. */
+#ifndef KDRI_LINALG_H
+#define KDRI_LINALG_H
+
+#include "core/internal.h"
+#include "matrix/rows.h"
+
+/* --- product.c: dense products. Row-major; sizes are narrowed to the BLAS integer and checked. -- */
+
+/* C (m x n) = alpha op(A) op(B) + beta C, blocked over rows of C, in parallel. */
+kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
+                     double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
+                     double *c, int64_t ldc);
+/* C (n x n, full storage) = A A' (trans = false, A n x k) or A' A (trans = true, A k x n). */
+kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
+                     double *c, int64_t ldc);
+
+/* tiles.c: A B' (A m x k, B n x k), never stored: `use` sees entries col..col+cols-1 of one row at a time.
+ * For each row the pieces come in increasing order of columns and on one thread; rows run in parallel. */
+typedef void kdri_tile_fn(void *user, int64_t row, int64_t col, int64_t cols, const double *piece);
+kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                           const double *b, int64_t ldb, kdri_tile_fn *use, void *user);
+
+/* --- dense.c: vectors and small pieces ------------------------------------------------------ */
+
+/* Fixed association: the same value on every run and for every number of threads. */
+double kdri_dot(const double *x, const double *y, int64_t n);
+double kdri_nrm2sq(const double *x, int64_t n);
+void kdri_axpy(double alpha, const double *x, double *y, int64_t n);
+/* Of n numbers; infinite where there are none. NaN counts for nothing. */
+double kdri_least(const double *x, int64_t n);
+double kdri_greatest(const double *x, int64_t n);
+
+/* --- mat.c: dense or sparse, alike ---------------------------------------------------------- */
+
+/* Y (rows x k) = X B, B is cols x k. Sparse X is never densified. */
+kdr_status kdri_mat_mul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                        double *y, int64_t ldy);
+/* Y (cols x k) = X' B, B is rows x k. */
+kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
+                         double *y, int64_t ldy);
+/* Squared Euclidean norm of each row. */
+kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
+/* Sum of each column. */
+kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
+/* Mean of each column; where ranks have the rows between them, of all rows. */
+kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
+/* Rows in which each column is not 0. */
+void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
+/* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` is the task's name. */
+kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
+
+/* An owned matrix: what stacking and transposing give. */
+typedef struct kdri_own {
+	kdr_mat view;
+	void *parts[3];
+} kdri_own;
+void kdri_own_free(kdr_context *ctx, kdri_own *m);
+/* The sparse matrix of these arrays, which it takes over: they are NULL afterwards. */
+kdri_own kdri_own_csr(int64_t rows, int64_t cols, int64_t **rowptr, int32_t **col, double **val);
+kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+/* Copies of matrices whose entries lie in mapped files lie in such files, too, or they would be as large as memory: large arrays
+ * are made there from here on, where one of the matrices is so, until kdri_spool_begin with what this returns. */
+bool kdri_copies_begin(kdr_context *ctx, const kdr_mat *const *parts, int64_t count);
+/* Rows begin .. end - 1 as a matrix of their own, row pointers from 0 on; entries are borrowed. */
+kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out);
+/* All rows of `count` matrices of equal width below each other; sparse if any of them is. */
+kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out);
+/* Rows rows[0..n-1] of x, in that order. */
+kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out);
+/* share.c: the same of the rows of all ranks, by their numbers in the order of all; on all ranks. */
+kdr_status kdri_mat_take_all(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n,
+                             kdri_own *out);
+/* Row i of n is row here[i] of x on the one rank that has it, and -1 on the others; on all ranks. */
+kdr_status kdri_mat_share(kdr_context *ctx, const kdr_mat *x, const int64_t *here, int64_t n, kdri_own *out);
+
+/* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
+
+/* Somebody who has a matrix at hand and multiplies it better than linalg can (matrix/device_held.h); those of a context are a list. False:
+ * this is none of its matrices, or it cannot now. */
+typedef struct kdri_held kdri_held;
+struct kdri_held {
+	kdri_held *next;
+	bool (*product)(kdr_context *ctx, kdri_held *held, const kdr_mat *x, bool transposed, const double *b,
+	                int64_t k, int64_t ldb, double *y, int64_t ldy, kdr_status *st);
+};
+
+typedef struct kdri_op kdri_op;
+struct kdri_op {
+	int64_t rows, cols;
+	/* Y (rows x k) = A X (cols x k), row-major with strides. */
+	kdr_status (*apply)(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+	                    double *y, int64_t ldy);
+	/* Y (cols x k) = A' X; NULL where op is symmetric (apply serves). */
+	kdr_status (*apply_t)(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+	                      double *y, int64_t ldy);
+	const void *data;
+};
+/* A matrix as an operator; `x` is borrowed. */
+kdri_op kdri_op_mat(const kdr_mat *x);
+/* x with its column means subtracted: X - 1 mean'. Borrows both. */
+typedef struct kdri_centred {
+	const kdr_mat *x;
+	const double *mean;
+} kdri_centred;
+kdri_op kdri_op_centred(const kdri_centred *c);
+
+/* --- eigen.c, cholesky.c ------------------------------------------------------------- */
+
+typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
+
+/* All eigenvalues (ascending) of a symmetric n x n matrix in full storage; eigenvector j in column j
+ * of `a` on return, each with its largest entry positive. */
+kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values);
+/* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of a symmetric
+ * operator and their vectors (n x count, row-major), by blocks (ritz.c); dense LAPACK below a size. Largest entry of
+ * each vector positive. KDR_ERR_NUMERIC if it does not converge or is asked to stop. */
+kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
+                      double *values, double *vectors);
+/* Cholesky of a symmetric positive definite n x n matrix, in place: the lower triangle becomes L.
+ * Blocked, so that the answer does not depend on threads. KDR_ERR_NUMERIC names the failing pivot. */
+kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
+/* Solves L L' X = B in place, B is n x k row-major. */
+kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,
+                               int64_t k, int64_t ldb);
+/* pseudo.c: symmetric pseudo-inverse of g (c x c), and its square root into `half` (may be NULL). */
+kdr_status kdri_pseudo_inverse(kdr_context *ctx, int64_t c, const double *g, double *out, double *half);
+/* inverse.c: replaces the factor L that kdri_cholesky left by (L L')^-1, in full storage. */
+kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t lda);
+
+/* --- kernels.h machinery -------------------------------------------------------------------- */
+
+/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. They are named
+ * by level: "arch=haswell" would be taken by a Haswell alone, and by nothing newer. No parallel region
+ * may stand inside such a function. */
+#ifdef KDR_HAVE_TARGET_CLONES
+#define KDRI_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define KDRI_KERNEL
+#endif
+
+/* machine.c: the widest registers that KDRI_PICK (each_machine.h) may use, in bits, or 0. */
+int kdri_machine(void);
+
+/* Rows per block of parallel work; fixed, since the order of sums depends on it. */
+enum { KDRI_BLOCK = 256 };
+
+/* Sums over all rows: at most KDRI_CHUNKS chunks of about equal size, each with its own partial sum.
+ * How many there are depends on the rows alone. */
+enum { KDRI_CHUNKS = 16 };
+static inline int64_t kdri_chunks(int64_t rows)
+{
+	return KDRI_MIN((rows + KDRI_BLOCK - 1) / KDRI_BLOCK, KDRI_CHUNKS);
+}
+static inline int64_t kdri_chunk_begin(int64_t rows, int64_t chunks, int64_t c)
+{
+	return c * (rows / chunks) + KDRI_MIN(c, rows % chunks);
+}
+/* A row of chunk c, drawn: one of each chunk, so that rows sorted by class keep their shares. */
+static inline int64_t kdri_chunk_draw(kdri_rng *rng, int64_t rows, int64_t chunks, int64_t c)
+{
+	int64_t begin = kdri_chunk_begin(rows, chunks, c);
+	return begin + kdri_rng_below(rng, kdri_chunk_begin(rows, chunks, c + 1) - begin);
+}
+
+#endif

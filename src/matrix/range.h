@@ -1,0 +1,53 @@
+/* The range of a data matrix: its singular vectors, kept in the cheaper form.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_RANGE_H
+#define KDRI_RANGE_H
+
+#include "matrix/linalg.h"
+
+/* Gram matrix of x's shorter side: X'X (cols x cols) if cols <= rows, else XX' (rows x rows). `out` has
+ * room for the square of the shorter side, full storage. */
+kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out);
+/* X'X, whichever side is the shorter: cols x cols. */
+kdr_status kdri_gram_columns(kdr_context *ctx, const kdr_mat *x, double *out);
+
+/* X = V diag(s) U' cut to `rank` directions; U (cols x rank) is orthonormal and spans the range kept. */
+typedef struct kdri_range {
+	const kdr_mat *x; /* borrowed */
+	int64_t rank;
+	double *s;     /* rank, descending */
+	bool by_rows;  /* rows < cols: `e` is V and U = X' V diag(1/s) is never formed */
+	double *e;     /* shorter side x rank: U, or V if by_rows */
+	double energy; /* share of |X|^2 in the directions kept; 1 where all of them are */
+	bool capped;   /* there were more directions with the energy wanted than could be kept */
+} kdri_range;
+
+/* Whether x is small enough for all of its directions: at most 3000 on the shorter side; of columns, where rows are held by
+ * several ranks, and the directions are those of all rows. */
+bool kdri_range_is_whole(const kdr_context *ctx, const kdr_mat *x);
+
+/* The fewest leading directions with a share `energy` (0..1] of |X|^2; 1: all of them, to rounding.
+ * Above 3000 on the shorter side at most 256 directions are found, by random projections; on several ranks above 3000 columns,
+ * as no rank has all of the rows. */
+kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdri_range *out);
+void kdri_range_free(kdr_context *ctx, kdri_range *range);
+
+/* y (rank x k) = U' a, a is cols x k. */
+kdr_status kdri_range_to(kdr_context *ctx, const kdri_range *range, const double *a, int64_t k, double *y);
+/* y (cols x k) = U a, a is rank x k. */
+kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const double *a, int64_t k, double *y);
+/* X U (rows x rank): the data in the coordinates of their range. */
+kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
+
+/* Directions that are looked for beside those wanted; directions and rounds of a range that is not whole. */
+enum { KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
+
+/* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
+ * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
+ * be NULL. A subspace is found to full accuracy where the singular values fall fast, nearly where they do not. Memory is
+ * that of count + 16 columns: *u is what the rounds worked on. Where rows are held by several ranks the operator applies to those
+ * here, and its transposed gives their part of the sum; the triplets are those of all rows, of *u the rows here. */
+kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
+                        double *v);
+
+#endif

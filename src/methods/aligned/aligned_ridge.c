@@ -1,0 +1,128 @@
+/* The aligned ridge, as a method. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tasks are brought into the directions they share, each less its own mean (engine/linear/aligned.c); there a ridge
+ * regression (engine/linear/aligned_ridge.c) is asked, besides being right about what is known,
+ *     (E1)  to bring the means of both sides together, as wholes and class by class, with its own answers as classes,
+ *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
+ * for several rounds, the first answers being a logistic regression's. */
+#include "engine/linear/aligned_ridge.h"
+#include "engine/cost/cost.h"
+#include "engine/graph/views.h"
+#include "engine/linear/rest.h"
+#include "methods/aligned/aligned_tasks.h"
+
+static const char stage[] = "aligned-ridge";
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTION_DIRECTIONS,
+	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to"),
+	KDRI_REAL("smooth", 0.1, 0, 1e6, "weight of the graph of neighbours"),
+	KDRI_REAL("ridge", 0.1, 0, 1e6, "weight of the length of the coefficients", .open_min = true),
+	KDRI_INT("rounds", 5, 1, 1e6, "times the answers are used to align the classes"),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "how likely each class is", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. S. Yu: Visual domain adaptation with manifold embedded "
+	"distribution alignment. ACM Multimedia 2018.",
+	NULL,
+};
+
+static kdr_status find_graph(kdr_context *ctx, const kdr_mat *e, int64_t neighbors, kdri_own *out,
+                             double *recall)
+{
+	kdr_status st;
+	kdri_views_task task = { .cosine = true };
+	int64_t k = KDRI_MIN(neighbors, kdr_mat_rows(e) - 1);
+	KDRI_TRY(kdri_knn_search(ctx, e, k, KDRI_METRIC_COSINE, &task.knn, recall));
+	KDRI_TRY(kdri_views_graph(ctx, &task, k, out));
+done:
+	kdri_knn_free(ctx, &task.knn);
+	return st;
+}
+
+static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                                    kdr_result *result)
+{
+	kdr_status st;
+	kdri_aligned_tasks t = { .d.set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_own graph = t.d.set.x;
+	double *w = NULL, *p = NULL, recall;
+	int32_t *first = NULL;
+	KDRI_TRY(kdri_aligned_tasks_new(ctx, problem, kdri_opt_int(options, "directions"), result, &t));
+	kdr_mat e = kdr_mat_from_dense(t.e, t.d.n, t.width);
+	const kdri_rest start = { .x = &e,
+		                  .labels = t.d.labels,
+		                  .classes = t.d.classes,
+		                  .loss = KDRI_LOSS_LOGISTIC,
+		                  .joint = true,
+		                  .free_bias = true,
+		                  .cost = 10,
+		                  .stage = stage };
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&start)));
+	KDRI_TRY(KDRI_NEW(ctx, &p, t.d.n * t.d.classes));
+	KDRI_TRY(KDRI_NEW(ctx, &first, t.d.n));
+	KDRI_TRY(find_graph(ctx, &e, kdri_opt_int(options, "neighbors"), &graph, &recall)); /* (E2) */
+	if (recall < 1)
+		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_recall", recall));
+	KDRI_TRY(kdri_rest_train(ctx, &start, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &start, w, p));
+	kdri_rest_answer(p, t.d.n, t.d.classes, first);
+	const kdri_op near = kdri_op_mat(&graph.view);
+	const kdri_aligned_ridge a = { .e = t.e,
+		                       .n = t.d.n,
+		                       .width = t.width,
+		                       .classes = t.d.classes,
+		                       .labels = t.d.labels,
+		                       .asked = t.d.asked,
+		                       .start = first,
+		                       .graph = &near,
+		                       .smooth = kdri_opt_real(options, "smooth"),
+		                       .ridge = kdri_opt_real(options, "ridge"),
+		                       .rounds = kdri_opt_int(options, "rounds") };
+	KDRI_TRY(kdri_aligned_ridge_run(ctx, &a, p)); /* (E1) */
+	KDRI_TRY(kdri_domains_put(ctx, &t.d, p, "probabilities", result));
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, a.rounds);
+done:
+	kdri_aligned_tasks_free(ctx, &t);
+	kdri_own_free(ctx, &graph);
+	kdri_free(ctx, w);
+	kdri_free(ctx, p);
+	kdri_free(ctx, first);
+	return st;
+}
+
+static void aligned_ridge_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double r = kdri_aligned_estimate(&all, c);
+	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_cost_start(s, c);
+	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
+	kdri_cost_pass(c, &rows, r, kdri_opt_real(o, "rounds"));
+	c->sweeps +=
+	        kdri_opt_real(o, "rounds") * 60 * all.n * kdri_opt_real(o, "neighbors") * kdri_sizes_k(s);
+	kdri_cost_eigen(c, r);
+}
+
+const kdri_algo kdri_algo_aligned_ridge = {
+	.info = { .id = "aligned-ridge",
+	          .class_name = "AlignedRidge",
+	          .title = "Aligned ridge regression",
+	          .summary =
+	                  "a ridge regression that brings the classes of source and target together, smooth among "
+	                  "neighbours",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = aligned_ridge_fit,
+	.estimate = aligned_ridge_estimate,
+};

@@ -1,0 +1,99 @@
+/* Prototypes by transport, as a method. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tasks are brought into the directions they share, each less its own mean (engine/linear/aligned.c). The sources' class
+ * means are the first prototypes; the targets' samples are transported to them, and they move to what they were given,
+ * for several rounds (engine/transport/prototypes.c):
+ *     (E1)  the plan's row of a sample, to sum 1, is how likely each class is. */
+#include "engine/cost/cost.h"
+#include "engine/transport/prototypes.h"
+#include "methods/aligned/aligned_tasks.h"
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTION_DIRECTIONS,
+	KDRI_REAL("blur", 0.1, 0, 1e6, "entropy of the plan against its cost; large: all classes alike",
+	          .open_min = true),
+	KDRI_INT("rounds", 8, 1, 1e6, "times the prototypes move"),
+	KDRI_INT("steps", 50, 1, 1e6, "steps of each transport"),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "how likely each class is", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"M. Cuturi: Sinkhorn distances: lightspeed computation of optimal transport. NIPS 2013.",
+	"N. Courty, R. Flamary, D. Tuia, A. Rakotomamonjy: Optimal transport for domain adaptation. IEEE TPAMI "
+	"39:1853-1865, 2017.",
+	NULL,
+};
+
+static kdr_status ot_prototypes_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                                    kdr_result *result)
+{
+	kdr_status st;
+	kdri_aligned_tasks t = { .d.set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	double *mu = NULL, *asked = NULL, *p = NULL, *found = NULL;
+	int64_t at = 0;
+	KDRI_TRY(kdri_aligned_tasks_new(ctx, problem, kdri_opt_int(options, "directions"), result, &t));
+	int64_t c = t.d.classes, w = t.width;
+	KDRI_TRY(KDRI_NEW0(ctx, &mu, c * w));
+	KDRI_TRY(KDRI_NEW(ctx, &asked, KDRI_MAX(t.d.wanted, 1) * w));
+	KDRI_TRY(KDRI_NEW0(ctx, &p, t.d.n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &found, KDRI_MAX(t.d.wanted, 1) * c));
+	for (int64_t i = 0; i < t.d.n; i++) {
+		if (t.d.labels[i] >= 0)
+			kdri_axpy(1, t.e + i * w, mu + t.d.labels[i] * w, w);
+		if (t.d.asked[i])
+			memcpy(asked + at++ * w, t.e + i * w, (size_t)w * sizeof *asked);
+	}
+	const kdri_prototypes o = { .e = asked,
+		                    .n = t.d.wanted,
+		                    .width = w,
+		                    .classes = c,
+		                    .share = t.d.share,
+		                    .blur = kdri_opt_real(options, "blur"),
+		                    .rounds = kdri_opt_int(options, "rounds"),
+		                    .steps = kdri_opt_int(options, "steps") };
+	if (t.d.wanted > 0)
+		KDRI_TRY(kdri_prototypes_run(ctx, &o, mu, found));
+	at = 0;
+	for (int64_t i = 0; i < t.d.n; i++)
+		for (int64_t k = 0; t.d.asked[i] && k < c; k++)
+			p[i * c + k] = found[at++]; /* (E1) */
+	KDRI_TRY(kdri_domains_put(ctx, &t.d, p, "probabilities", result));
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, o.rounds);
+done:
+	kdri_aligned_tasks_free(ctx, &t);
+	kdri_free(ctx, mu);
+	kdri_free(ctx, asked);
+	kdri_free(ctx, p);
+	kdri_free(ctx, found);
+	return st;
+}
+
+static void ot_prototypes_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double r = kdri_aligned_estimate(&all, c), k = kdri_sizes_k(s);
+	kdri_extent rows = kdri_extent_dense(all.n, r);
+	kdri_cost_start(s, c);
+	kdri_cost_pass(c, &rows, k, 2 * kdri_opt_real(o, "rounds"));
+	c->steps += kdri_opt_real(o, "rounds") * kdri_opt_real(o, "steps") * all.n * k / 3;
+}
+
+const kdri_algo kdri_algo_ot_prototypes = {
+	.info = { .id = "ot-prototypes",
+	          .class_name = "OTPrototypes",
+	          .title = "Prototypes by optimal transport",
+	          .summary = "the target's samples are transported to class prototypes, which follow them",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = ot_prototypes_fit,
+	.estimate = ot_prototypes_estimate,
+};

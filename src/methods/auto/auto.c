@@ -1,0 +1,620 @@
+/* auto: an ensemble that votes on the neighbour graph. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * No label-free score picks the right method reliably, but methods of different kinds err in different
+ * places. So several of them cluster each task, alone and together with the others, and vote:
+ *
+ *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         engine/graph/views.c
+ *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  members.c
+ *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
+ *           of w; the spectral step on W and a little of co gives the answer              verdict.c
+ *
+ * The rule and its measured worth are in docs/auto.md. Members are the table below: a registered method, its
+ * options, a view of the data. The guard says what came of the tasks' company: the same vote without the
+ * members that saw several tasks, and how far its answer is from the one with them.
+ *
+ * DEVIATION: members "pool" and "shared directions" are k-means on all tasks, each less its mean. Sparse data
+ * would become dense by that; the first runs on the 128 leading directions of the centred data instead, which
+ * for k-means differ little from all of them, on dense data as on sparse ones.
+ *
+ * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
+ *
+ * A graph of neighbours needs all samples in one place. Where they are on several ranks (comm/comm.h), or too
+ * many for an exact search, or where it is asked for, each is joined to its nearest landmarks instead, some of the samples
+ * (engine/graph/landmarks.c); members that need n x n numbers have no vote on several ranks. All else is the same lines, over the rows of all ranks.
+ *
+ * w     kdri_views_vote              co    ballot.c
+ * n     rows of a task               k     k[t] */
+#include "api/method.h"
+#include "comm/comm.h"
+#include "core/internal.h"
+#include "engine/cost/cost.h"
+#include "engine/kmeans/lloyd.h"
+#include "matrix/columns.h"
+#include "matrix/rows.h"
+#include "methods/auto/auto_report.h"
+#include "methods/auto/guess_k.h"
+#include "methods/auto/proportion.h"
+
+#include <stdio.h>
+
+/* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/auto.md). */
+enum { SMALL = 1000 };
+/* Quick ones first; those that need n x n numbers last. */
+static const kdri_member members[] = {
+	{ .name = "k-means",
+	  .method = "kmeans",
+	  .options = "n_init=5",
+	  .by_distance = "n_init=5",
+	  .quick = "n_init=1",
+	  .view = KDRI_VIEW_ROWS },
+	{ .name = "leading directions",
+	  .method = "kmeans",
+	  .options = "n_init=10 tol=1e-4",
+	  .by_distance = "n_init=10 tol=1e-4",
+	  .view = KDRI_VIEW_LEADING },
+	{ .name = "normalised cut",
+	  .method = "ncut",
+	  .options = "similarity=precomputed",
+	  .by_distance = "similarity=precomputed",
+	  .on_landmarks = "graph=landmarks",
+	  .view = KDRI_VIEW_GRAPH,
+	  .once = true },
+	{ .name = "normalised cut, mean left in",
+	  .method = "ncut",
+	  .options = "similarity=precomputed",
+	  .on_landmarks = "graph=landmarks",
+	  .view = KDRI_VIEW_PLAIN,
+	  .once = true },
+	{ .name = "pool",
+	  .method = "kmeans",
+	  .options = "n_init=5 tol=1e-4",
+	  .by_distance = "n_init=5 tol=1e-4",
+	  .view = KDRI_VIEW_CENTRED,
+	  .scope = KDRI_SCOPE_POOLED,
+	  .small = SMALL },
+	{ .name = "shared directions",
+	  .method = "kmeans",
+	  .options = "n_init=10 tol=1e-4",
+	  .by_distance = "n_init=10 tol=1e-4",
+	  .view = KDRI_VIEW_SHARED,
+	  .scope = KDRI_SCOPE_POOLED,
+	  .small = SMALL },
+	{ .name = "snmf",
+	  .method = "snmf",
+	  .options = "max_iter=120 keep=false",
+	  .by_distance = "max_iter=120 keep=false similarity=gauss precision=single",
+	  .view = KDRI_VIEW_ROWS,
+	  .started = true,
+	  .in_step = true,
+	  .most = 6000 },
+	{ .name = "mtcfir",
+	  .method = "mtcfir",
+	  .options = "final=ncut keep=false precision=single",
+	  .view = KDRI_VIEW_ROWS,
+	  .scope = KDRI_SCOPE_JOINT,
+	  .once = true,
+	  .most = 10000,
+	  .small = SMALL },
+};
+enum { MEMBERS = sizeof members / sizeof members[0], SNMF = MEMBERS - 2, MTCFIR = MEMBERS - 1 };
+
+static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
+static const char *const choices[] = { "auto", "yes", "no", NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_BOOL("transfer", 1, "let members see all tasks; else each task is clustered by itself"),
+	KDRI_INT("seeds", 3, 1, 1000, "runs of each member, from different random numbers"),
+	KDRI_INT("neighbors", 10, 1, 1e9,
+	         "nearest neighbours each sample is joined to in the graph the members vote on"),
+	KDRI_CHOICE(
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
+	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly"),
+	KDRI_INT("landmarks", 2000, 1, 30000,
+	         "samples of a task that are landmarks, where those are asked for"),
+	KDRI_CHOICE(
+	        "metric", 0, metrics,
+	        "what compares samples: the cosine, or the distance where there are few features, mostly not zero"),
+	KDRI_CHOICE(
+	        "centre", KDRI_CHOICE_AUTO, choices,
+	        "take the mean away before cosines; auto: not where most entries are zero and none negative, as in counts of words; elsewhere both ways"),
+	KDRI_CHOICE(
+	        "exact", KDRI_CHOICE_AUTO, choices,
+	        "find nearest neighbours by looking at all pairs of samples; auto: where they are not too many"),
+	KDRI_INT("k_max", 20, 2, 1e6, "most clusters considered where k is to be found"),
+	KDRI_BOOL("same_k", 1,
+	          "tasks whose k is to be found have the same: the evidence is averaged over them"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(300),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("confidence", KDR_FLOAT64, "n",
+	           "agreement of the members about each sample and its neighbours, 0 to 1", .per_task = true),
+	KDRI_ARRAY("moved", KDR_INT64, "n",
+	           "1 for samples that would be in another cluster without the other tasks",
+	           .per_task = true),
+	KDRI_ARRAY("before", KDR_INT64, "n", "the cluster each sample would be in without the other tasks",
+	           .per_task = true, .holds = "k"),
+	KDRI_ARRAY(
+	        "centroids", KDR_FLOAT64, "k x d",
+	        "mean of each cluster's samples, each sample of unit length where the cosine compares them",
+	        .per_task = true, .in_model = true),
+	KDRI_ARRAY("unit_rows", KDR_INT64, "1", "1 where samples are brought to unit length",
+	           .per_task = true, .in_model = true),
+	KDRI_ARRAY(
+	        "match_quality", KDR_FLOAT64, "tasks x k",
+	        "how well each cluster matches its counterpart in each task: cosine of what sets them apart, up to 1",
+	        .per_task = true),
+	KDRI_ARRAY("eigengap", KDR_FLOAT64, "k_max - 1",
+	           "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from 2",
+	           .per_task = true),
+	KDRI_ARRAY("agreement", KDR_FLOAT64, "k_max - 1",
+	           "where k was to be found: how far three kinds of partition into k agree, k from 2",
+	           .per_task = true),
+	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
+	           "where k was to be found: modularity of a partition into k, k from 2", .per_task = true),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"A. Strehl, J. Ghosh: Cluster ensembles: a knowledge reuse framework for combining multiple partitions. JMLR 3:583-617, 2002.",
+	"A. L. N. Fred, A. K. Jain: Combining multiple clusterings using evidence accumulation. IEEE TPAMI 27:835-850, 2005.",
+	NULL,
+};
+
+static void auto_free(kdr_context *ctx, kdri_auto *j)
+{
+	for (int64_t t = 0; t < j->T; t++) {
+		if (j->ballots)
+			kdri_ballot_free(ctx, &j->ballots[t]);
+		if (j->answers)
+			kdri_verdict_free(ctx, &j->answers[t]);
+		if (j->alone)
+			kdri_verdict_free(ctx, &j->alone[t]);
+	}
+	kdri_free(ctx, j->ballots);
+	kdri_free(ctx, j->answers);
+	kdri_free(ctx, j->alone);
+	kdri_free(ctx, j->k);
+	kdri_views_free(ctx, &j->views);
+}
+
+/* Landmarks of a task, some for each cluster; 0: a graph of neighbours, found as it is told. */
+static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
+{
+	kdri_joins to = (kdri_joins)kdri_opt_choice(j->options, "graph");
+	kdri_choice exact = (kdri_choice)kdri_opt_choice(j->options, "exact");
+	int64_t count = kdri_opt_int(j->options, "landmarks");
+	if (to == KDRI_JOINS_NEIGHBOURS ||
+	    (to == KDRI_JOINS_AUTO && !kdri_several(ctx) && exact != KDRI_CHOICE_AUTO))
+		return 0;
+	for (int64_t t = 0; t < j->T; t++) {
+		int64_t k = j->problem->tasks[t].k;
+		count = KDRI_MAX(count,
+		                 KDRI_LANDMARKS_A_CLUSTER * (k > 0 ? k : kdri_opt_int(j->options, "k_max")));
+	}
+	return count;
+}
+
+static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto *j)
+{
+	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
+	bool guess = false;
+	for (int64_t t = 0; t < j->T; t++)
+		guess |= j->problem->tasks[t].k == 0;
+	return (kdri_views_options){
+		.cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
+		.centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
+		.together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		.by_itself = true, /* as without transfer: what moved is then exact */
+		.exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
+		.neighbors = neighbors,
+		.landmarks = landmarks_of(ctx, j),
+		.if_many = kdri_opt_choice(j->options, "graph") == KDRI_JOINS_AUTO && !kdri_several(ctx),
+		.searched = guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors
+	};
+}
+
+/* --- k ------------------------------------------------------------------------------------------------ */
+
+static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
+{
+	kdr_status st = KDR_OK;
+	const struct {
+		const char *name;
+		const double *values;
+	} curves[] = { { "eigengap", c->gap },
+		       { "agreement", c->agreement },
+		       { "modularity", c->modularity } };
+	double *to = NULL;
+	for (int i = 0; i < 3 && c->count > 0; i++) { /* of two samples there is nothing to choose */
+		KDRI_TRY(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
+		                           (int64_t[]){ c->count }, &to));
+		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
+	}
+done:
+	return st;
+}
+
+/* Of task t, or of all of them: -1. */
+static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
+{
+	kdr_status st;
+	char text[256], range[64] = "";
+	if (g->low < g->high)
+		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
+	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (agreement of three kinds of partition %.2f)",
+	              (long long)g->k, range, g->sure ? "fairly sure" : "not sure", g->agreement);
+	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
+	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
+	if (g->next > 0)
+		KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
+done:
+	return st;
+}
+
+/* One cluster of identical samples: no graph has to be asked. */
+static kdr_status put_identical(kdr_context *ctx, const kdri_auto *j, int64_t t)
+{
+	const char *name = j->problem->tasks[t].name;
+	char key[256];
+	snprintf(key, sizeof key, "k_evidence%s%s", j->T > 1 && name ? "." : "",
+	         j->T > 1 && name ? name : "");
+	return kdri_result_text(ctx, j->result, key, "k = 1: fairly sure (all samples are identical)");
+}
+
+static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st;
+	kdri_k_curves *curves = NULL;
+	bool same = kdri_opt_bool(j->options, "same_k");
+	int64_t count = 0, least = INT64_MAX, most = kdri_opt_int(j->options, "k_max"), distinct;
+	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
+	for (int64_t t = 0; t < j->T; t++) {
+		if (j->k[t] > 0)
+			continue;
+		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
+		if (distinct == 1) {
+			j->k[t] = 1;
+			KDRI_TRY(put_identical(ctx, j, t));
+			continue;
+		}
+		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));
+		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
+		if (!same) {
+			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
+			j->k[t] = g.k;
+			KDRI_TRY(put_guess(ctx, j, t, &g));
+		}
+		least = KDRI_MIN(least, j->views.rows[t]);
+		count++;
+	}
+	if (same && count > 0) {
+		kdri_k_guess g = kdri_k_guess_of(curves, count);
+		KDRI_TRY(put_guess(ctx, j, -1, &g));
+		for (int64_t t = 0; t < j->T; t++)
+			j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(g.k, least);
+	}
+done:
+	for (int64_t i = 0; curves && i < j->T; i++)
+		kdri_k_curves_free(ctx, &curves[i]);
+	kdri_free(ctx, curves);
+	return st;
+}
+
+/* --- the vote ------------------------------------------------------------------------------------------ */
+
+static bool saw_others(const kdri_ballot *b)
+{
+	bool any = false;
+	for (int64_t m = 0; m < b->count; m++)
+		any |= b->transfer[m];
+	return any;
+}
+
+static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
+{
+	kdr_status st = KDR_OK;
+	double total = 0;
+	bool hurried;
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdr_mat *graph = kdri_views_vote(&j->views, t);
+		kdri_verdict_options o = { .k = j->k[t],
+			                   .n_init = kdri_opt_int(j->options, "n_init"),
+			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
+			                   .init = j->problem->tasks[t].init,
+			                   .landmarks = j->views.tasks[t].joined
+			                                        ? &j->views.tasks[t].landmarks
+			                                        : NULL };
+		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
+		total += j->answers[t].ncut;
+		o.alone = true;
+		hurried = kdri_late(ctx);
+		KDRI_TRY(kdri_any(ctx, &hurried));
+		if (saw_others(&j->ballots[t]) && !hurried)
+			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
+	}
+	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
+	kdri_result_stop(
+	        j->result,
+	        late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
+done:
+	return st;
+}
+
+static kdr_status auto_put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
+{
+	kdr_status st;
+	const kdri_verdict *a = &j->answers[t];
+	int64_t n = j->ballots[t].n, *labels = NULL;
+	double *to = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
+	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
+	kdri_result_set_k(j->result, t, j->k[t]);
+	if (j->ballots[t].count < 2) /* one voter agrees with itself: that says nothing */
+		goto done;
+	KDRI_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, a->confidence, (size_t)n * sizeof *to);
+done:
+	return st;
+}
+
+/* A graph that is nearly done is worth more than what else could be had at the end. */
+static kdr_status graph(kdr_context *ctx, void *user, int64_t t)
+{
+	kdri_auto *j = user;
+	double end = ctx->deadline;
+	ctx->deadline = end + kdri_auto_grace(ctx);
+	kdr_status st = kdri_views_graphs(ctx, &j->views.options, &j->views.tasks[t]);
+	ctx->deadline = end;
+	return st;
+}
+
+static kdr_status auto_directions(kdr_context *ctx, void *user)
+{
+	kdri_auto *j = user;
+	bool small = false; /* members that look at all tasks vote on these alone */
+	for (int64_t t = 0; t < j->T; t++)
+		small |= j->views.rows[t] <= SMALL;
+	return kdri_views_directions(ctx, &j->views, j->k, small);
+}
+
+/* Columns of all tasks' rows that differ, where they are at most half of them; that is what mtcfir takes. */
+static kdr_status count_columns(kdr_context *ctx, const kdri_auto *j, double *used)
+{
+	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	const kdr_mat **rows = NULL;
+	kdri_own all = none;
+	kdri_columns once = { .x = none };
+	bool fewer;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, j->T));
+	for (int64_t t = 0; t < j->T; t++)
+		rows[t] = &j->views.tasks[t].rows.view;
+	KDRI_TRY(kdri_mat_stack(ctx, rows, j->T, &all));
+	if (all.view.kind != KDR_MAT_CSR)
+		goto done;
+	KDRI_TRY(kdri_columns_once(ctx, &all.view, &once, &fewer));
+	if (fewer)
+		*used = (double)kdr_mat_cols(&once.x.view);
+done:
+	kdri_free(ctx, rows);
+	kdri_own_free(ctx, &all);
+	kdri_columns_free(ctx, &once);
+	return st;
+}
+
+/* How much of the others' time the member that sees all tasks would take, where that is too much. */
+static kdr_status auto_beside(kdr_context *ctx, const kdri_auto *j, double *out)
+{
+	kdr_status st = KDR_OK;
+	kdri_proportion p = { 0 };
+	*out = 0;
+	if (!j->views.options.together || !j->views.mean)
+		return KDR_OK;
+	for (int64_t c = 0; c < kdr_mat_cols(&j->problem->tasks[0].x); c++)
+		p.used += j->views.mean[c] != 0;
+	for (int64_t t = 0; t < j->T; t++)
+		kdri_proportion_add(&p, (double)j->views.rows[t],
+		                    (double)kdr_mat_nnz(&j->problem->tasks[t].x), (double)j->k[t],
+		                    kdri_opt_real(j->options, "seeds"), (double)members[SNMF].most);
+	if (kdri_proportion_of(&p) > 0 && p.all <= (double)members[MTCFIR].most && !kdri_together(ctx))
+		KDRI_TRY(count_columns(ctx, j, &p.used));
+	*out = kdri_proportion_of(&p);
+done:
+	return st;
+}
+
+static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st;
+	kdri_views_options o = views_options(ctx, j);
+	bool late = false;
+	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
+	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
+	o.later = ctx->deadline > 0;
+	for (int64_t t = 0; t < j->T; t++) {
+		j->k[t] = j->problem->tasks[t].k;
+		o.later = o.later && j->k[t] > 0; /* else the graphs are asked for k */
+	}
+	double end = ctx->deadline;
+	ctx->deadline = end > 0 ? end + kdri_auto_grace(ctx) : 0;
+	st = kdri_views_new(ctx, j->problem, &o, &j->views); /* (E1) */
+	ctx->deadline = end;
+	KDRI_TRY(st);
+	if (o.together && !j->views.options.together)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, j->result,
+		        "tasks have no vote on each other: some are compared by cosine, some by distance; option metric compares all of them by one"));
+	KDRI_TRY(find_k(ctx, j));
+	kdri_members_options m = { .table = members,
+		                   .count = MEMBERS,
+		                   .seeds = kdri_opt_int(j->options, "seeds"),
+		                   .k = j->k,
+		                   .graph = o.later ? graph : NULL,
+		                   .prepare = auto_directions,
+		                   .user = j };
+	KDRI_TRY(auto_beside(ctx, j, &m.beside));
+	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
+	for (int64_t t = 0; t < j->T; t++)
+		if (!kdri_views_has_graph(&j->views, t))
+			KDRI_TRY(kdri_views_no_graphs(ctx, &j->views.tasks[t]));
+	KDRI_TRY(vote(ctx, j, late)); /* (E3) */
+	for (int64_t t = 0; t < j->T; t++)
+		KDRI_TRY(auto_put_task(ctx, j, t));
+	KDRI_TRY(kdri_auto_report(ctx, j));
+done:
+	return st;
+}
+
+static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdri_auto j = { .problem = problem,
+		        .options = options,
+		        .result = result,
+		        .members = members,
+		        .nmembers = MEMBERS,
+		        .T = problem->ntasks };
+	kdr_status st = auto_run(ctx, &j);
+	auto_free(ctx, &j);
+	return st;
+}
+
+/* The nearest centroid: the answer's clusters need not be round, so that some samples of the fit itself would be
+ * labelled otherwise; method_fields.predict_agreement says how many would not. */
+static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                               int64_t task, const kdr_mat *x, int64_t *labels)
+{
+	kdr_status st;
+	kdr_array c = kdr_result_array(fitted, "centroids", task),
+	          u = kdr_result_array(fitted, "unit_rows", task);
+	kdri_own rows = { .view = *x };
+	(void)options;
+	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
+		                 (long long)task + 1);
+	if (c.shape[1] != kdr_mat_cols(x))
+		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
+		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
+	if (*(const int64_t *)u.data)
+		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
+	KDRI_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
+done:
+	kdri_own_free(ctx, &rows);
+	return st;
+}
+
+static void auto_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	/* SOON: iterations of k-means that stops at a tolerance, or whose rows are drawn together. */
+	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 120, SINGLE = 4096, SOON = 8 };
+	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
+	       least = INFINITY;
+	kdri_proportion p = { 0 };
+	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
+	bool if_many = to == KDRI_JOINS_AUTO && kdri_opt_choice(o, "exact") == KDRI_CHOICE_AUTO;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), 2 * k);
+		const double most = x.dense ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS;
+		const bool joined = throughout || (if_many && x.d > TREE && !kdri_cost_graph_exact(&x, most));
+		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
+		all += x.n;
+		least = KDRI_MIN(least, x.n);
+		p.used = KDRI_MAX(p.used, x.d);
+		kdri_proportion_add(&p, x.n, x.entries, k, seeds, (double)members[SNMF].most);
+		/* Rows of unit length, graphs and directions of all tasks stay. */
+		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
+		kdri_cost work = { 0 };
+		kdri_cost_directions(&work, &x, r);
+		c->products += work.products / 3; /* fewer rounds */
+		c->sweeps += work.sweeps / 3;
+		c->near += work.near / 3;
+		c->far += work.far / 3;
+		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
+		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
+		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+		       each = x.dense && x.d <= FEW
+		                      ? neighbours /* by distance: views_graphs.c */
+		                      : (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
+		const int graphs = x.dense && x.d > FEW ? 2 : 1; /* the mean taken away, and left in */
+		for (int graph = 0; graph < graphs; graph++)
+			if (joined)
+				kdri_cost_landmarks(c, &x, marks, each);
+			else
+				kdri_cost_graph(c, &x, neighbours, KDRI_VIEWS_PRODUCTS);
+		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
+		double before = c->held;
+		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
+		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, SOON);
+		kdri_cost_drop(c, c->held - before);
+		kdri_cost_hold(c,
+		               joined ? 0 : kdri_cost_spectrum_bytes(x.n, k)); /* members run side by side */
+		for (int spectra = 0; spectra < graphs + 1; spectra++) {       /* members, and the vote */
+			if (joined)
+				kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
+			else
+				kdri_cost_spectrum(c, x.n, neighbours, k);
+			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"),
+			                 SOON); /* along eigenvectors */
+			kdri_cost_drop(c, c->held - before);
+		}
+		if (x.n <= members[SNMF].most && !joined) { /* as snmf says */
+			const double columns = k * seeds;
+			double held = 40 * x.n * columns;
+			if (!x.dense &&
+			    4 * x.entries < x.n * x.n) { /* words are counted: cosines are not formed */
+				held += 12 * x.entries + 8 * x.d * columns;
+				kdri_cost_pass(c, &x, x.n / 4, 1);
+				kdri_cost_cosines(c, &x, columns, SNMF_STEPS);
+			} else {
+				held += (x.n > SINGLE || (x.dense && x.d <= FEW) ? 4 : 8) * x.n * x.n;
+				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
+				kdri_cost_product(c, 1.7 * x.n * x.n * SNMF_STEPS *
+				                             columns); /* few columns: it waits for memory */
+			}
+			kdri_cost_hold(c, held);
+			kdri_cost_drop(c, held);
+		}
+	}
+	if (s->ntasks > 1 && least <= SMALL) { /* members that see all tasks */
+		kdri_extent x = kdri_extent_all(s);
+		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS), most = kdri_sizes_k(s), before = c->held;
+		kdri_extent centred = kdri_extent_dense(x.n, r),
+		            shared = kdri_extent_dense(x.n, KDRI_MIN(r, 2 * most));
+		kdri_cost_directions(c, &x, r);
+		kdri_cost_kmeans(c, &centred, most, PART * seeds, SOON);
+		kdri_cost_kmeans(c, &shared, most, 2 * PART * seeds, SOON);
+		kdri_cost_drop(c, c->held - before);
+	}
+	if (!throughout && s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most &&
+	    kdri_opt_bool(o, "transfer") && kdri_proportion_of(&p) == 0) {
+		kdri_extent x = kdri_extent_all(s);
+		kdri_cost_product(c, all * all * (2.5 * x.d + all / 4));
+		kdri_cost_hold(c, 4 * all * (all / (double)s->ntasks + x.d));
+	}
+}
+
+const kdri_algo kdri_algo_auto = {
+	.info = { .id = "auto",
+	          .class_name = "Auto",
+	          .title = "Ensemble",
+	          .summary =
+	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.ranks = true,
+	.fit = auto_fit,
+	.estimate = auto_estimate,
+	.predict = auto_predict,
+};

@@ -1,0 +1,216 @@
+/* What auto tells besides labels. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The guard (guard.c) for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of
+ * different tasks that match (counterparts.c). */
+#include "methods/auto/auto_report.h"
+
+#include "api/method.h"
+#include "comm/comm.h"
+#include "engine/graph/nearness.h"
+#include "engine/kmeans/lloyd.h"
+#include "methods/auto/counterparts.h"
+#include "methods/auto/guard.h"
+#include "methods/auto/reference.h"
+
+#include <stdio.h>
+
+typedef struct names {
+	char text[256];
+} names;
+
+static const char *auto_report_name_of(const kdri_auto *a, int64_t t, names *room)
+{
+	if (a->problem->tasks[t].name)
+		return a->problem->tasks[t].name;
+	snprintf(room->text, sizeof room->text, "%lld", (long long)t + 1);
+	return room->text;
+}
+
+/* --- members --------------------------------------------------------------------------------------------- */
+
+static kdr_status put_members(kdr_context *ctx, const kdri_auto *a)
+{
+	char text[512] = "";
+	size_t used = 0;
+	for (int64_t m = 0; m < a->nmembers; m++) {
+		double votes = 0;
+		for (int64_t t = 0; t < a->T; t++)
+			for (int64_t p = 0; p < a->ballots[t].count; p++)
+				votes += a->ballots[t].member[p] == m ? a->ballots[t].weight[p] : 0;
+		if (votes > 0 && used + 64 < sizeof text)
+			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %.3g",
+			                              used ? ", " : "", a->members[m].name,
+			                              votes / (double)a->T);
+	}
+	return kdri_result_text(ctx, a->result, "members", text);
+}
+
+/* --- tasks ------------------------------------------------------------------------------------------------ */
+
+/* Centroids, and how many samples they would label as the answer does: what predict is worth. */
+static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
+{
+	kdr_status st;
+	const kdr_mat *x = &a->views.tasks[t].rows.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *nearest = NULL, *kind = NULL, same = 0;
+	double *means = NULL;
+	KDRI_TRY(kdri_result_array(ctx, a->result, "centroids", t, KDR_FLOAT64, 2, (int64_t[]){ a->k[t], d },
+	                           &means));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "unit_rows", t, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
+	kind[0] = a->views.tasks[t].cosine;
+	KDRI_TRY(kdri_cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
+	KDRI_TRY(KDRI_NEW(ctx, &nearest, n));
+	KDRI_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
+	for (int64_t i = 0; i < n; i++)
+		same += nearest[i] == a->answers[t].labels[i];
+	KDRI_TRY(kdri_sum_int(ctx, &same, 1));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "predict_agreement",
+	                                 (double)same / (double)a->views.rows[t]));
+done:
+	kdri_free(ctx, nearest);
+	return st;
+}
+
+static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
+{
+	kdr_status st;
+	kdri_guard g;
+	char text[512];
+	names own;
+	bool hurried = ctx->timed_out || kdri_late(ctx);
+	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
+	const char *name = auto_report_name_of(a, t, &own);
+	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
+	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &before));
+	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
+	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, before,
+	                        &g));
+	g.beyond_noise = NAN;
+	g.large = a->T > 1 && a->views.options.together && !g.transfer;
+	KDRI_TRY(kdri_any(ctx, &hurried));
+	if (a->views.tasks[t].leading && !hurried) {
+		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
+		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
+	}
+	if (a->ballots[t].count > 1)
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", g.confidence));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
+	if (g.transfer) {
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g.with_alone));
+		KDRI_TRY(
+		        kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g.alone_kmeans));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g.moved));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", g.confidence_alone));
+	}
+	if (a->views.tasks[t].recall < 1) {
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_recall",
+		                                 a->views.tasks[t].recall));
+		KDRI_TRY(kdri_result_warn(
+		        ctx, a->result,
+		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
+		        name, 100 * a->views.tasks[t].recall));
+	}
+	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);
+	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
+done:
+	return st;
+}
+
+/* --- between tasks ----------------------------------------------------------------------------------------- */
+
+static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nearness)
+{
+	kdr_status st;
+	const kdr_mat **rows = NULL;
+	double *to = NULL;
+	bool centred = a->views.mean != NULL, cosine = true, distance = true;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, a->T));
+	for (int64_t t = 0; t < a->T; t++) {
+		centred = centred && a->views.tasks[t].centred;
+		cosine = cosine && a->views.tasks[t].cosine;
+		distance = distance && !a->views.tasks[t].cosine;
+	}
+	/* Rows of unit length and others are not near each other: as they came, then. */
+	for (int64_t t = 0; t < a->T; t++)
+		rows[t] = cosine || distance ? &a->views.tasks[t].rows.view : &a->problem->tasks[t].x;
+	KDRI_TRY(kdri_nearness(ctx, rows, a->T, cosine, centred ? a->views.mean : NULL, nearness));
+	KDRI_TRY(kdri_result_relatedness(ctx, a->result, &to));
+	memcpy(to, nearness, (size_t)(a->T * a->T) * sizeof *to);
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+/* Of k clusters, of the samples of all ranks. */
+static kdr_status count_clusters(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t *sizes)
+{
+	memset(sizes, 0, (size_t)a->k[t] * sizeof *sizes);
+	for (int64_t i = 0; i < a->ballots[t].n; i++)
+		sizes[a->answers[t].labels[i]]++;
+	return kdri_sum_int(ctx, sizes, a->k[t]);
+}
+
+static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, const int64_t *sizes)
+{
+	kdr_array c = kdr_result_array(a->result, "centroids", t);
+	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes };
+}
+
+static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
+{
+	kdr_status st;
+	int64_t d = kdr_mat_cols(&a->views.tasks[0].rows.view), size;
+	double *means = NULL, *flow = NULL, **quality = NULL;
+	int64_t *sizes = NULL, most = 0;
+	for (int64_t t = 0; t < a->T; t++)
+		most = KDRI_MAX(most, a->k[t]);
+	KDRI_TRY(kdri_mul(ctx, a->T, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(KDRI_NEW(ctx, &quality, a->T));
+	KDRI_TRY(KDRI_NEW(ctx, &sizes, a->T * most));
+	for (int64_t t = 0; t < a->T; t++) {
+		const kdr_mat *x = &a->views.tasks[t].rows.view;
+		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
+		KDRI_TRY(count_clusters(ctx, a, t, sizes + t * most));
+		KDRI_TRY(kdri_result_array(ctx, a->result, "match_quality", t, KDR_FLOAT64, 2,
+		                           (int64_t[]){ a->T, a->k[t] }, &quality[t]));
+		for (int64_t z = 0; z < a->k[t]; z++)
+			quality[t][t * a->k[t] + z] = 1;
+	}
+	for (int64_t t = 0; t < a->T; t++)
+		for (int64_t s = 0; s < a->T; s++) {
+			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
+			              to = clusters_of(a, s, means, sizes + s * most);
+			if (s == t)
+				continue;
+			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
+			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
+		}
+done:
+	kdri_free(ctx, means);
+	kdri_free(ctx, sizes);
+	kdri_free(ctx, quality);
+	return st;
+}
+
+kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
+{
+	kdr_status st;
+	double *nearness = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &nearness, a->T * a->T));
+	KDRI_TRY(put_members(ctx, a));
+	if (a->T > 1)
+		KDRI_TRY(put_nearness(ctx, a, nearness));
+	for (int64_t t = 0; t < a->T; t++) {
+		KDRI_TRY(put_centroids(ctx, a, t));
+		KDRI_TRY(put_guard(ctx, a, t));
+	}
+	if (a->T > 1)
+		KDRI_TRY(put_counterparts(ctx, a));
+done:
+	kdri_free(ctx, nearness);
+	return st;
+}

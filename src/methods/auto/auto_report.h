@@ -1,0 +1,24 @@
+/* What auto tells besides labels. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_AUTO_REPORT_H
+#define KDRI_AUTO_REPORT_H
+
+#include "methods/auto/members.h"
+
+/* A run of auto, as far as it has come. */
+typedef struct kdri_auto {
+	const kdr_problem *problem;
+	const kdr_options *options;
+	kdr_result *result;
+	const kdri_member *members;
+	int64_t nmembers;
+	int64_t T, *k;
+	kdri_views views;
+	kdri_ballot *ballots;          /* T */
+	kdri_verdict *answers, *alone; /* T each: of all members; of those without transfer,
+	                                   empty where there are no others */
+} kdri_auto;
+
+/* Centroids, correspondence, relatedness, the guard and its advice, and who took part. */
+kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a);
+
+#endif

@@ -1,0 +1,25 @@
+/* Which clusters of different tasks are counterparts. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_COUNTERPARTS_H
+#define KDRI_COUNTERPARTS_H
+
+#include "matrix/linalg.h"
+
+/* The means of k clusters of the rows of x, of all ranks, k x d; zeros for one without samples. */
+kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
+                              double *means);
+
+/* The clusters of one task: their means, and the task's own mean. */
+typedef struct kdri_clusters {
+	int64_t k, d;
+	const double *means, *mean;
+	const int64_t *sizes;
+} kdri_clusters;
+
+/* flow (a.k x b.k): how much of each cluster of a goes with which of b, by the transport solver. With as
+ * many clusters on both sides they are matched one to one and rows sum to 1 / k; else by their sizes, and
+ * rows sum to a cluster's share of a's samples. quality (a.k): how good the match of a cluster with the one that most of it goes with is: the
+ * cosine of what sets them apart from their tasks' means. Below 0.2 a cluster has no counterpart, and its row of flow is 0. */
+kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
+                             double *quality);
+
+#endif

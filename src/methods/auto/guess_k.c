@@ -1,0 +1,279 @@
+/* How many clusters there might be. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * On the graph of 20 neighbours, with a partition into k by k-means on the rows of its first k eigenvectors:
+ *
+ *   (E1)  gap(k) = l_k - l_(k+1), l the eigenvalues of D^-1/2 W D^-1/2 in decreasing order     [von Luxburg 2007, section 8.3]
+ *   (E2)  modularity(k) = sum_c w_c / w - (d_c / w)^2, w_c the weight of the edges inside cluster c, d_c the degrees in it,
+ *         w those of all                                                                      [Newman, Girvan 2004]
+ *   (E3)  score(k) = gap and modularity, each brought to 0 .. 1 over 2 .. most, and added up
+ *   (E4)  agreement(k) = mean over RUNS runs and pairs of kinds of the adjusted Rand index of two partitions: the one above,
+ *         the same on the graph of 10 neighbours, and k-means on the 2 k leading directions
+ *
+ * The guess is the k of the highest score, in the mean over tasks where they have one k. The gap alone says 2 of most texts;
+ * modularity alone says too many. Which word goes with it is said by evidence that had no part in the choice: where k is
+ * right different kinds find the same clusters, else each errs in its own way, though each by itself may be as stable
+ * as can be. Fairly sure: (E4) is at least `agreed`. The range has those k whose score is within `nearly` of the highest.
+ * How often all this is right: docs/auto.md.
+ *
+ * A graph of landmarks (engine/graph/landmarks.h) takes the place of that of neighbours where rows may be on several ranks: joined
+ * to as many landmarks, and to half as many. */
+#include "methods/auto/guess_k.h"
+
+#include "comm/comm.h"
+#include "engine/graph/spectral.h"
+#include "engine/kmeans/lloyd.h"
+#include "engine/metrics/metrics.h"
+
+enum { RUNS = 2, KINDS = 3, STARTS = 2 };
+static const double nearly = 0.3, agreed = 0.85;
+
+void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *c)
+{
+	kdri_free(ctx, c->gap);
+	kdri_free(ctx, c->agreement);
+	kdri_free(ctx, c->modularity);
+	*c = (kdri_k_curves){ 0 };
+}
+
+/* Rows of the first k of `width` columns, scaled to unit length. */
+static void guess_k_embed(const double *vectors, int64_t n, int64_t width, int64_t k, bool unit, double *out)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double length = unit ? sqrt(kdri_nrm2sq(vectors + i * width, k)) : 1;
+		for (int64_t j = 0; j < k; j++)
+			out[i * k + j] = length > 0 ? vectors[i * width + j] / length : 0;
+	}
+}
+
+static kdr_status partition(kdr_context *ctx, const double *rows, int64_t n, int64_t d, int64_t k,
+                            uint64_t stream, int64_t *labels)
+{
+	kdr_mat x = kdr_mat_from_dense(rows, n, d);
+	kdri_kmeans_result r = { 0 };
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	o.n_init = STARTS;
+	o.tol = 1e-4;
+	o.stage = NULL;
+	o.stream = stream;
+	kdr_status st = kdri_kmeans(ctx, &x, NULL, &o, &r);
+	if (st == KDR_OK)
+		memcpy(labels, r.labels, (size_t)n * sizeof *labels);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+/* (E2) */
+static kdr_status modularity(kdr_context *ctx, const kdr_csr *g, const int64_t *labels, int64_t k,
+                             double *out)
+{
+	kdr_status st;
+	double *inside = NULL, *degree = NULL, all = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &inside, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &degree, k));
+	for (int64_t i = 0; i < g->rows; i++)
+		for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++) {
+			degree[labels[i]] += g->val[p];
+			inside[labels[i]] += labels[i] == labels[g->col[p]] ? g->val[p] : 0;
+			all += g->val[p];
+		}
+	*out = 0;
+	for (int64_t c = 0; c < k && all > 0; c++)
+		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
+done:
+	kdri_free(ctx, inside);
+	kdri_free(ctx, degree);
+	return st;
+}
+
+/* The same on a graph of landmarks. */
+static kdr_status landmark_modularity(kdr_context *ctx, const kdr_mat *z, const int64_t *labels, int64_t k,
+                                      double *out)
+{
+	kdr_status st;
+	double *inside = NULL, *degree = NULL, all = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &inside, k));
+	KDRI_TRY(KDRI_NEW(ctx, &degree, k));
+	KDRI_TRY(kdri_landmarks_cut(ctx, z, labels, k, inside, degree));
+	for (int64_t c = 0; c < k; c++)
+		all += degree[c];
+	*out = 0;
+	for (int64_t c = 0; c < k && all > 0; c++)
+		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
+done:
+	kdri_free(ctx, inside);
+	kdri_free(ctx, degree);
+	return st;
+}
+
+/* The adjusted Rand index of two partitions into k, of the rows of all ranks. */
+static kdr_status rand_index(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
+                             double *out)
+{
+	kdr_status st;
+	kdr_scores s;
+	int64_t *counts = NULL;
+	if (!kdri_together(ctx)) {
+		KDRI_TRY(kdr_evaluate(ctx, a, b, n, &s));
+	} else {
+		KDRI_TRY(KDRI_NEW0(ctx, &counts, k * k));
+		for (int64_t i = 0; i < n; i++)
+			counts[a[i] * k + b[i]]++;
+		KDRI_TRY(kdri_sum_int(ctx, counts, k * k));
+		KDRI_TRY(kdri_evaluate_counts(ctx, counts, k, k, &s));
+	}
+	*out = s.ari;
+done:
+	kdri_free(ctx, counts);
+	return st;
+}
+
+typedef struct kind {
+	const double *vectors; /* n x width */
+	int64_t width, each;   /* columns a cluster */
+	bool unit;
+} kind;
+
+/* (E2) and (E4) for one k; rows and labels: scratch. */
+static kdr_status look_at(kdr_context *ctx, const kdr_mat *wide, bool landmarks, const kind *kinds, int64_t k,
+                          double *rows, int64_t *labels, kdri_k_curves *c)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(wide);
+	double sum = 0, ari;
+	for (int64_t run = 0; run < RUNS; run++) {
+		for (int64_t a = 0; a < KINDS; a++) {
+			int64_t d = KDRI_MIN(kinds[a].each * k, kinds[a].width);
+			guess_k_embed(kinds[a].vectors, n, kinds[a].width, d, kinds[a].unit, rows);
+			KDRI_TRY(partition(ctx, rows, n, d, k, (uint64_t)((k * RUNS + run) * KINDS + a),
+			                   labels + a * n));
+			for (int64_t b = 0; b < a; b++) {
+				KDRI_TRY(rand_index(ctx, labels + a * n, labels + b * n, n, k, &ari));
+				sum += ari;
+			}
+		}
+		if (run == 0)
+			KDRI_TRY(landmarks
+			                 ? landmark_modularity(ctx, wide, labels, k, &c->modularity[k - 2])
+			                 : modularity(ctx, &wide->as.csr, labels, k, &c->modularity[k - 2]));
+	}
+	c->agreement[k - 2] = sum / (RUNS * KINDS * (KINDS - 1) / 2.0); /* (E4) */
+done:
+	return st;
+}
+
+static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+{
+	return task->landmarks.count > 0 ? kdri_views_landmarks(ctx, task, task->centred, neighbors, out)
+	                                 : kdri_views_graph(ctx, task, neighbors, out);
+}
+
+static kdr_status spectrum_of(kdr_context *ctx, const kdr_mat *graph, bool landmarks, int64_t k,
+                              kdri_spectrum *out)
+{
+	return landmarks ? kdri_landmarks_spectrum(ctx, graph, k, out)
+	                 : kdri_spectrum_new(ctx, graph, k, out);
+}
+
+kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, kdri_k_curves *out)
+{
+	kdr_status st = KDR_OK;
+	const bool landmarks = task->landmarks.count > 0;
+	int64_t n = kdr_mat_rows(&task->rows.view), *labels = NULL, size, width = 0;
+	kdri_k_curves c = { 0 };
+	kdri_spectrum wide = { 0 }, narrow = { 0 };
+	kdri_own graph[2] = { { .view = kdr_mat_from_dense(NULL, 0, 0) },
+		              { .view = kdr_mat_from_dense(NULL, 0, 0) } };
+	double *rows = NULL, *leading = NULL;
+	most = KDRI_MIN(most, (landmarks ? task->landmarks.count : n) - 1);
+	if (most < 2) {
+		*out = c;
+		return KDR_OK;
+	}
+	c.count = most - 1;
+	KDRI_TRY(KDRI_NEW0(ctx, &c.gap, c.count));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.agreement, c.count));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.modularity, c.count));
+	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(2 * most, KINDS), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n * KINDS));
+	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS, &graph[0]));
+	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS / 2, &graph[1]));
+	KDRI_TRY(spectrum_of(ctx, &graph[0].view, landmarks, most + 1, &wide));
+	KDRI_TRY(spectrum_of(ctx, &graph[1].view, landmarks, most + 1, &narrow));
+	KDRI_TRY(kdri_views_leading(ctx, task, most, &leading, &width));
+	const kind kinds[KINDS] = { { wide.vectors, most + 1, 1, true },
+		                    { narrow.vectors, most + 1, 1, true },
+		                    { leading, width, 2, task->cosine } };
+	for (int64_t k = 2; k <= most; k++) {
+		c.gap[k - 2] = wide.values[k - 1] - wide.values[k]; /* (E1) */
+		KDRI_TRY(look_at(ctx, &graph[0].view, landmarks, kinds, k, rows, labels, &c));
+		if (kdri_iteration(ctx, "number of clusters", k - 1, most - 1, NAN))
+			break;
+	}
+	*out = c;
+	c = (kdri_k_curves){ 0 };
+done:
+	kdri_spectrum_free(ctx, &wide);
+	kdri_spectrum_free(ctx, &narrow);
+	kdri_own_free(ctx, &graph[0]);
+	kdri_own_free(ctx, &graph[1]);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, leading);
+	kdri_free(ctx, labels);
+	kdri_k_curves_free(ctx, &c);
+	return st;
+}
+
+/* --- the guess ------------------------------------------------------------------------------------------------ */
+
+/* Entry p of a curve brought to 0 .. 1 over its first `length`. */
+static double in_range(const double *curve, int64_t length, int64_t p)
+{
+	double low = curve[0], high = curve[0];
+	for (int64_t i = 1; i < length; i++) {
+		low = KDRI_MIN(low, curve[i]);
+		high = KDRI_MAX(high, curve[i]);
+	}
+	return high > low ? (curve[p] - low) / (high - low) : 0;
+}
+
+/* (E3), the mean over the tasks. */
+static double mean_score(const kdri_k_curves *curves, int64_t count, int64_t length, int64_t p)
+{
+	double score = 0;
+	for (int64_t t = 0; t < count; t++)
+		score += (in_range(curves[t].gap, length, p) + in_range(curves[t].modularity, length, p)) /
+		         (double)count;
+	return score;
+}
+
+kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count)
+{
+	kdri_k_guess g = { .k = 1, .score = -1 };
+	int64_t length = count ? curves[0].count : 0;
+	for (int64_t t = 1; t < count; t++)
+		length = KDRI_MIN(length, curves[t].count);
+	double second = -1;
+	for (int64_t p = 0; p < length; p++) {
+		double score = mean_score(curves, count, length, p);
+		if (score > g.score) {
+			g.next = g.score >= 0 ? g.k : 0;
+			second = g.score;
+			g.k = p + 2;
+			g.score = score;
+		} else if (score > second) {
+			g.next = p + 2;
+			second = score;
+		}
+	}
+	g.low = g.high = g.k;
+	for (int64_t p = 0; p < length; p++)
+		if (mean_score(curves, count, length, p) >= g.score - nearly) {
+			g.low = KDRI_MIN(g.low, p + 2);
+			g.high = KDRI_MAX(g.high, p + 2);
+		}
+	for (int64_t t = 0; t < count && length > 0; t++)
+		g.agreement += curves[t].agreement[g.k - 2] / (double)count;
+	g.sure = length > 0 && g.agreement >= agreed;
+	return g;
+}

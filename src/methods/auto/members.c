@@ -1,0 +1,620 @@
+/* Running the members of an ensemble. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method does several
+ * starts on one matrix in hardly more than the time of one. Jobs know nothing of
+ * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
+ * any order. Where there are enough of them, jobs that need little memory run side by side, one thread
+ * each, every one with a context of its own: that is how the library asks to be used from several threads, and
+ * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
+ * one after another, with all threads inside.
+ *
+ * Time. With a limit, every task first has an answer that is soon there: one run of the first member, with at most half of
+ * the time. Then members on the graph, which are worth most by themselves and need no other view: a task at a time, small ones
+ * first, its graph and the answer on it, so that whatever the machine is busy with besides, some tasks have a good
+ * answer rather than all a half one; they may end kdri_auto_grace seconds late. How long that will take is told by how long
+ * it has taken for others in this run. What the graph's members took says what the vote will take, twice a spectral step
+ * on each task; the others have what is left besides, in the order of the table, quick ones first, or are left out, with
+ * their views. A job that would begin or end later is left out, so the slowest go first.
+ *
+ * Where ranks have the rows between them, jobs run one after another, each on all ranks, and what clocks decide is decided by all
+ * of them: too late for one is too late. A job that fails on a rank is then a failure of all, as those wait for it. */
+#include "methods/auto/members.h"
+#include "api/method.h"
+#include "comm/comm.h"
+
+#include <float.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* Of the time left and of all of it: what quick answers may take. */
+static const double quick_share = 0.5, least_share = 0.1;
+static const double grace_share = 0.2, most_grace = 0.4;
+
+double kdri_auto_grace(const kdr_context *ctx)
+{
+	return KDRI_MIN(most_grace, grace_share * (ctx->deadline - ctx->clock_start));
+}
+
+typedef struct job {
+	int64_t member, seed, runs; /* seeds: seed .. seed + runs - 1 */
+	int64_t task;               /* -1: all of them */
+	int64_t k;                  /* pooled: of the tasks that keep their part */
+	int32_t *labels; /* of the task, or of all tasks one after the other, for each run; NULL: left out */
+	bool quick;      /* to be soon there */
+	bool incomplete; /* stopped early, or quick */
+	bool late;       /* left out for want of time */
+	kdr_status st;
+	char error[512];
+	double seconds;
+} job;
+
+typedef struct run {
+	kdr_context *ctx;
+	kdr_context pattern; /* for the jobs' own contexts: the caller's changes while they run */
+	const kdr_problem *problem;
+	const kdri_views *views;
+	const kdri_members_options *options;
+	job *jobs;
+	int64_t njobs;
+	bool *tried;     /* which tasks had their turn on the graph */
+	double deadline; /* for members; 0: none */
+	bool limited;    /* there is one, on all ranks */
+	kdr_status st;   /* of graph and prepare; on several ranks also of jobs */
+	bool grace;      /* the first members' time, which may go on when all of it is over */
+	atomic_bool stop;
+	atomic_llong done;
+} run;
+
+/* --- which jobs there are ---------------------------------------------------------------------------- */
+
+/* On all ranks. */
+static int64_t members_rows_of(const run *r, int64_t t)
+{
+	return r->views->rows[t];
+}
+
+static int64_t rows_of_all(const run *r)
+{
+	int64_t sum = 0;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		sum += members_rows_of(r, t);
+	return sum;
+}
+
+static bool votes_on(const run *r, const kdri_member *member, int64_t t)
+{
+	return !member->small || members_rows_of(r, t) <= member->small;
+}
+
+/* Of the tasks that the member votes on. */
+static bool first_with_k(const run *r, const kdri_member *member, int64_t t)
+{
+	for (int64_t s = 0; s < t; s++)
+		if (votes_on(r, member, s) && r->options->k[s] == r->options->k[t])
+			return false;
+	return votes_on(r, member, t);
+}
+
+static bool votes_on_any(const run *r, const kdri_member *member)
+{
+	bool any = false;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		any |= votes_on(r, member, t);
+	return any;
+}
+
+/* On landmarks throughout, as with rows on several ranks. */
+static bool on_landmarks(const run *r)
+{
+	return r->views->options.landmarks > 0 && !r->views->options.if_many;
+}
+
+/* Members that need n x n numbers have no part where the graph is made for more rows than that, or for some of them. */
+static bool able(const run *r, const kdri_member *member, int64_t rows)
+{
+	return !member->most || (rows <= member->most && !on_landmarks(r));
+}
+
+static void add_job(run *r, job j)
+{
+	j.runs = KDRI_MAX(1, j.runs);
+	if (r->jobs)
+		r->jobs[r->njobs] = j;
+	r->njobs++;
+}
+
+/* Counts the jobs, or lists them once there is room. */
+static void list_jobs(run *r)
+{
+	const kdri_members_options *o = r->options;
+	int64_t T = r->problem->ntasks;
+	r->njobs = 0;
+	for (int64_t m = 0; m < o->count; m++) {
+		const kdri_member *member = &o->table[m];
+		bool alone = member->scope == KDRI_SCOPE_TASK;
+		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
+			continue;
+		if (!alone && (T < 2 || !r->views->options.together || !able(r, member, rows_of_all(r)) ||
+		               !votes_on_any(r, member)))
+			continue;
+		if (member->scope == KDRI_SCOPE_JOINT && o->beside > 0)
+			continue;
+		for (int64_t s = 0; s < (member->once || member->in_step ? 1 : o->seeds); s++) {
+			for (int64_t t = 0; t < T && alone; t++) {
+				bool sees = (r->views->tasks[t].cosine || member->by_distance) &&
+				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
+				if (sees && able(r, member, members_rows_of(r, t)))
+					add_job(r, (job){ .member = m,
+					                  .seed = s,
+					                  .runs = member->in_step ? o->seeds : 1,
+					                  .task = t,
+					                  .k = o->k[t] });
+			}
+			for (int64_t t = 0; t < T && member->scope == KDRI_SCOPE_POOLED; t++)
+				if (first_with_k(r, member, t))
+					add_job(r, (job){ .member = m, .seed = s, .task = -1, .k = o->k[t] });
+			if (member->scope == KDRI_SCOPE_JOINT)
+				add_job(r, (job){ .member = m, .seed = s, .task = -1 });
+		}
+	}
+}
+
+/* --- one job ------------------------------------------------------------------------------------------- */
+
+static kdr_status set_options(kdr_context *ctx, kdr_options *options, const char *text)
+{
+	kdr_status st = KDR_OK;
+	while (*text && st == KDR_OK) {
+		size_t length = strcspn(text, " ");
+		char setting[128];
+		snprintf(setting, sizeof setting, "%.*s", (int)length, text);
+		char *equals = strchr(setting, '=');
+		if (equals) {
+			*equals = '\0';
+			st = kdr_options_set(ctx, options, setting, equals + 1);
+		}
+		text += length + strspn(text + length, " ");
+	}
+	return st;
+}
+
+/* The labels the first member found with the seed; jobs that need them run after it. */
+static bool start_of(const run *r, const job *j, int64_t seed, int64_t rows, int64_t *init)
+{
+	for (const job *first = r->jobs; first < j; first++)
+		if (first->member == 0 && first->seed == seed && first->task == j->task && first->labels) {
+			for (int64_t i = 0; i < rows; i++)
+				init[i] = first->labels[i];
+			return true;
+		}
+	return false;
+}
+
+static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
+{
+	kdr_status st;
+	const kdri_member *member = &r->options->table[j->member];
+	int64_t first = j->task < 0 ? 0 : j->task, count = j->task < 0 ? r->problem->ntasks : 1;
+	int64_t rows = r->views->begin[first + count] - r->views->begin[first], at = 0, all = count * j->runs,
+	        size;
+	kdr_task *tasks = NULL;
+	kdr_options *options = NULL;
+	kdr_result *result = NULL;
+	int32_t *labels = NULL;
+	int64_t *init = NULL;
+	KDRI_TRY(kdri_mul(ctx, rows, j->runs, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, all));
+	KDRI_TRY(KDRI_NEW(ctx, &init, size));
+	for (int64_t i = 0; i < all; i++) {
+		int64_t t = first + i % count;
+		tasks[i] = (kdr_task){ .name = r->problem->tasks[t].name,
+			               .role = KDR_ROLE_TASK,
+			               .x = kdri_views_of(r->views, member->view, t),
+			               .k = member->scope == KDRI_SCOPE_POOLED ? j->k : r->options->k[t] };
+		if (member->started && count == 1 && start_of(r, j, j->seed + i, rows, init + i * rows))
+			tasks[i].init = init + i * rows;
+	}
+	kdr_problem problem = { .tasks = tasks, .ntasks = all, .pooled = member->scope == KDRI_SCOPE_POOLED };
+	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
+	KDRI_TRY(set_options(ctx, options,
+	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
+	if (r->views->tasks[first].joined && member->on_landmarks)
+		KDRI_TRY(set_options(ctx, options, member->on_landmarks));
+	if (j->quick)
+		KDRI_TRY(set_options(ctx, options, member->quick));
+	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, size));
+	for (int64_t t = 0; t < all; t++) {
+		int64_t n;
+		const int64_t *found = kdr_result_labels(result, t, &n);
+		for (int64_t i = 0; i < n; i++)
+			labels[at + i] = (int32_t)found[i];
+		at += n;
+	}
+	j->incomplete = j->quick || kdr_result_stop(result) == KDR_STOP_TIME ||
+	                kdr_result_stop(result) == KDR_STOP_CANCELLED;
+	j->labels = labels;
+	labels = NULL;
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, init);
+	kdr_result_free(result);
+	kdr_options_free(options);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+/* What a job's context tells: progress goes on from the caller's own thread, a wish to stop to all jobs. */
+typedef struct relay {
+	run *run;
+	const char *name;
+	bool caller;
+} relay;
+
+/* Tells the caller how far things are, on its own thread, and hears whether to go on. */
+static void listen_to_caller(run *r, const char *name)
+{
+	if (kdri_iteration(r->ctx, name, (int64_t)atomic_load(&r->done), r->njobs, NAN) &&
+	    (r->ctx->cancelled || !r->grace))
+		atomic_store(&r->stop, true);
+}
+
+/* The same where other ranks have rows, who may not be here: the wish to stop is told them where all meet next. */
+static void pass_on(run *r, const char *name)
+{
+	kdr_context *ctx = r->ctx;
+	const kdr_event event = { .kind = KDR_EVENT_ITERATION,
+		                  .stage = name,
+		                  .iteration = (int64_t)atomic_load(&r->done),
+		                  .total = r->njobs,
+		                  .objective = NAN,
+		                  .seconds = kdri_now() - ctx->clock_start };
+	if (ctx->progress && ctx->progress(ctx->progress_user, &event))
+		ctx->wishes = true;
+}
+
+static int on_event(void *user, const kdr_event *event)
+{
+	relay *to = user;
+	run *r = to->run;
+	if (to->caller && event->kind == KDR_EVENT_ITERATION) {
+		if (kdri_together(r->ctx))
+			pass_on(r, to->name);
+		else
+			listen_to_caller(r, to->name);
+	}
+	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->wishes);
+}
+
+/* Whether it is so on any rank; it is, where one has failed. */
+static bool agreed(run *r, bool here)
+{
+	if (!kdri_together(r->ctx))
+		return here;
+	if (r->st == KDR_OK)
+		r->st = kdri_any(r->ctx, &here);
+	return here || r->st != KDR_OK;
+}
+
+static bool too_late(run *r, const job *j)
+{
+	double left = r->deadline - kdri_now(), needs = 0;
+	if (!r->limited)
+		return false;
+	/* The same member with another seed will take as long as it did. */
+	for (const job *earlier = r->jobs; earlier < j && r->options->table[j->member].most; earlier++)
+		if (earlier->member == j->member && earlier->task == j->task)
+			needs = earlier->seconds;
+	return agreed(r, left < needs);
+}
+
+static bool on_graph(const run *r, const job *j)
+{
+	return r->options->table[j->member].view == KDRI_VIEW_GRAPH;
+}
+
+/* Its view is a graph that was not made for want of time. */
+static bool lacks_graph(const run *r, const job *j)
+{
+	kdri_view view = r->options->table[j->member].view;
+	return (view == KDRI_VIEW_GRAPH || view == KDRI_VIEW_PLAIN) &&
+	       !kdri_views_has_graph(r->views, j->task);
+}
+
+static void run_job(run *r, job *j, int threads, bool caller)
+{
+	bool first = j->member == 0 && j->seed == 0;
+	relay to = { r, r->options->table[j->member].name, caller };
+	kdr_context own = r->pattern;
+	own.threads = threads;
+	own.progress = on_event;
+	own.progress_user = &to;
+	own.deadline = r->deadline;
+	own.cancelled = own.timed_out = own.wishes = false;
+	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
+	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
+	own.seed = kdri_rng_u64(&rng);
+	if (j->labels || j->st != KDR_OK) /* it was its turn before */
+		return;
+	if (r->st != KDR_OK) { /* other ranks are told so before anything else */
+		atomic_fetch_add(&r->done, 1);
+		return;
+	}
+	j->late = !first && (atomic_load(&r->stop) || too_late(r, j) || lacks_graph(r, j));
+	if (!j->late) {
+		double start = kdri_now();
+		j->st = fit_job(&own, r, j);
+		j->seconds = kdri_now() - start;
+		if (j->st != KDR_OK)
+			snprintf(j->error, sizeof j->error, "%s", own.error);
+		if (j->st != KDR_OK && kdri_together(r->ctx))
+			r->st = kdri_fail(r->ctx, j->st, "%s", j->error);
+	}
+	atomic_fetch_add(&r->done, 1);
+	if (caller && r->st == KDR_OK)
+		listen_to_caller(r, to.name);
+}
+
+static void listen(run *r)
+{
+	const struct timespec a_little = { .tv_nsec = 2000000 };
+	listen_to_caller(r, r->options->table[0].name);
+	nanosleep(&a_little, NULL);
+}
+
+/* Quick answers of the first member; returns the seconds of the longest. */
+static double answer_quickly(run *r)
+{
+	double start = kdri_now(), end = r->ctx->deadline, longest = 0;
+	double time = KDRI_MAX(quick_share * (end - start), least_share * (end - r->ctx->clock_start));
+	int64_t T = r->problem->ntasks, count = 0;
+	for (int64_t i = 0; i < r->njobs; i++) {
+		job *j = &r->jobs[i];
+		if (j->member != 0 || j->seed != 0)
+			continue;
+		r->deadline = start + time * (double)++count / (double)T;
+		j->quick = true;
+		run_job(r, j, r->ctx->threads, true);
+		j->quick = false;
+		longest = KDRI_MAX(longest, j->seconds);
+	}
+	return longest;
+}
+
+/* The smallest task that was not tried yet, or -1. */
+static int64_t next_task(const run *r)
+{
+	int64_t next = -1;
+	for (int64_t t = 0; t < r->problem->ntasks; t++)
+		if (!r->tried[t] && (next < 0 || members_rows_of(r, t) < members_rows_of(r, next)))
+			next = t;
+	return next;
+}
+
+/* Graphs and their members, a task at a time while there is time for one more: that of the quick answer at least, and as much a
+ * row as others took. Returns whether all tasks had their turn, and the seconds of the members. */
+static bool answer_on_graphs(run *r, double least, double *took)
+{
+	double start = kdri_now(), end = r->ctx->deadline + kdri_auto_grace(r->ctx), rows = 0;
+	bool all = true;
+	r->deadline = end;
+	for (int64_t t = next_task(r); t >= 0; t = next_task(r)) {
+		double n = (double)members_rows_of(r, t), spent = kdri_now() - start;
+		r->tried[t] = true;
+		if (atomic_load(&r->stop) ||
+		    agreed(r, start + spent + KDRI_MAX(least, rows > 0 ? spent * n / rows : 0) > end)) {
+			all = false;
+			continue;
+		}
+		if (r->options->graph && (r->st = r->options->graph(r->ctx, r->options->user, t)) != KDR_OK)
+			return false;
+		for (int64_t i = 0; i < r->njobs; i++)
+			if (on_graph(r, &r->jobs[i]) && r->jobs[i].task == t) {
+				run_job(r, &r->jobs[i], r->ctx->threads, true);
+				*took += r->jobs[i].seconds;
+				all &= r->jobs[i].labels && !r->jobs[i].incomplete;
+			}
+		rows += n;
+	}
+	return all;
+}
+
+/* Where time is short: a quick answer for each task, then good ones; then how long the others may take. */
+static void run_first(run *r)
+{
+	double end = r->ctx->deadline, took = 0;
+	r->grace = true;
+	atomic_store(&r->stop, agreed(r, r->ctx->cancelled));
+	bool all = answer_on_graphs(r, answer_quickly(r), &took);
+	r->grace = false;
+	atomic_store(&r->stop, agreed(r, r->ctx->cancelled || r->ctx->timed_out));
+	r->deadline = end - 2.5 * took - 0.1 * (end - r->ctx->clock_start);
+	/* Other views and the first member take about as long as this did. */
+	if (!all || agreed(r, kdri_now() + took > r->deadline))
+		r->deadline = DBL_MIN;
+	/* Where there is time, the first member has its whole turn. */
+	for (int64_t i = 0; i < r->njobs && r->deadline > DBL_MIN; i++)
+		if (r->jobs[i].member == 0 && r->jobs[i].incomplete) {
+			kdri_free(r->ctx, r->jobs[i].labels);
+			r->jobs[i].labels = NULL;
+			r->jobs[i].incomplete = false;
+		}
+}
+
+static void run_jobs(run *r)
+{
+	int64_t light = 0;
+	if (r->limited)
+		run_first(r);
+	if (r->st == KDR_OK && r->options->prepare && !(r->limited && agreed(r, kdri_now() >= r->deadline)))
+		r->st = r->options->prepare(r->ctx, r->options->user);
+	if (r->st != KDR_OK)
+		return;
+	while (light < r->njobs && !r->options->table[r->jobs[light].member].most)
+		light++;
+	bool side_by_side =
+	        r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads && !kdri_together(r->ctx);
+#ifdef _OPENMP
+#pragma omp parallel num_threads(r->ctx->threads) if (side_by_side)
+	{
+		const bool caller = omp_get_thread_num() == 0;
+#pragma omp for schedule(dynamic, 1) nowait
+		for (int64_t i = 0; i < light; i++)
+			run_job(r, &r->jobs[i], side_by_side ? 1 : r->ctx->threads, caller);
+		/* Only the caller's thread hears that it is time to stop: it listens for those still at work. */
+		while (caller && atomic_load(&r->done) < light)
+			listen(r);
+	}
+#else
+	for (int64_t i = 0; i < light; i++)
+		run_job(r, &r->jobs[i], 1, true);
+#endif
+	for (int64_t i = light; i < r->njobs; i++)
+		run_job(r, &r->jobs[i], r->ctx->threads, true);
+}
+
+/* --- what came of them --------------------------------------------------------------------------------- */
+
+static bool concerns(const run *r, const job *j, int64_t t)
+{
+	const kdri_member *member = &r->options->table[j->member];
+	return j->task == t || (j->task < 0 && votes_on(r, member, t) &&
+	                        (member->scope == KDRI_SCOPE_JOINT || j->k == r->options->k[t]));
+}
+
+/* Whose answers count: complete ones; where there are none, the first member's, which is better than eigenvectors that were
+ * cut short; where there are none, any. */
+typedef enum answers { COMPLETE, FIRST_MEMBER, ANY, KINDS_OF_ANSWERS } answers;
+
+/* Whether job j has something to say about task t. */
+static bool speaks(const run *r, const job *j, int64_t t, answers count)
+{
+	bool sound = !j->incomplete || count == ANY || (count == FIRST_MEMBER && j->member == 0);
+	return j->labels && sound && concerns(r, j, t);
+}
+
+static kdr_status members_collect(const run *r, int64_t t, kdri_ballot *out)
+{
+	kdr_status st;
+	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = 0;
+	answers whose = COMPLETE;
+	kdri_ballot b = { 0 };
+	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && count == 0; kind++) {
+		whose = (answers)kind;
+		for (int64_t i = 0; i < r->njobs; i++)
+			count += speaks(r, &r->jobs[i], t, whose) ? r->jobs[i].runs : 0;
+	}
+	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
+	for (int64_t i = 0; i < r->njobs; i++)
+		b.asked += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;
+	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
+		const job *j = &r->jobs[i];
+		const kdri_member *member = &r->options->table[j->member];
+		for (int64_t q = 0; q < j->runs && speaks(r, j, t, whose); q++) {
+			const int32_t *labels = j->labels + (j->task < 0 ? r->views->begin[t] : q * n);
+			for (int64_t row = 0; row < n; row++)
+				b.label[row * count + m] = labels[row];
+			b.weight[m] = member->once ? (double)r->options->seeds : 1;
+			b.transfer[m] = member->scope != KDRI_SCOPE_TASK;
+			if (on_graph(r, j) && !j->incomplete)
+				b.best = m;
+			b.member[m++] = j->member;
+		}
+	}
+	*out = b;
+	b = (kdri_ballot){ 0 };
+done:
+	kdri_ballot_free(r->ctx, &b);
+	return st;
+}
+
+static kdr_status report_member(const run *r, int64_t m, kdr_result *result, bool *out_of_time)
+{
+	kdr_status st = KDR_OK;
+	const kdri_member *member = &r->options->table[m];
+	int64_t failed = 0, late = 0, jobs = 0, T = r->problem->ntasks, large = 0;
+	const job *first = NULL;
+	for (int64_t i = 0; i < r->njobs; i++) {
+		const job *j = &r->jobs[i];
+		if (j->member != m)
+			continue;
+		jobs += j->runs;
+		late += j->late || (j->st == KDR_OK && j->incomplete) ? j->runs : 0;
+		failed += j->st != KDR_OK ? j->runs : 0;
+		if (j->st != KDR_OK && !first)
+			first = j;
+	}
+	for (int64_t t = 0; t < T && member->most; t++)
+		large = KDRI_MAX(large, members_rows_of(r, t));
+	if (member->scope != KDRI_SCOPE_TASK)
+		large = T > 1 && r->views->options.together && member->most && votes_on_any(r, member)
+		                ? rows_of_all(r)
+		                : 0;
+	if (large > 0 && on_landmarks(r))
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result,
+		        "member '%s' is left out on a graph of landmarks: it needs n x n numbers",
+		        member->name));
+	else if (large > member->most)
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result, "member '%s' is left out above %lld samples: it needs n x n numbers",
+		        member->name, (long long)member->most));
+	else if (large > 0 && member->scope == KDRI_SCOPE_JOINT && r->options->beside > 0)
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result,
+		        "member '%s' is left out: with so many features it would take %.0f times as long as all others together",
+		        member->name, r->options->beside));
+	if (failed)
+		KDRI_TRY(kdri_result_warn(r->ctx, result,
+		                          "member '%s' failed in %lld of %lld runs and is left out there: %s",
+		                          member->name, (long long)failed, (long long)jobs, first->error));
+	*out_of_time = *out_of_time || late > 0;
+	if (late && !r->ctx->cancelled)
+		KDRI_TRY(kdri_result_warn(
+		        r->ctx, result,
+		        "time limit: member '%s' is left out or cut short in %lld of %lld runs", member->name,
+		        (long long)late, (long long)jobs));
+done:
+	return st;
+}
+
+kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
+                            const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
+                            bool *late)
+{
+	kdr_status st;
+	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
+	int64_t limited = ctx->deadline > 0;
+	bool stop = ctx->cancelled || ctx->timed_out;
+	*late = false;
+	KDRI_TRY(kdri_any(ctx, &stop));
+	atomic_store(&r.stop, stop);
+	KDRI_TRY(kdri_min_int(ctx, &limited, 1));
+	r.limited = limited != 0;
+	r.deadline = r.limited ? ctx->deadline : 0;
+	list_jobs(&r);
+	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
+	KDRI_TRY(KDRI_NEW0(ctx, &r.tried, problem->ntasks));
+	list_jobs(&r);
+	run_jobs(&r);
+	KDRI_TRY(r.st);
+	for (int64_t i = 0; i < r.njobs; i++)
+		if (r.jobs[i].st == KDR_ERR_MEMORY) {
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);
+			goto done;
+		}
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDRI_TRY(members_collect(&r, t, &ballots[t]));
+	for (int64_t m = 0; m < options->count; m++)
+		KDRI_TRY(report_member(&r, m, result, late));
+done:
+	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
+		kdri_free(ctx, r.jobs[i].labels);
+	kdri_free(ctx, r.jobs);
+	kdri_free(ctx, r.tried);
+	return st;
+}

@@ -1,0 +1,454 @@
+/* Harmony: samples of all tasks in one space, moved until tasks mix in every cluster; then k-means.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [KMF19] I. Korsunsky et al.: Fast, sensitive and accurate integration of single-cell data with Harmony. Nature Methods
+ *         16:1289-1296, 2019; numbers of its supplement's equations are not cited, since its printings differ.
+ *
+ *   (E1)  Z = (X - 1 m') U_r                 all tasks stacked, their r leading directions; z_i the rows
+ *   (E2)  J = sum_ic R_ic [ 2 (1 - y_c . z_i / |z_i|) + sigma log R_ic + sigma theta log((O_tc + 1) / (E_tc + 1)) ]
+ *         O_tc = sum_{i in t} R_ic,   E_tc = (n_t / n) sum_i R_ic,   |y_c| = 1,   sum_c R_ic = 1,   t the task of i
+ *   (E3)  y_c ~ sum_i R_ic z_i / |z_i|
+ *   (E4)  R_ic ~ exp(-2 (1 - y_c . z_i / |z_i|) / sigma) ((E_tc + 1) / (O_tc + 1))^theta
+ *         a block of samples at a time, with O and E of all the others
+ *   (E5)  B_c = argmin sum_i R_ic |z_i - b_c0 - b_ct|^2 + ridge sum_t |b_ct|^2       of the first Z, not the moved one
+ *   (E6)  z_i <- z_i - sum_c R_ic b_ct
+ *
+ * (E3), (E4) by turns until J falls by less than a share of 1e-5 or 20 times, then (E5), (E6); all of it until a round's J
+ * falls by less than tol. Then k-means on the rows of all tasks: cluster j is the same in each.
+ *
+ * (E5) has a closed form: with N_tc = O_tc + ridge and S_tc = sum_{i in t} R_ic z_i, eliminating the b_ct gives
+ *
+ *   (E7)  b_c0 = sum_t (1 - O_tc / N_tc) S_tc / sum_t (1 - O_tc / N_tc) O_tc,   b_ct = (S_tc - O_tc b_c0) / N_tc
+ *
+ * so that a round takes O(n C r) operations, C the number of soft clusters, and one pass over Z.
+ *
+ * DEVIATION: + 1 in (E2) and (E4) as in the authors' program (the paper has E / O); blocks are samples i = b mod BLOCKS of
+ * the stacked tasks, not drawn by chance; the first y come from k-means on the rows of Z of unit length. A cluster that no
+ * task has anything of (O = 0) moves nothing.
+ *
+ * Z        z, n x r; moved: moved               R        soft, n x C
+ * y_c      centres, C x r                       O, E     seen, due: ntasks x C
+ * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "engine/kmeans/lloyd.h"
+#include "matrix/device_held.h"
+#include "matrix/range.h"
+#include "methods/common/tasks.h"
+
+static const char stage[] = "harmony";
+
+enum { BLOCKS = 20, INNER = 20, ROUNDS = 4, MOST_SOFT = 100, SAMPLES_EACH = 30 };
+static const double inner_tol = 1e-5;
+
+static const kdr_option_desc options_table[] = {
+	KDRI_INT("l", 20, 1, 256, "leading directions of the data that samples are moved in", .symbol = "r"),
+	KDRI_INT("clusters", 0, 0, 1e6,
+	         "soft clusters that tasks must mix in; 0: one for 30 samples, 100 at most",
+	         .automatic = "min(100, n / 30)"),
+	KDRI_REAL("theta", 2, 0, 1e3, "how hard clusters are pushed to mix the tasks; 0: not at all",
+	          .symbol = "theta"),
+	KDRI_REAL("sigma", 0.1, 0, 1e3, "width of the soft clusters", .open_min = true, .symbol = "sigma"),
+	KDRI_REAL("ridge", 1, 0, 1e9, "weight against moving a task within a cluster", .open_min = true,
+	          .symbol = "lambda"),
+	KDRI_MAX_ITER(10),
+	KDRI_TOL(1e-4),
+	KDRI_N_INIT(10),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r", "samples along the leading directions, moved",
+	           .per_task = true),
+	KDRI_ARRAY("unmoved", KDR_FLOAT64, "n x r", "samples along the leading directions as they were",
+	           .per_task = true),
+	KDRI_ARRAY("soft_centres", KDR_FLOAT64, "C x r",
+	           "centres of the soft clusters at the start, of unit length"),
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x r", "centres of the clusters among the moved samples"),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"I. Korsunsky et al.: Fast, sensitive and accurate integration of single-cell data with Harmony. Nature Methods "
+	"16:1289-1296, 2019.",
+	NULL,
+};
+
+typedef struct harmony {
+	const kdri_stack *stack;
+	int64_t n, r, soft_k, ntasks, *task; /* n: the task of each sample */
+	double theta, sigma, ridge;
+	double *z, *moved, *unit;    /* n x r: (E1), (E6), its rows of unit length */
+	double *soft, *close, *mass; /* n x C: R, y_c . z_i / |z_i|; C: sum_i R_ic */
+	double *centres, *first;     /* C x r: now, at the start */
+	double *seen, *due;          /* ntasks x C */
+	double *sums, *shift;        /* ntasks x C x r */
+	int64_t iterations, room;
+	double start, *trace;
+	kdr_stop stop;
+} harmony;
+
+static void harmony_free(kdr_context *ctx, harmony *h)
+{
+	void *parts[] = { h->task,  h->z,       h->moved, h->unit, h->soft, h->close, h->mass,
+		          h->first, h->centres, h->seen,  h->due,  h->sums, h->shift, h->trace };
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		kdri_free(ctx, parts[i]);
+}
+
+/* --- start -------------------------------------------------------------------------------------- */
+
+/* (E1); fewer directions where the data have fewer. */
+static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wanted)
+{
+	kdr_status st;
+	const kdr_mat *x = &h->stack->x;
+	int64_t n = h->n, d = kdr_mat_cols(x), r = KDRI_MIN(wanted, KDRI_MIN(n, d));
+	double *mean = NULL, *u = NULL, *s = NULL;
+	kdri_held *held = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+	KDRI_TRY(KDRI_NEW(ctx, &u, d * r));
+	KDRI_TRY(KDRI_NEW(ctx, &s, r));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, mean));
+	for (int64_t j = 0; j < d; j++)
+		mean[j] /= (double)n;
+	const kdri_centred centred = { x, mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	KDRI_TRY(kdri_hold_leading(ctx, x, r, ROUNDS, &held));
+	KDRI_TRY(kdri_leading(ctx, &op, r, ROUNDS, NULL, s, u));
+	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * r));
+	KDRI_TRY(op.apply(ctx, &op, u, r, r, h->z, r));
+	h->r = r;
+done:
+	kdri_unhold(ctx, held);
+	kdri_free(ctx, mean);
+	kdri_free(ctx, u);
+	kdri_free(ctx, s);
+	return st;
+}
+
+/* Rows of unit length; a row of zeros stays. */
+static void harmony_scale_rows(const double *from, int64_t n, int64_t r, double *to)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double size = sqrt(kdri_nrm2sq(from + i * r, r));
+		for (int64_t j = 0; j < r; j++)
+			to[i * r + j] = size > 0 ? from[i * r + j] / size : 0;
+	}
+}
+
+static kdr_status first_centres(kdr_context *ctx, harmony *h)
+{
+	kdr_status st;
+	kdri_kmeans_result found = { 0 };
+	kdri_kmeans_options o = kdri_kmeans_defaults(h->soft_k);
+	const kdr_mat unit = kdr_mat_from_dense(h->unit, h->n, h->r);
+	o.n_init = 1;
+	o.stream = 1; /* the last k-means has 0 */
+	KDRI_TRY(kdri_kmeans(ctx, &unit, NULL, &o, &found));
+	harmony_scale_rows(found.centres, h->soft_k, h->r, h->centres);
+	memcpy(h->first, h->centres, (size_t)(h->soft_k * h->r) * sizeof *h->first);
+done:
+	kdri_kmeans_free(ctx, &found);
+	return st;
+}
+
+static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const kdr_options *options,
+                              harmony *h)
+{
+	kdr_status st;
+	int64_t n = stack->begin[stack->ntasks], wanted = kdri_opt_int(options, "clusters");
+	*h = (harmony){ .stack = stack,
+		        .n = n,
+		        .ntasks = stack->ntasks,
+		        .theta = kdri_opt_real(options, "theta"),
+		        .sigma = kdri_opt_real(options, "sigma"),
+		        .ridge = kdri_opt_real(options, "ridge") };
+	int64_t c = h->soft_k =
+	        wanted ? KDRI_MIN(wanted, n) : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, n / SAMPLES_EACH));
+	KDRI_TRY(harmony_directions(ctx, h, kdri_opt_int(options, "l")));
+	KDRI_TRY(KDRI_NEW(ctx, &h->task, n));
+	KDRI_TRY(KDRI_NEW(ctx, &h->moved, n * h->r));
+	KDRI_TRY(KDRI_NEW(ctx, &h->unit, n * h->r));
+	KDRI_TRY(KDRI_NEW0(ctx, &h->soft, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &h->close, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &h->mass, c));
+	KDRI_TRY(KDRI_NEW(ctx, &h->centres, c * h->r));
+	KDRI_TRY(KDRI_NEW(ctx, &h->first, c * h->r));
+	KDRI_TRY(KDRI_NEW0(ctx, &h->seen, h->ntasks * c));
+	KDRI_TRY(KDRI_NEW0(ctx, &h->due, h->ntasks * c));
+	KDRI_TRY(KDRI_NEW(ctx, &h->sums, h->ntasks * c * h->r));
+	KDRI_TRY(KDRI_NEW(ctx, &h->shift, h->ntasks * c * h->r));
+	for (int64_t t = 0; t < h->ntasks; t++)
+		for (int64_t i = stack->begin[t]; i < stack->begin[t + 1]; i++)
+			h->task[i] = t;
+	memcpy(h->moved, h->z, (size_t)(n * h->r) * sizeof *h->z);
+	harmony_scale_rows(h->moved, n, h->r, h->unit);
+	KDRI_TRY(first_centres(ctx, h));
+done:
+	return st;
+}
+
+/* --- soft clusters ------------------------------------------------------------------------------ */
+
+/* close = unit centres'. */
+static kdr_status harmony_compare(kdr_context *ctx, harmony *h)
+{
+	return kdri_gemm(ctx, false, true, h->n, h->soft_k, h->r, 1, h->unit, h->r, h->centres, h->r, 0,
+	                 h->close, h->soft_k);
+}
+
+/* sample i's share of O and mass, put in (sign 1) or taken out (-1); E follows in weigh. */
+static void harmony_count(harmony *h, int64_t i, double sign)
+{
+	int64_t c = h->soft_k;
+	kdri_axpy(sign, h->soft + i * c, h->seen + h->task[i] * c, c);
+	kdri_axpy(sign, h->soft + i * c, h->mass, c);
+}
+
+static double harmony_share_of(const harmony *h, int64_t t)
+{
+	return (double)(h->stack->begin[t + 1] - h->stack->begin[t]) / (double)h->n;
+}
+
+/* (E4) for samples b, b + BLOCKS, ...; `penalty` false: without the last factor, for the first R. */
+static void assign_block(harmony *h, int64_t b, bool penalty)
+{
+	int64_t c = h->soft_k;
+	if (penalty) {
+		for (int64_t i = b; i < h->n; i += BLOCKS)
+			harmony_count(h, i, -1);
+		for (int64_t t = 0; t < h->ntasks; t++)
+			for (int64_t j = 0; j < c; j++) /* what rounding leaves of nothing may be negative */
+				h->due[t * c + j] =
+				        h->theta *
+				        log((harmony_share_of(h, t) * KDRI_MAX(h->mass[j], 0) + 1) /
+				            (KDRI_MAX(h->seen[t * c + j], 0) + 1));
+	}
+	for (int64_t i = b; i < h->n; i += BLOCKS) {
+		double *soft = h->soft + i * c, most = -INFINITY, sum = 0;
+		for (int64_t j = 0; j < c; j++) {
+			soft[j] = -2 * (1 - h->close[i * c + j]) / h->sigma +
+			          (penalty ? h->due[h->task[i] * c + j] : 0);
+			most = KDRI_MAX(most, soft[j]);
+		}
+		for (int64_t j = 0; j < c; j++)
+			sum += soft[j] = exp(soft[j] - most);
+		for (int64_t j = 0; j < c; j++)
+			soft[j] /= sum;
+		harmony_count(h, i, 1);
+	}
+}
+
+/* (E2) */
+static double harmony_value_of(harmony *h)
+{
+	int64_t c = h->soft_k;
+	double value = 0;
+	memset(h->seen, 0, (size_t)(h->ntasks * c) * sizeof *h->seen); /* anew: no rounding adds up */
+	memset(h->mass, 0, (size_t)c * sizeof *h->mass);
+	for (int64_t i = 0; i < h->n; i++)
+		harmony_count(h, i, 1);
+	for (int64_t i = 0; i < h->n; i++)
+		for (int64_t j = 0; j < c; j++) {
+			double soft = h->soft[i * c + j];
+			if (soft > 0)
+				value += soft * (2 * (1 - h->close[i * c + j]) + h->sigma * log(soft));
+		}
+	for (int64_t t = 0; t < h->ntasks; t++)
+		for (int64_t j = 0; j < c; j++) {
+			double seen = h->seen[t * c + j];
+			value += h->sigma * h->theta * seen *
+			         log((seen + 1) / (harmony_share_of(h, t) * h->mass[j] + 1));
+		}
+	return value;
+}
+
+/* (E3), (E4) until J stands. */
+static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value)
+{
+	kdr_status st = KDR_OK;
+	int64_t c = h->soft_k, r = h->r;
+	double before = *value;
+	for (int inner = 0; inner < INNER; inner++) {
+		KDRI_TRY(
+		        kdri_gemm(ctx, true, false, c, r, h->n, 1, h->soft, c, h->unit, r, 0, h->centres, r));
+		harmony_scale_rows(h->centres, c, r, h->centres); /* (E3) */
+		KDRI_TRY(harmony_compare(ctx, h));
+		for (int64_t b = 0; b < BLOCKS; b++)
+			assign_block(h, b, true);
+		*value = harmony_value_of(h);
+		if (before - *value <= inner_tol * fabs(before) || kdri_late(ctx))
+			break;
+		before = *value;
+	}
+done:
+	return st;
+}
+
+/* --- moving ------------------------------------------------------------------------------------- */
+
+/* (E7) for cluster c of all tasks; mean: b_c0, r numbers of room. */
+static void find_shift(harmony *h, int64_t c, double *mean)
+{
+	int64_t r = h->r;
+	double weight = 0;
+	memset(mean, 0, (size_t)r * sizeof *mean);
+	for (int64_t t = 0; t < h->ntasks; t++) {
+		double seen = h->seen[t * h->soft_k + c], left = h->ridge / (seen + h->ridge); /* 1 - O / N */
+		kdri_axpy(left, h->sums + (t * h->soft_k + c) * r, mean, r);
+		weight += left * seen;
+	}
+	for (int64_t j = 0; j < r; j++)
+		mean[j] = weight > 0 ? mean[j] / weight : 0;
+	for (int64_t t = 0; t < h->ntasks; t++) {
+		double seen = h->seen[t * h->soft_k + c], *shift = h->shift + (t * h->soft_k + c) * r;
+		const double *sum = h->sums + (t * h->soft_k + c) * r;
+		for (int64_t j = 0; j < r; j++)
+			shift[j] = weight > 0 ? (sum[j] - seen * mean[j]) / (seen + h->ridge) : 0;
+	}
+}
+
+/* (E5), (E6) */
+static kdr_status harmony_move(kdr_context *ctx, harmony *h)
+{
+	kdr_status st = KDR_OK;
+	int64_t c = h->soft_k, r = h->r;
+	for (int64_t t = 0; t < h->ntasks; t++) {
+		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
+		KDRI_TRY(kdri_gemm(ctx, true, false, c, r, n, 1, h->soft + begin * c, c, h->z + begin * r, r,
+		                   0, h->sums + t * c * r, r));
+	}
+	for (int64_t j = 0; j < c; j++)
+		find_shift(h, j, h->unit); /* which is made anew below */
+	memcpy(h->moved, h->z, (size_t)(h->n * r) * sizeof *h->z);
+	for (int64_t t = 0; t < h->ntasks; t++) {
+		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
+		KDRI_TRY(kdri_gemm(ctx, false, false, n, r, c, -1, h->soft + begin * c, c,
+		                   h->shift + t * c * r, r, 1, h->moved + begin * r, r));
+	}
+	harmony_scale_rows(h->moved, h->n, r, h->unit);
+	KDRI_TRY(harmony_compare(ctx, h));
+done:
+	return st;
+}
+
+static kdr_status harmony_iterate(kdr_context *ctx, harmony *h, int64_t most, double tol)
+{
+	kdr_status st;
+	double value, before;
+	bool stopped = false;
+	memset(h->mass, 0, (size_t)h->soft_k * sizeof *h->mass);
+	KDRI_TRY(harmony_compare(ctx, h));
+	for (int64_t b = 0; b < BLOCKS; b++)
+		assign_block(h, b, false);
+	h->start = value = harmony_value_of(h);
+	h->stop = KDR_STOP_MAX_ITER;
+	while (!stopped && h->stop == KDR_STOP_MAX_ITER && h->iterations < most) {
+		before = value;
+		KDRI_TRY(harmony_settle(ctx, h, &value));
+		KDRI_TRY(harmony_move(ctx, h));
+		KDRI_TRY(kdri_trace_push(ctx, &h->trace, &h->iterations, &h->room, value));
+		if (before - value <= tol * fabs(before))
+			h->stop = KDR_STOP_CONVERGED;
+		stopped = kdri_iteration(ctx, stage, h->iterations, most, value);
+	}
+	if (stopped)
+		h->stop = kdri_stop_reason(ctx);
+done:
+	return st;
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+static kdr_status harmony_put(kdr_context *ctx, const harmony *h, const kdri_kmeans_result *clusters,
+                              int64_t k, kdr_result *result)
+{
+	kdr_status st;
+	int64_t r = h->r, *labels = NULL;
+	double *to = NULL;
+	KDRI_TRY(kdri_result_array(ctx, result, "soft_centres", -1, KDR_FLOAT64, 2,
+	                           (int64_t[]){ h->soft_k, r }, &to));
+	memcpy(to, h->first, (size_t)(h->soft_k * r) * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "centres", -1, KDR_FLOAT64, 2, (int64_t[]){ k, r }, &to));
+	memcpy(to, clusters->centres, (size_t)(k * r) * sizeof *to);
+	for (int64_t t = 0; t < h->ntasks; t++) {
+		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		memcpy(labels, clusters->labels + begin, (size_t)n * sizeof *labels);
+		KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
+		                           &to));
+		memcpy(to, h->moved + begin * r, (size_t)(n * r) * sizeof *to);
+		KDRI_TRY(kdri_result_array(ctx, result, "unmoved", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
+		                           &to));
+		memcpy(to, h->z + begin * r, (size_t)(n * r) * sizeof *to);
+	}
+	KDRI_TRY(kdri_put_same_clusters(ctx, h->ntasks, k, result));
+	const kdri_trace trace = { h->start, h->trace, h->iterations, h->stop, 1 };
+	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
+done:
+	return st;
+}
+
+static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                              kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_kmeans_result clusters = { 0 };
+	harmony h = { 0 };
+	int64_t *init = NULL, k = problem->tasks[0].k;
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
+	KDRI_TRY(kdri_stack_init(ctx, problem, &stack, &init));
+	KDRI_TRY(harmony_new(ctx, &stack, options, &h));
+	KDRI_TRY(harmony_iterate(ctx, &h, kdri_opt_int(options, "max_iter"), kdri_opt_real(options, "tol")));
+	const kdr_mat moved = kdr_mat_from_dense(h.moved, h.n, h.r);
+	o.n_init = kdri_opt_int(options, "n_init");
+	o.init_labels = init;
+	KDRI_TRY(kdri_kmeans(ctx, &moved, NULL, &o, &clusters));
+	KDRI_TRY(harmony_put(ctx, &h, &clusters, k, result));
+done:
+	kdri_kmeans_free(ctx, &clusters);
+	harmony_free(ctx, &h);
+	kdri_stack_free(ctx, &stack);
+	kdri_free(ctx, init);
+	return st;
+}
+
+static void harmony_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double l = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(all.n, all.d)),
+	       soft = kdri_opt_real(o, "clusters");
+	/* Of texts they end sooner. */
+	double slower = kdri_cost_slower(c, true);
+	double rounds =
+	        1 + kdri_opt_real(o, "max_iter") * (all.dense ? KDRI_MIN(0.45 * slower * slower, 1) : 0.3);
+	if (soft == 0)
+		soft = KDRI_MIN(MOST_SOFT, ceil(all.n / SAMPLES_EACH));
+	kdri_extent z = kdri_extent_dense(all.n, l);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_directions(c, &all, l);
+	kdri_cost_hold(c, 8 * all.n * (soft + 2 * l));
+	kdri_cost_kmeans(c, &z, soft, 1, 50);
+	c->sweeps += 1.25 * rounds * INNER * all.n * soft * l;
+	c->steps += rounds * INNER * all.n * soft * 2.5; /* exponentials */
+	kdri_cost_kmeans(c, &z, kdri_sizes_k(s), kdri_opt_real(o, "n_init"), 300);
+}
+
+const kdri_algo kdri_algo_harmony = {
+	.info = { .id = "harmony",
+	          .class_name = "Harmony",
+	          .title = "Harmony, then k-means",
+	          .summary =
+	                  "moves the samples of all tasks until tasks mix in every soft cluster, then clusters them together",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = harmony_fit,
+	.estimate = harmony_estimate,
+};

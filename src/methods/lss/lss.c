@@ -1,0 +1,384 @@
+/* Alternating descent of LSSMTC and LSSTTC. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Key: [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive
+ * transfer classification. ICDM 2009. Rows are samples here, columns there.
+ *
+ *   (E1)  J = lambda sum_k |X_k - P_k M_k|^2 + (1 - lambda) sum_k (|X_k W - P_k M|^2 - eps |X_k W|^2)
+ *         over P_k >= 0, W'W = I                          [GZ09, eq. 4 and, with P_1 fixed, eq. 20; eps = 0]
+ *   (E2)  M = (P'P)^+ P'X W                               [GZ09, eq. 6]
+ *   (E3)  M_k = (P_k'P_k)^+ P_k'X_k                       [GZ09, eq. 8]
+ *   (E4)  P_k <- P_k sqrt((A+ + P_k B-) / (A- + P_k B+))  [GZ09, eq. 14]
+ *         A = lambda X_k M_k' + (1 - lambda) X_k W M',  B = lambda M_k M_k' + (1 - lambda) M M'
+ *   (E5)  W: the l lowest eigenvectors of (1 - eps) X'X - Z Z', Z = X'P (P'P)^(-1/2)   [GZ09, eq. 16]
+ *
+ * symbol    variable                            symbol    variable
+ * X_k       rows begin[k].. of x                P, P_k    p, by the same rows
+ * F_k       X_k'P_k: f + k dim c                G_k       P_k'P_k: g + k c c
+ * M_k'      m + k dim c                         M'        run->shared
+ * X W       y                                   W         w
+ *
+ * A source's P is one-hot and constant, and its own term is no part of (E1) [GZ09, eq. 20].
+ *
+ * DEVIATION: the printed (E4) has no root. The auxiliary function of the paper's proof gives the root;
+ * without it P can go back and forth for ever (F = (1,-1), x = 0, P = (.9,.1)). `root` = false is the
+ * printed form.
+ * DEVIATION: eps, and W within the range of X. For eps = 0, as printed, W are directions in which the data
+ * hardly vary; with d > n they may have X W = 0, and nothing is shared. The paper is eps = 0.
+ * DEVIATION: (P'P)^+ is a pseudo-inverse, since columns of P may vanish.
+ *
+ * An iteration needs F_k = X_k'P_k, X_k M_k' and X W: 2 nnz (2c + l) flops, beside the W step. All parts of
+ * (E1) come from F and G: |X_k - P_k M_k|^2 = |X_k|^2 - <F_k, M_k'> at the M_k of (E3), and likewise for M.
+ *
+ * Rows may be held by several ranks (comm/comm.h), each with its rows of P. F_k, G_k, |X_k|^2 and |X W|^2 are then sums
+ * over all of them, added up as they are, to rounding; all else is small and the same on every rank. An iteration
+ * exchanges dim c + c^2 numbers a task, one for |X W|^2, and what the W step takes.
+ */
+#include <float.h>
+
+#include "comm/comm.h"
+#include "methods/lss/lss.h"
+
+/* --- small pieces ------------------------------------------------------------------------------- */
+
+/* Rows begin..end-1 of (E4); up = P B-, down = P B+. */
+static void update_rows(int64_t begin, int64_t end, int64_t c, const double *a, const double *up,
+                        const double *down, bool root, double *p)
+{
+	for (int64_t i = begin * c; i < end * c; i++) {
+		double over = KDRI_MAX(a[i], 0) + up[i], under = KDRI_MAX(-a[i], 0) + down[i];
+		/* under = 0 with p > 0 means that the cluster's centre is 0, so over is 0 too: leave. */
+		if (!(under > 0))
+			continue;
+		double q = over / under, to = p[i] * (root ? sqrt(q) : q);
+		p[i] = to < 1e-100 ? 0 : KDRI_MIN(to, 1e100); /* neither denormal nor infinite */
+	}
+}
+
+kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double *a, const double *b,
+                           bool root, double *p)
+{
+	kdr_status st;
+	double *up = NULL, *down = NULL, *plus = NULL, *minus = NULL;
+	int64_t blocks = (n + KDRI_BLOCK - 1) / KDRI_BLOCK;
+	KDRI_TRY(KDRI_NEW(ctx, &up, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &down, n * c));
+	KDRI_TRY(KDRI_NEW(ctx, &plus, c * c));
+	KDRI_TRY(KDRI_NEW(ctx, &minus, c * c));
+	for (int64_t i = 0; i < c * c; i++) {
+		plus[i] = KDRI_MAX(b[i], 0);
+		minus[i] = KDRI_MAX(-b[i], 0);
+	}
+	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, minus, c, 0, up, c));
+	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, plus, c, 0, down, c));
+#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 14)
+	for (int64_t i = 0; i < blocks; i++)
+		update_rows(i * KDRI_BLOCK, KDRI_MIN(n, (i + 1) * KDRI_BLOCK), c, a, up, down, root, p);
+done:
+	kdri_free(ctx, up);
+	kdri_free(ctx, down);
+	kdri_free(ctx, plus);
+	kdri_free(ctx, minus);
+	return st;
+}
+
+/* --- the state ---------------------------------------------------------------------------------- */
+
+typedef struct state {
+	const kdri_lss_problem *problem;
+	const kdri_lss_options *options;
+	kdri_lss *run;
+	const kdr_mat *x; /* the data iterated on: those given, or the same in fewer coordinates */
+	int64_t n, dim, c, l, ntasks;
+	double *w, *y;    /* dim x l; n x l */
+	double *f, *m;    /* per task, dim x c */
+	double *g;        /* per task, c x c */
+	double *fsum, *z; /* dim x c */
+	double *gsum, *inv, *half, *b;
+	double *hw, *shared; /* c x l: F'W and M */
+	double *a, *r;       /* n x c */
+	double *norms;       /* |X_k|^2 */
+} state;
+
+static void state_free(kdr_context *ctx, state *s)
+{
+	double *all[] = { s->w,   s->y,    s->f, s->m,  s->g,      s->fsum, s->z, s->gsum,
+		          s->inv, s->half, s->b, s->hw, s->shared, s->a,    s->r, s->norms };
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		kdri_free(ctx, all[i]);
+}
+
+static bool is_fixed(const state *s, int64_t t)
+{
+	return s->problem->fixed && s->problem->fixed[t];
+}
+
+static int64_t lss_rows_of(const state *s, int64_t t)
+{
+	return s->problem->begin[t + 1] - s->problem->begin[t];
+}
+
+static kdr_status squared_norms(kdr_context *ctx, state *s)
+{
+	kdr_status st = kdri_mat_row_norms(ctx, s->x, s->r);
+	for (int64_t t = 0; t < s->ntasks && st == KDR_OK; t++) {
+		s->norms[t] = 0;
+		for (int64_t i = s->problem->begin[t]; i < s->problem->begin[t + 1]; i++)
+			s->norms[t] += s->r[i];
+	}
+	return st == KDR_OK ? kdri_sum(ctx, s->norms, s->ntasks) : st;
+}
+
+static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
+                            const kdri_lss_options *options, kdri_lss *run, state *s)
+{
+	kdr_status st;
+	int64_t dc;
+	*s = (state){ .problem = problem, .options = options, .run = run };
+	s->x = kdri_subspace_data(&run->subspace);
+	s->n = kdr_mat_rows(s->x);
+	s->dim = kdr_mat_cols(s->x);
+	s->c = problem->c;
+	s->l = run->l;
+	s->ntasks = problem->ntasks;
+	KDRI_TRY(kdri_mul(ctx, s->dim, s->c, &dc));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->w, s->dim * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->y, s->n * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->f, s->ntasks * dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->m, s->ntasks * dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->g, s->ntasks * s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->fsum, dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->z, dc));
+	KDRI_TRY(KDRI_NEW(ctx, &s->gsum, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->inv, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->half, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->b, s->c * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->hw, s->c * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->shared, s->c * s->l));
+	KDRI_TRY(KDRI_NEW(ctx, &s->a, s->n * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->r, s->n * s->c));
+	KDRI_TRY(KDRI_NEW(ctx, &s->norms, s->ntasks));
+	KDRI_TRY(squared_norms(ctx, s));
+done:
+	return st;
+}
+
+/* One-hot plus `soften` where P is free. */
+static void start_p(state *s)
+{
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		double soft = is_fixed(s, t) ? 0 : s->options->soften;
+		for (int64_t i = s->problem->begin[t]; i < s->problem->begin[t + 1]; i++)
+			for (int64_t j = 0; j < s->c; j++)
+				s->run->p[i * s->c + j] = soft + (s->problem->labels[i] == j ? 1 : 0);
+	}
+}
+
+/* F_k, G_k, M_k (E3) of one task for its present P. */
+static kdr_status task_centres(kdr_context *ctx, state *s, int64_t t)
+{
+	kdr_status st;
+	int64_t c = s->c, dc = s->dim * c, begin = s->problem->begin[t], n = lss_rows_of(s, t);
+	kdr_mat x = kdri_rows(s->x, begin, begin + n);
+	const double *p = s->run->p + begin * c;
+	double *f = s->f + t * dc, *g = s->g + t * c * c;
+	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_TRY(kdri_sum(ctx, f, dc));
+	KDRI_TRY(kdri_sum(ctx, g, c * c));
+	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
+	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c));
+done:
+	return st;
+}
+
+/* Sums over tasks, and Z of (E5). */
+static kdr_status sum_tasks(kdr_context *ctx, state *s)
+{
+	kdr_status st;
+	int64_t c = s->c, dc = s->dim * c;
+	memcpy(s->fsum, s->f, (size_t)dc * sizeof *s->f);
+	memcpy(s->gsum, s->g, (size_t)(c * c) * sizeof *s->g);
+	for (int64_t t = 1; t < s->ntasks; t++) {
+		kdri_axpy(1, s->f + t * dc, s->fsum, dc);
+		kdri_axpy(1, s->g + t * c * c, s->gsum, c * c);
+	}
+	KDRI_TRY(kdri_pseudo_inverse(ctx, c, s->gsum, s->inv, s->half));
+	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, s->fsum, c, s->half, c, 0, s->z, c));
+done:
+	return st;
+}
+
+/* X W and M (E2) for the present W; `inv` is that of sum_tasks. */
+static kdr_status shared_centres(kdr_context *ctx, state *s)
+{
+	kdr_status st;
+	int64_t c = s->c, l = s->l;
+	KDRI_TRY(kdri_mat_mul(ctx, s->x, s->w, l, l, s->y, l));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, l, s->dim, 1, s->fsum, c, s->w, l, 0, s->hw, l));
+	KDRI_TRY(kdri_gemm(ctx, false, false, c, l, c, 1, s->inv, c, s->hw, l, 0, s->shared, l));
+done:
+	return st;
+}
+
+/* (E1) at the present P, W with M, M_k optimal: objective, and its two parts before weighing. */
+static kdr_status lss_evaluate(kdr_context *ctx, const state *s, double *out)
+{
+	kdr_status st;
+	int64_t dc = s->dim * s->c;
+	double lambda = s->options->lambda, within = 0, spread = kdri_nrm2sq(s->y, s->n * s->l);
+	KDRI_TRY(kdri_sum(ctx, &spread, 1));
+	for (int64_t t = 0; t < s->ntasks; t++)
+		if (!is_fixed(s, t))
+			within += s->norms[t] - kdri_dot(s->f + t * dc, s->m + t * dc, dc);
+	double across = (1 - s->options->subspace.eps) * spread - kdri_dot(s->hw, s->shared, s->c * s->l);
+	out[0] = lambda * within + (1 - lambda) * across;
+	out[1] = within;
+	out[2] = across;
+done:
+	return st;
+}
+
+/* (E4) for one task. */
+static kdr_status update_task(kdr_context *ctx, state *s, int64_t t)
+{
+	kdr_status st = KDR_OK;
+	int64_t c = s->c, l = s->l, dc = s->dim * c, begin = s->problem->begin[t], n = lss_rows_of(s, t);
+	double lambda = s->options->lambda, *a = s->a + begin * c;
+	kdr_mat x = kdri_rows(s->x, begin, begin + n);
+	memset(a, 0, (size_t)(n * c) * sizeof *a);
+	if (lambda > 0)
+		KDRI_TRY(kdri_mat_mul(ctx, &x, s->m + t * dc, c, c, a, c));
+	KDRI_TRY(kdri_gemm(ctx, false, true, n, c, l, 1 - lambda, s->y + begin * l, l, s->shared, l, lambda,
+	                   a, c));
+	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, s->dim, lambda, s->m + t * dc, c, s->m + t * dc, c, 0,
+	                   s->b, c));
+	KDRI_TRY(kdri_gemm(ctx, false, true, c, c, l, 1 - lambda, s->shared, l, s->shared, l, 1, s->b, c));
+	KDRI_TRY(kdri_lss_update(ctx, n, c, a, s->b, s->options->root, s->run->p + begin * c));
+	KDRI_TRY(task_centres(ctx, s, t));
+done:
+	return st;
+}
+
+/* --- the run ------------------------------------------------------------------------------------ */
+
+static kdr_status lss_start(kdr_context *ctx, state *s)
+{
+	kdr_status st;
+	start_p(s);
+	for (int64_t t = 0; t < s->ntasks; t++)
+		KDRI_TRY(task_centres(ctx, s, t));
+	KDRI_TRY(sum_tasks(ctx, s));
+	if (s->options->w0)
+		KDRI_TRY(kdri_subspace_coordinates(ctx, &s->run->subspace, s->options->w0, s->w));
+	else
+		KDRI_TRY(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
+	KDRI_TRY(shared_centres(ctx, s));
+	KDRI_TRY(lss_evaluate(ctx, s, s->run->start));
+done:
+	return st;
+}
+
+static kdr_status lss_iterate(kdr_context *ctx, state *s)
+{
+	kdr_status st;
+	kdri_lss *run = s->run;
+	for (int64_t t = 0; t < s->ntasks; t++)
+		if (!is_fixed(s, t))
+			KDRI_TRY(update_task(ctx, s, t)); /* (E4), then (E3) for the new P */
+	KDRI_TRY(sum_tasks(ctx, s));
+	KDRI_TRY(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
+	KDRI_TRY(shared_centres(ctx, s));                               /* (E2) for the new P, W */
+	if (run->iterations == run->room) {
+		int64_t room = run->room ? 2 * run->room : 32;
+		KDRI_TRY(KDRI_GROW(ctx, &run->trace, 3 * room));
+		run->room = room;
+	}
+	KDRI_TRY(lss_evaluate(ctx, s, run->trace + 3 * run->iterations));
+	run->iterations++;
+done:
+	return st;
+}
+
+/* Whether J fell by less than tol of its size; for tol = 0, whether it did not change at all. */
+static bool has_converged(const state *s)
+{
+	const kdri_lss *run = s->run;
+	const double *now = run->trace + 3 * (run->iterations - 1);
+	const double *before = run->iterations > 1 ? now - 3 : run->start;
+	double tol = s->options->tol;
+	return tol > 0 ? before[0] - now[0] < tol * fabs(before[0]) : before[0] == now[0];
+}
+
+/* First maximum of the row of P; a row of zeros keeps its first label. */
+static void read_labels(const state *s)
+{
+	for (int64_t i = 0; i < s->n; i++) {
+		const double *p = s->run->p + i * s->c;
+		int64_t best = 0;
+		for (int64_t j = 1; j < s->c; j++)
+			if (p[j] > p[best])
+				best = j;
+		s->run->labels[i] = p[best] > 0 ? best : s->problem->labels[i];
+	}
+}
+
+void kdri_lss_free(kdr_context *ctx, kdri_lss *run)
+{
+	kdri_free(ctx, run->p);
+	kdri_free(ctx, run->labels);
+	kdri_free(ctx, run->w);
+	kdri_free(ctx, run->shared);
+	kdri_free(ctx, run->embedded);
+	kdri_free(ctx, run->start);
+	kdri_free(ctx, run->trace);
+	kdri_subspace_free(ctx, &run->subspace);
+	*run = (kdri_lss){ 0 };
+}
+
+kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss_options *options,
+                        kdri_lss *out)
+{
+	kdr_status st;
+	kdri_lss run = { .stop = KDR_STOP_MAX_ITER };
+	state s = { 0 };
+	int64_t n = kdr_mat_rows(problem->x), d = kdr_mat_cols(problem->x);
+	KDRI_TRY(kdri_subspace_new(ctx, problem->x, &options->subspace, &run.subspace));
+	run.l = run.subspace.l;
+	KDRI_TRY(KDRI_NEW(ctx, &run.p, n * problem->c));
+	KDRI_TRY(KDRI_NEW(ctx, &run.labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &run.w, d * run.l));
+	KDRI_TRY(KDRI_NEW(ctx, &run.start, 3));
+	KDRI_TRY(state_new(ctx, problem, options, &run, &s));
+	KDRI_TRY(lss_start(ctx, &s));
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	while (!stopped && run.stop == KDR_STOP_MAX_ITER && run.iterations < options->max_iter) {
+		KDRI_TRY(lss_iterate(ctx, &s));
+		if (has_converged(&s))
+			run.stop = KDR_STOP_CONVERGED;
+		stopped = kdri_iteration(ctx, options->stage, run.iterations, options->max_iter,
+		                         run.trace[3 * (run.iterations - 1)]);
+	}
+	if (stopped)
+		run.stop = kdri_stop_reason(ctx);
+	read_labels(&s);
+	KDRI_TRY(kdri_subspace_features(ctx, &run.subspace, s.w, run.w));
+	run.shared = s.shared;
+	run.embedded = s.y;
+	s.shared = s.y = NULL;
+	*out = run;
+	run = (kdri_lss){ 0 };
+done:
+	state_free(ctx, &s);
+	kdri_lss_free(ctx, &run);
+	return st;
+}
+
+/* Each W step is an eigenproblem of a few l directions, solved by some twenty products and as many small factorisations. */
+void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c)
+{
+	enum { DENSE_PRODUCTS = 3, SPARSE_PRODUCTS = 5, A_FEATURE = 600, VECTORS = 40 };
+	double wide = l > 0 ? l : k;
+	kdri_cost_pass(c, x, wide, iterations * (x->dense ? DENSE_PRODUCTS : SPARSE_PRODUCTS));
+	c->sweeps += iterations * wide * (A_FEATURE * wide * x->d + 80 * x->n);
+	kdri_cost_hold(c, 8 * (VECTORS * wide * x->d + x->n * (3 * k + 2 * wide)));
+}

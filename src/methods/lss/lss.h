@@ -1,0 +1,116 @@
+/* Learning a shared subspace: the engine of LSSMTC and LSSTTC. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_LSS_H
+#define KDRI_LSS_H
+
+#include "engine/cost/cost.h"
+#include "methods/lss/subspace.h"
+
+/* All tasks stacked: task t has rows begin[t] .. begin[t + 1] - 1 of x. Everything is borrowed. */
+typedef struct kdri_lss_problem {
+	const kdr_mat *x;
+	int64_t ntasks, c;
+	const int64_t *begin;  /* ntasks + 1 */
+	const int64_t *labels; /* one a row, 0..c-1: where P starts */
+	const bool *fixed;     /* task t is a labelled source: its P is one-hot and stays; NULL: none is */
+} kdri_lss_problem;
+
+typedef struct kdri_lss_options {
+	double lambda;
+	kdri_subspace_options subspace;
+	bool root;     /* the square root in the P step; false: as printed */
+	double soften; /* added to the one-hot start */
+	int64_t max_iter;
+	double tol;
+	const char *stage; /* name for progress events */
+	const double *w0; /* d x l, orthonormal: W at the start; NULL: the W step applied to the start of P */
+} kdri_lss_options;
+
+typedef struct kdri_lss {
+	int64_t l;
+	double *p;        /* n x c */
+	int64_t *labels;  /* n */
+	double *w;        /* d x l */
+	double *shared;   /* c x l: M', the shared centres */
+	double *embedded; /* n x l: the samples in the subspace */
+	double *start;    /* 3: objective, within, across at the start */
+	double *trace;    /* iterations x 3 */
+	int64_t iterations, room;
+	kdr_stop stop;
+	kdri_subspace subspace;
+} kdri_lss;
+
+kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss_options *options,
+                        kdri_lss *out);
+void kdri_lss_free(kdr_context *ctx, kdri_lss *run);
+
+/* Memberships p (n x c) to p times the factor of the P step, given a = A (n x c) and b = B (c x c). */
+kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double *a, const double *b,
+                           bool root, double *p);
+
+/* --- the result: lss_result.c ------------------------------------------------------------------- */
+
+/* Option rows, array rows, and what both methods leave in a result. */
+/* clang-format off */
+#define KDRI_LSS_OPTIONS \
+	KDRI_REAL("lambda", 0.25, 0, 1, \
+	          "weight of each task's own clusters in the feature space; 1: the tasks share nothing", \
+	          .symbol = "lambda"), \
+	KDRI_INT("l", 0, 0, 1e6, \
+	         "directions of the shared subspace; 0: as many as clusters", .automatic = "k", .symbol = "l"), \
+	KDRI_SUBSPACE_OPTIONS, \
+	KDRI_BOOL("root", 1, \
+	          "take the square root in the update of P; false: as printed, which may go back and forth for ever"), \
+	KDRI_REAL("soften", 0.2, 0, 1, "added to the one-hot start of P, since zeros stay zero")
+/* clang-format on */
+
+/* clang-format off */
+#define KDRI_SUBSPACE_OPTIONS \
+	KDRI_REAL("eps", 0.5, 0, 1, \
+	          "reward for spread in the subspace, so that it is no direction in which nothing varies; 0: as printed", \
+	          .symbol = "eps"), \
+	KDRI_CHOICE("subspace", 0, kdri_subspace_choices, \
+	            "where the subspace is sought: within the range of the data, or in all of the feature space, as printed"), \
+	KDRI_REAL("energy", 1, 0, 1, \
+	          "share of the data's squared norm in the leading directions that the subspace is sought in", \
+	          .open_min = true)
+/* clang-format on */
+
+extern const char *const kdri_subspace_choices[];
+
+/* clang-format off */
+#define KDRI_LSS_FIELDS \
+	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true, .scoring = KDR_SCORING_SHARES), \
+	KDRI_ARRAY("W", KDR_FLOAT64, "d x l", "directions of the shared subspace", .in_model = true), \
+	KDRI_ARRAY("shared_centres", KDR_FLOAT64, "k x l", \
+	           "centres of the clusters in the shared subspace", .in_model = true), \
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", \
+	           "centres of the task's own clusters", .per_task = true, .in_model = true), \
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the shared subspace", .per_task = true), \
+	KDRI_ARRAY("within", KDR_FLOAT64, "iterations + 1", \
+	           "the tasks' own part of the objective, from the start on, before weighing"), \
+	KDRI_ARRAY("across", KDR_FLOAT64, "iterations + 1", \
+	           "the shared part of the objective, from the start on, before weighing"), \
+	KDRI_ARRAY("top_direction", KDR_INT64, "l x 10", \
+	           "features with the largest weights in each shared direction"), \
+	KDRI_ARRAY("top_cluster", KDR_INT64, "k x 10", \
+	           "features that set each shared cluster apart from the mean of the clusters"), \
+	{ .name = NULL }
+/* clang-format on */
+
+/* The engine's options as set; l 0 becomes `c`. */
+kdri_lss_options kdri_lss_read_options(const kdr_options *options, int64_t c, const char *stage);
+kdri_subspace_options kdri_subspace_read_options(const kdr_options *options, int64_t c);
+
+/* Everything but labels and correspondence. tasks[t] is the result's number of stacked task t. */
+kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,
+                        const int64_t *tasks, kdr_result *result);
+
+/* Nearest in the mixed metric lambda |x - centre|^2 + (1 - lambda) |W'x - shared centre|^2. */
+kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
+                            int64_t task, const kdr_mat *x, int64_t *labels);
+
+/* What iterations of the subspace take: lss.c. */
+enum { KDRI_LSS_MOST = 300 /* iterations of the k-means it starts from */ };
+void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c);
+
+#endif

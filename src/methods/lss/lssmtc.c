@@ -1,0 +1,200 @@
+/* LSSMTC: clustering related tasks in a subspace they share. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer
+ * classification. ICDM 2009.
+ *
+ * The objective, (E1) of lss.c, and all steps of the descent are there; the W step is in subspace.c. This
+ * file finds the start:
+ *
+ *   (E6)  P = one-hot of k-means labels + soften                                   [GZ09, algorithm 1]
+ *
+ * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the
+ * default) takes k-means of all tasks stacked; `matched` runs k-means on each task and renames its clusters
+ * so that their centres lie nearest to those of the first task (an assignment problem). `pertask` is the
+ * paper's literal k-means on each task, where names agree by chance alone.
+ *
+ * T = 20 iterations are the paper's rule and no limit: more of them make the objective less and the clusters worse (T = 300 on webkb4:
+ * accuracy .653 in place of .686). */
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "engine/kmeans/lloyd.h"
+#include "methods/common/tasks.h"
+#include "methods/lss/lss.h"
+
+static const char stage[] = "lssmtc";
+
+enum { START_POOLED, START_MATCHED, START_PERTASK };
+static const char *const starts[] = { "pooled", "matched", "pertask", NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_LSS_OPTIONS,
+	KDRI_CHOICE(
+	        "start", START_POOLED, starts,
+	        "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or of each task as it comes"),
+	KDRI_MAX_ITER(20),
+	KDRI_TOL(1e-6),
+	KDRI_INT("n_init", 10, 1, 1e6, "runs of the k-means that P starts from; the best is kept"),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = { KDRI_LSS_FIELDS };
+
+static const char *const references_table[] = {
+	"Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer "
+	"classification. ICDM 2009.",
+	"H. Li, T. Jiang, K. Zhang: Efficient and robust feature extraction by maximum margin criterion. NIPS 2003.",
+	NULL,
+};
+
+static kdr_status start_pooled(kdr_context *ctx, const kdri_stack *stack, int64_t k, int64_t n_init,
+                               int64_t *labels)
+{
+	kdri_kmeans_options o = kdri_kmeans_defaults(k);
+	kdri_kmeans_result r = { 0 };
+	kdr_status st;
+	int64_t *rows_of = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rows_of, stack->ntasks));
+	for (int64_t t = 0; t < stack->ntasks; t++)
+		rows_of[t] = stack->begin[t + 1] - stack->begin[t];
+	o.n_init = n_init;
+	o.rows_of = rows_of;
+	o.tasks = stack->ntasks;
+	KDRI_TRY(kdri_kmeans(ctx, &stack->x, NULL, &o, &r));
+	memcpy(labels, r.labels, (size_t)stack->begin[stack->ntasks] * sizeof *labels);
+done:
+	kdri_free(ctx, rows_of);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+/* Renames labels so that cluster centres come nearest to `reference` (both k x d). */
+static kdr_status lssmtc_match(kdr_context *ctx, const double *reference, const double *centres, int64_t k,
+                               int64_t d, int64_t n, int64_t *labels)
+{
+	kdr_status st;
+	double *cost = NULL;
+	int64_t *name = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &cost, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &name, k));
+	for (int64_t i = 0; i < k; i++)
+		for (int64_t j = 0; j < k; j++) {
+			double sum = 0;
+			for (int64_t q = 0; q < d; q++) {
+				double gap = centres[i * d + q] - reference[j * d + q];
+				sum += gap * gap;
+			}
+			cost[i * k + j] = sum;
+		}
+	KDRI_TRY(kdr_assign(ctx, cost, k, k, name, NULL));
+	for (int64_t i = 0; i < n; i++)
+		labels[i] = name[labels[i]];
+done:
+	kdri_free(ctx, cost);
+	kdri_free(ctx, name);
+	return st;
+}
+
+static kdr_status start_each(kdr_context *ctx, const kdri_stack *stack, int64_t k, int64_t n_init,
+                             bool matched, int64_t *labels)
+{
+	kdr_status st = KDR_OK;
+	int64_t d = kdr_mat_cols(&stack->x);
+	kdri_kmeans_result first = { 0 }, r = { 0 };
+	for (int64_t t = 0; t < stack->ntasks; t++) {
+		kdri_kmeans_options o = kdri_kmeans_defaults(k);
+		int64_t begin = stack->begin[t], n = stack->begin[t + 1] - begin;
+		kdr_mat x = kdri_rows(&stack->x, begin, begin + n);
+		o.n_init = n_init;
+		o.stream = (uint64_t)t;
+		kdri_kmeans_free(ctx, &r);
+		r = (kdri_kmeans_result){ 0 };
+		KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, t ? &r : &first));
+		memcpy(labels + begin, (t ? &r : &first)->labels, (size_t)n * sizeof *labels);
+		if (matched && t)
+			KDRI_TRY(lssmtc_match(ctx, first.centres, r.centres, k, d, n, labels + begin));
+	}
+done:
+	kdri_kmeans_free(ctx, &first);
+	kdri_kmeans_free(ctx, &r);
+	return st;
+}
+
+/* (E6) */
+static kdr_status find_start(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             const kdri_stack *stack, int64_t **out)
+{
+	kdr_status st;
+	int64_t *labels = NULL, k = problem->tasks[0].k, n_init = kdri_opt_int(options, "n_init");
+	int how = kdri_opt_choice(options, "start");
+	KDRI_TRY(kdri_stack_init(ctx, problem, stack, &labels));
+	if (!labels) {
+		KDRI_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
+		st = how == START_POOLED ? start_pooled(ctx, stack, k, n_init, labels)
+		                         : start_each(ctx, stack, k, n_init, how == START_MATCHED, labels);
+		if (st != KDR_OK)
+			goto done;
+	}
+	*out = labels;
+	labels = NULL;
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+static kdr_status lssmtc_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_lss answer = { 0 };
+	int64_t *labels = NULL, *tasks = NULL, k = problem->tasks[0].k;
+	kdri_lss_options o = kdri_lss_read_options(options, k, stage);
+	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
+	KDRI_TRY(KDRI_NEW(ctx, &tasks, stack.ntasks));
+	KDRI_TRY(find_start(ctx, problem, options, &stack, &labels));
+	const kdri_lss_problem p = { &stack.x, stack.ntasks, k, stack.begin, labels, NULL };
+	KDRI_TRY(kdri_lss_run(ctx, &p, &o, &answer));
+	for (int64_t t = 0; t < stack.ntasks; t++) {
+		int64_t *to = NULL;
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &to));
+		memcpy(to, answer.labels + stack.begin[t],
+		       (size_t)(stack.begin[t + 1] - stack.begin[t]) * sizeof *to);
+		tasks[t] = t;
+	}
+	KDRI_TRY(kdri_lss_put(ctx, &p, &answer, tasks, result));
+	KDRI_TRY(kdri_put_same_clusters(ctx, stack.ntasks, k, result));
+done:
+	kdri_lss_free(ctx, &answer);
+	kdri_stack_free(ctx, &stack);
+	kdri_free(ctx, labels);
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+static void lssmtc_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double k = kdri_sizes_k(s);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
+	kdri_lss_estimate(&all, k, kdri_opt_real(o, "l"), kdri_opt_real(o, "max_iter"), c);
+}
+
+const kdri_algo kdri_algo_lssmtc = {
+	.info = { .id = "lssmtc",
+	          .class_name = "LSSMTC",
+	          .title = "Shared-subspace multi-task clustering",
+	          .summary =
+	                  "clusters related tasks together: each in its own features, all in one shared subspace",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS | KDR_ALGO_MONOTONE |
+	                   KDR_ALGO_PREDICT | KDR_ALGO_SWEEPS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = lssmtc_fit,
+	.estimate = lssmtc_estimate,
+	.predict = kdri_lss_predict,
+	.ranks = true,
+};

@@ -1,0 +1,166 @@
+/* Nearest centroids by any Bregman divergence, with bounds. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * By (E1) of bregman_task.h the label of x is the z with the smallest
+ *     v_z = base_z - <G_z, x - m>,   base_z = d(m || c_z).
+ * A divergence has no triangle inequality, but v_z is linear in x: when the centroids move,
+ *     (E3)  |change of v_z - change of base_z| <= |change of G_z| |x - m|
+ * by Cauchy and Schwarz. So `gap`, a lower bound of the second smallest v less the smallest, falls by at most
+ *     (E4)  max_z(-change of base_z) + change of base_a + (max_z |change of G_z| + |change of G_a|) |x - m|,
+ * z other than a, for a sample with label a. As long as it stays above what rounding can do, the label stands
+ * without a look at the sample. The lowest index of the smallest computed v defines the label, with bounds or
+ * without.
+ *
+ * Rounding. Sums of d products err by at most d u times the lengths of what is multiplied, u = 2^-53; with
+ * |x| <= |x - m| + |m| everything that goes into a computed v errs by less than
+ *     (E5)  E = C (max base + max |G| (|x - m| + 2 |m|)),   C = (d + 8) 2^-50. */
+#include "methods/mbc/bregman_task.h"
+
+void kdri_breg_reach(kdri_breg *b)
+{
+	double unit = (double)(b->d + 8) * 0x1p-50, origin = 0;
+	for (int64_t f = 0; f < b->d; f++)
+		origin += b->origin[f] * b->origin[f];
+#pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
+	for (int64_t i = 0; i < b->n; i++) {
+		double s = b->km.scale ? b->km.scale[i] : 1, sum = 0, size = 0;
+		if (b->x.kind == KDR_MAT_DENSE) {
+			const double *x = b->x.as.dense.data + i * b->x.as.dense.stride;
+			for (int64_t f = 0; f < b->d; f++) {
+				double e = s * x[f] - b->origin[f];
+				sum += e * e;
+			}
+		} else {
+			const kdr_csr *a = &b->x.as.csr;
+			for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
+				double v = s * a->val[p];
+				sum += v * (v - 2 * b->origin[a->col[p]]);
+				size += v * v;
+			}
+			/* This sum cancels: what it can lose is added. */
+			sum += origin + unit * (origin + 2 * size);
+		}
+		b->reach[i] = sqrt(KDRI_MAX(sum, 0.0)) * (1 + unit);
+	}
+}
+
+/* Features f0..f1-1 of all centroids into the table; what is known of each is summed over them. */
+static void load_features(kdri_breg *b, const double *dual, int64_t f0, int64_t f1, kdri_traits *part)
+{
+	const kdri_km_table *t = &b->km.table;
+	for (int64_t z = 0; z < b->k; z++) {
+		const double *g = dual + z * b->d;
+		double *lane = t->at + z / KDRI_LANES * t->tile_step + z % KDRI_LANES;
+		kdri_traits sum = { 0 };
+		for (int64_t f = f0; f < f1; f++) {
+			double *at = lane + f * t->feature_step, by = g[f] - 2 * *at;
+			sum.moved += by * by; /* |change of G_z|^2 of (E3) */
+			sum.square += g[f] * g[f];
+			sum.offset += g[f] * b->origin[f];
+			*at = g[f] / 2; /* the scan doubles it again */
+		}
+		part[z] = sum;
+	}
+}
+
+/* (E4), less its factor |x - m|, for each label a. */
+static void find_losses(kdri_breg *b)
+{
+	for (int64_t a = 0; a < b->k; a++) {
+		double base = -INFINITY, reach = 0;
+		for (int64_t z = 0; z < b->k; z++)
+			if (z != a) {
+				base = KDRI_MAX(base, b->base_before[z] - b->base[z]);
+				reach = KDRI_MAX(reach, b->drift[z]);
+			}
+		b->lose_base[a] = base + (b->base[a] - b->base_before[a]);
+		b->lose_reach[a] = reach + b->drift[a];
+	}
+	memcpy(b->base_before, b->base, (size_t)b->k * sizeof *b->base);
+}
+
+kdr_status kdri_breg_load(kdri_breg *b)
+{
+	kdr_status st = KDR_OK;
+	kdri_km *km = &b->km;
+	int64_t blocks = (b->d + KDRI_KM_FEATURES - 1) / KDRI_KM_FEATURES;
+	const double *dual = b->dual;
+	if (b->domain.whitening) { /* <G, R x> = <R' G, x> */
+		KDRI_TRY(kdri_gemm(b->ctx, false, false, b->k, b->d, b->d, 1, b->dual, b->d,
+		                   b->domain.whitening, b->d, 0, b->room, b->d));
+		dual = b->room;
+	}
+#pragma omp parallel for schedule(dynamic, 1) num_threads(km->threads) if (km->threads > 1 && blocks > 1)
+	for (int64_t p = 0; p < blocks; p++)
+		load_features(b, dual, p * KDRI_KM_FEATURES, KDRI_MIN(b->d, (p + 1) * KDRI_KM_FEATURES),
+		              km->partial + p * b->k);
+	double most = 0, longest = 0, origin = 0, unit = (double)(b->d + 8) * 0x1p-50;
+	for (int64_t f = 0; f < b->d; f++)
+		origin += b->origin[f] * b->origin[f];
+	for (int64_t z = 0; z < b->k; z++) {
+		kdri_traits t = { 0 };
+		for (int64_t p = 0; p < blocks; p++) {
+			t.moved += km->partial[p * b->k + z].moved;
+			t.square += km->partial[p * b->k + z].square;
+			t.offset += km->partial[p * b->k + z].offset;
+		}
+		km->offset[z] = b->base[z] + t.offset; /* (E1) */
+		b->drift[z] = sqrt(t.moved) * (1 + unit);
+		most = KDRI_MAX(most, b->base[z]);
+		longest = KDRI_MAX(longest, sqrt(t.square) * (1 + unit));
+	}
+	b->error_base = unit * (most + 2 * longest * sqrt(origin)); /* (E5) */
+	b->error_reach = unit * longest;
+	find_losses(b);
+done:
+	return st;
+}
+
+/* Rows of a block whose label is not certain. */
+static int64_t open_rows(kdri_breg *b, int64_t begin, int64_t end, int64_t *rows)
+{
+	int64_t count = 0;
+	for (int64_t i = begin; i < end; i++) {
+		int32_t a = b->km.label[i];
+		double reach = b->reach[i], error = 4 * (b->error_base + b->error_reach * reach);
+		if (!b->fresh)
+			b->gap[i] -= b->lose_base[a] + b->lose_reach[a] * reach + error; /* (E4) */
+		rows[count] = i;
+		count += b->fresh || !(b->gap[i] > error);
+	}
+	return count;
+}
+
+static void nearest_block(kdri_breg *b, int64_t block, double *room)
+{
+	kdri_km *km = &b->km;
+	int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(b->n, begin + KDRI_BLOCK), moved = 0;
+	int64_t rows[KDRI_BLOCK] = { 0 }, lanes = km->tiles * KDRI_LANES;
+	int32_t arg[KDRI_BLOCK] = { 0 };
+	double *best = room, *second = best + KDRI_BLOCK, *twice = second + KDRI_BLOCK,
+	       *dots = twice + KDRI_BLOCK;
+	int64_t count = open_rows(b, begin, end, rows);
+	for (int64_t r = 0; r < count && km->twice; r++)
+		twice[r] = km->twice[rows[r]];
+	kdri_km_dots(&b->x, rows, count, &km->table, 0, lanes, dots, lanes);
+	kdri_km_scan(dots, lanes, count, lanes, km->offset, km->twice ? twice : NULL, best, second, arg);
+	for (int64_t r = 0; r < count; r++) {
+		int64_t i = rows[r];
+		km->label[i] = arg[r];
+		moved += arg[r] != km->before[i];
+		b->gap[i] = second[r] - best[r] - 2 * (b->error_base + b->error_reach * b->reach[i]);
+	}
+	km->moved[block] = moved;
+}
+
+void kdri_breg_nearest(kdri_breg *b)
+{
+	kdri_km *km = &b->km;
+	int64_t blocks = kdri_km_blocks(km);
+#pragma omp parallel num_threads(km->threads) if (km->threads > 1)
+	{
+		double *room = km->scratch + kdri_thread() * km->scratch_size;
+#pragma omp for schedule(dynamic, 1)
+		for (int64_t p = 0; p < blocks; p++)
+			nearest_block(b, p, room);
+	}
+}

@@ -1,0 +1,421 @@
+/* Sweeps of multitask Bregman clustering; the equations are in methods/mbc/mbc.c. SPDX-License-Identifier:
+ * BSD-3-Clause
+ *
+ * A sweep is W, H, U. The divergences between centroids are computed once a sweep, after U: the objective
+ * after U and the next W both come from them. */
+#include "methods/mbc/mbc_sweep.h"
+
+/* Features of a block of differences between centroids: all of them then stay in the cache. */
+enum { FEATURES = 512 };
+
+/* --- room ---------------------------------------------------------------------------------------- */
+
+void kdri_mbc_close(kdri_mbc *m)
+{
+	for (int64_t t = 0; m->tasks && t < m->ntasks; t++)
+		kdri_breg_close(&m->tasks[t]);
+	for (int64_t p = 0; p < m->ntasks * m->ntasks; p++) {
+		if (m->cost)
+			kdri_free(m->ctx, m->cost[p]);
+		if (m->weight)
+			kdri_free(m->ctx, m->weight[p]);
+	}
+	void *owned[] = { m->tasks,  m->cost,    m->weight,    m->local,       m->ones,
+		          m->offset, m->partial, m->whitening, m->unwhitening, m->engines };
+	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+		kdri_free(m->ctx, owned[i]);
+}
+
+static int64_t feature_blocks(const kdri_mbc *m)
+{
+	return (m->tasks[0].d + FEATURES - 1) / FEATURES;
+}
+
+static kdr_status mbc_sweep_make_room(kdri_mbc *m)
+{
+	kdr_status st;
+	int64_t most = 1, size, T = m->ntasks;
+	for (int64_t t = 0; t < T; t++)
+		most = KDRI_MAX(most, m->tasks[t].k);
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost, T * T));
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight, T * T));
+	KDRI_TRY(KDRI_NEW0(m->ctx, &m->local, T));
+	KDRI_TRY(KDRI_NEW(m->ctx, &m->ones, 2 * most));
+	for (int64_t t = 0; t < T; t++)
+		for (int64_t s = 0; s < T; s++)
+			if (t != s) {
+				KDRI_TRY(kdri_mul(m->ctx, m->tasks[t].k, m->tasks[s].k, &size));
+				KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost[t * T + s], size));
+				KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight[t * T + s], size));
+			}
+	if (m->domain.divergence->symmetric) {
+		KDRI_TRY(kdri_mul(m->ctx, most, most, &size));
+		KDRI_TRY(kdri_mul(m->ctx, size, T > 1 ? feature_blocks(m) : 0, &size));
+		KDRI_TRY(KDRI_NEW(m->ctx, &m->partial, size));
+	} else {
+		KDRI_TRY(KDRI_NEW(m->ctx, &m->offset, most * m->tasks[0].d));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_mbc_open(kdr_context *ctx, const kdr_task *tasks, int64_t ntasks,
+                         const kdri_breg_domain *domain, double ridge, double lambda, bool geodesic,
+                         kdri_mbc *m)
+{
+	kdr_status st;
+	*m = (kdri_mbc){ .ctx = ctx,
+		         .ntasks = ntasks,
+		         .domain = *domain,
+		         .lambda = ntasks > 1 ? lambda : 0,
+		         .geodesic = geodesic && !domain->divergence->symmetric };
+	if (domain->divergence->whitened) {
+		KDRI_TRY(kdri_whitening(ctx, tasks, ntasks, ridge, &m->whitening, &m->unwhitening));
+		m->domain.whitening = m->whitening;
+		m->domain.unwhitening = m->unwhitening;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &m->engines, ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->tasks, ntasks));
+	for (int64_t t = 0; t < ntasks; t++)
+		m->tasks[t].ctx = ctx;
+	for (int64_t t = 0; t < ntasks; t++)
+		KDRI_TRY(kdri_breg_open(ctx, &tasks[t], &m->domain, &m->tasks[t]));
+	KDRI_TRY(mbc_sweep_make_room(m));
+done:
+	return st;
+}
+
+/* --- divergences between centroids ------------------------------------------------------------------ */
+
+/* By differences, features in blocks. */
+static void symmetric_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b, double *cost, double *turned)
+{
+	const kdri_divergence *v = m->domain.divergence;
+	int64_t d = a->d, blocks = feature_blocks(m), pairs = a->k * b->k;
+	bool share = m->ctx->threads > 1 && (double)pairs * (double)d > 1e6;
+#pragma omp parallel for schedule(static) num_threads(m->ctx->threads) if (share)
+	for (int64_t p = 0; p < blocks; p++) {
+		int64_t f = p * FEATURES, count = KDRI_MIN(FEATURES, d - f);
+		for (int64_t z = 0; z < a->k; z++)
+			for (int64_t l = 0; l < b->k; l++)
+				m->partial[p * pairs + z * b->k + l] =
+				        v->between(a->points + z * d + f, b->points + l * d + f, count);
+	}
+	memset(cost, 0, (size_t)pairs * sizeof *cost);
+	for (int64_t p = 0; p < blocks; p++)
+		for (int64_t i = 0; i < pairs; i++)
+			cost[i] += m->partial[p * pairs + i];
+	for (int64_t z = 0; z < a->k; z++)
+		for (int64_t l = 0; l < b->k; l++)
+			turned[l * a->k + z] = cost[z * b->k + l];
+}
+
+/* (E1) of bregman_task.h with a's centroids as samples of b: one product. */
+static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, double *cost)
+{
+	kdr_status st;
+	const kdri_divergence *v = m->domain.divergence;
+	int64_t d = a->d;
+#pragma omp parallel for schedule(static) num_threads(a->km.threads) if (a->km.threads > 1)
+	for (int64_t z = 0; z < a->k; z++) {
+		for (int64_t f = 0; f < d; f++)
+			m->offset[z * d + f] = a->points[z * d + f] - b->centre[f];
+		a->parts[z] = v->between(a->points + z * d, b->centre, d);
+	}
+	KDRI_TRY(kdri_gemm(m->ctx, false, true, a->k, b->k, d, -1, m->offset, d, b->dual, d, 0, cost, b->k));
+	for (int64_t z = 0; z < a->k; z++)
+		for (int64_t l = 0; l < b->k; l++) {
+			double *c = &cost[z * b->k + l];
+			*c = KDRI_MAX(*c + a->parts[z] + b->base[l], 0.0);
+		}
+done:
+	return st;
+}
+
+static kdr_status find_costs(kdri_mbc *m)
+{
+	kdr_status st = KDR_OK;
+	int64_t T = m->ntasks;
+	for (int64_t t = 0; t < T; t++)
+		for (int64_t s = 0; s < T; s++) {
+			if (m->domain.divergence->symmetric && t < s)
+				symmetric_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s],
+				                m->cost[s * T + t]);
+			else if (!m->domain.divergence->symmetric && t != s)
+				KDRI_TRY(directed_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s]));
+		}
+done:
+	return st;
+}
+
+/* --- W ------------------------------------------------------------------------------------------------ */
+
+/* (E3) in whole units, K^s a row and K^t a column, so that W is exact. */
+static kdr_status mbc_sweep_match(kdri_mbc *m, int64_t t, int64_t s)
+{
+	kdr_status st;
+	int64_t T = m->ntasks, a = m->tasks[t].k, b = m->tasks[s].k;
+	double *w = m->weight[t * T + s], *supply = m->ones, *demand = m->ones + a;
+	for (int64_t z = 0; z < a; z++)
+		supply[z] = (double)b;
+	for (int64_t l = 0; l < b; l++)
+		demand[l] = (double)a;
+	KDRI_TRY(kdr_transport(m->ctx, m->cost[t * T + s], a, b, supply, demand, w, NULL, NULL,
+	                       NULL)); /* (E4) */
+	for (int64_t i = 0; i < a * b; i++)
+		w[i] /= (double)a * (double)b;
+	for (int64_t z = 0; m->domain.divergence->symmetric && z < a; z++)
+		for (int64_t l = 0; l < b; l++)
+			m->weight[s * T + t][l * a + z] = w[z * b + l];
+done:
+	return st;
+}
+
+static kdr_status match_all(kdri_mbc *m)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < m->ntasks; t++)
+		for (int64_t s = 0; s < m->ntasks; s++)
+			if (t < s || (t > s && !m->domain.divergence->symmetric))
+				KDRI_TRY(mbc_sweep_match(m, t, s));
+done:
+	return st;
+}
+
+kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, double *out)
+{
+	kdr_status st;
+	int64_t a = m->tasks[t].k, b = m->tasks[s].k;
+	double *supply = m->ones, *demand = m->ones + a, *flow = NULL, value = 0;
+	const double *cost = m->cost[t * m->ntasks + s];
+	for (int64_t z = 0; z < a; z++)
+		supply[z] = by_size ? (double)m->tasks[t].km.filled[z] / (double)m->tasks[t].km.all
+		                    : 1 / (double)a;
+	for (int64_t l = 0; l < b; l++)
+		demand[l] = by_size ? (double)m->tasks[s].km.filled[l] / (double)m->tasks[s].km.all
+		                    : 1 / (double)b;
+	KDRI_TRY(KDRI_NEW(m->ctx, &flow, a * b));
+	KDRI_TRY(kdr_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
+	*out = value;
+done:
+	kdri_free(m->ctx, flow);
+	return st;
+}
+
+/* --- U ------------------------------------------------------------------------------------------------ */
+
+KDRI_KERNEL
+static void scale_mean(kdri_breg_mean mean, double by, int64_t d, double *c)
+{
+	double factor = by * mean.by, add = by * mean.add;
+	for (int64_t f = 0; f < d; f++)
+		c[f] = factor * mean.at[f] + add;
+}
+
+/* share times features f0..f1-1 of the mean of cluster z, or 0 where it has no samples. */
+static void begin_with_mean(const kdri_breg *b, int64_t z, double share, int64_t f0, int64_t f1, double *c)
+{
+	kdri_breg_mean mean = kdri_breg_mean_of(b, z);
+	mean.at += f0;
+	if (b->km.filled[z])
+		scale_mean(mean, share, f1 - f0, c);
+	else
+		memset(c, 0, (size_t)(f1 - f0) * sizeof *c);
+}
+
+/* What attracts cluster z of task t: adds (E6)'s share of the other tasks to c, whose features are f0..f1-1.
+ */
+static void attract(const kdri_mbc *m, int64_t t, int64_t z, double sum, int64_t f0, int64_t f1, double *c)
+{
+	int64_t T = m->ntasks, d = m->tasks[t].d;
+	for (int64_t s = 0; s < T; s++)
+		for (int64_t l = 0; s != t && l < m->tasks[s].k; l++) {
+			double w = m->weight[t * T + s][z * m->tasks[s].k + l];
+			if (w > 0)
+				kdri_axpy(2 * m->lambda / (double)(T - 1) * w / sum,
+				          m->tasks[s].points + l * d + f0, c, f1 - f0);
+		}
+}
+
+/* (E6) for some features of a centroid; lambda = 0: the mean, and what is there where there is none. */
+typedef struct place {
+	const kdri_mbc *m;
+	int64_t t;
+} place;
+
+static void fill_symmetric(void *user, int64_t z, int64_t f0, int64_t f1, const double *now, double *out)
+{
+	const place *p = user;
+	const kdri_breg *b = &p->m->tasks[p->t];
+	int64_t count = f1 - f0, size = b->km.filled[z];
+	double share = (double)size / (double)b->km.all, sum = share + 2 * p->m->lambda / (double)b->k;
+	if (p->m->lambda > 0) {
+		begin_with_mean(b, z, share / sum, f0, f1, out);
+		attract(p->m, p->t, z, sum, f0, f1, out);
+	} else if (size > 0) {
+		kdri_breg_to_mean(b, z, f0, f1, out);
+	} else {
+		memcpy(out, now, (size_t)count * sizeof *out);
+	}
+}
+
+static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room, double *c)
+{
+	const kdri_breg *b = &m->tasks[t];
+	const kdri_divergence *v = m->domain.divergence;
+	int64_t T = m->ntasks, d = b->d;
+	double share = (double)b->km.filled[z] / (double)b->km.all, pull = m->lambda / (double)b->k;
+	double *left = room, *right = room + d, *new = room + 2 * d;
+	kdri_two_point both = { .a = share + pull,
+		                .b = pull,
+		                .left = left,
+		                .right = right,
+		                .d = d,
+		                .room = new,
+		                .start = &b->starts[z] };
+	begin_with_mean(b, z, share / both.a, 0, d, left);
+	memset(right, 0, (size_t)d * sizeof *right);
+	for (int64_t s = 0; s < T; s++) {
+		const kdri_breg *o = &m->tasks[s];
+		double slope = 0;
+		for (int64_t l = 0; s != t && l < o->k; l++) {
+			double in = m->weight[s * T + t][l * b->k + z],
+			       out = m->weight[t * T + s][z * o->k + l];
+			double e = m->lambda / (double)(T - 1) * in / both.a;
+			double g = m->lambda / (double)(T - 1) * out / both.b;
+			if (in > 0)
+				kdri_axpy(e, o->points + l * d, left, d);
+			if (out > 0)
+				kdri_axpy(g, o->dual + l * d, right, d);
+			slope += g;
+		}
+		if (slope > 0) /* a gradient is G + slope */
+			kdri_axpy(slope, o->slope, right, d);
+	}
+	v->inverse(right, d, new);
+	memcpy(right, new, (size_t)d * sizeof *right);
+	if (!m->geodesic) {
+		v->centroid(&both, c); /* (E7) */
+		return;
+	}
+	/* The walk may end above where it began: then the centroid stays. */
+	double before = kdri_two_point_value(v, &both, c);
+	memcpy(b->dual + z * d, c, (size_t)d * sizeof *c);
+	kdri_geodesic_centroid(v, &both, c);
+	if (!(kdri_two_point_value(v, &both, c) < before))
+		memcpy(c, b->dual + z * d, (size_t)d * sizeof *c);
+}
+
+/* New centroids of a task; its loss before and after. */
+static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *after)
+{
+	kdr_status st;
+	kdri_breg *b = &m->tasks[t];
+	place p = { m, t };
+	int64_t d = b->d;
+	if (b->euclidean) {
+		kdri_breg_renew(b, fill_symmetric, &p, before, after);
+		return KDR_OK;
+	}
+	*before = kdri_breg_loss(b);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->km.threads) if (b->km.threads > 1)
+	for (int64_t z = 0; z < b->k; z++) {
+		double *c = b->points + z * d, *room = b->scratch + kdri_thread() * KDRI_BREG_SCRATCH * d;
+		if (m->lambda > 0 && !m->domain.divergence->symmetric)
+			renew_directed(m, t, z, room, c);
+		else
+			fill_symmetric(&p, z, 0, d, c, c);
+	}
+	KDRI_TRY(kdri_breg_place(b));
+	*after = kdri_breg_loss(b);
+done:
+	return st;
+}
+
+/* --- sweeps --------------------------------------------------------------------------------------------- */
+
+/* (E1), with the losses of the tasks in m->local. */
+static double objective(const kdri_mbc *m)
+{
+	double sum = 0, coupling = 0;
+	int64_t T = m->ntasks;
+	for (int64_t t = 0; t < T; t++) {
+		sum += m->local[t];
+		for (int64_t s = 0; s < T; s++)
+			for (int64_t i = 0; s != t && i < m->tasks[t].k * m->tasks[s].k; i++)
+				coupling += m->weight[t * T + s][i] * m->cost[t * T + s][i];
+	}
+	return m->lambda > 0 ? sum + m->lambda / (double)(T - 1) * coupling : sum;
+}
+
+static void find_losses(kdri_mbc *m)
+{
+	for (int64_t t = 0; t < m->ntasks; t++)
+		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
+}
+
+kdr_status kdri_mbc_match(kdri_mbc *m)
+{
+	kdr_status st;
+	find_losses(m);
+	KDRI_TRY(find_costs(m));
+	KDRI_TRY(match_all(m));
+done:
+	return st;
+}
+
+static kdr_status one_sweep(kdri_mbc *m, double *steps)
+{
+	kdr_status st = KDR_OK;
+	if (m->lambda > 0)
+		KDRI_TRY(match_all(m));
+	steps[0] = objective(m);
+	double last = 0, before = 0, relations;
+	for (int64_t t = 0; t < m->ntasks; t++)
+		last += m->local[t];
+	KDRI_TRY(kdri_breg_assign(m->tasks, m->ntasks, m->engines)); /* (E5) */
+	relations = steps[0] - last;
+	for (int64_t t = 0; t < m->ntasks; t++) {
+		double loss;
+		KDRI_TRY(renew_task(m, t, &loss, &m->local[t]));
+		before += loss;
+	}
+	steps[1] = before + relations;
+	if (m->lambda > 0)
+		KDRI_TRY(find_costs(m));
+	steps[2] = objective(m);
+done:
+	return st;
+}
+
+kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,
+                          kdri_mbc_run *run)
+{
+	kdr_status st = KDR_OK;
+	KDRI_TRY(kdri_breg_begin(m->tasks, m->ntasks, labels, m->engines));
+	KDRI_TRY(kdri_mbc_match(m));
+	double last = run->start = objective(m);
+	run->sweeps = 0;
+	run->stop = KDR_STOP_MAX_ITER;
+	while (run->sweeps < limits->max_iter) {
+		if (run->sweeps == run->room) {
+			int64_t room = run->room ? 2 * run->room : 32;
+			KDRI_TRY(KDRI_GROW(m->ctx, &run->steps, 3 * room));
+			run->room = room;
+		}
+		double *steps = run->steps + 3 * run->sweeps++;
+		KDRI_TRY(one_sweep(m, steps));
+		if (kdri_iteration_met(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
+		                       steps[2])) {
+			run->stop = kdri_stop_reason(m->ctx);
+			break;
+		}
+		if (last - steps[2] <= limits->tol * fabs(last)) {
+			run->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+		last = steps[2];
+	}
+done:
+	return st;
+}

@@ -1,0 +1,55 @@
+/* Relatedness of tasks, and one similarity for each task that all tasks agree on.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_CONSISTENT_H
+#define KDRI_CONSISTENT_H
+
+#include "engine/graph/similarity.h"
+#include "matrix/block.h"
+
+/* All samples of all tasks: v (N x N), task t holding rows begin[t] .. begin[t + 1] - 1. */
+typedef struct kdri_pool {
+	kdri_block v;
+	int64_t ntasks;
+	const int64_t *begin;
+} kdri_pool;
+
+static inline int64_t kdri_pool_size(const kdri_pool *p, int64_t t)
+{
+	return p->begin[t + 1] - p->begin[t];
+}
+
+/* Median distance between two samples, of a Gram matrix; of 1000 samples evenly spread where there are more. */
+kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *out);
+
+/* The Gram matrix becomes the matrix of similarities, in place: cosines (0 with a sample of length 0, 1 with
+ * itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
+kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity,
+                                double sigma);
+
+/* eps (ntasks) and alpha (ntasks x ntasks: row t has what task t draws on). */
+kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,
+                       double *alpha);
+
+/* Row i of `sharp` holds the neighbours of sample i and their weights, the largest 1. */
+typedef struct kdri_consistent {
+	kdri_own sharp;
+	kdri_own m; /* (sharp + sharp') / 2 */
+} kdri_consistent;
+
+/* `alpha`: ntasks weights. `neighbours`: 1 .. n - 2. `most`: bytes that the distances may take at once; less
+ * than all of them makes blocks of rows. */
+kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
+                               int64_t neighbours, int64_t most, kdri_consistent *out);
+/* From the weights of each sample's neighbours in compressed rows, which become the answer's; where it fails they stay the
+ * caller's. */
+kdr_status kdri_consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
+                              kdri_consistent *out);
+void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c);
+
+/* Weights of the `neighbours` nearest of n samples at distances a; a[self] (if self >= 0) does not count.
+ * `room` (n) is scratch. weight[j] is 0 for all others. Returns how many are not 0. `tie`: distances no farther
+ * apart than this are equal. */
+int64_t kdri_consistent_weights(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
+                                double *room, double *weight);
+
+#endif

@@ -1,0 +1,155 @@
+/* mSDA as a step before any method: features learnt on all tasks together. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation.
+ * ICML 2012.
+ *
+ *   (E1)  Z = [h^0, h^1, .., h^g],   h^0 = the samples, h^i = layer i of msda_run.c
+ *
+ * Here Z is stored, (g + 1) d columns wide, since what comes next may be any method; mtcfir, which needs its
+ * products alone, does without. The command line's --features-from msda puts it before a method.
+ *
+ * Z   features        g   layers        p   noise */
+#include "methods/mtcfir/msda.h"
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "methods/common/tasks.h"
+#include "methods/mtcfir/msda_device.h"
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_MSDA,
+	KDRI_OPTION_PRECISION,
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("features", KDR_FLOAT64, "n x (layers + 1) d",
+	           "the samples' features, then what each layer makes of them", .per_task = true),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. ICML 2012. [CXWS12]",
+	NULL,
+};
+
+/* Where the layers go. */
+typedef struct sink {
+	const kdri_stack *stack;
+	double **z; /* of each task, in the result */
+	int64_t wide;
+} sink;
+
+static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_block *h)
+{
+	const sink *s = user;
+	int64_t d = kdr_mat_cols(&s->stack->x);
+	(void)ctx;
+	for (int64_t t = 0; t < s->stack->ntasks; t++)
+		for (int64_t i = s->stack->begin[t]; i < s->stack->begin[t + 1]; i++) {
+			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
+			if (h)
+				kdri_block_read(h, i, 0, d, to);
+			for (int64_t p = h ? 0 : x->as.csr.rowptr[i]; !h && p < x->as.csr.rowptr[i + 1]; p++)
+				to[x->as.csr.col[p]] = x->as.csr.val[p];
+		}
+	return KDR_OK;
+}
+
+/* The same from a device: a layer comes in parts. */
+static kdr_status put_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                                  const kdri_dpanels *h)
+{
+	kdr_status st = KDR_OK;
+	const sink *s = user;
+	int64_t d = kdr_mat_cols(&s->stack->x);
+	if (!h)
+		return put_layer(ctx, user, layer, x, NULL);
+	for (int64_t t = 0; t < s->stack->ntasks; t++)
+		for (int64_t i = s->stack->begin[t], high = kdri_dpanels_high(h), rows;
+		     i < s->stack->begin[t + 1]; i += rows) {
+			kdri_dmat part;
+			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
+			rows = KDRI_MIN(high, s->stack->begin[t + 1] - i);
+			KDRI_TRY(kdri_dpanels_load(h, i, 0, rows, d, &part));
+			KDRI_TRY(kdri_dmat_get(ctx, h->dev, part, to, s->wide));
+		}
+done:
+	return st;
+}
+
+/* On a device, if there is one and it does not fail. */
+static kdr_status msda_run_anywhere(kdr_context *ctx, sink *s, const kdri_msda_options *o,
+                                    kdri_msda_info *info)
+{
+	const kdr_mat *x = &s->stack->x;
+	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x);
+	kdri_device *dev = kdri_device_take(ctx, (double)o->layers * 4 * n * d * KDRI_MIN(n, d));
+	if (dev) {
+		kdr_status st = kdri_msda_device(ctx, dev, x, o, put_layer_there, s, info);
+		kdri_device_leave(dev);
+		if (!kdri_device_gave_up(ctx, st))
+			return st;
+	}
+	return kdri_msda_run(ctx, x, kdr_mat_rows(x), o, put_layer, s, info);
+}
+
+static kdr_status msda_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdr_status st;
+	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
+	sink s = { .stack = &stack };
+	kdri_msda_info info;
+	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
+	int64_t n = stack.begin[stack.ntasks], d = kdr_mat_cols(&stack.x);
+	kdri_msda_options o = kdri_msda_options_of(options, n);
+	s.wide = (o.layers + 1) * d;
+	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&stack.x, &o) + 8.0 * (double)n * (double)s.wide,
+	                           "method 'msda'", n, d));
+	KDRI_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
+	for (int64_t t = 0; t < stack.ntasks; t++)
+		KDRI_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
+		                           (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
+		                           &s.z[t]));
+	bool before = ctx->abandon;
+	ctx->abandon = true; /* a layer that is not done stays zero, like those after it */
+	st = msda_run_anywhere(ctx, &s, &o, &info);
+	ctx->abandon = before;
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	KDRI_TRY(st == KDR_ERR_NUMERIC && stopped ? KDR_OK : st);
+	KDRI_TRY(kdri_msda_warn(ctx, &info, result));
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, info.layers);
+done:
+	kdri_stack_free(ctx, &stack);
+	kdri_free(ctx, s.z);
+	return st;
+}
+
+static void msda_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	double layers = kdri_opt_real(o, "layers"), side = KDRI_MIN(all.n, all.d);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c, (s->ntasks > 1 ? kdri_extent_bytes(&all) : 0) + 8 * all.n * all.d * (2 + layers) +
+	                          16 * side * side);
+	/* Systems are solved more slowly than products are made. */
+	kdri_cost_product(c, layers * (3 * all.n * all.d * side + side * side * side));
+	c->steps += layers * all.n * all.d * 3; /* tanh */
+}
+
+const kdri_algo kdri_algo_msda = {
+	.info = { .id = "msda",
+	          .class_name = "MSDA",
+	          .title = "Marginalised stacked denoising autoencoders",
+	          .summary =
+	                  "features that restore what noise takes away, learnt on all tasks together; a step "
+	                  "before other methods (--features-from msda)",
+	          .family = KDR_FAMILY_FEATURES,
+	          .flags = KDR_ALGO_JOINT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = msda_fit,
+	.estimate = msda_estimate,
+};

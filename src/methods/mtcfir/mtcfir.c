@@ -1,0 +1,620 @@
+/* MTCFIR: multi-task clustering by feature and instance transfer. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * [ZZL19] X. Zhang, X. Zhang, H. Liu: Weighed multi-task clustering by feature and instance transfer. Chinese
+ * Journal of Computers 42(12), 2019.
+ *
+ * Tasks t = 1..T share features; each has its own number of clusters k^t, and tasks may be related only in part.
+ *
+ *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    msda_run.c      [ZZL19, eqs. 1-6]
+ *   (E2)  Z = [h^0; ...; h^g],   K = Z Z' = sum_i h^i h^i'                                     [ZZL19, sec. 3.3]
+ *   (E3)  V = cosines of Z from K, or Gaussian similarities
+ *   (E4)  l^t = ceil(lambda n^t / k^t), or as given                                            [ZZL19, sec. 4.3]
+ *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         consistent.c [ZZL19, eqs. 7-20]
+ *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     snmf_steps.c [ZZL19, eqs. 21-25]
+ *
+ * On a device everything but the sparse M lies there, and the same steps are taken: msda_device.c, pool_device.c.
+ *
+ * Everything after (E2) needs K alone: Z, (g + 1) d columns wide, is never stored, and k-means sees it through
+ * K (gram_kmeans.c). V takes the place of K.
+ *
+ * variant   nF: h^0 alone in (E2). nI: M^t = max(V^tt, 0). nR: all alpha = 1 in A (alpha is reported all the same).
+ * final     ncut: the normalised cut of M^t in place of (E6). M is good and SNMF the weak step: on Reuters
+ *           ncut finds 98% where SNMF finds 93%.
+ *
+ * The relatedness reported is alpha_s^t / alpha_t^t, as in the paper's tables 8-11.
+ *
+ * g       layers      p  noise     lambda  neighbors    K, V   pool.v
+ * alpha   alpha       l  l         eps     eps          Y      memberships
+ *
+ * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
+ * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
+#include "methods/mtcfir/mtcfir.h"
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "engine/kmeans/lloyd.h"
+#include "matrix/columns.h"
+#include "methods/common/tasks.h"
+#include "methods/mtcfir/gram_mmd.h"
+#include "methods/mtcfir/msda_device.h"
+#include "methods/mtcfir/msda_layers.h"
+#include "methods/mtcfir/pool_device.h"
+#include "methods/mtcfir/snmf_task.h"
+#include "methods/mtcfir/train.h"
+
+static const char stage[] = "mtcfir";
+
+static const char *const variants[] = { "full", "nF", "nI", "nR", NULL };
+
+/* Distances of a task's samples are kept whole up to this size. */
+static const int64_t distance_bytes = (int64_t)1 << 29;
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_MSDA,
+	KDRI_REALS("neighbors", 0.3, 0, 1e9,
+	           "below 1: neighbours of a sample as a share of n/k; 1 and above: their number",
+	           .open_min = true, .symbol = "lambda"),
+	KDRI_CHOICE(
+	        "variant", KDRI_MTCFIR_FULL, variants,
+	        "full, or without features (nF), without instances of other tasks (nI), without relatedness (nR)"),
+	KDRI_OPTION_FINAL,
+	KDRI_CHOICE("similarity", KDRI_SIMILARITY_COSINE, kdri_similarity_names,
+	            "how alike two samples are: their cosine, or a Gaussian of their distance"),
+	KDRI_REAL("sigma", 0, 0, 1e300, "width of the Gaussian; 0: the median distance between two samples",
+	          .automatic = "median distance", .symbol = "sigma"),
+	KDRI_OPTION_PRECISION,
+	KDRI_BOOL(
+	        "keep", true,
+	        "keep what labels new samples (samples, features learnt), the similarity and the discrepancies; else labels alone"),
+	KDRI_MAX_ITER(200),
+	KDRI_TOL(1e-6),
+	KDRI_N_INIT(10),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_FINAL,
+	KDRI_ARRAY("alpha", KDR_FLOAT64, "tasks x tasks",
+	           "share of similarities above the task's threshold; row t: what task t draws on",
+	           .in_model = true),
+	KDRI_ARRAY("thresholds", KDR_FLOAT64, "tasks",
+	           "eps: the similarity from which two samples count as related"),
+	KDRI_ARRAY("neighbors", KDR_INT64, "tasks", "l: neighbours each sample has", .in_model = true),
+	KDRI_ARRAY("similarity_rowptr", KDR_INT64, "n + 1",
+	           "consistent similarity M in compressed rows: where each row starts", .per_task = true),
+	KDRI_ARRAY("similarity_col", KDR_INT64, "entries", "consistent similarity M: columns",
+	           .per_task = true),
+	KDRI_ARRAY("similarity_val", KDR_FLOAT64, "entries", "consistent similarity M: values",
+	           .per_task = true),
+	KDRI_ARRAY("mmd2_linear", KDR_FLOAT64, "2 x tasks x tasks",
+	           "squared mean discrepancy of tasks, linear kernel: before and after feature learning"),
+	KDRI_ARRAY("mmd2_gauss", KDR_FLOAT64, "2 x tasks x tasks",
+	           "the same with a Gaussian kernel as wide as the median distance"),
+	KDRI_FIELDS_TRAIN,
+	KDRI_FIELDS_LAYERS,
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"X. Zhang, X. Zhang, H. Liu: Weighed multi-task clustering by feature and instance transfer. Chinese "
+	"Journal of Computers 42(12):2614-2630, 2019. [ZZL19]",
+	"M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. ICML 2012. [CXWS12]",
+	"D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012.",
+	NULL,
+};
+
+/* A fit at work. */
+typedef struct work {
+	kdr_context *ctx;
+	const kdr_problem *problem;
+	const kdr_options *options;
+	kdr_result *result;
+	kdri_stack stack;
+	kdri_columns once; /* its columns that differ, where they are few enough; copies NULL: all of them */
+	kdri_pool pool;
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
+	double *eps, *alpha;
+	int64_t *starts,
+	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
+	kdri_trace *traces;
+	double flops;          /* of dense products and factorisations */
+	kdri_gram_there there; /* K, then V, where a device carries it; pool.v is empty then */
+	bool answered;         /* a task has its answer: it is too late to begin anew */
+} work;
+
+static const char *mtcfir_name_of(const kdr_task *task)
+{
+	return task->name ? task->name : "(unnamed)";
+}
+
+/* --- before the start --------------------------------------------------------------------------------- */
+
+/* (E4) */
+static kdr_status find_neighbours(work *w)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		int64_t n = kdr_mat_rows(&task->x);
+		double lambda = kdri_opt_reals(w->options, "neighbors", t);
+		double share = lambda < 1 ? lambda * (double)n / (double)task->k : lambda;
+		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
+		if (w->l[t] <= n - 2)
+			continue;
+		KDRI_TRY(kdri_result_warn(
+		        w->ctx, w->result,
+		        "task %s: %lld neighbours are more than its %lld samples allow: %lld are taken",
+		        mtcfir_name_of(task), (long long)w->l[t], (long long)n, (long long)n - 2));
+		w->l[t] = n - 2;
+	}
+done:
+	return st;
+}
+
+/* All samples, as features are learnt from them. */
+static const kdr_mat *samples(const work *w)
+{
+	return w->once.copies ? &w->once.x.view : &w->stack.x;
+}
+
+/* Bytes at the peak: K, the layers kept and what learning them needs, or later K and the distances of a task. */
+static double bytes_needed(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)w->stack.begin[w->problem->ntasks];
+	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(samples(w), o) +
+	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
+}
+
+static kdr_status mtcfir_check_sizes(work *w)
+{
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		if (kdr_mat_rows(&task->x) < 3)
+			return kdri_fail(
+			        w->ctx, KDR_ERR_DATA,
+			        "task %s: %lld samples: method 'mtcfir' needs at least 3 in each task",
+			        mtcfir_name_of(task), (long long)kdr_mat_rows(&task->x));
+	}
+	return KDR_OK;
+}
+
+static kdr_status mtcfir_prepare(work *w)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
+	KDRI_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->starts, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
+	                           &w->l));
+	KDRI_TRY(find_neighbours(w));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
+	                           &w->alpha));
+	KDRI_TRY(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
+	                           &w->eps));
+	for (int i = 0; i < 2 && tasks > 1; i++)
+		KDRI_TRY(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
+		                           3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
+	w->pool.ntasks = tasks;
+	w->pool.begin = w->stack.begin;
+done:
+	return st;
+}
+
+/* Room for K: here, or on the device. */
+static kdr_status mtcfir_make_room(work *w, const kdri_msda_options *o)
+{
+	kdr_status st;
+	int64_t n = w->stack.begin[w->problem->ntasks];
+	if (w->there.dev) {
+		w->there.single = o->floats;
+		KDRI_TRY(kdri_device_check(w->ctx, w->there.dev, 8.0 * (double)n * (double)n,
+		                           "method 'mtcfir'", n, kdr_mat_cols(&w->stack.x)));
+		return kdri_dmat_new(w->ctx, w->there.dev, n, n, &w->there.k);
+	}
+	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, o), "method 'mtcfir'", n,
+	                           kdr_mat_cols(&w->stack.x)));
+	KDRI_TRY(kdri_block_new(w->ctx, n, n, o->floats, &w->pool.v));
+done:
+	return st;
+}
+
+/* --- (E1), (E2): the Gram matrix ---------------------------------------------------------------------- */
+
+/* Discrepancies before (0) or after (1) feature learning. */
+static kdr_status put_mmd(work *w, int after)
+{
+	kdr_status st = KDR_OK;
+	int64_t tasks = w->pool.ntasks;
+	double sigma;
+	if (tasks == 1 || !kdri_opt_bool(w->options, "keep"))
+		return KDR_OK;
+	if (w->there.dev) {
+		KDRI_TRY(kdri_there_median(w->ctx, &w->there, &sigma));
+		for (int i = 0; i < (sigma > 0 ? 2 : 1); i++)
+			KDRI_TRY(kdri_there_mmd(w->ctx, &w->there, w->pool.begin, tasks, i ? sigma : 0,
+			                        w->mmd[i] + after * tasks * tasks));
+		return KDR_OK;
+	}
+	KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+	KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
+	                       w->mmd[0] + after * tasks * tasks));
+	if (sigma > 0)
+		KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, sigma,
+		                       w->mmd[1] + after * tasks * tasks));
+done:
+	return st;
+}
+
+/* K += h h'. */
+static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_block *h)
+{
+	kdr_status st;
+	work *w = user;
+	KDRI_TRY(kdri_msda_add_gram_of(ctx, &w->pool.v, layer, x, h, w->once.copies));
+	if (h)
+		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
+	if (layer == 0)
+		KDRI_TRY(put_mmd(w, 0));
+done:
+	return st;
+}
+
+/* The same on a device. */
+static kdr_status add_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                                  const kdri_dpanels *h)
+{
+	kdr_status st;
+	work *w = user;
+	kdri_dgram g = { w->there.dev, w->there.k, w->there.single ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE,
+		         0 };
+	KDRI_TRY(kdri_msda_device_gram(ctx, &g, layer, x, h));
+	w->flops += g.flops;
+	if (layer == 0)
+		KDRI_TRY(put_mmd(w, 0));
+done:
+	return st;
+}
+
+static kdr_status learn_features(work *w, const kdri_msda_options *o)
+{
+	kdr_status st;
+	kdri_msda_info info;
+	if (w->there.dev)
+		KDRI_TRY(kdri_msda_device(w->ctx, w->there.dev, &w->stack.x, o, add_layer_there, w, &info));
+	else
+		KDRI_TRY(kdri_msda_run(w->ctx, samples(w), w->stack.begin[w->pool.ntasks], o, add_layer, w,
+		                       &info));
+	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
+	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	w->flops += info.flops;
+	if (!w->ctx->cancelled && !w->ctx->timed_out)
+		KDRI_TRY(put_mmd(w, 1));
+done:
+	return st;
+}
+
+/* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
+
+/* Labels to start from: the user's, or those of k-means on Z. */
+static kdr_status find_starts(work *w, const int64_t *init)
+{
+	kdr_status st = KDR_OK;
+	int64_t n_init = kdri_opt_int(w->options, "n_init");
+	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t),
+		        *to = w->starts + n_init * begin;
+		if (init)
+			memcpy(to, init + begin, (size_t)n * sizeof *to);
+		w->runs[t] = 1;
+		if (init || ncut)
+			continue;
+		/* So far K has its lower triangle alone. */
+		if (w->there.dev) {
+			kdri_gram_there own = w->there;
+			own.k = kdri_dmat_part(w->there.k, begin, begin, n, n);
+			KDRI_DTRY(w->ctx, own.dev, own.dev->mirror(own.dev, own.k));
+			KDRI_TRY(kdri_snmf_starts(w->ctx, NULL, &own, w->problem->tasks[t].k, n_init, t, to,
+			                          &w->runs[t]));
+			continue;
+		}
+		kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+		kdri_block_mirror(w->ctx, &own);
+		KDRI_TRY(kdri_snmf_starts(w->ctx, &own, NULL, w->problem->tasks[t].k, n_init, t, to,
+		                          &w->runs[t]));
+	}
+done:
+	return st;
+}
+
+/* (E5) and (E6) for task t. */
+static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
+{
+	kdr_status st;
+	const kdr_task *task = &w->problem->tasks[t];
+	int64_t tasks = w->pool.ntasks, begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t);
+	double *ones = NULL;
+	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
+		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_block own = { 0 };
+	kdri_snmf_task s = { .task = t,
+		             .k = task->k,
+		             .name = mtcfir_name_of(task),
+		             .starts = w->starts + kdri_opt_int(w->options, "n_init") * begin,
+		             .runs = w->runs[t],
+		             .given = given,
+		             .options = w->options,
+		             .stage = stage,
+		             .dev = w->there.dev };
+	w->answered = true;
+	KDRI_TRY(KDRI_NEW(w->ctx, &ones, tasks));
+	for (int64_t i = 0; i < tasks; i++)
+		ones[i] = 1;
+	const double *alpha = variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks;
+	if (variant == KDRI_MTCFIR_NI && s.dev) {
+		s.there = kdri_dmat_part(w->there.k, begin, begin, n, n);
+		KDRI_TRY(kdri_there_clip(w->ctx, s.dev, s.there));
+	} else if (variant == KDRI_MTCFIR_NI) {
+		own = kdri_block_part(&w->pool.v, begin, begin, n, n);
+		kdri_block_clip(w->ctx, &own);
+		s.dense = &own;
+	} else {
+		if (s.dev)
+			KDRI_TRY(kdri_there_consistent(w->ctx, &w->there, w->pool.begin, tasks, t, alpha,
+			                               w->l[t], &c));
+		else
+			KDRI_TRY(
+			        kdri_consistent_new(w->ctx, &w->pool, t, alpha, w->l[t], distance_bytes, &c));
+		if (kdri_opt_bool(w->options, "keep"))
+			KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
+		s.sparse = &c.m.view;
+		w->flops += (double)n * (double)n * (double)w->pool.begin[tasks];
+	}
+	KDRI_TRY(kdri_snmf_task_run(w->ctx, &s, w->result, &w->traces[t]));
+done:
+	kdri_consistent_free(w->ctx, &c);
+	kdri_free(w->ctx, ones);
+	return st;
+}
+
+static kdr_status put_relatedness(work *w)
+{
+	kdr_status st;
+	double *matrix = NULL;
+	int64_t tasks = w->pool.ntasks;
+	KDRI_TRY(kdri_result_relatedness(w->ctx, w->result, &matrix));
+	for (int64_t t = 0; t < tasks; t++)
+		for (int64_t s = 0; s < tasks; s++)
+			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
+done:
+	return st;
+}
+
+static kdr_status mtcfir_cluster(work *w, const int64_t *init)
+{
+	kdr_status st;
+	int variant = kdri_opt_choice(w->options, "variant");
+	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
+	double sigma = kdri_opt_real(w->options, "sigma");
+	KDRI_TRY(find_starts(w, init));
+	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
+		KDRI_TRY(w->there.dev ? kdri_there_median(w->ctx, &w->there, &sigma)
+		                      : kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+	if (similarity == KDRI_SIMILARITY_GAUSS)
+		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
+	if (w->there.dev) { /* (E3) */
+		KDRI_TRY(kdri_there_similarity(w->ctx, &w->there, similarity, sigma));
+		KDRI_TRY(kdri_there_relate(w->ctx, &w->there, w->pool.begin, w->pool.ntasks, w->wanted,
+		                           w->eps, w->alpha));
+	} else {
+		KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
+		KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	}
+	KDRI_TRY(put_relatedness(w));
+	for (int64_t t = 0; t < w->pool.ntasks; t++)
+		KDRI_TRY(cluster_task(w, t, variant, init != NULL));
+	KDRI_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	KDRI_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
+done:
+	return st;
+}
+
+/* --- out of time ---------------------------------------------------------------------------------------- */
+
+/* Of all products and factorisations, nearly. */
+static double flops_of(const work *w, const kdri_msda_options *o)
+{
+	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(samples(w)),
+	       side = KDRI_MIN(n, d);
+	return (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
+}
+
+/* Whether even fast machines could not learn the features in the time that is left. */
+static bool hopeless(const work *w, const kdri_msda_options *o)
+{
+	const double most_flops = 2e10; /* a second and thread */
+	return w->ctx->deadline > 0 && !w->there.dev &&
+	       flops_of(w, o) > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
+}
+
+/* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */
+static kdr_status give_up(work *w, const int64_t *init)
+{
+	kdr_status st = KDR_OK;
+	kdri_kmeans_result means = { 0 };
+	int64_t given_up = 0;
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		int64_t *labels = NULL, n;
+		if (kdr_result_labels(w->result, t, &n))
+			continue;
+		kdri_kmeans_options o = kdri_kmeans_defaults(task->k);
+		o.init_labels = task->init;
+		o.stream = (uint64_t)t;
+		if (!init)
+			KDRI_TRY(kdri_kmeans(w->ctx, &task->x, NULL, &o, &means));
+		KDRI_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
+		memcpy(labels, init ? task->init : means.labels, (size_t)n * sizeof *labels);
+		kdri_kmeans_free(w->ctx, &means);
+		given_up++;
+	}
+	if (given_up > 0)
+		KDRI_TRY(kdri_result_warn(
+		        w->ctx, w->result,
+		        "%s: %lld of %lld tasks could not be related to the others in time: their labels are %s",
+		        w->ctx->cancelled ? "stopped" : "time limit", (long long)given_up,
+		        (long long)w->pool.ntasks,
+		        init                ? "those given"
+		        : w->ctx->cancelled ? "the first of k-means on the data as they are, and worth little"
+		                            : "those of k-means on the data as they are"));
+	if (given_up > 0)
+		kdri_result_stop(w->result, w->ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME, 0);
+done:
+	kdri_kmeans_free(w->ctx, &means);
+	return st;
+}
+
+static kdr_status work_through(work *w, const kdri_msda_options *o, const int64_t *init)
+{
+	if (hopeless(w, o))
+		return KDR_OK;
+	bool before = w->ctx->abandon;
+	w->ctx->abandon = true;
+	kdr_status st = learn_features(w, o);
+	if (st == KDR_OK && !w->ctx->cancelled && !w->ctx->timed_out)
+		st = mtcfir_cluster(w, init);
+	w->ctx->abandon = before;
+	return st == KDR_ERR_NUMERIC && (w->ctx->cancelled || w->ctx->timed_out) ? KDR_OK : st;
+}
+
+/* The whole, on the processor or on the device in w->there. */
+static kdr_status mtcfir_carry(work *w, const kdri_msda_options *o, const int64_t *init)
+{
+	kdr_status st;
+	KDRI_TRY(mtcfir_make_room(w, o));
+	KDRI_TRY(work_through(w, o, init));
+done:
+	return st;
+}
+
+/* Whether a device did it, or failed at it for good: *st. */
+static bool carried(work *w, const kdri_msda_options *o, const int64_t *init, kdr_status *st)
+{
+	kdri_device *dev = kdri_device_take(w->ctx, flops_of(w, o));
+	if (!dev)
+		return false;
+	w->there.dev = dev;
+	*st = mtcfir_carry(w, o, init);
+	kdri_dmat_free(dev, &w->there.k);
+	w->there = (kdri_gram_there){ 0 };
+	kdri_device_leave(dev);
+	return w->answered || !kdri_device_gave_up(w->ctx, *st);
+}
+
+static kdr_status mtcfir_run(work *w)
+{
+	kdr_status st;
+	int64_t *init = NULL;
+	KDRI_TRY(mtcfir_check_sizes(w));
+	KDRI_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
+	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
+	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
+	kdri_layers layers;
+	KDRI_TRY(mtcfir_prepare(w));
+	if (kdri_opt_bool(w->options, "keep")) {
+		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
+		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
+	}
+	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
+	if (!carried(w, &o, init, &st)) {
+		bool fewer;
+		w->flops = 0;
+		/* What labels new samples has all features: they may have words apart that here stand together. */
+		if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
+			KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
+		o.copies = w->once.copies;
+		st = mtcfir_carry(w, &o, init);
+	}
+	KDRI_TRY(st);
+	KDRI_TRY(give_up(w, init));
+done:
+	kdri_free(w->ctx, init);
+	return st;
+}
+
+static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             kdr_result *result)
+{
+	work w = { .ctx = ctx,
+		   .problem = problem,
+		   .options = options,
+		   .result = result,
+		   .stack.own.view = kdr_mat_from_dense(NULL, 0, 0),
+		   .once.x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdr_status st = mtcfir_run(&w);
+	kdri_stack_free(ctx, &w.stack);
+	kdri_columns_free(ctx, &w.once);
+	kdri_block_free(ctx, &w.pool.v);
+	kdri_free(ctx, w.wanted);
+	kdri_free(ctx, w.starts);
+	kdri_free(ctx, w.runs);
+	kdri_free(ctx, w.traces);
+	return st;
+}
+
+static void mtcfir_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)all.n);
+	double size = layers.floats ? 4 : 8, side = KDRI_MIN(all.n, all.d), k;
+	enum { A_TASK = 3500000 }; /* bandwidths, neighbours, starts: however few samples */
+	kdri_cost_start(s, c);
+	c->steps += A_TASK * (double)s->ntasks;
+	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
+	kdri_cost_hold(c, 1100 * all.d); /* of each column, whatever the samples */
+	kdri_cost_hold(c,
+	               size * (1.2 * all.n * all.n + all.n * all.d) + (layers.layers ? 8 * side * side : 0));
+	kdri_cost_product(c, 2.0 * layers.layers * all.n * all.d * side + all.n * all.n * side);
+	kdri_cost_product(c, all.n * all.n * all.n / 4); /* what each task draws on the others */
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k);
+		kdri_cost last = { 0 };
+		kdri_snmf_estimate(x.n, k, o, &last);
+		kdri_cost_product(c, last.products / 5); /* similarities of neighbours alone settle sooner */
+	}
+}
+
+/* Similarities of all rows, old and new, with each other: as a fit, but for what follows. */
+static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
+{
+	const kdri_extent new = kdri_extent_of(x);
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)trained);
+	double n = trained + new.n, side = KDRI_MIN(n, new.d);
+	kdri_cost_hold(c, kdri_extent_bytes(&new) * n / new.n + 1100 * new.d);
+	kdri_cost_hold(c, (layers.floats ? 4 : 8) * (n * n + n * new.d + new.n *trained) +
+	                          (layers.layers ? 8 * side * side : 0));
+	kdri_cost_product(c, 2.0 * layers.layers * n * new.d *side + n *n *side + new.n *trained *trained);
+}
+
+const kdri_algo kdri_algo_mtcfir = {
+	.info = { .id = "mtcfir",
+	          .class_name = "MTCFIR",
+	          .title = "Multi-task clustering by feature and instance transfer",
+	          .summary =
+	                  "clusters partly related tasks together: shared features, learnt relatedness, one consistent similarity a task",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = mtcfir_fit,
+	.estimate = mtcfir_estimate,
+	.predict = kdri_mtcfir_predict,
+	.estimate_predict = estimate_predict,
+};

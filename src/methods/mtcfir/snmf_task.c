@@ -1,0 +1,233 @@
+/* The last step of mtcfir and snmf. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Several starts, each factorised; the one with the lowest objective is kept. Or, with final=ncut, the spectral
+ * step of ncut.c on the same similarities. */
+#include "methods/mtcfir/snmf_task.h"
+
+#include "api/method.h"
+#include "engine/graph/spectral.h"
+#include "methods/mtcfir/snmf_device.h"
+
+const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
+
+/* KDRI_SNMF_TOGETHER columns in step are a strip of the sparse product; on a device as many as fill it. */
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER_THERE = 256 };
+
+static bool snmf_task_stopped(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->timed_out;
+}
+
+/* Whether two partitions are the same up to the names of their clusters. */
+static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_t k, int64_t *names)
+{
+	for (int64_t c = 0; c < 2 * k; c++)
+		names[c] = -1;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t *there = names + a[i], *back = names + k + b[i];
+		if (*there < 0)
+			*there = b[i];
+		if (*back < 0)
+			*back = a[i];
+		if (*there != b[i] || *back != a[i])
+			return false;
+	}
+	return true;
+}
+
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
+                            int64_t runs, int64_t task, int64_t *starts, int64_t *found)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = there ? there->k.rows : gram->rows, kept = 0, *names = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
+	/* One start in any case; the others where nobody wants to stop. */
+	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
+		kdri_gram_kmeans_options o = { .k = k,
+			                       .max_iter = START_ITERATIONS,
+			                       .stream = (uint64_t)(task * MOST_STARTS + r),
+			                       .there = there };
+		int64_t *labels = starts + kept * n;
+		bool known = false;
+		KDRI_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
+		for (int64_t q = 0; q < kept && !known; q++)
+			known = same_partition(starts + q * n, labels, n, k, names);
+		kept += !known;
+	}
+	*found = kept;
+done:
+	kdri_free(ctx, names);
+	return st;
+}
+
+static double last_objective(const kdri_snmf_result *r)
+{
+	return r->iterations ? r->trace[r->iterations - 1] : r->start;
+}
+
+/* Y and trace of the best start, or of each. */
+static kdr_status snmf_task_factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n,
+                                      kdri_snmf_result *best)
+{
+	kdr_status st;
+	kdri_snmf_result r[TOGETHER_THERE] = { 0 };
+	double *starts = NULL;
+	kdri_op m = { 0 };
+	double square = 0;
+	if (t->sparse) {
+		m = kdri_op_mat(t->sparse);
+		square = kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse));
+	} else if (t->dense) {
+		m = kdri_op_block(t->dense);
+		square = kdri_block_square(ctx, t->dense);
+	} else if (t->product) {
+		m = *t->product;
+		square = t->square;
+	}
+	const kdri_snmf_options o = { .k = t->k,
+		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
+		                      .single = t->dense && t->dense->floats,
+		                      .tol = kdri_opt_real(t->options, "tol"),
+		                      .stage = t->stage };
+	int64_t size, count;
+	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, (t->dev ? TOGETHER_THERE : KDRI_SNMF_TOGETHER) / t->k));
+	KDRI_TRY(kdri_mul(ctx, n, t->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &starts, group * size));
+	for (int64_t q = 0; q < t->runs && (q == 0 || t->apart || !snmf_task_stopped(ctx)); q += count) {
+		count = KDRI_MIN(group, t->runs - q);
+		for (int64_t i = 0; i < count; i++)
+			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
+		if (t->dev)
+			KDRI_TRY(kdri_snmf_device(ctx, t->dev, t->sparse, t->there, square, starts, count, &o,
+			                          r));
+		else
+			KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		for (int64_t i = 0; i < count; i++) {
+			kdri_snmf_result *to = best + (t->apart ? q + i : 0);
+			if (!to->y || last_objective(&r[i]) < last_objective(to)) {
+				kdri_snmf_result old = *to;
+				*to = r[i];
+				r[i] = old;
+			}
+			kdri_snmf_free(ctx, &r[i]);
+		}
+	}
+	for (int64_t q = 0; q < (t->apart ? t->runs : 1) && snmf_task_stopped(ctx); q++)
+		best[q].stop = kdri_stop_reason(ctx);
+done:
+	kdri_free(ctx, starts);
+	return st;
+}
+
+static kdr_status snmf_task_put(kdr_context *ctx, const kdri_snmf_task *t, int64_t task, int64_t n,
+                                const kdri_snmf_result *best, kdr_result *result, kdri_trace *trace)
+{
+	kdr_status st;
+	int64_t *labels = NULL;
+	double *y = NULL, *values = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
+	kdri_snmf_labels(best->y, n, t->k, labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                           &y));
+	if (best->y) /* there is at least one start */
+		memcpy(y, best->y, (size_t)(n * t->k) * sizeof *y);
+	KDRI_TRY(kdri_result_array(ctx, result, "trace", task, KDR_FLOAT64, 1,
+	                           (int64_t[]){ best->iterations }, &values));
+	if (best->iterations)
+		memcpy(values, best->trace, (size_t)best->iterations * sizeof *values);
+	*trace = (kdri_trace){ best->start, values, best->iterations, best->stop, 1 };
+done:
+	return st;
+}
+
+static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdr_result *result,
+                           kdri_trace *traces)
+{
+	kdr_status st;
+	int64_t tasks = t->apart ? t->runs : 1;
+	kdri_snmf_result *best = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &best, tasks));
+	KDRI_TRY(snmf_task_factorise(ctx, t, n, best));
+	for (int64_t q = 0; q < tasks; q++)
+		KDRI_TRY(snmf_task_put(ctx, t, t->task + q, n, &best[q], result, &traces[q]));
+done:
+	for (int64_t q = 0; best && q < tasks; q++)
+		kdri_snmf_free(ctx, &best[q]);
+	kdri_free(ctx, best);
+	return st;
+}
+
+static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_mat *w, kdr_result *result,
+                           kdri_trace *trace)
+{
+	kdr_status st;
+	kdri_spectral_options o = kdri_spectral_defaults(t->k);
+	kdri_spectral_result r = { 0 };
+	int64_t n = kdr_mat_rows(w), *labels = NULL;
+	double *y = NULL, *to = NULL;
+	o.n_init = kdri_opt_int(t->options, "n_init");
+	o.stream = (uint64_t)t->task;
+	o.init_labels = t->given ? t->starts : NULL;
+	KDRI_TRY(kdri_spectral(ctx, w, &o, &r));
+	KDRI_TRY(kdri_result_labels(ctx, result, t->task, &labels));
+	memcpy(labels, r.labels, (size_t)n * sizeof *labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", t->task, KDR_FLOAT64, 2,
+	                           (int64_t[]){ n, t->k }, &y));
+	for (int64_t i = 0; i < n; i++)
+		y[i * t->k + labels[i]] = 1;
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t->task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                           &to));
+	memcpy(to, r.embedding, (size_t)(n * t->k) * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t->task, KDR_FLOAT64, 1, (int64_t[]){ t->k },
+	                           &to));
+	memcpy(to, r.values, (size_t)t->k * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "trace", t->task, KDR_FLOAT64, 1, (int64_t[]){ 1 }, &to));
+	to[0] = r.ncut;
+	*trace = (kdri_trace){ r.ncut, to, 1, r.stop, 1 };
+	if (r.components > t->k)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "task %s: the similarities have %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        t->name, (long long)r.components, (long long)t->k));
+done:
+	kdri_spectral_free(ctx, &r);
+	return st;
+}
+
+kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_result *result,
+                              kdri_trace *traces)
+{
+	kdr_status st;
+	kdri_block wide = { 0 };
+	kdr_mat w;
+	int64_t n = t->sparse    ? kdr_mat_rows(t->sparse)
+	            : t->dense   ? t->dense->rows
+	            : t->product ? t->product->rows
+	                         : t->there.rows;
+	if (kdri_opt_choice(t->options, "final") == KDRI_FINAL_SNMF)
+		return run_snmf(ctx, t, n, result, traces);
+	if (t->sparse)
+		return run_ncut(ctx, t, t->sparse, result, traces);
+	/* The spectral step takes doubles, and no similarity of a sample to itself. */
+	KDRI_TRY(kdri_block_new(ctx, n, n, false, &wide));
+	if (!t->dense)
+		KDRI_TRY(kdri_dmat_get(ctx, t->dev, t->there, wide.data, n));
+	for (int64_t i = 0; i < n; i++) {
+		if (t->dense)
+			kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
+		((double *)wide.data)[i * n + i] = 0;
+	}
+	w = kdr_mat_from_dense(wide.data, n, n);
+	KDRI_TRY(run_ncut(ctx, t, &w, result, traces));
+done:
+	kdri_block_free(ctx, &wide);
+	return st;
+}
+
+void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c)
+{
+	enum { USUAL = 150 };
+	double most = KDRI_MIN(USUAL, kdri_opt_real(options, "max_iter"));
+	bool cut = kdri_opt_choice(options, "final") != KDRI_FINAL_SNMF;
+	kdri_cost_product(c, n * n * k * (cut ? 40 : 2 * most * kdri_opt_real(options, "n_init")));
+}

@@ -1,0 +1,66 @@
+/* Clusters of one task from the similarities of its samples. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_SNMF_TASK_H
+#define KDRI_SNMF_TASK_H
+
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "methods/common/tasks.h"
+#include "methods/mtcfir/gram_kmeans.h"
+#include "methods/mtcfir/snmf_steps.h"
+
+extern const char *const kdri_final_names[];
+typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
+
+/* Exactly one of `sparse`, `dense`, `product` and `there` is set: symmetric, entries >= 0. */
+typedef struct kdri_snmf_task {
+	int64_t task, k;
+	const char *name;
+	const kdr_mat *sparse;
+	const kdri_block *dense;
+	const kdri_op *product; /* with similarities that are not formed; only for final=snmf */
+	double square;          /* the sum of their squares */
+	kdri_device *dev;       /* where it is factorised, or NULL */
+	kdri_dmat there;        /* on it, in the place of `dense` */
+	const int64_t *starts;  /* runs x n labels */
+	int64_t runs;
+	bool apart; /* each start is a task of its own, from `task` on; only for final=snmf. Else the best counts */
+	bool given; /* the start is the user's own */
+	const kdr_options *options;
+	const char *stage;
+} kdri_snmf_task;
+
+/* `runs` starts of n labels each, by k-means through the Gram matrix; the same start twice is dropped, so that
+ * fewer may be left: *found. The Gram matrix is `gram`, or `there` where that is not NULL. */
+kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
+                            int64_t runs, int64_t task, int64_t *starts, int64_t *found);
+
+/* Puts labels, memberships (or embedding) and trace of the task into `result`. traces[0], with `apart` one a start: their values
+ * belong to `result`. */
+kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_result *result,
+                              kdri_trace *traces);
+
+/* Columns of starts that are factorised in step where no device does it. */
+enum { KDRI_SNMF_TOGETHER = 32 };
+
+/* For option and field tables. */
+#define KDRI_OPTION_FINAL \
+	KDRI_CHOICE( \
+	        "final", KDRI_FINAL_SNMF, kdri_final_names, \
+	        "how similarities become clusters: symmetric non-negative factorisation, or the normalised cut, which is often better on sparse similarities")
+/* clang-format off */
+#define KDRI_FIELDS_FINAL \
+	KDRI_ARRAY("memberships", KDR_FLOAT64, "n x k", \
+	           "Y: how much each sample belongs to each cluster; one-hot with final=ncut", \
+	           .per_task = true, .scoring = KDR_SCORING_SHARES, .in_model = true), \
+	KDRI_ARRAY("trace", KDR_FLOAT64, "iterations", \
+	           "objective of the task after each iteration of the run kept", .per_task = true), \
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors", \
+	           "rows of the k leading eigenvectors, scaled to length 1; final=ncut alone", .per_task = true), \
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors", \
+	           "k leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
+/* clang-format on */
+
+/* Work of the last step on the n x n similarities of a task. */
+void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c);
+
+#endif

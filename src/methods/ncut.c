@@ -1,0 +1,363 @@
+/* Normalised cut. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * On a graph W of similarities, finds clusters that make
+ *     (E1)  NCut = sum_c cut(c, rest) / vol(c),   vol(c) = sum of the degrees in c          [SM00, eq. 2]
+ * small by its relaxation: with D = diag(W 1),
+ *     (E2)  Y = the k leading eigenvectors of D^-1/2 W D^-1/2                                [SM00, eq. 6]
+ *     (E3)  rows of Y scaled to length 1, then k-means on them                   [NJW01], or [YS03] rotation.
+ * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
+ * clustered by itself, or all of them stacked as one (pooled).
+ *
+ * Where ranks have the rows between them, and where neighbours are too many to be found exactly (knn_search.c), W is that of samples that
+ * share landmarks [CC11], Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all; and
+ * a descent to most of the neighbours takes many times as long for clusters that are no better (docs/graphs.md).
+ *
+ * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
+ * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
+ * sigma=...` is the paper's form.
+ *
+ * The objective reported is (E1) of the answer, summed over tasks: one value, since there is one step.
+ *
+ * n    rows of a task        W    graph.w         Y    embedding
+ * k    clusters              D    degrees, in engine/graph/spectrum.c
+ */
+#include "api/method.h"
+#include "comm/comm.h"
+#include "core/internal.h"
+#include "engine/cost/cost.h"
+#include "engine/graph/census.h"
+#include "engine/graph/knn.h"
+#include "engine/graph/landmarks.h"
+#include "engine/graph/similarity.h"
+#include "engine/graph/spectral.h"
+#include "matrix/linalg.h"
+
+#include <stdio.h>
+
+static const char *const roundings[] = { "kmeans", "rotation", NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_GRAPH(10),
+	KDRI_CHOICE(
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
+	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly; precomputed data have a column for each landmark"),
+	KDRI_INT(
+	        "landmarks", 2000, 1, 30000,
+	        "samples that are landmarks, at least 3 a cluster; each sample is joined to as many of them as it would have neighbours, to twice as many where samples are like texts (mostly zeros, none below)"),
+	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
+	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(300),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors",
+	           "rows of the k leading eigenvectors, scaled to length 1", .per_task = true),
+	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors",
+	           "k leading eigenvalues of the normalised graph, 1 for each connected component",
+	           .per_task = true),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"J. Shi, J. Malik: Normalized cuts and image segmentation. IEEE TPAMI 22:888-905, 2000. [SM00]",
+	"A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001. [NJW01]",
+	"S. X. Yu, J. Shi: Multiclass spectral clustering. ICCV 2003. [YS03]",
+	"X. Chen, D. Cai: Large scale spectral clustering with landmark-based representation. AAAI 2011. [CC11]",
+	NULL,
+};
+
+static kdr_status warn(kdr_context *ctx, kdr_result *result, const char *name, const kdri_spectral_result *s,
+                       int64_t k)
+{
+	kdr_status st = KDR_OK;
+	const char *what = name ? "task " : "pooled tasks";
+	name = name ? name : "";
+	if (s->isolated > 0)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result, "%s%s: %lld sample%s similar to no other: put into the largest cluster",
+		        what, name, (long long)s->isolated, s->isolated == 1 ? " is" : "s are"));
+	if (s->components > k)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "%s%s: the graph has %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        what, name, (long long)s->components, (long long)k));
+	if (s->nonempty < k)
+		KDRI_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
+		                          what, name, (long long)s->nonempty, (long long)k));
+done:
+	return st;
+}
+
+/* What belongs to task t: rows at .. at + n - 1 of the clustering. */
+static kdr_status ncut_put_task(kdr_context *ctx, kdr_result *result, const kdr_task *task, int64_t t,
+                                const kdri_spectral_result *s, int64_t at)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(&task->x), k = task->k, *labels = NULL;
+	double *to = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	memcpy(labels, s->labels + at, (size_t)n * sizeof *labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
+	memcpy(to, s->embedding + at * k, (size_t)(n * k) * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
+	memcpy(to, s->values, (size_t)k * sizeof *to);
+done:
+	return st;
+}
+
+/* Data that are Z itself, sparse. */
+static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), at = 0, *rowptr = NULL;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, kdr_mat_nnz(x)));
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++) {
+		kdri_entries row = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < row.count; p++) {
+			if (row.val[p] < 0) {
+				st = kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "similarity=precomputed: row %lld, column %lld is %g: numbers >= 0 are needed",
+				        (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
+				        row.val[p]);
+				goto done;
+			}
+			col[at] = (int32_t)kdri_entry_column(&row, p);
+			val[at] = row.val[p];
+			at += row.val[p] > 0;
+		}
+		rowptr[i + 1] = at;
+	}
+	*out = kdri_own_csr(n, kdr_mat_cols(x), &rowptr, &col, &val);
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+/* Whether rows are joined to landmarks. */
+static kdr_status choose_landmarks(kdr_context *ctx, const kdr_mat *x, const kdr_options *options, bool *out)
+{
+	kdr_status st = KDR_OK;
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(options, "graph");
+	const kdri_graph_options g = kdri_graph_options_of(options);
+	KDRI_TRY(kdri_joins_check(ctx, to));
+	*out = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && kdri_several(ctx));
+	if (*out || to == KDRI_JOINS_NEIGHBOURS || g.neighbors == 0 ||
+	    g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
+		goto done;
+	KDRI_TRY(kdri_knn_search_exact(
+	        ctx, x, g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
+	        out));
+	*out = !*out;
+done:
+	return st;
+}
+
+/* How many landmarks a row is joined to. auto takes half as many where rows are not like texts, which is better on images of digits by .03; of
+ * reductions of texts and of blobs that overlap it is worse by .01 and .05 (NMI). */
+static int64_t joined_to(bool words, int64_t neighbors)
+{
+	return words ? kdri_landmarks_each(true, neighbors) : neighbors;
+}
+
+/* Z: rows_of rows of each of so many tasks, joined to landmarks. */
+static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
+                                 int64_t k, const kdr_options *options, int64_t stream, kdri_graph *out)
+{
+	kdr_status st;
+	const kdri_graph_options g = kdri_graph_options_of(options);
+	const int64_t count = KDRI_MAX(kdri_opt_int(options, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k);
+	kdri_census seen = { 0 };
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma, .recall = 1 };
+	if (g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
+		return take_joins(ctx, x, &out->w);
+	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, count, (uint64_t)stream, &l));
+	if (g.similarity == KDRI_SIMILARITY_COSINE)
+		KDRI_TRY(kdri_census_add(ctx, x, &seen));
+	if (g.similarity == KDRI_SIMILARITY_GAUSS && g.sigma == 0)
+		KDRI_TRY(kdri_mean_distance(ctx, &l.rows.view, &out->sigma));
+	if (out->sigma == 0)
+		out->sigma = 1;
+	const kdri_landmarks_options o = {
+		.weight =
+		        g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_LANDMARKS_GAUSS : KDRI_LANDMARKS_COSINE,
+		.sigma = out->sigma,
+		.neighbors = g.neighbors == 0 ? l.count : joined_to(kdri_census_words(&seen), g.neighbors)
+	};
+	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &out->w));
+done:
+	kdri_landmarks_free(ctx, &l);
+	return st;
+}
+
+/* Clusters x, rows_of rows of each of so many tasks. `name` NULL: the pooled tasks. */
+static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
+                               int64_t k, const int64_t *init, int64_t stream, const char *name,
+                               const kdr_options *options, kdr_result *result, kdri_spectral_result *out)
+{
+	kdr_status st;
+	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_graph_options g = kdri_graph_options_of(options);
+	kdri_spectral_options s = kdri_spectral_defaults(k);
+	int64_t task = name ? stream : -1;
+	s.rounding = (kdri_rounding)kdri_opt_choice(options, "rounding");
+	s.n_init = kdri_opt_int(options, "n_init");
+	s.max_iter = kdri_opt_int(options, "max_iter");
+	s.init_labels = init;
+	s.stream = (uint64_t)stream;
+	s.rows_of = rows_of;
+	s.tasks = tasks;
+	KDRI_TRY(choose_landmarks(ctx, x, options, &s.landmarks));
+	if (s.landmarks)
+		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, k, options, stream, &graph));
+	else
+		KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
+	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
+	KDRI_TRY(kdri_result_task_number(ctx, result, task, "ncut", out->ncut));
+	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
+	if (g.similarity == KDRI_SIMILARITY_GAUSS)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "sigma", graph.sigma));
+	if (s.landmarks)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "landmarks",
+		                                 (double)kdr_mat_cols(&graph.w.view)));
+	if (graph.recall < 1)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "neighbour_recall", graph.recall));
+	KDRI_TRY(warn(ctx, result, name, out, k));
+done:
+	kdri_graph_free(ctx, &graph);
+	return st;
+}
+
+static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             kdr_result *result)
+{
+	kdr_status st;
+	const kdr_mat **parts = NULL;
+	int64_t *rows_of = NULL;
+	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_spectral_result s = { 0 };
+	int64_t *init = NULL, at = 0;
+	bool started = true;
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &rows_of, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		parts[t] = &problem->tasks[t].x;
+		rows_of[t] = kdr_mat_rows(parts[t]);
+		started = started && problem->tasks[t].init;
+	}
+	KDRI_TRY(kdri_mat_stack(ctx, parts, problem->ntasks, &x));
+	KDRI_TRY(KDRI_NEW(ctx, &init, kdr_mat_rows(&x.view)));
+	for (int64_t t = 0; t < problem->ntasks && started; t++) {
+		int64_t n = kdr_mat_rows(parts[t]);
+		memcpy(init + at, problem->tasks[t].init, (size_t)n * sizeof *init);
+		at += n;
+	}
+	KDRI_TRY(ncut_cluster(ctx, &x.view, rows_of, problem->ntasks, problem->tasks[0].k,
+	                      started ? init : NULL, 0, NULL, options, result, &s));
+	at = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		KDRI_TRY(ncut_put_task(ctx, result, &problem->tasks[t], t, &s, at));
+		at += kdr_mat_rows(parts[t]);
+	}
+	KDRI_TRY(kdri_result_objective(ctx, result, s.ncut)); /* (E1) */
+	kdri_result_stop(result, s.stop, 1);
+done:
+	kdri_spectral_free(ctx, &s);
+	kdri_own_free(ctx, &x);
+	kdri_free(ctx, init);
+	kdri_free(ctx, rows_of);
+	kdri_free(ctx, parts);
+	return st;
+}
+
+static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	kdri_spectral_result s = { 0 };
+	kdr_stop stop = KDR_STOP_CONVERGED;
+	double total = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		const int64_t n = kdr_mat_rows(&task->x);
+		char unnamed[32];
+		snprintf(unnamed, sizeof unnamed, "%lld", (long long)t + 1);
+		KDRI_TRY(ncut_cluster(ctx, &task->x, &n, 1, task->k, task->init, t,
+		                      task->name ? task->name : unnamed, options, result, &s));
+		KDRI_TRY(ncut_put_task(ctx, result, task, t, &s, 0));
+		total += s.ncut;
+		if (s.stop != KDR_STOP_CONVERGED)
+			stop = s.stop;
+		kdri_spectral_free(ctx, &s);
+	}
+	KDRI_TRY(kdri_result_objective(ctx, result, total)); /* (E1) */
+	kdri_result_stop(result, stop, 1);
+done:
+	kdri_spectral_free(ctx, &s);
+	return st;
+}
+
+static kdr_status ncut_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	return problem->pooled ? fit_pooled(ctx, problem, options, result)
+	                       : fit_each(ctx, problem, options, result);
+}
+
+static void ncut_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	enum { TREE = 12, SPARSE = 10 }; /* columns that knn_tree.c takes; one entry of so many: census.c */
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	const kdri_graph_options g = kdri_graph_options_of(o);
+	const bool gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
+	double k, neighbours = (double)g.neighbors;
+	kdri_cost_start(s, c);
+	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
+		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
+		const bool many = g.neighbors > 0 && g.similarity != KDRI_SIMILARITY_PRECOMPUTED &&
+		                  !(gauss && x.d <= TREE) && !kdri_cost_graph_exact(&x, KDRI_COST_SEARCH);
+		double before = c->held,
+		       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+		       each = (double)joined_to(!gauss && !x.dense && SPARSE * x.entries < x.n * x.d,
+		                                g.neighbors);
+		if (g.neighbors == 0)
+			each = KDRI_MIN(marks, x.n);
+		if (to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (s->several || many))) {
+			kdri_cost_landmarks(c, &x, marks, each);
+			kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
+		} else {
+			if (neighbours > 0)
+				kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
+			else
+				kdri_cost_hold(c, 8 * x.n * x.n);
+			kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
+		}
+		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
+		kdri_cost_drop(c, c->held - before - 8 * x.n * k);
+	}
+}
+
+const kdri_algo kdri_algo_ncut = {
+	.info = { .id = "ncut",
+	          .class_name = "NCut",
+	          .title = "normalised cut",
+	          .summary = "spectral clustering of a similarity graph, each task by itself or all pooled",
+	          .family = KDR_FAMILY_CLUSTER,
+	          .flags = KDR_ALGO_POOLED,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = ncut_fit,
+	.estimate = ncut_estimate,
+	.ranks = true,
+};

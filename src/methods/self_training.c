@@ -1,0 +1,137 @@
+/* Self-training, as a method. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A linear SVM is trained on what is known, labels the rest, and is trained again with its surest answers, several times
+ * (engine/linear/self_training.c). With `start` = shifted, the first answers are those of samples moved by the
+ * difference of the means,
+ *     (E1)  s(x) + s(mean of what is known) - s(mean of what is asked),
+ * which mends a classifier whose constant does not carry over. Round r of R learns from a share
+ *     (E2)  q_r = least + (most - least) (r - 1) / (R - 1)
+ * of each class's answers. Where no cost is given it is found by cross-validation on what is known. */
+#include "engine/linear/self_training.h"
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "methods/common/domains.h"
+#include "methods/common/linear_model.h"
+
+static const char stage[] = "self-training";
+enum { START_PLAIN, START_SHIFTED };
+static const char *const starts[] = { "plain", "shifted", NULL };
+static const double costs[] = { 0.03, 0.1, 0.3, 1 };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_REAL(
+	        "cost", 0, 0, 1e300,
+	        "weight of the losses against the length of the weights; 0: the best of 0.03, 0.1, 0.3 and 1 in "
+	        "cross-validation",
+	        .symbol = "C", .automatic = "by cross-validation"),
+	KDRI_CHOICE("start", START_PLAIN, starts,
+	            "first answers: as they are, or as if both sets had one mean"),
+	KDRI_INT("rounds", 3, 0, 1e6, "times the classifier is trained with its own answers"),
+	KDRI_REAL("least", 0.5, 0, 1, "share of the answers learnt from in the first round",
+	          .open_min = true),
+	KDRI_REAL("most", 1, 0, 1, "share of the answers learnt from in the last round", .open_min = true),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_LINEAR,
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes",
+	           "score of each class, positive on its side of the margin", .per_task = true,
+	           .scoring = KDR_SCORING_MARGINS),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"D. Yarowsky: Unsupervised word sense disambiguation rivaling supervised methods. ACL 1995.",
+	NULL,
+};
+
+/* Weights by the problem's classes: a class without samples has none. */
+static kdr_status put_weights(kdr_context *ctx, const kdri_domains *d, const double *w, kdr_result *result)
+{
+	kdr_status st;
+	int64_t m = kdri_linear_outputs(d->classes), all = d->set.classes, rows = d->set.d + 1;
+	double *spread = NULL, *row = NULL;
+	if (all == d->classes)
+		return kdri_linear_put(ctx, result, d->set.d, all, 1, w);
+	KDRI_TRY(KDRI_NEW0(ctx, &spread, rows * all));
+	KDRI_TRY(KDRI_NEW(ctx, &row, d->classes));
+	for (int64_t j = 0; j < rows; j++) {
+		kdri_linear_spread(1, d->classes, w + j * m, row);
+		for (int64_t k = 0; k < d->classes; k++)
+			spread[j * all + d->class_of[k]] = row[k];
+	}
+	KDRI_TRY(kdri_linear_put(ctx, result, d->set.d, all, 1, spread));
+done:
+	kdri_free(ctx, spread);
+	kdri_free(ctx, row);
+	return st;
+}
+
+static kdr_status self_training_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                                    kdr_result *result)
+{
+	kdr_status st;
+	kdri_domains d = { .set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t rounds = kdri_opt_int(options, "rounds");
+	double *w = NULL, *scores = NULL, *shares = NULL;
+	double least = kdri_opt_real(options, "least"), most = kdri_opt_real(options, "most");
+	KDRI_TRY(kdri_domains_new(ctx, problem, result, &d));
+	kdri_self_training s = { .rest = { .x = &d.set.x.view,
+		                           .labels = d.labels,
+		                           .weights = d.set.weights,
+		                           .classes = d.classes,
+		                           .loss = KDRI_LOSS_SQUARED_HINGE,
+		                           .cost = kdri_opt_real(options, "cost"),
+		                           .stage = stage },
+		                 .asked = d.asked,
+		                 .rounds = rounds };
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&s.rest)));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, d.n * d.classes));
+	KDRI_TRY(KDRI_NEW(ctx, &shares, rounds));
+	for (int64_t r = 0; r < rounds; r++)
+		shares[r] = least + (most - least) * (double)r / (double)KDRI_MAX(rounds - 1, 1); /* (E2) */
+	s.shares = shares;
+	if (s.rest.cost == 0)
+		KDRI_TRY(kdri_cost_by_folds(ctx, &s.rest, costs, 4, &s.rest.cost, NULL));
+	KDRI_TRY(kdri_rest_train(ctx, &s.rest, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &s.rest, w, scores));
+	if (kdri_opt_choice(options, "start") == START_SHIFTED)
+		kdri_self_shift(&s, NULL, scores); /* (E1) */
+	KDRI_TRY(kdri_self_train(ctx, &s, w, scores));
+	KDRI_TRY(kdri_domains_put(ctx, &d, scores, "scores", result));
+	KDRI_TRY(put_weights(ctx, &d, w, result));
+	KDRI_TRY(kdri_result_number(ctx, result, "cost", s.rest.cost));
+	bool stopped = ctx->cancelled || ctx->timed_out;
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, rounds);
+done:
+	kdri_domains_free(ctx, &d);
+	kdri_free(ctx, w);
+	kdri_free(ctx, scores);
+	kdri_free(ctx, shares);
+	return st;
+}
+
+static void self_training_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent all = kdri_extent_all(s);
+	kdri_cost_start(s, c);
+	kdri_cost_hold(c,
+	               2.5 * kdri_extent_bytes(&all)); /* unit rows, and source and target below each other */
+	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1 + kdri_opt_real(o, "rounds") * (all.dense ? 0.5 : 1));
+}
+
+const kdri_algo kdri_algo_self_training = {
+	.info = { .id = "self-training",
+	          .class_name = "SelfTraining",
+	          .title = "Self-training",
+	          .summary = "a linear SVM that learns from its own surest answers about the target",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = self_training_fit,
+	.estimate = self_training_estimate,
+	.predict = kdri_linear_predict,
+};

@@ -1,0 +1,369 @@
+/* auto, for transfer: an ensemble that learns how its members err. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * No score without labels picks the right method for a target. So ten classifiers of different kinds label it, half of
+ * them on the data as they are, half where source and target are centred each, and vote:
+ *
+ *     (E1)  Z, E, and the target's graph of 10 nearest neighbours                      transfer_auto/views.c
+ *     (E2)  10 members, each an answer for every sample                                transfer_auto/members.c
+ *     (E3)  a vote that learns each member's confusion matrix, with clusters of the
+ *           graph and neighbours as further voters                                     engine/ensemble/vote.c
+ *     (E4)  how sure each answer is                                                    transfer_auto/tally.c
+ *
+ * Where the sources have other features than the target, or nearly none of its, and bridges are given, the members are ttl
+ * and nmtf through each bridge. The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the
+ * answer is worth beside plain classifiers, and what each source gave, is in transfer_auto/report.c.
+ *
+ * What a saved model predicts with is one linear classifier of the target's samples as they were labelled:
+ *     (E5)  an svm of cost 1, trained on the targets' rows and their answers. */
+#include "methods/transfer_auto/report.h"
+
+#include "engine/cost/cost.h"
+#include "engine/graph/views.h"
+#include "engine/linear/rest.h"
+#include "methods/common/linear_model.h"
+
+static const char stage[] = "auto-transfer";
+/* Landmarks of a class, at least: the vote looks at three clusters for each. */
+enum { MARKS_EACH = 9 };
+
+static const char *const member_choices[] = { "all",        "svm",     "logreg", "self-training",
+	                                      "shifted",    "aligned", "ridge",  "kmeans",
+	                                      "prototypes", "nmtf",    "msda",   NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
+	KDRI_CHOICE(
+	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
+	        "what samples are joined to in the graphs: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks where neighbours are too many to be found exactly"),
+	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
+	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
+	KDRI_BOOL("follow_shares", 1,
+	          "where shares of classes seem to have moved: ask the members that go by means again"),
+	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
+	KDRI_REAL("abstain", 0, 0, 1,
+	          "share of each target's samples that get no class: those the vote is least sure of",
+	          .open_max = true),
+	KDRI_BOOL("without", 1, "with several sources: vote again without each of them, to say what it gave"),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_FIELDS_LINEAR,
+	KDRI_ARRAY("unit_rows", KDR_INT64, "1",
+	           "1 where samples are brought to unit length before those weights", .in_model = true),
+	KDRI_ARRAY("confidence", KDR_FLOAT64, "n", "how sure each answer is, 0 to 1", .per_task = true),
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
+	           "mean over the members of how likely each finds each class", .per_task = true,
+	           .scoring = KDR_SCORING_SHARES),
+	KDRI_ARRAY("votes", KDR_INT64, "10 x n",
+	           "the class each member gives each sample; -1 of members left out", .per_task = true),
+	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
+	           "share of each class among the labelled samples, and among the answers", .per_task = true),
+	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given",
+	           .per_task = true),
+	KDRI_ARRAY("plain_logreg", KDR_INT64, "n", "the class a plain logistic regression would have given",
+	           .per_task = true),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"A. P. Dawid, A. M. Skene: Maximum likelihood estimation of observer error-rates using the EM algorithm. "
+	"Applied Statistics 28:20-28, 1979.",
+	"J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. S. Yu: Visual domain adaptation with manifold embedded "
+	"distribution alignment. ACM Multimedia 2018.",
+	NULL,
+};
+
+/* --- what a model predicts with ------------------------------------------------------------------------ */
+
+/* (E5): rows of all targets that were labelled. */
+static kdr_status put_model(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
+                            kdr_result *result)
+{
+	kdr_status st;
+	int64_t T = problem->ntasks, count = 0, n = 0, d, *labels = NULL, *kind = NULL, at = 0;
+	const kdr_mat **parts = NULL;
+	double *w = NULL;
+	bool few = false;
+	kdri_own all = { .view = kdr_mat_from_dense(NULL, 0, 0) }, unit = all;
+	KDRI_TRY(KDRI_NEW(ctx, &parts, T));
+	for (int64_t t = 0; t < T; t++)
+		if (problem->tasks[t].role == KDR_ROLE_TARGET) {
+			parts[count++] = &problem->tasks[t].x;
+			n += kdr_mat_rows(&problem->tasks[t].x);
+			few = v[t].few;
+		}
+	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &all));
+	d = kdr_mat_cols(&all.view);
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	for (int64_t t = 0; t < T; t++)
+		for (int64_t i = 0; problem->tasks[t].role == KDR_ROLE_TARGET && i < v[t].n; i++)
+			labels[at++] = v[t].answer[i];
+	if (few)
+		unit.view = all.view;
+	else
+		KDRI_TRY(kdri_unit_rows(ctx, &all.view, &unit));
+	const kdri_rest r = { .x = &unit.view,
+		              .labels = labels,
+		              .classes = problem->classes,
+		              .loss = KDRI_LOSS_SQUARED_HINGE,
+		              .cost = 1,
+		              .stage = stage };
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
+	KDRI_TRY(kdri_rest_train(ctx, &r, w));
+	KDRI_TRY(kdri_linear_put(ctx, result, d, problem->classes, 1, w));
+	KDRI_TRY(kdri_result_array(ctx, result, "unit_rows", -1, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
+	kind[0] = !few;
+done:
+	kdri_own_free(ctx, &unit);
+	kdri_own_free(ctx, &all);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, labels);
+	kdri_free(ctx, w);
+	return st;
+}
+
+static kdr_status auto_transfer_predict(kdr_context *ctx, const kdr_result *fitted,
+                                        const kdr_options *options, int64_t task, const kdr_mat *x,
+                                        int64_t *labels)
+{
+	kdr_status st;
+	kdr_array u = kdr_result_array(fitted, "unit_rows", -1);
+	kdri_own rows = { .view = *x };
+	if (!u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the model does not say whether samples have unit length");
+	if (*(const int64_t *)u.data)
+		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
+	KDRI_TRY(kdri_linear_predict(ctx, fitted, options, task, &rows.view, labels));
+done:
+	kdri_own_free(ctx, &rows);
+	return st;
+}
+
+/* --- the run --------------------------------------------------------------------------------------------- */
+
+/* Sources but one (-1: all), and one target, in this order. */
+static int64_t choose_tasks(const kdr_problem *problem, int64_t target, int64_t without, kdr_task *out)
+{
+	int64_t count = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		if (problem->tasks[t].role == KDR_ROLE_SOURCE && t != without)
+			out[count++] = problem->tasks[t];
+	out[count++] = problem->tasks[target];
+	return count;
+}
+
+static kdr_status vote_on(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_options *o,
+                          int64_t target, int64_t without, kdr_result *result, kdri_transfer_verdict *out)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &tasks, problem->ntasks));
+	int64_t count = choose_tasks(problem, target, without, tasks);
+	const kdr_problem part = { .tasks = tasks,
+		                   .ntasks = count,
+		                   .classes = problem->classes,
+		                   .class_names = problem->class_names };
+	KDRI_TRY(kdri_transfer_verdict_new(ctx, &part, o, result, out));
+done:
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+/* The vote again without each source, where there are several and time is left. */
+static kdr_status leave_out_sources(kdr_context *ctx, const kdr_problem *problem,
+                                    const kdri_transfer_options *options, int64_t target,
+                                    const kdri_transfer_verdict *v, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	kdri_transfer_options o = *options;
+	o.plain = false;
+	for (int64_t s = 0; s < problem->ntasks; s++) {
+		kdri_transfer_verdict other = { 0 };
+		if (problem->tasks[s].role != KDR_ROLE_SOURCE || ctx->cancelled || ctx->timed_out)
+			continue;
+		st = vote_on(ctx, problem, &o, target, s, NULL, &other);
+		if (st == KDR_ERR_MEMORY)
+			return st;
+		/* The others may not have two classes: then this source was needed. */
+		st = kdri_transfer_report_source(ctx, problem, target, s, v, st == KDR_OK ? &other : NULL,
+		                                 result);
+		kdri_transfer_verdict_free(ctx, &other);
+		if (st != KDR_OK)
+			break;
+	}
+	return st;
+}
+
+static kdr_status auto_transfer_check(kdr_context *ctx, const kdr_problem *problem, int64_t *sources)
+{
+	int64_t targets = 0;
+	*sources = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		*sources += problem->tasks[t].role == KDR_ROLE_SOURCE;
+		targets += problem->tasks[t].role == KDR_ROLE_TARGET;
+	}
+	if (*sources < 1 || targets < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%lld sources and %lld targets: at least one of each is needed",
+		                 (long long)*sources, (long long)targets);
+	return KDR_OK;
+}
+
+/* Some landmarks for each of the clusters that vote. */
+static kdri_transfer_joins joins_of(const kdr_problem *problem, const kdr_options *options)
+{
+	return (kdri_transfer_joins){
+		.to = (kdri_joins)kdri_opt_choice(options, "graph"),
+		.neighbors = kdri_opt_int(options, "neighbors"),
+		.landmarks = KDRI_MAX(kdri_opt_int(options, "landmarks"), MARKS_EACH * problem->classes),
+	};
+}
+
+static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                                    kdr_result *result)
+{
+	kdr_status st;
+	const kdri_transfer_options o = { .joins = joins_of(problem, options),
+		                          .rounds = kdri_opt_int(options, "rounds"),
+		                          .follow_shares = kdri_opt_bool(options, "follow_shares"),
+		                          .only = kdri_opt_choice(options, "member") - 1,
+		                          .plain = kdri_opt_choice(options, "member") == 0 };
+	kdri_transfer_verdict *v = NULL;
+	int64_t sources;
+	bool late = false, crossed = false;
+	KDRI_TRY(auto_transfer_check(ctx, problem, &sources));
+	KDRI_TRY(KDRI_NEW0(ctx, &v, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		kdri_result_set_k(result, t, problem->classes);
+		if (problem->tasks[t].role != KDR_ROLE_TARGET)
+			continue;
+		bool bridged = false;
+		if (o.only < 0)
+			KDRI_TRY(kdri_transfer_needs_bridge(ctx, problem, t, &bridged));
+		crossed = crossed || bridged;
+		KDRI_TRY(bridged ? kdri_transfer_bridged_new(ctx, problem, t, &o, result, &v[t])
+		                 : vote_on(ctx, problem, &o, t, -1, result, &v[t]));
+		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
+		                              result));
+		late = late || v[t].late;
+		if (sources > 1 && o.only < 0 && !bridged && kdri_opt_bool(options, "without"))
+			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));
+	}
+	KDRI_TRY(kdri_transfer_report_members(ctx, problem, v, result));
+	for (int64_t t = 0; t < problem->ntasks && !crossed; t++)
+		if (problem->tasks[t].role == KDR_ROLE_BRIDGE) {
+			KDRI_TRY(kdri_result_warn(
+			        ctx, result,
+			        "bridges are not used: sources and targets share features; method ttl goes through one"));
+			break;
+		}
+	KDRI_TRY(put_model(ctx, problem, v, result));
+	kdri_result_stop(result,
+	                 late || ctx->cancelled || ctx->timed_out
+	                         ? (ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME)
+	                         : KDR_STOP_CONVERGED,
+	                 o.rounds);
+done:
+	for (int64_t t = 0; v && t < problem->ntasks; t++)
+		kdri_transfer_verdict_free(ctx, &v[t]);
+	kdri_free(ctx, v);
+	return st;
+}
+
+/* Whether samples are joined to landmarks: views.c. */
+static bool is_joined(const kdri_extent *target, const kdri_extent *e, const kdr_options *o)
+{
+	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	if (to != KDRI_JOINS_AUTO)
+		return to == KDRI_JOINS_LANDMARKS;
+	return !kdri_cost_graph_exact(e, KDRI_COST_SEARCH) ||
+	       !kdri_cost_graph_exact(target, KDRI_COST_SEARCH);
+}
+
+/* The graphs and E, on landmarks. */
+static void estimate_joined(const kdri_extent *all, const kdri_extent *target, const kdri_extent *e, double k,
+                            const kdr_options *o, kdri_cost *c)
+{
+	const int64_t neighbors = kdri_opt_int(o, "neighbors");
+	double near = (double)kdri_landmarks_each(false, neighbors),
+	       own = (double)kdri_landmarks_each(!target->dense, neighbors),
+	       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k);
+	kdri_cost_landmarks(c, target, marks, own);
+	kdri_cost_landmarks(c, e, marks, near);
+	for (int fine = 0; fine < 2; fine++) { /* clusters, as many as classes and three times as many */
+		double before = c->held, clusters = fine ? 3 * k : k;
+		kdri_extent rows = kdri_extent_dense(target->n, clusters);
+		kdri_cost_landmarks_spectrum(c, target->n, marks, own, clusters);
+		kdri_cost_kmeans(c, &rows, clusters, 10, 300);
+		kdri_cost_drop(c, c->held - before);
+	}
+	if (all->d > KDRI_TRANSFER_FEW || !all->dense) {
+		kdri_extent some = *all;
+		double share = KDRI_MIN(1, KDRI_TRANSFER_TELLING / all->n), before = c->held;
+		some.n *= share;
+		some.entries *= share;
+		kdri_cost_directions(c, &some, e->d);
+		kdri_cost_drop(c, c->held - before);
+		kdri_cost_pass(c, all, e->d, 1);
+	}
+}
+
+static void auto_transfer_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	/* Ten classifiers, half of them on the directions of the aligned sets. */
+	enum { DIRECTIONS = 128, LEADING = 100, PLAIN = 9, MANY = 6 /* of many rows fewer steps do */ };
+	enum { FEATURE_CLUSTERS = 30, SWEEPS = 25, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
+	kdri_extent all = kdri_extent_all(s), target = kdri_extent_role(s, KDR_ROLE_TARGET);
+	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
+	kdri_extent rows = kdri_extent_dense(all.n, r),
+	            e = kdri_extent_dense(all.n, all.dense && all.d <= KDRI_TRANSFER_FEW
+	                                                 ? all.d + 1
+	                                                 : KDRI_MIN(r, LEADING));
+	const bool joined = is_joined(&target, &e, o);
+	kdri_cost_start(s, c);
+	if (joined) {
+		/* Below each other, and of unit length or centred; features by sign, or E and panels of it. */
+		const double most = KDRI_MAX(all.dense ? 2 * kdri_extent_bytes(&all) : 0,
+		                             kdri_extent_bytes(&e) + 256 * all.n);
+		kdri_cost_hold(c, (all.dense ? 2 : 1) * kdri_extent_bytes(&all));
+		kdri_cost_hold(c, most);
+		estimate_joined(&all, &target, &e, k, o, c);
+		kdri_cost_pass(c, &all, (all.dense ? 2 : 1) * FEATURE_CLUSTERS, 2 * SWEEPS);
+		kdri_cost_linear(c, &all, k, MANY);
+		kdri_cost_linear(c, &e, k, MANY);
+	} else {
+		kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
+		kdri_cost_directions(c, &all, r);
+		kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
+		kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
+		kdri_cost_linear(c, &all, k, PLAIN);
+		kdri_cost_linear(c, &rows, k, PLAIN);
+	}
+	kdri_cost_hold(c, 8 * all.n * k * 2 * PLAIN);
+	/* Denoised features, while there are not too many of them: layers.c. */
+	double wide = KDRI_MIN(all.d, LAYERS_OF);
+	if (all.n * 3 * wide <= LAYERS_MOST) {
+		kdri_cost_hold(c, 8 * all.n * 5 * wide);
+		kdri_cost_drop(c, 8 * all.n * 5 * wide);
+	}
+}
+
+const kdri_algo kdri_algo_auto_transfer = {
+	.info = { .id = "auto-transfer",
+	          .class_name = "AutoTransfer",
+	          .called = "auto",
+	          .title = "Ensemble",
+	          .summary =
+	                  "ten classifiers label the target and vote, with its neighbours and clusters; the default of "
+	                  "transfer, where it is called auto",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE | KDR_ALGO_BRIDGES,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = auto_transfer_fit,
+	.estimate = auto_transfer_estimate,
+	.predict = auto_transfer_predict,
+};

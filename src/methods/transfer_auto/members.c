@@ -1,0 +1,350 @@
+/* The members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Half of them see Z, where source and target lie where they lie, half E, where each is centred; docs/transfer.md says
+ * why both are needed. Where a posterior is wanted of scores s, that of an SVM is softmax(2 s). */
+#include "methods/transfer_auto/members.h"
+
+#include "engine/kmeans/lloyd.h"
+#include "engine/linear/aligned_ridge.h"
+#include "engine/linear/self_training.h"
+#include "engine/transport/prototypes.h"
+
+static const char stage[] = "members";
+static const double costs[] = { 0.03, 0.1, 0.3, 1 };
+enum { COSTS = sizeof costs / sizeof costs[0] };
+static const double svm_steepness = 2, cosine_steepness = 6, first_cost = 10;
+
+void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t)
+{
+	kdri_free(ctx, t->w);
+	kdri_free(ctx, t->scores);
+	kdri_free(ctx, t->first_e);
+}
+
+static kdri_rest rest_of(const kdri_domains *d, const kdr_mat *x, kdri_loss loss, double cost, bool free_bias)
+{
+	return (kdri_rest){ .x = x,
+		            .labels = d->labels,
+		            .weights = NULL,
+		            .classes = d->classes,
+		            .loss = loss,
+		            .cost = cost,
+		            .free_bias = free_bias,
+		            .stage = stage };
+}
+
+static kdr_status classify(kdr_context *ctx, kdri_rest r, double *p)
+{
+	kdr_status st;
+	double *w = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
+	KDRI_TRY(kdri_rest_train(ctx, &r, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &r, w, p));
+done:
+	kdri_free(ctx, w);
+	return st;
+}
+
+kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
+                                  double cost, bool free_bias, double *p)
+{
+	return classify(ctx, rest_of(d, x, loss, cost, free_bias), p);
+}
+
+kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
+                                  double *p)
+{
+	kdri_rest r = rest_of(d, x, KDRI_LOSS_LOGISTIC, cost, true);
+	r.joint = true;
+	return classify(ctx, r, p);
+}
+
+/* One row of each of `most` runs of about equal length of the labelled ones: x and labels of these. */
+static kdr_status take_labelled(kdr_context *ctx, const kdri_rest *r, int64_t known, int64_t most,
+                                kdri_own *x, int64_t *labels)
+{
+	kdr_status st;
+	int64_t *rows = NULL, n = kdr_mat_rows(r->x), at = 0, count = 0;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "labelled", 0);
+	KDRI_TRY(KDRI_NEW(ctx, &rows, most));
+	for (int64_t i = 0, next = -1; i < n && count < most; i++) {
+		if (r->labels[i] < 0)
+			continue;
+		if (next < kdri_chunk_begin(known, most, count))
+			next = kdri_chunk_draw(&rng, known, most, count);
+		if (at++ == next) {
+			labels[count] = r->labels[i];
+			rows[count++] = i;
+		}
+	}
+	KDRI_TRY(kdri_mat_take(ctx, r->x, rows, most, x));
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
+                               const double *cost, int64_t count, double *best, double *right)
+{
+	kdr_status st;
+	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t *labels = NULL, known = 0;
+	for (int64_t i = 0; i < kdr_mat_rows(r->x); i++)
+		known += r->labels[i] >= 0;
+	if (!v->graph.landmarks || known <= KDRI_TRANSFER_TELLING)
+		return kdri_cost_by_folds(ctx, r, cost, count, best, right);
+	kdri_rest some = *r;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, KDRI_TRANSFER_TELLING));
+	KDRI_TRY(take_labelled(ctx, r, known, KDRI_TRANSFER_TELLING, &x, labels));
+	some.x = &x.view;
+	some.labels = labels;
+	KDRI_TRY(kdri_cost_by_folds(ctx, &some, cost, count, best, right));
+done:
+	kdri_own_free(ctx, &x);
+	kdri_free(ctx, labels);
+	return st;
+}
+
+static void members_copy(double *to, const double *from, int64_t count)
+{
+	memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+static kdr_mat rows_e(const kdri_transfer_work *t)
+{
+	return kdr_mat_from_dense(t->v->e, t->d->n, t->v->width);
+}
+
+/* --- on Z -------------------------------------------------------------------------------------------- */
+
+static kdr_status need_svm(kdr_context *ctx, kdri_transfer_work *t)
+{
+	kdr_status st = KDR_OK;
+	kdri_rest r = rest_of(t->d, &t->v->z.view, KDRI_LOSS_SQUARED_HINGE, 1, t->v->free_bias);
+	double *w = NULL, *scores = NULL, right[COSTS];
+	if (t->scores)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, t->d->n * t->d->classes));
+	KDRI_TRY(kdri_transfer_folds(ctx, t->v, &r, costs, COSTS, &r.cost, right));
+	for (int k = 0; k < COSTS; k++)
+		if (costs[k] == r.cost)
+			t->right = right[k];
+	KDRI_TRY(kdri_rest_train(ctx, &r, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &r, w, scores));
+	t->cost = r.cost;
+	t->w = w;
+	t->scores = scores;
+	w = scores = NULL;
+done:
+	kdri_free(ctx, w);
+	kdri_free(ctx, scores);
+	return st;
+}
+
+static kdr_status svm(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	kdr_status st;
+	KDRI_TRY(need_svm(ctx, t));
+	members_copy(p, t->scores, t->d->n * t->d->classes);
+	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+done:
+	return st;
+}
+
+static kdr_status logreg(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	kdr_status st;
+	int64_t c = t->d->classes;
+	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &t->v->z.view, 1, p));
+	kdri_rest_soften(p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
+done:
+	return st;
+}
+
+static kdri_self_training self_of(const kdri_transfer_work *t, const kdri_rest *r, const double *shares,
+                                  int64_t rounds)
+{
+	return (kdri_self_training){ .rest = *r, .asked = t->d->asked, .shares = shares, .rounds = rounds };
+}
+
+static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *shares, bool shifted,
+                         double *p)
+{
+	kdr_status st;
+	double *w = NULL;
+	KDRI_TRY(need_svm(ctx, t));
+	kdri_rest r = rest_of(t->d, &t->v->z.view, KDRI_LOSS_SQUARED_HINGE, t->cost, t->v->free_bias);
+	const kdri_self_training s = self_of(t, &r, shares, 3);
+	KDRI_TRY(KDRI_NEW(ctx, &w, kdri_rest_size(&r)));
+	members_copy(w, t->w, kdri_rest_size(&r));
+	members_copy(p, t->scores, t->d->n * t->d->classes);
+	if (shifted)
+		kdri_self_shift(&s, t->share, p);
+	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
+	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+done:
+	kdri_free(ctx, w);
+	return st;
+}
+
+static kdr_status self_training(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	static const double shares[] = { 0.5, 0.8, 1 };
+	return self_z(ctx, t, shares, false, p);
+}
+
+static kdr_status shifted_self_training(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	static const double shares[] = { 0.3, 0.6, 0.9 };
+	return self_z(ctx, t, shares, true, p);
+}
+
+/* --- on E -------------------------------------------------------------------------------------------- */
+
+static kdr_status aligned_self_training(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	static const double shares[] = { 0.2, 0.4, 0.6, 0.8, 0.9 };
+	kdr_status st;
+	kdr_mat e = rows_e(t);
+	kdri_rest r = rest_of(t->d, &e, KDRI_LOSS_SQUARED_HINGE, 1, false);
+	double *w = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
+	KDRI_TRY(kdri_transfer_folds(ctx, t->v, &r, costs, COSTS, &r.cost, NULL));
+	KDRI_TRY(kdri_rest_train(ctx, &r, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &r, w, p));
+	const kdri_self_training s = self_of(t, &r, shares, 5);
+	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
+	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+done:
+	kdri_free(ctx, w);
+	return st;
+}
+
+static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	kdr_status st;
+	kdr_mat e = rows_e(t);
+	const kdri_op graph = kdri_transfer_graph_op(&t->v->joint);
+	if (!t->first_e)
+		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
+	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
+	kdri_rest_answer(p, t->d->n, t->d->classes, t->first_e);
+	const kdri_aligned_ridge a = { .e = t->v->e,
+		                       .n = t->d->n,
+		                       .width = t->v->width,
+		                       .classes = t->d->classes,
+		                       .labels = t->d->labels,
+		                       .asked = t->d->asked,
+		                       .start = t->first_e,
+		                       .graph = &graph,
+		                       .smooth = 0.1,
+		                       .ridge = 0.1,
+		                       .rounds = 5 };
+	KDRI_TRY(kdri_aligned_ridge_run(ctx, &a, p));
+done:
+	return st;
+}
+
+/* Sums of E over the known rows of each class: directions are all that counts. */
+static kdr_status class_sums(kdr_context *ctx, const kdri_transfer_work *t, double **out)
+{
+	kdr_status st;
+	int64_t r = t->v->width;
+	double *sums = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, t->d->classes * r));
+	for (int64_t i = 0; i < t->d->n; i++)
+		if (t->d->labels[i] >= 0)
+			kdri_axpy(1, t->v->e + i * r, sums + t->d->labels[i] * r, r);
+	*out = sums;
+done:
+	return st;
+}
+
+/* Cosine k-means of the target, started from the source's classes. */
+static kdr_status seeded_kmeans(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	kdr_status st;
+	int64_t c = t->d->classes, r = t->v->width, first = kdri_transfer_first(t->d),
+	        n = kdri_transfer_count(t->d);
+	double *centres = NULL;
+	kdri_kmeans_result found = { 0 };
+	kdr_mat x = kdr_mat_from_dense(t->v->e + first * r, n, r);
+	kdri_kmeans_options o = kdri_kmeans_defaults(c);
+	KDRI_TRY(class_sums(ctx, t, &centres));
+	for (int64_t k = 0; k < c; k++) {
+		double length = sqrt(kdri_nrm2sq(centres + k * r, r));
+		for (int64_t j = 0; j < r; j++)
+			centres[k * r + j] /= length > 0 ? length : 1;
+	}
+	if (n >= c) {
+		o.spherical = true;
+		o.init_centres = centres;
+		o.stage = NULL;
+		KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, &found));
+		members_copy(centres, found.centres, c * r);
+	}
+	KDRI_TRY(
+	        kdri_gemm(ctx, false, true, n, c, r, 1, x.as.dense.data, r, centres, r, 0, p + first * c, c));
+	kdri_rest_soften(p + first * c, n, c, cosine_steepness);
+done:
+	kdri_kmeans_free(ctx, &found);
+	kdri_free(ctx, centres);
+	return st;
+}
+
+static kdr_status prototypes(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	kdr_status st;
+	int64_t r = t->v->width, first = kdri_transfer_first(t->d);
+	double *mu = NULL;
+	KDRI_TRY(class_sums(ctx, t, &mu));
+	const kdri_prototypes o = { .e = t->v->e + first * r,
+		                    .n = kdri_transfer_count(t->d),
+		                    .width = r,
+		                    .classes = t->d->classes,
+		                    .share = t->share,
+		                    .blur = 0.1,
+		                    .rounds = 8,
+		                    .steps = 50 };
+	KDRI_TRY(kdri_prototypes_run(ctx, &o, mu, p + first * t->d->classes));
+done:
+	kdri_free(ctx, mu);
+	return st;
+}
+
+/* --- the table --------------------------------------------------------------------------------------- */
+
+/* Quick ones first. */
+const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {
+	{ .name = "svm", .id = "svm", .run = svm },
+	{ .name = "logistic regression", .id = "logreg", .run = logreg },
+	{ .name = "self-training", .id = "self-training", .run = self_training },
+	{ .name = "self-training, shifted", .id = "shifted", .shares = true, .run = shifted_self_training },
+	{ .name = "self-training, aligned",
+	  .id = "aligned",
+	  .shares = true,
+	  .on_e = true,
+	  .run = aligned_self_training },
+	{ .name = "aligned ridge",
+	  .id = "ridge",
+	  .shares = true,
+	  .on_e = true,
+	  .joint = true,
+	  .run = aligned_ridge },
+	{ .name = "k-means from the classes",
+	  .id = "kmeans",
+	  .shares = true,
+	  .on_e = true,
+	  .run = seeded_kmeans },
+	{ .name = "prototypes by transport",
+	  .id = "prototypes",
+	  .shares = true,
+	  .on_e = true,
+	  .run = prototypes },
+	{ .name = "tri-factorisation", .id = "nmtf", .run = kdri_transfer_factors },
+	{ .name = "denoised features",
+	  .id = "msda",
+	  .run = kdri_transfer_layers,
+	  .able = kdri_transfer_layers_able },
+};

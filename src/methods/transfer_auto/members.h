@@ -1,0 +1,54 @@
+/* The members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TRANSFER_MEMBERS_H
+#define KDRI_TRANSFER_MEMBERS_H
+
+#include "api/method.h"
+#include "engine/linear/rest.h"
+#include "methods/transfer_auto/views.h"
+
+/* What members share, found by the first that needs it. */
+typedef struct kdri_transfer_work {
+	const kdri_domains *d;
+	const kdri_transfer_views *v;
+	const double *share; /* classes: what is known of their shares in the target */
+	double *w, *scores;  /* the svm on Z: weights; n x classes */
+	double cost,
+	        right;    /* its cost, and its share of right answers in cross-validation on what is known */
+	int32_t *first_e; /* n: answers of a logistic regression of cost 10 on E */
+} kdri_transfer_work;
+void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t);
+
+typedef struct kdri_transfer_member {
+	const char *name; /* for people */
+	const char *id;   /* for the option that asks for it alone */
+	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
+	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
+	bool shares; /* it goes by means, which move with the shares of the classes */
+	bool on_e;   /* it looks at E */
+	bool joint;  /* and at the graph of E */
+	/* Whether it may run: NULL, always. */
+	bool (*able)(const kdri_transfer_work *t);
+} kdri_transfer_member;
+
+extern const kdri_transfer_member kdri_transfer_members[];
+enum { KDRI_TRANSFER_MEMBERS = 10 };
+
+/* A classifier, one class against the rest, trained on what is known; p becomes its scores (n x classes). */
+kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
+                                  double cost, bool free_bias, double *p);
+
+/* The same by a logistic regression of all classes at once, whose constant is free. */
+kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
+                                  double *p);
+
+/* kdri_cost_by_folds; where samples are joined to landmarks, and more rows are labelled than tell directions, on as many of them. */
+kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
+                               const double *costs, int64_t count, double *best, double *right);
+
+/* layers.c: p from a classifier on Z and features that undo noise. */
+kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double *p);
+bool kdri_transfer_layers_able(const kdri_transfer_work *t);
+/* factors.c: p from feature clusters that source and target share. */
+kdr_status kdri_transfer_factors(kdr_context *ctx, kdri_transfer_work *t, double *p);
+
+#endif

@@ -1,0 +1,318 @@
+/* What the ensemble of a transfer tells besides labels. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbers and sentences end in the target's name. The guard: how many samples a plain SVM and a plain logistic
+ * regression would label otherwise; how the members agree; how far apart the sets are (A-distance, from 0 to 2); how the
+ * shares of the classes moved (half the sum of differences); which classes the target seems not to have; and a word on
+ * how far to trust the answer, from the mean confidence, as docs/transfer.md measured it. */
+#include "methods/transfer_auto/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Mean confidence from which on an answer is called good, or fair. */
+static const double good = 0.8, fair = 0.65;
+static const double moved_much = 0.15, far_apart = 1.5;
+/* A class is missed where its share of the answers is at most `hardly` of its share of the labelled samples, or `few` of it with a mean
+ * confidence that is lower by `less_sure` than the mean of the other classes': chosen on webkb and digits. */
+static const double hardly = 0.1, few = 0.4, less_sure = 0.1;
+
+typedef struct text {
+	char s[512];
+	size_t used;
+} text;
+
+KDR_PRINTF(2, 3)
+static void report_add(text *t, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = kdri_vsnprintf(t->s + t->used, sizeof t->s - t->used, format, args);
+	va_end(args);
+	if (n > 0)
+		t->used = KDRI_MIN(t->used + (size_t)n, sizeof t->s - 1);
+}
+
+static const char *report_name_of(const kdr_problem *problem, int64_t t, char *room, size_t size)
+{
+	if (problem->tasks[t].name)
+		return problem->tasks[t].name;
+	snprintf(room, size, "%lld", (long long)t + 1);
+	return room;
+}
+
+/* About a task, where it is a number. */
+static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, int64_t task, double v)
+{
+	return isfinite(v) ? kdri_result_task_number(ctx, result, task, what, v) : KDR_OK;
+}
+
+/* --- arrays --------------------------------------------------------------------------------------------- */
+
+static kdr_status put_array(kdr_context *ctx, kdr_result *result, const char *name, int64_t target,
+                            int64_t rows, int64_t cols, const double *from)
+{
+	double *to = NULL;
+	kdr_status st = kdri_result_array(ctx, result, name, target, KDR_FLOAT64, cols > 0 ? 2 : 1,
+	                                  (int64_t[]){ rows, cols }, &to);
+	if (st == KDR_OK)
+		memcpy(to, from, (size_t)(rows * KDRI_MAX(cols, 1)) * sizeof *to);
+	return st;
+}
+
+typedef struct unsure {
+	double confidence;
+	int64_t row;
+} unsure;
+
+static int by_confidence(const void *a, const void *b)
+{
+	const unsure *x = a, *y = b;
+	if (x->confidence != y->confidence)
+		return x->confidence < y->confidence ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The least sure of the samples lose their class. */
+static kdr_status drop_unsure(kdr_context *ctx, const kdri_transfer_verdict *v, double share, int64_t *labels)
+{
+	kdr_status st;
+	unsure *list = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &list, v->n));
+	for (int64_t i = 0; i < v->n; i++)
+		list[i] = (unsure){ v->confidence[i], i };
+	qsort(list, (size_t)v->n, sizeof *list, by_confidence);
+	for (int64_t i = 0; i < (int64_t)floor(share * (double)v->n + 1e-9); i++)
+		labels[list[i].row] = -1;
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transfer_verdict *v, double abstain,
+                             kdr_result *result)
+{
+	static const char *const plain[] = { "plain_svm", "plain_logreg" };
+	kdr_status st;
+	int64_t *labels = NULL, *to = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, target, &labels));
+	memcpy(labels, v->answer, (size_t)v->n * sizeof *labels);
+	if (abstain > 0)
+		KDRI_TRY(drop_unsure(ctx, v, abstain, labels));
+	KDRI_TRY(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
+	KDRI_TRY(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
+	KDRI_TRY(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
+	KDRI_TRY(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
+	                           (int64_t[]){ KDRI_TRANSFER_MEMBERS, v->n }, &to));
+	memcpy(to, v->votes, (size_t)(KDRI_TRANSFER_MEMBERS * v->n) * sizeof *to);
+	for (int k = 0; k < KDRI_PLAIN; k++) {
+		if (!v->plain[k])
+			continue;
+		KDRI_TRY(kdri_result_array(ctx, result, plain[k], target, KDR_INT64, 1, (int64_t[]){ v->n },
+		                           &to));
+		memcpy(to, v->plain[k], (size_t)v->n * sizeof *to);
+	}
+done:
+	return st;
+}
+
+/* --- the guard --------------------------------------------------------------------------------------------- */
+
+static int64_t differing(const int64_t *a, const int64_t *b, int64_t n)
+{
+	int64_t count = 0;
+	for (int64_t i = 0; a && b && i < n; i++)
+		count += a[i] != b[i];
+	return count;
+}
+
+static double mean_of(const double *x, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += x[i] / (double)n;
+	return sum;
+}
+
+/* Mean over the members that voted. */
+static double mean_agreement(const kdri_transfer_verdict *v)
+{
+	double sum = 0, count = 0;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->used[m]) {
+			sum += v->agreement[m];
+			count++;
+		}
+	return sum / count;
+}
+
+static double moved(const kdri_transfer_verdict *v)
+{
+	double sum = 0;
+	for (int64_t k = 0; k < v->classes; k++)
+		sum += fabs(v->shares[2 * k] - v->shares[2 * k + 1]) / 2;
+	return sum;
+}
+
+/* Members by how often they say what the answer is. */
+kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
+                                        const kdri_transfer_verdict *v, kdr_result *result)
+{
+	text t = { .s = "" };
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		double sum = 0, count = 0;
+		const char *name = "";
+		for (int64_t i = 0; i < problem->ntasks; i++)
+			if (v[i].n > 0 && v[i].used[m]) {
+				sum += v[i].agreement[m];
+				count++;
+				name = v[i].name[m];
+			}
+		if (count > 0)
+			report_add(&t, "%s%s %.2f", t.used ? ", " : "", name, sum / count);
+	}
+	return kdri_result_text(ctx, result, "members", t.s);
+}
+
+/* By how much the answers of class k are less sure than those of the other classes, each class's mean weighing the same. */
+static double doubt_of(const kdri_transfer_verdict *v, int64_t k)
+{
+	double own = 0, others = 0, count = 0;
+	for (int64_t c = 0; c < v->classes; c++) {
+		double sum = 0, rows = v->shares[2 * c + 1] * (double)v->n;
+		if (v->shares[2 * c] <= 0)
+			continue;
+		for (int64_t i = 0; i < v->n; i++)
+			sum += v->answer[i] == c ? v->confidence[i] : 0;
+		double mean = rows > 0.5 ? sum / rows : 0;
+		own = c == k ? mean : own;
+		others += c == k ? 0 : mean;
+		count += c != k;
+	}
+	return count > 0 ? others / count - own : 0;
+}
+
+static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
+                              const char *name, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t k = 0; k < v->classes; k++) {
+		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
+		char number[32];
+		if (known <= 0 || given > few * known ||
+		    (given > hardly * known && doubt_of(v, k) < less_sure))
+			continue;
+		snprintf(number, sizeof number, "%lld", (long long)k);
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "%s seems to have few samples of class %s, or none: %.1f %% of the answers, %.1f %% of the labelled samples",
+		        name, problem->class_names ? problem->class_names[k] : number, 100 * given,
+		        100 * known));
+	}
+done:
+	return st;
+}
+
+static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, int64_t target,
+                             const char *name, double sure, kdr_result *result)
+{
+	text t = { .s = "" };
+	double shift = moved(v);
+	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
+	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
+	report_add(&t, "%s: %s: mean confidence %.2f, members agree with %.0f %% of the answers", name,
+	           sure >= good   ? "to be trusted"
+	           : sure >= fair ? "to be trusted with care"
+	                          : "not to be trusted unchecked",
+	           sure, 100 * mean_agreement(v));
+	if (isfinite(v->distance))
+		report_add(&t, "; source and target are %s (A-distance %.2f of 2)",
+		           v->distance > far_apart ? "far apart" : "near", v->distance);
+	report_add(&t, "; shares of classes moved by %.0f %%%s%s", 100 * shift,
+	           v->followed ? " (members that go by means were asked again)" : "",
+	           shift > moved_much ? ", where the vote is weakest" : "");
+	report_add(&t, "; a plain svm would label %lld of %lld otherwise, a logistic regression %lld",
+	           (long long)svm, (long long)v->n, (long long)logreg);
+	return kdri_result_task_text(ctx, result, target, "advice", t.s);
+}
+
+kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                const kdri_transfer_verdict *v, double abstain, kdr_result *result)
+{
+	kdr_status st;
+	char room[32];
+	const char *name = report_name_of(problem, target, room, sizeof room);
+	double sure = mean_of(v->confidence, v->n);
+	KDRI_TRY(put_arrays(ctx, target, v, abstain, result));
+	KDRI_TRY(put_number(ctx, result, "confidence", target, sure));
+	KDRI_TRY(put_number(ctx, result, "member_agreement", target, mean_agreement(v)));
+	KDRI_TRY(put_number(ctx, result, "source_accuracy", target, v->right));
+	KDRI_TRY(put_number(ctx, result, "a_distance", target, v->distance));
+	KDRI_TRY(put_number(ctx, result, "shares_moved", target, moved(v)));
+	if (!v->plain[KDRI_PLAIN_SVM] ||
+	    !v->plain[KDRI_PLAIN_LOGREG]) /* out of time, one member alone, or through bridges */
+		goto done;
+	KDRI_TRY(put_number(ctx, result, "differ_svm", target,
+	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
+	KDRI_TRY(put_number(ctx, result, "differ_logreg", target,
+	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
+	KDRI_TRY(put_advice(ctx, v, target, name, sure, result));
+	KDRI_TRY(put_classes(ctx, problem, v, name, result));
+done:
+	return st;
+}
+
+/* What is said of a source: of the first target under its own name, of the others under both. */
+static kdr_status put_source(kdr_context *ctx, kdr_result *result, int64_t s, const char *source,
+                             const char *target, const char *said)
+{
+	char key[700];
+	if (!target)
+		return kdri_result_task_text(ctx, result, s, "advice", said);
+	snprintf(key, sizeof key, "advice.%s.%s", source, target);
+	return kdri_result_text(ctx, result, key, said);
+}
+
+/* The first class that nobody else has samples of, or -1: then confidences do not compare. */
+static int64_t alone_has(const kdri_transfer_verdict *v, const kdri_transfer_verdict *without)
+{
+	for (int64_t k = 0; k < v->classes; k++)
+		if (v->shares[2 * k] > 0 && without->shares[2 * k] == 0)
+			return k;
+	return -1;
+}
+
+kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                       int64_t s, const kdri_transfer_verdict *v,
+                                       const kdri_transfer_verdict *without, kdr_result *result)
+{
+	kdr_status st;
+	char key[700], room[2][32];
+	text t = { .s = "" };
+	bool first = true;
+	const char *source = report_name_of(problem, s, room[0], sizeof room[0]),
+	           *name = report_name_of(problem, target, room[1], sizeof room[1]);
+	for (int64_t i = 0; i < target; i++)
+		first = first && problem->tasks[i].role != KDR_ROLE_TARGET;
+	if (!without) {
+		report_add(&t, "%s: without it nothing could be said of %s", source, name);
+		return put_source(ctx, result, s, source, first ? NULL : name, t.s);
+	}
+	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
+	int64_t differ = differing(v->answer, without->answer, v->n);
+	snprintf(key, sizeof key, "differ_without.%s.%s", source, name);
+	KDRI_TRY(kdri_result_number(ctx, result, key, (double)differ));
+	report_add(
+	        &t,
+	        "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f",
+	        source, (long long)differ, (long long)v->n, name, less, with);
+	int64_t only = alone_has(v, without);
+	if (only >= 0 && problem->class_names)
+		report_add(&t, ": it alone has class %.60s", problem->class_names[only]);
+	else if (only >= 0)
+		report_add(&t, ": it alone has class %lld", (long long)only);
+	else if (fabs(less - with) > 0.01)
+		report_add(&t, less > with ? ": it seems not to help" : ": it seems to help");
+	KDRI_TRY(put_source(ctx, result, s, source, first ? NULL : name, t.s));
+done:
+	return st;
+}

@@ -1,0 +1,188 @@
+/* Votes on one target: the clusters that vote too, the answer, how sure it is. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The vote itself is in engine/ensemble/vote.c. How sure a sample's class k is:
+ *
+ *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4 */
+#include "methods/transfer_auto/tally.h"
+
+#include "engine/ensemble/vote.h"
+#include "engine/graph/spectral.h"
+
+#include <stdio.h>
+
+void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w)
+{
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		kdri_free(ctx, w->votes[m]);
+		kdri_free(ctx, w->posteriors[m]);
+	}
+	for (int z = 0; z < KDRI_TRANSFER_CLUSTERINGS; z++)
+		kdri_free(ctx, w->clusters[z]);
+	kdri_free(ctx, w->p);
+	kdri_free(ctx, w->mean);
+	kdri_free(ctx, w->vote);
+	kdri_free(ctx, w->near);
+	kdri_transfer_work_free(ctx, &w->shared);
+	kdri_transfer_views_free(ctx, &w->v);
+	kdri_domains_free(ctx, &w->d);
+}
+
+kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
+                                              kdr_result *result)
+{
+	kdri_transfer_tally w = { .ctx = ctx, .o = options, .result = result };
+	w.d.set.x.view = w.v.unit.view = w.v.z.view = kdr_mat_from_dense(NULL, 0, 0);
+	w.v.joint = w.v.graph = kdri_transfer_graph_empty();
+	return w;
+}
+
+kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &w->p, w->d.n * w->c));
+	KDRI_TRY(KDRI_NEW0(ctx, &w->mean, w->n * w->c));
+	KDRI_TRY(KDRI_NEW(ctx, &w->vote, w->n * w->c));
+	KDRI_TRY(KDRI_NEW(ctx, &w->near, w->n * w->c));
+done:
+	return st;
+}
+
+kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m)
+{
+	kdr_status st = KDR_OK;
+	const double *p = w->p + w->first * w->c;
+	if (!w->votes[m]) {
+		KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
+		KDRI_TRY(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));
+		w->voters++;
+	}
+	memcpy(w->posteriors[m], p, (size_t)(w->n * w->c) * sizeof *p);
+	kdri_rest_answer(p, w->n, w->c, w->votes[m]);
+	for (int64_t i = 0; i < w->n; i++) {
+		int64_t known = w->d.labels[w->first + i];
+		w->votes[m][i] = known >= 0 ? (int32_t)known : w->votes[m][i];
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_transfer_left_out(const kdri_transfer_tally *w, const char *why, const char *name,
+                                  const char *more)
+{
+	if (!w->result)
+		return KDR_OK;
+	return kdri_result_warn(w->ctx, w->result, "%smember '%s' is left out%s%s", why, name,
+	                        *more ? ": " : "", more);
+}
+
+/* --- clusters ------------------------------------------------------------------------------------------- */
+
+/* Clusters of the target's graph; where they cannot be found the vote does without. */
+static kdr_status tally_cluster(kdri_transfer_tally *w, int64_t k)
+{
+	kdr_status st;
+	kdr_context *ctx = w->ctx;
+	kdri_spectral_options o = kdri_spectral_defaults(k);
+	kdri_spectral_result r = { 0 };
+	int64_t z = w->clusterings;
+	o.landmarks = w->v.graph.landmarks;
+	if (k >= w->n || ctx->cancelled || ctx->timed_out)
+		return KDR_OK;
+	st = kdri_spectral(ctx, &w->v.graph.edges.view, &o, &r);
+	if (st == KDR_ERR_MEMORY)
+		return st;
+	if (st != KDR_OK)
+		return kdri_transfer_left_out(w, "", k > w->c ? "many clusters" : "clusters", ctx->error);
+	KDRI_TRY(KDRI_NEW(ctx, &w->clusters[z], w->n));
+	for (int64_t i = 0; i < w->n; i++)
+		w->clusters[z][i] = (int32_t)r.labels[i];
+	w->k[z] = k;
+	w->clusterings++;
+done:
+	kdri_spectral_free(ctx, &r);
+	return st;
+}
+
+/* --- the vote --------------------------------------------------------------------------------------------- */
+
+kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
+{
+	kdr_status st;
+	const int32_t *votes[KDRI_TRANSFER_MEMBERS];
+	int64_t count = 0;
+	const kdri_op graph = kdri_transfer_graph_op(&w->v.graph);
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (w->votes[m])
+			votes[count++] = w->votes[m];
+	if (count > 1 && w->clusterings == 0) {
+		KDRI_TRY(tally_cluster(w, w->c));
+		KDRI_TRY(tally_cluster(w, 3 * w->c));
+	}
+	const kdri_vote_problem p = { .n = w->n,
+		                      .classes = w->c,
+		                      .members = count,
+		                      .votes = votes,
+		                      .clusterings = w->clusterings,
+		                      .clusters = (const int32_t *const *)w->clusters,
+		                      .k = w->k,
+		                      .graph = &graph,
+		                      .known = w->d.labels + w->first,
+		                      .rounds = count > 1 ? w->o->rounds : 0 };
+	KDRI_TRY(kdri_vote(w->ctx, &p, w->vote, w->near));
+done:
+	return st;
+}
+
+/* (E1) */
+static double how_sure(const kdri_transfer_tally *w, int64_t i, int64_t k)
+{
+	double votes = 0;
+	if (w->d.labels[w->first + i] >= 0)
+		return 1;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		votes += w->votes[m] && w->votes[m][i] == k;
+	return (2 * votes / (double)w->voters + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
+}
+
+kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdict *v)
+{
+	kdr_status st;
+	int64_t c = w->c, all = w->d.set.classes;
+	int32_t *best = NULL;
+	KDRI_TRY(KDRI_NEW(w->ctx, &best, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->answer, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->confidence, w->n));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &v->posterior, w->n * all));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &v->shares, 2 * all));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->votes, KDRI_TRANSFER_MEMBERS * w->n));
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		for (int64_t i = 0; i < w->n; i++)
+			v->votes[m * w->n + i] = w->votes[m] ? w->d.class_of[w->votes[m][i]] : -1;
+	v->n = w->n;
+	v->classes = all;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (w->votes[m])
+			kdri_axpy(1 / (double)w->voters, w->posteriors[m], w->mean, w->n * c);
+	kdri_rest_answer(w->vote, w->n, c, best);
+	for (int64_t k = 0; k < c; k++)
+		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
+	for (int64_t i = 0; i < w->n; i++) {
+		v->answer[i] = w->d.class_of[best[i]];
+		v->confidence[i] = how_sure(w, i, best[i]);
+		v->shares[2 * v->answer[i] + 1] += 1 / (double)w->n;
+		for (int64_t k = 0; k < c; k++)
+			v->posterior[i * all + w->d.class_of[k]] = w->mean[i * c + k];
+		for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+			v->agreement[m] += w->votes[m] && w->votes[m][i] == best[i] ? 1 / (double)w->n : 0;
+	}
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		v->used[m] = w->votes[m] != NULL;
+		if (!v->name[m][0])
+			snprintf(v->name[m], sizeof v->name[m], "%s", kdri_transfer_members[m].name);
+	}
+	v->right = w->shared.scores ? w->shared.right : NAN;
+	v->few = w->v.few;
+done:
+	kdri_free(w->ctx, best);
+	return st;
+}

@@ -1,0 +1,42 @@
+/* The votes on one target, and what comes of them. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TRANSFER_TALLY_H
+#define KDRI_TRANSFER_TALLY_H
+
+#include "methods/transfer_auto/verdict.h"
+
+enum { KDRI_TRANSFER_CLUSTERINGS = 2 };
+
+typedef struct kdri_transfer_tally {
+	kdr_context *ctx;
+	const kdri_transfer_options *o;
+	kdr_result *result;
+	kdri_domains d;
+	kdri_transfer_views v;
+	kdri_transfer_work shared;
+	int64_t first, n, c;                       /* the target's rows, and classes that have samples */
+	double *posteriors[KDRI_TRANSFER_MEMBERS]; /* n x c each */
+	int32_t *votes[KDRI_TRANSFER_MEMBERS], *clusters[KDRI_TRANSFER_CLUSTERINGS];
+	int64_t k[KDRI_TRANSFER_CLUSTERINGS], clusterings;
+	double *p, *mean;    /* all rows x c; n x c: mean of the posteriors */
+	double *vote, *near; /* n x c */
+	int64_t voters;
+} kdri_transfer_tally;
+
+/* Domains and views are there: room for votes. */
+kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w);
+void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w);
+/* An empty one, safe to free. */
+kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
+                                              kdr_result *result);
+
+/* w->p becomes the vote of member m; rows of known class vote that. */
+kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m);
+/* Says that a member is left out: "WHYmember 'NAME' is left out: MORE". */
+kdr_status kdri_transfer_left_out(const kdri_transfer_tally *w, const char *why, const char *name,
+                                  const char *more);
+/* Clusters of the target, unless they are there, and the vote. */
+kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w);
+/* Everything of the verdict that the votes give. */
+kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdict *v);
+
+#endif

@@ -1,0 +1,234 @@
+/* An ensemble votes on one target. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Members one after another, quick ones first, each with all threads inside; then the vote (tally.c). Where the shares of the classes
+ * moved, the members that go by means are misled, and those that do not see it. With l_mi the vote of member m on sample i,
+ *
+ *   (E1)  share_k = (sum over members m that do not go by means of |{i: l_mi = k}| + 1) / (their votes + c)
+ *
+ * the source's mean becomes that of its class means in these shares, the members that go by means are asked once more, and so is
+ * the vote. What tells sets apart moves answers, too, and errors do: (E1) is believed only where the svm agrees with the vote about
+ * four fifths of the samples, and where it moves at least a tenth of them (docs/transfer.md says what these were chosen on).
+ *
+ * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
+#include "methods/transfer_auto/tally.h"
+
+static const double share_of_time = 0.75, least_moved = 0.1, least_agreed = 0.8;
+
+void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
+{
+	kdri_free(ctx, v->answer);
+	kdri_free(ctx, v->votes);
+	kdri_free(ctx, v->posterior);
+	kdri_free(ctx, v->confidence);
+	kdri_free(ctx, v->shares);
+	for (int k = 0; k < KDRI_PLAIN; k++)
+		kdri_free(ctx, v->plain[k]);
+	*v = (kdri_transfer_verdict){ 0 };
+}
+
+/* Rows that are no numbers make a member useless. */
+static bool is_finite(const double *p, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		if (!isfinite(p[i]))
+			return false;
+	return true;
+}
+
+static kdr_status run_member(kdri_transfer_tally *w, kdr_context *own, int64_t m, bool *late)
+{
+	const kdri_transfer_member *member = &kdri_transfer_members[m];
+	bool asked = w->o->only < 0 || w->o->only == m;
+	if (!asked)
+		return KDR_OK;
+	if (member->able && !member->able(&w->shared))
+		return kdri_transfer_left_out(w, "", member->name,
+		                              "it would need too much memory for so many samples");
+	if (w->voters > 0 && (own->cancelled || own->timed_out ||
+	                      kdri_iteration(own, "members", m, KDRI_TRANSFER_MEMBERS, NAN))) {
+		*late = true;
+		return own->cancelled ? KDR_OK : kdri_transfer_left_out(w, "time limit: ", member->name, "");
+	}
+	kdr_status st = KDR_OK;
+	if (member->on_e)
+		st = kdri_transfer_views_align(own, &w->v, member->joint);
+	else
+		kdri_transfer_views_part(own, &w->v);
+	if (st == KDR_OK)
+		st = member->run(own, &w->shared, w->p);
+	if (st == KDR_ERR_MEMORY)
+		return kdri_fail(w->ctx, st, "%s", own->error);
+	if (st != KDR_OK)
+		return kdri_transfer_left_out(w, "", member->name, own->error);
+	if (!is_finite(w->p + w->first * w->c, w->n * w->c))
+		return kdri_transfer_left_out(w, "", member->name, "its numbers grew beyond all bounds");
+	if (w->voters > 0 && (own->cancelled || own->timed_out)) {
+		*late = true;
+		return own->cancelled ? KDR_OK : kdri_transfer_left_out(w, "time limit: ", member->name, "");
+	}
+	return kdri_transfer_tally_take(w, m);
+}
+
+static kdr_status run_members(kdri_transfer_tally *w, bool *late)
+{
+	kdr_status st = KDR_OK;
+	kdr_context *ctx = w->ctx, own = *ctx;
+	double now = kdri_now();
+	if (ctx->deadline > 0)
+		own.deadline = now + share_of_time * KDRI_MAX(ctx->deadline - now, 1e-9);
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		KDRI_TRY(run_member(w, &own, m, late));
+	ctx->cancelled |= own.cancelled;
+	if (w->voters == 0)
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "no member could label the target; the last said: %s",
+		               own.error);
+done:
+	return st;
+}
+
+/* (E1); how much of all samples it moves from class to class. */
+static double find_shares(const kdri_transfer_tally *w, double *share)
+{
+	double votes = (double)w->c, moved = 0;
+	for (int64_t k = 0; k < w->c; k++)
+		share[k] = 1;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		if (!w->votes[m] || kdri_transfer_members[m].shares)
+			continue;
+		for (int64_t i = 0; i < w->n; i++)
+			share[w->votes[m][i]]++;
+		votes += (double)w->n;
+	}
+	for (int64_t k = 0; k < w->c; k++) {
+		share[k] /= votes;
+		moved += fabs(share[k] - w->d.share[k]) / 2;
+	}
+	return moved;
+}
+
+/* The share of samples on which the first member, an svm on the data as they are, and the vote agree. */
+static kdr_status find_agreement(const kdri_transfer_tally *w, double *out)
+{
+	kdr_status st = KDR_OK;
+	int32_t *answer = NULL;
+	int64_t same = 0;
+	*out = 0;
+	if (!w->votes[0])
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
+	kdri_rest_answer(w->vote, w->n, w->c, answer);
+	for (int64_t i = 0; i < w->n; i++)
+		same += answer[i] == w->votes[0][i];
+	*out = (double)same / (double)w->n;
+done:
+	kdri_free(w->ctx, answer);
+	return st;
+}
+
+static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
+{
+	kdr_status st;
+	kdr_context own = *w->ctx;
+	double *share = NULL, agreed;
+	KDRI_TRY(find_agreement(w, &agreed));
+	KDRI_TRY(KDRI_NEW(w->ctx, &share, w->c));
+	if (find_shares(w, share) < least_moved || agreed < least_agreed)
+		goto done;
+	w->shared.share = share;
+	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (kdri_transfer_members[m].shares && w->votes[m])
+			KDRI_TRY(run_member(w, &own, m, &v->late));
+	w->ctx->cancelled |= own.cancelled;
+	KDRI_TRY(kdri_transfer_tally_vote(w));
+	v->followed = true;
+done:
+	w->shared.share = w->d.share;
+	kdri_transfer_views_reweigh(w->ctx, &w->v, NULL);
+	kdri_free(w->ctx, share);
+	return st;
+}
+
+/* --- what plain classifiers would say ---------------------------------------------------------------------- */
+
+/* Methods svm and logreg with the costs they have by default, on the data as they came. */
+static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
+{
+	static const kdri_loss loss[] = { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC };
+	static const double cost[] = { 1, 4 };
+	kdr_status st = KDR_OK;
+	for (int k = 0; k < KDRI_PLAIN && !w->ctx->cancelled && !w->ctx->timed_out; k++) {
+		KDRI_TRY(KDRI_NEW(w->ctx, &v->plain[k], w->n));
+		KDRI_TRY(kdri_transfer_classify(w->ctx, &w->d, &w->d.set.x.view, loss[k], cost[k], false,
+		                                w->p));
+		for (int64_t i = 0; i < w->n; i++) {
+			int32_t answer;
+			kdri_rest_answer(w->p + (w->first + i) * w->c, 1, w->c, &answer);
+			v->plain[k][i] = w->d.labels[w->first + i] >= 0
+			                         ? w->d.class_of[w->d.labels[w->first + i]]
+			                         : w->d.class_of[answer];
+		}
+	}
+done:
+	return st;
+}
+
+/* 2 (1 - 2 e), e the errors of a classifier that tells source from target, in cross-validation. */
+static kdr_status find_distance(kdri_transfer_tally *w, kdri_transfer_verdict *v)
+{
+	static const double cost = 1;
+	kdr_status st;
+	int64_t *set = NULL;
+	double right, best;
+	v->distance = NAN;
+	if (w->ctx->cancelled || w->ctx->timed_out)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(w->ctx, &set, w->d.n));
+	for (int64_t i = 0; i < w->d.n; i++)
+		set[i] = i >= w->first;
+	const kdri_rest r = { .x = &w->v.z.view,
+		              .labels = set,
+		              .classes = 2,
+		              .loss = KDRI_LOSS_LOGISTIC,
+		              .free_bias = w->v.free_bias,
+		              .stage = "distance" };
+	KDRI_TRY(kdri_transfer_folds(w->ctx, &w->v, &r, &cost, 1, &best, &right));
+	v->distance = KDRI_MAX(0, 2 * (2 * right - 1));
+done:
+	kdri_free(w->ctx, set);
+	return st;
+}
+
+/* (E1) to (E4) of auto_transfer.c, one after the other. */
+kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *problem,
+                                     const kdri_transfer_options *options, kdr_result *result,
+                                     kdri_transfer_verdict *out)
+{
+	kdr_status st;
+	kdri_transfer_tally w = kdri_transfer_tally_empty(ctx, options, result);
+	kdri_transfer_verdict v = { .distance = NAN, .right = NAN };
+	KDRI_TRY(kdri_domains_new(ctx, problem, result, &w.d));
+	w.first = kdri_transfer_first(&w.d);
+	w.n = kdri_transfer_count(&w.d);
+	w.c = w.d.classes;
+	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, &options->joins, &w.v));
+	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
+	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
+	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */
+	kdri_transfer_views_rest(ctx, &w.v);
+	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
+	KDRI_TRY(kdri_transfer_views_return(ctx, &w.v));
+	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
+		KDRI_TRY(vote_again(&w, &v));
+	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));
+	if (options->plain) {
+		KDRI_TRY(ask_plain(&w, &v));
+		KDRI_TRY(find_distance(&w, &v));
+	}
+	*out = v;
+	v = (kdri_transfer_verdict){ 0 };
+done:
+	kdri_transfer_verdict_free(ctx, &v);
+	kdri_transfer_tally_free(ctx, &w);
+	return st;
+}

@@ -1,0 +1,52 @@
+/* What an ensemble says of one target. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_TRANSFER_VERDICT_H
+#define KDRI_TRANSFER_VERDICT_H
+
+#include "methods/transfer_auto/members.h"
+
+enum { KDRI_PLAIN_SVM, KDRI_PLAIN_LOGREG, KDRI_PLAIN };
+
+typedef struct kdri_transfer_options {
+	kdri_transfer_joins joins;
+	int64_t rounds;
+	bool follow_shares; /* members are asked again where shares moved */
+	int64_t only;       /* one member alone, or -1 */
+	bool plain;         /* also what plain classifiers would say, and how far the sets are apart */
+} kdri_transfer_options;
+
+/* Classes are those of the problem. */
+typedef struct kdri_transfer_verdict {
+	int64_t n, classes;
+	int64_t *answer;                         /* n */
+	int64_t *votes;                          /* members x n; -1 of those left out */
+	double *posterior;                       /* n x classes: mean over the members */
+	double *confidence;                      /* n */
+	double *shares;                          /* classes x 2: of the labelled samples, of the answers */
+	bool used[KDRI_TRANSFER_MEMBERS];        /* members that voted */
+	char name[KDRI_TRANSFER_MEMBERS][96];    /* what they are called */
+	double agreement[KDRI_TRANSFER_MEMBERS]; /* the share of samples where each says what the answer is */
+	int64_t *plain[KDRI_PLAIN];              /* n: what these would say */
+	double right;    /* of the svm, in cross-validation on what is known; NaN: not found */
+	double distance; /* A-distance of source and target; NaN: not found */
+	bool late;       /* members were left out for want of time */
+	bool followed;   /* shares moved, and the members that go by means were asked again */
+	bool few;
+} kdri_transfer_verdict;
+
+/* `problem` has sources and one target, its last task. Members that fail are left out, and `result` says so (NULL: nobody
+ * is told); only a lack of memory is a failure, or that none was left. */
+kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *problem,
+                                     const kdri_transfer_options *options, kdr_result *result,
+                                     kdri_transfer_verdict *out);
+/* Whether task `target` can only be reached through a bridge: there is one, and the sources have other features, or nearly
+ * nothing of what the target has. */
+kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                      bool *out);
+/* The same vote where `problem` has bridges: members are ttl and nmtf through each of them, at most five. Where source and target have
+ * different widths, bridges are first views and then, in the same order, second views. */
+kdr_status kdri_transfer_bridged_new(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                     const kdri_transfer_options *options, kdr_result *result,
+                                     kdri_transfer_verdict *out);
+void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v);
+
+#endif

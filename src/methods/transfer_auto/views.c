@@ -1,0 +1,313 @@
+/* Z, E and the graphs of a transfer. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   (E1)  u_i = x_i / |x_i|
+ *   (E2)  Z: u, for words; else a (u - mean of all u), a such that the mean square length is 1
+ *   (E3)  E: each set less its own mean, along the leading directions of all           engine/linear/aligned.c
+ *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E     transfer_auto/graphs.c
+ *
+ * Words are rows mostly of zeros, none negative. From sparse rows that are not words nothing is taken away: a linear
+ * classifier whose constant is free finds the same without. Where there are few features, mostly not zero, lengths tell
+ * as much as directions: (E1) is left out, neighbours are by distance, and E has one more coordinate, a constant, before
+ * rows are brought to unit length, so that cosines of E tell lengths apart.
+ *
+ * Where the neighbours in one of the two graphs are too many to be found exactly both graphs join samples to landmarks, and the
+ * directions of E are those of some of the rows, which also tell what classifiers should cost and how far apart the sets are. */
+#include "methods/transfer_auto/views.h"
+
+#include "engine/graph/views.h"
+#include "engine/linear/aligned.h"
+
+static const double sparse_share = 0.1, full_share = 0.25;
+
+static kdri_own views_no_matrix(void)
+{
+	return (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
+}
+
+void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_own_free(ctx, &v->unit);
+	kdri_own_free(ctx, &v->z);
+	kdri_transfer_graph_free(ctx, &v->joint);
+	kdri_transfer_graph_free(ctx, &v->graph);
+	kdri_free(ctx, v->mean);
+	kdri_free(ctx, v->e);
+}
+
+static void views_look(const kdr_mat *x, kdri_transfer_views *v)
+{
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	bool dense = x->kind == KDR_MAT_DENSE;
+	double nonzero = 0, cells = (double)n * (double)d;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
+		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++) {
+			nonzero += row[p] != 0;
+			v->negative |= row[p] < 0;
+		}
+	}
+	v->words = !v->negative && nonzero < sparse_share * cells;
+	v->few = d <= KDRI_TRANSFER_FEW && (v->negative || nonzero >= full_share * cells);
+}
+
+/* (E2), the mean and the scale being known. */
+static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdr_mat *x = &v->unit.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	bool dense = x->kind == KDR_MAT_DENSE;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
+		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];
+		const double *from =
+		        dense ? x->as.dense.data + i * x->as.dense.stride - begin : x->as.csr.val;
+		for (int64_t p = begin; p < end; p++)
+			val[p] = v->scale * (from[p] - (dense ? v->mean[p - begin] : 0));
+	}
+	v->z = (kdri_own){ dense ? kdr_mat_from_dense(val, n, d)
+		                 : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, val),
+		           { val } };
+done:
+	return st;
+}
+
+static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdr_mat *x = &v->unit.view;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	double *norms = NULL, total = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &v->mean, d));
+	KDRI_TRY(kdri_mat_col_sums(ctx, x, v->mean));
+	for (int64_t j = 0; j < d; j++)
+		v->mean[j] /= (double)n;
+	v->scale = 1;
+	v->z.view = *x;
+	if (v->words)
+		goto done;
+	v->free_bias = true;
+	KDRI_TRY(KDRI_NEW(ctx, &norms, n));
+	KDRI_TRY(kdri_mat_row_norms(ctx, x, norms));
+	for (int64_t i = 0; i < n; i++)
+		total += norms[i];
+	total = total / (double)n - kdri_nrm2sq(v->mean, d);
+	v->scale = total > 0 ? 1 / sqrt(total) : 1;
+	KDRI_TRY(fill_z(ctx, v));
+done:
+	kdri_free(ctx, norms);
+	return st;
+}
+
+void kdri_transfer_views_rest(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_transfer_views_part(ctx, v);
+	if (!v->words)
+		kdri_own_free(ctx, &v->z);
+}
+
+kdr_status kdri_transfer_views_return(kdr_context *ctx, kdri_transfer_views *v)
+{
+	return v->words || v->z.parts[0] ? KDR_OK : fill_z(ctx, v);
+}
+
+/* Columns of E. */
+static int64_t width_of(const kdri_transfer_views *v)
+{
+	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
+	return v->few ? kdr_mat_cols(sets.x) + 1 : kdri_aligned_width(&sets);
+}
+
+/* Rows (x - mean of the set, 1), of unit length, before them scaled to a mean square length of 1. */
+static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const double *means)
+{
+	kdr_status st;
+	const kdr_mat *z = &v->z.view;
+	int64_t n = v->d->n, d = kdr_mat_cols(z), w = v->width;
+	double total = 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
+	for (int64_t t = 0; t < v->d->ntasks; t++)
+		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
+			double *row = v->e + i * w;
+			if (z->kind == KDR_MAT_DENSE)
+				memcpy(row, z->as.dense.data + i * z->as.dense.stride,
+				       (size_t)d * sizeof *row);
+			for (int64_t p = z->kind == KDR_MAT_DENSE ? 0 : z->as.csr.rowptr[i];
+			     z->kind != KDR_MAT_DENSE && p < z->as.csr.rowptr[i + 1]; p++)
+				row[z->as.csr.col[p]] = z->as.csr.val[p];
+			kdri_axpy(-1, means + t * d, row, d);
+			total += kdri_nrm2sq(row, d) / (double)n;
+		}
+	for (int64_t i = 0; i < n; i++) {
+		double *row = v->e + i * w;
+		row[d] = total > 0 ? sqrt(total) : 1;
+		double length = sqrt(kdri_nrm2sq(row, w));
+		for (int64_t j = 0; j < w; j++)
+			row[j] /= length;
+	}
+done:
+	return st;
+}
+
+/* Means of the sets (count x d); a source's as if its classes had the shares given, where these are not NULL. */
+static kdr_status views_find_means(kdr_context *ctx, const kdri_transfer_views *v, const double *share,
+                                   double *means)
+{
+	kdr_status st;
+	const kdri_domains *d = v->d;
+	const kdri_sets sets = { &v->z.view, d->ntasks, d->begin };
+	int64_t cols = kdr_mat_cols(sets.x);
+	double *weight = NULL, *count = NULL;
+	KDRI_TRY(kdri_sets_means(ctx, &sets, means));
+	if (!share)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &weight, d->n));
+	KDRI_TRY(KDRI_NEW(ctx, &count, d->classes));
+	for (int64_t t = 0; t + 1 < d->ntasks; t++) {
+		int64_t begin = d->begin[t], end = d->begin[t + 1];
+		double total = 0;
+		memset(count, 0, (size_t)d->classes * sizeof *count);
+		for (int64_t i = begin; i < end; i++)
+			if (d->labels[i] >= 0)
+				count[d->labels[i]]++;
+		for (int64_t i = begin; i < end; i++) {
+			int64_t k = d->labels[i];
+			weight[i] = k >= 0 ? share[k] / count[k] : 0;
+			total += weight[i];
+		}
+		if (total <= 0)
+			continue;
+		for (int64_t i = begin; i < end; i++)
+			weight[i] /= total;
+		kdr_mat part = kdri_rows(sets.x, begin, end);
+		KDRI_TRY(kdri_mat_tmul(ctx, &part, weight + begin, 1, 1, means + t * cols, 1));
+	}
+done:
+	kdri_free(ctx, weight);
+	kdri_free(ctx, count);
+	return st;
+}
+
+/* (E3) */
+static kdr_status find_e(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	const kdri_sets sets = { &v->z.view, v->d->ntasks, v->d->begin };
+	int64_t size;
+	double *means = NULL;
+	v->width = width_of(v);
+	KDRI_TRY(kdri_mul(ctx, sets.count, kdr_mat_cols(sets.x), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	KDRI_TRY(views_find_means(ctx, v, v->share, means));
+	if (v->few) {
+		KDRI_TRY(find_few(ctx, v, means));
+	} else {
+		KDRI_TRY(kdri_aligned_new(ctx, &sets, means, v->width,
+		                          v->joins.to == KDRI_JOINS_LANDMARKS ? KDRI_TRANSFER_TELLING : 0,
+		                          &v->e));
+	}
+done:
+	kdri_free(ctx, means);
+	return st;
+}
+
+/* What `auto` means here: either graph may be too large for an exact search. */
+static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const kdr_mat *target)
+{
+	kdr_status st = KDR_OK;
+	bool exact = true;
+	if (v->joins.to != KDRI_JOINS_AUTO)
+		return KDR_OK;
+	const kdr_mat e = kdr_mat_from_dense(NULL, v->d->n, width_of(v)); /* sizes are all that counts */
+	if (v->d->ntasks > 1)
+		KDRI_TRY(kdri_knn_search_exact(ctx, &e, KDRI_METRIC_COSINE, &exact));
+	if (exact)
+		KDRI_TRY(kdri_knn_search_exact(ctx, target,
+		                               v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &exact));
+	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
+done:
+	return st;
+}
+
+/* (E4) */
+static kdr_status find_own_graph(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_status st;
+	int64_t d = kdr_mat_cols(&v->z.view);
+	kdri_own target = views_no_matrix();
+	double *mean = NULL;
+	KDRI_TRY(kdri_rows_own(ctx, &v->z.view, kdri_transfer_first(v->d), v->d->n, &target));
+	if (!v->words && !v->few && target.view.kind == KDR_MAT_CSR) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+		for (int64_t j = 0; j < d; j++)
+			mean[j] = v->scale * v->mean[j];
+	}
+	KDRI_TRY(choose_joins(ctx, v, &target.view));
+	KDRI_TRY(kdri_transfer_graph_new(ctx, &target.view, mean, !v->few, v->words, &v->joins, &v->graph));
+done:
+	kdri_free(ctx, mean);
+	kdri_own_free(ctx, &target);
+	return st;
+}
+
+static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
+	return kdri_transfer_graph_new(ctx, &e, NULL, true, false, &v->joins, &v->joint);
+}
+
+kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint)
+{
+	kdr_status st = KDR_OK;
+	if (!v->e)
+		KDRI_TRY(find_e(ctx, v));
+	if (joint && kdr_mat_rows(&v->joint.edges.view) == 0)
+		KDRI_TRY(find_joint(ctx, v));
+done:
+	return st;
+}
+
+void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v)
+{
+	kdri_free(ctx, v->e);
+	v->e = NULL;
+}
+
+void kdri_transfer_views_reweigh(kdr_context *ctx, kdri_transfer_views *v, const double *share)
+{
+	kdri_transfer_views_part(ctx, v);
+	v->share = share;
+}
+
+kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, const kdri_transfer_joins *joins,
+                                   kdri_transfer_views *out)
+{
+	kdr_status st;
+	kdri_transfer_views v = {
+		.d = d,
+		.joins = *joins,
+		.unit = views_no_matrix(),
+		.z = views_no_matrix(),
+		.joint = kdri_transfer_graph_empty(),
+		.graph = kdri_transfer_graph_empty(),
+	};
+	views_look(&d->set.x.view, &v);
+	if (v.few)
+		v.unit.view = d->set.x.view;
+	else
+		KDRI_TRY(kdri_unit_rows(ctx, &d->set.x.view, &v.unit)); /* (E1) */
+	KDRI_TRY(find_z(ctx, &v));
+	KDRI_TRY(find_own_graph(ctx, &v));
+	*out = v;
+	v = (kdri_transfer_views){ .unit = views_no_matrix(),
+		                   .z = views_no_matrix(),
+		                   .joint = kdri_transfer_graph_empty(),
+		                   .graph = kdri_transfer_graph_empty() };
+done:
+	kdri_transfer_views_free(ctx, &v);
+	return st;
+}

@@ -1,0 +1,69 @@
+/* Pairs of samples: their meta-features, a rule that says which pairs belong together, and the rule as a
+ * table. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_PAIRS_H
+#define KDRI_PAIRS_H
+
+#include "methods/trec/ensemble.h"
+
+/* Meta-features of pairs and whether each is of one class. Freed with kdri_pairs_free. */
+typedef struct kdri_pairs {
+	int64_t count, room, same; /* same: how many are of one class */
+	double *p, *h;             /* mean silhouette of the two; co-association */
+	bool *z;
+} kdri_pairs;
+
+/* Appends pairs of the rows listed: all if there are at most `most`, else about that many, spread evenly
+ * over all of them and drawn at random within. */
+kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_t *classes,
+                          const int64_t *rows, int64_t count, int64_t most, kdri_rng *rng, kdri_pairs *pairs);
+void kdri_pairs_free(kdr_context *ctx, kdri_pairs *pairs);
+
+typedef enum kdri_meta { KDRI_META_BOTH, KDRI_META_COASSOCIATION, KDRI_META_SILHOUETTE } kdri_meta;
+
+typedef struct kdri_rule_options {
+	bool logistic;
+	double sigma, cost; /* RBF width; penalty (logistic: the ridge is 1 / cost) */
+	bool balanced;      /* both kinds of pairs weigh the same in all */
+	bool standardise;   /* meta-features in units of their standard deviation */
+	kdri_meta meta;
+} kdri_rule_options;
+
+/* f(p, h) > 0: together. Owned by the caller: kdri_rule_free. */
+typedef struct kdri_rule {
+	double scale_p, scale_h; /* applied first; 0 leaves a meta-feature out */
+	bool logistic;
+	double gamma, rho;
+	int64_t count; /* support vectors, scaled */
+	double *p, *h, *coef;
+	double weight_p, weight_h; /* logistic: weight_p p + weight_h h - rho */
+} kdri_rule;
+
+kdr_status kdri_rule_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
+                         kdri_rule *out);
+/* Its support vectors, coefficients and rho; `weight` is that of pairs apart and together. */
+kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
+                               const double weight[2], kdri_rule *rule);
+void kdri_rule_free(kdr_context *ctx, kdri_rule *rule);
+double kdri_rule_value(const kdri_rule *rule, double p, double h);
+/* The share of pairs the rule gets right. */
+double kdri_rule_accuracy(kdr_context *ctx, const kdri_rule *rule, const kdri_pairs *pairs);
+
+/* The rule for h = 0, 1/runs, ..., 1 and p in low .. high: where along p it changes its mind. */
+typedef struct kdri_pair_table {
+	int64_t levels, width;
+	bool *below; /* levels: the decision below the first cut */
+	double *cut; /* levels x width, increasing, filled up with infinities */
+} kdri_pair_table;
+
+kdr_status kdri_pair_table_new(kdr_context *ctx, const kdri_rule *rule, int64_t runs, double low, double high,
+                               kdri_pair_table *out);
+void kdri_pair_table_free(kdr_context *ctx, kdri_pair_table *table);
+static inline bool kdri_pair_table_decide(const kdri_pair_table *t, int64_t level, double p)
+{
+	bool z = t->below[level];
+	for (int64_t c = 0; c < t->width; c++)
+		z ^= t->cut[level * t->width + c] < p;
+	return z;
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* The support vector machine behind a rule of pairs, trained by LIBSVM. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * LIBSVM is used for training alone: its answer is copied out, and all else is ours. Nothing of it that
+ * draws random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation
+ * of the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above,
+ * at 1e-5: where nothing can be learnt it would go on for minutes, and which pairs were sampled matters more.
+ * Its memory is its own, not the context's. */
+#include "methods/trec/pairs.h"
+
+#include <libsvm/svm.h>
+
+enum { TIGHT_UP_TO = 1000, CACHE_MEGABYTES = 200 };
+
+static double svm_tolerance(int64_t pairs, double cost)
+{
+	/* Rounding of the gradient grows with the multipliers. */
+	return KDRI_MAX(pairs <= TIGHT_UP_TO ? 1e-9 : 1e-5, 1e-12 * cost);
+}
+
+static void print_nothing(const char *text)
+{
+	(void)text;
+}
+
+/* What LIBSVM needs to train. */
+typedef struct training {
+	struct svm_node *nodes; /* three a pair: p, h, end */
+	struct svm_node **lines;
+	double *y;
+} training;
+
+static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule *rule,
+                               training *out)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->lines, pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->y, pairs->count));
+	for (int64_t i = 0; i < pairs->count; i++) {
+		struct svm_node *line = out->nodes + 3 * i;
+		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
+		line[1] = (struct svm_node){ 2, rule->scale_h * pairs->h[i] };
+		line[2] = (struct svm_node){ -1, 0 };
+		out->lines[i] = line;
+		out->y[i] = pairs->z[i] ? 1 : -1;
+	}
+done:
+	return st;
+}
+
+static void training_free(kdr_context *ctx, training *t)
+{
+	kdri_free(ctx, t->nodes);
+	kdri_free(ctx, t->lines);
+	kdri_free(ctx, t->y);
+}
+
+static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
+{
+	kdr_status st;
+	/* LIBSVM's sign belongs to the class it met first. */
+	double sign = model->label[0] == 1 ? 1 : -1;
+	KDRI_TRY(KDRI_NEW(ctx, &rule->p, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->h, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
+	for (int i = 0; i < model->l; i++) {
+		rule->p[i] = model->SV[i][0].value;
+		rule->h[i] = model->SV[i][1].value;
+		rule->coef[i] = sign * model->sv_coef[0][i];
+	}
+	rule->rho = sign * model->rho[0];
+	rule->count = model->l;
+done:
+	return st;
+}
+
+kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
+                               const double weight[2], kdri_rule *rule)
+{
+	kdr_status st;
+	training t = { 0 };
+	struct svm_model *model = NULL;
+	int labels[2] = { -1, 1 };
+	double weights[2] = { weight[0], weight[1] };
+	struct svm_parameter param = { .svm_type = C_SVC,
+		                       .kernel_type = RBF,
+		                       .gamma = rule->gamma,
+		                       .C = o->cost,
+		                       .eps = svm_tolerance(pairs->count, o->cost),
+		                       .cache_size = CACHE_MEGABYTES,
+		                       .shrinking = 1,
+		                       .nr_weight = 2,
+		                       .weight_label = labels,
+		                       .weight = weights };
+	if (pairs->count > INT32_MAX)
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld pairs are too many for LIBSVM",
+		                 (long long)pairs->count);
+	KDRI_TRY(training_new(ctx, pairs, rule, &t));
+	struct svm_problem problem = { .l = (int)pairs->count, .y = t.y, .x = t.lines };
+	svm_set_print_string_function(print_nothing);
+	model = svm_train(&problem, &param);
+	if (!model) {
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "LIBSVM gave no model for %lld pairs",
+		               (long long)pairs->count);
+		goto done;
+	}
+	KDRI_TRY(take_model(ctx, model, rule));
+done:
+	svm_free_and_destroy_model(&model);
+	training_free(ctx, &t);
+	return st;
+}

@@ -1,0 +1,455 @@
+/* TrEC: transfer between data sets with different features. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Source and target need not share a single feature. What carries over is how an ensemble of clusterings
+ * behaves: two samples of one class tend to share clusters, and to lie well inside them. The steps
+ * [B19, algorithm TrEC]:
+ *     (E1)  an ensemble of L runs on each data set: H^S, H^T, and mean silhouettes
+ *     (E2)  a rule f learnt from source pairs: (p, h) -> [y_i = y_j]                      [B19, eq. 1]
+ *     (E3)  the coincidence predicted for the target: z^(i, j) = [f(p^T(i, j), h^T(i, j)) > 0]
+ *     (E4)  the partition into K clusters nearest to it, from EC's by greedy moves:
+ *           min Q = |Z - Z^|_F                                                           [B19, eq. 2]
+ * Q is the objective; it falls with each move.
+ *
+ * N x N nothing: pairs of the source are sampled above a cap, the rule is tabulated (pair_table.c),
+ * rows of Z^ are made when needed (migrate.c). Memory O(N (L + K)).
+ *
+ * The labels are clusters of the target, without the names of classes: nothing says which cluster is which
+ * class. EC's partition is in the array `ec_labels`.
+ *
+ * Whether to believe it. The source's samples are halved, class by class; the rule learnt from the pairs
+ * within one half is tried on those within the other, and the reverse:
+ *     (E5)  trusted = [held-out accuracy > share of the commoner kind of pair].
+ * If not, that is said, and with `guard` EC's partition is kept.
+ *
+ * L  runs    K  clusters of the target    z, Z  coincidence       y  classes
+ * h, H  co-association    p  mean silhouette of a pair            Q  distance (E4)
+ *
+ * DEVIATION: [B19, section 2.3] prints Z = [y_i != y_j]; (E2) needs the opposite, as section 2.4 has it. What
+ * it calls P^S for target data is P^T. Its stop rules lack "no move helps" (migrate.c). it_max is 40
+ * for its 80 samples, and half of the samples beyond that.
+ * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
+#include "api/method.h"
+#include "engine/cost/cost.h"
+#include "methods/common/tasks.h"
+#include "methods/trec/consensus.h"
+#include "methods/trec/migrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXACT_UP_TO = 10000, FIRST_IT_MAX = 40 };
+
+static const char *const classifiers[] = { "svm", "logistic", NULL };
+static const char *const silhouettes[] = { "auto", "exact", "simplified", NULL };
+enum { SILHOUETTE_AUTO, SILHOUETTE_EXACT };
+static const char *const metas[] = { "both", "coassociation", "silhouette", NULL };
+
+static const kdr_option_desc options_table[] = {
+	KDRI_OPTIONS_ENSEMBLE(10),
+	KDRI_INT("k", 0, 0, INT32_MAX, "clusters of the target; 0: as many as the source has classes",
+	         .automatic = "classes", .symbol = "K_T"),
+	KDRI_CHOICE(
+	        "classifier", 0, classifiers,
+	        "what learns which pairs belong together: RBF support vector machine, or logistic (fast)"),
+	KDRI_REAL("sigma", 4, 0, 1e6, "width of the RBF kernel exp(-d^2 / (2 sigma^2))", .open_min = true,
+	          .symbol = "sigma"),
+	KDRI_REAL("cost", 10, 0, 1e6, "penalty for training pairs on the wrong side; logistic: 1 / ridge",
+	          .open_min = true, .symbol = "C"),
+	KDRI_BOOL("balanced", 0, "pairs of one class and of two weigh the same in all"),
+	KDRI_BOOL("standardise", 0, "meta-features in units of their standard deviation on the source"),
+	KDRI_CHOICE("meta", 0, metas, "which meta-features of a pair the rule sees"),
+	KDRI_CHOICE("silhouette", 0, silhouettes,
+	            "exact: O(n^2); simplified: distances to centroids; auto: exact up to 10000 samples"),
+	KDRI_INT("pairs", 5000, 2, 200000, "most source pairs to learn from; above that they are sampled"),
+	KDRI_REAL("q_min", 5, 0, 1e18, "stop when the objective is less", .symbol = "Q_min"),
+	KDRI_INT("it_max", 0, 0, 1e9, "most moves; 0: half of the target's samples, at least 40",
+	         .automatic = "max(40, n/2)", .symbol = "It_max"),
+	KDRI_BOOL("guard", 0, "keep the partition of ec where the transfer is not trusted"),
+	KDRI_N_INIT(10),
+	KDRI_MAX_ITER(300),
+	KDRI_TOL(1e-6),
+	{ .name = NULL },
+};
+
+static const kdr_field_desc fields_table[] = {
+	KDRI_ARRAY("ec_labels", KDR_INT64, "n",
+	           "partition of the target by ec alone, where the moves started", .per_task = true,
+	           .holds = "k"),
+	KDRI_ARRAY("moves", KDR_INT64, "moves x 3", "sample, from cluster, to cluster, in order",
+	           .per_task = true, .holds = "n k k"),
+	KDRI_ARRAY("silhouette", KDR_FLOAT64, "n",
+	           "silhouette of each sample of the target, mean over the runs", .per_task = true),
+	{ .name = NULL },
+};
+
+static const char *const references_table[] = {
+	"V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019.",
+	"C.-C. Chang, C.-J. Lin: LIBSVM: a library for support vector machines. ACM TIST 2(3):27, 2011.",
+	NULL,
+};
+
+static const char *trec_task_name(const kdr_task *t)
+{
+	return t->name ? t->name : "(unnamed)";
+}
+
+/* --- the source --------------------------------------------------------------------------------- */
+
+/* What all sources gave: pairs to learn from, and pairs held out from them, fold by fold. */
+typedef struct lessons {
+	kdri_pairs all, half[2];
+} lessons;
+
+static void lessons_free(kdr_context *ctx, lessons *l)
+{
+	kdri_pairs_free(ctx, &l->all);
+	kdri_pairs_free(ctx, &l->half[0]);
+	kdri_pairs_free(ctx, &l->half[1]);
+}
+
+static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                              int64_t t, int64_t k, kdri_ensemble *out)
+{
+	kdr_status st;
+	kdri_ensemble_spec spec;
+	int64_t largest = 0;
+	int choice = kdri_opt_choice(options, "silhouette");
+	KDRI_TRY(kdri_ensemble_options(ctx, options, &problem->tasks[t], k, &spec));
+	for (int64_t i = 0; i < problem->ntasks; i++)
+		largest = KDRI_MAX(largest, kdr_mat_rows(&problem->tasks[i].x));
+	/* One kind for all tasks: their values must mean the same. */
+	bool exact = choice == SILHOUETTE_EXACT || (choice == SILHOUETTE_AUTO && largest <= EXACT_UP_TO);
+	spec.kind = exact ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
+	spec.silhouettes = kdri_opt_choice(options, "meta") != KDRI_META_COASSOCIATION;
+	spec.stream = (uint64_t)t;
+	KDRI_TRY(kdri_ensemble_new(ctx, &problem->tasks[t].x, &spec, NULL, out)); /* (E1) */
+done:
+	return st;
+}
+
+/* The labelled rows in random order, into `rows`; their number. */
+static int64_t labelled_rows(const kdr_task *task, kdri_rng *rng, int64_t *rows)
+{
+	int64_t count = 0;
+	for (int64_t i = 0; i < kdr_mat_rows(&task->x); i++)
+		if (task->labels[i] >= 0) {
+			int64_t j = kdri_rng_below(rng, count + 1);
+			rows[count] = rows[j];
+			rows[j] = i;
+			count++;
+		}
+	return count;
+}
+
+static int trec_by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Every other row of each class to the front; how many those are. */
+static int64_t halve(const int64_t *classes, int64_t *rows, int64_t count, int64_t *seen, int64_t *room)
+{
+	int64_t first = 0, second = 0;
+	for (int64_t i = 0; i < count; i++) {
+		if (seen[classes[rows[i]]]++ % 2 == 0)
+			rows[first++] = rows[i];
+		else
+			room[second++] = rows[i];
+	}
+	memcpy(rows + first, room, (size_t)second * sizeof *rows);
+	return first;
+}
+
+static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             int64_t t, int64_t most, lessons *out)
+{
+	kdr_status st;
+	const kdr_task *task = &problem->tasks[t];
+	kdri_ensemble e = { 0 };
+	int64_t n = kdr_mat_rows(&task->x), *rows = NULL, *room = NULL, *seen = NULL, met = 0;
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "trec.pairs", (uint64_t)t);
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &room, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &seen, problem->classes));
+	int64_t count = labelled_rows(task, &rng, rows);
+	int64_t first = halve(task->labels, rows, count, seen, room);
+	for (int64_t c = 0; c < problem->classes; c++)
+		met += seen[c] > 0;
+	if (met < 2) {
+		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has %lld class%s: at least two are needed",
+		               trec_task_name(task), (long long)met, met == 1 ? "" : "es");
+		goto done;
+	}
+	if (count == met) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "source %s has one sample of each class: there is no pair of one class to learn from",
+		        trec_task_name(task));
+		goto done;
+	}
+	KDRI_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, first, most, &rng, &out->half[0]));
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows + first, count - first, most, &rng,
+	                        &out->half[1]));
+	/* The order of the pairs is that of the rows, whatever the halves were. */
+	qsort(rows, (size_t)count, sizeof *rows, trec_by_value);
+	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, count, most, &rng, &out->all));
+done:
+	kdri_free(ctx, rows);
+	kdri_free(ctx, room);
+	kdri_free(ctx, seen);
+	kdri_ensemble_free(ctx, &e);
+	return st;
+}
+
+/* --- the rule ----------------------------------------------------------------------------------- */
+
+static kdri_rule_options rule_options(const kdr_options *options)
+{
+	return (kdri_rule_options){ .logistic = kdri_opt_choice(options, "classifier") == 1,
+		                    .sigma = kdri_opt_real(options, "sigma"),
+		                    .cost = kdri_opt_real(options, "cost"),
+		                    .balanced = kdri_opt_bool(options, "balanced"),
+		                    .standardise = kdri_opt_bool(options, "standardise"),
+		                    .meta = (kdri_meta)kdri_opt_choice(options, "meta") };
+}
+
+/* LIBSVM cannot be stopped: it is asked before each rule. Three are learnt: on all pairs, and on either half of them. */
+static bool stop_before_rule(kdr_context *ctx, int64_t rule)
+{
+	enum { RULES = 3 };
+	return kdri_iteration(ctx, "rule", rule, RULES, NAN);
+}
+
+/* (E5); 0 and 0 where it was stopped. */
+static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_options *o, double *accuracy,
+                          double *majority)
+{
+	kdr_status st = KDR_OK;
+	double right = 0, pairs = (double)(l->half[0].count + l->half[1].count),
+	       same = (double)(l->half[0].same + l->half[1].same);
+	*accuracy = *majority = 0;
+	if (l->half[0].count == 0 || l->half[1].count == 0)
+		return KDR_OK;
+	for (int f = 0; f < 2; f++) {
+		kdri_rule rule = { 0 };
+		if (stop_before_rule(ctx, f + 1))
+			return KDR_OK;
+		KDRI_TRY(kdri_rule_new(ctx, &l->half[f], o, &rule));
+		right += kdri_rule_accuracy(ctx, &rule, &l->half[1 - f]) * (double)l->half[1 - f].count;
+		kdri_rule_free(ctx, &rule);
+	}
+	*accuracy = right / pairs;
+	*majority = KDRI_MAX(same, pairs - same) / pairs;
+done:
+	return st;
+}
+
+/* Where it was stopped there is no rule, or none that is known to be any good: *trusted is false. */
+static kdr_status trec_learn(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             kdr_result *result, kdri_rule *rule, bool *trusted)
+{
+	kdr_status st = KDR_OK;
+	lessons l = { 0 };
+	double held_out = 0, majority = 0;
+	kdri_rule_options o = rule_options(options);
+	int64_t sources = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		sources += problem->tasks[t].role == KDR_ROLE_SOURCE;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		if (problem->tasks[t].role == KDR_ROLE_SOURCE)
+			KDRI_TRY(learn_from(ctx, problem, options, t,
+			                    KDRI_MAX(1, kdri_opt_int(options, "pairs") / sources), &l));
+	*trusted = false;
+	if (!stop_before_rule(ctx, 0)) {
+		KDRI_TRY(kdri_rule_new(ctx, &l.all, &o, rule)); /* (E2) */
+		KDRI_TRY(try_out(ctx, &l, &o, &held_out, &majority));
+	}
+	if (kdri_ensemble_stopped(ctx)) {
+		st = kdri_result_warn(
+		        ctx, result,
+		        "stopped before the rule for pairs was learnt and tried out: the partition of ec is kept");
+		goto done;
+	}
+	*trusted = held_out > majority;
+	KDRI_TRY(kdri_result_number(ctx, result, "training_pairs", (double)l.all.count));
+	KDRI_TRY(kdri_result_number(ctx, result, "training_accuracy", kdri_rule_accuracy(ctx, rule, &l.all)));
+	KDRI_TRY(kdri_result_number(ctx, result, "heldout_accuracy", held_out));
+	KDRI_TRY(kdri_result_number(ctx, result, "majority_accuracy", majority));
+	KDRI_TRY(kdri_result_text(ctx, result, "trusted", *trusted ? "yes" : "no"));
+	if (!*trusted)
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "the transfer is not trusted: the rule is right on %.1f%% of held-out "
+		        "source pairs, always guessing the commoner kind on %.1f%%%s",
+		        100 * held_out, 100 * majority,
+		        kdri_opt_bool(options, "guard") ? "; the partition of ec is kept"
+		                                        : "; --guard would keep the partition of ec"));
+done:
+	lessons_free(ctx, &l);
+	return st;
+}
+
+/* --- a target ----------------------------------------------------------------------------------- */
+
+static kdr_status migrate(kdr_context *ctx, const kdri_ensemble *e, const kdri_rule *rule, int64_t k,
+                          const kdr_options *options, int64_t *labels, kdri_migration *out)
+{
+	kdr_status st;
+	kdri_pair_table table = { 0 };
+	double low = 0, high = 0;
+	int64_t it_max = kdri_opt_int(options, "it_max");
+	for (int64_t i = 0; e->silhouette && i < e->n; i++) {
+		low = i == 0 ? e->silhouette[i] : KDRI_MIN(low, e->silhouette[i]);
+		high = i == 0 ? e->silhouette[i] : KDRI_MAX(high, e->silhouette[i]);
+	}
+	KDRI_TRY(kdri_pair_table_new(ctx, rule, e->runs, low, high, &table)); /* (E3) */
+	kdri_predicted predicted = { .e = e, .table = &table };
+	kdri_coincidence z = kdri_coincidence_predicted(&predicted);
+	KDRI_TRY(kdri_migrate(ctx, &z, k, kdri_opt_real(options, "q_min"),
+	                      it_max > 0 ? it_max : KDRI_MAX(FIRST_IT_MAX, e->n / 2), labels,
+	                      out)); /* (E4) */
+done:
+	kdri_pair_table_free(ctx, &table);
+	return st;
+}
+
+static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                             int64_t t, const kdri_rule *rule, bool move, kdr_result *result,
+                             kdri_migration *out)
+{
+	kdr_status st;
+	const kdr_task *task = &problem->tasks[t];
+	kdri_ensemble e = { 0 };
+	kdri_consensus c = { 0 };
+	int64_t k = kdri_opt_int(options, "k"), n = kdr_mat_rows(&task->x), *labels = NULL, *to = NULL;
+	double *values = NULL;
+	char name[256];
+	k = k > 0 ? k : problem->classes;
+	if (k > n) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "k is %lld but target %s has only %lld samples",
+		               (long long)k, trec_task_name(task), (long long)n);
+		goto done;
+	}
+	KDRI_TRY(ensemble_of(ctx, problem, options, t, k, &e));
+	kdri_consensus_options o = { .k = k,
+		                     .most = k,
+		                     .n_init = kdri_opt_int(options, "n_init"),
+		                     .max_iter = kdri_opt_int(options, "max_iter"),
+		                     .tol = kdri_opt_real(options, "tol"),
+		                     .init = task->init,
+		                     .stream = (uint64_t)t };
+	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, &c));
+	kdri_result_set_k(result, t, k);
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	memcpy(labels, c.kmeans.labels, (size_t)n * sizeof *labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "ec_labels", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, labels, (size_t)n * sizeof *to);
+	if (e.silhouette) {
+		KDRI_TRY(kdri_result_array(ctx, result, "silhouette", t, KDR_FLOAT64, 1, (int64_t[]){ n },
+		                           &values));
+		memcpy(values, e.silhouette, (size_t)n * sizeof *values);
+	}
+	if (move && !kdri_ensemble_stopped(ctx))
+		KDRI_TRY(migrate(ctx, &e, rule, k, options, labels, out));
+	KDRI_TRY(kdri_result_array(ctx, result, "moves", t, KDR_INT64, 2, (int64_t[]){ out->count, 3 }, &to));
+	if (out->count > 0)
+		memcpy(to, out->moves, (size_t)(3 * out->count) * sizeof *to);
+	snprintf(name, sizeof name, "moves.%s", trec_task_name(task));
+	KDRI_TRY(kdri_result_number(ctx, result, name, (double)out->count));
+done:
+	kdri_ensemble_free(ctx, &e);
+	kdri_consensus_free(ctx, &c);
+	return st;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------- */
+
+static kdr_status trec_check(kdr_context *ctx, const kdr_problem *problem)
+{
+	int64_t sources = 0, targets = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		sources += task->role == KDR_ROLE_SOURCE;
+		targets += task->role == KDR_ROLE_TARGET;
+		if (task->role == KDR_ROLE_SOURCE && !task->labels)
+			return kdri_fail(ctx, KDR_ERR_DATA, "source %s has no classes: trec learns from them",
+			                 trec_task_name(task));
+		if (task->role == KDR_ROLE_BRIDGE || task->role == KDR_ROLE_TASK)
+			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+			                 "task %s is neither source nor target: trec takes nothing else",
+			                 trec_task_name(task));
+		if (task->role == KDR_ROLE_TARGET && task->labels)
+			return kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "target %s has known classes: trec cannot keep them, since it finds clusters without names",
+			        trec_task_name(task));
+	}
+	if (sources == 0 || targets == 0)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "trec needs a labelled source and a target: %lld and %lld were given",
+		                 (long long)sources, (long long)targets);
+	return KDR_OK;
+}
+
+static kdr_status trec_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdr_status st;
+	kdri_rule rule = { 0 };
+	kdri_migration *parts = NULL;
+	kdri_trace *traces = NULL;
+	bool trusted = false;
+	KDRI_TRY(trec_check(ctx, problem));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
+	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
+	KDRI_TRY(trec_learn(ctx, problem, options, result, &rule, &trusted));
+	bool move = !kdri_ensemble_stopped(ctx) && (trusted || !kdri_opt_bool(options, "guard"));
+	KDRI_TRY(kdri_result_text(ctx, result, "kept", move ? "trec" : "ec"));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		if (problem->tasks[t].role == KDR_ROLE_TARGET)
+			KDRI_TRY(fit_target(ctx, problem, options, t, &rule, move, result, &parts[t]));
+		traces[t] =
+		        (kdri_trace){ parts[t].start, parts[t].q, parts[t].count,
+			              kdri_ensemble_stopped(ctx) ? kdri_stop_reason(ctx) : parts[t].stop, 1 };
+	}
+	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
+done:
+	for (int64_t t = 0; parts && t < problem->ntasks; t++)
+		kdri_migration_free(ctx, &parts[t]);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, traces);
+	kdri_rule_free(ctx, &rule);
+	return st;
+}
+
+static void trec_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+{
+	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE),
+	            target = kdri_extent_role(s, KDR_ROLE_TARGET);
+	double k = kdri_sizes_k(s), runs = kdri_opt_real(o, "runs"), pairs = kdri_opt_real(o, "pairs");
+	kdri_cost_start(s, c);
+	kdri_ensemble_estimate(&source, k, runs, c);
+	kdri_ensemble_estimate(&target, k, runs, c);
+	/* The kernel machine of the rule, two more on halves, and moves, each of which looks at a row of the target. */
+	/* Pairs of few samples are soon told apart, and those of groups that lie apart. */
+	double slower = KDRI_MIN(kdri_cost_slower(c, target.dense), 1),
+	       hard = KDRI_MIN(1, target.n / 330) * slower * sqrt(slower);
+	c->steps += 12 * pairs * pairs * hard + 4 * target.n * target.n;
+	kdri_cost_hold(c, 3 * pairs * pairs * (0.3 + 0.7 * slower) + 8 * target.n * (runs + k));
+}
+
+const kdri_algo kdri_algo_trec = {
+	.info = { .id = "trec",
+	          .class_name = "TrEC",
+	          .title = "transfer ensemble clustering",
+	          .summary = "clusters a target by a rule for pairs learnt on a source with other features",
+	          .family = KDR_FAMILY_TRANSFER,
+	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_OWN_FEATURES | KDR_ALGO_CLUSTERS_TARGET,
+	          .options = options_table,
+	          .fields = fields_table,
+	          .references = references_table },
+	.fit = trec_fit,
+	.estimate = trec_estimate,
+};

@@ -1,0 +1,375 @@
+/* Sources, bridge and targets: checked, stacked, and put into the result. SPDX-License-Identifier: BSD-3-Clause */
+#include "methods/ttl/bridging.h"
+#include "api/method.h"
+#include "comm/comm.h"
+
+#include <stdio.h>
+
+const char *const kdri_bridging_norms[] = { "rescaleG", "rescale", "mm", "paper", NULL };
+const char *const kdri_bridging_inits[] = { "logreg", "random", "half", NULL };
+
+static const char *bridging_name_of(const kdr_task *t)
+{
+	return t->name ? t->name : "(unnamed)";
+}
+
+static int64_t count_role(const kdr_problem *problem, kdr_role role)
+{
+	int64_t count = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		count += problem->tasks[t].role == role;
+	return count;
+}
+
+static const kdr_task *bridging_first_of(const kdr_problem *problem, kdr_role role)
+{
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		if (problem->tasks[t].role == role)
+			return &problem->tasks[t];
+	return NULL;
+}
+
+void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s)
+{
+	if (!s)
+		return;
+	kdri_own_free(ctx, &s->source);
+	kdri_own_free(ctx, &s->target);
+	kdri_free(ctx, s->labels);
+	kdri_free(ctx, s->known);
+	kdri_free(ctx, s->bridge_rows.number);
+	kdri_free(ctx, s->target_rows.number);
+}
+
+/* --- checks ------------------------------------------------------------------------------------- */
+
+static kdr_status check_roles(kdr_context *ctx, const kdr_problem *problem, bool needs_bridge)
+{
+	int64_t sources = count_role(problem, KDR_ROLE_SOURCE),
+	        targets = count_role(problem, KDR_ROLE_TARGET);
+	int64_t bridges = count_role(problem, KDR_ROLE_BRIDGE);
+	if (sources < 1 || targets < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%lld sources and %lld targets: at least one of each is needed",
+		                 (long long)sources, (long long)targets);
+	if (bridges == 0 && needs_bridge)
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "no bridge was given: method 'ttl' needs a data set between source and target; 'nmtf' works without one");
+	if (bridges > 2)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld bridges: one, or two views of one, is allowed",
+		                 (long long)bridges);
+	return KDR_OK;
+}
+
+static kdr_status check_width(kdr_context *ctx, const kdr_task *t, const kdr_task *with)
+{
+	if (kdr_mat_cols(&t->x) == kdr_mat_cols(&with->x))
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_DATA, "task %s has %lld columns but task %s has %lld: align them first",
+	                 bridging_name_of(t), (long long)kdr_mat_cols(&t->x), bridging_name_of(with),
+	                 (long long)kdr_mat_cols(&with->x));
+}
+
+/* Tasks of a role have the columns of `with`. */
+static kdr_status check_widths(kdr_context *ctx, const kdr_problem *problem, kdr_role role,
+                               const kdr_task *with)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		if (problem->tasks[t].role == role)
+			KDRI_TRY(check_width(ctx, &problem->tasks[t], with));
+done:
+	return st;
+}
+
+static kdr_status check_not_empty(kdr_context *ctx, const char *what, const int64_t *counts, int64_t cols)
+{
+	for (int64_t j = 0; j < cols; j++)
+		if (counts[j] > 0)
+			return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: all rows are empty (zeros): nothing can be learnt of them",
+	                 what);
+}
+
+/* Two data sets that are to be factorised together have something in both. */
+static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *name_a, const kdr_mat *b,
+                               const char *name_b)
+{
+	kdr_status st;
+	int64_t cols = kdr_mat_cols(a), *count[2] = { NULL, NULL }, shared = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &count[0], cols));
+	KDRI_TRY(KDRI_NEW(ctx, &count[1], cols));
+	kdri_mat_col_counts(a, count[0]);
+	kdri_mat_col_counts(b, count[1]);
+	for (int i = 0; i < 2; i++)
+		KDRI_TRY(kdri_sum_int(ctx, count[i], cols));
+	KDRI_TRY(check_not_empty(ctx, name_a, count[0], cols));
+	KDRI_TRY(check_not_empty(ctx, name_b, count[1], cols));
+	for (int64_t j = 0; j < cols; j++)
+		shared += count[0][j] > 0 && count[1][j] > 0;
+	if (shared == 0)
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s shares no feature with %s: nothing can be carried over",
+		               name_a, name_b);
+done:
+	kdri_free(ctx, count[0]);
+	kdri_free(ctx, count[1]);
+	return st;
+}
+
+/* Every class has a row, and there are two of them. */
+static kdr_status bridging_check_classes(kdr_context *ctx, const kdri_bridging *s)
+{
+	kdr_status st;
+	int64_t *count = NULL, n = kdr_mat_rows(&s->source.view);
+	if (s->classes < 2)
+		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
+		                 (long long)s->classes, s->classes == 1 ? "" : "es");
+	KDRI_TRY(KDRI_NEW0(ctx, &count, s->classes));
+	for (int64_t i = 0; i < n; i++)
+		count[s->labels[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, count, s->classes));
+	for (int64_t c = 0; c < s->classes; c++)
+		if (count[c] == 0) {
+			st = kdri_fail(ctx, KDR_ERR_DATA, "class %lld of %lld has no row in any source",
+			               (long long)c, (long long)s->classes);
+			break;
+		}
+done:
+	kdri_free(ctx, count);
+	return st;
+}
+
+/* --- stacking ------------------------------------------------------------------------------------- */
+
+/* Row after row, as a stack of it would be. */
+static bool is_plain(const kdr_mat *x)
+{
+	return x->kind == KDR_MAT_DENSE ? x->as.dense.stride == x->as.dense.cols : x->as.csr.rowptr[0] == 0;
+}
+
+/* All tasks of a role below each other, or the one there is, borrowed; of sources only rows with a class. *labels: of those rows (-1 unknown). */
+static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_role role, kdri_own *out,
+                             int64_t **labels)
+{
+	kdr_status st;
+	int64_t n = 0, kept = 0, all = 0, at = 0, *rows = NULL, *classes = NULL, count = 0;
+	const kdr_mat **parts = NULL;
+	kdri_own whole = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(KDRI_NEW(ctx, &parts, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		if (problem->tasks[t].role == role) {
+			parts[count++] = &problem->tasks[t].x;
+			n += kdr_mat_rows(&problem->tasks[t].x);
+		}
+	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
+	KDRI_TRY(KDRI_NEW(ctx, &classes, n));
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		if (task->role != role)
+			continue;
+		for (int64_t i = 0; i < kdr_mat_rows(&task->x); i++, at++) {
+			int64_t label = task->labels ? task->labels[i] : -1;
+			if (label < 0 && role == KDR_ROLE_SOURCE)
+				continue;
+			classes[kept] = label;
+			rows[kept++] = at;
+		}
+	}
+	KDRI_TRY(kdri_part(ctx, kept, NULL, &all));
+	if (all == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "no row of a source has a class: at least two classes are needed");
+		goto done;
+	}
+	if (count == 1 && is_plain(parts[0]))
+		whole.view = *parts[0];
+	else
+		KDRI_TRY(kdri_mat_stack(ctx, parts, count, &whole));
+	if (kept < n) {
+		KDRI_TRY(kdri_mat_take(ctx, &whole.view, rows, kept, out));
+	} else {
+		*out = whole;
+		whole = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
+	}
+	*labels = classes;
+	classes = NULL;
+done:
+	kdri_own_free(ctx, &whole);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, classes);
+	return st;
+}
+
+/* Numbers of the rows of all tasks of a role, below each other, in the order of all ranks' rows; of bridges the first is meant. */
+static kdr_status number_rows(kdr_context *ctx, const kdr_problem *problem, kdr_role role,
+                              kdri_bridging_rows *out)
+{
+	kdr_status st;
+	int64_t *mine = NULL, *start = NULL, count = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &mine, problem->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &start, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks && !(role == KDR_ROLE_BRIDGE && count > 0); t++)
+		if (problem->tasks[t].role == role)
+			out->n += mine[count++] = kdr_mat_rows(&problem->tasks[t].x);
+	KDRI_TRY(kdri_parts(ctx, mine, count, start, &out->all));
+	KDRI_TRY(KDRI_NEW(ctx, &out->number, out->n));
+	for (int64_t g = 0, at = 0; g < count; g++)
+		for (int64_t i = 0; i < mine[g]; i++)
+			out->number[at++] = start[g] + i;
+done:
+	kdri_free(ctx, mine);
+	kdri_free(ctx, start);
+	return st;
+}
+
+/* The bridge's two views; both are the same matrix where one task was given. */
+static kdr_status find_views(kdr_context *ctx, const kdr_problem *problem, kdri_bridging *s)
+{
+	kdr_status st;
+	const kdr_task *view[2] = { NULL, NULL };
+	s->bridge = -1;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		if (problem->tasks[t].role != KDR_ROLE_BRIDGE)
+			continue;
+		if (s->bridge < 0)
+			s->bridge = t;
+		view[view[0] != NULL] = &problem->tasks[t];
+	}
+	const kdr_task *source = bridging_first_of(problem, KDR_ROLE_SOURCE),
+	               *target = bridging_first_of(problem, KDR_ROLE_TARGET);
+	s->same = view[0] && !view[1];
+	if (s->same)
+		view[1] = view[0];
+	KDRI_TRY(check_widths(ctx, problem, KDR_ROLE_SOURCE, view[0] ? view[0] : target));
+	KDRI_TRY(check_widths(ctx, problem, KDR_ROLE_TARGET, view[1] ? view[1] : source));
+	for (int v = 0; v < 2 && view[0]; v++)
+		s->view[v] = view[v]->x;
+	if (view[0] && kdr_mat_rows(&s->view[0]) != kdr_mat_rows(&s->view[1]))
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "bridge views %s and %s have %lld and %lld rows: they must be views of the same samples",
+		        bridging_name_of(view[0]), bridging_name_of(view[1]),
+		        (long long)kdr_mat_rows(&s->view[0]), (long long)kdr_mat_rows(&s->view[1]));
+done:
+	return st;
+}
+
+kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool needs_bridge,
+                             kdri_bridging *out)
+{
+	kdr_status st;
+	kdri_bridging s = { .problem = problem,
+		            .classes = problem->classes,
+		            .source.view = kdr_mat_from_dense(NULL, 0, 0),
+		            .target.view = kdr_mat_from_dense(NULL, 0, 0) };
+	KDRI_TRY(check_roles(ctx, problem, needs_bridge));
+	KDRI_TRY(find_views(ctx, problem, &s));
+	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_SOURCE, &s.source, &s.labels));
+	KDRI_TRY(stack_role(ctx, problem, KDR_ROLE_TARGET, &s.target, &s.known));
+	KDRI_TRY(number_rows(ctx, problem, KDR_ROLE_BRIDGE, &s.bridge_rows));
+	KDRI_TRY(number_rows(ctx, problem, KDR_ROLE_TARGET, &s.target_rows));
+	KDRI_TRY(bridging_check_classes(ctx, &s));
+	if (s.bridge >= 0) {
+		KDRI_TRY(check_shared(ctx, &s.view[0], "the bridge", &s.source.view, "the source"));
+		KDRI_TRY(check_shared(ctx, &s.target.view, "the target", &s.view[1], "the bridge"));
+	} else {
+		KDRI_TRY(check_shared(ctx, &s.target.view, "the target", &s.source.view, "the source"));
+	}
+	*out = s;
+	s = (kdri_bridging){ .source.view = kdr_mat_from_dense(NULL, 0, 0),
+		             .target.view = kdr_mat_from_dense(NULL, 0, 0) };
+done:
+	kdri_bridging_free(ctx, &s);
+	return st;
+}
+
+/* --- results --------------------------------------------------------------------------------------- */
+
+static kdr_status bridging_put_task(kdr_context *ctx, int64_t task, int64_t n, int64_t c, const double *g,
+                                    kdr_result *result)
+{
+	kdr_status st;
+	int64_t *labels = NULL;
+	double *p = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
+	KDRI_TRY(kdri_result_array(ctx, result, "probabilities", task, KDR_FLOAT64, 2, (int64_t[]){ n, c },
+	                           &p));
+	for (int64_t i = 0; i < n; i++) {
+		double sum = 0;
+		labels[i] = 0;
+		for (int64_t k = 0; k < c; k++) {
+			sum += g[i * c + k];
+			if (g[i * c + k] > g[i * c + labels[i]])
+				labels[i] = k;
+		}
+		for (int64_t k = 0; k < c; k++)
+			p[i * c + k] = g[i * c + k] / sum;
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
+                                const double *g_target, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	int64_t c = s->classes, at = 0;
+	for (int64_t t = 0; t < s->problem->ntasks; t++) {
+		const kdr_task *task = &s->problem->tasks[t];
+		int64_t n = kdr_mat_rows(&task->x);
+		kdri_result_set_k(result, t, c);
+		if (t == s->bridge)
+			KDRI_TRY(bridging_put_task(ctx, t, n, c, g_bridge, result));
+		if (task->role != KDR_ROLE_TARGET)
+			continue;
+		KDRI_TRY(bridging_put_task(ctx, t, n, c, g_target + at * c, result));
+		at += n;
+	}
+done:
+	return st;
+}
+
+enum { TOP = 10 };
+
+kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
+                                  kdr_result *result)
+{
+	kdr_status st;
+	int64_t m = t->side[side].m, p1 = t->p1, count = KDRI_MIN(TOP, m), *top = NULL;
+	char key[64];
+	double *f = NULL, *a = NULL;
+	snprintf(key, sizeof key, "shared_%s", name);
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ m, p1 }, &f));
+	snprintf(key, sizeof key, "association_%s", name);
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ p1, t->c }, &a));
+	snprintf(key, sizeof key, "top_%s", name);
+	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_INT64, 2, (int64_t[]){ p1, count }, &top));
+	kdri_tri_get_f(t, side, 0, p1, f);
+	memcpy(a, t->side[side].a, (size_t)(p1 * t->c) * sizeof *a);
+	for (int64_t j = 0; j < p1; j++)
+		for (int64_t i = 0, have = 0; i < m; i++) { /* insertion into the heaviest so far */
+			int64_t at = have;
+			while (at > 0 && f[i * p1 + j] > f[top[j * count + at - 1] * p1 + j])
+				at--;
+			if (at == count)
+				continue;
+			have = KDRI_MIN(have + 1, count);
+			for (int64_t k = have - 1; k > at; k--)
+				top[j * count + k] = top[j * count + k - 1];
+			top[j * count + at] = i;
+		}
+done:
+	return st;
+}
+
+void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double k, double sweeps,
+                             kdri_cost *c)
+{
+	enum { A_FEATURE = 165 };
+	double more = x->dense ? 3 : 2.6; /* rows of dense data come as if they were sparse */
+	kdri_cost_pass(c, x, p + (x->dense ? 3 : 4) * k, more * sweeps * 2);
+	c->sweeps += sweeps * sides * p * (A_FEATURE * x->d + more * 10 * x->n);
+	kdri_cost_hold(c, 8 * p * (3 * sides * x->d + 2 * x->n) + kdri_extent_bytes(x));
+}

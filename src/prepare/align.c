@@ -1,0 +1,399 @@
+/* Alignment of features. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Union: the first task's columns in their order, then every new name as it appears. Intersect: those
+ * of them that all tasks have, which keeps the first task's order. Position: column j is column j.
+ * All names of all tasks are looked up once; besides that, only the few names that are told in a
+ * warning are searched for. */
+#include "prepare/prep.h"
+
+#include <stdio.h>
+
+enum { TOLD = 3 }; /* names given as examples in a message */
+
+/* --- what is told ----------------------------------------------------------------------------- */
+
+typedef struct name_list {
+	const char *names[TOLD];
+	int64_t count; /* of all, told or not */
+} name_list;
+
+static void list_add(name_list *list, const char *name)
+{
+	if (list->count < TOLD)
+		list->names[list->count] = name;
+	list->count++;
+}
+
+/* "'x', 'y' and 12 more", long names cut. */
+static const char *list_text(const name_list *list, char *text, size_t size)
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (int64_t i = 0; i < KDRI_MIN(list->count, TOLD) && used < size; i++) {
+		bool last = i == list->count - 1;
+		used += (size_t)snprintf(text + used, size - used, "%s'%.32s'",
+		                         i == 0 ? ""
+		                         : last ? " and "
+		                                : ", ",
+		                         list->names[i]);
+	}
+	if (list->count > TOLD && used < size)
+		snprintf(text + used, size - used, " and %lld more", (long long)(list->count - TOLD));
+	return text;
+}
+
+/* "tasks a and b share no feature name (a: 'x', 'y' ...; b: 'u', 'v' ...)". */
+static void disjoint_text(const kdr_data *a, const kdr_data *b, char *text, size_t size)
+{
+	const kdr_data *both[2] = { a, b };
+	char lists[2][144];
+	for (int i = 0; i < 2; i++) {
+		name_list list = { .count = 0 };
+		for (int64_t j = 0; j < both[i]->cols; j++)
+			list_add(&list, both[i]->features[j]);
+		list_text(&list, lists[i], sizeof lists[i]);
+	}
+	snprintf(text, size, "tasks %.40s and %.40s share no feature name (%.40s: %s; %.40s: %s)", a->name,
+	         b->name, a->name, lists[0], b->name, lists[1]);
+}
+
+/* --- by position ------------------------------------------------------------------------------ */
+
+static kdr_status identity(kdr_context *ctx, int64_t cols, kdri_columns *c)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &c->to, cols));
+	for (int64_t j = 0; j < cols; j++)
+		c->to[j] = j;
+	c->identity = c->increasing = true;
+done:
+	return st;
+}
+
+static kdr_status align_copy_names(kdr_context *ctx, kdr_prep *prep, const char *const *names)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, &prep->names, prep->cols));
+	for (int64_t j = 0; names && j < prep->cols; j++) /* without names there are no columns either */
+		KDRI_TRY(kdri_strdup(ctx, names[j], &prep->names[j]));
+done:
+	return st;
+}
+
+static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                                 kdri_columns *columns)
+{
+	kdr_status st = KDR_OK;
+	const kdr_data *named = NULL; /* the first task that has names */
+	prep->cols = tasks[0]->cols;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		if (d->cols != prep->cols)
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "task %s has %lld features and task %s has %lld: aligned by position, all tasks need equally many",
+			        tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
+		KDRI_TRY(identity(ctx, d->cols, &columns[t]));
+		if (!d->features)
+			continue;
+		if (!named) {
+			named = d;
+			KDRI_TRY(align_copy_names(ctx, prep, kdr_data_features(d)));
+			continue;
+		}
+		for (int64_t j = 0; j < d->cols; j++)
+			if (strcmp(named->features[j], d->features[j]) != 0) {
+				KDRI_TRY(kdri_prep_warn(
+				        ctx, prep,
+				        "features are aligned by position, but column %lld is '%.40s' in task %s and '%.40s' in task %s",
+				        (long long)j + 1, named->features[j], named->name, d->features[j],
+				        d->name));
+				break;
+			}
+	}
+done:
+	return st;
+}
+
+/* --- by name ---------------------------------------------------------------------------------- */
+
+/* Which task, and which of its columns, had a name last. */
+typedef struct mark {
+	int64_t task, column;
+} mark;
+
+static kdr_status twice(kdr_context *ctx, const kdr_data *d, int64_t first, int64_t second)
+{
+	return kdri_fail(ctx, KDR_ERR_DATA,
+	                 "task %s: columns %lld and %lld are both named '%.80s'; names must differ for "
+	                 "features to be aligned by name (--features position goes by their places)",
+	                 d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
+}
+
+void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
+{
+	int64_t last = -1, stay = 0;
+	c->increasing = true;
+	for (int64_t j = 0; j < from; j++) {
+		if (c->to[j] < 0)
+			continue;
+		c->increasing &= c->to[j] > last;
+		last = c->to[j];
+		stay++;
+	}
+	c->identity = c->increasing && stay == from && from == to;
+}
+
+/* Numbers the names of all tasks into `all`; with[u] becomes how many tasks have name u. */
+static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdri_names *all,
+                               mark *marks, int64_t *with, kdri_columns *columns)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		KDRI_TRY(KDRI_NEW(ctx, &columns[t].to, d->cols));
+		for (int64_t j = 0; j < d->cols; j++) {
+			int64_t before = all->count, u;
+			KDRI_TRY(kdri_names_add(ctx, all, d->features[j], strlen(d->features[j]), &u));
+			if (u == before)
+				with[u] = 0;
+			else if (marks[u].task == t)
+				return twice(ctx, d, marks[u].column, j);
+			marks[u] = (mark){ t, j };
+			with[u]++;
+			columns[t].to[j] = u;
+		}
+	}
+done:
+	return st;
+}
+
+/* The last task before `t` that shares no name with it, or -1. Ends at the first shared name, so it is
+ * only slow where there is something to tell. */
+static int64_t disjoint_from(kdr_data *const *tasks, int64_t t, const kdri_columns *columns, mark *marks)
+{
+	for (int64_t j = 0; j < tasks[t]->cols; j++)
+		marks[columns[t].to[j]].task = t;
+	for (int64_t s = t - 1; s >= 0; s--) {
+		bool shared = false;
+		for (int64_t j = 0; j < tasks[s]->cols && !shared; j++)
+			shared = marks[columns[s].to[j]].task == t;
+		if (!shared && tasks[s]->cols > 0 && tasks[t]->cols > 0)
+			return s;
+	}
+	return -1;
+}
+
+static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                             const kdri_names *all, const kdri_columns *columns, mark *marks)
+{
+	kdr_status st = KDR_OK;
+	char text[512], who[64];
+	for (int64_t u = 0; u < all->count; u++)
+		marks[u].task = -1;
+	for (int64_t t = 0; t < count; t++) {
+		int64_t s = disjoint_from(tasks, t, columns, marks); /* and marks what t has */
+		if (s >= 0) {
+			disjoint_text(tasks[s], tasks[t], text, sizeof text);
+			KDRI_TRY(kdri_prep_warn(ctx, prep, "%s", text));
+		}
+		name_list missing = { .count = 0 };
+		for (int64_t u = 0; u < all->count && missing.count < TOLD; u++)
+			if (marks[u].task != t)
+				list_add(&missing, all->names[u]);
+		missing.count = all->count - tasks[t]->cols;
+		if (count == 2)
+			snprintf(who, sizeof who, "task %.40s has", tasks[1 - t]->name);
+		else
+			snprintf(who, sizeof who, "other tasks have");
+		if (missing.count > 0)
+			KDRI_TRY(kdri_prep_warn(ctx, prep,
+			                        "task %.40s has no feature %s that %s: filled with zeros",
+			                        tasks[t]->name, list_text(&missing, text, sizeof text), who));
+	}
+done:
+	return st;
+}
+
+static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
+                                 const kdri_names *all, const kdri_columns *columns, mark *marks)
+{
+	char text[512];
+	for (int64_t u = 0; u < all->count; u++)
+		marks[u].task = -1;
+	for (int64_t t = 1; t < count; t++) {
+		int64_t s = disjoint_from(tasks, t, columns, marks);
+		if (s >= 0) {
+			disjoint_text(tasks[s], tasks[t], text, sizeof text);
+			return kdri_fail(ctx, KDR_ERR_DATA, "%s", text);
+		}
+	}
+	return kdri_fail(ctx, KDR_ERR_DATA, "no feature name is in all of the %lld tasks", (long long)count);
+}
+
+/* Renumbers the columns: only names that all tasks have stay. number[] is with[], reused. */
+static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                            kdri_names *all, int64_t *number, kdri_columns *columns, mark *marks)
+{
+	kdr_status st = KDR_OK;
+	int64_t kept = 0;
+	char text[512];
+	for (int64_t u = 0; u < all->count; u++)
+		kept += number[u] == count;
+	if (kept == 0)
+		return nothing_shared(ctx, tasks, count, all, columns, marks);
+	kept = 0;
+	for (int64_t u = 0; u < all->count; u++) {
+		bool stays = number[u] == count;
+		number[u] = stays ? kept : -1;
+		if (stays)
+			all->names[kept++] = all->names[u];
+	}
+	prep->cols = kept;
+	for (int64_t t = 0; t < count; t++) {
+		name_list dropped = { .count = 0 };
+		for (int64_t j = 0; j < tasks[t]->cols; j++) {
+			columns[t].to[j] = number[columns[t].to[j]];
+			if (columns[t].to[j] < 0)
+				list_add(&dropped, tasks[t]->features[j]);
+		}
+		if (dropped.count > 0)
+			KDRI_TRY(kdri_prep_warn(ctx, prep,
+			                        "task %.40s: feature %s left out: not in all tasks",
+			                        tasks[t]->name, list_text(&dropped, text, sizeof text)));
+	}
+done:
+	return st;
+}
+
+static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                              kdri_columns *columns)
+{
+	kdr_status st;
+	kdri_names all = { .borrows = true };
+	mark *marks = NULL;
+	int64_t *with = NULL, total = 0;
+	for (int64_t t = 0; t < count; t++)
+		total += tasks[t]->cols;
+	KDRI_TRY(KDRI_NEW(ctx, &marks, total));
+	KDRI_TRY(KDRI_NEW(ctx, &with, total));
+	KDRI_TRY(number_names(ctx, tasks, count, &all, marks, with, columns));
+	prep->cols = all.count;
+	if (prep->options.align == KDR_ALIGN_INTERSECT)
+		KDRI_TRY(intersect(ctx, prep, tasks, count, &all, with, columns, marks));
+	else
+		KDRI_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
+	for (int64_t t = 0; t < count; t++)
+		kdri_columns_order(&columns[t], tasks[t]->cols, prep->cols);
+	KDRI_TRY(align_copy_names(ctx, prep, (const char *const *)all.names));
+done:
+	kdri_names_free(ctx, &all);
+	kdri_free(ctx, marks);
+	kdri_free(ctx, with);
+	return st;
+}
+
+kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                      kdri_columns *columns)
+{
+	const kdr_data *unnamed = NULL;
+	for (int64_t t = 0; t < count; t++)
+		if (!tasks[t]->features)
+			unnamed = tasks[t];
+	kdr_align align = prep->options.align;
+	if (align == KDR_ALIGN_DEFAULT)
+		align = unnamed ? KDR_ALIGN_POSITION : KDR_ALIGN_UNION;
+	prep->options.align = align;
+	if (align == KDR_ALIGN_POSITION)
+		return align_position(ctx, prep, tasks, count, columns);
+	if (unnamed)
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "task %s has no feature names: features can only be aligned by position",
+		                 unnamed->name);
+	return align_names(ctx, prep, tasks, count, columns);
+}
+
+/* --- new data --------------------------------------------------------------------------------- */
+
+/* Whether a name is that of a text of one of the data set's categories: `city=Paris`. */
+static bool of_category(const kdr_data *d, const char *name)
+{
+	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
+		size_t n = strlen(d->sheet->columns[c].name);
+		if (d->sheet->columns[c].kind == KDR_COLUMN_CATEGORY &&
+		    strncmp(name, d->sheet->columns[c].name, n) == 0 && name[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
+                              const kdri_names *table, int64_t *column_of, kdri_columns *c)
+{
+	kdr_status st;
+	name_list unknown = { .count = 0 }, missing = { .count = 0 }, new_texts = { .count = 0 };
+	char text[192];
+	int64_t found = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &c->to, d->cols));
+	for (int64_t j = 0; j < prep->cols; j++)
+		column_of[j] = -1;
+	for (int64_t j = 0; j < d->cols; j++) {
+		int64_t u = kdri_names_find(table, d->features[j]);
+		c->to[j] = u;
+		if (u < 0) {
+			list_add(of_category(d, d->features[j]) ? &new_texts : &unknown, d->features[j]);
+			continue;
+		}
+		if (column_of[u] >= 0)
+			return twice(ctx, d, column_of[u], j);
+		column_of[u] = j;
+		found++;
+	}
+	for (int64_t u = 0; u < prep->cols; u++)
+		if (column_of[u] < 0 &&
+		    !of_category(d, prep->names[u])) /* a text that no row has is no lack */
+			list_add(&missing, prep->names[u]);
+	if (found == 0 && prep->cols > 0) {
+		char own[192];
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "data set %.40s has none of the feature names the preprocessing was fitted on (it has: %s; needed: %s)",
+		        d->name, list_text(&unknown, own, sizeof own),
+		        list_text(&missing, text, sizeof text));
+	}
+	if (unknown.count > 0)
+		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
+		             d->name, list_text(&unknown, text, sizeof text));
+	if (new_texts.count > 0)
+		kdri_warning(ctx, "%.80s: %s: unknown to the fit: such rows have none of the texts it knew",
+		             d->name, list_text(&new_texts, text, sizeof text));
+	if (missing.count > 0 && !d->counted)
+		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: filled with zeros", d->name,
+		             list_text(&missing, text, sizeof text));
+	kdri_columns_order(c, d->cols, prep->cols);
+done:
+	return st;
+}
+
+kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *c)
+{
+	kdr_status st;
+	kdri_names table = { .borrows = true };
+	int64_t *column_of = NULL;
+	if (!d->features || !prep->names || prep->options.align == KDR_ALIGN_POSITION) {
+		if (d->cols != prep->cols)
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "data set %s has %lld features and the preprocessing was fitted on %lld: aligned by position, they must be equally many",
+			        d->name, (long long)d->cols, (long long)prep->cols);
+		return identity(ctx, d->cols, c);
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &column_of, prep->cols));
+	for (int64_t j = 0, u; j < prep->cols; j++)
+		KDRI_TRY(kdri_names_add(ctx, &table, prep->names[j], strlen(prep->names[j]), &u));
+	KDRI_TRY(match_names(ctx, prep, d, &table, column_of, c));
+done:
+	kdri_names_free(ctx, &table);
+	kdri_free(ctx, column_of);
+	return st;
+}

@@ -1,0 +1,294 @@
+/* Fitted preprocessing as named arrays, for model files. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *   strings  align, weight, norm, scale   one each, as the command line spells them
+ *            top_by                       likewise; left out: df
+ *            features                     names of the aligned columns; left out where unnamed
+ *   int64    columns, tasks, fit_each, centred, top_features   one value each
+ *            place (columns)              number of the column that comes out, or -1; left out: all
+ *   float64  idf (sets x columns), median (sets), offset, divisor (sets x columns)
+ *            fill (tasks x columns)       what fills the holes of tables
+ *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
+ *   strings  read_columns, read_missing (one each), read_na   how tables of new samples are read
+ *
+ * sets is `tasks` where fit_each is 1, else 1. What a file holds is not trusted: sizes are checked
+ * against what is there before anything is allocated, and numbers must be usable ones. */
+#include "prepare/prep.h"
+
+/* --- out --------------------------------------------------------------------------------------- */
+
+static void dump_put(kdri_prep_dump *dump, const char *name, kdr_dtype type, int64_t count, const void *data)
+{
+	if (data)
+		dump->arrays[dump->narrays++] = (kdri_dump_array){ name, type, count, data };
+}
+
+static void put_strings(kdri_prep_dump *dump, const char *name, int64_t count, const char *const *strings)
+{
+	if (strings)
+		dump->strings[dump->nstrings++] = (kdri_dump_strings){ name, count, strings };
+}
+
+kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump *dump)
+{
+	const kdr_prep_options *o = &p->options;
+	int64_t table;
+	kdr_status st = kdri_mul(ctx, p->sets, p->cols, &table);
+	if (st != KDR_OK)
+		return st;
+	*dump = (kdri_prep_dump){ .narrays = 0 };
+	put_strings(dump, "align", 1, &kdri_align_names[o->align]);
+	put_strings(dump, "weight", 1, &kdri_weight_names[o->weight]);
+	put_strings(dump, "norm", 1, &kdri_norm_names[o->norm]);
+	put_strings(dump, "scale", 1, &kdri_scale_names[o->scale]);
+	if (o->top_by != KDR_TOP_DF)
+		put_strings(dump, "top_by", 1, &kdri_top_names[o->top_by]);
+	put_strings(dump, "features", p->cols, (const char *const *)p->names);
+	dump_put(dump, "columns", KDR_INT64, 1, &p->cols);
+	dump_put(dump, "tasks", KDR_INT64, 1, &p->tasks);
+	dump_put(dump, "fit_each", KDR_INT64, 1, &p->fit_each);
+	dump_put(dump, "centred", KDR_INT64, 1, &p->centred);
+	dump_put(dump, "top_features", KDR_INT64, 1, &o->top_features);
+	dump_put(dump, "place", KDR_INT64, p->cols, p->place);
+	dump_put(dump, "idf", KDR_FLOAT64, table, p->idf);
+	dump_put(dump, "median", KDR_FLOAT64, p->sets, p->median);
+	dump_put(dump, "offset", KDR_FLOAT64, table, p->offset);
+	dump_put(dump, "divisor", KDR_FLOAT64, table, p->divisor);
+	dump_put(dump, "origin", KDR_FLOAT64, p->cols, p->origin);
+	dump_put(dump, "fill", KDR_FLOAT64, p->tasks * p->cols, p->fill);
+	if (p->reading_columns)
+		put_strings(dump, "read_columns", 1, (const char *const *)&p->reading_columns);
+	if (p->reading_missing)
+		put_strings(dump, "read_missing", 1, (const char *const *)&p->reading_missing);
+	if (p->reading_nna > 0)
+		put_strings(dump, "read_na", p->reading_nna, (const char *const *)p->reading_na);
+	return KDR_OK;
+}
+
+/* --- in ---------------------------------------------------------------------------------------- */
+
+static kdr_status dump_damaged(kdr_context *ctx, const char *name, const char *what)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "preprocessing in the model: %s: %s", name, what);
+}
+
+static const kdri_dump_array *dump_find(const kdri_prep_dump *dump, const char *name)
+{
+	for (int i = 0; i < dump->narrays; i++)
+		if (dump->arrays[i].name && strcmp(dump->arrays[i].name, name) == 0)
+			return &dump->arrays[i];
+	return NULL;
+}
+
+static const kdri_dump_strings *find_strings(const kdri_prep_dump *dump, const char *name)
+{
+	for (int i = 0; i < dump->nstrings; i++)
+		if (dump->strings[i].name && strcmp(dump->strings[i].name, name) == 0)
+			return &dump->strings[i];
+	return NULL;
+}
+
+/* The array of that name, type and size, which must be there. */
+static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, kdr_dtype type,
+                       int64_t count, const void **out)
+{
+	const kdri_dump_array *a = dump_find(dump, name);
+	if (!a || !a->data)
+		return dump_damaged(ctx, name, "is missing");
+	if (a->type != type || a->count != count)
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "preprocessing in the model: %s: %lld %s expected, found %lld %s", name,
+		                 (long long)count, type == KDR_INT64 ? "integers" : "numbers",
+		                 (long long)a->count, a->type == KDR_INT64 ? "integers" : "numbers");
+	*out = a->data;
+	return KDR_OK;
+}
+
+static kdr_status get_int(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, int64_t min,
+                          int64_t max, int64_t *out)
+{
+	const void *raw = NULL;
+	kdr_status st = need(ctx, dump, name, KDR_INT64, 1, &raw);
+	if (st != KDR_OK)
+		return st;
+	const int64_t *value = raw;
+	if (*value < min || *value > max)
+		return dump_damaged(ctx, name, "out of range");
+	*out = *value;
+	return KDR_OK;
+}
+
+static kdr_status get_choice(kdr_context *ctx, const kdri_prep_dump *dump, const char *name,
+                             const char *const *choices, int count, int *out)
+{
+	const kdri_dump_strings *s = find_strings(dump, name);
+	if (!s || s->count != 1 || !s->strings || !s->strings[0])
+		return dump_damaged(ctx, name, "is missing");
+	for (int i = 0; i < count; i++)
+		if (strcmp(s->strings[0], choices[i]) == 0) {
+			*out = i;
+			return KDR_OK;
+		}
+	return dump_damaged(ctx, name, "unknown value");
+}
+
+/* A copy of `count` doubles, all finite and, if `positive`, above zero. */
+static kdr_status get_reals(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, int64_t count,
+                            bool positive, double **out)
+{
+	kdr_status st;
+	const void *raw = NULL;
+	double *copy = NULL;
+	KDRI_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
+	const double *values = raw;
+	for (int64_t i = 0; i < count; i++)
+		if (!isfinite(values[i]) || (positive && !(values[i] > 0)))
+			return dump_damaged(ctx, name,
+			                    positive ? "a value is not above 0" : "a value is not finite");
+	KDRI_TRY(KDRI_NEW(ctx, &copy, count));
+	memcpy(copy, values, (size_t)count * sizeof *copy);
+	*out = copy;
+done:
+	return st;
+}
+
+static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
+{
+	kdr_status st = KDR_OK;
+	kdri_names table = { .borrows = true };
+	bool by_name = p->options.align != KDR_ALIGN_POSITION;
+	const kdri_dump_strings *s = find_strings(dump, "features");
+	if (!s)
+		return by_name ? dump_damaged(ctx, "features", "is missing") : KDR_OK;
+	if (s->count != p->cols || !s->strings)
+		return dump_damaged(ctx, "features", "not one name for each column");
+	for (int64_t j = 0; j < p->cols; j++)
+		if (!s->strings[j])
+			return dump_damaged(ctx, "features", "a name is missing");
+	KDRI_TRY(KDRI_NEW0(ctx, &p->names, p->cols));
+	for (int64_t j = 0; j < p->cols; j++) {
+		int64_t u = j;
+		if (by_name)
+			KDRI_TRY(kdri_names_add(ctx, &table, s->strings[j], strlen(s->strings[j]), &u));
+		if (u < j)
+			KDRI_TRY(dump_damaged(ctx, "features", "a name is there twice"));
+		KDRI_TRY(kdri_strdup(ctx, s->strings[j], &p->names[j]));
+	}
+done:
+	kdri_names_free(ctx, &table);
+	return st;
+}
+
+static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
+{
+	kdr_status st = KDR_OK;
+	const kdri_dump_strings *columns = find_strings(dump, "read_columns"),
+	                        *na = find_strings(dump, "read_na"),
+	                        *missing = find_strings(dump, "read_missing");
+	if (!columns)
+		return KDR_OK;
+	if (columns->count != 1 || !columns->strings || !columns->strings[0])
+		return dump_damaged(ctx, "read_columns", "one text is expected");
+	if (missing && (missing->count != 1 || !missing->strings || !missing->strings[0]))
+		return dump_damaged(ctx, "read_missing", "one text is expected");
+	KDRI_TRY(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
+	if (missing)
+		KDRI_TRY(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
+	KDRI_TRY(KDRI_NEW0(ctx, &p->reading_na, (na ? na->count : 0) + 1));
+	for (; na && na->strings && p->reading_nna < na->count; p->reading_nna++) {
+		const char *token = na->strings[p->reading_nna];
+		KDRI_TRY(kdri_strdup(ctx, token ? token : "", &p->reading_na[p->reading_nna]));
+	}
+done:
+	return st;
+}
+
+static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
+{
+	kdr_status st;
+	const void *raw = NULL;
+	int64_t *kept = NULL, n = 0;
+	if (!dump_find(dump, "place"))
+		return KDR_OK;
+	KDRI_TRY(need(ctx, dump, "place", KDR_INT64, p->cols, &raw));
+	const int64_t *place = raw;
+	for (int64_t j = 0; j < p->cols; j++) {
+		if (place[j] != -1 && place[j] != n)
+			return dump_damaged(ctx, "place", "columns must be numbered from 0 on");
+		n += place[j] >= 0;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &kept, n));
+	n = 0;
+	for (int64_t j = 0; j < p->cols; j++)
+		if (place[j] >= 0)
+			kept[n++] = j;
+	KDRI_TRY(kdri_prep_keep(ctx, p, kept, n));
+	kept = NULL;
+done:
+	kdri_free(ctx, kept);
+	return st;
+}
+
+static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep_options *o,
+                              int64_t *tasks)
+{
+	kdr_status st;
+	int align = 0, weight = 0, norm = 0, scale = 0, top = KDR_TOP_DF;
+	int64_t fit_each = 0;
+	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
+	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
+	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
+	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
+	if (find_strings(dump, "top_by"))
+		KDRI_TRY(get_choice(ctx, dump, "top_by", kdri_top_names, 3, &top));
+	KDRI_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
+	KDRI_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
+	KDRI_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
+	if (align == KDR_ALIGN_DEFAULT)
+		return dump_damaged(ctx, "align", "unknown value");
+	o->align = (kdr_align)align;
+	o->weight = (kdr_weight)weight;
+	o->norm = (kdr_norm)norm;
+	o->scale = (kdr_scale)scale;
+	o->fit_each = fit_each == 1;
+	o->top_by = (kdr_top)top;
+done:
+	return st;
+}
+
+kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out)
+{
+	kdr_status st;
+	kdr_prep_options options = { 0 };
+	kdr_prep *p = NULL;
+	int64_t tasks = 0, table = 0;
+	if (dump->narrays < 0 || dump->narrays > 24 || dump->nstrings < 0 || dump->nstrings > 16)
+		return dump_damaged(ctx, "arrays", "too many");
+	KDRI_TRY(get_options(ctx, dump, &options, &tasks));
+	KDRI_TRY(kdri_prep_new(ctx, &options, tasks, &p));
+	KDRI_TRY(get_int(ctx, dump, "columns", 0, INT64_MAX, &p->cols));
+	KDRI_TRY(get_int(ctx, dump, "centred", 0, options.scale == KDR_SCALE_STANDARD, &p->centred));
+	KDRI_TRY(kdri_mul(ctx, p->sets, p->cols, &table));
+	KDRI_TRY(get_features(ctx, dump, p));
+	if (options.weight == KDR_WEIGHT_TFIDF)
+		KDRI_TRY(get_reals(ctx, dump, "idf", table, true, &p->idf));
+	if (options.weight == KDR_WEIGHT_CPM)
+		KDRI_TRY(get_reals(ctx, dump, "median", p->sets, true, &p->median));
+	if (options.scale != KDR_SCALE_NONE || dump_find(dump, "divisor")) {
+		KDRI_TRY(get_reals(ctx, dump, "offset", table, false, &p->offset));
+		KDRI_TRY(get_reals(ctx, dump, "divisor", table, true, &p->divisor));
+	}
+	if (dump_find(dump, "origin"))
+		KDRI_TRY(get_reals(ctx, dump, "origin", p->cols, false, &p->origin));
+	if (dump_find(dump, "fill")) {
+		KDRI_TRY(kdri_mul(ctx, p->tasks, p->cols, &table));
+		KDRI_TRY(get_reals(ctx, dump, "fill", table, false, &p->fill));
+	}
+	KDRI_TRY(get_reading(ctx, dump, p));
+	KDRI_TRY(get_kept(ctx, dump, p));
+	kdri_prep_finish(p);
+	*out = p;
+	p = NULL;
+done:
+	kdr_prep_free(p);
+	return st;
+}

@@ -1,0 +1,137 @@
+/* What is in a data set, and what is odd about it. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One pass over the entries for counts and ranges. Duplicated rows are found by hash: rows are sorted by a
+ * 64-bit hash of their non-zero (column, value) pairs, and those that share one are compared in full, so that
+ * a collision costs time but no truth. O(nnz + n log n), memory O(n + d). */
+#include "matrix/rows.h"
+
+#include <stdlib.h>
+
+typedef struct hashed {
+	uint64_t hash;
+	int64_t row;
+} hashed;
+
+static int by_hash(const void *x, const void *y)
+{
+	const hashed *a = x, *b = y;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Sorted by hash, equal rows stand in one run; each is compared with the earlier distinct rows of its run. */
+static int64_t count_duplicates(const kdr_mat *x, hashed *rows)
+{
+	int64_t found = 0, n = kdr_mat_rows(x);
+	qsort(rows, (size_t)n, sizeof *rows, by_hash);
+	for (int64_t begin = 0, end; begin < n; begin = end) {
+		int64_t distinct = begin + 1; /* rows[begin..distinct-1] differ from each other */
+		for (end = begin + 1; end < n && rows[end].hash == rows[begin].hash; end++) {
+			kdri_entries mine = kdri_row_entries(x, rows[end].row);
+			bool equal = false;
+			for (int64_t e = begin; e < distinct && !equal; e++) {
+				kdri_entries other = kdri_row_entries(x, rows[e].row);
+				equal = kdri_entries_equal(&mine, &other);
+			}
+			if (equal)
+				found++;
+			else
+				rows[distinct++] = rows[end];
+		}
+	}
+	return found;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static kdr_status count_names(kdr_context *ctx, const kdr_data *d, int64_t *out)
+{
+	const char **sorted = NULL;
+	*out = 0;
+	if (!d->features)
+		return KDR_OK;
+	kdr_status st = kdri_alloc(ctx, &sorted, d->cols, sizeof *sorted);
+	if (st != KDR_OK)
+		return st;
+	memcpy(sorted, d->features, (size_t)d->cols * sizeof *sorted);
+	qsort(sorted, (size_t)d->cols, sizeof *sorted, by_name);
+	for (int64_t j = 1; j < d->cols; j++)
+		*out += strcmp(sorted[j], sorted[j - 1]) == 0;
+	kdri_free(ctx, sorted);
+	return KDR_OK;
+}
+
+/* What is known of a column while rows go by. */
+typedef struct column_state {
+	int64_t nonzeros;
+	double first; /* of its non-zero values */
+	bool varies;  /* two of them differ */
+} column_state;
+
+static void take_value(kdr_inspection *s, column_state *c, double v, int64_t row, int64_t col, bool *first)
+{
+	if (!isfinite(v)) {
+		if (s->nonfinite++ == 0) {
+			s->bad_row = row;
+			s->bad_col = col;
+		}
+		c->nonzeros++;
+		c->varies = true;
+		return;
+	}
+	s->min = *first ? v : KDRI_MIN(s->min, v);
+	s->max = *first ? v : KDRI_MAX(s->max, v);
+	*first = false;
+	if (v == 0)
+		return;
+	s->nonzeros++;
+	s->negatives += v < 0;
+	s->integers = s->integers && v == floor(v);
+	if (c->nonzeros++ == 0)
+		c->first = v;
+	else if (c->first != v)
+		c->varies = true;
+}
+
+kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
+{
+	kdr_status st;
+	hashed *rows = NULL;
+	column_state *cols = NULL;
+	kdr_inspection s = {
+		.rows = d->rows, .cols = d->cols, .integers = true, .bad_row = -1, .bad_col = -1
+	};
+	bool first = true;
+	kdr_mat x = kdr_data_mat(d);
+	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &cols, d->cols));
+	for (int64_t i = 0; i < d->rows; i++) {
+		kdri_entries r = kdri_row_entries(&x, i);
+		int64_t before = s.nonzeros + s.nonfinite;
+		for (int64_t p = 0; p < r.count; p++)
+			take_value(&s, &cols[kdri_entry_column(&r, p)], r.val[p], i, kdri_entry_column(&r, p),
+			           &first);
+		s.empty_rows += s.nonzeros + s.nonfinite == before;
+		rows[i] = (hashed){ kdri_entries_hash(&r), i };
+	}
+	/* What is not stored is zero. */
+	if (d->kind == KDR_MAT_CSR && (double)d->rowptr[d->rows] < (double)d->rows * (double)d->cols) {
+		s.min = first ? 0 : KDRI_MIN(s.min, 0);
+		s.max = first ? 0 : KDRI_MAX(s.max, 0);
+	}
+	for (int64_t j = 0; j < d->cols; j++) {
+		s.empty_cols += cols[j].nonzeros == 0;
+		s.constant_cols += cols[j].nonzeros == 0 || (cols[j].nonzeros == d->rows && !cols[j].varies);
+	}
+	s.duplicate_rows = count_duplicates(&x, rows);
+	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
+	*out = s;
+done:
+	kdri_free(ctx, rows);
+	kdri_free(ctx, cols);
+	return st;
+}
