@@ -1,54 +1,48 @@
-/* What benchmarks call of the library's inside, by ctypes. SPDX-License-Identifier: BSD-3-Clause
+/* Internal functions that benchmarks call through ctypes. SPDX-License-Identifier: BSD-3-Clause
  *
- * Each function returns the seconds it took, without setting up, or a negative number if it failed. */
+ * Matrices have sparse rows or, if rowptr is NULL, dense ones. A function returns 0 or the status of what failed. */
+#include "engine/graph/knn.h"
 #include "matrix/linalg.h"
 
-KDR_API double bench_spmm(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
-                          const double *val, const double *b, int64_t k, double *y, int threads);
-KDR_API double bench_spmm_t(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
-                            const double *val, const double *b, int64_t k, double *y, int threads);
-KDR_API double bench_copy(const double *from, double *to, int64_t n, int threads);
+KDR_API int bench_product(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
+                          const double *val, const double *b, int64_t k, double *y, int transposed,
+                          int threads);
+KDR_API int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
+                             const double *val, int64_t k, int32_t *index, const char *device, int threads);
 
-typedef kdr_status product(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
-                           double *y, int64_t ldy);
-
-static double time_product(product *multiply, const kdr_mat *x, const double *b, int64_t k, double *y,
-                           int threads)
+/* y = X b (rows x k) or, transposed, y = X' b (cols x k). */
+int bench_product(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
+                  const double *b, int64_t k, double *y, int transposed, int threads)
 {
+	kdr_mat x = kdr_mat_from_csr(rows, cols, rowptr, col, val);
 	kdr_context *ctx = NULL;
-	if (kdr_context_new(&ctx, NULL) != KDR_OK)
-		return -1;
+	kdr_status st = kdr_context_new(&ctx, NULL);
+	if (st != KDR_OK)
+		return st;
 	kdr_context_set_threads(ctx, threads);
-	double start = kdri_now();
-	kdr_status st = multiply(ctx, x, b, k, k, y, k);
-	double seconds = kdri_now() - start;
+	st = (transposed ? kdri_mat_tmul : kdri_mat_mul)(ctx, &x, b, k, k, y, k);
 	kdr_context_free(ctx);
-	return st == KDR_OK ? seconds : -1;
+	return st;
 }
 
-/* y (rows x k) = X b. */
-double bench_spmm(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
-                  const double *b, int64_t k, double *y, int threads)
+/* The k nearest neighbours of every row (rows x k): of sparse rows by cosine, of dense ones by distance. */
+int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
+                     int64_t k, int32_t *index, const char *device, int threads)
 {
-	kdr_mat x = kdr_mat_from_csr(rows, cols, rowptr, col, val);
-	return time_product(kdri_mat_mul, &x, b, k, y, threads);
-}
-
-/* y (cols x k) = X' b. */
-double bench_spmm_t(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
-                    const double *b, int64_t k, double *y, int threads)
-{
-	kdr_mat x = kdr_mat_from_csr(rows, cols, rowptr, col, val);
-	return time_product(kdri_mat_tmul, &x, b, k, y, threads);
-}
-
-/* The plain copy that bandwidths are compared with: 16 n bytes are moved. */
-double bench_copy(const double *from, double *to, int64_t n, int threads)
-{
-	const int64_t block = 1 << 16, blocks = (n + block - 1) / block;
-	double start = kdri_now();
-#pragma omp parallel for num_threads(threads) schedule(static)
-	for (int64_t i = 0; i < blocks; i++)
-		memcpy(to + i * block, from + i * block, (size_t)KDRI_MIN(block, n - i * block) * sizeof *to);
-	return kdri_now() - start;
+	kdr_mat x =
+	        rowptr ? kdr_mat_from_csr(rows, cols, rowptr, col, val) : kdr_mat_from_dense(val, rows, cols);
+	kdri_knn found = { 0 };
+	kdr_context *ctx = NULL;
+	kdr_status st = kdr_context_new(&ctx, NULL);
+	if (st != KDR_OK)
+		return st;
+	kdr_context_set_threads(ctx, threads);
+	st = kdr_context_set_device(ctx, device);
+	if (st == KDR_OK)
+		st = kdri_knn_find(ctx, &x, k, rowptr ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &found);
+	if (st == KDR_OK)
+		memcpy(index, found.index, (size_t)(rows * k) * sizeof *index);
+	kdri_knn_free(ctx, &found);
+	kdr_context_free(ctx);
+	return st;
 }

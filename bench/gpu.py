@@ -1,96 +1,276 @@
 #!/usr/bin/python3
-"""What a GPU is worth: kindred on the card and on the processor, and plain PyTorch on the same card.
+"""What a GPU is worth: kindred on a device, PyTorch on the same card, kindred on the processor. SPDX-License-Identifier: BSD-3-Clause
 
-    cmake --build build/release --target kindred kindred_cuda gpu && python3 bench/gpu.py build/release [STEP...]
+usage: bench/gpu.py [CASE...] [--build DIR] [--out FILE.csv] [--device cuda] [--tiny] [--sets SET...]
 
-Steps: rates kmeans neighbours text-kmeans text-neighbours text dense auto nmtf directions newsgroups; --tiny: sizes that a processor does in seconds, --device cpu for a dry run.
-20 Newsgroups is read from KINDRED_GPU_DATA (a.npz and b.npz: two halves of it as counts); without it that step is left out.
-SPDX-License-Identifier: BSD-3-Clause"""
-import argparse
+kmeans, text-kmeans          1,000,000 x 256, k = 100, and 1,000,000 texts of 59,030 words: 20 iterations, without the way to the card and back
+neighbours, text-neighbours  exact 10 neighbours of 1,000,000 x 50 and of 200,000 texts
+mtcfir, mtcfir-text          100,000 x 3,000, and text of the shape of 20 Newsgroups; next to the same number of operations in one large product
+nmtf, pca-kmeans, auto       200,000 texts in 20 classes, 20 sweeps; 400,000 x 1,000; 2 x 500,000 x 50: next to the processor
+same                         whether labels on the device are those of the processor, on the real data (only by name)
+
+--tiny uses sizes that a processor handles in seconds, so that `--device cpu --tiny` is a dry run. Without PyTorch the peer is the processor.
+Build with: cmake --build build/release --target kindred kindred_shared kindred_cuda kindred_bench_shim"""
+
+import ctypes as C
+import functools
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-SIZES = {  # step: (arguments of bench/gpu.c, of peers/gpu.py)
-    "rates": (("12288",), ("12288",)),
-    "kmeans": (("1000000", "256", "100", "20"),) * 2,
-    "neighbours": (("1000000", "50", "10"),) * 2,
-    "text-kmeans": (("1000000", "59030", "100", "20"),) * 2,
-    "text-neighbours": (("200000", "59030", "10"),) * 2,
-    "text": (("18845", "59030", "20"), None),
-    "dense": (("100000", "3000", "10"), None),
-    "auto": (("1000000", "50", "10"), None),
-    "nmtf": (("200000", "59030", "20"), None),
-    "directions": (("400000", "1000", "50"), None),
+import common
+import numpy as np
+import scipy.sparse as sp
+
+TEXT = ("--weight", "tfidf", "--norm", "l2")
+SETS = {  # files, clusters, preprocessing
+    "reuters3": ("*.mtx*", 3, TEXT), "webkb4": ("*.mtx*", 4, TEXT), "20ng_rec_vs_talk": ("*.mtx*", 2, TEXT), "20ng_4task": ("*.mtx*", 4, TEXT),
+    "cluto_trec": ("*.mtx*", 6, TEXT), "cluto_sjmn": ("*.mtx*", 5, TEXT), "la12": ("*.mtx*", 6, TEXT), "dmoz4": ("*.mtx*", 5, TEXT),
+    "cluto_ohscal": ("*.mtx*", 10, TEXT), "20ng_full": ("*.mtx*", 20, TEXT), "amazon_sentiment4": ("*.mtx*", 2, TEXT),
+    "sc_mixology3": ("*.npy*", 3, ("--weight", "cpm")), "handdigits": ("*.npy*", 10, ()), "nuswide10": ("*image.npy*", 10, ()),
 }
-TINY = {
-    "rates": (("256",), ("256",)),
-    "kmeans": (("20000", "16", "10", "20"),) * 2,
-    "neighbours": (("3000", "50", "10"),) * 2,
-    "text-kmeans": (("3000", "2000", "5", "10"),) * 2,
-    "text-neighbours": (("2000", "5000", "10"),) * 2,
-    "text": (("600", "2000", "5"), None),
-    "dense": (("600", "40", "5"), None),
-    "auto": (("2000", "20", "5"), None),
-    "nmtf": (("400", "2000", "5"), None),
-    "directions": (("3000", "100", "5"), None),
+CLUSTER = {  # what is run: method and options
+    "kmeans": ("-m", "kmeans"), "kmeans spherical": ("-m", "kmeans", "--set", "spherical=true"), "pca-kmeans": ("-m", "pca-kmeans"), "ncut": ("-m", "ncut"),
+    "auto": (), "snmf": ("-m", "snmf", "--set", "precision=double"), "mtcfir": ("-m", "mtcfir", "--set", "precision=double"),
+    "mtcfir single": ("-m", "mtcfir", "--set", "precision=single"), "lssmtc": ("-m", "lssmtc"),
 }
+TRANSFER = {"nmtf": ("-m", "nmtf"), "ttl": ("-m", "ttl"), "aligned-ridge": ("-m", "aligned-ridge"), "transfer": ("-m", "auto")}
 
 
-def run(title, command, limit):
-    print("$ " + " ".join(str(c) for c in command), flush=True)
-    start = time.perf_counter()
-    try:
-        done = subprocess.run([str(c) for c in command], timeout=limit, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    except FileNotFoundError:
-        sys.exit("%s is not there: cmake --build %s --target kindred kindred_cuda gpu" % (command[0], command[0].parents[1]))
-    except subprocess.TimeoutExpired:
-        print("%s: more than %d s" % (title, limit), flush=True)
-        return
-    print(done.stdout.rstrip(), flush=True)
-    print("%s: %.2f s in all, exit %d" % (title, time.perf_counter() - start, done.returncode), flush=True)
+def library(args, device):
+    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
+    lib = common.library(args)
+    lib.check(lib.lib.kdr_context_set_device(lib.ctx, device.encode()))
+    return lib
 
 
-def newsgroups(build, device, limit):
-    """End to end: files in, labels and result out."""
-    data = os.environ.get("KINDRED_GPU_DATA")
-    if not data:
-        print("newsgroups: KINDRED_GPU_DATA is not set")
-        return
-    for precision in ("auto", "double"):
-        with tempfile.TemporaryDirectory() as out:
-            run("newsgroups " + precision,
-                [build / "cli" / "kindred", "cluster", "-m", "mtcfir", "-k", "20", "--weight", "tfidf", "--norm", "l2", "--set",
-                 "precision=" + precision, "--device", device, "--score", "-o", out + "/result", data + "/a.npz", data + "/b.npz"],
-                limit)
+def text(n, d, topics):
+    """120 words by Zipf's law, 30 % of them of the row's topic, rows of length 1; and the topics."""
+    rng = np.random.default_rng(1)
+    topic = rng.integers(topics, size=n)
+    word = (d ** rng.random((n, 120))).astype(np.int64) - 1
+    word = np.where(rng.random((n, 120)) < 0.3, (word * topics + topic[:, None]) % d, word)
+    x = sp.csr_matrix((np.ones(word.size), (np.repeat(np.arange(n), 120), word.ravel())), (n, d))
+    x.sum_duplicates()
+    x.data = np.log(2 + x.indices)
+    return common.unit(x), topic
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("build", type=pathlib.Path)
-    p.add_argument("steps", nargs="*")
-    p.add_argument("--device", default="cuda")
-    p.add_argument("--tiny", action="store_true")
-    p.add_argument("--limit", type=int, default=120)
-    p.add_argument("--no-peers", action="store_true")
-    a = p.parse_args()
-    os.environ.setdefault("KINDRED_PLUGINS", str((a.build / "src").resolve()))
-    sizes = TINY if a.tiny else SIZES
-    for step in a.steps or list(sizes) + ["newsgroups"]:
-        if step == "newsgroups":
-            newsgroups(a.build, a.device, a.limit)
-            continue
-        ours, peers = sizes[step]
-        what = "mtcfir" if step == "dense" else step
-        for precision in (("auto", "double") if step == "text" else (None,)):
-            run(step, [a.build / "bench" / "gpu", what, a.device, *ours, *([precision] if precision else [])], a.limit)
-        if peers and not a.no_peers:
-            run(step + " (torch)", [sys.executable, HERE / "peers" / "gpu.py", step, *peers], a.limit)
+# --- PyTorch ---------------------------------------------------------------------------------------------------------------
 
+
+class Torch:
+    """PyTorch on the card (or the processor), or nothing where it is not installed."""
+
+    def __init__(self, x, single):
+        import torch
+
+        self.torch, self.device = torch, "cuda" if torch.cuda.is_available() else "cpu"
+        self.kind = torch.float32 if single else torch.float64
+        self.name = f"PyTorch {torch.__version__.split('+')[0]}, float{32 if single else 64}"
+        if sp.issparse(x):
+            self.x, self.turned = self.csr(x), self.csr(x.T.tocsr())
+        else:
+            self.x = torch.tensor(x, dtype=self.kind, device=self.device)
+
+    def csr(self, x):
+        index = {"dtype": self.torch.int64, "device": self.device}
+        return self.torch.sparse_csr_tensor(self.torch.tensor(x.indptr, **index), self.torch.tensor(x.indices, **index),
+                                            self.torch.tensor(x.data, dtype=self.kind, device=self.device), x.shape)
+
+    def seconds(self, call):
+        def run():
+            call()
+            if self.device == "cuda":
+                self.torch.cuda.synchronize()
+
+        run()  # the first call loads libraries
+        return common.best_of(2, run)[0]
+
+    def kmeans(self, first, iterations):
+        torch, n, k = self.torch, self.x.shape[0], first.shape[0]
+        first = torch.tensor(first, dtype=self.kind, device=self.device)
+        sparse = hasattr(self, "turned")
+
+        def run():
+            c = first
+            for _ in range(iterations):
+                labels = ((c * c).sum(1) - 2 * (self.x @ c.T.contiguous())).argmin(1)
+                if sparse:
+                    member = torch.zeros(n, k, device=self.device, dtype=self.kind)
+                    member[torch.arange(n, device=self.device), labels] = 1
+                    sums = (self.turned @ member).T
+                else:
+                    sums = torch.zeros_like(c).index_add_(0, labels, self.x)
+                c = sums / torch.bincount(labels, minlength=k).clamp(min=1).to(self.kind)[:, None]
+
+        return self.seconds(run)
+
+    def neighbours(self, k, tile=4096):
+        """Exact neighbours of all rows, a tile of them at a time."""
+        torch, (n, d) = self.torch, self.x.shape
+        if hasattr(self, "turned"):
+            begin, col, value = self.x.crow_indices(), self.x.col_indices(), self.x.values()
+            row = torch.repeat_interleave(torch.arange(n, device=self.device), begin[1:] - begin[:-1])
+        else:
+            squares = (self.x * self.x).sum(1)
+
+        def run():
+            for i in range(0, n, tile):
+                if hasattr(self, "turned"):
+                    part, inside = torch.zeros(d, min(tile, n - i), device=self.device, dtype=self.kind), slice(int(begin[i]), int(begin[min(i + tile, n)]))
+                    part[col[inside], row[inside] - i] = value[inside]
+                    (self.x @ part).T.topk(k + 1)
+                else:
+                    (squares - 2 * (self.x[i:i + tile] @ self.x.T)).topk(k + 1, largest=False)
+
+        return self.seconds(run)
+
+    def product_rate(self, n):
+        """Gflop/s of one large product."""
+        a = self.torch.randn(n, n, device=self.device, dtype=self.kind)
+        return 2e-9 * n ** 3 / self.seconds(lambda: a @ a)
+
+
+def torch_peers(x, measure):
+    """(name, what `measure` gives) in both precisions, if PyTorch is installed."""
+    if "PyTorch" in dict(common.versions()):
+        for single in (True, False):
+            peer = Torch(x, single)
+            yield peer.name, measure(peer)
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------------
+
+
+def rows_of(case, ours, peers, processor, note=""):
+    """A row for each peer; the processor is asked only where there is no other."""
+    peers = list(peers) or [("kindred on the processor", processor())]
+    return [common.row(case, ours, name, theirs, note) for name, theirs in peers]
+
+
+def kmeans_seconds(args, device, x, k, iterations):
+    """Seconds of the iterations, from event to event, and of the entire fit."""
+    lib, at = library(args, device), []
+    problem = lib.prepare([x], k)
+    for _ in range(2):  # the first one opens the device
+        at.clear()
+        found = common.fit_with_events(lib, lambda e: at.append((e.iteration, e.seconds)) if e.stage == b"kmeans" and e.iteration else None, "kmeans", problem,
+                                       start="random", n_init=1, max_iter=iterations, tol=0)
+    each = (at[-1][1] - at[0][1]) / max(at[-1][0] - at[0][0], 1)
+    return each * iterations, found["seconds"]
+
+
+def kmeans(sparse, args):
+    n, d, k, iterations = (1_000_000, 59030, 100, 20) if sparse else (1_000_000, 256, 100, 20)
+    if args.tiny:
+        n, d, k, iterations = (3000, 2000, 5, 10) if sparse else (20000, 16, 10, 20)
+    x = text(n, d, k)[0] if sparse else common.blobs(n, d, k, 1)[0]
+    ours, call = kmeans_seconds(args, args.device, x, k, iterations)
+    first = x[np.random.default_rng(2).choice(n, k, replace=False)]
+    first = first.toarray() if sparse else first
+    return rows_of(f"k-means, {n} x {d}{' texts' * sparse}, k = {k}, {iterations} iterations", ours,
+                   torch_peers(x, lambda t: t.kmeans(first, iterations)), lambda: kmeans_seconds(args, "cpu", x, k, iterations)[0], f"entire call {call:.3g} s")
+
+
+def neighbours(sparse, args):
+    n, d, k = ((2000, 5000, 10) if sparse else (3000, 50, 10)) if args.tiny else (200_000, 59030, 10) if sparse else (1_000_000, 50, 10)
+    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
+    shim, x = C.CDLL(str(args.build / "bench" / "kindred_bench_shim.so")), text(n, d, 20)[0] if sparse else common.blobs(n, d, 100, 1)[0]
+    arrays = (x.indptr.astype("int64"), x.indices.astype("int32"), x.data) if sparse else (None, None, np.ascontiguousarray(x))
+    index = np.empty((n, k), dtype=np.int32)
+
+    def ours(device):
+        status = shim.bench_neighbours(C.c_int64(n), C.c_int64(d), *(C.c_void_p(a.ctypes.data) if a is not None else None for a in arrays), C.c_int64(k),
+                                       C.c_void_p(index.ctypes.data), device.encode(), C.c_int(args.threads))
+        if status:
+            sys.exit(f"gpu: neighbours on {device}: status {status}")
+
+    return rows_of(f"{k} neighbours of {n} x {d}{' texts' * sparse}", common.best_of(1, lambda: ours(args.device))[0],
+                   torch_peers(x, lambda t: t.neighbours(k)), lambda: common.best_of(1, lambda: ours("cpu"))[0], "with all transfers")
+
+
+def fit_seconds(args, device, method, xs, k, **options):
+    lib = library(args, device)
+    problem = lib.prepare(xs, k)
+    return lib.fit(method, *problem, **options)
+
+
+def mtcfir(sparse, args):
+    n, d, k = ((600, 2000, 5) if sparse else (600, 40, 5)) if args.tiny else (18845, 59030, 20) if sparse else (100_000, 3000, 10)
+    x = text(n, d, k)[0] if sparse else 1 / (1 + np.exp(-common.blobs(n, d, k, 1)[0]))
+    found = fit_seconds(args, args.device, "mtcfir", [x[:n // 2], x[n // 2:]], k)
+    gflop = found["fields"]["dense_gflop"]
+    peers = [(name + ", one product", gflop / rate) for name, rate in torch_peers(np.zeros((1, 1)), lambda t: t.product_rate(256 if args.tiny else 12288))]
+    return rows_of(f"mtcfir, {n} x {d}{' texts' * sparse}, k = {k}", found["seconds"], peers,
+                   lambda: fit_seconds(args, "cpu", "mtcfir", [x[:n // 2], x[n // 2:]], k)["seconds"], f"{gflop / 1e3:.1f} Tflop")
+
+
+def on_both(method, args):
+    """A method on the device and on the processor."""
+    options = {}
+    if method == "nmtf":
+        n, d, k = (400, 2000, 5) if args.tiny else (200_000, 59030, 20)
+        x, topic = text(n, d, k)
+        options = {"init": "half", "max_iter": 20, "tol": 0}
+    else:
+        n, d, k = ((3000, 100, 5) if args.tiny else (400_000, 1000, 50)) if method == "pca-kmeans" else (2000, 20, 5) if args.tiny else (1_000_000, 50, 10)
+        x, topic = common.blobs(n, d, 2 * k, 1)
+    halves, seconds, labels = [x[:n // 2], x[n // 2:]], [], []
+    for device in (args.device, "cpu"):
+        lib = library(args, device)
+        problem = lib.transfer(halves, [topic[:n // 2], None], k) if method == "nmtf" else lib.prepare(halves, k)
+        found = lib.fit(method, *problem, **options)
+        seconds.append(found["seconds"])
+        labels.append(found["labels"][-1])
+    return [common.row(f"{method}, {n} x {d}, k = {k}", seconds[0], "kindred on the processor", seconds[1], f"{np.sum(labels[0] != labels[1])} labels differ")]
+
+
+# --- labels on real data -----------------------------------------------------------------------------------------------------
+
+
+def run_program(command, device, out):
+    done = subprocess.run([*command, "--device", device, "-q", "--force", "-o", str(out)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"gpu: {done.stderr.strip()}")
+    return json.loads((out / "result.json").read_text())
+
+
+def same(args):
+    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
+    rows, bad = [], 0
+    for name in args.sets or SETS:
+        pattern, k, prepare = SETS[name]
+        files = sorted((common.DATA / name).glob(pattern))
+        for what in [*CLUSTER, *TRANSFER] if files else []:
+            command = [args.program, "cluster", *CLUSTER.get(what, ()), "-k", str(k), *prepare, *map(str, files)]
+            if what in TRANSFER:
+                if len(files) < 2 + (what == "ttl"):
+                    continue
+                labels = files[0].with_name(files[0].name.split(".")[0] + ".labels")
+                bridge = ["--bridge", str(files[2])] if what == "ttl" else []
+                command = [args.program, "transfer", *TRANSFER[what], *prepare, "--source", str(files[0]), "--labels", str(labels), "--target", str(files[1]), *bridge]
+            with tempfile.TemporaryDirectory() as folder:
+                card, cpu = (run_program(command, device, pathlib.Path(folder) / device.replace(":", "-")) for device in (args.device, "cpu"))
+            differ = sum(x != y for a, b in zip(cpu["tasks"], card["tasks"]) for x, y in zip(a.get("labels") or [], b.get("labels") or []))
+            far = max((abs(x - y) / max(abs(x), 1e-300) for x, y in zip(cpu["objective"], card["objective"])), default=0)
+            bad += differ > 0 and "single" not in what
+            rows.append(common.row(f"{what}, {name}", card["seconds"]["fit"], "kindred on the processor", cpu["seconds"]["fit"],
+                                   f"{differ} labels differ; objective within {far:.1e}"))
+            print(rows[-1]["case"], rows[-1]["note"], flush=True)
+    if bad:
+        common.report(rows)
+        sys.exit(f"gpu: labels of {bad} runs in double precision differ")
+    return rows
+
+
+CASES = {"kmeans": functools.partial(kmeans, False), "text-kmeans": functools.partial(kmeans, True), "neighbours": functools.partial(neighbours, False),
+         "text-neighbours": functools.partial(neighbours, True), "mtcfir": functools.partial(mtcfir, False), "mtcfir-text": functools.partial(mtcfir, True)}
+CASES.update({m: functools.partial(on_both, m) for m in ("nmtf", "pca-kmeans", "auto")}, same=same)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c != "same"], more=[
+        ("--device", {"default": "cuda"}), ("--tiny", {"action": "store_true"}), ("--sets", {"nargs": "*"})]))

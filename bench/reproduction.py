@@ -1,22 +1,15 @@
-#!/usr/bin/python3
-"""Writes docs/reproduction.md and its figures from the files of a results folder. SPDX-License-Identifier: BSD-3-Clause
+"""docs/reproduction.md and its figures: the papers' tables next to ours. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/reproduction.py [--results bench/results/papers] [--out docs/reproduction.md] [--check]
+bench/docs.py writes and checks the page. Rows come from bench/results/papers.csv and papers-records.csv (bench/papers.py); which tables there are, and the
+papers' figures, from the presets' plans (cli/plans); the sentences under the tables, and those of the papers' figures that are not scores, from
+bench/papers.json. No figure of ours is written by hand. Rows that were not run are marked. SciPy is needed for the significance tests alone."""
 
-The results are what `kindred bench all -o bench/results/papers` and `bench/peers_papers.py` write. Which tables there are, and the papers'
-figures, is in the presets' plans (cli/plans); the sentences under the tables, and those of the papers' figures that are no scores, in
-bench/reproduction.json. Every figure of ours comes from the results. Rows without a file say so. --check: only whether the page is what the
-files give. SciPy is needed for the tests of significance alone."""
-
-import argparse
-import json
 import math
-import pathlib
-import sys
 
-import svg
+import common
+import figures as fig
+import papers
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAPERS = {
     "GZ09": "Gu and Zhou 2009: learning the shared subspace (LSSMTC, LSSTTC)",
     "ZZ10": "Zhang and Zhang 2010: multitask Bregman clustering (MBC)",
@@ -24,19 +17,6 @@ PAPERS = {
     "ZZL19": "Zhang, Zhang and Liu 2019: feature and instance transfer (MTCFIR)",
     "B19": "Berikov 2019: ensemble clustering with transfer (TrEC)",
 }
-
-
-def slug(text):
-    """As bench_slug of cli/bench_rows.c."""
-    out = ""
-    for c in text:
-        if c.isascii() and c.isalnum():
-            out += c.lower()
-        elif c == "=":
-            out += "is"
-        elif out and out[-1] != "-":
-            out += "-"
-    return out[:127].rstrip("-")
 
 
 def mean_std(values):
@@ -48,21 +28,20 @@ def mean_std(values):
 
 
 class Row:
-    """A row of a table: the plan's, and what its file has."""
+    """A row of a table: the plan's, and what was measured."""
 
-    def __init__(self, plan, path):
-        self.name, self.plan = plan["name"], plan
-        self.file = json.loads(path.read_text()) if path.exists() else None
-        if self.file and not self.of_this_plan():
-            self.file = None
+    def __init__(self, plan, found):
+        self.name, self.plan, self.found = plan["name"], plan, found
+        if found and not self.of_this_plan():
+            self.found = None
 
     def of_this_plan(self):
-        """Whether the file is of the method and as many settings as the plan has; `kindred bench` knows more exactly, and runs it again."""
+        """Whether what was measured has the method and as many settings as the plan."""
         settings = math.prod(len(v) for v in self.plan.get("grid", {}).values())
-        return self.plan.get("method") == self.file.get("method") and len(self.file["lines"]) == settings
+        return self.plan.get("method") == self.found["method"] and len(self.found["lines"]) == settings
 
     def lines(self):
-        return self.file["lines"] if self.file else []
+        return self.found["lines"] if self.found else []
 
     def score(self, line, score, task):
         """(mean, std) over repeats of a score on a task; task None: of the mean over tasks."""
@@ -89,22 +68,18 @@ class Row:
 
 
 class Table:
-    def __init__(self, preset, plan, folder):
+    def __init__(self, preset, plan, rows):
         self.preset, self.plan, self.title = preset, plan, plan["title"]
-        self.key = preset + "/" + slug(self.title)
+        self.key = preset + "/" + papers.slug(self.title)
         self.scores = plan.get("scores", ["acc", "nmi"])
-        self.rows = [Row({"name": r.get("method"), **r}, folder / preset / slug(self.title) / (slug(r.get("name", r.get("method"))) + ".json"))
-                     for r in plan["rows"]]
-        known = {r.name for r in self.rows}
-        for path in sorted((folder / preset / slug(self.title)).glob("peer-*.json")):
-            name = json.loads(path.read_text())["row"]
-            if name not in known:
-                self.rows.append(Row({"name": name, "method": "peer"}, path))
-        self.tasks = next((r.file["tasks"] for r in self.rows if r.file), None)
+        self.rows = [Row({"name": r.get("method"), **r}, rows.get((preset, self.title, r.get("name", r.get("method"))))) for r in plan["rows"]]
+        peers = sorted((key[2] for key, r in rows.items() if key[:2] == (preset, self.title) and r["method"] == "peer"), key=papers.slug)
+        self.rows += [Row({"name": name, "method": "peer"}, rows[preset, self.title, name]) for name in peers]
+        self.tasks = next((r.found["tasks"] for r in self.rows if r.found), None)
 
     def done(self):
         wanted = [r for r in self.rows if "missing" not in r.plan]
-        return sum(r.file is not None for r in wanted), len(wanted)
+        return sum(r.found is not None for r in wanted), len(wanted)
 
 
 def figure(v, signed=False):
@@ -118,7 +93,7 @@ def cell(row, line, score, task):
     ours = row.score(line, score, task) if line else None
     if "missing" in row.plan:
         text = "–"
-    elif not row.file:
+    elif not row.found:
         text = "not run"
     else:
         text = f"**{figure(ours[0])}** ± {figure(ours[1])}" if ours else "failed"
@@ -200,8 +175,8 @@ def write_curve(out, table, figures, name):
         if not series:
             continue
         series = {n or table.rows[0].plan["method"]: sorted(p) for n, p in series.items()}
-        file = f"{slug(table.key)}-{score}.svg"
-        figures[file] = svg.curves(table.title, option, f"{score}, mean of tasks", series, even=True)
+        file = f"{papers.slug(table.key)}-{score}.svg"
+        figures[file] = fig.curves(table.title, option, f"{score}, mean of tasks", series, even=True)
         out.append(f"![{table.title}: {score}]({name}/{file})")
         out.append("")
         drawn = True
@@ -211,32 +186,29 @@ def write_curve(out, table, figures, name):
 
 
 def record(table, name, what, setting=None):
-    """The record of a row's line of that setting, or of its best, cut by repeats: a list of lists."""
-    row = next((r for r in table.rows if r.name == name and r.file), None)
+    """What a row recorded at that setting, or at its best."""
+    row = next((r for r in table.rows if r.name == name and r.found), None)
     line = row and (row.best(table.scores[0]) if setting is None else next((x for x in row.lines() if x["setting"] == setting), None))
-    values = line and line.get("record", {}).get(what)
-    if not values:
-        return None
-    size = len(values) // row.file["repeats"] or 1
-    return [values[i:i + size] for i in range(0, len(values), size)]
+    return line and line["record"].get(what)
 
 
 def write_alpha(out, tables, words):
     """[ZZL19] tables 6 to 11: what each task draws on the others, scaled so that its own is 1."""
-    for key, papers in words["alpha"].items():
+    for key, paper in words["alpha"].items():
         table = next((t for t in tables if t.key == key), None)
         found = table and record(table, "MTCFIR", "relatedness")
-        n = len(papers["paper"])
-        out.append(f"{table.title if table else key}: ours (paper's, [ideal by shared classes])" if "ideal" in papers else f"{table.title if table else key}: ours (paper's)")
+        n = len(paper["paper"])
+        ideal = ", [ideal by shared classes]" if "ideal" in paper else ""
+        out.append(f"{table.title if table else key}: ours (paper's{ideal})")
         out.append("")
         out.append("| task | " + " | ".join(f"draws on {s + 1}" for s in range(n)) + " |")
         out.append("|---|" + "---:|" * n)
         for t in range(n):
             cells = []
             for s in range(n):
-                ours = f"**{figure(found[0][t * n + s] / found[0][t * n + t])}**" if found else "not run"
-                ideal = f", [{papers['ideal'][t][s]:g}]" if "ideal" in papers else ""
-                cells.append(f"{ours} ({papers['paper'][t][s]:g}{ideal})")
+                ours = f"**{figure(found[t * n + s] / found[t * n + t])}**" if found else "not run"
+                ideal = f", [{paper['ideal'][t][s]:g}]" if "ideal" in paper else ""
+                cells.append(f"{ours} ({paper['paper'][t][s]:g}{ideal})")
             out.append(f"| {t + 1} | " + " | ".join(cells) + " |")
         out.append("")
 
@@ -251,8 +223,8 @@ def write_mmd(out, tables, words):
             found = table and record(table, "MTCFIR", "mmd2_" + kernel)
             ours = ["not run"] * 3
             if found:
-                n = math.isqrt(len(found[0]) // 2)
-                pairs = [[found[0][w * n * n + i * n + j] for i in range(n) for j in range(i)] for w in (0, 1)]
+                n = math.isqrt(len(found) // 2)
+                pairs = [[found[w * n * n + i * n + j] for i in range(n) for j in range(i)] for w in (0, 1)]
                 means = [sum(p) / len(p) for p in pairs]
                 ours = [f"**{means[0]:.4f}**", f"**{means[1]:.4f}**", f"**{means[0] / means[1]:.2f}**"]
             out.append(f"| {table.title if table else key} | {kernel} | {ours[0]} ({before}) | {ours[1]} ({after}) | {ours[2]} ({before / after:.2f}) |")
@@ -266,9 +238,9 @@ def write_emd(out, tables, words):
     by_key = {t.key: t for t in tables}
     for title, (ind, mbc, true) in words["d_m"].items():
         means, cells = [], []
-        for key, setting in ((f"zz10-curves/{slug(title + ': MBC over lambda')}", "lambda = 0"), (f"zz10/{slug(title)}", "")):
+        for key, setting in ((f"zz10-curves/{papers.slug(title + ': MBC over lambda')}", "lambda = 0"), (f"zz10/{papers.slug(title)}", "")):
             found = record(by_key[key], "MBC", "d_m_uniform.X1.X2", setting) if key in by_key else None
-            value = mean_std([v for r in found for v in r]) if found else None
+            value = mean_std(found) if found else None
             means.append(value and value[0])
             cells.append(f"**{value[0]:.4f}** ± {value[1]:.4f}" if value else "–" if key not in by_key else "not run")
         ratio = f"**{figure(means[1] / means[0])}**" if None not in means else "–"
@@ -282,25 +254,21 @@ def write_convergence(out, tables, words, figures, name):
         table = next((t for t in tables if t.key == key), None)
         found = table and record(table, row, "objective")
         if found:
-            flat = [v for part in found for v in part]
-            series[label] = [(i + 1, v / flat[0], 0.0) for i, v in enumerate(flat[:100])]
+            series[label] = [(i + 1, v / found[0], 0.0) for i, v in enumerate(found[:100])]
     if not series:
         out += ["not run", ""]
         return
-    figures["convergence.svg"] = svg.curves("The objective after each iteration, as a share of the first", "iteration", "objective", series)
+    figures["convergence.svg"] = fig.curves("The objective after each iteration, as a share of the first", "iteration", "objective", series)
     out += [f"![convergence]({name}/convergence.svg)", ""]
 
 
-def write_bridges(out, folder):
-    """What bench/bridges.py keeps: of each pair the bridges, the one the program takes first."""
-    file = folder / "bridges.json"
-    if not file.exists():
-        out += ["not run", ""]
-        return
-    groups = {}
-    for key, bridges in json.loads(file.read_text()).items():
-        acc = [b["acc"] for b in bridges]
-        for group in (key.split()[0], "all"):
+def write_bridges(out):
+    """Of each pair of bench/results/transfer-bridges.csv the bridges, the one the program takes first."""
+    pairs, groups = {}, {}
+    for r in common.read_csv(common.RESULTS / "transfer-bridges.csv"):
+        pairs.setdefault((r["collection"], r["pair"]), []).append(float(r["acc"]))
+    for (collection, _), acc in pairs.items():
+        for group in (collection, "all"):
             groups.setdefault(group, []).append((acc[0], sum(acc) / len(acc), max(acc)))
     out.append("| collection | pairs | the bridge taken | any (chance) | the best (by the truth) | how often the best was taken |")
     out.append("|---|---:|---:|---:|---:|---:|")
@@ -318,7 +286,7 @@ def write_significance(out, tables, words, figures, name):
     for table in tables:
         if table.key not in words["compared_on"]:
             continue
-        rows = [next((r for r in table.rows if r.name in names and r.file), None) for names in wanted.values()]
+        rows = [next((r for r in table.rows if r.name in names and r.found), None) for names in wanted.values()]
         if None in rows or not table.tasks:
             continue
         for t, task in enumerate(table.tasks):
@@ -327,39 +295,37 @@ def write_significance(out, tables, words, figures, name):
                 blocks.append([v[0] for v in values])
                 labels.append(f"{table.title}: {task}")
     out.append(f"Normalised mutual information of {len(wanted)} methods at their defaults on {len(blocks)} data sets that all of them have been run on "
-               f"(of the tables named in `bench/reproduction.json`).")
+               f"(of the tables named in `bench/papers.json`).")
     out.append("")
     if len(blocks) < 6:
         out += ["not run: fewer than six data sets have all rows.", ""]
         return
-    import significance as s
     names = list(wanted)
-    ranks = s.mean_ranks(blocks)
-    chi2, f, p = s.friedman(ranks, len(blocks))
-    cd = s.critical_difference(len(names), len(blocks))
+    ranks = fig.mean_ranks(blocks)
+    chi2, f, p = fig.friedman(ranks, len(blocks))
+    cd = fig.critical_difference(len(names), len(blocks))
     one = names.index(words["compared_one"])
     out.append(f"Friedman: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may be chance (Nemenyi, .05).")
     out.append("")
-    figures["critical-difference.svg"] = svg.critical("Mean ranks of methods", names, ranks, cd)
+    figures["critical-difference.svg"] = fig.critical("Mean ranks of methods", names, ranks, cd)
     out.append(f"![mean ranks]({name}/critical-difference.svg)")
     out.append("")
     out.append(f"| {names[one]} against | mean difference | p, Wilcoxon's signed ranks | p after Holm |")
     out.append("|---|---:|---:|---:|")
-    for m, d, pair, corrected in s.against(blocks, one):
+    for m, d, pair, corrected in fig.against(blocks, one):
         out.append(f"| {names[m]} | {figure(d, True)} | {pair:.1e} | {corrected:.1e} |")
     out.append("")
 
 
-def page(folder, name):
-    """The page, and the figures it shows."""
-    words = json.loads((ROOT / "bench" / "reproduction.json").read_text())
-    plans = {p.stem: json.loads(p.read_text()) for p in sorted((ROOT / "cli" / "plans").glob("*.json"))}
+def page(rows, name):
+    """The page, and the figures it shows, from papers.load()."""
+    words, plans = papers.words(), papers.plans()
     figures, everything, waiting = {}, [], []
-    presets = {n: [Table(n, t, folder) for t in plan["tables"]] for n, plan in plans.items() if "paper" in plan}
+    presets = {n: [Table(n, t, rows) for t in plan["tables"]] for n, plan in plans.items()}
     for tables in presets.values():
         everything += tables
     done = [t.done() for t in everything]
-    seconds = sum(r.file["seconds"] for t in everything for r in t.rows if r.file and r.plan["method"] != "peer")
+    seconds = sum(r.found["seconds"] for t in everything for r in t.rows if r.found and r.plan["method"] != "peer")
     out = [words["head"].strip(), "",
            f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `kindred bench all` took {seconds / 60:.0f} minutes of processor time together: "
            f"{seconds / 120:.0f} minutes on two cores. {words['machines']}", ""]
@@ -395,8 +361,8 @@ def page(folder, name):
             write_mmd(out, everything, words)
             out += [words["sentences"]["mmd"], ""]
         if paper == "TSZY15":
-            out += ["### Which bridge", "", "`bench/bridges.py KINDRED --keep bench/results/papers/bridges.json`: accuracy of `ttl` over the bridge the program takes, over any, over the best.", ""]
-            write_bridges(out, folder)
+            out += ["### Which bridge", "", "`bench/transfer.py bridges`: accuracy of `ttl` over the bridge the program takes, over any, over the best.", ""]
+            write_bridges(out)
             out += [words["sentences"]["bridges"], ""]
         if paper == "ZZ10":
             out += ["### Table 4: the distance of matched clusters", ""]
@@ -411,30 +377,3 @@ def page(folder, name):
     if waiting:
         out += ["## Tables that have not been run", "", "; ".join(waiting) + ".", ""]
     return "\n".join(out).rstrip() + "\n", figures
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "papers")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "reproduction.md")
-    parser.add_argument("--check", action="store_true")
-    args = parser.parse_args()
-    folder = args.out.parent / "reproduction"
-    text, figures = page(args.results, folder.name)
-    wanted = {args.out: text, **{folder / f: t for f, t in figures.items()}}
-    stale = [str(p) for p, t in wanted.items() if not p.exists() or p.read_text() != t]
-    stale += [str(p) for p in folder.glob("*.svg") if p not in wanted]
-    if args.check:
-        print("\n".join("not what the results give: " + p for p in stale) or "ok")
-        return 1 if stale else 0
-    folder.mkdir(parents=True, exist_ok=True)
-    for p in folder.glob("*.svg"):
-        p.unlink()
-    for p, t in wanted.items():
-        p.write_text(t)
-    print(f"{args.out}: {len(figures)} figures")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,279 +1,426 @@
 #!/usr/bin/python3
-"""How time and memory of the jobs grow with the number of samples.
+"""Time and memory as data grow: sizes, peers, ranks, and data larger than memory. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/scale.py KINDRED FILE.jsonl [--sizes N,N,...] [--jobs NAME,...] [--kinds dense,sparse] [--minutes M]
-                      [--most SECONDS] [--data DIR] [--machine NAME] [--cores LIST] [--by-job]
+usage: bench/scale.py CASE... [--build DIR] [--out FILE.csv] [--minutes M] [--only TEXT] [--machine NAME] [--data DIR] ...
 
-Data are made by `kindred generate`, three tasks of a third of the samples each, five clusters: dense, 50 columns of blobs that
-overlap; sparse, 60 words a sample out of 50,000. A job is a method of the registry, or one of vectorize, predict, relate,
-inspect, convert; without --jobs it is all of them. Of the transfers the first task is the source, the second the target, the
-third the bridge; where none is needed there are two tasks of half of the samples, and predict labels one of all of them. Methods that
-grow with n^2 and n^3 are given a sixteenth of each size. Sizes, and within a size jobs, come in the order given (--by-job: jobs, and of a job the sizes). Every run is one line of FILE.jsonl, with
-the machine's name (--machine); a run that has its line is not made again, so that the script can be stopped and started at any
-time. It begins nothing after --minutes, and what takes more than --most seconds, or is not done a moment after --minutes, is ended and has its line. A job that would take
-more than --most seconds by what a smaller size took is left out, and said to be.
+growth  every method, and vectorize, predict, relate, inspect and convert, at four sizes (--sizes): dense, 50 columns of overlapping blobs, and
+        sparse, 60 words per sample out of 50,000; three data sets, five clusters. Of transfers the first is the source, the second the target
+        and the third the bridge. Methods that grow with n^2 get a sixteenth of each size. A run of more than --most seconds is ended.
+peers   k-means on 1,000,000 x 50 next to scikit-learn's KMeans and MiniBatchKMeans and faiss: same first centres, same iterations. Peak
+        memory is that of a process of each one's own, data included; the inertia is measured by one function for all
+ranks   k-means and mbc over ranks of mpirun (--ranks), one thread each: weak (--rows per rank), strong (--strong rows in all), as many
+        separate processes at once without MPI (copies), and what the machine itself loses when cores wait for each other (waiting.c).
+        Needs a build with KINDRED_MPI=ON, mpirun, taskset and cc. Iterations are fixed; the least seconds of --repeats runs
+memory  every job that streams, in a control group of --limit megabytes smaller than its data, next to the same without a limit: the
+        outcome must be the same to the last byte, and --no-stream must fail. Needs root and a memory controller (version 1 or 2)
 
---cores 0-11: as many jobs at once as these cores have room for, each on cores of its own; data are made at the same time, and a
-job begins as soon as its own are there. bench/scale_docs.py makes the tables of docs/scale.md of the lines.
+A case fills bench/results/scale-CASE.csv (or --out) and replaces what the file has of the same run on the same machine (--machine); growth
+continues where it stopped. bench/docs.py makes the tables of docs/scale.md from these files. OMP_NUM_THREADS sets the threads of growth (1)."""
 
-OMP_NUM_THREADS says how many threads a job has (default 1)."""
-
-import argparse
+import ast
 import json
+import multiprocessing
 import os
 import pathlib
-import platform
+import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
+import common
+import numpy as np
+
 OTHER = ["vectorize", "predict", "relate", "inspect", "convert"]
-# Methods that hold n x n numbers, or move one sample after another.
-SMALL, SMALLER = ["snmf", "mtcfir", "trec"], 16
-TAUGHT = 10000  # samples that predict's model was fitted to
-COLUMNS, WORDS, LENGTH, CLUSTERS, SEPARATION = 50, 50000, 60, 5, 0.3
+SMALL = ["snmf", "mtcfir", "trec"]  # they hold n x n numbers, or move one sample after another
+TAUGHT = 10000  # samples that the model of predict was fitted to
+COLUMNS, WORDS, LENGTH, CLUSTERS = 50, 50000, 60, 5
+GROWTH = ["kind", "job", "n", "machine", "threads", "seconds", "fit", "processor", "peak", "data", "nmi"]
+PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores", "seconds", "processor", "inertia", "peak"]
+RANKS = ["machine", "kind", "method", "rows", "ranks", "seconds", "mean", "exchanges", "bytes_sent", "stretch", "efficiency"]
 
 
-def registry(kindred):
-    """Every method by its id."""
-    answer = subprocess.run([kindred, "methods", "--json"], check=True, capture_output=True).stdout
-    return {m["id"]: m for m in json.loads(answer)}
+def kindred(args, *words):
+    subprocess.run([args.program, *map(str, words)], check=True)
 
 
-def make_text(folder, n):
-    """Documents of 60 words, a line each; words fall off as 1 / (rank + 10)."""
-    import numpy as np
+def replace_rows(path, head, rows, machine, command):
+    """Rows of one machine in the place of those that the file has of it."""
+    kept = [r for r in common.read_csv(path) if r["machine"] != machine]
+    common.write_csv(path, head, kept + rows, [c for c in common.comments(path)] or common.provenance(command))
 
-    rng = np.random.default_rng(n)
-    weight = 1.0 / (np.arange(WORDS) + 10)
-    share = np.cumsum(weight / weight.sum())
-    letters = "abcdefghijklmnopqrstuvwxyz"
+
+# --- growth --------------------------------------------------------------------------------------------------------------
+
+
+def make_text(path, n):
+    """Documents of 60 words, one per line; frequencies fall as 1 / (rank + 10)."""
+    rng, weight = np.random.default_rng(n), 1.0 / (np.arange(WORDS) + 10)
+    share, letters = np.cumsum(weight / weight.sum()), "abcdefghijklmnopqrstuvwxyz"
     words = np.array(["".join(letters[(i // 26**j) % 26] for j in range(4)) + "en " for i in range(WORDS)], dtype="S7")
-    with open(folder / "text.part", "wb") as out:
+    with open(path, "wb") as out:
         for at in range(0, n, 10000):
             rows = words[np.searchsorted(share, rng.random((min(10000, n - at), LENGTH)))].view(np.uint8)
             rows[:, -1] = ord("\n")
             out.write(rows.tobytes())
-    os.rename(folder / "text.part", folder / "text.txt")
 
 
-def parts(method, job):
-    """How many tasks a job's samples are in."""
-    if method and method["family"] == "transfer" and "bridge" not in method["capabilities"]:
-        return 2
-    return 1 if job == "predict" else 3
-
-
-def make(kindred, root, kind, n, text=False, tasks=3):
-    """The tasks of n samples in all, made once; bytes they take in memory."""
-    folder = root / (f"{kind}-{n}" if tasks == 3 else f"{kind}-{n}-{tasks}")
-    ending = "npy" if kind == "dense" else "mtx"
-    if not (folder / f"task{tasks}.{ending}").exists():
-        design = (["--design", "blobs", "-d", str(COLUMNS), "--separation", str(SEPARATION), "--shift", "0.05", "--to", "npy"]
-                  if kind == "dense" else
-                  ["--design", "topics", "--words", str(WORDS), "--length", str(LENGTH), "--purity", "0.4"])
-        subprocess.run([kindred, "generate", "--tasks", str(tasks), "-k", str(CLUSTERS), "-n", str(n // tasks), "-q", "--force",
-                        "-o", str(folder), *design], check=True)
-    if text and not (folder / "text.txt").exists():  # by another process: what this one holds would count as the peak of those it starts
-        subprocess.run([sys.executable, "-c", "import pathlib, sys; sys.path.insert(0, sys.argv[1]); import scale; "
-                        "scale.make_text(pathlib.Path(sys.argv[2]), int(sys.argv[3]))",
-                        str(pathlib.Path(__file__).resolve().parent), str(folder), str(n)], check=True)
+def make_data(args, kind, n, tasks):
+    """Data sets of n samples in all, made once: files, and bytes they take in memory."""
+    folder, ending = args.data / f"{kind}-{n}-{tasks}", "npy" if kind == "dense" else "mtx"
     files = [folder / f"task{i + 1}.{ending}" for i in range(tasks)]
+    if not files[-1].exists():
+        design = (["--design", "blobs", "-d", COLUMNS, "--separation", "0.3", "--shift", "0.05", "--to", "npy"] if kind == "dense" else
+                  ["--design", "topics", "--words", WORDS, "--length", LENGTH, "--purity", "0.4"])
+        kindred(args, "generate", "--tasks", tasks, "-k", CLUSTERS, "-n", n // tasks, "-q", "--force", "-o", folder, *design)
     if kind == "dense":
-        return folder, files, 8.0 * n * COLUMNS
+        return files, 8 * n * COLUMNS
     entries = 0
     for path in files:
         with open(path, "rb") as lines:
-            size = next(line for line in lines if not line.startswith(b"%"))
-        entries += int(size.split()[2])
-    return folder, files, 12.0 * entries + 8.0 * n
+            entries += int(next(line for line in lines if not line.startswith(b"%")).split()[2])
+    return files, 12 * entries + 8 * n
 
 
-def command(kindred, method, job, kind, folder, tasks, out):
+def growth_command(args, method, job, kind, files, out):
     """The arguments of a job; `method` is its entry in the registry, if it is one."""
-    words = ["--weight", "tfidf", "--norm", "l2"] if kind == "sparse" else []
-    end = ["-q", "--force", "-o", str(out)]
+    words, end = ["--weight", "tfidf", "--norm", "l2"] if kind == "sparse" else [], ["-q", "--force", "-o", out]
     if method:
         can = method["capabilities"]
-        prep = ["--scale", "minmax"] if kind == "dense" and "nonnegative" in can else words
-        if job in ("auto", "auto-transfer"):
-            prep = []
+        prepare = [] if job in ("auto", "auto-transfer") else ["--scale", "minmax"] if kind == "dense" and "nonnegative" in can else words
         if method["family"] == "cluster":
-            return [kindred, "cluster", "-m", job, "-k", str(CLUSTERS), "--score", *prep, *end, *map(str, tasks)]
+            return ["cluster", "-m", job, "-k", CLUSTERS, "--score", *prepare, *end, *files]
         if method["family"] == "transfer":
-            bridge = ["--bridge", str(tasks[2])] if "bridge" in can else []
-            return [kindred, "transfer", "-m", job, "--source", str(tasks[0]), "--labels",
-                    str(tasks[0].with_suffix(".labels")), "--target", str(tasks[1]), "--truth",
-                    str(tasks[1].with_suffix(".labels")), *bridge, *prep, *end]
-        return [kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), "--features-from", job, *prep, *end,
-                *map(str, tasks)]
+            labels = [f.with_suffix(".labels") for f in files]
+            return ["transfer", "-m", job, "--source", files[0], "--labels", labels[0], "--target", files[1], "--truth", labels[1],
+                    *(["--bridge", files[2]] if "bridge" in can else []), *prepare, *end]
+        return ["cluster", "-m", "kmeans", "-k", CLUSTERS, "--features-from", job, *prepare, *end, *files]
     if job == "vectorize":
-        return [kindred, "vectorize", "--from", "lines", "--force", "-q", "-o", str(out), str(folder / "text.txt")]
+        text = files[0].parent / "text.txt"
+        if not text.exists():  # by another process: the memory of this one would count as the peak of those it starts
+            child = multiprocessing.get_context("spawn").Process(target=make_text, args=(text, int(text.parent.name.split("-")[1])))
+            child.start()
+            child.join()
+        return ["vectorize", "--from", "lines", "--force", "-q", "-o", out, text]
     if job == "predict":
-        taught, known, _ = make(kindred, folder.parent, kind, TAUGHT, tasks=1)
-        model = taught / "kmeans.h5"
+        model = args.data / f"{kind}.model"
         if not model.exists():
-            subprocess.run([kindred, "cluster", "-m", "kmeans", "-k", str(CLUSTERS), *words, "--save-model", str(model), *end,
-                            str(known[0])], check=True)
-        return [kindred, "predict", "--model", str(model), "-q", "--force", "-o", str(out / "predicted.labels"), str(tasks[0])]
+            known, _ = make_data(args, kind, TAUGHT, 1)
+            kindred(args, "cluster", "-m", "kmeans", "-k", CLUSTERS, *words, "--save-model", model, *end, *known)
+        return ["predict", "--model", model, "-q", "--force", "-o", out / "predicted.labels", files[0]]
     if job == "relate":
-        return [kindred, "relate", "--json", *words, "-q", *map(str, tasks)]
-    if job == "inspect":
-        return [kindred, "inspect", "--json", *map(str, tasks)]
-    return [kindred, "convert", "--force", str(tasks[0]), str(out / ("x.h5" if kind == "dense" else "x.npz"))]
+        return ["relate", "--json", *words, "-q", *files]
+    return ["inspect", "--json", *files] if job == "inspect" else ["convert", "--force", files[0], out / ("x.h5" if kind == "dense" else "x.npz")]
 
 
-def run(arguments, out, most, cores=None):
-    """One run, on these cores: what goes into its line."""
+def growth_run(args, words, out):
+    """One run of the program; None if it failed or took too long."""
     result = out / "result.json"
-    if result.exists():
-        result.unlink()
+    result.unlink(missing_ok=True)
     begin = time.perf_counter()
-    pinned = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
-    child = subprocess.Popen(pinned + arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    clock = threading.Timer(most, child.kill)
-    clock.start()
-    error = child.stderr.read().decode().strip().splitlines()
+    child = subprocess.Popen([args.program, *map(str, words)], stdout=subprocess.DEVNULL)
+    timer = threading.Timer(args.most, child.kill)
+    timer.start()
     _, status, usage = os.wait4(child.pid, 0)
-    clock.cancel()
+    timer.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
-    line = {"status": child.returncode, "wall": round(time.perf_counter() - begin, 3),
-            "cpu": round(usage.ru_utime + usage.ru_stime, 3), "peak": usage.ru_maxrss * 1024}
-    if child.returncode != 0:
-        line["error"] = "ended" if child.returncode == -9 else error[-1] if error else ""
+    if child.returncode:
+        print(f"no result: status {child.returncode}: {' '.join(map(str, words))}", file=sys.stderr)
+        return None
+    found = {"seconds": f"{time.perf_counter() - begin:.3g}", "processor": f"{usage.ru_utime + usage.ru_stime:.3g}", "peak": usage.ru_maxrss * 1024}
     if result.exists():
-        with open(result, encoding="utf-8") as f:
-            r = json.load(f)
-        line["seconds"] = r["seconds"]
-        line["iterations"] = r["iterations"]
-        line["peak"] = r["peak_rss_bytes"]  # a child's begins with what its parent had
-        if "estimated" in r:
-            line["estimated"] = r["estimated"]
+        r = json.loads(result.read_text())
         scores = [t["metrics"]["nmi"] for t in r["tasks"] if t.get("metrics")]
-        if scores:
-            line["nmi"] = round(sum(scores) / len(scores), 4)
-    return line
+        found.update(fit=f"{r['seconds']['fit']:.3g}", peak=r["peak_rss_bytes"])  # a child's peak begins with what its parent had
+        found.update({"nmi": round(sum(scores) / len(scores), 4)} if scores else {})
+    return found
 
 
-class Plan:
-    """What is to be made and run, by several workers at once."""
+def growth(args):
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    methods = {m["id"]: m for m in json.loads(subprocess.run([args.program, "methods", "--json"], check=True, capture_output=True).stdout)}
+    args.data.mkdir(parents=True, exist_ok=True)
+    keys = [(kind, job, int(n) // (16 if job in SMALL else 1), args.machine, int(os.environ["OMP_NUM_THREADS"])) for n in args.sizes.split(",")
+            for job in [*methods, *OTHER] for kind in ("dense", "sparse") if (kind, job) != ("dense", "vectorize")]
 
-    def __init__(self, args, methods, jobs, threads):
-        self.args, self.methods, self.threads = args, methods, threads
-        self.end = time.monotonic() + 60 * args.minutes
-        self.changed, self.asked = threading.Condition(), threading.Lock()
-        self.lines = []
-        if args.file.exists():
-            with open(args.file, encoding="utf-8") as f:
-                self.lines = [json.loads(line) for line in f]
-        sizes, kinds = list(map(int, args.sizes.split(","))), args.kinds.split(",")
-        pairs = [(job, size) for job in jobs for size in sizes] if args.by_job else [(job, size) for size in sizes for job in jobs]
-        self.runs = [(job, kind, size // SMALLER if job in SMALL else size) for job, size in pairs for kind in kinds
-                     if not (job == "vectorize" and kind == "dense")]
-        self.runs = [r for r in self.runs if not any((m["job"], m["kind"], m["n"], m["threads"]) == (*r, threads) for m in self.lines)]
-        self.made, self.begun = {}, set()
+    def make(key):
+        kind, job, n = key[0], key[1], int(key[2])
+        method = methods.get(job)
+        two = method and method["family"] == "transfer" and "bridge" not in method["capabilities"]
+        files, size = make_data(args, kind, n, 2 if two else 1 if job == "predict" else 3)
+        out = files[0].parent / "out"
+        out.mkdir(exist_ok=True)
+        found = growth_run(args, growth_command(args, method, job, kind, files, out), out)
+        return [[({"data": size} | found).get(h, "") for h in GROWTH[5:]]] if found else []
 
-    def needs(self, job, kind, n):
-        """The data of a job."""
-        return kind, n, parts(self.methods.get(job), job), job == "vectorize"
+    table = common.Table(args.out or common.RESULTS / "scale-growth.csv", GROWTH, keys, "bench/scale.py growth")
+    table.place.update({k: i for i, k in enumerate(sorted({*table.place, *table.rows}, key=lambda k: (k[0], k[1], int(k[2]), *k[3:])))})
+    return table.fill(make, args.minutes, args.only)
 
-    def too_long(self, job, kind, n):
-        """Whether a smaller size failed, or took so long that this one would take too long."""
-        mine = [r for r in self.lines if (r["job"], r["kind"], r["threads"]) == (job, kind, self.threads) and r["n"] < n]
-        before = max(mine, key=lambda r: r["n"], default=None)
-        return before and (before["status"] != 0 or before["cpu"] * (n / before["n"]) ** 1.2 > self.args.most * self.threads)
 
-    def take(self):
-        """The next thing to do: data that a run waits for, or a run whose data are there; None where there is nothing left."""
-        with self.changed:
-            while time.monotonic() < self.end:
-                for r in self.runs:
-                    data = self.needs(*r)
-                    if data not in self.begun:
-                        self.begun.add(data)
-                        return "make", data
-                    if data in self.made:
-                        self.runs.remove(r)
-                        return "run", r
-                if not self.runs:
-                    return None
-                self.changed.wait(1)
+# --- peers ---------------------------------------------------------------------------------------------------------------
+
+
+def blocks(x, centres):
+    """Rows and their squared distances to the centres, less the rows' own squares."""
+    squares = (centres ** 2).sum(axis=1)
+    for i in range(0, len(x), 50000):
+        yield x[i:i + 50000], squares - 2 * x[i:i + 50000] @ centres.T
+
+
+def peer_fit(who, folder, iterations, program, queue):
+    """Runs in a process of its own: seconds, processor seconds, centres, peak bytes."""
+    centres = np.load(folder / "centres.npy")
+    if who == "kindred":
+        words = ["cluster", "-m", "kmeans", "-k", len(centres), "--init", folder / "first.labels", "--set", f"max_iter={iterations}", "--set", "tol=0", "-q",
+                 "-o", folder / "out", "--arrays", folder / "arrays", folder / "x.npy"]
+        child = subprocess.Popen([program, *map(str, words)])
+        _, status, usage = os.wait4(child.pid, 0)
+        result = json.loads((folder / "out" / "result.json").read_text())
+        found = np.load(next((folder / "arrays").glob("*centres*.npy")))
+        return queue.put((result["seconds"]["fit"], usage.ru_utime + usage.ru_stime, found, result["peak_rss_bytes"]))
+    x = np.load(folder / "x.npy").astype("float32" if who == "faiss" else "float64")
+    wall, cpu = time.perf_counter(), time.process_time()
+    if who == "faiss":
+        import faiss
+
+        model = faiss.Kmeans(x.shape[1], len(centres), niter=iterations, nredo=1, max_points_per_centroid=len(x))
+        model.train(x, init_centroids=centres.astype("float32"))
+        found = model.centroids.astype("float64")
+    else:
+        from sklearn.cluster import KMeans, MiniBatchKMeans
+
+        settings = {"init": centres, "n_init": 1, "max_iter": iterations}
+        model = MiniBatchKMeans(len(centres), batch_size=4096, random_state=1, **settings) if "Mini" in who else KMeans(len(centres), tol=0, **settings)
+        found = model.fit(x).cluster_centers_
+    return queue.put((time.perf_counter() - wall, time.process_time() - cpu, found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
+
+
+def peers(args, n=1_000_000, columns=50, k=20, iterations=10):
+    from sklearn.cluster import kmeans_plusplus
+
+    versions, rows, reference = dict(common.versions()), [], None
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        x, _ = common.blobs(n, columns, k, 0.5, seed=1)
+        centres, _ = kmeans_plusplus(x[:n // 10], k, random_state=1)
+        np.save(folder / "x.npy", x)
+        np.save(folder / "centres.npy", centres)
+        np.savetxt(folder / "first.labels", np.concatenate([d.argmin(axis=1) for _, d in blocks(x, centres)]), fmt="%d")
+        for who in ["kindred", "scikit-learn KMeans", "scikit-learn MiniBatchKMeans"] + ["faiss"] * ("faiss" in versions):
+            spawn = multiprocessing.get_context("spawn")
+            queue = spawn.SimpleQueue()
+            child = spawn.Process(target=peer_fit, args=(who, folder, iterations, args.program, queue))
+            child.start()
+            wall, cpu, found, peak = queue.get()
+            child.join()
+            value = sum((d.min(axis=1) + (part ** 2).sum(axis=1)).sum() for part, d in blocks(x, found))
+            reference = reference or value
+            name = " ".join([who] + [versions[p] for p in ("scikit-learn", "faiss") if p in who])
+            rows.append(dict(zip(PEERS, [name, args.machine, n, columns, k, iterations, common.cores(), round(wall, 3), round(cpu, 3), value / reference, peak])))
+            print(f"{name}: {wall:.2f} s, inertia {value / reference:.5f}, {peak / 1e9:.2f} GB; ratio {wall / rows[0]['seconds']:.2f}", flush=True)
+    replace_rows(args.out or common.RESULTS / "scale-peers.csv", PEERS, rows, args.machine, "bench/scale.py peers")
+
+
+# --- ranks ---------------------------------------------------------------------------------------------------------------
+
+
+def npy_header(f):
+    """The header of a .npy file of version 1; the file is then where its numbers begin."""
+    if f.read(8) != b"\x93NUMPY\x01\x00":
+        sys.exit(f"ranks: {f.name} is not a .npy file of version 1")
+    return ast.literal_eval(f.read(int.from_bytes(f.read(2), "little")).decode("latin-1"))
+
+
+def join_npy(parts, to):
+    """The rows of several .npy files, one after the other."""
+    rows = 0
+    for part in parts:
+        with open(part, "rb") as f:
+            head = npy_header(f)
+            rows += head["shape"][0]
+    text = repr(dict(head, shape=(rows, head["shape"][1])))
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open(to, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode("latin-1"))
+        for part in parts:
+            with open(part, "rb") as f:
+                npy_header(f)
+                shutil.copyfileobj(f, out, 1 << 24)
+
+
+def ranks_job(args, method, out, data):
+    """A fit of both data sets in the folder `data`."""
+    return [args.program, "cluster", "-m", method, "-k", "20", "--threads", "1", "--set", "n_init=1", "--set", "tol=0", "--set", "max_iter=20", "-q", "--force",
+            "-o", str(out), *(["--set", "alone=0"] if method == "mbc" else []), *(f"{'ab'[t]}={data}/task{t + 1}.npy" for t in range(2))]
+
+
+def ranks_run(args, method, count, out, data):
+    """Seconds of a fit over `count` ranks, exchanges and bytes sent."""
+    bind = ["--bind-to", "core"] if count <= common.cores() else ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+    subprocess.run(["mpirun", "-q", "--allow-run-as-root", "-n", str(count), *bind, *ranks_job(args, method, out, data)], check=True)
+    r = json.loads((out / "result.json").read_text())
+    return {"seconds": r["seconds"]["fit"], "exchanges": r["method_fields"].get("exchanges", ""), "bytes_sent": r["method_fields"].get("bytes_sent", "")}
+
+
+def ranks_copies(args, method, count, out, data):
+    """Seconds of separate processes at once, each on a core of its own: the slowest, and their mean."""
+    cpus = sorted(os.sched_getaffinity(0))
+    running = [subprocess.Popen(["taskset", "-c", str(cpus[r % len(cpus)]), *ranks_job(args, method, f"{out}{r}", f"{data}{r}")]) for r in range(count)]
+    if any([p.wait() for p in running]):
+        sys.exit("ranks: a copy failed")
+    found = [json.loads(pathlib.Path(f"{out}{r}", "result.json").read_text())["seconds"]["fit"] for r in range(count)]
+    return {"seconds": max(found), "mean": f"{sum(found) / count:.3f}"}
+
+
+def ranks_waiting(folder, count):
+    """What bench/waiting.c finds, compiled for this machine."""
+    subprocess.run(["cc", "-std=c17", "-O3", "-march=native", "-pthread", "-o", folder / "waiting", common.ROOT / "bench" / "waiting.c"], check=True)
+    done = subprocess.run([folder / "waiting", str(count), "5"], check=True, capture_output=True, text=True)
+    return [{"ranks": count, "stretch": f"{m['stretch']:.3g}", "efficiency": m["efficiency"]} for m in map(json.loads, done.stdout.splitlines())]
+
+
+def ranks(args):
+    counts, best = [int(r) for r in args.ranks.split(",")], {}
+    most, share = max(counts), args.strong // max(counts)
+    with tempfile.TemporaryDirectory(dir=args.data if args.data.is_dir() else None) as name:
+        folder = pathlib.Path(name)
+        for size, data in ((args.rows, "weak"), (share, "part")):
+            for r in range(most):
+                kindred(args, "generate", "--tasks", 2, "-k", 20, "-n", size // 2, "-d", COLUMNS, "--separation", "0.2", "--shift", "0.1", "--to", "npy", "--seed", r + 1,
+                        "-q", "-o", folder / f"{data}{r}")
+        (folder / "strong").mkdir()
+        for t in (1, 2):
+            join_npy([folder / f"part{r}" / f"task{t}.npy" for r in range(most)], folder / "strong" / f"task{t}.npy")
+        for _ in range(args.repeats):
+            for method in ("kmeans", "mbc"):
+                # one rank reads the files of the first; {rank} stands for the number
+                runs = {("weak", method, args.rows, c): ranks_run(args, method, c, folder / "out", folder / ("weak0" if c == 1 else "weak{rank}")) for c in counts}
+                runs["copies", method, args.rows, most] = ranks_copies(args, method, most, folder / "copy", folder / "weak")
+                runs.update({("strong", method, args.strong, c): ranks_run(args, method, c, folder / "out", folder / "strong") for c in counts})
+                best.update({key: r for key, r in runs.items() if key not in best or r["seconds"] < best[key]["seconds"]})
+        waiting = ranks_waiting(folder, most) if most <= common.cores() else []
+    rows = [{**dict(zip(RANKS[1:5], key)), **r, "seconds": f"{r['seconds']:.3f}"} for key, r in sorted(best.items())]
+    rows = [{"machine": args.machine, **r} for r in rows + [{"kind": "waiting", **w} for w in waiting]]
+    for r in rows:
+        print(" ".join(f"{h} {r[h]}" for h in RANKS if r.get(h, "") != ""))
+    replace_rows(args.out or common.RESULTS / "scale-ranks.csv", RANKS, rows, args.machine, "bench/scale.py ranks")
+
+
+# --- memory --------------------------------------------------------------------------------------------------------------
+
+
+class Group:
+    """A control group with a limit of memory."""
+
+    def __init__(self, limit):
+        old = pathlib.Path("/sys/fs/cgroup/memory")
+        self.limit, self.second = limit, not old.is_dir()
+        self.folder = (pathlib.Path("/sys/fs/cgroup") if self.second else old) / f"kindred-stream-{os.getpid()}"
+
+    def __enter__(self):
+        self.folder.mkdir()
+        (self.folder / ("memory.max" if self.second else "memory.limit_in_bytes")).write_text(str(self.limit))
+        return self
+
+    def __exit__(self, *_):
+        for _ in range(50):  # a process that reads HDF5 for another may stay a moment longer
+            try:
+                return self.folder.rmdir()
+            except OSError:
+                time.sleep(0.1)
         return None
 
-    def do(self, what, which, cores):
-        if what == "make":
-            kind, n, tasks, text = which
-            if not text:  # of one folder only one is made at a time
-                made = make(self.args.kindred, self.args.data, kind, n, tasks=tasks)
-            else:
-                while (kind, n, tasks, False) in self.begun and (kind, n, tasks, False) not in self.made:
-                    time.sleep(0.2)
-                made = make(self.args.kindred, self.args.data, kind, n, True, tasks)
-            with self.changed:
-                self.made[which] = made
-                self.changed.notify_all()
-            return
-        job, kind, n = which
-        if self.too_long(job, kind, n):
-            print(f"left out: {job} {kind} {n}", file=sys.stderr, flush=True)
-            return
-        folder, tasks, bytes_of = self.made[self.needs(job, kind, n)]
-        out = folder / f"out-{job}"
-        out.mkdir(exist_ok=True)
-        with self.asked:  # a model for predict is made by the first who needs it
-            arguments = command(self.args.kindred, self.methods.get(job), job, kind, folder, tasks, out)
-        line = {"job": job, "kind": kind, "n": n, "machine": self.args.machine, "threads": self.threads, "data": bytes_of}
-        line.update(run(arguments, out, min(self.args.most, max(self.end + 5 - time.monotonic(), 1)), cores))
-        with self.changed:
-            self.lines.append(line)
-            with open(self.args.file, "a", encoding="utf-8") as f:
-                f.write(json.dumps(line) + "\n")
-        print(json.dumps(line), flush=True)
+    def join(self):
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
-    def work(self, cores):
-        while (todo := self.take()) is not None:
-            try:
-                self.do(*todo, cores)
-            except (OSError, subprocess.CalledProcessError) as error:
-                print(f"left out: {todo}: {error}", file=sys.stderr, flush=True)
-                with self.changed:  # nor what needs these data
-                    self.begun.discard(todo[1])
-                    self.runs = [r for r in self.runs if todo[0] == "run" or self.needs(*r) != todo[1]]
+    def peak(self):
+        path = self.folder / ("memory.peak" if self.second else "memory.max_usage_in_bytes")
+        return int(path.read_text()) if path.exists() else 0
 
 
-def cores_of(text):
-    """0-3,8 as numbers."""
-    ends = [part.split("-") for part in text.split(",")]
-    return [c for e in ends for c in range(int(e[0]), int(e[-1]) + 1)]
+def forget(paths):
+    """Drops files from the page cache: pages that are there already are nobody's new memory."""
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY)
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(fd)
+
+
+def memory_run(args, words, out, group=None):
+    """(what the job leaves or None, seconds, status)"""
+    begin = time.perf_counter()
+    done = subprocess.run([args.program, *map(str, words)], capture_output=True, check=False, preexec_fn=group.join if group else None)
+    left = None
+    if done.returncode == 0:
+        left = done.stdout if out is None else [(p.name, p.read_bytes()) for p in sorted(out.glob("*.labels"))] if out.is_dir() else out.read_bytes()
+    return left, time.perf_counter() - begin, done.returncode
+
+
+def memory_jobs(folder, ending, out):
+    """(name, arguments, inputs, what it writes)"""
+    one, two = (folder / f"task{i}.{ending}" for i in (1, 2))
+    few, end = ["--set", "max_iter=5"], ["-q", "--force", "-o"]
+    for method in ("kmeans", "bregman"):
+        yield method, ["cluster", "-m", method, "-k", CLUSTERS, *few, "--set", "n_init=1", *end, out / method, one], [one], out / method
+    for method in ("svm", "logreg"):
+        yield (method, ["transfer", "-m", method, "--source", one, "--labels", folder / "task1.labels", "--target", two, *few, *end, out / method], [one, two],
+               out / method)
+    yield "predict", ["predict", "--model", folder / "model.h5", *end, out / "p.labels", two], [two], out / "p.labels"
+    yield "relate", ["relate", "--json", "-q", one, two], [one, two], None
+    yield "inspect", ["inspect", "--json", one], [one], None
+    to = out / {"npy": "x.h5", "mtx": "x.npz", "h5": "x.mtx"}[ending]
+    yield "convert", ["convert", "--force", one, to], [one], to
+
+
+def memory(args, n=50000, columns=300, length=200):
+    designs = {"dense": ["-d", columns, "--to", "npy"], "words": ["--design", "topics", "--words", WORDS, "--length", length]}
+    out, bad, rows = args.data / "out", 0, []
+    out.mkdir(parents=True, exist_ok=True)
+    for kind, design in designs.items():
+        folder, ending = args.data / kind, "npy" if kind == "dense" else "mtx"
+        if not (folder / "model.h5").exists():
+            kindred(args, "generate", "--tasks", 2, "-k", CLUSTERS, "-n", n, "-q", "--force", "-o", folder, *design)
+            for i in (1, 2) if kind == "words" else ():
+                kindred(args, "convert", "--stream", folder / f"task{i}.mtx", folder / f"task{i}.h5")
+            kindred(args, "cluster", "-m", "kmeans", "-k", CLUSTERS, "--set", "max_iter=5", "--set", "n_init=1", "--save-model", folder / "model.h5", "-q", "--force",
+                    "-o", out / "model", folder / f"task1.{ending}")
+    for ending in ("npy", "mtx", "h5"):
+        for name, words, inputs, where in memory_jobs(args.data / ("dense" if ending == "npy" else "words"), ending, out):
+            expected, free_s, _ = memory_run(args, words, where)
+            forget(inputs)
+            with Group(int(args.limit * 1e6)) as group:
+                found, bound_s, status = memory_run(args, words, where, group)
+                peak = group.peak()
+            same = expected is not None and found == expected
+            bad += not same
+            rows.append([name, ending, round(sum(os.path.getsize(p) for p in inputs) / 1e6), round(peak / 1e6), f"{bound_s:.1f}", f"{free_s:.1f}",
+                         "yes" if same else f"no, status {status}"])
+            print(f"{name} .{ending}: files of {rows[-1][2]} MB in {args.limit:.0f} MB: {bound_s:.1f} s, without a limit {free_s:.1f} s; the same: {rows[-1][-1]}", flush=True)
+        forget(inputs)
+        with Group(int(args.limit * 1e6)) as group:
+            _, _, status = memory_run(args, [*words, "--no-stream"], where, group)
+        print(f"{name} --no-stream .{ending}: status {status}", flush=True)
+        bad += status == 0
+    if args.out:
+        common.write_csv(args.out, ["job", "format", "files_mb", "peak_mb", "seconds", "seconds_without_limit", "same"], rows, common.provenance("bench/scale.py memory"))
+    return bad
+
+
+CASES = {"growth": growth, "peers": peers, "ranks": ranks, "memory": memory}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kindred")
-    parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("--sizes", default="64000,160000,400000,1000000")
-    parser.add_argument("--jobs")
-    parser.add_argument("--kinds", default="dense,sparse")
-    parser.add_argument("--minutes", type=float, default=5)
-    parser.add_argument("--most", type=float, default=60)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("scale-data"))
-    parser.add_argument("--machine", default=platform.machine())
-    parser.add_argument("--cores", type=cores_of)
-    parser.add_argument("--by-job", action="store_true")
-    args = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    threads = int(os.environ["OMP_NUM_THREADS"])
-    args.data.mkdir(parents=True, exist_ok=True)
-    methods = registry(args.kindred)
-    plan = Plan(args, methods, list(methods) + OTHER if args.jobs is None else [job for job in args.jobs.split(",") if job], threads)
-    lots = [args.cores[i:i + threads] for i in range(0, len(args.cores) - threads + 1, threads)] if args.cores else [None]
-    workers = [threading.Thread(target=plan.work, args=(lot,)) for lot in lots]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return 0
+    args = common.arguments(__doc__, CASES, ["peers"], more=[
+        ("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}), ("--machine", {"default": common.ARCHITECTURE}),
+        ("--data", {"type": pathlib.Path, "default": pathlib.Path("bench/out"), "help": "folder for made-up data, kept and used again (bench/out)"}),
+        ("--sizes", {"default": "64000,160000,400000,1000000"}), ("--most", {"type": float, "default": 600}), ("--ranks", {"default": "1,2"}),
+        ("--rows", {"type": int, "default": 250000}), ("--strong", {"type": int, "default": 1000000}), ("--limit", {"type": float, "default": 80})])
+    args.data = args.data.resolve()
+    return 1 if any([CASES[case](args) for case in args.cases]) else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 usage: tests/ref/lss.py LIBKINDRED.so
 
-pca-kmeans: components and partitions of scikit-learn's PCA and KMeans. lssmtc: the trace of bench/peers/lss.py.
+pca-kmeans: components and partitions of scikit-learn's PCA and KMeans. lssmtc: the trace of bench/peers.py.
 On the real data (KINDRED_DATA, else ../shared/data; where absent that part is left out, and the test counts as
 skipped): lssmtc at its defaults on webkb4, and lssttc both ways on 20ng_rec_vs_talk."""
 
@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "bench")]
 import common as ref_common  # noqa: E402  (the tests' own: shares its name with the benchmarks')
 from fit_ctypes import Library  # noqa: E402
-from peers import lss as peer  # noqa: E402
+import peers  # noqa: E402
 
 DATA = os.environ.get("KINDRED_DATA") or os.path.join(HERE, "..", "..", "..", "shared", "data")
 
@@ -60,8 +60,8 @@ def descent(lib):
         for eps, l in ((0.5, 3), (0.5, 2), (0.25, 5)):
             problem, keep = lib.prepare(xs, 3, init=labels)
             r = lib.fit("lssmtc", problem, keep, eps=eps, l=l, max_iter=6, tol=0, **{"lambda": 0.3})
-            ps, w, _ = peer.lssmtc(xs, labels, 3, l, 0.3, eps, 6)
-            want = peer.objective(xs, ps, w, 0.3, eps)
+            ps, w, _ = peers.lssmtc(xs, labels, 3, l, 0.3, eps, 6)
+            want = peers.lssmtc_objective(xs, ps, w, 0.3, eps)
             got = r["objective"][-1]
             assert abs(got - want) <= 1e-8 * sum((x**2).sum() for x in xs), (n, d, eps, l, got, want)
     print("lssmtc: as plain NumPy")

@@ -18,7 +18,7 @@ except ImportError as missing:
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 from fit_ctypes import Library  # noqa: E402
-from peers import mtcfir as peer  # noqa: E402
+import peers  # noqa: E402
 
 
 def tasks(rng, sizes, d, k, shift=0.3):
@@ -59,7 +59,7 @@ class Msda(unittest.TestCase):
         got = lib.fit("msda", problem, keep, layers=2, noise=0.6)["arrays"]
         h = np.vstack(xs)
         for i in (1, 2):
-            h = peer.layer(h, 0.6)
+            h = peers.mtcfir_layer(h, 0.6)
             ours = np.vstack([got["features", t][:, i * 12: (i + 1) * 12] for t in range(2)])
             np.testing.assert_allclose(ours, h, rtol=0, atol=1e-9)
 
@@ -73,7 +73,7 @@ class Mtcfir(unittest.TestCase):
             for form in (np.asarray, sp.csr_matrix):
                 problem, keep = lib.prepare([form(x) for x in xs], ks, init=init)
                 ours = lib.fit("mtcfir", problem, keep, max_iter=100, tol=0)
-                alpha, labels, total = peer.mtcfir(xs, ks, init, max_iter=100, tol=-1)
+                alpha, labels, total = peers.mtcfir(xs, ks, init, max_iter=100, tol=-1)
                 np.testing.assert_allclose(ours["arrays"]["alpha", -1], alpha, atol=1e-12)
                 np.testing.assert_allclose(ours["objective"][-1], total, rtol=1e-7)
                 for a, b in zip(ours["labels"], labels):
@@ -113,7 +113,7 @@ class Mtcfir(unittest.TestCase):
         problem, keep = lib.prepare(xs, 2)
         got = lib.fit("mtcfir", problem, keep, layers=1)["arrays"]
         h = np.vstack(xs)
-        for after, z in enumerate((h, np.hstack([h, peer.layer(h, 0.5)]))):
+        for after, z in enumerate((h, np.hstack([h, peers.mtcfir_layer(h, 0.5)]))):
             gap = ((z[:, None] - z[None]) ** 2).sum(axis=2)
             sigma = np.median(np.sqrt(gap[np.tril_indices(35, -1)]))
             for name, kernel in (("mmd2_linear", z @ z.T), ("mmd2_gauss", np.exp(-gap / (2 * sigma ** 2)))):
@@ -130,7 +130,7 @@ class Snmf(unittest.TestCase):
             problem, keep = lib.prepare([form(x)], 3, init=[init])
             ours = lib.fit("snmf", problem, keep, max_iter=80, tol=0)
             z = x / np.linalg.norm(x, axis=1, keepdims=True)
-            y, trace = peer.snmf(np.maximum(z @ z.T, 0), init, 3, 80, -1)
+            y, trace = peers.snmf(np.maximum(z @ z.T, 0), init, 3, 80, -1)
             np.testing.assert_allclose(ours["objective"], trace, rtol=1e-8)
             np.testing.assert_allclose(ours["arrays"]["memberships", 0], y, atol=1e-7)
 

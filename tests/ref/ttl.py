@@ -42,13 +42,12 @@ def test_newsgroups():
         return
     sys.modules.pop("common")  # bench has one of its own
     sys.path.insert(0, str(root / "bench"))
-    import newsgroups_tasks as ng
+    import transfer
 
-    counts = ng.load()
     for name, least in (("rec-comp", 0.967), ("comp-talk", 0.957)):
         right = {"svm": [], "ttl": []}
         for seed in range(2):
-            xs, ys = ng.task(counts, name, seed)
+            xs, ys = transfer.newsgroups_task(name, seed)
             lib.seed(seed + 1)
             direct = lib.transfer([xs[0], xs[2]], [ys[0], None], 2)
             bridged = lib.transfer(xs, [ys[0], None, None], 2, bridges=[1])

@@ -8,7 +8,7 @@
  * steps. Beyond some number of them, half a minute or so of one core, the descent of knn_descent.c takes their place, which grows with
  * n log n, and says what share of the true neighbours it found. On x86-64 it overtakes all pairs of texts (20 words of 100,000,
  * 60 of 50,000 and 200 of 20,000) where w is 2.5e10 to 4e10, and then finds .64 to .99 of them; of 20, 50 and 200 dense columns near 8e10, where it finds .70
- * to .88 (bench/neighbours.c). On arm64 all pairs of texts were faster as far as they were tried, to 1e10. */
+ * to .88. On arm64 all pairs of texts were faster as far as they were tried, to 1e10. */
 #include "engine/graph/knn.h"
 #include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"

@@ -1,0 +1,463 @@
+#!/usr/bin/python3
+"""The tables of the documentation from the result files. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/docs.py [--check] [--print NAME]
+
+Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md and
+docs/scale.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
+only reports what is not up to date. The first line of a result file names the command that wrote it."""
+
+import argparse
+import collections
+import json
+import re
+import sys
+
+import common
+import numpy as np
+import papers
+import reproduction
+import transfer
+
+PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md")]
+
+
+def rows_of(name):
+    return common.read_csv(common.RESULTS / f"{name}.csv")
+
+
+def short(value, sign=False):
+    """.812, 1.000"""
+    return (("%+.3f" if sign else "%.3f") % value).replace("0.", ".", 1)
+
+
+def markdown(head, rows, left=1):
+    """A table whose first `left` columns are text."""
+    lines = ["| %s |" % " | ".join(map(str, r)) for r in rows]
+    return [("| %s |" % " | ".join(head)).replace("|  |", "| |"), "|" + "---|" * left + "---:|" * (len(head) - left)] + lines
+
+
+# --- README.md -----------------------------------------------------------------------------------------------------------
+
+SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and inertia", "kmeans", "9298 x 256 dense, k = 10"),
+         ("the same, k = 100", "kmeans", "9298 x 256 dense, k = 100"),
+         ("k-means, 18845 x 59030 sparse, k = 20", "kmeans", "18845 x 59030 sparse, k = 20"),
+         ("sparse (1.7 million entries) times 20 columns", "methods", "XB, 1704184 entries, 20 columns"),
+         ("`mbc`, two data sets of 18845 documents, 40 sweeps", "methods", "mbc, 2 x 18845 x 59030, 40 sweeps"),
+         ("`mtcfir`, three data sets of 592 documents in all, 4780 words", "methods", "mtcfir, reuters3, 592 x 4780"),
+         ("the same, four data sets of 13400, 3000 words", "methods", "mtcfir, 20ng_4task, 13400 x 3000"),
+         ("`ttl`, 8143 documents, 6000 words, 80 sweeps", "methods", "ttl, 8143 documents, 6000 words, 80 sweeps"),
+         ("reading CSV, 64 MB", "readers", "CSV, 64 MB"),
+         ("reading Matrix Market, 4 million entries", "readers", "Matrix Market, 4000000 entries")]
+
+
+def duration(text):
+    """Two digits, in milliseconds if short."""
+    value = float(text)
+    return f"{1000 * value:.0f} ms" if value < 0.1 else f"{value:.0f} s" if value >= 10 else f"{value:#.2g} s"
+
+
+def speed():
+    found = {(r["machine"], r["bench"], r["case"]): r for r in common.read_csv(common.ROOT / "bench" / "results.csv")}
+    out = []
+    for label, bench, case in SPEED:
+        cells = [label]
+        for machine in ("x86-64", "arm64"):
+            r = found[machine, bench, case]
+            peer = re.split(r"[ ,]+\d|,", r["peer"])[0]
+            ratio, theirs = float(r["ratio"]), duration(r["peer_s"])
+            cells += [duration(r["kindred_s"]), f"{peer}, {theirs}" if machine == "x86-64" else theirs, f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"]
+        out.append(cells)
+    return markdown(["what", "x86-64: kindred", "alternative", "ratio", "arm64: kindred", "alternative", "ratio"], out)
+
+
+# --- docs/transfer.md ----------------------------------------------------------------------------------------------------
+
+MEMBERS = {"svm": "svm, own cost", "logreg": "logreg, cost 1", "self": "self-training", "shifted": "shifted", "aligned": "aligned", "ridge": "ridge",
+           "kmeans": "k-means", "proto": "prototypes", "nmtf": "tri-fact.", "msda": "denoised"}
+PRESET = {"svm": "svm", "logistic regression": "logreg", "self-training": "self", "self-training, shifted": "shifted", "self-training, aligned": "aligned",
+          "aligned ridge": "ridge", "k-means from the classes": "kmeans", "prototypes by transport": "proto", "tri-factorisation": "nmtf", "denoised features": "msda"}
+PEERS = {"sk-logreg": "LogisticRegression", "sk-selftrain": "SelfTrainingClassifier", "ot-sinkhorn": "SinkhornTransport", "ot-emd": "EMDTransport"}
+KNOWN = {"cv": "accuracy in cross-validation on the source", "distance": "A-distance", "log classes": "number of classes", "moved": "how far shares moved",
+         "differ": "how the members disagree"}
+TASK = transfer.TASK[:4]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def preset(name):
+    """A line for each collection of the preset transfer-auto, and one for all that are as they came (no drawn shares, no halves of one data set)."""
+    plan = json.loads(transfer.PRESET.read_text())
+    names, summary = [r.get("name", r["method"]) for r in plan["rows"]], plan["summary"]
+    groups, found, draws = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}, 0
+    for r in rows_of(f"transfer-{name}"):
+        values = [float(v) for c, v in r.items() if c.startswith("draw") and v]
+        draws = max(draws, len(values))
+        if values:
+            found.setdefault(r["table"], {})[r["row"]] = mean(values)
+    whole = {t: found[t] for t in groups if all(n in found.get(t, {}) for n in names)}
+    special = {g for t, g in groups.items() if ":" not in t or g in ("no shift", "few labels, no shift", "shares that moved")}
+    order, out = list(dict.fromkeys(groups.values())), []
+    for group in [g for g in order if g not in special] + ["all of these"] + [g for g in order if g in special]:
+        tables = [t for t in whole if groups[t] == group or (group == "all of these" and groups[t] not in special)]
+        if tables:
+            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names]
+            cells = ["**%s**" % c if n == summary["row"] else c for c, n in zip(cells, names)]
+            cells += ["%+.3f" % min(whole[t][summary["row"]] - whole[t][a] for t in tables) for a in summary["against"]]
+            out.append([group, len(tables), *(c.replace("0.", ".") for c in cells)])
+    titles = [MEMBERS[PRESET[n.removeprefix("member: ")]] if n.startswith("member: ") else n for n in names]
+    against = " | against ".join(summary["against"])
+    missing = len(groups) - len(whole)
+    return markdown(["collection", "tasks", *titles, *f"worst against {against}".split(" | ")], out) + ["", "(%d tasks, %s%s)" % (
+        len(whole), "one draw" if draws == 1 else "mean of %d draws" % draws, "; %d of the preset's tasks not run" % missing if missing else "")]
+
+
+def landmarks(name):
+    """Neighbours next to numbers of landmarks, a line for each collection; the worst and best task of the first of these numbers."""
+    groups, found, names = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}, []
+    for r in rows_of(f"transfer-{name}"):
+        found.setdefault(r["table"], {})[r["row"]] = float(r["accuracy"])
+        names += [r["row"]] if r["row"] not in names else []
+    whole, out = {t: found[t] for t in groups if len(found.get(t, {})) == len(names)}, []
+    for group in list(dict.fromkeys(groups.values())) + ["all"]:
+        tables = [t for t in whole if group in (groups[t], "all")]
+        if tables:
+            apart = [whole[t][names[1]] - whole[t][names[0]] for t in tables]
+            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names] + ["%+.3f" % min(apart), "%+.3f" % max(apart)]
+            out.append([group, len(tables), *(c.replace("0.", ".") for c in cells)])
+    missing = len(groups) - len(whole)
+    head = ["collection", "tasks", "neighbours", *names[1:-1], names[-1] + " landmarks", "worst", "best"]
+    return markdown(head, out) + ["", "(worst and best: %s landmarks less neighbours, single tasks%s)" % (
+        names[1], "; %d of the preset's tasks not run" % missing if missing else "")]
+
+
+def numeric(name):
+    """Runs of a case of bench/transfer.py, numbers as such."""
+    return [{k: v if k in transfer.TASK + ["named", "confidence"] else float(v) for k, v in r.items()} for r in rows_of(f"transfer-{name}")]
+
+
+def by_task(rows, columns):
+    """{collection: [mean over the draws of each task]}, in the file's order; `all` at the end."""
+    draws, groups = collections.OrderedDict(), collections.OrderedDict()
+    for r in rows:
+        draws.setdefault(tuple(r[t] for t in TASK), []).append(r)
+    for task, runs in draws.items():
+        groups.setdefault(task[0], []).append({c: np.mean([r[c] for r in runs]) for c in columns})
+    groups["all"] = [t for g in groups.values() for t in g]
+    return groups
+
+
+def shifted(name):
+    """svm, logreg, members, the vote held once, and auto; the worst task."""
+    members = {f"m:{m}": title for m, title in MEMBERS.items() if m not in ("svm", "logreg")}
+    columns = {"svm": "svm", "logreg": "logreg", **members, "once": "held once", "auto": "auto"}
+    out = []
+    for group, tasks in by_task(numeric(name), columns).items():
+        cells = ["**%s**" % short(v) if c == "auto" else short(v) for c in columns for v in [np.mean([t[c] for t in tasks])]]
+        out.append([group, len(tasks), *cells, *(short(min(t["auto"] - t[c] for t in tasks), True) for c in ("svm", "logreg"))])
+    return markdown(["collection", "tasks", *columns.values(), "worst against svm", "against logreg"], out)
+
+
+def transfer_peers(_):
+    groups = by_task(numeric("plain"), [*PEERS, "auto"])
+    out = [[group, len(tasks), *(short(np.mean([t[c] for t in tasks])) for c in PEERS), "**%s**" % short(np.mean([t["auto"] for t in tasks]))]
+           for group, tasks in groups.items()]
+    ahead = ["%d of %d" % (sum(t["auto"] > t[c] for t in groups["all"]), len(groups["all"])) for c in PEERS]
+    return markdown(["collection", "tasks", *PEERS.values(), "auto"], out) + ["| auto is ahead | | %s | |" % " | ".join(ahead)]
+
+
+def absent(name):
+    """How often a class that the target lacks is named, and how many that it has."""
+    rows, out = numeric(name), []
+    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
+        own, count = [r for r in rows if group in (r["collection"], "all")], collections.Counter()
+        for r in own:
+            named, lacks = {int(c) for c in r["named"].split("+") if c}, r["lacks"] >= 0
+            count["lack"] += lacks
+            count["found"] += lacks and r["lacks"] in named
+            count["wrong", lacks] += len(named - {r["lacks"]})
+            count["there", lacks] += int(r["classes"]) - lacks
+        out.append([group, len(own), "%d of %d" % (count["found"], count["lack"]), *("%d of %d" % (count["wrong", x], count["there", x]) for x in (True, False))])
+    return markdown(["collection", "targets", "lack a class: it is named", "others named", "lack none: classes named"], out)
+
+
+def bins_of(run):
+    """Mean confidence, samples and right answers of each bin, as three arrays."""
+    return np.array([[float(v) for v in b.split(":")] for b in run["confidence"].split()]).T
+
+
+def confidence(_):
+    """Right answers by confidence, pooled; the calibration error; the more confident half."""
+    edges = [.9, .8, .7, .6, .5, .4, .3, 0]
+    sure, count, right = np.concatenate([bins_of(r) for r in numeric("plain")], axis=1)
+    tenth = np.minimum((sure * 10).astype(int), 9)
+    error = sum(abs((sure * count - right)[tenth == b].sum()) for b in range(10)) / count.sum()
+    inside = [(sure >= low) & (sure < high) for low, high in zip(edges, [9] + edges)]
+    order = np.argsort(-sure, kind="stable")
+    half = order[:np.searchsorted(np.cumsum(count[order]), count.sum() / 2) + 1]
+    heads = [".9 and more"] + ["%s to %s" % (short(a)[:2], short(b)[:2]) for a, b in zip(edges[1:-1], edges)] + ["below"]
+    out = [["samples", *(f"{int(count[i].sum()):,}" for i in inside)], ["right", *(short(right[i].sum() / max(count[i].sum(), 1)) for i in inside)]]
+    return markdown(["confidence", *heads], out) + ["", "(%s samples; calibration error %s; the surer half is right in %s, all in %s)" % (
+        f"{int(count.sum()):,}", short(error), short(right[half].sum() / count[half].sum()), short(right.sum() / count.sum()))]
+
+
+def calibration_tasks():
+    """Runs with their bins and what is known of them; collections without `, all sources`."""
+    for r in numeric("plain"):
+        sure, count, right = bins_of(r)
+        yield {"collection": r["collection"].replace(", all sources", ""), "sure": sure, "count": count, "right": right,
+               "known": {**r, "log classes": np.log(r["classes"])}}
+
+
+def calibration_features(task, use):
+    s = np.clip(task["sure"], .02, .98)
+    return np.column_stack([np.ones(len(s)), np.log(s / (1 - s))] + [np.full(len(s), task["known"][u]) for u in use])
+
+
+def logistic(x, count, right, rounds=50):
+    """A logistic regression of right answers by Newton's steps; the ridge only keeps them finite."""
+    middle, scale = np.r_[0, x[:, 1:].mean(0)], np.r_[1, x[:, 1:].std(0) + 1e-9]
+    z, w = (x - middle) / scale, np.zeros(x.shape[1])
+    for _ in range(rounds):
+        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
+        step = np.linalg.solve(z.T @ (z * (count * p * (1 - p))[:, None]) + 1e-9 * np.eye(len(w)), z.T @ (right - count * p) - 1e-9 * w)
+        w += step
+        if abs(step).max() < 1e-9:
+            break
+    return lambda new: 1 / (1 + np.exp(-np.clip((new - middle) / scale @ w, -30, 30)))
+
+
+def recalibrated(tasks, use):
+    """Confidences of every bin, corrected by what the other collections taught; each of these weighs the same."""
+    out = [None] * len(tasks)
+    for name in {t["collection"] for t in tasks}:
+        others = [t for t in tasks if t["collection"] != name]
+        runs = collections.Counter(t["collection"] for t in others)
+        weight = [1 / (runs[t["collection"]] * t["count"].sum()) for t in others]
+        model = logistic(np.concatenate([calibration_features(t, use) for t in others]), np.concatenate([w * t["count"] for t, w in zip(others, weight)]),
+                         np.concatenate([w * t["right"] for t, w in zip(others, weight)]))
+        for i, t in enumerate(tasks):
+            if t["collection"] == name:
+                out[i] = model(calibration_features(t, use))
+    return out
+
+
+def calibration(_):
+    """Gap between mean confidence and accuracy, as it is and corrected by what is known of a task, each collection left out in turn."""
+    tasks, known = list(calibration_tasks()), list(KNOWN)
+    names = sorted({t["collection"] for t in tasks})
+    ways = [("nothing: as it is", [t["sure"] for t in tasks]), ("the confidence alone", recalibrated(tasks, []))]
+    ways += [("and " + KNOWN[k], recalibrated(tasks, [k])) for k in known]
+    ways += [("and the first three", recalibrated(tasks, known[:3])), ("and all of these", recalibrated(tasks, known))]
+    out = []
+    for label, sures in ways:
+        over = np.array([((s * t["count"]).sum() - t["right"].sum()) / t["count"].sum() for t, s in zip(tasks, sures)])
+        out.append([label, short(np.abs(over).mean()), *(short(over[[t["collection"] == n for t in tasks]].mean(), True) for n in names)])
+    return markdown(["corrected by", "gap", *names], out) + ["", "(%d tasks and draws)" % len(tasks)]
+
+
+# --- docs/through-a-bridge.md --------------------------------------------------------------------------------------------
+
+COLLECTIONS = {"webkb4": "universities", "20ng": "newsgroups", "amazon_sentiment4": "reviews"}
+
+
+def splits(name):
+    """Mean, deviation and worst over the word splits; `name` is splits-each or splits-together."""
+    own, out = [r for r in rows_of("transfer-splits") if r["idf"] == name.split("-")[1]], []
+    for task in dict.fromkeys(r["task"] for r in own):
+        values = 100 * np.array([[float(r[c]) for c in ("svm", "chain", "nmtf", "ttl")] for r in own if r["task"] == task])
+        cells, worst = ["%.1f ± %.1f" % both for both in zip(values.mean(0), values.std(0))], ["%.1f" % v for v in values.min(0)]
+        out.append([task.replace("-", " - "), len(values), *cells[:3], worst[2], cells[3], worst[3]])
+    return markdown(["task", "splits", "SVM", "chain of regressions", "`nmtf`, two stages", "worst split", "`ttl`", "worst split"], out)
+
+
+def sweeps(_):
+    own = rows_of("transfer-sweeps")
+    counts = sorted({int(r["sweeps"]) for r in own})
+    out = [["%s, `%s`" % (COLLECTIONS[folder], method), *(short(np.mean([float(r["accuracy"]) for r in own if (r["collection"], r["method"], int(r["sweeps"])) == (
+        folder, method, c)])) for c in counts)] for folder in ("webkb4", "amazon_sentiment4") for method in ("nmtf", "ttl")]
+    return markdown(["sweeps", *("%d%s" % (c, "" if c else " (chain)") for c in counts)], out) + ["", "(%d triples)" % len(
+        {(r["source"], r["bridge"], r["target"]) for r in own})]
+
+
+def bridges(_):
+    """What rules for choosing a bridge are worth: accuracy, how far below the best bridge, and how often that is taken."""
+    rules = {"back": lambda b: float(b["back"]) if b["back"] else -1, "way": lambda b: -max(float(b["a_source_bridge"]), float(b["a_bridge_target"])), "any": None}
+    pairs, out = {}, []
+    for r in rows_of("transfer-bridges"):
+        pairs.setdefault((r["collection"], r["pair"]), []).append(r)
+    for group in [*dict.fromkeys(c for c, _ in pairs), "all"]:
+        own, got = [p for (c, _), p in pairs.items() if group in (c, "all")], []
+        for score in rules.values():
+            acc = [np.array([float(b["acc"]) for b in p]) for p in own]
+            took = [a.mean() if score is None else a[int(np.argmax([score(b) for b in p]))] for a, p in zip(acc, own)]
+            got.append(np.array([(t, a.max() - t) for t, a in zip(took, acc)]))
+        both = got[:2]
+        cells = [short(x[:, 0].mean()) for x in got] + [short(x[:, 1].mean()) for x in both] + [short(x[:, 1].max()) for x in both]
+        out.append([COLLECTIONS.get(group, group), len(own), " or ".join(map(str, sorted({len(p) for p in own}))), *cells, *((x[:, 1] < 1e-9).sum() for x in both)])
+    return markdown(["pairs", "number", "bridges each", "accuracy: `back`", "the shorter way", "any", "below the best: `back`", "the shorter way", "at worst: `back`",
+                     "the shorter way", "the best taken: `back`", "the shorter way"], out)
+
+
+# --- docs/scale.md -------------------------------------------------------------------------------------------------------
+
+JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
+TITLES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
+MILLION, MAIN, OTHER = 1000000, ("x86-64", "2"), "arm64"
+# Up to this many samples neighbours are found among all pairs, beyond there are landmarks: each grows its own way.
+PAIRS = {("dense", "auto"): 600000, ("sparse", "auto"): 350000, ("dense", "ncut"): 134000, ("sparse", "ncut"): 240000}
+
+
+def title(job):
+    return TITLES.get(job, f"`{job}`")
+
+
+def seconds(text):
+    """Three digits without an exponent."""
+    return "" if not text else f"{float(text):.0f} s" if float(text) >= 100 else f"{float(text):.3g} s"
+
+
+def gigabytes(text):
+    return f"{float(text) / 1e9:.2f} GB"
+
+
+def of_main(kind):
+    """Runs on the machine of the tables, by job and size."""
+    return {(r["job"], int(r["n"])): r for r in rows_of("scale-growth") if r["kind"] == kind and (r["machine"], r["threads"]) == MAIN}
+
+
+def exponent(points):
+    """The slope of log seconds over log n."""
+    x, y = np.log(np.array(points)).T
+    return ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum()
+
+
+def growth(kind):
+    """Seconds of each job at each size, and how they grow."""
+    rows, out = of_main(kind), []
+    sizes = sorted({n for _, n in rows})
+    for job in JOBS:
+        mine = {n: float(rows[job, n]["seconds"]) for n in sizes if (job, n) in rows}
+        if mine:
+            most = PAIRS.get((kind, job), 0)
+            parts = [[(n, s) for n, s in mine.items() if n <= most], [(n, s) for n, s in mine.items() if n > most]]
+            out.append([title(job), *(seconds(mine.get(n, "")) for n in sizes), ", then ".join(f"{exponent(p):.2f}" for p in parts if len(p) > 1)])
+    return markdown(["", *(f"{n:,}" for n in sizes), "exponent"], out)
+
+
+def million(kind):
+    """What a million samples took and held."""
+    rows, other, out = of_main(kind), {}, []
+    for r in sorted(rows_of("scale-growth"), key=lambda r: -int(r["threads"])):  # one thread if there is such a run
+        if (r["kind"], r["machine"], int(r["n"])) == (kind, OTHER, MILLION):
+            other[r["job"]] = seconds(r["processor"])
+    allowed = max((3 * float(r["data"]) + 2e9 for (_, n), r in rows.items() if n == MILLION), default=2e9)
+    for job in JOBS:
+        r = rows.get((job, MILLION))
+        if r or job in other:
+            cells = [""] * 6
+            if r:
+                cells = [seconds(r["seconds"]), seconds(r["fit"]), seconds(r["processor"]), gigabytes(r["peak"]),
+                         f"{100 * float(r['peak']) / (3 * float(r['data']) + 2e9):.0f} %", f"{float(r['nmi']):.2f}" if r["nmi"] else ""]
+            out.append([title(job), *cells, other.get(job, "")])
+    return markdown(["", "command", "fit", "processor", "peak", f"of {allowed / 1e9:.1f} GB", "NMI", f"{OTHER}: processor"], out)
+
+
+def beside(job):
+    """A job on the other machine with two threads."""
+    own = [r for r in rows_of("scale-growth") if (r["job"], r["machine"], r["threads"]) == (job, OTHER, MAIN[1])]
+    out = [[{"dense": "blobs", "sparse": "text"}[r["kind"]], f"{int(r['n']):,}", seconds(r["seconds"]), seconds(r["fit"]), gigabytes(r["peak"]),
+            f"{float(r['nmi']):.3f}"] for r in sorted(own, key=lambda r: (r["kind"], int(r["n"])))]
+    return markdown([title(job), "samples", "command", "fit", "peak", "NMI"], out)
+
+
+def kmeans_peers(_):
+    out = [[r["machine"], r["who"], f"{float(r['seconds']):.2f}", f"{float(r['processor']):.2f}", f"{float(r['inertia']):.5f}", gigabytes(r["peak"])]
+           for r in rows_of("scale-peers")]
+    return markdown(["machine", "", "seconds", "processor", "inertia", "peak memory"], out, left=2)
+
+
+def waiting():
+    """Efficiency by the length of a stretch of work: every second line of each machine."""
+    of = {}
+    for r in rows_of("scale-ranks"):
+        if r["kind"] == "waiting":
+            of.setdefault(r["machine"], []).append(r)
+    out = [[r["machine"], r["ranks"], f"{1000 * float(r['stretch']):,.1f} ms", f"{100 * float(r['efficiency']):.0f} %"] for mine in of.values() for r in mine[::2]]
+    return markdown(["machine", "cores", "a stretch of", "efficiency"], out)
+
+
+def scaling(kind):
+    """Weak or strong scaling: seconds, and their share of the ideal; of weak the same for copies without MPI."""
+    if kind == "waiting":
+        return waiting()
+    of = {(r["machine"], r["kind"], int(r["rows"]), int(r["ranks"]), r["method"]): r for r in rows_of("scale-ranks") if r["kind"] in (kind, "copies")}
+    out = []
+    for key in sorted({key[:4] for key in of if key[1] == kind or kind == "weak"}, key=lambda key: (key[0], key[2], key[1] == "copies", key[3])):
+        cells = []
+        for method in ("kmeans", "mbc"):
+            r, one = of.get((*key, method)), of.get((key[0], kind, key[2], 1, method))
+            ideal = float(one["seconds"]) / (key[3] if kind == "strong" else 1) if one else 0
+            cells += ["", ""] if not r else [f"{float(r['seconds']):.2f} s" + (f" (mean {float(r['mean']):.2f})" if r["mean"] else ""),
+                                             f"{100 * ideal / float(r['seconds']):.0f} %" if one else ""]
+        out.append([key[0], f"{key[2]:,}", f"the slowest of {key[3]} copies" if key[1] == "copies" else key[3], *cells])
+    return markdown(["machine", "rows in all" if kind == "strong" else "rows a rank", "ranks", "`kmeans`", "", "`mbc`", ""], out)
+
+
+# --- pages ---------------------------------------------------------------------------------------------------------------
+
+MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+          "transfer-peers": transfer_peers, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling}
+BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
+
+
+def filled(text):
+    """A page with its tables as the files have them."""
+    return BLOCK.sub(lambda m: "%s\n%s\n<!-- end -->" % (m[1], "\n".join(MAKERS[m[2]](m[3] or m[2]))), text)
+
+
+def loose(text):
+    """First lines of tables with accuracies that no file gives, and that are not marked so (`<!-- by hand: ... -->`)."""
+    rest = re.sub(r"<!-- by hand: [^>]*-->\n\|.*?\n\n", "", BLOCK.sub("", text), flags=re.S)
+    return [t.split("\n")[0] for t in re.findall(r"(?:^\|.*\n)+", rest, flags=re.M) if re.search(r"\|\s*[-+*]*\d*\.\d", t)]
+
+
+def pages():
+    """{path: what it should contain}"""
+    wanted = {page: filled(page.read_text(encoding="utf-8")) for page in PAGES}
+    folder = common.ROOT / "docs" / "reproduction"
+    wanted[folder.with_suffix(".md")], figures = reproduction.page(papers.load(), folder.name)
+    return wanted | {folder / name: text for name, text in figures.items()}
+
+
+def stale():
+    """Files that are not what the results give."""
+    wanted = pages()
+    return [p for p, text in wanted.items() if not p.exists() or p.read_text(encoding="utf-8") != text] + [
+        p for p in (common.ROOT / "docs" / "reproduction").glob("*.svg") if p not in wanted]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--print", metavar="NAME", help="print one table: a name, or a name and its argument, such as 'million dense'")
+    args = parser.parse_args()
+    if args.print:
+        name, *kind = args.print.split()
+        print("\n".join(MAKERS[name](*kind or [name])))
+        return 0
+    wanted, old = pages(), stale()
+    if args.check:
+        print("\n".join(f"{p.relative_to(common.ROOT)} is not what the results give: run bench/docs.py" for p in old) or "ok")
+        return 1 if old else 0
+    for path in old:
+        path.write_text(wanted[path], encoding="utf-8") if path in wanted else path.unlink()
+        print(path.relative_to(common.ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,386 @@
+#!/usr/bin/python3
+"""Accuracy of `transfer` on the real data, next to scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/transfer.py CASE... [--build DIR] [--out FILE.csv] [--minutes M] [--only TEXT] [--rows DIR]
+
+plain           auto, its members, svm, logreg, and four peers on the same features and draws: scikit-learn's LogisticRegression and
+                SelfTrainingClassifier, POT's SinkhornTransport and EMDTransport with one nearest neighbour; three draws of 800 samples
+shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are treated
+dirichlet       targets whose class proportions are drawn from a Dirichlet distribution
+absent          targets that lack a class, next to those that lack none
+landmarks       the tasks of the preset transfer-auto on graphs of neighbours and of landmarks, all samples, one draw
+splits, sweeps  ttl and nmtf on six newsgroup tasks whose source and target share no word, and over numbers of sweeps
+bridges         ttl over every candidate bridge
+800, all        the preset transfer-auto (all: with all samples), whose rows `kindred bench` keeps in the folder --rows
+
+A case fills bench/results/transfer-CASE.csv (or --out), row by row: a later call continues, and --minutes stops it. bench/docs.py makes the
+tables of docs/transfer.md and docs/through-a-bridge.md from these files. Known classes of targets are used to score, and for nothing else."""
+
+import functools
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import common
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+PRESET = common.ROOT / "cli" / "plans" / "transfer-auto.json"
+AMAZON, WEBKB = ["books", "dvd", "electronics", "kitchen"], ["cornell", "texas", "washington", "wisconsin"]
+MEMBERS = ["m:svm", "m:logreg", "m:self", "m:shifted", "m:aligned", "m:ridge", "m:kmeans", "m:proto", "m:nmtf", "m:msda"]
+PEERS = ["sk-logreg", "sk-selftrain", "ot-sinkhorn", "ot-emd"]
+KNOWN = ["sure", "classes", "cv", "distance", "moved", "differ"]  # what is known of a run without its truth
+TASK = ["collection", "data", "sources", "target", "draw"]
+SAMPLE = 800
+
+
+def table_of(case, head, keys, args):
+    return common.Table(args.out or common.RESULTS / f"transfer-{case}.csv", head, list(keys), f"bench/transfer.py {case}")
+
+
+# --- tasks ---------------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def load(folder, task):
+    """Counts or pixels, and class names; newsgroups are named by their subject."""
+    try:
+        x = common.load_dense(folder, task)
+    except common.Absent:
+        x = common.load_csr(folder, task)
+    names = common.load_labels(folder, task)
+    return x, np.array([n.split(".")[0] for n in names]) if folder.startswith("20ng") else names
+
+
+def prepare(folder, xs):
+    """The preprocessing that `kindred transfer` chooses: tf-idf of words, cpm of molecules, pixels in rows of unit length."""
+    if folder == "sc_mixology3":
+        totals = np.concatenate([x.sum(1) for x in xs])
+        middle = np.median(totals[totals > 0])
+        return [common.unit(np.log1p(x / np.maximum(x.sum(1), 1e-300)[:, None] * middle)) for x in xs]
+    return common.tfidf(xs) if sp.issparse(xs[0]) else [common.unit(x) for x in xs]
+
+
+def draw(folder, task, sample, rng, keep=None):
+    """At most `sample` rows; `keep` {class: share} drops some of a class first."""
+    x, y = load(folder, task)
+    rows = np.arange(len(y))
+    if keep:
+        rows = rows[[rng.random() < keep.get(c, 1) for c in y[rows]]]
+    if sample and len(rows) > sample:
+        rows = np.sort(rng.choice(rows, sample, replace=False))
+    return x[rows], y[rows]
+
+
+def transfer_task(folder, sources, target, sample, seed, keep=None):
+    """[X_source.., X_target], [y_source.., y_target] as numbers, number of classes."""
+    rng = np.random.default_rng(seed)
+    parts = [draw(folder, s, sample, rng) for s in sources] + [draw(folder, target, sample, rng, keep)]
+    classes = sorted(set(np.concatenate([y for _, y in parts[:-1]])))
+    number = {c: i for i, c in enumerate(classes)}
+    return prepare(folder, [x for x, _ in parts]), [np.array([number.get(c, -1) for c in y], dtype=np.int64) for _, y in parts], len(classes)
+
+
+def pairs(group, folder, sets, together=True):
+    out = [(group, folder, (a,), b) for a, b in itertools.permutations(sets, 2)]
+    if together and len(sets) > 2:
+        out += [(group + ", all sources", folder, tuple(a for a in sets if a != b), b) for b in sets]
+    return out
+
+
+def all_tasks():
+    """(collection, folder, sources, target)"""
+    return (pairs("amazon", "amazon_sentiment4", AMAZON) + pairs("webkb", "webkb4", WEBKB)
+            + pairs("digits", "handdigits", ["mnist", "mnist_crop", "usps"], False)
+            + pairs("20NG, 2 classes", "20ng_rec_vs_talk", ["task1", "task2"]) + pairs("20NG, 2 classes", "20ng_comp_vs_sci", ["task1", "task2"])
+            + [("20NG, 3-4 classes", "20ng_4task", ("task%d" % a,), "task%d" % b) for a, b in ((1, 3), (3, 1), (2, 4), (4, 2))]
+            + pairs("sc_mixology3", "sc_mixology3", ["celseq2", "dropseq"]) + pairs("la12", "la12", ["la1", "la2"]))
+
+
+# --- auto, its members and its peers -------------------------------------------------------------------------------------
+
+
+def peers(xs, ys):
+    """Accuracy of each peer on the same features."""
+    import ot
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.semi_supervised import SelfTrainingClassifier
+
+    warnings.simplefilter("ignore")
+    stack = (lambda parts: sp.vstack(parts).tocsr()) if sp.issparse(xs[0]) else np.vstack
+    x, y, z = stack(xs[:-1]), np.concatenate(ys[:-1]), xs[-1]
+    both, out = stack([x, z]), {}
+    out["sk-logreg"] = LogisticRegression(max_iter=1000).fit(x, y).predict(z)
+    out["sk-selftrain"] = SelfTrainingClassifier(LogisticRegression(max_iter=1000)).fit(both, np.concatenate([y, np.full(z.shape[0], -1)])).predict(z)
+    e = common.unit(TruncatedSVD(min(100, both.shape[1] - 1, both.shape[0] - 2), random_state=0).fit_transform(both))
+    es, et = e[: x.shape[0]], e[x.shape[0]:]
+    for name, how in (("ot-sinkhorn", ot.da.SinkhornTransport(reg_e=0.1, max_iter=200)), ("ot-emd", ot.da.EMDTransport())):
+        out[name] = KNeighborsClassifier(1).fit(how.fit(Xs=es, ys=y, Xt=et).transform(Xs=es), y).predict(et)
+    return {k: np.mean(v == ys[-1]) for k, v in out.items()}
+
+
+def keeps_of(case, entry):
+    """What share of its classes each draw of a target keeps, by the end of the draw's name."""
+    names = sorted(set(load(entry[1], entry[3])[1]))
+    number = [t[1:] for t in all_tasks()].index(entry[1:])
+    if case == "shift":  # the even classes, then the odd ones
+        return {f"_s{i}": {c: 0.2 for c in names[i::2]} for i in range(2)}
+    if case == "dirichlet":  # the largest share 1, none below .03
+        shares = np.random.default_rng(number).dirichlet(np.full(len(names), 2.0), 2)
+        return {f"_d{i}": dict(zip(names, np.maximum(w / w.max(), 0.03))) for i, w in enumerate(shares)}
+    if case == "absent":
+        return {"": None, "_a1": {names[number % len(names)]: 0}}
+    return {"": None}
+
+
+def absent_classes(answer, sure, shares):
+    """Classes that the answer reports as absent from the target, as transfer_auto/report.c does."""
+    known, given = shares.T
+    mean = np.array([sure[answer == k].mean() if (answer == k).any() else 0 for k in range(len(known))])
+    doubt = np.array([np.delete(mean, k).mean() - mean[k] for k in range(len(known))])
+    return np.flatnonzero((known > 0) & ((given <= 0.1 * known) | ((given <= 0.4 * known) & (doubt >= 0.1))))
+
+
+def confidence_bins(sure, right):
+    """mean confidence:samples:right answers for each fiftieth of the confidence that has samples."""
+    which = np.minimum((sure * 50).astype(int), 49)
+    return " ".join("%.4f:%d:%d" % (sure[which == b].mean(), (which == b).sum(), right[which == b].sum()) for b in np.unique(which))
+
+
+def run_auto(lib, case, entry, seed, keep):
+    """One run: {column: value}."""
+    _, folder, sources, target = entry
+    xs, ys, classes = transfer_task(folder, sources, target, SAMPLE, seed, keep)
+    lib.seed(seed + 1)
+    problem, truth, t = lib.transfer(xs, ys[:-1] + [None], classes), ys[-1], len(xs) - 1
+
+    def accuracy(method, **options):
+        return np.mean(lib.fit(method, *problem, **options)["labels"][-1] == truth)
+
+    found = lib.fit("auto-transfer", *problem, without=False)
+    answer, arrays, fields = found["labels"][-1], found["arrays"], found["fields"]
+    votes = [v for v in arrays["votes", t] if v[0] >= 0]
+    out = {m: np.mean(v == truth) if v[0] >= 0 else np.nan for m, v in zip(MEMBERS, arrays["votes", t])}
+    out.update(auto=np.mean(answer == truth), svm=accuracy("svm"), logreg=accuracy("logreg"), sure=arrays["confidence", t].mean(), classes=str(classes),
+               cv=fields["source_accuracy.t%d" % t], distance=fields["a_distance.t%d" % t], moved=fields["shares_moved.t%d" % t],
+               differ=np.mean([np.mean(a != b) for a, b in itertools.combinations(votes, 2)]))
+    if case in ("shift", "dirichlet"):
+        out["once"] = accuracy("auto-transfer", without=False, follow_shares=0)
+    if case == "plain":
+        out.update(peers(xs, ys), confidence=confidence_bins(arrays["confidence", t], answer == truth))
+    if case == "absent":
+        lost = [c for c, share in (keep or {}).items() if share == 0]
+        names = sorted(set(np.concatenate([load(folder, s)[1] for s in sources])))
+        out.update(lacks=str(names.index(lost[0]) if lost else -1), named="+".join(map(str, absent_classes(answer, arrays["confidence", t], arrays["shares", t]))))
+    return out
+
+
+def runs(case, args):
+    columns = (["svm", "logreg"] + MEMBERS + ["once"] * (case in ("shift", "dirichlet")) + ["auto"] + PEERS * (case == "plain") + KNOWN
+               + {"plain": ["confidence"], "absent": ["lacks", "named"]}.get(case, []))
+    lib, wanted = common.library(args), {}
+    for entry in all_tasks()[:: 2 if case in ("shift", "dirichlet") else 1]:
+        for seed, (end, keep) in itertools.product(range(3 if case == "plain" else 1), keeps_of(case, entry).items()):
+            wanted[(*entry[:2], "+".join(entry[2]), entry[3], f"{seed}{end}")] = entry, seed, keep
+
+    def make(key):
+        out = run_auto(lib, case, *wanted[key])
+        return [[v if isinstance(v, str) else "%.6f" % v for v in (out[c] for c in columns)]]
+
+    return table_of(case, TASK + columns, wanted, args).fill(make, args.minutes, args.only)
+
+
+# --- the preset, and landmarks -------------------------------------------------------------------------------------------
+
+# Tables of the preset that are counted as one collection.
+TOGETHER = {"20NG rec - talk": "20NG, 2 classes", "20NG comp - sci": "20NG, 2 classes", "20NG of 3 classes": "20NG, 3-4 classes",
+            "20NG of 4 classes": "20NG, 3-4 classes"}
+
+
+def preset_tables():
+    """Every table of the preset with its pairs written out: {title: (collection, table of a plan)}."""
+    out = {}
+    for table in json.loads(PRESET.read_text())["tables"]:
+        rest = {k: v for k, v in table.items() if k not in ("pairs", "title", "paired", "group")}
+        if "pairs" not in table:
+            out[table["title"]] = table["group"], {"title": table["title"], **rest}
+            continue
+        group, files = TOGETHER.get(table["title"], table["title"]), table["pairs"]
+        sources = [([a], b, a["name"], group) for a, b in itertools.permutations(files, 2)]
+        sources += [([a for a in files if a is not b], b, "all others", group + ", all sources") for b in files if len(files) > 2]
+        for source, target, name, of in sources:
+            title = "%s: %s to %s" % (table["title"], name, target["name"])
+            out[title] = of, {"title": title, "source": source, "target": [target], **rest}
+    return out
+
+
+def landmarks(args):
+    tables, graphs = preset_tables(), {"neighbours": {"graph": "neighbours"}}
+    graphs.update({str(m): {"graph": "landmarks", "landmarks": m} for m in (2000, 500, 100)})
+
+    def make(key):
+        title, graph = key
+        table = {k: [{**f, "path": str(common.DATA / f["path"])} for f in v] if k in ("source", "target") else v for k, v in tables[title][1].items()}
+        plan = {"title": title, "tables": [table], "rows": [{"name": graph, "method": "auto-transfer", "set": {"without": False, **graphs[graph]}}]}
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "plan.json").write_text(json.dumps(plan))
+            child = subprocess.Popen([args.program, "bench", "--plan", folder + "/plan.json", "-o", folder + "/out", "--sample", "1000000", "--repeats", "1",
+                                      "--threads", "1", "-q", "--no-progress"], env={**os.environ, "OMP_NUM_THREADS": "1"})
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode:
+                sys.exit(f"landmarks: {title}, {graph}: kindred bench failed")
+            found = json.loads((pathlib.Path(folder) / "out" / "bench.json").read_text())["tables"][0]["rows"][0]
+        return [["%.6f" % found["scores"]["acc"][0]["values"][0], "%.1f" % (usage.ru_utime + usage.ru_stime)]]
+
+    return table_of("landmarks", ["table", "row", "accuracy", "processor_s"], itertools.product(tables, graphs), args).fill(make, args.minutes, args.only)
+
+
+def preset(case, args):
+    """The rows of `kindred bench transfer-auto` in one file; rows that are there already are not run again."""
+    if not args.rows:
+        sys.exit(f"{case}: --rows DIR is needed: the folder in which kindred bench keeps the rows")
+    sample = ["--sample", "1000000"] if case == "all" else []
+    subprocess.run([args.program, "bench", "transfer-auto", *sample, "-o", args.rows, "--force", "-q"], check=True, env={**os.environ, "KINDRED_DATA": str(common.DATA)})
+    out = args.out or common.RESULTS / f"transfer-{case}.csv"
+    found = []
+    for path in (pathlib.Path(args.rows) / "transfer-auto").glob("*/*.json"):
+        one = json.loads(path.read_text())
+        found.append([one["table"], one["row"], *("" if a is None else "%.6f" % a for a in one["lines"][0]["scores"]["acc"][0])])
+    draws = max(map(len, found)) - 2
+    command = " ".join(["kindred bench transfer-auto", *sample, "-o DIR"])
+    common.write_csv(out, ["table", "row", *(f"draw{i + 1}" for i in range(draws))], [r + [""] * (draws + 2 - len(r)) for r in sorted(found)],
+                     common.provenance(command))
+    return 0
+
+
+# --- bridges -------------------------------------------------------------------------------------------------------------
+
+# The six tasks of [TSZY15] table 4: class 1 and class 2 of source, bridge and target. The paper writes only "misc" and "windows"; these are our readings.
+NEWSGROUPS = {
+    "rec-comp": (("rec.autos", "comp.os.ms-windows.misc"), ("rec.sport.baseball", "comp.sys.mac.hardware"), ("rec.sport.hockey", "comp.windows.x")),
+    "rec-talk": (("rec.autos", "talk.politics.guns"), ("rec.motorcycles", "talk.politics.mideast"), ("rec.sport.hockey", "talk.politics.misc")),
+    "rec-sci": (("rec.autos", "sci.electronics"), ("rec.motorcycles", "sci.med"), ("rec.sport.hockey", "sci.space")),
+    "sci-comp": (("sci.electronics", "comp.graphics"), ("sci.med", "comp.os.ms-windows.misc"), ("sci.space", "comp.windows.x")),
+    "sci-talk": (("sci.crypt", "talk.politics.guns"), ("sci.electronics", "talk.politics.mideast"), ("sci.med", "talk.politics.misc")),
+    "comp-talk": (("comp.graphics", "talk.politics.guns"), ("comp.os.ms-windows.misc", "talk.politics.mideast"), ("comp.windows.x", "talk.politics.misc")),
+}
+SUBJECTS = {
+    "rec": ["rec.autos", "rec.motorcycles", "rec.sport.baseball", "rec.sport.hockey"],
+    "comp": ["comp.graphics", "comp.os.ms-windows.misc", "comp.sys.mac.hardware", "comp.windows.x"],
+    "sci": ["sci.crypt", "sci.electronics", "sci.med", "sci.space"],
+    "talk": ["talk.politics.guns", "talk.politics.mideast", "talk.politics.misc", "talk.religion.misc"],
+}
+
+
+def newsgroups_counts(groups, seed, words=4000):
+    """Counts and classes of source, bridges and target, each a pair of groups: the most frequent words of these documents, a random half of
+    which is removed from the source and the other half from the target, so that they share no word."""
+    counts, classes = newsgroups()
+    rows = [np.concatenate([np.flatnonzero(classes == c) for c in pair]) for pair in groups]
+    part = counts[np.concatenate(rows)]
+    top = np.sort(np.argsort(-np.asarray(part.sum(0)).ravel(), kind="stable")[:words])
+    half = np.random.default_rng(seed).permutation(len(top)) < len(top) // 2
+    xs = [sp.csr_matrix(counts[r][:, top]) for r in rows]
+    for i, kept in ((0, ~half), (-1, half)):
+        xs[i] = sp.csr_matrix(xs[i] @ sp.diags(kept.astype(float)))
+        xs[i].eliminate_zeros()
+    return xs, [(classes[r] == pair[1]).astype(np.int64) for r, pair in zip(rows, groups)]
+
+
+@functools.lru_cache(maxsize=1)
+def newsgroups():
+    return common.load_csr("20ng_full"), common.load_labels("20ng_full", "all")
+
+
+def newsgroups_task(name, seed, together=False):
+    """[X_s, X_i, X_t], [y_s, y_i, y_t] of a task; together: idf of all three, else of each."""
+    xs, ys = newsgroups_counts(NEWSGROUPS[name], seed)
+    return common.tfidf(xs) if together else [common.tfidf([x])[0] for x in xs], ys
+
+
+def splits(args):
+    lib = common.library(args)
+
+    def make(key):
+        name, seed, idf = key
+        xs, ys = newsgroups_task(name, int(seed), idf == "together")
+        lib.seed(int(seed) + 1)
+        direct, bridged = lib.transfer([xs[0], xs[2]], [ys[0], None], 2), lib.transfer(xs, [ys[0], None, None], 2, bridges=[1])
+        tried = [(direct, "svm", {}), (bridged, "ttl", {"max_iter": 0}), (bridged, "nmtf", {}), (bridged, "ttl", {})]
+        return [["%.6f" % np.mean(lib.fit(method, *problem, **options)["labels"][-1] == ys[2]) for problem, method, options in tried]]
+
+    keys = [(name, seed, idf) for idf in ("each", "together") for name in NEWSGROUPS for seed in range(40)]
+    return table_of("splits", ["task", "split", "idf", "svm", "chain", "nmtf", "ttl"], keys, args).fill(make, args.minutes, args.only)
+
+
+def sweeps(args):
+    """Every source, bridge and target among four data sets; zero sweeps are the chain of regressions that both methods start from."""
+    lib = common.library(args)
+    keys = [(folder, *three) for folder, sets in (("webkb4", WEBKB), ("amazon_sentiment4", AMAZON)) for three in itertools.permutations(sets, 3)]
+
+    def make(key):
+        folder, source, bridge, target = key
+        xs, ys, classes = transfer_task(folder, (source, bridge), target, 0, 0)
+        lib.seed(1)
+        problem = lib.transfer(xs, [ys[0], None, None], classes, bridges=[1])
+        return [[m, s, "%.6f" % np.mean(lib.fit(m, *problem, max_iter=s)["labels"][-1] == ys[2])] for m in ("nmtf", "ttl") for s in (0, 10, 20, 30, 40, 80)]
+
+    return table_of("sweeps", ["collection", "source", "bridge", "target", "method", "sweeps", "accuracy"], keys, args).fill(make, args.minutes, args.only)
+
+
+def bridges(args):
+    sets = {"webkb4": WEBKB, "amazon_sentiment4": AMAZON}
+    keys = [("webkb4", f"{s} {t}") for s, t in itertools.permutations(WEBKB, 2)] + [("20ng", f"{name} 0") for name in NEWSGROUPS]
+    keys += [("amazon_sentiment4", f"{s} {t}") for s, t in itertools.permutations(AMAZON, 2)]
+
+    def make(key):
+        collection, (s, t) = key[0], key[1].split()
+        with tempfile.TemporaryDirectory() as folder:
+            if collection in sets:
+                files = [next((common.DATA / collection).glob(name + ".mtx*")) for name in (s, *(i for i in sets[collection] if i not in (s, t)), t)]
+                labels = [common.DATA / collection / (name + ".labels") for name in (s, t)]
+            else:
+                (a, _, b), (one, two) = NEWSGROUPS[s], s.split("-")
+                between = itertools.product([g for g in SUBJECTS[one] if g not in (a[0], b[0])], [g for g in SUBJECTS[two] if g not in (a[1], b[1])])
+                xs, ys = newsgroups_counts((a, *between, b), int(t))
+                files = [pathlib.Path(folder, f"{i}.mtx") for i in range(len(xs))]
+                labels = [f.with_suffix(".labels") for f in (files[0], files[-1])]
+                for path, x in zip(files, xs):
+                    scipy.io.mmwrite(str(path), x)
+                for path, y in zip(labels, (ys[0], ys[-1])):
+                    path.write_text("".join("%d\n" % c for c in y))
+            done = subprocess.run([args.program, "transfer", "-m", "ttl", "-q", "--source", files[0], "--labels", labels[0], "--target", files[-1], "--truth",
+                                   labels[1], "--weight", "tfidf", "--norm", "l2", *(w for f in files[1:-1] for w in ("--bridge", f))], check=True, capture_output=True)
+        return [[rank, b["name"], *("" if b[c] is None else "%.6f" % b[c] for c in ("back", "a_source_bridge", "a_bridge_target", "acc"))]
+                for rank, b in enumerate(json.loads(done.stdout)["bridges"])]
+
+    head = ["collection", "pair", "rank", "bridge", "back", "a_source_bridge", "a_bridge_target", "acc"]
+    return table_of("bridges", head, keys, args).fill(make, args.minutes, args.only)
+
+
+CASES = {c: functools.partial(runs, c) for c in ("plain", "shift", "dirichlet", "absent")}
+CASES.update(landmarks=landmarks, splits=splits, sweeps=sweeps, bridges=bridges)
+CASES.update({c: functools.partial(preset, c) for c in ("800", "all")})
+
+
+def main():
+    args = common.arguments(__doc__, CASES, [c for c in CASES if c not in ("800", "all")], more=[("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}),
+                                                  ("--rows", {"metavar": "DIR"})])
+    try:
+        return 1 if any([CASES[case](args) for case in args.cases]) else 0
+    except common.Absent as reason:
+        print(f"skipped: {reason}")
+        return 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
