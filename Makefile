@@ -59,12 +59,12 @@ tsan:
 coverage:
 	tools/coverage.sh -R '^unit\.'
 
-# The benchmark tables, each beside a named alternative in the same run.
+# Speed next to named alternatives in the same run, into bench/results.csv; bench/docs.py then updates the README's table.
 bench:
 	@tools/setup.sh bench
 	cmake --preset release
 	cmake --build --preset release
-	/usr/bin/python3 bench/run.py --build build/release
+	/usr/bin/python3 bench/run.py --build build/release --cpu
 
 install: all
 	cmake --install build/release --prefix $(PREFIX)
