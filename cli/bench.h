@@ -92,7 +92,7 @@ typedef struct bench_plan {
 	int nagainst;
 } bench_plan;
 
-/* --- bench_plan.c, bench_sets.c, bench_values.c ------------------------------------------------------------------------------- */
+/* --- bench_plan.c ------------------------------------------------------------------------------- */
 
 /* The names of the scores, in the order of bench_score_value; ended by NULL. */
 extern const char *const bench_score_names[];
@@ -106,7 +106,40 @@ void bench_plan_free(bench_plan *plan);
 /* The name of the i-th preset, and its text; NULL past the last: presets.c, made from plans/ by CMake. */
 const char *bench_preset(int index, const char **text, size_t *size);
 
-/* --- bench_pairs.c ------------------------------------------------------------------------------ */
+/* --- bench_values.c ----------------------------------------------------------------------------- */
+
+/* All of a file, which may be a pipe, followed by a zero; NULL with errno set if it cannot be read. */
+char *bench_read_text(const char *path, size_t *size);
+
+/* Where in the plan we are; the first failure is printed and remembered. */
+typedef struct plan_place {
+	const char *file;
+	const char *folder; /* relative paths start here */
+	char where[200];
+	int code;
+} plan_place;
+
+/* Both print, unless something was printed before, and return false. */
+KDR_PRINTF(2, 3) bool plan_wrong(plan_place *p, const char *format, ...);
+bool plan_no_memory(plan_place *p);
+char *plan_copy(plan_place *p, const char *text);
+/* calloc of at least one, so that NULL always means no memory. */
+void *plan_many(plan_place *p, size_t count, size_t size);
+/* Entries of a list; 0 of all else, objects too. */
+int64_t plan_list_count(const kdr_json *value);
+/* Every key must be one of `known`. */
+bool plan_check_keys(plan_place *p, const kdr_json *object, const char *const *known);
+/* Text at `key`, or NULL if it is absent and may be. */
+char *plan_text(plan_place *p, const kdr_json *object, const char *key, bool needed);
+double plan_number(plan_place *p, const kdr_json *object, const char *key, double low, double high,
+                   double otherwise);
+int plan_choice(plan_place *p, const kdr_json *object, const char *key, const char *const *choices,
+                int otherwise);
+/* An option's value as text, as --set takes it; with plan_option also a list, a number for each task. */
+char *plan_value(plan_place *p, const kdr_json *value);
+char *plan_option(plan_place *p, const kdr_json *value);
+
+/* --- bench_sets.c ------------------------------------------------------------------------------- */
 
 /* A table of a plan: as it is written, or from one of its sets (all but `to`, where `from` is -1) to another. */
 typedef struct bench_pair {
@@ -120,6 +153,8 @@ bench_pair bench_pairs_at(const kdr_json *root, int64_t index);
 /* The title of one that is written short, and its collection's. */
 void bench_pairs_title(const bench_pair *pair, char *text, size_t room);
 void bench_pairs_group(const bench_pair *pair, char *text, size_t room);
+bool bench_sets_read(plan_place *p, bench_table *t, const bench_pair *pair);
+void bench_set_free(bench_data *d);
 
 /* --- bench_args.c ------------------------------------------------------------------------------- */
 
@@ -169,6 +204,32 @@ int bench_lines_new(const bench_table *table, int row, bench_outcome *out);
 bool bench_scored(const bench_table *t, int i);
 void bench_outcome_free(bench_outcome *outcome);
 
+/* --- bench_draw.c ------------------------------------------------------------------------------- */
+
+/* A data set of the table in one repeat. Its known classes are those of all data sets together. */
+typedef struct bench_item {
+	kdr_data *raw;  /* as read; of generated data NULL */
+	kdr_data *data; /* as fitted */
+	int64_t *init;
+	int64_t n, k, classes; /* classes of its own */
+} bench_item;
+
+typedef struct bench_state {
+	kdr_context *ctx;
+	const bench_table *table;
+	bench_item *items;
+	bool ready; /* the data of this repeat serve the next one too */
+} bench_state;
+
+int bench_no_memory(void);
+/* Reads a data set with its classes, those alone that the plan wants. Exit status. */
+int bench_read_item(bench_state *s, const bench_data *d, bench_item *it);
+/* Classes by name, so that those of source and target are the same numbers. */
+int bench_merge_classes(const bench_state *s, bool raw);
+/* Data, truth and shared start of one repeat. */
+int bench_begin_repeat(bench_state *s, uint64_t seed);
+void bench_drop_repeat(bench_item *it);
+
 /* --- bench_print.c ------------------------------------------------------------------------------ */
 
 /* Mean and standard deviation (n - 1) over repeats of a score on a task; task -1: of the mean over tasks. */
@@ -179,6 +240,18 @@ double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_l
 /* Markdown that also reads well on a terminal. */
 void bench_print(FILE *out, const bench_outcome *outcome);
 void bench_json(kdri_json *j, const bench_outcome *outcome);
+
+/* All tables of a plan in one. Borrows the plan. */
+typedef struct bench_summary {
+	const bench_plan *plan;
+	int rows;
+	double *means; /* tables x rows; NaN where no run was right */
+	bool *done;    /* tables */
+} bench_summary;
+int bench_summary_new(const bench_plan *plan, bench_summary *out);
+void bench_summary_free(bench_summary *s);
+void bench_summary_add(bench_summary *s, int table, const bench_outcome *outcome);
+void bench_summary_print(FILE *out, const bench_summary *s);
 
 /* --- bench_rows.c -------------------------------------------------------------------------------- */
 
@@ -230,19 +303,5 @@ typedef struct bench_set_of_rows {
 /* Of the presets named or, with `all`, of every one of a paper. Exit status. */
 int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *out);
 void bench_set_of_rows_free(bench_set_of_rows *s);
-
-/* --- bench_summary.c ---------------------------------------------------------------------------- */
-
-/* All tables of a plan in one. Borrows the plan. */
-typedef struct bench_summary {
-	const bench_plan *plan;
-	int rows;
-	double *means; /* tables x rows; NaN where no run was right */
-	bool *done;    /* tables */
-} bench_summary;
-int bench_summary_new(const bench_plan *plan, bench_summary *out);
-void bench_summary_free(bench_summary *s);
-void bench_summary_add(bench_summary *s, int table, const bench_outcome *outcome);
-void bench_summary_print(FILE *out, const bench_summary *s);
 
 #endif

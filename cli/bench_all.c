@@ -5,7 +5,7 @@
  * the figures are the same. A row's file appears whole when it is done, so that a
  * run that is stopped goes on where it was. This process runs no method itself: a fork after threads have been at work
  * would leave the child without them. */
-#include "bench_run.h"
+#include "bench.h"
 
 #include <errno.h>
 #include <math.h>
@@ -62,28 +62,18 @@ static int run_unit(kdr_context *ctx, const bench_unit *u, const char *path, int
 
 /* --- how much is left ------------------------------------------------------------------------------------- */
 
-/* Seconds that a row will take: what it took before, or its neighbours': of the table, of the preset, of all. */
+/* Seconds that a row will take: what it took before, or the mean of those that are known; NaN if none is. */
 static double expected(const crew *c, int index)
 {
-	double sum[3] = { 0 }, n[3] = { 0 };
-	const bench_unit *u = &c->units[index];
+	double sum = 0, known = 0;
 	if (!isnan(c->jobs[index].seconds))
 		return c->jobs[index].seconds;
-	for (int i = 0; i < c->count; i++) {
-		double s = c->jobs[i].seconds;
-		bool same = c->units[i].plan == u->plan;
-		if (isnan(s))
-			continue;
-		for (int level = 0; level < 3; level++)
-			if (level == 2 || (same && (level == 1 || c->units[i].table == u->table))) {
-				sum[level] += s;
-				n[level]++;
-			}
-	}
-	for (int level = 0; level < 3; level++)
-		if (n[level] > 0)
-			return sum[level] / n[level];
-	return NAN;
+	for (int i = 0; i < c->count; i++)
+		if (!isnan(c->jobs[i].seconds)) {
+			sum += c->jobs[i].seconds;
+			known++;
+		}
+	return known > 0 ? sum / known : NAN;
 }
 
 static void time_left(const crew *c, char *text, size_t room)

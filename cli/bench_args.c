@@ -168,10 +168,8 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *pla
 		kdri_json_end_object(&json);
 	}
 	cli_list_free(&methods);
-	if (code == EXIT_DONE && json.failed) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	}
+	if (code == EXIT_DONE && json.failed)
+		code = bench_no_memory();
 	if (code == EXIT_DONE)
 		code = bench_plan_parse("--methods", json.text, json.used, "", plan);
 	kdri_json_free(&json);

@@ -1,7 +1,7 @@
 /* The data of a table in one repeat: read, drawn or generated, prepared. SPDX-License-Identifier: BSD-3-Clause
  *
  * Repeat r has the seed --seed + r for everything in it: generated data, the rows drawn, the shared random start. */
-#include "bench_run.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Plans for kindred bench: rows, tables, plans, read from JSON. SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_plan.h"
+#include "bench.h"
 
 #include <errno.h>
 #include <math.h>
@@ -290,36 +290,18 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 
 int bench_plan_read(const char *path, bench_plan *out)
 {
-	FILE *file = fopen(path, "rb");
-	char *text = NULL, folder[4096] = "";
-	size_t used = 0, room = 0;
-	int code = EXIT_DONE;
-	if (!file) {
+	char folder[4096] = "";
+	size_t size = 0;
+	char *text = bench_read_text(path, &size);
+	if (!text) {
+		int code = errno == ENOMEM ? EXIT_OTHER : EXIT_DATA;
 		cli_error("%s: cannot open: %s", path, strerror(errno));
-		return EXIT_DATA;
+		return code;
 	}
-	do {
-		if (room - used < 65536) {
-			char *grown = realloc(text, room = used + (1 << 17));
-			if (!grown) {
-				cli_error("out of memory");
-				code = EXIT_OTHER;
-				break;
-			}
-			text = grown;
-		}
-		used += fread(text + used, 1, room - used, file);
-	} while (!feof(file) && !ferror(file) && used < (1 << 26));
-	if (code == EXIT_DONE && (ferror(file) || used >= (1 << 26))) {
-		cli_error("%s: %s", path, ferror(file) ? strerror(errno) : "a plan of over 64 MB");
-		code = EXIT_DATA;
-	}
-	fclose(file);
 	const char *slash = strrchr(path, '/');
 	if (slash && (size_t)(slash - path) < sizeof folder)
 		memcpy(folder, path, (size_t)(slash - path));
-	if (code == EXIT_DONE)
-		code = bench_plan_parse(path, text, used, folder, out);
+	int code = bench_plan_parse(path, text, size, folder, out);
 	free(text);
 	return code;
 }

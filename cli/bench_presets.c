@@ -132,21 +132,17 @@ int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *ou
 		return EXIT_USAGE;
 	s.plans = calloc((size_t)most + 1, sizeof *s.plans);
 	s.names = calloc((size_t)most + 1, sizeof *s.names);
-	int code = s.plans && s.names ? EXIT_DONE : EXIT_OTHER;
-	if (code != EXIT_DONE)
-		cli_error("out of memory");
-	else
-		code = all ? add_papers(&s, &absent) : add_named(args, &s);
+	int code = !s.plans || !s.names ? bench_no_memory()
+	           : all                ? add_papers(&s, &absent)
+	                                : add_named(args, &s);
 	int rows = 0;
 	for (int p = 0; p < s.nplans && code == EXIT_DONE; p++) {
 		code = bench_plan_adjust(args, &s.plans[p]);
 		for (int t = 0; t < s.plans[p].ntables; t++)
 			rows += s.plans[p].tables[t].nrows;
 	}
-	if (code == EXIT_DONE && !(s.units = calloc((size_t)rows + 1, sizeof *s.units))) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	}
+	if (code == EXIT_DONE && !(s.units = calloc((size_t)rows + 1, sizeof *s.units)))
+		code = bench_no_memory();
 	for (int p = 0; p < s.nplans && code == EXIT_DONE; p++)
 		for (int t = 0; t < s.plans[p].ntables; t++)
 			for (int r = 0; has_data(&s.plans[p].tables[t]) && r < s.plans[p].tables[t].nrows;

@@ -1,4 +1,8 @@
-/* Tables of kindred bench: means, deviations, paired tests. SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of kindred bench: means, deviations, paired tests, summaries. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * {"summary": {"row": "auto", "against": ["svm", "logreg"]}} in a plan ends it with one table of all: a line for each collection
+ * (tables written as pairs are of one, those from all other sets are one more) and one for all, a column for each row, and how
+ * far `row` is below each of `against` on the table where that is worst. Figures are means of the first score over repeats and tasks. */
 #include "bench.h"
 
 #include <math.h>
@@ -259,4 +263,111 @@ void bench_json(kdri_json *j, const bench_outcome *o)
 	}
 	kdri_json_end_array(j);
 	kdri_json_end_object(j);
+}
+
+/* --- summary ------------------------------------------------------------------------------------------ */
+
+void bench_summary_free(bench_summary *s)
+{
+	free(s->means);
+	free(s->done);
+	*s = (bench_summary){ 0 };
+}
+
+int bench_summary_new(const bench_plan *plan, bench_summary *out)
+{
+	*out = (bench_summary){ .plan = plan, .rows = plan->tables[0].nrows };
+	out->means = calloc((size_t)plan->ntables * (size_t)out->rows + 1, sizeof *out->means);
+	out->done = calloc((size_t)plan->ntables + 1, sizeof *out->done);
+	if (out->means && out->done)
+		return EXIT_DONE;
+	bench_summary_free(out);
+	return bench_no_memory();
+}
+
+void bench_summary_add(bench_summary *s, int table, const bench_outcome *o)
+{
+	double unused;
+	s->done[table] = o->repeats > 0;
+	for (int r = 0; r < s->rows; r++)
+		for (int l = 0; l < o->nlines; l++)
+			if (o->lines[l].row == &o->table->rows[r])
+				bench_summarise(o, &o->lines[l], 0, -1, &s->means[table * s->rows + r],
+				                &unused);
+}
+
+static int row_called(const bench_summary *s, const char *name)
+{
+	int r = 0;
+	while (r < s->rows && strcmp(s->plan->tables[0].rows[r].name, name) != 0)
+		r++;
+	return r;
+}
+
+static void print_number(FILE *out, const char *format, double v)
+{
+	if (isnan(v))
+		fputs(" - |", out);
+	else
+		fprintf(out, format, v);
+}
+
+/* The line of a collection; of all tables if group is NULL. */
+static void print_group(FILE *out, const bench_summary *s, const char *group)
+{
+	const bench_plan *p = s->plan;
+	const int row = row_called(s, p->summary);
+	int tables = 0;
+	for (int pass = -1; pass < s->rows + p->nagainst; pass++) {
+		/* pass -1 counts tables; then means of the rows, and the worst difference from each of `against` */
+		int other = pass < s->rows ? pass : row_called(s, p->against[pass - s->rows]);
+		double sum = 0, count = 0, worst = NAN;
+		for (int t = 0; t < p->ntables; t++) {
+			const double *means = s->means + (size_t)(t * s->rows);
+			if (!s->done[t] ||
+			    (group && (!p->tables[t].group || strcmp(p->tables[t].group, group) != 0)))
+				continue;
+			tables += pass < 0;
+			if (pass < 0 || isnan(means[other]))
+				continue;
+			sum += means[other];
+			count++;
+			worst = fmin(worst, means[row] - means[other]);
+		}
+		if (pass < 0 && tables == 0)
+			return;
+		if (pass < 0)
+			fprintf(out, "| %s | %d |", group ? group : "all", tables);
+		else if (pass < s->rows)
+			print_number(out, " %.3f |", count > 0 ? sum / count : NAN);
+		else
+			print_number(out, " %+.3f |", worst);
+	}
+	fputc('\n', out);
+}
+
+void bench_summary_print(FILE *out, const bench_summary *s)
+{
+	const bench_plan *p = s->plan;
+	fprintf(out,
+	        "## %s\n\nMeans of %s over tables; worst: '%s' less the other on one table.\n\n| collection | tables |",
+	        p->title, bench_score_names[p->tables[0].scores[0]], p->summary);
+	for (int r = 0; r < s->rows; r++)
+		fprintf(out, " %s |", p->tables[0].rows[r].name);
+	for (int a = 0; a < p->nagainst; a++)
+		fprintf(out, " worst against %s |", p->against[a]);
+	fputs("\n|---|---:|", out);
+	for (int c = 0; c < s->rows + p->nagainst; c++)
+		fputs("---:|", out);
+	fputc('\n', out);
+	for (int t = 0; t < p->ntables; t++) {
+		const char *group = p->tables[t].group;
+		bool seen = !group;
+		for (int i = 0; i < t && !seen; i++)
+			seen = p->tables[i].group && strcmp(p->tables[i].group, group) == 0;
+		if (!seen)
+			print_group(out, s, group);
+	}
+	print_group(out, s, NULL);
+	fputc('\n', out);
 }

@@ -254,34 +254,13 @@ int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, co
 		write_line(&j, o, &o->lines[l]);
 	kdri_json_end_array(&j);
 	kdri_json_end_object(&j);
-	int code = EXIT_DONE;
-	if (!well || j.failed) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	} else {
-		kdr_status st = kdr_write_file(ctx, path, j.text, j.used, true);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
+	kdr_status st = well && !j.failed ? kdr_write_file(ctx, path, j.text, j.used, true) : KDR_ERR_MEMORY;
+	int code = st == KDR_OK ? EXIT_DONE : !well || j.failed ? bench_no_memory() : cli_fail(ctx, st);
 	kdri_json_free(&j);
 	return code;
 }
 
 /* --- reading ----------------------------------------------------------------------------------------- */
-
-/* All of a small file, or NULL. */
-static char *slurp(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	char *text = NULL;
-	long length = -1;
-	if (file && fseek(file, 0, SEEK_END) == 0)
-		length = ftell(file);
-	if (length >= 0 && fseek(file, 0, SEEK_SET) == 0 && (text = malloc((size_t)length + 1)))
-		*size = fread(text, 1, (size_t)length, file);
-	if (file)
-		fclose(file);
-	return text;
-}
 
 /* The names of tasks, if none were known. */
 static bool bench_rows_read_tasks(const kdr_json *root, bench_outcome *out)
@@ -339,11 +318,9 @@ int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, boo
 	char key[17];
 	*done = false;
 	*seconds = NAN;
-	if (!bench_unit_key(u, key)) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	char *text = slurp(path, &size);
+	if (!bench_unit_key(u, key))
+		return bench_no_memory();
+	char *text = bench_read_text(path, &size);
 	if (!text)
 		return EXIT_DONE; /* not there */
 	kdr_json *root = NULL;

@@ -4,7 +4,7 @@
  * start, and the methods. All rows of a repeat see the same data. Known classes are used for scoring, for k
  * where the plan gives none, and as the classes of sources: no method sees those of what it labels. A run
  * that fails is counted, and its first error told under the table; the other rows go on. */
-#include "bench_run.h"
+#include "bench.h"
 
 #include <math.h>
 #include <stdlib.h>

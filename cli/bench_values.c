@@ -1,9 +1,36 @@
 /* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_plan.h"
+#include "bench.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *bench_read_text(const char *path, size_t *size)
+{
+	enum { STEP = 1 << 17, MOST = 1 << 26 };
+	FILE *file = fopen(path, "rb");
+	char *text = NULL;
+	size_t used = 0;
+	int wrong = 0;
+	if (!file)
+		return NULL;
+	do {
+		char *grown = realloc(text, used + STEP + 1);
+		text = grown ? grown : text;
+		used += grown ? fread(grown + used, 1, STEP, file) : 0;
+		wrong = !grown ? ENOMEM : ferror(file) ? errno : used > MOST ? EFBIG : 0;
+	} while (!wrong && !feof(file));
+	fclose(file);
+	if (wrong || !text) {
+		free(text);
+		errno = wrong;
+		return NULL;
+	}
+	text[used] = '\0';
+	*size = used;
+	return text;
+}
 
 bool plan_wrong(plan_place *p, const char *format, ...)
 {

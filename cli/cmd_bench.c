@@ -282,10 +282,8 @@ static int bench_command(cli_args *args)
 	if (!ctx)
 		return code;
 	code = tables ? bench_check_outputs(args) : cli_make_folder(folder);
-	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size))) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	}
+	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size)))
+		code = bench_no_memory();
 	if (code == EXIT_DONE)
 		code = by_rows ? run_rows(ctx, args, all, tables, &r) : run_all(ctx, args, &r);
 	/* Some that fail are a finding, and stand under the table; all are a failure. */
