@@ -416,7 +416,7 @@ CASES = {"growth": growth, "peers": peers, "ranks": ranks, "memory": memory}
 def main():
     args = common.arguments(__doc__, CASES, ["peers"], more=[
         ("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}), ("--machine", {"default": common.ARCHITECTURE}),
-        ("--data", {"type": pathlib.Path, "default": pathlib.Path("bench/out"), "help": "folder for made-up data, kept and used again (bench/out)"}),
+        ("--data", {"type": pathlib.Path, "default": common.ROOT / "bench" / "out", "help": "folder for made-up data, kept and used again (bench/out)"}),
         ("--sizes", {"default": "64000,160000,400000,1000000"}), ("--most", {"type": float, "default": 600}), ("--ranks", {"default": "1,2"}),
         ("--rows", {"type": int, "default": 250000}), ("--strong", {"type": int, "default": 1000000}), ("--limit", {"type": float, "default": 80})])
     args.data = args.data.resolve()
