@@ -80,11 +80,12 @@ KDR_API void kdr_device_info(char *text, size_t room);
 KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);
 KDR_API double kdr_context_max_memory(const kdr_context *ctx);
 
-/* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process, which may take so many seconds in
- * all and one more for each megabyte it delivers; 0 (the default) reads them in this process. The HDF5
- * library crashes on some damaged files and never returns from others: with a child that is a
- * KDR_ERR_FORMAT like any other, and cancelling works at once. The child is a fork of this process that runs
- * nothing but HDF5 on the one file; no other thread may be inside HDF5 by itself while one is started. */
+/* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process, which may take this many seconds and one more for
+ * each megabyte that it reads; 0 (the default) reads them in this process. The HDF5 library crashes on some damaged files
+ * and never returns from others: with a child process that is a KDR_ERR_FORMAT like any other, and cancelling works at
+ * once. The child is a fork of this process that only reads the one file. No other thread may call HDF5 itself while a
+ * child is started. Large arrays of the data set are then memory that was shared with the child, not memory of the
+ * context's allocator. */
 KDR_API void kdr_context_set_isolation(kdr_context *ctx, double seconds);
 
 /* What went wrong in the last call that failed: what was found and what is allowed, on one line.

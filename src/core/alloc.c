@@ -62,6 +62,18 @@ kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 	return KDR_OK;
 }
 
+kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t need, size_t size)
+{
+	enum { FIRST_ROOM = 16 };
+	if (need <= *room)
+		return KDR_OK;
+	const int64_t more = KDRI_MAX(KDRI_MAX(need, FIRST_ROOM), *room > INT64_MAX / 2 ? need : 2 * *room);
+	kdr_status st = kdri_realloc(ctx, inout, more, size);
+	if (st == KDR_OK)
+		*room = more;
+	return st;
+}
+
 void kdri_free(kdr_context *ctx, void *ptr)
 {
 	kdri_free_with(&ctx->allocator, ptr);
@@ -96,6 +108,24 @@ kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out)
 		                 (long long)b);
 	*out = a * b;
 	return KDR_OK;
+}
+
+kdr_status kdri_strings_copy(kdr_context *ctx, const char *const *strings, int64_t count, char ***out)
+{
+	kdr_status st;
+	char **copy = NULL;
+	if (!strings) {
+		*out = NULL;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &copy, count));
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(kdri_strdup(ctx, strings[i], &copy[i]));
+	*out = copy;
+	copy = NULL;
+done:
+	kdri_strings_free(&ctx->allocator, copy, count);
+	return st;
 }
 
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count)

@@ -98,11 +98,19 @@ void kdri_free(kdr_context *ctx, void *ptr);
 kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out);
 kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out);
 
+/* Lists of strings: each string and the list itself are allocated. NULL is accepted, and copied to NULL. */
+kdr_status kdri_strings_copy(kdr_context *ctx, const char *const *strings, int64_t count, char ***out);
+void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
+
 /* KDRI_NEW(ctx, &p, n): n elements of *p's type. `void *out` above hides the pointer's type, these
  * macros put it back. */
 #define KDRI_NEW(ctx, pp, count)  kdri_alloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 #define KDRI_NEW0(ctx, pp, count) kdri_calloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 #define KDRI_GROW(ctx, pp, count) kdri_realloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
+/* KDRI_ROOM(ctx, &p, &room, n): makes sure that p, which has room for `room` elements, can hold n. The room at least
+ * doubles, so that elements can be added one by one. */
+#define KDRI_ROOM(ctx, pp, room, need) kdri_make_room((ctx), (pp), (room), (int64_t)(need), sizeof **(pp))
+kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t need, size_t size);
 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
@@ -130,6 +138,15 @@ void kdri_spool_ahead(const void *at, size_t bytes);
 /* Part of an open file as an array, not to be written to, and freed like any other; `path` is for errors. */
 kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
                           void *out);
+/* Makes part of a shared mapping, which begins on a page of its own, an array that is freed like any other. `fd` is the
+ * scratch file that is mapped there, or -1 for memory. Returns false if that is not possible; the caller then copies. */
+bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd);
+/* Unmaps part of a shared mapping and releases its memory or disk space now, not with the rest of the mapping. */
+void kdri_unmap_part(void *at, size_t bytes);
+/* Opens a file without a name in TMPDIR or /var/tmp; -1 if none can be made. */
+int kdri_scratch_file(void);
+/* Moves a descriptor beyond those of standard input, output and error, which may be closed. */
+int kdri_high_descriptor(int fd);
 /* Pages of mapped files are given back before the process holds so many bytes; 0: whenever the machine wants them. */
 void kdri_spool_limit(double bytes);
 
@@ -264,8 +281,5 @@ kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **ou
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
-
-/* Text of many short strings freed together: a NULL-terminated list owned by `allocator`. */
-void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
 
 #endif

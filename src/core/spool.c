@@ -43,7 +43,9 @@ typedef struct region {
 	void *at;    /* what the user has */
 	void *begin; /* of the mapping */
 	size_t length, used;
-	int fd; /* -1: a file of somebody else's */
+	int fd;      /* -1: a file of somebody else's, or none */
+	bool memory; /* shared memory (kdri_spool_adopt) rather than a file */
+	bool part;   /* part of a larger mapping, whose pages have to be released one by one */
 	const kdr_allocator *base;
 } region;
 
@@ -106,7 +108,7 @@ static void *spool_keep(void *unused)
 		stop = spool.stop;
 		bool full = !stop && spool.limit > 0 && kdri_memory_held() > brim * spool.limit;
 		for (region *r = spool.first; r && !stop; r = r->next) {
-			if (full)
+			if (full && !r->memory)
 				(void)madvise(r->begin, r->length, MADV_DONTNEED);
 			if (r->fd >= 0 && count < FILES)
 				files[count++] = r->fd;
@@ -118,11 +120,20 @@ static void *spool_keep(void *unused)
 	return unused;
 }
 
+/* Whether an array is a mapped file; with the lock held. */
+static bool any_file(void)
+{
+	const region *r = spool.first;
+	while (r && r->memory)
+		r = r->next;
+	return r != NULL;
+}
+
 /* With the lock held. Without a thread all is as before, only that pages stay. */
 static void start_keeper(void)
 {
 	sigset_t all, before;
-	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !spool.first || kdri_memory_held() <= 0)
+	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !any_file() || kdri_memory_held() <= 0)
 		return;
 	spool.stop = false;
 	sigfillset(&all);
@@ -144,8 +155,8 @@ static void after_fork(void)
 
 /* --- regions ------------------------------------------------------------------------------------ */
 
-/* A file without a name; -1 where none can be made. /tmp may be memory itself. */
-static int scratch_file(void)
+/* /tmp may be memory itself, so the default folder is /var/tmp. */
+int kdri_scratch_file(void)
 {
 	const char *folder = getenv("TMPDIR");
 	char name[4096];
@@ -158,8 +169,14 @@ static int scratch_file(void)
 	if (fd < 0)
 		return -1;
 	(void)unlink(name);
-	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	return fd;
+	return kdri_high_descriptor(fd);
+}
+
+int kdri_high_descriptor(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return high;
 }
 
 static void spool_enter(region *r)
@@ -176,7 +193,7 @@ static void *scratch_new(const kdr_allocator *base, size_t size)
 	region *r = base->alloc(base->user, sizeof *r);
 	if (!r)
 		return NULL;
-	*r = (region){ .length = size, .used = size, .fd = scratch_file(), .base = base };
+	*r = (region){ .length = size, .used = size, .fd = kdri_scratch_file(), .base = base };
 	/* The room is taken now: a disk that is full later on would end the process. */
 	if (r->fd >= 0 && posix_fallocate(r->fd, 0, (off_t)size) == 0)
 		r->begin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
@@ -213,7 +230,7 @@ bool kdri_spooled(const void *at)
 	bool found = false;
 	pthread_mutex_lock(&spool.lock);
 	for (const region *r = spool.first; at && r && !found; r = r->next)
-		found = (uintptr_t)at >= (uintptr_t)r->begin &&
+		found = !r->memory && (uintptr_t)at >= (uintptr_t)r->begin &&
 		        (uintptr_t)at < (uintptr_t)r->begin + r->length;
 	pthread_mutex_unlock(&spool.lock);
 	return found;
@@ -227,12 +244,12 @@ void kdri_spool_ahead(const void *at, size_t bytes)
 		              MADV_WILLNEED);
 }
 
-/* With the last region the keeper goes. */
+/* The keeper ends with the last mapped file. */
 static void spool_settle(void)
 {
 	bool join = false;
 	pthread_mutex_lock(&spool.lock);
-	if (spool.keeping && !spool.first) {
+	if (spool.keeping && !any_file()) {
 		spool.stop = join = true;
 		spool.keeping = false;
 	}
@@ -242,10 +259,21 @@ static void spool_settle(void)
 		pthread_join(keeper, NULL);
 }
 
+void kdri_unmap_part(void *at, size_t bytes)
+{
+#ifdef MADV_REMOVE
+	(void)madvise(at, bytes, MADV_REMOVE);
+#endif
+	munmap(at, bytes);
+}
+
 static void region_free(region *r)
 {
 	const kdr_allocator *base = r->base;
-	munmap(r->begin, r->length);
+	if (r->part)
+		kdri_unmap_part(r->begin, r->length);
+	else
+		munmap(r->begin, r->length);
 	if (r->fd >= 0)
 		close(r->fd);
 	base->free(base->user, r);
@@ -279,7 +307,7 @@ static void aware_free(void *user, void *at)
 static bool lengthen(region *r, size_t size)
 {
 #ifdef MREMAP_MAYMOVE
-	if (r->fd < 0 || posix_fallocate(r->fd, 0, (off_t)size) != 0)
+	if (r->fd < 0 || r->part || posix_fallocate(r->fd, 0, (off_t)size) != 0)
 		return false;
 	pthread_mutex_lock(&spool.lock);
 	void *begin = mremap(r->begin, r->length, size, MREMAP_MAYMOVE);
@@ -304,7 +332,7 @@ static void *region_realloc(void *user, region *r, size_t size)
 	}
 	if (lengthen(r, size))
 		return r->at;
-	void *wider = scratch_new(user, size);
+	void *wider = r->memory ? plain_alloc(user, size) : scratch_new(user, size);
 	if (!wider)
 		return NULL;
 	memcpy(wider, r->at, r->used);
@@ -427,4 +455,25 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 done:
 	kdri_free(ctx, r);
 	return st;
+}
+
+bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGE_SIZE);
+	if (kdri_spool_enable(ctx) != KDR_OK)
+		return false;
+	const kdr_allocator *base = ctx->allocator.user;
+	region *r = base->alloc(base->user, sizeof *r);
+	if (!r)
+		return false;
+	*r = (region){ .at = at,
+		       .begin = at,
+		       .length = (bytes + page - 1) / page * page,
+		       .used = bytes,
+		       .fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0),
+		       .memory = fd < 0,
+		       .part = true,
+		       .base = base };
+	spool_enter(r);
+	return true;
 }

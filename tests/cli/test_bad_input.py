@@ -100,6 +100,23 @@ class BadInput(CliTest):
                 self.assertIn(done.returncode, (0, 3), done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, done.stderr)
 
+    def test_closed_standard_descriptors(self):
+        self.write("a.csv", BLOBS_A)
+        self.run_kindred("convert", "a.csv", "a.h5")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--save-model", "m.h5", "-o", "out", "a.h5")
+        self.run_kindred("convert", "a.h5", "plain.csv")
+        expected = self.run_kindred("predict", "--model", "m.h5", "a.h5").stdout
+        for closed in ([0], [2], [0, 2], [0, 1, 2]):
+            def close(closed=closed):
+                for fd in closed:
+                    os.close(fd)
+            args = ["predict", "--model", "m.h5", "a.h5", "-v", "--force", "-o", "labels"]
+            self.run_kindred(*args, preexec_fn=close)
+            self.assertEqual(self.read("labels"), expected, closed)
+            # Nor does an output file get what belongs on standard output or error.
+            self.run_kindred("convert", "-v", "--force", "a.h5", "b.csv", preexec_fn=close, code=int(1 in closed))
+            self.assertEqual(self.read("b.csv"), self.read("plain.csv"), closed)
+
     def test_directory_missing_file_no_permission(self):
         os.mkdir(self.path("d.csv"))
         self.cluster("d.csv", code=3, says=["d.csv", "directory"])

@@ -7,7 +7,7 @@ static kdr_status read_v73(kdr_context *ctx, const char *path, const kdr_read_op
                            kdr_data *data)
 {
 	(void)options;
-	return kdri_mat73_read(ctx, path, NULL, data);
+	return kdri_mat73_read(ctx, path, data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -51,4 +51,21 @@ static inline void reshaped(const char *path, const char *name, int ndim, const 
 	H5Fclose(file);
 }
 
+/* Makes a dataset of this shape that was never written, so that the file stores nothing of it. */
+static inline void unwritten(const char *path, const char *name, int ndim, const hsize_t *shape)
+{
+	const hsize_t chunk[3] = { 64, 64, 64 };
+	hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(ndim, shape, NULL);
+	hid_t made = H5Pcreate(H5P_DATASET_CREATE);
+	H5Pset_chunk(made, ndim, chunk);
+	if (H5Lexists(file, name, H5P_DEFAULT) > 0)
+		H5Ldelete(file, name, H5P_DEFAULT);
+	hid_t id = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, made, H5P_DEFAULT);
+	assert_true(id >= 0);
+	H5Dclose(id);
+	H5Pclose(made);
+	H5Sclose(space);
+	H5Fclose(file);
+}
+
 #endif

@@ -1,9 +1,9 @@
 /* HDF5 read in a child process: the same data, and a child that crashes, hangs or is not wanted any more. */
-#include "io/hdf5/h5_child.h"
-#include "tests/unit/bytes.h"
+#include "io/hdf5/h5.h"
+#include "tests/unit/damage.h"
 #include "tests/unit/failing.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -125,63 +125,67 @@ static void read__wrong_in_any_way__the_same_words(void **state)
 	kdr_context_free(ctx);
 }
 
-/* The only child of this process, by the fourth field of what /proc tells of each. */
-static pid_t child(void)
+/* --- a child that fails -------------------------------------------------------------------------------- */
+
+static kdr_status do_crash(kdr_context *ctx, const void *user, void *result)
 {
-	DIR *all = opendir("/proc");
-	pid_t found = 0;
-	assert_non_null(all);
-	for (struct dirent *d; (d = readdir(all));) {
-		long pid = strtol(d->d_name, NULL, 10), parent = 0;
-		char path[64], line[256] = "";
-		snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-		FILE *f = pid > 0 ? fopen(path, "r") : NULL;
-		const char *after = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-		if (after && sscanf(after, ") %*c %ld", &parent) == 1 && parent == (long)getpid())
-			found = (pid_t)pid;
-		if (f)
-			fclose(f);
-	}
-	closedir(all);
-	assert_true(found > 0);
-	return found;
+	(void)ctx, (void)user, (void)result;
+	raise(SIGSEGV);
+	return KDR_OK;
 }
 
-/* A child that was sent a signal after it opened the file; then everything is asked that can be. */
-static void ask_after(kdr_context *ctx, int signal_number, const char *words)
+static kdr_status do_exit(kdr_context *ctx, const void *user, void *result)
 {
-	kdri_h5 h5 = { 0 };
-	kdri_h5_array a = { 0 };
-	char text[8] = "";
-	double values[ROWS * COLS];
-	assert_ok(ctx, kdri_h5_open(ctx, annotated(ctx, false), &h5));
-	assert_ok(ctx, kdri_h5_array_open(ctx, &h5, "X", &a));
-	assert_int_equal(kill(child(), signal_number), 0);
-	assert_fails(ctx, kdri_h5_rows_double(ctx, &a, 0, ROWS, values), KDR_ERR_FORMAT, words);
-	assert_int_equal(kdri_h5_what(&h5, "X"), KDRI_H5_NONE);
-	assert_false(kdri_h5_text(&h5, "obs", "_index", text, sizeof text));
-	assert_fails(ctx, kdri_h5_array_open(ctx, &h5, "X", &a), KDR_ERR_FORMAT, words);
-	kdri_h5_array_close(&a);
-	/* Not even a reader that takes missing answers for an empty file gets away with it. */
-	assert_fails(ctx, kdri_h5_end(ctx, &h5, KDR_OK), KDR_ERR_FORMAT, words);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process is left */
+	(void)ctx, (void)user, (void)result;
+	_exit(0);
+	return KDR_OK;
 }
 
-static void child__killed__says_the_file_is_damaged(void **state)
+static kdr_status do_nothing_for_ever(kdr_context *ctx, const void *user, void *result)
+{
+	(void)ctx, (void)user, (void)result;
+	while (pause() != 0)
+		;
+	return KDR_OK;
+}
+
+static kdr_status do_allocate(kdr_context *ctx, const void *user, void *result)
+{
+	(void)user;
+	return kdri_alloc(ctx, result, (int64_t)1 << 30, 1);
+}
+
+static void fails_in_child(kdr_context *ctx, kdri_apart_run run, kdr_status expected, const char *words)
+{
+	void *result = NULL;
+	kdri_handed handed = { 0 };
+	const kdri_apart_job job = {
+		.path = "x.h5", .file_bytes = 1000, .run = run, .result_size = sizeof result
+	};
+	assert_fails(ctx, kdri_run_apart(ctx, &job, &result, &handed), expected, words);
+	assert_null(result);
+	kdri_handed_free(&handed);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
+}
+
+static void child__crashes__says_the_file_is_damaged(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_context_set_isolation(ctx, patience);
-	ask_after(ctx, SIGSEGV, "the file is damaged: the HDF5 library crashes on it (signal 11)");
+	fails_in_child(ctx, do_crash, KDR_ERR_FORMAT,
+	               "x.h5: the file is damaged: the HDF5 library crashes on it (signal 11)");
+	fails_in_child(ctx, do_exit, KDR_ERR_FORMAT,
+	               "x.h5: the file is damaged: the HDF5 library breaks off reading it");
 	kdr_context_free(ctx);
 }
 
-static void child__stopped__given_up_in_time(void **state)
+static void child__hangs__given_up_in_time(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_context_set_isolation(ctx, .2);
-	ask_after(ctx, SIGSTOP, "the HDF5 library finds no end reading it");
+	fails_in_child(ctx, do_nothing_for_ever, KDR_ERR_FORMAT, "the HDF5 library finds no end reading it");
 	kdr_context_free(ctx);
 }
 
@@ -197,7 +201,136 @@ static void child__caller_cancels__ends_at_once(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_context_set_isolation(ctx, 1e6);
 	kdr_context_set_progress(ctx, stop, NULL);
-	ask_after(ctx, SIGSTOP, "interrupted");
+	fails_in_child(ctx, do_nothing_for_ever, KDR_ERR_FORMAT, "x.h5: interrupted");
+	kdr_context_free(ctx);
+}
+
+/* A file of 1000 bytes cannot hold a gigabyte; nor may a child take more than the limit. */
+static void child__allocates_too_much__out_of_memory(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_context_set_isolation(ctx, patience);
+	fails_in_child(ctx, do_allocate, KDR_ERR_MEMORY, "out of memory: 1073.7 MB");
+	kdr_context_free(ctx);
+}
+
+/* --- what a child leaves behind ------------------------------------------------------------------------- */
+
+typedef struct left {
+	double *large, *small, *outside;
+	char **texts;
+} left;
+
+enum { LARGE_COUNT = 1 << 16, SMALL_COUNT = 10 };
+
+static kdr_status leave(kdr_context *ctx, const void *user, void *result)
+{
+	static double elsewhere[SMALL_COUNT];
+	(void)user;
+	kdr_status st;
+	left *l = result;
+	KDRI_TRY(KDRI_NEW0(ctx, &l->large, LARGE_COUNT));
+	KDRI_TRY(KDRI_NEW0(ctx, &l->small, SMALL_COUNT));
+	KDRI_TRY(KDRI_NEW0(ctx, &l->texts, 2));
+	KDRI_TRY(kdri_strdup(ctx, "one", &l->texts[0]));
+	l->texts[1] = (char *)elsewhere;
+	l->outside = elsewhere;
+	l->large[LARGE_COUNT - 1] = l->small[0] = 3;
+	kdri_message(ctx, "a message");
+done:
+	return st;
+}
+
+static int count_messages(void *user, const kdr_event *event)
+{
+	if (event->kind == KDR_EVENT_MESSAGE && strcmp(event->message, "a message") == 0)
+		(*(int *)user)++;
+	return 0;
+}
+
+static void handed__pointers__checked_before_they_are_used(void **state)
+{
+	(void)state;
+	int messages = 0;
+	kdr_context *ctx = unit_context();
+	left l = { 0 };
+	kdri_handed h = { 0 };
+	double *large = NULL, *small = NULL, *other = NULL;
+	char **texts = NULL;
+	const char damaged[] = "x.h5: the file is damaged";
+	const kdri_apart_job job = {
+		.path = "x.h5", .file_bytes = 1000, .run = leave, .result_size = sizeof l
+	};
+	kdr_context_set_isolation(ctx, patience);
+	kdr_context_set_progress(ctx, count_messages, &messages);
+	assert_ok(ctx, kdri_run_apart(ctx, &job, &l, &h));
+	assert_int_equal(messages, 1);
+	assert_ok(ctx, kdri_handed_array(ctx, &h, l.large, LARGE_COUNT, sizeof *large, &large));
+	assert_ptr_equal(large, l.large); /* where it is */
+	assert_fails(ctx, kdri_handed_array(ctx, &h, l.large, LARGE_COUNT, sizeof *large, &other),
+	             KDR_ERR_FORMAT, damaged); /* only once */
+	assert_ok(ctx, kdri_handed_array(ctx, &h, l.small, SMALL_COUNT, sizeof *small, &small));
+	assert_ptr_not_equal(small, l.small);
+	assert_fails(ctx, kdri_handed_array(ctx, &h, l.outside, SMALL_COUNT, sizeof *small, &other),
+	             KDR_ERR_FORMAT, damaged);
+	assert_fails(ctx, kdri_handed_array(ctx, &h, l.small, INT64_MAX / 8, sizeof *small, &other),
+	             KDR_ERR_FORMAT, damaged);
+	assert_fails(ctx, kdri_handed_strings(ctx, &h, l.texts, 2, &texts), KDR_ERR_FORMAT, damaged);
+	assert_ok(ctx, kdri_handed_strings(ctx, &h, l.texts, 1, &texts));
+	kdri_handed_free(&h);
+	assert_true(large[LARGE_COUNT - 1] == 3 && small[0] == 3 && !other);
+	large[0] = 1; /* an array like any other, also when it grows */
+	assert_ok(ctx, KDRI_GROW(ctx, &large, 2 * LARGE_COUNT));
+	assert_true(large[0] == 1 && large[LARGE_COUNT - 1] == 3);
+	assert_string_equal(texts[0], "one");
+	kdri_free(ctx, large);
+	kdri_free(ctx, small);
+	kdri_strings_free(&ctx->allocator, texts, 1);
+	kdr_context_free(ctx);
+}
+
+/* --- descriptors ---------------------------------------------------------------------------------------- */
+
+static void read__standard_descriptors_closed__the_same_data(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const char *path = annotated(ctx, true);
+	kdr_data *d = NULL;
+	int kept[3];
+	kdr_context_set_isolation(ctx, patience);
+	fflush(NULL);
+	for (int i = 0; i < 3; i++) {
+		kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		close(i);
+	}
+	kdr_status st = bytes_load(ctx, &kdri_format_h5ad, path, NULL, &d);
+	for (int i = 0; i < 3; i++)
+		if (kept[i] >= 0) {
+			dup2(kept[i], i);
+			close(kept[i]);
+		}
+	assert_ok(ctx, st);
+	assert_int_equal(d->rows, ROWS);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+/* --- sizes ----------------------------------------------------------------------------------------------- */
+
+static void read__claims_beyond_the_file__refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const char *path = annotated(ctx, false);
+	kdr_data *d = NULL;
+	unwritten(path, "X", 2, (hsize_t[]){ 20000, 1000 });
+	for (int i = 0; i < 2; i++) {
+		kdr_context_set_isolation(ctx, i * patience);
+		assert_fails(ctx, bytes_load(ctx, &kdri_format_h5ad, path, NULL, &d), KDR_ERR_SIZE,
+		             "X: claims 160 MB, which a file of 0.0");
+	}
 	kdr_context_free(ctx);
 }
 
@@ -236,9 +369,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read__in_a_child__the_same_data),
 		cmocka_unit_test(read__wrong_in_any_way__the_same_words),
-		cmocka_unit_test(child__killed__says_the_file_is_damaged),
-		cmocka_unit_test(child__stopped__given_up_in_time),
+		cmocka_unit_test(child__crashes__says_the_file_is_damaged),
+		cmocka_unit_test(child__hangs__given_up_in_time),
 		cmocka_unit_test(child__caller_cancels__ends_at_once),
+		cmocka_unit_test(child__allocates_too_much__out_of_memory),
+		cmocka_unit_test(handed__pointers__checked_before_they_are_used),
+		cmocka_unit_test(read__standard_descriptors_closed__the_same_data),
+		cmocka_unit_test(read__claims_beyond_the_file__refused),
 		cmocka_unit_test(read__every_allocation_failed__no_leak),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);

@@ -90,11 +90,11 @@ static void predict(kdr_context *ctx, const kdr_model *m, const char *task, int 
 
 static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
 {
-	(void)state;
 	kdr_context *ctx = unit_context();
 	fitted f = fit(ctx);
 	kdr_model *m = NULL;
 	int64_t labels[N], n, count;
+	kdr_context_set_isolation(ctx, *state ? 60 : 0);
 	assert_ok(ctx, kdr_model_save(ctx, bytes_path("m.h5"), f.result, true));
 	assert_ok(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m));
 	assert_string_equal(kdr_model_algo(m)->id, "kmeans");
@@ -115,6 +115,13 @@ static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
 	kdr_model_free(m);
 	fitted_free(&f);
 	kdr_context_free(ctx);
+}
+
+static void predict__model_read_in_a_child__same_labels(void **state)
+{
+	(void)state;
+	void *in_child = "";
+	predict__the_samples_it_was_fitted_on__same_labels(&in_child);
 }
 
 static void predict__columns_shuffled_or_missing__aligned_or_refused(void **state)
@@ -226,6 +233,25 @@ static kdr_status load_only(kdr_context *ctx, const char *path)
 	return st;
 }
 
+/* Each array is small enough to be believed; all of them together are not. */
+static void load__arrays_that_claim_more_than_the_file__refused(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_model *m = NULL;
+	const char *path = saved(ctx);
+	char name[64];
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof name, "prep/more%d", i);
+		unwritten(path, name, 1, (hsize_t[]){ 1 << 20 });
+	}
+	for (int child = 0; child < 2; child++) {
+		kdr_context_set_isolation(ctx, child * 60);
+		assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_SIZE, "claims 8 MB");
+	}
+	kdr_context_free(ctx);
+}
+
 static void load__every_allocation_failed__no_leak(void **state)
 {
 	(void)state;
@@ -239,9 +265,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(predict__the_samples_it_was_fitted_on__same_labels),
+		cmocka_unit_test(predict__model_read_in_a_child__same_labels),
 		cmocka_unit_test(predict__columns_shuffled_or_missing__aligned_or_refused),
 		cmocka_unit_test(predict__no_preprocessing__columns_must_agree),
 		cmocka_unit_test(load__damaged_files__clear_errors),
+		cmocka_unit_test(load__arrays_that_claim_more_than_the_file__refused),
 		cmocka_unit_test(load__every_allocation_failed__no_leak),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);

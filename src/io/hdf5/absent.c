@@ -22,9 +22,8 @@ static kdr_status write_none(kdr_context *ctx, const char *path, const kdr_data 
 	return refuse(ctx, path);
 }
 
-kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data)
+kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, kdr_data *data)
 {
-	(void)wanted;
 	(void)data;
 	return kdri_absent(ctx, path, "HDF5, which MATLAB 7.3 files are",
 	                   "-v7 or -v6 of MATLAB's save can be read");

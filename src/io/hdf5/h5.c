@@ -1,5 +1,5 @@
 /* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/hdf5/h5_child.h"
+#include "io/hdf5/h5.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 enum { WALK_OBJECTS = 100000, WALK_LEVELS = 12 };
+/* A dataset may claim any size. A file is believed to hold some megabytes, and this many times its own size: deflate's
+ * limit, rounded up. */
+enum { BELIEVED = 1 << 24, TIMES_STORED = 2000 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static int64_t room_left; /* of the open file; under that lock */
 
 void kdri_h5_lock(void)
 {
@@ -94,8 +98,12 @@ static bool ready_links(kdri_h5 *h5)
 	return h5->links > 0 && H5Pset_elink_cb(h5->links, no_external, NULL) >= 0;
 }
 
-/* That the file can be read at all, so that errors say why. */
-static kdr_status check_file(kdr_context *ctx, const char *path, int64_t *bytes)
+double kdri_h5_most(double file_bytes)
+{
+	return BELIEVED + TIMES_STORED * file_bytes;
+}
+
+kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes)
 {
 	kdr_status st = KDR_OK;
 	struct stat info;
@@ -117,10 +125,10 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	kdr_status st;
 	hid_t access = -1;
 	h5->path = path;
-	KDRI_TRY(check_file(ctx, path, &h5->bytes));
-	if (ctx->isolation > 0)
-		return kdri_h5_child_open(ctx, path, &h5->child);
+	KDRI_TRY(kdri_h5_check_file(ctx, path, &h5->bytes));
 	h5_enter(h5);
+	room_left = (int64_t)KDRI_MIN(kdri_h5_most((double)h5->bytes), 0x1p62);
+	h5->room = &room_left;
 	access = file_access();
 	if (H5Fis_hdf5(path) <= 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not an HDF5 file", path);
@@ -135,14 +143,6 @@ done:
 	if (st != KDR_OK)
 		kdri_h5_close(h5);
 	return st;
-}
-
-kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st)
-{
-	struct kdri_h5_child *child = h5->child;
-	kdri_h5_close(h5);
-	*h5 = (kdri_h5){ 0 };
-	return kdri_h5_child_close(ctx, child, st);
 }
 
 static kdr_status open_output(kdr_context *ctx, const char *path, const char *temporary, bool anew,
@@ -191,8 +191,6 @@ kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5)
 
 kdri_h5_kind kdri_h5_what(const kdri_h5 *h5, const char *name)
 {
-	if (h5->child)
-		return kdri_h5_child_what(h5->child, name);
 	hid_t id = H5Oopen(h5->file, name, h5->links);
 	if (id < 0)
 		return KDRI_H5_NONE;
@@ -238,8 +236,6 @@ static herr_t list_link(hid_t group, const char *name, const H5L_info_t *info, v
 kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
                         kdri_h5_visit visit, void *user)
 {
-	if (h5->child)
-		return kdri_h5_child_walk(h5->child, h5, group, levels, visit, user);
 	walk w = { .h5 = h5, .visit = visit, .user = user, .levels = KDRI_MIN(levels, WALK_LEVELS) };
 	size_t n = strlen(group);
 	if (n + 2 > sizeof w.name)
@@ -271,10 +267,21 @@ static hssize_t attribute_count(hid_t id)
 	return n;
 }
 
+bool kdri_h5_attribute_at(const kdri_h5 *h5, const char *name, int64_t i, char *out, size_t room,
+                          int64_t *count)
+{
+	hid_t id = H5Aopen_by_idx(h5->file, name, H5_INDEX_NAME, H5_ITER_INC, (hsize_t)i, H5P_DEFAULT,
+	                          h5->links);
+	if (id < 0)
+		return false;
+	*count = attribute_count(id);
+	const bool named = H5Aget_name(id, room, out) > 0;
+	H5Aclose(id);
+	return named;
+}
+
 bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room)
 {
-	if (h5->child)
-		return kdri_h5_child_text(h5->child, name, attribute, out, room);
 	bool found = false;
 	char *variable = NULL, fixed[1024];
 	hid_t id = open_attribute(h5, name, attribute), type = id < 0 ? -1 : H5Aget_type(id);
@@ -298,9 +305,8 @@ bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, ch
 	return found;
 }
 
-/* Numbers of an attribute in a native type. */
-static bool numbers(const kdri_h5 *h5, const char *name, const char *attribute, hid_t native, int64_t count,
-                    void *out)
+bool kdri_h5_numbers(const kdri_h5 *h5, const char *name, const char *attribute, hid_t native, int64_t count,
+                     void *out)
 {
 	hid_t id = open_attribute(h5, name, attribute), type = id < 0 ? -1 : H5Aget_type(id);
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
@@ -315,23 +321,5 @@ static bool numbers(const kdri_h5 *h5, const char *name, const char *attribute, 
 
 bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, int64_t *out)
 {
-	return h5->child ? kdri_h5_child_numbers(h5->child, true, name, attribute, count, out)
-	                 : numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
-}
-
-bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out)
-{
-	return h5->child ? kdri_h5_child_numbers(h5->child, false, name, attribute, count, out)
-	                 : numbers(h5, name, attribute, H5T_NATIVE_DOUBLE, count, out);
-}
-
-int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute)
-{
-	if (h5->child)
-		return kdri_h5_child_count(h5->child, name, attribute);
-	hid_t id = open_attribute(h5, name, attribute);
-	int64_t count = id < 0 ? -1 : attribute_count(id);
-	if (id >= 0)
-		H5Aclose(id);
-	return count;
+	return kdri_h5_numbers(h5, name, attribute, H5T_NATIVE_INT64, count, out);
 }

@@ -1,27 +1,27 @@
-/* HDF5 with its sharp edges covered: what .h5, .h5ad, MATLAB v7.3 and model files share.
+/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With kdr_context_set_isolation in force all reading is done by a child process: h5_child.h.
+ * These functions work in the process that calls them; kdri_h5_read and kdri_h5_items start a child process if the
+ * context asks for isolation (apart.h).
  *
- * Nothing is read before its size was compared with what the file holds; external links, external and
- * virtual storage are refused; the library's error printing is off while a file is open. */
+ * Nothing is read before its size has been compared with the size of the file. External links and external or virtual
+ * storage are refused. HDF5's error printing is off while a file is open. */
 #ifndef KDRI_H5_H
 #define KDRI_H5_H
 
 #include <hdf5.h>
 
 #include "io/binary.h"
+#include "io/hdf5/apart.h"
 
 /* --- h5.c: files and what is in them --------------------------------------------------------------- */
 
-struct kdri_h5_child;
-
 typedef struct kdri_h5 {
-	const char *path;            /* borrowed */
-	struct kdri_h5_child *child; /* NULL: the file is open in this process; else all below is unset */
+	const char *path; /* borrowed */
 	hid_t file;
 	hid_t links;   /* access to objects: no external links */
 	int64_t bytes; /* size of the file */
+	int64_t *room; /* bytes that its datasets may still claim; only one file is open at a time */
 	bool entered;
 	H5E_auto2_t print; /* what printed errors before */
 	void *print_data;
@@ -35,9 +35,10 @@ kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *tempor
 /* Opens such a temporary file, which is a sound HDF5 file, to be changed. */
 kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 void kdri_h5_close(kdri_h5 *h5);
-/* Closes what was opened for reading and gives `st`, or the failure that the file's reader in a process of
- * its own came to, whatever was made of its missing answers. */
-kdr_status kdri_h5_end(kdr_context *ctx, kdri_h5 *h5, kdr_status st);
+/* Bytes of memory that the datasets of a file may claim: deflate and wider numbers can explain so much. */
+double kdri_h5_most(double file_bytes);
+/* The size of a file that can be read, or an error that names the reason. */
+kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes);
 /* One file is open at a time, and none while the process is copied: not all builds of HDF5 have locks, and
  * a copy must not inherit one that is held. */
 void kdri_h5_lock(void);
@@ -57,14 +58,16 @@ typedef bool (*kdri_h5_visit)(void *user, const kdri_h5 *h5, const char *name, k
 kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
                         kdri_h5_visit visit, void *user);
 
+/* The name of attribute i of an object, and how many values it has; false: it has no more attributes. */
+bool kdri_h5_attribute_at(const kdri_h5 *h5, const char *name, int64_t i, char *out, size_t room,
+                          int64_t *count);
 /* Attribute of an object as text; false if there is none, or none that is text. */
 bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room);
-/* Exactly `count` numbers; false if there are none or not so many. */
+/* Exactly `count` numbers, as HDF5's native type or as integers; false if there are none or not so many. */
+bool kdri_h5_numbers(const kdri_h5 *h5, const char *name, const char *attribute, hid_t native, int64_t count,
+                     void *out);
 bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count,
                       int64_t *out);
-bool kdri_h5_reals(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count, double *out);
-/* How many values an attribute has; -1 if there is none. */
-int64_t kdri_h5_count(const kdri_h5 *h5, const char *name, const char *attribute);
 
 /* --- h5_read.c: datasets ------------------------------------------------------------------------------ */
 
@@ -72,7 +75,6 @@ typedef enum kdri_h5_class { KDRI_H5_NUMBER, KDRI_H5_STRING, KDRI_H5_COMPOUND, K
 
 /* An open dataset whose size is believable. */
 typedef struct kdri_h5_array {
-	struct kdri_h5_child *child; /* who has it open; NULL: this process */
 	hid_t id, space, type;
 	kdri_h5_class type_class;
 	bool floating;
@@ -113,6 +115,38 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool
 kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const char *group,
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
                                    const kdr_read_options *options, kdr_data *data);
+
+/* --- h5_data.c: a data set, read in a child process if the context asks for isolation ------------------ */
+
+/* Fills a data set from an open file. `member`: what follows the file's name and a colon; or NULL. */
+typedef kdr_status (*kdri_h5_reader)(kdr_context *ctx, const kdri_h5 *h5, const char *member,
+                                     const kdr_read_options *options, kdr_data *data);
+kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                        kdri_h5_reader reader, kdr_data *data);
+
+/* --- h5_items.c: everything in a small file, read in a child process if the context asks for isolation --- */
+
+/* A group, a dataset or an attribute. */
+typedef struct kdri_h5_item {
+	char *name;               /* "arrays/centres", "tasks/0@name", "@format" */
+	kdri_h5_class type_class; /* KDRI_H5_OTHER: it has no values, or none that are read */
+	bool floating;
+	int ndim;
+	int64_t shape[3], count;
+	void *values; /* `count` doubles or int64_t, or char * */
+} kdri_h5_item;
+
+typedef struct kdri_h5_items {
+	kdri_h5_item *list; /* by name */
+	int64_t count;
+	kdri_handed handed; /* where they are, if a child has read them */
+} kdri_h5_items;
+
+/* Reads groups to the third level, datasets of up to three dimensions, and attributes of one. Starts zeroed. */
+kdr_status kdri_h5_read_items(kdr_context *ctx, const char *path, kdri_h5_items *items);
+/* The object, or the attribute of that object; NULL if there is none. */
+const kdri_h5_item *kdri_h5_item_find(const kdri_h5_items *items, const char *object, const char *attribute);
+void kdri_h5_items_free(kdr_context *ctx, kdri_h5_items *items);
 
 /* --- h5_disk.c: how files are written --------------------------------------------------------------- */
 

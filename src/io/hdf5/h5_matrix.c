@@ -1,23 +1,18 @@
 /* Matrices in HDF5: dense datasets, and groups of three arrays. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/hdf5/h5_child.h"
+#include "io/hdf5/h5.h"
 
 #include <stdio.h>
 
-/* Rows are read in slabs of whole chunks, so that no chunk is unpacked twice. */
+/* What has to be changed after reading is read in pieces of whole chunks, so that no chunk is unpacked twice. */
 enum { SLAB_BYTES = 1 << 24, INDICES_AT_ONCE = 1 << 18 };
-
-static int64_t slab_rows(const kdri_h5_array *a, int64_t width)
-{
-	int64_t rows = KDRI_MAX(1, SLAB_BYTES / (int64_t)sizeof(double) / width), chunk = a->chunk_rows;
-	return chunk >= a->shape[0] ? a->shape[0] : (rows + chunk - 1) / chunk * chunk;
-}
 
 static kdr_status read_transposed(kdr_context *ctx, const kdri_h5_array *a, int64_t rows, int64_t cols,
                                   double *out)
 {
 	kdr_status st;
 	double *group = NULL;
-	int64_t width = KDRI_MIN(cols, slab_rows(a, rows));
+	int64_t width = KDRI_MAX(1, SLAB_BYTES / (int64_t)sizeof(double) / rows), chunk = a->chunk_rows;
+	width = KDRI_MIN(cols, (width + chunk - 1) / chunk * chunk);
 	KDRI_TRY(KDRI_NEW(ctx, &group, width * rows));
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
@@ -55,14 +50,10 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 	}
 	const kdri_range part = kdri_range_of(options, rows);
 	KDRI_TRY(KDRI_NEW(ctx, &values, (part.last - part.first) * cols));
-	if (transposed) {
+	if (transposed)
 		KDRI_TRY(read_transposed(ctx, a, rows, cols, values));
-	} else {
-		int64_t slab = slab_rows(a, cols);
-		for (int64_t i = part.first; i < part.last; i += slab)
-			KDRI_TRY(kdri_h5_rows_double(ctx, a, i, KDRI_MIN(slab, part.last - i),
-			                             values + (i - part.first) * cols));
-	}
+	else
+		KDRI_TRY(kdri_h5_rows_double(ctx, a, part.first, part.last - part.first, values));
 	KDRI_TRY(kdri_range_note(ctx, options, part, rows, data));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = part.last - part.first;
@@ -177,8 +168,6 @@ static bool sparse_layout(const kdri_h5 *h5, const char *name, bool *by_column)
 
 bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name)
 {
-	if (h5->child)
-		return kdri_h5_child_is_matrix(h5->child, name);
 	bool yes = false, by_column;
 	hid_t id = H5Oopen(h5->file, name, h5->links);
 	if (id < 0)

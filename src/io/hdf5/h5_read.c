@@ -1,19 +1,13 @@
 /* Reading HDF5 datasets: numbers and strings. SPDX-License-Identifier: BSD-3-Clause */
-#include "io/hdf5/h5_child.h"
+#include "io/hdf5/h5.h"
 
 #include <stdio.h>
 
-/* A dataset may claim any size and store nothing. So much is believed at once, and beyond it no more than
- * this many times what is stored: deflate's limit, rounded up. */
-static const int64_t believed = (int64_t)1 << 28;
-enum { TIMES_STORED = 2000, STRINGS_AT_ONCE = 4096 };
+/* Rows are read in blocks of about so many bytes, in whole chunks so that none is unpacked twice. */
+enum { BLOCK_BYTES = 1 << 24, STRINGS_AT_ONCE = 4096 };
 
 void kdri_h5_array_close(kdri_h5_array *a)
 {
-	if (a->child) {
-		*a = (kdri_h5_array){ 0 };
-		return;
-	}
 	if (a->type > 0)
 		H5Tclose(a->type);
 	if (a->space > 0)
@@ -92,15 +86,13 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 		if (i < 3)
 			a->shape[i] = (int64_t)dims[i];
 	}
-	int64_t stored = KDRI_MIN((int64_t)KDRI_MIN(H5Dget_storage_size(a->id), INT64_MAX), h5->bytes);
-	int64_t most =
-	        KDRI_MAX(believed, stored > INT64_MAX / TIMES_STORED ? INT64_MAX : stored * TIMES_STORED);
-	double width = (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
-	if ((double)a->count * width > (double)most)
+	const double bytes = (double)a->count * (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
+	if (bytes > (double)*h5->room)
 		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "%s: claims %.0f MB but stores %.3f MB: more than compression can explain",
-		                 a->label, (double)a->count * width / 1e6, (double)stored / 1e6);
-	KDRI_TRY(check_storage(ctx, h5, a, most));
+		                 "%s: claims %.0f MB, which a file of %.3f MB cannot hold even compressed",
+		                 a->label, bytes / 1e6, (double)h5->bytes / 1e6);
+	KDRI_TRY(check_storage(ctx, h5, a, *h5->room));
+	*h5->room -= (int64_t)bytes;
 done:
 	return st;
 }
@@ -109,8 +101,6 @@ kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *n
 {
 	kdr_status st;
 	kdri_h5_array a = { 0 };
-	if (h5->child)
-		return kdri_h5_child_array(h5->child, name, out);
 	snprintf(a.label, sizeof a.label, "%s:%s", h5->path, name);
 	a.id = H5Oopen(h5->file, name, h5->links);
 	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET) {
@@ -136,8 +126,8 @@ done:
 }
 
 /* Rows begin .. begin+rows-1 into `out` as elements of `memory`. */
-static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, int64_t begin,
-                            int64_t rows, void *out)
+static kdr_status read_block(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, int64_t begin,
+                             int64_t rows, void *out)
 {
 	kdr_status st = KDR_OK;
 	hsize_t start[H5S_MAX_RANK] = { 0 }, size[H5S_MAX_RANK] = { 0 };
@@ -162,6 +152,30 @@ static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memo
 	return st;
 }
 
+/* The same block by block. `size`: bytes of an element of `memory`. */
+static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, int64_t begin,
+                            int64_t rows, size_t size, void *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t width = (int64_t)size;
+	if (a->ndim > 3)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; at most 3 are read", a->label,
+		                 a->ndim);
+	if (a->count == 0)
+		return KDR_OK;
+	for (int i = 1; i < a->ndim; i++)
+		width *= a->shape[i];
+	int64_t block = KDRI_MAX(1, BLOCK_BYTES / width);
+	block = (block + a->chunk_rows - 1) / a->chunk_rows * a->chunk_rows;
+	for (int64_t i = 0; i < rows; i += block) {
+		const int64_t n = KDRI_MIN(block, rows - i);
+		KDRI_TRY(read_block(ctx, a, memory, begin + i, n, (char *)out + i * width));
+		kdri_apart_progress(n * width);
+	}
+done:
+	return st;
+}
+
 static kdr_status need_numbers(kdr_context *ctx, const kdri_h5_array *a, bool integers)
 {
 	if (a->type_class != KDRI_H5_NUMBER || (integers && a->floating))
@@ -175,8 +189,7 @@ kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *a, int64_t
 {
 	kdr_status st;
 	KDRI_TRY(need_numbers(ctx, a, false));
-	KDRI_TRY(a->child ? kdri_h5_child_rows(a, false, begin, rows, out)
-	                  : read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, out));
+	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, sizeof *out, out));
 done:
 	return st;
 }
@@ -186,8 +199,7 @@ kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *a, int64_t 
 {
 	kdr_status st;
 	KDRI_TRY(need_numbers(ctx, a, true));
-	KDRI_TRY(a->child ? kdri_h5_child_rows(a, true, begin, rows, out)
-	                  : read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, out));
+	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, sizeof *out, out));
 done:
 	return st;
 }
@@ -218,8 +230,6 @@ static hid_t element_type(const kdri_h5_array *a, const char *field)
 
 bool kdri_h5_has_field(const kdri_h5_array *a, const char *field, bool *text)
 {
-	if (a->child)
-		return kdri_h5_child_has_field(a, field, text);
 	hid_t type = element_type(a, field);
 	if (type < 0)
 		return false;
@@ -234,7 +244,7 @@ static kdr_status copy_block(kdr_context *ctx, const kdri_h5_array *a, hid_t mem
 	hsize_t count = (hsize_t)n;
 	/* Zeroed, so that after a failure only what HDF5 has put there is given back to it. */
 	memset(raw, 0, (size_t)n * width);
-	kdr_status st = read_rows(ctx, a, memory, begin, n, raw);
+	kdr_status st = read_block(ctx, a, memory, begin, n, raw);
 	for (int64_t i = 0; i < n && st == KDR_OK; i++) {
 		const char *text = raw + (size_t)i * width;
 		size_t length = 0;
@@ -283,15 +293,13 @@ static kdr_status read_integers(kdr_context *ctx, const kdri_h5_array *a, const 
 	hid_t memory = memory_type(field, H5T_NATIVE_INT64);
 	if (memory < 0)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its integers cannot be read", a->label);
-	st = read_rows(ctx, a, memory, 0, a->shape[0], out);
+	st = read_rows(ctx, a, memory, 0, a->shape[0], sizeof *out, out);
 	H5Tclose(memory);
 	return st;
 }
 
 kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char *field, char ***out)
 {
-	if (a->child)
-		return kdri_h5_child_strings(ctx, a, field, out);
 	kdr_status st;
 	char **strings = NULL, digits[32];
 	int64_t *values = NULL;
@@ -325,8 +333,6 @@ done:
 
 kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const char *field, int64_t **out)
 {
-	if (a->child)
-		return kdri_h5_child_field(ctx, a, field, out);
 	kdr_status st;
 	int64_t *values = NULL;
 	hid_t type = element_type(a, field);

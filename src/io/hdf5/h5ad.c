@@ -299,43 +299,42 @@ static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
 	return kdri_h5_what(h5, name) == KDRI_H5_NONE;
 }
 
-static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                            kdr_data *data)
+static kdr_status h5ad_read_open(kdr_context *ctx, const kdri_h5 *h5, const char *member,
+                                 const kdr_read_options *options, kdr_data *data)
 {
 	kdr_status st;
-	kdri_h5 h5 = { 0 };
-	char *file = NULL, *member = NULL;
-	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
 	const char *name = member ? member + (member[0] == '/') : "X";
-	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, name, options, data));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, h5, name, options, data));
 	const int64_t rows = data->origin ? data->file_rows : data->rows;
-	KDRI_TRY(h5ad_read_names(ctx, &h5, "obs", rows, &data->ids));
+	KDRI_TRY(h5ad_read_names(ctx, h5, "obs", rows, &data->ids));
 	kdri_range_keep(ctx, data, data->ids);
 	if (strncmp(name, "obsm/", 5) == 0)
 		KDRI_TRY(number_columns(ctx, name + 5, data));
 	else
-		KDRI_TRY(h5ad_read_names(ctx, &h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
+		KDRI_TRY(h5ad_read_names(ctx, h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
 		                         data->cols, &data->features));
-	if (options && options->label_column && !may_lack(&h5, options)) {
+	if (options && options->label_column && !may_lack(h5, options)) {
 		kdri_groups classes = { 0 };
-		KDRI_TRY(read_column(ctx, &h5, options->label_column, rows, &classes));
+		KDRI_TRY(read_column(ctx, h5, options->label_column, rows, &classes));
 		keep_groups(data, &classes);
 		data->labels = classes.of;
 		data->classes = classes.names;
 		data->nclasses = classes.count;
 	}
 	if (options && options->task_column) {
-		KDRI_TRY(read_column(ctx, &h5, options->task_column, rows, &data->groups));
+		KDRI_TRY(read_column(ctx, h5, options->task_column, rows, &data->groups));
 		if (data->origin)
 			KDRI_TRY(order_groups(ctx, rows, &data->groups));
 		keep_groups(data, &data->groups);
 	}
 done:
-	st = kdri_h5_end(ctx, &h5, st);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
 	return st;
+}
+
+static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data *data)
+{
+	return kdri_h5_read(ctx, path, options, h5ad_read_open, data);
 }
 
 static const char *const endings[] = { ".h5ad", NULL };

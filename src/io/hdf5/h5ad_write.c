@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/hdf5/h5_child.h"
+#include "io/hdf5/h5.h"
 
 static const char column[] = "kindred", sureness[] = "kindred_confidence", points[] = "obsm/X_kindred";
 
@@ -275,8 +275,9 @@ typedef struct task {
 	const kdri_h5ad_notes *notes;
 } task;
 
-static kdr_status change(kdr_context *ctx, const void *user)
+static kdr_status change(kdr_context *ctx, const void *user, void *result)
 {
+	(void)result;
 	const task *t = user;
 	kdr_status st;
 	kdri_h5 h5 = { 0 };
@@ -332,16 +333,21 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 {
 	kdr_status st;
 	kdri_output *o = NULL;
+	kdri_handed handed = { 0 };
 	double bytes = 0;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	const task t = { path, kdri_output_temporary(o), data, notes };
 	if (!data)
 		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
-	/* A file of our own is nothing to be afraid of. */
-	KDRI_TRY(data ? change(ctx, &t) : kdri_h5_apart(ctx, path, bytes, change, &t));
+	/* A file that is new cannot be damaged. */
+	const kdri_apart_job job = {
+		.path = path, .file_bytes = bytes, .changes = true, .run = change, .user = &t
+	};
+	KDRI_TRY(data ? change(ctx, &t, NULL) : kdri_run_apart(ctx, &job, NULL, &handed));
 	st = kdri_output_commit(ctx, o);
 	o = NULL;
 done:
+	kdri_handed_free(&handed);
 	kdri_output_abort(ctx, o);
 	return st;
 }

@@ -58,37 +58,32 @@ done:
 	return st;
 }
 
+static kdr_status hdf5_read_open(kdr_context *ctx, const kdri_h5 *h5, const char *member,
+                                 const kdr_read_options *options, kdr_data *data)
+{
+	kdr_status st = KDR_OK;
+	search s = { 0 };
+	if (!member)
+		KDRI_TRY(kdri_h5_find_tenx(ctx, h5, s.first, sizeof s.first));
+	else if (strlen(member) < sizeof s.first && kdri_h5_is_tenx(h5, member))
+		snprintf(s.first, sizeof s.first, "%s", member);
+	if (s.first[0] && options && options->parts > 1)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: CellRanger's matrices are not read in parts of their cells: .h5ad is",
+		                 h5->path);
+	if (s.first[0])
+		return kdri_h5_read_tenx(ctx, h5, s.first, data);
+	KDRI_TRY(find_matrix(ctx, h5, member, &s));
+	KDRI_TRY(kdri_h5_read_matrix(ctx, h5, s.first, options, data));
+	KDRI_TRY(hdf5_read_features(ctx, h5, data));
+done:
+	return st;
+}
+
 static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)
 {
-	kdr_status st;
-	kdri_h5 h5 = { 0 };
-	search s = { 0 };
-	char *file = NULL, *member = NULL;
-	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDRI_TRY(kdri_h5_open(ctx, file, &h5));
-	if (!member)
-		KDRI_TRY(kdri_h5_find_tenx(ctx, &h5, s.first, sizeof s.first));
-	else if (strlen(member) < sizeof s.first && kdri_h5_is_tenx(&h5, member))
-		snprintf(s.first, sizeof s.first, "%s", member);
-	if (s.first[0] && options && options->parts > 1) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: CellRanger's matrices are not read in parts of their cells: .h5ad is",
-		               path);
-		goto done;
-	}
-	if (s.first[0]) {
-		st = kdri_h5_read_tenx(ctx, &h5, s.first, data);
-		goto done;
-	}
-	KDRI_TRY(find_matrix(ctx, &h5, member, &s));
-	KDRI_TRY(kdri_h5_read_matrix(ctx, &h5, s.first, options, data));
-	KDRI_TRY(hdf5_read_features(ctx, &h5, data));
-done:
-	st = kdri_h5_end(ctx, &h5, st);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
-	return st;
+	return kdri_h5_read(ctx, path, options, hdf5_read_open, data);
 }
 
 static kdr_status write_hdf5(kdr_context *ctx, const char *path, const kdr_data *data, bool force)

@@ -45,7 +45,7 @@ static kdr_status read_mat(kdr_context *ctx, const char *path, const kdr_read_op
 	bool big = got == sizeof start && memcmp(start + 126, "MI", 2) == 0;
 	int version = little ? start[125] : big ? start[124] : 0;
 	if (version == 2 || (got >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0))
-		KDRI_TRY(kdri_mat73_read(ctx, file, member, data));
+		KDRI_TRY(kdri_mat73_read(ctx, path, data));
 	else if (version == 1)
 		KDRI_TRY(kdri_mat5_read(ctx, file, member, data));
 	else

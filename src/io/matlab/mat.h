@@ -6,7 +6,7 @@
 
 /* `wanted` is the variable, or NULL for the only matrix of numbers. */
 kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data);
-kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data);
+kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, kdr_data *data);
 
 /* Which variable to read: filled as the file is gone through. */
 typedef struct kdri_mat_search {

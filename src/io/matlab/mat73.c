@@ -58,31 +58,33 @@ done:
 	return st;
 }
 
-kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data)
+static kdr_status mat73_read_open(kdr_context *ctx, const kdri_h5 *h5, const char *wanted,
+                                  const kdr_read_options *options, kdr_data *data)
 {
-	kdr_status st;
-	kdri_h5 h5 = { 0 };
+	(void)options;
+	kdr_status st = KDR_OK;
 	kdri_h5_array a = { 0 };
 	kdri_mat_search search = { 0 };
-	KDRI_TRY(kdri_h5_open(ctx, path, &h5));
-	if (!wanted || kdri_h5_what(&h5, wanted) == KDRI_H5_NONE) {
-		KDRI_TRY(kdri_h5_walk(ctx, &h5, "/", 0, note_variable, &search));
-		KDRI_TRY(kdri_mat_choose(ctx, path, wanted, &search));
+	if (!wanted || kdri_h5_what(h5, wanted) == KDRI_H5_NONE) {
+		KDRI_TRY(kdri_h5_walk(ctx, h5, "/", 0, note_variable, &search));
+		KDRI_TRY(kdri_mat_choose(ctx, h5->path, wanted, &search));
 	}
-	const char *name = wanted ? wanted : search.name, *problem = problem_of(&h5, name);
+	const char *name = wanted ? wanted : search.name, *problem = problem_of(h5, name);
 	if (problem) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is %s; a real matrix of two dimensions is needed",
-		               path, name, problem);
-		goto done;
-	}
-	if (kdri_h5_what(&h5, name) == KDRI_H5_GROUP) {
-		KDRI_TRY(mat73_read_sparse(ctx, &h5, name, data));
+		               h5->path, name, problem);
+	} else if (kdri_h5_what(h5, name) == KDRI_H5_GROUP) {
+		st = mat73_read_sparse(ctx, h5, name, data);
 	} else {
-		KDRI_TRY(kdri_h5_array_open(ctx, &h5, name, &a));
+		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
 		KDRI_TRY(kdri_h5_read_dense(ctx, &a, true, NULL, data));
 	}
 done:
 	kdri_h5_array_close(&a);
-	st = kdri_h5_end(ctx, &h5, st);
 	return st;
+}
+
+kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, kdr_data *data)
+{
+	return kdri_h5_read(ctx, path, NULL, mat73_read_open, data);
 }

@@ -1,0 +1,199 @@
+/* Everything in a small HDF5 file, such as a model. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/hdf5/h5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEVELS = 2, MOST_ITEMS = 1 << 20, MOST_NAME = 1200 };
+
+typedef struct collection {
+	kdr_context *ctx;
+	kdr_status st;
+	kdri_h5_items *items;
+	int64_t room;
+} collection;
+
+/* Adds an item without values. */
+static kdr_status add_item(collection *c, const char *object, const char *attribute, kdri_h5_item **out)
+{
+	kdr_status st;
+	kdri_h5_items *items = c->items;
+	char name[MOST_NAME];
+	snprintf(name, sizeof name, "%s%s%s", object + (object[0] == '/'), attribute ? "@" : "",
+	         attribute ? attribute : "");
+	if (items->count == MOST_ITEMS)
+		return kdri_fail(c->ctx, KDR_ERR_SIZE, "more than %d groups, datasets and attributes",
+		                 MOST_ITEMS);
+	KDRI_TRY(KDRI_ROOM(c->ctx, &items->list, &c->room, items->count + 1));
+	*out = &items->list[items->count];
+	**out = (kdri_h5_item){ .type_class = KDRI_H5_OTHER };
+	KDRI_TRY(kdri_strdup(c->ctx, name, &(*out)->name));
+	items->count++;
+done:
+	return st;
+}
+
+static kdr_status add_dataset(collection *c, const kdri_h5 *h5, const char *name, kdri_h5_item *item)
+{
+	kdr_status st;
+	kdr_context *ctx = c->ctx;
+	kdri_h5_array a = { 0 };
+	KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
+	item->ndim = a.ndim;
+	memcpy(item->shape, a.shape, sizeof item->shape);
+	if (a.type_class == KDRI_H5_STRING && a.ndim == 1) {
+		KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, (char ***)&item->values));
+	} else if (a.type_class == KDRI_H5_NUMBER && a.ndim >= 1 && a.ndim <= 3) {
+		KDRI_TRY(kdri_alloc(ctx, &item->values, a.count, sizeof(double)));
+		KDRI_TRY(a.floating ? kdri_h5_rows_double(ctx, &a, 0, a.shape[0], item->values)
+		                    : kdri_h5_rows_int64(ctx, &a, 0, a.shape[0], item->values));
+	} else {
+		goto done;
+	}
+	item->type_class = a.type_class;
+	item->floating = a.floating;
+	item->count = a.count;
+done:
+	kdri_h5_array_close(&a);
+	return st;
+}
+
+/* One text, or a list of numbers, which are small enough for doubles. */
+static kdr_status add_attribute(collection *c, const kdri_h5 *h5, const char *object, const char *attribute,
+                                int64_t count)
+{
+	kdr_status st;
+	kdri_h5_item *item;
+	char text[1024], **texts = NULL;
+	KDRI_TRY(add_item(c, object, attribute, &item));
+	item->ndim = 1;
+	if (kdri_h5_text(h5, object, attribute, text, sizeof text)) {
+		KDRI_TRY(KDRI_NEW0(c->ctx, &texts, 1));
+		item->values = texts;
+		item->type_class = KDRI_H5_STRING;
+		item->count = item->shape[0] = 1;
+		KDRI_TRY(kdri_strdup(c->ctx, text, &texts[0]));
+	} else if (count > 0 && count <= MOST_ITEMS) {
+		KDRI_TRY(kdri_alloc(c->ctx, &item->values, count, sizeof(double)));
+		if (!kdri_h5_numbers(h5, object, attribute, H5T_NATIVE_DOUBLE, count, item->values))
+			goto done;
+		item->type_class = KDRI_H5_NUMBER;
+		item->floating = true;
+		item->count = item->shape[0] = count;
+	}
+done:
+	return st;
+}
+
+static kdr_status add_attributes(collection *c, const kdri_h5 *h5, const char *object)
+{
+	kdr_status st = KDR_OK;
+	char name[512];
+	int64_t count = 0;
+	for (int64_t i = 0; kdri_h5_attribute_at(h5, object, i, name, sizeof name, &count); i++)
+		KDRI_TRY(add_attribute(c, h5, object, name, count));
+done:
+	return st;
+}
+
+static bool visit_object(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind)
+{
+	collection *c = user;
+	kdri_h5_item *item;
+	c->st = add_item(c, name, NULL, &item);
+	if (c->st == KDR_OK && kind == KDRI_H5_DATASET)
+		c->st = add_dataset(c, h5, name, item);
+	if (c->st == KDR_OK)
+		c->st = add_attributes(c, h5, name);
+	return c->st == KDR_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const kdri_h5_item *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+static kdr_status read_items(kdr_context *ctx, const void *user, void *result)
+{
+	kdr_status st;
+	kdri_h5 h5 = { 0 };
+	collection c = { .ctx = ctx, .items = result };
+	KDRI_TRY(kdri_h5_open(ctx, user, &h5));
+	KDRI_TRY(add_attributes(&c, &h5, "/"));
+	KDRI_TRY(kdri_h5_walk(ctx, &h5, "/", LEVELS, visit_object, &c));
+	KDRI_TRY(c.st);
+	qsort(c.items->list, (size_t)c.items->count, sizeof *c.items->list, by_name);
+done:
+	kdri_h5_close(&h5);
+	return st;
+}
+
+static bool sound_item(const kdri_handed *h, const kdri_h5_item *item)
+{
+	int64_t count = 1;
+	char *const *texts = item->values;
+	if (!kdri_handed_text(h, item->name))
+		return false;
+	if (item->type_class == KDRI_H5_OTHER)
+		return true;
+	if (item->ndim < 1 || item->ndim > 3 ||
+	    !kdri_handed_holds(h, item->values, item->count, sizeof(double)))
+		return false;
+	for (int i = 0; i < item->ndim; i++)
+		if (kdri_mul(NULL, count, item->shape[i], &count) != KDR_OK)
+			return false;
+	for (int64_t i = 0; item->type_class == KDRI_H5_STRING && i < item->count; i++)
+		if (!kdri_handed_text(h, texts[i]))
+			return false;
+	return count == item->count;
+}
+
+kdr_status kdri_h5_read_items(kdr_context *ctx, const char *path, kdri_h5_items *items)
+{
+	kdr_status st;
+	int64_t bytes = 0;
+	kdri_handed handed = { 0 };
+	KDRI_TRY(kdri_h5_check_file(ctx, path, &bytes));
+	const kdri_apart_job job = { .path = path,
+		                     .file_bytes = (double)bytes,
+		                     .run = read_items,
+		                     .user = path,
+		                     .result_size = sizeof *items };
+	st = kdri_run_apart(ctx, &job, items, &handed);
+	items->handed = handed;
+	if (st != KDR_OK || !handed.begin)
+		goto done;
+	if (!kdri_handed_holds(&handed, items->list, items->count, sizeof *items->list))
+		st = kdri_handed_damaged(ctx, &handed);
+	for (int64_t i = 0; i < items->count && st == KDR_OK; i++)
+		if (!sound_item(&handed, &items->list[i]))
+			st = kdri_handed_damaged(ctx, &handed);
+done:
+	return st;
+}
+
+const kdri_h5_item *kdri_h5_item_find(const kdri_h5_items *items, const char *object, const char *attribute)
+{
+	char name[MOST_NAME];
+	const kdri_h5_item key = { .name = name };
+	snprintf(name, sizeof name, "%s%s%s", object, attribute ? "@" : "", attribute ? attribute : "");
+	return items->count ? bsearch(&key, items->list, (size_t)items->count, sizeof key, by_name) : NULL;
+}
+
+void kdri_h5_items_free(kdr_context *ctx, kdri_h5_items *items)
+{
+	if (!items->handed.begin) {
+		for (int64_t i = 0; i < items->count; i++) {
+			kdri_h5_item *item = &items->list[i];
+			if (item->type_class == KDRI_H5_STRING)
+				kdri_strings_free(&ctx->allocator, item->values, item->count);
+			else
+				kdri_free(ctx, item->values);
+			kdri_free(ctx, item->name);
+		}
+		kdri_free(ctx, items->list);
+	}
+	kdri_handed_free(&items->handed);
+	*items = (kdri_h5_items){ 0 };
+}
