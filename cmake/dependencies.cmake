@@ -70,10 +70,11 @@ target_include_directories(kindred_blas SYSTEM INTERFACE ${KINDRED_CBLAS_INCLUDE
 
 kindred_part(HDF5 libhdf5-dev HEADER hdf5.h LIBRARY hdf5_serial hdf5 SUFFIXES hdf5/serial)
 kindred_part(ZLIB zlib1g-dev HEADER zlib.h LIBRARY z)
+kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
-set(KINDRED_PARTS HDF5 ZLIB UTF8PROC STEMMER LIBSVM)
+set(KINDRED_PARTS HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM)
 foreach(part IN LISTS KINDRED_PARTS)
   if(KINDRED_HAVE_${part})
     list(APPEND KINDRED_LINK ${KINDRED_${part}_LIBRARY})

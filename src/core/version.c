@@ -1,6 +1,9 @@
 /* Version and build. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 
+#include <pthread.h>
+#include <stdio.h>
+
 #ifndef KDR_BUILD_COMPILER
 #define KDR_BUILD_COMPILER "unknown compiler"
 #endif
@@ -22,89 +25,56 @@ void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const
 	               instead ? instead : "");
 }
 
+/* 1 if the macro `x` is defined as 1, else 0: BEFORE_1 puts a comma, and so the 1, before the 0. */
+#define HAVE(x)                HAVE_VALUE(x)
+#define HAVE_VALUE(value)      HAVE_PAIR(BEFORE_##value)
+#define HAVE_PAIR(before)      HAVE_SECOND(before 1, 0, )
+#define HAVE_SECOND(a, b, ...) b
+#define BEFORE_1               0,
+#ifdef _OPENMP
+#define HAVE_OPENMP 1
+#endif
+
 /* The parts a build may lack. */
 static const struct {
 	const char *name;
 	bool have;
+	const char *without;
 } parts[] = {
-#ifdef KDRI_HAVE_HDF5
-	{ "hdf5", true },
-#else
-	{ "hdf5", false },
-#endif
-#ifdef KDRI_HAVE_ZLIB
-	{ "zlib", true },
-#else
-	{ "zlib", false },
-#endif
-#ifdef KDRI_HAVE_UTF8PROC
-	{ "utf8proc", true },
-#else
-	{ "utf8proc", false },
-#endif
-#ifdef KDRI_HAVE_STEMMER
-	{ "stemmer", true },
-#else
-	{ "stemmer", false },
-#endif
-#ifdef KDRI_HAVE_LIBSVM
-	{ "libsvm", true },
-#else
-	{ "libsvm", false },
-#endif
-#ifdef _OPENMP
-	{ "openmp", true },
-#else
-	{ "openmp", false },
-#endif
+	{ "openmp", HAVE(HAVE_OPENMP), "everything runs on one thread" },
+	{ "hdf5", HAVE(KDRI_HAVE_HDF5), ".h5, .h5ad and MATLAB 7.3 files and models are refused" },
+	{ "zlib", HAVE(KDRI_HAVE_ZLIB), ".gz files and compressed parts of .npz and .mat files are refused" },
+	{ "expat", HAVE(KDRI_HAVE_EXPAT), "Excel workbooks are refused" },
+	{ "utf8proc", HAVE(KDRI_HAVE_UTF8PROC), "text beyond ASCII is refused, unless tokens=ascii" },
+	{ "stemmer", HAVE(KDRI_HAVE_STEMMER), "stemmers are refused" },
+	{ "libsvm", HAVE(KDRI_HAVE_LIBSVM), "trec with classifier=svm is refused" },
 };
+enum { PARTS = sizeof parts / sizeof parts[0] };
 
 bool kdr_build_has(const char *part)
 {
-	for (size_t i = 0; part && i < sizeof parts / sizeof *parts; i++)
+	for (int i = 0; part && i < PARTS; i++)
 		if (strcmp(parts[i].name, part) == 0)
 			return parts[i].have;
 	return false;
 }
 
+static char info[1024];
+
+static void describe_build(void)
+{
+	int n = snprintf(info, sizeof info, "compiler: %s\nbuild: %s\nblas: %s\n", KDR_BUILD_COMPILER,
+	                 KDR_BUILD_TYPE, KDR_BUILD_BLAS);
+	for (int i = 0; i < PARTS; i++)
+		n += snprintf(info + n, sizeof info - (size_t)n, "%s: %s%s\n", parts[i].name,
+		              parts[i].have ? "yes" : "no: ", parts[i].have ? "" : parts[i].without);
+	snprintf(info + n, sizeof info - (size_t)n, "kernels: %s\n",
+	         HAVE(KDR_HAVE_TARGET_CLONES) ? "chosen at run time" : "one instruction set");
+}
+
 const char *kdr_build_info(void)
 {
-	return "compiler: " KDR_BUILD_COMPILER "\n"
-	       "build: " KDR_BUILD_TYPE "\n"
-	       "blas: " KDR_BUILD_BLAS "\n"
-#ifdef _OPENMP
-	       "threads: OpenMP\n"
-#else
-	       "threads: one: no OpenMP\n"
-#endif
-#ifdef KDRI_HAVE_HDF5
-	       "hdf5: yes\n"
-#else
-	       "hdf5: no: .h5, .h5ad and MATLAB 7.3 files and models are refused\n"
-#endif
-#ifdef KDRI_HAVE_ZLIB
-	       "zlib: yes\n"
-#else
-	       "zlib: no: .gz files and compressed parts of .npz and .mat files are refused\n"
-#endif
-#ifdef KDRI_HAVE_UTF8PROC
-	       "utf8proc: yes\n"
-#else
-	       "utf8proc: no: text beyond ASCII is refused, unless tokens=ascii\n"
-#endif
-#ifdef KDRI_HAVE_STEMMER
-	       "stemmer: yes\n"
-#else
-	       "stemmer: no: stemmers are refused\n"
-#endif
-#ifdef KDRI_HAVE_LIBSVM
-	       "libsvm: yes\n"
-#else
-	       "libsvm: no: trec with classifier=svm is refused\n"
-#endif
-#ifdef KDR_HAVE_TARGET_CLONES
-	       "kernels: chosen at run time\n";
-#else
-	       "kernels: one instruction set\n";
-#endif
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	(void)pthread_once(&once, describe_build);
+	return info;
 }

@@ -284,7 +284,7 @@ class Formats(CliTest):
         for field in ("n", "d", "ids", "labels"):
             self.assertEqual(one[field], two[field])
 
-    def workbook(self, name, sheet, strings="", styles=""):
+    def workbook(self, name, sheet, strings="<sst/>", styles="<styleSheet/>"):
         main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
         with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as z:
             z.writestr("xl/workbook.xml", "<workbook xmlns='%s'><sheets><sheet name='S' r:id='r1'/></sheets></workbook>" % main)
@@ -303,10 +303,17 @@ class Formats(CliTest):
                 (row % (2, 2, "", "1x", 2), ["cell A2", "not a number"]),
                 ("<row><c r='A0'><v>1</v></c></row>", ["no cell 'A0'"]),
                 ("<row><c r='XFE1'><v>1</v></c></row>", ["no cell 'XFE1'"]),
-                ("", ["empty"]), ("<row r='1", ["XML"]), ("<!DOCTYPE x>", ["document type"]),
+                ("", ["empty"]), ("<row r='1", ["sheet1.xml", "XML"]),
                 ("".join("<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (i, i) for i in range(1, 3000)), ["nearly all are empty"])):
             self.workbook("bad.xlsx", "<worksheet><sheetData>%s</sheetData></worksheet>" % sheet)
             self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", *says])
+        entity = "<!DOCTYPE x [<!ENTITY e 'eee'>]><worksheet><sheetData><row><c><v>&e;</v></c></row></sheetData></worksheet>"
+        self.workbook("bad.xlsx", entity)
+        self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "sheet1.xml", "document type"])
+        self.workbook("bad.xlsx", "<worksheet x='%s'/>" % ("y" * (3 << 20)))
+        self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "a tag of more than a megabyte"])
+        self.workbook("bad.xlsx", "<worksheet><sheetData><row><c><v>%s</v></c></row></sheetData></worksheet>" % ("1" * (2 << 20)))
+        self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "cell A1", "more than a megabyte"])
         self.write("bad.xlsx", "no zip at all")
         self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", "zip"])
         with zipfile.ZipFile(self.path("bad.xlsx"), "w") as z:

@@ -6,12 +6,13 @@
 
 enum { PARTS = 5 };
 
-static const char
-        workbook[] = "<workbook><sheets><sheet name='S' r:id='r1'/></sheets></workbook>",
-        relations[] =
-                "<Relationships><Relationship Id='r1' Type='x/worksheet' Target='worksheets/sheet1.xml'/>"
-                "<Relationship Id='r2' Type='x/sharedStrings' Target='sharedStrings.xml'/>"
-                "<Relationship Id='r3' Type='x/styles' Target='/xl/styles.xml'/></Relationships>";
+/* What stands for a part that is empty. */
+static const char *const usual[PARTS] = {
+	"", "<sst/>", "<styleSheet/>", "<workbook><sheets><sheet name='S' r:id='r1'/></sheets></workbook>",
+	"<Relationships><Relationship Id='r1' Type='x/worksheet' Target='worksheets/sheet1.xml'/>"
+	"<Relationship Id='r2' Type='x/sharedStrings' Target='sharedStrings.xml'/>"
+	"<Relationship Id='r3' Type='x/styles' Target='/xl/styles.xml'/></Relationships>"
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -26,10 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < PARTS; i++) {
 		const uint8_t *end = size > 0 ? memchr(data, 0x1d, size) : NULL;
 		size_t n = end ? (size_t)(end - data) : size;
-		parts[i] = (kdri_zip_part){ data, n };
-		if (n == 0 && i >= 3) /* the usual ones */
-			parts[i] = i == 3 ? (kdri_zip_part){ workbook, sizeof workbook - 1 }
-			                  : (kdri_zip_part){ relations, sizeof relations - 1 };
+		parts[i] = n > 0 ? (kdri_zip_part){ data, n } : (kdri_zip_part){ usual[i], strlen(usual[i]) };
 		members[i] = (kdri_zip_new){ names[i], &parts[i], 1 };
 		data += n + (end != NULL);
 		size -= n + (end != NULL);

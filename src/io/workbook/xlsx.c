@@ -18,10 +18,9 @@ enum {
 	COLS_MOST = 1 << 14,
 	CELLS_MOST = 1 << 26,
 	FIELDS_FREE = 1 << 24,
-	FIELDS_PER_CELL = 50
+	FIELDS_PER_CELL = 50,
+	CELL_MOST = 1 << 20
 };
-static const int64_t bytes_most = (int64_t)1 << 32; /* of a sheet, unpacked */
-
 typedef struct cell {
 	int32_t row, col; /* from 0 */
 	int64_t at;       /* into the texts */
@@ -39,13 +38,18 @@ typedef struct sheet {
 	bool sorted;
 } sheet;
 
-/* What is known of the cell that is being read. */
+enum { NUMBER, BOOLEAN, TEXT, SHARED, ERROR }; /* kinds of cells */
+
+/* The sheet that is being read, and what is known of the current cell. */
 typedef struct reading {
+	sheet *sheet;
+	bool data, in_text,
+	        spoken; /* within sheetData; the value of a cell; how a word is spoken, beside it */
 	int64_t row, col;
-	char kind[16];
+	int kind;
 	bool day, value;
 	char *text;
-	size_t length, room;
+	int64_t length, room;
 } reading;
 
 static kdr_status xlsx_bad(kdr_context *ctx, const sheet *s, const reading *r, const char *what)
@@ -82,16 +86,8 @@ static kdr_status xlsx_append(kdr_context *ctx, sheet *s, const reading *r, cons
 	if (s->count == CELLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells: save it as CSV",
 		                 s->book->path, s->book->title, CELLS_MOST);
-	if (s->count == s->room) {
-		int64_t room = 2 * s->room + 256;
-		KDRI_TRY(KDRI_GROW(ctx, &s->cells, room));
-		s->room = room;
-	}
-	if (s->size + (int64_t)length > s->text_room) {
-		int64_t room = 2 * s->text_room + (int64_t)length + 1024;
-		KDRI_TRY(KDRI_GROW(ctx, &s->text, room));
-		s->text_room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &s->cells, &s->room, s->count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &s->text, &s->text_room, s->size + (int64_t)length));
 	if (s->count > 0) {
 		const cell *before = &s->cells[s->count - 1];
 		s->sorted &= before->row < r->row || (before->row == r->row && before->col < r->col);
@@ -112,7 +108,7 @@ static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
 	const char *text = r->text ? r->text : "";
 	if (!r->value)
 		return KDR_OK;
-	if (strcmp(r->kind, "s") == 0) {
+	if (r->kind == SHARED) {
 		char *end;
 		long long index = strtoll(text, &end, 10);
 		if (end == text || index < 0 || index >= b->ntexts)
@@ -120,58 +116,101 @@ static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
 		const char *shared = b->text + b->at[index];
 		return xlsx_append(ctx, s, r, shared, strlen(shared), true);
 	}
-	if (strcmp(r->kind, "inlineStr") == 0 || strcmp(r->kind, "str") == 0)
-		return xlsx_append(ctx, s, r, text, r->length, true);
-	if (strcmp(r->kind, "e") == 0)
+	if (r->kind == TEXT)
+		return xlsx_append(ctx, s, r, text, (size_t)r->length, true);
+	if (r->kind == ERROR)
 		return xlsx_append(ctx, s, r, "#N/A", 4, false);
-	if (strcmp(r->kind, "d") == 0)
-		return xlsx_append(ctx, s, r, text, r->length, true);
 	double number;
 	const char *end = kdri_parse_double(text, text + r->length, &number);
 	if (!end || end != text + r->length)
 		return xlsx_bad(ctx, s, r, "its value is not a number");
 	char date[32];
-	if (r->day && strcmp(r->kind, "b") != 0 && kdri_xlsx_date(number, b->from_1904, date, sizeof date))
+	if (r->day && r->kind == NUMBER && kdri_xlsx_date(number, b->from_1904, date, sizeof date))
 		return xlsx_append(ctx, s, r, date, strlen(date), false);
-	return xlsx_append(ctx, s, r, text, r->length, false);
+	return xlsx_append(ctx, s, r, text, (size_t)r->length, false);
 }
 
-static kdr_status begin_cell(kdr_context *ctx, sheet *s, const kdri_xml *x, reading *r)
+/* What a cell's attribute t says: days in ISO notation (d) are texts like others. */
+static int kind_of(const char *t)
 {
-	char text[32];
+	static const struct {
+		const char *t;
+		int kind;
+	} kinds[] = { { "n", NUMBER },  { "s", SHARED }, { "str", TEXT }, { "inlineStr", TEXT },
+		      { "b", BOOLEAN }, { "e", ERROR },  { "d", TEXT } };
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(kinds[i].t, t) == 0)
+			return kinds[i].kind;
+	return NUMBER;
+}
+
+static kdr_status begin_cell(kdr_context *ctx, const char *const *attributes, reading *r)
+{
+	const kdri_xlsx_book *b = r->sheet->book;
+	const char *place = kdri_xml_attribute(attributes, "r"), *kind = kdri_xml_attribute(attributes, "t"),
+	           *style = kdri_xml_attribute(attributes, "s");
 	r->col++;
-	if (kdri_xml_attribute(x, "r", text, sizeof text) && !parse_reference(text, r))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': there is no cell '%s'", s->book->path,
-		                 s->book->title, text);
+	if (place && !parse_reference(place, r))
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': there is no cell '%s'", b->path,
+		                 b->title, place);
 	if (r->row < 0 || r->row >= ROWS_MOST || r->col >= COLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': a cell outside all rows and columns",
-		                 s->book->path, s->book->title);
-	if (!kdri_xml_attribute(x, "t", r->kind, sizeof r->kind))
-		r->kind[0] = '\0';
-	r->day = false;
-	if (s->book->nformats > 0 && kdri_xml_attribute(x, "s", text, sizeof text)) {
-		long format = strtol(text, NULL, 10);
-		r->day = format >= 0 && format < s->book->nformats && s->book->dates[format];
-	}
+		                 b->path, b->title);
+	r->kind = kind_of(kind ? kind : "n");
+	const long format = style ? strtol(style, NULL, 10) : -1;
+	r->day = format >= 0 && format < b->nformats && b->dates[format];
 	r->value = false;
 	r->length = 0;
 	return KDR_OK;
 }
 
-static kdr_status add_text(kdr_context *ctx, const kdri_xml *x, reading *r)
+static kdr_status open_cells(kdr_context *ctx, void *user, const char *name, const char *const *attributes)
+{
+	reading *r = user;
+	if (strcmp(name, "sheetData") == 0) {
+		r->data = true;
+	} else if (!r->data) {
+		return KDR_OK;
+	} else if (strcmp(name, "row") == 0) {
+		const char *row = kdri_xml_attribute(attributes, "r");
+		r->row = row ? strtoll(row, NULL, 10) - 1 : r->row + 1;
+		r->col = -1;
+	} else if (strcmp(name, "c") == 0) {
+		return begin_cell(ctx, attributes, r);
+	} else if (strcmp(name, "v") == 0 || strcmp(name, "t") == 0) {
+		r->in_text = true;
+	} else if (strcmp(name, "rPh") == 0) {
+		r->spoken = true;
+	}
+	return KDR_OK;
+}
+
+static kdr_status close_cells(kdr_context *ctx, void *user, const char *name)
+{
+	reading *r = user;
+	if (strcmp(name, "sheetData") == 0)
+		r->data = false;
+	else if (r->data && strcmp(name, "c") == 0)
+		return finish_cell(ctx, r->sheet, r);
+	else if (strcmp(name, "v") == 0 || strcmp(name, "t") == 0)
+		r->in_text = false;
+	else if (strcmp(name, "rPh") == 0)
+		r->spoken = false;
+	return KDR_OK;
+}
+
+static kdr_status add_cell_text(kdr_context *ctx, void *user, const char *text, size_t length)
 {
 	kdr_status st = KDR_OK;
-	size_t n = strlen(x->text);
-	if (r->length + n + 1 > r->room) {
-		if (r->length + n > (size_t)1 << 20)
-			return kdri_fail(ctx, KDR_ERR_SIZE, "%s: a cell of more than a megabyte",
-			                 x->source->label);
-		size_t room = 2 * (r->length + n) + 64;
-		KDRI_TRY(KDRI_GROW(ctx, &r->text, (int64_t)room));
-		r->room = room;
-	}
-	memcpy(r->text + r->length, x->text, n + 1);
-	r->length += n;
+	reading *r = user;
+	if (!r->data || !r->in_text || r->spoken)
+		return KDR_OK;
+	if (r->length + (int64_t)length > CELL_MOST)
+		return xlsx_bad(ctx, r->sheet, r, "holds more than a megabyte");
+	KDRI_TRY(KDRI_ROOM(ctx, &r->text, &r->room, r->length + (int64_t)length + 1));
+	memcpy(r->text + r->length, text, length);
+	r->length += (int64_t)length;
+	r->text[r->length] = '\0';
 	r->value = true;
 done:
 	return st;
@@ -179,55 +218,10 @@ done:
 
 static kdr_status read_cells(kdr_context *ctx, sheet *s)
 {
-	kdr_status st;
-	kdri_xlsx_part p = { .member = NULL };
-	reading r = { .row = -1, .col = -1 };
-	kdri_xml_event e;
-	bool data = false, in_cell = false, text = false, sound = false;
-	char number[16];
-	KDRI_TRY(kdri_xlsx_part_open(ctx, s->book, s->book->sheet, &p));
-	if (p.source.most > bytes_most) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE,
-		               "%s: sheet '%s' unpacks to %lld bytes; at most %lld are read", s->book->path,
-		               s->book->title, (long long)p.source.most, (long long)bytes_most);
-		goto done;
-	}
-	for (;;) {
-		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
-		if (e == KDRI_XML_END)
-			break;
-		if (e == KDRI_XML_TEXT) {
-			if (in_cell && text && !sound)
-				KDRI_TRY(add_text(ctx, &p.xml, &r));
-			continue;
-		}
-		bool open = e == KDRI_XML_OPEN;
-		if (kdri_xml_is(&p.xml, "sheetData")) {
-			data = open;
-		} else if (!data) {
-			continue;
-		} else if (kdri_xml_is(&p.xml, "row") && open) {
-			in_cell = false; /* one that never ended is none */
-			r.row++;
-			r.col = -1;
-			if (kdri_xml_attribute(&p.xml, "r", number, sizeof number))
-				r.row = strtoll(number, NULL, 10) - 1;
-		} else if (kdri_xml_is(&p.xml, "c")) {
-			/* An end without a beginning ends nothing. */
-			if (open)
-				KDRI_TRY(begin_cell(ctx, s, &p.xml, &r));
-			else if (in_cell)
-				KDRI_TRY(finish_cell(ctx, s, &r));
-			in_cell = open;
-		} else if (kdri_xml_is(&p.xml, "v") || kdri_xml_is(&p.xml, "t")) {
-			text = open;
-		} else if (kdri_xml_is(&p.xml, "rPh")) {
-			sound = open;
-		}
-	}
-done:
+	static const kdri_xml_handlers handlers = { open_cells, close_cells, add_cell_text };
+	reading r = { .sheet = s, .row = -1, .col = -1 };
+	kdr_status st = kdri_xlsx_read_part(ctx, s->book, s->book->sheet, &handlers, &r);
 	kdri_free(ctx, r.text);
-	kdri_xlsx_part_close(ctx, &p);
 	return st;
 }
 

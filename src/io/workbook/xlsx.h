@@ -25,16 +25,9 @@ typedef struct kdri_xlsx_book {
 kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted, kdri_xlsx_book *book);
 void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *book);
 
-/* A member of the archive as XML. Zero it before; close it in any case. */
-typedef struct kdri_xlsx_part {
-	char label[1024];
-	kdri_zip_member *member;
-	kdri_source source;
-	kdri_xml xml;
-} kdri_xlsx_part;
-kdr_status kdri_xlsx_part_open(kdr_context *ctx, const kdri_xlsx_book *book, const char *name,
-                               kdri_xlsx_part *part);
-void kdri_xlsx_part_close(kdr_context *ctx, kdri_xlsx_part *part);
+/* Reads a member of the archive. */
+kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *book, const char *name,
+                               const kdri_xml_handlers *handlers, void *user);
 
 /* The day that Excel's number stands for, as "2024-02-29", with "T12:30:00" where it has hours; false: none does. */
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);

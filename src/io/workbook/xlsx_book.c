@@ -12,79 +12,80 @@
 #include <stdlib.h>
 
 enum { MOST_TEXT = 1 << 30, MOST_FORMATS = 1 << 16, CUSTOM = 1024 };
+static const int64_t most_bytes = (int64_t)1 << 32; /* of a part, unpacked */
 
 static const char book_name[] = "xl/workbook.xml", relations_name[] = "xl/_rels/workbook.xml.rels";
 
-/* --- parts ------------------------------------------------------------------------------------------------ */
-
-kdr_status kdri_xlsx_part_open(kdr_context *ctx, const kdri_xlsx_book *b, const char *name, kdri_xlsx_part *p)
+kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *b, const char *name,
+                               const kdri_xml_handlers *handlers, void *user)
 {
 	kdr_status st;
-	int64_t index = kdri_zip_find(b->zip, name);
+	kdri_zip_member *member = NULL;
+	kdri_source source;
+	char label[1024];
+	const int64_t index = kdri_zip_find(b->zip, name);
 	if (index < 0)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no Excel workbook: it has no %s", b->path, name);
-	snprintf(p->label, sizeof p->label, "%s:%s", b->path, name);
-	KDRI_TRY(kdri_zip_member_open(ctx, b->zip, index, p->label, &p->member, &p->source));
-	KDRI_TRY(kdri_xml_open(ctx, &p->source, &p->xml));
+	snprintf(label, sizeof label, "%s:%s", b->path, name);
+	KDRI_TRY(kdri_zip_member_open(ctx, b->zip, index, label, &member, &source));
+	if (source.most > most_bytes)
+		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: unpacks to %lld bytes; at most %lld are read", label,
+		               (long long)source.most, (long long)most_bytes);
+	else
+		st = kdri_xml_read(ctx, &source, handlers, user);
 done:
+	kdri_zip_member_close(ctx, member);
 	return st;
-}
-
-void kdri_xlsx_part_close(kdr_context *ctx, kdri_xlsx_part *p)
-{
-	kdri_xml_close(ctx, &p->xml);
-	kdri_zip_member_close(ctx, p->member);
-	*p = (kdri_xlsx_part){ .member = NULL };
 }
 
 /* --- the sheets --------------------------------------------------------------------------------------------- */
 
 typedef struct choice {
-	char id[128]; /* of the sheet's relation; "" while none was chosen */
+	kdri_xlsx_book *book;
+	const char *wanted; /* NULL: the first that is not hidden */
+	char id[128];       /* of the sheet's relation; "" while none was chosen */
 	char list[256];
 	int64_t count;
 } choice;
 
-static kdr_status choose_sheet(kdr_context *ctx, const char *wanted, kdri_xlsx_book *b, choice *out)
+static kdr_status note_sheet(kdr_context *ctx, void *user, const char *element, const char *const *attributes)
 {
-	kdr_status st;
-	kdri_xlsx_part p = { .member = NULL };
-	kdri_xml_event e;
-	char name[256], id[128], text[16];
-	KDRI_TRY(kdri_xlsx_part_open(ctx, b, book_name, &p));
-	for (;;) {
-		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
-		if (e == KDRI_XML_END)
-			break;
-		if (e != KDRI_XML_OPEN)
-			continue;
-		if (kdri_xml_is(&p.xml, "workbookPr") &&
-		    kdri_xml_attribute(&p.xml, "date1904", text, sizeof text))
-			b->from_1904 = strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
-		if (!kdri_xml_is(&p.xml, "sheet") || !kdri_xml_attribute(&p.xml, "name", name, sizeof name) ||
-		    !kdri_xml_attribute(&p.xml, "id", id, sizeof id))
-			continue;
-		bool hidden = kdri_xml_attribute(&p.xml, "state", text, sizeof text) &&
-		              strcmp(text, "visible") != 0;
-		size_t used = strlen(out->list);
-		if (!hidden || wanted) {
-			snprintf(out->list + used, sizeof out->list - used, "%s%s", used ? ", " : "", name);
-			out->count++;
-		}
-		if (!out->id[0] && (wanted ? strcmp(name, wanted) == 0 : !hidden)) {
-			snprintf(out->id, sizeof out->id, "%s", id);
-			snprintf(b->title, sizeof b->title, "%s", name);
-		}
+	(void)ctx;
+	choice *c = user;
+	const char *from_1904 = kdri_xml_attribute(attributes, "date1904");
+	if (strcmp(element, "workbookPr") == 0 && from_1904)
+		c->book->from_1904 = strcmp(from_1904, "1") == 0 || strcmp(from_1904, "true") == 0;
+	const char *name = kdri_xml_attribute(attributes, "name"), *id = kdri_xml_attribute(attributes, "id"),
+	           *state = kdri_xml_attribute(attributes, "state");
+	if (strcmp(element, "sheet") != 0 || !name || !id)
+		return KDR_OK;
+	const bool hidden = state && strcmp(state, "visible") != 0;
+	const size_t used = strlen(c->list);
+	if (!hidden || c->wanted) {
+		snprintf(c->list + used, sizeof c->list - used, "%s%s", used ? ", " : "", name);
+		c->count++;
 	}
-	if (!out->id[0])
-		st = wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet '%s'; it has: %s", b->path,
-		                        wanted, out->count ? out->list : "none")
-		            : kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet", b->path);
-	else if (!wanted && out->count > 1)
+	if (!c->id[0] && (c->wanted ? strcmp(name, c->wanted) == 0 : !hidden)) {
+		snprintf(c->id, sizeof c->id, "%s", id);
+		snprintf(c->book->title, sizeof c->book->title, "%s", name);
+	}
+	return KDR_OK;
+}
+
+static kdr_status choose_sheet(kdr_context *ctx, choice *c)
+{
+	static const kdri_xml_handlers handlers = { .open = note_sheet };
+	kdr_status st;
+	const kdri_xlsx_book *b = c->book;
+	KDRI_TRY(kdri_xlsx_read_part(ctx, b, book_name, &handlers, c));
+	if (!c->id[0])
+		st = c->wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet '%s'; it has: %s", b->path,
+		                           c->wanted, c->count ? c->list : "none")
+		               : kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet", b->path);
+	else if (!c->wanted && c->count > 1)
 		kdri_message(ctx, "%s: sheet '%s' is read; it has: %s (file.xlsx:NAME reads another)",
-		             b->path, b->title, out->list);
+		             b->path, b->title, c->list);
 done:
-	kdri_xlsx_part_close(ctx, &p);
 	return st;
 }
 
@@ -94,93 +95,84 @@ static void resolve(const char *target, char *out, size_t room)
 	snprintf(out, room, "%s%s", target[0] == '/' ? "" : "xl/", target + (target[0] == '/'));
 }
 
-static kdr_status find_parts(kdr_context *ctx, const char *id, kdri_xlsx_book *b)
+static kdr_status note_relation(kdr_context *ctx, void *user, const char *element,
+                                const char *const *attributes)
 {
-	kdr_status st;
-	kdri_xlsx_part p = { .member = NULL };
-	kdri_xml_event e;
-	char own[128], target[400], type[256];
-	KDRI_TRY(kdri_xlsx_part_open(ctx, b, relations_name, &p));
-	for (;;) {
-		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
-		if (e == KDRI_XML_END)
-			break;
-		if (e != KDRI_XML_OPEN || !kdri_xml_is(&p.xml, "Relationship") ||
-		    !kdri_xml_attribute(&p.xml, "Id", own, sizeof own) ||
-		    !kdri_xml_attribute(&p.xml, "Target", target, sizeof target) ||
-		    !kdri_xml_attribute(&p.xml, "Type", type, sizeof type))
-			continue;
-		if (strcmp(own, id) == 0)
-			resolve(target, b->sheet, sizeof b->sheet);
-		if (kdri_ends_with(type, "/sharedStrings"))
-			resolve(target, b->strings, sizeof b->strings);
-		if (kdri_ends_with(type, "/styles"))
-			resolve(target, b->styles, sizeof b->styles);
-	}
-	if (!b->sheet[0])
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: says nowhere where sheet '%s' is", b->path,
-		               b->title);
-done:
-	kdri_xlsx_part_close(ctx, &p);
+	(void)ctx;
+	const choice *c = user;
+	kdri_xlsx_book *b = c->book;
+	const char *id = kdri_xml_attribute(attributes, "Id"), *type = kdri_xml_attribute(attributes, "Type"),
+	           *target = kdri_xml_attribute(attributes, "Target");
+	if (strcmp(element, "Relationship") != 0 || !id || !type || !target)
+		return KDR_OK;
+	if (strcmp(id, c->id) == 0)
+		resolve(target, b->sheet, sizeof b->sheet);
+	if (kdri_ends_with(type, "/sharedStrings"))
+		resolve(target, b->strings, sizeof b->strings);
+	if (kdri_ends_with(type, "/styles"))
+		resolve(target, b->styles, sizeof b->styles);
+	return KDR_OK;
+}
+
+static kdr_status find_parts(kdr_context *ctx, choice *c)
+{
+	static const kdri_xml_handlers handlers = { .open = note_relation };
+	kdr_status st = kdri_xlsx_read_part(ctx, c->book, relations_name, &handlers, c);
+	if (st == KDR_OK && !c->book->sheet[0])
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: says nowhere where sheet '%s' is", c->book->path,
+		               c->book->title);
 	return st;
 }
 
 /* --- shared texts -------------------------------------------------------------------------------------------- */
 
-static kdr_status add_bytes(kdr_context *ctx, kdri_xlsx_book *b, const char *text, size_t length,
-                            int64_t *room)
+typedef struct texts {
+	kdri_xlsx_book *book;
+	int64_t room, places;
+	bool inside; /* a text */
+	bool spoken; /* how a word is spoken, beside the word */
+} texts;
+
+static kdr_status add_bytes(kdr_context *ctx, texts *t, const char *text, size_t length)
 {
 	kdr_status st = KDR_OK;
+	kdri_xlsx_book *b = t->book;
 	if (b->text_size + (int64_t)length > MOST_TEXT)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: more than a gigabyte of shared texts", b->path);
-	if (b->text_size + (int64_t)length > *room) {
-		int64_t more = 2 * *room + (int64_t)length + 1024;
-		KDRI_TRY(KDRI_GROW(ctx, &b->text, more));
-		*room = more;
-	}
-	if (length > 0)
-		memcpy(b->text + b->text_size, text, length);
+	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &t->room, b->text_size + (int64_t)length));
+	memcpy(b->text + b->text_size, text, length);
 	b->text_size += (int64_t)length;
 done:
 	return st;
 }
 
-static kdr_status xlsx_book_read_texts(kdr_context *ctx, kdri_xlsx_book *b)
+static kdr_status open_text(kdr_context *ctx, void *user, const char *name, const char *const *attributes)
 {
-	kdr_status st;
-	kdri_xlsx_part p = { .member = NULL };
-	kdri_xml_event e;
-	int64_t room = 0, places = 0;
-	bool inside = false, sound = false;
-	KDRI_TRY(kdri_xlsx_part_open(ctx, b, b->strings, &p));
-	for (;;) {
-		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
-		if (e == KDRI_XML_END)
-			break;
-		if (e == KDRI_XML_TEXT) {
-			if (inside && !sound)
-				KDRI_TRY(add_bytes(ctx, b, p.xml.text, strlen(p.xml.text), &room));
-			continue;
-		}
-		bool open = e == KDRI_XML_OPEN;
-		if (kdri_xml_is(&p.xml, "t"))
-			inside = open;
-		else if (kdri_xml_is(&p.xml, "rPh"))
-			sound = open; /* how a word is spoken, beside the word */
-		else if (kdri_xml_is(&p.xml, "si") && open) {
-			if (b->ntexts == places) {
-				places = 2 * places + 64;
-				KDRI_TRY(KDRI_GROW(ctx, &b->at, places));
-			}
-			b->at[b->ntexts++] = b->text_size;
-		} else if (kdri_xml_is(&p.xml, "si")) {
-			KDRI_TRY(add_bytes(ctx, b, "", 1, &room));
-		}
+	(void)attributes;
+	kdr_status st = KDR_OK;
+	texts *t = user;
+	t->inside |= strcmp(name, "t") == 0;
+	t->spoken |= strcmp(name, "rPh") == 0;
+	if (strcmp(name, "si") == 0) {
+		KDRI_TRY(KDRI_ROOM(ctx, &t->book->at, &t->places, t->book->ntexts + 1));
+		t->book->at[t->book->ntexts++] = t->book->text_size;
 	}
-	KDRI_TRY(add_bytes(ctx, b, "", 1, &room)); /* whatever was cut off ends here */
 done:
-	kdri_xlsx_part_close(ctx, &p);
 	return st;
+}
+
+static kdr_status close_text(kdr_context *ctx, void *user, const char *name)
+{
+	texts *t = user;
+	t->inside &= strcmp(name, "t") != 0;
+	t->spoken &= strcmp(name, "rPh") != 0;
+	return strcmp(name, "si") == 0 ? add_bytes(ctx, t, "", 1) : KDR_OK;
+}
+
+static kdr_status add_text(kdr_context *ctx, void *user, const char *text, size_t length)
+{
+	texts *t = user;
+	return t->inside && !t->spoken ? add_bytes(ctx, t, text, length) : KDR_OK;
 }
 
 /* --- formats --------------------------------------------------------------------------------------------------- */
@@ -209,49 +201,48 @@ static bool built_in(long id)
 	       (id >= 50 && id <= 58);
 }
 
-static kdr_status read_styles(kdr_context *ctx, kdri_xlsx_book *b)
-{
-	kdr_status st;
-	kdri_xlsx_part p = { .member = NULL };
-	kdri_xml_event e;
-	char id[16], code[256];
+typedef struct styles {
+	kdri_xlsx_book *book;
+	int64_t room;
+	bool inside; /* the formats of cells */
+	int ncustom;
 	struct {
 		long id;
 		bool day;
 	} custom[CUSTOM];
-	int ncustom = 0;
-	bool inside = false;
-	KDRI_TRY(kdri_xlsx_part_open(ctx, b, b->styles, &p));
-	for (;;) {
-		KDRI_TRY(kdri_xml_next(ctx, &p.xml, &e));
-		if (e == KDRI_XML_END)
-			break;
-		if (e == KDRI_XML_TEXT)
-			continue;
-		if (kdri_xml_is(&p.xml, "cellXfs"))
-			inside = e == KDRI_XML_OPEN;
-		if (e != KDRI_XML_OPEN)
-			continue;
-		if (kdri_xml_is(&p.xml, "numFmt") && ncustom < CUSTOM &&
-		    kdri_xml_attribute(&p.xml, "numFmtId", id, sizeof id) &&
-		    kdri_xml_attribute(&p.xml, "formatCode", code, sizeof code)) {
-			custom[ncustom].id = strtol(id, NULL, 10);
-			custom[ncustom++].day = kdri_xlsx_shows_day(code);
-		}
-		if (!inside || !kdri_xml_is(&p.xml, "xf") || b->nformats == MOST_FORMATS)
-			continue;
-		if ((b->nformats & (b->nformats - 1)) == 0)
-			KDRI_TRY(KDRI_GROW(ctx, &b->dates, KDRI_MAX(2 * b->nformats, 1)));
-		long own = kdri_xml_attribute(&p.xml, "numFmtId", id, sizeof id) ? strtol(id, NULL, 10) : 0;
-		bool day = built_in(own);
-		for (int i = 0; i < ncustom; i++)
-			if (custom[i].id == own)
-				day = custom[i].day;
-		b->dates[b->nformats++] = day;
+} styles;
+
+static kdr_status open_style(kdr_context *ctx, void *user, const char *name, const char *const *attributes)
+{
+	kdr_status st = KDR_OK;
+	styles *s = user;
+	kdri_xlsx_book *b = s->book;
+	const char *id = kdri_xml_attribute(attributes, "numFmtId"),
+	           *code = kdri_xml_attribute(attributes, "formatCode");
+	s->inside |= strcmp(name, "cellXfs") == 0;
+	if (strcmp(name, "numFmt") == 0 && s->ncustom < CUSTOM && id && code) {
+		s->custom[s->ncustom].id = strtol(id, NULL, 10);
+		s->custom[s->ncustom++].day = kdri_xlsx_shows_day(code);
 	}
+	if (!s->inside || strcmp(name, "xf") != 0 || b->nformats == MOST_FORMATS)
+		return KDR_OK;
+	KDRI_TRY(KDRI_ROOM(ctx, &b->dates, &s->room, b->nformats + 1));
+	const long own = id ? strtol(id, NULL, 10) : 0;
+	bool day = built_in(own);
+	for (int i = 0; i < s->ncustom; i++)
+		if (s->custom[i].id == own)
+			day = s->custom[i].day;
+	b->dates[b->nformats++] = day;
 done:
-	kdri_xlsx_part_close(ctx, &p);
 	return st;
+}
+
+static kdr_status close_style(kdr_context *ctx, void *user, const char *name)
+{
+	(void)ctx;
+	styles *s = user;
+	s->inside &= strcmp(name, "cellXfs") != 0;
+	return KDR_OK;
 }
 
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room)
@@ -280,16 +271,20 @@ bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room)
 
 kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted, kdri_xlsx_book *b)
 {
+	static const kdri_xml_handlers of_texts = { open_text, close_text, add_text },
+	                               of_styles = { open_style, close_style, NULL };
 	kdr_status st;
-	choice c = { .count = 0 };
+	choice c = { .book = b, .wanted = wanted };
+	texts t = { .book = b };
+	styles s = { .book = b };
 	b->path = path;
 	KDRI_TRY(kdri_zip_open(ctx, path, &b->zip));
-	KDRI_TRY(choose_sheet(ctx, wanted, b, &c));
-	KDRI_TRY(find_parts(ctx, c.id, b));
+	KDRI_TRY(choose_sheet(ctx, &c));
+	KDRI_TRY(find_parts(ctx, &c));
 	if (b->strings[0] && kdri_zip_find(b->zip, b->strings) >= 0)
-		KDRI_TRY(xlsx_book_read_texts(ctx, b));
+		KDRI_TRY(kdri_xlsx_read_part(ctx, b, b->strings, &of_texts, &t));
 	if (b->styles[0] && kdri_zip_find(b->zip, b->styles) >= 0)
-		KDRI_TRY(read_styles(ctx, b));
+		KDRI_TRY(kdri_xlsx_read_part(ctx, b, b->styles, &of_styles, &s));
 done:
 	return st;
 }
