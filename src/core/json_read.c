@@ -9,6 +9,7 @@
 
 #include "core/internal.h"
 #include "core/numbers.h"
+#include "core/utf8.h"
 
 enum { DEPTH = 500, LINEAR = 8, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
 
@@ -100,41 +101,6 @@ static void skip_blanks(parser *in)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Bytes of the well-formed UTF-8 character at p, which is not ASCII; 0 if there is none. */
-static int utf8_bytes(const char *p, const char *end)
-{
-	const unsigned char *u = (const unsigned char *)p;
-	int n = u[0] >= 0xc2 && u[0] < 0xe0   ? 2
-	        : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
-	        : u[0] >= 0xf0 && u[0] < 0xf5 ? 4
-	                                      : 0;
-	if (n == 0 || end - p < n)
-		return 0;
-	for (int i = 1; i < n; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	bool outside =
-	        (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) || /* too long, surrogates */
-	        (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f); /* too long, beyond 10ffff */
-	return outside ? 0 : n;
-}
-
-static int put_utf8(uint32_t c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	int n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	for (int i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (c & 0x3f));
-		c >>= 6;
-	}
-	out[0] = (char)(lead[n] | c);
-	return n;
-}
-
 /* The four hexadecimal digits at p; -1 if they are not there. */
 static int32_t hex4(const char *p, const char *end)
 {
@@ -174,7 +140,7 @@ static kdr_status unicode_escape(parser *in, const char **p, char **to)
 		return json_read_wrong(in, at, "half a character: \\u%04x without its first half",
 		                       (unsigned)c);
 	}
-	*to += put_utf8((uint32_t)c, *to);
+	*to += kdri_utf8_put((uint32_t)c, *to);
 	return KDR_OK;
 }
 
@@ -193,13 +159,14 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 	to = text;
 	while (p < stop) {
 		const char *escape;
-		int bytes = (unsigned char)*p >= 0x80 ? utf8_bytes(p, stop) : 1;
+		uint32_t character;
+		const size_t bytes = kdri_utf8_at(p, (size_t)(stop - p), &character);
 		if ((unsigned char)*p < 0x20)
 			return json_read_wrong(in, p, "a control character (0x%02x) in a text", (unsigned)*p);
 		if (bytes == 0)
 			return json_read_wrong(in, p, "not UTF-8 (0x%02x)", (unsigned)(unsigned char)*p);
 		if (*p != '\\') {
-			memcpy(to, p, (size_t)bytes);
+			memcpy(to, p, bytes);
 			to += bytes;
 			p += bytes;
 		} else if (p[1] == 'u') {

@@ -3,32 +3,22 @@
  * Old news and web pages say nothing, or something wrong, about their encoding. A document that is
  * valid UTF-8 is taken as such: other encodings hardly ever look so by chance. Everything else is read
  * as Windows-1252, which has the letters of Latin-1 and more, and knows a character for every byte. */
-#include "core/encoding.h"
+#include "core/utf8.h"
 
 #include <string.h>
 
 bool kdri_utf8_valid(const char *text, size_t length)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + length;
+	const char *p = text, *end = text + length;
 	while (p < end) {
-		uint64_t eight;
+		uint64_t eight; /* ASCII characters at once */
 		while (end - p >= 8 && (memcpy(&eight, p, 8), (eight & 0x8080808080808080u) == 0))
 			p += 8;
-		if (p == end)
-			break;
-		unsigned c = *p++;
-		if (c < 0x80)
-			continue;
-		/* How many bytes follow, and the range of the first of them: that excludes overlong forms,
-		 * surrogates and what lies above U+10FFFF. */
-		int follow = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-		unsigned low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-		unsigned high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-		if (c < 0xc2 || c > 0xf4 || end - p < follow || *p < low || *p > high)
-			return false;
-		for (p++; --follow > 0; p++)
-			if ((*p & 0xc0) != 0x80)
-				return false;
+		uint32_t c;
+		const size_t n = p < end ? kdri_utf8_at(p, (size_t)(end - p), &c) : 0;
+		if (n == 0)
+			return p == end;
+		p += n;
 	}
 	return true;
 }
@@ -46,28 +36,14 @@ uint32_t kdri_1252(unsigned char byte)
 
 size_t kdri_utf8_put(uint32_t c, char *out)
 {
+	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		c = 0xfffd;
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)(n == 1 ? c : lead[n] | c);
+	return n;
 }
 
 size_t kdri_decode_1252(const char *text, size_t length, char *out)

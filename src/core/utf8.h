@@ -1,18 +1,20 @@
-/* Characters of UTF-8, one at a time. SPDX-License-Identifier: BSD-3-Clause */
+/* UTF-8, character by character, and other encodings made into it. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_UTF8_H
 #define KDRI_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at `text`, of which `left` bytes are there, and its number; 0 if it is none. */
+/* Bytes of the character at `text`, of which `left` bytes are available, and its number; 0 if it is none. */
 static inline size_t kdri_utf8_at(const char *text, size_t left, uint32_t *number)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	*number = p[0];
 	if (p[0] < 0x80)
 		return 1;
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	const size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	const uint32_t least = n == 2 ? 0x80 : n == 3 ? 0x800 : 0x10000;
 	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
 		return 0;
 	uint32_t c = p[0] & (0x7fu >> n);
@@ -22,13 +24,17 @@ static inline size_t kdri_utf8_at(const char *text, size_t left, uint32_t *numbe
 		c = c << 6 | (p[i] & 0x3f);
 	}
 	*number = c;
-	/* Nothing longer than need be, no halves of a pair, nothing beyond the last. */
-	return c >= (n == 2   ? 0x80u
-	             : n == 3 ? 0x800u
-	                      : 0x10000u) &&
-	                       c <= 0x10ffff && (c < 0xd800 || c > 0xdfff)
-	               ? n
-	               : 0;
+	/* Overlong forms, surrogates and numbers beyond the last character are none. */
+	return c >= least && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
 }
+
+bool kdri_utf8_valid(const char *text, size_t length);
+/* Writes 1 to 4 bytes; what is no character becomes U+FFFD. */
+size_t kdri_utf8_put(uint32_t character, char *out);
+/* The character Windows-1252 has at a byte from 0x80 to 0x9f. */
+uint32_t kdri_1252(unsigned char byte);
+/* Writes the UTF-8 of `text` read as Windows-1252 (a superset of the printable part of Latin-1);
+ * `out` needs 3 x length bytes. Returns how many were written. */
+size_t kdri_decode_1252(const char *text, size_t length, char *out);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * UTF-16 of both byte orders, as spreadsheets export it, and Latin-1, read as Windows-1252, which has the same letters
  * and a character for every byte. Lines that end in a carriage return alone end in a newline here. */
-#include "core/encoding.h"
+#include "core/utf8.h"
 #include "io/text.h"
 
 enum { CHUNK = 1 << 13, LOOKED_AT = 1 << 12, CHECKED = 1 << 20 };

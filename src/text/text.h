@@ -5,7 +5,7 @@
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
-#include "core/encoding.h"
+#include "core/utf8.h"
 #include "core/internal.h"
 
 /* --- mail.c: headers ---------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  * What is kept of a column does not grow with its rows, but for the hashes of cells that may be row names, as long as
  * none repeats. Rows that do not fit are counted and passed over: nothing stops the survey but the end of the file. */
-#include "core/encoding.h"
+#include "core/utf8.h"
 #include "io/table/table.h"
 
 /* Whether the hash was there before. Two texts with one hash would be taken for a repetition: no row names then. */
