@@ -9,7 +9,6 @@
  *     the same double; else the digits are compared, as big integers, with the point half-way. */
 #include "core/numbers.h"
 #include "core/internal.h"
-#include "core/pow5_table.h"
 
 typedef struct decimal {
 	uint64_t w; /* the first 19 significant digits */
@@ -32,7 +31,7 @@ static inline double eisel_lemire(uint64_t w, int64_t q)
 		return 0;
 	if (q > 308)
 		return INFINITY;
-	const uint64_t *t = kdri_pow5[q - KDRI_POW5_LOW];
+	const uint64_t *t = kdri_pow5(q);
 	int zeros = __builtin_clzll(w);
 	w <<= zeros;
 	kdri_u128 product = (kdri_u128)w * t[0];

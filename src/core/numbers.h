@@ -2,6 +2,7 @@
 #ifndef KDRI_NUMBERS_H
 #define KDRI_NUMBERS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,19 @@ static inline bool kdri_same_word(const char *p, size_t n, const char *word)
 		if (p[i] != word[i] && !(p[i] >= 'A' && p[i] <= 'Z' && p[i] + 32 == word[i]))
 			return false;
 	return i == n && !word[i];
+}
+
+/* pow5.c: 5^q to 128 bits, high word first, for KDRI_POW5_LOW <= q <= KDRI_POW5_HIGH: cut off, or rounded up from 5^-27 to
+ * 5^-1. */
+enum { KDRI_POW5_LOW = -342, KDRI_POW5_HIGH = 324 };
+extern uint64_t kdri_pow5_table[][2];
+extern atomic_bool kdri_pow5_ready;
+void kdri_pow5_fill(void);
+static inline const uint64_t *kdri_pow5(int64_t q)
+{
+	if (!atomic_load_explicit(&kdri_pow5_ready, memory_order_acquire))
+		kdri_pow5_fill();
+	return kdri_pow5_table[q - KDRI_POW5_LOW];
 }
 
 /* Parses a decimal number at p, not beyond end: correctly rounded. Returns the end of what was

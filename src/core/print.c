@@ -5,7 +5,6 @@
  * with a 128-bit power of ten, rounded to odd so that comparisons come out exact. */
 #include "core/internal.h"
 #include "core/numbers.h"
-#include "core/pow5_table.h"
 
 /* The high 64 bits of g x c (g of 128 bits), its lowest bit set if anything was lost. */
 static uint64_t round_to_odd(uint64_t high, uint64_t low, uint64_t c)
@@ -22,7 +21,7 @@ static uint64_t shortest(uint64_t c, int q, bool closer, int *exponent)
 	/* floor(log10 of the interval's width), floor(log2 10^-k), by multiplication */
 	int k = (q * 1262611 - (closer ? 524031 : 0)) >> 22;
 	int h = q + ((-k * 1741647) >> 19) + 1;
-	uint64_t high = kdri_pow5[-k - KDRI_POW5_LOW][0], low = kdri_pow5[-k - KDRI_POW5_LOW][1];
+	uint64_t high = kdri_pow5(-k)[0], low = kdri_pow5(-k)[1];
 	/* The table is cut off outside 5^-27 .. 5^55; here it has to be rounded up. */
 	if ((-k < -27 || -k > 55) && ++low == 0)
 		high++;

@@ -311,9 +311,80 @@ static void parse_and_print__comma_locale__unchanged(void **state)
 	}
 }
 
+/* --- powers of five ----------------------------------------------------------------------------------------- */
+
+enum { WORDS = 32 }; /* of 32 bits, lowest first */
+
+static void multiply(uint32_t a[WORDS], const uint32_t b[WORDS])
+{
+	uint32_t product[WORDS] = { 0 };
+	for (int i = 0; i < WORDS; i++) {
+		uint64_t carry = 0;
+		for (int j = 0; i + j < WORDS; j++) {
+			carry += (uint64_t)a[i] * b[j] + product[i + j];
+			product[i + j] = (uint32_t)carry;
+			carry >>= 32;
+		}
+	}
+	memcpy(a, product, sizeof product);
+}
+
+static int length_of(const uint32_t a[WORDS])
+{
+	for (int i = WORDS - 1; i >= 0; i--)
+		if (a[i])
+			return 32 * i + 32 - __builtin_clz(a[i]);
+	return 0;
+}
+
+static bool bit(const uint32_t a[WORDS], int i)
+{
+	return i >= 0 && (a[i / 32] >> (i % 32) & 1);
+}
+
+/* Powers by squaring. A positive one is compared bit by bit; a negative one, c, by c 5^n <= 2^b < (c + 1) 5^n. */
+static void pow5__computed_table__is_what_the_definition_says(void **state)
+{
+	(void)state;
+	for (int q = KDRI_POW5_LOW; q <= KDRI_POW5_HIGH; q++) {
+		const uint64_t *t = kdri_pow5(q);
+		uint32_t power[WORDS] = { 1 }, square[WORDS] = { 5 };
+		for (int n = abs(q); n > 0; n /= 2) {
+			if (n % 2)
+				multiply(power, square);
+			if (n > 1)
+				multiply(square, square);
+		}
+		const int bits = length_of(power);
+		if (q >= 0) {
+			for (int i = 0; i < 128; i++)
+				assert_int_equal(t[i / 64] >> (63 - i % 64) & 1, bit(power, bits - 1 - i));
+			continue;
+		}
+		/* From 5^-27 on the table has the next larger integer. */
+		const kdri_u128 c = ((kdri_u128)t[0] << 64 | t[1]) - (q >= -27);
+		uint32_t low[WORDS] = { 0 }, high[WORDS] = { 0 };
+		for (int i = 0; i < 4; i++) {
+			low[i] = (uint32_t)(c >> (32 * i));
+			high[i] = (uint32_t)((c + 1) >> (32 * i));
+		}
+		high[4] = c + 1 == 0;
+		multiply(low, power);
+		multiply(high, power);
+		const int b = bits + 127;         /* 2^b / 5^n has 128 bits */
+		assert_true(length_of(low) <= b); /* below 2^b, which no multiple of five equals */
+		assert_true(length_of(high) > b);
+	}
+	/* Some of them as they are in [Lemire 2021]. */
+	assert_true(kdri_pow5(-342)[0] == 0xeef453d6923bd65au && kdri_pow5(-342)[1] == 0x113faa2906a13b3fu);
+	assert_true(kdri_pow5(-1)[0] == 0xccccccccccccccccu && kdri_pow5(-1)[1] == 0xcccccccccccccccdu);
+	assert_true(kdri_pow5(0)[0] == 0x8000000000000000u && kdri_pow5(0)[1] == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pow5__computed_table__is_what_the_definition_says),
 		cmocka_unit_test(parse__random_bits_at_many_precisions__as_strtod),
 		cmocka_unit_test(parse__random_digit_strings__as_strtod),
 		cmocka_unit_test(parse__half_way_points__ties_to_even),
