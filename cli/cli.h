@@ -236,6 +236,12 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 /* start.c: whether a limit on address space (ulimit -v) leaves so much. */
 bool cli_room(size_t bytes);
 
+/* --- launcher.c: processes that mpirun, srun and the like have started together ------------------- */
+
+/* The number of this process among them, from 0, or -1; and how many they are. */
+int cli_launched_rank(void);
+int cli_launched_ranks(void);
+
 /* --- ranks.c: under mpirun, in builds with KINDRED_MPI -------------------------------------------- */
 
 #ifdef KDRI_HAVE_MPI

@@ -129,6 +129,16 @@ int main(int argc, char **argv)
 	const cli_command *command = cli_command_find(name);
 	if (!command)
 		return unknown_command(name);
+	if (cli_launched_ranks() > 1 && !kdr_build_has("mpi") && command != &cli_version &&
+	    command != &cli_help) {
+		if (cli_launched_rank() <= 0)
+			cli_error(
+			        "started as %d processes, but this build of kindred has no MPI: each would do the "
+			        "same work and write the same files; start one process, or build with "
+			        "-DKINDRED_MPI=ON",
+			        cli_launched_ranks());
+		return EXIT_USAGE;
+	}
 	cli_args *args = cli_args_parse(command, argc - 2, argv + 2);
 	if (!args)
 		return EXIT_USAGE;

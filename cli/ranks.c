@@ -24,21 +24,9 @@ static struct {
 	char line[LINE]; /* the first error of this rank, until it is agreed on; "": none */
 } self = { .ranks = 1 };
 
-/* What launchers tell a process before MPI is up: its number, or -1 without one. */
-static int told_rank(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *text = getenv(names[i]);
-		if (text && text[0])
-			return atoi(text);
-	}
-	return -1;
-}
-
 int cli_rank(void)
 {
-	return self.joined ? self.rank : told_rank() > 0 ? told_rank() : 0;
+	return self.joined ? self.rank : cli_launched_rank() > 0 ? cli_launched_rank() : 0;
 }
 
 int cli_ranks(void)
@@ -70,7 +58,7 @@ static void share_threads(kdr_context *ctx)
 
 int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 {
-	if (told_rank() < 0)
+	if (cli_launched_rank() < 0)
 		return EXIT_DONE;
 	if (!cli_room(ROOM)) {
 		cli_error("the limit on address space (ulimit -v) leaves less than the %d MB that MPI needs",

@@ -47,6 +47,7 @@ static const struct {
 	{ "expat", HAVE(KDRI_HAVE_EXPAT), "Excel workbooks are refused" },
 	{ "utf8proc", HAVE(KDRI_HAVE_UTF8PROC), "text beyond ASCII is refused, unless tokens=ascii" },
 	{ "stemmer", HAVE(KDRI_HAVE_STEMMER), "stemmers are refused" },
+	{ "mpi", HAVE(KDRI_HAVE_MPI), "one process does all the work" },
 	{ "libsvm", HAVE(KDRI_HAVE_LIBSVM), "trec with classifier=svm is refused" },
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };

@@ -95,8 +95,25 @@ class Commands(CliTest):
         text = self.run_kindred("version").stdout
         self.assertRegex(text, r"^kindred \d+\.\d+\.\d+\n$")
         self.assertEqual(self.run_kindred("--version").stdout, text)
-        for word in ("compiler", "blas", "threads"):
+        for word in ("compiler", "blas", "openmp", "expat"):
             self.assertIn(word, self.run_kindred("version", "-v").stdout)
+
+    def test_several_processes_without_mpi(self):
+        """mpirun starts copies of a program that does not know of the others: they must not write the same files."""
+        if "mpi: no: " not in self.run_kindred("version", "-v").stdout:
+            self.skipTest("this build of kindred has MPI")
+        self.write("a.csv", BLOBS_A)
+        cluster = ("cluster", "-m", "kmeans", "-k", 2, "a.csv")
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
+        for told in ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}, {"PMI_SIZE": "2", "PMI_RANK": "0"},
+                     {"SLURM_NTASKS": "2", "PMIX_RANK": "0"}, {"SLURM_STEP_NUM_TASKS": "2", "SLURM_NTASKS": "4", "PMI_RANK": "0"}):
+            self.fails(*cluster, code=2, says=["2 processes", "no MPI"], env={**plain, **told})
+            other = {name: "1" if name.endswith("RANK") else value for name, value in told.items()}
+            self.assertEqual(self.run_kindred(*cluster, code=2, env={**plain, **other}).stderr, "")  # said once
+        # One process, or a batch script of a job that could start several.
+        for told in ({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}, {"PMI_SIZE": "1", "PMI_RANK": "0"},
+                     {"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}, {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "4", "PMIX_RANK": "0"}):
+            self.run_kindred(*cluster, env={**plain, **told})
 
     def test_demo(self):
         done = self.run_kindred("demo", "-o", "d")
