@@ -126,6 +126,22 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	return cli_resamples(args, &o->resamples) ? EXIT_DONE : EXIT_USAGE;
 }
 
+/* Reads the data sets and checks the outputs. */
+static int cluster_read(kdr_context *ctx, const cli_args *args, int64_t given, cli_tasks *tasks)
+{
+	int code = cli_tasks_read_positional(ctx, args, tasks);
+	if (code == EXIT_DONE && !check_k(given, tasks->count))
+		code = EXIT_USAGE;
+	if (code == EXIT_DONE)
+		code = cli_tasks_truth(ctx, args, 0, tasks);
+	if (code == EXIT_DONE)
+		code = cli_tasks_init(ctx, args, tasks);
+	if (code != EXIT_DONE || cli_rank() > 0) /* only the first rank writes */
+		return code;
+	code = cli_outputs_check(ctx, args, tasks, true);
+	return code == EXIT_DONE ? cli_h5ad(ctx, args, tasks, 0, NULL, NULL) : code;
+}
+
 static int cluster_run(cli_args *args)
 {
 	int code;
@@ -137,15 +153,13 @@ static int cluster_run(cli_args *args)
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE &&
-	    (code = cluster_parse(ctx, args, &job, &o, &k, &given)) == EXIT_DONE &&
-	    (code = cli_tasks_read_positional(ctx, args, &tasks)) == EXIT_DONE &&
-	    (code = check_k(given, tasks.count) ? EXIT_DONE : EXIT_USAGE) == EXIT_DONE &&
-	    (code = cli_tasks_truth(ctx, args, 0, &tasks)) == EXIT_DONE &&
-	    (code = cli_tasks_init(ctx, args, &tasks)) == EXIT_DONE && cli_rank() == 0 &&
-	    (code = cli_outputs_check(ctx, args, &tasks, true)) == EXIT_DONE)
-		code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL);
-	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
+	code = cli_ranks_join(ctx, args);
+	if (code == EXIT_DONE)
+		code = cluster_parse(ctx, args, &job, &o, &k, &given);
+	if (code == EXIT_DONE)
+		code = cluster_read(ctx, args, given, &tasks);
+	code = cli_ranks_agree(code);
+	if (code != EXIT_DONE)
 		goto done;
 	o.job.score = tasks.scored;
 	o.init = tasks.start;
