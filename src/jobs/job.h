@@ -66,10 +66,10 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 
 /* --- score.c ------------------------------------------------------------------------------------- */
 
-/* Labels of a task against the classes of its data, where both are there. `named`: labels are classes themselves, of
- * which the first `classes` can be right, so that accuracy is the share of equal ones; else by the best map. */
 /* Ranks whose classes have other numbers, as from files of their own, would take each other's for others: an error. */
 kdr_status kdri_job_same_classes(kdr_context *ctx, const kdr_data *data);
+/* Compares the labels of a task with the classes of its data, if both are known. `named`: labels are classes themselves, of
+ * which the first `classes` can be right, so that accuracy is the proportion of equal ones; else by the best map. */
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,
                           bool named, int64_t classes);
 

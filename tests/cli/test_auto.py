@@ -85,6 +85,17 @@ class Auto(CliTest):
         self.assertEqual([t["k"] for t in r["tasks"]], [3, 2])
         self.assertIn("k_evidence.a", r["method_fields"])
 
+    def test_evidence_for_identical_samples(self):
+        """Each task has its line, also one whose samples are all the same."""
+        self.write("same.csv", "x,y\n" + "1,2\n" * 30)
+        self.write("two.csv", "x,y\n" + "".join(f"{i % 2 * 50 + i % 7 * .1},{i % 5 * .1}\n" for i in range(60)))
+        done = self.run_kindred("cluster", "-k", "auto,auto", "-o", "out", "same.csv", "two.csv")
+        self.assertIn("same: k = 1: fairly sure (all samples are identical)", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^two: k = 2")
+        self.assertIn("k_evidence.same", self.result()["method_fields"])
+        done = self.run_kindred("cluster", "-k", "auto", "-o", "out1", "same.csv")
+        self.assertRegex(done.stdout, r"(?m)^k = 1: fairly sure \(all samples are identical\)")
+
     def test_a_time_limit_leaves_members_out_and_says_so(self):
         done = self.run_kindred("cluster", "-k", 3, "--time-limit", 1e-9, "-o", "out", "a.mtx", "b.mtx")
         r = self.result()

@@ -254,16 +254,6 @@ done:
 	return st;
 }
 
-/* One cluster of identical samples: no graph has to be asked. */
-static kdr_status put_identical(kdr_context *ctx, const kdri_auto *j, int64_t t)
-{
-	const char *name = j->problem->tasks[t].name;
-	char key[256];
-	snprintf(key, sizeof key, "k_evidence%s%s", j->T > 1 && name ? "." : "",
-	         j->T > 1 && name ? name : "");
-	return kdri_result_text(ctx, j->result, key, "k = 1: fairly sure (all samples are identical)");
-}
-
 static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
@@ -277,7 +267,8 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
 		if (distinct == 1) {
 			j->k[t] = 1;
-			KDRI_TRY(put_identical(ctx, j, t));
+			KDRI_TRY(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
+			                               "k = 1: fairly sure (all samples are identical)"));
 			continue;
 		}
 		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));

@@ -10,10 +10,11 @@
 
 #include <stdio.h>
 
-/* Samples that moved, below which company changed nothing worth a word; mean confidence from which members agree; and
- * spreads of noise beyond which there is structure (reference.c: Student's t, 23 degrees of freedom: one in 200). */
 /* Samples: of fewer, clusters have to be very clear to be told from noise. */
 enum { ENOUGH = 100 };
+/* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean confidence from
+ * which members agree; and spreads of noise beyond which there is structure (reference.c: Student's t, 23 degrees of
+ * freedom: one in 200). */
 static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
 
 /* NMI of two partitions of the rows of all ranks, into up to k parts each. */
