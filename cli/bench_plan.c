@@ -1,4 +1,5 @@
 /* Plans for kindred bench: rows, tables, plans, read from JSON. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
 #include "bench.h"
 
 #include <errno.h>
@@ -110,8 +111,11 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 	        transfers && !alone ? kdr_algo_find_in(KDR_FAMILY_TRANSFER, row->method) : NULL;
 	if (!algo)
 		algo = kdr_algo_find(row->method);
-	if (!algo)
-		return plan_wrong(p, "there is no method '%s'; 'kindred methods' lists them", row->method);
+	if (!algo) {
+		char text[256];
+		kdri_algo_unknown_text(row->method, NULL, text, sizeof text);
+		return plan_wrong(p, "%s", text);
+	}
 	if (alone && algo->family == KDR_FAMILY_TRANSFER)
 		return plan_wrong(p, "'alone': method '%s' cannot do without the sources", row->method);
 	row->name =

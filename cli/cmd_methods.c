@@ -1,5 +1,6 @@
 /* kindred methods: the registry, for people and programs. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "api/method.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,19 +153,6 @@ static void print_method(const kdr_algo *a)
 		printf("  %s\n", a->references[i]);
 }
 
-static int unknown(const char *id)
-{
-	const char *all[128], *nearest[2];
-	size_t n = 0;
-	for (; n < kdr_algo_count() && n < 128; n++)
-		all[n] = kdr_algo_at(n)->id;
-	if (kdr_suggest(id, all, n, nearest, 1))
-		cli_error("there is no method '%s'; did you mean %s?", id, nearest[0]);
-	else
-		cli_error("there is no method '%s'; 'kindred methods' lists them", id);
-	return EXIT_USAGE;
-}
-
 static int methods_run(cli_args *args)
 {
 	const char *id = cli_positional(args, 0);
@@ -173,8 +161,12 @@ static int methods_run(cli_args *args)
 		cli_error("methods takes one ID at most; %d given", cli_positional_count(args));
 		return EXIT_USAGE;
 	}
-	if (id && !one)
-		return unknown(id);
+	if (id && !one) {
+		char text[256];
+		kdri_algo_unknown_text(id, NULL, text, sizeof text);
+		cli_error("%s", text);
+		return EXIT_USAGE;
+	}
 	if (cli_flag(args, "json")) {
 		kdri_json j = { 0 };
 		if (one) {

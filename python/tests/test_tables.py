@@ -103,7 +103,7 @@ class Forms(PartsTest):
                 kindred.cluster([self.a, self.b], k=k, method="kmeans")
         with self.assertRaisesRegex(ValueError, "k is 2.5"):
             kindred.KMeans(n_clusters=2.5).fit(self.a)
-        with self.assertRaisesRegex(ValueError, "unknown method 'kmean'; did you mean kmeans?"):
+        with self.assertRaisesRegex(ValueError, "there is no method 'kmean'; did you mean kmeans?"):
             kindred.cluster(self.a, k=2, method="kmean")
 
     def test_forked_processes(self):

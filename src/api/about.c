@@ -59,20 +59,6 @@ void kdri_result_about_free(kdr_result *r)
 	kdri_free_with(a, r->shared);
 }
 
-static kdr_status copy_strings(kdr_context *ctx, const char *const *from, int64_t count, char ***out)
-{
-	kdr_status st;
-	char **to = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &to, count));
-	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(kdri_strdup(ctx, from[i], &to[i]));
-	*out = to;
-	to = NULL;
-done:
-	kdri_strings_free(&ctx->allocator, to, count);
-	return st;
-}
-
 kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *r, const kdr_problem *problem)
 {
 	kdr_status st = KDR_OK;
@@ -147,9 +133,9 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 	                same_names(first->features, data->features, data->cols);
 	KDRI_TRY(kdri_strdup(ctx, data->path, &path));
 	if (data->features && !borrowed)
-		KDRI_TRY(copy_strings(ctx, (const char *const *)data->features, data->cols, &features));
+		KDRI_TRY(kdri_strings_copy(ctx, data->features, data->cols, &features));
 	if (data->ids && task->n == data->rows)
-		KDRI_TRY(copy_strings(ctx, (const char *const *)data->ids, data->rows, &ids));
+		KDRI_TRY(kdri_strings_copy(ctx, data->ids, data->rows, &ids));
 	KDRI_TRY(kdri_sheet_notes(ctx, data, &notes, &nnotes));
 	if (nnotes > 0 && data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, NULL, 0, &sheet));
@@ -183,7 +169,7 @@ done:
 
 kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *r, const char *const *names, int64_t count)
 {
-	kdr_status st = copy_strings(ctx, names, count, &r->classes);
+	kdr_status st = kdri_strings_copy(ctx, names, count, &r->classes);
 	if (st == KDR_OK)
 		r->nclasses = count;
 	return st;
@@ -208,7 +194,7 @@ kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *r, const char *c
 	kdr_status st;
 	char **own = NULL;
 	int64_t old = r->warning_count;
-	KDRI_TRY(copy_strings(ctx, texts, count, &own));
+	KDRI_TRY(kdri_strings_copy(ctx, texts, count, &own));
 	KDRI_TRY(KDRI_GROW(ctx, &own, count + old));
 	if (old > 0)
 		memcpy(own + count, r->warnings, (size_t)old * sizeof *own);

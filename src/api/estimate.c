@@ -211,7 +211,7 @@ static kdr_status estimate_method(kdr_context *ctx, const char *algo_id, const k
 	if (!ctx || !out || !tasks || ntasks < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs tasks and a place for the answer");
 	if (!algo)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "unknown method '%s'", algo_id ? algo_id : "(null)");
+		return kdri_algo_unknown(ctx, algo_id, NULL);
 	if (!options) {
 		KDRI_TRY(kdr_options_new(ctx, algo_id, &defaults));
 		options = defaults;

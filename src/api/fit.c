@@ -9,11 +9,6 @@
 #include "matrix/reserve.h"
 #include "matrix/rows.h"
 
-static const char *fit_task_name(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_t *labels, int64_t low,
                                int64_t count, const char *what)
 {
@@ -22,7 +17,7 @@ static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_
 		if (labels[i] < low || labels[i] >= count)
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "task %s: %s of row %lld is %lld: %lld to %lld are allowed",
-			                 fit_task_name(t), what, (long long)i + 1, (long long)labels[i],
+			                 kdri_task_name(t), what, (long long)i + 1, (long long)labels[i],
 			                 (long long)low, (long long)count - 1);
 	return KDR_OK;
 }
@@ -33,23 +28,24 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 	if ((n < 1 && !kdri_together(ctx)) || d < 1)
 		return kdri_fail(ctx, KDR_ERR_DATA,
 		                 "task %s: %lld rows and %lld columns: at least one of each is needed",
-		                 fit_task_name(t), (long long)n, (long long)d);
+		                 kdri_task_name(t), (long long)n, (long long)d);
 	if (t->x.kind != KDR_MAT_CSR) {
 		if (!t->x.as.dense.data || t->x.as.dense.stride < d)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
 			        "task %s: dense matrix with no data or a stride below its %lld columns",
-			        fit_task_name(t), (long long)d);
+			        kdri_task_name(t), (long long)d);
 		return KDR_OK;
 	}
 	const kdr_csr *a = &t->x.as.csr;
 	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix", fit_task_name(t));
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix",
+		                 kdri_task_name(t));
 	/* All of the row pointers first: the columns are only safe to read where these are right. */
 	for (int64_t i = 0; i < n; i++)
 		if (a->rowptr[i + 1] < a->rowptr[i])
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: row pointers fall at row %lld",
-			                 fit_task_name(t), (long long)i + 1);
+			                 kdri_task_name(t), (long long)i + 1);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++)
 			if (a->col[p] < 0 || a->col[p] >= d ||
@@ -57,7 +53,7 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 				return kdri_fail(
 				        ctx, KDR_ERR_ARGUMENT,
 				        "task %s: columns of row %lld are not increasing within 0..%lld",
-				        fit_task_name(t), (long long)i + 1, (long long)d - 1);
+				        kdri_task_name(t), (long long)i + 1, (long long)d - 1);
 	return KDR_OK;
 }
 
@@ -71,7 +67,7 @@ static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, cons
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
 				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0 (--scale minmax makes them so)",
-				        fit_task_name(t), (long long)i + 1,
+				        kdri_task_name(t), (long long)i + 1,
 				        (long long)kdri_entry_column(&row, p) + 1, row.val[p], algo->id);
 	}
 	return KDR_OK;
@@ -87,13 +83,13 @@ static kdr_status check_ranks(kdr_context *ctx, const kdr_task *t, int64_t *all)
 	int64_t ends[] = { d, has, t->k, -d, -has, -t->k };
 	KDRI_TRY(kdri_max_int(ctx, ends, 6));
 	if (*all < 1)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", fit_task_name(t));
+		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", kdri_task_name(t));
 	else if (ends[0] != -ends[3] || ends[1] != -ends[4] || ends[2] != -ends[5])
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "task %s: ranks have parts that do not fit together: all dense or all sparse, %lld to "
 		        "%lld columns, with weights, initial labels and k alike",
-		        fit_task_name(t), (long long)-ends[3], (long long)ends[0]);
+		        kdri_task_name(t), (long long)-ends[3], (long long)ends[0]);
 done:
 	return st;
 }
@@ -105,22 +101,22 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 	int64_t n = kdr_mat_rows(&t->x), all;
 	KDRI_TRY(check_shape(ctx, t));
 	KDRI_TRY(check_ranks(ctx, t, &all));
-	KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, fit_task_name(t)));
+	KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, kdri_task_name(t)));
 	if (algo->flags & KDR_ALGO_NONNEG)
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
 	if (algo->family == KDR_FAMILY_CLUSTER) {
 		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
-			                 fit_task_name(t), (long long)t->k);
+			                 kdri_task_name(t), (long long)t->k);
 		if (t->k > all)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 			                 "task %s: k is %lld but there %s only %lld sample%s",
-			                 fit_task_name(t), (long long)t->k, all == 1 ? "is" : "are",
+			                 kdri_task_name(t), (long long)t->k, all == 1 ? "is" : "are",
 			                 (long long)all, all == 1 ? "" : "s");
 	}
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
-		                 fit_task_name(t));
+		                 kdri_task_name(t));
 	if (t->init)
 		KDRI_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
 	if (t->labels)
@@ -135,13 +131,13 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
 				        "task %s: weight of row %lld is %g: finite and >= 0 is allowed",
-				        fit_task_name(t), (long long)i + 1, t->weights[i]);
+				        kdri_task_name(t), (long long)i + 1, t->weights[i]);
 			total += t->weights[i];
 		}
 		KDRI_TRY(kdri_sum(ctx, &total, 1));
 		if (total <= 0)
 			return kdri_fail(ctx, KDR_ERR_DATA, "task %s: all weights are zero",
-			                 fit_task_name(t));
+			                 kdri_task_name(t));
 	}
 done:
 	return st;
@@ -164,15 +160,15 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 		    kdr_mat_cols(&t->x) != kdr_mat_cols(&first->x))
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 fit_task_name(t), (long long)kdr_mat_cols(&t->x),
-			                 fit_task_name(first), (long long)kdr_mat_cols(&first->x));
+			                 kdri_task_name(t), (long long)kdr_mat_cols(&t->x),
+			                 kdri_task_name(first), (long long)kdr_mat_cols(&first->x));
 		if ((problem->pooled || (algo->flags & KDR_ALGO_SAME_K)) &&
 		    algo->family == KDR_FAMILY_CLUSTER && t->k != first->k)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
 			        "task %s has k = %lld but task %s has k = %lld: %s needs one k for all",
-			        fit_task_name(t), (long long)t->k, fit_task_name(first), (long long)first->k,
-			        problem->pooled ? "pooling" : algo->id);
+			        kdri_task_name(t), (long long)t->k, kdri_task_name(first),
+			        (long long)first->k, problem->pooled ? "pooling" : algo->id);
 	}
 	return KDR_OK;
 }
@@ -194,7 +190,7 @@ static kdr_status warn_duplicates(kdr_context *ctx, const kdr_algo *algo, const 
 			        ctx, result,
 			        "task %s: only %lld distinct sample%s for k = %lld: clusters are empty, "
 			        "or identical samples lie in several",
-			        fit_task_name(task), (long long)distinct, distinct == 1 ? "" : "s",
+			        kdri_task_name(task), (long long)distinct, distinct == 1 ? "" : "s",
 			        (long long)k));
 	}
 done:
@@ -302,7 +298,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
-		return kdri_algo_unknown(ctx, algo_id);
+		return kdri_algo_unknown(ctx, algo_id, NULL);
 	kdri_enter(ctx);
 	kdr_status st = kdri_leave(ctx, fit_here(ctx, algo, problem, options, &result));
 	if (st == KDR_OK) {

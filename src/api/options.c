@@ -41,7 +41,7 @@ kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **
 {
 	const kdri_algo *algo = kdri_algo_find(algo_id);
 	if (!algo)
-		return kdri_algo_unknown(ctx, algo_id);
+		return kdri_algo_unknown(ctx, algo_id, NULL);
 	int64_t count = table_length(algo->info.options);
 	kdr_options *options = NULL;
 	kdr_status st =
@@ -109,10 +109,9 @@ const kdr_algo *kdr_options_algo(const kdr_options *options)
 /* "a, b, c" of `count` words, cut where the room ends. */
 static void options_join(const char *const *words, size_t count, char *out, size_t room)
 {
-	size_t used = 0;
 	out[0] = '\0';
-	for (size_t i = 0; i < count && used < room; i++)
-		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", words[i]);
+	for (size_t i = 0; i < count; i++)
+		kdri_list_word(out, room, words[i]);
 }
 
 static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, const char *name)

@@ -110,7 +110,8 @@ kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out)
 	return KDR_OK;
 }
 
-kdr_status kdri_strings_copy(kdr_context *ctx, const char *const *strings, int64_t count, char ***out)
+kdr_status kdri_strings_pick(kdr_context *ctx, const char *const *strings, const int64_t *which,
+                             int64_t count, char ***out)
 {
 	kdr_status st;
 	char **copy = NULL;
@@ -118,9 +119,9 @@ kdr_status kdri_strings_copy(kdr_context *ctx, const char *const *strings, int64
 		*out = NULL;
 		return KDR_OK;
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &copy, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &copy, count + 1));
 	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(kdri_strdup(ctx, strings[i], &copy[i]));
+		KDRI_TRY(kdri_strdup(ctx, strings[which ? which[i] : i], &copy[i]));
 	*out = copy;
 	copy = NULL;
 done:

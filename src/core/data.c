@@ -99,18 +99,6 @@ const char *const *kdr_data_classes(const kdr_data *d, int64_t *count)
 	return (const char *const *)d->classes;
 }
 
-static kdr_status data_copy_names(kdr_context *ctx, const char *const *names, int64_t count, char ***out)
-{
-	kdr_status st = KDR_OK;
-	if (!names)
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, out, count));
-	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(kdri_strdup(ctx, names[i], &(*out)[i]));
-done:
-	return st;
-}
-
 static void take_shape(const kdr_mat *x, kdr_data *d)
 {
 	d->kind = x->kind;
@@ -207,7 +195,7 @@ kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, co
 	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
 	take_shape(x, d);
 	KDRI_TRY(copy_matrix(ctx, x, d));
-	KDRI_TRY(data_copy_names(ctx, features, d->cols, &d->features));
+	KDRI_TRY(kdri_strings_copy(ctx, features, d->cols, &d->features));
 	*out = d;
 	d = NULL;
 done:
@@ -235,8 +223,8 @@ kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
 			d->val = (double *)x->as.csr.val;
 		}
 	}
-	KDRI_TRY(data_copy_names(ctx, features, d->cols, &d->features));
-	KDRI_TRY(data_copy_names(ctx, ids, d->rows, &d->ids));
+	KDRI_TRY(kdri_strings_copy(ctx, features, d->cols, &d->features));
+	KDRI_TRY(kdri_strings_copy(ctx, ids, d->rows, &d->ids));
 	*out = d;
 	d = NULL;
 done:
@@ -253,7 +241,7 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 		KDRI_TRY(kdri_spool_enable(ctx));
 	KDRI_TRY(kdr_data_borrow(ctx, name ? name : data->name, &x, kdr_data_features(data),
 	                         kdr_data_ids(data), &d));
-	KDRI_TRY(data_copy_names(ctx, kdr_data_excerpts(data), d->rows, &d->excerpts));
+	KDRI_TRY(kdri_strings_copy(ctx, kdr_data_excerpts(data), d->rows, &d->excerpts));
 	kdri_free(ctx, d->path);
 	d->path = NULL;
 	KDRI_TRY(kdri_strdup(ctx, data->path, &d->path));

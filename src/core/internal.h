@@ -87,6 +87,11 @@ void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const
 KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
 KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 
+/* Appends a word to the list "a, b"; what does not fit is cut off. */
+void kdri_list_word(char *list, size_t room, const char *word);
+/* The place of a word in a list that ends with NULL; -1 if it is not in it. */
+int kdri_word_index(const char *const *words, const char *word);
+
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
 /* All go through the context's allocator, check count * size for overflow, and set the error. A
@@ -99,7 +104,11 @@ kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out);
 kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out);
 
 /* Lists of strings: each string and the list itself are allocated. NULL is accepted, and copied to NULL. */
-kdr_status kdri_strings_copy(kdr_context *ctx, const char *const *strings, int64_t count, char ***out);
+#define kdri_strings_copy(ctx, strings, count, out) \
+	kdri_strings_pick((ctx), (const char *const *)(strings), NULL, (count), (out))
+/* strings[which[0]] to strings[which[count - 1]], and a NULL after them; `which` NULL: the first `count`. */
+kdr_status kdri_strings_pick(kdr_context *ctx, const char *const *strings, const int64_t *which,
+                             int64_t count, char ***out);
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
 
 /* KDRI_NEW(ctx, &p, n): n elements of *p's type. `void *out` above hides the pointer's type, these
@@ -208,6 +217,12 @@ bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t t
 kdr_status kdri_abandoned(kdr_context *ctx);
 /* Why kdri_iteration said stop. */
 kdr_stop kdri_stop_reason(const kdr_context *ctx);
+
+/* What a task is called in messages. */
+static inline const char *kdri_task_name(const kdr_task *task)
+{
+	return task->name ? task->name : "(unnamed)";
+}
 
 /* --- data sets: data.c --------------------------------------------------------------------- */
 

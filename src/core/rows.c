@@ -39,38 +39,20 @@ done:
 	return st;
 }
 
-/* The texts of some rows, where there are any. */
-static kdr_status take_texts(kdr_context *ctx, char *const *from, const int64_t *rows, int64_t n, char ***to)
-{
-	kdr_status st = KDR_OK;
-	if (!from)
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, to, n));
-	for (int64_t i = 0; i < n; i++)
-		KDRI_TRY(kdri_strdup(ctx, from[rows[i]], &(*to)[i]));
-done:
-	return st;
-}
-
 /* Names and classes of the rows that were taken. */
 static kdr_status rows_copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
                                   kdr_data *to)
 {
-	kdr_status st = KDR_OK;
-	if (from->features)
-		KDRI_TRY(KDRI_NEW0(ctx, &to->features, from->cols));
-	for (int64_t j = 0; from->features && j < from->cols; j++)
-		KDRI_TRY(kdri_strdup(ctx, from->features[j], &to->features[j]));
-	KDRI_TRY(take_texts(ctx, from->ids, rows, n, &to->ids));
-	KDRI_TRY(take_texts(ctx, from->excerpts, rows, n, &to->excerpts));
+	kdr_status st;
+	KDRI_TRY(kdri_strings_copy(ctx, from->features, from->cols, &to->features));
+	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_ids(from), rows, n, &to->ids));
+	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_excerpts(from), rows, n, &to->excerpts));
 	if (from->labels) {
 		KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
 		for (int64_t i = 0; i < n; i++)
 			to->labels[i] = from->labels[rows[i]];
-		KDRI_TRY(KDRI_NEW0(ctx, &to->classes, from->nclasses));
+		KDRI_TRY(kdri_strings_copy(ctx, from->classes, from->nclasses, &to->classes));
 		to->nclasses = from->nclasses;
-		for (int64_t c = 0; c < from->nclasses; c++)
-			KDRI_TRY(kdri_strdup(ctx, from->classes[c], &to->classes[c]));
 	}
 done:
 	return st;
@@ -147,10 +129,8 @@ kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *
 			                 "%s: class %lld of row %lld: -1 to %lld are allowed", data->name,
 			                 (long long)labels[i], (long long)i + 1, (long long)count - 1);
 	KDRI_TRY(KDRI_NEW(ctx, &own, data->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &names, count));
 	memcpy(own, labels, (size_t)data->rows * sizeof *own);
-	for (int64_t c = 0; c < count; c++)
-		KDRI_TRY(kdri_strdup(ctx, classes[c], &names[c]));
+	KDRI_TRY(kdri_strings_copy(ctx, classes, count, &names));
 	put_classes(data, own, names, count);
 	own = NULL;
 	names = NULL;
@@ -170,11 +150,9 @@ static kdr_status relabel(kdr_context *ctx, const kdr_data *d, const kdri_names 
 {
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW(ctx, &to->labels, d->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &to->names, table->count));
 	for (int64_t i = 0; i < d->rows; i++)
 		to->labels[i] = d->labels[i] < 0 ? -1 : kdri_names_find(table, d->classes[d->labels[i]]);
-	for (int64_t c = 0; c < table->count; c++)
-		KDRI_TRY(kdri_strdup(ctx, table->names[c], &to->names[c]));
+	KDRI_TRY(kdri_strings_copy(ctx, table->names, table->count, &to->names));
 done:
 	return st;
 }

@@ -95,10 +95,8 @@ static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sh
 		KDRI_TRY(kdri_strdup(ctx, from->columns[j].why, &why));
 		to->columns[j].why = why;
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &to->na, from->nna));
+	KDRI_TRY(kdri_strings_copy(ctx, from->na, from->nna, &to->na));
 	to->nna = from->nna;
-	for (int64_t i = 0; i < from->nna; i++)
-		KDRI_TRY(kdri_strdup(ctx, from->na[i], &to->na[i]));
 	if (from->missing)
 		KDRI_TRY(kdri_strdup(ctx, from->missing, &to->missing));
 done:

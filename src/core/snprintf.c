@@ -26,3 +26,17 @@ int kdri_snprintf(char *text, size_t room, const char *format, ...)
 	va_end(args);
 	return n;
 }
+
+void kdri_list_word(char *list, size_t room, const char *word)
+{
+	const size_t used = strlen(list);
+	snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+}
+
+int kdri_word_index(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}

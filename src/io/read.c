@@ -156,12 +156,10 @@ void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts)
 	memmove(texts, texts + first, (size_t)data->rows * sizeof *texts);
 }
 
-/* "npy mtx": the formats that can be read in parts. */
 static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_format *format,
                               const kdr_read_options *o)
 {
 	char list[100];
-	size_t used = 0;
 	const kdri_format *f;
 	if (o->parts == 0 && o->part == 0)
 		return KDR_OK;
@@ -170,10 +168,9 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 		                 (long long)o->part, (long long)o->parts,
 		                 (long long)KDRI_MAX(o->parts, 1) - 1);
 	list[0] = '\0';
-	for (int64_t i = 0; (f = kdri_format_at(i)) && used < sizeof list; i++)
+	for (int64_t i = 0; (f = kdri_format_at(i)); i++)
 		if (f->parts)
-			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-			                         f->id);
+			kdri_list_word(list, sizeof list, f->id);
 	if (!format->parts || o->transpose || (!format->columns && (o->label_column || o->task_column)))
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,

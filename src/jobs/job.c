@@ -23,8 +23,6 @@ kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family,
 {
 	static const char *const verbs[] = { "cluster", "transfer labels", "learn features" };
 	const kdr_algo *algo = kdr_algo_find_in(family, id);
-	const char *all[128], *nearest[1];
-	size_t n = 0;
 	if (algo) {
 		if (out)
 			*out = algo;
@@ -34,13 +32,7 @@ kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family,
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "method '%s' does not %s; 'kindred methods' says what it does", id,
 		                 verbs[family]);
-	for (size_t i = 0; i < kdr_algo_count() && n < 128; i++)
-		if (kdr_algo_at(i)->family == family)
-			all[n++] = kdr_algo_at(i)->id;
-	if (kdr_suggest(id, all, n, nearest, 1))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "there is no method '%s'; did you mean %s?", id,
-		                 nearest[0]);
-	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "there is no method '%s'; 'kindred methods' lists them", id);
+	return kdri_algo_unknown(ctx, id, &family);
 }
 
 /* A copy of the settings of a method, or its defaults. */

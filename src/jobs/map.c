@@ -120,11 +120,9 @@ static kdr_status take_truth(kdr_context *ctx, kdri_map *map, const kdr_data *da
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW(ctx, &map->truth, data->rows));
 	memcpy(map->truth, data->labels, (size_t)data->rows * sizeof *map->truth);
-	KDRI_TRY(KDRI_NEW0(ctx, &map->classes, data->nclasses));
-	map->nclasses = data->nclasses;
 	map->ntruth = data->rows;
-	for (int64_t c = 0; c < data->nclasses; c++)
-		KDRI_TRY(kdri_strdup(ctx, data->classes[c], &map->classes[c]));
+	KDRI_TRY(kdri_strings_copy(ctx, data->classes, data->nclasses, &map->classes));
+	map->nclasses = data->nclasses;
 done:
 	return st;
 }

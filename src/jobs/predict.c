@@ -23,7 +23,6 @@ static bool is_called(const char *task, const char *name)
 static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *name, int64_t *out)
 {
 	char list[256] = "";
-	size_t used = 0;
 	*out = 0;
 	if (!name && (m->ntasks == 1 || m->algo->info.family == KDR_FAMILY_TRANSFER)) {
 		*out = m->ntasks - 1;
@@ -34,9 +33,8 @@ static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *
 			*out = i;
 			return KDR_OK;
 		}
-	for (int64_t i = 0; i < m->ntasks && used < sizeof list; i++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
-		                         m->task_names[i]);
+	for (int64_t i = 0; i < m->ntasks; i++)
+		kdri_list_word(list, sizeof list, m->task_names[i]);
 	return name ? kdri_fail(ctx, KDR_ERR_ARGUMENT,
 	                        "the model has no task '%s': it has %s; --task says whose the samples are",
 	                        name, list)

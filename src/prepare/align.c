@@ -70,16 +70,6 @@ done:
 	return st;
 }
 
-static kdr_status align_copy_names(kdr_context *ctx, kdr_prep *prep, const char *const *names)
-{
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &prep->names, prep->cols));
-	for (int64_t j = 0; names && j < prep->cols; j++) /* without names there are no columns either */
-		KDRI_TRY(kdri_strdup(ctx, names[j], &prep->names[j]));
-done:
-	return st;
-}
-
 static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                                  kdri_columns *columns)
 {
@@ -98,7 +88,7 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 			continue;
 		if (!named) {
 			named = d;
-			KDRI_TRY(align_copy_names(ctx, prep, kdr_data_features(d)));
+			KDRI_TRY(kdri_strings_copy(ctx, d->features, prep->cols, &prep->names));
 			continue;
 		}
 		for (int64_t j = 0; j < d->cols; j++)
@@ -285,7 +275,7 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 		KDRI_TRY(warn_union(ctx, prep, tasks, count, &all, columns, marks));
 	for (int64_t t = 0; t < count; t++)
 		kdri_columns_order(&columns[t], tasks[t]->cols, prep->cols);
-	KDRI_TRY(align_copy_names(ctx, prep, (const char *const *)all.names));
+	KDRI_TRY(kdri_strings_copy(ctx, all.names, prep->cols, &prep->names));
 done:
 	kdri_names_free(ctx, &all);
 	kdri_free(ctx, marks);

@@ -424,10 +424,8 @@ static kdr_status keep_reading(kdr_context *ctx, kdr_prep *prep, kdr_data *const
 	spec.bytes = NULL;
 	if (first->missing)
 		KDRI_TRY(kdri_strdup(ctx, first->missing, &prep->reading_missing));
-	KDRI_TRY(KDRI_NEW0(ctx, &prep->reading_na, first->nna + 1)); /* ended by NULL */
-	for (; prep->reading_nna < first->nna; prep->reading_nna++)
-		KDRI_TRY(
-		        kdri_strdup(ctx, first->na[prep->reading_nna], &prep->reading_na[prep->reading_nna]));
+	KDRI_TRY(kdri_strings_copy(ctx, first->na, first->nna, &prep->reading_na));
+	prep->reading_nna = first->nna;
 done:
 	kdri_free(ctx, spec.bytes);
 	kdri_names_free(ctx, &seen);

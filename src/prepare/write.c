@@ -7,8 +7,7 @@
 
 static kdr_status new_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, char ***out)
 {
-	kdr_status st = KDR_OK;
-	char **source = prep->names ? prep->names : d->features, **names = NULL;
+	char **source = prep->names ? prep->names : d->features;
 	if (!source)
 		return KDR_OK;
 	bool same = d->features && d->cols == prep->nkept;
@@ -16,14 +15,7 @@ static kdr_status new_names(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 		same = strcmp(d->features[k], source[prep->kept ? prep->kept[k] : k]) == 0;
 	if (same)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &names, prep->nkept));
-	for (int64_t k = 0; k < prep->nkept; k++)
-		KDRI_TRY(kdri_strdup(ctx, source[prep->kept ? prep->kept[k] : k], &names[k]));
-	*out = names;
-	names = NULL;
-done:
-	kdri_strings_free(&ctx->allocator, names, prep->nkept);
-	return st;
+	return kdri_strings_pick(ctx, (const char *const *)source, prep->kept, prep->nkept, out);
 }
 
 kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, const kdri_columns *columns,

@@ -276,7 +276,7 @@ static void members__some_fail_or_are_too_large__are_left_out_with_a_word(void *
 		assert_false(late);
 		assert_int_equal(b.count, 3); /* the good one, three seeds */
 		assert_int_equal(kdr_result_warning_count(result), 3);
-		assert_non_null(strstr(kdr_result_warning_at(result, 0), "unknown method 'nope'"));
+		assert_non_null(strstr(kdr_result_warning_at(result, 0), "there is no method 'nope'"));
 		assert_non_null(strstr(kdr_result_warning_at(result, 1), "square matrix"));
 		assert_non_null(strstr(kdr_result_warning_at(result, 2), "above 10 samples"));
 		kdri_ballot_free(ctx, &b);

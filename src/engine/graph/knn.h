@@ -15,6 +15,15 @@ typedef struct kdri_knn {
 	double *value;
 } kdri_knn;
 
+/* Whether row i has a direction: without one all its cosines are 0. */
+static inline bool kdri_knn_has_direction(const kdri_knn *knn, int64_t i)
+{
+	for (int64_t p = 0; p < knn->k; p++)
+		if (knn->value[i * knn->k + p] != 0)
+			return true;
+	return false;
+}
+
 /* A vector taken away from all rows before their cosines, never from the rows themselves: sparse ones stay
  * sparse. products: of each row with it; square: its own with itself. */
 typedef struct kdri_knn_shift {

@@ -100,15 +100,6 @@ typedef struct weighing {
 	const double *scale; /* (E3): s_a^2 of the landmarks */
 } weighing;
 
-/* Samples without a direction have cosines of 0 with everything. */
-static bool has_direction(const kdri_knn *knn, int64_t i)
-{
-	bool any = false;
-	for (int64_t p = 0; p < knn->k; p++)
-		any |= knn->value[i * knn->k + p] != 0;
-	return any;
-}
-
 /* (E2) to (E4) for entry p of row i. */
 static double weight_of(const weighing *w, const kdri_knn *knn, int64_t i, int64_t p)
 {
@@ -138,7 +129,7 @@ static kdr_status landmarks_fill(kdr_context *ctx, const kdri_knn *knn, int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &val, size));
 	rowptr[0] = 0;
 	for (int64_t i = 0; i < knn->rows; i++) {
-		bool joined = w->o->weight != KDRI_LANDMARKS_COSINE || has_direction(knn, i);
+		bool joined = w->o->weight != KDRI_LANDMARKS_COSINE || kdri_knn_has_direction(knn, i);
 		for (int64_t p = 0; p < knn->k && joined; p++) {
 			int32_t a = knn->index[i * knn->k + p];
 			double weight = a >= 0 ? weight_of(w, knn, i, p) : 0;

@@ -64,15 +64,6 @@ done:
 	return st;
 }
 
-/* Samples without a direction have no neighbours by the cosine: all their values are 0. */
-static bool has_direction(const kdri_knn *knn, int64_t i)
-{
-	for (int64_t p = 0; p < knn->k; p++)
-		if (knn->value[i * knn->k + p] != 0)
-			return true;
-	return false;
-}
-
 /* The graph of the first `neighbors` of the lists in `all`. */
 static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const kdri_knn *all,
                            int64_t neighbors, kdri_own *out)
@@ -84,10 +75,10 @@ static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const 
 	KDRI_TRY(KDRI_NEW(ctx, &knn.index, size));
 	KDRI_TRY(KDRI_NEW(ctx, &knn.value, size));
 	for (int64_t i = 0; i < n; i++) {
-		bool directed = !task->cosine || has_direction(all, i);
+		bool directed = !task->cosine || kdri_knn_has_direction(all, i);
 		for (int64_t p = 0; p < k; p++) {
 			int64_t from = i * all->k + p, j = all->index[from], to = i * k + p;
-			knn.index[to] = directed && (j < 0 || !task->cosine || has_direction(all, j))
+			knn.index[to] = directed && (j < 0 || !task->cosine || kdri_knn_has_direction(all, j))
 			                        ? (int32_t)j
 			                        : -1;
 			if (j < 0 || task->cosine) {

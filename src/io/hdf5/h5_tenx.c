@@ -34,10 +34,9 @@ static bool note_group(void *user, const kdri_h5 *h5, const char *name, kdri_h5_
 	found *f = user;
 	if (kind != KDRI_H5_GROUP || strlen(name) >= NAME_ROOM || !kdri_h5_is_tenx(h5, name))
 		return true;
-	size_t used = strlen(f->list);
 	if (f->count++ == 0)
 		snprintf(f->first, sizeof f->first, "%s", name);
-	snprintf(f->list + used, sizeof f->list - used, "%s%s", used ? ", " : "", name);
+	kdri_list_word(f->list, sizeof f->list, name);
 	return true;
 }
 

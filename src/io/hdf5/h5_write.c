@@ -12,7 +12,7 @@ kdr_status kdri_h5_make_group(kdr_context *ctx, const kdri_h5 *h5, const char *n
 	return KDR_OK;
 }
 
-/* A dataset or attribute of `ndim` dimensions, 0 for one value; closes nothing it did not open. */
+/* The shape of a dataset or attribute of `ndim` dimensions, 0 for one value; the caller closes it. */
 static hid_t make_space(int ndim, const int64_t *shape)
 {
 	hsize_t dims[3] = { 0 };

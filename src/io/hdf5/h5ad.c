@@ -150,10 +150,9 @@ static bool note_column(void *user, const kdri_h5 *h5, const char *name, kdri_h5
 {
 	(void)h5, (void)kind;
 	names *list = user;
-	size_t used = strlen(list->text);
 	const char *base = strrchr(name, '/') + 1;
 	if (strcmp(base, "__categories") != 0)
-		snprintf(list->text + used, sizeof list->text - used, "%s%s", used ? ", " : "", base);
+		kdri_list_word(list->text, sizeof list->text, base);
 	return true;
 }
 

@@ -17,10 +17,9 @@ static bool note_matrix(void *user, const kdri_h5 *h5, const char *name, kdri_h5
 	search *s = user;
 	if (!kdri_h5_is_matrix(h5, name))
 		return true;
-	size_t used = strlen(s->list);
 	if (s->count++ == 0)
 		snprintf(s->first, sizeof s->first, "%s", name);
-	snprintf(s->list + used, sizeof s->list - used, "%s%s", used ? ", " : "", name);
+	kdri_list_word(s->list, sizeof s->list, name);
 	return true;
 }
 

@@ -5,14 +5,11 @@
 
 void kdri_mat_note(kdri_mat_search *s, const char *name, const char *problem)
 {
-	size_t used = strlen(s->others);
+	char word[300];
 	if (!problem && s->count++ == 0)
 		snprintf(s->name, sizeof s->name, "%s", name);
-	if (problem)
-		snprintf(s->others + used, sizeof s->others - used, "%s%s (%s)", used ? ", " : "", name,
-		         problem);
-	else
-		snprintf(s->others + used, sizeof s->others - used, "%s%s", used ? ", " : "", name);
+	snprintf(word, sizeof word, problem ? "%s (%s)" : "%s", name, problem);
+	kdri_list_word(s->others, sizeof s->others, word);
 }
 
 kdr_status kdri_mat_choose(kdr_context *ctx, const char *path, const char *wanted, kdri_mat_search *s)

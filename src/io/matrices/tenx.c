@@ -199,9 +199,7 @@ static kdr_status tenx_read_features(kdr_context *ctx, const char *path, kdr_dat
 	KDRI_TRY(read_lines(ctx, path, d->cols, "genes", &d->features));
 	const char *tab = strchr(d->features[0], '\t');
 	if (tab && strchr(tab + 1, '\t')) {
-		KDRI_TRY(kdri_calloc(ctx, types, d->cols, sizeof **types));
-		for (int64_t j = 0; j < d->cols; j++)
-			KDRI_TRY(kdri_strdup(ctx, d->features[j], &(*types)[j]));
+		KDRI_TRY(kdri_strings_copy(ctx, d->features, d->cols, types));
 		cut_field(*types, d->cols, 2);
 	}
 	cut_field(d->features, d->cols, 1);

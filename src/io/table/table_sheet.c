@@ -59,9 +59,8 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	int64_t tokens = 0;
 	while (o->na && o->na[tokens])
 		tokens++;
-	KDRI_TRY(KDRI_NEW0(ctx, &s->na, tokens));
-	for (; o->na && s->nna < tokens; s->nna++)
-		KDRI_TRY(kdri_strdup(ctx, o->na[s->nna], &s->na[s->nna]));
+	KDRI_TRY(kdri_strings_copy(ctx, o->na, tokens, &s->na));
+	s->nna = tokens;
 done:
 	return st;
 }

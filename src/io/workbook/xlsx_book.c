@@ -60,9 +60,8 @@ static kdr_status note_sheet(kdr_context *ctx, void *user, const char *element, 
 	if (strcmp(element, "sheet") != 0 || !name || !id)
 		return KDR_OK;
 	const bool hidden = state && strcmp(state, "visible") != 0;
-	const size_t used = strlen(c->list);
 	if (!hidden || c->wanted) {
-		snprintf(c->list + used, sizeof c->list - used, "%s%s", used ? ", " : "", name);
+		kdri_list_word(c->list, sizeof c->list, name);
 		c->count++;
 	}
 	if (!c->id[0] && (c->wanted ? strcmp(name, c->wanted) == 0 : !hidden)) {

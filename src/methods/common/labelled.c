@@ -3,11 +3,6 @@
 #include "api/method.h"
 #include "comm/comm.h"
 
-static const char *labelled_task_name(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 static kdr_status check_tasks(kdr_context *ctx, const kdr_problem *problem)
 {
 	const kdr_task *first = &problem->tasks[0];
@@ -17,11 +12,11 @@ static kdr_status check_tasks(kdr_context *ctx, const kdr_problem *problem)
 		if (kdr_mat_cols(&task->x) != kdr_mat_cols(&first->x))
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 labelled_task_name(task), (long long)kdr_mat_cols(&task->x),
-			                 labelled_task_name(first), (long long)kdr_mat_cols(&first->x));
+			                 kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
+			                 kdri_task_name(first), (long long)kdr_mat_cols(&first->x));
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
 			return kdri_fail(ctx, KDR_ERR_DATA, "task %s is a source but has no labels",
-			                 labelled_task_name(task));
+			                 kdri_task_name(task));
 		source = source || task->role == KDR_ROLE_SOURCE;
 		target = target || task->role != KDR_ROLE_SOURCE;
 	}

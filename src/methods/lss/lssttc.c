@@ -67,11 +67,6 @@ static void tasks_free(kdr_context *ctx, tasks *s)
 	kdri_free(ctx, s->labels);
 }
 
-static const char *lssttc_name_of(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 static kdr_status lssttc_check(kdr_context *ctx, const kdr_problem *problem)
 {
 	int64_t sources = 0, targets = 0, d = kdr_mat_cols(&problem->tasks[0].x);
@@ -83,15 +78,15 @@ static kdr_status lssttc_check(kdr_context *ctx, const kdr_problem *problem)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
 			        "task %s: method 'lssttc' takes sources and targets, nothing between",
-			        lssttc_name_of(task));
+			        kdri_task_name(task));
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "source %s has no labels",
-			                 lssttc_name_of(task));
+			                 kdri_task_name(task));
 		if (kdr_mat_cols(&task->x) != d)
 			return kdri_fail(ctx, KDR_ERR_DATA,
 			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 lssttc_name_of(task), (long long)kdr_mat_cols(&task->x),
-			                 lssttc_name_of(&problem->tasks[0]), (long long)d);
+			                 kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
+			                 kdri_task_name(&problem->tasks[0]), (long long)d);
 	}
 	if (!sources || !targets || problem->classes < 1)
 		return kdri_fail(
@@ -114,7 +109,7 @@ static kdr_status take_labelled(kdr_context *ctx, const kdr_task *from, int64_t 
 			rows[kept++] = i;
 		}
 	if (kept == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has no labelled row", lssttc_name_of(from));
+		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has no labelled row", kdri_task_name(from));
 		goto done;
 	}
 	if (kept < n) {

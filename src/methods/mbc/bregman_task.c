@@ -253,7 +253,7 @@ kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_d
 	kdr_status st;
 	const kdri_divergence *v = domain->divergence;
 	*b = (kdri_breg){ .ctx = ctx,
-		          .name = t->name ? t->name : "(unnamed)",
+		          .name = kdri_task_name(t),
 		          .domain = *domain,
 		          .n = kdr_mat_rows(&t->x),
 		          .d = kdr_mat_cols(&t->x),

@@ -123,11 +123,6 @@ typedef struct work {
 	bool answered;         /* a task has its answer: it is too late to begin anew */
 } work;
 
-static const char *mtcfir_name_of(const kdr_task *task)
-{
-	return task->name ? task->name : "(unnamed)";
-}
-
 /* --- before the start --------------------------------------------------------------------------------- */
 
 /* (E4) */
@@ -145,7 +140,7 @@ static kdr_status find_neighbours(work *w)
 		KDRI_TRY(kdri_result_warn(
 		        w->ctx, w->result,
 		        "task %s: %lld neighbours are more than its %lld samples allow: %lld are taken",
-		        mtcfir_name_of(task), (long long)w->l[t], (long long)n, (long long)n - 2));
+		        kdri_task_name(task), (long long)w->l[t], (long long)n, (long long)n - 2));
 		w->l[t] = n - 2;
 	}
 done:
@@ -174,7 +169,7 @@ static kdr_status mtcfir_check_sizes(work *w)
 			return kdri_fail(
 			        w->ctx, KDR_ERR_DATA,
 			        "task %s: %lld samples: method 'mtcfir' needs at least 3 in each task",
-			        mtcfir_name_of(task), (long long)kdr_mat_rows(&task->x));
+			        kdri_task_name(task), (long long)kdr_mat_rows(&task->x));
 	}
 	return KDR_OK;
 }
@@ -345,7 +340,7 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 	kdri_block own = { 0 };
 	kdri_snmf_task s = { .task = t,
 		             .k = task->k,
-		             .name = mtcfir_name_of(task),
+		             .name = kdri_task_name(task),
 		             .starts = w->starts + kdri_opt_int(w->options, "n_init") * begin,
 		             .runs = w->runs[t],
 		             .given = given,

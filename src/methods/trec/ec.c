@@ -102,10 +102,9 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "consensus", out->score));
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "suggested_k", (double)out->suggested));
 	if (out->kmeans.distinct < out->k)
-		KDRI_TRY(kdri_result_warn(ctx, result,
-		                          "task %s: the ensemble tells only %lld groups apart for k = %lld",
-		                          task->name ? task->name : "(unnamed)",
-		                          (long long)out->kmeans.distinct, (long long)out->k));
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result, "task %s: the ensemble tells only %lld groups apart for k = %lld",
+		        kdri_task_name(task), (long long)out->kmeans.distinct, (long long)out->k));
 done:
 	kdri_ensemble_free(ctx, &e);
 	return st;

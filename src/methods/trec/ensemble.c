@@ -14,11 +14,6 @@
 
 enum { AUTO_K_MIN = 2, AUTO_K_MAX = 20 };
 
-static const char *ensemble_task_name(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, const kdr_task *task,
                                  int64_t k, kdri_ensemble_spec *out)
 {
@@ -32,13 +27,13 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&task->x), NULL, &n));
 	if (s.features > d)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "features is %lld but task %s has only %lld columns",
-		                 (long long)s.features, ensemble_task_name(task), (long long)d);
+		                 (long long)s.features, kdri_task_name(task), (long long)d);
 	if (s.features == 0)
 		s.features = (d + 1) / 2;
 	if (k_min > n || k_max > n)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s is %lld but task %s has only %lld samples",
 		                 k_min > n ? "k_min" : "k_max", (long long)(k_min > n ? k_min : k_max),
-		                 ensemble_task_name(task), (long long)n);
+		                 kdri_task_name(task), (long long)n);
 	if (k_max > 0 && k_min > k_max)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "k_min is %lld but k_max is %lld: it must not be less", (long long)k_min,
@@ -57,7 +52,7 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
 			        "subsample %g leaves %lld of the %lld samples of task %s: runs of up to %lld clusters need as many",
-			        share, (long long)s.rows, (long long)n, ensemble_task_name(task),
+			        share, (long long)s.rows, (long long)n, kdri_task_name(task),
 			        (long long)k_max);
 	}
 	*out = s;

@@ -88,11 +88,6 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static const char *trec_task_name(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 /* --- the source --------------------------------------------------------------------------------- */
 
 /* What all sources gave: pairs to learn from, and pairs held out from them, fold by fold. */
@@ -178,14 +173,14 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 		met += seen[c] > 0;
 	if (met < 2) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has %lld class%s: at least two are needed",
-		               trec_task_name(task), (long long)met, met == 1 ? "" : "es");
+		               kdri_task_name(task), (long long)met, met == 1 ? "" : "es");
 		goto done;
 	}
 	if (count == met) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "source %s has one sample of each class: there is no pair of one class to learn from",
-		        trec_task_name(task));
+		        kdri_task_name(task));
 		goto done;
 	}
 	KDRI_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
@@ -329,7 +324,7 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 	k = k > 0 ? k : problem->classes;
 	if (k > n) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "k is %lld but target %s has only %lld samples",
-		               (long long)k, trec_task_name(task), (long long)n);
+		               (long long)k, kdri_task_name(task), (long long)n);
 		goto done;
 	}
 	KDRI_TRY(ensemble_of(ctx, problem, options, t, k, &e));
@@ -356,7 +351,7 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 	KDRI_TRY(kdri_result_array(ctx, result, "moves", t, KDR_INT64, 2, (int64_t[]){ out->count, 3 }, &to));
 	if (out->count > 0)
 		memcpy(to, out->moves, (size_t)(3 * out->count) * sizeof *to);
-	snprintf(name, sizeof name, "moves.%s", trec_task_name(task));
+	snprintf(name, sizeof name, "moves.%s", kdri_task_name(task));
 	KDRI_TRY(kdri_result_number(ctx, result, name, (double)out->count));
 done:
 	kdri_ensemble_free(ctx, &e);
@@ -375,16 +370,16 @@ static kdr_status trec_check(kdr_context *ctx, const kdr_problem *problem)
 		targets += task->role == KDR_ROLE_TARGET;
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
 			return kdri_fail(ctx, KDR_ERR_DATA, "source %s has no classes: trec learns from them",
-			                 trec_task_name(task));
+			                 kdri_task_name(task));
 		if (task->role == KDR_ROLE_BRIDGE || task->role == KDR_ROLE_TASK)
 			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 			                 "task %s is neither source nor target: trec takes nothing else",
-			                 trec_task_name(task));
+			                 kdri_task_name(task));
 		if (task->role == KDR_ROLE_TARGET && task->labels)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
 			        "target %s has known classes: trec cannot keep them, since it finds clusters without names",
-			        trec_task_name(task));
+			        kdri_task_name(task));
 	}
 	if (sources == 0 || targets == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
@@ -432,10 +427,10 @@ static void trec_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *
 	kdri_cost_start(s, c);
 	kdri_ensemble_estimate(&source, k, runs, c);
 	kdri_ensemble_estimate(&target, k, runs, c);
-	/* The kernel machine of the rule, two more on halves, and moves, each of which looks at a row of the target. */
 	/* Pairs of few samples are soon told apart, and those of groups that lie apart. */
 	double slower = KDRI_MIN(kdri_cost_slower(c, target.dense), 1),
 	       hard = KDRI_MIN(1, target.n / 330) * slower * sqrt(slower);
+	/* The kernel machine of the rule, two more on halves, and moves, each of which goes through a row of the target. */
 	c->steps += 12 * pairs * pairs * hard + 4 * target.n * target.n;
 	kdri_cost_hold(c, 3 * pairs * pairs * (0.3 + 0.7 * slower) + 8 * target.n * (runs + k));
 }

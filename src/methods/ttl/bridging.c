@@ -8,11 +8,6 @@
 const char *const kdri_bridging_norms[] = { "rescaleG", "rescale", "mm", "paper", NULL };
 const char *const kdri_bridging_inits[] = { "logreg", "random", "half", NULL };
 
-static const char *bridging_name_of(const kdr_task *t)
-{
-	return t->name ? t->name : "(unnamed)";
-}
-
 static int64_t count_role(const kdr_problem *problem, kdr_role role)
 {
 	int64_t count = 0;
@@ -67,7 +62,7 @@ static kdr_status check_width(kdr_context *ctx, const kdr_task *t, const kdr_tas
 	if (kdr_mat_cols(&t->x) == kdr_mat_cols(&with->x))
 		return KDR_OK;
 	return kdri_fail(ctx, KDR_ERR_DATA, "task %s has %lld columns but task %s has %lld: align them first",
-	                 bridging_name_of(t), (long long)kdr_mat_cols(&t->x), bridging_name_of(with),
+	                 kdri_task_name(t), (long long)kdr_mat_cols(&t->x), kdri_task_name(with),
 	                 (long long)kdr_mat_cols(&with->x));
 }
 
@@ -250,7 +245,7 @@ static kdr_status find_views(kdr_context *ctx, const kdr_problem *problem, kdri_
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "bridge views %s and %s have %lld and %lld rows: they must be views of the same samples",
-		        bridging_name_of(view[0]), bridging_name_of(view[1]),
+		        kdri_task_name(view[0]), kdri_task_name(view[1]),
 		        (long long)kdr_mat_rows(&s->view[0]), (long long)kdr_mat_rows(&s->view[1]));
 done:
 	return st;
