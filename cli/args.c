@@ -1,5 +1,6 @@
 /* The command line: parsing against tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,14 +21,6 @@ struct cli_args {
 	char **words; /* all that came behind the command's name */
 	int nwords;
 };
-
-static const char *const weights[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
-static const char *const norms[] = { "none", "l1", "l2", NULL };
-static const char *const scales[] = { "none", "standard", "minmax", NULL };
-static const char *const tops[] = { "df", "variance", "dispersion", NULL };
-static const char *const fits[] = { "all", "each", NULL };
-static const char *const aligns[] = { "union", "intersect", "position", NULL };
-static const char *const missings[] = { "error", "zero", "mean", "median", "drop-row", "drop-column", NULL };
 
 const cli_option cli_common_options[] = {
 	{ .name = "seed", .value = "N", .help = "seed of all random choices (default 1)" },
@@ -60,7 +53,7 @@ const cli_option cli_reading_options[] = {
 	  .help = "CSV: the first line holds names (default: found out)" },
 	{ .name = "missing",
 	  .value = "POLICY",
-	  .choices = missings,
+	  .listed = true,
 	  .help = "CSV: what is done about cells without a value (default error)" },
 	{ .name = "na",
 	  .value = "TOKEN",
@@ -93,25 +86,22 @@ const cli_option cli_reading_options[] = {
 const cli_option cli_prep_options[] = {
 	{ .name = "features",
 	  .value = "HOW",
-	  .choices = aligns,
+	  .listed = true,
 	  .help = "how tasks with named columns are aligned (default union where all have names, else position)" },
-	{ .name = "weight",
-	  .value = "KIND",
-	  .choices = weights,
-	  .help = "weight of each entry (default none)" },
+	{ .name = "weight", .value = "KIND", .listed = true, .help = "weight of each entry (default none)" },
 	{ .name = "norm",
 	  .value = "KIND",
-	  .choices = norms,
+	  .listed = true,
 	  .help = "scale each row to unit length (default none)" },
-	{ .name = "scale", .value = "KIND", .choices = scales, .help = "scale each column (default none)" },
+	{ .name = "scale", .value = "KIND", .listed = true, .help = "scale each column (default none)" },
 	{ .name = "top-features", .value = "N", .help = "keep the first N features by --top-by" },
 	{ .name = "top-by",
 	  .value = "WHAT",
-	  .choices = tops,
+	  .listed = true,
 	  .help = "df: found in most samples (default); variance; dispersion: the variable genes of counts" },
 	{ .name = "fit-on",
 	  .value = "WHAT",
-	  .choices = fits,
+	  .listed = true,
 	  .help = "fit these steps on all tasks together or on each (default all)" },
 	CLI_OPTIONS_END,
 };
@@ -128,12 +118,9 @@ const cli_option cli_output_options[] = {
 	CLI_OPTIONS_END,
 };
 
-const char *const *cli_prep_choices(const char *name)
+const char *const *cli_choices(const cli_option *option)
 {
-	const cli_option *o = cli_prep_options;
-	while (strcmp(o->name, name) != 0)
-		o++;
-	return o->choices;
+	return option->listed ? kdr_choices(option->name) : option->choices;
 }
 
 /* --- looking options up ------------------------------------------------------------------------ */
@@ -185,16 +172,12 @@ static void unknown_option(const cli_command *command, const char *argument)
 
 static bool allowed(const cli_option *option, const char *value)
 {
-	if (!option->choices)
-		return true;
+	const char *const *choices = cli_choices(option);
 	char list[256] = "";
-	for (int i = 0; option->choices[i]; i++) {
-		if (strcmp(option->choices[i], value) == 0)
-			return true;
-		if (i)
-			strncat(list, ", ", sizeof list - strlen(list) - 1);
-		strncat(list, option->choices[i], sizeof list - strlen(list) - 1);
-	}
+	if (!choices || kdri_word_index(choices, value) >= 0)
+		return true;
+	for (int i = 0; choices[i]; i++)
+		kdri_list_word(list, sizeof list, choices[i]);
 	cli_error("--%s: '%s' is not allowed: %s", option->name, value, list);
 	return false;
 }
@@ -408,10 +391,8 @@ int cli_get_choice(const cli_args *args, const char *name, int otherwise)
 	if (!text)
 		return otherwise;
 	const cli_option *option = find_long(args->command, name, strlen(name));
-	for (int i = 0; option && option->choices[i]; i++)
-		if (strcmp(option->choices[i], text) == 0)
-			return i;
-	return otherwise;
+	const int i = option ? kdri_word_index(cli_choices(option), text) : -1;
+	return i < 0 ? otherwise : i;
 }
 
 const char *cli_command_name(const cli_args *args)

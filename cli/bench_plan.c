@@ -170,7 +170,6 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 		                     "fit_on", "scores",     "rows",    pair->sets ? "pairs" : NULL,
 		                     NULL };
 	static const char *const starts[] = { "own", "random", NULL };
-	static const char *const fits[] = { "all", "each", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
 	char title[512], group[512];
 	bench_pairs_title(pair, title, sizeof title);
@@ -187,16 +186,14 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 	const kdr_json *weight = kdr_json_get(object, "weight");
 	t->suggest = kdr_json_is(weight, KDR_JSON_TEXT) && strcmp(kdr_json_text(weight, NULL), "auto") == 0;
 	t->prep = (kdr_prep_options){
-		.align =
-		        (kdr_align)(plan_choice(p, object, "features", cli_prep_choices("features"), -1) + 1),
+		.align = (kdr_align)plan_choice(p, object, "features", kdr_choices("features"), 0),
 		.weight = t->suggest ? KDR_WEIGHT_NONE
-		                     : (kdr_weight)plan_choice(p, object, "weight",
-		                                               cli_prep_choices("weight"), 0),
-		.norm = (kdr_norm)plan_choice(p, object, "norm", cli_prep_choices("norm"), 0),
-		.scale = (kdr_scale)plan_choice(p, object, "scale", cli_prep_choices("scale"), 0),
+		                     : (kdr_weight)plan_choice(p, object, "weight", kdr_choices("weight"), 0),
+		.norm = (kdr_norm)plan_choice(p, object, "norm", kdr_choices("norm"), 0),
+		.scale = (kdr_scale)plan_choice(p, object, "scale", kdr_choices("scale"), 0),
 		.top_features = (int64_t)plan_number(p, object, "top_features", 1, 1e15, 0),
-		.fit_each = plan_choice(p, object, "fit_on", fits, 0) == 1,
-		.top_by = (kdr_top)plan_choice(p, object, "top_by", cli_prep_choices("top-by"), 0),
+		.fit_each = plan_choice(p, object, "fit_on", kdr_choices("fit-on"), 0) == 1,
+		.top_by = (kdr_top)plan_choice(p, object, "top_by", kdr_choices("top-by"), 0),
 	};
 	t->sample = (int64_t)plan_number(p, object, "sample", 2, 1e15, 0);
 	t->repeats = (int)plan_number(p, object, "repeats", 1, 1e5, 10);

@@ -32,6 +32,7 @@ typedef struct cli_option {
 	char letter;                /* short form, or 0 */
 	const char *value;          /* what stands for the value in help; NULL: a flag */
 	const char *const *choices; /* allowed values, NULL-terminated; or NULL */
+	bool listed;                /* the library lists them: kdr_choices */
 	bool negatable;             /* a flag that also exists as --no-NAME */
 	bool repeats;               /* may be given several times */
 	const char *help;           /* one line */
@@ -101,8 +102,8 @@ extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progr
 extern const cli_option cli_reading_options[]; /* --format --label-column ... */
 extern const cli_option cli_output_options[];  /* -o --force --report ... */
 extern const cli_option cli_prep_options[];    /* --weight --norm --scale ... */
-/* What one of those may be, such as "norm": in the order of its enum. */
-const char *const *cli_prep_choices(const char *name);
+/* The allowed values of an option; NULL if any text is allowed. */
+const char *const *cli_choices(const cli_option *option);
 
 /* --- help.c ---------------------------------------------------------------------------------- */
 

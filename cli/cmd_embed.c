@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const layouts[] = { "forces", "directions", NULL };
 static const char *const formats[] = { "csv", "npy", NULL };
 
 static const cli_option own_options[] = {
 	{ .name = "layout",
 	  .value = "LAYOUT",
-	  .choices = layouts,
+	  .listed = true,
 	  .help = "forces (default): neighbours attract, others repel; directions: the two along which samples differ most" },
 	{ .name = "neighbors",
 	  .value = "N",

@@ -46,8 +46,9 @@ static int option_text(const cli_option *o, char *out, size_t room)
 static void help_text(const cli_option *o, char *out, size_t room)
 {
 	size_t used = (size_t)snprintf(out, room, "%s", o->help);
-	for (int i = 0; o->choices && o->choices[i] && used < room; i++)
-		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : ": ", o->choices[i]);
+	const char *const *choices = cli_choices(o);
+	for (int i = 0; choices && choices[i] && used < room; i++)
+		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : ": ", choices[i]);
 }
 
 static void print_options(FILE *out, const cli_option_group *groups)
@@ -212,13 +213,14 @@ void cli_completion_bash(FILE *out)
 		fprintf(out, "\t%s)\n\t\tcase $prev in\n", (*c)->name);
 		for (const cli_option_group *g = (*c)->groups; g->title; g++)
 			for (const cli_option *o = g->options; o->name; o++) {
-				if (!o->choices && strcmp(o->name, "method") != 0)
+				const char *const *choices = cli_choices(o);
+				if (!choices && strcmp(o->name, "method") != 0)
 					continue;
 				fprintf(out, "\t\t--%s%s%c) words='", o->name, o->letter ? "|-" : "",
 				        o->letter ? o->letter : ' ');
-				if (o->choices)
-					for (int i = 0; o->choices[i]; i++)
-						fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
+				if (choices)
+					for (int i = 0; choices[i]; i++)
+						fprintf(out, "%s%s", i ? " " : "", choices[i]);
 				else
 					for (size_t i = 0; i < kdr_algo_count(); i++)
 						fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
@@ -254,6 +256,7 @@ static void zsh_text(FILE *out, const char *text)
 
 static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
 {
+	const char *const *choices = cli_choices(o);
 	fprintf(out, "\t\t\t'%s%s[", o->repeats ? "*" : "", dashed);
 	zsh_text(out, o->help);
 	fputc(']', out);
@@ -261,10 +264,10 @@ static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
 		fputc(':', out);
 		zsh_text(out, o->value);
 		fputc(':', out);
-		if (o->choices) {
+		if (choices) {
 			fputc('(', out);
-			for (int i = 0; o->choices[i]; i++)
-				fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
+			for (int i = 0; choices[i]; i++)
+				fprintf(out, "%s%s", i ? " " : "", choices[i]);
 			fputc(')', out);
 		} else if (strcmp(o->name, "method") == 0) {
 			fputc('(', out);

@@ -70,7 +70,7 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 		return false;
 	}
 	*out = (kdr_prep_options){
-		.align = (kdr_align)(cli_get_choice(args, "features", -1) + 1),
+		.align = (kdr_align)cli_get_choice(args, "features", KDR_ALIGN_DEFAULT),
 		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
 		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
 		.scale = (kdr_scale)cli_get_choice(args, "scale", KDR_SCALE_NONE),

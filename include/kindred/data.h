@@ -189,6 +189,11 @@ typedef enum kdr_top {
 	KDR_TOP_DISPERSION /* counts of molecules: variance beyond what the mean tells, by bins of the mean */
 } kdr_top;
 
+/* The names of what can be chosen for an option of the command line, in the order of the enumeration, ended by NULL:
+ * "features" (kdr_align), "weight", "norm", "scale", "top-by" (kdr_top), "fit-on" (all, each), "missing", "preprocess"
+ * (kdr_job_options.choice) or "layout" (kdr_embed_options.layout). NULL for other names. */
+KDR_API const char *const *kdr_choices(const char *name);
+
 typedef struct kdr_prep_options {
 	kdr_align align;
 	kdr_weight weight;
@@ -245,12 +250,11 @@ KDR_API const char *kdr_prep_warning_at(const kdr_prep *prep, int64_t index);
 /* What was done, on one line, such as "features: union (3 tasks, 2500 columns); tfidf; l2". */
 KDR_API const char *kdr_prep_describe(const kdr_prep *prep);
 
-/* Writes a matrix in the format of the name (.csv .tsv .mtx .npy, with .gz where usual), whole or
- * not at all. */
 /* What a format can hold besides the matrix. */
 enum { KDR_HOLDS_FEATURES = 1 << 0, KDR_HOLDS_LABELS = 1 << 1 };
-/* Of the format called `format`, or the one the name of `path` tells (as kdr_write finds it). */
+/* What the format called `format` can hold, or the one that the name of `path` implies (as kdr_write finds it). */
 KDR_API unsigned kdr_format_holds(const char *format, const char *path);
+/* Writes a matrix in the format of the name (.csv .tsv .mtx .npy, with .gz where usual), completely or not at all. */
 KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data,
                              bool force);
 

@@ -10,28 +10,27 @@ from ._kindred import ffi, lib
 from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
 
-_WEIGHTS = ("none", "binary", "log1p", "cpm", "tfidf", "sqrt")
-_NORMS = ("none", "l1", "l2")
-_SCALES = ("none", "standard", "minmax")
-_ALIGNS = ("default", "union", "intersect", "position")
 
-
-def _choice(value, choices, what):
+def _choice(value, option, what=None):
+    """The number of a value among those that the library lists for an option of the command line."""
     if value is None:
         return 0
+    listed, choices = lib.kdr_choices(chars(option)), []
+    while listed[len(choices)]:
+        choices.append(text(listed[len(choices)]))
     if value not in choices:
-        raise ValueError(f"{what} is {value!r}: {', '.join(choices)} are allowed")
+        raise ValueError(f"{what or option} is {value!r}: {', '.join(choices)} are allowed")
     return choices.index(value)
 
 
 def _fill_prep(out, weight, norm, scale, features, top_features, fit_on, top_by):
-    out.align = _choice(features, _ALIGNS, "features")
-    out.weight = _choice(weight, _WEIGHTS, "weight")
-    out.norm = _choice(norm, _NORMS, "norm")
-    out.scale = _choice(scale, _SCALES, "scale")
+    out.align = _choice(features, "features")
+    out.weight = _choice(weight, "weight")
+    out.norm = _choice(norm, "norm")
+    out.scale = _choice(scale, "scale")
     out.top_features = top_features or 0
-    out.top_by = _choice(top_by, ("df", "variance", "dispersion"), "top_by")
-    out.fit_each = _choice(fit_on, ("all", "each"), "fit_on") == 1
+    out.top_by = _choice(top_by, "top-by", "top_by")
+    out.fit_each = _choice(fit_on, "fit-on", "fit_on") == 1
 
 
 def settings(session, method, options):
@@ -105,7 +104,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     held = settings(session, method, options or {})
     name = chars(method)
     o.job.method, o.job.settings = name, held
-    o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
+    o.job.choice = _choice(preprocess, "preprocess")
     _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     each = None
     if k is not None and np.ndim(k) == 1:
@@ -174,7 +173,7 @@ def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(
     held = settings(session, _registered(method), options or {})
     name = chars(_registered(method))
     o.job.method, o.job.settings = name, held
-    o.job.choice = _choice(preprocess, ("default", "by-data", "as-told"), "preprocess")
+    o.job.choice = _choice(preprocess, "preprocess")
     _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     o.probabilities = probabilities
     o.job.map = map
@@ -282,7 +281,9 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     first is the source, the last the target, those between them bridges, and k is the number of classes. "relate" and "embed"
     are those jobs, without a method. model: what predicting one task by that Model will take."""
     session, transferred = Session(threads=threads), family == "transfer"
-    _choice(family, ("cluster", "transfer", "features", "relate", "embed"), "family")
+    families = ("cluster", "transfer", "features", "relate", "embed")
+    if family not in families:
+        raise ValueError(f"family is {family!r}: {', '.join(families)} are allowed")
     tasks = [tasks] if is_table(tasks) else list(tasks)
     shapes, out = ffi.new("kdr_task_shape[]", len(tasks)), ffi.new("kdr_estimate *")
     for i, (shape, task) in enumerate(zip(shapes, tasks)):
@@ -349,7 +350,7 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, thread
     sets = _load(session, tables, names, "task")
     o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
     lib.kdr_embed_options_init(o)
-    o.layout = _choice(layout, ("forces", "directions"), "layout")
+    o.layout = _choice(layout, "layout")
     o.neighbors, o.sweeps = neighbors or 0, sweeps or 0
     _fill_prep(o.prep, weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_embed(session.ctx, _pointers(sets), len(sets), o, out))

@@ -118,17 +118,16 @@ static kdr_status get_int(kdr_context *ctx, const kdri_prep_dump *dump, const ch
 }
 
 static kdr_status get_choice(kdr_context *ctx, const kdri_prep_dump *dump, const char *name,
-                             const char *const *choices, int count, int *out)
+                             const char *const *choices, int *out)
 {
 	const kdri_dump_strings *s = find_strings(dump, name);
 	if (!s || s->count != 1 || !s->strings || !s->strings[0])
 		return dump_damaged(ctx, name, "is missing");
-	for (int i = 0; i < count; i++)
-		if (strcmp(s->strings[0], choices[i]) == 0) {
-			*out = i;
-			return KDR_OK;
-		}
-	return dump_damaged(ctx, name, "unknown value");
+	const int i = kdri_word_index(choices, s->strings[0]);
+	if (i < 0)
+		return dump_damaged(ctx, name, "unknown value");
+	*out = i;
+	return KDR_OK;
 }
 
 /* A copy of `count` doubles, all finite and, if `positive`, above zero. */
@@ -234,12 +233,12 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	kdr_status st;
 	int align = 0, weight = 0, norm = 0, scale = 0, top = KDR_TOP_DF;
 	int64_t fit_each = 0;
-	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, 4, &align));
-	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, 6, &weight));
-	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, 3, &norm));
-	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, 3, &scale));
+	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, &align));
+	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, &weight));
+	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, &norm));
+	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, &scale));
 	if (find_strings(dump, "top_by"))
-		KDRI_TRY(get_choice(ctx, dump, "top_by", kdri_top_names, 3, &top));
+		KDRI_TRY(get_choice(ctx, dump, "top_by", kdri_top_names, &top));
 	KDRI_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
 	KDRI_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
 	KDRI_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));

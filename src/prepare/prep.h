@@ -52,9 +52,9 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *prep, int64_t *kept, int64
 void kdri_prep_finish(kdr_prep *prep);
 
 /* As the command line spells them, in the order of the enumerations. */
-extern const char *const kdri_align_names[4], *const kdri_weight_names[6], *const kdri_norm_names[3],
-                                                                                   *const kdri_scale_names[3];
-extern const char *const kdri_top_names[3];
+extern const char *const kdri_align_names[],
+        *const kdri_weight_names[], *const kdri_norm_names[], *const kdri_scale_names[],
+                                                                      *const kdri_top_names[];
 
 /* --- orientation.c ----------------------------------------------------------------------------- */
 
@@ -97,10 +97,10 @@ kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_da
                             kdri_columns *columns);
 kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
                              const kdri_columns *columns, kdr_data *data);
-/* Once a data set has been changed: what became of the columns of its table. */
-/* What can fail of it, before. */
+/* What can fail of kdri_kinds_done, to be called before it. */
 kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                             kdri_columns *columns);
+/* Notes in a data set that has been changed what became of the columns of its table. */
 void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *data);
 
 /* --- rows.c: one row through all steps ------------------------------------------------------- */

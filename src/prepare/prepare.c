@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-const char *const kdri_align_names[4] = { "default", "union", "intersect", "position" };
-const char *const kdri_weight_names[6] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt" };
-const char *const kdri_norm_names[3] = { "none", "l1", "l2" };
-const char *const kdri_scale_names[3] = { "none", "standard", "minmax" };
-
 /* --- the fitted object ------------------------------------------------------------------------- */
 
 kdr_status kdri_prep_new(kdr_context *ctx, const kdr_prep_options *options, int64_t tasks, kdr_prep **out)

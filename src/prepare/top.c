@@ -24,8 +24,6 @@
 
 enum { BINS = 20 };
 
-const char *const kdri_top_names[3] = { "df", "variance", "dispersion" };
-
 typedef struct candidate {
 	double first; /* larger is better */
 	float second; /* decides among equals */

@@ -169,6 +169,7 @@ kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_wi
 /* Whether the row names are all different. */
 kdr_status kdri_ids_differ(kdr_context *ctx, const kdri_csv_table *t, bool *out);
 
+extern const char *const kdri_missing_names[]; /* in the order of kdri_missing */
 kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out);
 /* What is to be done about cells without a value, which are NaN; dates are counted from the first. Rows left out are
  * noted in `data`; `sheet` keeps what filled holes, and where they were. */

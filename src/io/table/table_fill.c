@@ -9,21 +9,20 @@
 
 #include "io/table/table.h"
 
-static const char *const policies[] = { "error", "zero", "mean", "median", "drop-row", "drop-column" };
+const char *const kdri_missing_names[] = {
+	"error", "zero", "mean", "median", "drop-row", "drop-column", NULL
+};
 
 kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out)
 {
-	*out = KDRI_MISSING_ERROR;
-	for (int i = 0; told && i < 6; i++)
-		if (strcmp(policies[i], told) == 0) {
-			*out = (kdri_missing)i;
-			return KDR_OK;
-		}
-	return told ? kdri_fail(
-	                      ctx, KDR_ERR_OPTION,
-	                      "missing '%s' is unknown: error, zero, mean, median, drop-row or drop-column are allowed",
-	                      told)
-	            : KDR_OK;
+	char list[100] = "";
+	const int i = told ? kdri_word_index(kdri_missing_names, told) : KDRI_MISSING_ERROR;
+	*out = (kdri_missing)KDRI_MAX(i, 0);
+	if (i >= 0)
+		return KDR_OK;
+	for (const char *const *name = kdri_missing_names; *name; name++)
+		kdri_list_word(list, sizeof list, *name);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "missing '%s' is not allowed: %s", told, list);
 }
 
 /* The field of each column of the matrix. */
