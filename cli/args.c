@@ -177,7 +177,7 @@ static bool allowed(const cli_option *option, const char *value)
 	if (!choices || kdri_word_index(choices, value) >= 0)
 		return true;
 	for (int i = 0; choices[i]; i++)
-		kdri_list_word(list, sizeof list, choices[i]);
+		kdri_list_add(list, sizeof list, "%s", choices[i]);
 	cli_error("--%s: '%s' is not allowed: %s", option->name, value, list);
 	return false;
 }

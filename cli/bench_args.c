@@ -39,10 +39,7 @@ static void bench_args_collect(const cli_args *args, const char *option, const k
 		if (name && strcmp(option, "set") == 0) {
 			kdri_json_string(out, name, equals + 1);
 		} else if (name && cli_list_split(equals + 1, &list)) {
-			kdri_json_array(out, name);
-			for (int v = 0; v < list.count; v++)
-				kdri_json_string(out, NULL, list.items[v]);
-			kdri_json_end_array(out);
+			kdri_json_strings(out, name, list.items, list.count);
 			cli_list_free(&list);
 		}
 		free(name);

@@ -226,10 +226,7 @@ void bench_json(kdri_json *j, const bench_outcome *o)
 	kdri_json_string(j, "title", t->title);
 	kdri_json_int(j, "repeats", o->repeats);
 	kdri_json_bool(j, "picked_on_truth", t->pick == BENCH_PICK_TRUTH);
-	kdri_json_array(j, "tasks");
-	for (int i = 0; i < o->ntasks; i++)
-		kdri_json_string(j, NULL, o->tasks[i]);
-	kdri_json_end_array(j);
+	kdri_json_strings(j, "tasks", o->tasks, o->ntasks);
 	kdri_json_array(j, "rows");
 	for (int l = 0; l < o->nlines; l++) {
 		const bench_line *line = &o->lines[l];

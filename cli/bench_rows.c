@@ -77,12 +77,8 @@ static void key_row(kdri_json *j, const bench_row *row)
 		kdri_json_string(j, row->set[i].name, row->set[i].value);
 	kdri_json_end_object(j);
 	kdri_json_object(j, "grid");
-	for (int i = 0; i < row->ngrid; i++) {
-		kdri_json_array(j, row->grid[i].name);
-		for (int v = 0; v < row->grid[i].nvalues; v++)
-			kdri_json_string(j, NULL, row->grid[i].values[v]);
-		kdri_json_end_array(j);
-	}
+	for (int i = 0; i < row->ngrid; i++)
+		kdri_json_strings(j, row->grid[i].name, row->grid[i].values, row->grid[i].nvalues);
 	kdri_json_end_object(j);
 }
 
@@ -215,12 +211,8 @@ static void write_line(kdri_json *j, const bench_outcome *o, const bench_line *l
 	kdri_json_end_object(j);
 	if (line->nrecords)
 		kdri_json_object(j, "record");
-	for (int i = 0; i < line->nrecords; i++) {
-		kdri_json_array(j, line->records[i].name);
-		for (int64_t v = 0; v < line->records[i].count; v++)
-			kdri_json_real(j, NULL, line->records[i].values[v]);
-		kdri_json_end_array(j);
-	}
+	for (int i = 0; i < line->nrecords; i++)
+		kdri_json_reals(j, line->records[i].name, line->records[i].values, line->records[i].count);
 	if (line->nrecords)
 		kdri_json_end_object(j);
 	kdri_json_end_object(j);
@@ -245,10 +237,7 @@ int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, co
 	kdri_json_int(&j, "repeats", o->repeats);
 	kdri_json_int(&j, "sample", t->sample);
 	kdri_json_real(&j, "seconds", seconds);
-	kdri_json_array(&j, "tasks");
-	for (int i = 0; i < o->ntasks; i++)
-		kdri_json_string(&j, NULL, o->tasks[i]);
-	kdri_json_end_array(&j);
+	kdri_json_strings(&j, "tasks", o->tasks, o->ntasks);
 	kdri_json_array(&j, "lines");
 	for (int l = 0; l < o->nlines; l++)
 		write_line(&j, o, &o->lines[l]);

@@ -5,6 +5,7 @@
  * where the plan gives none, and as the classes of sources: no method sees those of what it labels. A run
  * that fails is counted, and its first error told under the table; the other rows go on. */
 #include "bench.h"
+#include "core/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,15 +123,14 @@ static kdr_status line_options(kdr_context *ctx, const bench_row *row, int64_t p
 
 static char *setting_text(const bench_row *row, int64_t place)
 {
-	size_t room = 1, used = 0;
+	size_t room = 1;
 	for (int i = 0; i < row->ngrid; i++)
 		for (int v = 0; v < row->grid[i].nvalues; v++)
 			room += strlen(row->grid[i].name) + strlen(row->grid[i].values[v]) + 6;
 	char *text = calloc(room, 1);
 	for (int i = 0; text && i < row->ngrid; i++) {
 		const bench_axis *axis = &row->grid[i];
-		used += (size_t)snprintf(text + used, room - used, "%s%s = %s", i ? ", " : "", axis->name,
-		                         axis->values[place % axis->nvalues]);
+		kdri_list_add(text, room, "%s = %s", axis->name, axis->values[place % axis->nvalues]);
 		place /= axis->nvalues;
 	}
 	return text;

@@ -1,5 +1,6 @@
 /* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
+#include "core/internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -128,8 +129,7 @@ int plan_choice(plan_place *p, const kdr_json *object, const char *key, const ch
 	for (int i = 0; choices[i]; i++) {
 		if (kdr_json_is(value, KDR_JSON_TEXT) && strcmp(kdr_json_text(value, NULL), choices[i]) == 0)
 			return i;
-		size_t used = strlen(all);
-		snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", choices[i]);
+		kdri_list_add(all, sizeof all, "%s", choices[i]);
 	}
 	plan_wrong(p, "'%s' must be one of %s", key, all);
 	return otherwise;

@@ -67,12 +67,8 @@ static void put_scores(kdri_json *j, const kdr_scores *s, const table *t, const 
 		kdri_json_string(j, NULL, truth->names[t->classes[i]]);
 	kdri_json_end_array(j);
 	kdri_json_array(j, "counts");
-	for (int64_t i = 0; i < t->nclusters; i++) {
-		kdri_json_array(j, NULL);
-		for (int64_t c = 0; c < t->nclasses; c++)
-			kdri_json_int(j, NULL, t->counts[i * t->nclasses + c]);
-		kdri_json_end_array(j);
-	}
+	for (int64_t i = 0; i < t->nclusters; i++)
+		kdri_json_ints(j, NULL, t->counts + i * t->nclasses, t->nclasses);
 	kdri_json_end_array(j);
 	kdri_json_end_object(j);
 }

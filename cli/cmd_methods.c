@@ -1,6 +1,6 @@
 /* kindred methods: the registry, for people and programs. SPDX-License-Identifier: BSD-3-Clause */
-#include "cli.h"
 #include "api/method.h"
+#include "cli.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,10 +111,9 @@ static void range_text(const kdr_option_desc *o, char *out, size_t room)
 	if (o->type == KDR_OPTION_BOOL) {
 		snprintf(out, room, "true or false");
 	} else if (o->type == KDR_OPTION_CHOICE) {
-		size_t used = 0;
-		for (int i = 0; o->choices[i] && used < room; i++)
-			used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "",
-			                         o->choices[i]);
+		out[0] = '\0';
+		for (int i = 0; o->choices[i]; i++)
+			kdri_list_add(out, room, "%s", o->choices[i]);
 	} else {
 		snprintf(out, room, "%s %c%g, %g%c%s",
 		         o->type == KDR_OPTION_INT ? "whole number in" : "number in", o->open_min ? '(' : '[',

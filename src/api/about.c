@@ -177,16 +177,8 @@ kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *r, const char *cons
 
 kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *r, int64_t t, const char *text)
 {
-	kdr_status st;
 	kdri_task_result *task = &r->tasks[t];
-	char *own = NULL;
-	KDRI_TRY(kdri_strdup(ctx, text, &own));
-	KDRI_TRY(KDRI_GROW(ctx, &task->advice, task->nadvice + 1));
-	task->advice[task->nadvice++] = own;
-	own = NULL;
-done:
-	kdri_free(ctx, own);
-	return st;
+	return kdri_strings_append(ctx, &task->advice, &task->nadvice, text);
 }
 
 kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *r, const char *const *texts, int64_t count)

@@ -228,17 +228,14 @@ done:
 /* Some methods can run with rows on several ranks; the others say which do. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
-	char list[300];
-	size_t used = 0;
+	char list[300] = "";
 	if (!kdri_several(ctx) || algo->ranks)
 		return KDR_OK;
-	list[0] = '\0';
-	for (size_t i = 0; i < kdr_algo_count() && used < sizeof list; i++) {
+	for (size_t i = 0; i < kdr_algo_count(); i++) {
 		const kdr_algo *a = kdr_algo_at(i);
 		const kdri_algo *other = kdri_algo_find(a->id);
 		if (other && other->ranks && a->family == algo->info.family)
-			used += (size_t)kdri_snprintf(list + used, sizeof list - used, "%s%s",
-			                              used ? ", " : "", a->id);
+			kdri_list_add(list, sizeof list, "%s", a->id);
 	}
 	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 	                 "method '%s' needs all rows in one process; under mpirun: %s", algo->info.id, list);

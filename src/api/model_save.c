@@ -135,10 +135,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	if (result->prep)
 		KDRI_TRY(save_prep(ctx, &h5, result->prep));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
 	kdri_h5_close(&h5);
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }

@@ -111,7 +111,7 @@ static void options_join(const char *const *words, size_t count, char *out, size
 {
 	out[0] = '\0';
 	for (size_t i = 0; i < count; i++)
-		kdri_list_word(out, room, words[i]);
+		kdri_list_add(out, room, "%s", words[i]);
 }
 
 static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, const char *name)

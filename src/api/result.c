@@ -135,15 +135,10 @@ done:
 
 kdr_status kdri_result_objective(kdr_context *ctx, kdr_result *r, double value)
 {
-	if (r->objective_count == r->objective_room) {
-		int64_t room = r->objective_room ? 2 * r->objective_room : 32;
-		kdr_status st = KDRI_GROW(ctx, &r->objective, room);
-		if (st != KDR_OK)
-			return st;
-		r->objective_room = room;
-	}
-	r->objective[r->objective_count++] = value;
-	return KDR_OK;
+	kdr_status st = KDRI_ROOM(ctx, &r->objective, &r->objective_room, r->objective_count + 1);
+	if (st == KDR_OK)
+		r->objective[r->objective_count++] = value;
+	return st;
 }
 
 void kdri_result_stop(kdr_result *r, kdr_stop stop, int64_t iterations)
@@ -242,19 +237,12 @@ int kdri_result_exponent(const kdr_result *r)
 
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format, ...)
 {
-	kdr_status st;
-	char text[512], *own = NULL;
+	char text[512];
 	va_list args;
 	va_start(args, format);
 	kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	KDRI_TRY(kdri_strdup(ctx, text, &own));
-	KDRI_TRY(KDRI_GROW(ctx, &r->warnings, r->warning_count + 1));
-	r->warnings[r->warning_count++] = own;
-	own = NULL;
-done:
-	kdri_free(ctx, own);
-	return st;
+	return kdri_strings_append(ctx, &r->warnings, &r->warning_count, text);
 }
 
 /* --- read by users -------------------------------------------------------------------------- */

@@ -129,6 +129,16 @@ done:
 	return st;
 }
 
+kdr_status kdri_strings_append(kdr_context *ctx, char ***strings, int64_t *count, const char *text)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_GROW(ctx, strings, *count + 1));
+	KDRI_TRY(kdri_strdup(ctx, text, &(*strings)[*count]));
+	++*count;
+done:
+	return st;
+}
+
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count)
 {
 	if (!strings)

@@ -87,8 +87,10 @@ void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const
 KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
 KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 
-/* Appends a word to the list "a, b"; what does not fit is cut off. */
-void kdri_list_word(char *list, size_t room, const char *word);
+/* Appends an item to the list "a, b"; what does not fit is cut off. */
+KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
+/* Replaces control characters, so that a text which quotes a file stays on one line. */
+void kdri_one_line(char *text);
 /* The place of a word in a list that ends with NULL; -1 if it is not in it. */
 int kdri_word_index(const char *const *words, const char *word);
 
@@ -109,6 +111,8 @@ kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char 
 /* strings[which[0]] to strings[which[count - 1]], and a NULL after them; `which` NULL: the first `count`. */
 kdr_status kdri_strings_pick(kdr_context *ctx, const char *const *strings, const int64_t *which,
                              int64_t count, char ***out);
+/* Adds a copy of `text` to a list of `count` strings. */
+kdr_status kdri_strings_append(kdr_context *ctx, char ***strings, int64_t *count, const char *text);
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
 
 /* KDRI_NEW(ctx, &p, n): n elements of *p's type. `void *out` above hides the pointer's type, these

@@ -345,10 +345,7 @@ static kdr_status parse_list(parser *in, kdr_json *list)
 		if (object)
 			KDRI_TRY(parse_key(in, &entry.key));
 		KDRI_TRY(parse_value(in, &entry));
-		if (in->height == in->stack_room) {
-			in->stack_room = 2 * in->stack_room + 16;
-			KDRI_TRY(KDRI_GROW(in->ctx, &in->stack, in->stack_room));
-		}
+		KDRI_TRY(KDRI_ROOM(in->ctx, &in->stack, &in->stack_room, in->height + 1));
 		in->stack[in->height++] = entry;
 		skip_blanks(in);
 		if (in->p == in->end)

@@ -170,6 +170,30 @@ void kdri_json_null(kdri_json *j, const char *key)
 	puts_(j, "null");
 }
 
+void kdri_json_ints(kdri_json *j, const char *key, const int64_t *values, int64_t count)
+{
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_int(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
+void kdri_json_reals(kdri_json *j, const char *key, const double *values, int64_t count)
+{
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_real(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
+void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, int64_t count)
+{
+	kdri_json_array(j, key);
+	for (int64_t i = 0; i < count; i++)
+		kdri_json_string(j, NULL, values[i]);
+	kdri_json_end_array(j);
+}
+
 void kdri_json_free(kdri_json *j)
 {
 	const kdr_allocator *a = j->allocator;

@@ -34,6 +34,12 @@ void kdri_json_int(kdri_json *j, const char *key, int64_t value);
 void kdri_json_real(kdri_json *j, const char *key, double value);
 void kdri_json_bool(kdri_json *j, const char *key, bool value);
 void kdri_json_null(kdri_json *j, const char *key);
+/* Arrays of `count` values. */
+void kdri_json_ints(kdri_json *j, const char *key, const int64_t *values, int64_t count);
+void kdri_json_reals(kdri_json *j, const char *key, const double *values, int64_t count);
+void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, int64_t count);
+#define kdri_json_strings(j, key, values, count) \
+	kdri_json_texts((j), (key), (const char *const *)(values), (count))
 /* Hands over what there is, where there is somebody to take it. */
 void kdri_json_flush(kdri_json *j);
 void kdri_json_free(kdri_json *j);

@@ -50,17 +50,9 @@ static note note_of(const kdr_column *c)
 
 static kdr_status sheet_notes_add(kdr_context *ctx, const char *text, char ***list, int64_t *count)
 {
-	kdr_status st;
-	char *own = NULL;
-	KDRI_TRY(kdri_strdup(ctx, text, &own));
-	for (char *c = own; *c; c++) /* one line, whatever a title held */
-		if ((unsigned char)*c < 32 || *c == 127)
-			*c = '?';
-	KDRI_TRY(KDRI_GROW(ctx, list, *count + 1));
-	(*list)[(*count)++] = own;
-	own = NULL;
-done:
-	kdri_free(ctx, own);
+	kdr_status st = kdri_strings_append(ctx, list, count, text);
+	if (st == KDR_OK)
+		kdri_one_line((*list)[*count - 1]);
 	return st;
 }
 
@@ -70,7 +62,6 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 	kdr_status st = KDR_OK;
 	int64_t found = 0, told = 0;
 	char text[480], names[300] = "";
-	size_t used = 0;
 	for (int64_t c = 0; c < s->ncolumns; c++)
 		found += note_of(&s->columns[c]) == which;
 	for (int64_t c = 0; c < s->ncolumns && found > 0; c++) {
@@ -78,9 +69,8 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 		if (note_of(x) != which)
 			continue;
 		if (found > LINES) {
-			if (told < NAMES && used + 44 < sizeof names) {
-				used += (size_t)snprintf(names + used, sizeof names - used, "%s%.40s",
-				                         told ? ", " : "", x->name);
+			if (told < NAMES && strlen(names) + 44 < sizeof names) {
+				kdri_list_add(names, sizeof names, "%.40s", x->name);
 				told++;
 			}
 			continue;

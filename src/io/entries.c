@@ -126,6 +126,22 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 	*count = kept;
 }
 
+kdr_status kdri_entries_to_rows(kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
+                                int32_t *col, double *val, int64_t **rowptr)
+{
+	int64_t *begin = NULL;
+	kdri_entries_sort(ctx, KDRI_MAX(rows, 1), cols, count, row, col, val);
+	kdr_status st = KDRI_NEW0(ctx, &begin, rows + 1);
+	if (st != KDR_OK)
+		return st;
+	for (int64_t p = 0; p < *count; p++)
+		begin[row[p] + 1]++;
+	for (int64_t i = 0; i < rows; i++)
+		begin[i + 1] += begin[i];
+	*rowptr = begin;
+	return KDR_OK;
+}
+
 void kdri_entries_sort_row(int64_t count, int32_t *col, double *val)
 {
 	entries e = { 0 };

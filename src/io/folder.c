@@ -49,17 +49,12 @@ static kdr_status folder_join(kdr_context *ctx, const char *folder, const char *
 /* Appends `text`, which becomes the list's; frees it on failure. */
 static kdr_status folder_append(kdr_context *ctx, kdri_folder *list, int64_t *room, char *text)
 {
-	if (list->count == *room) {
-		int64_t wider = *room ? 2 * *room : 64;
-		kdr_status st = KDRI_GROW(ctx, &list->paths, wider);
-		if (st != KDR_OK) {
-			kdri_free(ctx, text);
-			return st;
-		}
-		*room = wider;
-	}
-	list->paths[list->count++] = text;
-	return KDR_OK;
+	kdr_status st = KDRI_ROOM(ctx, &list->paths, room, list->count + 1);
+	if (st == KDR_OK)
+		list->paths[list->count++] = text;
+	else
+		kdri_free(ctx, text);
+	return st;
 }
 
 static kdr_status folder_read_names(kdr_context *ctx, const char *path, kdri_folder *names)

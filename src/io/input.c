@@ -197,22 +197,18 @@ kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 {
 	kdr_status st = KDR_OK;
-	size_t room = BUFFER, used = 0;
+	int64_t room = 0, used = 0;
 	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &in->held, (int64_t)room));
 	while (!in->end_of_file) { /* compressed or not: the bytes as they are */
-		if (used + BUFFER > room) {
-			KDRI_TRY(KDRI_GROW(ctx, &in->held, (int64_t)(2 * room)));
-			room *= 2;
-		}
+		KDRI_TRY(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
-		used += in->end - in->begin;
+		used += (int64_t)(in->end - in->begin);
 		KDRI_TRY(input_refill(ctx, in));
 	}
 	in->memory = in->held;
-	in->memory_size = used;
-	in->size = (int64_t)used;
+	in->memory_size = (size_t)used;
+	in->size = used;
 	KDRI_TRY(kdri_input_rewind(ctx, in));
 done:
 	return st;

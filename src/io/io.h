@@ -34,14 +34,12 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in);
 
 typedef struct kdri_output kdri_output;
 
-/* Writes to a temporary file beside `path`, which kdri_output_commit renames into place after
+/* Writes to a temporary file beside `path`, which kdri_output_finish renames into place after
  * fsync. Compressed if the name ends in .gz. An existing file is KDR_ERR_EXISTS unless `force`. */
 kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out);
 kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size);
 KDR_PRINTF(3, 4)
 kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...);
-/* Makes the file appear. Frees `o` in any case. */
-kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o);
 /* An output without a file: `put` takes its bytes, in blocks of up to KDRI_OUTPUT_BLOCK. `name` stands for the path. */
 enum { KDRI_OUTPUT_BLOCK = 1 << 16 };
 typedef kdr_status kdri_output_put(void *user, const void *bytes, size_t size);
@@ -49,10 +47,11 @@ kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *p
                           kdri_output **out);
 /* What was written so far goes where it belongs. */
 kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o);
-/* Leaves nothing behind. Accepts NULL. */
-void kdri_output_abort(kdr_context *ctx, kdri_output *o);
+/* Makes the file appear if `st`, what has become of its content, is KDR_OK. Otherwise leaves nothing behind and returns
+ * `st`. Frees `o` in any case; it may be NULL after a failure. */
+kdr_status kdri_output_finish(kdr_context *ctx, kdri_output *o, kdr_status st);
 /* For libraries that open files themselves (HDF5): the temporary name to write to, after the empty
- * file was made. kdri_output_commit then syncs and renames it. */
+ * file was made. kdri_output_finish then syncs and renames it. */
 const char *kdri_output_temporary(const kdri_output *o);
 
 /* --- folder.c: what lies below a folder -------------------------------------------------------- */
@@ -84,19 +83,25 @@ bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes);
 
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
 
-/* A format: told by name or by endings. `read` fills matrix, names and labels of a new data set;
- * `write` may be NULL. */
+/* A format, known by its name or by endings. It has either `read` or, if it is read from one stream of bytes, `parse`:
+ * both fill matrix, names and labels of a new data set. `write` may be NULL. */
 typedef struct kdri_format {
 	const char *id;             /* "csv" */
 	const char *const *endings; /* { ".csv", ".csv.gz", NULL } */
 	kdr_status (*read)(kdr_context *ctx, const char *path, const kdr_read_options *options,
 	                   kdr_data *data);
+	kdr_status (*parse)(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
+	                    kdr_data *data);
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 	const char *help;
 	unsigned holds; /* KDR_HOLDS_*, when written */
 	bool parts;     /* reads a part of the rows: kdr_read_options.parts; */
 	bool columns;   /* and columns of classes and tasks as of the whole file */
 } kdri_format;
+
+/* Reads a file of this format. */
+kdr_status kdri_format_read(kdr_context *ctx, const kdri_format *format, const char *path,
+                            const kdr_read_options *options, kdr_data *data);
 
 /* Which rows of a file a reader is to read: first..last-1. */
 typedef struct kdri_range {
@@ -134,7 +139,8 @@ const kdri_format *kdri_format_at(int64_t index);
 kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                          kdr_data *data);
 kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data);
-kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data);
+kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
+                              kdr_data *data);
 kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out);
 
 #endif

@@ -63,11 +63,7 @@ static kdr_status add_label(kdr_context *ctx, void *user, const char *text, size
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line %lld is empty: every line has to hold a label", c->path,
 		                 (long long)c->blank);
-	if (c->n == c->room) {
-		int64_t room = c->room ? 2 * c->room : 1024;
-		KDRI_TRY(KDRI_GROW(ctx, &c->values, room));
-		c->room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &c->values, &c->room, c->n + 1));
 	KDRI_TRY(kdri_names_add(ctx, &c->classes, text, length, &c->values[c->n]));
 	c->n++;
 done:

@@ -10,15 +10,14 @@
  * larger than it is. */
 enum { PARTS = 3, PACKED = 4, SMALL = 1 << 16 };
 
-/* "csv tsv mtx ...": the formats that can be read, or written. */
+/* "csv, tsv, mtx, ...": the formats that can be read, or written. */
 static void list_formats(bool write, char *list, size_t room)
 {
 	const kdri_format *f;
-	size_t used = 0;
 	list[0] = '\0';
-	for (int64_t i = 0; (f = kdri_format_at(i)) && used < room; i++)
-		if (write ? f->write != NULL : f->read != NULL)
-			used += (size_t)snprintf(list + used, room - used, "%s%s", used ? " " : "", f->id);
+	for (int64_t i = 0; (f = kdri_format_at(i)); i++)
+		if (!write || f->write)
+			kdri_list_add(list, room, "%s", f->id);
 }
 
 static kdr_status find_format(kdr_context *ctx, const char *id, const char *path, bool write,
@@ -29,13 +28,13 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 	char list[200];
 	const kdri_format *f = kdri_format_find(id, path);
 	list_formats(write, list, sizeof list);
-	if (f && (write ? f->write != NULL : f->read != NULL)) {
+	if (f && (!write || f->write)) {
 		*out = f;
 		return st;
 	}
 	if (f)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: format %s cannot be %s; known: %s", path,
-		                 f->id, write ? "written" : "read", list);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: format %s cannot be written; known: %s", path,
+		                 f->id, list);
 	if (id)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: unknown format '%s'; known: %s", path, id, list);
 	if (strcmp(path, "-") == 0)
@@ -170,7 +169,7 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 	list[0] = '\0';
 	for (int64_t i = 0; (f = kdri_format_at(i)); i++)
 		if (f->parts)
-			kdri_list_word(list, sizeof list, f->id);
+			kdri_list_add(list, sizeof list, "%s", f->id);
 	if (!format->parts || o->transpose || (!format->columns && (o->label_column || o->task_column)))
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
@@ -245,7 +244,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		kdri_spool_begin(ctx, true);
 	KDRI_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
 	data->streamed = stream;
-	KDRI_TRY(format->read(ctx, path, options, data));
+	KDRI_TRY(kdri_format_read(ctx, format, path, options, data));
 	if (options->task_column && !data->groups.of) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "%s: format %s has no column '%s' of tasks: tables and AnnData can have one",

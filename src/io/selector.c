@@ -27,11 +27,8 @@ kdr_status kdr_selector_save(kdr_context *ctx, const char *path, const kdr_selec
 	KDRI_TRY(kdri_output_printf(ctx, o,
 	                            "], \"triples\": %lld, \"helpful\": %lld, \"log_likelihood\": %s}\n",
 	                            (long long)selector->triples, (long long)selector->helpful, number));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 static kdr_status selector_bad(kdr_context *ctx, const char *path, const char *what)

@@ -97,6 +97,9 @@ kdr_status kdri_lines_read(kdr_context *ctx, const char *path, int64_t most, cha
 /* Sorts `count` entries by row and column in place, adds up duplicates and drops zeros. */
 void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
                        int32_t *col, double *val);
+/* The same, and where each row begins. */
+kdr_status kdri_entries_to_rows(kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
+                                int32_t *col, double *val, int64_t **rowptr);
 /* Sorts one row's entries by column in place. */
 void kdri_entries_sort_row(int64_t count, int32_t *col, double *val);
 

@@ -46,14 +46,10 @@ static void end_samples(kdri_json *j, const kdri_task_result *t)
 /* One number, or a list of several. */
 static void put_numbers(kdri_json *j, const char *name, const double *values, int64_t count)
 {
-	if (count == 1) {
+	if (count == 1)
 		kdri_json_real(j, name, values[0]);
-		return;
-	}
-	kdri_json_array(j, name);
-	for (int64_t i = 0; i < count; i++)
-		kdri_json_real(j, NULL, values[i]);
-	kdri_json_end_array(j);
+	else
+		kdri_json_reals(j, name, values, count);
 }
 
 static void put_options(kdri_json *j, const kdr_options *options)
@@ -71,14 +67,6 @@ static void put_options(kdri_json *j, const kdr_options *options)
 		}
 	}
 	kdri_json_end_object(j);
-}
-
-static void put_strings(kdri_json *j, const char *key, char *const *texts, int64_t count)
-{
-	kdri_json_array(j, key);
-	for (int64_t i = 0; i < count; i++)
-		kdri_json_string(j, NULL, texts[i]);
-	kdri_json_end_array(j);
 }
 
 /* --- tasks ---------------------------------------------------------------------------------------- */
@@ -106,12 +94,9 @@ static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
 
 static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
-	kdri_json_array(j, "sizes");
-	for (int64_t c = 0; t->sizes && c < t->k; c++)
-		kdri_json_int(j, NULL, t->sizes[c]);
-	kdri_json_end_array(j);
+	kdri_json_ints(j, "sizes", t->sizes, t->sizes ? t->k : 0);
 	if (!t->labels) {
-		put_strings(j, "labels", NULL, 0);
+		kdri_json_strings(j, "labels", NULL, 0);
 		return;
 	}
 	begin_samples(j, t, "labels");
@@ -159,12 +144,8 @@ static void put_probabilities(kdri_json *j, const kdri_task_result *t)
 	if (!t->probabilities)
 		return;
 	begin_samples(j, t, "probabilities");
-	for (int64_t i = 0; i < t->n; i++) {
-		kdri_json_array(j, NULL);
-		for (int64_t c = 0; c < t->k; c++)
-			kdri_json_real(j, NULL, t->probabilities[i * t->k + c]);
-		kdri_json_end_array(j);
-	}
+	for (int64_t i = 0; i < t->n; i++)
+		kdri_json_reals(j, NULL, t->probabilities + i * t->k, t->k);
 	end_samples(j, t);
 }
 
@@ -186,7 +167,7 @@ static void put_left_out(kdri_json *j, const kdri_task_result *t)
 static void put_columns(kdri_json *j, const kdri_task_result *t)
 {
 	if (t->nnotes > 0)
-		put_strings(j, "notes", t->notes, t->nnotes);
+		kdri_json_strings(j, "notes", t->notes, t->nnotes);
 	if (!t->sheet)
 		return;
 	kdri_json_array(j, "columns");
@@ -207,10 +188,10 @@ static void put_columns(kdri_json *j, const kdri_task_result *t)
 /* Rows that stand for a cluster, from 0. */
 static void json_put_rows(kdri_json *j, const char *name, const int64_t *rows)
 {
-	kdri_json_array(j, name);
-	for (int e = 0; e < KDRI_EXAMPLES && rows[e] >= 0; e++)
-		kdri_json_int(j, NULL, rows[e]);
-	kdri_json_end_array(j);
+	int64_t count = 0;
+	while (count < KDRI_EXAMPLES && rows[count] >= 0)
+		count++;
+	kdri_json_ints(j, name, rows, count);
 }
 
 /* What sets each cluster apart. */
@@ -261,10 +242,7 @@ static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 		kdr_array curve = kdr_result_array(r, names[a], task);
 		if (!curve.data || curve.type != KDR_FLOAT64 || curve.ndim != 1)
 			continue;
-		kdri_json_array(j, names[a]);
-		for (int64_t i = 0; i < curve.shape[0]; i++)
-			kdri_json_real(j, NULL, ((const double *)curve.data)[i]);
-		kdri_json_end_array(j);
+		kdri_json_reals(j, names[a], curve.data, curve.shape[0]);
 	}
 	kdri_json_end_object(j);
 }
@@ -288,7 +266,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (t->profiles)
 		put_profiles(j, r, t);
 	if (t->nadvice > 0)
-		put_strings(j, "advice", t->advice, t->nadvice);
+		kdri_json_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);
 	if (t->quality.n > 0) /* asked for */
 		kdri_json_quality(j, &t->quality);
@@ -303,12 +281,8 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 static void put_matrix(kdri_json *j, const double *m, int64_t rows, int64_t cols)
 {
 	kdri_json_array(j, "matrix");
-	for (int64_t r = 0; r < rows; r++) {
-		kdri_json_array(j, NULL);
-		for (int64_t c = 0; c < cols; c++)
-			kdri_json_real(j, NULL, m[r * cols + c]);
-		kdri_json_end_array(j);
-	}
+	for (int64_t r = 0; r < rows; r++)
+		kdri_json_reals(j, NULL, m + r * cols, cols);
 	kdri_json_end_array(j);
 }
 
@@ -332,12 +306,8 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		kdri_json_string(j, "from", r->tasks[c->from].name);
 		kdri_json_string(j, "to", r->tasks[c->to].name);
 		put_matrix(j, c->matrix, c->rows, c->cols);
-		if (c->quality) {
-			kdri_json_array(j, "quality");
-			for (int64_t z = 0; z < c->rows; z++)
-				kdri_json_real(j, NULL, c->quality[z]);
-			kdri_json_end_array(j);
-		}
+		if (c->quality)
+			kdri_json_reals(j, "quality", c->quality, c->rows);
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
@@ -404,10 +374,7 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 	if (!r->calibrated)
 		return;
 	kdri_json_object(j, "calibration");
-	kdri_json_array(j, "classes");
-	for (int64_t i = 0; i < r->nclasses; i++)
-		kdri_json_string(j, NULL, r->classes[i]);
-	kdri_json_end_array(j);
+	kdri_json_strings(j, "classes", r->classes, r->nclasses);
 	kdri_json_int(j, "held_out", c->held_out);
 	kdri_json_real(j, "temperature", c->temperature);
 	kdri_json_real(j, "label", c->label);
@@ -492,10 +459,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 			return st;
 	}
 	kdri_json_end_array(j);
-	kdri_json_array(j, "objective");
-	for (int64_t i = 0; i < r->objective_count; i++)
-		kdri_json_real(j, NULL, r->objective[i]);
-	kdri_json_end_array(j);
+	kdri_json_reals(j, "objective", r->objective, r->objective_count);
 	kdri_json_string(j, "stop", kdr_stop_name(r->stop));
 	kdri_json_int(j, "iterations", r->iterations);
 	kdri_json_bool(j, "complete", kdr_result_complete(r));
@@ -511,7 +475,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	put_bridges(j, r);
 	put_shared(j, r);
 	put_calibration(j, r);
-	put_strings(j, "warnings", r->warnings, r->warning_count);
+	kdri_json_strings(j, "warnings", r->warnings, r->warning_count);
 	put_fields(j, r);
 	kdri_json_end_object(j);
 	return KDR_OK;

@@ -47,26 +47,16 @@ done:
 static void put_whole(kdri_json *j, const kdr_result *r, const char *name, int64_t task)
 {
 	kdr_array a = kdr_result_array(r, name, task);
-	if (!a.data || a.type != KDR_INT64 || a.ndim != 1)
-		return;
-	kdri_json_array(j, name);
-	for (int64_t i = 0; i < a.shape[0]; i++)
-		kdri_json_int(j, NULL, ((const int64_t *)a.data)[i]);
-	kdri_json_end_array(j);
+	if (a.data && a.type == KDR_INT64 && a.ndim == 1)
+		kdri_json_ints(j, name, a.data, a.shape[0]);
 }
 
 /* The first words of texts, of the rows that are listed. */
 static void put_excerpts(kdri_json *j, const kdri_map *map)
 {
 	kdri_json_object(j, "excerpts");
-	kdri_json_array(j, "rows");
-	for (int64_t i = 0; i < map->ntold; i++)
-		kdri_json_int(j, NULL, map->told[i]);
-	kdri_json_end_array(j);
-	kdri_json_array(j, "texts");
-	for (int64_t i = 0; i < map->ntold; i++)
-		kdri_json_string(j, NULL, map->excerpts[i]);
-	kdri_json_end_array(j);
+	kdri_json_ints(j, "rows", map->told, map->ntold);
+	kdri_json_strings(j, "texts", map->excerpts, map->ntold);
 	kdri_json_end_object(j);
 }
 
@@ -79,12 +69,8 @@ kdr_status kdri_json_map(kdr_context *ctx, kdri_json *j, const kdr_result *r, in
 	kdri_json_object(j, "embedding");
 	put_places(j, "x", map->x, map->n);
 	put_places(j, "y", map->y, map->n);
-	if (map->rows) {
-		kdri_json_array(j, "rows");
-		for (int64_t i = 0; i < map->n; i++)
-			kdri_json_int(j, NULL, map->rows[i]);
-		kdri_json_end_array(j);
-	}
+	if (map->rows)
+		kdri_json_ints(j, "rows", map->rows, map->n);
 	kdri_json_end_object(j);
 	if (map->truth) {
 		kdri_json_array(j, "truth");

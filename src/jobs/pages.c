@@ -99,13 +99,9 @@ kdr_status kdri_pages_end_turn(kdri_pages *p, kdr_status st)
 
 kdr_status kdri_pages_close(kdri_pages *p, kdr_status st)
 {
-	kdri_output *out = p->out;
 	if (p->parted)
 		st = kdri_agree(p->ctx, st);
-	if (st == KDR_OK)
-		st = kdri_output_commit(p->ctx, out); /* frees it in any case */
-	else
-		kdri_output_abort(p->ctx, out);
+	st = kdri_output_finish(p->ctx, p->out, st);
 	if (p->parted)
 		st = kdri_leave(p->ctx, st);
 	*p = (kdri_pages){ 0 };

@@ -34,7 +34,7 @@ static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *
 			return KDR_OK;
 		}
 	for (int64_t i = 0; i < m->ntasks; i++)
-		kdri_list_word(list, sizeof list, m->task_names[i]);
+		kdri_list_add(list, sizeof list, "%s", m->task_names[i]);
 	return name ? kdri_fail(ctx, KDR_ERR_ARGUMENT,
 	                        "the model has no task '%s': it has %s; --task says whose the samples are",
 	                        name, list)

@@ -350,12 +350,8 @@ typedef struct words {
 
 static kdr_status kinds_put(kdr_context *ctx, words *to, const char *bytes, size_t n)
 {
-	kdr_status st = KDR_OK;
-	if (to->used + (int64_t)n + 1 > to->room) {
-		int64_t room = 2 * to->room + (int64_t)n + 64;
-		KDRI_TRY(KDRI_GROW(ctx, &to->bytes, room));
-		to->room = room;
-	}
+	kdr_status st;
+	KDRI_TRY(KDRI_ROOM(ctx, &to->bytes, &to->room, to->used + (int64_t)n + 1));
 	memcpy(to->bytes + to->used, bytes, n);
 	to->used += (int64_t)n;
 	to->bytes[to->used] = '\0';

@@ -48,23 +48,13 @@ void kdr_prep_free(kdr_prep *p)
 
 kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...)
 {
-	kdr_status st;
-	char text[512], *own = NULL;
+	char text[512];
 	va_list args;
 	va_start(args, format);
 	kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	/* One line, whatever a name held. */
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 32 || *c == 127)
-			*c = '?';
-	KDRI_TRY(kdri_strdup(ctx, text, &own));
-	KDRI_TRY(KDRI_GROW(ctx, &p->warnings, p->nwarnings + 1));
-	p->warnings[p->nwarnings++] = own;
-	own = NULL;
-done:
-	kdri_free(ctx, own);
-	return st;
+	kdri_one_line(text);
+	return kdri_strings_append(ctx, &p->warnings, &p->nwarnings, text);
 }
 
 int64_t kdr_prep_warning_count(const kdr_prep *p)

@@ -42,7 +42,6 @@ static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const ch
                               const size_t *lengths, int64_t count, int64_t *out)
 {
 	char list[200];
-	size_t used = 0;
 	int64_t number = column_number(name);
 	for (int64_t j = 0; j < count; j++)
 		if (lengths[j] == strlen(name) && memcmp(names[j], name, lengths[j]) == 0) {
@@ -54,9 +53,8 @@ static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const ch
 		return KDR_OK;
 	}
 	list[0] = '\0';
-	for (int64_t j = 0; j < count && used < sizeof list; j++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
-		                         (int)KDRI_MIN(lengths[j], 60), names[j]);
+	for (int64_t j = 0; j < count; j++)
+		kdri_list_add(list, sizeof list, "%.*s", (int)KDRI_MIN(lengths[j], 60), names[j]);
 	return kdri_fail(
 	        ctx, KDR_ERR_ARGUMENT,
 	        "%s: there is no column '%s'; there are %lld: %s (--text-column and --label-column name them)",
@@ -162,13 +160,9 @@ static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const kdr_json *v
 		d->label = truth[kdr_json_is(value, KDR_JSON_TRUE)];
 		d->label_length = strlen(d->label);
 	} else if (kdr_json_is(value, KDR_JSON_INTEGER)) {
-		kdr_status st = KDR_OK;
-		if (c->room < 32) {
-			st = KDRI_GROW(ctx, &c->buffer, 32);
-			if (st != KDR_OK)
-				return st;
-			c->room = 32;
-		}
+		kdr_status st = KDRI_ROOM(ctx, &c->buffer, &c->room, 32);
+		if (st != KDR_OK)
+			return st;
 		d->label_length =
 		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)kdr_json_integer(value, 0));
 		d->label = c->buffer;
@@ -242,10 +236,7 @@ static kdr_status corpus_read_file(kdr_context *ctx, kdri_corpus *c, const char 
 		/* One byte more than the file has, so that one read sees its end. */
 		int64_t want = KDRI_MAX(kdri_input_size(in) + 1, 2 * (int64_t)used);
 		want = KDRI_MIN(KDRI_MAX(want, 1 << 16), KDRI_DOCUMENT_MAX + 1);
-		if (c->room < want) {
-			KDRI_TRY(KDRI_GROW(ctx, &c->buffer, want));
-			c->room = want;
-		}
+		KDRI_TRY(KDRI_ROOM(ctx, &c->buffer, &c->room, want));
 		KDRI_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
 		used += got;
 		if (used > KDRI_DOCUMENT_MAX) {

@@ -31,11 +31,7 @@ kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk
 {
 	kdr_status st = KDR_OK;
 	int64_t used = c->pair_count, p = 0;
-	if (used + chunk->pair_count > c->pair_room) {
-		int64_t room = c->pair_room + c->pair_room / 2 + chunk->pair_count;
-		KDRI_TRY(KDRI_GROW(ctx, &c->pairs, room));
-		c->pair_room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &c->pairs, &c->pair_room, used + chunk->pair_count));
 	for (int64_t d = 0; d < chunk->count; d++) {
 		for (; p < chunk->pair_end[d]; p++) {
 			int32_t term = number[chunk->pairs[p].term];

@@ -97,10 +97,7 @@ done:
 static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
-	if (c->term_count > j->number_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &j->number, c->term_count));
-		j->number_room = c->term_count;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &j->number, &j->number_room, c->term_count));
 	for (int64_t i = 0; i < c->term_count; i++) {
 		const kdri_local_term *t = &c->terms[i];
 		const char *text = c->tokens.text + t->offset;
@@ -172,11 +169,7 @@ done:
 static kdr_status add_document(kdr_context *ctx, batch *b, const kdri_document *d)
 {
 	kdr_status st = KDR_OK;
-	if (b->used + (int64_t)d->length > b->room) {
-		int64_t room = 2 * b->room + (int64_t)d->length + CHUNK_BYTES;
-		KDRI_TRY(KDRI_GROW(ctx, &b->text, room));
-		b->room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &b->room, b->used + (int64_t)d->length));
 	if (b->count == b->documents_room) {
 		int64_t room = 2 * b->documents_room + CHUNK_DOCUMENTS;
 		KDRI_TRY(KDRI_GROW(ctx, &b->raw, room));

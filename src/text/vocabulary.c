@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 1024, FIRST_TEXT = 1 << 14 };
+enum { FIRST_SLOTS = 1024 };
 
 /* Eight bytes at a time: multiply, fold the high half into the low one (as wyhash does). Numbers are
  * given in order of arrival, so nothing that leaves the library depends on the hash. */
@@ -103,16 +103,8 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, siz
 		return kdri_fail(ctx, KDR_ERR_SIZE,
 		                 "more than %d different terms; raise min_df or lower the n-grams",
 		                 INT32_MAX - 1);
-	if (t->count == t->room) {
-		int64_t room = t->room ? 2 * t->room : FIRST_SLOTS / 2;
-		KDRI_TRY(KDRI_GROW(ctx, &t->terms, room));
-		t->room = room;
-	}
-	if (t->text_used + (int64_t)length > t->text_room) {
-		int64_t room = 2 * t->text_room + (int64_t)length + FIRST_TEXT;
-		KDRI_TRY(KDRI_GROW(ctx, &t->text, room));
-		t->text_room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &t->terms, &t->room, t->count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &t->text, &t->text_room, t->text_used + (int64_t)length));
 	if (2 * (t->count + 1) > t->slot_count) {
 		KDRI_TRY(double_slots(ctx, t));
 		s = slot_of(t, text, length, hash);

@@ -60,7 +60,7 @@ class BadInput(CliTest):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--features", "position", "-o", "placed", path)
 
     def test_format_that_nobody_told(self):
-        self.cluster(self.write("data", BLOBS_A), code=3, says=["data", "known: csv tsv", "--format"])
+        self.cluster(self.write("data", BLOBS_A), code=3, says=["data", "known: csv, tsv", "--format"])
         self.cluster("-", code=2, says=["standard input", "--format", "csv tsv"])
 
     def test_option_that_is_no_number(self):

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kdr_context_free(ctx);
 		return 0;
 	}
-	fuzz_check_data(ctx, kdri_svmlight_read(ctx, in, d), d);
+	fuzz_check_data(ctx, kdri_svmlight_read(ctx, in, NULL, d), d);
 	kdri_input_close(ctx, in);
 	kdr_data_free(d);
 	kdr_context_free(ctx);

@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdri_output *o = NULL;
 	const char *path = fuzz_file(data, 0);
 	if (kdr_context_new(&ctx, NULL) != KDR_OK || kdri_output_open(ctx, path, true, &o) != KDR_OK ||
-	    kdri_zip_write(ctx, o, members, PARTS) != KDR_OK || kdri_output_commit(ctx, o) != KDR_OK ||
-	    kdri_data_new(ctx, "fuzz", path, &d) != KDR_OK)
+	    kdri_zip_write(ctx, o, members, PARTS) != KDR_OK ||
+	    kdri_output_finish(ctx, o, KDR_OK) != KDR_OK || kdri_data_new(ctx, "fuzz", path, &d) != KDR_OK)
 		exit(1);
 	kdr_context_set_threads(ctx, 1);
 	if (kdri_format_xlsx.read(ctx, path, NULL, d) == KDR_OK)

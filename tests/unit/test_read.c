@@ -58,7 +58,7 @@ static void read__unknown_format__lists_the_known(void **state)
 	kdr_data *d = NULL;
 	put("a.foo", "1,2\n");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), NULL, &d), KDR_ERR_FORMAT,
-	             "a.foo: unknown format; known: csv tsv mtx svmlight npy");
+	             "a.foo: unknown format; known: csv, tsv, mtx, svmlight, npy");
 	assert_fails(ctx, kdr_read(ctx, "-", NULL, &d), KDR_ERR_ARGUMENT, "standard input: the format");
 	kdr_read_options o = { .format = "foo" };
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d), KDR_ERR_ARGUMENT, "'foo'");
@@ -223,7 +223,7 @@ static void write__names_and_existing_files__respected(void **state)
 	kdr_context *ctx = unit_context();
 	size_t size;
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.foo"), NULL, &d, false), KDR_ERR_ARGUMENT,
-	             "known: csv tsv");
+	             "known: csv, tsv");
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.csv"), "bar", &d, false), KDR_ERR_ARGUMENT, "'bar'");
 	assert_fails(ctx, kdr_write(ctx, "/dev/null/w.csv", NULL, &d, false), KDR_ERR_WRITE, "cannot create");
 	/* Asking leaves nothing; folders on the way are made. */

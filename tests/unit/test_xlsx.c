@@ -38,7 +38,7 @@ static void make_xlsx(const char *path)
 	}
 	assert_ok(ctx, kdri_output_open(ctx, path, true, &o));
 	assert_ok(ctx, kdri_zip_write(ctx, o, members, 5));
-	assert_ok(ctx, kdri_output_commit(ctx, o));
+	assert_ok(ctx, kdri_output_finish(ctx, o, KDR_OK));
 	kdr_context_free(ctx);
 }
 

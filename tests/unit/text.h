@@ -20,7 +20,7 @@ static inline kdr_status text_load_bytes(kdr_context *ctx, text_format format, c
 	case TEXT_CSV: st = kdri_csv_read(ctx, in, options, '\0', *data); break;
 	case TEXT_TSV: st = kdri_csv_read(ctx, in, options, '\t', *data); break;
 	case TEXT_MTX: st = kdri_mtx_read(ctx, in, NULL, *data); break;
-	case TEXT_SVMLIGHT: st = kdri_svmlight_read(ctx, in, *data); break;
+	case TEXT_SVMLIGHT: st = kdri_svmlight_read(ctx, in, NULL, *data); break;
 	}
 done:
 	kdri_input_close(ctx, in);

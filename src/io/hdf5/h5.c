@@ -34,12 +34,17 @@ static void h5_enter(kdri_h5 *h5)
 	h5->entered = true;
 }
 
+void kdri_h5_drop(hid_t id)
+{
+	if (id > 0)
+		H5Idec_ref(id);
+}
+
 void kdri_h5_close(kdri_h5 *h5)
 {
 	if (!h5->entered)
 		return;
-	if (h5->links > 0)
-		H5Pclose(h5->links);
+	kdri_h5_drop(h5->links);
 	if (h5->file > 0)
 		H5Fclose(h5->file);
 	H5Eset_auto2(H5E_DEFAULT, h5->print, h5->print_data);
@@ -138,8 +143,7 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	if (h5->file < 0 || !ready_links(h5))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_FORMAT, "", "cannot be opened as HDF5");
 done:
-	if (access >= 0)
-		H5Pclose(access);
+	kdri_h5_drop(access);
 	if (st != KDR_OK)
 		kdri_h5_close(h5);
 	return st;
@@ -158,8 +162,7 @@ static kdr_status open_output(kdr_context *ctx, const char *path, const char *te
 	if (h5->file <= 0 || !ready_links(h5))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "",
 		                  anew ? "cannot be created" : "cannot be changed");
-	if (access >= 0)
-		H5Pclose(access);
+	kdri_h5_drop(access);
 	if (st != KDR_OK)
 		kdri_h5_close(h5);
 	return st;
@@ -262,8 +265,7 @@ static hssize_t attribute_count(hid_t id)
 {
 	hid_t space = H5Aget_space(id);
 	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-	if (space >= 0)
-		H5Sclose(space);
+	kdri_h5_drop(space);
 	return n;
 }
 
@@ -298,10 +300,8 @@ bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, ch
 			found = true;
 		}
 	}
-	if (type >= 0)
-		H5Tclose(type);
-	if (id >= 0)
-		H5Aclose(id);
+	kdri_h5_drop(type);
+	kdri_h5_drop(id);
 	return found;
 }
 
@@ -312,10 +312,8 @@ bool kdri_h5_numbers(const kdri_h5 *h5, const char *name, const char *attribute,
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
 	bool found = (kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM) &&
 	             attribute_count(id) == count && H5Aread(id, native, out) >= 0;
-	if (type >= 0)
-		H5Tclose(type);
-	if (id >= 0)
-		H5Aclose(id);
+	kdri_h5_drop(type);
+	kdri_h5_drop(id);
 	return found;
 }
 

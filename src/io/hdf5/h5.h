@@ -34,6 +34,8 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 /* Opens such a temporary file, which is a sound HDF5 file, to be changed. */
 kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
+/* Closes an object, attribute, type, shape or property list; accepts what could not be opened. */
+void kdri_h5_drop(hid_t id);
 void kdri_h5_close(kdri_h5 *h5);
 /* Bytes of memory that the datasets of a file may claim: deflate and wider numbers can explain so much. */
 double kdri_h5_most(double file_bytes);
@@ -163,6 +165,12 @@ kdr_status kdri_h5_write_array(kdr_context *ctx, const kdri_h5 *h5, const char *
 /* Variable-length UTF-8. */
 kdr_status kdri_h5_write_strings(kdr_context *ctx, const kdri_h5 *h5, const char *name,
                                  const char *const *strings, int64_t count);
+/* An attribute of `ndim` dimensions, 0 for one value; a type below 0 could not be made. */
+kdr_status kdri_h5_set_attribute(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                                 hid_t type, int ndim, const int64_t *shape, const void *data);
+/* Replaces an attribute, which need not exist, by a list of texts. */
+kdr_status kdri_h5_set_texts(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                             const char *const *texts, int64_t count);
 kdr_status kdri_h5_set_text(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
                             const char *text);
 kdr_status kdri_h5_set_integers(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,

@@ -179,10 +179,8 @@ bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name)
 		H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
 		yes = (kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM) && space >= 0 &&
 		      H5Sget_simple_extent_ndims(space) == 2;
-		if (type >= 0)
-			H5Tclose(type);
-		if (space >= 0)
-			H5Sclose(space);
+		kdri_h5_drop(type);
+		kdri_h5_drop(space);
 	}
 	H5Oclose(id);
 	return yes;

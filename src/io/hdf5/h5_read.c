@@ -8,12 +8,9 @@ enum { BLOCK_BYTES = 1 << 24, STRINGS_AT_ONCE = 4096 };
 
 void kdri_h5_array_close(kdri_h5_array *a)
 {
-	if (a->type > 0)
-		H5Tclose(a->type);
-	if (a->space > 0)
-		H5Sclose(a->space);
-	if (a->id > 0)
-		H5Dclose(a->id);
+	kdri_h5_drop(a->type);
+	kdri_h5_drop(a->space);
+	kdri_h5_drop(a->id);
 	*a = (kdri_h5_array){ 0 };
 }
 
@@ -104,10 +101,6 @@ kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *n
 	snprintf(a.label, sizeof a.label, "%s:%s", h5->path, name);
 	a.id = H5Oopen(h5->file, name, h5->links);
 	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET) {
-		if (a.id >= 0) {
-			H5Oclose(a.id);
-			a.id = -1;
-		}
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: there is no such dataset", a.label);
 		goto done;
 	}
@@ -147,8 +140,7 @@ static kdr_status read_block(kdr_context *ctx, const kdri_h5_array *a, hid_t mem
 		kdri_h5 nameless = { .path = a->label };
 		st = kdri_h5_fail(ctx, &nameless, KDR_ERR_FORMAT, "", "cannot be read");
 	}
-	if (target > 0 && target != H5S_ALL)
-		H5Sclose(target);
+	kdri_h5_drop(target); /* H5S_ALL is 0 */
 	return st;
 }
 
@@ -187,21 +179,15 @@ static kdr_status need_numbers(kdr_context *ctx, const kdri_h5_array *a, bool in
 kdr_status kdri_h5_rows_double(kdr_context *ctx, const kdri_h5_array *a, int64_t begin, int64_t rows,
                                double *out)
 {
-	kdr_status st;
-	KDRI_TRY(need_numbers(ctx, a, false));
-	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, sizeof *out, out));
-done:
-	return st;
+	kdr_status st = need_numbers(ctx, a, false);
+	return st == KDR_OK ? read_rows(ctx, a, H5T_NATIVE_DOUBLE, begin, rows, sizeof *out, out) : st;
 }
 
 kdr_status kdri_h5_rows_int64(kdr_context *ctx, const kdri_h5_array *a, int64_t begin, int64_t rows,
                               int64_t *out)
 {
-	kdr_status st;
-	KDRI_TRY(need_numbers(ctx, a, true));
-	KDRI_TRY(read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, sizeof *out, out));
-done:
-	return st;
+	kdr_status st = need_numbers(ctx, a, true);
+	return st == KDR_OK ? read_rows(ctx, a, H5T_NATIVE_INT64, begin, rows, sizeof *out, out) : st;
 }
 
 /* --- strings and fields ------------------------------------------------------------------------------ */
@@ -324,8 +310,7 @@ kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char 
 	*out = strings;
 	strings = NULL;
 done:
-	if (type >= 0)
-		H5Tclose(type);
+	kdri_h5_drop(type);
 	kdri_strings_free(&ctx->allocator, strings, a->shape[0]);
 	kdri_free(ctx, values);
 	return st;
@@ -346,8 +331,7 @@ kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const c
 	*out = values;
 	values = NULL;
 done:
-	if (type >= 0)
-		H5Tclose(type);
+	kdri_h5_drop(type);
 	kdri_free(ctx, values);
 	return st;
 }

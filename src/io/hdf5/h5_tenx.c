@@ -36,7 +36,7 @@ static bool note_group(void *user, const kdri_h5 *h5, const char *name, kdri_h5_
 		return true;
 	if (f->count++ == 0)
 		snprintf(f->first, sizeof f->first, "%s", name);
-	kdri_list_word(f->list, sizeof f->list, name);
+	kdri_list_add(f->list, sizeof f->list, "%s", name);
 	return true;
 }
 

@@ -32,12 +32,9 @@ kdr_status kdri_h5_write_array(kdr_context *ctx, const kdri_h5 *h5, const char *
 	if (id < 0 || (H5Sget_simple_extent_npoints(space) > 0 &&
 	               H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot write");
-	if (id >= 0)
-		H5Dclose(id);
-	if (made >= 0)
-		H5Pclose(made);
-	if (space >= 0)
-		H5Sclose(space);
+	kdri_h5_drop(id);
+	kdri_h5_drop(made);
+	kdri_h5_drop(space);
 	return st;
 }
 
@@ -62,8 +59,8 @@ kdr_status kdri_h5_write_strings(kdr_context *ctx, const kdri_h5 *h5, const char
 	return st;
 }
 
-static kdr_status set_attribute(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
-                                hid_t type, int ndim, const int64_t *shape, const void *data)
+kdr_status kdri_h5_set_attribute(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                                 hid_t type, int ndim, const int64_t *shape, const void *data)
 {
 	kdr_status st = KDR_OK;
 	hid_t space = make_space(ndim, shape), id = -1;
@@ -72,10 +69,19 @@ static kdr_status set_attribute(kdr_context *ctx, const kdri_h5 *h5, const char 
 		                       h5->links);
 	if (id < 0 || H5Awrite(id, type, data) < 0)
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot write");
-	if (id >= 0)
-		H5Aclose(id);
-	if (space >= 0)
-		H5Sclose(space);
+	kdri_h5_drop(id);
+	kdri_h5_drop(space);
+	return st;
+}
+
+kdr_status kdri_h5_set_texts(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
+                             const char *const *texts, int64_t count)
+{
+	hid_t type = text_type();
+	if (H5Aexists_by_name(h5->file, name, attribute, h5->links) > 0)
+		H5Adelete_by_name(h5->file, name, attribute, h5->links);
+	kdr_status st = kdri_h5_set_attribute(ctx, h5, name, attribute, type, 1, &count, texts);
+	kdri_h5_drop(type);
 	return st;
 }
 
@@ -83,22 +89,23 @@ kdr_status kdri_h5_set_text(kdr_context *ctx, const kdri_h5 *h5, const char *nam
                             const char *text)
 {
 	hid_t type = text_type();
-	kdr_status st = set_attribute(ctx, h5, name, attribute, type, 0, NULL, &text);
-	if (type >= 0)
-		H5Tclose(type);
+	kdr_status st = kdri_h5_set_attribute(ctx, h5, name, attribute, type, 0, NULL, &text);
+	kdri_h5_drop(type);
 	return st;
 }
 
 kdr_status kdri_h5_set_integers(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
                                 const int64_t *values, int64_t count)
 {
-	return set_attribute(ctx, h5, name, attribute, H5T_NATIVE_INT64, count == 1 ? 0 : 1, &count, values);
+	return kdri_h5_set_attribute(ctx, h5, name, attribute, H5T_NATIVE_INT64, count == 1 ? 0 : 1, &count,
+	                             values);
 }
 
 kdr_status kdri_h5_set_reals(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute,
                              const double *values, int64_t count)
 {
-	return set_attribute(ctx, h5, name, attribute, H5T_NATIVE_DOUBLE, count == 1 ? 0 : 1, &count, values);
+	return kdri_h5_set_attribute(ctx, h5, name, attribute, H5T_NATIVE_DOUBLE, count == 1 ? 0 : 1, &count,
+	                             values);
 }
 
 static kdr_status write_csr(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *d)

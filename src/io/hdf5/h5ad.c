@@ -5,10 +5,10 @@
  * column of categories is a group of codes and categories. 0.7 keeps the categories in
  * obs/__categories. Before that obs and var are tables (compound datasets), the categories of a column in
  * uns/<column>_categories. */
+#include "core/names.h"
 #include "io/hdf5/h5.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* --- names -------------------------------------------------------------------------------------------- */
 
@@ -51,68 +51,24 @@ done:
 
 /* --- columns ------------------------------------------------------------------------------------------ */
 
-typedef struct keyed {
-	const char *text;
-	int64_t place;
-	bool integers;
-} keyed;
-
-static int by_text_then_place(const void *a, const void *b)
-{
-	const keyed *x = a, *y = b;
-	int order;
-	if (x->integers) {
-		long long p = strtoll(x->text, NULL, 10), q = strtoll(y->text, NULL, 10);
-		order = (p > q) - (p < q);
-	} else {
-		order = strcmp(x->text, y->text);
-	}
-	return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const keyed *x = a, *y = b;
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-/* The values of a plain column: strings in order of first appearance, integers in increasing order, as in
- * label files. Takes the strings that become names out of `strings`. */
-static kdr_status groups_of_strings(kdr_context *ctx, char **strings, bool integers, int64_t n,
+/* The values of a plain column: strings in order of first appearance, integers in increasing order, as in label files. */
+static kdr_status groups_of_strings(kdr_context *ctx, char *const *strings, bool integers, int64_t n,
                                     kdri_groups *out)
 {
 	kdr_status st;
-	keyed *rows = NULL, *firsts = NULL;
-	char **classes = NULL;
-	int64_t *labels = NULL, count = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, n));
-	KDRI_TRY(KDRI_NEW(ctx, &firsts, n));
-	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	kdri_names names = { 0 };
+	int64_t *of = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &of, n));
 	for (int64_t i = 0; i < n; i++)
-		rows[i] = (keyed){ strings[i], i, integers };
-	qsort(rows, (size_t)n, sizeof *rows, by_text_then_place);
-	for (int64_t i = 0; i < n; i++)
-		if (i == 0 || strcmp(rows[i].text, rows[i - 1].text) != 0)
-			firsts[count++] = rows[i];
-	if (!integers)
-		qsort(firsts, (size_t)count, sizeof *firsts, by_place);
-	KDRI_TRY(KDRI_NEW(ctx, &classes, count));
-	/* A first's own row tells its class; the others of the run follow it. */
-	for (int64_t c = 0; c < count; c++)
-		labels[firsts[c].place] = c;
-	for (int64_t i = 1; i < n; i++)
-		if (strcmp(rows[i].text, rows[i - 1].text) == 0)
-			labels[rows[i].place] = labels[rows[i - 1].place];
-	for (int64_t c = 0; c < count; c++) {
-		classes[c] = strings[firsts[c].place];
-		strings[firsts[c].place] = NULL;
-	}
-	*out = (kdri_groups){ .of = labels, .names = classes, .count = count };
-	labels = NULL;
+		KDRI_TRY(kdri_names_add(ctx, &names, strings[i], strlen(strings[i]), &of[i]));
+	if (integers)
+		KDRI_TRY(kdri_names_sort_integers(ctx, &names, of, n, &integers));
+	*out = (kdri_groups){ .of = of, .names = names.names, .count = names.count };
+	of = NULL;
+	names.names = NULL;
 done:
-	kdri_free(ctx, rows);
-	kdri_free(ctx, firsts);
-	kdri_free(ctx, labels);
+	kdri_names_free(ctx, &names);
+	kdri_free(ctx, of);
 	return st;
 }
 
@@ -152,7 +108,7 @@ static bool note_column(void *user, const kdri_h5 *h5, const char *name, kdri_h5
 	names *list = user;
 	const char *base = strrchr(name, '/') + 1;
 	if (strcmp(base, "__categories") != 0)
-		kdri_list_word(list->text, sizeof list->text, base);
+		kdri_list_add(list->text, sizeof list->text, "%s", base);
 	return true;
 }
 

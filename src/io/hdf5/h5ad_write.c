@@ -57,20 +57,11 @@ done:
 static kdr_status set_false(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute)
 {
 	static const int8_t no = 0, yes = 1;
-	hid_t type = H5Tenum_create(H5T_NATIVE_INT8), space = H5Screate(H5S_SCALAR), id = -1;
-	bool done = type >= 0 && space >= 0 && H5Tenum_insert(type, "FALSE", &no) >= 0 &&
-	            H5Tenum_insert(type, "TRUE", &yes) >= 0;
-	if (done)
-		id = H5Acreate_by_name(h5->file, name, attribute, type, space, H5P_DEFAULT, H5P_DEFAULT,
-		                       h5->links);
-	done = id >= 0 && H5Awrite(id, type, &no) >= 0;
-	kdr_status st = done ? KDR_OK : kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, name, "cannot write");
-	if (id >= 0)
-		H5Aclose(id);
-	if (space >= 0)
-		H5Sclose(space);
-	if (type >= 0)
-		H5Tclose(type);
+	hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
+	H5Tenum_insert(type, "FALSE", &no);
+	H5Tenum_insert(type, "TRUE", &yes);
+	kdr_status st = kdri_h5_set_attribute(ctx, h5, name, attribute, type, 0, NULL, &no);
+	kdri_h5_drop(type);
 	return st;
 }
 
@@ -108,8 +99,7 @@ static void read_order(const kdri_h5 *h5, order *o)
 		    H5Tset_cset(o->type, H5Tget_cset(type)) >= 0 && H5Aread(id, o->type, o->names) >= 0)
 			o->count = n;
 	}
-	if (type >= 0)
-		H5Tclose(type);
+	kdri_h5_drop(type);
 	H5Aclose(id);
 }
 
@@ -118,10 +108,8 @@ static void free_order(order *o)
 	if (o->count > 0)
 		H5Dvlen_reclaim(o->type, o->space, H5P_DEFAULT, o->names);
 	free(o->names);
-	if (o->type >= 0)
-		H5Tclose(o->type);
-	if (o->space >= 0)
-		H5Sclose(o->space);
+	kdri_h5_drop(o->type);
+	kdri_h5_drop(o->space);
 }
 
 static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence)
@@ -130,7 +118,6 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confide
 	order o;
 	const char **all = NULL;
 	int64_t n = 0;
-	hid_t type = -1, space = -1, id = -1;
 	read_order(h5, &o);
 	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 2));
 	for (hssize_t i = 0; i < o.count; i++)
@@ -139,25 +126,8 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confide
 	all[n++] = column;
 	if (confidence)
 		all[n++] = sureness;
-	hsize_t dims[1] = { (hsize_t)n };
-	type = H5Tcopy(H5T_C_S1);
-	space = H5Screate_simple(1, dims, NULL);
-	bool done = type >= 0 && space >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
-	            H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
-	if (done && H5Aexists_by_name(h5->file, "obs", "column-order", h5->links) > 0)
-		done = H5Adelete_by_name(h5->file, "obs", "column-order", h5->links) >= 0;
-	if (done)
-		id = H5Acreate_by_name(h5->file, "obs", "column-order", type, space, H5P_DEFAULT, H5P_DEFAULT,
-		                       h5->links);
-	if (id < 0 || H5Awrite(id, type, all) < 0)
-		st = kdri_h5_fail(ctx, h5, KDR_ERR_WRITE, "obs", "cannot get columns more");
+	st = kdri_h5_set_texts(ctx, h5, "obs", "column-order", all, n);
 done:
-	if (id >= 0)
-		H5Aclose(id);
-	if (space >= 0)
-		H5Sclose(space);
-	if (type >= 0)
-		H5Tclose(type);
 	free_order(&o);
 	kdri_free(ctx, all);
 	return st;
@@ -344,10 +314,7 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 		.path = path, .file_bytes = bytes, .changes = true, .run = change, .user = &t
 	};
 	KDRI_TRY(data ? change(ctx, &t, NULL) : kdri_run_apart(ctx, &job, NULL, &handed));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
 	kdri_handed_free(&handed);
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }

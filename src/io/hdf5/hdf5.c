@@ -19,7 +19,7 @@ static bool note_matrix(void *user, const kdri_h5 *h5, const char *name, kdri_h5
 		return true;
 	if (s->count++ == 0)
 		snprintf(s->first, sizeof s->first, "%s", name);
-	kdri_list_word(s->list, sizeof s->list, name);
+	kdri_list_add(s->list, sizeof s->list, "%s", name);
 	return true;
 }
 
@@ -97,12 +97,9 @@ static kdr_status write_hdf5(kdr_context *ctx, const char *path, const kdr_data 
 		KDRI_TRY(kdri_h5_write_strings(ctx, &h5, "features", (const char *const *)data->features,
 		                               data->cols));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
 	kdri_h5_close(&h5);
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 static const char *const endings[] = { ".h5", ".hdf5", NULL };

@@ -5,11 +5,10 @@
 
 void kdri_mat_note(kdri_mat_search *s, const char *name, const char *problem)
 {
-	char word[300];
 	if (!problem && s->count++ == 0)
 		snprintf(s->name, sizeof s->name, "%s", name);
-	snprintf(word, sizeof word, problem ? "%s (%s)" : "%s", name, problem);
-	kdri_list_word(s->others, sizeof s->others, word);
+	kdri_list_add(s->others, sizeof s->others, "%s%s%s%s", name, problem ? " (" : "",
+	              problem ? problem : "", problem ? ")" : "");
 }
 
 kdr_status kdri_mat_choose(kdr_context *ctx, const char *path, const char *wanted, kdri_mat_search *s)

@@ -372,10 +372,8 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	}
 	kdri_window_close(ctx, w);
 	int64_t rows = h->keep.last - h->keep.first;
-	kdri_entries_sort(ctx, KDRI_MAX(rows, 1), h->cols, &t.count, t.row, t.col, t.val);
-	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, rows + 1));
-	for (int64_t p = 0; p < t.count; p++) {
-		rowptr[t.row[p] + 1]++;
+	KDRI_TRY(kdri_entries_to_rows(ctx, rows, h->cols, &t.count, t.row, t.col, t.val, &rowptr));
+	for (int64_t p = 0; p < t.count; p++)
 		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
@@ -383,9 +381,6 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 			        path, t.row[p] + 1, t.col[p] + 1);
 			goto done;
 		}
-	}
-	for (int64_t i = 0; i < rows; i++)
-		rowptr[i + 1] += rowptr[i];
 	kdri_free(ctx, t.row);
 	t.row = NULL;
 	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));
@@ -429,24 +424,12 @@ done:
 	return st;
 }
 
-static kdr_status mtx_read_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                                kdr_data *data)
-{
-	kdr_status st;
-	kdri_input *in = NULL;
-	KDRI_TRY(kdri_input_open(ctx, path, &in));
-	KDRI_TRY(kdri_mtx_read(ctx, in, options, data));
-done:
-	kdri_input_close(ctx, in);
-	return st;
-}
-
 static const char *const endings[] = { ".mtx", ".mtx.gz", NULL };
 
 const kdri_format kdri_format_mtx = {
 	.id = "mtx",
 	.endings = endings,
-	.read = mtx_read_file,
+	.parse = kdri_mtx_read,
 	.write = kdri_mtx_write,
 	.help = "Matrix Market, sparse (coordinate) or dense (array)",
 	.parts = true,

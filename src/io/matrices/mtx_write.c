@@ -59,10 +59,6 @@ kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *d,
 	kdri_output *out = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	KDRI_TRY(d->kind == KDR_MAT_DENSE ? put_array(ctx, out, d) : put_coordinates(ctx, out, d));
-	kdri_output *complete = out;
-	out = NULL; /* commit frees it in any case */
-	KDRI_TRY(kdri_output_commit(ctx, complete));
 done:
-	kdri_output_abort(ctx, out);
-	return st;
+	return kdri_output_finish(ctx, out, st);
 }

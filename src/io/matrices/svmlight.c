@@ -319,8 +319,10 @@ done:
 	return st;
 }
 
-kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, kdr_data *data)
+kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
+                              kdr_data *data)
 {
+	(void)options;
 	kdr_status st;
 	kdri_window w = { 0 };
 	rows r = { .low = INT64_MAX };
@@ -347,26 +349,13 @@ done:
 	return st;
 }
 
-static kdr_status svmlight_read_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                                     kdr_data *data)
-{
-	kdr_status st;
-	kdri_input *in = NULL;
-	(void)options;
-	KDRI_TRY(kdri_input_open(ctx, path, &in));
-	KDRI_TRY(kdri_svmlight_read(ctx, in, data));
-done:
-	kdri_input_close(ctx, in);
-	return st;
-}
-
 static const char *const endings[] = { ".svmlight", ".svmlight.gz", ".libsvm", ".libsvm.gz",
 	                               ".svm",      ".svm.gz",      NULL };
 
 const kdri_format kdri_format_svmlight = {
 	.id = "svmlight",
 	.endings = endings,
-	.read = svmlight_read_file,
+	.parse = kdri_svmlight_read,
 	.write = kdri_svmlight_write,
 	.help = "SVMlight or LIBSVM, sparse, with labels",
 	.holds = KDR_HOLDS_LABELS,

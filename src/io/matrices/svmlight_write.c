@@ -61,10 +61,6 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 			KDRI_TRY(put_pair(ctx, out, d->cols - 1, 0));
 		KDRI_TRY(kdri_output_write(ctx, out, "\n", 1));
 	}
-	kdri_output *complete = out;
-	out = NULL; /* commit frees it in any case */
-	KDRI_TRY(kdri_output_commit(ctx, complete));
 done:
-	kdri_output_abort(ctx, out);
-	return st;
+	return kdri_output_finish(ctx, out, st);
 }

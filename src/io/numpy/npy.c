@@ -288,11 +288,8 @@ kdr_status kdr_write_array(kdr_context *ctx, const char *path, const kdr_array *
 	                                header);
 	KDRI_TRY(kdri_output_write(ctx, o, header, n));
 	KDRI_TRY(kdri_output_write(ctx, o, array->data, (size_t)count * 8));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 /* A sparse data set becomes a dense file, but never a dense matrix: a row at a time. */
@@ -318,12 +315,9 @@ static kdr_status write_npy(kdr_context *ctx, const char *path, const kdr_data *
 				row[data->col[p]] = 0;
 		}
 	}
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
 	kdri_free(ctx, row);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 static const char *const endings[] = { ".npy", ".npy.gz", NULL };

@@ -51,12 +51,11 @@ static kdr_status open_named(kdr_context *ctx, archive *a, const char *name)
 /* "a, b, c", cut where the room ends. */
 static void list_names(const kdri_zip *zip, char *out, size_t room)
 {
-	size_t used = 0;
 	out[0] = '\0';
-	for (int64_t i = 0; i < kdri_zip_count(zip) && used < room; i++) {
+	for (int64_t i = 0; i < kdri_zip_count(zip); i++) {
 		const char *name = kdri_zip_name(zip, i);
-		used += (size_t)snprintf(out + used, room - used, "%s%.*s", i ? ", " : "",
-		                         (int)(strlen(name) - (kdri_ends_with(name, ".npy") ? 4 : 0)), name);
+		const size_t length = strlen(name) - (kdri_ends_with(name, ".npy") ? 4 : 0);
+		kdri_list_add(out, room, "%.*s", (int)length, name);
 	}
 }
 
@@ -122,7 +121,7 @@ done:
 static kdr_status read_entries(kdr_context *ctx, archive *a, const int64_t shape[2], kdr_data *data)
 {
 	kdr_status st;
-	int64_t nnz, nrow, *rowptr = NULL;
+	int64_t nnz, nrow;
 	int32_t *row = NULL;
 	KDRI_TRY(open_named(ctx, a, "data.npy"));
 	nnz = a->header.count;
@@ -138,20 +137,13 @@ static kdr_status read_entries(kdr_context *ctx, archive *a, const int64_t shape
 	KDRI_TRY(kdri_npy_read_indices(ctx, &a->source, &a->header, shape[0], &row));
 	KDRI_TRY(open_named(ctx, a, "data.npy"));
 	KDRI_TRY(kdri_npy_read_doubles(ctx, &a->source, &a->header, &data->val));
-	kdri_entries_sort(ctx, shape[0], shape[1], &nnz, row, data->col, data->val);
-	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, shape[0] + 1));
-	for (int64_t p = 0; p < nnz; p++)
-		rowptr[row[p] + 1]++;
-	for (int64_t i = 0; i < shape[0]; i++)
-		rowptr[i + 1] += rowptr[i];
+	KDRI_TRY(kdri_entries_to_rows(ctx, shape[0], shape[1], &nnz, row, data->col, data->val,
+	                              &data->rowptr));
 	data->kind = KDR_MAT_CSR;
 	data->rows = shape[0];
 	data->cols = shape[1];
-	data->rowptr = rowptr;
-	rowptr = NULL;
 done:
 	kdri_free(ctx, row);
-	kdri_free(ctx, rowptr);
 	return st;
 }
 
@@ -271,12 +263,9 @@ static kdr_status write_npz(kdr_context *ctx, const char *path, const kdr_data *
 		list[count++] = make_member(&m[4], "data.npy", "f8", 1, &nnz, data->val, nnz * 8);
 	}
 	KDRI_TRY(kdri_zip_write(ctx, o, list, count));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
 	kdri_free(ctx, narrow);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 static const char *const endings[] = { ".npz", NULL };

@@ -69,8 +69,13 @@ done:
 	return st;
 }
 
-static void output_release(kdr_context *ctx, kdri_output *o)
+/* Removes what is not in place, and frees. Accepts NULL. */
+static void output_drop(kdr_context *ctx, kdri_output *o)
 {
+	if (!o)
+		return;
+	if (o->temporary && o->temporary[0])
+		unlink(o->temporary);
 	if (o->gzip)
 		deflateEnd(&o->z);
 	if (o->fd >= 0)
@@ -146,7 +151,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 	*out = o;
 	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
+	output_drop(ctx, o);
 	return st;
 }
 
@@ -161,7 +166,7 @@ kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *p
 	*out = o;
 	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
+	output_drop(ctx, o);
 	return st;
 }
 
@@ -204,7 +209,7 @@ const char *kdri_output_temporary(const kdri_output *o)
 	return o->temporary;
 }
 
-kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o)
+static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 {
 	kdr_status st;
 	KDRI_TRY(output_flush(ctx, o, true));
@@ -238,24 +243,22 @@ kdr_status kdri_output_commit(kdr_context *ctx, kdri_output *o)
 		unlink(o->temporary);
 	o->temporary[0] = '\0';
 done:
-	kdri_output_abort(ctx, o);
 	return st;
 }
 
-void kdri_output_abort(kdr_context *ctx, kdri_output *o)
+kdr_status kdri_output_finish(kdr_context *ctx, kdri_output *o, kdr_status st)
 {
-	if (!o)
-		return;
-	if (o->temporary && o->temporary[0])
-		unlink(o->temporary);
-	output_release(ctx, o);
+	if (st == KDR_OK)
+		st = put_in_place(ctx, o);
+	output_drop(ctx, o);
+	return st;
 }
 
 kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
 {
 	kdri_output *o = NULL;
 	kdr_status st = kdri_output_open(ctx, path, force, &o);
-	kdri_output_abort(ctx, o);
+	output_drop(ctx, o);
 	return st;
 }
 
@@ -265,9 +268,6 @@ kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes,
 	kdri_output *o = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	KDRI_TRY(kdri_output_write(ctx, o, bytes, size));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }

@@ -265,18 +265,6 @@ done:
 	return st;
 }
 
-static kdr_status csv_read_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                                char delimiter, kdr_data *data)
-{
-	kdr_status st;
-	kdri_input *in = NULL;
-	KDRI_TRY(kdri_input_open(ctx, path, &in));
-	KDRI_TRY(kdri_csv_read(ctx, in, options, delimiter, data));
-done:
-	kdri_input_close(ctx, in);
-	return st;
-}
-
 kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_findings **out)
 {
@@ -301,16 +289,14 @@ done:
 	return st;
 }
 
-static kdr_status read_csv(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                           kdr_data *data)
+static kdr_status parse_csv(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
 {
-	return csv_read_file(ctx, path, options, '\0', data);
+	return kdri_csv_read(ctx, in, options, '\0', data);
 }
 
-static kdr_status read_tsv(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                           kdr_data *data)
+static kdr_status parse_tsv(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
 {
-	return csv_read_file(ctx, path, options, '\t', data);
+	return kdri_csv_read(ctx, in, options, '\t', data);
 }
 
 static const char *const csv_endings[] = { ".csv", ".csv.gz", NULL };
@@ -319,7 +305,7 @@ static const char *const tsv_endings[] = { ".tsv", ".tsv.gz", ".tab", ".tab.gz",
 const kdri_format kdri_format_csv = {
 	.id = "csv",
 	.endings = csv_endings,
-	.read = read_csv,
+	.parse = parse_csv,
 	.write = kdri_csv_write,
 	.parts = true,
 	.help = "comma- or semicolon-separated table, dense",
@@ -329,7 +315,7 @@ const kdri_format kdri_format_csv = {
 const kdri_format kdri_format_tsv = {
 	.id = "tsv",
 	.endings = tsv_endings,
-	.read = read_tsv,
+	.parse = parse_tsv,
 	.write = kdri_tsv_write,
 	.parts = true,
 	.help = "tab-separated table, dense",

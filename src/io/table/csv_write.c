@@ -110,13 +110,9 @@ static kdr_status csv_write_write_table(kdr_context *ctx, const char *path, cons
 	if (d->features || d->ids || d->labels)
 		KDRI_TRY(put_header(&w, d));
 	KDRI_TRY(csv_write_put_rows(&w, d, row));
-	kdri_output *out = w.out;
-	w.out = NULL; /* commit frees it in any case */
-	KDRI_TRY(kdri_output_commit(ctx, out));
 done:
 	kdri_free(ctx, row);
-	kdri_output_abort(ctx, w.out);
-	return st;
+	return kdri_output_finish(ctx, w.out, st);
 }
 
 kdr_status kdri_csv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force)

@@ -11,16 +11,15 @@
 /* How a column of numbers is written, for people. */
 static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
 {
-	size_t used = 0;
 	why[0] = '\0';
 	if (point == ',' && e->decimals == KDRI_COMMA)
-		used += (size_t)snprintf(why + used, room - used, "decimal comma");
+		kdri_list_add(why, room, "decimal comma");
 	if (e->grouped)
-		used += (size_t)snprintf(why + used, room - used, "%sthousands separated", used ? ", " : "");
+		kdri_list_add(why, room, "thousands separated");
 	if (e->percent)
-		used += (size_t)snprintf(why + used, room - used, "%spercent", used ? ", " : "");
+		kdri_list_add(why, room, "percent");
 	if (e->currency > 0)
-		snprintf(why + used, room - used, "%s%s", used ? ", " : "", kdri_currency_name(e->currency));
+		kdri_list_add(why, room, "%s", kdri_currency_name(e->currency));
 }
 
 /* What is wrong with the numbers of a column, whatever their sign. */

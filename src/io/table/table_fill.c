@@ -21,7 +21,7 @@ kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *o
 	if (i >= 0)
 		return KDR_OK;
 	for (const char *const *name = kdri_missing_names; *name; name++)
-		kdri_list_word(list, sizeof list, *name);
+		kdri_list_add(list, sizeof list, "%s", *name);
 	return kdri_fail(ctx, KDR_ERR_OPTION, "missing '%s' is not allowed: %s", told, list);
 }
 

@@ -12,9 +12,7 @@ kdr_status kdri_finding_add(kdr_context *ctx, kdr_findings *list, int64_t line, 
 	va_start(args, format);
 	kdri_vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	for (char *c = text; *c; c++) /* one line, whatever a cell held */
-		if ((unsigned char)*c < 32 || *c == 127)
-			*c = '?';
+	kdri_one_line(text);
 	KDRI_TRY(kdri_strdup(ctx, text, &found));
 	KDRI_TRY(kdri_strdup(ctx, then, &what));
 	KDRI_TRY(KDRI_GROW(ctx, &list->items, list->count + 1));

@@ -135,7 +135,6 @@ done:
 void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, char *text, size_t room)
 {
 	int64_t cells = 0, columns = 0, told = 0;
-	size_t used = 0;
 	char list[200] = "", title[24], place[160];
 	for (int64_t j = 0; j < l->fields; j++) {
 		const kdri_role *role = &l->roles[j];
@@ -143,14 +142,14 @@ void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 			continue;
 		cells += role->missing;
 		columns++;
-		if (told < 6 && used + 60 < sizeof list) {
-			used += (size_t)snprintf(list + used, sizeof list - used, "%s%.32s (%lld)",
-			                         told ? ", " : "", kdri_csv_title(l, j, title),
-			                         (long long)role->missing);
+		if (told < 6 && strlen(list) + 60 < sizeof list) {
+			kdri_list_add(list, sizeof list, "%.32s (%lld)", kdri_csv_title(l, j, title),
+			              (long long)role->missing);
 			told++;
 		}
 	}
-	used = (size_t)snprintf(text, room, "%s: the cell has no value", kdri_place(l, line, field, place));
+	const size_t used =
+	        (size_t)snprintf(text, room, "%s: the cell has no value", kdri_place(l, line, field, place));
 	if (cells > 1 && used < room)
 		snprintf(text + used, room - used, "; %lld cells have none, in column%s %s%s",
 		         (long long)cells, columns == 1 ? "" : "s", list,

@@ -61,7 +61,7 @@ static kdr_status note_sheet(kdr_context *ctx, void *user, const char *element, 
 		return KDR_OK;
 	const bool hidden = state && strcmp(state, "visible") != 0;
 	if (!hidden || c->wanted) {
-		kdri_list_word(c->list, sizeof c->list, name);
+		kdri_list_add(c->list, sizeof c->list, "%s", name);
 		c->count++;
 	}
 	if (!c->id[0] && (c->wanted ? strcmp(name, c->wanted) == 0 : !hidden)) {

@@ -116,11 +116,8 @@ static kdr_status write_classes(kdr_context *ctx, const writer *w, const char *p
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	for (int64_t i = 0; i < w->rows; i++)
 		KDRI_TRY(kdri_output_printf(ctx, o, "c%lld\n", (long long)kdri_class_of(w->g, w->task, i)));
-	st = kdri_output_commit(ctx, o);
-	o = NULL;
 done:
-	kdri_output_abort(ctx, o);
-	return st;
+	return kdri_output_finish(ctx, o, st);
 }
 
 kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task, const char *path,
@@ -148,13 +145,10 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
 	KDRI_TRY(write(ctx, &w));
 	if (labels_path)
 		KDRI_TRY(write_classes(ctx, &w, labels_path, force));
-	st = kdri_output_commit(ctx, w.out);
-	w.out = NULL;
 done:
 	kdri_stage_end(ctx, "generate");
-	kdri_output_abort(ctx, w.out);
 	kdri_free(ctx, w.values);
 	kdri_free(ctx, w.cols);
 	kdri_free(ctx, w.text);
-	return st;
+	return kdri_output_finish(ctx, w.out, st);
 }

@@ -7,13 +7,9 @@ void kdri_page_bytes(kdri_page *p, const char *bytes, size_t count)
 {
 	if (p->st != KDR_OK || count == 0)
 		return;
-	if (p->room - p->used < (int64_t)count) {
-		int64_t room = KDRI_MAX(2 * p->room, p->used + (int64_t)count + (1 << 14));
-		p->st = KDRI_GROW(p->ctx, &p->data, room);
-		if (p->st != KDR_OK)
-			return;
-		p->room = room;
-	}
+	p->st = KDRI_ROOM(p->ctx, &p->data, &p->room, p->used + (int64_t)count);
+	if (p->st != KDR_OK)
+		return;
 	memcpy(p->data + p->used, bytes, count);
 	p->used += (int64_t)count;
 }

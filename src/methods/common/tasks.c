@@ -72,13 +72,9 @@ done:
 
 kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations, int64_t *room, double value)
 {
-	kdr_status st = KDR_OK;
-	if (*iterations == *room) {
-		KDRI_TRY(KDRI_GROW(ctx, trace, 2 * *room + 32));
-		*room = 2 * *room + 32;
-	}
-	(*trace)[(*iterations)++] = value;
-done:
+	kdr_status st = KDRI_ROOM(ctx, trace, room, *iterations + 1);
+	if (st == KDR_OK)
+		(*trace)[(*iterations)++] = value;
 	return st;
 }
 

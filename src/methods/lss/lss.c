@@ -288,11 +288,7 @@ static kdr_status lss_iterate(kdr_context *ctx, state *s)
 	KDRI_TRY(sum_tasks(ctx, s));
 	KDRI_TRY(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
 	KDRI_TRY(shared_centres(ctx, s));                               /* (E2) for the new P, W */
-	if (run->iterations == run->room) {
-		int64_t room = run->room ? 2 * run->room : 32;
-		KDRI_TRY(KDRI_GROW(ctx, &run->trace, 3 * room));
-		run->room = room;
-	}
+	KDRI_TRY(KDRI_ROOM(ctx, &run->trace, &run->room, 3 * (run->iterations + 1)));
 	KDRI_TRY(lss_evaluate(ctx, s, run->trace + 3 * run->iterations));
 	run->iterations++;
 done:

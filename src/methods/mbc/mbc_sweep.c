@@ -398,11 +398,7 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 	run->sweeps = 0;
 	run->stop = KDR_STOP_MAX_ITER;
 	while (run->sweeps < limits->max_iter) {
-		if (run->sweeps == run->room) {
-			int64_t room = run->room ? 2 * run->room : 32;
-			KDRI_TRY(KDRI_GROW(m->ctx, &run->steps, 3 * room));
-			run->room = room;
-		}
+		KDRI_TRY(KDRI_ROOM(m->ctx, &run->steps, &run->room, 3 * (run->sweeps + 1)));
 		double *steps = run->steps + 3 * run->sweeps++;
 		KDRI_TRY(one_sweep(m, steps));
 		if (kdri_iteration_met(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
