@@ -61,7 +61,7 @@ class BadInput(CliTest):
 
     def test_format_that_nobody_told(self):
         self.cluster(self.write("data", BLOBS_A), code=3, says=["data", "known: csv, tsv", "--format"])
-        self.cluster("-", code=2, says=["standard input", "--format", "csv tsv"])
+        self.cluster("-", code=2, says=["standard input", "--format", "csv, tsv"])
 
     def test_option_that_is_no_number(self):
         path = self.write("a.csv", BLOBS_A)
