@@ -538,7 +538,7 @@ class Formats(CliTest):
         with h5py.File(self.path("a.h5ad"), "r+") as f:
             del f["obs"]
             f["obs"] = np.zeros(60, dtype=[("index", "S4")])
-        done = self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--write-h5ad", "c.h5ad", "-o", "out2", "a.h5ad", code=3)
+        done = self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--write-h5ad", "c.h5ad", "-o", "out2", "a.h5ad", code=2)
         self.assertIn("obs is a table", done.stderr)
         self.assertFalse(os.path.exists(self.path("c.h5ad")))
         self.assertEqual(self.leftovers(), [])
