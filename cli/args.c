@@ -1,6 +1,6 @@
 /* The command line: parsing against tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
-#include "core/internal.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <math.h>

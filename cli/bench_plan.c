@@ -1,6 +1,6 @@
 /* Plans for kindred bench: rows, tables, plans, read from JSON. SPDX-License-Identifier: BSD-3-Clause */
-#include "api/method.h"
 #include "bench.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -113,7 +113,7 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 		algo = kdr_algo_find(row->method);
 	if (!algo) {
 		char text[256];
-		kdri_algo_unknown_text(row->method, NULL, text, sizeof text);
+		kdri_unknown_method(row->method, NULL, text, sizeof text);
 		return plan_wrong(p, "%s", text);
 	}
 	if (alone && algo->family == KDR_FAMILY_TRANSFER)

@@ -5,7 +5,7 @@
  * where the plan gives none, and as the classes of sources: no method sees those of what it labels. A run
  * that fails is counted, and its first error told under the table; the other rows go on. */
 #include "bench.h"
-#include "core/internal.h"
+#include "core/words.h"
 
 #include <math.h>
 #include <stdlib.h>

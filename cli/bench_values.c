@@ -1,6 +1,6 @@
 /* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
-#include "core/internal.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* kindred methods: the registry, for people and programs. SPDX-License-Identifier: BSD-3-Clause */
-#include "api/method.h"
 #include "cli.h"
+#include "core/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static int methods_run(cli_args *args)
 	}
 	if (id && !one) {
 		char text[256];
-		kdri_algo_unknown_text(id, NULL, text, sizeof text);
+		kdri_unknown_method(id, NULL, text, sizeof text);
 		cli_error("%s", text);
 		return EXIT_USAGE;
 	}

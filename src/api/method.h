@@ -119,9 +119,7 @@ typedef struct kdri_algo {
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
-/* The message for an `id` that no method has: it names the nearest, of a family if one is given. */
-void kdri_algo_unknown_text(const char *id, const kdr_family *family, char *text, size_t room);
-/* Fails with that message. A macro as kdri_fail is one. */
+/* Fails with the message of kdri_unknown_method. A macro as kdri_fail is one. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);
 /* fit.c: an error where rows are on several ranks and the method cannot; it says which can. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/words.h"
 #include "kindred/kindred.h"
 
 #ifdef _OPENMP
@@ -86,13 +87,6 @@ void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const
 /* snprintf and vsnprintf for text with fractions in it: the point stays a point in every locale. */
 KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
 KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
-
-/* Appends an item to the list "a, b"; what does not fit is cut off. */
-KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
-/* Replaces control characters, so that a text which quotes a file stays on one line. */
-void kdri_one_line(char *text);
-/* The place of a word in a list that ends with NULL; -1 if it is not in it. */
-int kdri_word_index(const char *const *words, const char *word);
 
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 

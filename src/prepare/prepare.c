@@ -7,6 +7,12 @@
 
 #include <stdio.h>
 
+const char *const kdri_align_names[] = { "default", "union", "intersect", "position", NULL };
+const char *const kdri_weight_names[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
+const char *const kdri_norm_names[] = { "none", "l1", "l2", NULL };
+const char *const kdri_scale_names[] = { "none", "standard", "minmax", NULL };
+const char *const kdri_top_names[] = { "df", "variance", "dispersion", NULL };
+
 /* --- the fitted object ------------------------------------------------------------------------- */
 
 kdr_status kdri_prep_new(kdr_context *ctx, const kdr_prep_options *options, int64_t tasks, kdr_prep **out)

@@ -5,8 +5,8 @@
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
-#include "core/utf8.h"
 #include "core/internal.h"
+#include "core/utf8.h"
 
 /* --- mail.c: headers ---------------------------------------------------------------------------- */
 

@@ -2,12 +2,6 @@
 #include "io/table/table.h"
 #include "prepare/prep.h"
 
-const char *const kdri_align_names[] = { "default", "union", "intersect", "position", NULL };
-const char *const kdri_weight_names[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
-const char *const kdri_norm_names[] = { "none", "l1", "l2", NULL };
-const char *const kdri_scale_names[] = { "none", "standard", "minmax", NULL };
-const char *const kdri_top_names[] = { "df", "variance", "dispersion", NULL };
-
 const char *const *kdr_choices(const char *name)
 {
 	static const char *const fits[] = { "all", "each", NULL };
