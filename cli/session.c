@@ -206,10 +206,6 @@ static int on_event(void *user, const kdr_event *e)
 	}
 	if (e->kind == KDR_EVENT_WARNING)
 		cli_warn("%s", e->message);
-	if (e->kind == KDR_EVENT_ESTIMATE && !progress.quiet) {
-		clear_line();
-		fprintf(stderr, "estimated: %s\n", e->message);
-	}
 	if (e->kind == KDR_EVENT_MESSAGE && progress.verbose) {
 		clear_line();
 		fputs("kindred: ", stderr);

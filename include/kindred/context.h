@@ -25,19 +25,17 @@ typedef enum kdr_event_kind {
 	KDR_EVENT_ITERATION, /* a stage advanced: iteration, and objective where it has one */
 	KDR_EVENT_MESSAGE,   /* something worth telling, in `message` */
 	KDR_EVENT_END,       /* the stage ended */
-	KDR_EVENT_WARNING,   /* something that may spoil the result, in `message` */
-	KDR_EVENT_ESTIMATE /* before a fit of ten seconds and more: what it will take, such as "3 min, 2.1 GB" */
+	KDR_EVENT_WARNING    /* something that may spoil the result, in `message` */
 } kdr_event_kind;
 
 typedef struct kdr_event {
 	kdr_event_kind kind;
-	const char *stage; /* such as "read" or "kmeans"; valid during the call */
-	const char
-	        *message; /* NULL unless kind is KDR_EVENT_MESSAGE, KDR_EVENT_WARNING or KDR_EVENT_ESTIMATE */
-	int64_t iteration; /* how far the stage is, from 0 */
-	int64_t total;     /* where it will end at the latest; 0 if unknown */
-	double objective;  /* NaN where there is none */
-	double seconds;    /* since the context's clock was started */
+	const char *stage;   /* such as "read" or "kmeans"; valid during the call */
+	const char *message; /* NULL unless kind is KDR_EVENT_MESSAGE or KDR_EVENT_WARNING */
+	int64_t iteration;   /* how far the stage is, from 0 */
+	int64_t total;       /* where it will end at the latest; 0 if unknown */
+	double objective;    /* NaN where there is none */
+	double seconds;      /* since the context's clock was started */
 } kdr_event;
 
 /* Called on the caller's own thread. A non-zero return asks the library to stop and to keep the best
@@ -73,8 +71,8 @@ KDR_API const char *kdr_context_device(const kdr_context *ctx);
 /* The devices that can be used, a line each ("device: cuda:0 NVIDIA H200, ..."), or one line that says why there are none. */
 KDR_API void kdr_device_info(char *text, size_t room);
 
-/* Bytes of memory that may be used; 0: no limit. A fit that is estimated to take more (kdr_estimate_fit) is refused before
- * it starts, KDR_ERR_MEMORY. Data sets that are read with it in force stay on disk where they would not
+/* Bytes of memory that may be used; 0: no limit. A job that is estimated to need more (kdr_estimate_bytes) is refused before
+ * it starts, with KDR_ERR_MEMORY. Data sets that are read with it in force stay on disk where they would not
  * leave room for a fit (kdr_stream), and of these a thread gives back what is in memory when the process as a whole comes
  * near the limit, the last that was set in any context. */
 KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);

@@ -34,10 +34,6 @@ typedef struct kdr_embedding kdr_embedding;
 /* Aligns and preprocesses the tasks in place (as kdr_cluster does), then lays them out. */
 KDR_API kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                              const kdr_embed_options *options, kdr_embedding **out);
-/* What that will take; `options` may be NULL. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_embed(kdr_context *ctx, const kdr_task_shape *tasks,
-                                                       int64_t ntasks, const kdr_embed_options *options,
-                                                       kdr_estimate *out);
 KDR_API void kdr_embedding_free(kdr_embedding *embedding);
 KDR_API int64_t kdr_embedding_ntasks(const kdr_embedding *embedding);
 /* Two numbers for each sample of a task; NULL where there is no such task. `n`, unless NULL: its samples. */

@@ -51,28 +51,24 @@ KDR_API kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_prob
                            const kdr_options *options, kdr_result **out);
 KDR_API void kdr_result_free(kdr_result *result);
 
-/* What a fit will take: within a factor of two in most cases, docs/scale.md has the measurements. */
+/* Memory that a job needs, counted from the arrays it allocates; right to a factor of 1.5 on data of some size. */
 typedef struct kdr_estimate {
-	double seconds; /* of the wall clock, with the context's threads on a machine that does nothing else */
-	double bytes;   /* of memory at most: what the method allocates, and the data */
-	double data_bytes; /* of these: the data, where they are in memory */
+	double bytes;      /* at the peak: the data, and what the job allocates; not the program itself */
+	double data_bytes; /* of these: the data, if they are in memory */
 } kdr_estimate;
-KDR_API kdr_status kdr_estimate_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
-                                    const kdr_options *options, kdr_estimate *out);
-/* The same from sizes alone. */
+/* A data set by its size. */
 typedef struct kdr_task_shape {
 	int64_t rows, cols;
 	int64_t entries; /* stored, where it is sparse */
 	bool dense;
 	bool streamed; /* it stays on disk: kdr_stream */
-	int64_t k;     /* 0: the method finds out; ignored in transfer */
+	int64_t k;     /* 0: the method finds it; ignored in transfer */
 	kdr_role role;
 } kdr_task_shape;
-KDR_API kdr_status kdr_estimate_shapes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
-                                       int64_t ntasks, int64_t classes, bool pooled,
-                                       const kdr_options *options, kdr_estimate *out);
-/* For people, such as "3 min, 2.1 GB". */
-KDR_API void kdr_estimate_text(const kdr_estimate *estimate, char *text, size_t room);
+/* What kdr_fit needs for tasks of these sizes. `options` may be NULL: the defaults. */
+KDR_API kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
+                                      int64_t ntasks, int64_t classes, bool pooled,
+                                      const kdr_options *options, kdr_estimate *out);
 
 KDR_API const kdr_algo *kdr_result_algo(const kdr_result *result);
 KDR_API int64_t kdr_result_ntasks(const kdr_result *result);

@@ -103,10 +103,12 @@ KDR_API void kdr_predict_options_init(kdr_predict_options *options);
 KDR_API kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
                                const kdr_predict_options *options, kdr_result **out);
 
-/* What that will take, for rows of that shape (k and role do not matter): kdr_estimate_fit's means and limits. kdr_predict says so before it
- * begins, as KDR_EVENT_ESTIMATE, where it is ten seconds or more, and refuses what is more than kdr_context_set_max_memory allows. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_predict(kdr_context *ctx, const kdr_model *model,
-                                                         const kdr_task_shape *task, kdr_estimate *out);
+/* Memory that a job without a method needs for tasks of these sizes, with its defaults: "predict" with a model and one task,
+ * "relate" or "embed". k and role are ignored. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_bytes_job(kdr_context *ctx, const char *job,
+                                                           const kdr_model *model,
+                                                           const kdr_task_shape *tasks, int64_t ntasks,
+                                                           kdr_estimate *out);
 
 /* How related data sets are: what is said of each task and pair, and a sentence for each task. */
 typedef struct kdr_relation kdr_relation;
@@ -120,10 +122,6 @@ KDR_API void kdr_relation_options_init(kdr_relation_options *options);
 
 KDR_API kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                               const kdr_relation_options *options, kdr_relation **out);
-/* What that will take; `options` may be NULL. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_relate(kdr_context *ctx, const kdr_task_shape *tasks,
-                                                        int64_t ntasks, const kdr_relate_options *options,
-                                                        kdr_estimate *out);
 KDR_API void kdr_relation_free(kdr_relation *relation);
 KDR_API int64_t kdr_relation_ntasks(const kdr_relation *relation);
 KDR_API const char *kdr_relation_task_name(const kdr_relation *relation, int64_t task);

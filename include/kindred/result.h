@@ -54,8 +54,6 @@ typedef struct kdr_seconds {
 	double layout; /* of the map, where it was wanted */
 } kdr_seconds;
 KDR_API kdr_seconds kdr_result_seconds(const kdr_result *result);
-/* What the fit was estimated to take before it started; all zero where nobody asked. */
-KDR_API kdr_estimate kdr_result_estimate(const kdr_result *result);
 /* For programs that write: how long that took, for result.json. */
 KDR_API void kdr_result_set_seconds(kdr_result *result, const kdr_seconds *seconds);
 

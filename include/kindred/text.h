@@ -76,11 +76,11 @@ typedef struct kdr_text_stats {
 KDR_API kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                                  const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats);
 
-/* What that will take, from the first 8 MB, which are read as all will be. kdr_vectorize says so as KDR_EVENT_ESTIMATE once it has read as
- * much, where it is ten seconds or more, and refuses what is more than kdr_context_set_max_memory allows. Writing is not part of it. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_vectorize(kdr_context *ctx, const kdr_corpus *corpora,
-                                                           int64_t count, const kdr_text_options *options,
-                                                           kdr_estimate *out);
+/* Memory that kdr_vectorize needs, from the first two batches of texts (about 8 MB), which are read as all will be. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corpora,
+                                                                 int64_t count,
+                                                                 const kdr_text_options *options,
+                                                                 kdr_estimate *out);
 
 /* The stemmers there are, in byte order, ending with NULL. */
 KDR_API const char *const *kdr_stemmer_names(void);

@@ -20,8 +20,8 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     corpora: a list, or a dict by name, of paths (a folder of files, or a file with a document a line) and of lists of texts.
     kind: "folder", "lines", "table" (CSV or TSV) or "json" (an object a line), where the path does not tell; text_field and
     label_field name their columns. Options are those of the C struct: stopwords="english", stemmer="porter", min_df=2,
-    max_features=5000, strip_html=True, binary=True, ... With estimate=True only what it will take, by the first 8 MB, as
-    kindred.estimate says it."""
+    max_features=5000, strip_html=True, binary=True, ... With estimate=True, returns only the
+    memory it needs, as kindred.estimate does, estimated from the first 8 MB."""
     session, o = Session(threads=threads), ffi.new("kdr_text_options *")
     lib.kdr_text_options_init(o)
     fields, keep, written = dict(ffi.typeof("kdr_text_options").fields), [], []
@@ -47,7 +47,7 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
             c[i].kind = _KINDS.index(form)
         if estimate:
             e = ffi.new("kdr_estimate *")
-            session.check(lib.kdr_estimate_vectorize(session.ctx, c, len(items), o, e))
+            session.check(lib.kdr_estimate_bytes_vectorize(session.ctx, c, len(items), o, e))
             return as_estimate(e)
         session.check(lib.kdr_vectorize(session.ctx, c, len(items), o, out, ffi.NULL))
     finally:

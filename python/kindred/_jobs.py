@@ -271,15 +271,15 @@ def _shape(task):
 
 def as_estimate(e):
     """A kdr_estimate as a dict."""
-    return {"seconds": e.seconds, "bytes": e.bytes, "data_bytes": e.data_bytes}
+    return {"bytes": e.bytes, "data_bytes": e.data_bytes}
 
 
 def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", pooled=False, threads=None, model=None):
-    """What a job will take, before it: a dict of seconds, and of bytes of memory at most, data_bytes of which are the data.
+    """Memory that a job needs, as a dict: bytes at the peak, data_bytes of which are the data themselves.
 
-    tasks: tables, or sizes: (rows, columns), or (rows, columns, entries that are stored) of sparse ones. family "transfer": the
-    first is the source, the last the target, those between them bridges, and k is the number of classes. "relate" and "embed"
-    are those jobs, without a method. model: what predicting one task by that Model will take."""
+    tasks: tables, or sizes: (rows, columns), or (rows, columns, stored entries) for sparse ones. With family "transfer", the
+    first is the source, the last the target and the others are bridges; k is the number of classes. The families "relate" and
+    "embed" are jobs without a method. model: estimate the memory for predicting one task with this Model."""
     session, transferred = Session(threads=threads), family == "transfer"
     families = ("cluster", "transfer", "features", "relate", "embed")
     if family not in families:
@@ -296,13 +296,13 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     if model is not None or family in ("relate", "embed"):
         if model is not None and len(tasks) != 1:
             raise ValueError(f"{len(tasks)} tasks were given: a model labels one at a time")
-        session.check(lib.kdr_estimate_predict(session.ctx, model._model, shapes, out) if model is not None else
-                      getattr(lib, f"kdr_estimate_{family}")(session.ctx, shapes, len(tasks), ffi.NULL, out))
+        session.check(lib.kdr_estimate_bytes_job(session.ctx, chars("predict" if model is not None else family),
+                                                 ffi.NULL if model is None else model._model, shapes, len(tasks), out))
         return as_estimate(out)
     name = _registered(method) if transferred else method
     held = settings(session, name, options or {})
-    session.check(lib.kdr_estimate_shapes(session.ctx, chars(name), shapes, len(tasks), k if transferred else 0, pooled, held,
-                                          out))
+    session.check(lib.kdr_estimate_bytes(session.ctx, chars(name), shapes, len(tasks), k if transferred else 0, pooled, held,
+                                         out))
     return as_estimate(out)
 
 

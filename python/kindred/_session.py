@@ -7,8 +7,7 @@ from ._errors import check, text
 from ._kindred import ffi, lib
 
 _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", lib.KDR_EVENT_MESSAGE: "message",
-          lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning",
-          lib.KDR_EVENT_ESTIMATE: "estimate"}
+          lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning"}
 
 
 _DEVICE = [None]

@@ -82,14 +82,14 @@ class Reading(PartsTest):
         one, sizes = kindred.estimate(x, "kmeans", 3), kindred.estimate([(500, 4)], "kmeans", 3)
         self.assertEqual(one["bytes"], sizes["bytes"])
         self.assertEqual(one["data_bytes"], 8 * 500 * 4)
-        self.assertGreater(one["seconds"], 0)
+        self.assertGreater(one["bytes"], one["data_bytes"])
         sparse = kindred.estimate([(1000000, 50000, 60000000)], "kmeans", 5)
         self.assertEqual(sparse["data_bytes"], 12 * 60000000 + 8 * 1000000)
         self.assertGreater(kindred.estimate([(1000000, 50)] * 2, "mtcfir", 5)["bytes"], 1e12)
         self.assertGreater(kindred.estimate([(9000, 50)] * 2, k=4, family="transfer")["bytes"], 8 * 18000 * 50)
-        more = kindred.estimate(x, "kmeans", 3, {"n_init": 100})
-        self.assertGreater(more["seconds"], 5 * one["seconds"])
-        with self.assertRaisesRegex(MemoryError, "snmf.*estimated.*max-memory allows 0.001 GB"):
+        more = kindred.estimate(x, "kmeans", 3, {"spherical": True})
+        self.assertGreater(more["bytes"], one["bytes"])
+        with self.assertRaisesRegex(MemoryError, "snmf.*estimated to need.*max-memory allows 1 MB"):
             kindred.cluster(x, 3, "snmf", max_memory=1e6)
         with self.assertRaises(ValueError):
             kindred.estimate([(0, 4)], "kmeans", 3)
@@ -98,14 +98,14 @@ class Reading(PartsTest):
         x = np.random.default_rng(1).normal(size=(500, 4))
         for family in ("relate", "embed"):
             one, two = (kindred.estimate([(n, 40)] * 2, family=family) for n in (10000, 100000))
-            self.assertGreater(two["seconds"], one["seconds"])
+            self.assertGreater(two["bytes"], 5 * one["bytes"])
             self.assertEqual(two["data_bytes"], 2 * 8 * 100000 * 40)
         model = kindred.cluster(x, 3, "snmf").model()
         self.assertGreater(kindred.estimate([(1000, 4)], model=model)["bytes"], 8 * 500 * 1000)
         with self.assertRaises(ValueError):
             kindred.estimate([(1000, 4)] * 2, model=model)
         texts = kindred.vectorize([["some words", "other words"] * 50], estimate=True)
-        self.assertTrue(texts["seconds"] > 0 and texts["bytes"] > 1e6)
+        self.assertGreater(texts["bytes"], 1e5)
 
     def test_data_that_stay_on_disk(self):
         x = np.random.default_rng(1).normal(size=(5000, 4))

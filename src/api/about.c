@@ -290,11 +290,6 @@ const kdr_algo *kdr_result_features_from(const kdr_result *r, int64_t *columns)
 	return r->feature_options ? kdr_options_algo(r->feature_options) : NULL;
 }
 
-kdr_estimate kdr_result_estimate(const kdr_result *r)
-{
-	return r->estimate;
-}
-
 kdr_seconds kdr_result_seconds(const kdr_result *r)
 {
 	return r->seconds;

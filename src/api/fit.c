@@ -263,8 +263,8 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 		kdr_estimate e;
 		char what[80];
 		kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);
-		KDRI_TRY(kdri_estimate_problem(ctx, algo->info.id, problem, NULL, options, &e));
-		KDRI_TRY(kdri_estimate_check(ctx, what, &e, 1));
+		KDRI_TRY(kdri_estimate_problem(ctx, algo, problem, NULL, options, &e));
+		KDRI_TRY(kdri_memory_allows(ctx, what, &e));
 	}
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));

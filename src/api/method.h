@@ -15,6 +15,8 @@ double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task
 /* An error where an option has several numbers, but not one for each task. kdr_fit has seen to it. */
 kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
+/* Sets "name=value name=value". */
+kdr_status kdri_options_set_all(kdr_context *ctx, kdr_options *options, const char *text);
 /* A copy, which also remembers what was set. */
 kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_options **out);
 /* Whether an option was set, be it to its default. False where there is no such option. */
@@ -79,25 +81,39 @@ int kdri_result_exponent(const kdr_result *result);
 KDR_PRINTF(3, 4)
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *format, ...);
 
-/* --- what a fit will take: engine/cost/cost.h has the parts that estimates are made of --------- */
+/* --- memory, counted from sizes: estimate.c ------------------------------------------------- */
+
+/* A matrix by its size. */
+typedef struct kdri_extent {
+	double n, d, entries; /* entries that are stored: n d if it is dense */
+	bool dense, streamed; /* streamed: it stays on disk, and so do copies of it */
+} kdri_extent;
+kdri_extent kdri_extent_dense(double n, double d);
+kdri_extent kdri_extent_of(const kdr_task_shape *task);
+kdri_extent kdri_extent_of_mat(const kdr_mat *x);
+kdri_extent kdri_extent_rows(const kdri_extent *x, double rows); /* some of the rows */
+/* Bytes of a copy; and of one that shares the pattern of sparse rows. */
+double kdri_extent_bytes(const kdri_extent *x);
+double kdri_extent_values(const kdri_extent *x);
 
 /* A problem by its sizes. */
 typedef struct kdri_sizes {
 	const kdr_task_shape *tasks;
 	int64_t ntasks, classes;
 	bool pooled;
-	bool several; /* other ranks have rows of them, too */
-	/* Of sparse data: how many times more columns two rows have in common than if all were equally frequent; 0: nobody looked. */
-	double common;
+	bool several;     /* other ranks hold rows of the same tasks */
+	bool started;     /* initial labels are given */
+	bool nonnegative; /* no entry is below 0; false if that is not known */
+	int threads;
+	kdr_context *ctx; /* for the options of the members of an ensemble */
 } kdri_sizes;
+/* The tasks of one role as one matrix; -1: all tasks. */
+kdri_extent kdri_sizes_role(const kdri_sizes *s, int role);
 
-/* Work in the units of engine/cost/cost.c, and bytes besides the data: held now, and at most so far. */
-typedef struct kdri_cost {
-	double products, sweeps, near, far, steps;
-	double held, bytes;
-	double tried, tried_k,
-	        took; /* rows of a sample that k-means was tried on, its clusters, iterations; 0: nobody tried */
-} kdri_cost;
+/* Bytes in addition to the data: those that stay until the end, and more for a time. NaN: out of memory, for options. */
+typedef struct kdri_bytes {
+	double kept, more;
+} kdri_bytes;
 
 /* --- methods: registry.c ------------------------------------------------------------------- */
 
@@ -109,16 +125,20 @@ typedef struct kdri_algo {
 	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
 	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
-	/* What fit will take. *cost is zero; a problem of any size may come. */
-	void (*estimate)(const kdri_sizes *sizes, const kdr_options *options, kdri_cost *cost);
-	/* What predict will take where the model keeps rows of the fit, `trained` in all, that new ones are compared with. NULL: new rows
-	 * are multiplied with what the model keeps. */
-	void (*estimate_predict)(const kdr_task_shape *x, double trained, const kdr_options *options,
-	                         kdri_cost *cost);
+	/* Counts the arrays of fit that are alive together. A method that clusters each task separately is asked for each, or for
+	 * all as one if they are pooled: x and k are its size and clusters. Others are asked once, for all tasks. */
+	kdri_bytes (*estimate_bytes)(const kdri_sizes *sizes, const kdri_extent *x, double k,
+	                             const kdr_options *options);
+	/* Those of predict, for the rows of x. NULL: rows are multiplied with a column of weights for each class. */
+	double (*estimate_predict_bytes)(const kdri_extent *x, const kdr_result *fitted,
+	                                 const kdr_options *options, int threads);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
+/* All bytes of a fit; the same for a member of an ensemble, with options "name=value name=value". */
+double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdr_options *options);
+double kdri_member_bytes(const char *id, const kdri_sizes *sizes, const char *options);
 /* Fails with the message of kdri_unknown_method. A macro as kdri_fail is one. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);

@@ -348,3 +348,20 @@ bool kdri_opt_bool(const kdr_options *options, const char *name)
 {
 	return kdri_opt_real(options, name) != 0;
 }
+
+kdr_status kdri_options_set_all(kdr_context *ctx, kdr_options *options, const char *text)
+{
+	kdr_status st = KDR_OK;
+	while (*text && st == KDR_OK) {
+		size_t length = strcspn(text, " ");
+		char setting[128];
+		snprintf(setting, sizeof setting, "%.*s", (int)length, text);
+		char *equals = strchr(setting, '=');
+		if (equals) {
+			*equals = '\0';
+			st = kdr_options_set(ctx, options, setting, equals + 1);
+		}
+		text += length + strspn(text + length, " ");
+	}
+	return st;
+}

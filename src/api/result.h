@@ -97,7 +97,7 @@ struct kdr_result {
 	uint64_t seed;
 	int threads;
 	kdr_seconds seconds;
-	kdr_estimate estimate;  /* before the fit; of zeros: none was made */
+	double estimated_bytes; /* before the fit; 0: nobody estimated them */
 	int64_t peak_rss_bytes; /* of the process when the job was done; 0: not known */
 	kdr_prep *prep;         /* NULL: none */
 	kdr_data_kind kind;

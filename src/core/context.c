@@ -212,11 +212,6 @@ static void context_tell(kdr_context *ctx, kdr_event_kind kind, const char *form
 	emit(ctx, (kdr_event){ .kind = kind, .stage = "", .message = text, .objective = NAN });
 }
 
-void kdri_estimated(kdr_context *ctx, const char *text)
-{
-	emit(ctx, (kdr_event){ .kind = KDR_EVENT_ESTIMATE, .stage = "", .message = text, .objective = NAN });
-}
-
 void kdri_message(kdr_context *ctx, const char *format, ...)
 {
 	va_list args;

@@ -39,7 +39,7 @@ struct kdr_context {
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	double max_memory;            /* bytes that may be used; 0: no limit */
-	bool estimated; /* a job has held its estimate against that, knowing what stays on disk */
+	bool estimated; /* a job has compared its estimate with max_memory, knowing which data stay on disk */
 	double asked;   /* when the callback was last called */
 	atomic_bool
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
@@ -122,6 +122,10 @@ kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t 
 /* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
 
+/* KDR_ERR_MEMORY, with the figures, if `what` ("method 'ncut'") is estimated to need more than the context allows; without a
+ * limit, if the machine certainly has less. */
+kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *estimate);
+
 /* Bytes of memory the machine has, or the process's control group if that is less; 0 where nobody says. */
 double kdri_memory_there(void);
 /* Bytes of this process that are in memory; 0 where nobody says. */
@@ -193,7 +197,6 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
 KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
-void kdri_estimated(kdr_context *ctx, const char *text); /* KDR_EVENT_ESTIMATE */
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);

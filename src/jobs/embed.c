@@ -116,7 +116,7 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)
 		x[t] = kdr_data_mat(sets[t]);
-	KDRI_TRY(kdri_foresee_embed(ctx, sets, count, &o));
+	KDRI_TRY(kdri_check_memory(ctx, "embed", NULL, sets, count));
 	KDRI_TRY(kdr_embed_matrices(ctx, x, count, &o, e->xy));
 	*out = e;
 	e = NULL;

@@ -253,24 +253,25 @@ done:
 	return st;
 }
 
-/* What a fit will take, before it (kdri_foresee). `streamed`: data that are on disk take no memory; `beside`: bytes of data
- * that are held and not the problem's. */
-static kdr_status job_foresee(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
-                              kdr_data *const *streamed, double beside, kdr_estimate *out)
+/* The memory of a fit, before it starts: an error if it is too much. `streamed`: data sets that may stay on disk; `beside`:
+ * bytes of data that are held in addition to the problem's. */
+static kdr_status job_check_memory(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
+                                   kdr_data *const *streamed, double beside, kdr_estimate *out)
 {
 	kdr_status st;
 	char what[80];
 	bool *on_disk = NULL;
-	const char *id = kdr_options_algo(options)->id;
+	const kdri_algo *algo = kdri_algo_find(kdr_options_algo(options)->id);
 	*out = (kdr_estimate){ 0 };
 	if (ctx->comm) /* ranks fail together, in kdr_fit */
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &on_disk, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		on_disk[t] = streamed && streamed[t]->streamed;
-	KDRI_TRY(kdri_estimate_problem(ctx, id, problem, on_disk, options, out));
-	kdri_snprintf(what, sizeof what, "method '%s'", id);
-	KDRI_TRY(kdri_foresee(ctx, what, beside, out));
+	KDRI_TRY(kdri_estimate_problem(ctx, algo, problem, on_disk, options, out));
+	out->bytes += beside;
+	kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);
+	KDRI_TRY(kdri_memory_allows(ctx, what, out));
 done:
 	kdri_free(ctx, on_disk);
 	return st;
@@ -287,12 +288,11 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
 	if (job->feature_options) {
-		KDRI_TRY(job_foresee(ctx, job->feature_options, &problem, data, 0, &features));
+		KDRI_TRY(job_check_memory(ctx, job->feature_options, &problem, data, 0, &features));
 		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));
 	}
-	KDRI_TRY(job_foresee(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes,
-	                     &estimate));
-	estimate.seconds += features.seconds;
+	KDRI_TRY(job_check_memory(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes,
+	                          &estimate));
 	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
 	bool before = ctx->estimated;
 	ctx->estimated = before || estimate.bytes > 0;
@@ -300,7 +300,7 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	ctx->estimated = before;
 	if (st != KDR_OK)
 		goto done;
-	result->estimate = estimate;
+	result->estimated_bytes = estimate.bytes;
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_result_describe(ctx, result, t, data[t]));
 	if (learnt) {

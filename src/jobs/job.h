@@ -36,13 +36,9 @@ bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
 
-/* --- foresee.c: before jobs that fit nothing, what they will take is said, or refused (kdri_foresee) --------- */
-
-kdr_status kdri_foresee_predict(kdr_context *ctx, const kdr_model *model, const kdr_data *data);
-kdr_status kdri_foresee_relate(kdr_context *ctx, kdr_data *const *sets, int64_t count,
-                               const kdr_relate_options *options);
-kdr_status kdri_foresee_embed(kdr_context *ctx, kdr_data *const *sets, int64_t count,
-                              const kdr_embed_options *options);
+/* estimates.c: an error if a job that fits nothing needs more memory than there is: "predict" with a model, "relate" or "embed". */
+kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
+                             int64_t count);
 
 /* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
  * back through the bridge; NaN where there is no way back. */

@@ -182,7 +182,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	if (!ctx || !model || !data || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_predict: a model, data and a place for the result are needed");
-	KDRI_TRY(kdri_foresee_predict(ctx, model, data));
+	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
 	if (data->groups.of && !told && model->ntasks > 1)
 		return predict_groups(ctx, model, data, out);
 	KDRI_TRY(choose_task(ctx, model, told, &task));

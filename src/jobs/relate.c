@@ -114,7 +114,7 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	r->kind = recipe.kind;
 	for (int64_t t = 0; t < count; t++)
 		x[t] = kdr_data_mat(sets[t]);
-	KDRI_TRY(kdri_foresee_relate(ctx, sets, count, &options->measures));
+	KDRI_TRY(kdri_check_memory(ctx, "relate", NULL, sets, count));
 	KDRI_TRY(kdr_relate_matrices(ctx, x, count, &options->measures, r->tasks, r->pairs));
 	if (r->prep->centred)
 		KDRI_TRY(recount(ctx, sets, options->measures.rare, r));

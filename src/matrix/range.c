@@ -21,7 +21,7 @@
 #include "comm/comm.h"
 #include "matrix/ritz.h"
 
-enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = KDRI_RANGE_MOST, ROUNDS = KDRI_RANGE_ROUNDS };
+enum { WHOLE_BELOW = KDRI_RANGE_WHOLE, MOST_DIRECTIONS = KDRI_RANGE_MOST, ROUNDS = KDRI_RANGE_ROUNDS };
 
 /* --- the Gram matrix ---------------------------------------------------------------------------- */
 
@@ -310,4 +310,10 @@ kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *r, double *out)
 		for (int64_t j = 0; j < r->rank; j++)
 			out[i * r->rank + j] = r->e[i * r->rank + j] * r->s[j];
 	return KDR_OK;
+}
+
+double kdri_leading_bytes(double rows, double cols, double count)
+{
+	const double width = KDRI_MIN(KDRI_MIN(rows, cols), count + KDRI_LEADING_BESIDE);
+	return 8 * width * (rows + cols + KDRI_MAX(rows, cols));
 }

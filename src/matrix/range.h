@@ -40,7 +40,7 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const doub
 kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
 
 /* Directions that are looked for beside those wanted; directions and rounds of a range that is not whole. */
-enum { KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
+enum { KDRI_RANGE_WHOLE = 3000, KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
 
 /* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
  * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
@@ -49,5 +49,8 @@ enum { KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
  * here, and its transposed gives their part of the sum; the triplets are those of all rows, of *u the rows here. */
 kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v);
+
+/* Bytes that kdri_leading needs, its results and a product with the operator included. */
+double kdri_leading_bytes(double rows, double cols, double count);
 
 #endif

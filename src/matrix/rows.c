@@ -1,6 +1,8 @@
 /* Rows of a matrix: parts, hashes, equality. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/rows.h"
 
+#include "matrix/linalg.h"
+
 kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
 {
 	kdr_mat part = *x;
@@ -52,4 +54,14 @@ bool kdri_entries_equal(const kdri_entries *a, const kdri_entries *b)
 		q = next_nonzero(b, q + 1);
 	}
 	return p == a->count && q == b->count;
+}
+
+bool kdri_mat_nonnegative(const kdr_mat *x)
+{
+	bool nonnegative = true;
+	for (int64_t i = 0; i < kdr_mat_rows(x) && nonnegative; i++) {
+		kdri_entries row = kdri_row_entries(x, i);
+		nonnegative = row.count == 0 || kdri_least(row.val, row.count) >= 0;
+	}
+	return nonnegative;
 }

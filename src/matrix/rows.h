@@ -26,6 +26,8 @@ static inline int64_t kdri_entry_column(const kdri_entries *row, int64_t p)
 	return row->col ? row->col[p] : p;
 }
 
+bool kdri_mat_nonnegative(const kdr_mat *x);
+
 /* Rows begin .. end - 1 of x, borrowed. */
 kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
 

@@ -24,7 +24,6 @@
  * f(d^,w)  by_word, d x c                     g(c,w)   source, d x c
  * f(d,w^)  by_row, n x m                      d^       labels, -1 where not asked */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/domains.h"
 
@@ -396,19 +395,16 @@ done:
 	return st;
 }
 
-static void cocc_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes cocc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
+                                      const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s), words = kdri_opt_real(o, "words"), turns = kdri_opt_real(o, "max_iter");
-	kdri_extent profiles = kdri_extent_dense(all.d, 2 * k);
-	if (all.dense) /* what lies apart is soon settled; words never are */
-		turns *= KDRI_MIN(kdri_cost_slower(c, true), 1);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, kdri_extent_bytes(&all));
-	kdri_cost_kmeans(c, &profiles, words, 1, 300); /* ten runs, of few iterations */
-	kdri_cost_hold(c, 8 * (all.n * (words + 2 * k) + all.d * (words + 4 * k)));
-	kdri_cost_pass(c, &all, k, (all.dense ? 1.4 : 2) * turns);
-	c->sweeps += turns * 4 * (all.n + all.d) * words * k;
+	const double m = KDRI_MIN(kdri_opt_real(o, "words"), x->d);
+	const kdri_extent profiles = kdri_extent_dense(x->d, 2 * c); /* of words: their first clusters */
+	return (kdri_bytes){
+		.more = kdri_labelled_bytes(x) + 8 * x->n * (m + c + 2) + 8 * x->d * (m + 2 * c + 1) +
+		        KDRI_MAX(8 * profiles.entries + kdri_kmeans_bytes(&profiles, m, s->threads),
+		                 16 * x->n * c)
+	};
 }
 
 const kdri_algo kdri_algo_cocc = {
@@ -422,5 +418,5 @@ const kdri_algo kdri_algo_cocc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = cocc_fit,
-	.estimate = cocc_estimate,
+	.estimate_bytes = cocc_estimate_bytes,
 };

@@ -30,7 +30,6 @@
  * y_c      centres, C x r                       O, E     seen, due: ntasks x C
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/device_held.h"
 #include "matrix/range.h"
@@ -416,26 +415,20 @@ done:
 	return st;
 }
 
-static void harmony_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes harmony_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                         const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double l = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(all.n, all.d)),
-	       soft = kdri_opt_real(o, "clusters");
-	/* Of texts they end sooner. */
-	double slower = kdri_cost_slower(c, true);
-	double rounds =
-	        1 + kdri_opt_real(o, "max_iter") * (all.dense ? KDRI_MIN(0.45 * slower * slower, 1) : 0.3);
-	if (soft == 0)
-		soft = KDRI_MIN(MOST_SOFT, ceil(all.n / SAMPLES_EACH));
-	kdri_extent z = kdri_extent_dense(all.n, l);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
-	kdri_cost_directions(c, &all, l);
-	kdri_cost_hold(c, 8 * all.n * (soft + 2 * l));
-	kdri_cost_kmeans(c, &z, soft, 1, 50);
-	c->sweeps += 1.25 * rounds * INNER * all.n * soft * l;
-	c->steps += rounds * INNER * all.n * soft * 2.5; /* exponentials */
-	kdri_cost_kmeans(c, &z, kdri_sizes_k(s), kdri_opt_real(o, "n_init"), 300);
+	const double r = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(x->n, x->d)),
+	             wanted = kdri_opt_real(o, "clusters"),
+	             soft = wanted > 0 ? KDRI_MIN(wanted, x->n)
+	                               : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, x->n / SAMPLES_EACH));
+	const kdri_extent z = kdri_extent_dense(x->n, r);
+	const double clusters = KDRI_MAX(kdri_kmeans_bytes(&z, soft, s->threads),
+	                                 kdri_kmeans_bytes(&z, k, s->threads)),
+	             iterating = 24 * z.entries + 16 * x->n * soft + 16 * x->n +
+	                         KDRI_MAX(clusters, 16 * z.entries);
+	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
+		                     KDRI_MAX(iterating, 8 * x->d * r + kdri_leading_bytes(x->n, x->d, r)) };
 }
 
 const kdri_algo kdri_algo_harmony = {
@@ -450,5 +443,5 @@ const kdri_algo kdri_algo_harmony = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = harmony_fit,
-	.estimate = harmony_estimate,
+	.estimate_bytes = harmony_estimate_bytes,
 };

@@ -33,7 +33,6 @@
  * H_t      h + begin[t] k, n_t x k             A        a: d x k
  * X_t'H_t  xh, d x k                           H_t'H_t  g[t]: k x k */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 
@@ -443,17 +442,21 @@ done:
 	return st;
 }
 
-static void inmf_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes inmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                      const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s), most = KDRI_MIN(14 * k, kdri_opt_real(o, "max_iter"));
-	double rows = all.n + (double)s->ntasks * all.d;
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
-	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), 300);
-	kdri_cost_hold(c, 8 * k * (2 * all.n + 3 * rows));
-	kdri_cost_pass(c, &all, k, (all.dense ? 8 : 2) * most);  /* dense rows times few columns */
-	c->sweeps += most * (all.dense ? 52 : 8) * k * k * rows; /* short products, one after the other */
+	const double tasks = (double)s->ntasks, result = 8 * k * (x->n + (1 + tasks) * x->d);
+	(void)o; /* H, targets; W, V and three more of the kind; then the start, or the result */
+	return (kdri_bytes){ .more = (tasks > 1 ? kdri_extent_bytes(x) : 0) +
+		                     8 * k * (x->n + (4 + tasks) * x->d + KDRI_MAX(x->n, x->d)) +
+		                     KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads), result) };
+}
+
+static double inmf_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
+                                          const kdr_options *o, int threads)
+{
+	(void)o, (void)threads;
+	return 16 * (x->n + x->d) * (double)kdr_result_k(fitted, 0);
 }
 
 const kdri_algo kdri_algo_inmf = {
@@ -469,6 +472,7 @@ const kdri_algo kdri_algo_inmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = inmf_fit,
-	.estimate = inmf_estimate,
+	.estimate_bytes = inmf_estimate_bytes,
 	.predict = inmf_predict,
+	.estimate_predict_bytes = inmf_estimate_predict_bytes,
 };

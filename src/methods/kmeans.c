@@ -15,7 +15,6 @@
  */
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
 #include "methods/common/tasks.h"
@@ -229,14 +228,12 @@ static kdr_status kmeans_predict(kdr_context *ctx, const kdr_result *fitted, con
 	return kdri_kmeans_assign(ctx, x, c.data, c.shape[0], kdri_opt_bool(options, "spherical"), labels);
 }
 
-static void kmeans_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                        const kdr_options *o)
 {
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		double k;
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
-	}
+	return (kdri_bytes){ 8 * x->n + 8 * k * x->d,
+		             kdri_kmeans_bytes(x, k, s->threads) +
+		                     (kdri_opt_bool(o, "spherical") ? 16 * x->n : 0) };
 }
 
 const kdri_algo kdri_algo_kmeans = {
@@ -250,7 +247,8 @@ const kdri_algo kdri_algo_kmeans = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = kmeans_fit,
-	.estimate = kmeans_estimate,
+	.estimate_bytes = kmeans_estimate_bytes,
 	.predict = kmeans_predict,
+	.estimate_predict_bytes = kdri_centres_predict_bytes,
 	.ranks = true,
 };

@@ -12,7 +12,6 @@
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/linear_model.h"
 
 /* DEVIATION: LIBLINEAR's default is 1. scikit-learn's logistic regression is better at "the same" cost 1 because it fits all
@@ -45,16 +44,6 @@ static kdr_status logreg_fit(kdr_context *ctx, const kdr_problem *problem, const
 	                       result); /* (E1), (E2), (E3) */
 }
 
-static void logreg_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
-{
-	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE);
-	(void)o;
-	kdri_cost_start(s, c);
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
-	kdri_cost_linear(c, &source, kdri_sizes_k(s), source.dense ? 1.4 : 1);
-}
-
 const kdri_algo kdri_algo_logreg = {
 	.info = { .id = "logreg",
 	          .class_name = "LogReg",
@@ -67,7 +56,7 @@ const kdri_algo kdri_algo_logreg = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = logreg_fit,
-	.estimate = logreg_estimate,
+	.estimate_bytes = kdri_linear_estimate_bytes,
 	.predict = kdri_linear_predict,
 	.ranks = true,
 };

@@ -24,7 +24,6 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/cost/cost.h"
 #include "engine/graph/census.h"
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
@@ -314,37 +313,37 @@ static kdr_status ncut_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	                       : fit_each(ctx, problem, options, result);
 }
 
-static void ncut_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* Joined to landmarks, or to neighbours; both are possible if sizes do not decide it. */
+static kdri_bytes ncut_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                      const kdr_options *o)
 {
-	enum { TREE = 12, SPARSE = 10 }; /* columns that knn_tree.c takes; one entry of so many: census.c */
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	const kdri_graph_options g = kdri_graph_options_of(o);
-	const bool gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
-	double k, neighbours = (double)g.neighbors;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k), rows = kdri_extent_dense(x.n, k);
-		const bool many = g.neighbors > 0 && g.similarity != KDRI_SIMILARITY_PRECOMPUTED &&
-		                  !(gauss && x.d <= TREE) && !kdri_cost_graph_exact(&x, KDRI_COST_SEARCH);
-		double before = c->held,
-		       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
-		       each = (double)joined_to(!gauss && !x.dense && SPARSE * x.entries < x.n * x.d,
-		                                g.neighbors);
-		if (g.neighbors == 0)
-			each = KDRI_MIN(marks, x.n);
-		if (to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (s->several || many))) {
-			kdri_cost_landmarks(c, &x, marks, each);
-			kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
-		} else {
-			if (neighbours > 0)
-				kdri_cost_graph(c, &x, neighbours, KDRI_COST_SEARCH);
-			else
-				kdri_cost_hold(c, 8 * x.n * x.n);
-			kdri_cost_spectrum(c, x.n, neighbours > 0 ? neighbours : x.n / 2, k);
-		}
-		kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
-		kdri_cost_drop(c, c->held - before - 8 * x.n * k);
+	const bool given = g.similarity == KDRI_SIMILARITY_PRECOMPUTED, all = g.neighbors == 0;
+	const kdri_metric metric =
+	        g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
+	const kdri_decided exact = given || all ? KDRI_DECIDED_YES : kdri_knn_search_decided(x, metric);
+	const double m = given ? x->d : KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+	             each = all ? m : (double)joined_to(!x->dense, g.neighbors);
+	double graph, joined = 0, more = 0;
+	if (to == KDRI_JOINS_LANDMARKS ||
+	    (to == KDRI_JOINS_AUTO && (s->several || exact != KDRI_DECIDED_YES))) {
+		joined = kdri_landmarks_bytes(x, KDRI_MIN(m, x->n),
+		                              given ? x->entries / x->n : KDRI_MIN(each, x->n), k, &graph);
+		joined = KDRI_MAX(joined, graph + kdri_spectral_bytes(x->n, k, 0, s->threads));
 	}
+	if (to == KDRI_JOINS_NEIGHBOURS || (to == KDRI_JOINS_AUTO && !s->several && exact)) {
+		more = kdri_graph_bytes(x, &g, s->threads, &graph);
+		const double
+		        entries =
+		                given ? x->entries
+		                      : 2 * x->n *
+		                                (double)g
+		                                        .neighbors, /* of a dense graph there are no levels */
+		        spectrum = kdri_spectrum_bytes(x->n, x->dense && given ? 0 : entries, k);
+		more = KDRI_MAX(more, graph + kdri_spectral_bytes(x->n, k, spectrum, s->threads));
+	}
+	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(more, joined) };
 }
 
 const kdri_algo kdri_algo_ncut = {
@@ -358,6 +357,6 @@ const kdri_algo kdri_algo_ncut = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ncut_fit,
-	.estimate = ncut_estimate,
+	.estimate_bytes = ncut_estimate_bytes,
 	.ranks = true,
 };

@@ -23,7 +23,6 @@
  * V_r S_r^-1   v, n x r */
 #include "api/method.h"
 #include "comm/rows.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/device_held.h"
 #include "matrix/range.h"
@@ -370,28 +369,20 @@ done:
 	return st;
 }
 
-static void pca_kmeans_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* Variances fall from one component to the next, so that a share of them holds at least that share of the variance. */
+static kdri_bytes pca_kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                            const kdr_options *o)
 {
-	double k;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double side = KDRI_MIN(x.n, x.d), r = side <= WHOLE_BELOW ? 0.9 * side : MOST_DIRECTIONS,
-		       kept = kdri_opt_bool(o, "keep") ? 8 * r * x.d : 0;
-		if (side <= WHOLE_BELOW) {
-			kdri_cost_product(c, x.dense ? x.entries * side : 0);
-			kdri_cost_pass(c, &x, x.dense ? 0 : side / 4, 1);
-			kdri_cost_pass(c, &x, x.n < x.d && kept == 0 ? 0 : r, 1);
-			kdri_cost_eigen(c, side);
-			kdri_cost_hold(c, 8 * (3 * side * side + r * (x.n + side)));
-			kdri_cost_drop(c, 8 * 3 * side * side);
-		} else {
-			kdri_cost_directions(c, &x, r);
-		}
-		kdri_extent y = kdri_extent_dense(x.n, r);
-		kdri_cost_hold(c, kept + 8 * r * x.n); /* the result's own directions and rows */
-		kdri_cost_kmeans(c, &y, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
-	}
+	const double side = s->several ? x->d : KDRI_MIN(x->n, x->d);
+	const bool whole = side <= WHOLE_BELOW;
+	const double r = whole ? ceil(kdri_opt_real(o, "energy") * side) : MOST_DIRECTIONS,
+	             own = 8 * r * (x->n + (whole ? side : x->d)),
+	             result = 8 * r * (x->n + (kdri_opt_bool(o, "keep") ? x->d : 0));
+	const kdri_extent y = kdri_extent_dense(x->n, r);
+	return (kdri_bytes){ own,
+		             KDRI_MAX(result * (double)s->ntasks, /* at the end, of all tasks */
+		                      KDRI_MAX(whole ? 24 * side * side : kdri_leading_bytes(x->n, x->d, r),
+		                               kdri_kmeans_bytes(&y, k, s->threads))) };
 }
 
 const kdri_algo kdri_algo_pca_kmeans = {
@@ -405,7 +396,8 @@ const kdri_algo kdri_algo_pca_kmeans = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = pca_kmeans_fit,
-	.estimate = pca_kmeans_estimate,
+	.estimate_bytes = pca_kmeans_estimate_bytes,
 	.predict = pca_kmeans_predict,
+	.estimate_predict_bytes = kdri_centres_predict_bytes,
 	.ranks = true,
 };

@@ -9,7 +9,6 @@
  * of each class's answers. Where no cost is given it is found by cross-validation on what is known. */
 #include "engine/linear/self_training.h"
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/domains.h"
 #include "methods/common/linear_model.h"
 
@@ -112,13 +111,14 @@ done:
 	return st;
 }
 
-static void self_training_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes self_training_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                               const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c,
-	               2.5 * kdri_extent_bytes(&all)); /* unit rows, and source and target below each other */
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1 + kdri_opt_real(o, "rounds") * (all.dense ? 0.5 : 1));
+	const double known = kdri_sizes_role(s, KDR_ROLE_SOURCE).n,
+	             outputs = (double)kdri_linear_outputs((int64_t)classes),
+	             folds = kdri_opt_real(o, "cost") == 0 ? kdri_cost_by_folds_bytes(x, known, classes) : 0,
+	             rounds = 36 * x->n + kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE);
+	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + 8 * classes * x->n + KDRI_MAX(folds, rounds) };
 }
 
 const kdri_algo kdri_algo_self_training = {
@@ -132,6 +132,6 @@ const kdri_algo kdri_algo_self_training = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = self_training_fit,
-	.estimate = self_training_estimate,
+	.estimate_bytes = self_training_estimate_bytes,
 	.predict = kdri_linear_predict,
 };

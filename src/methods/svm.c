@@ -9,7 +9,6 @@
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/linear_model.h"
 
 static const kdr_field_desc fields_table[] = {
@@ -26,16 +25,6 @@ static kdr_status svm_fit(kdr_context *ctx, const kdr_problem *problem, const kd
 	return kdri_linear_fit(ctx, problem, options, KDRI_LOSS_SQUARED_HINGE, false, result); /* (E1) */
 }
 
-static void svm_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
-{
-	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE);
-	(void)o;
-	kdri_cost_start(s, c);
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
-	kdri_cost_linear(c, &source, kdri_sizes_k(s), 1);
-}
-
 const kdri_algo kdri_algo_svm = {
 	.info = { .id = "svm",
 	          .class_name = "SVM",
@@ -47,7 +36,7 @@ const kdri_algo kdri_algo_svm = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = svm_fit,
-	.estimate = svm_estimate,
+	.estimate_bytes = kdri_linear_estimate_bytes,
 	.predict = kdri_linear_predict,
 	.ranks = true,
 };

@@ -17,7 +17,6 @@
  * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known
  */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/linear_model.h"
 
 #include <float.h>
@@ -250,15 +249,14 @@ done:
 	return st;
 }
 
-static void tsvm_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes tsvm_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                      const kdr_options *o)
 {
-	/* Rounds of switching labels, each a few steps from where the last one ended. */
-	enum { SPARSE_FITS = 3, DENSE_FITS = 5 }; /* classes that overlap switch more */
-	kdri_extent all = kdri_extent_all(s);
-	(void)o;
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, kdri_extent_bytes(&all)); /* source and target below each other */
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), all.dense ? DENSE_FITS : SPARSE_FITS);
+	const double outputs = (double)kdri_linear_outputs((int64_t)classes);
+	(void)s, (void)o; /* stacked; rows, up and down; outputs and scores */
+	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + x->n * (8 + 2 * sizeof(ranked)) +
+		                     16 * classes * x->n +
+		                     kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE) };
 }
 
 const kdri_algo kdri_algo_tsvm = {
@@ -272,6 +270,6 @@ const kdri_algo kdri_algo_tsvm = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = tsvm_fit,
-	.estimate = tsvm_estimate,
+	.estimate_bytes = tsvm_estimate_bytes,
 	.predict = kdri_linear_predict,
 };

@@ -207,18 +207,17 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
                            int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
-/* --- foresee.c: what it will take ------------------------------------------------------------------ */
+/* --- estimate.c: memory ------------------------------------------------------------------------- */
 
-/* What the first texts told. */
+/* What the first texts took. */
 typedef struct kdri_text_sample {
-	double read;    /* bytes of files */
-	double seconds; /* that took */
-	double a_byte;  /* seconds for each one more */
-	double pairs, documents, terms;
+	double read; /* bytes of files */
+	double pairs, document_bytes, term_bytes, batch_bytes;
 } kdri_text_sample;
-/* For files of so many bytes, one a corpus. */
+/* For files of so many bytes, one for each corpus. */
 void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int64_t count,
                         kdr_estimate *out);
+double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
 
 /* Zeros become the defaults that the public header promises: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);

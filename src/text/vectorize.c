@@ -7,7 +7,6 @@
  * pairs (8 bytes each), the different terms, and the result. */
 #include "text/text.h"
 
-#include "core/foresee.h"
 #include "io/io.h"
 #include "text/matrix.h"
 
@@ -36,12 +35,10 @@ typedef struct job {
 	int64_t task_count, total; /* documents expected; 0: unknown */
 	batch batch;
 	kdr_text_stats stats;
-	/* foresee.c: */
-	double *sizes,
-	        before; /* bytes of each corpus' files, NULL: not known; of the corpora that are done */
-	double begin, tables_at, tables; /* when it began; when and where the first batch was done */
+	double *sizes; /* bytes of the files of each corpus; NULL: not known */
+	double before; /* of the corpora that are done */
 	int64_t batches;
-	bool foreseen, only; /* only: an estimate is all that is wanted */
+	bool estimated, only; /* only: an estimate is all that is wanted */
 	kdr_estimate estimate;
 } job;
 
@@ -115,35 +112,38 @@ done:
 	return st;
 }
 
-/* What it will take, from what has been read. */
-static void vectorize_foresee(job *j, double read)
+/* The memory of all texts, from those that have been read. */
+static void vectorize_estimate(job *j, double read)
 {
-	const double now = kdri_now(), since = KDRI_MAX(read - j->tables, 1);
+	const batch *b = &j->batch;
+	const double terms = (double)j->terms->count, length = (double)j->terms->text_used;
 	kdri_text_sample s = { .read = read,
-		               .seconds = now - j->begin,
-		               .a_byte = (now - j->tables_at) / since,
-		               .documents = (double)j->stats.documents,
-		               .terms = (double)j->terms->count };
-	for (int64_t t = 0; t < j->task_count; t++)
-		s.pairs += (double)j->tasks[t].pair_count;
+		               .batch_bytes =
+		                       (double)b->room + (double)b->documents_room * (8 + sizeof *b->raw) };
+	for (int64_t i = 0; i < BATCH_CHUNKS; i++)
+		s.batch_bytes += kdri_chunk_bytes(&b->chunks[i]);
+	/* Terms with their slots and columns, and as names of the columns of each task. */
+	s.term_bytes = terms * (sizeof(kdri_term) + 12 + 8) + length +
+	               (double)j->task_count * (terms * (1 + sizeof(char *)) + length);
+	for (int64_t t = 0; t < j->task_count; t++) {
+		const kdri_counts *c = &j->tasks[t];
+		s.pairs += (double)c->pair_count;
+		s.document_bytes +=
+		        (double)c->done * (4 * 8 + 4); /* id, excerpt, where it ends, row; class */
+		for (int64_t i = 0; i < c->done; i++)
+			s.document_bytes += (double)(strlen(c->ids[i]) + strlen(c->excerpts[i]) + 2);
+	}
 	kdri_text_estimate(&s, j->sizes, j->task_count, &j->estimate);
-	j->foreseen = true;
+	j->estimated = true;
 }
 
-/* A batch is done, and so many bytes are read in all. */
-static kdr_status look_ahead(kdr_context *ctx, job *j, double read)
+/* A batch is done, and so many bytes have been read in all: the second one tells. */
+static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
 {
-	kdr_status st = KDR_OK;
-	if (++j->batches == 1) {
-		j->tables_at = kdri_now();
-		j->tables = read;
-	} else if (j->batches == 2 && j->sizes) {
-		vectorize_foresee(j, read);
-		if (!j->only)
-			KDRI_TRY(kdri_foresee(ctx, stage, 0, &j->estimate));
-	}
-done:
-	return st;
+	if (++j->batches != 2 || !j->sizes)
+		return KDR_OK;
+	vectorize_estimate(j, read);
+	return j->only ? KDR_OK : kdri_memory_allows(ctx, stage, &j->estimate);
 }
 
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
@@ -216,8 +216,9 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		j->stats.bytes += (int64_t)d.length;
 		if (is_full(&j->batch)) {
 			KDRI_TRY(vectorize_flush(ctx, j, task));
-			KDRI_TRY(look_ahead(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
-			if (j->only && j->foreseen)
+			KDRI_TRY(
+			        vectorize_check_memory(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
+			if (j->only && j->estimated)
 				return KDR_OK;
 		}
 	}
@@ -267,7 +268,6 @@ done:
 static kdr_status measure_files(kdr_context *ctx, job *j, kdri_corpus *const *opened)
 {
 	kdr_status st = KDR_OK;
-	j->begin = j->tables_at = kdri_now();
 	for (int64_t t = 0; t < j->task_count; t++)
 		if (kdri_corpus_size(opened[t]) < 0)
 			return KDR_OK;
@@ -293,7 +293,7 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 			j->total = 0;
 	KDRI_TRY(measure_files(ctx, j, opened));
 	kdri_stage_start(ctx, stage, j->total);
-	for (int64_t t = 0; t < count && !(j->only && j->foreseen); t++) {
+	for (int64_t t = 0; t < count && !(j->only && j->estimated); t++) {
 		KDRI_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
 		j->before += j->sizes ? j->sizes[t] : 0;
 		kdri_corpus_close(ctx, opened[t]);
@@ -334,23 +334,23 @@ done:
 	return st;
 }
 
-kdr_status kdr_estimate_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
-                                  const kdr_text_options *options, kdr_estimate *out)
+kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                                        const kdr_text_options *options, kdr_estimate *out)
 {
 	kdr_status st;
 	job *j = NULL;
 	if (!ctx || !out || !corpora)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs texts and a place for the answer");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs texts and a place for the result");
 	KDRI_TRY(job_new(ctx, count, options, &j));
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (!j->sizes) {
 		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "texts that do not say how many they are (standard input) have no estimate");
+		               "the size of the texts is not known (standard input): there is no estimate");
 		goto done;
 	}
-	if (!j->foreseen)
-		vectorize_foresee(j, j->before); /* few: all of them are read */
+	if (!j->estimated)
+		vectorize_estimate(j, j->before); /* few: all of them are read */
 	*out = j->estimate;
 done:
 	job_free(ctx, j);

@@ -40,35 +40,21 @@ static kdr_status streamed(kdr_context *ctx)
 	return st;
 }
 
-/* From sizes alone, and of a problem; rates are measured by whoever is the first to ask. */
+/* From sizes alone; ensembles need options of their members. */
 static kdr_status estimated(kdr_context *ctx)
 {
-	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true, .k = 3 };
-	const kdr_task task = { .x = kdr_mat_from_dense(points, N, D), .k = K };
-	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true, .k = 3 },
+	                     two[2] = { { .rows = 100, .cols = 20, .dense = true, .role = KDR_ROLE_SOURCE },
+		                        { .rows = 100, .cols = 20, .dense = true, .role = KDR_ROLE_TARGET } };
 	kdr_estimate e;
-	kdr_status st = kdr_estimate_shapes(ctx, "ncut", &shape, 1, 0, false, NULL, &e);
+	kdr_status st = kdr_estimate_bytes(ctx, "auto", &shape, 1, 0, false, NULL, &e);
 	if (st == KDR_OK)
-		st = kdr_estimate_fit(ctx, "kmeans", &problem, NULL, &e);
-	/* What takes long is tried on some rows. */
-	kdr_options *many = NULL;
-	if (st == KDR_OK)
-		st = kdr_options_new(ctx, "kmeans", &many);
-	if (st == KDR_OK)
-		st = kdr_options_set(ctx, many, "n_init", "1000000");
-	if (st == KDR_OK)
-		st = kdr_estimate_fit(ctx, "kmeans", &problem, many, &e);
-	/* Of sparse rows columns are counted. */
-	const kdr_task words = { .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K };
-	const kdr_problem texts = { .tasks = &words, .ntasks = 1 };
-	if (st == KDR_OK)
-		st = kdr_estimate_fit(ctx, "kmeans", &texts, many, &e);
-	kdr_options_free(many);
+		st = kdr_estimate_bytes(ctx, "auto-transfer", two, 2, 3, false, NULL, &e);
 	return st;
 }
 
-/* Of jobs that fit nothing, before they begin. */
-static kdr_status foreseen(kdr_context *ctx)
+/* Of jobs that fit nothing. */
+static kdr_status estimated_jobs(kdr_context *ctx)
 {
 	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true }, both[2] = { shape, shape };
 	const kdr_task task = { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K };
@@ -77,17 +63,17 @@ static kdr_status foreseen(kdr_context *ctx)
 	kdr_estimate e;
 	kdr_result *fitted = NULL;
 	kdr_model *model = NULL;
-	kdr_status st = kdr_estimate_relate(ctx, both, 2, NULL, &e);
+	kdr_status st = kdr_estimate_bytes_job(ctx, "relate", NULL, both, 2, &e);
 	if (st == KDR_OK)
-		st = kdr_estimate_embed(ctx, both, 2, NULL, &e);
+		st = kdr_estimate_bytes_job(ctx, "embed", NULL, both, 2, &e);
 	if (st == KDR_OK)
-		st = kdr_estimate_vectorize(ctx, &corpus, 1, NULL, &e);
+		st = kdr_estimate_bytes_vectorize(ctx, &corpus, 1, NULL, &e);
 	if (st == KDR_OK)
 		st = kdr_fit(ctx, "kmeans", &problem, NULL, &fitted);
 	if (st == KDR_OK)
 		st = kdr_model_new(ctx, fitted, &model);
 	if (st == KDR_OK)
-		st = kdr_estimate_predict(ctx, model, &shape, &e);
+		st = kdr_estimate_bytes_job(ctx, "predict", model, &shape, 1, &e);
 	kdr_model_free(model);
 	kdr_result_free(fitted);
 	return st;
@@ -95,7 +81,7 @@ static kdr_status foreseen(kdr_context *ctx)
 
 const oom_scenario oom_stream[] = {
 	{ "estimate", estimated, 1 },
-	{ "foresee", foreseen, 1 },
+	{ "estimate jobs", estimated_jobs, 1 },
 	{ "stream", streamed, 1 },
 	{ NULL, NULL, 0 },
 };

@@ -4,6 +4,8 @@
  * Their leading directions are the start of a layout by forces (forces.c), or the layout itself. */
 #include "engine/embed/embed.h"
 
+#include "matrix/range.h"
+
 enum { NEIGHBORS = 15, SHARED = 20 };
 
 typedef struct plane {
@@ -134,4 +136,23 @@ kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 		*recall = found;
 done:
 	return st;
+}
+
+/* Two graphs of each task, and lists; directions, or points that move. */
+double kdri_embed_bytes(const kdri_sizes *s)
+{
+	const kdri_extent all = kdri_sizes_role(s, -1);
+	const double width = s->ntasks > 1 ? SHARED : 2;
+	double kept = 0, making = 0, graph;
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		const kdri_extent x = kdri_extent_of(&s->tasks[t]);
+		const bool few = kdri_views_few(&x, s->nonnegative);
+		const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
+		const kdri_decided exact = kdri_views_decided(&x, metric, false);
+		const double peak = kdri_knn_graph_bytes(&x, NEIGHBORS, metric, exact, s->threads, &graph);
+		making = KDRI_MAX(making, peak - graph);
+		kept += (few ? 0 : kdri_extent_values(&x)) + 12 * x.n * NEIGHBORS + 2 * graph;
+	}
+	return kept +
+	       KDRI_MAX(KDRI_MAX(making, 8 * all.n * (width + 13)), kdri_leading_bytes(all.n, all.d, width));
 }

@@ -2,6 +2,7 @@
 #ifndef KDRI_KNN_H
 #define KDRI_KNN_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 typedef enum kdri_metric { KDRI_METRIC_COSINE, KDRI_METRIC_EUCLIDEAN } kdri_metric;
@@ -63,5 +64,15 @@ void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
  * is not among i's neighbours: an edge wherever one of both has the other. Weights <= 0 and indices -1
  * make no edge. Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
 kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out);
+
+/* Whether a search looks at all pairs, as far as sizes decide; up to so many products of dense and of sparse rows. */
+typedef enum kdri_decided { KDRI_DECIDED_NO, KDRI_DECIDED_OPEN, KDRI_DECIDED_YES } kdri_decided;
+kdri_decided kdri_knn_decided(const kdri_extent *x, kdri_metric metric, double most_dense,
+                              double most_sparse);
+kdri_decided kdri_knn_search_decided(const kdri_extent *x, kdri_metric metric);
+/* Bytes that the graph of the k nearest neighbours needs while it is made; *kept: of these its own. */
+double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
+                            int threads, double *kept);
+double kdri_knn_descent_bytes(const kdri_extent *x, double k, int threads);
 
 #endif

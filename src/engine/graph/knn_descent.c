@@ -494,3 +494,12 @@ done:
 	kdri_free(ctx, best);
 	return st;
 }
+
+/* Lists twice, who has a row in them; order, factor, met; projections, or who meets in rare columns. */
+double kdri_knn_descent_bytes(const kdri_extent *x, double k, int threads)
+{
+	const double length = KDRI_MAX(k + SPARE, LEAST), levels = (double)levels_of((int64_t)x->n);
+	return x->n * ((2 * sizeof(entry) + 4) * length + 16 + 4 * threads + 8 * levels + sizeof(projected) +
+	               4 * RARE) +
+	       8 * x->d * (threads + levels);
+}

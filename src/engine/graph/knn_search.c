@@ -13,7 +13,7 @@
 #include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 
-static const double most_dense = 1e11, most_sparse = 3e10;
+static const double search_dense = 1e11, search_sparse = 3e10;
 
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
 {
@@ -43,7 +43,8 @@ kdr_status kdri_knn_search_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric
 		return KDR_OK;
 	KDRI_TRY(kdri_knn_products(ctx, x, &products));
 	const double n = (double)kdr_mat_rows(x);
-	*out = x->kind == KDR_MAT_DENSE ? products <= most_dense : products + n * n <= most_sparse; /* (E1) */
+	*out = x->kind == KDR_MAT_DENSE ? products <= search_dense
+	                                : products + n * n <= search_sparse; /* (E1) */
 	if (!*out)
 		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
 done:
@@ -64,4 +65,34 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, NULL, out, recall));
 done:
 	return st;
+}
+
+/* --- memory --------------------------------------------------------------------------------------- */
+
+/* Products of sparse rows are at least those of columns with equally many entries, and at most those of full columns. */
+kdri_decided kdri_knn_decided(const kdri_extent *x, kdri_metric metric, double most_dense, double most_sparse)
+{
+	const bool tree = metric == KDRI_METRIC_EUCLIDEAN && x->dense && kdri_knn_tree_fits(x->n, x->d);
+	if (tree || x->n * x->entries <= (x->dense ? most_dense : most_sparse))
+		return KDRI_DECIDED_YES;
+	return x->dense || x->entries * x->entries / x->d > most_sparse ? KDRI_DECIDED_NO : KDRI_DECIDED_OPEN;
+}
+
+kdri_decided kdri_knn_search_decided(const kdri_extent *x, kdri_metric metric)
+{
+	return kdri_knn_decided(x, metric, search_dense, search_sparse - x->n * x->n);
+}
+
+/* An edge may be in both directions: the graph has at most twice as many entries as the lists. */
+double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
+                            int threads, double *kept)
+{
+	const double lists = 12 * x->n * k,
+	             making = 2 * lists + 16 * x->n * k, /* weights of edges, and edges by their end */
+	        centred = metric == KDRI_METRIC_COSINE ? 0 : 8 * x->entries,
+	             all = 16 * x->n + (x->dense ? centred : 12 * x->entries + 8 * x->n * threads),
+	             some = kdri_knn_descent_bytes(x, k, threads);
+	*kept = 2 * lists + 8 * x->n;
+	return KDRI_MAX(*kept + making,
+	                lists + KDRI_MAX(exact ? all : 0, exact == KDRI_DECIDED_YES ? 0 : some));
 }

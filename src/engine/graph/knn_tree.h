@@ -6,6 +6,7 @@
 
 /* Whether a tree finds the nearest rows by distance sooner than all their products do. */
 bool kdri_knn_tree_pays(const kdr_mat *x);
+bool kdri_knn_tree_fits(double n, double d); /* the same by the size of dense rows */
 
 /* As kdri_knn_find by distance, of dense rows; 1 <= k < rows. If it is asked to stop, the remaining rows are left without
  * neighbours. */

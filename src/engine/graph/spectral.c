@@ -239,3 +239,10 @@ void kdri_spectral_free(kdr_context *ctx, kdri_spectral_result *result)
 	kdri_free(ctx, result->values);
 	*result = (kdri_spectral_result){ 0 };
 }
+
+double kdri_spectral_bytes(double n, double k, double spectrum, int threads)
+{
+	const kdri_extent rows = kdri_extent_dense(n, k);
+	return 8 * n * (k + 1) +
+	       KDRI_MAX(spectrum, 8 * n * (2 * k + 3) + kdri_kmeans_bytes(&rows, k, threads));
+}

@@ -74,4 +74,9 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
                            const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
                            kdr_stop *stop);
 
+/* Bytes that kdri_spectrum_new needs for a sparse graph with so many entries, and kdri_spectral if its spectrum needs so many;
+ * with their results, without the graph. */
+double kdri_spectrum_bytes(double n, double entries, double k);
+double kdri_spectral_bytes(double n, double k, double spectrum, int threads);
+
 #endif

@@ -48,6 +48,11 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 
 /* --- what compares samples -------------------------------------------------------------------------- */
 
+bool kdri_views_few(const kdri_extent *x, bool nonnegative)
+{
+	return x->d <= FEW_FEATURES && (x->entries >= full_share * x->n * x->d || !nonnegative);
+}
+
 static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
 	kdr_status st = KDR_OK;
@@ -61,8 +66,10 @@ static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdr
 		kdri_census c = all;
 		if (!alike)
 			KDRI_TRY(kdri_census_add(ctx, &problem->tasks[t].x, &c));
-		bool few = kdr_mat_cols(&problem->tasks[t].x) <= FEW_FEATURES &&
-		           (c.nonzero >= full_share * c.cells || c.negative);
+		const kdri_extent size = { .n = c.cells / (double)kdr_mat_cols(&problem->tasks[t].x),
+			                   .d = (double)kdr_mat_cols(&problem->tasks[t].x),
+			                   .entries = c.nonzero };
+		bool few = kdri_views_few(&size, !c.negative);
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !few : o->cosine == KDRI_CHOICE_YES;
 		task->centred =
 		        o->centre == KDRI_CHOICE_AUTO ? !kdri_census_words(&c) : o->centre == KDRI_CHOICE_YES;

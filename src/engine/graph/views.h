@@ -113,4 +113,9 @@ kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, b
  * by distance w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance to the last of them. */
 kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out);
 
+/* By size: whether there are few features, mostly not 0 (`entries` counts those), so that distances compare samples; and whether
+ * a search for neighbours is exact, instead of which samples may be joined to landmarks. */
+bool kdri_views_few(const kdri_extent *x, bool nonnegative);
+kdri_decided kdri_views_decided(const kdri_extent *x, kdri_metric metric, bool landmarks);
+
 #endif

@@ -239,3 +239,9 @@ kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
 done:
 	return st;
 }
+
+kdri_decided kdri_views_decided(const kdri_extent *x, kdri_metric metric, bool landmarks)
+{
+	return kdri_knn_decided(x, metric, landmarks ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS,
+	                        most_sparse);
+}

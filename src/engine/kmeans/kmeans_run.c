@@ -448,3 +448,25 @@ done:
 	kdri_km_close(&w);
 	return st;
 }
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Of a row: norm, two labels, bounds, list, coef, distance. Of a feature: centres, sums, exact sums, table; mean, unit. */
+double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads)
+{
+	const double lanes = KDRI_LANES * ceil(k / KDRI_LANES);
+	return 8 * (7 * x->n + x->d * (4 * k + lanes + 2) + KDRI_BLOCK * (lanes + 6) * threads);
+}
+
+/* Nearest, shares, and distances to up to 8 candidates; these, and a table of them. */
+double kdri_kmeans_start_bytes(const kdri_extent *x)
+{
+	return 8 * (2 + KDRI_LANES) * x->n + 16 * KDRI_LANES * x->d;
+}
+
+double kdri_kmeans_bytes(const kdri_extent *x, double k, int threads)
+{
+	const double bounds = x->dense ? KDRI_MIN(k / KDRI_LANES, 16) : 0, best = 4 * x->n + 8 * k * x->d;
+	return kdri_kmeans_assign_bytes(x, k, threads) + 8 * bounds * x->n + best +
+	       kdri_kmeans_start_bytes(x);
+}

@@ -13,7 +13,7 @@
 #ifndef KDRI_LLOYD_H
 #define KDRI_LLOYD_H
 
-#include "core/internal.h"
+#include "api/method.h"
 
 typedef enum kdri_kmeans_start { KDRI_START_PLUSPLUS, KDRI_START_RANDOM } kdri_kmeans_start;
 /* For tests and measurements: all give the same partition, bit for bit. */
@@ -78,5 +78,10 @@ kdr_status kdri_kmeans_each(kdr_context *ctx, const kdri_kmeans_problem *problem
 /* labels[i] = the nearest of k centres (k x d), ties to the lowest index; spherical: by the cosine. */
 kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
                               bool spherical, int64_t *labels);
+
+/* Bytes that kdri_kmeans needs with its result, kdri_kmeans_assign, and k-means++ for a time. */
+double kdri_kmeans_bytes(const kdri_extent *x, double k, int threads);
+double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads);
+double kdri_kmeans_start_bytes(const kdri_extent *x);
 
 #endif

@@ -15,7 +15,7 @@
 #include "matrix/device_held.h"
 #include "matrix/range.h"
 
-enum { MOST_DIRECTIONS = 100, ROUNDS = 5, SCALED_ROWS = 32768 };
+enum { ROUNDS = 5, SCALED_ROWS = 32768 };
 
 kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means)
 {
@@ -35,7 +35,7 @@ done:
 int64_t kdri_aligned_width(const kdri_sets *sets)
 {
 	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x);
-	return KDRI_MAX(1, KDRI_MIN(MOST_DIRECTIONS, KDRI_MIN(d, n - 2)));
+	return KDRI_MAX(1, KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(d, n - 2)));
 }
 
 typedef struct rows {
@@ -255,4 +255,12 @@ done:
 	kdri_free(ctx, s);
 	kdri_free(ctx, r.scale);
 	return st;
+}
+
+double kdri_aligned_bytes(const kdri_extent *x, double width, double most)
+{
+	const kdri_extent some = kdri_extent_rows(x, most > 0 ? most : x->n);
+	const double found = KDRI_MIN(width + KDRI_LEADING_BESIDE, KDRI_MIN(some.n, x->d));
+	return (some.n < x->n ? kdri_extent_bytes(&some) + 8 * x->n * width : 0) + 16 * x->n +
+	       8 * found * (some.n + KDRI_MIN(some.n, SCALED_ROWS) + 2 * x->d);
 }

@@ -3,6 +3,7 @@
 #ifndef KDRI_ALIGNED_H
 #define KDRI_ALIGNED_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 /* Rows begin[t] .. begin[t + 1] - 1 of x are set t. Everything is borrowed. */
@@ -20,7 +21,11 @@ kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *mean
  * those of so many of them, drawn by the seed; 0: of all. */
 kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
                             int64_t most, double **out);
-/* How many directions section E has: at most 100, d, and n - 2. */
+/* How many directions section E has: at most these, d, and n - 2. */
+enum { KDRI_ALIGNED_MOST = 100 };
 int64_t kdri_aligned_width(const kdri_sets *sets);
+
+/* Bytes that kdri_aligned_new needs, its result included. */
+double kdri_aligned_bytes(const kdri_extent *x, double width, double most);
 
 #endif

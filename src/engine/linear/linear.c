@@ -352,3 +352,10 @@ void kdri_linear_spread(int64_t n, int64_t classes, const double *outputs, doubl
 			                          : c == 1 ? outputs[i]
 			                                   : -outputs[i];
 }
+
+/* With the squared hinge, rows beyond the margin drop out of the Hessian: the others are copied if they are fewer than 3/4. */
+double kdri_linear_bytes(const kdri_extent *x, double rows, double outputs, kdri_loss loss)
+{
+	const double few = loss == KDRI_LOSS_SQUARED_HINGE ? KDRI_MIN(rows / x->n, 0.75) : 0;
+	return 8 * outputs * (7 * x->n + 6 * x->d) + 8 * x->n + few * kdri_extent_bytes(x);
+}

@@ -3,7 +3,7 @@
 #ifndef KDRI_METRICS_H
 #define KDRI_METRICS_H
 
-#include "core/internal.h"
+#include "api/method.h"
 
 /* --- partition.c ---------------------------------------------------------------------------- */
 
@@ -122,5 +122,9 @@ static inline double kdri_neumaier_value(const kdri_neumaier *s)
 {
 	return s->value + s->lost;
 }
+
+/* Bytes that exact silhouettes of the rows of x in k clusters need, and the mean discrepancy of two sets of rows. */
+double kdri_silhouette_bytes(const kdri_extent *x, double k);
+double kdri_mmd_bytes(const kdri_extent *x, int threads);
 
 #endif

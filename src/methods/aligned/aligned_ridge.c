@@ -6,8 +6,8 @@
  *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
  * for several rounds, the first answers being a logistic regression's. */
 #include "engine/linear/aligned_ridge.h"
-#include "engine/cost/cost.h"
 #include "engine/graph/views.h"
+#include "engine/linear/aligned.h"
 #include "engine/linear/rest.h"
 #include "methods/aligned/aligned_tasks.h"
 
@@ -99,17 +99,22 @@ done:
 	return st;
 }
 
-static void aligned_ridge_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes aligned_ridge_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                               const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double r = kdri_aligned_estimate(&all, c);
-	kdri_extent rows = kdri_extent_dense(all.n, r);
-	kdri_cost_start(s, c);
-	kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
-	kdri_cost_pass(c, &rows, r, kdri_opt_real(o, "rounds"));
-	c->sweeps +=
-	        kdri_opt_real(o, "rounds") * 60 * all.n * kdri_opt_real(o, "neighbors") * kdri_sizes_k(s);
-	kdri_cost_eigen(c, r);
+	double width = kdri_opt_real(o, "directions"), graph;
+	const double tasks = kdri_aligned_tasks_bytes(s, x, &width);
+	const kdri_extent e = kdri_extent_dense(x->n, width);
+	const double making = kdri_knn_graph_bytes(&e, kdri_opt_real(o, "neighbors"), KDRI_METRIC_COSINE,
+	                                           kdri_knn_search_decided(&e, KDRI_METRIC_COSINE),
+	                                           s->threads, &graph),
+	             start = kdri_linear_bytes(&e, x->n, classes, KDRI_LOSS_LOGISTIC);
+	return (kdri_bytes){
+		.more = KDRI_MAX(tasks,
+		                 kdri_labelled_bytes(x) + 8 * e.entries + 8 * classes * x->n +
+		                         KDRI_MAX(making, graph + KDRI_MAX(start, kdri_aligned_ridge_bytes(
+		                                                                          x->n, width))))
+	};
 }
 
 const kdri_algo kdri_algo_aligned_ridge = {
@@ -124,5 +129,5 @@ const kdri_algo kdri_algo_aligned_ridge = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = aligned_ridge_fit,
-	.estimate = aligned_ridge_estimate,
+	.estimate_bytes = aligned_ridge_estimate_bytes,
 };

@@ -34,11 +34,8 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t)
 	t->e = NULL;
 }
 
-double kdri_aligned_estimate(const kdri_extent *all, kdri_cost *c)
+double kdri_aligned_tasks_bytes(const kdri_sizes *s, const kdri_extent *x, double *width)
 {
-	enum { MOST = 100 };
-	double r = KDRI_MIN(KDRI_MIN(all->n, all->d), MOST);
-	kdri_cost_hold(c, 2 * kdri_extent_bytes(all));
-	kdri_cost_directions(c, all, r);
-	return r;
+	*width = KDRI_MAX(1, KDRI_MIN(*width > 0 ? *width : KDRI_ALIGNED_MOST, KDRI_MIN(x->d, x->n - 2)));
+	return kdri_labelled_bytes(x) + 8 * x->d * (double)s->ntasks + kdri_aligned_bytes(x, *width, 0);
 }

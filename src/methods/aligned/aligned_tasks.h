@@ -4,7 +4,6 @@
 #define KDRI_ALIGNED_TASKS_H
 
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/domains.h"
 
 typedef struct kdri_aligned_tasks {
@@ -22,7 +21,7 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t);
 	KDRI_INT("directions", 0, 0, 1e6, "leading directions of all tasks, each less its own mean; 0: 100", \
 	         .automatic = "100")
 
-/* What the directions take; gives how many there are. */
-double kdri_aligned_estimate(const kdri_extent *all, kdri_cost *c);
+/* Bytes that this needs; *width becomes the number of directions. */
+double kdri_aligned_tasks_bytes(const kdri_sizes *s, const kdri_extent *x, double *width);
 
 #endif

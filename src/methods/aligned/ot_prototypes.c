@@ -4,7 +4,6 @@
  * means are the first prototypes; the targets' samples are transported to them, and they move to what they were given,
  * for several rounds (engine/transport/prototypes.c):
  *     (E1)  the plan's row of a sample, to sum 1, is how likely each class is. */
-#include "engine/cost/cost.h"
 #include "engine/transport/prototypes.h"
 #include "methods/aligned/aligned_tasks.h"
 
@@ -75,14 +74,15 @@ done:
 	return st;
 }
 
-static void ot_prototypes_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes ot_prototypes_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                               const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double r = kdri_aligned_estimate(&all, c), k = kdri_sizes_k(s);
-	kdri_extent rows = kdri_extent_dense(all.n, r);
-	kdri_cost_start(s, c);
-	kdri_cost_pass(c, &rows, k, 2 * kdri_opt_real(o, "rounds"));
-	c->steps += kdri_opt_real(o, "rounds") * kdri_opt_real(o, "steps") * all.n * k / 3;
+	double width = kdri_opt_real(o, "directions");
+	const double tasks = kdri_aligned_tasks_bytes(s, x, &width),
+	             target = kdri_sizes_role(s, KDR_ROLE_TARGET).n;
+	return (kdri_bytes){ .more = KDRI_MAX(tasks, kdri_labelled_bytes(x) +
+		                                             8 * x->n * (width + 3 * classes) +
+		                                             8 * target * (width + classes)) };
 }
 
 const kdri_algo kdri_algo_ot_prototypes = {
@@ -95,5 +95,5 @@ const kdri_algo kdri_algo_ot_prototypes = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ot_prototypes_fit,
-	.estimate = ot_prototypes_estimate,
+	.estimate_bytes = ot_prototypes_estimate_bytes,
 };

@@ -27,13 +27,15 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/cost/cost.h"
+#include "engine/graph/census.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
+#include "matrix/range.h"
 #include "matrix/rows.h"
 #include "methods/auto/auto_report.h"
 #include "methods/auto/guess_k.h"
 #include "methods/auto/proportion.h"
+#include "methods/common/tasks.h"
 
 #include <stdio.h>
 
@@ -500,97 +502,75 @@ done:
 	return st;
 }
 
-static void auto_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* --- memory ---------------------------------------------------------------------------------------------- */
+
+/* Rows of unit length, neighbours, one graph or two and their sum, leading directions, ballots and answers of each task stay; then
+ * graphs are made, members run, those without n x n numbers side by side, and the vote takes a spectrum. */
+static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                      const kdr_options *o)
 {
-	/* SOON: iterations of k-means that stops at a tolerance, or whose rows are drawn together. */
-	enum { DIRECTIONS = 128, PART = 5, FEW = 64, TREE = 12, SNMF_STEPS = 120, SINGLE = 4096, SOON = 8 };
-	double seeds = kdri_opt_real(o, "seeds"), neighbours = kdri_opt_real(o, "neighbors"), k, all = 0,
-	       least = INFINITY;
-	kdri_proportion p = { 0 };
-	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
-	bool if_many = to == KDRI_JOINS_AUTO && kdri_opt_choice(o, "exact") == KDRI_CHOICE_AUTO;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < s->ntasks; i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), 2 * k);
-		const double most = x.dense ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS;
-		const bool joined = throughout || (if_many && x.d > TREE && !kdri_cost_graph_exact(&x, most));
-		kdri_extent leading = kdri_extent_dense(x.n, r), rows = kdri_extent_dense(x.n, k);
-		all += x.n;
-		least = KDRI_MIN(least, x.n);
-		p.used = KDRI_MAX(p.used, x.d);
-		kdri_proportion_add(&p, x.n, x.entries, k, seeds, (double)members[SNMF].most);
-		/* Rows of unit length, graphs and directions of all tasks stay. */
-		kdri_cost_hold(c, x.d <= FEW ? 0 : (x.dense ? 1 : 0.67) * kdri_extent_bytes(&x));
-		kdri_cost work = { 0 };
-		kdri_cost_directions(&work, &x, r);
-		c->products += work.products / 3; /* fewer rounds */
-		c->sweeps += work.sweeps / 3;
-		c->near += work.near / 3;
-		c->far += work.far / 3;
-		kdri_cost_hold(c, 8.8 * r * (x.n + x.d)); /* in place */
-		kdri_cost_drop(c, 0.8 * r * (x.n + x.d));
-		double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
-		       each = x.dense && x.d <= FEW
-		                      ? neighbours /* by distance: views_graphs.c */
-		                      : (double)kdri_landmarks_each(!x.dense, (int64_t)neighbours);
-		const int graphs = x.dense && x.d > FEW ? 2 : 1; /* the mean taken away, and left in */
-		for (int graph = 0; graph < graphs; graph++)
-			if (joined)
-				kdri_cost_landmarks(c, &x, marks, each);
-			else
-				kdri_cost_graph(c, &x, neighbours, KDRI_VIEWS_PRODUCTS);
-		kdri_cost_drop(c, 8 * r * x.d); /* of them the rows alone */
-		double before = c->held;
-		kdri_cost_kmeans(c, &x, k, PART * seeds, 300);
-		kdri_cost_kmeans(c, &leading, k, 2 * PART * seeds, SOON);
-		kdri_cost_drop(c, c->held - before);
-		kdri_cost_hold(c,
-		               joined ? 0 : kdri_cost_spectrum_bytes(x.n, k)); /* members run side by side */
-		for (int spectra = 0; spectra < graphs + 1; spectra++) {       /* members, and the vote */
-			if (joined)
-				kdri_cost_landmarks_spectrum(c, x.n, marks, each, k);
-			else
-				kdri_cost_spectrum(c, x.n, neighbours, k);
-			kdri_cost_kmeans(c, &rows, k, kdri_opt_real(o, "n_init"),
-			                 SOON); /* along eigenvectors */
-			kdri_cost_drop(c, c->held - before);
+	enum { VOTES = 16, DIRECTIONS = 128 };
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	const bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
+	const double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k);
+	double kept = 0, more = 0, light = 0, least = INFINITY, graph, spectrum;
+	kdri_proportion p = { .used = x->d };
+	kdri_sizes one = *s;
+	bool cosines = true;
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		const kdri_extent y = kdri_extent_of(&s->tasks[t]), rows = kdri_extent_dense(y.n, k);
+		const bool guess = s->tasks[t].k == 0, cosine = !kdri_views_few(&y, s->nonnegative),
+		           both = cosine &&
+		                  !kdri_census_words(&(kdri_census){ y.n * y.d, y.entries, !s->nonnegative });
+		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+		const kdri_decided exact = kdri_views_decided(&y, metric, to == KDRI_JOINS_AUTO);
+		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
+		             most = kdri_opt_real(o, "k_max");
+		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {
+			spectrum = kdri_landmarks_bytes(&y, marks, 2 * kdri_opt_real(o, "neighbors"), k,
+			                                &graph) -
+			           graph;
+			more = KDRI_MAX(more, spectrum);
+		} else {
+			more = KDRI_MAX(more,
+			                kdri_knn_graph_bytes(&y, found, metric, exact, s->threads, &graph));
+			spectrum =
+			        kdri_spectrum_bytes(y.n, graph / 12 * (both ? 2 : 1), guess ? most + 1 : k);
+			kept += graph / 2;
 		}
-		if (x.n <= members[SNMF].most && !joined) { /* as snmf says */
-			const double columns = k * seeds;
-			double held = 40 * x.n * columns;
-			if (!x.dense &&
-			    4 * x.entries < x.n * x.n) { /* words are counted: cosines are not formed */
-				held += 12 * x.entries + 8 * x.d * columns;
-				kdri_cost_pass(c, &x, x.n / 4, 1);
-				kdri_cost_cosines(c, &x, columns, SNMF_STEPS);
-			} else {
-				held += (x.n > SINGLE || (x.dense && x.d <= FEW) ? 4 : 8) * x.n * x.n;
-				kdri_cost_product(c, x.n * x.n * (x.dense ? x.d : 0));
-				kdri_cost_product(c, 1.7 * x.n * x.n * SNMF_STEPS *
-				                             columns); /* few columns: it waits for memory */
-			}
-			kdri_cost_hold(c, held);
-			kdri_cost_drop(c, held);
+		const double vote = kdri_spectral_bytes(y.n, k, spectrum, s->threads);
+		more = KDRI_MAX(more, (both ? 8 : 4) * graph / 3 + vote +
+		                              (guess ? 2 * graph + 32 * y.n * most : 0));
+		light = KDRI_MAX(light, KDRI_MAX(kdri_kmeans_bytes(&y, k, 1), vote));
+		kept += (cosine ? kdri_extent_values(&y) : 0) + (both ? 4 : 1) * graph + 16 * rows.entries +
+		        (4 * VOTES + 40) * y.n;
+		one.tasks = &s->tasks[t];
+		one.ntasks = one.started = 1;
+		if (y.n <= (double)members[SNMF].most && !throughout) {
+			const double snmf = kdri_member_bytes(
+			        "snmf", &one, cosine ? members[SNMF].options : members[SNMF].by_distance);
+			more = isnan(snmf) ? NAN : fmax(more, snmf);
 		}
+		least = KDRI_MIN(least, y.n);
+		cosines &= cosine;
+		kdri_proportion_add(&p, y.n, y.entries, k, kdri_opt_real(o, "seeds"),
+		                    (double)members[SNMF].most);
 	}
-	if (s->ntasks > 1 && least <= SMALL) { /* members that see all tasks */
-		kdri_extent x = kdri_extent_all(s);
-		double r = KDRI_MIN(KDRI_MIN(x.n, x.d), DIRECTIONS), most = kdri_sizes_k(s), before = c->held;
-		kdri_extent centred = kdri_extent_dense(x.n, r),
-		            shared = kdri_extent_dense(x.n, KDRI_MIN(r, 2 * most));
-		kdri_cost_directions(c, &x, r);
-		kdri_cost_kmeans(c, &centred, most, PART * seeds, SOON);
-		kdri_cost_kmeans(c, &shared, most, 2 * PART * seeds, SOON);
-		kdri_cost_drop(c, c->held - before);
+	more = fmax(more, light * KDRI_MIN(s->threads, 2 * (double)s->ntasks));
+	if (s->ntasks > 1 && kdri_opt_bool(o, "transfer") &&
+	    least <= SMALL) { /* members that see all tasks */
+		const kdri_extent all =
+		        kdri_extent_dense(x->n, KDRI_MIN(KDRI_MAX(DIRECTIONS, 2 * k), KDRI_MIN(x->n, x->d)));
+		const double joint = cosines && !throughout && x->n <= (double)members[MTCFIR].most &&
+		                                     kdri_proportion_of(&p) == 0
+		                             ? kdri_member_bytes("mtcfir", s, members[MTCFIR].options)
+		                             : 0;
+		kept += 8 * all.entries + 16 * x->n * k;
+		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, s->threads));
+		more = isnan(joint) ? NAN
+		                    : fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
 	}
-	if (!throughout && s->ntasks > 1 && least <= SMALL && all <= members[MTCFIR].most &&
-	    kdri_opt_bool(o, "transfer") && kdri_proportion_of(&p) == 0) {
-		kdri_extent x = kdri_extent_all(s);
-		kdri_cost_product(c, all * all * (2.5 * x.d + all / 4));
-		kdri_cost_hold(c, 4 * all * (all / (double)s->ntasks + x.d));
-	}
+	return (kdri_bytes){ kept, more };
 }
 
 const kdri_algo kdri_algo_auto = {
@@ -606,6 +586,7 @@ const kdri_algo kdri_algo_auto = {
 	          .references = references_table },
 	.ranks = true,
 	.fit = auto_fit,
-	.estimate = auto_estimate,
+	.estimate_bytes = auto_estimate_bytes,
 	.predict = auto_predict,
+	.estimate_predict_bytes = kdri_centres_predict_bytes,
 };

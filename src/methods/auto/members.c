@@ -165,23 +165,6 @@ static void list_jobs(run *r)
 
 /* --- one job ------------------------------------------------------------------------------------------- */
 
-static kdr_status set_options(kdr_context *ctx, kdr_options *options, const char *text)
-{
-	kdr_status st = KDR_OK;
-	while (*text && st == KDR_OK) {
-		size_t length = strcspn(text, " ");
-		char setting[128];
-		snprintf(setting, sizeof setting, "%.*s", (int)length, text);
-		char *equals = strchr(setting, '=');
-		if (equals) {
-			*equals = '\0';
-			st = kdr_options_set(ctx, options, setting, equals + 1);
-		}
-		text += length + strspn(text + length, " ");
-	}
-	return st;
-}
-
 /* The labels the first member found with the seed; jobs that need them run after it. */
 static bool start_of(const run *r, const job *j, int64_t seed, int64_t rows, int64_t *init)
 {
@@ -220,12 +203,12 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = all, .pooled = member->scope == KDRI_SCOPE_POOLED };
 	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
-	KDRI_TRY(set_options(ctx, options,
-	                     r->views->tasks[first].cosine ? member->options : member->by_distance));
+	KDRI_TRY(kdri_options_set_all(ctx, options,
+	                              r->views->tasks[first].cosine ? member->options : member->by_distance));
 	if (r->views->tasks[first].joined && member->on_landmarks)
-		KDRI_TRY(set_options(ctx, options, member->on_landmarks));
+		KDRI_TRY(kdri_options_set_all(ctx, options, member->on_landmarks));
 	if (j->quick)
-		KDRI_TRY(set_options(ctx, options, member->quick));
+		KDRI_TRY(kdri_options_set_all(ctx, options, member->quick));
 	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, size));
 	for (int64_t t = 0; t < all; t++) {

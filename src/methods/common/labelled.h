@@ -6,6 +6,7 @@
 #ifndef KDRI_LABELLED_H
 #define KDRI_LABELLED_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 typedef struct kdri_labelled {
@@ -36,5 +37,8 @@ kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *s
 
 /* The rows that have a label, or those that have none, as indices into the stacked set; n at most. */
 int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows);
+
+/* Bytes of these, and of kdri_domains. */
+double kdri_labelled_bytes(const kdri_extent *x);
 
 #endif

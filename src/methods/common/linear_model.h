@@ -37,4 +37,8 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	          "stop when the gradient is at most this share of the one at the start, and the value within this share of the least")
 /* clang-format on */
 
+/* estimate_bytes of svm and logreg. */
+kdri_bytes kdri_linear_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                      const kdr_options *o);
+
 #endif

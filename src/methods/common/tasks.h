@@ -2,6 +2,7 @@
 #ifndef KDRI_TASKS_H
 #define KDRI_TASKS_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 /* Tasks below each other; a single one is borrowed, not copied. Task t has rows begin[t]..begin[t+1]-1. */
@@ -57,5 +58,9 @@ typedef struct kdri_runner {
 /* All runs and their results. */
 kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                           const kdri_runner *how, kdr_result *result);
+
+/* estimate_predict_bytes of methods that label by the nearest centre: of the samples, or of these in fewer coordinates. */
+double kdri_centres_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
+                                  int threads);
 
 #endif

@@ -17,7 +17,6 @@
  * k        clusters                            m        M, k x l
  * y        X W                                 z        Z */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
@@ -314,20 +313,15 @@ done:
 	return st;
 }
 
-static void asi_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes asi_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                     const kdr_options *o)
 {
-	/* Labels settle long before max_iter. */
-	enum { USUAL = 3 };
-	double k;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double before = c->held;
-		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
-		kdri_lss_estimate(&x, k, kdri_opt_real(o, "l"),
-		                  KDRI_MIN(USUAL * KDRI_MAX(1, k / 6), kdri_opt_real(o, "max_iter")), c);
-		kdri_cost_drop(c, c->held - before);
-	}
+	const double l = kdri_opt_real(o, "l") > 0 ? kdri_opt_real(o, "l") : k,
+	             own = 8 * l * (x->n + x->d) + 8 * x->n,
+	             iterating = 8 * x->n * (k + 3) + 8 * x->d * (l + 2 * k) + kdri_subspace_bytes(x, k, o);
+	/* W, Y and labels; at the end once more of all tasks, as results. */
+	return (kdri_bytes){ own, KDRI_MAX(own * (double)s->ntasks,
+		                           KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads), iterating)) };
 }
 
 const kdri_algo kdri_algo_asi = {
@@ -342,6 +336,7 @@ const kdri_algo kdri_algo_asi = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = asi_fit,
-	.estimate = asi_estimate,
+	.estimate_bytes = asi_estimate_bytes,
 	.predict = asi_predict,
+	.estimate_predict_bytes = kdri_centres_predict_bytes,
 };

@@ -369,12 +369,9 @@ done:
 	return st;
 }
 
-/* Each W step is an eigenproblem of a few l directions, solved by some twenty products and as many small factorisations. */
-void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c)
+/* P, products and residuals, Y, labels; W twice, F and M of each task, sums and Z. */
+double kdri_lss_bytes(const kdri_extent *x, double tasks, double c, const kdr_options *o)
 {
-	enum { DENSE_PRODUCTS = 3, SPARSE_PRODUCTS = 5, A_FEATURE = 600, VECTORS = 40 };
-	double wide = l > 0 ? l : k;
-	kdri_cost_pass(c, x, wide, iterations * (x->dense ? DENSE_PRODUCTS : SPARSE_PRODUCTS));
-	c->sweeps += iterations * wide * (A_FEATURE * wide * x->d + 80 * x->n);
-	kdri_cost_hold(c, 8 * (VECTORS * wide * x->d + x->n * (3 * k + 2 * wide)));
+	return 8 * x->n * (4 * c + 2) + 8 * x->d * c * (2 * tasks + 4) +
+	       KDRI_MAX(kdri_subspace_bytes(x, c, o), 16 * x->n * c);
 }

@@ -2,7 +2,7 @@
 #ifndef KDRI_LSS_H
 #define KDRI_LSS_H
 
-#include "engine/cost/cost.h"
+#include "api/method.h"
 #include "methods/lss/subspace.h"
 
 /* All tasks stacked: task t has rows begin[t] .. begin[t + 1] - 1 of x. Everything is borrowed. */
@@ -109,8 +109,9 @@ kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const
 kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                             int64_t task, const kdr_mat *x, int64_t *labels);
 
-/* What iterations of the subspace take: lss.c. */
-enum { KDRI_LSS_MOST = 300 /* iterations of the k-means it starts from */ };
-void kdri_lss_estimate(const kdri_extent *x, double k, double l, double iterations, kdri_cost *c);
+/* Bytes that kdri_lss_run and kdri_lss_predict need. */
+double kdri_lss_bytes(const kdri_extent *x, double tasks, double c, const kdr_options *options);
+double kdri_lss_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
+                              int threads);
 
 #endif

@@ -228,3 +228,10 @@ done:
 	kdri_free(ctx, y);
 	return st;
 }
+
+double kdri_lss_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
+                              int threads)
+{
+	(void)options, (void)threads; /* scores, products, along W; centres */
+	return 8 * (3 * x->n + x->d) * (double)kdr_result_array(fitted, "shared_centres", -1).shape[0];
+}

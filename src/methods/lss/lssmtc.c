@@ -16,7 +16,6 @@
  * T = 20 iterations are the paper's rule and no limit: more of them make the objective less and the clusters worse (T = 300 on webkb4:
  * accuracy .653 in place of .686). */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
@@ -171,14 +170,12 @@ done:
 	return st;
 }
 
-static void lssmtc_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes lssmtc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                        const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
-	kdri_cost_kmeans(c, &all, k, kdri_opt_real(o, "n_init"), KDRI_LSS_MOST);
-	kdri_lss_estimate(&all, k, kdri_opt_real(o, "l"), kdri_opt_real(o, "max_iter"), c);
+	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) + 8 * x->n +
+		                     KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads),
+		                              kdri_lss_bytes(x, (double)s->ntasks, k, o)) };
 }
 
 const kdri_algo kdri_algo_lssmtc = {
@@ -194,7 +191,8 @@ const kdri_algo kdri_algo_lssmtc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = lssmtc_fit,
-	.estimate = lssmtc_estimate,
+	.estimate_bytes = lssmtc_estimate_bytes,
 	.predict = kdri_lss_predict,
+	.estimate_predict_bytes = kdri_lss_predict_bytes,
 	.ranks = true,
 };

@@ -14,7 +14,6 @@
  * DEVIATION: algorithm 2 prints W' in M(2); eq. 20 has the d-dimensional mean, as here.
  * Rows of a source whose class is unknown are left out. T = 20 iterations are the paper's rule, as in lssmtc.c. */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
@@ -241,13 +240,11 @@ done:
 	return st;
 }
 
-static void lssttc_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes lssttc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
+                                        const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, kdri_extent_bytes(&all));
-	kdri_lss_estimate(&all, kdri_sizes_k(s), kdri_opt_real(o, "l"), 1.5 * kdri_opt_real(o, "max_iter"),
-	                  c);
+	return (kdri_bytes){ .more = kdri_extent_bytes(x) + 16 * x->n + 8 * c * x->d +
+		                     kdri_lss_bytes(x, (double)s->ntasks, c, o) };
 }
 
 const kdri_algo kdri_algo_lssttc = {
@@ -261,6 +258,7 @@ const kdri_algo kdri_algo_lssttc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = lssttc_fit,
-	.estimate = lssttc_estimate,
+	.estimate_bytes = lssttc_estimate_bytes,
 	.predict = kdri_lss_predict,
+	.estimate_predict_bytes = kdri_lss_predict_bytes,
 };

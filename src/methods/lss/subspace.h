@@ -3,6 +3,7 @@
 #ifndef KDRI_SUBSPACE_H
 #define KDRI_SUBSPACE_H
 
+#include "api/method.h"
 #include "matrix/range.h"
 
 typedef struct kdri_subspace_options {
@@ -46,5 +47,9 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 /* Numbers about the subspace of a task, or of all (-1): rank, energy, how it was found; and warnings. */
 kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result);
 kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
+
+/* Bytes that it needs, with options as a method has them and c columns of Z. A search that does not converge, after which the
+ * data are factored, is not counted: it is rare. */
+double kdri_subspace_bytes(const kdri_extent *x, double c, const kdr_options *options);
 
 #endif

@@ -30,7 +30,6 @@
  * [ZZ10] J. Zhang, C. Zhang: Multitask Bregman clustering. AAAI 2010. */
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
 #include "methods/mbc/mbc_sweep.h"
@@ -554,28 +553,44 @@ done:
 	return st;
 }
 
-static void estimate_bregman(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* Labels, those kept, points; of divergences other than the squared distance points and duals, bounds, and values or a whitening. */
+static double bregman_bytes(const kdri_extent *x, double k, const kdr_options *o, int threads)
 {
-	double k;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		kdri_cost_kmeans(c, &x, k, kdri_opt_real(o, "n_init"), kdri_opt_real(o, "max_iter"));
-	}
+	const kdri_divergence *v = domain_of(o).divergence;
+	const double plain = kdri_kmeans_assign_bytes(x, k, threads) + 12 * x->n +
+	                     8 * x->d * (k + 1 + KDRI_BREG_SCRATCH * threads);
+	if (v->symmetric && !v->whitened)
+		return plain;
+	return plain + 24 * x->n + 16 * x->d * (k + 1) + 8 * x->n * x->d +
+	       (v->whitened ? 16 * x->d * x->d : 0);
 }
 
-/* The start of each task by itself, then sweeps in which the tasks' centres meet. */
-static void estimate_mbc(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes bregman_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                         const kdr_options *o)
 {
-	enum { SWEEPS = 40 };
-	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s), tasks = (double)s->ntasks;
-	double sweeps = KDRI_MIN(SWEEPS * kdri_cost_slower(c, all.dense), kdri_opt_real(o, "max_iter"));
-	estimate_bregman(s, o, c);
-	kdri_cost_pass(c, &all, k, sweeps);
-	c->sweeps += sweeps * tasks * tasks * k * k * all.d * 12;
-	c->steps += sweeps * all.n * k;
-	kdri_cost_hold(c, 8 * all.d * tasks * k * 4 + 80 * all.n);
+	return (kdri_bytes){ 8 * k * x->d, bregman_bytes(x, k, o, s->threads) + kdri_kmeans_start_bytes(x) };
+}
+
+/* All tasks at once, each with its own centroids. */
+static kdri_bytes mbc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                     const kdr_options *o)
+{
+	kdri_extent all = *x, largest = { 0 };
+	all.d *= (double)s->ntasks;
+	for (int64_t t = 0; t < s->ntasks; t++)
+		if ((double)s->tasks[t].rows > largest.n)
+			largest = kdri_extent_of(&s->tasks[t]);
+	return (kdri_bytes){ 8 * k * all.d,
+		             bregman_bytes(&all, k, o, s->threads) + kdri_kmeans_start_bytes(&largest) };
+}
+
+static double bregman_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *o,
+                                    int threads)
+{
+	const kdri_divergence *v = domain_of(o).divergence;
+	return (v->symmetric && !v->whitened
+	                ? kdri_kmeans_assign_bytes(x, (double)kdr_result_k(fitted, 0), threads)
+	                : bregman_bytes(x, (double)kdr_result_k(fitted, 0), o, threads));
 }
 
 const kdri_algo kdri_algo_mbc = {
@@ -590,8 +605,9 @@ const kdri_algo kdri_algo_mbc = {
 	          .fields = mbc_fields,
 	          .references = mbc_references },
 	.fit = fit_mbc,
-	.estimate = estimate_mbc,
+	.estimate_bytes = mbc_estimate_bytes,
 	.predict = mbc_predict,
+	.estimate_predict_bytes = bregman_predict_bytes,
 	.ranks = true,
 };
 
@@ -606,7 +622,8 @@ const kdri_algo kdri_algo_bregman = {
 	          .references = mbc_references + 1,
 	},
 	.fit = fit_bregman,
-	.estimate = estimate_bregman,
+	.estimate_bytes = bregman_estimate_bytes,
 	.predict = mbc_predict,
+	.estimate_predict_bytes = bregman_predict_bytes,
 	.ranks = true,
 };

@@ -18,15 +18,15 @@
 /* How much slower an entry goes by than in a product of dense matrices. */
 static const double sparse_times = 2, dense_times = 1.5;
 
+bool kdri_cosines_pay_size(const kdri_extent *x)
+{
+	return 2 * x->entries * (x->dense ? dense_times : sparse_times) < x->n * x->n;
+}
+
 bool kdri_cosines_pay(const kdr_mat *x)
 {
-	double n = (double)kdr_mat_rows(x), entries = (double)kdr_mat_nnz(x);
-	bool pays = 2 * entries * (x->kind == KDR_MAT_CSR ? sparse_times : dense_times) < n * n;
-	for (int64_t i = 0; i < kdr_mat_rows(x) && pays; i++) {
-		kdri_entries row = kdri_row_entries(x, i);
-		pays = row.count == 0 || kdri_least(row.val, row.count) >= 0;
-	}
-	return pays;
+	const kdri_extent size = kdri_extent_of_mat(x);
+	return kdri_cosines_pay_size(&size) && kdri_mat_nonnegative(x);
 }
 
 /* (E2) */

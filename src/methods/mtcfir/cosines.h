@@ -2,6 +2,7 @@
 #ifndef KDRI_COSINES_H
 #define KDRI_COSINES_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 typedef struct kdri_cosines {
@@ -13,6 +14,7 @@ typedef struct kdri_cosines {
 
 /* Whether products with the factors are cheaper than with the n x n cosines, which are then none of them negative. */
 bool kdri_cosines_pay(const kdr_mat *x);
+bool kdri_cosines_pay_size(const kdri_extent *x); /* entries must be >= 0, too */
 /* For products with at most `columns` vectors. Borrows x. */
 kdr_status kdri_cosines_new(kdr_context *ctx, const kdr_mat *x, int64_t columns, kdri_cosines *out);
 void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c);

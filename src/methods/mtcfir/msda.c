@@ -11,7 +11,6 @@
  * Z   features        g   layers        p   noise */
 #include "methods/mtcfir/msda.h"
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/msda_device.h"
 
@@ -105,7 +104,8 @@ static kdr_status msda_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	int64_t n = stack.begin[stack.ntasks], d = kdr_mat_cols(&stack.x);
 	kdri_msda_options o = kdri_msda_options_of(options, n);
 	s.wide = (o.layers + 1) * d;
-	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&stack.x, &o) + 8.0 * (double)n * (double)s.wide,
+	const kdri_extent size = kdri_extent_of_mat(&stack.x);
+	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&size, size.n, &o) + 8.0 * (double)n * (double)s.wide,
 	                           "method 'msda'", n, d));
 	KDRI_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
 	for (int64_t t = 0; t < stack.ntasks; t++)
@@ -126,16 +126,13 @@ done:
 	return st;
 }
 
-static void msda_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes msda_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                      const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	double layers = kdri_opt_real(o, "layers"), side = KDRI_MIN(all.n, all.d);
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, (s->ntasks > 1 ? kdri_extent_bytes(&all) : 0) + 8 * all.n * all.d * (2 + layers) +
-	                          16 * side * side);
-	/* Systems are solved more slowly than products are made. */
-	kdri_cost_product(c, layers * (3 * all.n * all.d * side + side * side * side));
-	c->steps += layers * all.n * all.d * 3; /* tanh */
+	const kdri_msda_options layers = kdri_msda_options_of(o, (int64_t)x->n);
+	(void)k; /* the data and each layer, as features */
+	return (kdri_bytes){ 8 * x->n * x->d * (double)(layers.layers + 1),
+		             (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) + kdri_msda_bytes(x, x->n, &layers) };
 }
 
 const kdri_algo kdri_algo_msda = {
@@ -151,5 +148,5 @@ const kdri_algo kdri_algo_msda = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = msda_fit,
-	.estimate = msda_estimate,
+	.estimate_bytes = msda_estimate_bytes,
 };

@@ -56,8 +56,8 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 /* What one side of a layer's matrix counts: all `d` features, or the `train` rows where those are fewer. */
 int64_t kdri_msda_side(const kdri_msda_options *options, int64_t train, int64_t d);
 
-/* Bytes that run needs at its peak, beside what `use` keeps. */
-double kdri_msda_bytes(const kdr_mat *x, const kdri_msda_options *options);
+/* Bytes that run needs at its peak, in addition to what `use` keeps; `train`: rows that layers are learnt from. */
+double kdri_msda_bytes(const kdri_extent *x, double train, const kdri_msda_options *options);
 
 /* Whether products of this many samples are done in single precision when that is left to the library. */
 static inline bool kdri_single_above(int64_t samples)

@@ -11,14 +11,13 @@
  * are double in any precision, and W' is single only where H is its other factor. */
 #include "methods/mtcfir/msda_work.h"
 
-enum { LEAST_ROWS = 1024, SPARSE_ROWS = 4096, PANEL = 64 };
-static const int64_t scratch = 64 << 20;
+enum { SPARSE_ROWS = 4096, PANEL = 64 };
 
-/* Rows of a block: as many as make about `scratch` bytes. */
+/* Rows of a block: as many as make about KDRI_MSDA_SCRATCH bytes. */
 static int64_t block_height(const kdri_msda *w)
 {
 	int64_t size = w->h.floats ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-	return KDRI_MIN(w->m, KDRI_MAX(LEAST_ROWS, scratch / (size * w->d)));
+	return KDRI_MIN(w->m, KDRI_MAX(KDRI_MSDA_BLOCK, KDRI_MSDA_SCRATCH / (size * w->d)));
 }
 
 /* (E4), the lower triangle */

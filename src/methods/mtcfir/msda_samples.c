@@ -16,13 +16,13 @@
  * are taken in blocks of columns, as many as make a scratch of about `scratch` bytes. */
 #include "methods/mtcfir/msda_work.h"
 
-enum { PANEL = 64, STRIP = 8, LEAST_WIDTH = 1024 };
+enum { PANEL = 64, STRIP = 8 };
 static const int64_t scratch = 8 << 20;
 
 static int64_t block_width(const kdri_msda *w)
 {
 	int64_t size = w->h.floats ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-	return KDRI_MIN(w->d, KDRI_MAX(LEAST_WIDTH, scratch / (size * w->m)));
+	return KDRI_MIN(w->d, KDRI_MAX(KDRI_MSDA_BLOCK, scratch / (size * w->m)));
 }
 
 /* A layer's own arrays. */

@@ -4,6 +4,9 @@
 
 #include "methods/mtcfir/msda.h"
 
+/* Rows or columns of a block, at least; bytes of a block of rows, about. */
+enum { KDRI_MSDA_BLOCK = 1024, KDRI_MSDA_SCRATCH = 64 << 20 };
+
 /* A layer at work. Its input is `x` while that is sparse, else `h`, which its output replaces. */
 typedef struct kdri_msda {
 	kdr_context *ctx;

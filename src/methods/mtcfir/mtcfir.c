@@ -30,7 +30,6 @@
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "methods/mtcfir/mtcfir.h"
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
 #include "methods/common/tasks.h"
@@ -157,7 +156,8 @@ static const kdr_mat *samples(const work *w)
 static double bytes_needed(const work *w, const kdri_msda_options *o)
 {
 	double n = (double)w->stack.begin[w->problem->ntasks];
-	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(samples(w), o) +
+	const kdri_extent size = kdri_extent_of_mat(samples(w));
+	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(&size, n, o) +
 	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
 }
 
@@ -563,38 +563,39 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 	return st;
 }
 
-static void mtcfir_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* K; features are learnt, then a task at a time distances of a block of samples, neighbours, these transposed and symmetric. */
+static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                        const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)all.n);
-	double size = layers.floats ? 4 : 8, side = KDRI_MIN(all.n, all.d), k;
-	enum { A_TASK = 3500000 }; /* bandwidths, neighbours, starts: however few samples */
-	kdri_cost_start(s, c);
-	c->steps += A_TASK * (double)s->ntasks;
-	kdri_cost_hold(c, s->ntasks > 1 ? kdri_extent_bytes(&all) : 0);
-	kdri_cost_hold(c, 1100 * all.d); /* of each column, whatever the samples */
-	kdri_cost_hold(c,
-	               size * (1.2 * all.n * all.n + all.n * all.d) + (layers.layers ? 8 * side * side : 0));
-	kdri_cost_product(c, 2.0 * layers.layers * all.n * all.d * side + all.n * all.n * side);
-	kdri_cost_product(c, all.n * all.n * all.n / 4); /* what each task draws on the others */
-	for (int64_t i = 0; i < s->ntasks; i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		kdri_cost last = { 0 };
-		kdri_snmf_estimate(x.n, k, o, &last);
-		kdri_cost_product(c, last.products / 5); /* similarities of neighbours alone settle sooner */
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)x->n);
+	const double size = layers.floats ? 4 : 8;
+	const bool keep = kdri_opt_bool(o, "keep");
+	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
+	                      : 0,
+	       most = 0;
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		const double n = (double)s->tasks[t].rows, lambda = kdri_opt_reals(o, "neighbors", t),
+		             edges = n * KDRI_MIN(ceil(lambda < 1 ? lambda * n / k : lambda), n),
+		             distances = KDRI_MIN(size * n * n, (double)distance_bytes) + 48 * edges;
+		most = KDRI_MAX(most,
+		                KDRI_MAX(distances, 36 * edges + kdri_snmf_task_bytes(n, k, o, s->threads)));
+		results += 8 * n * k + (keep ? 32 * edges : 0);
 	}
+	return (kdri_bytes){ results, (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
+		                              8 * x->n * kdri_opt_real(o, "n_init") + size * x->n * x->n +
+		                              KDRI_MAX(kdri_msda_bytes(x, x->n, &layers), most) };
 }
 
-/* Similarities of all rows, old and new, with each other: as a fit, but for what follows. */
-static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
+static double mtcfir_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
+                                            const kdr_options *o, int threads)
 {
-	const kdri_extent new = kdri_extent_of(x);
-	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)trained);
-	double n = trained + new.n, side = KDRI_MIN(n, new.d);
-	kdri_cost_hold(c, kdri_extent_bytes(&new) * n / new.n + 1100 * new.d);
-	kdri_cost_hold(c, (layers.floats ? 4 : 8) * (n * n + n * new.d + new.n *trained) +
-	                          (layers.layers ? 8 * side * side : 0));
-	kdri_cost_product(c, 2.0 * layers.layers * n * new.d *side + n *n *side + new.n *trained *trained);
+	const kdri_extent all = kdri_train_extent(fitted, kdr_result_ntasks(fitted), x);
+	const double train = all.n - x->n;
+	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)train);
+	const double size = layers.floats ? 4 : 8;
+	(void)threads;
+	return kdri_extent_bytes(&all) + (all.dense ? 0 : 4 * (all.entries - x->entries)) +
+	       size * all.n * all.n + KDRI_MAX(kdri_msda_bytes(&all, train, &layers), size * x->n * train);
 }
 
 const kdri_algo kdri_algo_mtcfir = {
@@ -609,7 +610,7 @@ const kdri_algo kdri_algo_mtcfir = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = mtcfir_fit,
-	.estimate = mtcfir_estimate,
+	.estimate_bytes = mtcfir_estimate_bytes,
 	.predict = kdri_mtcfir_predict,
-	.estimate_predict = estimate_predict,
+	.estimate_predict_bytes = mtcfir_estimate_predict_bytes,
 };

@@ -18,7 +18,6 @@
  *
  * M   gram (in its place)        Y   memberships        sigma   sigma */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/consistent.h"
 #include "methods/mtcfir/cosines.h"
@@ -394,38 +393,33 @@ done:
 	return st;
 }
 
-static void snmf_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* n x n similarities; if a start is given, products with the data may take their place. */
+static kdri_bytes snmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                      const kdr_options *o)
 {
-	double k;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double bytes = (kdri_precision_single(o, (int64_t)x.n) ? 4 : 8) * x.n * x.n + 80 * x.n * k;
-		kdri_cost_product(c, x.dense ? x.entries * x.n : 0);
-		kdri_cost_pass(c, &x, x.dense ? 0 : x.n / 4, 1);
-		if (!x.dense && 4 * x.entries < x.n * x.n && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF) {
-			const double columns = k * kdri_opt_real(o, "n_init"),
-			             turns = KDRI_MIN(150, kdri_opt_real(o, "max_iter"));
-			kdri_cost_cosines(c, &x, columns, turns);
-		} else {
-			kdri_snmf_estimate(x.n, k, o, c);
-		}
-		kdri_cost_hold(c, bytes);
-		kdri_cost_drop(c, bytes);
-	}
+	const bool cosines = s->nonnegative && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF &&
+	                     kdri_cosines_pay_size(x) &&
+	                     kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_COSINE;
+	const double gram = (kdri_precision_single(o, (int64_t)x->n) ? 4 : 8) * x->n * x->n,
+	             columns = x->dense ? 0 : 12 * x->entries,
+	             without = kdri_extent_values(x) + columns + 8 * x->d * KDRI_MAX(KDRI_SNMF_TOGETHER, k),
+	             iterating = kdri_snmf_task_bytes(x->n, k, o, s->threads),
+	             formed = gram + KDRI_MAX(columns, cosines ? 0 : iterating);
+	const double run = cosines ? KDRI_MAX(s->started ? 0 : formed, without + iterating) : formed,
+	             train = kdri_opt_bool(o, "keep") ? kdri_train_bytes(x)
+	                                              : 0; /* at the end, of all tasks */
+	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(8 * x->n * kdri_opt_real(o, "n_init") + run,
+		                                    train * (double)s->ntasks) };
 }
 
-static void estimate_predict(const kdr_task_shape *x, double trained, const kdr_options *o, kdri_cost *c)
+/* Stacked, with narrow columns, and transposed; similarities of a block of rows. */
+static double snmf_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
+                                          const kdr_options *o, int threads)
 {
-	const kdri_extent new = kdri_extent_of(x);
-	kdri_extent old = new;
-	old.n = trained;
-	old.entries *= trained / new.n;
-	(void)o;
-	kdri_cost_hold(c, kdri_extent_bytes(&new) + 2 * kdri_extent_bytes(&old));
-	kdri_cost_hold(c, 8 * (KDRI_MIN(ROWS, new.n) * trained + new.n + trained));
-	kdri_cost_pairs(c, &new, trained / new.n);
-	c->steps += 2 * new.n *trained; /* similarities, and what explains them */
+	const kdri_extent all = kdri_train_extent(fitted, 1, x);
+	(void)o, (void)threads;
+	return kdri_extent_bytes(&all) + (all.dense ? 0 : 16 * (all.entries - x->entries)) + 8 * all.n +
+	       8 * KDRI_MIN(ROWS, x->n) * (all.n - x->n + 3 * (double)kdr_result_k(fitted, 0));
 }
 
 const kdri_algo kdri_algo_snmf = {
@@ -440,7 +434,7 @@ const kdri_algo kdri_algo_snmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = snmf_fit,
-	.estimate = snmf_estimate,
+	.estimate_bytes = snmf_estimate_bytes,
 	.predict = snmf_predict,
-	.estimate_predict = estimate_predict,
+	.estimate_predict_bytes = snmf_estimate_predict_bytes,
 };

@@ -224,10 +224,12 @@ done:
 	return st;
 }
 
-void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c)
+/* Starts, D, Y and N twice, of the runs that are made together; the best, and the result. */
+double kdri_snmf_task_bytes(double n, double k, const kdr_options *o, int threads)
 {
-	enum { USUAL = 150 };
-	double most = KDRI_MIN(USUAL, kdri_opt_real(options, "max_iter"));
-	bool cut = kdri_opt_choice(options, "final") != KDRI_FINAL_SNMF;
-	kdri_cost_product(c, n * n * k * (cut ? 40 : 2 * most * kdri_opt_real(options, "n_init")));
+	const double together =
+	        KDRI_MIN(kdri_opt_real(o, "n_init"), KDRI_MAX(1, floor(KDRI_SNMF_TOGETHER / k)));
+	return kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF
+	               ? 8 * n * k * (6 * together + 2)
+	               : kdri_spectral_bytes(n, k, kdri_spectrum_bytes(n, 0, k), threads);
 }

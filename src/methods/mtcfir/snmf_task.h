@@ -3,7 +3,6 @@
 #define KDRI_SNMF_TASK_H
 
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/gram_kmeans.h"
 #include "methods/mtcfir/snmf_steps.h"
@@ -60,7 +59,7 @@ enum { KDRI_SNMF_TOGETHER = 32 };
 	           "k leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
 /* clang-format on */
 
-/* Work of the last step on the n x n similarities of a task. */
-void kdri_snmf_estimate(double n, double k, const kdr_options *options, kdri_cost *c);
+/* Bytes that this needs, in addition to the similarities. */
+double kdri_snmf_task_bytes(double n, double k, const kdr_options *options, int threads);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef KDRI_TRAIN_H
 #define KDRI_TRAIN_H
 
+#include "api/method.h"
 #include "matrix/linalg.h"
 
 /* A sparse matrix into the arrays NAME_rowptr, NAME_col and NAME_val of task t. */
@@ -32,5 +33,9 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
 	KDRI_ARRAY("train_x", KDR_FLOAT64, "n x d", \
 	           "the task's samples, where they are dense", .per_task = true, .in_model = true)
 /* clang-format on */
+
+/* Bytes of the samples of x in a model; and the samples of `count` tasks of a model, above the rows of x. */
+double kdri_train_bytes(const kdri_extent *x);
+kdri_extent kdri_train_extent(const kdr_result *fitted, int64_t count, const kdri_extent *x);
 
 #endif

@@ -13,7 +13,6 @@
  * W   graph.w      F   f (n x classes)     D   degree     q   share of a class, in counts
  */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/spread/spread.h"
 
 static const kdr_option_desc options_table[] = {
@@ -133,5 +132,5 @@ const kdri_algo kdri_algo_gfhf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = gfhf_fit,
-	.estimate = kdri_spread_estimate,
+	.estimate_bytes = kdri_spread_estimate_bytes,
 };

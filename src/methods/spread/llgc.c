@@ -16,7 +16,6 @@
  * W   graph.w      F   f (n x classes)     S   by products, with root_i = d_i^-1/2
  */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/spread/spread.h"
 
 static const kdr_option_desc options_table[] = {
@@ -111,5 +110,5 @@ const kdri_algo kdri_algo_llgc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = llgc_fit,
-	.estimate = kdri_spread_estimate,
+	.estimate_bytes = kdri_spread_estimate_bytes,
 };

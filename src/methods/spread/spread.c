@@ -66,18 +66,14 @@ done:
 	return st;
 }
 
-void kdri_spread_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* The answer; its right-hand side, what it is scaled to, and four blocks of vectors of the solver. */
+kdri_bytes kdri_spread_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                      const kdr_options *o)
 {
-	enum { ITERATIONS = 25 };
-	kdri_extent all = kdri_extent_all(s);
-	double k = kdri_sizes_k(s), neighbours = kdri_opt_real(o, "neighbors");
-	kdri_cost_start(s, c);
-	kdri_cost_hold(c, kdri_extent_bytes(&all));
-	if (neighbours > 0)
-		kdri_cost_graph(c, &all, neighbours, KDRI_COST_SEARCH);
-	else
-		kdri_cost_hold(c, 8 * all.n * all.n);
-	kdri_cost_fetch(c, ITERATIONS * all.n * (neighbours > 0 ? 2 * neighbours : all.n) * (k + 8),
-	                8 * all.n * k);
-	kdri_cost_hold(c, 8 * all.n * k * 6);
+	const kdri_graph_options g = kdri_graph_options_of(o);
+	const double labels = 8 * classes * x->n;
+	double graph;
+	const double making = kdri_graph_bytes(x, &g, s->threads, &graph);
+	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + labels +
+		                     KDRI_MAX(making, graph + 16 * x->n + 6 * labels) };
 }

@@ -3,7 +3,6 @@
 #define KDRI_SPREAD_H
 
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "engine/graph/similarity.h"
 #include "matrix/vectors.h"
 #include "methods/common/labelled.h"
@@ -24,7 +23,7 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	          "stop when the residual of the linear system is at most this share of its right side")
 /* clang-format on */
 
-/* Its estimate. */
-void kdri_spread_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c);
+kdri_bytes kdri_spread_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                      const kdr_options *o);
 
 #endif

@@ -17,8 +17,10 @@
  *     (E5)  an svm of cost 1, trained on the targets' rows and their answers. */
 #include "methods/transfer_auto/report.h"
 
-#include "engine/cost/cost.h"
+#include "engine/graph/census.h"
 #include "engine/graph/views.h"
+#include "engine/linear/aligned.h"
+#include "engine/linear/aligned_ridge.h"
 #include "engine/linear/rest.h"
 #include "methods/common/linear_model.h"
 
@@ -139,6 +141,15 @@ static kdr_status auto_transfer_predict(kdr_context *ctx, const kdr_result *fitt
 done:
 	kdri_own_free(ctx, &rows);
 	return st;
+}
+
+static double auto_transfer_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
+                                          const kdr_options *o, int threads)
+{
+	const kdr_array unit = kdr_result_array(fitted, "unit_rows", -1);
+	(void)o, (void)threads;
+	return (unit.data && *(const int64_t *)unit.data ? kdri_extent_values(x) : 0) +
+	       8 * (x->n + x->d) * (double)kdr_result_k(fitted, 0);
 }
 
 /* --- the run --------------------------------------------------------------------------------------------- */
@@ -272,82 +283,56 @@ done:
 	return st;
 }
 
-/* Whether samples are joined to landmarks: views.c. */
-static bool is_joined(const kdri_extent *target, const kdri_extent *e, const kdr_options *o)
-{
-	kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	if (to != KDRI_JOINS_AUTO)
-		return to == KDRI_JOINS_LANDMARKS;
-	return !kdri_cost_graph_exact(e, KDRI_COST_SEARCH) ||
-	       !kdri_cost_graph_exact(target, KDRI_COST_SEARCH);
-}
+/* --- memory ---------------------------------------------------------------------------------------------- */
 
-/* The graphs and E, on landmarks. */
-static void estimate_joined(const kdri_extent *all, const kdri_extent *target, const kdri_extent *e, double k,
-                            const kdr_options *o, kdri_cost *c)
+/* A vote: sources and a target below each other, of unit length unless there are few features, and centred unless they are words;
+ * their graphs; answers of all members. Then what members need one after the other. */
+static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
+                                               const kdr_options *o)
 {
-	const int64_t neighbors = kdri_opt_int(o, "neighbors");
-	double near = (double)kdri_landmarks_each(false, neighbors),
-	       own = (double)kdri_landmarks_each(!target->dense, neighbors),
-	       marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * k);
-	kdri_cost_landmarks(c, target, marks, own);
-	kdri_cost_landmarks(c, e, marks, near);
-	for (int fine = 0; fine < 2; fine++) { /* clusters, as many as classes and three times as many */
-		double before = c->held, clusters = fine ? 3 * k : k;
-		kdri_extent rows = kdri_extent_dense(target->n, clusters);
-		kdri_cost_landmarks_spectrum(c, target->n, marks, own, clusters);
-		kdri_cost_kmeans(c, &rows, clusters, 10, 300);
-		kdri_cost_drop(c, c->held - before);
+	kdri_extent all = *x, target = { 0 };
+	for (int64_t t = 0; t < s->ntasks; t++) { /* the largest */
+		const kdri_extent own = kdri_extent_of(&s->tasks[t]);
+		target = s->tasks[t].role == KDR_ROLE_TARGET && own.n > target.n ? own : target;
 	}
-	if (all->d > KDRI_TRANSFER_FEW || !all->dense) {
-		kdri_extent some = *all;
-		double share = KDRI_MIN(1, KDRI_TRANSFER_TELLING / all->n), before = c->held;
-		some.n *= share;
-		some.entries *= share;
-		kdri_cost_directions(c, &some, e->d);
-		kdri_cost_drop(c, c->held - before);
-		kdri_cost_pass(c, all, e->d, 1);
-	}
-}
-
-static void auto_transfer_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
-{
-	/* Ten classifiers, half of them on the directions of the aligned sets. */
-	enum { DIRECTIONS = 128, LEADING = 100, PLAIN = 9, MANY = 6 /* of many rows fewer steps do */ };
-	enum { FEATURE_CLUSTERS = 30, SWEEPS = 25, LAYERS_OF = 600, LAYERS_MOST = 100000000 };
-	kdri_extent all = kdri_extent_all(s), target = kdri_extent_role(s, KDR_ROLE_TARGET);
-	double k = kdri_sizes_k(s), r = KDRI_MIN(KDRI_MIN(all.n, all.d), DIRECTIONS);
-	kdri_extent rows = kdri_extent_dense(all.n, r),
-	            e = kdri_extent_dense(all.n, all.dense && all.d <= KDRI_TRANSFER_FEW
-	                                                 ? all.d + 1
-	                                                 : KDRI_MIN(r, LEADING));
-	const bool joined = is_joined(&target, &e, o);
-	kdri_cost_start(s, c);
-	if (joined) {
-		/* Below each other, and of unit length or centred; features by sign, or E and panels of it. */
-		const double most = KDRI_MAX(all.dense ? 2 * kdri_extent_bytes(&all) : 0,
-		                             kdri_extent_bytes(&e) + 256 * all.n);
-		kdri_cost_hold(c, (all.dense ? 2 : 1) * kdri_extent_bytes(&all));
-		kdri_cost_hold(c, most);
-		estimate_joined(&all, &target, &e, k, o, c);
-		kdri_cost_pass(c, &all, (all.dense ? 2 : 1) * FEATURE_CLUSTERS, 2 * SWEEPS);
-		kdri_cost_linear(c, &all, k, MANY);
-		kdri_cost_linear(c, &e, k, MANY);
-	} else {
-		kdri_cost_hold(c, 4 * kdri_extent_bytes(&all));
-		kdri_cost_directions(c, &all, r);
-		kdri_cost_graph(c, &rows, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
-		kdri_cost_graph(c, &all, kdri_opt_real(o, "neighbors"), KDRI_COST_SEARCH);
-		kdri_cost_linear(c, &all, k, PLAIN);
-		kdri_cost_linear(c, &rows, k, PLAIN);
-	}
-	kdri_cost_hold(c, 8 * all.n * k * 2 * PLAIN);
-	/* Denoised features, while there are not too many of them: layers.c. */
-	double wide = KDRI_MIN(all.d, LAYERS_OF);
-	if (all.n * 3 * wide <= LAYERS_MOST) {
-		kdri_cost_hold(c, 8 * all.n * 5 * wide);
-		kdri_cost_drop(c, 8 * all.n * 5 * wide);
-	}
+	all.n += target.n - kdri_sizes_role(s, KDR_ROLE_TARGET).n;
+	all.entries += target.entries - kdri_sizes_role(s, KDR_ROLE_TARGET).entries;
+	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
+	const bool few = kdri_views_few(&all, s->nonnegative),
+	           words = kdri_census_words(&(kdri_census){ all.n * all.d, all.entries, !s->nonnegative });
+	const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
+	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
+	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
+	const kdri_extent e = kdri_extent_dense(n, width);
+	const kdri_decided near = kdri_knn_search_decided(&target, metric),
+	                   near_e = kdri_knn_search_decided(&e, KDRI_METRIC_COSINE);
+	const bool joined = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (!near || !near_e));
+	const double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * c),
+	             most = joined ? KDRI_TRANSFER_TELLING : 0;
+	double graph, joint, spectrum = 0;
+	const double own = joined ? kdri_landmarks_bytes(&target, marks, 2 * neighbors, 3 * c, &graph)
+	                          : kdri_knn_graph_bytes(&target, neighbors, metric, near, s->threads,
+	                                                 &graph),
+	             both = joined ? kdri_landmarks_bytes(&e, marks, neighbors, 0, &joint)
+	                           : kdri_knn_graph_bytes(&e, neighbors, KDRI_METRIC_COSINE, near_e,
+	                                                  s->threads, &joint);
+	if (!joined)
+		spectrum = kdri_spectrum_bytes(target.n, 2 * target.n * neighbors, 3 * c);
+	const double classifier = KDRI_MAX(kdri_cost_by_folds_bytes(&all, known, c),
+	                                   36 * n + kdri_linear_bytes(&all, n, c, KDRI_LOSS_SQUARED_HINGE)),
+	             ridge = joint + 8 * e.entries +
+	                     KDRI_MAX(kdri_aligned_ridge_bytes(n, width),
+	                              kdri_cost_by_folds_bytes(&e, known, c)),
+	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
+	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
+	             layers = kdri_transfer_layers_bytes(s, &all, words),
+	             factors = kdri_transfer_factors_bytes(s, &all, known, c);
+	const double members =
+	        fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)), joint + fmax(layers, factors));
+	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
+		                     graph +
+		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +
+		                     (isnan(layers + factors) ? NAN : fmax(own - graph, members)) };
 }
 
 const kdri_algo kdri_algo_auto_transfer = {
@@ -364,6 +349,7 @@ const kdri_algo kdri_algo_auto_transfer = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = auto_transfer_fit,
-	.estimate = auto_transfer_estimate,
+	.estimate_bytes = auto_transfer_estimate_bytes,
 	.predict = auto_transfer_predict,
+	.estimate_predict_bytes = auto_transfer_predict_bytes,
 };

@@ -8,6 +8,8 @@
  *   (E1)  x_j -> (max(x_j, 0), max(-x_j, 0)). */
 #include "methods/transfer_auto/members.h"
 
+static const char nmtf_options[] = "p1=30 p2=0 max_iter=25";
+
 static kdri_own factors_no_matrix(void)
 {
 	return (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
@@ -108,9 +110,7 @@ static kdr_status factors_factorise(kdr_context *ctx, const kdri_transfer_work *
 	};
 	const kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = c };
 	KDRI_TRY(kdr_options_new(ctx, "nmtf", &options));
-	KDRI_TRY(kdr_options_set_number(ctx, options, "p1", 30));
-	KDRI_TRY(kdr_options_set_number(ctx, options, "p2", 0));
-	KDRI_TRY(kdr_options_set_number(ctx, options, "max_iter", 25));
+	KDRI_TRY(kdri_options_set_all(ctx, options, nmtf_options));
 	KDRI_TRY(kdr_fit(ctx, "nmtf", &problem, options, &result));
 	kdr_array found = kdr_result_array(result, "probabilities", 1);
 	memcpy(p + first * c, found.data, (size_t)(n * c) * sizeof *p);
@@ -135,4 +135,24 @@ kdr_status kdri_transfer_factors(kdr_context *ctx, kdri_transfer_work *t, double
 done:
 	kdri_own_free(ctx, &split);
 	return st;
+}
+
+double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z, double known, double classes)
+{
+	const double times =
+	        s->nonnegative ? 1 : 2; /* (E1): positive and negative parts are features of their own */
+	kdr_task_shape parts[2];
+	for (int i = 0; i < 2; i++) {
+		const kdri_extent part = kdri_extent_rows(z, i ? z->n - known : known);
+		parts[i] = (kdr_task_shape){ .rows = (int64_t)part.n,
+			                     .cols = (int64_t)(times * z->d),
+			                     .entries = (int64_t)part.entries,
+			                     .dense = z->dense,
+			                     .role = i ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE };
+	}
+	const kdri_sizes two = {
+		.tasks = parts, .ntasks = 2, .classes = (int64_t)classes, .threads = s->threads, .ctx = s->ctx
+	};
+	return (s->nonnegative ? 0 : (z->dense ? 2 : 1) * kdri_extent_bytes(z)) + 24 * z->n +
+	       kdri_member_bytes("nmtf", &two, nmtf_options);
 }

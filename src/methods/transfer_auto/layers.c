@@ -11,6 +11,7 @@
 #include "matrix/range.h"
 
 enum { WORDS = 600, OTHERS = 400, LAYERS = 2, DIRECTIONS = 100, ROUNDS = 3 };
+static const char layers_options[] = "layers=2";
 /* 0.8 GB, and as much again while layers are made. */
 static const double most_cells = 1e8;
 
@@ -187,7 +188,7 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 	};
 	const kdr_problem problem = { .tasks = &all, .ntasks = 1 };
 	KDRI_TRY(kdr_options_new(ctx, "msda", &options));
-	KDRI_TRY(kdr_options_set_number(ctx, options, "layers", LAYERS));
+	KDRI_TRY(kdri_options_set_all(ctx, options, layers_options));
 	KDRI_TRY(kdr_fit(ctx, "msda", &problem, options, &result));
 	kdri_free(ctx, x);
 	x = NULL;
@@ -206,4 +207,16 @@ done:
 	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;
+}
+
+/* Columns, and what msda makes of them; or its features, directions of these, and Z with them. */
+double kdri_transfer_layers_bytes(const kdri_sizes *s, const kdri_extent *z, bool words)
+{
+	const double d = KDRI_MIN(words ? WORDS : OTHERS, z->d), cells = z->n * d;
+	const kdr_task_shape all = { .rows = (int64_t)z->n, .cols = (int64_t)d, .dense = true, .k = 1 };
+	const kdri_sizes one = { .tasks = &all, .ntasks = 1, .threads = s->threads, .ctx = s->ctx };
+	if (cells * (LAYERS + 1) > most_cells)
+		return 0;
+	return fmax(8 * cells + kdri_member_bytes("msda", &one, layers_options),
+	            8 * cells * (LAYERS + 1) + kdri_leading_bytes(z->n, LAYERS * d, DIRECTIONS));
 }

@@ -25,7 +25,6 @@
  * clustering. 2019. */
 #include "api/method.h"
 #include "comm/rows.h"
-#include "engine/cost/cost.h"
 #include "methods/common/tasks.h"
 #include "methods/trec/consensus.h"
 
@@ -133,16 +132,12 @@ done:
 	return st;
 }
 
-static void ec_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes ec_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k, const kdr_options *o)
 {
-	double k;
-	kdri_cost_start(s, c);
-	for (int64_t i = 0; i < kdri_sizes_parts(s); i++) {
-		kdri_extent x = kdri_sizes_part(s, i, &k);
-		double before = c->held;
-		kdri_ensemble_estimate(&x, k, kdri_opt_real(o, "runs"), c);
-		kdri_cost_drop(c, c->held - before);
-	}
+	return (kdri_bytes){ 8 * x->n *
+		                     (kdri_opt_real(o, "runs") +
+		                      3), /* labels as 64-bit integers; stability, twice; labels */
+		             kdri_ensemble_bytes(x, k, o, false, s->threads) };
 }
 
 const kdri_algo kdri_algo_ec = {
@@ -156,6 +151,6 @@ const kdri_algo kdri_algo_ec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ec_fit,
-	.estimate = ec_estimate,
+	.estimate_bytes = ec_estimate_bytes,
 	.ranks = true,
 };

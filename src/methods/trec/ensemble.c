@@ -10,6 +10,8 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
+#include "engine/kmeans/lloyd.h"
+#include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 
 enum { AUTO_K_MIN = 2, AUTO_K_MAX = 20 };
@@ -312,14 +314,20 @@ void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e)
 	*e = (kdri_ensemble){ 0 };
 }
 
-void kdri_ensemble_estimate(const kdri_extent *x, double k, double runs, kdri_cost *c)
+/* Labels of all runs, and one run on some of the features; then a matrix between clusters, or k-means on k of its eigenvectors. */
+double kdri_ensemble_bytes(const kdri_extent *x, double k, const kdr_options *o, bool silhouettes,
+                           int threads)
 {
-	enum { CONSENSUS = 1200 };
-	kdri_extent half = { .n = x->n, .d = x->d / 2, .entries = x->entries / 2, .dense = x->dense };
-	double copy = kdri_extent_bytes(&half);
-	kdri_cost_hold(c, copy);
-	kdri_cost_kmeans(c, &half, k, runs, 300);
-	kdri_cost_drop(c, copy);
-	c->sweeps += CONSENSUS * (0.3 + 0.7 * kdri_cost_slower(c, x->dense)) * x->n * runs * k;
-	kdri_cost_hold(c, 8 * x->n * (2 * runs + 4 * k + 10));
+	const double m = kdri_opt_real(o, "features") > 0 ? kdri_opt_real(o, "features") : ceil(x->d / 2),
+	             most = KDRI_MAX(kdri_opt_real(o, "k_max"), k),
+	             clusters = kdri_opt_real(o, "runs") * most;
+	const kdri_extent seen = { .n = x->n, .d = m, .entries = x->entries * m / x->d, .dense = x->dense },
+	                  rows = kdri_extent_dense(x->n, k);
+	const double run = KDRI_MAX(kdri_kmeans_bytes(&seen, most, threads),
+	                            silhouettes ? kdri_silhouette_bytes(&seen, most) : 0),
+	             consensus = 8 * clusters * (most + 1) +
+	                         KDRI_MAX(24 * clusters * clusters + 16 * x->n,
+	                                  8 * rows.entries + kdri_kmeans_bytes(&rows, k, threads));
+	return 4 * x->n * kdri_opt_real(o, "runs") +
+	       KDRI_MAX(24 * x->n + 4 * x->d + kdri_extent_bytes(&seen) + run, consensus);
 }

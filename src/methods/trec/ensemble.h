@@ -9,7 +9,6 @@
 
 #include "api/method.h"
 #include "core/internal.h"
-#include "engine/cost/cost.h"
 #include "engine/kmeans/lloyd.h"
 
 typedef struct kdri_ensemble_spec {
@@ -76,7 +75,8 @@ static inline bool kdri_ensemble_stopped(const kdr_context *ctx)
 	return ctx->cancelled || ctx->timed_out;
 }
 
-/* What an ensemble and the consensus of its runs take. */
-void kdri_ensemble_estimate(const kdri_extent *x, double k, double runs, kdri_cost *c);
+/* Bytes that an ensemble and the consensus of its runs need. */
+double kdri_ensemble_bytes(const kdri_extent *x, double k, const kdr_options *options, bool silhouettes,
+                           int threads);
 
 #endif

@@ -41,6 +41,7 @@ typedef struct kdri_rule {
 kdr_status kdri_rule_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
                          kdri_rule *out);
 /* Its support vectors, coefficients and rho; `weight` is that of pairs apart and together. */
+enum { KDRI_RULE_CACHE = 200 }; /* megabytes that LIBSVM may hold kernels in */
 kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
                                const double weight[2], kdri_rule *rule);
 void kdri_rule_free(kdr_context *ctx, kdri_rule *rule);

@@ -9,7 +9,7 @@
 
 #include <libsvm/svm.h>
 
-enum { TIGHT_UP_TO = 1000, CACHE_MEGABYTES = 200 };
+enum { TIGHT_UP_TO = 1000 };
 
 static double svm_tolerance(int64_t pairs, double cost)
 {
@@ -87,7 +87,7 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 		                       .gamma = rule->gamma,
 		                       .C = o->cost,
 		                       .eps = svm_tolerance(pairs->count, o->cost),
-		                       .cache_size = CACHE_MEGABYTES,
+		                       .cache_size = KDRI_RULE_CACHE,
 		                       .shrinking = 1,
 		                       .nr_weight = 2,
 		                       .weight_label = labels,

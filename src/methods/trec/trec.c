@@ -29,7 +29,6 @@
  * for its 80 samples, and half of the samples beyond that.
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/common/tasks.h"
 #include "methods/trec/consensus.h"
 #include "methods/trec/migrate.h"
@@ -419,20 +418,21 @@ done:
 	return st;
 }
 
-static void trec_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* LIBSVM allocates past the context: kernels of pairs, as far as its cache holds them. */
+static kdri_bytes trec_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                      const kdr_options *o)
 {
-	kdri_extent source = kdri_extent_role(s, KDR_ROLE_SOURCE),
-	            target = kdri_extent_role(s, KDR_ROLE_TARGET);
-	double k = kdri_sizes_k(s), runs = kdri_opt_real(o, "runs"), pairs = kdri_opt_real(o, "pairs");
-	kdri_cost_start(s, c);
-	kdri_ensemble_estimate(&source, k, runs, c);
-	kdri_ensemble_estimate(&target, k, runs, c);
-	/* Pairs of few samples are soon told apart, and those of groups that lie apart. */
-	double slower = KDRI_MIN(kdri_cost_slower(c, target.dense), 1),
-	       hard = KDRI_MIN(1, target.n / 330) * slower * sqrt(slower);
-	/* The kernel machine of the rule, two more on halves, and moves, each of which goes through a row of the target. */
-	c->steps += 12 * pairs * pairs * hard + 4 * target.n * target.n;
-	kdri_cost_hold(c, 3 * pairs * pairs * (0.3 + 0.7 * slower) + 8 * target.n * (runs + k));
+	const double pairs = kdri_opt_real(o, "pairs"),
+	             k = kdri_opt_real(o, "k") > 0 ? kdri_opt_real(o, "k") : classes,
+	             rule = kdri_opt_choice(o, "classifier") == 0
+	                            ? KDRI_MIN(4 * pairs * pairs, KDRI_RULE_CACHE * 1048576.0)
+	                            : 0;
+	double most = rule;
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		const kdri_extent own = kdri_extent_of(&s->tasks[t]);
+		most = KDRI_MAX(most, kdri_ensemble_bytes(&own, k, o, own.n <= EXACT_UP_TO, s->threads));
+	}
+	return (kdri_bytes){ 16 * x->n + 34 * pairs, most }; /* pairs of all samples, and of two halves */
 }
 
 const kdri_algo kdri_algo_trec = {
@@ -446,5 +446,5 @@ const kdri_algo kdri_algo_trec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = trec_fit,
-	.estimate = trec_estimate,
+	.estimate_bytes = trec_estimate_bytes,
 };

@@ -2,6 +2,8 @@
 #include "methods/ttl/bridging.h"
 #include "api/method.h"
 #include "comm/comm.h"
+#include "engine/linear/linear.h"
+#include "methods/ttl/trifactor_rows.h"
 
 #include <stdio.h>
 
@@ -359,12 +361,25 @@ done:
 	return st;
 }
 
-void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double k, double sweeps,
-                             kdri_cost *c)
+/* --- memory --------------------------------------------------------------------------------------- */
+
+/* From a stack of both, and labels. */
+double kdri_bridging_teach_bytes(const kdri_extent *from, const kdri_extent *to, double c)
 {
-	enum { A_FEATURE = 165 };
-	double more = x->dense ? 3 : 2.6; /* rows of dense data come as if they were sparse */
-	kdri_cost_pass(c, x, p + (x->dense ? 3 : 4) * k, more * sweeps * 2);
-	c->sweeps += sweeps * sides * p * (A_FEATURE * x->d + more * 10 * x->n);
-	kdri_cost_hold(c, 8 * p * (3 * sides * x->d + 2 * x->n) + kdri_extent_bytes(x));
+	kdri_extent both = *from;
+	both.n += to->n;
+	both.entries += to->entries;
+	return kdri_extent_bytes(&both) + 8 * both.n + 8 * c * to->n +
+	       kdri_linear_bytes(&both, both.n, c, KDRI_LOSS_LOGISTIC);
+}
+
+/* G, its update and a copy, products with data, whose columns are transposed if they are sparse; F, and H twice, of each side. */
+double kdri_trifactor_bytes(const kdri_extent *x, double sides, double c, const kdr_options *o)
+{
+	const int64_t p1 = kdri_opt_int(o, "p1"), p2 = kdri_opt_int(o, "p2");
+	const double sums = 8.0 * (double)kdri_tri_sums_of((int64_t)c, p1, p2).size * KDRI_CHUNKS *
+	                    KDRI_TRI_LANES,
+	             f = (double)(p1 + 2 * p2) * (kdri_opt_int(o, "n_init") > 1 ? 2 : 1);
+	return sums + 8 * x->n * (2.5 * c + 1) + 8 * x->d * sides * (f + 4 * c) +
+	       (x->dense ? 0 : 8 * x->entries);
 }

@@ -3,7 +3,6 @@
 #define KDRI_BRIDGING_H
 
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/ttl/trifactor.h"
 
 /* Rows to be labelled: those here, their numbers among those of all ranks, and how many these are. */
@@ -104,8 +103,8 @@ kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const 
 kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
                                   kdr_result *result);
 
-/* What so many sweeps over one or two sides take, with p feature clusters a side. */
-void kdri_trifactor_estimate(const kdri_extent *x, double sides, double p, double k, double sweeps,
-                             kdri_cost *c);
+/* Bytes of kdri_bridging_teach, and of a factorisation of all samples. */
+double kdri_bridging_teach_bytes(const kdri_extent *from, const kdri_extent *to, double c);
+double kdri_trifactor_bytes(const kdri_extent *x, double sides, double c, const kdr_options *options);
 
 #endif

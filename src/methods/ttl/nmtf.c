@@ -10,7 +10,6 @@
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/ttl/bridging.h"
 
 static const char stage[] = "nmtf";
@@ -120,15 +119,18 @@ done:
 	return st;
 }
 
-static void nmtf_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+/* From the source to the bridge, and from there to the target; or straight. */
+static kdri_bytes nmtf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
+                                      const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_start(s, c);
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1); /* the start */
-	/* From the source to the bridge, and from there to the target. */
-	double stages = kdri_extent_role(s, KDR_ROLE_BRIDGE).n > 0 ? 2 : 1;
-	kdri_trifactor_estimate(&all, 1, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"), kdri_sizes_k(s),
-	                        stages * kdri_opt_real(o, "max_iter"), c);
+	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE),
+	                  bridge = kdri_sizes_role(s, KDR_ROLE_BRIDGE),
+	                  target = kdri_sizes_role(s, KDR_ROLE_TARGET);
+	const double teach = bridge.n > 0 ? KDRI_MAX(kdri_bridging_teach_bytes(&source, &bridge, c),
+	                                             kdri_bridging_teach_bytes(&bridge, &target, c))
+	                                  : kdri_bridging_teach_bytes(&source, &target, c);
+	return (kdri_bytes){ .more = 16 * x->n + 16 * c * (bridge.n + target.n) +
+		                     KDRI_MAX(teach, kdri_trifactor_bytes(x, 1, c, o)) };
 }
 
 const kdri_algo kdri_algo_nmtf = {
@@ -143,6 +145,6 @@ const kdri_algo kdri_algo_nmtf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = nmtf_fit,
-	.estimate = nmtf_estimate,
+	.estimate_bytes = nmtf_estimate_bytes,
 	.ranks = true,
 };

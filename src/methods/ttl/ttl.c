@@ -24,7 +24,6 @@
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
-#include "engine/cost/cost.h"
 #include "methods/ttl/bridging.h"
 
 static const char stage[] = "ttl";
@@ -120,13 +119,16 @@ done:
 	return st;
 }
 
-static void ttl_estimate(const kdri_sizes *s, const kdr_options *o, kdri_cost *c)
+static kdri_bytes ttl_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
+                                     const kdr_options *o)
 {
-	kdri_extent all = kdri_extent_all(s);
-	kdri_cost_start(s, c);
-	kdri_cost_linear(c, &all, kdri_sizes_k(s), 1); /* the start */
-	kdri_trifactor_estimate(&all, 2, kdri_opt_real(o, "p1") + kdri_opt_real(o, "p2"), kdri_sizes_k(s),
-	                        kdri_opt_real(o, "max_iter"), c);
+	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE),
+	                  bridge = kdri_sizes_role(s, KDR_ROLE_BRIDGE),
+	                  target = kdri_sizes_role(s, KDR_ROLE_TARGET);
+	return (kdri_bytes){ .more = 16 * x->n + 8 * c * (bridge.n + target.n) +
+		                     kdri_trifactor_bytes(x, 2, c, o) +
+		                     KDRI_MAX(kdri_bridging_teach_bytes(&source, &bridge, c),
+		                              kdri_bridging_teach_bytes(&bridge, &target, c)) };
 }
 
 const kdri_algo kdri_algo_ttl = {
@@ -141,6 +143,6 @@ const kdri_algo kdri_algo_ttl = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ttl_fit,
-	.estimate = ttl_estimate,
+	.estimate_bytes = ttl_estimate_bytes,
 	.ranks = true,
 };

@@ -1,0 +1,91 @@
+/* How many bytes jobs that fit nothing need, counted before they start. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * vectorize counts its own: its work is in the texts (text/vectorize.c). */
+#include "api/estimate.h"
+#include "api/model.h"
+#include "engine/embed/embed.h"
+#include "engine/linear/linear.h"
+#include "engine/metrics/metrics.h"
+#include "jobs/job.h"
+#include "jobs/relate/relate.h"
+
+/* A classifier that tells two sets apart; then their mean discrepancy, of at most so many rows of each. */
+static double pair_bytes(const kdr_task_shape *a, const kdr_task_shape *b, int threads)
+{
+	const kdr_relate_options o = kdri_relate_resolve(NULL);
+	const kdri_sizes two = { .tasks = (kdr_task_shape[]){ *a, *b }, .ntasks = 2 };
+	const kdri_extent both = kdri_sizes_role(&two, -1),
+	                  some = kdri_extent_rows(&both, 2 * (double)o.most_rows);
+	const double folds = (double)o.folds, copy = kdri_extent_bytes(&both),
+	             distance =
+	                     8 * both.n * folds + kdri_linear_bytes(&both, both.n, folds, KDRI_LOSS_LOGISTIC);
+	return KDRI_MAX(copy + distance,
+	                (some.n < both.n ? kdri_extent_bytes(&some) : 0) + kdri_mmd_bytes(&some, threads));
+}
+
+static double relate_bytes(const kdri_sizes *s)
+{
+	double most = 0;
+	for (int64_t b = 0; b < s->ntasks; b++)
+		for (int64_t a = 0; a < b; a++)
+			most = KDRI_MAX(most, pair_bytes(&s->tasks[a], &s->tasks[b], s->threads));
+	return most + 8.0 * (double)s->ntasks * (double)s->tasks[0].cols; /* rows that have a feature */
+}
+
+/* Labels; then what finds them, or scores, confidence and a second choice. */
+static double predict_bytes(const kdri_sizes *s, const kdr_model *m)
+{
+	kdri_extent x = kdri_extent_of(&s->tasks[0]);
+	x.d = (double)m->ncolumns; /* aligned with the model */
+	const double k = (double)kdr_model_k(m, 0), weights = 8 * (x.n + x.d) * k;
+	return 8 * x.n + KDRI_MAX(8 * x.n * (k + 3), m->algo->estimate_predict_bytes
+	                                                     ? m->algo->estimate_predict_bytes(
+	                                                               &x, m->fitted, m->options, s->threads)
+	                                                     : weights);
+}
+
+kdr_status kdr_estimate_bytes_job(kdr_context *ctx, const char *job, const kdr_model *model,
+                                  const kdr_task_shape *tasks, int64_t ntasks, kdr_estimate *out)
+{
+	kdr_status st;
+	double data;
+	const bool predict = job && strcmp(job, "predict") == 0, relate = job && strcmp(job, "relate") == 0;
+	KDRI_TRY(kdri_shape_check(ctx, tasks, ntasks, &data));
+	if (!out || (predict ? !model || ntasks != 1 : !relate && (!job || strcmp(job, "embed") != 0)))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "an estimate is for relate, embed, or predict with a model and one task");
+	const kdri_sizes s = { .tasks = tasks, .ntasks = ntasks, .threads = ctx->threads };
+	*out = (kdr_estimate){ .bytes = data + (predict  ? predict_bytes(&s, model)
+		                                : relate ? relate_bytes(&s)
+		                                         : kdri_embed_bytes(&s)),
+		               .data_bytes = data };
+done:
+	return st;
+}
+
+/* Ranks would have to fail together; data without rows or columns are refused elsewhere. */
+kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
+                             int64_t count)
+{
+	kdr_status st;
+	kdr_estimate e;
+	kdr_task_shape *shapes = NULL;
+	bool can = !ctx->comm;
+	KDRI_TRY(KDRI_NEW(ctx, &shapes, count));
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_mat x = kdr_data_mat(sets[t]);
+		shapes[t] = (kdr_task_shape){ .rows = kdr_mat_rows(&x),
+			                      .cols = kdr_mat_cols(&x),
+			                      .entries = kdr_mat_nnz(&x),
+			                      .dense = x.kind == KDR_MAT_DENSE,
+			                      .streamed = sets[t]->streamed };
+		can = can && shapes[t].rows > 0 && shapes[t].cols > 0;
+	}
+	if (can) {
+		KDRI_TRY(kdr_estimate_bytes_job(ctx, job, model, shapes, count, &e));
+		KDRI_TRY(kdri_memory_allows(ctx, job, &e));
+	}
+done:
+	kdri_free(ctx, shapes);
+	return st;
+}
