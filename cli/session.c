@@ -1,5 +1,6 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/progress.h"
 #include "core/utf8.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static struct {
 static struct {
 	bool show;      /* a progress line is wanted */
 	bool line_open; /* one stands on the terminal now */
-	bool verbose, quiet;
+	bool verbose;
 	double last_drawn; /* when, so that it is redrawn a few times a second at most */
 } progress;
 
@@ -176,21 +177,11 @@ bool cli_interrupted(void)
 
 /* --- progress ------------------------------------------------------------------------------------ */
 
-/* Stages follow each other and their steps take unequal time, so that nothing is said of the time left; a limit
- * that was set is. */
 static void session_draw(const kdr_event *e)
 {
-	char limit[48] = "", objective[48] = "", count[64] = "";
-	if (session.limit > 0)
-		snprintf(limit, sizeof limit, " of at most %.0f s", session.limit);
-	if (e->total > 0)
-		snprintf(count, sizeof count, " %lld/%lld", (long long)e->iteration, (long long)e->total);
-	else if (e->iteration > 0)
-		snprintf(count, sizeof count, " %lld", (long long)e->iteration);
-	if (isfinite(e->objective))
-		snprintf(objective, sizeof objective, "  objective %.6g", e->objective);
-	fprintf(stderr, "\r\033[K%s%s%s  %.1f s%s", e->stage, count, objective, cli_now() - session.start,
-	        limit);
+	char text[256];
+	kdri_progress_text(e, cli_now() - session.start, session.limit, text, sizeof text);
+	fprintf(stderr, "\r\033[K%s", text);
 	fflush(stderr);
 	progress.line_open = true;
 }
@@ -261,7 +252,6 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 		return NULL;
 	}
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
-	progress.quiet = cli_quiet(args) || cli_rank() != 0;
 	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
 	kdr_context_set_progress(ctx, on_event, NULL);

@@ -5,6 +5,7 @@
 #ifndef KINDRED_CONTEXT_H
 #define KINDRED_CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,11 @@ typedef struct kdr_event {
 	int64_t total;       /* where it will end at the latest; 0 if unknown */
 	double objective;    /* NaN where there is none */
 	double seconds;      /* since the context's clock was started */
+	/* For a progress bar. Stages may contain others; the fraction is that of the outermost one whose end is known. */
+	const char *counted; /* the stage that the fraction counts: this one, or one that contains it */
+	double fraction;     /* of that stage, 0 to 1; NaN if it is not known how much is left */
+	double remaining; /* seconds until it ends, from the time it took so far; NaN in its first two seconds */
+	bool at_most;     /* it may converge before: `remaining` is an upper limit */
 } kdr_event;
 
 /* Called on the caller's own thread. A non-zero return asks the library to stop and to keep the best

@@ -82,7 +82,8 @@ class Session:
             return False
         return bool(self._call({"kind": kind, "stage": text(event.stage), "message": text(event.message),
                                 "iteration": event.iteration, "total": event.total, "objective": event.objective,
-                                "seconds": event.seconds}))
+                                "seconds": event.seconds, "counted": text(event.counted), "fraction": event.fraction,
+                                "remaining": event.remaining, "at_most": event.at_most}))
 
 
 def _stop(kind, value, traceback):
@@ -105,14 +106,19 @@ def _tqdm():
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    bars = {}
+    bar = None
 
     def show(event):
-        if event["kind"] == "start":
-            bars[event["stage"]] = tqdm(total=event["total"] or None, desc=event["stage"], leave=False)
-        elif event["kind"] == "iteration" and event["stage"] in bars:
-            bar = bars[event["stage"]]
-            bar.update(max(0, event["iteration"] - bar.n))
-        elif event["kind"] == "end" and event["stage"] in bars:
-            bars.pop(event["stage"]).close()
+        nonlocal bar
+        ends = event["kind"] == "end" and bar is not None and event["stage"] == bar.desc
+        if bar is not None and (ends or (event["counted"] and event["counted"] != bar.desc)):
+            bar.close()
+            bar = None
+        if event["fraction"] >= 0:  # not NaN
+            bar = bar or tqdm(total=1, desc=event["counted"], leave=False,
+                              bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}")
+            bar.n = event["fraction"]
+            if event["remaining"] >= 0:
+                bar.set_postfix_str(f"{'at most' if event['at_most'] else 'about'} {event['remaining']:.0f} s left", refresh=False)
+            bar.refresh()
     return show

@@ -79,7 +79,7 @@ double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *s, const kdr_opt
 		const kdri_bytes b = algo->estimate_bytes(
 		        s, &x, each && s->tasks[t].k > 0 ? (double)s->tasks[t].k : k, options);
 		kept += b.kept;
-		more = isnan(b.more) ? NAN : fmax(more, b.more);
+		more = KDRI_MAX(more, b.more);
 	}
 	return kept + more + (s->pooled ? kdri_extent_bytes(&all) : 0);
 }
@@ -87,7 +87,7 @@ double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *s, const kdr_opt
 double kdri_member_bytes(const char *id, const kdri_sizes *sizes, const char *text)
 {
 	kdr_options *options = NULL;
-	double bytes = NAN;
+	double bytes = INFINITY;
 	kdr_status st = kdr_options_new(sizes->ctx, id, &options);
 	if (st == KDR_OK)
 		st = kdri_options_set_all(sizes->ctx, options, text);
@@ -130,7 +130,7 @@ static kdr_status estimate_sizes(const kdri_algo *algo, const kdri_sizes *sizes,
 	if (!options)
 		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));
 	const double bytes = kdri_algo_bytes(algo, sizes, options ? options : defaults);
-	if (isnan(bytes)) /* the error is in the context */
+	if (isinf(bytes)) /* the error is in the context */
 		st = KDR_ERR_MEMORY;
 	else
 		*out = (kdr_estimate){ .bytes = data + bytes, .data_bytes = data };
@@ -147,7 +147,7 @@ kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_t
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
-		return kdri_algo_unknown(ctx, algo_id);
+		return kdri_algo_unknown(ctx, algo_id, NULL);
 	kdri_sizes sizes = { .tasks = tasks,
 		             .ntasks = ntasks,
 		             .classes = classes,

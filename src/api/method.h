@@ -110,7 +110,7 @@ typedef struct kdri_sizes {
 /* The tasks of one role as one matrix; -1: all tasks. */
 kdri_extent kdri_sizes_role(const kdri_sizes *s, int role);
 
-/* Bytes in addition to the data: those that stay until the end, and more for a time. NaN: out of memory, for options. */
+/* Bytes in addition to the data: those that stay until the end, and more for a time. Infinity: no memory for the options of a member. */
 typedef struct kdri_bytes {
 	double kept, more;
 } kdri_bytes;

@@ -187,6 +187,7 @@ static void emit(kdr_context *ctx, kdr_event event)
 		return;
 	ctx->asked = kdri_now();
 	event.seconds = ctx->asked - ctx->clock_start;
+	kdri_progress_update(&ctx->stages, &event, ctx->asked);
 	if (!ctx->progress(ctx->progress_user, &event))
 		return;
 	if (ctx->comm) /* methods branch on `cancelled`: it must come to all ranks at the same place */
@@ -233,14 +234,20 @@ int kdri_wish_to_stop(const kdr_context *ctx)
 	return ctx->cancelled || ctx->wishes ? 2 : ctx->timed_out || kdri_late(ctx);
 }
 
-static bool iteration_ends(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
-                           double objective, bool met)
+void kdri_tell_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                         double objective)
 {
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_ITERATION,
 	                       .stage = stage,
 	                       .iteration = iteration,
 	                       .total = total,
 	                       .objective = objective });
+}
+
+static bool iteration_ends(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                           double objective, bool met)
+{
+	kdri_tell_iteration(ctx, stage, iteration, total, objective);
 	if (ctx->comm) { /* all stop, or none */
 		int wish = ctx->most_wanted(ctx, met);
 		ctx->cancelled |= wish == 2;
@@ -266,11 +273,7 @@ bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t t
 {
 	const double often = 0.1; /* seconds: people feel no less */
 	if (ctx->progress && kdri_thread() == 0 && kdri_now() - ctx->asked > often)
-		emit(ctx, (kdr_event){ .kind = KDR_EVENT_ITERATION,
-		                       .stage = stage,
-		                       .iteration = done,
-		                       .total = total,
-		                       .objective = NAN });
+		kdri_tell_iteration(ctx, stage, done, total, NAN);
 	return ctx->cancelled || kdri_late(ctx);
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/progress.h"
 #include "core/words.h"
 #include "kindred/kindred.h"
 
@@ -41,6 +42,7 @@ struct kdr_context {
 	double max_memory;            /* bytes that may be used; 0: no limit */
 	bool estimated; /* a job has compared its estimate with max_memory, knowing which data stay on disk */
 	double asked;   /* when the callback was last called */
+	kdri_progress stages;
 	atomic_bool
 	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
 	bool timed_out;
@@ -197,6 +199,9 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
 KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
+/* Reports how far a stage is; a wish to stop is kept until ranks meet. */
+void kdri_tell_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
+                         double objective);
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);

@@ -110,7 +110,7 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
 		}
 		kdri_vectors_combine(ctx, n, m, s.beta, s.alpha, s.z, s.p);
 		++*iterations;
-		if (kdri_iteration(ctx, stage, *iterations, max_iter, NAN)) {
+		if (kdri_iteration(ctx, stage, *iterations, 0, NAN)) {
 			*stop = kdri_stop_reason(ctx);
 			break;
 		}

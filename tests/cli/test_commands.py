@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -156,7 +157,7 @@ class Terminal(CliTest):
 
     def test_progress_on_a_terminal_only(self):
         master, slave = pty.openpty()
-        process = subprocess.Popen([KINDRED, *self.slow_job(), "--time-limit", "2"], cwd=self.dir, stdout=subprocess.DEVNULL,
+        process = subprocess.Popen([KINDRED, *self.slow_job(), "--time-limit", "4"], cwd=self.dir, stdout=subprocess.DEVNULL,
                                    stderr=slave)
         os.close(slave)
         seen = b""
@@ -169,9 +170,10 @@ class Terminal(CliTest):
         os.close(master)
         self.assertEqual(process.wait(), 0)
         self.assertIn(b"kmeans", seen)
-        self.assertIn(b"objective", seen)
-        self.assertIn(b"s of at most 2 s", seen)
-        self.assertNotIn(b"left", seen)
+        self.assertRegex(seen, rb"kmeans  \[#*\.*\] \d+ %  objective [\d.e+]+  [\d.]+ s of at most 4 s")
+        self.assertRegex(seen, rb" s  at most \d+ s left")
+        shares = [int(share) for share in re.findall(rb"\] (\d+) %", seen)]
+        self.assertEqual(shares, sorted(shares))
         done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "quiet", self.write("a.csv", BLOBS_A))
         self.assertEqual(done.stderr, "")
 

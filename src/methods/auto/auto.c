@@ -549,7 +549,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		if (y.n <= (double)members[SNMF].most && !throughout) {
 			const double snmf = kdri_member_bytes(
 			        "snmf", &one, cosine ? members[SNMF].options : members[SNMF].by_distance);
-			more = isnan(snmf) ? NAN : fmax(more, snmf);
+			more = KDRI_MAX(more, snmf);
 		}
 		least = KDRI_MIN(least, y.n);
 		cosines &= cosine;
@@ -567,8 +567,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		                             : 0;
 		kept += 8 * all.entries + 16 * x->n * k;
 		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, s->threads));
-		more = isnan(joint) ? NAN
-		                    : fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
+		more = fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
 	}
 	return (kdri_bytes){ kept, more };
 }

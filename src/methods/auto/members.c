@@ -231,33 +231,20 @@ done:
 	return st;
 }
 
+static const char stage[] = "members";
+
 /* What a job's context tells: progress goes on from the caller's own thread, a wish to stop to all jobs. */
 typedef struct relay {
 	run *run;
-	const char *name;
 	bool caller;
 } relay;
 
 /* Tells the caller how far things are, on its own thread, and hears whether to go on. */
-static void listen_to_caller(run *r, const char *name)
+static void listen_to_caller(run *r)
 {
-	if (kdri_iteration(r->ctx, name, (int64_t)atomic_load(&r->done), r->njobs, NAN) &&
+	if (kdri_iteration(r->ctx, stage, (int64_t)atomic_load(&r->done), r->njobs, NAN) &&
 	    (r->ctx->cancelled || !r->grace))
 		atomic_store(&r->stop, true);
-}
-
-/* The same where other ranks have rows, who may not be here: the wish to stop is told them where all meet next. */
-static void pass_on(run *r, const char *name)
-{
-	kdr_context *ctx = r->ctx;
-	const kdr_event event = { .kind = KDR_EVENT_ITERATION,
-		                  .stage = name,
-		                  .iteration = (int64_t)atomic_load(&r->done),
-		                  .total = r->njobs,
-		                  .objective = NAN,
-		                  .seconds = kdri_now() - ctx->clock_start };
-	if (ctx->progress && ctx->progress(ctx->progress_user, &event))
-		ctx->wishes = true;
 }
 
 static int on_event(void *user, const kdr_event *event)
@@ -265,10 +252,10 @@ static int on_event(void *user, const kdr_event *event)
 	relay *to = user;
 	run *r = to->run;
 	if (to->caller && event->kind == KDR_EVENT_ITERATION) {
-		if (kdri_together(r->ctx))
-			pass_on(r, to->name);
+		if (kdri_together(r->ctx)) /* other ranks may not be here */
+			kdri_tell_iteration(r->ctx, stage, (int64_t)atomic_load(&r->done), r->njobs, NAN);
 		else
-			listen_to_caller(r, to->name);
+			listen_to_caller(r);
 	}
 	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->wishes);
 }
@@ -311,7 +298,7 @@ static bool lacks_graph(const run *r, const job *j)
 static void run_job(run *r, job *j, int threads, bool caller)
 {
 	bool first = j->member == 0 && j->seed == 0;
-	relay to = { r, r->options->table[j->member].name, caller };
+	relay to = { r, caller };
 	kdr_context own = r->pattern;
 	own.threads = threads;
 	own.progress = on_event;
@@ -339,13 +326,13 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	}
 	atomic_fetch_add(&r->done, 1);
 	if (caller && r->st == KDR_OK)
-		listen_to_caller(r, to.name);
+		listen_to_caller(r);
 }
 
 static void listen(run *r)
 {
 	const struct timespec a_little = { .tv_nsec = 2000000 };
-	listen_to_caller(r, r->options->table[0].name);
+	listen_to_caller(r);
 	nanosleep(&a_little, NULL);
 }
 
@@ -583,7 +570,9 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.tried, problem->ntasks));
 	list_jobs(&r);
+	kdri_stage_start(ctx, stage, r.njobs);
 	run_jobs(&r);
+	kdri_stage_end(ctx, stage);
 	KDRI_TRY(r.st);
 	for (int64_t i = 0; i < r.njobs; i++)
 		if (r.jobs[i].st == KDR_ERR_MEMORY) {

@@ -126,6 +126,8 @@ kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kd
 	for (int64_t i = 0; i < parts; i++) {
 		const kdr_task *task = &problem->tasks[i];
 		void *left = runs + (size_t)i * how->size;
+		ctx->stages.part = i;
+		ctx->stages.parts = parts;
 		KDRI_TRY(how->run(ctx, problem->pooled ? &stack.x : &task->x, task->k,
 		                  problem->pooled ? init : task->init, (uint64_t)i, options, left));
 		traces[i] = how->trace(left);
@@ -139,6 +141,7 @@ kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kd
 	}
 	KDRI_TRY(kdri_put_traces(ctx, traces, parts, result));
 done:
+	ctx->stages.parts = 0;
 	for (int64_t i = 0; runs && i < parts; i++)
 		how->release(ctx, runs + (size_t)i * how->size);
 	kdri_free(ctx, runs);

@@ -332,7 +332,7 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
 		                     graph +
 		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +
-		                     (isnan(layers + factors) ? NAN : fmax(own - graph, members)) };
+		                     fmax(own - graph, members) };
 }
 
 const kdri_algo kdri_algo_auto_transfer = {

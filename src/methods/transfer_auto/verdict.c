@@ -76,6 +76,7 @@ static kdr_status run_members(kdri_transfer_tally *w, bool *late)
 	double now = kdri_now();
 	if (ctx->deadline > 0)
 		own.deadline = now + share_of_time * KDRI_MAX(ctx->deadline - now, 1e-9);
+	kdri_stage_start(&own, "members", KDRI_TRANSFER_MEMBERS);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		KDRI_TRY(run_member(w, &own, m, late));
 	ctx->cancelled |= own.cancelled;
@@ -83,6 +84,7 @@ static kdr_status run_members(kdri_transfer_tally *w, bool *late)
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "no member could label the target; the last said: %s",
 		               own.error);
 done:
+	kdri_stage_end(&own, "members");
 	return st;
 }
 
