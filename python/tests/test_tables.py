@@ -144,8 +144,11 @@ class Forms(PartsTest):
 
     def test_progress_and_stopping(self):
         seen = []
-        quiet(kindred.cluster, self.a, 3, "kmeans", progress=lambda event: seen.append(event["kind"]))
-        self.assertIn("iteration", seen)
+        quiet(kindred.cluster, self.a, 3, "kmeans", progress=lambda event: seen.append(event))
+        shares = [event["fraction"] for event in seen if event["kind"] == "iteration"]
+        self.assertTrue(shares and shares == sorted(shares) and 0 < shares[-1] <= 1)
+        self.assertEqual({event["counted"] for event in seen if event["kind"] == "iteration"}, {"kmeans"})
+        self.assertTrue(all(event["remaining"] != event["remaining"] for event in seen))  # NaN: it takes less than two seconds
 
         def angry(event):
             raise LookupError("the caller's own")

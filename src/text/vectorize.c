@@ -282,6 +282,7 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 {
 	kdr_status st;
 	kdri_corpus **opened = NULL;
+	kdri_stage_start(ctx, stage, 0);
 	KDRI_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
 	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
 	for (int64_t t = 0; t < count; t++) {
@@ -292,15 +293,14 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 		if (corpora[t].kind != KDR_CORPUS_FOLDER)
 			j->total = 0;
 	KDRI_TRY(measure_files(ctx, j, opened));
-	kdri_stage_start(ctx, stage, j->total);
 	for (int64_t t = 0; t < count && !(j->only && j->estimated); t++) {
 		KDRI_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
 		j->before += j->sizes ? j->sizes[t] : 0;
 		kdri_corpus_close(ctx, opened[t]);
 		opened[t] = NULL;
 	}
-	kdri_stage_end(ctx, stage);
 done:
+	kdri_stage_end(ctx, stage);
 	for (int64_t t = 0; opened && t < count; t++)
 		kdri_corpus_close(ctx, opened[t]);
 	kdri_free(ctx, opened);
