@@ -1,7 +1,7 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
-#include "core/progress.h"
 #include "core/utf8.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <math.h>
@@ -180,7 +180,7 @@ bool cli_interrupted(void)
 static void session_draw(const kdr_event *e)
 {
 	char text[256];
-	kdri_progress_text(e, cli_now() - session.start, session.limit, text, sizeof text);
+	cli_progress_text(e, cli_now() - session.start, session.limit, text, sizeof text);
 	fprintf(stderr, "\r\033[K%s", text);
 	fflush(stderr);
 	progress.line_open = true;

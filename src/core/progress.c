@@ -8,8 +8,6 @@
 #include "core/progress.h"
 #include "core/internal.h"
 
-#include <stdio.h>
-
 static void count_stage(kdri_progress *p, const char *stage, double since)
 {
 	kdri_snprintf(p->counted, sizeof p->counted, "%s", stage);
@@ -59,33 +57,4 @@ void kdri_progress_update(kdri_progress *p, kdr_event *e, double now)
 	e->at_most = p->at_most;
 	if (e->kind == KDR_EVENT_END && own)
 		*p = (kdri_progress){ .last = now, .fraction = NAN, .remaining = NAN };
-}
-
-void kdri_progress_text(const kdr_event *e, double elapsed, double limit, char *text, size_t room)
-{
-	enum { WIDTH = 12, MINUTES = 100, HOURS = 6000 };
-	char bar[WIDTH + 1] = "", done[48] = "", objective[48] = "", most[48] = "", left[48] = "";
-	const bool itself = strcmp(e->stage, e->counted) == 0;
-	double rest = e->remaining;
-	for (int i = 0; i < WIDTH; i++)
-		bar[i] = (i + 1) <= e->fraction * WIDTH ? '#' : '.';
-	if (!isnan(e->fraction))
-		kdri_snprintf(done, sizeof done, "  [%s] %.0f %%", bar, floor(100 * e->fraction));
-	else if (e->iteration > 0)
-		kdri_snprintf(done, sizeof done, " %lld", (long long)e->iteration);
-	if (itself && isfinite(e->objective))
-		kdri_snprintf(objective, sizeof objective, "  objective %.6g", e->objective);
-	if (limit > 0) {
-		kdri_snprintf(most, sizeof most, " of at most %.0f s", limit);
-		rest = rest > limit - elapsed ? KDRI_MAX(limit - elapsed, 0) : rest;
-	}
-	if (!isnan(rest))
-		kdri_snprintf(left, sizeof left, "  %s %.0f %s left", e->at_most ? "at most" : "about",
-		              rest < MINUTES ? ceil(rest)
-		              : rest < HOURS ? rest / 60
-		                             : rest / 3600,
-		              rest < MINUTES ? "s"
-		              : rest < HOURS ? "min"
-		                             : "h");
-	kdri_snprintf(text, room, "%s%s%s  %.1f s%s%s", e->counted, done, objective, elapsed, most, left);
 }

@@ -17,8 +17,5 @@ typedef struct kdri_progress {
 
 /* Takes an event at that time into account and sets its fields counted, fraction, remaining and at_most. */
 void kdri_progress_update(kdri_progress *progress, kdr_event *event, double now);
-/* One line for a terminal, such as "snmf  [######......] 52 %  about 40 s left", `elapsed` seconds after the start; `limit`: seconds
- * that the job may take, 0 if there is no limit. */
-void kdri_progress_text(const kdr_event *event, double elapsed, double limit, char *text, size_t room);
 
 #endif

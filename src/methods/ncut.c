@@ -313,37 +313,34 @@ static kdr_status ncut_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	                       : fit_each(ctx, problem, options, result);
 }
 
-/* Joined to landmarks, or to neighbours; both are possible if sizes do not decide it. */
+/* Joined to landmarks, or to neighbours; either is possible if sizes do not decide it. A dense graph has no levels. */
 static kdri_bytes ncut_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                       const kdr_options *o)
 {
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	const kdri_graph_options g = kdri_graph_options_of(o);
-	const bool given = g.similarity == KDRI_SIMILARITY_PRECOMPUTED, all = g.neighbors == 0;
-	const kdri_metric metric =
-	        g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-	const kdri_decided exact = given || all ? KDRI_DECIDED_YES : kdri_knn_search_decided(x, metric);
-	const double m = given ? x->d : KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
-	             each = all ? m : (double)joined_to(!x->dense, g.neighbors);
-	double graph, joined = 0, more = 0;
+	const bool given = g.similarity == KDRI_SIMILARITY_PRECOMPUTED, all = g.neighbors == 0,
+	           gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
+	const kdri_decided exact =
+	        given || all ? KDRI_DECIDED_YES
+	                     : kdri_knn_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE);
+	const double most = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+	             m = KDRI_MIN(given ? x->d : most, x->n),
+	             each = all ? m : (double)joined_to(!x->dense, g.neighbors),
+	             edges = given ? x->entries : 2 * x->n * (double)g.neighbors,
+	             spectrum = kdri_spectrum_bytes(x->n, x->dense && given ? 0 : edges, k);
+	double graph, joined = 0, found = 0;
 	if (to == KDRI_JOINS_LANDMARKS ||
 	    (to == KDRI_JOINS_AUTO && (s->several || exact != KDRI_DECIDED_YES))) {
-		joined = kdri_landmarks_bytes(x, KDRI_MIN(m, x->n),
-		                              given ? x->entries / x->n : KDRI_MIN(each, x->n), k, &graph);
+		joined = kdri_landmarks_bytes(x, m, given ? x->entries / x->n : KDRI_MIN(each, x->n), k,
+		                              &graph);
 		joined = KDRI_MAX(joined, graph + kdri_spectral_bytes(x->n, k, 0, s->threads));
 	}
 	if (to == KDRI_JOINS_NEIGHBOURS || (to == KDRI_JOINS_AUTO && !s->several && exact)) {
-		more = kdri_graph_bytes(x, &g, s->threads, &graph);
-		const double
-		        entries =
-		                given ? x->entries
-		                      : 2 * x->n *
-		                                (double)g
-		                                        .neighbors, /* of a dense graph there are no levels */
-		        spectrum = kdri_spectrum_bytes(x->n, x->dense && given ? 0 : entries, k);
-		more = KDRI_MAX(more, graph + kdri_spectral_bytes(x->n, k, spectrum, s->threads));
+		found = kdri_graph_bytes(x, &g, s->threads, &graph);
+		found = KDRI_MAX(found, graph + kdri_spectral_bytes(x->n, k, spectrum, s->threads));
 	}
-	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(more, joined) };
+	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(found, joined) };
 }
 
 const kdri_algo kdri_algo_ncut = {

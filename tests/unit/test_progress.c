@@ -1,6 +1,7 @@
 /* Progress: events in, a fraction, a remaining time and a line of text out. */
 #include "tests/unit/unit.h"
 
+#include "cli/progress.c" /* the program's own line of text */
 #include "core/progress.h"
 
 static kdr_event tell(kdri_progress *p, kdr_event_kind kind, const char *stage, int64_t iteration,
@@ -26,7 +27,7 @@ static kdr_event step(kdri_progress *p, const char *stage, int64_t iteration, in
 static void assert_text(const kdr_event *e, double elapsed, double limit, const char *expected)
 {
 	char text[200];
-	kdri_progress_text(e, elapsed, limit, text, sizeof text);
+	cli_progress_text(e, elapsed, limit, text, sizeof text);
 	assert_string_equal(text, expected);
 }
 

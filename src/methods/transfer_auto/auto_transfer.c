@@ -326,7 +326,7 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
 	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
 	             layers = kdri_transfer_layers_bytes(s, &all, words),
-	             factors = kdri_transfer_factors_bytes(s, &all, known, c);
+	             factors = kdri_transfer_factors_bytes(s, &all);
 	const double members =
 	        fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)), joint + fmax(layers, factors));
 	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +

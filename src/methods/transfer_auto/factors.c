@@ -137,22 +137,9 @@ done:
 	return st;
 }
 
-double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z, double known, double classes)
+/* (E1): positive and negative parts are features of their own. */
+double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z)
 {
-	const double times =
-	        s->nonnegative ? 1 : 2; /* (E1): positive and negative parts are features of their own */
-	kdr_task_shape parts[2];
-	for (int i = 0; i < 2; i++) {
-		const kdri_extent part = kdri_extent_rows(z, i ? z->n - known : known);
-		parts[i] = (kdr_task_shape){ .rows = (int64_t)part.n,
-			                     .cols = (int64_t)(times * z->d),
-			                     .entries = (int64_t)part.entries,
-			                     .dense = z->dense,
-			                     .role = i ? KDR_ROLE_TARGET : KDR_ROLE_SOURCE };
-	}
-	const kdri_sizes two = {
-		.tasks = parts, .ntasks = 2, .classes = (int64_t)classes, .threads = s->threads, .ctx = s->ctx
-	};
-	return (s->nonnegative ? 0 : (z->dense ? 2 : 1) * kdri_extent_bytes(z)) + 24 * z->n +
-	       kdri_member_bytes("nmtf", &two, nmtf_options);
+	const double nmtf = kdri_member_bytes("nmtf", s, nmtf_options) + 24 * z->n;
+	return s->nonnegative ? nmtf : 2 * nmtf + (z->dense ? 2 : 1) * kdri_extent_bytes(z);
 }

@@ -48,9 +48,9 @@ kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, c
 /* layers.c: p from a classifier on Z and features that undo noise. */
 kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double *p);
 bool kdri_transfer_layers_able(const kdri_transfer_work *t);
-/* Bytes that the members on layers and on factors need; `known`: rows of the sources. */
+/* Bytes that the members on layers and on factors need. */
 double kdri_transfer_layers_bytes(const kdri_sizes *s, const kdri_extent *z, bool words);
-double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z, double known, double classes);
+double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z);
 /* factors.c: p from feature clusters that source and target share. */
 kdr_status kdri_transfer_factors(kdr_context *ctx, kdri_transfer_work *t, double *p);
 
