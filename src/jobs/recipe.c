@@ -19,77 +19,10 @@
  * are those of all, spreads to rounding. */
 #include "comm/comm.h"
 #include "core/names.h"
+#include "engine/graph/policy.h"
 #include "jobs/job.h"
 #include "matrix/rows.h"
 #include "prepare/prep.h"
-
-enum { FEW_FEATURES = 64 };
-
-typedef struct census {
-	double cells, nonzero;
-	bool negative, whole;
-	int64_t rows; /* that are not zero */
-	double largest;
-	int64_t at_largest;         /* rows whose largest entry is that of all */
-	int64_t thousand;           /* rows with a total of 1000 or more */
-	double least_sum, most_sum; /* totals of rows */
-} census;
-
-static void recipe_take_row(census *c, const kdri_entries *r)
-{
-	double total = 0, largest = 0;
-	int64_t nonzero = 0;
-	for (int64_t p = 0; p < r->count; p++) {
-		double v = r->val[p];
-		nonzero += v != 0;
-		c->negative |= v < 0;
-		c->whole = c->whole && v == floor(v);
-		total += v;
-		largest = KDRI_MAX(largest, v);
-	}
-	c->nonzero += (double)nonzero;
-	if (nonzero == 0)
-		return;
-	if (largest > c->largest)
-		c->at_largest = 0;
-	c->largest = KDRI_MAX(c->largest, largest);
-	c->at_largest += largest == c->largest;
-	c->thousand += total >= 1000;
-	c->least_sum = c->rows ? KDRI_MIN(c->least_sum, total) : total;
-	c->most_sum = c->rows ? KDRI_MAX(c->most_sum, total) : total;
-	c->rows++;
-}
-
-/* The same of the rows of all ranks. */
-static kdr_status join_ranks(kdr_context *ctx, census *c, int64_t *widest, bool *mixed)
-{
-	kdr_status st = KDR_OK;
-	double sums[] = { c->cells, c->nonzero };
-	double ends[] = { c->largest, c->rows ? -c->least_sum : -INFINITY,
-		          c->rows ? c->most_sum : -INFINITY };
-	if (!kdri_together(ctx))
-		return KDR_OK;
-	KDRI_TRY(kdri_sum(ctx, sums, 2));
-	KDRI_TRY(kdri_max(ctx, ends, 3));
-	int64_t counts[] = { c->rows, c->thousand, c->largest == ends[0] ? c->at_largest : 0 };
-	int64_t any[] = { c->negative, !c->whole, *mixed, *widest };
-	KDRI_TRY(kdri_sum_int(ctx, counts, 3));
-	KDRI_TRY(kdri_max_int(ctx, any, 4));
-	*c = (census){ .cells = sums[0],
-		       .nonzero = sums[1],
-		       .negative = any[0],
-		       .whole = !any[1],
-		       .rows = counts[0],
-		       .largest = ends[0],
-		       .at_largest = counts[2],
-		       .thousand = counts[1],
-		       .least_sum = counts[0] ? -ends[1] : 0,
-		       .most_sum = counts[0] ? ends[2] : 0 };
-	*mixed = any[2];
-	*widest = any[3];
-done:
-	return st;
-}
 
 /* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros that alignment
  * will fill in say nothing about the data. */
@@ -224,36 +157,30 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
                               kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
-	census c = { .whole = true };
-	int64_t widest = 0;
+	kdri_traits c = { 0 };
 	bool differ = false, mixed = false;
 	for (int64_t t = 0; t < count; t++) {
-		widest = KDRI_MAX(widest, tasks[t]->cols);
+		const kdr_mat x = kdr_data_mat(tasks[t]);
 		mixed = mixed || kdri_data_mixed(tasks[t], false);
-		c.cells += (double)tasks[t]->rows * (double)tasks[t]->cols;
-		kdr_mat x = kdr_data_mat(tasks[t]);
-		for (int64_t i = 0; i < tasks[t]->rows; i++) {
-			kdri_entries r = kdri_row_entries(&x, i);
-			recipe_take_row(&c, &r);
-		}
+		KDRI_TRY(kdri_traits_add(ctx, &x, &c));
 	}
-	KDRI_TRY(join_ranks(ctx, &c, &widest, &mixed));
-	bool counts = c.whole && !c.negative && c.rows > 0, few = c.nonzero < 0.1 * c.cells;
+	KDRI_TRY(kdri_any(ctx, &mixed));
+	bool counts = !c.fractional && !c.negative && c.rows > 0, words = kdri_looks_like_words(&c);
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
 	if (mixed) {
 		*kind = KDR_DATA_UNITS;
-	} else if (widest <= FEW_FEATURES && (c.negative || c.nonzero >= 0.25 * c.cells)) {
+	} else if (kdri_looks_like_measurements(&c)) {
 		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
 		*kind = KDR_DATA_MOLECULES;
-	} else if (counts && few) {
+	} else if (counts && words) {
 		*kind = KDR_DATA_WORDS;
 	} else if ((counts && !scale) || one_total) {
 		*kind = KDR_DATA_HISTOGRAMS;
 	} else {
-		*kind = !c.negative && few ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
+		*kind = words ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
 	}
 done:
 	return st;

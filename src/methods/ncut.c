@@ -24,9 +24,9 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/graph/census.h"
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
+#include "engine/graph/policy.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/linalg.h"
@@ -153,7 +153,7 @@ static kdr_status choose_landmarks(kdr_context *ctx, const kdr_mat *x, const kdr
 	if (*out || to == KDRI_JOINS_NEIGHBOURS || g.neighbors == 0 ||
 	    g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
 		goto done;
-	KDRI_TRY(kdri_knn_search_exact(
+	KDRI_TRY(kdri_search_is_exact(
 	        ctx, x, g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
 	        out));
 	*out = !*out;
@@ -161,11 +161,9 @@ done:
 	return st;
 }
 
-/* How many landmarks a row is joined to. auto takes half as many where rows are not like texts, which is better on images of digits by .03; of
- * reductions of texts and of blobs that overlap it is worse by .01 and .05 (NMI). */
 static int64_t joined_to(bool words, int64_t neighbors)
 {
-	return words ? kdri_landmarks_each(true, neighbors) : neighbors;
+	return kdri_landmarks_each(words ? KDRI_SAMPLES_WORDS : KDRI_SAMPLES_OTHER, neighbors);
 }
 
 /* Z: rows_of rows of each of so many tasks, joined to landmarks. */
@@ -174,15 +172,15 @@ static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64
 {
 	kdr_status st;
 	const kdri_graph_options g = kdri_graph_options_of(options);
-	const int64_t count = KDRI_MAX(kdri_opt_int(options, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k);
-	kdri_census seen = { 0 };
+	const int64_t count = kdri_landmark_count(kdri_opt_int(options, "landmarks"), k);
+	kdri_traits seen = { 0 };
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma, .recall = 1 };
 	if (g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
 		return take_joins(ctx, x, &out->w);
 	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, count, (uint64_t)stream, &l));
 	if (g.similarity == KDRI_SIMILARITY_COSINE)
-		KDRI_TRY(kdri_census_add(ctx, x, &seen));
+		KDRI_TRY(kdri_traits_add(ctx, x, &seen));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS && g.sigma == 0)
 		KDRI_TRY(kdri_mean_distance(ctx, &l.rows.view, &out->sigma));
 	if (out->sigma == 0)
@@ -191,7 +189,7 @@ static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64
 		.weight =
 		        g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_LANDMARKS_GAUSS : KDRI_LANDMARKS_COSINE,
 		.sigma = out->sigma,
-		.neighbors = g.neighbors == 0 ? l.count : joined_to(kdri_census_words(&seen), g.neighbors)
+		.neighbors = g.neighbors == 0 ? l.count : joined_to(kdri_looks_like_words(&seen), g.neighbors)
 	};
 	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &out->w));
 done:
@@ -323,8 +321,8 @@ static kdri_bytes ncut_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	           gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
 	const kdri_decided exact =
 	        given || all ? KDRI_DECIDED_YES
-	                     : kdri_knn_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE);
-	const double most = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k),
+	                     : kdri_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE);
+	const double most = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k),
 	             m = KDRI_MIN(given ? x->d : most, x->n),
 	             each = all ? m : (double)joined_to(!x->dense, g.neighbors),
 	             edges = given ? x->entries : 2 * x->n * (double)g.neighbors,

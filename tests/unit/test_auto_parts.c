@@ -374,25 +374,6 @@ static void views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks(
 	kdr_context_free(ctx);
 }
 
-/* 64,000 rows of 50 columns: 2.05e11 products. Only the shape is looked at. */
-static void views__dense_rows_of_many_products__are_searched_only_where_neighbours_are_asked_for(void **state)
-{
-	(void)state;
-	enum { COLS = 50 };
-	kdr_context *ctx = unit_context();
-	double nothing = 0;
-	for (int64_t rows = 62000; rows <= 64000; rows += 2000) {
-		kdri_views_task task = { .rows.view = kdr_mat_from_dense(&nothing, rows, COLS) };
-		bool beside = true, asked = false;
-		assert_ok(ctx,
-		          kdri_views_exact(ctx, &(kdri_views_options){ .if_many = true }, &task, &beside));
-		assert_ok(ctx, kdri_views_exact(ctx, &(kdri_views_options){ 0 }, &task, &asked));
-		assert_int_equal(beside, rows == 62000);
-		assert_true(asked);
-	}
-	kdr_context_free(ctx);
-}
-
 /* --- neighbours --------------------------------------------------------------------------------------------- */
 
 static void shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away(void **state)
@@ -742,8 +723,6 @@ int main(void)
 		cmocka_unit_test(members__some_fail_or_are_too_large__are_left_out_with_a_word),
 		cmocka_unit_test(members__in_step__votes_are_those_of_one_by_one),
 		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
-		cmocka_unit_test(
-		        views__dense_rows_of_many_products__are_searched_only_where_neighbours_are_asked_for),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(descent__many_samples__finds_nearly_all_whatever_the_threads),
 		cmocka_unit_test(descent__few_samples__is_exact),

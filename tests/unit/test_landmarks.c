@@ -452,14 +452,6 @@ static void ncut__too_many_pairs__are_joined_to_landmarks(void **state)
 	kdr_context_free(ctx);
 }
 
-static void each__words_or_not__twice_or_half_of_the_neighbours(void **state)
-{
-	(void)state;
-	assert_int_equal(kdri_landmarks_each(true, 10), 20);
-	assert_int_equal(kdri_landmarks_each(false, 10), 5);
-	assert_int_equal(kdri_landmarks_each(false, 1), 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,7 +462,6 @@ int main(void)
 		cmocka_unit_test(walk__graph_written_out__same_products_for_all_threads),
 		cmocka_unit_test(spectral__rows_on_ranks__same_bits),
 		cmocka_unit_test(ncut__too_many_pairs__are_joined_to_landmarks),
-		cmocka_unit_test(each__words_or_not__twice_or_half_of_the_neighbours),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

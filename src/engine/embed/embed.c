@@ -4,6 +4,8 @@
  * Their leading directions are the start of a layout by forces (forces.c), or the layout itself. */
 #include "engine/embed/embed.h"
 
+#include "engine/graph/policy.h"
+
 #include "matrix/range.h"
 
 enum { NEIGHBORS = 15, SHARED = 20 };
@@ -146,9 +148,10 @@ double kdri_embed_bytes(const kdri_sizes *s)
 	double kept = 0, making = 0, graph;
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		const kdri_extent x = kdri_extent_of(&s->tasks[t]);
-		const bool few = kdri_views_few(&x, s->nonnegative);
+		const kdri_traits traits = kdri_extent_traits(&x, s->nonnegative);
+		const bool few = kdri_looks_like_measurements(&traits);
 		const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-		const kdri_decided exact = kdri_views_decided(&x, metric, false);
+		const kdri_decided exact = kdri_search_decided(&x, metric);
 		const double peak = kdri_knn_graph_bytes(&x, NEIGHBORS, metric, exact, s->threads, &graph);
 		making = KDRI_MAX(making, peak - graph);
 		kept += (few ? 0 : kdri_extent_values(&x)) + 12 * x.n * NEIGHBORS + 2 * graph;

@@ -53,8 +53,6 @@ kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_
                             const kdri_knn_shift *shift, kdri_knn *out, double *recall);
 /* knn_search.c: multiplications that all pairs of rows take. */
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
-/* knn_search.c: whether they are few enough to be looked at. */
-kdr_status kdri_knn_search_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out);
 /* knn_search.c: whichever of both suits the size. *recall is 1 where the answer is exact. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
                            double *recall);
@@ -65,11 +63,8 @@ void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
  * make no edge. Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
 kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out);
 
-/* Whether a search looks at all pairs, as far as sizes decide; up to so many products of dense and of sparse rows. */
+/* Whether a search compares all pairs (policy.h). */
 typedef enum kdri_decided { KDRI_DECIDED_NO, KDRI_DECIDED_OPEN, KDRI_DECIDED_YES } kdri_decided;
-kdri_decided kdri_knn_decided(const kdri_extent *x, kdri_metric metric, double most_dense,
-                              double most_sparse);
-kdri_decided kdri_knn_search_decided(const kdri_extent *x, kdri_metric metric);
 /* Bytes that the graph of the k nearest neighbours needs while it is made; *kept: of these its own. */
 double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
                             int threads, double *kept);

@@ -10,10 +10,7 @@
  * 60 of 50,000 and 200 of 20,000) where w is 2.5e10 to 4e10, and then finds .64 to .99 of them; of 20, 50 and 200 dense columns near 8e10, where it finds .70
  * to .88. On arm64 all pairs of texts were faster as far as they were tried, to 1e10. */
 #include "engine/graph/knn.h"
-#include "engine/graph/knn_device.h"
-#include "engine/graph/knn_tree.h"
-
-static const double search_dense = 1e11, search_sparse = 3e10;
+#include "engine/graph/policy.h"
 
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
 {
@@ -34,30 +31,13 @@ done:
 	return st;
 }
 
-kdr_status kdri_knn_search_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out)
-{
-	kdr_status st = KDR_OK;
-	double products;
-	*out = metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x);
-	if (*out)
-		return KDR_OK;
-	KDRI_TRY(kdri_knn_products(ctx, x, &products));
-	const double n = (double)kdr_mat_rows(x);
-	*out = x->kind == KDR_MAT_DENSE ? products <= search_dense
-	                                : products + n * n <= search_sparse; /* (E1) */
-	if (!*out)
-		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
-done:
-	return st;
-}
-
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
                            double *recall)
 {
 	kdr_status st;
 	bool exact = k < 1;
 	if (!exact)
-		KDRI_TRY(kdri_knn_search_exact(ctx, x, metric, &exact));
+		KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
 	*recall = 1;
 	if (exact)
 		KDRI_TRY(kdri_knn_find(ctx, x, k, metric, out));
@@ -68,20 +48,6 @@ done:
 }
 
 /* --- memory --------------------------------------------------------------------------------------- */
-
-/* Products of sparse rows are at least those of columns with equally many entries, and at most those of full columns. */
-kdri_decided kdri_knn_decided(const kdri_extent *x, kdri_metric metric, double most_dense, double most_sparse)
-{
-	const bool tree = metric == KDRI_METRIC_EUCLIDEAN && x->dense && kdri_knn_tree_fits(x->n, x->d);
-	if (tree || x->n * x->entries <= (x->dense ? most_dense : most_sparse))
-		return KDRI_DECIDED_YES;
-	return x->dense || x->entries * x->entries / x->d > most_sparse ? KDRI_DECIDED_NO : KDRI_DECIDED_OPEN;
-}
-
-kdri_decided kdri_knn_search_decided(const kdri_extent *x, kdri_metric metric)
-{
-	return kdri_knn_decided(x, metric, search_dense, search_sparse - x->n * x->n);
-}
 
 /* An edge may be in both directions: the graph has at most twice as many entries as the lists. */
 double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,

@@ -27,11 +27,6 @@ kdr_status kdri_joins_check(kdr_context *ctx, kdri_joins joins)
 	                 "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
 }
 
-int64_t kdri_landmarks_each(bool words, int64_t neighbors)
-{
-	return words ? 2 * neighbors : KDRI_MAX(neighbors / 2, 1);
-}
-
 void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
 {
 	if (!l)

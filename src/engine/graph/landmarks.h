@@ -28,13 +28,6 @@ typedef struct kdri_landmarks {
 	kdri_own rows;   /* m x d */
 } kdri_landmarks;
 
-/* Landmarks for each cluster, at least. */
-#define KDRI_LANDMARKS_A_CLUSTER 3
-/* How many landmarks a row is joined to, in place of so many neighbours. Words say little each: of two texts that belong together
- * one has hardly more in common with the nearest landmark than with the twentieth, while of images and measurements the nearest few
- * tell most (docs/auto.md). */
-int64_t kdri_landmarks_each(bool words, int64_t neighbors);
-
 /* min(most, rows of all ranks) rows, drawn by the context's seed and `stream`. The rows here are those of `tasks` tasks,
  * rows_of[t] each; NULL: of one. */
 kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,

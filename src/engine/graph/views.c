@@ -15,10 +15,7 @@
 #include "engine/graph/views.h"
 
 #include "comm/comm.h"
-#include "engine/graph/census.h"
-
-enum { FEW_FEATURES = 64 };
-static const double full_share = 0.25;
+#include "engine/graph/policy.h"
 
 static kdri_own views_no_matrix(void)
 {
@@ -48,31 +45,23 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 
 /* --- what compares samples -------------------------------------------------------------------------- */
 
-bool kdri_views_few(const kdri_extent *x, bool nonnegative)
-{
-	return x->d <= FEW_FEATURES && (x->entries >= full_share * x->n * x->d || !nonnegative);
-}
-
 static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
 	kdr_status st = KDR_OK;
 	const kdri_views_options *o = &v->options;
 	bool alike = o->together && !o->by_itself;
-	kdri_census all = { 0 };
+	kdri_traits all = { 0 };
 	for (int64_t t = 0; t < v->ntasks && alike; t++)
-		KDRI_TRY(kdri_census_add(ctx, &problem->tasks[t].x, &all));
+		KDRI_TRY(kdri_traits_add(ctx, &problem->tasks[t].x, &all));
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		kdri_views_task *task = &v->tasks[t];
-		kdri_census c = all;
+		kdri_traits traits = all;
 		if (!alike)
-			KDRI_TRY(kdri_census_add(ctx, &problem->tasks[t].x, &c));
-		const kdri_extent size = { .n = c.cells / (double)kdr_mat_cols(&problem->tasks[t].x),
-			                   .d = (double)kdr_mat_cols(&problem->tasks[t].x),
-			                   .entries = c.nonzero };
-		bool few = kdri_views_few(&size, !c.negative);
-		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !few : o->cosine == KDRI_CHOICE_YES;
-		task->centred =
-		        o->centre == KDRI_CHOICE_AUTO ? !kdri_census_words(&c) : o->centre == KDRI_CHOICE_YES;
+			KDRI_TRY(kdri_traits_add(ctx, &problem->tasks[t].x, &traits));
+		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !kdri_looks_like_measurements(&traits)
+		                                             : o->cosine == KDRI_CHOICE_YES;
+		task->centred = o->centre == KDRI_CHOICE_AUTO ? !kdri_looks_like_words(&traits)
+		                                              : o->centre == KDRI_CHOICE_YES;
 		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO && !o->one_graph;
 	}
 	for (int64_t t = 1; t < v->ntasks; t++)
@@ -151,7 +140,9 @@ static kdr_status choose_joins(kdr_context *ctx, kdri_views *v)
 	for (int64_t t = 0; t < v->ntasks && v->options.landmarks > 0; t++) {
 		bool exact = false;
 		if (v->options.if_many)
-			KDRI_TRY(kdri_views_exact(ctx, &v->options, &v->tasks[t], &exact));
+			KDRI_TRY(kdri_search_is_exact(
+			        ctx, &v->tasks[t].rows.view,
+			        v->tasks[t].cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &exact));
 		v->tasks[t].joined = !exact;
 	}
 done:

@@ -23,11 +23,6 @@ typedef enum kdri_view {
 
 typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } kdri_choice;
 
-/* Multiplications that an exact search for the neighbours of dense rows may take: minutes of one core, since a descent may miss
- * some; and where landmarks can take their place, which are as good in the mean: seconds. */
-#define KDRI_VIEWS_PRODUCTS         2e12
-#define KDRI_VIEWS_BESIDE_LANDMARKS 2e11
-
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice
@@ -99,10 +94,6 @@ kdr_mat kdri_views_of(const kdri_views *views, kdri_view view, int64_t task);
  * pattern. */
 kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 
-/* Whether the search for a task's neighbours looks at all of them: it is told so, or they are few enough, or a tree or a device
- * makes it soon done. */
-kdr_status kdri_views_exact(kdr_context *ctx, const kdri_views_options *options, const kdri_views_task *task,
-                            bool *out);
 /* A task's rows joined to their nearest landmarks: twice `neighbors` where words are compared, that is by cosine and the mean left in,
  * half as many elsewhere. The mean is taken away before cosines if `centred`. Weights are those below, s_i the distance to the last
  * landmark. All ranks call it. */
@@ -112,10 +103,5 @@ kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, b
 /* The neighbour graph of a task with the first `neighbors` of those found: by cosine w_ij = max(cos, 1e-6),
  * by distance w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance to the last of them. */
 kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out);
-
-/* By size: whether there are few features, mostly not 0 (`entries` counts those), so that distances compare samples; and whether
- * a search for neighbours is exact, instead of which samples may be joined to landmarks. */
-bool kdri_views_few(const kdri_extent *x, bool nonnegative);
-kdri_decided kdri_views_decided(const kdri_extent *x, kdri_metric metric, bool landmarks);
 
 #endif

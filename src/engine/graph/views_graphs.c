@@ -8,33 +8,10 @@
  * Nothing sparse is made dense: m is taken away from products. Of landmarks there are the same graphs, n x m (landmarks.c has their
  * (E2), (E3)); (E4) adds them up edge by edge. */
 #include "comm/rows.h"
-#include "engine/graph/knn_device.h"
-#include "engine/graph/knn_tree.h"
+#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 
-/* Multiplications of sparse rows that an exact search may take. */
-static const double most_sparse = 5e10;
 static const double least_weight = 1e-6;
-
-kdr_status kdri_views_exact(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
-                            bool *out)
-{
-	kdr_status st = KDR_OK;
-	const kdr_mat *x = &task->rows.view;
-	double products, most_dense = o->if_many ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS;
-	*out = o->exact == KDRI_CHOICE_YES;
-	if (o->exact != KDRI_CHOICE_AUTO)
-		return KDR_OK;
-	*out = !task->cosine && kdri_knn_tree_pays(x);
-	if (*out)
-		return KDR_OK;
-	KDRI_TRY(kdri_knn_products(ctx, x, &products));
-	*out = products <= (x->kind == KDR_MAT_DENSE ? most_dense : most_sparse);
-	if (!*out)
-		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
-done:
-	return st;
-}
 
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
                                   bool centred, kdri_knn *out, double *recall)
@@ -51,8 +28,9 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 	}
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 	const kdri_knn_shift *less = centred ? &shift : NULL;
-	bool exact;
-	KDRI_TRY(kdri_views_exact(ctx, o, task, &exact));
+	bool exact = o->exact == KDRI_CHOICE_YES;
+	if (o->exact == KDRI_CHOICE_AUTO)
+		KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
 	*recall = 1;
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */
@@ -168,10 +146,12 @@ done:
 	return st;
 }
 
-/* Few measurements, compared by distance, tell more by ten landmarks than by five where clusters overlap. */
 static int64_t joined_to(const kdri_views_task *task, int64_t neighbors)
 {
-	return task->cosine ? kdri_landmarks_each(!task->centred, neighbors) : neighbors;
+	return kdri_landmarks_each(!task->cosine   ? KDRI_SAMPLES_OTHER
+	                           : task->centred ? KDRI_SAMPLES_CENTRED
+	                                           : KDRI_SAMPLES_WORDS,
+	                           neighbors);
 }
 
 kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
@@ -238,10 +218,4 @@ kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
 	task->recall = 1;
 done:
 	return st;
-}
-
-kdri_decided kdri_views_decided(const kdri_extent *x, kdri_metric metric, bool landmarks)
-{
-	return kdri_knn_decided(x, metric, landmarks ? KDRI_VIEWS_BESIDE_LANDMARKS : KDRI_VIEWS_PRODUCTS,
-	                        most_sparse);
 }

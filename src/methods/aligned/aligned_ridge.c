@@ -6,6 +6,7 @@
  *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
  * for several rounds, the first answers being a logistic regression's. */
 #include "engine/linear/aligned_ridge.h"
+#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 #include "engine/linear/aligned.h"
 #include "engine/linear/rest.h"
@@ -106,8 +107,8 @@ static kdri_bytes aligned_ridge_estimate_bytes(const kdri_sizes *s, const kdri_e
 	const double tasks = kdri_aligned_tasks_bytes(s, x, &width);
 	const kdri_extent e = kdri_extent_dense(x->n, width);
 	const double making = kdri_knn_graph_bytes(&e, kdri_opt_real(o, "neighbors"), KDRI_METRIC_COSINE,
-	                                           kdri_knn_search_decided(&e, KDRI_METRIC_COSINE),
-	                                           s->threads, &graph),
+	                                           kdri_search_decided(&e, KDRI_METRIC_COSINE), s->threads,
+	                                           &graph),
 	             start = kdri_linear_bytes(&e, x->n, classes, KDRI_LOSS_LOGISTIC);
 	return (kdri_bytes){
 		.more = KDRI_MAX(tasks,

@@ -27,7 +27,7 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/graph/census.h"
+#include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
 #include "matrix/range.h"
@@ -193,8 +193,7 @@ static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 		return 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		int64_t k = j->problem->tasks[t].k;
-		count = KDRI_MAX(count,
-		                 KDRI_LANDMARKS_A_CLUSTER * (k > 0 ? k : kdri_opt_int(j->options, "k_max")));
+		count = kdri_landmark_count(count, k > 0 ? k : kdri_opt_int(j->options, "k_max"));
 	}
 	return count;
 }
@@ -512,18 +511,18 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	enum { VOTES = 16, DIRECTIONS = 128 };
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	const bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
-	const double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), KDRI_LANDMARKS_A_CLUSTER * k);
+	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
 	double kept = 0, more = 0, light = 0, least = INFINITY, graph, spectrum;
 	kdri_proportion p = { .used = x->d };
 	kdri_sizes one = *s;
 	bool cosines = true;
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		const kdri_extent y = kdri_extent_of(&s->tasks[t]), rows = kdri_extent_dense(y.n, k);
-		const bool guess = s->tasks[t].k == 0, cosine = !kdri_views_few(&y, s->nonnegative),
-		           both = cosine &&
-		                  !kdri_census_words(&(kdri_census){ y.n * y.d, y.entries, !s->nonnegative });
+		const kdri_traits traits = kdri_extent_traits(&y, s->nonnegative);
+		const bool guess = s->tasks[t].k == 0, cosine = !kdri_looks_like_measurements(&traits),
+		           both = cosine && !kdri_looks_like_words(&traits);
 		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-		const kdri_decided exact = kdri_views_decided(&y, metric, to == KDRI_JOINS_AUTO);
+		const kdri_decided exact = kdri_search_decided(&y, metric);
 		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
 		             most = kdri_opt_real(o, "k_max");
 		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {

@@ -17,7 +17,7 @@
  *     (E5)  an svm of cost 1, trained on the targets' rows and their answers. */
 #include "methods/transfer_auto/report.h"
 
-#include "engine/graph/census.h"
+#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 #include "engine/linear/aligned.h"
 #include "engine/linear/aligned_ridge.h"
@@ -25,8 +25,8 @@
 #include "methods/common/linear_model.h"
 
 static const char stage[] = "auto-transfer";
-/* Landmarks of a class, at least: the vote looks at three clusters for each. */
-enum { MARKS_EACH = 9 };
+/* Clusters for each class that vote: tally.c. */
+enum { CLUSTERS_A_CLASS = 3 };
 
 static const char *const member_choices[] = { "all",        "svm",     "logreg", "self-training",
 	                                      "shifted",    "aligned", "ridge",  "kmeans",
@@ -228,7 +228,8 @@ static kdri_transfer_joins joins_of(const kdr_problem *problem, const kdr_option
 	return (kdri_transfer_joins){
 		.to = (kdri_joins)kdri_opt_choice(options, "graph"),
 		.neighbors = kdri_opt_int(options, "neighbors"),
-		.landmarks = KDRI_MAX(kdri_opt_int(options, "landmarks"), MARKS_EACH * problem->classes),
+		.landmarks = kdri_landmark_count(kdri_opt_int(options, "landmarks"),
+		                                 CLUSTERS_A_CLASS * problem->classes),
 	};
 }
 
@@ -298,16 +299,17 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	all.n += target.n - kdri_sizes_role(s, KDR_ROLE_TARGET).n;
 	all.entries += target.entries - kdri_sizes_role(s, KDR_ROLE_TARGET).entries;
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const bool few = kdri_views_few(&all, s->nonnegative),
-	           words = kdri_census_words(&(kdri_census){ all.n * all.d, all.entries, !s->nonnegative });
+	const kdri_traits traits = kdri_extent_traits(&all, s->nonnegative);
+	const bool few = kdri_looks_like_measurements(&traits), words = kdri_looks_like_words(&traits);
 	const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
 	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
 	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
 	const kdri_extent e = kdri_extent_dense(n, width);
-	const kdri_decided near = kdri_knn_search_decided(&target, metric),
-	                   near_e = kdri_knn_search_decided(&e, KDRI_METRIC_COSINE);
+	const kdri_decided near = kdri_search_decided(&target, metric),
+	                   near_e = kdri_search_decided(&e, KDRI_METRIC_COSINE);
 	const bool joined = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (!near || !near_e));
-	const double marks = KDRI_MAX(kdri_opt_real(o, "landmarks"), MARKS_EACH * c),
+	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"),
+	                                                 CLUSTERS_A_CLASS * (int64_t)c),
 	             most = joined ? KDRI_TRANSFER_TELLING : 0;
 	double graph, joint, spectrum = 0;
 	const double own = joined ? kdri_landmarks_bytes(&target, marks, 2 * neighbors, 3 * c, &graph)

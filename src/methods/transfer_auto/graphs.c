@@ -5,6 +5,7 @@
  * (engine/graph/landmarks.c), as many as `auto` of cluster joins to by the cosine (docs/auto.md says what that was chosen on), also where distance compares. */
 #include "methods/transfer_auto/graphs.h"
 
+#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 
 static const double least_weight = 1e-6;
@@ -33,7 +34,10 @@ static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const doubl
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 	const kdri_landmarks_options o = { .weight = cosine ? KDRI_LANDMARKS_COSINE : KDRI_LANDMARKS_TUNED,
 		                           .least = least_weight,
-		                           .neighbors = kdri_landmarks_each(words, joins->neighbors),
+		                           .neighbors = kdri_landmarks_each(words    ? KDRI_SAMPLES_WORDS
+		                                                            : cosine ? KDRI_SAMPLES_CENTRED
+		                                                                     : KDRI_SAMPLES_OTHER,
+		                                                            joins->neighbors),
 		                           .mean = mean };
 	KDRI_TRY(kdri_landmarks_new(ctx, x, NULL, 1, joins->landmarks, 0, &l));
 	KDRI_TRY(kdri_landmarks_graph(ctx, x, &l, &o, &g->edges));
@@ -55,7 +59,7 @@ static kdr_status join_neighbours(kdr_context *ctx, const kdr_mat *x, const doub
 	bool exact;
 	if (mean)
 		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	KDRI_TRY(kdri_knn_search_exact(ctx, x, metric, &exact));
+	KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
 	if (exact || k < 1)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
 	else

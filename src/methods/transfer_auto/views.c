@@ -14,10 +14,9 @@
  * directions of E are those of some of the rows, which also tell what classifiers should cost and how far apart the sets are. */
 #include "methods/transfer_auto/views.h"
 
+#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 #include "engine/linear/aligned.h"
-
-static const double sparse_share = 0.1, full_share = 0.25;
 
 static kdri_own views_no_matrix(void)
 {
@@ -32,23 +31,6 @@ void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
 	kdri_transfer_graph_free(ctx, &v->graph);
 	kdri_free(ctx, v->mean);
 	kdri_free(ctx, v->e);
-}
-
-static void views_look(const kdr_mat *x, kdri_transfer_views *v)
-{
-	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	bool dense = x->kind == KDR_MAT_DENSE;
-	double nonzero = 0, cells = (double)n * (double)d;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
-		const double *row = dense ? x->as.dense.data + i * x->as.dense.stride : x->as.csr.val;
-		for (int64_t p = begin; p < end; p++) {
-			nonzero += row[p] != 0;
-			v->negative |= row[p] < 0;
-		}
-	}
-	v->words = !v->negative && nonzero < sparse_share * cells;
-	v->few = d <= KDRI_TRANSFER_FEW && (v->negative || nonzero >= full_share * cells);
 }
 
 /* (E2), the mean and the scale being known. */
@@ -224,10 +206,10 @@ static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const k
 		return KDR_OK;
 	const kdr_mat e = kdr_mat_from_dense(NULL, v->d->n, width_of(v)); /* sizes are all that counts */
 	if (v->d->ntasks > 1)
-		KDRI_TRY(kdri_knn_search_exact(ctx, &e, KDRI_METRIC_COSINE, &exact));
+		KDRI_TRY(kdri_search_is_exact(ctx, &e, KDRI_METRIC_COSINE, &exact));
 	if (exact)
-		KDRI_TRY(kdri_knn_search_exact(ctx, target,
-		                               v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &exact));
+		KDRI_TRY(kdri_search_is_exact(ctx, target,
+		                              v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &exact));
 	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
 done:
 	return st;
@@ -287,6 +269,7 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, cons
                                    kdri_transfer_views *out)
 {
 	kdr_status st;
+	kdri_traits traits = { 0 };
 	kdri_transfer_views v = {
 		.d = d,
 		.joins = *joins,
@@ -295,7 +278,10 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, cons
 		.joint = kdri_transfer_graph_empty(),
 		.graph = kdri_transfer_graph_empty(),
 	};
-	views_look(&d->set.x.view, &v);
+	KDRI_TRY(kdri_traits_add(ctx, &d->set.x.view, &traits));
+	v.negative = traits.negative;
+	v.words = kdri_looks_like_words(&traits);
+	v.few = kdri_looks_like_measurements(&traits);
 	if (v.few)
 		v.unit.view = d->set.x.view;
 	else

@@ -5,8 +5,8 @@
 #include "methods/common/domains.h"
 #include "methods/transfer_auto/graphs.h"
 
-/* Features that count as few; rows that tell the directions of E, and costs of classifiers, where samples are joined to landmarks. */
-enum { KDRI_TRANSFER_FEW = 64, KDRI_TRANSFER_TELLING = 32768 };
+/* Rows that tell the directions of E, and costs of classifiers, where samples are joined to landmarks. */
+enum { KDRI_TRANSFER_TELLING = 32768 };
 
 /* The last task of the domains is the target. Borrows the domains. */
 typedef struct kdri_transfer_views {
