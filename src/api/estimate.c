@@ -1,7 +1,7 @@
 /* How many bytes a fit needs, counted before it starts. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/estimate.h"
 #include "comm/comm.h"
-#include "matrix/rows.h"
+#include "matrix/traits.h"
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -84,15 +84,15 @@ double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *s, const kdr_opt
 	return kept + more + (s->pooled ? kdri_extent_bytes(&all) : 0);
 }
 
-double kdri_member_bytes(const char *id, const kdri_sizes *sizes, const char *text)
+double kdri_member_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdri_setting *const *settings)
 {
 	kdr_options *options = NULL;
 	double bytes = INFINITY;
-	kdr_status st = kdr_options_new(sizes->ctx, id, &options);
+	kdr_status st = kdri_options_new(sizes->ctx, algo, NULL, &options);
+	for (; st == KDR_OK && *settings; settings++)
+		st = kdri_options_apply(sizes->ctx, options, *settings);
 	if (st == KDR_OK)
-		st = kdri_options_set_all(sizes->ctx, options, text);
-	if (st == KDR_OK)
-		bytes = kdri_algo_bytes(kdri_algo_find(id), sizes, options);
+		bytes = kdri_algo_bytes(algo, sizes, options);
 	kdr_options_free(options);
 	return bytes;
 }
@@ -128,7 +128,7 @@ static kdr_status estimate_sizes(const kdri_algo *algo, const kdri_sizes *sizes,
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo->info.id);
 	if (!options)
-		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));
+		KDRI_TRY(kdri_options_new(ctx, algo, NULL, &defaults));
 	const double bytes = kdri_algo_bytes(algo, sizes, options ? options : defaults);
 	if (isinf(bytes)) /* the error is in the context */
 		st = KDR_ERR_MEMORY;
@@ -187,7 +187,7 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const kdri_algo *algo, const 
 			                      .role = task->role };
 		sizes.started &= task->init != NULL;
 		sizes.nonnegative =
-		        sizes.nonnegative && !shapes[t].streamed && kdri_mat_nonnegative(&task->x);
+		        sizes.nonnegative && !shapes[t].streamed && !kdri_traits_here(ctx, &task->x).negative;
 	}
 	KDRI_TRY(estimate_sizes(algo, &sizes, options, out));
 done:

@@ -8,6 +8,7 @@
 #include "matrix/linalg.h"
 #include "matrix/reserve.h"
 #include "matrix/rows.h"
+#include "matrix/traits.h"
 
 static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_t *labels, int64_t low,
                                int64_t count, const char *what)
@@ -99,10 +100,11 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&t->x), all;
-	KDRI_TRY(check_shape(ctx, t));
 	KDRI_TRY(check_ranks(ctx, t, &all));
-	KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, kdri_task_name(t)));
-	if (algo->flags & KDR_ALGO_NONNEG)
+	const kdri_traits traits = kdri_traits_here(ctx, &t->x);
+	if (traits.infinite) /* says where */
+		KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, kdri_task_name(t)));
+	if ((algo->flags & KDR_ALGO_NONNEG) && traits.negative)
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
 	if (algo->family == KDR_FAMILY_CLUSTER) {
 		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
@@ -143,10 +145,19 @@ done:
 	return st;
 }
 
-static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
+static kdr_status check_shapes(kdr_context *ctx, const kdr_problem *problem)
 {
+	kdr_status st = KDR_OK;
 	if (!problem || problem->ntasks < 1 || !problem->tasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		KDRI_TRY(check_shape(ctx, &problem->tasks[t]));
+done:
+	return st;
+}
+
+static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
+{
 	bool together = problem->pooled || (algo->flags & KDR_ALGO_JOINT);
 	if (problem->pooled && !(algo->flags & KDR_ALGO_POOLED))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' cannot pool tasks", algo->id);
@@ -197,6 +208,34 @@ done:
 	return st;
 }
 
+/* Some methods can run with rows on several ranks; the others say which do. */
+kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
+{
+	char list[300];
+	size_t used = 0;
+	if (!kdri_several(ctx) || algo->ranks)
+		return KDR_OK;
+	list[0] = '\0';
+	for (size_t i = 0; i < kdr_algo_count() && used < sizeof list; i++) {
+		const kdr_algo *a = kdr_algo_at(i);
+		if (kdri_algo_of(a)->ranks && a->family == algo->info.family)
+			used += (size_t)kdri_snprintf(list + used, sizeof list - used, "%s%s",
+			                              used ? ", " : "", a->id);
+	}
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "method '%s' needs all rows in one process; under mpirun: %s", algo->info.id, list);
+}
+
+/* The method's fit, on data that are fit for squares, and names for its clusters. */
+static kdr_status fit_numbered(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                               const kdr_problem *scaled, const kdr_options *options, kdr_result *result)
+{
+	kdri_stage_start(ctx, algo->info.id, 0);
+	kdr_status st = algo->fit(ctx, scaled, options, result);
+	kdri_stage_end(ctx, algo->info.id);
+	return st == KDR_OK ? kdri_number_clusters(ctx, problem, result) : st;
+}
+
 static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
                              const kdr_options *options, kdr_result *result)
 {
@@ -212,51 +251,25 @@ static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_
 		        ldexp(0.75, p.exponent), -p.exponent,
 		        p.exponent > 0 ? " (if it stands for a missing value, leave it out)" : ""));
 	}
-	kdri_stage_start(ctx, algo->info.id, 0);
-	st = algo->fit(ctx, &p.problem, options, result);
-	kdri_stage_end(ctx, algo->info.id);
-	if (st != KDR_OK)
-		goto done;
+	KDRI_TRY(fit_numbered(ctx, algo, problem, &p.problem, options, result));
 	result->sweeps = (algo->info.flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(options, "tol");
-	KDRI_TRY(kdri_number_clusters(ctx, problem, result));
 	KDRI_TRY(warn_duplicates(ctx, &algo->info, problem, result));
 done:
 	kdri_scaled_free(ctx, &p);
 	return st;
 }
 
-/* Some methods can run with rows on several ranks; the others say which do. */
-kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
-{
-	char list[300] = "";
-	if (!kdri_several(ctx) || algo->ranks)
-		return KDR_OK;
-	for (size_t i = 0; i < kdr_algo_count(); i++) {
-		const kdr_algo *a = kdr_algo_at(i);
-		const kdri_algo *other = kdri_algo_find(a->id);
-		if (other && other->ranks && a->family == algo->info.family)
-			kdri_list_add(list, sizeof list, "%s", a->id);
-	}
-	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-	                 "method '%s' needs all rows in one process; under mpirun: %s", algo->info.id, list);
-}
-
 static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
                            const kdr_options *options, kdr_result **out)
 {
 	kdr_status st;
-	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
+	kdri_inspected seen = { 0 };
 	double start = kdri_now();
 	KDRI_TRY(kdri_check_ranks(ctx, algo));
 	KDRI_TRY(kdri_blas_reserve(ctx));
-	if (!options) {
-		KDRI_TRY(kdr_options_new(ctx, algo->info.id, &defaults));
-		options = defaults;
-	} else if (kdr_options_algo(options) != &algo->info) {
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
-		                 kdr_options_algo(options)->id, algo->info.id);
-	}
+	KDRI_TRY(check_shapes(ctx, problem));
+	KDRI_TRY(kdri_inspect(ctx, problem, &seen));
 	KDRI_TRY(check_problem(ctx, &algo->info, problem));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
 	if (ctx->max_memory > 0 && !ctx->estimated) {
@@ -282,26 +295,50 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	*out = result;
 	result = NULL;
 done:
+	kdri_inspect_end(ctx, &seen);
 	kdr_result_free(result);
-	kdr_options_free(defaults);
 	return st;
+}
+
+kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                    kdr_result **out)
+{
+	kdri_enter(ctx);
+	return kdri_leave(ctx, fit_here(ctx, kdri_options_algo(options), problem, options, out));
 }
 
 kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                    const kdr_options *options, kdr_result **out)
 {
-	kdr_result *result = NULL;
+	kdr_status st;
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
+	kdr_options *defaults = NULL;
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
 		return kdri_algo_unknown(ctx, algo_id, NULL);
-	kdri_enter(ctx);
-	kdr_status st = kdri_leave(ctx, fit_here(ctx, algo, problem, options, &result));
-	if (st == KDR_OK) {
-		*out = result;
-		result = NULL;
-	}
+	if (options && kdri_options_algo(options) != algo)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
+		                 kdr_options_algo(options)->id, algo->info.id);
+	if (!options)
+		KDRI_TRY(kdri_options_new(ctx, algo, NULL, &defaults));
+	KDRI_TRY(kdri_fit(ctx, problem, options ? options : defaults, out));
+done:
+	kdr_options_free(defaults);
+	return st;
+}
+
+kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result **out)
+{
+	kdr_status st;
+	const kdri_algo *algo = kdri_options_algo(options);
+	kdr_result *result = NULL;
+	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
+	KDRI_TRY(fit_numbered(ctx, algo, problem, problem, options, result));
+	*out = result;
+	result = NULL;
+done:
 	kdr_result_free(result);
 	return st;
 }

@@ -16,65 +16,12 @@
 #include "api/magnitude.h"
 #include "comm/comm.h"
 #include "matrix/linalg.h"
+#include "matrix/rows.h"
+#include "matrix/traits.h"
 
 #include <stdlib.h>
 
 enum { LARGEST_EXPONENT = 128 };
-
-typedef struct span {
-	const double *at;
-	int64_t count;
-} span;
-
-/* Stored entries of row i. */
-static span row_of(const kdr_mat *x, int64_t i)
-{
-	if (x->kind == KDR_MAT_DENSE)
-		return (span){ x->as.dense.data + i * x->as.dense.stride, x->as.dense.cols };
-	int64_t begin = x->as.csr.rowptr[i];
-	return (span){ x->as.csr.val + begin, x->as.csr.rowptr[i + 1] - begin };
-}
-
-static double magnitude_largest_of(const kdr_mat *x)
-{
-	double largest = 0;
-	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
-		span r = row_of(x, i);
-		for (int64_t p = 0; p < r.count; p++)
-			largest = KDRI_MAX(largest, fabs(r.at[p]));
-	}
-	return largest;
-}
-
-/* Whether there are such values, by a loop that the compiler vectorises, where a search for the largest waits for each
- * comparison. */
-KDRI_KERNEL
-static bool any_above(const double *v, int64_t n, double limit)
-{
-	int above = 0;
-#pragma omp simd reduction(| : above)
-	for (int64_t i = 0; i < n; i++)
-		above |= fabs(v[i]) >= limit;
-	return above;
-}
-
-/* Is M of (E1) within reach? So it is of nearly all data, and then nobody need know it. */
-static kdr_status within_reach(kdr_context *ctx, const kdr_problem *problem, bool *out)
-{
-	kdr_status st;
-	bool far = false, near = false;
-	for (int64_t t = 0; t < problem->ntasks && !far; t++)
-		for (int64_t i = 0; i < kdr_mat_rows(&problem->tasks[t].x) && !far; i++) {
-			span r = row_of(&problem->tasks[t].x, i);
-			far = any_above(r.at, r.count, ldexp(1, LARGEST_EXPONENT));
-			near = near || any_above(r.at, r.count, ldexp(1, -LARGEST_EXPONENT - 1));
-		}
-	KDRI_TRY(kdri_any(ctx, &near));
-	KDRI_TRY(kdri_any(ctx, &far));
-	*out = near && !far;
-done:
-	return st;
-}
 
 /* (E1), 0 where nothing need be done. */
 static int exponent_of(double largest)
@@ -96,9 +43,9 @@ static kdr_status scaled_copy(kdr_context *ctx, const kdr_mat *x, int exponent, 
 		size = x->as.csr.rowptr[n];
 	KDRI_TRY(KDRI_NEW(ctx, values, size));
 	for (int64_t i = 0, to = 0; i < n; i++) {
-		span r = row_of(x, i);
+		const kdri_entries r = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < r.count; p++)
-			(*values)[to++] = ldexp(r.at[p], -exponent);
+			(*values)[to++] = ldexp(r.val[p], -exponent);
 	}
 	*out = x->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(*values, n, d)
 	                                : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, *values);
@@ -120,10 +67,8 @@ kdr_status kdri_scaled_new(kdr_context *ctx, const kdr_problem *problem, kdri_sc
 	kdr_status st;
 	kdri_scaled p = { .problem = *problem };
 	double largest = 0;
-	bool near;
-	KDRI_TRY(within_reach(ctx, problem, &near));
-	for (int64_t t = 0; t < problem->ntasks && !near; t++)
-		largest = KDRI_MAX(largest, magnitude_largest_of(&problem->tasks[t].x));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		largest = KDRI_MAX(largest, kdri_traits_here(ctx, &problem->tasks[t].x).magnitude);
 	KDRI_TRY(kdri_max(ctx, &largest, 1));
 	p.exponent = exponent_of(largest);
 	if (p.exponent != 0) {
@@ -148,16 +93,14 @@ kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_resul
 {
 	kdr_status st;
 	int exponent = kdri_result_exponent(fitted);
-	double *values = NULL, largest = magnitude_largest_of(x);
+	double *values = NULL, largest = kdri_traits_here(ctx, x).magnitude;
 	kdr_mat rows = *x;
-	if (exponent != 0) {
+	if (exponent != 0)
 		KDRI_TRY(scaled_copy(ctx, x, exponent, &values, &rows));
-		largest = ldexp(largest, -exponent);
-	}
-	if (exponent_of(largest) > 0) {
+	if (exponent_of(ldexp(largest, -exponent)) > 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
 		               "values reach %g: the model was fitted on numbers too far from these",
-		               magnitude_largest_of(x));
+		               largest);
 		goto done;
 	}
 	KDRI_TRY(algo->predict(ctx, fitted, options, task, &rows, labels));

@@ -15,8 +15,18 @@ double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task
 /* An error where an option has several numbers, but not one for each task. kdr_fit has seen to it. */
 kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
-/* Sets "name=value name=value". */
-kdr_status kdri_options_set_all(kdr_context *ctx, kdr_options *options, const char *text);
+/* What an ensemble sets for a method: a number, or one of the option's choices. A list ends with { 0 }. */
+typedef struct kdri_setting {
+	const char *name;
+	double value;
+	const char *choice;
+} kdri_setting;
+struct kdri_algo;
+/* The options of a method, with these settings; NULL: its defaults. */
+kdr_status kdri_options_new(kdr_context *ctx, const struct kdri_algo *algo, const kdri_setting *settings,
+                            kdr_options **out);
+kdr_status kdri_options_apply(kdr_context *ctx, kdr_options *options, const kdri_setting *settings);
+const struct kdri_algo *kdri_options_algo(const kdr_options *options);
 /* A copy, which also remembers what was set. */
 kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_options **out);
 /* Whether an option was set, be it to its default. False where there is no such option. */
@@ -136,9 +146,22 @@ typedef struct kdri_algo {
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
-/* All bytes of a fit; the same for a member of an ensemble, with options "name=value name=value". */
+/* The entry that a public description is part of. */
+static inline const kdri_algo *kdri_algo_of(const kdr_algo *info)
+{
+	return (const kdri_algo *)info;
+}
+
+/* fit.c: kdr_fit with the method that the options are for. */
+kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                    kdr_result **out);
+/* The same for a member of an ensemble, on data that the ensemble has derived from checked ones: nothing is checked, scaled or copied, and
+ * the result has labels, arrays and numbers alone. */
+kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result **out);
+/* All bytes of a fit; the same for a member of an ensemble, with lists of settings, the last of them NULL. */
 double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdr_options *options);
-double kdri_member_bytes(const char *id, const kdri_sizes *sizes, const char *options);
+double kdri_member_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdri_setting *const *settings);
 /* Fails with the message of kdri_unknown_method. A macro as kdri_fail is one. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);

@@ -48,7 +48,7 @@ kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model *
 	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
 	m->allocator = ctx->allocator;
 	m->borrowed = true;
-	m->algo = kdri_algo_find(result->algo->id);
+	m->algo = kdri_algo_of(result->algo);
 	m->fitted = (kdr_result *)result; /* read only, as all that follows */
 	m->options = result->options;
 	m->prep = result->prep;

@@ -122,7 +122,7 @@ static kdr_status load_options(kdr_context *ctx, const loading *l)
 {
 	kdr_status st;
 	kdr_model *m = l->model;
-	KDRI_TRY(kdr_options_new(ctx, m->algo->info.id, &m->options));
+	KDRI_TRY(kdri_options_new(ctx, m->algo, NULL, &m->options));
 	if (!kdri_h5_item_find(&l->items, "options", NULL))
 		return model_load_damaged(ctx, l, "it has no options");
 	for (const kdr_option_desc *d = m->algo->info.options; d->name; d++) {

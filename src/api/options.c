@@ -37,11 +37,9 @@ static int64_t options_find(const kdr_options *options, const char *name)
 	return -1;
 }
 
-kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out)
+kdr_status kdri_options_new(kdr_context *ctx, const kdri_algo *algo, const kdri_setting *settings,
+                            kdr_options **out)
 {
-	const kdri_algo *algo = kdri_algo_find(algo_id);
-	if (!algo)
-		return kdri_algo_unknown(ctx, algo_id, NULL);
 	int64_t count = table_length(algo->info.options);
 	kdr_options *options = NULL;
 	kdr_status st =
@@ -53,8 +51,18 @@ kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **
 	options->count = count;
 	for (int64_t i = 0; i < count; i++)
 		options->slots[i] = (slot){ algo->info.options[i].initial, NULL, 1, false };
-	*out = options;
-	return KDR_OK;
+	st = kdri_options_apply(ctx, options, settings);
+	if (st == KDR_OK)
+		*out = options;
+	else
+		kdr_options_free(options);
+	return st;
+}
+
+kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out)
+{
+	const kdri_algo *algo = kdri_algo_find(algo_id);
+	return algo ? kdri_options_new(ctx, algo, NULL, out) : kdri_algo_unknown(ctx, algo_id, NULL);
 }
 
 void kdr_options_free(kdr_options *options)
@@ -71,7 +79,7 @@ kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_o
 {
 	kdr_status st;
 	kdr_options *copy = NULL;
-	KDRI_TRY(kdr_options_new(ctx, options->algo->id, &copy));
+	KDRI_TRY(kdri_options_new(ctx, kdri_options_algo(options), NULL, &copy));
 	for (int64_t i = 0; i < options->count; i++) {
 		const slot *from = &options->slots[i];
 		slot *to = &copy->slots[i];
@@ -104,6 +112,11 @@ bool kdri_options_is_set(const kdr_options *options, const char *name)
 const kdr_algo *kdr_options_algo(const kdr_options *options)
 {
 	return options->algo;
+}
+
+const kdri_algo *kdri_options_algo(const kdr_options *options)
+{
+	return kdri_algo_of(options->algo);
 }
 
 /* "a, b, c" of `count` words, cut where the room ends. */
@@ -349,19 +362,13 @@ bool kdri_opt_bool(const kdr_options *options, const char *name)
 	return kdri_opt_real(options, name) != 0;
 }
 
-kdr_status kdri_options_set_all(kdr_context *ctx, kdr_options *options, const char *text)
+kdr_status kdri_options_apply(kdr_context *ctx, kdr_options *options, const kdri_setting *settings)
 {
 	kdr_status st = KDR_OK;
-	while (*text && st == KDR_OK) {
-		size_t length = strcspn(text, " ");
-		char setting[128];
-		snprintf(setting, sizeof setting, "%.*s", (int)length, text);
-		char *equals = strchr(setting, '=');
-		if (equals) {
-			*equals = '\0';
-			st = kdr_options_set(ctx, options, setting, equals + 1);
-		}
-		text += length + strspn(text + length, " ");
-	}
+	for (; settings && settings->name; settings++)
+		KDRI_TRY(settings->choice
+		                 ? kdr_options_set(ctx, options, settings->name, settings->choice)
+		                 : kdr_options_set_number(ctx, options, settings->name, settings->value));
+done:
 	return st;
 }

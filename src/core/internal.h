@@ -50,10 +50,11 @@ struct kdr_context {
 	bool abandon; /* products, factors and inverses fail once it is time to stop: set by those who can do without */
 	/* Where it computes: matrix/device_use.h. */
 	enum { KDRI_DEVICE_AUTO, KDRI_DEVICE_CPU, KDRI_DEVICE_NAMED } device_choice;
-	struct kdri_device *device; /* found; with AUTO it may still be NULL */
-	char device_name[16];       /* as the user said it */
-	bool device_failed;         /* the last failure was the device's */
-	struct kdri_held *held;     /* matrices that it holds: matrix/device_held.h */
+	struct kdri_device *device;             /* found; with AUTO it may still be NULL */
+	char device_name[16];                   /* as the user said it */
+	bool device_failed;                     /* the last failure was the device's */
+	struct kdri_held *held;                 /* matrices that it holds: matrix/device_held.h */
+	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
 	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
 	int (*most_wanted)(kdr_context *ctx, bool met); /* with comm: the largest wish of all of them */
 	void (*comm_close)(kdr_context *ctx);

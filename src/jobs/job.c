@@ -3,6 +3,7 @@
 #include "comm/comm.h"
 
 #include "api/estimate.h"
+#include "matrix/traits.h"
 
 #include <stdio.h>
 
@@ -40,7 +41,7 @@ static kdr_status take_options(kdr_context *ctx, const kdr_algo *algo, const kdr
                                kdr_options **out)
 {
 	if (!settings)
-		return kdr_options_new(ctx, algo->id, out);
+		return kdri_options_new(ctx, kdri_algo_of(algo), NULL, out);
 	if (kdr_options_algo(settings) != algo)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(settings)->id, algo->id);
@@ -56,7 +57,7 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_fami
 	                                      : kdr_default_method(family);
 	*job = (kdri_job){ .told = told };
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
-	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_find(job->algo->id)));
+	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
 	KDRI_TRY(take_options(ctx, job->algo, told->settings, &job->options));
 	if (told->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
@@ -215,8 +216,7 @@ static kdr_status job_learn(kdr_context *ctx, const kdri_job *job, kdr_task *tas
 	for (int64_t t = 0; t < count; t++)
 		plain[t] = (kdr_task){ .name = tasks[t].name, .x = tasks[t].x };
 	kdr_problem problem = { .tasks = plain, .ntasks = count };
-	KDRI_TRY(kdr_fit(ctx, kdr_options_algo(job->feature_options)->id, &problem, job->feature_options,
-	                 &learnt));
+	KDRI_TRY(kdri_fit(ctx, &problem, job->feature_options, &learnt));
 	if (learnt->stop == KDR_STOP_TIME || learnt->stop == KDR_STOP_CANCELLED)
 		goto done;
 	for (int64_t t = 0; t < count; t++) {
@@ -261,7 +261,7 @@ static kdr_status job_check_memory(kdr_context *ctx, const kdr_options *options,
 	kdr_status st;
 	char what[80];
 	bool *on_disk = NULL;
-	const kdri_algo *algo = kdri_algo_find(kdr_options_algo(options)->id);
+	const kdri_algo *algo = kdri_options_algo(options);
 	*out = (kdr_estimate){ 0 };
 	if (ctx->comm) /* ranks fail together, in kdr_fit */
 		return KDR_OK;
@@ -283,6 +283,7 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	kdr_status st;
 	kdr_result *learnt = NULL, *result = NULL;
 	kdr_estimate estimate, features = { 0 }; /* of the fit; of learning features before it */
+	kdri_inspected seen = { 0 };
 	double start = kdri_now();
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
@@ -291,12 +292,13 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 		KDRI_TRY(job_check_memory(ctx, job->feature_options, &problem, data, 0, &features));
 		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));
 	}
+	KDRI_TRY(kdri_inspect(ctx, &problem, &seen));
 	KDRI_TRY(job_check_memory(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes,
 	                          &estimate));
 	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
 	bool before = ctx->estimated;
 	ctx->estimated = before || estimate.bytes > 0;
-	st = kdr_fit(ctx, job->algo->id, &problem, job->options, &result);
+	st = kdri_fit(ctx, &problem, job->options, &result);
 	ctx->estimated = before;
 	if (st != KDR_OK)
 		goto done;
@@ -317,6 +319,7 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	*out = result;
 	result = NULL;
 done:
+	kdri_inspect_end(ctx, &seen);
 	kdr_result_free(result);
 	kdr_result_free(learnt);
 	return st;

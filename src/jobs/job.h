@@ -42,7 +42,7 @@ kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model 
 
 /* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
  * back through the bridge; NaN where there is no way back. */
-kdr_status kdri_way_back(kdr_context *ctx, const char *method, const kdr_task *tasks, int64_t count,
+kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
                          int64_t target, int64_t classes, const int64_t *answer, double *out);
 
 /* Hands the preprocessing over to the result that is kept, and the seconds. */

@@ -257,7 +257,7 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
 	if (t->candidates && !t->o->selector) {
 		int64_t rows;
-		KDRI_TRY(kdri_way_back(ctx, t->job.algo->id, tasks, n, first, t->classes,
+		KDRI_TRY(kdri_way_back(ctx, t->job.algo, tasks, n, first, t->classes,
 		                       kdr_result_labels(result, first, &rows), &t->scores[k].back));
 	}
 	*out = result;

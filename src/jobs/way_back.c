@@ -76,7 +76,7 @@ done:
 	return st;
 }
 
-kdr_status kdri_way_back(kdr_context *ctx, const char *method, const kdr_task *tasks, int64_t count,
+kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
                          int64_t target, int64_t classes, const int64_t *answer, double *out)
 {
 	kdr_status st;
@@ -96,12 +96,12 @@ kdr_status kdri_way_back(kdr_context *ctx, const char *method, const kdr_task *t
 		st = count_back(ctx, tasks, count, NULL, 0, class_of, out);
 		goto done;
 	}
-	KDRI_TRY(kdr_options_new(ctx, method, &options));
-	KDRI_TRY(kdr_options_set_number(ctx, options, "max_iter", 0));
+	KDRI_TRY(kdri_options_new(ctx, kdri_algo_of(method),
+	                          (const kdri_setting[]){ { "max_iter", 0, NULL }, { 0 } }, &options));
 	const kdr_problem problem = { .tasks = back,
 		                      .ntasks = turn_round(tasks, count, target, found, labels, back),
 		                      .classes = found };
-	st = kdr_fit(ctx, method, &problem, options, &result);
+	st = kdri_fit(ctx, &problem, options, &result);
 	int64_t first = 0;
 	while (first < problem.ntasks && back[first].role != KDR_ROLE_TARGET)
 		first++;

@@ -4,22 +4,39 @@
 
 #include "core/internal.h"
 
-/* Start with { 0 }. Rows of zeros count in `cells` and `cols` only. */
+/* Start with { 0 }. Rows of zeros count in `cells` and `cols` only. Sums, extremes and the flags but for `infinite` mean nothing if that
+ * is set. */
 typedef struct kdri_traits {
 	int64_t cols; /* of the widest matrix */
 	double cells; /* rows times columns, exact up to 2^53 */
 	double nonzero;
+	bool infinite;              /* some entry is not a finite number */
 	bool negative;              /* some entry is below 0 */
 	bool fractional;            /* some entry is not a whole number */
 	int64_t rows;               /* with an entry that is not 0 */
+	double magnitude;           /* largest absolute value */
 	double largest;             /* entry, at least 0 */
 	int64_t at_largest;         /* rows that contain it */
 	int64_t thousand;           /* rows with a sum of 1000 or more */
 	double least_sum, most_sum; /* sums of rows */
 } kdri_traits;
 
-/* Adds the entries of x to *t. On several ranks each has some rows of x, and *t counts those of all. A matrix of the problem that
- * kdr_fit has inspected is not read again. */
+/* Matrices whose traits are known, which nobody changes meanwhile: those of a problem while a job or a fit works on it. */
+typedef struct kdri_inspected {
+	int64_t count;
+	kdr_mat *x; /* borrows the entries */
+	kdri_traits *traits;
+	const struct kdri_inspected *before;
+} kdri_inspected;
+
+/* Inspects the tasks of a problem. From here on the context knows their traits, until kdri_inspect_end with the same `seen`, which
+ * starts with { 0 } and may be ended without having begun. */
+kdr_status kdri_inspect(kdr_context *ctx, const kdr_problem *problem, kdri_inspected *seen);
+void kdri_inspect_end(kdr_context *ctx, kdri_inspected *seen);
+
+/* The traits of the rows here: known, or from a pass over x. */
+kdri_traits kdri_traits_here(kdr_context *ctx, const kdr_mat *x);
+/* Adds those of the rows of x on all ranks to *t. All ranks call it. */
 kdr_status kdri_traits_add(kdr_context *ctx, const kdr_mat *x, kdri_traits *t);
 
 #endif

@@ -247,15 +247,14 @@ static void beyond_noise__noise_and_clusters__are_told_apart(void **state)
 static void members__some_fail_or_are_too_large__are_left_out_with_a_word(void **state)
 {
 	(void)state;
+	static const kdri_setting twice[] = { { .name = "n_init", .value = 2 }, { 0 } },
+	                          given[] = { { .name = "similarity", .choice = "precomputed" }, { 0 } };
 	static const kdri_member table[] = {
-		{ .name = "good", .method = "kmeans", .options = "n_init=2", .by_distance = "" },
-		{ .name = "unknown", .method = "nope", .options = "", .by_distance = "" },
+		{ .name = "good", .method = "kmeans", .settings = twice },
+		{ .name = "unknown", .method = "nope" },
 		/* Rows are no square matrix. */
-		{ .name = "failing",
-		  .method = "ncut",
-		  .options = "similarity=precomputed",
-		  .by_distance = "" },
-		{ .name = "large", .method = "kmeans", .options = "", .by_distance = "", .most = 10 },
+		{ .name = "failing", .method = "ncut", .settings = given },
+		{ .name = "large", .method = "kmeans", .most = 10 },
 	};
 	for (int threads = 1; threads <= 3; threads += 2) {
 		kdr_context *ctx = unit_context();
@@ -305,12 +304,10 @@ static void members__in_step__votes_are_those_of_one_by_one(void **state)
 		const kdri_member table[] = {
 			{ .name = "first",
 			  .method = "kmeans",
-			  .options = "n_init=1",
-			  .by_distance = "n_init=1" },
+			  .settings = (const kdri_setting[]){ { .name = "n_init", .value = 1 }, { 0 } } },
 			{ .name = "second",
 			  .method = "snmf",
-			  .options = "max_iter=20",
-			  .by_distance = "max_iter=20",
+			  .settings = (const kdri_setting[]){ { .name = "max_iter", .value = 20 }, { 0 } },
 			  .started = true,
 			  .in_step = in_step,
 			  .most = 1000 },

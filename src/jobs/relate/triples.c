@@ -7,6 +7,7 @@
  *
  * DEVIATION: the paper joins all samples with a Gaussian, on which labels collapse to one class; here each is joined to its 20
  * nearest. */
+#include "api/method.h"
 #include "jobs/relate/relate.h"
 #include "kindred/bridge.h"
 
@@ -34,7 +35,7 @@ static kdr_status accuracy(kdr_context *ctx, const sets *d, int64_t source, int6
 	if (bridge >= 0)
 		tasks[2].x = d->x[bridge];
 	const kdr_problem problem = { .tasks = tasks, .ntasks = bridge >= 0 ? 3 : 2, .classes = d->classes };
-	KDRI_TRY(kdr_fit(ctx, "gfhf", &problem, d->options, &result));
+	KDRI_TRY(kdri_fit(ctx, &problem, d->options, &result));
 	int64_t n, right = 0, known = 0;
 	const int64_t *labels = kdr_result_labels(result, 1, &n);
 	for (int64_t i = 0; i < n; i++) {

@@ -41,64 +41,79 @@
 
 /* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/auto.md). */
 enum { SMALL = 1000 };
+/* Settings of the members. */
+static const kdri_setting
+        starts_1[] = { { .name = "n_init", .value = 1 }, { 0 } },
+        starts_5[] = { { .name = "n_init", .value = 5 }, { 0 } },
+        loose_5[] = { { .name = "n_init", .value = 5 }, { .name = "tol", .value = 1e-4 }, { 0 } },
+        loose_10[] = { { .name = "n_init", .value = 10 }, { .name = "tol", .value = 1e-4 }, { 0 } },
+        given_graph[] = { { .name = "similarity", .choice = "precomputed" }, { 0 } },
+        given_landmarks[] = { { .name = "graph", .choice = "landmarks" }, { 0 } },
+        symmetric[] = { { .name = "max_iter", .value = 120 }, { .name = "keep", .value = false }, { 0 } },
+        gaussian[] = { { .name = "similarity", .choice = "gauss" },
+	               { .name = "precision", .choice = "single" },
+	               { 0 } },
+        consistent[] = { { .name = "final", .choice = "ncut" },
+	                 { .name = "keep", .value = false },
+	                 { .name = "precision", .choice = "single" },
+	                 { 0 } };
+
+enum { KMEANS, LEADING, NCUT, PLAIN_NCUT, POOL, SHARED, SNMF, MTCFIR, MEMBERS };
+
 /* Quick ones first; those that need n x n numbers last. */
-static const kdri_member members[] = {
-	{ .name = "k-means",
-	  .method = "kmeans",
-	  .options = "n_init=5",
-	  .by_distance = "n_init=5",
-	  .quick = "n_init=1",
-	  .view = KDRI_VIEW_ROWS },
-	{ .name = "leading directions",
-	  .method = "kmeans",
-	  .options = "n_init=10 tol=1e-4",
-	  .by_distance = "n_init=10 tol=1e-4",
-	  .view = KDRI_VIEW_LEADING },
-	{ .name = "normalised cut",
-	  .method = "ncut",
-	  .options = "similarity=precomputed",
-	  .by_distance = "similarity=precomputed",
-	  .on_landmarks = "graph=landmarks",
-	  .view = KDRI_VIEW_GRAPH,
-	  .once = true },
-	{ .name = "normalised cut, mean left in",
-	  .method = "ncut",
-	  .options = "similarity=precomputed",
-	  .on_landmarks = "graph=landmarks",
-	  .view = KDRI_VIEW_PLAIN,
-	  .once = true },
-	{ .name = "pool",
-	  .method = "kmeans",
-	  .options = "n_init=5 tol=1e-4",
-	  .by_distance = "n_init=5 tol=1e-4",
-	  .view = KDRI_VIEW_CENTRED,
-	  .scope = KDRI_SCOPE_POOLED,
-	  .small = SMALL },
-	{ .name = "shared directions",
-	  .method = "kmeans",
-	  .options = "n_init=10 tol=1e-4",
-	  .by_distance = "n_init=10 tol=1e-4",
-	  .view = KDRI_VIEW_SHARED,
-	  .scope = KDRI_SCOPE_POOLED,
-	  .small = SMALL },
-	{ .name = "snmf",
-	  .method = "snmf",
-	  .options = "max_iter=120 keep=false",
-	  .by_distance = "max_iter=120 keep=false similarity=gauss precision=single",
-	  .view = KDRI_VIEW_ROWS,
-	  .started = true,
-	  .in_step = true,
-	  .most = 6000 },
-	{ .name = "mtcfir",
-	  .method = "mtcfir",
-	  .options = "final=ncut keep=false precision=single",
-	  .view = KDRI_VIEW_ROWS,
-	  .scope = KDRI_SCOPE_JOINT,
-	  .once = true,
-	  .most = 10000,
-	  .small = SMALL },
+static const kdri_member members[MEMBERS] = {
+	[KMEANS] = { .name = "k-means",
+	             .method = "kmeans",
+	             .settings = starts_5,
+	             .quick = starts_1,
+	             .view = KDRI_VIEW_ROWS },
+	[LEADING] = { .name = "leading directions",
+	              .method = "kmeans",
+	              .settings = loose_10,
+	              .view = KDRI_VIEW_LEADING },
+	[NCUT] = { .name = "normalised cut",
+	           .method = "ncut",
+	           .settings = given_graph,
+	           .on_landmarks = given_landmarks,
+	           .view = KDRI_VIEW_GRAPH,
+	           .once = true },
+	[PLAIN_NCUT] = { .name = "normalised cut, mean left in",
+	                 .method = "ncut",
+	                 .settings = given_graph,
+	                 .cosine_only = true,
+	                 .on_landmarks = given_landmarks,
+	                 .view = KDRI_VIEW_PLAIN,
+	                 .once = true },
+	[POOL] = { .name = "pool",
+	           .method = "kmeans",
+	           .settings = loose_5,
+	           .view = KDRI_VIEW_CENTRED,
+	           .scope = KDRI_SCOPE_POOLED,
+	           .small = SMALL },
+	[SHARED] = { .name = "shared directions",
+	             .method = "kmeans",
+	             .settings = loose_10,
+	             .view = KDRI_VIEW_SHARED,
+	             .scope = KDRI_SCOPE_POOLED,
+	             .small = SMALL },
+	[SNMF] = { .name = "snmf",
+	           .method = "snmf",
+	           .settings = symmetric,
+	           .by_distance = gaussian,
+	           .view = KDRI_VIEW_ROWS,
+	           .started = true,
+	           .in_step = true,
+	           .most = 6000 },
+	[MTCFIR] = { .name = "mtcfir",
+	             .method = "mtcfir",
+	             .settings = consistent,
+	             .cosine_only = true,
+	             .view = KDRI_VIEW_ROWS,
+	             .scope = KDRI_SCOPE_JOINT,
+	             .once = true,
+	             .most = 10000,
+	             .small = SMALL },
 };
-enum { MEMBERS = sizeof members / sizeof members[0], SNMF = MEMBERS - 2, MTCFIR = MEMBERS - 1 };
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
 static const char *const choices[] = { "auto", "yes", "no", NULL };
@@ -503,6 +518,13 @@ done:
 
 /* --- memory ---------------------------------------------------------------------------------------------- */
 
+static double member_bytes(const kdri_member *member, const kdri_sizes *s, bool cosine)
+{
+	return kdri_member_bytes(
+	        kdri_algo_find(member->method), s,
+	        (const kdri_setting *const[]){ member->settings, cosine ? NULL : member->by_distance, NULL });
+}
+
 /* Rows of unit length, neighbours, one graph or two and their sum, leading directions, ballots and answers of each task stay; then
  * graphs are made, members run, those without n x n numbers side by side, and the vote takes a spectrum. */
 static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
@@ -546,8 +568,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		one.tasks = &s->tasks[t];
 		one.ntasks = one.started = 1;
 		if (y.n <= (double)members[SNMF].most && !throughout) {
-			const double snmf = kdri_member_bytes(
-			        "snmf", &one, cosine ? members[SNMF].options : members[SNMF].by_distance);
+			const double snmf = member_bytes(&members[SNMF], &one, cosine);
 			more = KDRI_MAX(more, snmf);
 		}
 		least = KDRI_MIN(least, y.n);
@@ -562,7 +583,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		        kdri_extent_dense(x->n, KDRI_MIN(KDRI_MAX(DIRECTIONS, 2 * k), KDRI_MIN(x->n, x->d)));
 		const double joint = cosines && !throughout && x->n <= (double)members[MTCFIR].most &&
 		                                     kdri_proportion_of(&p) == 0
-		                             ? kdri_member_bytes("mtcfir", s, members[MTCFIR].options)
+		                             ? member_bytes(&members[MTCFIR], s, true)
 		                             : 0;
 		kept += 8 * all.entries + 16 * x->n * k;
 		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, s->threads));

@@ -136,7 +136,7 @@ static void list_jobs(run *r)
 	for (int64_t m = 0; m < o->count; m++) {
 		const kdri_member *member = &o->table[m];
 		bool alone = member->scope == KDRI_SCOPE_TASK;
-		if (!alone && !r->views->tasks[0].cosine && !member->by_distance)
+		if (!alone && !r->views->tasks[0].cosine && member->cosine_only)
 			continue;
 		if (!alone && (T < 2 || !r->views->options.together || !able(r, member, rows_of_all(r)) ||
 		               !votes_on_any(r, member)))
@@ -145,7 +145,7 @@ static void list_jobs(run *r)
 			continue;
 		for (int64_t s = 0; s < (member->once || member->in_step ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
-				bool sees = (r->views->tasks[t].cosine || member->by_distance) &&
+				bool sees = (r->views->tasks[t].cosine || !member->cosine_only) &&
 				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
 				if (sees && able(r, member, members_rows_of(r, t)))
 					add_job(r, (job){ .member = m,
@@ -181,6 +181,7 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 {
 	kdr_status st;
 	const kdri_member *member = &r->options->table[j->member];
+	const kdri_algo *algo = kdri_algo_find(member->method);
 	int64_t first = j->task < 0 ? 0 : j->task, count = j->task < 0 ? r->problem->ntasks : 1;
 	int64_t rows = r->views->begin[first + count] - r->views->begin[first], at = 0, all = count * j->runs,
 	        size;
@@ -189,6 +190,8 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	kdr_result *result = NULL;
 	int32_t *labels = NULL;
 	int64_t *init = NULL;
+	if (!algo)
+		return kdri_algo_unknown(ctx, member->method);
 	KDRI_TRY(kdri_mul(ctx, rows, j->runs, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, all));
 	KDRI_TRY(KDRI_NEW(ctx, &init, size));
@@ -202,14 +205,14 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 			tasks[i].init = init + i * rows;
 	}
 	kdr_problem problem = { .tasks = tasks, .ntasks = all, .pooled = member->scope == KDRI_SCOPE_POOLED };
-	KDRI_TRY(kdr_options_new(ctx, member->method, &options));
-	KDRI_TRY(kdri_options_set_all(ctx, options,
-	                              r->views->tasks[first].cosine ? member->options : member->by_distance));
-	if (r->views->tasks[first].joined && member->on_landmarks)
-		KDRI_TRY(kdri_options_set_all(ctx, options, member->on_landmarks));
+	KDRI_TRY(kdri_options_new(ctx, algo, member->settings, &options));
+	if (!r->views->tasks[first].cosine)
+		KDRI_TRY(kdri_options_apply(ctx, options, member->by_distance));
+	if (r->views->tasks[first].joined)
+		KDRI_TRY(kdri_options_apply(ctx, options, member->on_landmarks));
 	if (j->quick)
-		KDRI_TRY(kdri_options_set_all(ctx, options, member->quick));
-	KDRI_TRY(kdr_fit(ctx, member->method, &problem, options, &result));
+		KDRI_TRY(kdri_options_apply(ctx, options, member->quick));
+	KDRI_TRY(kdri_fit_member(ctx, &problem, options, &result));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, size));
 	for (int64_t t = 0; t < all; t++) {
 		int64_t n;

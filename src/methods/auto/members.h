@@ -2,6 +2,7 @@
 #ifndef KDRI_MEMBERS_H
 #define KDRI_MEMBERS_H
 
+#include "api/method.h"
 #include "engine/graph/views.h"
 #include "methods/auto/ballot.h"
 
@@ -12,13 +13,13 @@ typedef enum kdri_scope {
 } kdri_scope;
 
 typedef struct kdri_member {
-	const char *name;        /* for people */
-	const char *method;      /* id in the registry */
-	const char *options;     /* "name=value name=value", or "" */
-	const char *by_distance; /* the same where distances compare samples; NULL: it takes no part there */
-	const char *quick;       /* of the first member: further options, for an answer that is soon there */
-	const char
-	        *on_landmarks; /* further options where the graph is one of samples and landmarks; or NULL */
+	const char *name;                 /* for people */
+	const char *method;               /* id in the registry */
+	const kdri_setting *settings;     /* of the method */
+	const kdri_setting *by_distance;  /* more of them if distances compare samples */
+	const kdri_setting *on_landmarks; /* and if the graph is one of samples and landmarks */
+	const kdri_setting *quick;        /* and, for the first member, if a quick answer is needed */
+	bool cosine_only;                 /* does not take part if distances compare samples */
 	kdri_view view;
 	kdri_scope scope;
 	bool started; /* starts from the labels of the first member, same task and seed */

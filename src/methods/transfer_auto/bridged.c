@@ -83,6 +83,7 @@ static kdr_status cross(kdr_context *ctx, kdri_transfer_tally *w, const kdr_prob
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
+	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	int64_t count = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &tasks, problem->ntasks));
@@ -93,7 +94,8 @@ static kdr_status cross(kdr_context *ctx, kdri_transfer_tally *w, const kdr_prob
 		tasks[count++] = problem->tasks[bridge[v]];
 	tasks[count] = problem->tasks[target];
 	const kdr_problem part = { .tasks = tasks, .ntasks = count + 1, .classes = problem->classes };
-	KDRI_TRY(kdr_fit(ctx, method, &part, NULL, &result));
+	KDRI_TRY(kdri_options_new(ctx, kdri_algo_find(method), NULL, &options));
+	KDRI_TRY(kdri_fit_member(ctx, &part, options, &result));
 	kdr_array p = kdr_result_array(result, "probabilities", count);
 	memcpy(w->p, p.data, (size_t)(w->n * w->c) * sizeof *w->p);
 	for (int64_t i = 0; w->result && i < kdr_result_warning_count(result); i++)
@@ -103,6 +105,7 @@ static kdr_status cross(kdr_context *ctx, kdri_transfer_tally *w, const kdr_prob
 		                          kdr_result_warning_at(result, i)));
 done:
 	kdri_free(ctx, tasks);
+	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;
 }

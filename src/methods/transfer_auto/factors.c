@@ -8,7 +8,10 @@
  *   (E1)  x_j -> (max(x_j, 0), max(-x_j, 0)). */
 #include "methods/transfer_auto/members.h"
 
-static const char nmtf_options[] = "p1=30 p2=0 max_iter=25";
+static const kdri_setting nmtf_settings[] = { { .name = "p1", .value = 30 },
+	                                      { .name = "p2", .value = 0 },
+	                                      { .name = "max_iter", .value = 25 },
+	                                      { 0 } };
 
 static kdri_own factors_no_matrix(void)
 {
@@ -109,9 +112,8 @@ static kdr_status factors_factorise(kdr_context *ctx, const kdri_transfer_work *
 		  .init = init },
 	};
 	const kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = c };
-	KDRI_TRY(kdr_options_new(ctx, "nmtf", &options));
-	KDRI_TRY(kdri_options_set_all(ctx, options, nmtf_options));
-	KDRI_TRY(kdr_fit(ctx, "nmtf", &problem, options, &result));
+	KDRI_TRY(kdri_options_new(ctx, kdri_algo_find("nmtf"), nmtf_settings, &options));
+	KDRI_TRY(kdri_fit_member(ctx, &problem, options, &result));
 	kdr_array found = kdr_result_array(result, "probabilities", 1);
 	memcpy(p + first * c, found.data, (size_t)(n * c) * sizeof *p);
 done:
@@ -140,6 +142,8 @@ done:
 /* (E1): positive and negative parts are features of their own. */
 double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z)
 {
-	const double nmtf = kdri_member_bytes("nmtf", s, nmtf_options) + 24 * z->n;
+	const double nmtf = kdri_member_bytes(kdri_algo_find("nmtf"), s,
+	                                      (const kdri_setting *const[]){ nmtf_settings, NULL }) +
+	                    24 * z->n;
 	return s->nonnegative ? nmtf : 2 * nmtf + (z->dense ? 2 : 1) * kdri_extent_bytes(z);
 }

@@ -11,7 +11,7 @@
 #include "matrix/range.h"
 
 enum { WORDS = 600, OTHERS = 400, LAYERS = 2, DIRECTIONS = 100, ROUNDS = 3 };
-static const char layers_options[] = "layers=2";
+static const kdri_setting layers_settings[] = { { .name = "layers", .value = 2 }, { 0 } };
 /* 0.8 GB, and as much again while layers are made. */
 static const double most_cells = 1e8;
 
@@ -187,9 +187,8 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 		.name = "all", .role = KDR_ROLE_TASK, .x = kdr_mat_from_dense(x, n, d), .k = 1
 	};
 	const kdr_problem problem = { .tasks = &all, .ntasks = 1 };
-	KDRI_TRY(kdr_options_new(ctx, "msda", &options));
-	KDRI_TRY(kdri_options_set_all(ctx, options, layers_options));
-	KDRI_TRY(kdr_fit(ctx, "msda", &problem, options, &result));
+	KDRI_TRY(kdri_options_new(ctx, kdri_algo_find("msda"), layers_settings, &options));
+	KDRI_TRY(kdri_fit_member(ctx, &problem, options, &result));
 	kdri_free(ctx, x);
 	x = NULL;
 	kdr_array h = kdr_result_array(result, "features", 0);
@@ -217,6 +216,7 @@ double kdri_transfer_layers_bytes(const kdri_sizes *s, const kdri_extent *z, boo
 	const kdri_sizes one = { .tasks = &all, .ntasks = 1, .threads = s->threads, .ctx = s->ctx };
 	if (cells * (LAYERS + 1) > most_cells)
 		return 0;
-	return fmax(8 * cells + kdri_member_bytes("msda", &one, layers_options),
+	return fmax(8 * cells + kdri_member_bytes(kdri_algo_find("msda"), &one,
+	                                          (const kdri_setting *const[]){ layers_settings, NULL }),
 	            8 * cells * (LAYERS + 1) + kdri_leading_bytes(z->n, LAYERS * d, DIRECTIONS));
 }
