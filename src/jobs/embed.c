@@ -66,7 +66,7 @@ kdr_status kdr_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
 	if (!options)
 		options = &defaults;
 	KDRI_TRY(embed_check(ctx, x, count, options));
-	KDRI_TRY(kdri_embed(ctx, x, count, options, xy, NULL));
+	KDRI_TRY(kdri_embed(ctx, x, count, options, xy));
 done:
 	return st;
 }

@@ -61,7 +61,7 @@ static kdr_status lay_out(kdr_context *ctx, kdr_result *r, const kdr_mat *x, boo
 		}
 		KDRI_TRY(KDRI_NEW(ctx, &xy[t], 2 * map->n));
 	}
-	KDRI_TRY(kdri_embed(ctx, drawn, r->ntasks, &options, xy, NULL));
+	KDRI_TRY(kdri_embed(ctx, drawn, r->ntasks, &options, xy));
 	quantise((const double *const *)xy, r);
 done:
 	for (int64_t t = 0; t < r->ntasks; t++) {

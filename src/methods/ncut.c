@@ -8,9 +8,9 @@
  * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
  * clustered by itself, or all of them stacked as one (pooled).
  *
- * Where ranks have the rows between them, and where neighbours are too many to be found exactly (knn_search.c), W is that of samples that
- * share landmarks [CC11], Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all; and
- * a descent to most of the neighbours takes many times as long for clusters that are no better (docs/graphs.md).
+ * If ranks share the rows, and beyond the limit of an exact search (policy.c), W is that of samples that share landmarks [CC11],
+ * Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all, and clusters are as good
+ * (docs/graphs.md).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
  * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
@@ -175,7 +175,7 @@ static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64
 	const int64_t count = kdri_landmark_count(kdri_opt_int(options, "landmarks"), k);
 	kdri_traits seen = { 0 };
 	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
-	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma, .recall = 1 };
+	*out = (kdri_graph){ .w.view = kdr_mat_from_dense(NULL, 0, 0), .sigma = g.sigma };
 	if (g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
 		return take_joins(ctx, x, &out->w);
 	KDRI_TRY(kdri_landmarks_new(ctx, x, rows_of, tasks, count, (uint64_t)stream, &l));
@@ -227,8 +227,9 @@ static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t
 	if (s.landmarks)
 		KDRI_TRY(kdri_result_task_number(ctx, result, task, "landmarks",
 		                                 (double)kdr_mat_cols(&graph.w.view)));
-	if (graph.recall < 1)
-		KDRI_TRY(kdri_result_task_number(ctx, result, task, "neighbour_recall", graph.recall));
+	if (graph.candidates)
+		KDRI_TRY(kdri_result_task_number(ctx, result, task, "neighbour_candidates",
+		                                 (double)graph.candidates));
 	KDRI_TRY(warn(ctx, result, name, out, k));
 done:
 	kdri_graph_free(ctx, &graph);

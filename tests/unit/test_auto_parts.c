@@ -425,62 +425,6 @@ static void shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away(void 
 	kdr_context_free(ctx);
 }
 
-static void descent__many_samples__finds_nearly_all_whatever_the_threads(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	kdri_rng rng = kdri_rng_stream(11, "descent", 0);
-	int64_t n = 3000, d = 12, k = 10;
-	double *x = make_blobs(&rng, n, d, 4, 0.3);
-	kdr_mat m = kdr_mat_from_dense(x, n, d);
-	for (int metric = 0; metric < 2; metric++) {
-		kdri_knn one = { 0 }, many = { 0 }, exact = { 0 };
-		double recall, again;
-		int64_t found = 0;
-		kdr_context_set_threads(ctx, 1);
-		assert_ok(ctx, kdri_knn_descent(ctx, &m, k, (kdri_metric)metric, NULL, &one, &recall));
-		kdr_context_set_threads(ctx, 3);
-		assert_ok(ctx, kdri_knn_descent(ctx, &m, k, (kdri_metric)metric, NULL, &many, &again));
-		assert_ok(ctx, kdri_knn_find(ctx, &m, k, (kdri_metric)metric, &exact));
-		assert_memory_equal(one.index, many.index, (size_t)(n * k) * sizeof *one.index);
-		assert_memory_equal(one.value, many.value, (size_t)(n * k) * sizeof *one.value);
-		assert_true(recall == again && recall > 0.9);
-		for (int64_t i = 0; i < n; i++)
-			for (int64_t p = 0; p < k; p++)
-				for (int64_t q = 0; q < k; q++)
-					found += one.index[i * k + p] == exact.index[i * k + q];
-		/* The measured recall is that of a sample. */
-		assert_near((double)found / (double)(n * k), recall, 0.05);
-		kdri_knn_free(ctx, &one);
-		kdri_knn_free(ctx, &many);
-		kdri_knn_free(ctx, &exact);
-	}
-	free(x);
-	kdr_context_free(ctx);
-}
-
-static void descent__few_samples__is_exact(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	for (int64_t n = 2; n < 40; n += 3) {
-		kdri_rng rng = kdri_rng_stream(12, "few", (uint64_t)n);
-		double *x = make_blobs(&rng, n, 5, 2, 0.5), recall;
-		kdr_mat m = kdr_mat_from_dense(x, n, 5);
-		int64_t k = KDRI_MIN(6, n - 1);
-		kdri_knn a = { 0 }, b = { 0 };
-		assert_ok(ctx, kdri_knn_descent(ctx, &m, k, KDRI_METRIC_COSINE, NULL, &a, &recall));
-		assert_ok(ctx, kdri_knn_find(ctx, &m, k, KDRI_METRIC_COSINE, &b));
-		assert_near(recall, 1, 0);
-		for (int64_t p = 0; p < n * k; p++)
-			assert_near(a.value[p], b.value[p], 1e-12);
-		kdri_knn_free(ctx, &a);
-		kdri_knn_free(ctx, &b);
-		free(x);
-	}
-	kdr_context_free(ctx);
-}
-
 static void precomputed__no_graph__is_an_error_with_a_reason(void **state)
 {
 	(void)state;
@@ -721,8 +665,6 @@ int main(void)
 		cmocka_unit_test(members__in_step__votes_are_those_of_one_by_one),
 		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
-		cmocka_unit_test(descent__many_samples__finds_nearly_all_whatever_the_threads),
-		cmocka_unit_test(descent__few_samples__is_exact),
 		cmocka_unit_test(precomputed__no_graph__is_an_error_with_a_reason),
 		cmocka_unit_test(counterparts__clusters_in_another_order__are_found),
 		cmocka_unit_test(counterparts__nothing_alike__is_none),

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/graph/knn_tree.h"
+#include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/levels.h"
@@ -497,45 +498,72 @@ static void spectral__wrong_k__is_an_error(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Products of all pairs are too many where columns are common: the answer is then a good one, not the exact one. */
-static void search__many_rows__finds_most_neighbours(void **state)
+/* Every list has the nearest of the rows drawn, none of them the row itself, whatever the threads. */
+static void some__rows_drawn__are_searched_exactly(void **state)
 {
 	(void)state;
-	enum { ROWS = 21000, WIDE = 13, NEAR = 5, LOOKED_AT = 20 };
+	enum { ROWS = 700, WIDE = 6, NEAR = 5, SOME = 150 };
+	static double x[ROWS * WIDE];
 	kdr_context *ctx = unit_context();
-	int64_t *rowptr = NULL, found = 0;
-	int32_t *col = NULL;
-	double *val = NULL, recall = 0;
-	kdri_rng rng = kdri_rng_stream(1, "many", 0);
-	kdri_knn knn = { 0 };
-	assert_ok(ctx, KDRI_NEW(ctx, &rowptr, ROWS + 1));
-	assert_ok(ctx, KDRI_NEW(ctx, &col, ROWS * WIDE));
-	assert_ok(ctx, KDRI_NEW(ctx, &val, ROWS * WIDE));
-	for (int64_t i = 0; i <= ROWS; i++)
-		rowptr[i] = i * WIDE;
-	for (int64_t i = 0; i < ROWS * WIDE; i++) {
-		col[i] = (int32_t)(i % WIDE);
-		val[i] = kdri_rng_normal(&rng);
-	}
-	const kdr_mat x = kdr_mat_from_csr(ROWS, WIDE, rowptr, col, val);
-	assert_ok(ctx, kdri_knn_search(ctx, &x, NEAR, KDRI_METRIC_COSINE, &knn, &recall));
-	for (int64_t i = 0; i < LOOKED_AT; i++) {
-		double last = knn.value[i * NEAR + NEAR - 1];
-		int64_t nearer = 0;
-		for (int64_t j = 0; j < ROWS; j++) {
-			const double *a = val + i * WIDE, *b = val + j * WIDE;
-			double cosine =
-			        kdri_dot(a, b, WIDE) / sqrt(kdri_nrm2sq(a, WIDE) * kdri_nrm2sq(b, WIDE));
-			nearer += j != i && cosine > last + 1e-12;
+	kdri_rng rng = kdri_rng_stream(1, "some", 0);
+	for (int64_t i = 0; i < ROWS * WIDE; i++)
+		x[i] = kdri_rng_normal(&rng);
+	const kdr_mat m = kdr_mat_from_dense(x, ROWS, WIDE);
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	assert_ok(ctx, kdri_landmarks_new(ctx, &m, NULL, 1, SOME, 0, &l));
+	for (int metric = 0; metric < 2; metric++) {
+		kdri_knn one = { 0 }, many = { 0 };
+		kdr_context_set_threads(ctx, 1);
+		assert_ok(ctx, kdri_knn_find_some(ctx, &m, NEAR, SOME, (kdri_metric)metric, NULL, &one));
+		kdr_context_set_threads(ctx, 3);
+		assert_ok(ctx, kdri_knn_find_some(ctx, &m, NEAR, SOME, (kdri_metric)metric, NULL, &many));
+		assert_memory_equal(one.index, many.index, sizeof *one.index * ROWS * NEAR);
+		assert_memory_equal(one.value, many.value, sizeof *one.value * ROWS * NEAR);
+		for (int64_t i = 0; i < ROWS; i++) {
+			const double *a = x + i * WIDE, last = one.value[i * NEAR + NEAR - 1];
+			int64_t nearer = 0;
+			for (int64_t c = 0; c < SOME; c++) {
+				const double *b = x + l.number[c] * WIDE;
+				const double squares = kdri_nrm2sq(a, WIDE), theirs = kdri_nrm2sq(b, WIDE),
+				             product = kdri_dot(a, b, WIDE);
+				nearer += l.number[c] != i &&
+				          (metric == KDRI_METRIC_COSINE
+				                   ? product / sqrt(squares * theirs) > last + 1e-12
+				                   : squares + theirs - 2 * product < last - 1e-9);
+			}
+			assert_int_equal(nearer, NEAR - 1);
+			for (int64_t p = 0; p < NEAR; p++)
+				assert_int_not_equal(one.index[i * NEAR + p], i);
 		}
-		found += nearer <= NEAR; /* NEAR - 1 of them, where none was missed */
+		kdri_knn_free(ctx, &one);
+		kdri_knn_free(ctx, &many);
 	}
-	assert_true(recall > 0.8 && recall <= 1);
-	assert_true(found >= LOOKED_AT * 8 / 10);
-	kdri_knn_free(ctx, &knn);
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	kdri_landmarks_free(ctx, &l);
+	kdr_context_free(ctx);
+}
+
+static void some__all_rows__are_the_exact_neighbours(void **state)
+{
+	(void)state;
+	enum { ROWS = 200, WIDE = 20, NEAR = 7 };
+	static double x[ROWS * WIDE], mean[WIDE];
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(2, "some", 0);
+	for (int64_t i = 0; i < ROWS * WIDE; i++)
+		x[i] = 1 + kdri_rng_normal(&rng);
+	for (int64_t j = 0; j < WIDE; j++)
+		mean[j] = 1;
+	const kdr_mat m = kdr_mat_from_dense(x, ROWS, WIDE);
+	kdri_knn_shift shift = { 0 };
+	kdri_knn some = { 0 }, all = { 0 };
+	assert_ok(ctx, kdri_knn_shift_new(ctx, &m, mean, &shift));
+	assert_ok(ctx, kdri_knn_find_some(ctx, &m, NEAR, ROWS, KDRI_METRIC_COSINE, &shift, &some));
+	assert_ok(ctx, kdri_knn_find_shifted(ctx, &m, NEAR, KDRI_METRIC_COSINE, &shift, &all));
+	assert_memory_equal(some.index, all.index, sizeof *all.index * ROWS * NEAR);
+	assert_memory_equal(some.value, all.value, sizeof *all.value * ROWS * NEAR);
+	kdri_knn_free(ctx, &some);
+	kdri_knn_free(ctx, &all);
+	kdri_knn_shift_free(ctx, &shift);
 	kdr_context_free(ctx);
 }
 
@@ -554,7 +582,8 @@ int main(void)
 		cmocka_unit_test(spectral__separate_parts__are_the_clusters),
 		cmocka_unit_test(spectral__degenerate_graphs__every_label_is_valid),
 		cmocka_unit_test(spectral__wrong_k__is_an_error),
-		cmocka_unit_test(search__many_rows__finds_most_neighbours),
+		cmocka_unit_test(some__rows_drawn__are_searched_exactly),
+		cmocka_unit_test(some__all_rows__are_the_exact_neighbours),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,7 +442,7 @@ static void ncut__too_many_pairs__are_joined_to_landmarks(void **state)
 	assert_ok(ctx, kdr_options_set(ctx, options, "n_init", "1"));
 	assert_ok(ctx, kdr_fit(ctx, "ncut", &problem, options, &result));
 	assert_true(kdr_result_task_number(result, 0, "landmarks") == MARKS);
-	assert_true(isnan(kdr_result_task_number(result, 0, "neighbour_recall")));
+	assert_true(isnan(kdr_result_task_number(result, 0, "neighbour_candidates")));
 	assert_true(isnan(kdr_result_task_number(result, 1, "landmarks"))); /* as it would be alone */
 	kdr_result_free(result);
 	kdr_options_free(options);

@@ -98,6 +98,25 @@ static void search__dense_rows__exact_up_to_a_number_of_products(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Beyond the limit the work stays the same: fewer candidates for more rows. */
+static void search__beyond_the_limit__has_candidates_for_as_much_work(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double nothing = 0;
+	int64_t candidates;
+	const kdr_mat some = kdr_mat_from_dense(&nothing, 100000, 200),
+	              many = kdr_mat_from_dense(&nothing, 10000000, 200),
+	              few = kdr_mat_from_dense(&nothing, 1000, 200);
+	assert_ok(ctx, kdri_search_candidates(ctx, &some, KDRI_METRIC_COSINE, &candidates));
+	assert_int_equal(candidates, 10000);
+	assert_ok(ctx, kdri_search_candidates(ctx, &many, KDRI_METRIC_COSINE, &candidates));
+	assert_int_equal(candidates, 2000);
+	assert_ok(ctx, kdri_search_candidates(ctx, &few, KDRI_METRIC_COSINE, &candidates));
+	assert_int_equal(candidates, 1000);
+	kdr_context_free(ctx);
+}
+
 /* --- landmarks -------------------------------------------------------------------------------------------- */
 
 static void landmarks__by_kind_of_samples_and_clusters(void **state)
@@ -118,6 +137,7 @@ int main(void)
 		cmocka_unit_test(traits__any_number_of_threads__are_the_same),
 		cmocka_unit_test(kinds__by_share_of_zeros_sign_and_columns),
 		cmocka_unit_test(search__dense_rows__exact_up_to_a_number_of_products),
+		cmocka_unit_test(search__beyond_the_limit__has_candidates_for_as_much_work),
 		cmocka_unit_test(landmarks__by_kind_of_samples_and_clusters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

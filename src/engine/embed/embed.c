@@ -85,7 +85,7 @@ done:
 
 /* Tasks of equal width. */
 static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                                 const kdr_embed_options *o, double *const *xy, double *recall)
+                                 const kdr_embed_options *o, double *const *xy)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -112,10 +112,8 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 	KDRI_TRY(embed_start(ctx, &p));
 	if (o->layout == KDR_EMBED_FORCES)
 		KDRI_TRY(forces(ctx, &p, o->sweeps));
-	for (int64_t t = 0; t < count; t++) {
+	for (int64_t t = 0; t < count; t++)
 		memcpy(xy[t], p.y + 2 * p.views.begin[t], 2 * (size_t)kdr_mat_rows(&x[t]) * sizeof **xy);
-		*recall = KDRI_MIN(*recall, p.views.tasks[t].recall);
-	}
 done:
 	kdri_free(ctx, tasks);
 	plane_free(ctx, &p);
@@ -123,19 +121,16 @@ done:
 }
 
 kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *options,
-                      double *const *xy, double *recall)
+                      double *const *xy)
 {
 	kdr_status st = KDR_OK;
 	bool alike = true;
-	double found = 1;
 	for (int64_t t = 1; t < count; t++)
 		alike = alike && kdr_mat_cols(&x[t]) == kdr_mat_cols(&x[0]);
 	if (alike)
-		KDRI_TRY(embed_together(ctx, x, count, options, xy, &found));
+		KDRI_TRY(embed_together(ctx, x, count, options, xy));
 	for (int64_t t = 0; t < count && !alike; t++)
-		KDRI_TRY(embed_together(ctx, &x[t], 1, options, &xy[t], &found));
-	if (recall)
-		*recall = found;
+		KDRI_TRY(embed_together(ctx, &x[t], 1, options, &xy[t]));
 done:
 	return st;
 }

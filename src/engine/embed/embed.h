@@ -5,10 +5,10 @@
 #include "engine/graph/views.h"
 
 /* Two numbers for each row of each task: xy[t] has room for 2 x rows of x[t]. Tasks of equal width are drawn on common
- * axes, others each on its own. *recall: the least share of true neighbours that the search found, 1 where it was exact.
+ * axes, others each on its own.
  * Asked to stop, it gives the layout reached so far. */
 kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *options,
-                      double *const *xy, double *recall);
+                      double *const *xy);
 
 /* --- links.c: who attracts whom --------------------------------------------------------------- */
 

@@ -47,15 +47,16 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
  * vector, or both NULL. All ranks call it, each with its rows of x and the same y; they stop together. */
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
-/* knn_descent.c: most of them, without looking at all pairs; for many samples. *recall: the share of true
- * neighbours found, measured on 128 samples. Rows with too few neighbours in reach have indices -1. */
-kdr_status kdri_knn_descent(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
-                            const kdri_knn_shift *shift, kdri_knn *out, double *recall);
 /* knn_search.c: multiplications that all pairs of rows take. */
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
-/* knn_search.c: whichever of both suits the size. *recall is 1 where the answer is exact. */
-kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
-                           double *recall);
+/* knn_search.c: the k nearest neighbours of every row among `count` of the rows, drawn by the context's seed; count - 1 if that is
+ * less. */
+kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
+                              kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out);
+/* knn_search.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (policy.h); fewer than k if there
+ * are not so many. Less a vector before cosines, or `shift` NULL. *candidates: how many rows there were to choose from. */
+kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                           const kdri_knn_shift *shift, kdri_knn *out, int64_t *candidates);
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
 
 /* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j
@@ -68,6 +69,5 @@ typedef enum kdri_decided { KDRI_DECIDED_NO, KDRI_DECIDED_OPEN, KDRI_DECIDED_YES
 /* Bytes that the graph of the k nearest neighbours needs while it is made; *kept: of these its own. */
 double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
                             int threads, double *kept);
-double kdri_knn_descent_bytes(const kdri_extent *x, double k, int threads);
 
 #endif

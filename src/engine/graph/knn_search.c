@@ -1,15 +1,8 @@
-/* Nearest neighbours, exactly where that is soon done. SPDX-License-Identifier: BSD-3-Clause
+/* Nearest neighbours among all rows, or among some of them. SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs take
- *
- *   (E1)  w = n^2 d  of dense rows,   w = sum_j f_j^2 + n^2  of sparse ones, f_j rows in column j: products of columns that pairs
- *         share, and a comparison a pair
- *
- * steps. Beyond some number of them, half a minute or so of one core, the descent of knn_descent.c takes their place, which grows with
- * n log n, and says what share of the true neighbours it found. On x86-64 it overtakes all pairs of texts (20 words of 100,000,
- * 60 of 50,000 and 200 of 20,000) where w is 2.5e10 to 4e10, and then finds .64 to .99 of them; of 20, 50 and 200 dense columns near 8e10, where it finds .70
- * to .88. On arm64 all pairs of texts were faster as far as they were tried, to 1e10. */
-#include "engine/graph/knn.h"
+ * policy.c decides among how many. If these are not all, they are drawn like landmarks (landmarks.c): one from each run of about equal
+ * length. A graph of such lists joins every sample to its nearest candidates, and samples to each other through candidates. */
+#include "engine/graph/landmarks.h"
 #include "engine/graph/policy.h"
 
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
@@ -31,20 +24,57 @@ done:
 	return st;
 }
 
-kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out,
-                           double *recall)
+/* The first k of the lists `found`, whose indices are landmarks, without the rows themselves. */
+static void take_candidates(const kdri_knn *found, const kdri_landmarks *l, kdri_knn *out)
+{
+	for (int64_t i = 0; i < found->rows; i++)
+		for (int64_t p = 0, at = 0; p < found->k && at < out->k; p++) {
+			const int32_t a = found->index[i * found->k + p];
+			const int64_t j = a < 0 ? -1 : l->number[a];
+			if (j == i)
+				continue;
+			out->index[i * out->k + at] = (int32_t)j;
+			out->value[i * out->k + at++] = found->value[i * found->k + p];
+		}
+}
+
+kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
+                              kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out)
 {
 	kdr_status st;
-	bool exact = k < 1;
-	if (!exact)
-		KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
-	*recall = 1;
-	if (exact)
-		KDRI_TRY(kdri_knn_find(ctx, x, k, metric, out));
-	else
-		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, NULL, out, recall));
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_knn found = { 0 }, lists = { .rows = kdr_mat_rows(x), .k = KDRI_MIN(k, count - 1) };
+	kdri_knn_shift theirs = { .square = shift ? shift->square : 0 };
+	int64_t size;
+	KDRI_TRY(kdri_landmarks_new(ctx, x, NULL, 1, count, 0, &l));
+	KDRI_TRY(KDRI_NEW(ctx, &theirs.products, count));
+	for (int64_t a = 0; a < count && shift; a++)
+		theirs.products[a] = shift->products[l.number[a]];
+	KDRI_TRY(kdri_knn_among(ctx, x, shift, &l.rows.view, shift ? &theirs : NULL, lists.k + 1, metric,
+	                        &found));
+	KDRI_TRY(kdri_mul(ctx, lists.rows, lists.k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &lists.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &lists.value, size));
+	take_candidates(&found, &l, &lists);
+	*out = lists;
+	lists = (kdri_knn){ 0 };
 done:
+	kdri_landmarks_free(ctx, &l);
+	kdri_knn_shift_free(ctx, &theirs);
+	kdri_knn_free(ctx, &found);
+	kdri_knn_free(ctx, &lists);
 	return st;
+}
+
+kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                           const kdri_knn_shift *shift, kdri_knn *out, int64_t *candidates)
+{
+	kdr_status st = kdri_search_candidates(ctx, x, metric, candidates);
+	if (st != KDR_OK)
+		return st;
+	return k < 1 || *candidates == kdr_mat_rows(x)
+	               ? kdri_knn_find_shifted(ctx, x, k, metric, shift, out)
+	               : kdri_knn_find_some(ctx, x, k, *candidates, metric, shift, out);
 }
 
 /* --- memory --------------------------------------------------------------------------------------- */
@@ -57,7 +87,10 @@ double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, 
 	             making = 2 * lists + 16 * x->n * k, /* weights of edges, and edges by their end */
 	        centred = metric == KDRI_METRIC_COSINE ? 0 : 8 * x->entries,
 	             all = 16 * x->n + (x->dense ? centred : 12 * x->entries + 8 * x->n * threads),
-	             some = kdri_knn_descent_bytes(x, k, threads);
+	             share = kdri_search_share(x),
+	             some = 12 * x->n * (k + 1) + 24 * x->n + share * kdri_extent_bytes(x) +
+	                    (x->dense ? (1 + share) * centred
+	                              : share * (12 * x->entries + 8 * x->n * threads));
 	*kept = 2 * lists + 8 * x->n;
 	return KDRI_MAX(*kept + making,
 	                lists + KDRI_MAX(exact ? all : 0, exact == KDRI_DECIDED_YES ? 0 : some));

@@ -15,6 +15,10 @@
  * Beyond that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections (docs/auto.md).
  * The search is also exact if a tree or a device makes it fast.
  *
+ * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) search them beyond that limit
+ * among some of the samples: as many as keep the work at the limit, and at least 2000. So there is no step at the limit, and
+ * docs/notes/graphs.md says what 2000 candidates cost.
+ *
  * Number of landmarks. 2000 (the default of the option), or 3 for each cluster if that is more: a cluster without landmarks cannot be
  * found. In the mean of the eight collections of docs/auto.md that were measured with all three, 1000 landmarks have an NMI of .516,
  * 2000 of .530 and 4000 of .536, at eight times the work for their spectrum.
@@ -28,7 +32,7 @@
 #include "engine/graph/knn_device.h"
 #include "engine/graph/knn_tree.h"
 
-enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3 };
+enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000 };
 static const double words_share = 0.1, measurements_share = 0.25;
 static const double most_dense = 2e11, most_sparse = 5e10;
 
@@ -49,19 +53,31 @@ kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative)
 	};
 }
 
-kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out)
+kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out)
 {
 	kdr_status st = KDR_OK;
 	const double n = (double)kdr_mat_rows(x);
-	double products;
-	*out = metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x);
-	if (*out)
+	double steps, most = x->kind == KDR_MAT_DENSE ? most_dense : most_sparse;
+	bool exact;
+	*out = kdr_mat_rows(x);
+	if (metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x))
 		return KDR_OK;
-	KDRI_TRY(kdri_knn_products(ctx, x, &products));
-	*out = x->kind == KDR_MAT_DENSE ? products <= most_dense : products + n * n <= most_sparse; /* (E1) */
-	if (!*out)
-		KDRI_TRY(kdri_knn_device_pays(ctx, x, out));
+	KDRI_TRY(kdri_knn_products(ctx, x, &steps));
+	steps += x->kind == KDR_MAT_DENSE ? 0 : n * n; /* (E1) */
+	if (steps <= most)
+		return KDR_OK;
+	KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
+	if (!exact)
+		*out = KDRI_MIN(*out, KDRI_MAX(LEAST_CANDIDATES, (int64_t)(n * (most / steps))));
 done:
+	return st;
+}
+
+kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out)
+{
+	int64_t candidates = 0;
+	kdr_status st = kdri_search_candidates(ctx, x, metric, &candidates);
+	*out = candidates == kdr_mat_rows(x);
 	return st;
 }
 
@@ -73,6 +89,12 @@ kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric)
 	if (tree || x->n * x->entries <= most)
 		return KDRI_DECIDED_YES;
 	return x->dense || x->entries * x->entries / x->d > most ? KDRI_DECIDED_NO : KDRI_DECIDED_OPEN;
+}
+
+double kdri_search_share(const kdri_extent *x)
+{
+	const double least = x->dense ? x->n * x->entries : x->entries * x->entries / x->d + x->n * x->n;
+	return KDRI_MIN(1, KDRI_MAX(LEAST_CANDIDATES / x->n, (x->dense ? most_dense : most_sparse) / least));
 }
 
 int64_t kdri_landmark_count(int64_t asked, int64_t clusters)

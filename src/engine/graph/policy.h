@@ -14,10 +14,14 @@ bool kdri_looks_like_measurements(const kdri_traits *t);
 /* The traits of a matrix of which only the size is known. */
 kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative);
 
-/* Whether the neighbours of all rows are searched among all rows. */
+/* Among how many of the rows the neighbours of all rows are searched. */
+kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
+/* Whether that is all of them. */
 kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out);
 /* The same as far as sizes decide it; a device is not taken into account. */
 kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric);
+/* The share of the rows that are candidates if the search is not exact, at most. */
+double kdri_search_share(const kdri_extent *x);
 
 /* How many landmarks there are if `asked` are set and the samples are to fall into `clusters`. */
 int64_t kdri_landmark_count(int64_t asked, int64_t clusters);

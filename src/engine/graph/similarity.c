@@ -151,7 +151,10 @@ static kdr_status neighbour_graph(kdr_context *ctx, const kdr_mat *x, const kdri
 	kdri_knn knn = { 0 };
 	bool gauss = options->similarity == KDRI_SIMILARITY_GAUSS;
 	KDRI_TRY(kdri_knn_search(ctx, x, KDRI_MIN(options->neighbors, kdr_mat_rows(x) - 1),
-	                         gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &knn, &g->recall));
+	                         gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, NULL, &knn,
+	                         &g->candidates));
+	if (g->candidates == kdr_mat_rows(x))
+		g->candidates = 0;
 	for (int64_t p = 0; gauss && p < knn.rows * knn.k; p++)
 		knn.value[p] = exp(-knn.value[p] / (2 * g->sigma * g->sigma)); /* (E2) */
 	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, &g->w));
@@ -204,10 +207,10 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
                           kdri_graph *out)
 {
 	kdr_status st = KDR_OK;
-	kdri_graph g = { .w.view = kdr_mat_from_dense(NULL, 0, 0), .recall = 1 };
+	kdri_graph g = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	if (options->similarity == KDRI_SIMILARITY_PRECOMPUTED) {
 		KDRI_TRY(check_graph(ctx, x));
-		*out = (kdri_graph){ .w.view = *x, .recall = 1 };
+		*out = (kdri_graph){ .w.view = *x };
 		return KDR_OK;
 	}
 	if (options->similarity == KDRI_SIMILARITY_GAUSS) {

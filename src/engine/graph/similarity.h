@@ -25,9 +25,9 @@ typedef struct kdri_graph_options {
 } kdri_graph_options;
 
 typedef struct kdri_graph {
-	kdri_own w;    /* n x n: w.view is dense (neighbors 0) or sparse; precomputed: the data, borrowed */
-	double sigma;  /* the width in force; 0 with the cosine */
-	double recall; /* share of the true neighbours found; 1 where the search is exact */
+	kdri_own w;   /* n x n: w.view is dense (neighbors 0) or sparse; precomputed: the data, borrowed */
+	double sigma; /* the width in force; 0 with the cosine */
+	int64_t candidates; /* samples among which neighbours were searched; 0: all */
 } kdri_graph;
 
 /* If the search for neighbours is asked to stop, the graph lacks edges. */

@@ -43,8 +43,8 @@ typedef struct kdri_views_task {
 	bool cosine, centred;
 	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
 	kdri_knn knn;  /* `searched` neighbours, nearest first; fewer where there are not so many samples */
-	double recall; /* share of the true neighbours found; 1 where the search is exact */
-	bool joined;   /* its rows are joined to landmarks: then there is no knn */
+	int64_t candidates; /* samples among which they were searched; 0: all, or samples are joined to landmarks */
+	bool joined;        /* its rows are joined to landmarks: then there is no knn */
 	kdri_landmarks landmarks; /* of a task that is joined, once it has its graph */
 	bool has_graph;
 	kdri_own graph; /* KDRI_VIEW_GRAPH */

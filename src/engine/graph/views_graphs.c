@@ -14,7 +14,7 @@
 static const double least_weight = 1e-6;
 
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
-                                  bool centred, kdri_knn *out, double *recall)
+                                  bool centred, kdri_knn *out, int64_t *candidates)
 {
 	kdr_status st;
 	const kdr_mat *x = &task->rows.view;
@@ -28,14 +28,13 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 	}
 	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 	const kdri_knn_shift *less = centred ? &shift : NULL;
-	bool exact = o->exact == KDRI_CHOICE_YES;
-	if (o->exact == KDRI_CHOICE_AUTO)
-		KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
-	*recall = 1;
-	if (exact || k < 1)
+	*candidates = kdr_mat_rows(x);
+	if (o->exact == KDRI_CHOICE_YES)
 		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */
 	else
-		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, less, out, recall));
+		KDRI_TRY(kdri_knn_search(ctx, x, k, metric, less, out, candidates));
+	if (*candidates == kdr_mat_rows(x))
+		*candidates = 0;
 done:
 	kdri_knn_shift_free(ctx, &shift);
 	kdri_free(ctx, mean);
@@ -135,9 +134,7 @@ static kdr_status add_plain(kdr_context *ctx, const kdri_views_options *o, kdri_
 {
 	kdr_status st;
 	kdri_knn knn = { 0 };
-	double recall;
-	KDRI_TRY(find_neighbours(ctx, o, task, false, &knn, &recall));
-	task->recall = KDRI_MIN(task->recall, recall);
+	KDRI_TRY(find_neighbours(ctx, o, task, false, &knn, &task->candidates));
 	KDRI_TRY(graph_of(ctx, task, &knn, o->neighbors, &task->plain));
 	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
 	                    &task->vote));
@@ -178,7 +175,6 @@ done:
 static kdr_status landmark_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
 {
 	kdr_status st;
-	task->recall = 1;
 	KDRI_TRY(kdri_landmarks_new(ctx, &task->rows.view, NULL, 1, o->landmarks, 0, &task->landmarks));
 	KDRI_TRY(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
 	if (task->both) {
@@ -196,7 +192,7 @@ kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri
 	kdr_status st;
 	if (task->joined)
 		return landmark_graphs(ctx, o, task);
-	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->recall));
+	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->candidates));
 	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
 	if (task->both)
 		KDRI_TRY(add_plain(ctx, o, task));
@@ -215,7 +211,6 @@ kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
 		            { rowptr } };
 	task->has_graph = true;
 	task->both = false;
-	task->recall = 1;
 done:
 	return st;
 }

@@ -47,7 +47,7 @@ static const struct {
 	  "the methods that voted; clustering: runs of each; transfer: the share of the answers each agrees with" },
 	{ "moved", "samples that would be in another cluster without the other data sets" },
 	{ "ncut", "normalised cut: how much of the clusters' ties leaves them" },
-	{ "neighbour_recall", "share of true nearest neighbours that the search found" },
+	{ "neighbour_candidates", "samples among which nearest neighbours were searched" },
 	{ "objective_start", "the objective before the first iteration" },
 	{ "pairs_switched", "pairs of labels that changed places" },
 	{ "predict_agreement", "share of the samples that the saved model would label the same" },

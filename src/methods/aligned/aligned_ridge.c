@@ -36,12 +36,12 @@ static const char *const references_table[] = {
 };
 
 static kdr_status find_graph(kdr_context *ctx, const kdr_mat *e, int64_t neighbors, kdri_own *out,
-                             double *recall)
+                             int64_t *candidates)
 {
 	kdr_status st;
 	kdri_views_task task = { .cosine = true };
 	int64_t k = KDRI_MIN(neighbors, kdr_mat_rows(e) - 1);
-	KDRI_TRY(kdri_knn_search(ctx, e, k, KDRI_METRIC_COSINE, &task.knn, recall));
+	KDRI_TRY(kdri_knn_search(ctx, e, k, KDRI_METRIC_COSINE, NULL, &task.knn, candidates));
 	KDRI_TRY(kdri_views_graph(ctx, &task, k, out));
 done:
 	kdri_knn_free(ctx, &task.knn);
@@ -54,7 +54,8 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 	kdr_status st;
 	kdri_aligned_tasks t = { .d.set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_own graph = t.d.set.x;
-	double *w = NULL, *p = NULL, recall;
+	double *w = NULL, *p = NULL;
+	int64_t candidates;
 	int32_t *first = NULL;
 	KDRI_TRY(kdri_aligned_tasks_new(ctx, problem, kdri_opt_int(options, "directions"), result, &t));
 	kdr_mat e = kdr_mat_from_dense(t.e, t.d.n, t.width);
@@ -69,9 +70,9 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&start)));
 	KDRI_TRY(KDRI_NEW(ctx, &p, t.d.n * t.d.classes));
 	KDRI_TRY(KDRI_NEW(ctx, &first, t.d.n));
-	KDRI_TRY(find_graph(ctx, &e, kdri_opt_int(options, "neighbors"), &graph, &recall)); /* (E2) */
-	if (recall < 1)
-		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_recall", recall));
+	KDRI_TRY(find_graph(ctx, &e, kdri_opt_int(options, "neighbors"), &graph, &candidates)); /* (E2) */
+	if (candidates < t.d.n)
+		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_candidates", (double)candidates));
 	KDRI_TRY(kdri_rest_train(ctx, &start, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &start, w, p));
 	kdri_rest_answer(p, t.d.n, t.d.classes, first);

@@ -125,7 +125,7 @@ static const kdr_option_desc options_table[] = {
 	         "nearest neighbours each sample is joined to in the graph the members vote on"),
 	KDRI_CHOICE(
 	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
-	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly"),
+	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and if there are too many pairs of samples for an exact search"),
 	KDRI_INT("landmarks", 2000, 1, 30000,
 	         "samples of a task that are landmarks, where those are asked for"),
 	KDRI_CHOICE(
@@ -136,7 +136,7 @@ static const kdr_option_desc options_table[] = {
 	        "take the mean away before cosines; auto: not where most entries are zero and none negative, as in counts of words; elsewhere both ways"),
 	KDRI_CHOICE(
 	        "exact", KDRI_CHOICE_AUTO, choices,
-	        "find nearest neighbours by looking at all pairs of samples; auto: where they are not too many"),
+	        "search nearest neighbours among all samples; no: join samples to landmarks; auto: landmarks if there are too many pairs of samples"),
 	KDRI_INT("k_max", 20, 2, 1e6, "most clusters considered where k is to be found"),
 	KDRI_BOOL("same_k", 1,
 	          "tasks whose k is to be found have the same: the evidence is averaged over them"),
@@ -197,14 +197,14 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	kdri_views_free(ctx, &j->views);
 }
 
-/* Landmarks of a task, some for each cluster; 0: a graph of neighbours, found as it is told. */
+/* Landmarks of a task, some for each cluster; 0: a graph of neighbours. */
 static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 {
 	kdri_joins to = (kdri_joins)kdri_opt_choice(j->options, "graph");
 	kdri_choice exact = (kdri_choice)kdri_opt_choice(j->options, "exact");
 	int64_t count = kdri_opt_int(j->options, "landmarks");
 	if (to == KDRI_JOINS_NEIGHBOURS ||
-	    (to == KDRI_JOINS_AUTO && !kdri_several(ctx) && exact != KDRI_CHOICE_AUTO))
+	    (to == KDRI_JOINS_AUTO && !kdri_several(ctx) && exact == KDRI_CHOICE_YES))
 		return 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		int64_t k = j->problem->tasks[t].k;
@@ -219,17 +219,18 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 	bool guess = false;
 	for (int64_t t = 0; t < j->T; t++)
 		guess |= j->problem->tasks[t].k == 0;
-	return (kdri_views_options){
-		.cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
-		.centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
-		.together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
-		.by_itself = true, /* as without transfer: what moved is then exact */
-		.exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
-		.neighbors = neighbors,
-		.landmarks = landmarks_of(ctx, j),
-		.if_many = kdri_opt_choice(j->options, "graph") == KDRI_JOINS_AUTO && !kdri_several(ctx),
-		.searched = guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors
-	};
+	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
+		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
+		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		                     .by_itself = true, /* as without transfer: what moved is then exact */
+		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
+		                     .neighbors = neighbors,
+		                     .landmarks = landmarks_of(ctx, j),
+		                     .if_many = kdri_opt_choice(j->options, "graph") == KDRI_JOINS_AUTO &&
+		                                !kdri_several(ctx) &&
+		                                kdri_opt_choice(j->options, "exact") == KDRI_CHOICE_AUTO,
+		                     .searched =
+		                             guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors };
 }
 
 /* --- k ------------------------------------------------------------------------------------------------ */
@@ -532,7 +533,9 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 {
 	enum { VOTES = 16, DIRECTIONS = 128 };
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const bool throughout = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && s->several);
+	const kdri_choice asked = (kdri_choice)kdri_opt_choice(o, "exact");
+	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
+	                        (to == KDRI_JOINS_AUTO && (s->several || asked == KDRI_CHOICE_NO));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
 	double kept = 0, more = 0, light = 0, least = INFINITY, graph, spectrum;
 	kdri_proportion p = { .used = x->d };
@@ -544,7 +547,8 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		const bool guess = s->tasks[t].k == 0, cosine = !kdri_looks_like_measurements(&traits),
 		           both = cosine && !kdri_looks_like_words(&traits);
 		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-		const kdri_decided exact = kdri_search_decided(&y, metric);
+		const kdri_decided exact =
+		        asked == KDRI_CHOICE_YES ? KDRI_DECIDED_YES : kdri_search_decided(&y, metric);
 		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
 		             most = kdri_opt_real(o, "k_max");
 		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {

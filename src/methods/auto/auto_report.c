@@ -105,13 +105,14 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g.moved));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", g.confidence_alone));
 	}
-	if (a->views.tasks[t].recall < 1) {
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_recall",
-		                                 a->views.tasks[t].recall));
+	const int64_t candidates = a->views.tasks[t].candidates;
+	if (candidates > 0) {
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_candidates",
+		                                 (double)candidates));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, a->result,
-		        "task %s: nearest neighbours were searched for among likely ones; %.1f%% of the true ones were found",
-		        name, 100 * a->views.tasks[t].recall));
+		        "task %s: nearest neighbours were searched among %lld of %lld samples (exact=yes compares all)",
+		        name, (long long)candidates, (long long)a->views.rows[t]));
 	}
 	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);
 	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));

@@ -56,8 +56,8 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(warn_one_class(ctx, &set, problem, result));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(ctx, result, "sigma", graph.sigma));
-	if (graph.recall < 1)
-		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_recall", graph.recall));
+	if (graph.candidates)
+		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_candidates", (double)graph.candidates));
 	kdri_result_stop(result, stop, iterations);
 done:
 	kdri_labelled_free(ctx, &set);

@@ -56,14 +56,10 @@ static kdr_status join_neighbours(kdr_context *ctx, const kdr_mat *x, const doub
 	kdri_knn_shift shift = { 0 };
 	kdri_views_task task = { .cosine = cosine };
 	kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-	bool exact;
+	int64_t candidates;
 	if (mean)
 		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	KDRI_TRY(kdri_search_is_exact(ctx, x, metric, &exact));
-	if (exact || k < 1)
-		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, mean ? &shift : NULL, &task.knn));
-	else
-		KDRI_TRY(kdri_knn_descent(ctx, x, k, metric, mean ? &shift : NULL, &task.knn, &task.recall));
+	KDRI_TRY(kdri_knn_search(ctx, x, k, metric, mean ? &shift : NULL, &task.knn, &candidates));
 	KDRI_TRY(kdri_views_graph(ctx, &task, k, &g->edges));
 done:
 	kdri_knn_shift_free(ctx, &shift);
