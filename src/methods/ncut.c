@@ -322,7 +322,8 @@ static kdri_bytes ncut_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	           gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
 	const kdri_decided exact =
 	        given || all ? KDRI_DECIDED_YES
-	                     : kdri_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE);
+	                     : kdri_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
+	                                           KDRI_INSTEAD_LANDMARKS);
 	const double most = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k),
 	             m = KDRI_MIN(given ? x->d : most, x->n),
 	             each = all ? m : (double)joined_to(!x->dense, g.neighbors),

@@ -1,12 +1,12 @@
 /* The parts of auto: votes, members, neighbours, counterparts, nearness, k. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
+#include "engine/ensemble/members.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
 #include "methods/auto/counterparts.h"
 #include "methods/auto/guard.h"
 #include "methods/auto/guess_k.h"
-#include "methods/auto/members.h"
 #include "methods/auto/proportion.h"
 #include "methods/auto/reference.h"
 

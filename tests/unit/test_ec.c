@@ -1,8 +1,8 @@
 /* Ensembles and their consensus: golden case, dense against low rank, relabelling, threads, options. */
 #include "tests/unit/golden.h"
 
+#include "engine/ensemble/consensus.h"
 #include "matrix/linalg.h"
-#include "methods/trec/consensus.h"
 
 /* --- the golden case --------------------------------------------------------------------------- */
 

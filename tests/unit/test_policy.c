@@ -86,8 +86,10 @@ static void search__dense_rows__exact_up_to_a_number_of_products(void **state)
 		bool exact = rows != 62000;
 		assert_ok(ctx, kdri_search_is_exact(ctx, &x, KDRI_METRIC_EUCLIDEAN, &exact));
 		assert_int_equal(exact, rows == 62000);
-		assert_int_equal(kdri_search_decided(&size, KDRI_METRIC_EUCLIDEAN),
+		assert_int_equal(kdri_search_decided(&size, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_LANDMARKS),
 		                 exact ? KDRI_DECIDED_YES : KDRI_DECIDED_NO);
+		assert_int_equal(kdri_search_decided(&size, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_CANDIDATES),
+		                 KDRI_DECIDED_YES);
 	}
 	/* A tree searches rows of few columns by distance. */
 	const kdr_mat few = kdr_mat_from_dense(&nothing, 10000000, 2);
@@ -105,15 +107,15 @@ static void search__beyond_the_limit__has_candidates_for_as_much_work(void **sta
 	kdr_context *ctx = unit_context();
 	double nothing = 0;
 	int64_t candidates;
-	const kdr_mat some = kdr_mat_from_dense(&nothing, 100000, 200),
+	const kdr_mat some = kdr_mat_from_dense(&nothing, 1000000, 200),
 	              many = kdr_mat_from_dense(&nothing, 10000000, 200),
-	              few = kdr_mat_from_dense(&nothing, 1000, 200);
+	              few = kdr_mat_from_dense(&nothing, 100000, 200);
 	assert_ok(ctx, kdri_search_candidates(ctx, &some, KDRI_METRIC_COSINE, &candidates));
 	assert_int_equal(candidates, 10000);
 	assert_ok(ctx, kdri_search_candidates(ctx, &many, KDRI_METRIC_COSINE, &candidates));
 	assert_int_equal(candidates, 2000);
 	assert_ok(ctx, kdri_search_candidates(ctx, &few, KDRI_METRIC_COSINE, &candidates));
-	assert_int_equal(candidates, 1000);
+	assert_int_equal(candidates, 100000);
 	kdr_context_free(ctx);
 }
 

@@ -146,7 +146,7 @@ double kdri_embed_bytes(const kdri_sizes *s)
 		const kdri_traits traits = kdri_extent_traits(&x, s->nonnegative);
 		const bool few = kdri_looks_like_measurements(&traits);
 		const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-		const kdri_decided exact = kdri_search_decided(&x, metric);
+		const kdri_decided exact = kdri_search_decided(&x, metric, KDRI_INSTEAD_CANDIDATES);
 		const double peak = kdri_knn_graph_bytes(&x, NEIGHBORS, metric, exact, s->threads, &graph);
 		making = KDRI_MAX(making, peak - graph);
 		kept += (few ? 0 : kdri_extent_values(&x)) + 12 * x.n * NEIGHBORS + 2 * graph;

@@ -11,13 +11,14 @@
  *   (E1)  w = n^2 d  for dense rows,  w = sum_j f_j^2 + n^2  for sparse ones, f_j rows in column j
  *
  * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows (63,000 samples of 50
- * columns) and 5e10 of sparse rows (texts of 60 words: some 80,000) the search is exact.
+ * columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact.
  * Beyond that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections (docs/auto.md).
  * The search is also exact if a tree or a device makes it fast.
  *
- * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) search them beyond that limit
- * among some of the samples: as many as keep the work at the limit, and at least 2000. So there is no step at the limit, and
- * docs/notes/graphs.md says what 2000 candidates cost.
+ * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no substitute that is as
+ * good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md). So their search is exact up to 2e12
+ * steps of dense rows (200,000 samples of 50 columns) and 2e11 of sparse rows, minutes on one core. Beyond that it looks at as many
+ * of the samples as keep the work there, and at least 2000.
  *
  * Number of landmarks. 2000 (the default of the option), or 3 for each cluster if that is more: a cluster without landmarks cannot be
  * found. In the mean of the eight collections of docs/auto.md that were measured with all three, 1000 landmarks have an NMI of .516,
@@ -34,7 +35,6 @@
 
 enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000 };
 static const double words_share = 0.1, measurements_share = 0.25;
-static const double most_dense = 2e11, most_sparse = 5e10;
 
 bool kdri_looks_like_words(const kdri_traits *t)
 {
@@ -53,38 +53,55 @@ kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative)
 	};
 }
 
-kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out)
+static double most_steps(bool dense, kdri_instead instead)
+{
+	return instead == KDRI_INSTEAD_LANDMARKS ? (dense ? 2e11 : 5e10) : (dense ? 2e12 : 2e11);
+}
+
+/* The share of the rows that the search can look at; 1: all of them. */
+static kdr_status search_share(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
+                               double *out)
 {
 	kdr_status st = KDR_OK;
+	const bool dense = x->kind == KDR_MAT_DENSE;
 	const double n = (double)kdr_mat_rows(x);
-	double steps, most = x->kind == KDR_MAT_DENSE ? most_dense : most_sparse;
+	double steps;
 	bool exact;
-	*out = kdr_mat_rows(x);
+	*out = 1;
 	if (metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x))
 		return KDR_OK;
 	KDRI_TRY(kdri_knn_products(ctx, x, &steps));
-	steps += x->kind == KDR_MAT_DENSE ? 0 : n * n; /* (E1) */
-	if (steps <= most)
+	steps += dense ? 0 : n * n; /* (E1) */
+	if (steps <= most_steps(dense, instead))
 		return KDR_OK;
 	KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
 	if (!exact)
-		*out = KDRI_MIN(*out, KDRI_MAX(LEAST_CANDIDATES, (int64_t)(n * (most / steps))));
+		*out = most_steps(dense, instead) / steps;
 done:
 	return st;
 }
 
 kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out)
 {
-	int64_t candidates = 0;
-	kdr_status st = kdri_search_candidates(ctx, x, metric, &candidates);
-	*out = candidates == kdr_mat_rows(x);
+	double share = 0;
+	kdr_status st = search_share(ctx, x, metric, KDRI_INSTEAD_LANDMARKS, &share);
+	*out = share == 1;
+	return st;
+}
+
+kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out)
+{
+	double share = 1;
+	kdr_status st = search_share(ctx, x, metric, KDRI_INSTEAD_CANDIDATES, &share);
+	const int64_t n = kdr_mat_rows(x);
+	*out = share == 1 ? n : KDRI_MIN(n, KDRI_MAX(LEAST_CANDIDATES, (int64_t)((double)n * share)));
 	return st;
 }
 
 /* The products of sparse rows are at least those of columns with equally many entries, and at most those of full columns. */
-kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric)
+kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_instead instead)
 {
-	const double most = x->dense ? most_dense : most_sparse - x->n * x->n;
+	const double most = most_steps(x->dense, instead) - (x->dense ? 0 : x->n * x->n);
 	const bool tree = metric == KDRI_METRIC_EUCLIDEAN && x->dense && kdri_knn_tree_fits(x->n, x->d);
 	if (tree || x->n * x->entries <= most)
 		return KDRI_DECIDED_YES;
@@ -94,7 +111,8 @@ kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric)
 double kdri_search_share(const kdri_extent *x)
 {
 	const double least = x->dense ? x->n * x->entries : x->entries * x->entries / x->d + x->n * x->n;
-	return KDRI_MIN(1, KDRI_MAX(LEAST_CANDIDATES / x->n, (x->dense ? most_dense : most_sparse) / least));
+	return KDRI_MIN(
+	        1, KDRI_MAX(LEAST_CANDIDATES / x->n, most_steps(x->dense, KDRI_INSTEAD_CANDIDATES) / least));
 }
 
 int64_t kdri_landmark_count(int64_t asked, int64_t clusters)

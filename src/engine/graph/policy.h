@@ -14,12 +14,14 @@ bool kdri_looks_like_measurements(const kdri_traits *t);
 /* The traits of a matrix of which only the size is known. */
 kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative);
 
-/* Among how many of the rows the neighbours of all rows are searched. */
-kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
-/* Whether that is all of them. */
+/* What takes the place of an exact search for neighbours beyond its limit. */
+typedef enum kdri_instead { KDRI_INSTEAD_LANDMARKS, KDRI_INSTEAD_CANDIDATES } kdri_instead;
+/* Whether neighbours are searched among all rows if landmarks could take their place. */
 kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out);
-/* The same as far as sizes decide it; a device is not taken into account. */
-kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric);
+/* Among how many of the rows they are searched if landmarks cannot. */
+kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
+/* Whether that is all of them, as far as sizes decide it; a device is not taken into account. */
+kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_instead instead);
 /* The share of the rows that are candidates if the search is not exact, at most. */
 double kdri_search_share(const kdri_extent *x);
 

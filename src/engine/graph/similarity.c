@@ -258,5 +258,5 @@ double kdri_graph_bytes(const kdri_extent *x, const kdri_graph_options *o, int t
 	if (o->neighbors == 0 || *kept == 0) /* sums of products, from the columns of sparse rows */
 		return *kept + (x->dense || *kept == 0 ? 0 : 12 * x->entries + 8 * x->n * threads);
 	return kdri_knn_graph_bytes(x, KDRI_MIN((double)o->neighbors, x->n), metric,
-	                            kdri_search_decided(x, metric), threads, kept);
+	                            kdri_search_decided(x, metric, KDRI_INSTEAD_CANDIDATES), threads, kept);
 }

@@ -107,9 +107,10 @@ static kdri_bytes aligned_ridge_estimate_bytes(const kdri_sizes *s, const kdri_e
 	double width = kdri_opt_real(o, "directions"), graph;
 	const double tasks = kdri_aligned_tasks_bytes(s, x, &width);
 	const kdri_extent e = kdri_extent_dense(x->n, width);
-	const double making = kdri_knn_graph_bytes(&e, kdri_opt_real(o, "neighbors"), KDRI_METRIC_COSINE,
-	                                           kdri_search_decided(&e, KDRI_METRIC_COSINE), s->threads,
-	                                           &graph),
+	const double making = kdri_knn_graph_bytes(
+	                     &e, kdri_opt_real(o, "neighbors"), KDRI_METRIC_COSINE,
+	                     kdri_search_decided(&e, KDRI_METRIC_COSINE, KDRI_INSTEAD_CANDIDATES), s->threads,
+	                     &graph),
 	             start = kdri_linear_bytes(&e, x->n, classes, KDRI_LOSS_LOGISTIC);
 	return (kdri_bytes){
 		.more = KDRI_MAX(tasks,

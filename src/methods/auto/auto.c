@@ -548,7 +548,11 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		           both = cosine && !kdri_looks_like_words(&traits);
 		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 		const kdri_decided exact =
-		        asked == KDRI_CHOICE_YES ? KDRI_DECIDED_YES : kdri_search_decided(&y, metric);
+		        asked == KDRI_CHOICE_YES
+		                ? KDRI_DECIDED_YES
+		                : kdri_search_decided(&y, metric,
+		                                      to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS
+		                                                            : KDRI_INSTEAD_CANDIDATES);
 		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
 		             most = kdri_opt_real(o, "k_max");
 		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {

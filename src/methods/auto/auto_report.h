@@ -2,7 +2,7 @@
 #ifndef KDRI_AUTO_REPORT_H
 #define KDRI_AUTO_REPORT_H
 
-#include "methods/auto/members.h"
+#include "engine/ensemble/members.h"
 
 /* A run of auto, as far as it has come. */
 typedef struct kdri_auto {

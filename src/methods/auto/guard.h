@@ -2,7 +2,7 @@
 #ifndef KDRI_GUARD_H
 #define KDRI_GUARD_H
 
-#include "methods/auto/ballot.h"
+#include "engine/ensemble/ballot.h"
 
 typedef struct kdri_guard {
 	double with_alone;   /* NMI of the answer and that of the members without transfer */

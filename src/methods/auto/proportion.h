@@ -2,7 +2,7 @@
 #ifndef KDRI_PROPORTION_H
 #define KDRI_PROPORTION_H
 
-#include "methods/auto/members.h"
+#include "engine/ensemble/members.h"
 
 /* What is known of the tasks beforehand; `used`: columns that are not empty, or all of them where that is not known. */
 typedef struct kdri_proportion {

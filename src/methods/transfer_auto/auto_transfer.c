@@ -28,9 +28,8 @@ static const char stage[] = "auto-transfer";
 /* Clusters for each class that vote: tally.c. */
 enum { CLUSTERS_A_CLASS = 3 };
 
-static const char *const member_choices[] = { "all",        "svm",     "logreg", "self-training",
-	                                      "shifted",    "aligned", "ridge",  "kmeans",
-	                                      "prototypes", "nmtf",    "msda",   NULL };
+#define MEMBER_ID(symbol, id) id,
+static const char *const member_choices[] = { "all", KDRI_TRANSFER_EACH(MEMBER_ID) NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
@@ -305,8 +304,9 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
 	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
 	const kdri_extent e = kdri_extent_dense(n, width);
-	const kdri_decided near = kdri_search_decided(&target, metric),
-	                   near_e = kdri_search_decided(&e, KDRI_METRIC_COSINE);
+	const kdri_instead instead = to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS : KDRI_INSTEAD_CANDIDATES;
+	const kdri_decided near = kdri_search_decided(&target, metric, instead),
+	                   near_e = kdri_search_decided(&e, KDRI_METRIC_COSINE, instead);
 	const bool joined = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (!near || !near_e));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"),
 	                                                 CLUSTERS_A_CLASS * (int64_t)c),

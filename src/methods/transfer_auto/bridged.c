@@ -77,11 +77,21 @@ done:
 	return st;
 }
 
-/* One method through one bridge: its probabilities of the target's rows into w->p. */
-static kdr_status cross(kdr_context *ctx, kdri_transfer_tally *w, const kdr_problem *problem, int64_t target,
-                        const char *method, const int64_t *bridge, int64_t views)
+/* One method through one bridge, which is one data set or, for first and second views, two. */
+typedef struct crossing {
+	kdri_transfer_tally *w;
+	const kdr_problem *problem;
+	int64_t target, bridge[2], views;
+	const char *method;
+} crossing;
+
+/* The method's probabilities of the target's rows into w->p. */
+static kdr_status cross(kdr_context *ctx, void *user)
 {
 	kdr_status st;
+	const crossing *c = user;
+	const kdr_problem *problem = c->problem;
+	kdri_transfer_tally *w = c->w;
 	kdr_task *tasks = NULL;
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
@@ -90,19 +100,18 @@ static kdr_status cross(kdr_context *ctx, kdri_transfer_tally *w, const kdr_prob
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == KDR_ROLE_SOURCE)
 			tasks[count++] = problem->tasks[t];
-	for (int64_t v = 0; v < views; v++)
-		tasks[count++] = problem->tasks[bridge[v]];
-	tasks[count] = problem->tasks[target];
+	for (int64_t v = 0; v < c->views; v++)
+		tasks[count++] = problem->tasks[c->bridge[v]];
+	tasks[count] = problem->tasks[c->target];
 	const kdr_problem part = { .tasks = tasks, .ntasks = count + 1, .classes = problem->classes };
-	KDRI_TRY(kdri_options_new(ctx, kdri_algo_find(method), NULL, &options));
+	KDRI_TRY(kdri_options_new(ctx, kdri_algo_find(c->method), NULL, &options));
 	KDRI_TRY(kdri_fit_member(ctx, &part, options, &result));
 	kdr_array p = kdr_result_array(result, "probabilities", count);
 	memcpy(w->p, p.data, (size_t)(w->n * w->c) * sizeof *w->p);
-	for (int64_t i = 0; w->result && i < kdr_result_warning_count(result); i++)
-		KDRI_TRY(kdri_result_warn(w->ctx, w->result, "%s through %s: %s", method,
-		                          problem->tasks[bridge[0]].name ? problem->tasks[bridge[0]].name
-		                                                         : "the bridge",
-		                          kdr_result_warning_at(result, i)));
+	const char *name = problem->tasks[c->bridge[0]].name;
+	for (int64_t i = 0; w->frame.result && i < kdr_result_warning_count(result); i++)
+		KDRI_TRY(kdri_result_warn(w->ctx, w->frame.result, "%s through %s: %s", c->method,
+		                          name ? name : "the bridge", kdr_result_warning_at(result, i)));
 done:
 	kdri_free(ctx, tasks);
 	kdr_options_free(options);
@@ -115,9 +124,8 @@ static kdr_status run_bridges(kdri_transfer_tally *w, const kdr_problem *problem
 {
 	static const char *const methods[] = { "ttl", "nmtf" };
 	kdr_status st;
-	kdr_context own = *w->ctx;
 	int64_t *bridges = NULL, count = 0, m = 0;
-	bool views = problem->views;
+	bool views = problem->views, answered;
 	KDRI_TRY(KDRI_NEW(w->ctx, &bridges, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		if (problem->tasks[t].role == KDR_ROLE_BRIDGE)
@@ -128,31 +136,29 @@ static kdr_status run_bridges(kdri_transfer_tally *w, const kdr_problem *problem
 	}
 	if (views)
 		count /= 2;
+	w->frame = kdri_frame_new(w->ctx, w->frame.result, 1);
 	for (int64_t b = 0; b < count; b++)
 		for (int k = 0; k < 2 && m < KDRI_TRANSFER_MEMBERS; k++, m++) {
-			const int64_t pair[2] = { bridges[b], views ? bridges[count + b] : -1 };
-			const char *name = problem->tasks[pair[0]].name;
+			crossing c = { .w = w,
+				       .problem = problem,
+				       .target = target,
+				       .bridge = { bridges[b], views ? bridges[count + b] : -1 },
+				       .views = views ? 2 : 1,
+				       .method = methods[k] };
+			const char *name = problem->tasks[bridges[b]].name;
 			snprintf(v->name[m], sizeof v->name[m], "%s through %.60s", methods[k],
 			         name ? name : "a bridge");
-			if (w->voters > 0 && (own.cancelled || own.timed_out)) {
-				v->late = true;
-				if (!own.cancelled)
-					KDRI_TRY(kdri_transfer_left_out(w, "time limit: ", v->name[m], ""));
-				continue;
-			}
-			st = cross(&own, w, problem, target, methods[k], pair, views ? 2 : 1);
-			if (st == KDR_ERR_MEMORY) {
-				st = kdri_fail(w->ctx, st, "%s", own.error);
-				goto done;
-			}
-			if (st != KDR_OK)
-				KDRI_TRY(kdri_transfer_left_out(w, "", v->name[m], own.error));
-			else
+			KDRI_TRY(kdri_frame_ask(&w->frame,
+			                        &(kdri_turn){ .name = v->name[m],
+			                                      .number = m,
+			                                      .of = 2 * count,
+			                                      .run = cross,
+			                                      .user = &c },
+			                        &answered));
+			if (answered)
 				KDRI_TRY(kdri_transfer_tally_take(w, m));
 		}
-	w->ctx->cancelled |= own.cancelled;
-	if (w->voters == 0)
-		st = kdri_fail(w->ctx, KDR_ERR_DATA, "no bridge leads to the target: %s", own.error);
+	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_DATA, "no bridge leads to the target"));
 done:
 	kdri_free(w->ctx, bridges);
 	return st;

@@ -20,7 +20,6 @@ void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t);
 
 typedef struct kdri_transfer_member {
 	const char *name; /* for people */
-	const char *id;   /* for the option that asks for it alone */
 	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
 	bool shares; /* it goes by means, which move with the shares of the classes */
@@ -30,8 +29,25 @@ typedef struct kdri_transfer_member {
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;
 
-extern const kdri_transfer_member kdri_transfer_members[];
-enum { KDRI_TRANSFER_MEMBERS = 10 };
+/* Every member by its symbol, and by its name in the option that asks for it alone. Quick ones first. */
+#define KDRI_TRANSFER_EACH(X) \
+	X(SVM, "svm") \
+	X(LOGREG, "logreg") \
+	X(SELF_TRAINING, "self-training") \
+	X(SHIFTED, "shifted") \
+	X(ALIGNED, "aligned") \
+	X(RIDGE, "ridge") \
+	X(KMEANS, "kmeans") \
+	X(PROTOTYPES, "prototypes") \
+	X(NMTF, "nmtf") \
+	X(MSDA, "msda")
+enum {
+#define KDRI_TRANSFER_SYMBOL(symbol, id) KDRI_TRANSFER_##symbol,
+	KDRI_TRANSFER_EACH(KDRI_TRANSFER_SYMBOL)
+#undef KDRI_TRANSFER_SYMBOL
+	        KDRI_TRANSFER_MEMBERS
+};
+extern const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS];
 
 /* A classifier, one class against the rest, trained on what is known; p becomes its scores (n x classes). */
 kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,

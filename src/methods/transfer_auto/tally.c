@@ -30,7 +30,7 @@ void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w)
 kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
                                               kdr_result *result)
 {
-	kdri_transfer_tally w = { .ctx = ctx, .o = options, .result = result };
+	kdri_transfer_tally w = { .ctx = ctx, .o = options, .frame = kdri_frame_new(ctx, result, 1) };
 	w.d.set.x.view = w.v.unit.view = w.v.z.view = kdr_mat_from_dense(NULL, 0, 0);
 	w.v.joint = w.v.graph = kdri_transfer_graph_empty();
 	return w;
@@ -54,7 +54,7 @@ kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m)
 	if (!w->votes[m]) {
 		KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
 		KDRI_TRY(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));
-		w->voters++;
+		w->frame.voters++;
 	}
 	memcpy(w->posteriors[m], p, (size_t)(w->n * w->c) * sizeof *p);
 	kdri_rest_answer(p, w->n, w->c, w->votes[m]);
@@ -64,15 +64,6 @@ kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m)
 	}
 done:
 	return st;
-}
-
-kdr_status kdri_transfer_left_out(const kdri_transfer_tally *w, const char *why, const char *name,
-                                  const char *more)
-{
-	if (!w->result)
-		return KDR_OK;
-	return kdri_result_warn(w->ctx, w->result, "%smember '%s' is left out%s%s", why, name,
-	                        *more ? ": " : "", more);
 }
 
 /* --- clusters ------------------------------------------------------------------------------------------- */
@@ -92,7 +83,8 @@ static kdr_status tally_cluster(kdri_transfer_tally *w, int64_t k)
 	if (st == KDR_ERR_MEMORY)
 		return st;
 	if (st != KDR_OK)
-		return kdri_transfer_left_out(w, "", k > w->c ? "many clusters" : "clusters", ctx->error);
+		return kdri_frame_left_out(&w->frame, "", k > w->c ? "many clusters" : "clusters",
+		                           ctx->error);
 	KDRI_TRY(KDRI_NEW(ctx, &w->clusters[z], w->n));
 	for (int64_t i = 0; i < w->n; i++)
 		w->clusters[z][i] = (int32_t)r.labels[i];
@@ -141,7 +133,7 @@ static double how_sure(const kdri_transfer_tally *w, int64_t i, int64_t k)
 		return 1;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		votes += w->votes[m] && w->votes[m][i] == k;
-	return (2 * votes / (double)w->voters + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
+	return (2 * votes / (double)w->frame.voters + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
 }
 
 kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdict *v)
@@ -162,7 +154,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	v->classes = all;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
-			kdri_axpy(1 / (double)w->voters, w->posteriors[m], w->mean, w->n * c);
+			kdri_axpy(1 / (double)w->frame.voters, w->posteriors[m], w->mean, w->n * c);
 	kdri_rest_answer(w->vote, w->n, c, best);
 	for (int64_t k = 0; k < c; k++)
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
@@ -182,6 +174,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	}
 	v->right = w->shared.scores ? w->shared.right : NAN;
 	v->few = w->v.few;
+	v->late = w->frame.late;
 done:
 	kdri_free(w->ctx, best);
 	return st;

@@ -2,6 +2,7 @@
 #ifndef KDRI_TRANSFER_TALLY_H
 #define KDRI_TRANSFER_TALLY_H
 
+#include "engine/ensemble/frame.h"
 #include "methods/transfer_auto/verdict.h"
 
 enum { KDRI_TRANSFER_CLUSTERINGS = 2 };
@@ -9,7 +10,7 @@ enum { KDRI_TRANSFER_CLUSTERINGS = 2 };
 typedef struct kdri_transfer_tally {
 	kdr_context *ctx;
 	const kdri_transfer_options *o;
-	kdr_result *result;
+	kdri_frame frame;
 	kdri_domains d;
 	kdri_transfer_views v;
 	kdri_transfer_work shared;
@@ -19,7 +20,6 @@ typedef struct kdri_transfer_tally {
 	int64_t k[KDRI_TRANSFER_CLUSTERINGS], clusterings;
 	double *p, *mean;    /* all rows x c; n x c: mean of the posteriors */
 	double *vote, *near; /* n x c */
-	int64_t voters;
 } kdri_transfer_tally;
 
 /* Domains and views are there: room for votes. */
@@ -31,9 +31,6 @@ kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_trans
 
 /* w->p becomes the vote of member m; rows of known class vote that. */
 kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m);
-/* Says that a member is left out: "WHYmember 'NAME' is left out: MORE". */
-kdr_status kdri_transfer_left_out(const kdri_transfer_tally *w, const char *why, const char *name,
-                                  const char *more);
 /* Clusters of the target, unless they are there, and the vote. */
 kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w);
 /* Everything of the verdict that the votes give. */

@@ -35,56 +35,59 @@ static bool is_finite(const double *p, int64_t count)
 	return true;
 }
 
-static kdr_status run_member(kdri_transfer_tally *w, kdr_context *own, int64_t m, bool *late)
+typedef struct member_turn {
+	kdri_transfer_tally *w;
+	const kdri_transfer_member *member;
+} member_turn;
+
+static kdr_status run_member(kdr_context *ctx, void *user)
 {
-	const kdri_transfer_member *member = &kdri_transfer_members[m];
-	bool asked = w->o->only < 0 || w->o->only == m;
-	if (!asked)
-		return KDR_OK;
-	if (member->able && !member->able(&w->shared))
-		return kdri_transfer_left_out(w, "", member->name,
-		                              "it would need too much memory for so many samples");
-	if (w->voters > 0 && (own->cancelled || own->timed_out ||
-	                      kdri_iteration(own, "members", m, KDRI_TRANSFER_MEMBERS, NAN))) {
-		*late = true;
-		return own->cancelled ? KDR_OK : kdri_transfer_left_out(w, "time limit: ", member->name, "");
-	}
 	kdr_status st = KDR_OK;
-	if (member->on_e)
-		st = kdri_transfer_views_align(own, &w->v, member->joint);
+	const member_turn *turn = user;
+	kdri_transfer_tally *w = turn->w;
+	if (turn->member->on_e)
+		KDRI_TRY(kdri_transfer_views_align(ctx, &w->v, turn->member->joint));
 	else
-		kdri_transfer_views_part(own, &w->v);
-	if (st == KDR_OK)
-		st = member->run(own, &w->shared, w->p);
-	if (st == KDR_ERR_MEMORY)
-		return kdri_fail(w->ctx, st, "%s", own->error);
-	if (st != KDR_OK)
-		return kdri_transfer_left_out(w, "", member->name, own->error);
+		kdri_transfer_views_part(ctx, &w->v);
+	KDRI_TRY(turn->member->run(ctx, &w->shared, w->p));
 	if (!is_finite(w->p + w->first * w->c, w->n * w->c))
-		return kdri_transfer_left_out(w, "", member->name, "its numbers grew beyond all bounds");
-	if (w->voters > 0 && (own->cancelled || own->timed_out)) {
-		*late = true;
-		return own->cancelled ? KDR_OK : kdri_transfer_left_out(w, "time limit: ", member->name, "");
-	}
-	return kdri_transfer_tally_take(w, m);
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
+done:
+	return st;
 }
 
-static kdr_status run_members(kdri_transfer_tally *w, bool *late)
+static kdr_status ask_member(kdri_transfer_tally *w, int64_t m)
+{
+	kdr_status st;
+	const kdri_transfer_member *member = &kdri_transfer_members[m];
+	member_turn user = { w, member };
+	const bool able = !member->able || member->able(&w->shared);
+	const kdri_turn turn = { .name = member->name,
+		                 .number = m,
+		                 .of = KDRI_TRANSFER_MEMBERS,
+		                 .unable = able ? NULL : "it would need too much memory for so many samples",
+		                 .run = run_member,
+		                 .user = &user };
+	bool answered;
+	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
+	if (answered)
+		KDRI_TRY(kdri_transfer_tally_take(w, m));
+done:
+	return st;
+}
+
+static kdr_status run_members(kdri_transfer_tally *w)
 {
 	kdr_status st = KDR_OK;
-	kdr_context *ctx = w->ctx, own = *ctx;
-	double now = kdri_now();
-	if (ctx->deadline > 0)
-		own.deadline = now + share_of_time * KDRI_MAX(ctx->deadline - now, 1e-9);
-	kdri_stage_start(&own, "members", KDRI_TRANSFER_MEMBERS);
+	w->frame = kdri_frame_new(w->ctx, w->frame.result, share_of_time);
+	kdri_stage_start(&w->frame.own, "members", KDRI_TRANSFER_MEMBERS);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		KDRI_TRY(run_member(w, &own, m, late));
-	ctx->cancelled |= own.cancelled;
-	if (w->voters == 0)
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "no member could label the target; the last said: %s",
-		               own.error);
+		if (w->o->only < 0 || w->o->only == m)
+			KDRI_TRY(ask_member(w, m));
+	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC,
+	                        "no member could label the target; the last said"));
 done:
-	kdri_stage_end(&own, "members");
+	kdri_stage_end(&w->frame.own, "members");
 	return st;
 }
 
@@ -108,19 +111,19 @@ static double find_shares(const kdri_transfer_tally *w, double *share)
 	return moved;
 }
 
-/* The share of samples on which the first member, an svm on the data as they are, and the vote agree. */
+/* The share of samples on which the svm, on the data as they are, and the vote agree. */
 static kdr_status find_agreement(const kdri_transfer_tally *w, double *out)
 {
 	kdr_status st = KDR_OK;
 	int32_t *answer = NULL;
 	int64_t same = 0;
 	*out = 0;
-	if (!w->votes[0])
+	if (!w->votes[KDRI_TRANSFER_SVM])
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
 	kdri_rest_answer(w->vote, w->n, w->c, answer);
 	for (int64_t i = 0; i < w->n; i++)
-		same += answer[i] == w->votes[0][i];
+		same += answer[i] == w->votes[KDRI_TRANSFER_SVM][i];
 	*out = (double)same / (double)w->n;
 done:
 	kdri_free(w->ctx, answer);
@@ -130,18 +133,18 @@ done:
 static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	kdr_status st;
-	kdr_context own = *w->ctx;
 	double *share = NULL, agreed;
 	KDRI_TRY(find_agreement(w, &agreed));
 	KDRI_TRY(KDRI_NEW(w->ctx, &share, w->c));
 	if (find_shares(w, share) < least_moved || agreed < least_agreed)
 		goto done;
 	w->shared.share = share;
+	w->frame.own.deadline = w->ctx->deadline;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (kdri_transfer_members[m].shares && w->votes[m])
-			KDRI_TRY(run_member(w, &own, m, &v->late));
-	w->ctx->cancelled |= own.cancelled;
+			KDRI_TRY(ask_member(w, m));
+	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC, ""));
 	KDRI_TRY(kdri_transfer_tally_vote(w));
 	v->followed = true;
 done:
@@ -216,11 +219,12 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, &options->joins, &w.v));
 	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
 	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
-	KDRI_TRY(run_members(&w, &v.late)); /* (E2) of auto_transfer.c */
+	KDRI_TRY(run_members(&w)); /* (E2) of auto_transfer.c */
 	kdri_transfer_views_rest(ctx, &w.v);
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
 	KDRI_TRY(kdri_transfer_views_return(ctx, &w.v));
-	if (options->only < 0 && options->follow_shares && !v.late && !ctx->cancelled && !ctx->timed_out)
+	if (options->only < 0 && options->follow_shares && !w.frame.late && !ctx->cancelled &&
+	    !ctx->timed_out)
 		KDRI_TRY(vote_again(&w, &v));
 	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));
 	if (options->plain) {

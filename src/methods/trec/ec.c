@@ -25,8 +25,8 @@
  * clustering. 2019. */
 #include "api/method.h"
 #include "comm/rows.h"
+#include "engine/ensemble/consensus.h"
 #include "methods/common/tasks.h"
-#include "methods/trec/consensus.h"
 
 #include <stdio.h>
 

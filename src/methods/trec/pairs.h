@@ -3,7 +3,7 @@
 #ifndef KDRI_PAIRS_H
 #define KDRI_PAIRS_H
 
-#include "methods/trec/ensemble.h"
+#include "engine/ensemble/ensemble.h"
 
 /* Meta-features of pairs and whether each is of one class. Freed with kdri_pairs_free. */
 typedef struct kdri_pairs {

@@ -29,8 +29,8 @@
  * for its 80 samples, and half of the samples beyond that.
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
 #include "api/method.h"
+#include "engine/ensemble/consensus.h"
 #include "methods/common/tasks.h"
-#include "methods/trec/consensus.h"
 #include "methods/trec/migrate.h"
 
 #include <stdio.h>

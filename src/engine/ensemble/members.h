@@ -3,8 +3,8 @@
 #define KDRI_MEMBERS_H
 
 #include "api/method.h"
+#include "engine/ensemble/ballot.h"
 #include "engine/graph/views.h"
-#include "methods/auto/ballot.h"
 
 typedef enum kdri_scope {
 	KDRI_SCOPE_TASK,   /* each task by itself */

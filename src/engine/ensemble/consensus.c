@@ -24,7 +24,7 @@
  *     (E5)  stability_i = ((1/L) sum_l T_l(label_l(i), c_i) - 1) / (n_c - 1)
  *     (E6)  score = (1/L) sum_l NMI(run l, partition), over the geometric mean of the entropies
  * (E5) is the mean of h_ij over the others j of i's cluster. */
-#include "methods/trec/consensus.h"
+#include "engine/ensemble/consensus.h"
 
 #include "comm/rows.h"
 #include "engine/metrics/metrics.h"

@@ -6,7 +6,7 @@
  * j of d is taken with probability (still wanted) / (still to come).
  *
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
-#include "methods/trec/ensemble.h"
+#include "engine/ensemble/ensemble.h"
 
 #include "api/method.h"
 #include "comm/comm.h"

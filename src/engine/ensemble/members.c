@@ -18,7 +18,7 @@
  *
  * Where ranks have the rows between them, jobs run one after another, each on all ranks, and what clocks decide is decided by all
  * of them: too late for one is too late. A job that fails on a rank is then a failure of all, as those wait for it. */
-#include "methods/auto/members.h"
+#include "engine/ensemble/members.h"
 #include "api/method.h"
 #include "comm/comm.h"
 

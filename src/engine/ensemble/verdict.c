@@ -25,7 +25,7 @@
  *
  * On a graph of samples and landmarks j is a landmark in (E2) and (E5), with the votes and the answer of the sample it is;
  * what (E3) and (E4) say is then done by verdict_landmarks.c. */
-#include "methods/auto/ballot.h"
+#include "engine/ensemble/ballot.h"
 
 #include "comm/comm.h"
 #include "engine/graph/laplacian.h"

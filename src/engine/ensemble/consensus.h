@@ -3,7 +3,7 @@
 #ifndef KDRI_CONSENSUS_H
 #define KDRI_CONSENSUS_H
 
-#include "methods/trec/ensemble.h"
+#include "engine/ensemble/ensemble.h"
 
 /* The `count` largest eigenvalues, descending, of D^-1/2 H D^-1/2, and what carries labels to their
  * eigenvectors: row i of the embedding is the sum over runs l of row offset[l] + label[l][i] of `table`

@@ -12,7 +12,7 @@
  *
  * come from a graph of m + sum_m k_m columns, which ranks add up as they do without the second part. Where these are too
  * many for that, clusters are left out: where there are thousands of them, columns of Z tie samples together as well. */
-#include "methods/auto/ballot.h"
+#include "engine/ensemble/ballot.h"
 
 #include "comm/rows.h"
 
