@@ -191,7 +191,7 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	int32_t *labels = NULL;
 	int64_t *init = NULL;
 	if (!algo)
-		return kdri_algo_unknown(ctx, member->method);
+		return kdri_algo_unknown(ctx, member->method, NULL);
 	KDRI_TRY(kdri_mul(ctx, rows, j->runs, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, all));
 	KDRI_TRY(KDRI_NEW(ctx, &init, size));
