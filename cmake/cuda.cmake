@@ -1,4 +1,4 @@
-# The plug-in for NVIDIA's GPUs, libkindred_cuda.so, beside the library. SPDX-License-Identifier: BSD-3-Clause
+# The plug-in for NVIDIA GPUs, libkindred_cuda.so. SPDX-License-Identifier: BSD-3-Clause
 #
 # Built where nvcc is found, by commands of its own: no other part of kindred needs CUDA, and the library finds the plug-in when
 # it runs. Machine code for Hopper, and PTX that newer ones translate.
@@ -29,7 +29,10 @@ endif()
 set(KINDRED_HAVE_CUDA ON)
 list(APPEND KINDRED_SUMMARY "cuda: ${KINDRED_NVCC}")
 
-set(KINDRED_CUDA_PLUGIN ${PROJECT_BINARY_DIR}/src/libkindred_cuda.so)
+# In the build's library folder: programs and tests of the build tree find it there as installed ones do (matrix/device_use.c).
+include(GNUInstallDirs)
+set(KINDRED_CUDA_PLUGIN ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/libkindred_cuda.so)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 set(flags -std=c++17 -O3 -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
     -Xcompiler -fPIC,-fvisibility=hidden,-Wall -I${PROJECT_SOURCE_DIR}/src)
 if(KINDRED_WERROR)

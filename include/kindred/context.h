@@ -68,7 +68,8 @@ KDR_API void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void
 KDR_API void kdr_context_set_time_limit(kdr_context *ctx, double seconds);
 
 /* Where the large products are computed: "auto" (the default: a GPU where one is there and the work is worth it), "cpu",
- * "cuda" or "cuda:N". A GPU needs the plug-in libkindred_cuda.so beside the library, or in a folder of KINDRED_PLUGINS.
+ * "cuda" or "cuda:N". A GPU needs the plug-in libkindred_cuda.so in a folder of KINDRED_PLUGINS, beside
+ * the library or program, or in ../lib from there.
  * KDR_ERR_UNSUPPORTED where a device is named that is not there, KDR_ERR_ARGUMENT for other names; the context is then
  * as it was. */
 KDR_API kdr_status kdr_context_set_device(kdr_context *ctx, const char *name);

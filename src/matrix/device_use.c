@@ -1,9 +1,10 @@
 /* Finding plug-ins, and choosing a device. SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in is a file beside the library (or where it would be beside a program that it is part of), or in a folder that
- * KINDRED_PLUGINS names. It is looked for when somebody first asks, never at start, and a machine without it or without a
- * driver for it looks the same to everybody who did not ask for it by name. */
-#define _GNU_SOURCE /* dladdr */
+ * The plug-in is searched for when a device is first needed: in the folders that KINDRED_PLUGINS names, then in the folder of the
+ * library or of the program that it is linked into, then in the library folder beside that one. The last one serves installed
+ * programs (bin/ and lib/) and the build tree (cli/ and lib/) alike. A missing plug-in or driver is an error only if the user asked
+ * for the device by name. */
+#define _GNU_SOURCE /* dladdr, realpath */
 #include "matrix/device_use.h"
 
 #include <dlfcn.h>
@@ -70,6 +71,19 @@ static const kdri_plugin *device_use_load(const char *folder, size_t length)
 	return NULL;
 }
 
+/* The folder of the library, or of the program that it is linked into, with symbolic links resolved. `folder` has PATH bytes. */
+static bool own_folder(char *folder)
+{
+	Dl_info info;
+	if (!dladdr(&state, &info) || !info.dli_fname)
+		return false;
+	/* A program that was found through PATH is known by its bare name only. */
+	if (!realpath(strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe", folder))
+		return false;
+	*strrchr(folder, '/') = 0;
+	return true;
+}
+
 /* Once; under `lock`. */
 static void device_use_look(void)
 {
@@ -83,16 +97,10 @@ static void device_use_look(void)
 		state.plugin = device_use_load(folders, length);
 		folders += length + (folders[length] == ':');
 	}
-	Dl_info info;
-	if (!state.plugin && dladdr(&state, &info) && info.dli_fname) {
-		const char *end = strrchr(info.dli_fname, '/');
-		char folder[PATH];
-		int length = end ? (int)(end - info.dli_fname) : 1;
-		kdri_snprintf(folder, sizeof folder, "%.*s", length, end ? info.dli_fname : ".");
-		state.plugin = device_use_load(folder, strlen(folder));
-		/* A program that the library is part of lies in bin/. */
-		kdri_snprintf(folder, sizeof folder, "%.*s/../" KDR_LIBRARY_FOLDER, length,
-		              end ? info.dli_fname : ".");
+	char own[PATH], folder[PATH];
+	if (!state.plugin && own_folder(own)) {
+		state.plugin = device_use_load(own, strlen(own));
+		kdri_snprintf(folder, sizeof folder, "%s/../" KDR_LIBRARY_FOLDER, own);
 		if (!state.plugin)
 			state.plugin = device_use_load(folder, strlen(folder));
 	}

@@ -1,8 +1,11 @@
 /* A plug-in without an accelerator: the host's table under the name of CUDA's, so that the program, the package and whole tests can be
  * run as they would on a card. SPDX-License-Identifier: BSD-3-Clause
  *
- * What `kindred version -v` and kindred.devices() say of it counts the calls. */
+ * `kindred version -v` and kindred.devices() describe it with its folder and the number of calls so far. */
+#define _GNU_SOURCE /* dladdr */
 #include "matrix/host.h"
+
+#include <dlfcn.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +22,12 @@ static int count(void)
 
 static void describe(int index, char *text, size_t room)
 {
+	Dl_info info;
+	const char *path = dladdr(&limits, &info) && info.dli_fname ? info.dli_fname : "",
+	           *end = strrchr(path, '/');
 	(void)index;
-	snprintf(text, room, "fake, %lld calls", (long long)limits.calls);
+	snprintf(text, room, "fake in %.*s, %lld calls", end ? (int)(end - path) : 0, path,
+	         (long long)limits.calls);
 }
 
 static kdri_device *open_fake(int index, char *error, size_t room)

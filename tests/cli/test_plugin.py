@@ -1,0 +1,74 @@
+"""Where the program looks for the plug-in of devices, with the stand-in that the tests build."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import KINDRED, CliTest
+
+FAKE = os.environ.get("KINDRED_FAKE_PLUGIN")
+FILE = "libkindred_cuda.so"
+
+
+@unittest.skipUnless(FAKE, "the stand-in plug-in was not built")
+class PluginTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("bin"))
+        self.program = shutil.copy(KINDRED, self.path("bin/kindred"))
+
+    def put(self, folder, content=None):
+        """The stand-in in a folder of the test's own, or a file that is no plug-in."""
+        os.makedirs(self.path(folder), exist_ok=True)
+        if content is None:
+            shutil.copy(os.path.join(FAKE, FILE), self.path(folder))
+        else:
+            self.write(os.path.join(folder, FILE), content)
+
+    def devices(self, program=None, **variables):
+        environment = {k: v for k, v in os.environ.items() if k != "KINDRED_PLUGINS"}
+        environment.update(variables)
+        done = subprocess.run([program or self.program, "version", "-v"], cwd=self.dir, env=environment, capture_output=True,
+                              text=True, timeout=60)
+        return "".join(line for line in done.stdout.splitlines(True) if line.startswith("device: "))
+
+    def folder(self, **kwargs):
+        """The folder of the plug-in that was loaded."""
+        text = self.devices(**kwargs)
+        self.assertRegex(text, r"^device: cuda:0 fake in .*, 0 calls\n$")
+        return os.path.relpath(text.split(" in ")[1].rsplit(",", 1)[0], os.path.realpath(self.dir))
+
+    def test_no_plugin(self):
+        self.assertEqual(self.devices(), f"device: cpu alone: {FILE} was not found\n")
+
+    def test_search_order(self):
+        self.put("lib")
+        self.assertEqual(self.folder(), "lib")
+        self.put("bin")
+        self.assertEqual(self.folder(), "bin")
+        self.put("a")
+        self.put("b")
+        self.assertEqual(self.folder(KINDRED_PLUGINS=f"{self.path('none')}:{self.path('b')}:{self.path('a')}"), "b")
+
+    def test_file_that_cannot_be_loaded(self):
+        self.put("bin", "no library")
+        text = self.devices()
+        self.assertIn("cpu alone: ", text)
+        self.assertIn(os.path.join("bin", FILE), text)
+        self.put("lib")
+        self.assertEqual(self.folder(), "lib")
+
+    def test_program_by_bare_name_or_link(self):
+        self.put("lib")
+        self.assertEqual(self.folder(program="kindred", PATH=self.path("bin") + ":" + os.environ["PATH"]), "lib")
+        os.makedirs(self.path("elsewhere"))
+        os.symlink(self.program, self.path("elsewhere/kindred"))
+        self.assertEqual(self.folder(program=self.path("elsewhere/kindred")), "lib")
+        # The current folder is no place to load code from.
+        shutil.rmtree(self.path("lib"))
+        self.put(".")
+        self.assertIn("was not found", self.devices(program="kindred", PATH=self.path("bin") + ":" + os.environ["PATH"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
