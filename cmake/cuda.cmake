@@ -33,8 +33,8 @@ list(APPEND KINDRED_SUMMARY "cuda: ${KINDRED_NVCC}")
 include(GNUInstallDirs)
 set(KINDRED_CUDA_PLUGIN ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/libkindred_cuda.so)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
-set(flags -std=c++17 -O3 -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-    -Xcompiler -fPIC,-fvisibility=hidden,-Wall -I${PROJECT_SOURCE_DIR}/src)
+set(flags -std=c++17 --extended-lambda -O3 -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+    -Xcompiler -fPIC,-fvisibility=hidden,-Wall -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include)
 if(KINDRED_WERROR)
   list(APPEND flags -Werror all-warnings)
 endif()

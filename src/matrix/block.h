@@ -1,31 +1,86 @@
-/* Dense matrices in double or single precision. SPDX-License-Identifier: BSD-3-Clause
+/* Dense blocks and sparse rows in the memory of a device, and calls of its table. SPDX-License-Identifier: BSD-3-Clause
  *
- * For methods whose cost and memory are a few very large dense products: single precision halves both.
- * Everything outside sees doubles (kdri_block_read, kdri_block_write). */
+ *     kdri_block c = { 0 };
+ *     KDRI_TRY(kdri_block_new(ctx, dev, n, n, single, &c));
+ *     KDRI_OP(ctx, dev, syrk, false, 1, a, 0, c);
+ *  done:
+ *     kdri_block_free(ctx, &c);
+ *
+ * `dev` is an accelerator or the processor (&kdri_cpu), whose blocks are ordinary memory. For methods whose cost and memory are a few very
+ * large dense products single precision halves both; the host sees doubles. */
 #ifndef KDRI_BLOCK_H
 #define KDRI_BLOCK_H
 
+#include "matrix/device.h"
 #include "matrix/linalg.h"
 
-/* Row-major: entry (i, j) is number i * stride + j of `data`, a double or (floats) a float. */
-typedef struct kdri_block {
-	int64_t rows, cols, stride;
-	bool floats;
-	void *data;
-} kdri_block;
+/* --- the table: device_use.c --------------------------------------------------------------------------- */
 
-/* Owned and not zeroed. */
-kdr_status kdri_block_new(kdr_context *ctx, int64_t rows, int64_t cols, bool floats, kdri_block *out);
+/* What an operation returned; where an accelerator failed, its reason becomes the context's error. */
+kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st);
+#define KDRI_DTRY(ctx, dev, call)  KDRI_TRY(kdri_device_status((ctx), (dev), (call)))
+#define KDRI_OP(ctx, dev, op, ...) KDRI_DTRY(ctx, dev, (dev)->op((ctx), __VA_ARGS__))
+
+static inline bool kdri_is_cpu(const kdri_device *d)
+{
+	return d == &kdri_cpu;
+}
+
+/* --- block.c: blocks ------------------------------------------------------------------------------------- */
+
+/* The stride of a matrix of so many columns on an accelerator: its libraries prefer rows that start at multiples of 32. */
+static inline int64_t kdri_stride(int64_t cols)
+{
+	return cols < 128 ? cols : (cols + 31) / 32 * 32;
+}
+
+/* Owned, entries not set. kdri_block_free accepts one that was never made. */
+kdr_status kdri_block_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, bool single,
+                          kdri_block *out);
 void kdri_block_free(kdr_context *ctx, kdri_block *b);
 /* Rows row.. and columns col.. of b, borrowed. */
-kdri_block kdri_block_part(const kdri_block *b, int64_t row, int64_t col, int64_t rows, int64_t cols);
-/* A borrowed block of doubles. */
-kdri_block kdri_block_of(double *data, int64_t rows, int64_t cols, int64_t stride);
+static inline kdri_block kdri_block_part(kdri_block b, int64_t row, int64_t col, int64_t rows, int64_t cols)
+{
+	int64_t at = (row * b.stride + col) * (int64_t)(b.floats ? sizeof(float) : sizeof(double));
+	b.rows = rows;
+	b.cols = cols;
+	b.data = b.data ? (char *)b.data + at : NULL;
+	return b;
+}
+/* A borrowed block of doubles of the processor. */
+static inline kdri_block kdri_block_of(const double *data, int64_t rows, int64_t cols, int64_t stride)
+{
+	return (kdri_block){
+		.dev = &kdri_cpu, .rows = rows, .cols = cols, .stride = stride, .data = (double *)data
+	};
+}
+/* From and to the host, which has doubles. */
+kdr_status kdri_block_send(kdr_context *ctx, kdri_block b, const double *from, int64_t stride);
+kdr_status kdri_block_fetch(kdr_context *ctx, kdri_block b, double *to, int64_t stride);
+/* The diagonal of a square block. */
+kdr_status kdri_block_diagonal(kdr_context *ctx, kdri_block b, double *out);
+/* Makes an owned block of doubles single; on the processor, whose stride must be cols, in the same memory. */
+void kdri_block_narrow(kdri_block *b);
+
+/* Vectors of the device: `count` entries of *pp's type, not set. */
+#define KDRI_DNEW(ctx, dev, pp, count) kdri_device_alloc((ctx), (dev), (pp), (int64_t)(count), sizeof **(pp))
+kdr_status kdri_device_alloc(kdr_context *ctx, kdri_device *dev, void *out, int64_t count, size_t size);
+kdr_status kdri_device_send(kdr_context *ctx, kdri_device *dev, void *to, const void *from, size_t bytes);
+kdr_status kdri_device_fetch(kdr_context *ctx, kdri_device *dev, const void *from, void *to, size_t bytes);
+
+/* Sparse rows of the host, and their transpose unless that is NULL. The processor borrows them. kdri_sparse_free accepts what was
+ * never made. */
+kdr_status kdri_sparse_of(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, const kdr_csr *turned,
+                          kdri_sparse *out);
+void kdri_sparse_free(kdr_context *ctx, kdri_sparse *x);
+/* Rows begin .. end - 1, borrowed, without a transpose. */
+kdri_sparse kdri_sparse_rows(const kdri_sparse *x, int64_t begin, int64_t end);
+
+/* --- blocks of the processor ------------------------------------------------------------------------------- */
+
 /* Entries (i, j) .. (i, j + count - 1). */
 void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, double *to);
 void kdri_block_write(const kdri_block *b, int64_t i, int64_t j, int64_t count, const double *from);
-/* Makes an owned block of doubles (stride = cols) floats, in place; the memory stays what it was. */
-void kdri_block_narrow(kdri_block *b);
 
 static inline double kdri_block_get(const kdri_block *b, int64_t i, int64_t j)
 {
@@ -41,37 +96,26 @@ static inline void kdri_block_set(const kdri_block *b, int64_t i, int64_t j, dou
 		((double *)b->data)[i * b->stride + j] = v;
 }
 
-/* C = alpha op(A) op(B) + beta C, all of one precision. */
-kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, const kdri_block *a,
-                           const kdri_block *b, double beta, const kdri_block *c);
-/* C = alpha A A' + beta C (trans: A' A), the lower triangle alone (kdri_block_mirror makes the rest). C may be double where A is single:
- * sums over the columns of A are then single, sums over calls are double. */
-kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdri_block *a, double beta,
-                           const kdri_block *c);
-/* Y (rows x k) = A X, Y and X in double: a matrix in single precision is widened a tile at a time. */
-kdr_status kdri_block_mul(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k, int64_t ldx,
-                          double *y, int64_t ldy);
-/* The same for A and X that have no negative entry: with A in single precision the products and the sums over 1024 columns are single,
- * too, which no difference makes worse than some 1e-7 of an entry of Y; beyond, sums are double. Entries of X below 1e-30 count as 0. */
-kdr_status kdri_block_mul_positive(kdr_context *ctx, const kdri_block *a, const double *x, int64_t k,
-                                   int64_t ldx, double *y, int64_t ldy);
+/* product.c: gemm and syrk of the table. */
+kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, kdri_block a,
+                           kdri_block b, double beta, kdri_block c);
+kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, kdri_block a, double beta,
+                           kdri_block c);
+/* cpu/products.c: Y (rows x k) = A X, Y and X in double: a matrix in single precision is widened a tile at a time. */
+kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64_t k, int64_t ldx, double *y,
+                          int64_t ldy);
 
-/* C (rows x rows) = X diag(weight) X' of a sparse X, the lower triangle alone; `xt` is its transpose; weight NULL:
+/* gram.c: C (rows x rows) = X diag(weight) X' of a sparse X, the lower triangle alone; `xt` is its transpose; weight NULL:
  * ones. */
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
-                            const kdri_block *c);
+                            kdri_block c);
 /* The sum of the squares of all entries of X X'. */
 kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, double *out);
 /* C (rows of Y x rows of X) = Y diag(weight) X', all of it. */
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
-                             const kdri_block *c);
+                             kdri_block c);
 
-/* c = max(c, 0). */
-void kdri_block_clip(kdr_context *ctx, const kdri_block *c);
-/* The upper triangle from the lower. */
-void kdri_block_mirror(kdr_context *ctx, const kdri_block *c);
-
-/* --- block_rows.c: loops over a block of one row. Sums are in double --------------------------------- */
+/* block_rows.c: loops over a block of one row. Sums are in double. */
 
 /* sum += v, squares += v^2. */
 void kdri_row_add_moments(const kdri_block *row, double *sum, double *squares);

@@ -1,51 +1,19 @@
-/* One table of operations, for a processor or an accelerator. SPDX-License-Identifier: BSD-3-Clause
+/* One table of operations, for the processor and for accelerators. SPDX-License-Identifier: BSD-3-Clause
  *
- * A method that can be carried by a device is written once over this table; src/matrix/host.c is the table in plain C on
- * host memory, the plug-in libkindred_cuda.so is the same table on a GPU. Nothing outside of the table touches the memory of a
- * device: buffers are opaque, `put` and `get` are the only ways in and out.
+ * A method that can run on a device is written once over this table. `kdri_cpu` (matrix/cpu/) is the processor's side of it, the
+ * plug-in libkindred_cuda.so (matrix/cuda/) that of a GPU. Operations that no method needs on the processor are NULL there; the
+ * comment on each of them says so.
  *
- * Everything is double. A matrix is a view: rows x cols from entry `at` of a buffer, row-major, `stride` entries from row to
- * row. Outputs must not overlap inputs, unless the operation says "in place". Work is done in the order it was asked for;
- * results are there when `get` returns. A failed call leaves its outputs undefined, and says why in kdri_device.error.
+ * Memory. Blocks and sparse matrices lie in the memory of their device, and only the operations of the table may look at it. Vectors
+ * are the host's, unless their comment says "of the device": on a GPU an operation sends and fetches what it needs. Results are
+ * complete when an operation returns to the host what it computed, or when `get` returns.
  *
- * Contracts. (E1) and so on are those of the table below, and are cited where they are carried out:
+ * Outputs must not overlap inputs, unless the comment says "in place". A failed operation leaves its outputs undefined. It returns
+ * KDR_ERR_MEMORY, KDR_ERR_NUMERIC (not positive definite, or abandoned because it is time to stop) or KDR_ERR_INTERNAL (the device or
+ * its libraries), with the reason in the context (processor) or in kdri_device.error (others): see kdri_device_status.
  *
- *   (E1)   gemm       C = alpha op(A) op(B) + beta C;  beta = 0: what C held, also NaN, counts for nothing
- *   (E2)   syrk       C = alpha A A' + beta C, or alpha A'A (trans); the lower triangle
- *   (E3)   inverse    A <- A^-1, A symmetric positive definite, its lower triangle given, all of the inverse returned
- *   (E4)   affine     A_ij <- scale r_i c_j A_ij + diagonal [i = j];  r or c absent: ones
- *   (E5)   centre     T_ij = (A_ij - shift m_j) s_j;  s absent: ones
- *   (E6)   moments    sum_j and sum of squares of each column, and how many entries of all are beyond -limit and limit
- *   (E7)   tanh       H_ij = tanh(Y_ij + l_i m_j + c_j), or Y_ji in the place of Y_ij;  l absent: zeros
- *   (E8)   gauss      K_ij <- exp(-f max(0, s_i + t_j - 2 K_ij))
- *   (E9)   distances  C_ij <- max(0, s_i + t_j - 2 C_ij)
- *   (E10)  kernel_sum sum_ij K_ij (f = 0), or of (E8)
- *   (E11)  row_nth    the p-th smallest entry of each row, from 0; entry (i, first + i) counts as infinite where first >= 0
- *   (E12)  row_sums   o_i <- beta o_i + w sum_j A_ij^2
- *   (E13)  pick       entries below a row's limit, entry (i, first + i) left out, by increasing column
- *   (E14)  multiply   Y = X B of a sparse X;  add: Y += X B
- *   (E15)  spread     T = rows of a sparse X as a dense matrix, its columns times w_j (absent: ones), or that transposed
- *   (E16)  ratio_step T_ij = y_ij (n_ij / d_ij)^e, e = 1/2 or 1/4; n/d = 1 where d = 0; below 1e-100: 0
- *   (E17)  nearest    the two smallest of v_j = b_j - w_i <x_i, c_j>, w_i = 2 where absent; label: the lowest index of the
- *                     smallest, value: it, where wanted; in doubt if they differ by at most 2.01 (a n_i + e), or are NaN;
- *                     a row whose exact values differ by more need not be in doubt
- *   (E18)  order      rows sorted by cluster, each cluster's in increasing order: all, or those whose label changed, as
- *                     coming (1) and as leaving (-1)
- *   (E19)  sums       s_j (+)= sum over the rows of cluster j, in that order, one after the other, of sign c_i x_i (c absent: 1);
- *                     with units, in two parts as (E101) of comm/exact.h splits them: columns 0 to d - 1 of s_j are the high
- *                     parts, the d behind them the low ones; so must those be that are added to
- *   (E20)  neighbours of each row the k best scores above -infinity, on a grid, best first and of equals the lowest index
- *                     first: kdri_nn_score; rows never meet themselves
- *   These three of sparse rows, too: nearest_sparse (centres are columns), sums_sparse (with units), neighbours_sparse (what
- *                     is compared with comes as lists: x' as a sparse matrix; products are sums over increasing columns, each
- *                     operation rounded by itself)
- *   (E21)  own        o_i = a(label_i, i)
- *   (E22)  closest    next_i: the lowest j with m_j > 0 and the smallest v_j = (d_i - 2 a_ji / m_j) + t_j / m_j^2, and how
- *                     large that is, at least 0; every operation is rounded by itself
- *   (E23)  join       t_jf = s_jf + s_j(d+f): the sums of (E19) with units as numbers, d the columns of t
- *
- * Every sum of (E19) is a chain of roundings in one order (with units exact, in any order), without fused multiply-adds:
- * the same bits on every device. The others may round as they like. */
+ * Rounding. An operation may round as it likes, unless its comment says otherwise. On the processor every result is the same for any
+ * number of threads. */
 #ifndef KDRI_DEVICE_H
 #define KDRI_DEVICE_H
 
@@ -53,149 +21,241 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kindred/context.h"
+#include "kindred/matrix.h"
+#include "kindred/status.h"
+
 /* Of the table and of everything in this file: a plug-in made for another number is not used. */
-enum { KDRI_DEVICE_ABI = 5 };
+enum { KDRI_DEVICE_ABI = 6 };
 
-typedef enum kdri_dstatus {
-	KDRI_D_OK,
-	KDRI_D_MEMORY,  /* no room on the device, or on the host */
-	KDRI_D_NUMERIC, /* not positive definite */
-	KDRI_D_FAILED   /* the device, its driver or its libraries */
-} kdri_dstatus;
+typedef struct kdri_device kdri_device;
 
-/* Memory of a device; made by alloc, ended by release. */
-typedef struct kdri_buf kdri_buf;
+/* A dense matrix, row-major: entry (i, j) is number i * stride + j of `data`. */
+typedef struct kdri_block {
+	kdri_device *dev;
+	int64_t rows, cols, stride;
+	bool single; /* entries are as sharp as single precision, and so are products with them */
+	bool floats; /* entries are floats, else doubles; accelerators store doubles alone */
+	void *data;  /* of the device */
+} kdri_block;
 
-/* Entry (i, j) is number at + i * stride + j of the buffer, doubles. */
-typedef struct kdri_dmat {
-	kdri_buf *buf;
-	int64_t at, rows, cols, stride;
-} kdri_dmat;
+/* Compressed rows in the memory of a device: the pointers of `x` and `turned` are of the device. */
+typedef struct kdri_sparse {
+	kdri_device *dev;
+	kdr_csr x, turned; /* turned: the transpose; without rowptr where nobody asked for it */
+	int64_t entries;
+	bool owned; /* else the arrays are the host's, which the processor reads where they are */
+} kdri_sparse;
 
-/* Compressed rows: rowptr (rows + 1, int64), col (int32), val. */
-typedef struct kdri_dcsr {
-	int64_t rows, cols, entries;
-	kdri_buf *rowptr, *col, *val;
-} kdri_dcsr;
+/* Some rows of a matrix in the memory of a device; `begin` is the number of the first one. */
+typedef struct kdri_drows {
+	int64_t begin, rows;
+	bool sparse;
+	kdri_block dense;
+	kdri_sparse csr;
+} kdri_drows;
 
-/* How sharp a product must be: double, or (where that is faster) at least as sharp as single precision. */
-typedef enum kdri_sharp { KDRI_SHARP_DOUBLE, KDRI_SHARP_SINGLE } kdri_sharp;
+/* k-means: what `nearest` compares rows with, and what it finds. Vectors are of the device. */
+typedef struct kdri_nearest {
+	kdri_block centres;         /* k x d, or d x k if rows are sparse */
+	const double *offset;       /* k */
+	const double *twice, *norm; /* a row each; twice NULL: 2 */
+	double error_row, error_base;
+	const void *rough; /* what `rough` made for these rows, or NULL */
+	int32_t *label;    /* a row each */
+	double *value;     /* a row each, or NULL */
+	int32_t *doubt;    /* room for a row each */
+	int64_t doubts;    /* how many rows are in doubt */
+} kdri_nearest;
 
-/* The scores of (E20), p = <x_i, x_j>: then (s + magic) - magic, which rounds to the grid. */
+/* Neighbours. The score of rows i and j with product p, which is then rounded to a grid: (s + magic) - magic. */
 typedef enum kdri_nn_score {
-	KDRI_NN_COSINE,   /* p f_i f_j */
+	KDRI_NN_COSINE,   /* p f_j f_i */
 	KDRI_NN_SHIFTED,  /* (p - g_j - (g_i - square)) f_j f_i */
 	KDRI_NN_EUCLIDEAN /* p - f_j */
 } kdri_nn_score;
 
+/* Neighbours that an accelerator can find; the processor can find any number. */
+enum { KDRI_NN_MOST = 64 };
+
 typedef struct kdri_nn {
 	kdri_nn_score score;
 	double magic, square;
-	kdri_buf *factor, *shift; /* f and g, of all n rows; shift NULL but for KDRI_NN_SHIFTED */
-	int64_t k;                /* 1 .. 64 */
-	int64_t first, from;      /* which of all rows the first of `rows`, and of x, is */
-	bool fresh; /* the lists begin here; else they go on: parts of x come in increasing order */
-	kdri_buf *index, *best; /* rows x k: int32 (-1: none yet) and double */
+	int64_t k;
+	const double *factor,
+	        *shift; /* f and g of the rows asked about, from the first one of this call on */
+	const double *own_factor, *own_shift; /* those of the rows that ask */
+	int64_t from;                         /* the number of the first row asked about */
+	int64_t myself; /* the number that the first row that asks has among those asked about; the others follow. Rows never
+	                   meet themselves. -rows or less: they are other rows */
+	bool fresh;     /* the lists begin with this call; else they go on: parts come in increasing order */
+	int32_t *index; /* rows x k: best first, of equals the lowest number first; -1: none */
+	double *best;   /* rows x k: their scores */
+	int64_t *held;  /* rows: how many there are so far; for the processor alone */
 } kdri_nn;
 
-typedef struct kdri_device kdri_device;
 struct kdri_device {
 	int abi;
-	const char *kind; /* "cuda", "host" */
+	const char *kind; /* "cpu", "cuda" */
 	void *self;
-	char error[256]; /* what failed last, one line */
+	char error[256]; /* why the last operation failed, one line; the processor uses the context's */
+	int64_t most_columns; /* more columns than these make the product of a matrix with a few columns no cheaper for each */
 
-	/* Memory. A buffer of 0 bytes is one. room: bytes that can be taken, at a guess. */
-	kdri_dstatus (*alloc)(kdri_device *d, size_t bytes, kdri_buf **out);
-	void (*release)(kdri_device *d, kdri_buf *buf); /* NULL: nothing */
+	/* --- memory ------------------------------------------------------------------------------------- */
+
+	/* A buffer of 0 bytes is valid. `release` accepts NULL. */
+	kdr_status (*alloc)(kdr_context *ctx, kdri_device *d, size_t bytes, void **out);
+	void (*release)(kdr_context *ctx, kdri_device *d, void *data);
+	/* Bytes that can be had, at a guess. */
 	size_t (*room)(kdri_device *d);
-	/* `rows` pieces of `width` bytes: `at` + i pitch of the buffer from or to i * host_pitch of the host. */
-	kdri_dstatus (*put)(kdri_device *d, kdri_buf *to, size_t at, size_t pitch, const void *from,
-	                    size_t host_pitch, size_t width, size_t rows);
-	kdri_dstatus (*get)(kdri_device *d, const kdri_buf *from, size_t at, size_t pitch, void *to,
-	                    size_t host_pitch, size_t width, size_t rows);
-	/* The host's memory that goes there or comes from there again and again: sooner, where that can be, until unpin, which must come
-	 * before the memory goes. Nothing else depends on it. */
-	kdri_dstatus (*pin)(kdri_device *d, const void *host, size_t bytes);
-	void (*unpin)(kdri_device *d, const void *host); /* what was never pinned, too */
-	kdri_dstatus (*fill)(kdri_device *d, kdri_dmat a, double value);
-	kdri_dstatus (*copy)(kdri_device *d, kdri_dmat from, kdri_dmat to);
-	kdri_dstatus (*mirror)(kdri_device *d, kdri_dmat a); /* the upper triangle from the lower */
-	/* to_ij = a(index_i, index_j), `index` int64. */
-	kdri_dstatus (*take)(kdri_device *d, kdri_dmat a, const kdri_buf *index, kdri_dmat to);
-
-	/* Products and solves. */
-	kdri_dstatus (*gemm)(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_dmat a,
-	                     kdri_dmat b, double beta, kdri_dmat c, kdri_sharp sharp);
-	kdri_dstatus (*syrk)(kdri_device *d, bool trans, double alpha, kdri_dmat a, double beta, kdri_dmat c,
-	                     kdri_sharp sharp);
-	kdri_dstatus (*inverse)(kdri_device *d, kdri_dmat a);
-	kdri_dstatus (*multiply)(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y);
-	kdri_dstatus (*spread)(kdri_device *d, kdri_dcsr x, int64_t first, const kdri_buf *weight,
-	                       bool transposed, kdri_dmat to);
-
-	/* Entry by entry; vectors are buffers of doubles, from their start. */
-	kdri_dstatus (*affine)(kdri_device *d, kdri_dmat a, const kdri_buf *r, const kdri_buf *c,
-	                       double scale, double diagonal);
-	kdri_dstatus (*centre)(kdri_device *d, kdri_dmat a, kdri_dmat mean, double shift, kdri_dmat scale,
-	                       kdri_dmat to);
-	kdri_dstatus (*moments)(kdri_device *d, kdri_dmat a, double limit, kdri_buf *sum, kdri_buf *squares,
-	                        int64_t *beyond);
-	kdri_dstatus (*tanh)(kdri_device *d, kdri_dmat y, bool transposed, const kdri_buf *lean,
-	                     kdri_dmat mean, kdri_dmat offset, kdri_dmat h);
-	kdri_dstatus (*gauss)(kdri_device *d, kdri_dmat k, kdri_dmat s, kdri_dmat t, double factor);
-	kdri_dstatus (*distances)(kdri_device *d, kdri_dmat c, kdri_dmat s, kdri_dmat t);
-	kdri_dstatus (*kernel_sum)(kdri_device *d, kdri_dmat k, kdri_dmat s, kdri_dmat t, double factor,
-	                           double *out);
-	kdri_dstatus (*ratio_step)(kdri_device *d, kdri_dmat y, kdri_dmat n, kdri_dmat den, bool careful,
-	                           kdri_dmat to);
-
-	/* Row by row. */
-	kdri_dstatus (*row_nth)(kdri_device *d, kdri_dmat a, int64_t place, int64_t first, kdri_buf *out);
-	kdri_dstatus (*row_sums)(kdri_device *d, kdri_dmat a, double weight, double beta, kdri_buf *out);
-	kdri_dstatus (*count_from)(kdri_device *d, kdri_dmat a, double least, int64_t *out);
-	/* Two calls: how many a row has (int64, by row; col NULL), then the entries at starts[i] .. */
-	kdri_dstatus (*pick)(kdri_device *d, kdri_dmat a, int64_t first, const kdri_buf *limit,
-	                     kdri_buf *starts, kdri_buf *col, kdri_buf *val);
-	/* out_j = sum_i a_ij b_ij. */
-	kdri_dstatus (*column_dots)(kdri_device *d, kdri_dmat a, kdri_dmat b, kdri_buf *out);
-
-	/* What `nearest` may look at before it looks at x, where that saves work: the same answers sooner. mean: a vector near the rows;
-	 * *out NULL: nothing, else a buffer for x as it is now. */
-	kdri_dstatus (*rough)(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdri_buf **out);
-	/* k-means and neighbours. label, before, list: int32; doubt: int32 rows in increasing order, *doubts of them. */
-	kdri_dstatus (*nearest)(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough,
-	                        const kdri_buf *offset, const kdri_buf *twice, const kdri_buf *norm,
-	                        double error_row, double error_base, kdri_buf *label, kdri_buf *value,
-	                        kdri_buf *doubt, int64_t *doubts);
-	kdri_dstatus (*nearest_sparse)(kdri_device *d, kdri_dcsr x, kdri_dmat c, const kdri_buf *offset,
-	                               const kdri_buf *twice, const kdri_buf *norm, double error_row,
-	                               double error_base, kdri_buf *label, kdri_buf *value, kdri_buf *doubt,
-	                               int64_t *doubts);
-	/* begin (k + 1) is the host's; list has room for n, or 2 n of those that changed: row + 1, or -(row + 1) for one that
-	 * leaves. *before becomes label. */
-	kdri_dstatus (*order)(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k,
-	                      bool all, kdri_buf *list, int64_t *begin);
-	/* How many changed, and how many each of k labels has; counts (k) is the host's. */
-	kdri_dstatus (*changed)(kdri_device *d, const kdri_buf *label, const kdri_buf *before, int64_t n,
-	                        int64_t k, int64_t *moved, int64_t *counts);
-	kdri_dstatus (*sums)(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
-	                     const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
-	                     kdri_dmat sums);
-	kdri_dstatus (*sums_sparse)(kdri_device *d, kdri_dcsr x, const kdri_buf *list, const int64_t *begin,
-	                            const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
-	                            kdri_dmat sums);
-	kdri_dstatus (*join)(kdri_device *d, kdri_dmat sums, kdri_dmat to);
-	/* Columns of a are samples, rows clusters; label, next: int32. */
-	kdri_dstatus (*own)(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out);
-	kdri_dstatus (*closest)(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
-	                        const kdri_buf *self, kdri_buf *next, kdri_buf *away);
-	/* `rows` against x. */
-	kdri_dstatus (*neighbours)(kdri_device *d, kdri_dmat rows, kdri_dmat x, const kdri_nn *nn);
-	kdri_dstatus (*neighbours_sparse)(kdri_device *d, kdri_dcsr rows, kdri_dcsr lists, const kdri_nn *nn);
-
+	/* `rows` pieces of `width` bytes, from or to the host; a pitch is the distance from piece to piece. */
+	kdr_status (*put)(kdr_context *ctx, kdri_device *d, void *to, size_t pitch, const void *from,
+	                  size_t host_pitch, size_t width, size_t rows);
+	kdr_status (*get)(kdr_context *ctx, kdri_device *d, const void *from, size_t pitch, void *to,
+	                  size_t host_pitch, size_t width, size_t rows);
+	/* Host memory that is sent or fetched again and again: faster until unpin, which must come before the memory goes. Nothing
+	 * depends on it. */
+	kdr_status (*pin)(kdr_context *ctx, kdri_device *d, const void *host, size_t bytes);
+	void (*unpin)(kdri_device *d, const void *host); /* accepts what was never pinned */
 	void (*close)(kdri_device *d);
+
+	/* --- entries -------------------------------------------------------------------------------------- */
+
+	kdr_status (*fill)(kdr_context *ctx, kdri_block a, double value);
+	kdr_status (*copy)(kdr_context *ctx, kdri_block from, kdri_block to); /* of one precision */
+	kdr_status (*mirror)(kdr_context *ctx, kdri_block a); /* the upper triangle from the lower */
+	kdr_status (*clip)(kdr_context *ctx, kdri_block a);   /* max(a, 0) */
+	/* out (count x count): out_ij = a(index_i, index_j). */
+	kdr_status (*take)(kdr_context *ctx, kdri_block a, const int64_t *index, int64_t count, double *out);
+
+	/* --- products ------------------------------------------------------------------------------------- */
+
+	/* C = alpha op(A) op(B) + beta C, all of one precision. beta = 0: what C held, NaN too, does not matter. */
+	kdr_status (*gemm)(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, kdri_block a,
+	                   kdri_block b, double beta, kdri_block c);
+	/* C = alpha A A' + beta C, or alpha A'A (trans): the lower triangle. C may be double where A is single. */
+	kdr_status (*syrk)(kdr_context *ctx, bool trans, double alpha, kdri_block a, double beta,
+	                   kdri_block c);
+	/* A of doubles, symmetric positive definite, given by its lower triangle: all of its inverse, in place. */
+	kdr_status (*inverse)(kdr_context *ctx, kdri_block a);
+	/* C = A B, B and C of doubles, A and B without negative entries; A may be single, and then so are products and short sums. */
+	kdr_status (*apply)(kdr_context *ctx, kdri_block a, kdri_block b, kdri_block c);
+	/* y = A x, or A'x. Sums are double. */
+	kdr_status (*times)(kdr_context *ctx, kdri_block a, bool trans, const double *x, double *y);
+	/* out_i = sum_j a_ij v_j; v NULL: ones. Sums are double. */
+	kdr_status (*row_dots)(kdr_context *ctx, kdri_block a, const double *v, double *out);
+	/* Y = X B, or X'B (turned), B and Y of doubles. */
+	kdr_status (*multiply)(kdr_context *ctx, const kdri_sparse *x, bool turned, kdri_block b,
+	                       kdri_block y);
+	/* C = X diag(weight) X', or X' diag(weight) X (turned): the lower triangle; weight NULL: ones. X has its transpose. */
+	kdr_status (*gram)(kdr_context *ctx, const kdri_sparse *x, bool turned, const double *weight,
+	                   kdri_block c);
+
+	/* --- layers of features ----------------------------------------------------------------------------- */
+
+	/* to_ij = (a_ij - shift mean_j) scale_j; scale NULL: ones. */
+	kdr_status (*centre)(kdr_context *ctx, kdri_block a, const double *mean, double shift,
+	                     const double *scale, kdri_block to);
+	/* Sums and sums of squares of the columns; how many entries are below -limit or above limit. */
+	kdr_status (*moments)(kdr_context *ctx, kdri_block a, double limit, double *sum, double *squares,
+	                      int64_t *beyond);
+	/* h_ij = tanh(y_ij + lean_i mean_j + offset_j); lean or offset NULL: zeros. y may be h, and may be double where h is single. */
+	kdr_status (*tanh)(kdr_context *ctx, kdri_block y, const double *lean, const double *mean,
+	                   const double *offset, kdri_block h);
+	/* The same of y', y of doubles, with rows of x besides: h_ij = tanh((lean_i mean_j - y_ji + x_ij) / q + offset_j). Without x:
+	 * tanh(y_ji + lean_i mean_j). */
+	kdr_status (*tanh_rows)(kdr_context *ctx, kdri_block y, const kdri_sparse *x, const double *lean,
+	                        const double *mean, double q, const double *offset, kdri_block h);
+	/* The lower triangle of C, doubles: c_ij <- scale (c_ij - g_ij) + d_i [i = j], with g_ij = a_i + a_j - c, or c a_i a_j (outer), or 0
+	 * (a NULL); diagonal NULL: ones. */
+	kdr_status (*adjust)(kdr_context *ctx, kdri_block c, const double *a, bool outer, double constant,
+	                     double scale, const double *diagonal);
+	/* a_ij <- ([i = j] - a_ij scale_j) / q; scale NULL: ones. */
+	kdr_status (*complement)(kdr_context *ctx, kdri_block a, const double *scale, double q);
+
+	/* --- a Gram matrix K, square_i = k_ii, of which the lower triangle is read ------------------------------- */
+
+	/* K becomes exp(-factor max(0, square_i + square_j - 2 k_ij)), or cosines (factor < 0: 0 if a length is 0): all of it, in place. The
+	 * diagonal is 1, or 0 where a length is 0. */
+	kdr_status (*similarity)(kdr_context *ctx, kdri_block k, const double *square, double factor);
+	/* Sums of k_ij, or exp(..) as above (factor > 0), over the rows of task t and the columns of task s: sums (ntasks x ntasks), s <= t.
+	 * Task t has rows begin[t] .. begin[t + 1] - 1. */
+	kdr_status (*kernel_sums)(kdr_context *ctx, kdri_block k, const double *square, const int64_t *begin,
+	                          int64_t ntasks, double factor, double *sums);
+
+	/* --- rows --------------------------------------------------------------------------------------------- */
+
+	/* The entry of each row at `place`, from 0, in increasing order. */
+	kdr_status (*row_nth)(kdr_context *ctx, kdri_block a, int64_t place, double *out);
+	kdr_status (*row_squares)(kdr_context *ctx, kdri_block a, double *out);
+	kdr_status (*square)(kdr_context *ctx, kdri_block a, double *out); /* the sum of all squares */
+	kdr_status (*count_from)(kdr_context *ctx, kdri_block a, double least, int64_t *out);
+	/* Distances a_ij = max(0, norm_i + norm_j - 2 c_ij) of row i of C, which is row first + i of all. Of the others least is the
+	 * smallest, bound the one at `place`, from 0. A neighbour is who has a_ij < bound; or a_ij <= bound + tie norm_i where bound - least is
+	 * at most tie norm_i. count: how many there are. `c` may be spoilt, but `neighbour_weights` takes it so. */
+	kdr_status (*neighbour_limits)(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
+	                               int64_t place, double tie, double *least, double *bound,
+	                               int64_t *count);
+	/* Their columns in increasing order and their weights (bound - a) / (bound - least), or 1 where these are tied, at starts[i] ..
+	 * starts[i + 1] - 1 of `col` and `val`. */
+	kdr_status (*neighbour_weights)(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
+	                                double tie, const double *least, const double *bound,
+	                                const int64_t *starts, int32_t *col, double *val);
+
+	/* --- symmetric factorisation ----------------------------------------------------------------------------- */
+
+	/* out_j = sum_i a_ij b_ij. */
+	kdr_status (*column_dots)(kdr_context *ctx, kdri_block a, kdri_block b, double *out);
+	/* to = y (n / d)^e, e = 1/2, or 1/4 (careful); n / d = 1 where d = 0; below 1e-100: 0. All of doubles. */
+	kdr_status (*ratio_step)(kdr_context *ctx, kdri_block y, kdri_block n, kdri_block d, bool careful,
+	                         kdri_block to);
+
+	/* --- k-means through a Gram matrix; columns of `sums` (k x n, doubles) are samples --------------------------- */
+
+	/* sums_j: the rows of A whose label is j, added in increasing order; or (before) what the rows change whose label was before_i. Each
+	 * sum is a chain of roundings in that order, without fused multiplications: the same bits on every device. */
+	kdr_status (*group_rows)(kdr_context *ctx, kdri_block a, const int32_t *label, const int32_t *before,
+	                         kdri_block sums);
+	/* out_i = sums(label_i, i). */
+	kdr_status (*group_own)(kdr_context *ctx, kdri_block sums, const int32_t *label, double *out);
+	/* next_i: the lowest j with size_j > 0 and the smallest v_j = (diagonal_i - 2 sums_ji / size_j) + self_j / size_j^2; away_i: it, at least
+	 * 0. Every operation is rounded by itself. */
+	kdr_status (*group_closest)(kdr_context *ctx, kdri_block sums, const double *diagonal,
+	                            const double *size, const double *self, int32_t *next, double *away);
+
+	/* --- k-means: NULL on the processor, which has its own loop (engine/kmeans) ------------------------------------ */
+
+	/* What `nearest` may look at before it looks at the rows, where that saves work. mean: a vector near the rows; *out NULL: nothing, else
+	 * memory of the device. */
+	kdr_status (*rough)(kdr_context *ctx, kdri_block x, const double *mean, void **out);
+	/* The two smallest of v_j = offset_j - twice_i <x_i, c_j>; label: the lowest j of the smallest, value: it. A row is in doubt if they differ
+	 * by at most 2.01 (error_row norm_i + error_base) or are NaN; a row whose exact values differ by more need not be. doubt: these
+	 * rows in increasing order. */
+	kdr_status (*nearest)(kdr_context *ctx, kdri_drows x, kdri_nearest *n);
+	/* Rows sorted by cluster, each cluster's in increasing order: row + 1, all of them, or those whose label changed, as -(row + 1) where they
+	 * leave. begin (k + 1) is the host's; list has room for n, or 2 n, numbers. `before` becomes `label`. All others are of the device. */
+	kdr_status (*order)(kdr_context *ctx, kdri_device *d, const int32_t *label, int32_t *before,
+	                    int64_t n, int64_t k, bool all, int32_t *list, int64_t *begin);
+	/* How many labels changed, and how many rows each of k labels has; label and before are of the device. */
+	kdr_status (*changed)(kdr_context *ctx, kdri_device *d, const int32_t *label, const int32_t *before,
+	                      int64_t n, int64_t k, int64_t *moved, int64_t *counts);
+	/* sums_j (+)= the rows of cluster j as `order` listed them, each times sign and coef (NULL: 1), in two parts as (E101) of
+	 * comm/exact.h splits them, exactly: columns 0 to d - 1 are the high parts, the d behind them the low ones. list, coef and unit are
+	 * of the device. */
+	kdr_status (*sums)(kdr_context *ctx, kdri_drows x, const int32_t *list, const int64_t *begin,
+	                   const double *coef, const double *unit, double ratio, bool add, kdri_block sums);
+	/* to_jf = sums_jf + sums_j(d+f): their values. */
+	kdr_status (*join)(kdr_context *ctx, kdri_block sums, kdri_block to);
+
+	/* --- neighbours -------------------------------------------------------------------------------------------- */
+
+	/* The k best of `others` for each of `rows`; sparse others have their transpose. Products of sparse rows are sums over increasing
+	 * columns, each operation rounded by itself. On accelerators scores that are NaN make no neighbour. */
+	kdr_status (*neighbours)(kdr_context *ctx, kdri_drows rows, kdri_drows others, const kdri_nn *nn);
 };
+
+/* The processor. Its operations may be called from any thread. */
+extern kdri_device kdri_cpu;
 
 /* What a plug-in shows: one function of this name and type. NULL if it was made for another ABI. */
 #define KDRI_PLUGIN_SYMBOL "kdri_plugin"

@@ -18,7 +18,7 @@ typedef struct held {
 	kdri_tiles rows, columns; /* of x; of x', where x is sparse */
 	kdri_own other;           /* x' itself, while its tiles come and go */
 	bool turned;
-	kdri_buf *in, *out; /* the longer side of x times `wide` */
+	double *in, *out; /* of the device: the longer side of x times `wide` */
 	int64_t wide;
 } held;
 
@@ -32,7 +32,7 @@ double kdri_held_flops(const kdr_mat *x)
 /* Bytes that x takes there, and x' where it is a matrix of its own. */
 static double size_of(const kdr_mat *x, bool turned)
 {
-	double rows = kdri_rows_bytes(x, 0, kdr_mat_rows(x));
+	double rows = kdri_rows_bytes(x, false, 0, kdr_mat_rows(x));
 	return x->kind == KDR_MAT_CSR && turned ? 2 * rows + 8 * (double)kdr_mat_cols(x) : rows;
 }
 
@@ -74,15 +74,21 @@ static kdr_status device_held_make_room(kdr_context *ctx, held *h, int64_t k)
 	int64_t most = KDRI_MAX(kdr_mat_rows(&h->x), kdr_mat_cols(&h->x));
 	if (k <= h->wide)
 		return KDR_OK;
-	h->dev->release(h->dev, h->in);
-	h->dev->release(h->dev, h->out);
+	h->dev->release(ctx, h->dev, h->in);
+	h->dev->release(ctx, h->dev, h->out);
 	h->in = h->out = NULL;
 	h->wide = 0;
-	KDRI_TRY(kdri_dbuf_new(ctx, h->dev, most * k, sizeof(double), &h->in));
-	KDRI_TRY(kdri_dbuf_new(ctx, h->dev, most * k, sizeof(double), &h->out));
+	KDRI_TRY(KDRI_DNEW(ctx, h->dev, &h->in, most * k));
+	KDRI_TRY(KDRI_DNEW(ctx, h->dev, &h->out, most * k));
 	h->wide = k;
 done:
 	return st;
+}
+
+/* A view of rows x k on one of the two buffers. */
+static kdri_block columns_on(const held *h, double *buffer, int64_t rows, int64_t k)
+{
+	return (kdri_block){ .dev = h->dev, .rows = rows, .cols = k, .stride = k, .data = buffer };
 }
 
 /* Sparse: y = X b or X'b, tile by tile of the rows of what is multiplied. */
@@ -91,15 +97,14 @@ static kdr_status multiply_sparse(kdr_context *ctx, held *h, kdri_tiles *tiles, 
 {
 	kdr_status st = KDR_OK;
 	kdri_device *dev = h->dev;
-	kdri_dmat in = { h->in, 0, kdr_mat_cols(&tiles->x), k, k };
+	kdri_block in = columns_on(h, h->in, kdr_mat_cols(&tiles->x), k);
 	for (int64_t t = 0; t < tiles->count; t++) {
 		kdri_drows x;
 		KDRI_TRY(kdri_tiles_get(ctx, dev, tiles, t, &x));
-		kdri_dmat out = { h->out, x.begin * k, x.rows, k, k };
-		KDRI_DTRY(ctx, dev, dev->multiply(dev, x.csr, in, false, out));
+		KDRI_OP(ctx, dev, multiply, &x.csr, false, in,
+		        columns_on(h, h->out + x.begin * k, x.rows, k));
 	}
-	kdri_dmat all = { h->out, 0, kdr_mat_rows(&tiles->x), k, k };
-	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+	KDRI_TRY(kdri_block_fetch(ctx, columns_on(h, h->out, kdr_mat_rows(&tiles->x), k), y, ldy));
 done:
 	return st;
 }
@@ -119,16 +124,15 @@ static kdr_status multiply_dense(kdr_context *ctx, held *h, int64_t first, int64
 		if (begin >= end)
 			continue;
 		KDRI_TRY(kdri_tiles_get(ctx, dev, &h->rows, t, &x));
-		kdri_dmat part = kdri_dmat_part(x.dense, begin - x.begin, 0, end - begin, cols);
-		kdri_dmat along = { turned ? h->in : h->out, (begin - first) * k, end - begin, k, k };
-		kdri_dmat whole = { turned ? h->out : h->in, 0, cols, k, k };
-		KDRI_DTRY(ctx, dev,
-		          dev->gemm(dev, turned, false, 1, part, turned ? along : whole,
-		                    turned && begun ? 1 : 0, turned ? whole : along, KDRI_SHARP_DOUBLE));
+		kdri_block part = kdri_block_part(x.dense, begin - x.begin, 0, end - begin, cols);
+		kdri_block along =
+		        columns_on(h, (turned ? h->in : h->out) + (begin - first) * k, end - begin, k);
+		kdri_block whole = columns_on(h, turned ? h->out : h->in, cols, k);
+		KDRI_OP(ctx, dev, gemm, turned, false, 1, part, turned ? along : whole,
+		        turned && begun ? 1 : 0, turned ? whole : along);
 		begun = true;
 	}
-	kdri_dmat all = { h->out, 0, turned ? cols : rows, k, k };
-	KDRI_TRY(kdri_dmat_get(ctx, dev, all, y, ldy));
+	KDRI_TRY(kdri_block_fetch(ctx, columns_on(h, h->out, turned ? cols : rows, k), y, ldy));
 done:
 	return st;
 }
@@ -143,8 +147,8 @@ static kdr_status device_held_multiply(kdr_context *ctx, held *h, int64_t first,
 	/* Where rows come and go there is no room for more columns than were spoken of. */
 	for (int64_t j = 0; j < k; j += h->wide) {
 		int64_t wide = KDRI_MIN(h->wide, k - j);
-		kdri_dmat in = { h->in, 0, turned ? rows : kdr_mat_cols(&h->x), wide, wide };
-		KDRI_TRY(kdri_dmat_put(ctx, h->dev, in, b + j, ldb));
+		kdri_block in = columns_on(h, h->in, turned ? rows : kdr_mat_cols(&h->x), wide);
+		KDRI_TRY(kdri_block_send(ctx, in, b + j, ldb));
 		if (h->x.kind == KDR_MAT_CSR)
 			KDRI_TRY(multiply_sparse(ctx, h, turned ? &h->columns : &h->rows, wide, y + j, ldy));
 		else
@@ -171,11 +175,11 @@ static void held_free(kdr_context *ctx, held *h)
 {
 	if (!h)
 		return;
-	kdri_tiles_free(ctx, h->dev, &h->rows);
-	kdri_tiles_free(ctx, h->dev, &h->columns);
+	kdri_tiles_free(ctx, &h->rows);
+	kdri_tiles_free(ctx, &h->columns);
 	kdri_own_free(ctx, &h->other);
-	h->dev->release(h->dev, h->in);
-	h->dev->release(h->dev, h->out);
+	h->dev->release(ctx, h->dev, h->in);
+	h->dev->release(ctx, h->dev, h->out);
 	kdri_device_leave(h->dev);
 	kdri_free(ctx, h);
 }
@@ -187,11 +191,11 @@ static kdr_status device_held_send(kdr_context *ctx, held *h, int64_t k, double 
 	kdri_drows first;
 	bool two = h->x.kind == KDR_MAT_CSR && h->turned;
 	KDRI_TRY(device_held_make_room(ctx, h, k));
-	KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->x, two ? bytes / 2 : bytes, &h->rows));
+	KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->x, false, two ? bytes / 2 : bytes, &h->rows));
 	KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->rows, 0, &first));
 	if (two) {
 		KDRI_TRY(kdri_mat_transpose(ctx, &h->x, &h->other));
-		KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->other.view, bytes / 2, &h->columns));
+		KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->other.view, false, bytes / 2, &h->columns));
 		KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->columns, 0, &first));
 		if (h->columns.count == 1)
 			kdri_own_free(ctx, &h->other);
@@ -209,7 +213,7 @@ kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k,
 	if (kdr_mat_rows(x) == 0 || kdr_mat_cols(x) == 0)
 		return KDR_OK;
 	kdri_device *dev = kdri_device_take(ctx, flops);
-	if (!dev)
+	if (kdri_is_cpu(dev))
 		return KDR_OK;
 	double room = 0.8 * (double)dev->room(dev), bytes = room - columns_of(x, k);
 	if (size_of(x, turned) > bytes && (bytes < room / 4 || !worth_sending(ctx, x, k))) {

@@ -1,24 +1,22 @@
 /* Rows of a matrix on a device: all of them, or some at a time. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/device_tiles.h"
 
-#include "matrix/linalg.h"
-
-double kdri_rows_bytes(const kdr_mat *x, int64_t begin, int64_t end)
+double kdri_rows_bytes(const kdr_mat *x, bool spread, int64_t begin, int64_t end)
 {
 	const double one = sizeof(double);
-	if (x->kind == KDR_MAT_DENSE)
-		return one * (double)(end - begin) * (double)kdri_dmat_stride(x->as.dense.cols);
+	if (spread || x->kind == KDR_MAT_DENSE)
+		return one * (double)(end - begin) * (double)kdri_stride(kdr_mat_cols(x));
 	return (one + sizeof(int32_t)) * (double)(x->as.csr.rowptr[end] - x->as.csr.rowptr[begin]) +
 	       one * (double)(end - begin + 1);
 }
 
-int64_t kdri_rows_within(const kdr_mat *x, int64_t begin, double bytes)
+int64_t kdri_rows_within(const kdr_mat *x, bool spread, int64_t begin, double bytes)
 {
 	/* What rows take grows with their number: the largest number that fits, by halving. */
 	int64_t low = begin + 1, high = kdr_mat_rows(x);
 	while (low < high) {
 		int64_t middle = low + (high - low + 1) / 2;
-		if (kdri_rows_bytes(x, begin, middle) <= bytes)
+		if (kdri_rows_bytes(x, spread, begin, middle) <= bytes)
 			low = middle;
 		else
 			high = middle - 1;
@@ -26,15 +24,15 @@ int64_t kdri_rows_within(const kdr_mat *x, int64_t begin, double bytes)
 	return KDRI_MIN(low, kdr_mat_rows(x));
 }
 
-/* How many tiles there are, and where they begin if `begin` is not NULL. */
-static int64_t device_tiles_cut(const kdr_mat *x, double bytes, int64_t *begin)
+/* Returns the number of tiles, and where they begin if `begin` is not NULL. */
+static int64_t device_tiles_cut(const kdr_mat *x, bool spread, double bytes, int64_t *begin)
 {
 	int64_t n = kdr_mat_rows(x), count = 0, at = 0;
-	bool one = kdri_rows_bytes(x, 0, n) <= bytes;
+	bool one = kdri_rows_bytes(x, spread, 0, n) <= bytes;
 	while (at < n) {
 		if (begin)
 			begin[count] = at;
-		at = one ? n : kdri_rows_within(x, at, bytes * (count == 0 ? 0.75 : 0.25));
+		at = one ? n : kdri_rows_within(x, spread, at, bytes * (count == 0 ? 0.75 : 0.25));
 		count++;
 	}
 	if (begin)
@@ -42,62 +40,108 @@ static int64_t device_tiles_cut(const kdr_mat *x, double bytes, int64_t *begin)
 	return count;
 }
 
+/* Rows that are spread out at a time. */
+static int64_t spread_rows(const kdri_tiles *w)
+{
+	const int64_t entries = 1 << 20;
+	return KDRI_MAX(1, KDRI_MIN(w->longest, entries / KDRI_MAX(1, kdr_mat_cols(&w->x))));
+}
+
 /* Room for the tiles from t on, up to `end`. */
 static kdr_status slot_new(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int s, int64_t t, int64_t end)
 {
 	kdr_status st = KDR_OK;
-	int64_t rows = 0, entries = 0, cols = kdr_mat_cols(&w->x);
-	bool sparse = w->x.kind == KDR_MAT_CSR;
+	int64_t rows = 0, entries = 0, cols = kdr_mat_cols(&w->x), *rowptr = NULL;
+	int32_t *col = NULL;
+	double *val = NULL;
+	kdri_drows *to = &w->slot[s].rows;
+	to->sparse = w->x.kind == KDR_MAT_CSR && !w->spread;
 	for (; t < end; t++) {
 		rows = KDRI_MAX(rows, w->begin[t + 1] - w->begin[t]);
-		if (sparse)
+		if (to->sparse)
 			entries = KDRI_MAX(entries, w->x.as.csr.rowptr[w->begin[t + 1]] -
 			                                    w->x.as.csr.rowptr[w->begin[t]]);
 	}
 	w->longest = KDRI_MAX(w->longest, rows);
-	if (!sparse)
-		return kdri_dmat_new(ctx, d, rows, cols, &w->slot[s].dense);
-	kdri_dcsr *c = &w->slot[s].csr;
-	c->cols = cols;
-	KDRI_TRY(kdri_dbuf_new(ctx, d, rows + 1, sizeof(int64_t), &c->rowptr));
-	KDRI_TRY(kdri_dbuf_new(ctx, d, entries, sizeof(int32_t), &c->col));
-	KDRI_TRY(kdri_dbuf_new(ctx, d, entries, sizeof(double), &c->val));
+	if (!to->sparse)
+		return kdri_block_new(ctx, d, rows, cols, false, &to->dense);
+	KDRI_TRY(KDRI_DNEW(ctx, d, &rowptr, rows + 1));
+	KDRI_TRY(KDRI_DNEW(ctx, d, &col, entries));
+	KDRI_TRY(KDRI_DNEW(ctx, d, &val, entries));
 done:
+	to->csr = (kdri_sparse){ .dev = d, .owned = true, .x = { 0, cols, rowptr, col, val } };
 	return st;
 }
 
-kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, double bytes, kdri_tiles *out)
+kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bool spread, double bytes,
+                          kdri_tiles *out)
 {
 	kdr_status st;
-	kdri_tiles w = { .x = *x, .slot = { { .tile = -1 }, { .tile = -1 } } };
-	w.count = device_tiles_cut(x, bytes, NULL);
+	kdri_tiles w = { .x = *x, .spread = spread, .slot = { { .tile = -1 }, { .tile = -1 } } };
+	w.count = device_tiles_cut(x, spread, bytes, NULL);
 	KDRI_TRY(KDRI_NEW(ctx, &w.begin, w.count + 1));
-	device_tiles_cut(x, bytes, w.begin);
+	device_tiles_cut(x, spread, bytes, w.begin);
+	if (kdri_is_cpu(d)) { /* all rows are there, where they are */
+		kdri_drows *rows = &w.slot[0].rows;
+		w.borrowed = true;
+		w.slot[0].tile = 0;
+		rows->sparse = x->kind == KDR_MAT_CSR;
+		if (rows->sparse)
+			KDRI_TRY(kdri_sparse_of(ctx, d, &x->as.csr, NULL, &rows->csr));
+		else
+			rows->dense = kdri_block_of(x->as.dense.data, x->as.dense.rows, x->as.dense.cols,
+			                            x->as.dense.stride);
+		goto made;
+	}
 	KDRI_TRY(slot_new(ctx, d, &w, 0, 0, KDRI_MIN(1, w.count)));
 	if (w.count > 1)
 		KDRI_TRY(slot_new(ctx, d, &w, 1, 1, w.count));
 	if (x->kind == KDR_MAT_CSR)
-		KDRI_TRY(KDRI_NEW(ctx, &w.rowptr, w.longest + 1));
+		KDRI_TRY(kdri_alloc(ctx, &w.room, spread ? spread_rows(&w) * kdr_mat_cols(x) : w.longest + 1,
+		                    sizeof(double)));
+made:
 	*out = w;
 	w = (kdri_tiles){ 0 };
 done:
-	kdri_tiles_free(ctx, d, &w);
+	kdri_tiles_free(ctx, &w);
 	return st;
 }
 
 static kdr_status send_sparse(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64_t begin, int64_t rows,
-                              kdri_dcsr *c)
+                              kdri_sparse *c)
 {
 	kdr_status st;
 	const kdr_csr *x = &w->x.as.csr;
-	int64_t first = x->rowptr[begin];
-	c->rows = rows;
+	int64_t first = x->rowptr[begin], *starts = w->room;
+	c->x.rows = rows;
 	c->entries = x->rowptr[begin + rows] - first;
 	for (int64_t i = 0; i <= rows; i++)
-		w->rowptr[i] = x->rowptr[begin + i] - first;
-	KDRI_TRY(kdri_dbuf_put(ctx, d, c->rowptr, w->rowptr, rows + 1, sizeof *w->rowptr));
-	KDRI_TRY(kdri_dbuf_put(ctx, d, c->col, x->col + first, c->entries, sizeof *x->col));
-	KDRI_TRY(kdri_dbuf_put(ctx, d, c->val, x->val + first, c->entries, sizeof *x->val));
+		starts[i] = x->rowptr[begin + i] - first;
+	KDRI_TRY(kdri_device_send(ctx, d, (int64_t *)c->x.rowptr, starts,
+	                          (size_t)(rows + 1) * sizeof *starts));
+	KDRI_TRY(kdri_device_send(ctx, d, (int32_t *)c->x.col, x->col + first,
+	                          (size_t)c->entries * sizeof *x->col));
+	KDRI_TRY(kdri_device_send(ctx, d, (double *)c->x.val, x->val + first,
+	                          (size_t)c->entries * sizeof *x->val));
+done:
+	return st;
+}
+
+/* Sparse rows from `begin` on as dense ones, a few at a time. */
+static kdr_status send_spread(kdr_context *ctx, kdri_tiles *w, int64_t begin, kdri_block to)
+{
+	kdr_status st = KDR_OK;
+	const kdr_csr *x = &w->x.as.csr;
+	int64_t most = spread_rows(w);
+	double *room = w->room;
+	for (int64_t i = 0; i < to.rows; i += most) {
+		int64_t rows = KDRI_MIN(most, to.rows - i);
+		memset(room, 0, (size_t)(rows * x->cols) * sizeof *room);
+		for (int64_t r = 0; r < rows; r++)
+			for (int64_t p = x->rowptr[begin + i + r]; p < x->rowptr[begin + i + r + 1]; p++)
+				room[r * x->cols + x->col[p]] = x->val[p];
+		KDRI_TRY(kdri_block_send(ctx, kdri_block_part(to, i, 0, rows, to.cols), room, x->cols));
+	}
 done:
 	return st;
 }
@@ -106,32 +150,37 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 {
 	kdr_status st = KDR_OK;
 	int s = t > 0;
-	int64_t begin = w->begin[t], rows = w->begin[t + 1] - begin;
-	bool sparse = w->x.kind == KDR_MAT_CSR, there = w->slot[s].tile == t;
+	kdri_drows rows = w->slot[s].rows;
+	bool there = w->slot[s].tile == t;
 	w->slot[s].tile = -1;
-	*out = (kdri_drows){ .begin = begin, .rows = rows };
-	if (sparse) {
+	rows.begin = w->begin[t];
+	rows.rows = w->begin[t + 1] - w->begin[t];
+	if (rows.sparse) {
 		if (!there)
-			KDRI_TRY(send_sparse(ctx, d, w, begin, rows, &w->slot[s].csr));
-		out->csr = w->slot[s].csr;
+			KDRI_TRY(send_sparse(ctx, d, w, rows.begin, rows.rows, &w->slot[s].rows.csr));
+		rows.csr = w->slot[s].rows.csr;
 	} else {
 		const kdr_dense *x = &w->x.as.dense;
-		out->dense = kdri_dmat_part(w->slot[s].dense, 0, 0, rows, x->cols);
-		if (!there)
-			KDRI_TRY(kdri_dmat_put(ctx, d, out->dense, x->data + begin * x->stride, x->stride));
+		rows.dense = kdri_block_part(rows.dense, 0, 0, rows.rows, rows.dense.cols);
+		if (!there && w->spread)
+			KDRI_TRY(send_spread(ctx, w, rows.begin, rows.dense));
+		else if (!there)
+			KDRI_TRY(kdri_block_send(ctx, rows.dense, x->data + rows.begin * x->stride,
+			                         x->stride));
 	}
 	w->slot[s].tile = t;
+	*out = rows;
 done:
 	return st;
 }
 
-void kdri_tiles_free(kdr_context *ctx, kdri_device *d, kdri_tiles *w)
+void kdri_tiles_free(kdr_context *ctx, kdri_tiles *w)
 {
-	for (int s = 0; s < 2; s++) {
-		kdri_dmat_free(d, &w->slot[s].dense);
-		kdri_dcsr_free(d, &w->slot[s].csr);
+	for (int s = 0; s < 2 && !w->borrowed; s++) {
+		kdri_block_free(ctx, &w->slot[s].rows.dense);
+		kdri_sparse_free(ctx, &w->slot[s].rows.csr);
 	}
 	kdri_free(ctx, w->begin);
-	kdri_free(ctx, w->rowptr);
+	kdri_free(ctx, w->room);
 	*w = (kdri_tiles){ 0 };
 }

@@ -213,16 +213,16 @@ static bool pays(const kdr_context *ctx, double flops, bool open)
 kdri_device *kdri_device_take(kdr_context *ctx, double flops)
 {
 	if (ctx->device_choice == KDRI_DEVICE_CPU)
-		return NULL;
+		return &kdri_cpu;
 	if (ctx->device_choice == KDRI_DEVICE_AUTO) {
 		char why[256];
 		if (!pays(ctx, flops, ctx->device != NULL))
-			return NULL;
+			return &kdri_cpu;
 		pthread_mutex_lock(&lock);
 		ctx->device = open_device(0, why, sizeof why);
 		pthread_mutex_unlock(&lock);
 		if (!ctx->device)
-			return NULL;
+			return &kdri_cpu;
 	}
 	pthread_once(&busy_once, busy_new);
 	pthread_mutex_lock(&busy);
@@ -231,20 +231,24 @@ kdri_device *kdri_device_take(kdr_context *ctx, double flops)
 
 void kdri_device_leave(kdri_device *d)
 {
-	if (d)
+	if (!kdri_is_cpu(d))
 		pthread_mutex_unlock(&busy);
 }
 
-kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdri_dstatus ds)
+kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, void *user)
 {
-	if (ds == KDRI_D_OK)
-		return KDR_OK;
-	ctx->device_failed = ds != KDRI_D_NUMERIC;
-	return kdri_fail(ctx,
-	                 ds == KDRI_D_MEMORY    ? KDR_ERR_MEMORY
-	                 : ds == KDRI_D_NUMERIC ? KDR_ERR_NUMERIC
-	                                        : KDR_ERR_INTERNAL,
-	                 "device %s: %s", d->kind, d->error);
+	kdri_device *dev = kdri_device_take(ctx, flops);
+	kdr_status st = run(ctx, dev, user);
+	kdri_device_leave(dev);
+	return kdri_device_gave_up(ctx, st) ? run(ctx, &kdri_cpu, user) : st;
+}
+
+kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st)
+{
+	if (st == KDR_OK || kdri_is_cpu(d))
+		return st;
+	ctx->device_failed = st != KDR_ERR_NUMERIC;
+	return kdri_fail(ctx, st, "device %s: %s", d->kind, d->error);
 }
 
 bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
@@ -256,4 +260,19 @@ bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
 	kdri_warning(ctx, "%s: the processor goes on without it", ctx->error);
 	ctx->device_choice = KDRI_DEVICE_CPU;
 	return true;
+}
+
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double there, const char *what,
+                             int64_t rows, int64_t cols)
+{
+	const double giga = 1e9, room = (double)d->room(d);
+	if (kdri_is_cpu(d))
+		return kdri_memory_check(ctx, host, what, rows, cols);
+	if (there <= room)
+		return KDR_OK;
+	ctx->device_failed = true; /* the processor may have more */
+	return kdri_fail(
+	        ctx, KDR_ERR_MEMORY,
+	        "%s on %lld samples with %lld features needs about %.1f GB of device %s's memory; it has %.1f GB",
+	        what, (long long)rows, (long long)cols, there / giga, d->kind, room / giga);
 }

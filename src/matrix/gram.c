@@ -24,21 +24,21 @@ static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const doubl
 
 /* Rows of c from those of y, each up to the diagonal (lower) or whole. */
 static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
-                           bool lower, const kdri_block *c)
+                           bool lower, kdri_block c)
 {
 	kdr_status st;
 	double *room = NULL;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, c->cols, ctx->threads, &size));
+	KDRI_TRY(kdri_mul(ctx, c.cols, ctx->threads, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
 	/* The last rows are the longest: they come first. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {
 		int64_t thread = kdri_thread();
-		int64_t i = y->rows - 1 - back, last = lower ? i : c->cols - 1;
-		double *row = room + thread * c->cols;
+		int64_t i = y->rows - 1 - back, last = lower ? i : c.cols - 1;
+		double *row = room + thread * c.cols;
 		gram_row(y, i, xt, weight, last, row);
-		kdri_block_write(c, i, 0, last + 1, row);
+		kdri_block_write(&c, i, 0, last + 1, row);
 	}
 done:
 	kdri_free(ctx, room);
@@ -46,7 +46,7 @@ done:
 }
 
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
-                            const kdri_block *c)
+                            kdri_block c)
 {
 	return products(ctx, x, xt, weight, true, c);
 }
@@ -76,7 +76,7 @@ done:
 }
 
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
-                             const kdri_block *c)
+                             kdri_block c)
 {
 	return products(ctx, y, xt, weight, false, c);
 }

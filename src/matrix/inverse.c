@@ -109,8 +109,7 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 			goto done;
 		}
 	KDRI_TRY(kdri_abandoned(ctx));
-	const kdri_block whole = kdri_block_of(a, n, n, lda);
-	kdri_block_mirror(ctx, &whole);
+	KDRI_TRY(kdri_cpu.mirror(ctx, kdri_block_of(a, n, n, lda)));
 done:
 	kdri_free(ctx, diagonal);
 	kdri_free(ctx, info);

@@ -95,7 +95,7 @@ done:
 /* op(A)[i.., l..] of `rows` x `inner`. */
 static kdri_block op_part(const kdri_block *a, bool trans, int64_t i, int64_t rows, int64_t l, int64_t inner)
 {
-	return trans ? kdri_block_part(a, l, i, inner, rows) : kdri_block_part(a, i, l, rows, inner);
+	return trans ? kdri_block_part(*a, l, i, inner, rows) : kdri_block_part(*a, i, l, rows, inner);
 }
 
 /* C = alpha op(A) op(B) + beta C for a step of one tile; the blocks are the operands' parts. */
@@ -160,7 +160,7 @@ static void product_multiply(const place *p, bool trans_a, bool trans_b, int64_t
 /* Where split s of C is summed up: C itself, or part s - 1 of the buffers below each other. */
 static kdri_block sum_of(const kdri_block *c, const kdri_block *parts, int64_t s)
 {
-	return s == 0 ? *c : kdri_block_part(parts, (s - 1) * c->rows, 0, c->rows, c->cols);
+	return s == 0 ? *c : kdri_block_part(*parts, (s - 1) * c->rows, 0, c->rows, c->cols);
 }
 
 /* C += the buffers of splits 1, 2, .., in this order; of a symmetric C the lower triangle. */
@@ -170,9 +170,9 @@ static void add_splits(kdr_context *ctx, const kdri_block *parts, int64_t splits
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64) if (c->rows * c->cols > 1 << 14)
 	for (int64_t i = 0; i < c->rows; i++) {
 		int64_t cols = lower ? i + 1 : c->cols;
-		kdri_block to = kdri_block_part(c, i, 0, 1, cols);
+		kdri_block to = kdri_block_part(*c, i, 0, 1, cols);
 		for (int64_t s = 1; s < splits; s++) {
-			kdri_block from = kdri_block_part(parts, (s - 1) * c->rows + i, 0, 1, cols);
+			kdri_block from = kdri_block_part(*parts, (s - 1) * c->rows + i, 0, 1, cols);
 			if (c->floats)
 				cblas_saxpy((int)cols, 1, from.data, 1, to.data, 1);
 			else
@@ -189,22 +189,22 @@ static void scale_only(double beta, const kdri_block *c)
 			kdri_block_set(c, i, j, beta == 0 ? 0 : beta * kdri_block_get(c, i, j));
 }
 
-kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, const kdri_block *a,
-                           const kdri_block *b, double beta, const kdri_block *c)
+kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, kdri_block a,
+                           kdri_block b, double beta, kdri_block c)
 {
 	kdr_status st;
 	kdri_block parts = { 0 };
-	int64_t k = trans_a ? a->rows : a->cols, m = c->rows, n = c->cols;
+	int64_t k = trans_a ? a.rows : a.cols, m = c.rows, n = c.cols;
 	if (m == 0 || n == 0)
 		return KDR_OK;
 	if (k == 0 || alpha == 0) {
-		scale_only(beta, c);
+		scale_only(beta, &c);
 		return KDR_OK;
 	}
-	KDRI_TRY(product_check_sizes(ctx, k, a, b, c));
+	KDRI_TRY(product_check_sizes(ctx, k, &a, &b, &c));
 	const cut t = cut_of(m, n, k);
 	const int64_t tiles = t.down * t.across;
-	KDRI_TRY(kdri_block_new(ctx, (t.splits - 1) * m, n, c->floats, &parts));
+	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, (t.splits - 1) * m, n, c.floats, &parts));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
@@ -213,15 +213,15 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 		int64_t s = u / tiles, i = u % tiles / t.across * t.high, j = u % tiles % t.across * t.wide;
 		int64_t rows = KDRI_MIN(t.high, m - i), cols = KDRI_MIN(t.wide, n - j);
 		int64_t l = s * t.length, inner = KDRI_MIN(t.length, k - l);
-		kdri_block left = op_part(a, trans_a, i, rows, l, inner);
-		kdri_block right = op_part(b, !trans_b, j, cols, l, inner);
-		kdri_block sum = sum_of(c, &parts, s), to = kdri_block_part(&sum, i, j, rows, cols);
+		kdri_block left = op_part(&a, trans_a, i, rows, l, inner);
+		kdri_block right = op_part(&b, !trans_b, j, cols, l, inner);
+		kdri_block sum = sum_of(&c, &parts, s), to = kdri_block_part(sum, i, j, rows, cols);
 		product_multiply(&at, trans_a, trans_b, inner, alpha, &left, &right, s == 0 ? beta : 0, &to,
 		                 false);
 	}
 	st = kdri_abandoned(ctx);
 	if (st == KDR_OK)
-		add_splits(ctx, &parts, t.splits, c, false);
+		add_splits(ctx, &parts, t.splits, &c, false);
 	kdri_serial_end(before);
 done:
 	kdri_block_free(ctx, &parts);
@@ -246,28 +246,28 @@ static void square_tile(const place *p, bool trans, double alpha, const kdri_blo
                         const kdri_block *own)
 {
 	bool mixed = left->floats && !to->floats, diagonal = left->data == right->data;
-	kdri_block tile = mixed ? kdri_block_part(own, 0, 0, to->rows, to->cols) : *to;
+	kdri_block tile = mixed ? kdri_block_part(*own, 0, 0, to->rows, to->cols) : *to;
 	product_multiply(p, trans, !trans, inner, alpha, left, right, mixed ? 0 : beta, &tile, diagonal);
 	if (mixed)
 		add_tile(to, beta, &tile, diagonal);
 }
 
-kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdri_block *a, double beta,
-                           const kdri_block *c)
+kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, kdri_block a, double beta,
+                           kdri_block c)
 {
 	kdr_status st;
 	kdri_block parts = { 0 }, own = { 0 };
-	int64_t n = c->rows, k = trans ? a->rows : a->cols;
-	bool mixed = a->floats && !c->floats;
+	int64_t n = c.rows, k = trans ? a.rows : a.cols;
+	bool mixed = a.floats && !c.floats;
 	if (k == 0) {
-		scale_only(beta, c);
+		scale_only(beta, &c);
 		return KDR_OK;
 	}
-	KDRI_TRY(product_check_sizes(ctx, k, a, a, c));
+	KDRI_TRY(product_check_sizes(ctx, k, &a, &a, &c));
 	const cut t = cut_symmetric(n, k);
 	const int64_t tiles = t.down * (t.down + 1) / 2;
-	KDRI_TRY(kdri_block_new(ctx, (t.splits - 1) * n, n, c->floats, &parts));
-	KDRI_TRY(kdri_block_new(ctx, mixed ? ctx->threads * t.high : 0, t.wide, true, &own));
+	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, (t.splits - 1) * n, n, c.floats, &parts));
+	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, mixed ? ctx->threads * t.high : 0, t.wide, true, &own));
 	int before = kdri_serial_begin();
 #pragma omp parallel for num_threads(ctx->threads) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
@@ -280,17 +280,17 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, const kdr
 		int64_t i = row * t.high, j = col * t.wide, l = s * t.length;
 		int64_t rows = KDRI_MIN(t.high, n - i), cols = KDRI_MIN(t.wide, n - j);
 		int64_t inner = KDRI_MIN(t.length, k - l);
-		kdri_block left = op_part(a, trans, i, rows, l, inner);
-		kdri_block right = op_part(a, trans, j, cols, l, inner);
-		kdri_block sum = sum_of(c, &parts, s), to = kdri_block_part(&sum, i, j, rows, cols);
+		kdri_block left = op_part(&a, trans, i, rows, l, inner);
+		kdri_block right = op_part(&a, trans, j, cols, l, inner);
+		kdri_block sum = sum_of(&c, &parts, s), to = kdri_block_part(sum, i, j, rows, cols);
 		kdri_block room = own;
 		if (mixed)
-			room = kdri_block_part(&own, kdri_thread() * t.high, 0, t.high, t.wide);
+			room = kdri_block_part(own, kdri_thread() * t.high, 0, t.high, t.wide);
 		square_tile(&at, trans, alpha, &left, &right, inner, s == 0 ? beta : 0, &to, &room);
 	}
 	st = kdri_abandoned(ctx);
 	if (st == KDR_OK)
-		add_splits(ctx, &parts, t.splits, c, true);
+		add_splits(ctx, &parts, t.splits, &c, true);
 	kdri_serial_end(before);
 done:
 	kdri_block_free(ctx, &parts);
@@ -300,31 +300,26 @@ done:
 
 /* --- on plain rows of doubles ------------------------------------------------------------------------- */
 
-/* A matrix that is only read. */
-static kdri_block view(const double *data, int64_t rows, int64_t cols, int64_t stride)
-{
-	return kdri_block_of((double *)data, rows, cols, stride);
-}
-
 kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k,
                      double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
                      double *c, int64_t ldc)
 {
 	if (m == 1 && n > 1) /* a row: the transposed product is a matrix times a vector */
 		return kdri_gemm(ctx, !trans_b, !trans_a, n, 1, k, alpha, b, ldb, a, lda, beta, c, 1);
-	kdri_block left = trans_a ? view(a, k, m, lda) : view(a, m, k, lda);
-	kdri_block right = trans_b ? view(b, n, k, ldb) : view(b, k, n, ldb);
+	kdri_block left = trans_a ? kdri_block_of(a, k, m, lda) : kdri_block_of(a, m, k, lda);
+	kdri_block right = trans_b ? kdri_block_of(b, n, k, ldb) : kdri_block_of(b, k, n, ldb);
 	kdri_block to = kdri_block_of(c, m, n, ldc);
-	return kdri_block_gemm(ctx, trans_a, trans_b, alpha, &left, &right, beta, &to);
+	return kdri_block_gemm(ctx, trans_a, trans_b, alpha, left, right, beta, to);
 }
 
 kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
                      double *c, int64_t ldc)
 {
 	kdr_status st;
-	kdri_block from = trans ? view(a, k, n, lda) : view(a, n, k, lda), to = kdri_block_of(c, n, n, ldc);
-	KDRI_TRY(kdri_block_syrk(ctx, trans, 1, &from, 0, &to));
-	kdri_block_mirror(ctx, &to);
+	kdri_block from = trans ? kdri_block_of(a, k, n, lda) : kdri_block_of(a, n, k, lda),
+	           to = kdri_block_of(c, n, n, ldc);
+	KDRI_TRY(kdri_block_syrk(ctx, trans, 1, from, 0, to));
+	KDRI_TRY(kdri_cpu.mirror(ctx, to));
 done:
 	return st;
 }

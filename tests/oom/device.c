@@ -1,14 +1,14 @@
-/* Work on a device, the host's own table, with every allocation failed in turn: the caller's, the device's, and those of its
+/* Work on a device, the stand-in, with every allocation failed in turn: the caller's, the device's, and those of its
  * operations. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/device_use.h"
-#include "matrix/host.h"
 #include "oom.h"
+#include "tests/device/standin.h"
 
 static kdr_status fit_there(kdr_context *ctx, const char *method, const kdr_problem *problem,
                             const char *const (*settings)[2])
 {
 	kdri_device *device = NULL;
-	kdr_status st = kdri_host_device_new(ctx, NULL, &device);
+	kdr_status st = standin_new(ctx, NULL, &device);
 	if (st != KDR_OK)
 		return st;
 	kdri_device_use(ctx, device);

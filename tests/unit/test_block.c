@@ -13,7 +13,7 @@ static kdri_block random_block(kdr_context *ctx, kdri_rng *rng, int64_t rows, in
                                double **copy)
 {
 	kdri_block b;
-	assert_ok(ctx, kdri_block_new(ctx, rows, cols, floats, &b));
+	assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, rows, cols, floats, &b));
 	*copy = malloc((size_t)(rows * cols + 1) * sizeof **copy);
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < cols; j++) {
@@ -40,7 +40,7 @@ static void gemm__both_precisions_and_transposes__sums_of_products(void **state)
 		kdri_block a = random_block(ctx, &rng, ta ? k : m, ta ? m : k, floats, &x);
 		kdri_block b = random_block(ctx, &rng, tb ? n : k, tb ? k : n, floats, &y);
 		kdri_block c = random_block(ctx, &rng, m, n, floats, &z);
-		assert_ok(ctx, kdri_block_gemm(ctx, ta, tb, 0.5, &a, &b, 2, &c));
+		assert_ok(ctx, kdri_block_gemm(ctx, ta, tb, 0.5, a, b, 2, c));
 		for (int64_t i = 0; i < m; i++)
 			for (int64_t j = 0; j < n; j++) {
 				double sum = 2 * z[i * n + j];
@@ -71,8 +71,8 @@ static void syrk__all_precisions__sums_of_products(void **state)
 		double *x, *z;
 		kdri_block a = random_block(ctx, &rng, trans ? k : n, trans ? n : k, floats, &x);
 		kdri_block c = random_block(ctx, &rng, n, n, !wide, &z);
-		assert_ok(ctx, kdri_block_syrk(ctx, trans, 0.5, &a, 2, &c));
-		kdri_block_mirror(ctx, &c);
+		assert_ok(ctx, kdri_block_syrk(ctx, trans, 0.5, a, 2, c));
+		assert_ok(ctx, kdri_cpu.mirror(ctx, c));
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < n; j++) {
 				int64_t low = KDRI_MIN(i, j), high = KDRI_MAX(i, j);
@@ -100,7 +100,7 @@ static void mul__single_matrix__as_its_doubles(void **state)
 		double *x, *y, got[2 * 3];
 		kdri_block a = random_block(ctx, &rng, 2, n, true, &x),
 		           b = random_block(ctx, &rng, n, 3, false, &y);
-		assert_ok(ctx, kdri_block_mul(ctx, &a, b.data, 3, 3, got, 3));
+		assert_ok(ctx, kdri_block_mul(ctx, a, b.data, 3, 3, got, 3));
 		for (int i = 0; i < 2; i++)
 			for (int j = 0; j < 3; j++) {
 				double sum = 0;
@@ -116,7 +116,7 @@ static void mul__single_matrix__as_its_doubles(void **state)
 	kdr_context_free(ctx);
 }
 
-static void mul_positive__both_precisions__to_a_small_share_of_each_entry(void **state)
+static void apply__both_precisions__to_a_small_share_of_each_entry(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
@@ -133,7 +133,7 @@ static void mul_positive__both_precisions__to_a_small_share_of_each_entry(void *
 		}
 		for (int64_t i = 0; i < n * k; i++)
 			((double *)b.data)[i] = y[i] = i % 7 == 3 ? 1e-60 : fabs(y[i]);
-		assert_ok(ctx, kdri_block_mul_positive(ctx, &a, b.data, k, k, got, 7));
+		assert_ok(ctx, kdri_cpu.apply(ctx, a, b, kdri_block_of(got, rows, k, 7)));
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t j = 0; j < k; j++) {
 				double sum = 0;
@@ -193,11 +193,11 @@ static void sparse_gram__random_rows__as_dense(void **state)
 		kdri_own turned;
 		kdri_block c, cross;
 		assert_ok(ctx, kdri_mat_transpose(ctx, &m, &turned));
-		assert_ok(ctx, kdri_block_new(ctx, n, n, false, &c));
-		assert_ok(ctx, kdri_block_new(ctx, n, n, false, &cross));
-		assert_ok(ctx, kdri_sparse_gram(ctx, &m.as.csr, &turned.view.as.csr, weight, &c));
-		assert_ok(ctx, kdri_sparse_cross(ctx, &m.as.csr, &turned.view.as.csr, weight, &cross));
-		kdri_block_mirror(ctx, &c);
+		assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, n, n, false, &c));
+		assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, n, n, false, &cross));
+		assert_ok(ctx, kdri_sparse_gram(ctx, &m.as.csr, &turned.view.as.csr, weight, c));
+		assert_ok(ctx, kdri_sparse_cross(ctx, &m.as.csr, &turned.view.as.csr, weight, cross));
+		assert_ok(ctx, kdri_cpu.mirror(ctx, c));
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t k = 0; k < n; k++) {
 				double sum = 0;
@@ -230,8 +230,8 @@ static void cholesky_inverse__random_matrices__product_is_the_identity(void **st
 		           *inverse = calloc((size_t)(n * lda), sizeof *a);
 		kdri_block root = random_block(ctx, &rng, n, n, false, &x);
 		kdri_block whole = kdri_block_of(a, n, n, lda);
-		assert_ok(ctx, kdri_block_syrk(ctx, false, 1, &root, 0, &whole));
-		kdri_block_mirror(ctx, &whole);
+		assert_ok(ctx, kdri_block_syrk(ctx, false, 1, root, 0, whole));
+		assert_ok(ctx, kdri_cpu.mirror(ctx, whole));
 		for (int64_t i = 0; i < n; i++)
 			a[i * lda + i] += 1;
 		memcpy(inverse, a, (size_t)(n * lda) * sizeof *a);
@@ -278,8 +278,8 @@ static kdr_status work(kdr_context *ctx, int what, const kdri_block *a, const kd
 		for (int64_t j = 0; j < c->cols; j++)
 			kdri_block_set(c, i, j, i == j ? 9 : 0);
 	switch (what) {
-	case PRODUCT: return kdri_block_gemm(ctx, false, true, 1, a, a, 0, c);
-	case SYMMETRIC: return kdri_block_syrk(ctx, false, 1, a, 0, c);
+	case PRODUCT: return kdri_block_gemm(ctx, false, true, 1, *a, *a, 0, *c);
+	case SYMMETRIC: return kdri_block_syrk(ctx, false, 1, *a, 0, *c);
 	case FACTOR: return kdri_cholesky(ctx, c->rows, c->data, c->stride);
 	default: return kdri_cholesky_inverse(ctx, c->rows, c->data, c->stride);
 	}
@@ -295,8 +295,8 @@ static void long_work__a_caller_who_listens__asks_often_and_obeys(void **state)
 			listener l = { .ctx = ctx };
 			kdri_block a, c;
 			kdr_context_set_threads(ctx, threads);
-			assert_ok(ctx, kdri_block_new(ctx, SIDE, INNER, false, &a));
-			assert_ok(ctx, kdri_block_new(ctx, SIDE, SIDE, false, &c));
+			assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, SIDE, INNER, false, &a));
+			assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, SIDE, SIDE, false, &c));
 			for (int64_t i = 0; i < a.rows * a.cols; i++)
 				((double *)a.data)[i] = (double)(i % 7);
 			kdr_context_set_progress(ctx, listen, &l);
@@ -334,7 +334,7 @@ int main(void)
 		cmocka_unit_test(gemm__both_precisions_and_transposes__sums_of_products),
 		cmocka_unit_test(syrk__all_precisions__sums_of_products),
 		cmocka_unit_test(mul__single_matrix__as_its_doubles),
-		cmocka_unit_test(mul_positive__both_precisions__to_a_small_share_of_each_entry),
+		cmocka_unit_test(apply__both_precisions__to_a_small_share_of_each_entry),
 		cmocka_unit_test(narrow__in_place__keeps_every_number),
 		cmocka_unit_test(sparse_gram__random_rows__as_dense),
 		cmocka_unit_test(cholesky_inverse__random_matrices__product_is_the_identity),

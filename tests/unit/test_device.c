@@ -1,8 +1,8 @@
-/* The table of operations: every device against plain loops, and the host's own against misuse.
+/* The table of operations: every device against plain loops, and the stand-in against misuse.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/exact.h"
 #include "matrix/select.h"
-#include "tests/unit/fake_device.h"
+#include "tests/device/fake.h"
 
 /* Sizes that are no multiple of anything, and 1. */
 static const int64_t shapes[][3] = {
@@ -14,6 +14,7 @@ enum { ALL_SHAPES = sizeof shapes / sizeof *shapes };
 
 typedef struct tools {
 	fake f;
+	kdr_context *ctx;
 	kdri_device *d;
 	kdri_rng rng;
 } tools;
@@ -21,6 +22,7 @@ typedef struct tools {
 static void open_tools(tools *t)
 {
 	fake_open(&t->f, 0);
+	t->ctx = t->f.ctx;
 	t->d = fake_device(&t->f);
 	t->rng = kdri_rng_stream(3, "device", 0);
 }
@@ -34,38 +36,52 @@ static double *numbers(tools *t, int64_t count)
 	return v;
 }
 
-/* A view with a stride and a start of its own, so that both count. */
-static kdri_dmat send(tools *t, const double *v, int64_t rows, int64_t cols)
+static double *zeros(int64_t count)
 {
-	kdri_dmat a = { 0 };
-	assert_ok(t->f.ctx, kdri_dmat_new(t->f.ctx, t->d, rows + 1, cols + 3, &a));
-	assert_ok(t->f.ctx, kdri_device_status(t->f.ctx, t->d, t->d->fill(t->d, a, 77)));
-	a = kdri_dmat_part(a, 1, 2, rows, cols);
-	assert_ok(t->f.ctx, kdri_dmat_put(t->f.ctx, t->d, a, v, cols));
-	return a;
-}
-
-static kdri_buf *send_buffer(tools *t, const void *v, int64_t count, size_t size)
-{
-	kdri_buf *b = NULL;
-	assert_ok(t->f.ctx, kdri_dbuf_new(t->f.ctx, t->d, count, size, &b));
-	assert_ok(t->f.ctx, kdri_dbuf_put(t->f.ctx, t->d, b, v, count, size));
-	return b;
-}
-
-static double *fetch(tools *t, kdri_dmat a)
-{
-	double *v = malloc((size_t)(a.rows * a.cols + 1) * sizeof *v);
+	double *v = calloc((size_t)count + 1, sizeof *v);
 	assert_non_null(v);
-	assert_ok(t->f.ctx, kdri_dmat_get(t->f.ctx, t->d, a, v, a.cols));
 	return v;
 }
 
-#define DO(t, call) assert_ok((t)->f.ctx, kdri_device_status((t)->f.ctx, (t)->d, (call)))
+#define DO(t, op, ...) \
+	assert_ok((t)->ctx, kdri_device_status((t)->ctx, (t)->d, (t)->d->op((t)->ctx, __VA_ARGS__)))
 
-static void drop(tools *t, kdri_dmat a)
+/* A view with a stride and a start of its own, so that both count. */
+static kdri_block send(tools *t, const double *v, int64_t rows, int64_t cols)
 {
-	t->d->release(t->d, a.buf);
+	kdri_block a = { 0 };
+	assert_ok(t->ctx, kdri_block_new(t->ctx, t->d, rows + 1, cols + 3, false, &a));
+	DO(t, fill, a, 77);
+	a = kdri_block_part(a, 1, 2, rows, cols);
+	assert_ok(t->ctx, kdri_block_send(t->ctx, a, v, cols));
+	return a;
+}
+
+static void drop(tools *t, kdri_block a)
+{
+	t->d->release(t->ctx, t->d, kdri_block_part(a, -1, -2, 0, 0).data);
+}
+
+static double *fetch(tools *t, kdri_block a)
+{
+	double *v = zeros(a.rows * a.cols);
+	assert_ok(t->ctx, kdri_block_fetch(t->ctx, a, v, a.cols));
+	return v;
+}
+
+/* A vector of the device. */
+static void *send_vector(tools *t, const void *v, int64_t count, size_t size)
+{
+	void *to = NULL;
+	assert_ok(t->ctx, kdri_device_alloc(t->ctx, t->d, &to, count, size));
+	assert_ok(t->ctx, kdri_device_send(t->ctx, t->d, to, v, (size_t)count * size));
+	return to;
+}
+
+static void drop_all(tools *t, void *const *vectors, int count)
+{
+	for (int i = 0; i < count; i++)
+		t->d->release(t->ctx, t->d, vectors[i]);
 }
 
 static double entry(const double *a, bool trans, int64_t ld, int64_t i, int64_t j)
@@ -80,13 +96,13 @@ static void gemm__all_forms__as_loops(void **state)
 	open_tools(&t);
 	for (int s = 0; s < SHAPES; s++)
 		for (int form = 0; form < 8; form++) {
-			bool ta = form & 1, tb = form & 2;
-			kdri_sharp sharp = form & 4 ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE;
+			bool ta = form & 1, tb = form & 2, single = form & 4;
 			int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
 			double *a = numbers(&t, m * k), *b = numbers(&t, k * n), *c = numbers(&t, m * n);
-			kdri_dmat x = send(&t, a, ta ? k : m, ta ? m : k),
-			          y = send(&t, b, tb ? n : k, tb ? k : n), z = send(&t, c, m, n);
-			DO(&t, t.d->gemm(t.d, ta, tb, 1.5, x, y, form % 3 ? -0.5 : 0, z, sharp));
+			kdri_block x = send(&t, a, ta ? k : m, ta ? m : k),
+			           y = send(&t, b, tb ? n : k, tb ? k : n), z = send(&t, c, m, n);
+			x.single = y.single = z.single = single;
+			DO(&t, gemm, ta, tb, 1.5, x, y, form % 3 ? -0.5 : 0, z);
 			double *got = fetch(&t, z);
 			for (int64_t i = 0; i<m; i += m> 64 ? 7 : 1)
 				for (int64_t j = 0; j<n; j += n> 64 ? 5 : 1) {
@@ -99,7 +115,7 @@ static void gemm__all_forms__as_loops(void **state)
 					}
 					assert_near(got[i * n + j],
 					            1.5 * sum + (form % 3 ? -0.5 : 0) * c[i * n + j],
-					            (sharp == KDRI_SHARP_SINGLE ? 2e-6 : 1e-13) * (size + 1));
+					            (single ? 2e-6 : 1e-13) * (size + 1));
 				}
 			drop(&t, x);
 			drop(&t, y);
@@ -119,14 +135,14 @@ static void syrk_mirror_inverse__symmetric__as_loops(void **state)
 	open_tools(&t);
 	for (int s = 0; s < SHAPES; s++)
 		for (int form = 0; form < 4; form++) {
-			bool trans = form & 1;
-			kdri_sharp sharp = form & 2 ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE;
+			bool trans = form & 1, single = form & 2;
 			int64_t n = shapes[s][0], k = shapes[s][2];
 			double *a = numbers(&t, n * k), *c = numbers(&t, n * n), *sums = numbers(&t, n * n);
-			kdri_dmat x = send(&t, a, trans ? k : n, trans ? n : k), z = send(&t, c, n, n);
-			DO(&t, t.d->syrk(t.d, trans, 0.5, x, 0, z, sharp));
-			DO(&t, t.d->syrk(t.d, trans, 0.25, x, 1, z, sharp));
-			DO(&t, t.d->mirror(t.d, z));
+			kdri_block x = send(&t, a, trans ? k : n, trans ? n : k), z = send(&t, c, n, n);
+			x.single = single;
+			DO(&t, syrk, trans, 0.5, x, 0, z);
+			DO(&t, syrk, trans, 0.25, x, 1, z);
+			DO(&t, mirror, z);
 			double *got = fetch(&t, z);
 			for (int64_t i = 0; i < n; i++)
 				for (int64_t j = 0; j < n; j++) {
@@ -136,12 +152,12 @@ static void syrk_mirror_inverse__symmetric__as_loops(void **state)
 						       entry(a, trans, trans ? n : k, j, l);
 					if (n < 200 || (i + j) % 11 == 0)
 						assert_near(got[i * n + j], 0.75 * sum,
-						            (form & 2 ? 2e-6 : 1e-13) * (double)(k + 9));
+						            (single ? 2e-6 : 1e-13) * (double)(k + 9));
 					sums[i * n + j] = got[i * n + j];
 				}
 			/* (I + C)^-1 (I + C) */
-			DO(&t, t.d->affine(t.d, z, NULL, NULL, 1, 1));
-			DO(&t, t.d->inverse(t.d, z));
+			DO(&t, adjust, z, NULL, false, 0, 1, NULL);
+			DO(&t, inverse, z);
 			free(got);
 			got = fetch(&t, z);
 			for (int64_t i = 0; i<n; i += n> 64 ? 31 : 1)
@@ -159,41 +175,130 @@ static void syrk_mirror_inverse__symmetric__as_loops(void **state)
 			free(got);
 		}
 	double bad[4] = { 1, 2, 2, 1 };
-	kdri_dmat z = send(&t, bad, 2, 2);
-	assert_int_equal(t.d->inverse(t.d, z), KDRI_D_NUMERIC);
+	kdri_block z = send(&t, bad, 2, 2);
+	assert_int_equal(t.d->inverse(t.ctx, z), KDR_ERR_NUMERIC);
 	drop(&t, z);
 	fake_close(&t.f);
 }
 
-static void inverse__large__times_the_matrix_is_one(void **state)
+/* With a diagonal from 1e-6 to 1e6, as features of different units give. */
+static void inverse__large_and_badly_scaled__times_the_matrix_is_one(void **state)
 {
 	tools t;
 	(void)state;
 	open_tools(&t);
-	int64_t n = fake_real() && !getenv("KINDRED_TEST_SMALL")
-	                    ? 3300
-	                    : 150; /* an accelerator goes by halves from some size on */
-	double *a = numbers(&t, n * n), one = 0;
-	kdri_dmat x = send(&t, a, n, n), c = send(&t, a, n, n), product = send(&t, a, n, n);
-	DO(&t, t.d->syrk(t.d, false, 1, x, 0, c, KDRI_SHARP_DOUBLE));
-	DO(&t, t.d->affine(t.d, c, NULL, NULL, 1, (double)n));
-	DO(&t, t.d->mirror(t.d, c));
-	DO(&t, t.d->copy(t.d, c, x));
-	DO(&t, t.d->inverse(t.d, c));
-	DO(&t, t.d->gemm(t.d, false, false, 1, c, x, 0, product, KDRI_SHARP_DOUBLE));
+	/* An accelerator goes by halves from some size on. */
+	int64_t n = fake_real() && !getenv("KINDRED_TEST_SMALL") ? 3300 : 150;
+	double *a = numbers(&t, n * n), *scale = zeros(n), *none = zeros(n), one = 0;
+	for (int64_t i = 0; i < n; i++)
+		scale[i] = pow(10, (double)(i % 7) - 3);
+	kdri_block x = send(&t, a, n, n), c = send(&t, a, n, n), product = send(&t, a, n, n);
+	DO(&t, syrk, false, 1 / (double)n, x, 0, c);
+	DO(&t, adjust, c, NULL, false, 0, 1, NULL);
+	DO(&t, mirror, c);
+	DO(&t, centre, c, none, 0, scale, product);
+	for (int64_t i = 0; i < n; i++) { /* and the rows */
+		kdri_block row = kdri_block_part(product, i, 0, 1, n);
+		DO(&t, gemm, false, false, scale[i], kdri_block_part(c, 0, 0, 1, 1), row, 0,
+		   kdri_block_part(x, i, 0, 1, n));
+	}
+	double *first = fetch(&t, kdri_block_part(c, 0, 0, 1, 1));
+	DO(&t, copy, x, c);
+	DO(&t, inverse, c);
+	DO(&t, gemm, false, false, 1, c, x, 0, product);
 	double *got = fetch(&t, product);
-	for (int64_t p = 0; p < n * n; p++)
-		one = fmax(one, fabs(got[p] - (p / n == p % n)));
-	assert_true(one < 1e-11);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < n; j++) /* what one row and column are measured in */
+			one = fmax(one, fabs(got[i * n + j] * scale[i] / scale[j] - (i == j)));
+	assert_true(one < 1e-10);
 	drop(&t, x);
 	drop(&t, c);
 	drop(&t, product);
 	free(a);
+	free(scale);
+	free(none);
+	free(first);
 	free(got);
 	fake_close(&t.f);
 }
 
-static void entries__all_operations__as_loops(void **state)
+static void vectors__products_and_sums__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	for (int s = 0; s < SHAPES; s++) {
+		int64_t m = shapes[s][0], n = shapes[s][1];
+		double *a = numbers(&t, m * n), *b = numbers(&t, m * n), *u = numbers(&t, m),
+		       *v = numbers(&t, n), *by_row = zeros(m), *by_col = zeros(n), *got, all = 0, want = 0;
+		kdri_block x = send(&t, a, m, n), y = send(&t, b, m, n);
+		DO(&t, times, x, false, v, by_row);
+		DO(&t, times, x, true, u, by_col);
+		for (int64_t i = 0; i < m; i++) {
+			double sum = 0;
+			for (int64_t j = 0; j < n; j++)
+				sum += a[i * n + j] * v[j];
+			assert_near(by_row[i], sum, 1e-11);
+		}
+		for (int64_t j = 0; j < n; j++) {
+			double sum = 0;
+			for (int64_t i = 0; i < m; i++)
+				sum += a[i * n + j] * u[i];
+			assert_near(by_col[j], sum, 1e-11);
+		}
+		for (int plain = 0; plain < 2; plain++) {
+			DO(&t, row_dots, x, plain ? NULL : v, by_row);
+			for (int64_t i = 0; i < m; i++) {
+				double sum = 0;
+				for (int64_t j = 0; j < n; j++)
+					sum += a[i * n + j] * (plain ? 1 : v[j]);
+				assert_near(by_row[i], sum, 1e-11);
+			}
+		}
+		DO(&t, column_dots, x, y, by_col);
+		for (int64_t j = 0; j < n; j++) {
+			double sum = 0;
+			for (int64_t i = 0; i < m; i++)
+				sum += a[i * n + j] * b[i * n + j];
+			assert_near(by_col[j], sum, 1e-11);
+		}
+		DO(&t, row_squares, x, by_row);
+		DO(&t, square, x, &all);
+		for (int64_t i = 0; i < m; i++) {
+			double sum = 0;
+			for (int64_t j = 0; j < n; j++)
+				sum += a[i * n + j] * a[i * n + j];
+			assert_near(by_row[i], sum, 1e-11 * (1 + sum));
+			want += sum;
+		}
+		assert_near(all, want, 1e-11 * (1 + want));
+		/* Of A without negative entries with few columns. */
+		DO(&t, clip, x);
+		DO(&t, clip, y);
+		kdri_block few = send(&t, b, n, KDRI_MIN(m, 7)), to = send(&t, b, m, KDRI_MIN(m, 7));
+		DO(&t, clip, few);
+		DO(&t, apply, x, few, to);
+		got = fetch(&t, to);
+		double *right = fetch(&t, few);
+		for (int64_t i = 0; i < m; i++)
+			for (int64_t c = 0; c < to.cols; c++) {
+				double sum = 0;
+				for (int64_t j = 0; j < n; j++)
+					sum += fmax(a[i * n + j], 0) * right[j * few.cols + c];
+				assert_near(got[i * to.cols + c], sum, 1e-12 * (1 + sum));
+			}
+		drop(&t, x);
+		drop(&t, y);
+		drop(&t, few);
+		drop(&t, to);
+		double *owned[] = { a, b, u, v, by_row, by_col, got, right };
+		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+			free(owned[i]);
+	}
+	fake_close(&t.f);
+}
+
+static void layers__all_operations__as_loops(void **state)
 {
 	tools t;
 	(void)state;
@@ -201,15 +306,9 @@ static void entries__all_operations__as_loops(void **state)
 	for (int s = 0; s < SHAPES; s++) {
 		int64_t m = shapes[s][0], n = shapes[s][1], beyond = 0, far = 0;
 		double *a = numbers(&t, m * n), *r = numbers(&t, m), *c = numbers(&t, n), *e = numbers(&t, n),
-		       *got;
-		kdri_buf *br = send_buffer(&t, r, m, 8), *bc = send_buffer(&t, c, n, 8),
-		         *sum = send_buffer(&t, c, n, 8), *squares = send_buffer(&t, c, n, 8);
-		kdri_dmat x = send(&t, a, m, n), y = send(&t, a, m, n), vr = { br, 0, 1, m, m },
-		          vc = { bc, 0, 1, n, n }, ve = send(&t, e, 1, n);
-		DO(&t, t.d->moments(t.d, x, 0.9, sum, squares, &far));
-		double *u = malloc((size_t)n * 8), *v = malloc((size_t)n * 8), total = 0;
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, sum, u, n, 8));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, squares, v, n, 8));
+		       *sum = zeros(n), *squares = zeros(n), *got;
+		kdri_block x = send(&t, a, m, n), y = send(&t, a, m, n);
+		DO(&t, moments, x, 0.9, sum, squares, &far);
 		for (int64_t j = 0; j < n; j++) {
 			double one = 0, two = 0;
 			for (int64_t i = 0; i < m; i++) {
@@ -217,70 +316,146 @@ static void entries__all_operations__as_loops(void **state)
 				two += a[i * n + j] * a[i * n + j];
 				beyond += fabs(a[i * n + j]) > 0.9;
 			}
-			assert_near(u[j], one, 1e-11);
-			assert_near(v[j], two, 1e-11);
+			assert_near(sum[j], one, 1e-11);
+			assert_near(squares[j], two, 1e-11);
 		}
 		assert_int_equal(beyond, far);
-		DO(&t, t.d->centre(t.d, x, vc, 0.5, ve, y));
-		got = fetch(&t, y);
-		for (int64_t p = 0; p < m * n; p++)
-			assert_near(got[p], (a[p] - 0.5 * c[p % n]) * e[p % n], 1e-13);
-		free(got);
-		DO(&t, t.d->tanh(t.d, x, false, br, vc, ve, y));
-		got = fetch(&t, y);
-		for (int64_t p = 0; p < m * n; p++)
-			assert_near(got[p], tanh(a[p] + r[p / n] * c[p % n] + e[p % n]), 1e-14);
-		free(got);
-		kdri_dmat z = send(&t, a, n, m);
-		DO(&t, t.d->tanh(t.d, x, true, NULL, vc, vr, z));
-		got = fetch(&t, z);
-		for (int64_t p = 0; p < m * n; p++)
-			assert_near(got[p], tanh(a[p % m * n + p / m] + r[p % m]), 1e-14);
-		free(got);
-		drop(&t, z);
-		DO(&t, t.d->kernel_sum(t.d, x, vr, vc, 0.3, &total));
-		double want = 0;
-		for (int64_t p = 0; p < m * n; p++)
-			want += exp(-0.3 * fmax(0, r[p / n] + c[p % n] - 2 * a[p]));
-		assert_near(total, want, 1e-12 * (double)(m * n));
-		DO(&t, t.d->kernel_sum(t.d, x, vr, vc, 0, &total));
-		want = 0;
-		for (int64_t p = 0; p < m * n; p++)
-			want += a[p];
-		assert_near(total, want, 1e-12 * (double)(m * n));
-		DO(&t, t.d->copy(t.d, x, y));
-		DO(&t, t.d->gauss(t.d, y, vr, vc, 0.3));
-		got = fetch(&t, y);
-		for (int64_t p = 0; p < m * n; p++)
-			assert_near(got[p], exp(-0.3 * fmax(0, r[p / n] + c[p % n] - 2 * a[p])), 1e-14);
-		free(got);
-		DO(&t, t.d->copy(t.d, x, y));
-		DO(&t, t.d->distances(t.d, y, vr, vc));
-		DO(&t, t.d->affine(t.d, y, br, bc, 2, 3));
-		got = fetch(&t, y);
-		for (int64_t p = 0; p < m * n; p++)
-			assert_near(got[p],
-			            2 * r[p / n] * c[p % n] * fmax(0, r[p / n] + c[p % n] - 2 * a[p]) +
-			                    (p / n == p % n ? 3 : 0),
-			            1e-12);
-		free(got);
-		DO(&t, t.d->column_dots(t.d, x, x, sum));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, sum, u, n, 8));
-		for (int64_t j = 0; j < n; j++)
-			assert_near(u[j], v[j], 1e-11);
-		free(u);
-		free(v);
+		for (int form = 0; form < 2; form++) {
+			DO(&t, centre, x, c, 0.5, form ? e : NULL, y);
+			got = fetch(&t, y);
+			for (int64_t p = 0; p < m * n; p++)
+				assert_near(got[p], (a[p] - 0.5 * c[p % n]) * (form ? e[p % n] : 1), 1e-13);
+			free(got);
+		}
+		for (int form = 0; form < 3; form++) { /* all, without lean, without offset */
+			DO(&t, tanh, x, form == 1 ? NULL : r, c, form == 2 ? NULL : e, y);
+			got = fetch(&t, y);
+			for (int64_t p = 0; p < m * n; p++)
+				assert_near(got[p],
+				            tanh(a[p] + (form == 1 ? 0 : r[p / n] * c[p % n]) +
+				                 (form == 2 ? 0 : e[p % n])),
+				            1e-14);
+			free(got);
+		}
+		/* In place. */
+		DO(&t, tanh, y, NULL, NULL, e, y);
 		drop(&t, x);
 		drop(&t, y);
-		drop(&t, ve);
-		t.d->release(t.d, br);
-		t.d->release(t.d, bc);
-		t.d->release(t.d, sum);
-		t.d->release(t.d, squares);
-		free(a);
-		free(r);
+		double *owned[] = { a, r, c, e, sum, squares };
+		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+			free(owned[i]);
+	}
+	fake_close(&t.f);
+}
+
+static void square_matrices__adjust_and_complement__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	for (int s = 0; s < SHAPES; s++) {
+		int64_t n = shapes[s][0];
+		double *c = numbers(&t, n * n), *a = numbers(&t, n), *diagonal = numbers(&t, n);
+		for (int form = 0; form < 4; form++) {
+			bool outer = form & 1, given = form & 2;
+			kdri_block z = send(&t, c, n, n);
+			DO(&t, adjust, z, given ? a : NULL, outer, 0.7, 1.5, form == 3 ? NULL : diagonal);
+			double *got = fetch(&t, z);
+			for (int64_t i = 0; i < n; i++)
+				for (int64_t j = 0; j <= i; j++) {
+					double g = !given ? 0 : outer ? 0.7 * a[i] * a[j] : a[i] + a[j] - 0.7;
+					assert_near(got[i * n + j],
+					            1.5 * (c[i * n + j] - g) +
+					                    (i == j ? (form == 3 ? 1 : diagonal[i]) : 0),
+					            1e-12);
+				}
+			free(got);
+			drop(&t, z);
+		}
+		for (int form = 0; form < 2; form++) {
+			kdri_block z = send(&t, c, n, n);
+			DO(&t, complement, z, form ? a : NULL, 0.4);
+			double *got = fetch(&t, z);
+			for (int64_t p = 0; p < n * n; p++)
+				assert_near(got[p], ((p / n == p % n) - c[p] * (form ? a[p % n] : 1)) / 0.4,
+				            1e-12);
+			free(got);
+			drop(&t, z);
+		}
 		free(c);
-		free(e);
+		free(a);
+		free(diagonal);
+	}
+	fake_close(&t.f);
+}
+
+/* The Gram matrix of n points, of which the third is 0. */
+static double *gram_of(tools *t, int64_t n, double *square)
+{
+	enum { D = 4 };
+	double *x = numbers(t, n * D), *k = zeros(n * n);
+	memset(x + KDRI_MIN(2, n - 1) * D, 0, D * sizeof *x);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < n; j++)
+			for (int l = 0; l < D; l++)
+				k[i * n + j] += x[i * D + l] * x[j * D + l];
+	for (int64_t i = 0; i < n; i++)
+		square[i] = k[i * n + i];
+	free(x);
+	return k;
+}
+
+static double kernel_of(const double *k, const double *square, int64_t n, int64_t i, int64_t j, double factor)
+{
+	return exp(-factor * fmax(0, square[i] + square[j] - 2 * k[i * n + j]));
+}
+
+static void gram_matrix__similarities_and_sums__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	for (int s = 0; s < SHAPES; s++) {
+		enum { TASKS = 3 };
+		int64_t n = shapes[s][0] + 2, begin[TASKS + 1] = { 0, 1 + n / 3, 1 + n / 2, n };
+		double *square = zeros(n), *k = gram_of(&t, n, square), *lower = zeros(n * n),
+		       sums[TASKS * TASKS];
+		for (int64_t p = 0; p < n * n; p++)
+			lower[p] = p % n <= p / n ? k[p] : NAN;
+		for (int gauss = 0; gauss < 2; gauss++) {
+			double factor = gauss ? 0.3 : 0;
+			kdri_block z = send(&t, lower, n, n);
+			DO(&t, kernel_sums, z, square, begin, TASKS, factor, sums);
+			for (int64_t a = 0; a < TASKS; a++)
+				for (int64_t b = 0; b <= a; b++) {
+					double want = 0;
+					for (int64_t i = begin[a]; i < begin[a + 1]; i++)
+						for (int64_t j = begin[b]; j < begin[b + 1]; j++)
+							want += gauss ? kernel_of(k, square, n, i, j, factor)
+							              : k[i * n + j];
+					assert_near(sums[a * TASKS + b], want, 1e-11 * (double)(n * n));
+				}
+			drop(&t, z);
+			z = send(&t, lower, n, n);
+			DO(&t, similarity, z, square, gauss ? factor : -1);
+			double *got = fetch(&t, z);
+			for (int64_t i = 0; i < n; i++)
+				for (int64_t j = 0; j < n; j++) {
+					double want = gauss ? kernel_of(k, square, n, i, j, factor)
+					              : square[i] > 0 && square[j] > 0
+					                      ? k[i * n + j] / sqrt(square[i] * square[j])
+					                      : 0;
+					if (i == j)
+						assert_true(got[i * n + j] == (gauss || square[i] > 0));
+					else
+						assert_near(got[i * n + j], want, 1e-13);
+				}
+			free(got);
+			drop(&t, z);
+		}
+		free(square);
+		free(k);
+		free(lower);
 	}
 	fake_close(&t.f);
 }
@@ -291,9 +466,10 @@ static void ratio_step__zeros_and_small__as_said(void **state)
 	(void)state;
 	open_tools(&t);
 	double y[] = { 1, 2, 0, 1e-60, 3 }, n[] = { 4, 5, 1, 1e-90, 16 }, d[] = { 1, 0, 2, 1, 1 };
-	kdri_dmat a = send(&t, y, 1, 5), b = send(&t, n, 1, 5), c = send(&t, d, 1, 5), to = send(&t, y, 1, 5);
+	kdri_block a = send(&t, y, 1, 5), b = send(&t, n, 1, 5), c = send(&t, d, 1, 5),
+	           to = send(&t, y, 1, 5);
 	for (int careful = 0; careful < 2; careful++) {
-		DO(&t, t.d->ratio_step(t.d, a, b, c, careful, to));
+		DO(&t, ratio_step, a, b, c, careful, to);
 		double *got = fetch(&t, to), want[] = { careful ? sqrt(2) : 2, 2, 0, 0, careful ? 6 : 12 };
 		want[3] = careful ? 1e-60 * sqrt(sqrt(1e-90)) : 0;
 		for (int i = 0; i < 5; i++)
@@ -307,151 +483,216 @@ static void ratio_step__zeros_and_small__as_said(void **state)
 	fake_close(&t.f);
 }
 
-static void rows__order_statistics_and_limits__as_loops(void **state)
+static void rows__order_statistics_and_counts__as_loops(void **state)
 {
 	tools t;
 	(void)state;
 	open_tools(&t);
 	for (int s = 1; s < SHAPES; s++) {
-		int64_t m = shapes[s][0], n = shapes[s][1], count = 0, some = 0;
-		double *a = numbers(&t, m * n), *got = numbers(&t, m), *limit = numbers(&t, m),
-		       *row = numbers(&t, n);
-		int64_t *starts = calloc((size_t)m + 1, 8), index[3] = { 0, m / 2 < n ? m / 2 : 0, 0 };
+		int64_t m = shapes[s][0], n = shapes[s][1], count = 0, some = 0,
+		        index[3] = { 0, m / 2 < n ? m / 2 : 0, 0 };
+		double *a = numbers(&t, m * n), *got = zeros(m), *row = zeros(n), three[9];
 		for (int64_t p = 0; p < m * n; p += 3)
 			a[p] = round(a[p]); /* ties, and zeros of both signs */
-		kdri_dmat x = send(&t, a, m, n);
-		kdri_buf *out = send_buffer(&t, limit, m, 8), *lim = send_buffer(&t, limit, m, 8),
-		         *st = send_buffer(&t, starts, m, 8), *places = send_buffer(&t, index, 3, 8);
-		for (int64_t place = 0; place < n; place += KDRI_MAX(1, n / 5))
-			for (int64_t first = -1; first < 2 && first + m <= n; first++) {
-				DO(&t, t.d->row_nth(t.d, x, place, first, out));
-				assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, out, got, m, 8));
-				for (int64_t i = 0; i < m; i++) {
-					memcpy(row, a + i * n, (size_t)n * 8);
-					if (first >= 0)
-						row[first + i] = INFINITY;
-					assert_true(got[i] == kdri_nth(row, n, place));
-				}
+		kdri_block x = send(&t, a, m, n);
+		for (int64_t place = 0; place < n; place += KDRI_MAX(1, n / 5)) {
+			DO(&t, row_nth, x, place, got);
+			for (int64_t i = 0; i < m; i++) {
+				memcpy(row, a + i * n, (size_t)n * sizeof *row);
+				assert_true(got[i] == kdri_nth(row, n, place));
 			}
-		DO(&t, t.d->row_sums(t.d, x, 2, 0, out));
-		DO(&t, t.d->row_sums(t.d, x, 1, 0.5, out));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, out, got, m, 8));
-		for (int64_t i = 0; i < m; i++) {
-			double sum = 0;
-			for (int64_t j = 0; j < n; j++)
-				sum += a[i * n + j] * a[i * n + j];
-			assert_near(got[i], 2 * sum, 1e-11 * (1 + sum));
 		}
-		DO(&t, t.d->count_from(t.d, x, 0.5, &count));
+		DO(&t, count_from, x, 0.5, &count);
 		for (int64_t p = 0; p < m * n; p++)
 			some += a[p] >= 0.5;
 		assert_int_equal(count, some);
-		DO(&t, t.d->pick(t.d, x, 1, lim, st, NULL, NULL));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, st, starts, m, 8));
-		count = 0;
-		for (int64_t i = 0; i < m; i++) {
-			int64_t here = starts[i];
-			starts[i] = count;
-			count += here;
-		}
-		int32_t *cols = calloc((size_t)count + 1, 4);
-		double *vals = calloc((size_t)count + 1, 8);
-		kdri_buf *bc = send_buffer(&t, cols, count, 4), *bv = send_buffer(&t, vals, count, 8);
-		assert_ok(t.f.ctx, kdri_dbuf_put(t.f.ctx, t.d, st, starts, m, 8));
-		DO(&t, t.d->pick(t.d, x, 1, lim, st, bc, bv));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bc, cols, count, 4));
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bv, vals, count, 8));
-		int64_t at = 0;
-		for (int64_t i = 0; i < m; i++)
-			for (int64_t j = 0; j < n; j++)
-				if (a[i * n + j] < limit[i] && j != 1 + i) {
-					assert_true(at < count && cols[at] == j && vals[at] == a[i * n + j]);
-					at++;
-				}
-		assert_int_equal(at, count);
-		if (m <= n) {
-			double three[9];
-			kdri_dmat to = send(&t, a, 3, 3);
-			DO(&t, t.d->take(t.d, x, places, to));
-			assert_ok(t.f.ctx, kdri_dmat_get(t.f.ctx, t.d, to, three, 3));
-			for (int i = 0; i < 9; i++)
-				assert_true(three[i] == a[index[i / 3] * n + index[i % 3]]);
-			drop(&t, to);
-		}
+		DO(&t, take, x, index, 3, three);
+		for (int i = 0; i < 9; i++)
+			assert_true(three[i] == a[index[i / 3] * n + index[i % 3]]);
 		drop(&t, x);
-		kdri_buf *bufs[] = { out, lim, st, places, bc, bv };
-		for (int i = 0; i < 6; i++)
-			t.d->release(t.d, bufs[i]);
 		free(a);
 		free(got);
-		free(limit);
 		free(row);
-		free(starts);
-		free(cols);
-		free(vals);
 	}
 	fake_close(&t.f);
 }
 
-static void sparse__multiply_and_spread__as_loops(void **state)
+/* Rows first .. first + m - 1 of n points, with copies among them, whose distances tie. */
+static void neighbour_weights__with_ties__as_loops(void **state)
 {
 	tools t;
 	(void)state;
 	open_tools(&t);
-	enum { ROWS = 53, COLS = 47, WIDE = 70 };
-	double full[ROWS * COLS] = { 0 }, val[ROWS * COLS], *b = numbers(&t, COLS * WIDE),
-	                   *w = numbers(&t, COLS);
-	int64_t rowptr[ROWS + 1] = { 0 }, at = 0;
-	int32_t col[ROWS * COLS];
-	for (int64_t i = 0; i < ROWS; i++) {
-		for (int64_t j = 0; j < COLS; j++)
-			if (kdri_rng_uniform(&t.rng) < 0.2 && i % 9) {
-				val[at] = full[i * COLS + j] = kdri_rng_normal(&t.rng);
-				col[at++] = (int32_t)j;
+	for (int form = 0; form < 3; form++) {
+		int64_t n = 140, m = form ? 60 : n, first = form == 1 ? 30 : 0, l = form == 2 ? 3 : 12,
+		        total = 0;
+		double *norm = zeros(n), *k = gram_of(&t, n, norm), *least = zeros(m), *bound = zeros(m),
+		       *a = zeros(n), *sorted = zeros(n), tie = 1e-12;
+		int64_t *count = calloc((size_t)m, sizeof *count),
+		        *starts = calloc((size_t)m + 1, sizeof *starts);
+		for (int64_t i = 0; i < n && form == 2; i++) /* all samples are one of ten */
+			for (int64_t j = 0; j < n; j++)
+				k[i * n + j] = i % 10 == j % 10 ? 2 : (double)((i % 10) * (j % 10) % 3);
+		for (int64_t i = 0; i < n; i++)
+			norm[i] = k[i * n + i];
+		kdri_block c = send(&t, k + first * n, m, n);
+		DO(&t, neighbour_limits, c, first, norm, l, tie, least, bound, count);
+		for (int64_t i = 0; i < m; i++)
+			starts[i + 1] = total += count[i];
+		int32_t *col = calloc((size_t)total + 1, sizeof *col);
+		double *val = zeros(total);
+		DO(&t, neighbour_weights, c, first, norm, tie, least, bound, starts, col, val);
+		for (int64_t i = 0; i < m; i++) {
+			int64_t own = first + i, others = 0, at = starts[i];
+			for (int64_t j = 0; j < n; j++) {
+				a[j] = fmax(0, norm[own] + norm[j] - 2 * k[own * n + j]);
+				if (j != own)
+					sorted[others++] = a[j];
 			}
-		rowptr[i + 1] = at;
+			double low = kdri_nth(sorted, others, 0), range;
+			for (int64_t j = 0, q = 0; j < n; j++)
+				if (j != own)
+					sorted[q++] = a[j];
+			double high = kdri_nth(sorted, others, l), close = tie * norm[own];
+			assert_near(least[i], low, 1e-13);
+			assert_near(bound[i], high, 1e-13);
+			range = high - low;
+			for (int64_t j = 0; j < n; j++) {
+				bool in = j != own && (range <= close ? a[j] <= high + close : a[j] < high);
+				bool clear = range > close || fabs(a[j] - high - close) > 1e-13;
+				if (!clear)
+					continue;
+				assert_true(!in || (at < starts[i] + count[i] && col[at] == j));
+				if (in)
+					assert_near(val[at++], range <= close ? 1 : (high - a[j]) / range,
+					            1e-11);
+			}
+			assert_int_equal(at, starts[i] + count[i]);
+		}
+		drop(&t, c);
+		double *owned[] = { norm, k, least, bound, a, sorted, val };
+		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+			free(owned[i]);
+		free(count);
+		free(starts);
+		free(col);
 	}
-	kdr_csr x = { .rows = ROWS, .cols = COLS, .rowptr = rowptr, .col = col, .val = val };
-	kdri_dcsr m = { 0 };
-	assert_ok(t.f.ctx, kdri_dcsr_of(t.f.ctx, t.d, &x, &m));
-	kdri_buf *weight = send_buffer(&t, w, COLS, 8);
-	static const int64_t widths[] = { 1, 2, 3, 7, 16, 17, 40, WIDE };
-	for (size_t form = 0; form < sizeof widths / sizeof *widths; form++) {
-		int64_t wide = widths[form];
-		double *y = numbers(&t, ROWS * wide);
-		kdri_dmat u = send(&t, b, COLS, wide), v = send(&t, y, ROWS, wide);
-		DO(&t, t.d->multiply(t.d, m, u, true, v));
+	fake_close(&t.f);
+}
+
+/* Random sparse rows, and the same numbers in full. */
+typedef struct sparse_case {
+	int64_t rows, cols;
+	double *full, *val;
+	int64_t *rowptr;
+	int32_t *col;
+	kdr_mat x;
+	kdri_own turned;
+	kdri_sparse there;
+} sparse_case;
+
+static void sparse_open(tools *t, int64_t rows, int64_t cols, double share, sparse_case *c)
+{
+	int64_t at = 0;
+	*c = (sparse_case){ .rows = rows, .cols = cols };
+	c->full = zeros(rows * cols);
+	c->val = zeros(rows * cols);
+	c->rowptr = calloc((size_t)rows + 1, sizeof *c->rowptr);
+	c->col = calloc((size_t)(rows * cols), sizeof *c->col);
+	for (int64_t i = 0; i < rows; i++) {
+		for (int64_t j = 0; j < cols; j++)
+			if (kdri_rng_uniform(&t->rng) < share && i % 9 != 4) {
+				c->val[at] = c->full[i * cols + j] = kdri_rng_normal(&t->rng);
+				c->col[at++] = (int32_t)j;
+			}
+		c->rowptr[i + 1] = at;
+	}
+	c->x = kdr_mat_from_csr(rows, cols, c->rowptr, c->col, c->val);
+	assert_ok(t->ctx, kdri_mat_transpose(t->ctx, &c->x, &c->turned));
+	assert_ok(t->ctx, kdri_sparse_of(t->ctx, t->d, &c->x.as.csr, &c->turned.view.as.csr, &c->there));
+}
+
+static void sparse_close(tools *t, sparse_case *c)
+{
+	kdri_sparse_free(t->ctx, &c->there);
+	kdri_own_free(t->ctx, &c->turned);
+	free(c->full);
+	free(c->val);
+	free(c->rowptr);
+	free(c->col);
+}
+
+static void sparse__multiply_gram_and_tanh__as_loops(void **state)
+{
+	tools t;
+	(void)state;
+	open_tools(&t);
+	enum { ROWS = 53, COLS = 147 };
+	static const int64_t widths[] = { 1, 2, 3, 7, 16, 17, 40, 70 };
+	sparse_case c;
+	sparse_open(&t, ROWS, COLS, 0.2, &c);
+	for (size_t form = 0; form < 2 * sizeof widths / sizeof *widths; form++) {
+		int64_t wide = widths[form / 2], in = form % 2 ? ROWS : COLS, out = form % 2 ? COLS : ROWS;
+		double *b = numbers(&t, in * wide);
+		kdri_block u = send(&t, b, in, wide), v = send(&t, b, out, wide > out ? 1 : wide);
+		drop(&t, v);
+		assert_ok(t.ctx, kdri_block_new(t.ctx, t.d, out, wide, false, &v));
+		DO(&t, multiply, &c.there, form % 2, u, v);
 		double *got = fetch(&t, v);
-		for (int64_t i = 0; i < ROWS; i++)
-			for (int64_t c = 0; c < wide; c++) {
-				double sum = y[i * wide + c];
-				for (int64_t j = 0; j < COLS; j++)
-					sum += full[i * COLS + j] * b[j * wide + c];
-				assert_near(got[i * wide + c], sum, 1e-12);
+		for (int64_t i = 0; i < out; i++)
+			for (int64_t q = 0; q < wide; q++) {
+				double sum = 0;
+				for (int64_t j = 0; j < in; j++)
+					sum += entry(c.full, form % 2, COLS, i, j) * b[j * wide + q];
+				assert_near(got[i * wide + q], sum, 1e-12);
 			}
 		drop(&t, u);
-		drop(&t, v);
+		kdri_block_free(t.ctx, &v);
+		free(b);
 		free(got);
-		free(y);
 	}
-	for (int form = 0; form < 4; form++) {
+	for (int form = 0; form < 3; form++) { /* X diag(w) X', X X', X'X */
+		int64_t side = form == 2 ? COLS : ROWS, inner = form == 2 ? ROWS : COLS;
+		double *w = numbers(&t, COLS), *none = zeros(side * side);
+		kdri_block z = send(&t, none, side, side);
+		DO(&t, gram, &c.there, form == 2, form ? NULL : w, z);
+		double *got = fetch(&t, z);
+		for (int64_t i = 0; i < side; i++)
+			for (int64_t j = 0; j <= i; j++) {
+				double sum = 0;
+				for (int64_t l = 0; l < inner; l++)
+					sum += entry(c.full, form == 2, COLS, i, l) * (form ? 1 : w[l]) *
+					       entry(c.full, form == 2, COLS, j, l);
+				assert_near(got[i * side + j], sum, 1e-11);
+			}
+		drop(&t, z);
+		free(w);
+		free(none);
+		free(got);
+	}
+	for (int form = 0; form < 2; form++) {
 		enum { FIRST = 5, SOME = 31 };
-		bool turned = form & 1, weighed = form & 2;
-		double room[ROWS * COLS] = { 0 };
-		kdri_dmat to = send(&t, room, turned ? COLS : SOME, turned ? SOME : COLS);
-		DO(&t, t.d->spread(t.d, m, FIRST, weighed ? weight : NULL, turned, to));
-		double *got = fetch(&t, to);
+		double *y = numbers(&t, COLS * SOME), *lean = numbers(&t, SOME), *mean = numbers(&t, COLS),
+		       *offset = numbers(&t, COLS), *none = zeros(SOME * COLS), q = 0.6;
+		const kdri_sparse part = kdri_sparse_rows(&c.there, FIRST, FIRST + SOME);
+		kdri_block from = send(&t, y, COLS, SOME), h = send(&t, none, SOME, COLS);
+		DO(&t, tanh_rows, from, form ? NULL : &part, lean, mean, q, offset, h);
+		double *got = fetch(&t, h);
 		for (int64_t i = 0; i < SOME; i++)
-			for (int64_t j = 0; j < COLS; j++)
-				assert_true(got[turned ? j * SOME + i : i * COLS + j] ==
-				            full[(FIRST + i) * COLS + j] * (weighed ? w[j] : 1));
-		drop(&t, to);
-		free(got);
+			for (int64_t j = 0; j < COLS; j++) {
+				double v = y[j * SOME + i], by = lean[i] * mean[j];
+				double want =
+				        form ? v + by
+				             : (by - v + c.full[(FIRST + i) * COLS + j]) / q + offset[j];
+				assert_near(got[i * COLS + j], tanh(want), 1e-13);
+			}
+		drop(&t, from);
+		drop(&t, h);
+		double *owned[] = { y, lean, mean, offset, none, got };
+		for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+			free(owned[i]);
 	}
-	t.d->release(t.d, weight);
-	kdri_dcsr_free(t.d, &m);
-	free(b);
-	free(w);
+	sparse_close(&t, &c);
 	fake_close(&t.f);
 }
 
@@ -462,122 +703,121 @@ static void sparse__long_rows__as_loops(void **state)
 	(void)state;
 	open_tools(&t);
 	enum { ROWS = 4, COLS = 6000 };
-	double *val = numbers(&t, ROWS * COLS), *b = numbers(&t, COLS * 16), want[ROWS * 16];
-	int32_t *col = calloc(ROWS * COLS, 4);
-	int64_t rowptr[ROWS + 1] = { 0 }, at = 0;
-	for (int64_t i = 0; i < ROWS; i++) {
-		for (int64_t j = 0; j < COLS; j += 1 + 2 * i)
-			col[at++] = (int32_t)j;
-		rowptr[i + 1] = at;
-	}
-	kdr_csr x = { .rows = ROWS, .cols = COLS, .rowptr = rowptr, .col = col, .val = val };
-	kdri_dcsr m = { 0 };
-	assert_ok(t.f.ctx, kdri_dcsr_of(t.f.ctx, t.d, &x, &m));
+	sparse_case c;
+	sparse_open(&t, ROWS, COLS, 0.7, &c);
+	double *b = numbers(&t, COLS * 16);
 	for (int64_t wide = 1; wide <= 16; wide += 3) {
-		memset(want, 0, sizeof want);
-		for (int64_t i = 0; i < ROWS; i++)
-			for (int64_t p = rowptr[i]; p < rowptr[i + 1]; p++)
-				for (int64_t c = 0; c < wide; c++)
-					want[i * wide + c] += val[p] * b[col[p] * wide + c];
-		kdri_dmat u = send(&t, b, COLS, wide), v = send(&t, b, ROWS, wide);
-		DO(&t, t.d->multiply(t.d, m, u, false, v));
+		kdri_block u = send(&t, b, COLS, wide), v = send(&t, b, ROWS, wide);
+		DO(&t, multiply, &c.there, false, u, v);
 		double *got = fetch(&t, v);
-		for (int64_t i = 0; i < ROWS * wide; i++)
-			assert_near(got[i], want[i], 1e-10);
+		for (int64_t i = 0; i < ROWS; i++)
+			for (int64_t q = 0; q < wide; q++) {
+				double sum = 0;
+				for (int64_t j = 0; j < COLS; j++)
+					sum += c.full[i * COLS + j] * b[j * wide + q];
+				assert_near(got[i * wide + q], sum, 1e-10);
+			}
 		drop(&t, u);
 		drop(&t, v);
 		free(got);
 	}
-	kdri_dcsr_free(t.d, &m);
-	free(val);
 	free(b);
-	free(col);
+	sparse_close(&t, &c);
 	fake_close(&t.f);
 }
 
-/* (E21) and (E22), bit for bit. */
-static void own_and_closest__some_clusters_empty__as_loops(void **state)
+/* Sums, own sums and the closest cluster, bit for bit. */
+static void groups__some_clusters_empty__as_loops(void **state)
 {
 	tools t;
 	(void)state;
 	open_tools(&t);
-	enum { N = 3000, K = 11 };
-	double *a = numbers(&t, K * N), *diagonal = numbers(&t, N), *self = numbers(&t, K), sizes[K];
-	int32_t *label = calloc(N, 4), *next = calloc(N, 4);
+	enum { N = 900, K = 11 };
+	double *a = numbers(&t, N * N), *diagonal = numbers(&t, N), *self = numbers(&t, K),
+	       *want = zeros(K * N), *own = zeros(N), *away = zeros(N), size[K];
+	int32_t *label = calloc(N, 4), *before = calloc(N, 4), *next = calloc(N, 4);
 	for (int64_t j = 0; j < K; j++)
-		sizes[j] = j % 4 == 2 ? 0 : (double)(3 + 7 * j);
+		size[j] = j % 4 == 2 ? 0 : (double)(3 + 7 * j);
 	for (int64_t i = 0; i < N; i++) {
-		label[i] = (int32_t)kdri_rng_below(&t.rng, K);
-		if (i % 5 == 0) /* ties go to the lower one */
-			a[4 * N + i] = a[3 * N + i] * sizes[4] / sizes[3];
+		before[i] = (int32_t)kdri_rng_below(&t.rng, K - 1);
+		label[i] = i % 6 ? before[i] : (int32_t)kdri_rng_below(&t.rng, K);
 	}
-	kdri_dmat da = send(&t, a, K, N);
-	kdri_buf *bl = send_buffer(&t, label, N, 4), *bn = send_buffer(&t, next, N, 4),
-	         *bd = send_buffer(&t, diagonal, N, 8), *bs = send_buffer(&t, self, K, 8),
-	         *bm = send_buffer(&t, sizes, K, 8), *bo = send_buffer(&t, diagonal, N, 8);
-	double *got = malloc(sizeof *got * N);
-	DO(&t, t.d->own(t.d, da, bl, bo));
-	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bo, got, N, 8));
+	kdri_block x = send(&t, a, N, N), sums = send(&t, want, K, N);
+	for (int follow = 0; follow < 2; follow++) {
+		DO(&t, group_rows, x, follow ? label : before, follow ? before : NULL, sums);
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t f = 0; f < N; f++) {
+				if (!follow) {
+					want[before[i] * N + f] += a[i * N + f];
+				} else if (label[i] != before[i]) {
+					want[before[i] * N + f] -= a[i * N + f];
+					want[label[i] * N + f] += a[i * N + f];
+				}
+			}
+		double *got = fetch(&t, sums);
+		assert_memory_equal(got, want, sizeof *want * K * N);
+		free(got);
+	}
+	for (int64_t i = 0; i < N; i += 5) /* ties go to the lower one */
+		want[4 * N + i] = want[3 * N + i] * size[4] / size[3];
+	assert_ok(t.ctx, kdri_block_send(t.ctx, sums, want, N));
+	DO(&t, group_own, sums, label, own);
 	for (int64_t i = 0; i < N; i++)
-		assert_true(got[i] == a[label[i] * N + i]);
-	DO(&t, t.d->closest(t.d, da, bd, bm, bs, bn, bo));
-	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bo, got, N, 8));
-	assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bn, next, N, 4));
+		assert_true(own[i] == want[label[i] * N + i]);
+	DO(&t, group_closest, sums, diagonal, size, self, next, away);
 	for (int64_t i = 0; i < N; i++) {
 		double least = INFINITY;
 		int32_t best = 0;
 		for (int32_t j = 0; j < K; j++) {
-			volatile double twice = 2 * a[j * N + i] / sizes[j], square = sizes[j] * sizes[j];
-			volatile double rest = self[j] / square, v = diagonal[i] - twice;
+			volatile double twice = 2 * want[j * N + i] / size[j], squared = size[j] * size[j];
+			volatile double rest = self[j] / squared, v = diagonal[i] - twice;
 			v = v + rest;
-			if (sizes[j] > 0 && v < least) {
+			if (size[j] > 0 && v < least) {
 				least = v;
 				best = j;
 			}
 		}
 		assert_int_equal(next[i], best);
-		assert_true(got[i] == KDRI_MAX(least, 0));
+		assert_true(away[i] == KDRI_MAX(least, 0));
 	}
-	kdri_buf *bufs[] = { bl, bn, bd, bs, bm, bo };
-	for (int i = 0; i < 6; i++)
-		t.d->release(t.d, bufs[i]);
-	drop(&t, da);
-	free(a);
-	free(diagonal);
-	free(self);
+	drop(&t, x);
+	drop(&t, sums);
+	double *owned[] = { a, diagonal, self, want, own, away };
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		free(owned[i]);
 	free(label);
+	free(before);
 	free(next);
-	free(got);
 	fake_close(&t.f);
 }
 
 /* The same rows as sparse ones give the sums that are in `dense`, and these joined are numbers. */
-static void same_of_sparse(tools *t, const double *x, int64_t n, int64_t d, const kdri_buf *list,
-                           const int64_t *begin, const kdri_buf *coef, const kdri_buf *unit, double ratio,
-                           bool add, const double *sums, kdri_dmat dense)
+static void same_of_sparse(tools *t, const double *x, int64_t n, int64_t d, const int32_t *list,
+                           const int64_t *begin, const double *coef, const double *unit, double ratio,
+                           bool add, const double *sums, kdri_block dense)
 {
 	int64_t *rowptr = calloc((size_t)n + 1, sizeof *rowptr), k = dense.rows;
 	int32_t *col = calloc((size_t)(n * d), sizeof *col);
-	kdri_dcsr rows = { 0 };
-	kdri_dmat joined = { 0 };
+	kdri_drows rows = { .rows = n, .sparse = true };
+	kdri_block joined = { 0 };
 	for (int64_t i = 0; i < n * d; i++) {
 		col[i] = (int32_t)(i % d);
 		rowptr[i / d + 1] = (i / d + 1) * d;
 	}
 	const kdr_mat m = kdr_mat_from_csr(n, d, rowptr, col, x);
-	assert_ok(t->f.ctx, kdri_dcsr_of(t->f.ctx, t->d, &m.as.csr, &rows));
-	assert_ok(t->f.ctx, kdri_dmat_new(t->f.ctx, t->d, k, d, &joined));
-	kdri_dmat to = send(t, sums, k, 2 * d);
-	DO(t, t->d->sums_sparse(t->d, rows, list, begin, coef, unit, ratio, add, to));
-	DO(t, t->d->join(t->d, to, joined));
+	assert_ok(t->ctx, kdri_sparse_of(t->ctx, t->d, &m.as.csr, NULL, &rows.csr));
+	assert_ok(t->ctx, kdri_block_new(t->ctx, t->d, k, d, false, &joined));
+	kdri_block to = send(t, sums, k, 2 * d);
+	DO(t, sums, rows, list, begin, coef, unit, ratio, add, to);
+	DO(t, join, to, joined);
 	double *want = fetch(t, dense), *got = fetch(t, to), *one = fetch(t, joined);
 	for (int64_t i = 0; i < k * 2 * d; i++)
 		assert_true(got[i] == want[i]);
 	for (int64_t i = 0; i < k * d; i++)
 		assert_true(one[i] == want[i / d * 2 * d + i % d] + want[i / d * 2 * d + d + i % d]);
 	drop(t, to);
-	drop(t, joined);
-	kdri_dcsr_free(t->d, &rows);
+	kdri_block_free(t->ctx, &joined);
+	kdri_sparse_free(t->ctx, &rows.csr);
 	free(want);
 	free(got);
 	free(one);
@@ -585,7 +825,7 @@ static void same_of_sparse(tools *t, const double *x, int64_t n, int64_t d, cons
 	free(col);
 }
 
-/* The order of (E18) of device.h, and its sums, by the simplest code. */
+/* Rows by cluster, and their sums, by the simplest code. */
 static void order_and_sums__all_and_changed__as_loops(void **state)
 {
 	tools t;
@@ -609,17 +849,17 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	}
 	for (int form = 0; form < 4; form++) {
 		bool all = form & 1, weighed = form & 2;
-		kdri_buf *bl = send_buffer(&t, label, N, 4), *bb = send_buffer(&t, before, N, 4),
-		         *out = send_buffer(&t, list, 2 * N, 4), *bw = send_buffer(&t, coef, N, 8),
-		         *bu = send_buffer(&t, unit, D, 8);
-		kdri_dmat dx = send(&t, x, N, D), ds = send(&t, sums, K, 2 * D);
-		DO(&t, t.d->changed(t.d, bl, bb, N, K, &moved, counts));
+		int32_t *bl = send_vector(&t, label, N, 4), *bb = send_vector(&t, before, N, 4),
+		        *out = send_vector(&t, list, 2 * N, 4);
+		double *bw = send_vector(&t, coef, N, 8), *bu = send_vector(&t, unit, D, 8);
+		kdri_drows dx = { .rows = N, .dense = send(&t, x, N, D) };
+		kdri_block ds = send(&t, sums, K, 2 * D);
+		DO(&t, changed, t.d, bl, bb, N, K, &moved, counts);
 		assert_int_equal(moved, changed);
-		DO(&t, t.d->order(t.d, bl, bb, N, K, all, out, begin));
-		DO(&t, t.d->sums(t.d, dx, out, begin, weighed ? bw : NULL, bu, ratio, !all, ds));
+		DO(&t, order, t.d, bl, bb, N, K, all, out, begin);
+		DO(&t, sums, dx, out, begin, weighed ? bw : NULL, bu, ratio, !all, ds);
 		same_of_sparse(&t, x, N, D, out, begin, weighed ? bw : NULL, bu, ratio, !all, sums, ds);
-		t.d->release(t.d, bu);
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, out, list, begin[K], 4));
+		assert_ok(t.ctx, kdri_device_fetch(t.ctx, t.d, out, list, (size_t)begin[K] * 4));
 		double *got = fetch(&t, ds), *want = malloc(sizeof *want * K * 2 * D);
 		int64_t at = 0;
 		for (int64_t j = 0; j < K; j++) {
@@ -650,12 +890,10 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 		}
 		assert_int_equal(begin[K], at);
 		assert_memory_equal(got, want, sizeof *want * K * 2 * D);
-		assert_ok(t.f.ctx, kdri_dbuf_get(t.f.ctx, t.d, bb, list, N, 4));
+		assert_ok(t.ctx, kdri_device_fetch(t.ctx, t.d, bb, list, N * 4));
 		assert_memory_equal(list, label, N * 4);
-		kdri_buf *bufs[] = { bl, bb, out, bw };
-		for (int i = 0; i < 4; i++)
-			t.d->release(t.d, bufs[i]);
-		drop(&t, dx);
+		drop_all(&t, (void *const[]){ bl, bb, out, bw, bu }, 5);
+		drop(&t, dx.dense);
 		drop(&t, ds);
 		free(got);
 		free(want);
@@ -669,12 +907,12 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	fake_close(&t.f);
 }
 
-static void host__misuse__is_refused(void **state)
+static void standin__misuse__is_refused(void **state)
 {
 	fake f;
 	double here[4] = { 0 };
-	kdri_dmat a = { 0 };
-	kdri_buf *buf = NULL;
+	kdri_block a = { 0 };
+	void *data = NULL;
 	(void)state;
 	if (fake_real())
 		skip();
@@ -682,30 +920,40 @@ static void host__misuse__is_refused(void **state)
 	kdri_device *d = f.device;
 	if (!d)
 		return;
-	assert_int_equal(d->alloc(d, 1001, &buf), KDRI_D_MEMORY);
-	assert_ok(f.ctx, kdri_dmat_new(f.ctx, d, 2, 2, &a));
-	/* A host's pointer where a buffer is due, a buffer where the host's is due, and views that leave theirs. */
-	assert_int_equal(d->fill(d, (kdri_dmat){ (kdri_buf *)here, 0, 2, 2, 2 }, 1), KDRI_D_FAILED);
-	assert_non_null(strstr(d->error, "not a buffer of this device"));
-	assert_int_equal(d->put(d, a.buf, 0, 0, a.buf->data, 0, 8, 1), KDRI_D_FAILED);
-	assert_non_null(strstr(d->error, "the host's side is a buffer"));
-	assert_int_equal(d->fill(d, (kdri_dmat){ a.buf, 0, 2, 3, 3 }, 1), KDRI_D_FAILED);
-	assert_int_equal(d->fill(d, (kdri_dmat){ a.buf, 1, 2, 2, 2 }, 1), KDRI_D_FAILED);
-	assert_int_equal(d->fill(d, (kdri_dmat){ a.buf, 0, 2, 2, 1 }, 1), KDRI_D_FAILED);
-	assert_int_equal(d->get(d, a.buf, 8, 0, here, 0, 32, 1), KDRI_D_FAILED);
-	assert_int_equal(
-	        d->gemm(d, false, false, 1, a, (kdri_dmat){ a.buf, 0, 1, 2, 2 }, 0, a, KDRI_SHARP_DOUBLE),
-	        KDRI_D_FAILED);
-	assert_int_equal(kdri_dmat_put(f.ctx, d, (kdri_dmat){ a.buf, 0, 2, 2, 2 }, here, 2), KDR_OK);
+	assert_int_equal(d->alloc(f.ctx, d, 1001, &data), KDR_ERR_MEMORY);
+	assert_ok(f.ctx, kdri_block_new(f.ctx, d, 2, 2, false, &a));
+	/* The host's memory where the device's is due, the device's where the host's is due, and views that leave theirs. */
+	kdri_block bad = a;
+	bad.data = here;
+	assert_int_equal(d->fill(f.ctx, bad, 1), KDR_ERR_INTERNAL);
+	assert_non_null(strstr(d->error, "not memory of this device"));
+	assert_int_equal(d->put(f.ctx, d, a.data, 0, a.data, 0, 8, 1), KDR_ERR_INTERNAL);
+	assert_non_null(strstr(d->error, "the host's side is memory of a device"));
+	bad = a;
+	bad.cols = bad.stride = 3;
+	assert_int_equal(d->fill(f.ctx, bad, 1), KDR_ERR_INTERNAL);
+	assert_non_null(strstr(d->error, "beyond the end of a buffer"));
+	assert_int_equal(d->fill(f.ctx, kdri_block_part(a, 0, 1, 2, 2), 1), KDR_ERR_INTERNAL);
+	bad = a;
+	bad.stride = 1;
+	assert_int_equal(d->fill(f.ctx, bad, 1), KDR_ERR_INTERNAL);
+	bad = a;
+	bad.dev = &kdri_cpu;
+	assert_int_equal(d->gemm(f.ctx, false, false, 1, a, bad, 0, a), KDR_ERR_INTERNAL);
+	assert_int_equal(d->get(f.ctx, d, (char *)a.data + 8, 0, here, 0, 32, 1), KDR_ERR_INTERNAL);
+	assert_int_equal(d->gemm(f.ctx, false, false, 1, a, kdri_block_part(a, 0, 0, 1, 2), 0, a),
+	                 KDR_ERR_INTERNAL);
+	assert_non_null(strstr(d->error, "shapes that do not fit"));
+	assert_ok(f.ctx, kdri_block_send(f.ctx, a, here, 2));
 	assert_int_equal(f.limits.put_bytes, 32);
-	assert_int_equal(d->pin(d, here, sizeof here), KDRI_D_OK);
-	assert_int_equal(d->pin(d, here, sizeof here), KDRI_D_FAILED);
+	assert_ok(f.ctx, d->pin(f.ctx, d, here, sizeof here));
+	assert_int_equal(d->pin(f.ctx, d, here, sizeof here), KDR_ERR_INTERNAL);
 	assert_int_equal(f.limits.pins, 1);
 	d->unpin(d, here);
 	d->unpin(d, here);
-	kdri_buf *gone = a.buf;
-	kdri_dmat_free(d, &a);
-	assert_int_equal(d->fill(d, (kdri_dmat){ gone, 0, 2, 2, 2 }, 1), KDRI_D_FAILED);
+	bad = a;
+	kdri_block_free(f.ctx, &a);
+	assert_int_equal(d->fill(f.ctx, bad, 1), KDR_ERR_INTERNAL);
 	fake_close(&f);
 }
 
@@ -714,15 +962,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gemm__all_forms__as_loops),
 		cmocka_unit_test(syrk_mirror_inverse__symmetric__as_loops),
-		cmocka_unit_test(inverse__large__times_the_matrix_is_one),
-		cmocka_unit_test(entries__all_operations__as_loops),
+		cmocka_unit_test(inverse__large_and_badly_scaled__times_the_matrix_is_one),
+		cmocka_unit_test(vectors__products_and_sums__as_loops),
+		cmocka_unit_test(layers__all_operations__as_loops),
+		cmocka_unit_test(square_matrices__adjust_and_complement__as_loops),
+		cmocka_unit_test(gram_matrix__similarities_and_sums__as_loops),
 		cmocka_unit_test(ratio_step__zeros_and_small__as_said),
-		cmocka_unit_test(rows__order_statistics_and_limits__as_loops),
-		cmocka_unit_test(sparse__multiply_and_spread__as_loops),
+		cmocka_unit_test(rows__order_statistics_and_counts__as_loops),
+		cmocka_unit_test(neighbour_weights__with_ties__as_loops),
+		cmocka_unit_test(sparse__multiply_gram_and_tanh__as_loops),
 		cmocka_unit_test(sparse__long_rows__as_loops),
-		cmocka_unit_test(own_and_closest__some_clusters_empty__as_loops),
+		cmocka_unit_test(groups__some_clusters_empty__as_loops),
 		cmocka_unit_test(order_and_sums__all_and_changed__as_loops),
-		cmocka_unit_test(host__misuse__is_refused),
+		cmocka_unit_test(standin__misuse__is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

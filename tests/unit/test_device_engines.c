@@ -1,7 +1,7 @@
 /* k-means and neighbours carried by a device: the same answer as the processor's. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
-#include "tests/unit/fake_device.h"
+#include "tests/device/fake.h"
 
 /* --- k-means -------------------------------------------------------------------------------------------------- */
 
@@ -291,7 +291,7 @@ static void kmeans__device_fails_with_auto__processor_goes_on(void **state)
 	points p = points_of(90, 4, 3, 0.5);
 	fake_open(&f, 0);
 	f.limits.fail_at = 20;
-	f.limits.fail_with = KDRI_D_MEMORY;
+	f.limits.fail_with = KDR_ERR_MEMORY;
 	/* As kdri_device_take leaves it where the choice was the library's. */
 	kdr_mat x = kdr_mat_from_dense(p.x, p.n, p.d);
 	kdri_kmeans_result r = { 0 };

@@ -1,6 +1,6 @@
 /* Methods carried by a device: what the processor finds. SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/mtcfir/consistent.h"
-#include "tests/unit/fake_device.h"
+#include "tests/device/fake.h"
 
 enum { TASKS = 2 };
 

@@ -2,7 +2,7 @@
 #include "matrix/device_held.h"
 
 #include "matrix/range.h"
-#include "tests/unit/fake_device.h"
+#include "tests/device/fake.h"
 #include "tests/unit/linalg_unit.h"
 
 #include <pthread.h>
@@ -227,7 +227,7 @@ static void held__device_fails_with_auto__processor_goes_on(void **state)
 		held_case c;
 		case_open(&c, at % 2 ? 0 : 30000);
 		c.f.limits.fail_at = at;
-		c.f.limits.fail_with = KDRI_D_FAILED;
+		c.f.limits.fail_with = KDR_ERR_INTERNAL;
 		kdr_status st = kdri_hold(c.f.ctx, &c.p.csr, true, 4, 1e6, &held);
 		c.f.ctx->device_choice = KDRI_DEVICE_AUTO; /* as if the library had chosen it */
 		if (st == KDR_OK && held) {

@@ -1,7 +1,7 @@
 /* ln, exp and tanh against those of the C library, and where they end. */
+#include "matrix/cpu/cpu.h"
 #include "matrix/linalg.h"
 #include "matrix/logexp.h"
-#include "methods/mtcfir/msda_work.h"
 #include "tests/unit/unit.h"
 
 /* Through arrays, as the library uses them: so that it is the vector code that is tested. */

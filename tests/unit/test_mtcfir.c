@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "matrix/select.h"
+#include "matrix/weights.h"
 #include "methods/mtcfir/consistent.h"
 #include "methods/mtcfir/gram_kmeans.h"
 #include "methods/mtcfir/msda.h"
@@ -53,23 +54,21 @@ static void data_free(data *m)
 
 /* The last layer's output, rows x d. */
 static kdr_status keep_last(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                            const kdri_block *h)
+                            const kdri_panels *h)
 {
-	(void)ctx;
 	(void)layer;
 	(void)x;
-	for (int64_t i = 0; h && i < h->rows; i++)
-		kdri_block_read(h, i, 0, h->cols, (double *)user + i * h->cols);
-	return KDR_OK;
+	return h ? kdri_block_fetch(ctx, h->all, user, h->d) : KDR_OK;
 }
 
 static double *layers_of(kdr_context *ctx, const data *m, int64_t train, bool sparse, kdri_side side,
                          bool floats, double noise)
 {
-	kdri_msda_options o = { .layers = 3, .noise = noise, .side = side, .floats = floats };
+	kdri_msda_options o = { .layers = 3, .noise = noise, .side = side, .single = floats };
 	kdri_msda_info info;
 	double *h = calloc((size_t)(m->n * m->d), sizeof *h);
-	assert_ok(ctx, kdri_msda_run(ctx, sparse ? &m->sparse : &m->dense, train, &o, keep_last, h, &info));
+	assert_ok(ctx, kdri_msda_run(ctx, &kdri_cpu, sparse ? &m->sparse : &m->dense, train, &o, keep_last, h,
+	                             &info));
 	assert_int_equal(info.layers, 3);
 	return h;
 }
@@ -210,7 +209,8 @@ static void weights__random_distances__optimal_on_the_simplex(void **state)
 			if (i != self)
 				others[at++] = a[i];
 		}
-		assert_int_equal(kdri_consistent_weights(a, n, self, l, 1e-12, room, weight), l);
+		kdri_limits limits = kdri_limits_of(a, n, self, l, 1e-12, room);
+		assert_int_equal(kdri_weigh(&limits, a, n, self, 1e-12, weight), l);
 		memcpy(sorted, others, sizeof sorted);
 		qsort(sorted, (size_t)n - 1, sizeof *sorted, compare);
 		for (int64_t i = 0; i < l; i++)
@@ -230,11 +230,13 @@ static void weights__nearest_all_at_one_distance__all_of_them_equal(void **state
 {
 	(void)state;
 	double a[6] = { 0, 2, 2, 2, 5, 2 }, room[6], weight[6];
-	assert_int_equal(kdri_consistent_weights(a, 6, 0, 2, 1e-12, room, weight), 4);
+	kdri_limits limits = kdri_limits_of(a, 6, 0, 2, 1e-12, room);
+	assert_int_equal(kdri_weigh(&limits, a, 6, 0, 1e-12, weight), 4);
 	for (int i = 1; i < 6; i++)
 		assert_true(weight[i] == (i != 4));
 	/* Three at one distance and l = 3: there is a fourth, farther one. */
-	assert_int_equal(kdri_consistent_weights(a, 6, 0, 4, 1e-12, room, weight), 4);
+	limits = kdri_limits_of(a, 6, 0, 4, 1e-12, room);
+	assert_int_equal(kdri_weigh(&limits, a, 6, 0, 1e-12, weight), 4);
 }
 
 /* --- SNMF --------------------------------------------------------------------------------------------- */
@@ -255,11 +257,11 @@ static void snmf__random_starts__objective_never_rises(void **state)
 		for (int64_t i = 0; i < n * k; i++) /* far from the usual start: rises are to be expected */
 			y[i] = pow(10, -spread * kdri_rng_uniform(&rng));
 		square = kdri_nrm2sq(m, n * n);
-		kdr_mat view = kdr_mat_from_dense(m, n, n);
-		kdri_op op = kdri_op_mat(&view);
+		const kdri_block view = kdri_block_of(m, n, n, n);
+		const kdri_snmf_matrix matrix = kdri_snmf_dense(&view, square);
 		kdri_snmf_options o = { .k = k, .max_iter = 60 };
 		kdri_snmf_result r = { 0 };
-		assert_ok(ctx, kdri_snmf(ctx, &op, square, y, 1, &o, &r));
+		assert_ok(ctx, kdri_snmf(ctx, &matrix, y, 1, &o, &r));
 		for (int64_t i = 0; i < r.iterations; i++)
 			assert_true(r.trace[i] <= (i ? r.trace[i - 1] : r.start) + 1e-12 * (1 + square));
 		double gap = 0;
@@ -290,14 +292,13 @@ static void snmf__starts_in_step__as_each_alone(void **state)
 				m[i * N + j] = m[j * N + i] = (i % K == j % K) + 0.3 * kdri_rng_uniform(&rng);
 		for (int64_t i = 0; i < RUNS * N * K; i++)
 			starts[i] = pow(10, -4 * kdri_rng_uniform(&rng));
-		kdr_mat view = kdr_mat_from_dense(m, N, N);
-		kdri_op op = kdri_op_mat(&view);
+		const kdri_block view = kdri_block_of(m, N, N, N);
+		const kdri_snmf_matrix matrix = kdri_snmf_dense(&view, kdri_nrm2sq(m, N * N));
 		kdri_snmf_options o = { .k = K, .max_iter = 100, .tol = 1e-3 };
 		kdri_snmf_result all[RUNS] = { 0 }, one = { 0 };
-		assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, N * N), starts, RUNS, &o, all));
+		assert_ok(ctx, kdri_snmf(ctx, &matrix, starts, RUNS, &o, all));
 		for (int64_t q = 0; q < RUNS; q++) {
-			assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, N * N), starts + q * N * K, 1, &o,
-			                         &one));
+			assert_ok(ctx, kdri_snmf(ctx, &matrix, starts + q * N * K, 1, &o, &one));
 			assert_int_equal(all[q].iterations, one.iterations);
 			assert_int_equal(all[q].stop, one.stop);
 			for (int64_t i = 0; i < one.iterations; i++)
@@ -333,10 +334,10 @@ static void gram_kmeans__random_data__every_sample_at_its_nearest_mean(void **st
 		int64_t *labels = calloc((size_t)n, sizeof *labels), size[4] = { 0 };
 		double centres[4 * 5] = { 0 }, objective, sum = 0;
 		kdri_gram_kmeans_options o = { .k = k, .max_iter = 1000, .stream = (uint64_t)trial };
-		assert_ok(ctx, kdri_block_new(ctx, n, n, false, &gram));
-		assert_ok(ctx, kdri_block_syrk(ctx, false, 1, &x, 0, &gram));
-		kdri_block_mirror(ctx, &gram);
-		assert_ok(ctx, kdri_gram_kmeans(ctx, &gram, &o, labels, &objective));
+		assert_ok(ctx, kdri_block_new(ctx, &kdri_cpu, n, n, false, &gram));
+		assert_ok(ctx, kdri_block_syrk(ctx, false, 1, x, 0, gram));
+		assert_ok(ctx, kdri_cpu.mirror(ctx, gram));
+		assert_ok(ctx, kdri_gram_kmeans(ctx, gram, &o, labels, &objective));
 		for (int64_t i = 0; i < n; i++) {
 			size[labels[i]]++;
 			kdri_axpy(1, m.x + i * 5, centres + labels[i] * 5, 5);

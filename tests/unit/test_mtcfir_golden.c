@@ -92,6 +92,7 @@ static kdri_msda_options options_of(const golden_case *c)
 
 /* --- layers ------------------------------------------------------------------------------------------- */
 
+/* All parts are those of the context's device. */
 typedef struct seen {
 	const golden_case *c;
 	const char *what;
@@ -101,19 +102,22 @@ typedef struct seen {
 
 /* Layers in the file are d x n. */
 static kdr_status compare_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                                const kdri_block *h)
+                                const kdri_panels *h)
 {
 	seen *s = user;
 	const golden_case *c = s->c;
-	(void)ctx;
-	double *turned = calloc((size_t)(c->n * c->d), sizeof *turned);
+	double *turned = calloc((size_t)(c->n * c->d), sizeof *turned),
+	       *rows = calloc((size_t)(c->n * c->d), sizeof *rows);
+	if (h)
+		assert_ok(ctx, kdri_block_fetch(ctx, h->all, rows, c->d));
 	for (int64_t i = 0; i < c->n; i++)
 		for (int64_t j = 0; j < c->d; j++)
-			turned[j * c->n + i] = h ? kdri_block_get(h, i, j) : c->x[i * c->d + j];
+			turned[j * c->n + i] = h ? rows[i * c->d + j] : c->x[i * c->d + j];
 	assert_true((x == NULL) != (h == NULL));
 	assert_int_equal(layer, s->layers++);
 	golden_close(c->name, s->what, turned, item(c->json, "h", layer), 1e-9);
 	free(turned);
+	free(rows);
 	return KDR_OK;
 }
 
@@ -121,15 +125,17 @@ static void check_layers(kdr_context *ctx, const golden_case *c)
 {
 	static const char *const names[] = { "h by features, dense", "h by features, sparse",
 		                             "h by samples, dense", "h by samples, sparse" };
+	kdri_device *dev = kdri_device_take(ctx, 1e18);
 	for (int way = 0; way < 4; way++) {
 		kdri_msda_options o = options_of(c);
 		kdri_msda_info info;
 		seen s = { .c = c, .what = names[way] };
 		o.side = way < 2 ? KDRI_SIDE_FEATURES : KDRI_SIDE_SAMPLES;
-		assert_ok(ctx, kdri_msda_run(ctx, way % 2 ? &c->sparse : &c->dense, c->n, &o, compare_layer,
-		                             &s, &info));
+		assert_ok(ctx, kdri_msda_run(ctx, dev, way % 2 ? &c->sparse : &c->dense, c->n, &o,
+		                             compare_layer, &s, &info));
 		assert_int_equal(s.layers, o.layers + 1);
 	}
+	kdri_device_leave(dev);
 }
 
 static void msda__golden_cases__layers_agree(void **state)
@@ -138,9 +144,9 @@ static void msda__golden_cases__layers_agree(void **state)
 	for_each_case(check_layers);
 }
 
-/* Rows beside the training rows go through the same maps: unit vectors and zero show W and b. */
+/* Rows beside the training rows go through the same maps, on the processor: unit vectors and zero show W and b. */
 static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                                  const kdri_block *h)
+                                  const kdri_panels *h)
 {
 	const seen *s = user;
 	const golden_case *c = s->c;
@@ -151,9 +157,9 @@ static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, c
 		return KDR_OK;
 	double *w = calloc((size_t)(d * (d + 1)), sizeof *w);
 	for (int64_t i = 0; i < d; i++) {
-		double b = atanh(kdri_block_get(h, c->n + d, i));
+		double b = atanh(kdri_block_get(&h->all, c->n + d, i));
 		for (int64_t j = 0; j < d; j++)
-			w[i * (d + 1) + j] = (atanh(kdri_block_get(h, c->n + j, i)) - b) / 0.01;
+			w[i * (d + 1) + j] = (atanh(kdri_block_get(&h->all, c->n + j, i)) - b) / 0.01;
 		w[i * (d + 1) + d] = b;
 	}
 	golden_close(c->name, s->what, w, kdr_json_get(c->json, "W1"), 1e-9);
@@ -186,8 +192,8 @@ static void check_weights(kdr_context *ctx, const golden_case *c)
 		seen s = { .c = c, .what = way < 2 ? "W1 by features" : "W1 by samples" };
 		o.side = way < 2 ? KDRI_SIDE_FEATURES : KDRI_SIDE_SAMPLES;
 		o.layers = 2;
-		assert_ok(ctx, kdri_msda_run(ctx, way % 2 ? &sparse : &dense, c->n, &o, compare_weights, &s,
-		                             &info));
+		assert_ok(ctx, kdri_msda_run(ctx, &kdri_cpu, way % 2 ? &sparse : &dense, c->n, &o,
+		                             compare_weights, &s, &info));
 	}
 	free(x);
 	free(val);
@@ -203,33 +209,33 @@ static void msda__rows_beside_the_training_rows__see_the_same_weights(void **sta
 
 /* --- relatedness and consistent similarity ------------------------------------------------------------ */
 
-static kdr_status add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x, const kdri_block *h)
+static kdr_status add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                           const kdri_panels *h)
 {
-	seen *s = user;
-	(void)x;
-	return kdri_block_syrk(ctx, false, 1, h, layer > 0, &s->gram);
+	return kdri_msda_add_gram(ctx, ((seen *)user)->gram, layer, x, h, NULL);
 }
 
-static kdri_pool pool_of(kdr_context *ctx, const golden_case *c)
+/* On a device that the caller has taken. */
+static kdri_pool pool_of(kdr_context *ctx, kdri_device *dev, const golden_case *c)
 {
 	kdri_msda_options o = options_of(c);
 	kdri_msda_info info;
 	seen s = { .c = c };
-	assert_ok(ctx, kdri_block_new(ctx, c->n, c->n, false, &s.gram));
-	assert_ok(ctx, kdri_msda_run(ctx, &c->dense, c->n, &o, add_gram, &s, &info));
-	kdri_block_mirror(ctx, &s.gram);
+	assert_ok(ctx, kdri_block_new(ctx, dev, c->n, c->n, false, &s.gram));
+	assert_ok(ctx, kdri_msda_run(ctx, dev, &c->dense, c->n, &o, add_gram, &s, &info));
 	return (kdri_pool){ s.gram, c->ntasks, c->begin };
 }
 
 static void check_mmd(kdr_context *ctx, const golden_case *c)
 {
 	double got[MOST * MOST], pairs[MOST * MOST];
+	kdri_device *dev = kdri_device_take(ctx, 1e18);
 	for (int after = 0; after < 2; after++) {
 		golden_case raw = *c;
 		raw.variant = after ? c->variant : "nF";
-		kdri_pool pool = pool_of(ctx, &raw);
+		kdri_pool pool = pool_of(ctx, dev, &raw);
 		int64_t count = 0;
-		assert_ok(ctx, kdri_gram_mmd(ctx, &pool.v, c->begin, c->ntasks, 0, got));
+		assert_ok(ctx, kdri_gram_mmd(ctx, pool.v, c->begin, c->ntasks, 0, got));
 		for (int64_t t = 0; t < c->ntasks; t++)
 			for (int64_t s = t + 1; s < c->ntasks; s++)
 				pairs[count++] = got[t * c->ntasks + s];
@@ -237,6 +243,7 @@ static void check_mmd(kdr_context *ctx, const golden_case *c)
 		             kdr_json_get(c->json, after ? "mmd2_linear_new" : "mmd2_linear_raw"), 1e-9);
 		kdri_block_free(ctx, &pool.v);
 	}
+	kdri_device_leave(dev);
 }
 
 static void mmd__golden_cases__agree(void **state)
@@ -273,7 +280,7 @@ static void compare_m(const golden_case *c, int64_t t, const kdr_csr *m)
 }
 
 /* 50 steps from labels0: trace, Y, labels. */
-static void compare_snmf(kdr_context *ctx, const golden_case *c, int64_t t, const kdri_op *m, double square)
+static void compare_snmf(kdr_context *ctx, const golden_case *c, int64_t t, const kdri_snmf_matrix *m)
 {
 	int64_t n = m->rows, k = c->k[t];
 	int64_t *start = golden_integers(item(c->json, "labels0", t), NULL),
@@ -283,7 +290,7 @@ static void compare_snmf(kdr_context *ctx, const golden_case *c, int64_t t, cons
 	kdri_snmf_options o = { .k = k, .max_iter = (int64_t)golden_number(c->json, "iters") };
 	kdri_snmf_result r = { 0 };
 	kdri_snmf_start(start, n, k, y);
-	assert_ok(ctx, kdri_snmf(ctx, m, square, y, 1, &o, &r));
+	assert_ok(ctx, kdri_snmf(ctx, m, y, 1, &o, &r));
 	assert_int_equal(r.iterations, o.max_iter);
 	double *trace = malloc((size_t)(r.iterations + 1) * sizeof *trace);
 	trace[0] = r.start;
@@ -306,10 +313,12 @@ static void check_task(kdr_context *ctx, const golden_case *c, const kdri_pool *
 	double ones[MOST] = { 1, 1, 1, 1 };
 	int64_t n = kdri_pool_size(pool, t), l = KDRI_MIN(c->l[t], n - 2);
 	if (strcmp(c->variant, "nI") == 0) {
-		kdri_block own = kdri_block_part(&pool->v, c->begin[t], c->begin[t], n, n);
-		kdri_block_clip(ctx, &own);
-		kdri_op op = kdri_op_block(&own);
-		compare_snmf(ctx, c, t, &op, kdri_block_square(ctx, &own));
+		kdri_block own = kdri_block_part(pool->v, c->begin[t], c->begin[t], n, n);
+		double square;
+		assert_ok(ctx, own.dev->clip(ctx, own));
+		assert_ok(ctx, own.dev->square(ctx, own, &square));
+		const kdri_snmf_matrix matrix = kdri_snmf_dense(&own, square);
+		compare_snmf(ctx, c, t, &matrix);
 		return;
 	}
 	/* Whole, and a row at a time. */
@@ -319,8 +328,12 @@ static void check_task(kdr_context *ctx, const golden_case *c, const kdri_pool *
 		                                   l, most, &m));
 		compare_raw(c, t, &m.sharp.view.as.csr);
 		compare_m(c, t, &m.m.view.as.csr);
-		kdri_op op = kdri_op_mat(&m.m.view);
-		compare_snmf(ctx, c, t, &op, kdri_nrm2sq(m.m.view.as.csr.val, kdr_mat_nnz(&m.m.view)));
+		kdri_sparse sparse;
+		assert_ok(ctx, kdri_sparse_of(ctx, pool->v.dev, &m.m.view.as.csr, NULL, &sparse));
+		const kdri_snmf_matrix matrix =
+		        kdri_snmf_sparse(&sparse, kdri_nrm2sq(m.m.view.as.csr.val, kdr_mat_nnz(&m.m.view)));
+		compare_snmf(ctx, c, t, &matrix);
+		kdri_sparse_free(ctx, &sparse);
 		kdri_consistent_free(ctx, &m);
 	}
 }
@@ -328,15 +341,20 @@ static void check_task(kdr_context *ctx, const golden_case *c, const kdri_pool *
 static void check_consistent(kdr_context *ctx, const golden_case *c)
 {
 	double eps[MOST], alpha[MOST * MOST];
-	kdri_pool pool = pool_of(ctx, c);
-	assert_ok(ctx, kdri_gram_similarity(ctx, &pool.v, KDRI_SIMILARITY_COSINE, 0));
-	golden_close(c->name, "V", pool.v.data, kdr_json_get(c->json, "V"), 1e-9);
+	kdri_device *dev = kdri_device_take(ctx, 1e18);
+	kdri_pool pool = pool_of(ctx, dev, c);
+	double *v = calloc((size_t)(c->n * c->n), sizeof *v);
+	assert_ok(ctx, kdri_gram_similarity(ctx, pool.v, KDRI_SIMILARITY_COSINE, 0));
+	assert_ok(ctx, kdri_block_fetch(ctx, pool.v, v, c->n));
+	golden_close(c->name, "V", v, kdr_json_get(c->json, "V"), 1e-9);
+	free(v);
 	assert_ok(ctx, kdri_relate(ctx, &pool, c->l, eps, alpha));
 	golden_close(c->name, "eps", eps, kdr_json_get(c->json, "eps"), 1e-9);
 	golden_close(c->name, "alpha", alpha, kdr_json_get(c->json, "alpha"), 1e-9);
 	for (int64_t t = 0; t < c->ntasks; t++)
 		check_task(ctx, c, &pool, t, alpha + t * c->ntasks);
 	kdri_block_free(ctx, &pool.v);
+	kdri_device_leave(dev);
 }
 
 static void consistent__golden_cases__agree(void **state)
@@ -413,15 +431,15 @@ static void snmf__step_that_would_rise__is_taken_smaller(void **state)
 	double *m = golden_numbers(kdr_json_get(c, "M"), &n);
 	double *y = golden_numbers(kdr_json_get(c, "Y0"), NULL);
 	double *half = golden_numbers(kdr_json_get(c, "trace_half"), NULL);
-	kdr_mat w = kdr_mat_from_dense(m, 3, 3);
-	kdri_op op = kdri_op_mat(&w);
+	const kdri_block w = kdri_block_of(m, 3, 3, 3);
+	const kdri_snmf_matrix matrix = kdri_snmf_dense(&w, kdri_nrm2sq(m, 9));
 	kdri_snmf_options o = { .k = 2, .max_iter = 30 };
 	kdri_snmf_result r = { 0 };
 	bool rises = false;
 	for (int i = 1; i < 7; i++)
 		rises = rises || half[i] > half[i - 1];
 	assert_true(rises);
-	assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(m, 9), y, 1, &o, &r));
+	assert_ok(ctx, kdri_snmf(ctx, &matrix, y, 1, &o, &r));
 	assert_near(r.start, half[0], 1e-9);
 	assert_true(r.careful > 0);
 	for (int64_t i = 0; i < r.iterations; i++)

@@ -55,14 +55,11 @@ typedef struct outputs {
 	double *h;
 } outputs;
 
-static kdr_status collect(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x, const kdri_block *h)
+static kdr_status collect(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x, const kdri_panels *h)
 {
 	outputs *o = user;
-	(void)ctx;
 	(void)x;
-	for (int64_t i = 0; h && i < h->rows; i++)
-		kdri_block_read(h, i, 0, h->cols, o->h + layer * o->size + i * h->cols);
-	return KDR_OK;
+	return h ? kdri_block_fetch(ctx, h->all, o->h + layer * o->size, h->d) : KDR_OK;
 }
 
 /* Outputs for `rows` rows of layers learnt from the first `train`, or known. */
@@ -75,7 +72,7 @@ static outputs run(kdr_context *ctx, kdr_mat x, int64_t rows, int64_t train, kdr
 	else
 		x.as.dense.rows = rows;
 	out.h = calloc((size_t)((o.layers + 1) * out.size), sizeof *out.h);
-	assert_ok(ctx, kdri_msda_run(ctx, &x, train, &o, collect, &out, &info));
+	assert_ok(ctx, kdri_msda_run(ctx, &kdri_cpu, &x, train, &o, collect, &out, &info));
 	return out;
 }
 
@@ -90,7 +87,7 @@ static void layers__kept_and_used_again__same_as_learnt_again(void **state)
 		data *m = data_new(rows, d);
 		for (int way = 0; way < 4; way++) {
 			bool sparse = way & 1, floats = way & 2;
-			kdri_msda_options o = { .layers = LAYERS, .noise = 0.4, .floats = floats };
+			kdri_msda_options o = { .layers = LAYERS, .noise = 0.4, .single = floats };
 			int64_t side = kdri_msda_side(&o, train, d);
 			assert_int_equal(side, KDRI_MIN(train, d));
 			kdri_layers kept = { calloc((size_t)(LAYERS * side * side), sizeof(double)),
@@ -419,7 +416,7 @@ static void fold_in__rows_made_from_memberships__those_come_back(void **state)
 				s[i * N + j] = kdri_dot(mine, y + j * k, k);
 		}
 		kdri_block block = kdri_block_of(s, ROWS, N, N);
-		assert_ok(ctx, kdri_fold_in(ctx, &block, y, k, labels));
+		assert_ok(ctx, kdri_fold_in(ctx, block, y, k, labels));
 		assert_memory_equal(labels, wanted, sizeof labels);
 	}
 	kdr_context_free(ctx);
@@ -432,10 +429,10 @@ static void fold_in__empty_clusters_or_no_similarity__in_range(void **state)
 	double y[8] = { 0, 1, 0, 1, 0, 1, 0, 1 }, s[8] = { 1, 1, 0.5, 0, 0, 0, 0, 0 }, none[8] = { 0 };
 	int64_t labels[2];
 	kdri_block block = kdri_block_of(s, 2, 4, 4);
-	assert_ok(ctx, kdri_fold_in(ctx, &block, y, 2, labels));
+	assert_ok(ctx, kdri_fold_in(ctx, block, y, 2, labels));
 	assert_int_equal(labels[0], 1);
 	assert_int_equal(labels[1], 0);
-	assert_ok(ctx, kdri_fold_in(ctx, &block, none, 2, labels));
+	assert_ok(ctx, kdri_fold_in(ctx, block, none, 2, labels));
 	assert_int_equal(labels[0], 0);
 	kdr_context_free(ctx);
 }

@@ -67,8 +67,9 @@ static void cosines__no_negative_entry__products_are_those_of_the_matrix(void **
 			assert_ok(ctx, kdri_cosines_new(ctx, x, 4,
 			                                &c)); /* fewer columns at a time than there are */
 			assert_near(c.square, kdri_nrm2sq(formed, (int64_t)N * N), 1e-9);
-			kdri_op op = kdri_op_cosines(&c);
-			assert_ok(ctx, op.apply(ctx, &op, y, k, k, got, 13));
+			const kdri_snmf_matrix product = kdri_snmf_cosines(&c);
+			assert_ok(ctx, product.multiply(ctx, product.data, kdri_block_of(y, N, k, k),
+			                                kdri_block_of(got, N, k, 13)));
 			for (int64_t i = 0; i < N; i++)
 				for (int64_t j = 0; j < k; j++) {
 					double sum = 0;
@@ -160,13 +161,13 @@ static void fit__cosines_not_formed__objective_is_that_of_the_matrix(void **stat
 	static double formed[N * N], y[N * K];
 	make(&m, 3);
 	form(m.x, formed);
-	kdr_mat view = kdr_mat_from_dense(formed, N, N);
-	kdri_op op = kdri_op_mat(&view);
+	const kdri_block view = kdri_block_of(formed, N, N, N);
+	const kdri_snmf_matrix matrix = kdri_snmf_dense(&view, kdri_nrm2sq(formed, (int64_t)N * N));
 	kdri_snmf_options o = { .k = K, .max_iter = 60, .tol = 1e-6 };
 	kdri_snmf_result r = { 0 };
 	int64_t labels[N], n;
 	kdri_snmf_start(m.labels[0], N, K, y);
-	assert_ok(ctx, kdri_snmf(ctx, &op, kdri_nrm2sq(formed, (int64_t)N * N), y, 1, &o, &r));
+	assert_ok(ctx, kdri_snmf(ctx, &matrix, y, 1, &o, &r));
 	kdri_snmf_labels(r.y, N, K, labels);
 	for (int sparse = 0; sparse < 2; sparse++) {
 		kdr_result *got = fit(ctx, &m, sparse ? m.sparse : m.dense, 1, "cosine", "double");

@@ -6,8 +6,7 @@
  *   (E2)  Euclidean:  s_ij = <x_i, x_j> - |x_j|^2 / 2 = (|x_i|^2 - |x_i - x_j|^2) / 2
  *   (E4)  less m:     s_ij = (<x_i, x_j> - <x_i, m> - <x_j, m> + |m|^2) / (|x_i - m| |x_j - m|)
  *
- * from the products of products.c, and keeps the k best in a sorted list. After the first few thousand
- * products hardly one beats the k-th, so the scan is one comparison a product, 16 at a time.
+ * and keeps the k best in a sorted list (knn_scan.c).
  *
  * Ties. Products of equal rows may differ in the last bits, as they come from different places of a tile;
  * so scores are rounded to a grid of 2^-GRID of the largest one possible, and rounding decides no tie:
@@ -23,11 +22,10 @@
 #include "engine/graph/knn.h"
 
 #include "comm/comm.h"
-#include "engine/graph/knn_device.h"
+#include "engine/graph/knn_scan.h"
 #include "engine/graph/knn_tree.h"
-#include "engine/graph/products.h"
 
-enum { GRID = 42, SCAN = 16, STRIPE = 2048 };
+enum { GRID = 42 };
 
 typedef struct search {
 	const kdr_mat *x, *y; /* the rows that look, and those looked at */
@@ -37,90 +35,10 @@ typedef struct search {
 	const double *shift;                  /* (E4): <y_j, m>, or NULL */
 	const double *own_factor, *own_shift; /* the same of x */
 	double square;                        /* |m|^2 */
-	double magic;                         /* adding and taking it away rounds to the grid */
 	int32_t *index;
 	double *score; /* n x k, best first */
-	int64_t *held; /* how many a row has so far */
 	double *wide;  /* sparse rows by cosine: a row of zeros for each thread, or NULL */
 } search;
-
-/* s[j] = the scores (E1), (E2) on the grid; returns whether any is above `floor`. */
-KDRI_KERNEL
-static int score_cosine(const double *restrict p, const double *restrict inverse, double own, double magic,
-                        double floor, double *restrict s, int64_t count)
-{
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = (p[j] * inverse[j] * own + magic) - magic; /* (E1) */
-		s[j] = v;
-		any |= v > floor;
-	}
-	return any;
-}
-
-KDRI_KERNEL
-static int score_shifted(const double *restrict p, const double *restrict inverse,
-                         const double *restrict shift, double own, double own_shift, double magic,
-                         double floor, double *restrict s, int64_t count)
-{
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = ((p[j] - shift[j] - own_shift) * inverse[j] * own + magic) - magic; /* (E4) */
-		s[j] = v;
-		any |= v > floor;
-	}
-	return any;
-}
-
-KDRI_KERNEL
-static int score_euclidean(const double *restrict p, const double *restrict half, double magic, double floor,
-                           double *restrict s, int64_t count)
-{
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = (p[j] - half[j] + magic) - magic; /* (E2) */
-		s[j] = v;
-		any |= v > floor;
-	}
-	return any;
-}
-
-/* Puts j with score s behind those at least as good; the last of a full list drops out. */
-static void knn_insert(const search *q, int64_t row, int64_t j, double s)
-{
-	double *score = q->score + row * q->k;
-	int32_t *index = q->index + row * q->k;
-	int64_t at = q->held[row] < q->k ? q->held[row]++ : q->k - 1;
-	for (; at > 0 && score[at - 1] < s; at--) {
-		score[at] = score[at - 1];
-		index[at] = index[at - 1];
-	}
-	score[at] = s;
-	index[at] = (int32_t)j;
-}
-
-static void knn_scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
-{
-	const search *q = user;
-	double s[SCAN], *worst = q->score + row * q->k + q->k - 1;
-	const int64_t myself = q->x == q->y ? row : -1;
-	for (int64_t j = 0; j < cols; j += SCAN) {
-		int64_t count = KDRI_MIN(cols - j, SCAN), from = col + j;
-		double floor = q->held[row] < q->k ? -INFINITY : *worst;
-		int any = q->shift ? score_shifted(piece + j, q->factor + from, q->shift + from,
-		                                   q->own_factor[row], q->own_shift[row] - q->square,
-		                                   q->magic, floor, s, count)
-		          : q->metric == KDRI_METRIC_COSINE
-		                  ? score_cosine(piece + j, q->factor + from, q->own_factor[row], q->magic,
-		                                 floor, s, count)
-		                  : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
-		/* A list that is not full takes all there are, also what compares with nothing (overflow). */
-		any = any || q->held[row] < q->k;
-		for (int64_t c = 0; any && c < count; c++)
-			if (from + c != myself && (q->held[row] < q->k || s[c] > *worst))
-				knn_insert(q, row, from + c, s[c]);
-	}
-}
 
 /* --- the values of the pairs selected (E3) ---------------------------------------------------- */
 
@@ -269,89 +187,78 @@ static double magic_of(double largest)
 }
 
 /* Rows begin to end of x, which have their lists: (E3). */
-static void knn_finish(kdr_context *ctx, const search *q, int64_t begin, int64_t end)
+static void knn_finish(kdr_context *ctx, const void *user, int64_t begin, int64_t end)
 {
+	const search *q = user;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
 	for (int64_t i = begin; i < end; i++)
 		finish_row(q, i);
-}
-
-/* On a device, for rows that look at each other; *done: how many it came to, before it was asked to stop or failed. */
-static kdr_status on_device(kdr_context *ctx, const search *q, const kdr_mat *rows, const kdri_products *p,
-                            int64_t *done)
-{
-	const kdri_knn_scores scores = { .x = rows,
-		                         .lists = &p->columns.view.as.csr,
-		                         .k = q->k,
-		                         .metric = q->metric,
-		                         .factor = q->factor,
-		                         .shift = q->shift,
-		                         .square = q->square,
-		                         .magic = q->magic,
-		                         .index = q->index,
-		                         .score = q->score };
-	kdr_status st = kdri_knn_on_device(ctx, &scores, done);
-	if (st == KDR_OK)
-		knn_finish(ctx, q, 0, *done);
-	return st;
 }
 
 /* Of `q` x, y, k, metric and the shifts are set. `ranks`: x is a part of the rows, and all ranks look together. */
 static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
 {
 	kdr_status st;
-	const bool cosine = q.metric == KDRI_METRIC_COSINE;
-	int64_t n = kdr_mat_rows(q.x), m = kdr_mat_rows(q.y), most = n, done = 0, size;
+	const bool cosine = q.metric == KDRI_METRIC_COSINE, same = q.x == q.y;
+	int64_t n = kdr_mat_rows(q.x), m = kdr_mat_rows(q.y), turns = n, done = 0, size, *held = NULL;
 	double *factor = NULL, *own = NULL, *held_x = NULL, *held_y = NULL, largest = cosine;
-	kdri_products products = { 0 };
+	kdri_own lists = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdr_mat asking, asked;
 	KDRI_TRY(kdri_mul(ctx, n, q.k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &q.held, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &held, n));
 	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
 	KDRI_TRY(knn_centre(ctx, q.y, q.y, q.metric, &held_y, &asked));
 	KDRI_TRY(factors_of(ctx, &asked, q.metric, q.shift, q.square, factor, &largest));
 	q.factor = q.own_factor = factor;
 	asking = asked;
-	if (q.x != q.y) {
+	if (!same) {
 		KDRI_TRY(KDRI_NEW(ctx, &own, n));
 		KDRI_TRY(knn_centre(ctx, q.x, q.y, q.metric, &held_x, &asking));
 		KDRI_TRY(factors_of(ctx, &asking, q.metric, q.own_shift, q.square, own, &largest));
 		q.own_factor = own;
 	}
-	KDRI_TRY(kdri_products_between(ctx, &asking, &asked, &products));
+	if (asked.kind == KDR_MAT_CSR)
+		KDRI_TRY(kdri_mat_transpose(ctx, &asked, &lists));
 	if (ranks) { /* one grid, and as many turns on all of them: they stop together */
 		KDRI_TRY(kdri_max(ctx, &largest, 1));
-		KDRI_TRY(kdri_max_int(ctx, &most, 1));
+		KDRI_TRY(kdri_max_int(ctx, &turns, 1));
 	}
-	q.magic = magic_of(largest);
 	/* Not where these rows would be more than the data. */
-	if (q.x == q.y && q.x->kind == KDR_MAT_CSR && cosine &&
+	if (same && q.x->kind == KDR_MAT_CSR && cosine &&
 	    (double)kdr_mat_cols(q.x) * ctx->threads <= (double)kdr_mat_nnz(q.x))
 		KDRI_TRY(KDRI_NEW0(ctx, &q.wide, kdr_mat_cols(q.x) * ctx->threads));
-	if (q.x == q.y && !ranks)
-		KDRI_TRY(on_device(ctx, &q, &asking, &products, &done));
-	const bool stopped = done > 0 && (ctx->cancelled || ctx->timed_out);
-	while (done < most && q.k > 0 && !stopped) {
-		int64_t begin = KDRI_MIN(n, done), end = KDRI_MIN(n, done + STRIPE);
-		if (begin < end)
-			KDRI_TRY(kdri_products_rows(ctx, &products, begin, end, knn_scan, &q));
-		knn_finish(ctx, &q, begin, end);
-		done = KDRI_MIN(most, done + STRIPE);
-		if (kdri_iteration(ctx, "neighbours", done, most, NAN))
-			break;
-	}
+	const kdri_knn_scan scan = { .asking = same ? &asked : &asking,
+		                     .asked = &asked,
+		                     .lists = &lists.view.as.csr,
+		                     .nn = { .score = !cosine   ? KDRI_NN_EUCLIDEAN /* (E2) */
+		                                      : q.shift ? KDRI_NN_SHIFTED   /* (E4) */
+		                                                : KDRI_NN_COSINE,   /* (E1) */
+		                             .magic = magic_of(largest),
+		                             .square = q.square,
+		                             .k = q.k,
+		                             .factor = q.factor,
+		                             .shift = q.shift,
+		                             .own_factor = q.own_factor,
+		                             .own_shift = q.own_shift,
+		                             .index = q.index,
+		                             .best = q.score,
+		                             .held = held },
+		                     .turns = turns,
+		                     .finish = knn_finish,
+		                     .user = &q };
+	KDRI_TRY(kdri_knn_scan_rows(ctx, &scan, same && !ranks, &done));
 	for (int64_t p = KDRI_MIN(n, done) * q.k; p < size; p++)
 		q.index[p] = -1;
 	*out = (kdri_knn){ n, q.k, q.index, q.score };
 	q.index = NULL;
 	q.score = NULL;
 done:
-	kdri_products_free(ctx, &products);
+	kdri_own_free(ctx, &lists);
 	kdri_free(ctx, q.index);
 	kdri_free(ctx, q.score);
-	kdri_free(ctx, q.held);
+	kdri_free(ctx, held);
 	kdri_free(ctx, q.wide);
 	kdri_free(ctx, factor);
 	kdri_free(ctx, own);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "comm/comm.h"
-#include "engine/graph/products.h"
+#include "matrix/products.h"
 
 enum { MOST = 400 };
 

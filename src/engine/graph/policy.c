@@ -30,7 +30,7 @@
  * give .703 (mnist_crop). Measurements and rows as they are keep 10: overlapping blobs have .525 with 10 and .48 with 5. */
 #include "engine/graph/policy.h"
 
-#include "engine/graph/knn_device.h"
+#include "engine/graph/knn_scan.h"
 #include "engine/graph/knn_tree.h"
 
 enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000 };

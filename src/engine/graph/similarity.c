@@ -10,7 +10,7 @@
 
 #include "api/method.h"
 #include "engine/graph/policy.h"
-#include "engine/graph/products.h"
+#include "matrix/products.h"
 
 enum { MOST_FOR_MEAN = 2000 };
 

@@ -39,6 +39,15 @@ kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 	return KDR_OK;
 }
 
+/* Counts of the rows here, and sums on the processor; then those of all ranks. */
+static kdr_status kmeans_run_tally(kdri_km *w, bool all)
+{
+	if (w->there)
+		return kdri_km_device_count(w);
+	kdri_km_tally(w, all);
+	return KDR_OK;
+}
+
 /* Clusters without samples get one; the sums follow. */
 static kdr_status kmeans_run_fill_empty(kdri_km *w)
 {
@@ -46,10 +55,14 @@ static kdr_status kmeans_run_fill_empty(kdri_km *w)
 	int64_t filled = 0, empty = 0;
 	for (int64_t j = 0; j < w->k; j++)
 		empty += !w->filled[j];
+	if (empty > 0 && w->there)
+		KDRI_TRY(kdri_km_device_fetch(w, true));
 	if (empty > 0)
 		KDRI_TRY(kdri_km_fill_empty(w, &filled));
 	if (filled > 0) {
-		kdri_km_tally(w, true);
+		if (w->there)
+			KDRI_TRY(kdri_km_device_send(w));
+		KDRI_TRY(kmeans_run_tally(w, true));
 		KDRI_TRY(kdri_km_join(&w, 1));
 	}
 done:
@@ -139,6 +152,7 @@ typedef struct part {
 	bool first, fresh; /* no labels yet; no bounds yet */
 	bool going;        /* the run */
 	kdri_kmeans_result out;
+	struct kdri_km_device *there; /* in w while it runs; starts are found here */
 } part;
 
 static void kmeans_run_begin(part *p)
@@ -161,7 +175,7 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 	const kdri_kmeans_options *o = p->o;
 	p->going = false;
 	if (p->first) {
-		for (int64_t i = 0; i < w->n; i++)
+		for (int64_t i = 0; i < w->n && !w->there; i++)
 			w->distance[i] = w->upper[i] * w->upper[i];
 		KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
 		r->objective = r->start;
@@ -174,8 +188,11 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 		r->stop = KDR_STOP_CONVERGED;
 		goto done;
 	}
+	if (w->there)
+		KDRI_TRY(kdri_km_device_sums(w, p->first || 4 * w->changed > w->n));
 	kdri_km_from_sums(w);
-	kdri_km_settle(w);
+	if (!w->there)
+		kdri_km_settle(w);
 	p->first = p->fresh = false;
 	double last = r->objective;
 	KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
@@ -201,19 +218,28 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		if (!parts[p].going)
 			continue;
 		options[many] = parts[p].o;
+		parts[p].w.there = NULL;
 		list[many++] = &parts[p].w;
 	}
 	KDRI_TRY(kdri_km_start(list, options, many, index));
 	for (int64_t p = 0; p < count; p++)
-		if (parts[p].going)
+		if (parts[p].going) {
 			kmeans_run_begin(&parts[p]);
+			parts[p].w.there = parts[p].there;
+			if (parts[p].there)
+				KDRI_TRY(kdri_km_device_begin(&parts[p].w, !parts[p].first));
+		}
 	for (;;) {
 		many = 0;
 		for (int64_t p = 0; p < count; p++)
 			if (parts[p].going) {
-				kdri_km_assign(&parts[p].w, parts[p].fresh);
-				kdri_km_tally(&parts[p].w, parts[p].first);
-				list[many++] = &parts[p].w;
+				kdri_km *w = &parts[p].w;
+				if (w->there)
+					KDRI_TRY(kdri_km_device_assign(w, parts[p].first));
+				else
+					kdri_km_assign(w, parts[p].fresh);
+				KDRI_TRY(kmeans_run_tally(w, parts[p].first));
+				list[many++] = w;
 			}
 		if (many == 0)
 			break;
@@ -222,6 +248,9 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 			if (parts[p].going)
 				KDRI_TRY(kmeans_run_finish(&parts[p], index));
 	}
+	for (int64_t p = 0; p < count; p++)
+		if (parts[p].w.there && index < parts[p].runs)
+			KDRI_TRY(kdri_km_device_fetch(&parts[p].w, false));
 done:
 	return st;
 }
@@ -283,10 +312,11 @@ done:
 	return st;
 }
 
-static kdr_status open_part(kdr_context *ctx, bool device, const kdri_kmeans_problem *given, part *p)
+static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *given, part *p)
 {
 	kdr_status st;
 	const kdri_kmeans_options *o = &given->o;
+	const bool device = !kdri_is_cpu(dev);
 	int64_t all;
 	*p = (part){ .w.ctx = ctx, .o = o, .runs = o->init_labels || o->init_centres ? 1 : o->n_init };
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(given->x), NULL, &all));
@@ -305,6 +335,9 @@ static kdr_status open_part(kdr_context *ctx, bool device, const kdri_kmeans_pro
 		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_label, p->w.n));
 		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_centres, p->w.k * p->w.d));
 	}
+	if (device)
+		KDRI_TRY(kdri_km_device_open(&p->w, dev));
+	p->there = p->w.there;
 done:
 	return st;
 }
@@ -314,11 +347,14 @@ static void close_part(kdr_context *ctx, part *p)
 	kdri_free(ctx, p->best.trace);
 	kdri_free(ctx, p->now.trace);
 	kdri_kmeans_free(ctx, &p->out);
-	if (p->w.ctx)
-		kdri_km_close(&p->w);
+	if (!p->w.ctx)
+		return;
+	p->w.there = p->there ? p->there : p->w.there;
+	kdri_km_device_close(&p->w);
+	kdri_km_close(&p->w);
 }
 
-/* Problems in step; on a device where `dev` is one, which takes one problem. */
+/* Problems in step; an accelerator takes one problem. */
 static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *problems,
                          int64_t count, kdri_kmeans_result *results)
 {
@@ -326,20 +362,13 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 	part *parts = NULL;
 	kdri_km **list = NULL;
 	const kdri_kmeans_options **options = NULL;
-	kdri_km_device *carried = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
 	KDRI_TRY(KDRI_NEW(ctx, &list, count));
 	KDRI_TRY(KDRI_NEW(ctx, &options, count));
 	for (int64_t p = 0; p < count; p++)
 		KDRI_TRY(open_part(ctx, dev, &problems[p], &parts[p]));
-	if (dev)
-		KDRI_TRY(kdri_km_device_open(&parts[0].w, dev, &carried));
 	for (int64_t i = 0, more = 1; more; i++) {
-		if (carried)
-			KDRI_TRY(kdri_km_device_run(&parts[0].w, carried, parts[0].o, i, parts[0].runs,
-			                            &parts[0].now));
-		else
-			KDRI_TRY(one_run(parts, count, i, list, options));
+		KDRI_TRY(one_run(parts, count, i, list, options));
 		more = 0;
 		for (int64_t p = 0; p < count; p++) {
 			if (i < parts[p].runs)
@@ -357,8 +386,6 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 		parts[p].out = (kdri_kmeans_result){ 0 };
 	}
 done:
-	if (carried)
-		kdri_km_device_close(&parts[0].w, carried);
 	for (int64_t p = 0; parts && p < count; p++)
 		close_part(ctx, &parts[p]);
 	kdri_free(ctx, parts);
@@ -367,22 +394,27 @@ done:
 	return st;
 }
 
-/* By itself. */
+/* One problem, by itself. */
+typedef struct alone_job {
+	const kdri_kmeans_problem *problem;
+	kdri_kmeans_result *result;
+} alone_job;
+
+static kdr_status compute_alone(kdr_context *ctx, kdri_device *dev, void *user)
+{
+	const alone_job *j = user;
+	return kmeans(ctx, dev, j->problem, 1, j->result);
+}
+
 static kdr_status alone(kdr_context *ctx, const kdri_kmeans_problem *p, kdri_kmeans_result *result)
 {
+	alone_job j = { p, result };
 	/* An iteration; most problems take dozens of them. Centres go and sums come back: of sparse rows these may be more. */
 	double moved = p->x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(p->x) : 0;
 	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k;
-	kdri_device *dev = !kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o)
-	                           ? kdri_device_take(ctx, flops)
-	                           : NULL;
-	if (dev) {
-		kdr_status st = kmeans(ctx, dev, p, 1, result);
-		kdri_device_leave(dev);
-		if (!kdri_device_gave_up(ctx, st))
-			return st;
-	}
-	return kmeans(ctx, NULL, p, 1, result);
+	if (!kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o))
+		return kdri_compute(ctx, flops, compute_alone, &j);
+	return kmeans(ctx, &kdri_cpu, p, 1, result);
 }
 
 kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
@@ -397,7 +429,7 @@ kdr_status kdri_kmeans_each(kdr_context *ctx, const kdri_kmeans_problem *problem
 	kdr_status st = KDR_OK;
 	int64_t done = 0;
 	if (kdri_several(ctx))
-		return kmeans(ctx, NULL, problems, count, results);
+		return kmeans(ctx, &kdri_cpu, problems, count, results);
 	for (; done < count; done++)
 		KDRI_TRY(alone(ctx, &problems[done], &results[done]));
 done:

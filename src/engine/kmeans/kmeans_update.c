@@ -180,7 +180,8 @@ kdr_status kdri_km_join(kdri_km *const *w, int64_t count)
 	if (!kdri_together(ctx)) {
 		for (int64_t p = 0; p < count; p++) {
 			memcpy(w[p]->filled, w[p]->here, (size_t)w[p]->k * sizeof *w[p]->filled);
-			take_sums(w[p], w[p]->exact);
+			if (!w[p]->there)
+				take_sums(w[p], w[p]->exact);
 		}
 		return KDR_OK;
 	}

@@ -87,6 +87,8 @@ typedef struct kdri_km {
 	int64_t *begin; /* k + 1 */
 	uint8_t *touched;
 	double *distance; /* n, for relocation, k-means++ and the objective */
+
+	struct kdri_km_device *there; /* rows and labels on an accelerator, or NULL */
 } kdri_km;
 
 static inline int64_t kdri_km_blocks(const kdri_km *w)
@@ -177,14 +179,21 @@ kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o,
 /* One more value of the trace. */
 kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
 
-/* kmeans_device.c: whether this can be carried by a device, and one run there. kdri_km_device_close accepts NULL. */
-typedef struct kdri_km_device kdri_km_device;
+/* kmeans_device.c: rows and labels on an accelerator, in the place of kdri_km_assign, kdri_km_tally and kdri_km_settle. */
 bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmeans_options *o);
-struct kdri_device;
-kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev, kdri_km_device **out);
-void kdri_km_device_close(kdri_km *w, kdri_km_device *v);
-kdr_status kdri_km_device_run(kdri_km *w, kdri_km_device *v, const kdri_kmeans_options *o, int64_t index,
-                              int64_t runs, kdri_km_run *r);
+kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev);
+void kdri_km_device_close(kdri_km *w); /* accepts what was never opened */
+/* After kdri_km_start; `labelled`: from labels. */
+kdr_status kdri_km_device_begin(kdri_km *w, bool labelled);
+/* `first`: w->distance becomes the distance of each row, rounded up as in lloyd.c. */
+kdr_status kdri_km_device_assign(kdri_km *w, bool first);
+/* w->here and w->changed, from the labels there. */
+kdr_status kdri_km_device_count(kdri_km *w);
+/* w->sums, w->mass and w->touched: from scratch, or from the labels that changed. Then `before` is the labels. */
+kdr_status kdri_km_device_sums(kdri_km *w, bool all);
+/* Labels (and those before) to the host, and back. */
+kdr_status kdri_km_device_fetch(kdri_km *w, bool before);
+kdr_status kdri_km_device_send(kdri_km *w);
 
 /* kmeans_shares.c: rows drawn at random. */
 typedef struct kdri_km_shares {

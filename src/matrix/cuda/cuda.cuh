@@ -1,7 +1,7 @@
 /* What the files of the plug-in share. SPDX-License-Identifier: BSD-3-Clause
  *
- * Equations are those of device.h. Matrices are row-major here and column-major in cuBLAS and cuSOLVER, where they are their own
- * transposes. All work of a device is on one stream, in order. */
+ * Matrices are row-major here and column-major in cuBLAS and cuSOLVER, where they are their own transposes. All work of a device is
+ * on one stream, in order. Blocks are of doubles; those that are single are so for products, which are then faster. */
 #ifndef KDRI_CUDA_CUH
 #define KDRI_CUDA_CUH
 
@@ -13,11 +13,6 @@
 extern "C" {
 #include "matrix/device.h"
 }
-
-struct kdri_buf {
-	size_t bytes;
-	void *data;
-};
 
 struct cuda_self {
 	int index;
@@ -40,8 +35,8 @@ static inline cuda_self *self_of(kdri_device *d)
 }
 
 /* Failures: what failed, in d->error. */
-kdri_dstatus cuda_failed(kdri_device *d, const char *what, cudaError_t e);
-kdri_dstatus cuda_failed_in(kdri_device *d, const char *what, int code);
+kdr_status cuda_failed(kdri_device *d, const char *what, cudaError_t e);
+kdr_status cuda_failed_in(kdri_device *d, const char *what, int code);
 
 #define TRY_CUDA(d, what, call) \
 	do { \
@@ -57,24 +52,28 @@ kdri_dstatus cuda_failed_in(kdri_device *d, const char *what, int code);
 	} while (0)
 #define TRY_D(call) \
 	do { \
-		kdri_dstatus s_ = (call); \
-		if (s_ != KDRI_D_OK) \
+		kdr_status s_ = (call); \
+		if (s_ != KDR_OK) \
 			return s_; \
 	} while (0)
 /* After a launch. */
 #define TRY_LAUNCH(d, what) TRY_CUDA(d, what, cudaGetLastError())
+static inline kdr_status launched(kdri_device *d, const char *what)
+{
+	TRY_LAUNCH(d, what);
+	return KDR_OK;
+}
 
 /* The device belongs to a thread, and threads come and go. */
 #define ENTER(d, what) TRY_CUDA(d, what, cudaSetDevice(self_of(d)->index))
+/* Begins an operation on the device of a block. */
+#define BEGIN(block, what) \
+	kdri_device *d = (block).dev; \
+	ENTER(d, what)
 
-static inline double *at(kdri_dmat a)
+static inline double *at(kdri_block a)
 {
-	return static_cast<double *>(a.buf->data) + a.at;
-}
-
-template <typename T> static inline T *vec(const kdri_buf *b)
-{
-	return b ? static_cast<T *>(b->data) : nullptr;
+	return static_cast<double *>(a.data);
 }
 
 /* Scratch that goes back with its scope, in the order of the stream. */
@@ -86,10 +85,10 @@ struct cuda_scratch {
 	}
 	cuda_scratch(const cuda_scratch &) = delete;
 	cuda_scratch &operator=(const cuda_scratch &) = delete;
-	kdri_dstatus take(size_t bytes)
+	kdr_status take(size_t bytes)
 	{
 		TRY_CUDA(d, "scratch", cudaMallocAsync(&data, bytes ? bytes : 1, self_of(d)->stream));
-		return KDRI_D_OK;
+		return KDR_OK;
 	}
 	template <typename T> T *as()
 	{
@@ -99,6 +98,27 @@ struct cuda_scratch {
 	{
 		if (data)
 			cudaFreeAsync(data, self_of(d)->stream);
+	}
+};
+
+/* From and to the host: plugin.cu. What is sent is the caller's again at once. */
+kdr_status send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
+kdr_status fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
+
+/* A copy of a vector of the host; of NULL it is NULL. */
+template <typename T> struct cuda_sent {
+	cuda_scratch room;
+	T *data = nullptr;
+	explicit cuda_sent(kdri_device *device) : room(device)
+	{
+	}
+	kdr_status of(const char *what, const T *host, int64_t count)
+	{
+		if (!host)
+			return KDR_OK;
+		TRY_D(room.take((size_t)count * sizeof(T)));
+		data = room.as<T>();
+		return count ? send(room.d, what, data, host, (size_t)count * sizeof(T)) : KDR_OK;
 	}
 };
 
@@ -114,12 +134,39 @@ static inline unsigned blocks_for(int64_t work, int64_t threads)
 	return (unsigned)(b < 1 ? 1 : b > 132 * 64 ? 132 * 64 : b);
 }
 
-/* From and to the host: plugin.cu. What is sent is the caller's again at once. */
-kdri_dstatus send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
-kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
+/* A block as kernels see it. */
+struct view {
+	double *data;
+	int64_t stride;
+	explicit view(kdri_block a) : data(at(a)), stride(a.stride)
+	{
+	}
+	__device__ double &operator()(int64_t i, int64_t j) const
+	{
+		return data[i * stride + j];
+	}
+};
+
+template <typename F> static __global__ void for_each(int64_t rows, int64_t cols, F f)
+{
+	for (int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; i < rows; i += (int64_t)gridDim.y * blockDim.y)
+		for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < cols; j += (int64_t)gridDim.x * blockDim.x)
+			f(i, j);
+}
+
+/* Calls f(i, j) for all i < rows and j < cols; neighbours in a row go to neighbouring threads. */
+template <typename F> static kdr_status each(kdri_device *d, const char *what, int64_t rows, int64_t cols, F f)
+{
+	int64_t x = parts_of(cols, 128), y = parts_of(rows, 2);
+	if (x == 0 || y == 0)
+		return KDR_OK;
+	for_each<<<dim3((unsigned)(x > 1024 ? 1024 : x), (unsigned)(y > 32768 ? 32768 : y)), dim3(128, 2), 0,
+	           self_of(d)->stream>>>(rows, cols, f);
+	return launched(d, what);
+}
 
 /* Exclusive sums of `count` numbers, in place, their total behind them: kmeans.cu. */
-kdri_dstatus sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count);
+kdr_status sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count);
 
 /* What a search for the nearest centre writes; flag: the row is in doubt. */
 struct nearest_job {
@@ -130,7 +177,22 @@ struct nearest_job {
 	unsigned char *flag;
 };
 /* Rows that are flagged, in increasing order: nearest.cu. */
-kdri_dstatus flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found);
+kdr_status flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found);
+
+/* Rows by cluster, and the sums of clusters (unit NULL: plain ones), as in the table but for their arguments: kmeans.cu. */
+kdr_status order_rows_by(kdri_device *d, const int32_t *label, int32_t *before, int64_t n, int64_t k, bool all, int32_t *list,
+                         int64_t *begin);
+kdr_status sums_of_rows(kdri_device *d, kdri_block x, const int32_t *list, const int64_t *begin, const double *coef,
+                        const double *unit, double ratio, bool add, kdri_block sums);
+kdr_status sums_of_sparse(kdri_device *d, const kdri_sparse *x, const int32_t *list, const int64_t *begin,
+                          const double *coef, const double *unit, double ratio, bool add, kdri_block sums);
+/* The nearest centres of sparse rows: sparse.cu. */
+kdr_status nearest_of_sparse(kdri_device *d, const kdri_sparse *x, kdri_nearest *n);
+/* Neighbours of sparse rows: sparse.cu. */
+struct nn_job;
+kdr_status neighbours_of_sparse(kdri_device *d, const kdri_sparse *rows, const kdri_sparse *others, nn_job job);
+/* A fill, for other operations: products.cu. */
+kdr_status fill_block(kdri_device *d, kdri_block a, double value);
 
 /* The operations of the other files go into the table. */
 void cuda_products(kdri_device *d);
@@ -139,6 +201,5 @@ void cuda_rows(kdri_device *d);
 void cuda_kmeans(kdri_device *d);
 void cuda_nearest(kdri_device *d);
 void cuda_neighbours(kdri_device *d);
-void cuda_sparse(kdri_device *d);
 
 #endif

@@ -1,169 +1,162 @@
-/* Entry by entry, and sums over columns. SPDX-License-Identifier: BSD-3-Clause
- *
- * Equations are those of device.h. */
+/* Entry by entry, and sums over columns. SPDX-License-Identifier: BSD-3-Clause */
 #include "cuda.cuh"
 
-/* Runs over all (i, j) of rows x cols; neighbours in a row go to neighbouring threads. */
-#define EACH(rows, cols) \
-	for (int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; i < (rows); \
-	     i += (int64_t)gridDim.y * blockDim.y) \
-		for (int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < (cols); \
-		     j += (int64_t)gridDim.x * blockDim.x)
-
-static dim3 grid_of(int64_t rows, int64_t cols)
+static kdr_status cuda_clip(kdr_context *, kdri_block a)
 {
-	int64_t x = parts_of(cols, 128), y = parts_of(rows, 2);
-	return dim3((unsigned)(x < 1 ? 1 : x > 1024 ? 1024 : x), (unsigned)(y < 1 ? 1 : y > 32768 ? 32768 : y));
-}
-static const dim3 threads_of(128, 2);
-
-static __global__ void affine_all(double *a, int64_t stride, int64_t rows, int64_t cols, const double *r,
-                                  const double *c, double scale, double diagonal)
-{
-	EACH(rows, cols) /* (E4) */
-		a[i * stride + j] = scale * (r ? r[i] : 1) * (c ? c[j] : 1) * a[i * stride + j] + (i == j ? diagonal : 0);
+	BEGIN(a, "clip");
+	const view v(a);
+	return each(d, "clip", a.rows, a.cols, [=] __device__(int64_t i, int64_t j) { v(i, j) = v(i, j) > 0 ? v(i, j) : 0; });
 }
 
-static kdri_dstatus cuda_affine(kdri_device *d, kdri_dmat a, const kdri_buf *r, const kdri_buf *c, double scale,
-                                double diagonal)
+static kdr_status cuda_centre(kdr_context *, kdri_block a, const double *mean, double shift, const double *scale,
+                              kdri_block to)
 {
-	ENTER(d, "affine");
-	affine_all<<<grid_of(a.rows, a.cols), threads_of, 0, self_of(d)->stream>>>(
-		at(a), a.stride, a.rows, a.cols, vec<double>(r), vec<double>(c), scale, diagonal);
-	TRY_LAUNCH(d, "affine");
-	return KDRI_D_OK;
+	BEGIN(a, "centre");
+	cuda_sent<double> means(d), scales(d);
+	TRY_D(means.of("centre", mean, a.cols));
+	TRY_D(scales.of("centre", scale, a.cols));
+	const view from(a), out(to);
+	const double *m = means.data, *s = scales.data;
+	return each(d, "centre", a.rows, a.cols,
+	            [=] __device__(int64_t i, int64_t j) { out(i, j) = (from(i, j) - shift * m[j]) * (s ? s[j] : 1); });
 }
 
-static __global__ void centre_all(const double *a, int64_t stride, int64_t rows, int64_t cols, const double *mean,
-                                  double shift, const double *scale, double *to, int64_t ldt)
+static kdr_status cuda_tanh(kdr_context *, kdri_block y, const double *lean, const double *mean, const double *offset,
+                            kdri_block h)
 {
-	EACH(rows, cols) /* (E5) */
-		to[i * ldt + j] = (a[i * stride + j] - shift * mean[j]) * (scale ? scale[j] : 1);
+	BEGIN(h, "tanh");
+	cuda_sent<double> leans(d), means(d), offsets(d);
+	TRY_D(leans.of("tanh", lean, h.rows));
+	TRY_D(means.of("tanh", lean ? mean : nullptr, h.cols));
+	TRY_D(offsets.of("tanh", offset, h.cols));
+	const view from(y), to(h);
+	const double *l = leans.data, *m = means.data, *c = offsets.data;
+	return each(d, "tanh", h.rows, h.cols, [=] __device__(int64_t i, int64_t j) {
+		to(i, j) = tanh(from(i, j) + (l ? l[i] * m[j] : 0) + (c ? c[j] : 0));
+	});
 }
 
-static kdri_dstatus cuda_centre(kdri_device *d, kdri_dmat a, kdri_dmat mean, double shift, kdri_dmat scale,
-                                kdri_dmat to)
-{
-	ENTER(d, "centre");
-	centre_all<<<grid_of(a.rows, a.cols), threads_of, 0, self_of(d)->stream>>>(
-		at(a), a.stride, a.rows, a.cols, at(mean), shift, scale.buf ? at(scale) : nullptr, at(to), to.stride);
-	TRY_LAUNCH(d, "centre");
-	return KDRI_D_OK;
-}
-
-static __global__ void tanh_all(const double *y, int64_t ldy, const double *lean, const double *mean,
-                                const double *offset, double *h, int64_t ldh, int64_t rows, int64_t cols)
-{
-	EACH(rows, cols) /* (E7) */
-		h[i * ldh + j] = tanh(y[i * ldy + j] + (lean ? lean[i] * mean[j] : 0) + offset[j]);
-}
-
-static __global__ void tanh_turned(const double *y, int64_t ldy, const double *lean, const double *mean,
-                                   const double *offset, double *h, int64_t ldh, int64_t rows, int64_t cols)
+/* h = (lean mean - y') / q + offset; without offset tanh(y' + lean mean). */
+static __global__ void turned_all(view y, const double *lean, const double *mean, double q, const double *offset, view h,
+                                  int64_t rows, int64_t cols)
 {
 	__shared__ double tile[32][33];
 	for (int64_t i0 = (int64_t)blockIdx.y * 32; i0 < rows; i0 += (int64_t)gridDim.y * 32)
 		for (int64_t j0 = (int64_t)blockIdx.x * 32; j0 < cols; j0 += (int64_t)gridDim.x * 32) {
 			for (int r = threadIdx.y; r < 32; r += blockDim.y)
 				if (j0 + r < cols && i0 + threadIdx.x < rows)
-					tile[r][threadIdx.x] = y[(j0 + r) * ldy + i0 + threadIdx.x];
+					tile[r][threadIdx.x] = y(j0 + r, i0 + threadIdx.x);
 			__syncthreads();
 			for (int r = threadIdx.y; r < 32; r += blockDim.y) {
 				int64_t i = i0 + r, j = j0 + threadIdx.x;
-				if (i < rows && j < cols)
-					h[i * ldh + j] =
-						tanh(tile[threadIdx.x][r] + (lean ? lean[i] * mean[j] : 0) + offset[j]);
+				if (i < rows && j < cols) {
+					double v = tile[threadIdx.x][r], by = lean[i] * mean[j];
+					h(i, j) = offset ? (by - v) / q + offset[j] : tanh(v + by);
+				}
 			}
 			__syncthreads();
 		}
 }
 
-static kdri_dstatus cuda_tanh(kdri_device *d, kdri_dmat y, bool transposed, const kdri_buf *lean, kdri_dmat mean,
-                              kdri_dmat offset, kdri_dmat h)
+/* A warp has a row: h += x / q. */
+static __global__ void add_sparse_rows(kdr_csr x, double q, view h)
 {
-	ENTER(d, "tanh");
-	const double *m = lean ? at(mean) : nullptr;
-	if (transposed) {
-		int64_t x = parts_of(h.cols, 32), z = parts_of(h.rows, 32);
-		dim3 grid((unsigned)(x < 1 ? 1 : x > 4096 ? 4096 : x), (unsigned)(z < 1 ? 1 : z > 4096 ? 4096 : z));
-		tanh_turned<<<grid, dim3(32, 8), 0, self_of(d)->stream>>>(
-			at(y), y.stride, vec<double>(lean), m, at(offset), at(h), h.stride, h.rows, h.cols);
-	} else {
-		tanh_all<<<grid_of(h.rows, h.cols), threads_of, 0, self_of(d)->stream>>>(
-			at(y), y.stride, vec<double>(lean), m, at(offset), at(h), h.stride, h.rows, h.cols);
-	}
-	TRY_LAUNCH(d, "tanh");
-	return KDRI_D_OK;
+	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < x.rows; i += (int64_t)gridDim.x * blockDim.y)
+		for (int64_t p = x.rowptr[i] + threadIdx.x; p < x.rowptr[i + 1]; p += 32)
+			h(i, x.col[p]) += x.val[p] / q;
 }
 
-static __device__ double gap_of(double v, double s, double t)
+static kdr_status cuda_tanh_rows(kdr_context *ctx, kdri_block y, const kdri_sparse *x, const double *lean,
+                                 const double *mean, double q, const double *offset, kdri_block h)
 {
-	double gap = s + t - 2 * v;
-	return gap > 0 ? gap : 0;
+	BEGIN(h, "tanh_rows");
+	cudaStream_t stream = self_of(d)->stream;
+	cuda_sent<double> leans(d), means(d), offsets(d);
+	TRY_D(leans.of("tanh_rows", lean, h.rows));
+	TRY_D(means.of("tanh_rows", mean, h.cols));
+	TRY_D(offsets.of("tanh_rows", x ? offset : nullptr, h.cols));
+	int64_t across = parts_of(h.cols, 32), down = parts_of(h.rows, 32);
+	dim3 grid((unsigned)(across < 1 ? 1 : across > 4096 ? 4096 : across),
+	          (unsigned)(down < 1 ? 1 : down > 4096 ? 4096 : down));
+	turned_all<<<grid, dim3(32, 8), 0, stream>>>(view(y), leans.data, means.data, q, offsets.data, view(h), h.rows, h.cols);
+	TRY_LAUNCH(d, "tanh_rows");
+	if (!x)
+		return KDR_OK;
+	add_sparse_rows<<<blocks_for(h.rows, 8), dim3(32, 8), 0, stream>>>(x->x, q, view(h));
+	TRY_LAUNCH(d, "tanh_rows");
+	return cuda_tanh(ctx, h, nullptr, nullptr, nullptr, h);
 }
 
-static __global__ void gaps_all(double *k, int64_t stride, int64_t rows, int64_t cols, const double *s,
-                                const double *t, double factor)
+static kdr_status cuda_adjust(kdr_context *, kdri_block c, const double *a, bool outer, double constant, double scale,
+                              const double *diagonal)
 {
-	EACH(rows, cols) { /* (E8), (E9) */
-		double gap = gap_of(k[i * stride + j], s[i], t[j]);
-		k[i * stride + j] = factor < 0 ? gap : exp(-factor * gap);
-	}
+	BEGIN(c, "adjust");
+	cuda_sent<double> as(d), diagonals(d);
+	TRY_D(as.of("adjust", a, c.rows));
+	TRY_D(diagonals.of("adjust", diagonal, c.rows));
+	const view v(c);
+	const double *u = as.data, *own = diagonals.data;
+	return each(d, "adjust", c.rows, c.cols, [=] __device__(int64_t i, int64_t j) {
+		double g = !u ? 0 : outer ? constant * u[i] * u[j] : u[i] + u[j] - constant;
+		if (j <= i) /* the lower triangle */
+			v(i, j) = scale * (v(i, j) - g) + (i == j ? (own ? own[i] : 1) : 0);
+	});
 }
 
-static kdri_dstatus gaps(kdri_device *d, const char *what, kdri_dmat k, kdri_dmat s, kdri_dmat t, double factor)
+static kdr_status cuda_complement(kdr_context *, kdri_block a, const double *scale, double q)
 {
-	ENTER(d, what);
-	gaps_all<<<grid_of(k.rows, k.cols), threads_of, 0, self_of(d)->stream>>>(at(k), k.stride, k.rows, k.cols, at(s),
-	                                                                        at(t), factor);
-	TRY_LAUNCH(d, what);
-	return KDRI_D_OK;
+	BEGIN(a, "complement");
+	cuda_sent<double> scales(d);
+	TRY_D(scales.of("complement", scale, a.cols));
+	const view v(a);
+	const double *s = scales.data;
+	return each(d, "complement", a.rows, a.cols,
+	            [=] __device__(int64_t i, int64_t j) { v(i, j) = ((i == j) - v(i, j) * (s ? s[j] : 1)) / q; });
 }
 
-static kdri_dstatus cuda_gauss(kdri_device *d, kdri_dmat k, kdri_dmat s, kdri_dmat t, double factor)
+static kdr_status cuda_similarity(kdr_context *ctx, kdri_block k, const double *square, double factor)
 {
-	return gaps(d, "gauss", k, s, t, factor);
+	BEGIN(k, "similarity");
+	cuda_sent<double> squares(d);
+	TRY_D(squares.of("similarity", square, k.rows));
+	const view v(k);
+	const double *s = squares.data;
+	TRY_D(each(d, "similarity", k.rows, k.cols, [=] __device__(int64_t i, int64_t j) {
+		double gap = s[i] + s[j] - 2 * v(i, j), lengths = sqrt(s[i]) * sqrt(s[j]);
+		if (j < i && factor >= 0)
+			v(i, j) = exp(-factor * (gap > 0 ? gap : 0));
+		else if (j < i)
+			v(i, j) = lengths > 0 ? v(i, j) / lengths : 0;
+		else if (i == j)
+			v(i, j) = factor >= 0 || s[i] > 0;
+	}));
+	return d->mirror(ctx, k);
 }
 
-static kdri_dstatus cuda_distances(kdri_device *d, kdri_dmat c, kdri_dmat s, kdri_dmat t)
+static kdr_status cuda_ratio_step(kdr_context *, kdri_block y, kdri_block n, kdri_block den, bool careful, kdri_block to)
 {
-	return gaps(d, "distances", c, s, t, -1);
+	BEGIN(y, "ratio_step");
+	const view from(y), top(n), bottom(den), out(to);
+	return each(d, "ratio_step", y.rows, y.cols, [=] __device__(int64_t i, int64_t j) {
+		double root = sqrt(bottom(i, j) > 0 ? top(i, j) / bottom(i, j) : 1), v = from(i, j) * (careful ? sqrt(root) : root);
+		out(i, j) = v < 1e-100 ? 0 : v;
+	});
 }
 
-static __global__ void ratio_all(const double *y, int64_t ldy, const double *n, int64_t ldn, const double *den,
-                                 int64_t ldd, bool careful, double *to, int64_t ldt, int64_t rows, int64_t cols)
+static kdr_status cuda_take(kdr_context *, kdri_block a, const int64_t *index, int64_t count, double *out)
 {
-	EACH(rows, cols) { /* (E16) */
-		double b = den[i * ldd + j], share = b > 0 ? n[i * ldn + j] / b : 1;
-		double v = y[i * ldy + j] * (careful ? sqrt(sqrt(share)) : sqrt(share));
-		to[i * ldt + j] = v < 1e-100 ? 0 : v;
-	}
-}
-
-static kdri_dstatus cuda_ratio_step(kdri_device *d, kdri_dmat y, kdri_dmat n, kdri_dmat den, bool careful,
-                                    kdri_dmat to)
-{
-	ENTER(d, "ratio_step");
-	ratio_all<<<grid_of(y.rows, y.cols), threads_of, 0, self_of(d)->stream>>>(
-		at(y), y.stride, at(n), n.stride, at(den), den.stride, careful, at(to), to.stride, y.rows, y.cols);
-	TRY_LAUNCH(d, "ratio_step");
-	return KDRI_D_OK;
-}
-
-static __global__ void take_all(const double *a, int64_t stride, const int64_t *index, double *to, int64_t ldt,
-                                int64_t rows, int64_t cols)
-{
-	EACH(rows, cols)
-		to[i * ldt + j] = a[index[i] * stride + index[j]];
-}
-
-static kdri_dstatus cuda_take(kdri_device *d, kdri_dmat a, const kdri_buf *index, kdri_dmat to)
-{
-	ENTER(d, "take");
-	take_all<<<grid_of(to.rows, to.cols), threads_of, 0, self_of(d)->stream>>>(
-		at(a), a.stride, vec<int64_t>(index), at(to), to.stride, to.rows, to.cols);
-	TRY_LAUNCH(d, "take");
-	return KDRI_D_OK;
+	BEGIN(a, "take");
+	cuda_sent<int64_t> places(d);
+	cuda_scratch room(d);
+	size_t bytes = (size_t)(count * count) * sizeof *out;
+	TRY_D(places.of("take", index, count));
+	TRY_D(room.take(bytes));
+	const view v(a);
+	const int64_t *at = places.data;
+	double *to = room.as<double>();
+	TRY_D(each(d, "take", count, count,
+	           [=] __device__(int64_t i, int64_t j) { to[i * count + j] = v(at[i], at[j]); }));
+	return count ? fetch(d, "take", out, to, bytes) : KDR_OK;
 }
 
 /* --- sums over columns --------------------------------------------------------------------------------------------- */
@@ -220,14 +213,14 @@ static __global__ void add_parts(const double *parts, int64_t count, int64_t col
 }
 
 /* sum may be NULL, and with it beyond. */
-static kdri_dstatus column_sums(kdri_device *d, const char *what, kdri_dmat a, const double *b, int64_t ldb,
+static kdr_status column_sums(kdri_device *d, const char *what, kdri_block a, const double *b, int64_t ldb,
                                 double limit, double *sum, double *products, unsigned long long *beyond)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	cuda_scratch room(d);
 	unsigned parts = (unsigned)(a.rows < SUM_PARTS * 8 ? 1 : SUM_PARTS);
 	if (a.cols == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	TRY_D(room.take((size_t)(2 * parts * a.cols) * 8));
 	double *s = room.as<double>(), *q = s + parts * a.cols;
 	column_parts<<<dim3((unsigned)parts_of(a.cols, 32), parts), dim3(32, 8), 0, stream>>>(
@@ -236,34 +229,44 @@ static kdri_dstatus column_sums(kdri_device *d, const char *what, kdri_dmat a, c
 	if (sum)
 		add_parts<<<blocks_for(a.cols, 256), 256, 0, stream>>>(s, parts, a.cols, sum);
 	add_parts<<<blocks_for(a.cols, 256), 256, 0, stream>>>(q, parts, a.cols, products);
-	TRY_LAUNCH(d, what);
-	return KDRI_D_OK;
+	return launched(d, what);
 }
 
-static kdri_dstatus cuda_moments(kdri_device *d, kdri_dmat a, double limit, kdri_buf *sum, kdri_buf *squares,
-                                 int64_t *beyond)
+static kdr_status cuda_moments(kdr_context *, kdri_block a, double limit, double *sum, double *squares, int64_t *beyond)
 {
-	ENTER(d, "moments");
+	BEGIN(a, "moments");
 	unsigned long long *far = (unsigned long long *)self_of(d)->tally;
+	cuda_scratch both(d);
+	size_t bytes = (size_t)a.cols * sizeof *sum;
+	TRY_D(both.take(2 * bytes));
+	double *first = both.as<double>();
 	TRY_CUDA(d, "moments", cudaMemsetAsync(far, 0, sizeof *far, self_of(d)->stream));
-	TRY_D(column_sums(d, "moments", a, nullptr, 0, limit, vec<double>(sum), vec<double>(squares), far)); /* (E6) */
+	TRY_D(column_sums(d, "moments", a, nullptr, 0, limit, first, first + a.cols, far));
+	TRY_D(fetch(d, "moments", sum, first, bytes));
+	TRY_D(fetch(d, "moments", squares, first + a.cols, bytes));
 	return fetch(d, "moments", beyond, far, sizeof *beyond);
 }
 
-static kdri_dstatus cuda_column_dots(kdri_device *d, kdri_dmat a, kdri_dmat b, kdri_buf *out)
+static kdr_status cuda_column_dots(kdr_context *, kdri_block a, kdri_block b, double *out)
 {
-	ENTER(d, "column_dots");
-	return column_sums(d, "column_dots", a, at(b), b.stride, 0, nullptr, vec<double>(out), nullptr);
+	BEGIN(a, "column_dots");
+	cuda_scratch room(d);
+	size_t bytes = (size_t)a.cols * sizeof *out;
+	TRY_D(room.take(bytes));
+	TRY_D(column_sums(d, "column_dots", a, at(b), b.stride, 0, nullptr, room.as<double>(), nullptr));
+	return fetch(d, "column_dots", out, room.data, bytes);
 }
 
 void cuda_entries(kdri_device *d)
 {
-	d->affine = cuda_affine;
+	d->clip = cuda_clip;
 	d->centre = cuda_centre;
 	d->moments = cuda_moments;
 	d->tanh = cuda_tanh;
-	d->gauss = cuda_gauss;
-	d->distances = cuda_distances;
+	d->tanh_rows = cuda_tanh_rows;
+	d->adjust = cuda_adjust;
+	d->complement = cuda_complement;
+	d->similarity = cuda_similarity;
 	d->ratio_step = cuda_ratio_step;
 	d->take = cuda_take;
 	d->column_dots = cuda_column_dots;

@@ -1,6 +1,6 @@
 /* k-means: counting, sorting and adding. SPDX-License-Identifier: BSD-3-Clause
  *
- * Equations are those of device.h. Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added
+ * Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added
  * up cluster by cluster, and each warp puts its rows where they belong. A cluster's rows are then added by blocks for some
  * features each, one row after the other, many of them on their way from memory at a time. Where sums are exact (units) their order does not
  * matter: several blocks share a cluster's rows. */
@@ -46,11 +46,10 @@ static __global__ void add_before(int64_t *v, int64_t count)
 		v[count] = part[31];
 }
 
-kdri_dstatus sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count)
+kdr_status sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count)
 {
 	add_before<<<1, 1024, 0, self_of(d)->stream>>>(v, count);
-	TRY_LAUNCH(d, what);
-	return KDRI_D_OK;
+	return launched(d, what);
 }
 
 static __global__ void count_labels(const int32_t *label, const int32_t *before, int64_t n, int64_t k,
@@ -83,8 +82,8 @@ static __global__ void count_labels(const int32_t *label, const int32_t *before,
 			atomicAdd(&out[j], (unsigned long long)here[j]);
 }
 
-static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kdri_buf *before, int64_t n, int64_t k,
-                                 int64_t *moved, int64_t *counts)
+static kdr_status cuda_changed(kdr_context *, kdri_device *d, const int32_t *label, const int32_t *before, int64_t n,
+                               int64_t k, int64_t *moved, int64_t *counts)
 {
 	ENTER(d, "changed");
 	cuda_scratch room(d);
@@ -92,18 +91,18 @@ static kdri_dstatus cuda_changed(kdri_device *d, const kdri_buf *label, const kd
 	TRY_CUDA(d, "changed", cudaMemsetAsync(room.data, 0, (size_t)(k + 1) * 8, self_of(d)->stream));
 	int64_t blocks = parts_of(n, 2048);
 	count_labels<<<(unsigned)(blocks < 1 ? 1 : blocks > 1056 ? 1056 : blocks), 256, k < 8192 ? (size_t)k * 4 : 0,
-	               self_of(d)->stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k,
+	               self_of(d)->stream>>>(label, before, n, k,
 	                                     room.as<unsigned long long>());
 	TRY_LAUNCH(d, "changed");
 	std::unique_ptr<int64_t[]> both(new (std::nothrow) int64_t[k + 1]); /* one way, not two */
 	if (!both) {
 		snprintf(d->error, sizeof d->error, "changed: the host is out of memory");
-		return KDRI_D_MEMORY;
+		return KDR_ERR_MEMORY;
 	}
 	TRY_D(fetch(d, "changed", both.get(), room.data, (size_t)(k + 1) * 8));
 	memcpy(counts, both.get(), (size_t)k * 8);
 	*moved = both[k];
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* --- order ------------------------------------------------------------------------------------------------------------- */
@@ -136,7 +135,7 @@ static __global__ void order_rows(const int32_t *label, const int32_t *before, i
 				atomicAdd(&mine[out], 1u);
 			continue;
 		}
-		/* (E18): rows before this one, of these 32, that come to or leave the same cluster. */
+		/* Rows before this one, of these 32, that come to or leave the same cluster. */
 		unsigned before_in = 0, before_out = 0, all_in = 0, all_out = 0;
 		for (int o = 0; o < 32; o++) {
 			int32_t other_in = __shfl_sync(~0u, in, o), other_out = __shfl_sync(~0u, out, o);
@@ -192,10 +191,9 @@ static __global__ void add_starts(unsigned *tally, int64_t stretches, int64_t k,
 		tally[p] += (unsigned)starts[p % k];
 }
 
-static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *before, int64_t n, int64_t k, bool all,
-                               kdri_buf *list, int64_t *begin)
+kdr_status order_rows_by(kdri_device *d, const int32_t *label, int32_t *before, int64_t n, int64_t k, bool all, int32_t *list,
+                         int64_t *begin)
 {
-	ENTER(d, "order");
 	cudaStream_t stream = self_of(d)->stream;
 	int64_t stretch = stretch_of(n), stretches = parts_of(n, stretch);
 	cuda_scratch tally(d), starts(d);
@@ -205,23 +203,29 @@ static kdri_dstatus cuda_order(kdri_device *d, const kdri_buf *label, kdri_buf *
 	dim3 shape(32, 8);
 	unsigned blocks = (unsigned)parts_of(stretches, 8);
 	unsigned *t = tally.as<unsigned>();
-	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, stretch, t, nullptr);
+	order_rows<<<blocks, shape, 0, stream>>>(label, before, n, k, all, stretch, t, nullptr);
 	add_stretches<<<blocks_for(k, 2), dim3(32, 2), 0, stream>>>(t, stretches, k, starts.as<int64_t>());
 	TRY_D(sums_before(d, "order", starts.as<int64_t>(), k));
 	add_starts<<<blocks_for(stretches * k, 256), 256, 0, stream>>>(t, stretches, k, starts.as<int64_t>());
-	order_rows<<<blocks, shape, 0, stream>>>(vec<int32_t>(label), vec<int32_t>(before), n, k, all, stretch, t,
-	                                        vec<int32_t>(list));
+	order_rows<<<blocks, shape, 0, stream>>>(label, before, n, k, all, stretch, t, list);
 	TRY_LAUNCH(d, "order");
 	TRY_CUDA(d, "order",
-	         cudaMemcpyAsync(before->data, label->data, (size_t)n * 4, cudaMemcpyDeviceToDevice, stream));
+	         cudaMemcpyAsync(before, label, (size_t)n * 4, cudaMemcpyDeviceToDevice, stream));
 	return fetch(d, "order", begin, starts.data, (size_t)(k + 1) * 8);
+}
+
+static kdr_status cuda_order(kdr_context *, kdri_device *d, const int32_t *label, int32_t *before, int64_t n, int64_t k,
+                             bool all, int32_t *list, int64_t *begin)
+{
+	ENTER(d, "order");
+	return order_rows_by(d, label, before, n, k, all, list, begin);
 }
 
 /* --- sums -------------------------------------------------------------------------------------------------------------- */
 
 enum { FEATURES = 64, AHEAD = 16, MOST_BLOCKS = 132 * 24 };
 
-/* (E19): features of one cluster, a thread for each, of the rows that are this block's; AHEAD rows are asked for before the first is
+/* Features of one cluster, a thread for each, of the rows that are this block's; AHEAD rows are asked for before the first is
  * added. */
 static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int64_t stride, int64_t cols,
                                                             const int32_t *list, const int64_t *begin,
@@ -267,69 +271,74 @@ static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int
 		sums[j * lds + cols + f] = low;
 }
 
-static kdri_dstatus cuda_sums(kdri_device *d, kdri_dmat x, const kdri_buf *list, const int64_t *begin,
-                              const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add,
-                              kdri_dmat sums)
+kdr_status sums_of_rows(kdri_device *d, kdri_block x, const int32_t *list, const int64_t *begin, const double *coef,
+                        const double *unit, double ratio, bool add, kdri_block sums)
 {
-	ENTER(d, "sums");
-	cuda_scratch starts(d);
-	size_t bytes = (size_t)(sums.rows + 1) * 8;
+	cuda_sent<int64_t> starts(d);
 	if (sums.rows == 0 || sums.cols == 0)
-		return KDRI_D_OK;
-	TRY_D(starts.take(bytes));
-	TRY_D(send(d, "sums", starts.data, begin, bytes));
+		return KDR_OK;
+	TRY_D(starts.of("sums", begin, sums.rows + 1));
 	int64_t across = parts_of(x.cols, FEATURES), share = begin[sums.rows] / (sums.rows * 2 * AHEAD);
 	int64_t shares = MOST_BLOCKS / (sums.rows * across);
 	shares = !unit || shares < 1 || share < 1 ? 1 : shares < share ? shares : share;
 	if (shares > 1 && !add)
-		TRY_D(d->fill(d, sums, 0));
+		TRY_D(fill_block(d, sums, 0));
 	add_rows<<<dim3((unsigned)sums.rows, (unsigned)across, (unsigned)shares), FEATURES, 0, self_of(d)->stream>>>(
-		at(x), x.stride, x.cols, vec<int32_t>(list), starts.as<int64_t>(), vec<double>(coef), vec<double>(unit), ratio, add,
-		at(sums), sums.stride);
-	TRY_LAUNCH(d, "sums");
-	return KDRI_D_OK;
+		at(x), x.stride, x.cols, list, starts.data, coef, unit, ratio, add, at(sums), sums.stride);
+	return launched(d, "sums");
 }
 
-static __global__ void add_parts_of(const double *sums, int64_t lds, int64_t rows, int64_t cols, double *to, int64_t ldt)
+static kdr_status cuda_sums(kdr_context *, kdri_drows x, const int32_t *list, const int64_t *begin, const double *coef,
+                            const double *unit, double ratio, bool add, kdri_block sums)
 {
-	int64_t j = blockIdx.y;
-	for (int64_t f = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; j < rows && f < cols; f += (int64_t)gridDim.x * blockDim.x)
-		to[j * ldt + f] = __dadd_rn(sums[j * lds + f], sums[j * lds + cols + f]); /* (E23) */
+	BEGIN(sums, "sums");
+	return x.sparse ? sums_of_sparse(d, &x.csr, list, begin, coef, unit, ratio, add, sums)
+	                : sums_of_rows(d, x.dense, list, begin, coef, unit, ratio, add, sums);
 }
 
-static kdri_dstatus cuda_join(kdri_device *d, kdri_dmat sums, kdri_dmat to)
+static kdr_status cuda_join(kdr_context *, kdri_block sums, kdri_block to)
 {
-	ENTER(d, "join");
-	int64_t across = parts_of(to.cols, 256);
-	if (across == 0)
-		return KDRI_D_OK;
-	for (int64_t j = 0; j < to.rows; j += 32768) { /* a grid is 65535 high at most */
-		int64_t rows = to.rows - j < 32768 ? to.rows - j : 32768;
-		add_parts_of<<<dim3((unsigned)(across < 1024 ? across : 1024), (unsigned)rows), 256, 0, self_of(d)->stream>>>(
-			at(sums) + j * sums.stride, sums.stride, rows, to.cols, at(to) + j * to.stride, to.stride);
-		TRY_LAUNCH(d, "join");
-	}
-	return KDRI_D_OK;
+	BEGIN(sums, "join");
+	const view from(sums), out(to);
+	int64_t cols = to.cols;
+	return each(d, "join", to.rows, cols,
+	            [=] __device__(int64_t j, int64_t f) { out(j, f) = __dadd_rn(from(j, f), from(j, cols + f)); });
 }
 
 /* --- through the Gram matrix ------------------------------------------------------------------------------------------- */
 
-static __global__ void own_sums(const double *a, int64_t stride, int64_t n, const int32_t *label, double *out)
+static kdr_status cuda_group_rows(kdr_context *, kdri_block a, const int32_t *label, const int32_t *before, kdri_block sums)
 {
-	int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-	if (i < n) /* (E21) */
-		out[i] = a[label[i] * stride + i];
+	BEGIN(sums, "group_rows");
+	int64_t n = a.rows, k = sums.rows;
+	cuda_sent<int32_t> labels(d), old(d);
+	cuda_scratch list(d);
+	std::unique_ptr<int64_t[]> begin(new (std::nothrow) int64_t[k + 1]);
+	if (!begin) {
+		snprintf(d->error, sizeof d->error, "group_rows: the host is out of memory");
+		return KDR_ERR_MEMORY;
+	}
+	TRY_D(labels.of("group_rows", label, n));
+	TRY_D(old.of("group_rows", before ? before : label, n));
+	TRY_D(list.take((size_t)(2 * n) * sizeof(int32_t)));
+	TRY_D(order_rows_by(d, labels.data, old.data, n, k, !before, list.as<int32_t>(), begin.get()));
+	return sums_of_rows(d, a, list.as<int32_t>(), begin.get(), nullptr, nullptr, 0, before != nullptr, sums);
 }
 
-static kdri_dstatus cuda_own(kdri_device *d, kdri_dmat a, const kdri_buf *label, kdri_buf *out)
+static kdr_status cuda_group_own(kdr_context *, kdri_block sums, const int32_t *label, double *out)
 {
-	ENTER(d, "own");
-	if (a.cols == 0)
-		return KDRI_D_OK;
-	own_sums<<<(unsigned)parts_of(a.cols, 256), 256, 0, self_of(d)->stream>>>(at(a), a.stride, a.cols, vec<int32_t>(label),
-	                                                                         vec<double>(out));
-	TRY_LAUNCH(d, "own");
-	return KDRI_D_OK;
+	BEGIN(sums, "group_own");
+	cuda_sent<int32_t> labels(d);
+	cuda_scratch to(d);
+	if (sums.cols == 0)
+		return KDR_OK;
+	TRY_D(labels.of("group_own", label, sums.cols));
+	TRY_D(to.take((size_t)sums.cols * 8));
+	const view v(sums);
+	const int32_t *l = labels.data;
+	double *own = to.as<double>();
+	TRY_D(each(d, "group_own", 1, sums.cols, [=] __device__(int64_t, int64_t i) { own[i] = v(l[i], i); }));
+	return fetch(d, "group_own", out, to.data, (size_t)sums.cols * 8);
 }
 
 static __global__ void closest_of(const double *a, int64_t stride, int64_t n, int64_t k, const double *diagonal,
@@ -341,7 +350,7 @@ static __global__ void closest_of(const double *a, int64_t stride, int64_t n, in
 	double least = INFINITY, here = diagonal[i];
 	int32_t best = 0;
 #pragma unroll 4
-	for (int64_t j = 0; j < k; j++) { /* (E22) */
+	for (int64_t j = 0; j < k; j++) {
 		double m = sizes[j];
 		double v = __dadd_rn(__dsub_rn(here, __ddiv_rn(2 * a[j * stride + i], m)), __ddiv_rn(self[j], __dmul_rn(m, m)));
 		if (m > 0 && v < least) {
@@ -353,23 +362,33 @@ static __global__ void closest_of(const double *a, int64_t stride, int64_t n, in
 	away[i] = least > 0 ? least : 0;
 }
 
-static kdri_dstatus cuda_closest(kdri_device *d, kdri_dmat a, const kdri_buf *diagonal, const kdri_buf *sizes,
-                                 const kdri_buf *self, kdri_buf *next, kdri_buf *away)
+static kdr_status cuda_group_closest(kdr_context *, kdri_block sums, const double *diagonal, const double *size,
+                                     const double *self, int32_t *next, double *away)
 {
-	ENTER(d, "closest");
-	if (a.cols == 0)
-		return KDRI_D_OK;
-	closest_of<<<(unsigned)parts_of(a.cols, 64), 64, 0, self_of(d)->stream>>>(
-		at(a), a.stride, a.cols, a.rows, vec<double>(diagonal), vec<double>(sizes), vec<double>(self), vec<int32_t>(next),
-		vec<double>(away));
-	TRY_LAUNCH(d, "closest");
-	return KDRI_D_OK;
+	BEGIN(sums, "group_closest");
+	int64_t n = sums.cols, k = sums.rows;
+	cuda_sent<double> diagonals(d), sizes(d), selves(d);
+	cuda_scratch found(d), far(d);
+	if (n == 0)
+		return KDR_OK;
+	TRY_D(diagonals.of("group_closest", diagonal, n));
+	TRY_D(sizes.of("group_closest", size, k));
+	TRY_D(selves.of("group_closest", self, k));
+	TRY_D(found.take((size_t)n * sizeof *next));
+	TRY_D(far.take((size_t)n * sizeof *away));
+	closest_of<<<(unsigned)parts_of(n, 64), 64, 0, self_of(d)->stream>>>(at(sums), sums.stride, n, k, diagonals.data,
+	                                                                    sizes.data, selves.data, found.as<int32_t>(),
+	                                                                    far.as<double>());
+	TRY_LAUNCH(d, "group_closest");
+	TRY_D(fetch(d, "group_closest", next, found.data, (size_t)n * sizeof *next));
+	return fetch(d, "group_closest", away, far.data, (size_t)n * sizeof *away);
 }
 
 void cuda_kmeans(kdri_device *d)
 {
-	d->own = cuda_own;
-	d->closest = cuda_closest;
+	d->group_rows = cuda_group_rows;
+	d->group_own = cuda_group_own;
+	d->group_closest = cuda_group_closest;
 	d->changed = cuda_changed;
 	d->order = cuda_order;
 	d->sums = cuda_sums;

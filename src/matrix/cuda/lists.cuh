@@ -1,28 +1,38 @@
 /* The k best of a row, in the registers of a warp. SPDX-License-Identifier: BSD-3-Clause
  *
- * (E20) of device.h. Place p of the list is in lane p mod 32, register p / 32. Scores come 32 at a time, one in each lane: after the
+ * Place p of the list is in lane p mod 32, register p / 32. Scores come 32 at a time, one in each lane: after the
  * first few thousand hardly one gets into the list, and all there is to do is a comparison and a vote. */
 #ifndef KDRI_CUDA_LISTS_CUH
 #define KDRI_CUDA_LISTS_CUH
 
 #include "cuda.cuh"
 
-/* What scores are made of, on the device; first and from as in kdri_nn. */
+/* What scores are made of, on the device, for rows that ask and those asked from some row on: members as in kdri_nn. */
 struct nn_job {
 	int score;
 	double magic, square;
-	const double *factor, *shift;
-	int64_t first, from, k;
+	const double *factor, *shift, *own_factor, *own_shift;
+	int64_t myself, from, k;
 	bool fresh;
 	int32_t *index;
 	double *best;
-};
 
-static inline nn_job nn_job_of(const kdri_nn *nn)
-{
-	return { (int)nn->score, nn->magic, nn->square, vec<double>(nn->factor), vec<double>(nn->shift), nn->first, nn->from,
-		 nn->k, nn->fresh, vec<int32_t>(nn->index), vec<double>(nn->best) };
-}
+	/* The same from row i of those that ask and row j of those asked on. */
+	nn_job part(int64_t i, int64_t j) const
+	{
+		nn_job p = *this;
+		p.factor += j;
+		p.shift = shift ? shift + j : nullptr;
+		p.own_factor += i;
+		p.own_shift = own_shift ? own_shift + i : nullptr;
+		p.myself += i;
+		p.from += j;
+		p.fresh = fresh && j == 0;
+		p.index += i * k;
+		p.best += i * k;
+		return p;
+	}
+};
 
 template <int REGS> struct nn_list {
 	double v[REGS], floor, f, g;
@@ -45,14 +55,14 @@ template <int REGS> struct nn_list {
 			v[q] = there ? job.best[r * job.k + p] : -INFINITY;
 			at[q] = there ? job.index[r * job.k + p] : -1;
 		}
-		f = job.score == KDRI_NN_EUCLIDEAN ? 0 : job.factor[job.first + r];
-		g = job.score == KDRI_NN_SHIFTED ? job.shift[job.first + r] - job.square : 0;
+		f = job.score == KDRI_NN_EUCLIDEAN ? 0 : job.own_factor[r];
+		g = job.score == KDRI_NN_SHIFTED ? job.own_shift[r] - job.square : 0;
 		last_lane = (int)((job.k - 1) % 32);
 		last_reg = job.k > 32;
 		floor = last();
 	}
 
-	/* Of row j of all, with which the product is p. */
+	/* Of row j of those asked, with which the product is p. */
 	__device__ double score(const nn_job &job, int64_t j, double p) const
 	{
 		double s;
@@ -77,7 +87,7 @@ template <int REGS> struct nn_list {
 			int32_t where = (int32_t)(where0 + from_lane);
 			if (!(now > floor))
 				continue;
-			/* (E20): those below move on by one place. */
+			/* Those below move on by one place. */
 			double carry_v = 0;
 			int32_t carry_at = 0;
 #pragma unroll

@@ -1,6 +1,6 @@
 /* k-means: the nearest centre. SPDX-License-Identifier: BSD-3-Clause
  *
- * (E17) of device.h. Products of rows and centres come in large pieces (one of a gigabyte is faster than many that stay in the second
+ * Products of rows and centres come in large pieces (one of a gigabyte is faster than many that stay in the second
  * cache: measured), then the smallest of each row is found.
  *
  * Most rows have a nearest centre that half precision can tell, whose products cost a tenth of doubles'. With y = x - s, s a vector near
@@ -149,7 +149,7 @@ struct nearest_two {
 	int32_t arg;
 };
 
-/* The two smallest of (E17) for row i of `dots`, k x m (so that threads of neighbouring rows read together), found by SHARES
+/* The two smallest values of row i of `dots`, k x m (so that threads of neighbouring rows read together), found by SHARES
  * threads; the first of them returns true. */
 template <typename T>
 static __device__ bool two_smallest(const T *dots, int64_t ld, int64_t m, int64_t i, int64_t k, const double *offset,
@@ -245,7 +245,7 @@ static __global__ void count_flags(const unsigned char *flag, int64_t n, int64_t
 		counts[s] = count;
 }
 
-kdri_dstatus flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found)
+kdr_status flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	int64_t stretches = parts_of(n, STRETCH);
@@ -260,8 +260,7 @@ kdri_dstatus flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, 
 	TRY_D(fetch(d, "nearest", found, counts + stretches, sizeof *found));
 	if (*found > 0)
 		count_flags<<<blocks, shape, 0, stream>>>(flag, n, nullptr, counts, list);
-	TRY_LAUNCH(d, "nearest");
-	return KDRI_D_OK;
+	return launched(d, "nearest");
 }
 
 static __global__ void gather(const double *x, int64_t stride, int64_t cols, const int32_t *list, int64_t m, double *to)
@@ -285,7 +284,7 @@ static int64_t piece_of(int64_t n, int64_t cols, int64_t k)
 }
 
 /* All rows, or `count` of a list, in double. */
-static kdri_dstatus in_double(kdri_device *d, kdri_dmat x, kdri_dmat c, const int32_t *list, int64_t count, nearest_job job)
+static kdr_status in_double(kdri_device *d, kdri_block x, kdri_block c, const int32_t *list, int64_t count, nearest_job job)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	const double one = 1, zero = 0;
@@ -309,16 +308,16 @@ static kdri_dstatus in_double(kdri_device *d, kdri_dmat x, kdri_dmat c, const in
 		compare<<<(unsigned)parts_of(m, 32), dim3(32, SHARES), 0, stream>>>(dots.as<double>(), m, i, list, k, job);
 		TRY_LAUNCH(d, "nearest");
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* All rows, roughly: labels, and flags where they are not certain. */
-static kdri_dstatus in_half(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough, nearest_job job)
+static kdr_status in_half(kdri_device *d, kdri_block x, kdri_block c, const void *rough, nearest_job job)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	const float one = 1, zero = 0;
 	size_t bytes;
-	rough_rows r = rough_on(rough->data, x.rows, x.cols, &bytes);
+	rough_rows r = rough_on(const_cast<void *>(rough), x.rows, x.cols, &bytes);
 	int64_t k = c.rows, high = parts_of(k, 8) * 8, piece = parts_of(piece_of(x.rows, x.cols, high), 8) * 8;
 	cuda_scratch dots(d), centres(d), with_mean(d);
 	TRY_D(dots.take((size_t)(piece * high) * sizeof(float)));
@@ -342,50 +341,54 @@ static kdri_dstatus in_half(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri
 			dots.as<float>(), piece, m, i, k, with_mean.as<double>(), r, (double)(r.wide + 64) * 0x1p-22, job);
 		TRY_LAUNCH(d, "nearest");
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-static kdri_dstatus nearest(kdri_device *d, kdri_dmat x, kdri_dmat c, const kdri_buf *rough, const kdri_buf *offset,
-                            const kdri_buf *twice, const kdri_buf *norm, double error_row, double error_base,
-                            kdri_buf *label, kdri_buf *value, kdri_buf *doubt, int64_t *doubts)
+static kdr_status cuda_nearest_rows(kdr_context *, kdri_drows rows, kdri_nearest *out)
 {
-	ENTER(d, "nearest");
-	int64_t n = x.rows, unsure = n;
+	kdri_block x = rows.dense, c = out->centres;
+	BEGIN(c, "nearest");
+	if (rows.sparse)
+		return nearest_of_sparse(d, &rows.csr, out);
+	int64_t n = rows.rows, unsure = n;
 	cuda_scratch flags(d), list(d);
-	*doubts = 0;
+	out->doubts = 0;
 	if (n == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	TRY_D(flags.take((size_t)n));
-	nearest_job job = { vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row, error_base,
-		            vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>() };
-	if (rough && !value) {
+	nearest_job job = { out->offset, out->twice, out->norm, out->error_row, out->error_base, out->label, out->value,
+		            flags.as<unsigned char>() };
+	if (out->rough && !out->value) {
 		TRY_D(list.take((size_t)n * sizeof(int32_t)));
-		TRY_D(in_half(d, x, c, rough, job));
+		TRY_D(in_half(d, x, c, out->rough, job));
 		TRY_D(flagged_rows(d, job.flag, n, list.as<int32_t>(), &unsure));
 	}
 	if (unsure > n / 2) /* to gather them would cost more */
 		TRY_D(in_double(d, x, c, nullptr, n, job));
 	else if (unsure > 0)
 		TRY_D(in_double(d, x, c, list.as<int32_t>(), unsure, job));
-	return unsure > 0 ? flagged_rows(d, job.flag, n, vec<int32_t>(doubt), doubts) : KDRI_D_OK;
+	return unsure > 0 ? flagged_rows(d, job.flag, n, out->doubt, &out->doubts) : KDR_OK;
 }
 
-static kdri_dstatus rough(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdri_buf **out)
+static kdr_status cuda_rough(kdr_context *ctx, kdri_block x, const double *mean, void **out)
 {
-	ENTER(d, "rough");
+	BEGIN(x, "rough");
 	cudaStream_t stream = self_of(d)->stream;
 	size_t bytes;
+	void *data = nullptr;
 	(void)rough_on(nullptr, x.rows, x.cols, &bytes);
 	*out = nullptr;
 	if (x.rows < 4096 || x.cols < 16 || bytes > d->room(d) / 4)
-		return KDRI_D_OK;
-	kdri_buf *buf = nullptr;
-	TRY_D(d->alloc(d, bytes, &buf));
-	rough_rows r = rough_on(buf->data, x.rows, x.cols, &bytes);
+		return KDR_OK;
+	TRY_D(d->alloc(ctx, d, bytes, &data));
+	rough_rows r = rough_on(data, x.rows, x.cols, &bytes);
 	int64_t across = parts_of(x.cols, 256);
-	cudaError_t e = cudaMemcpyAsync(r.mean, mean->data, (size_t)x.cols * 8, cudaMemcpyDeviceToDevice, stream);
-	if (e == cudaSuccess)
-		e = cudaMemsetAsync(r.top, 0, 4 * sizeof *r.top, stream);
+	kdr_status st = send(d, "rough", r.mean, mean, (size_t)x.cols * 8);
+	if (st != KDR_OK) {
+		d->release(ctx, d, data);
+		return st;
+	}
+	cudaError_t e = cudaMemsetAsync(r.top, 0, 4 * sizeof *r.top, stream);
 	if (e == cudaSuccess) {
 		largest<<<dim3((unsigned)(across < 16 ? across : 16), 4096), 256, 0, stream>>>(at(x), x.stride, x.rows, x.cols,
 		                                                                              r.mean, r.top);
@@ -393,15 +396,15 @@ static kdri_dstatus rough(kdri_device *d, kdri_dmat x, const kdri_buf *mean, kdr
 		e = cudaGetLastError();
 	}
 	if (e != cudaSuccess) {
-		d->release(d, buf);
+		d->release(ctx, d, data);
 		return cuda_failed(d, "rough", e);
 	}
-	*out = buf;
-	return KDRI_D_OK;
+	*out = data;
+	return KDR_OK;
 }
 
 void cuda_nearest(kdri_device *d)
 {
-	d->nearest = nearest;
-	d->rough = rough;
+	d->nearest = cuda_nearest_rows;
+	d->rough = cuda_rough;
 }

@@ -6,43 +6,32 @@
 #include <cstring>
 #include <new>
 
-kdri_dstatus cuda_failed(kdri_device *d, const char *what, cudaError_t e)
+kdr_status cuda_failed(kdri_device *d, const char *what, cudaError_t e)
 {
 	snprintf(d->error, sizeof d->error, "%s: %s", what, cudaGetErrorString(e));
 	(void)cudaGetLastError();
-	return e == cudaErrorMemoryAllocation ? KDRI_D_MEMORY : KDRI_D_FAILED;
+	return e == cudaErrorMemoryAllocation ? KDR_ERR_MEMORY : KDR_ERR_INTERNAL;
 }
 
-kdri_dstatus cuda_failed_in(kdri_device *d, const char *what, int code)
+kdr_status cuda_failed_in(kdri_device *d, const char *what, int code)
 {
 	snprintf(d->error, sizeof d->error, "%s: error %d of cuBLAS or cuSOLVER", what, code);
-	return code == CUBLAS_STATUS_ALLOC_FAILED ? KDRI_D_MEMORY : KDRI_D_FAILED;
+	return code == CUBLAS_STATUS_ALLOC_FAILED ? KDR_ERR_MEMORY : KDR_ERR_INTERNAL;
 }
 
-static kdri_dstatus cuda_alloc(kdri_device *d, size_t bytes, kdri_buf **out)
+static kdr_status cuda_alloc(kdr_context *, kdri_device *d, size_t bytes, void **out)
 {
 	ENTER(d, "alloc");
-	kdri_buf *buf = new (std::nothrow) kdri_buf{ bytes, nullptr };
-	if (!buf) {
-		snprintf(d->error, sizeof d->error, "alloc: the host is out of memory");
-		return KDRI_D_MEMORY;
-	}
-	cudaError_t e = cudaMallocAsync(&buf->data, bytes ? bytes : 1, self_of(d)->stream);
-	if (e != cudaSuccess) {
-		delete buf;
-		return cuda_failed(d, "alloc", e);
-	}
-	*out = buf;
-	return KDRI_D_OK;
+	TRY_CUDA(d, "alloc", cudaMallocAsync(out, bytes ? bytes : 1, self_of(d)->stream));
+	return KDR_OK;
 }
 
-static void cuda_release(kdri_device *d, kdri_buf *buf)
+static void cuda_release(kdr_context *, kdri_device *d, void *data)
 {
-	if (!buf)
+	if (!data)
 		return;
 	(void)cudaSetDevice(self_of(d)->index);
-	(void)cudaFreeAsync(buf->data, self_of(d)->stream);
-	delete buf;
+	(void)cudaFreeAsync(data, self_of(d)->stream);
 }
 
 static size_t cuda_room(kdri_device *d)
@@ -63,23 +52,23 @@ static size_t cuda_room(kdri_device *d)
 
 enum { BOUNCE = 1 << 20 };
 
-kdri_dstatus send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
+kdr_status send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
 {
 	cuda_self *s = self_of(d);
 	if (bytes > BOUNCE) {
 		TRY_CUDA(d, what, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream));
 		TRY_CUDA(d, what, cudaStreamSynchronize(s->stream));
-		return KDRI_D_OK;
+		return KDR_OK;
 	}
 	int at = s->turn ^= 1;
 	TRY_CUDA(d, what, cudaEventSynchronize(s->free[at]));
 	memcpy(s->bounce[at], from, bytes);
 	TRY_CUDA(d, what, cudaMemcpyAsync(to, s->bounce[at], bytes, cudaMemcpyHostToDevice, s->stream));
 	TRY_CUDA(d, what, cudaEventRecord(s->free[at], s->stream));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
+kdr_status fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes)
 {
 	cuda_self *s = self_of(d);
 	bool small = bytes <= BOUNCE;
@@ -91,42 +80,40 @@ kdri_dstatus fetch(kdri_device *d, const char *what, void *to, const void *from,
 	TRY_CUDA(d, what, cudaStreamSynchronize(s->stream));
 	if (small)
 		memcpy(to, s->bounce[at], bytes);
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-static kdri_dstatus move_pieces(kdri_device *d, const char *what, void *to, size_t to_pitch, const void *from,
+static kdr_status move_pieces(kdri_device *d, const char *what, void *to, size_t to_pitch, const void *from,
                                 size_t from_pitch, size_t width, size_t rows, cudaMemcpyKind kind)
 {
 	cudaStream_t stream = self_of(d)->stream;
 	if (!rows || !width)
-		return KDRI_D_OK;
+		return KDR_OK;
 	if (rows == 1 || (to_pitch == width && from_pitch == width))
 		return kind == cudaMemcpyHostToDevice ? send(d, what, to, from, width * rows)
 		                                      : fetch(d, what, to, from, width * rows);
 	TRY_CUDA(d, what, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, stream));
 	/* The host's side is the caller's again when this returns. */
 	TRY_CUDA(d, what, cudaStreamSynchronize(stream));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-static kdri_dstatus cuda_put(kdri_device *d, kdri_buf *to, size_t start, size_t pitch, const void *from,
-                             size_t host_pitch, size_t width, size_t rows)
+static kdr_status cuda_put(kdr_context *, kdri_device *d, void *to, size_t pitch, const void *from, size_t host_pitch,
+                           size_t width, size_t rows)
 {
 	ENTER(d, "put");
-	return move_pieces(d, "put", static_cast<char *>(to->data) + start, pitch, from, host_pitch, width, rows,
-	                   cudaMemcpyHostToDevice);
+	return move_pieces(d, "put", to, pitch, from, host_pitch, width, rows, cudaMemcpyHostToDevice);
 }
 
-static kdri_dstatus cuda_get(kdri_device *d, const kdri_buf *from, size_t start, size_t pitch, void *to,
-                             size_t host_pitch, size_t width, size_t rows)
+static kdr_status cuda_get(kdr_context *, kdri_device *d, const void *from, size_t pitch, void *to, size_t host_pitch,
+                           size_t width, size_t rows)
 {
 	ENTER(d, "get");
-	return move_pieces(d, "get", to, host_pitch, static_cast<const char *>(from->data) + start, pitch, width,
-	                   rows, cudaMemcpyDeviceToHost);
+	return move_pieces(d, "get", to, host_pitch, from, pitch, width, rows, cudaMemcpyDeviceToHost);
 }
 
 /* What cannot be pinned goes as it is. */
-static kdri_dstatus cuda_pin(kdri_device *d, const void *host, size_t bytes)
+static kdr_status cuda_pin(kdr_context *, kdri_device *d, const void *host, size_t bytes)
 {
 	ENTER(d, "pin");
 	for (const void *&place : self_of(d)->pinned) {
@@ -138,7 +125,7 @@ static kdri_dstatus cuda_pin(kdri_device *d, const void *host, size_t bytes)
 			(void)cudaGetLastError();
 		break;
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 static void cuda_unpin(kdri_device *d, const void *host)
@@ -194,7 +181,7 @@ static void device_describe(int index, char *text, size_t room)
 		         p.minor);
 }
 
-static kdri_dstatus open_parts(kdri_device *d)
+static kdr_status open_parts(kdri_device *d)
 {
 	cuda_self *s = self_of(d);
 	uint64_t keep = UINT64_MAX; /* memory that was freed is soon wanted again */
@@ -209,7 +196,7 @@ static kdri_dstatus open_parts(kdri_device *d)
 	}
 	TRY_LIB(d, "open", cublasCreate(&s->blas));
 	TRY_LIB(d, "open", cublasSetStream(s->blas, s->stream));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 static kdri_device *device_open(int index, char *error, size_t room)
@@ -229,6 +216,7 @@ static kdri_device *device_open(int index, char *error, size_t room)
 	d->abi = KDRI_DEVICE_ABI;
 	d->kind = "cuda";
 	d->self = s;
+	d->most_columns = 256;
 	d->alloc = cuda_alloc;
 	d->release = cuda_release;
 	d->room = cuda_room;
@@ -243,8 +231,7 @@ static kdri_device *device_open(int index, char *error, size_t room)
 	cuda_kmeans(d);
 	cuda_nearest(d);
 	cuda_neighbours(d);
-	cuda_sparse(d);
-	if (open_parts(d) != KDRI_D_OK) {
+	if (open_parts(d) != KDR_OK) {
 		snprintf(error, room, "%s", d->error);
 		cuda_close(d);
 		return nullptr;

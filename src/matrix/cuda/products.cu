@@ -21,7 +21,7 @@ enum { STRIP = 2048, SLICE = 8192 };
 
 /* --- double ------------------------------------------------------------------------------------------------------ */
 
-static kdri_dstatus gemm_double(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
+static kdr_status gemm_double(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
                                 int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc,
                                 int64_t m, int64_t n, int64_t k)
 {
@@ -29,7 +29,7 @@ static kdri_dstatus gemm_double(kdri_device *d, bool trans_a, bool trans_b, doub
 	        cublasDgemm_64(self_of(d)->blas, trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
 	                       trans_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &alpha, b, ldb, a, lda, &beta, c,
 	                       ldc));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* --- single ------------------------------------------------------------------------------------------------------ */
@@ -86,23 +86,23 @@ struct halves {
 	explicit halves(kdri_device *d) : hi(d), lo(d)
 	{
 	}
-	kdri_dstatus take(size_t most)
+	kdr_status take(size_t most)
 	{
 		TRY_D(hi.take(most * sizeof(float)));
 		return lo.take(most * sizeof(float));
 	}
-	kdri_dstatus fill(kdri_device *d, const double *a, int64_t stride, int64_t rows, int64_t width)
+	kdr_status fill(kdri_device *d, const double *a, int64_t stride, int64_t rows, int64_t width)
 	{
 		ld = padded(width);
 		split<<<by_rows(padded(rows), ld), 256, 0, self_of(d)->stream>>>(a, stride, rows, width, hi.as<float>(),
 		                                                               lo.as<float>(), padded(rows), ld);
 		TRY_LAUNCH(d, "gemm");
-		return KDRI_D_OK;
+		return KDR_OK;
 	}
 };
 
 /* T = op(A) op(B) of parts: rows from `a0` of op(A), columns from `b0` of op(B); all sizes are padded. */
-static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, const halves &a, int64_t a0,
+static kdr_status three_products(kdri_device *d, bool trans_a, bool trans_b, const halves &a, int64_t a0,
                                    const halves &b, int64_t b0, int64_t m, int64_t n, int64_t k, float *t, int64_t ldt)
 {
 	const float one = 1, zero = 0;
@@ -116,11 +116,11 @@ static kdri_dstatus three_products(kdri_device *d, bool trans_a, bool trans_b, c
 		                        right[i] + b0 * (trans_b ? b.ld : 1), CUDA_R_32F, b.ld,
 		                        left[i] + a0 * (trans_a ? 1 : a.ld), CUDA_R_32F, a.ld, i ? &one : &zero,
 		                        t, CUDA_R_32F, ldt, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-static kdri_dstatus gemm_single(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_dmat a,
-                                kdri_dmat b, double beta, kdri_dmat c, int64_t k)
+static kdr_status gemm_single(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_block a,
+                                kdri_block b, double beta, kdri_block c, int64_t k)
 {
 	int64_t m = c.rows, n = c.cols, slice = k < SLICE ? k : SLICE;
 	halves left(d), right(d);
@@ -140,7 +140,7 @@ static kdri_dstatus gemm_single(kdri_device *d, bool trans_a, bool trans_b, doub
 			at(c), c.stride, m, n, alpha, l ? 1.0 : beta, t.as<float>(), padded(n));
 		TRY_LAUNCH(d, "gemm");
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* --- the table's ------------------------------------------------------------------------------------------------- */
@@ -151,24 +151,22 @@ static bool single_pays(int64_t m, int64_t n, int64_t k)
 	return m >= 512 && n >= 512 && k >= 256;
 }
 
-static kdri_dstatus cuda_fill(kdri_device *d, kdri_dmat a, double value);
-
-static kdri_dstatus cuda_gemm(kdri_device *d, bool trans_a, bool trans_b, double alpha, kdri_dmat a, kdri_dmat b,
-                              double beta, kdri_dmat c, kdri_sharp sharp)
+static kdr_status cuda_gemm(kdr_context *, bool trans_a, bool trans_b, double alpha, kdri_block a, kdri_block b,
+                            double beta, kdri_block c)
 {
-	ENTER(d, "gemm");
+	BEGIN(c, "gemm");
 	int64_t k = trans_a ? a.rows : a.cols;
 	if (c.rows == 0 || c.cols == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	if (k == 0)
-		return beta == 0 ? cuda_fill(d, c, 0) : KDRI_D_OK;
-	if (sharp == KDRI_SHARP_SINGLE && single_pays(c.rows, c.cols, k))
+		return beta == 0 ? fill_block(d, c, 0) : KDR_OK;
+	if (a.single && single_pays(c.rows, c.cols, k))
 		return gemm_single(d, trans_a, trans_b, alpha, a, b, beta, c, k);
 	return gemm_double(d, trans_a, trans_b, alpha, at(a), a.stride, at(b), b.stride, beta, at(c), c.stride, c.rows,
-	                   c.cols, k); /* (E1) of device.h */
+	                   c.cols, k);
 }
 
-static kdri_dstatus syrk_single(kdri_device *d, bool trans, double alpha, kdri_dmat a, double beta, kdri_dmat c,
+static kdr_status syrk_single(kdri_device *d, bool trans, double alpha, kdri_block a, double beta, kdri_block c,
                                 int64_t k)
 {
 	int64_t n = c.rows, slice = k < SLICE ? k : SLICE;
@@ -189,59 +187,52 @@ static kdri_dstatus syrk_single(kdri_device *d, bool trans, double alpha, kdri_d
 			TRY_LAUNCH(d, "syrk");
 		}
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
-static kdri_dstatus cuda_syrk(kdri_device *d, bool trans, double alpha, kdri_dmat a, double beta, kdri_dmat c,
-                              kdri_sharp sharp)
+static kdr_status cuda_syrk(kdr_context *, bool trans, double alpha, kdri_block a, double beta, kdri_block c)
 {
-	ENTER(d, "syrk");
+	BEGIN(c, "syrk");
 	int64_t n = c.rows, k = trans ? a.rows : a.cols;
 	if (n == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	if (k == 0)
-		return beta == 0 ? cuda_fill(d, c, 0) : KDRI_D_OK;
-	if (sharp == KDRI_SHARP_SINGLE && single_pays(n, n, k))
+		return beta == 0 ? fill_block(d, c, 0) : KDR_OK;
+	if (a.single && single_pays(n, n, k))
 		return syrk_single(d, trans, alpha, a, beta, c, k);
-	for (int64_t i = 0; i < n; i += STRIP) { /* (E2) of device.h */
+	for (int64_t i = 0; i < n; i += STRIP) {
 		int64_t rows = n - i < STRIP ? n - i : STRIP;
 		const double *strip = at(a) + (trans ? i : i * a.stride);
 		TRY_D(gemm_double(d, trans, !trans, alpha, strip, a.stride, at(a), a.stride, beta,
 		                  at(c) + i * c.stride, c.stride, rows, i + rows, k));
 	}
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* --- entries ----------------------------------------------------------------------------------------------------- */
 
-static __global__ void fill_all(double *a, int64_t stride, int64_t rows, int64_t cols, double value)
+kdr_status fill_block(kdri_device *d, kdri_block a, double value)
 {
-	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
-	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step)
-		a[p / cols * stride + p % cols] = value;
+	const view v(a);
+	return each(d, "fill", a.rows, a.cols, [=] __device__(int64_t i, int64_t j) { v(i, j) = value; });
 }
 
-static kdri_dstatus cuda_fill(kdri_device *d, kdri_dmat a, double value)
+static kdr_status cuda_fill(kdr_context *, kdri_block a, double value)
 {
-	ENTER(d, "fill");
-	if (a.rows == 0 || a.cols == 0)
-		return KDRI_D_OK;
-	fill_all<<<blocks_for(a.rows * a.cols, 1024), 256, 0, self_of(d)->stream>>>(at(a), a.stride, a.rows, a.cols,
-	                                                                           value);
-	TRY_LAUNCH(d, "fill");
-	return KDRI_D_OK;
+	BEGIN(a, "fill");
+	return fill_block(d, a, value);
 }
 
-static kdri_dstatus cuda_copy(kdri_device *d, kdri_dmat from, kdri_dmat to)
+static kdr_status cuda_copy(kdr_context *, kdri_block from, kdri_block to)
 {
-	ENTER(d, "copy");
+	BEGIN(to, "copy");
 	if (from.rows == 0 || from.cols == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	TRY_CUDA(d, "copy",
 	         cudaMemcpy2DAsync(at(to), (size_t)to.stride * 8, at(from), (size_t)from.stride * 8,
 	                           (size_t)from.cols * 8, (size_t)from.rows, cudaMemcpyDeviceToDevice,
 	                           self_of(d)->stream));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* Tiles of the lower triangle are written transposed. */
@@ -262,22 +253,26 @@ static __global__ void mirror_tiles(double *a, int64_t stride, int64_t n)
 	}
 }
 
-static kdri_dstatus cuda_mirror(kdri_device *d, kdri_dmat a)
+static kdr_status mirror_square(kdri_device *d, double *a, int64_t stride, int64_t n)
 {
-	ENTER(d, "mirror");
-	unsigned tiles = (unsigned)parts_of(a.rows, 32);
+	unsigned tiles = (unsigned)parts_of(n, 32);
 	if (!tiles)
-		return KDRI_D_OK;
-	mirror_tiles<<<dim3(tiles, tiles), dim3(32, 8), 0, self_of(d)->stream>>>(at(a), a.stride, a.rows);
-	TRY_LAUNCH(d, "mirror");
-	return KDRI_D_OK;
+		return KDR_OK;
+	mirror_tiles<<<dim3(tiles, tiles), dim3(32, 8), 0, self_of(d)->stream>>>(a, stride, n);
+	return launched(d, "mirror");
+}
+
+static kdr_status cuda_mirror(kdr_context *, kdri_block a)
+{
+	BEGIN(a, "mirror");
+	return mirror_square(d, at(a), a.stride, a.rows);
 }
 
 /* --- inverses ------------------------------------------------------------------------------------------------------ */
 
 enum { LEAF = 1536 };
 
-static kdri_dstatus invert_leaf(kdri_device *d, double *a, int64_t stride, int64_t n)
+static kdr_status invert_leaf(kdri_device *d, double *a, int64_t stride, int64_t n)
 {
 	cuda_self *s = self_of(d);
 	if (!s->solver) {
@@ -299,16 +294,16 @@ static kdri_dstatus invert_leaf(kdri_device *d, double *a, int64_t stride, int64
 	TRY_D(fetch(d, "inverse", &info, found, sizeof info));
 	if (info != 0) {
 		snprintf(d->error, sizeof d->error, "not positive definite: pivot %d", info);
-		return KDRI_D_NUMERIC;
+		return KDR_ERR_NUMERIC;
 	}
 	TRY_LIB(d, "inverse",
 	        cusolverDnDpotri(s->solver, CUBLAS_FILL_MODE_UPPER, (int)n, a, (int)stride, room.as<double>(), most,
 	                         found));
-	return KDRI_D_OK;
+	return KDR_OK;
 }
 
 /* The lower triangle of C += alpha A B (trans: A' B), n x n, A and B packed with inner dimension k. */
-static kdri_dstatus lower_product(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
+static kdr_status lower_product(kdri_device *d, bool trans_a, bool trans_b, double alpha, const double *a,
                                   int64_t lda, const double *b, int64_t ldb, int64_t k, double *c, int64_t ldc,
                                   int64_t n)
 {
@@ -317,27 +312,11 @@ static kdri_dstatus lower_product(kdri_device *d, bool trans_a, bool trans_b, do
 		TRY_D(gemm_double(d, trans_a, trans_b, alpha, a + (trans_a ? i : i * lda), lda, b, ldb, 1, c + i * ldc, ldc,
 		                  rows, i + rows, k));
 	}
-	return KDRI_D_OK;
-}
-
-static kdri_dstatus mirror_square(kdri_device *d, double *a, int64_t stride, int64_t n)
-{
-	unsigned tiles = (unsigned)parts_of(n, 32);
-	mirror_tiles<<<dim3(tiles, tiles), dim3(32, 8), 0, self_of(d)->stream>>>(a, stride, n);
-	TRY_LAUNCH(d, "mirror");
-	return KDRI_D_OK;
-}
-
-/* to = -from, rows x cols packed. */
-static __global__ void negate(const double *from, int64_t rows, int64_t cols, double *to, int64_t stride)
-{
-	int64_t count = rows * cols, step = (int64_t)gridDim.x * blockDim.x;
-	for (int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; p < count; p += step)
-		to[p / cols * stride + p % cols] = -from[p];
+	return KDR_OK;
 }
 
 /* All of the inverse from the lower triangle. */
-static kdri_dstatus invert(kdri_device *d, double *a, int64_t stride, int64_t n)
+static kdr_status invert(kdri_device *d, double *a, int64_t stride, int64_t n)
 {
 	if (n <= LEAF) {
 		TRY_D(invert_leaf(d, a, stride, n));
@@ -354,22 +333,82 @@ static kdri_dstatus invert(kdri_device *d, double *a, int64_t stride, int64_t n)
 	TRY_D(invert(d, a22, stride, r));
 	TRY_D(gemm_double(d, false, false, 1, a22, stride, w, h, 0, sw, h, r, h, r));
 	TRY_D(lower_product(d, true, false, 1, w, h, sw, h, r, a, stride, h)); /* (E2) */
-	negate<<<blocks_for(r * h, 1024), 256, 0, self_of(d)->stream>>>(sw, r, h, a21, stride);
-	TRY_LAUNCH(d, "inverse");
+	TRY_D(each(d, "inverse", r, h, [=] __device__(int64_t i, int64_t j) { a21[i * stride + j] = -sw[i * h + j]; }));
 	return mirror_square(d, a, stride, n);
 }
 
-static kdri_dstatus cuda_inverse(kdri_device *d, kdri_dmat a)
+/* With ones on the diagonal, before and after: halves lose digits where it is uneven. */
+static kdr_status cuda_inverse(kdr_context *, kdri_block a)
 {
-	ENTER(d, "inverse");
-	return a.rows ? invert(d, at(a), a.stride, a.rows) : KDRI_D_OK; /* (E3) of device.h */
+	BEGIN(a, "inverse");
+	cuda_scratch room(d);
+	int64_t n = a.rows;
+	TRY_D(room.take((size_t)n * 8));
+	const view v(a);
+	double *s = room.as<double>();
+	auto scale = [=] __device__(int64_t i, int64_t j) { v(i, j) *= s[i] * s[j]; };
+	TRY_D(each(d, "inverse", 1, n, [=] __device__(int64_t, int64_t j) { s[j] = v(j, j) > 0 ? 1 / sqrt(v(j, j)) : 1; }));
+	TRY_D(each(d, "inverse", n, n, scale));
+	TRY_D(n ? invert(d, at(a), a.stride, n) : KDR_OK);
+	return each(d, "inverse", n, n, scale);
+}
+
+/* --- vectors -------------------------------------------------------------------------------------------------------- */
+
+static kdr_status cuda_apply(kdr_context *, kdri_block a, kdri_block b, kdri_block c)
+{
+	BEGIN(c, "apply");
+	if (c.rows == 0 || c.cols == 0)
+		return KDR_OK;
+	return gemm_double(d, false, false, 1, at(a), a.stride, at(b), b.stride, 0, at(c), c.stride, c.rows, c.cols, a.cols);
+}
+
+/* y = A x, or A'x, of vectors on the device. */
+static kdr_status vector_product(kdri_device *d, const char *what, kdri_block a, bool trans, const double *x, double *y)
+{
+	const double one = 1, zero = 0;
+	TRY_LIB(d, what,
+	        cublasDgemv_64(self_of(d)->blas, trans ? CUBLAS_OP_N : CUBLAS_OP_T, a.cols, a.rows, &one, at(a), a.stride, x, 1,
+	                       &zero, y, 1));
+	return KDR_OK;
+}
+
+static kdr_status cuda_times(kdr_context *, kdri_block a, bool trans, const double *x, double *y)
+{
+	BEGIN(a, "times");
+	int64_t in = trans ? a.rows : a.cols, out = trans ? a.cols : a.rows;
+	cuda_sent<double> from(d);
+	cuda_scratch to(d);
+	TRY_D(from.of("times", x, in));
+	TRY_D(to.take((size_t)out * 8));
+	if (in == 0 || out == 0)
+		TRY_CUDA(d, "times", cudaMemsetAsync(to.data, 0, (size_t)out * 8, self_of(d)->stream));
+	else
+		TRY_D(vector_product(d, "times", a, trans, from.data, to.as<double>()));
+	return fetch(d, "times", y, to.data, (size_t)out * 8);
+}
+
+static kdr_status cuda_row_dots(kdr_context *, kdri_block a, const double *v, double *out)
+{
+	BEGIN(a, "row_dots");
+	cuda_sent<double> from(d);
+	cuda_scratch ones(d), to(d);
+	TRY_D(from.of("row_dots", v, a.cols));
+	TRY_D(to.take((size_t)a.rows * 8));
+	if (!v) {
+		TRY_D(ones.take((size_t)a.cols * 8));
+		double *one = ones.as<double>();
+		TRY_D(each(d, "row_dots", 1, a.cols, [=] __device__(int64_t, int64_t j) { one[j] = 1; }));
+	}
+	TRY_D(vector_product(d, "row_dots", a, false, v ? from.data : ones.as<double>(), to.as<double>()));
+	return fetch(d, "row_dots", out, to.data, (size_t)a.rows * 8);
 }
 
 /* --- sparse -------------------------------------------------------------------------------------------------------- */
 
 /* A row of X and some columns of B, one for each thread along x. */
 static __global__ void csr_times(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows,
-                                 const double *b, int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+                                 const double *b, int64_t ldb, int64_t cols, double *y, int64_t ldy)
 {
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows;
 	     i += (int64_t)gridDim.x * blockDim.y)
@@ -388,7 +427,7 @@ static __global__ void csr_times(const int64_t *rowptr, const int32_t *col, cons
 			}
 			for (; p < end; p++)
 				sum += val[p] * b[col[p] * ldb + c];
-			y[i * ldy + c] = add ? y[i * ldy + c] + sum : sum;
+			y[i * ldy + c] = sum;
 		}
 }
 
@@ -411,7 +450,7 @@ static __device__ double narrow_sum(const int32_t *col, const double *val, int64
 
 /* B with few columns: a warp for a row, its lanes for several entries at a time. Rows above LONG are left to csr_times_long. */
 static __global__ void csr_times_narrow(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide,
-                                        const double *b, int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+                                        const double *b, int64_t ldb, int64_t cols, double *y, int64_t ldy)
 {
 	int lane = threadIdx.x;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows; i += (int64_t)gridDim.x * blockDim.y) {
@@ -420,14 +459,14 @@ static __global__ void csr_times_narrow(const int64_t *rowptr, const int32_t *co
 			continue;
 		double sum = narrow_sum(col, val, begin, end, lane, 32, wide, b, ldb, cols);
 		if (lane < cols)
-			y[i * ldy + lane] = add ? y[i * ldy + lane] + sum : sum;
+			y[i * ldy + lane] = sum;
 	}
 }
 
 /* A block for a row. */
 static __global__ void __launch_bounds__(TEAM)
 	csr_times_long(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide, const double *b,
-                       int64_t ldb, int64_t cols, bool add, double *y, int64_t ldy)
+                       int64_t ldb, int64_t cols, double *y, int64_t ldy)
 {
 	__shared__ double part[TEAM / 32][NARROW];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -442,71 +481,88 @@ static __global__ void __launch_bounds__(TEAM)
 		if (warp == 0 && lane < cols) {
 			for (int w = 1; w < TEAM / 32; w++)
 				sum += part[w][lane];
-			y[i * ldy + lane] = add ? y[i * ldy + lane] + sum : sum;
+			y[i * ldy + lane] = sum;
 		}
 		__syncthreads();
 	}
 }
 
-static kdri_dstatus multiply_narrow(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
+static kdr_status multiply_narrow(kdri_device *d, const kdr_csr &x, int64_t entries, kdri_block b, kdri_block y)
 {
 	int wide = 1;
 	while (wide < y.cols)
 		wide *= 2;
 	csr_times_narrow<<<blocks_for(y.rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(
-		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, wide, at(b), b.stride, y.cols, add, at(y),
-		y.stride);
+		x.rowptr, x.col, x.val, x.rows, wide, at(b), b.stride, y.cols, at(y), y.stride);
 	TRY_LAUNCH(d, "multiply");
-	if (x.entries > LONG)
+	if (entries > LONG)
 		csr_times_long<<<blocks_for(y.rows, 1), TEAM, 0, self_of(d)->stream>>>(
-			vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, wide, at(b), b.stride, y.cols, add,
-			at(y), y.stride);
-	TRY_LAUNCH(d, "multiply");
-	return KDRI_D_OK;
+			x.rowptr, x.col, x.val, x.rows, wide, at(b), b.stride, y.cols, at(y), y.stride);
+	return launched(d, "multiply");
 }
 
-static kdri_dstatus cuda_multiply(kdri_device *d, kdri_dcsr x, kdri_dmat b, bool add, kdri_dmat y)
+static kdr_status multiply(kdri_device *d, const kdr_csr &x, int64_t entries, kdri_block b, kdri_block y)
 {
-	ENTER(d, "multiply");
 	/* The columns of B that are worked on at a time stay in the second cache. */
 	unsigned wide = y.cols > 32 ? 64 : 32, high = 256 / wide;
 	int64_t across = parts_of(y.cols, wide), down = parts_of(y.rows, high);
 	if (!across || !down)
-		return KDRI_D_OK;
+		return KDR_OK;
 	if (y.cols <= NARROW)
-		return multiply_narrow(d, x, b, add, y); /* (E14) of device.h */
+		return multiply_narrow(d, x, entries, b, y);
 	dim3 grid((unsigned)(down < (1 << 20) ? down : 1 << 20), (unsigned)(across < 65535 ? across : 65535));
-	csr_times<<<grid, dim3(wide, high), 0, self_of(d)->stream>>>(
-		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), x.rows, at(b), b.stride, y.cols, add, at(y),
-		y.stride); /* (E14) of device.h */
-	TRY_LAUNCH(d, "multiply");
-	return KDRI_D_OK;
+	csr_times<<<grid, dim3(wide, high), 0, self_of(d)->stream>>>(x.rowptr, x.col, x.val, x.rows, at(b), b.stride, y.cols,
+	                                                            at(y), y.stride);
+	return launched(d, "multiply");
 }
 
+static kdr_status cuda_multiply(kdr_context *, const kdri_sparse *x, bool turned, kdri_block b, kdri_block y)
+{
+	BEGIN(y, "multiply");
+	return multiply(d, turned ? x->turned : x->x, x->entries, b, y);
+}
+
+/* Rows first .. first + rows - 1 of X, each times its weights, as columns. */
 static __global__ void scatter(const int64_t *rowptr, const int32_t *col, const double *val, int64_t first,
-                               int64_t rows, const double *weight, bool transposed, double *to, int64_t stride)
+                               int64_t rows, const double *weight, double *to, int64_t stride)
 {
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows;
 	     i += (int64_t)gridDim.x * blockDim.y)
 		for (int64_t p = rowptr[first + i] + threadIdx.x; p < rowptr[first + i + 1]; p += blockDim.x) {
 			int64_t j = col[p];
-			to[transposed ? j * stride + i : i * stride + j] = val[p] * (weight ? weight[j] : 1);
+			to[j * stride + i] = val[p] * (weight ? weight[j] : 1);
 		}
 }
 
-static kdri_dstatus cuda_spread(kdri_device *d, kdri_dcsr x, int64_t first, const kdri_buf *weight, bool transposed,
-                                kdri_dmat to)
+/* Some rows at a time, spread out as columns, are multiplied by all: the full product, of which half is needed. */
+static kdr_status cuda_gram(kdr_context *, const kdri_sparse *s, bool turned, const double *weight, kdri_block c)
 {
-	ENTER(d, "spread");
-	int64_t rows = transposed ? to.cols : to.rows;
-	TRY_D(cuda_fill(d, to, 0));
-	if (rows == 0)
-		return KDRI_D_OK;
-	scatter<<<blocks_for(rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(
-		vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val), first, rows, vec<double>(weight), transposed,
-		at(to), to.stride); /* (E15) of device.h */
-	TRY_LAUNCH(d, "spread");
-	return KDRI_D_OK;
+	BEGIN(c, "gram");
+	const kdr_csr x = turned ? s->turned : s->x;
+	int64_t most = (int64_t)(d->room(d) / 64), wide = most / (x.cols < 1 ? 1 : x.cols);
+	cuda_sent<double> weights(d);
+	cuda_scratch room(d);
+	wide = wide > 1024 ? 1024 : wide;
+	wide = wide > x.rows ? x.rows : wide;
+	wide = wide < 1 ? 1 : wide < 128 ? wide : wide / 32 * 32;
+	TRY_D(weights.of("gram", weight, x.cols));
+	TRY_D(room.take((size_t)(x.cols * wide) * 8));
+	for (int64_t i = 0; i < x.rows; i += wide) {
+		int64_t cols = x.rows - i < wide ? x.rows - i : wide;
+		kdri_block from = c, to = c;
+		from.rows = x.cols;
+		to.rows = x.rows;
+		from.cols = to.cols = cols;
+		from.stride = wide;
+		from.data = room.data;
+		to.data = at(c) + i;
+		TRY_D(fill_block(d, from, 0));
+		scatter<<<blocks_for(cols, 8), dim3(32, 8), 0, self_of(d)->stream>>>(x.rowptr, x.col, x.val, i, cols, weights.data,
+		                                                                    at(from), from.stride);
+		TRY_LAUNCH(d, "gram");
+		TRY_D(multiply(d, x, s->entries, from, to));
+	}
+	return KDR_OK;
 }
 
 void cuda_products(kdri_device *d)
@@ -514,8 +570,11 @@ void cuda_products(kdri_device *d)
 	d->gemm = cuda_gemm;
 	d->syrk = cuda_syrk;
 	d->inverse = cuda_inverse;
+	d->apply = cuda_apply;
+	d->times = cuda_times;
+	d->row_dots = cuda_row_dots;
 	d->multiply = cuda_multiply;
-	d->spread = cuda_spread;
+	d->gram = cuda_gram;
 	d->fill = cuda_fill;
 	d->copy = cuda_copy;
 	d->mirror = cuda_mirror;

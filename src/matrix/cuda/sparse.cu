@@ -1,23 +1,12 @@
 /* Sparse rows: nearest centres, sums, neighbours. SPDX-License-Identifier: BSD-3-Clause
  *
- * Equations are those of device.h. A warp has a row.
+ * A warp has a row.
  *
  * Neighbours. Rows they are compared with come as lists, one for each column of those that hold it, and are looked at SPAN at a time,
  * whose sums a warp has in shared memory. It goes through the entries of its row in order, and adds one list's stretch at a time: no two
  * lanes add to the same sum, and each sum runs over increasing columns. Where the stretches begin is found for all columns at once,
  * before each span. */
 #include "lists.cuh"
-
-struct csr_rows {
-	const int64_t *rowptr;
-	const int32_t *col;
-	const double *val;
-};
-
-static csr_rows rows_of(kdri_dcsr x)
-{
-	return { vec<int64_t>(x.rowptr), vec<int32_t>(x.col), vec<double>(x.val) };
-}
 
 /* --- nearest centres ------------------------------------------------------------------------------------------------- */
 
@@ -40,7 +29,7 @@ static __device__ two_values both_of(two_values a, two_values b)
 /* `wide` lanes have a centre each, REGS times over; the entries of the row are shared by the 32 / wide of them that have the same. */
 template <int REGS>
 static __global__ void __launch_bounds__(256)
-	nearest_of_rows(csr_rows x, int64_t rows, const double *c, int64_t ldc, int64_t k, int wide, nearest_job job)
+	nearest_of_rows(kdr_csr x, int64_t rows, const double *c, int64_t ldc, int64_t k, int wide, nearest_job job)
 {
 	int lane = threadIdx.x, own = lane % wide, share = lane / wide, shares = 32 / wide;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < rows; i += (int64_t)gridDim.x * blockDim.y) {
@@ -63,7 +52,7 @@ static __global__ void __launch_bounds__(256)
 			for (int by = wide; by < 32; by *= 2)
 				sum[0] += __shfl_xor_sync(~0u, sum[0], by);
 #pragma unroll
-			for (int q = 0; q < REGS; q++) { /* (E17) */
+			for (int q = 0; q < REGS; q++) {
 				int64_t j = j0 + q * 32 + own;
 				double v = j < k ? job.offset[j] - twice * sum[q] : INFINITY;
 				if (v < n.best) {
@@ -87,32 +76,30 @@ static __global__ void __launch_bounds__(256)
 	}
 }
 
-static kdri_dstatus nearest_sparse(kdri_device *d, kdri_dcsr x, kdri_dmat c, const kdri_buf *offset, const kdri_buf *twice,
-                                   const kdri_buf *norm, double error_row, double error_base, kdri_buf *label,
-                                   kdri_buf *value, kdri_buf *doubt, int64_t *doubts)
+kdr_status nearest_of_sparse(kdri_device *d, const kdri_sparse *x, kdri_nearest *out)
 {
-	ENTER(d, "nearest_sparse");
+	kdri_block c = out->centres;
 	cuda_scratch flags(d);
-	int64_t k = c.cols;
+	int64_t k = c.cols, rows = x->x.rows;
 	int wide = 1;
-	*doubts = 0;
-	if (x.rows == 0)
-		return KDRI_D_OK;
-	TRY_D(flags.take((size_t)x.rows));
-	nearest_job job = { vec<double>(offset), vec<double>(twice), vec<double>(norm), error_row, error_base,
-		            vec<int32_t>(label), vec<double>(value), flags.as<unsigned char>() };
+	out->doubts = 0;
+	if (rows == 0)
+		return KDR_OK;
+	TRY_D(flags.take((size_t)rows));
+	nearest_job job = { out->offset, out->twice, out->norm, out->error_row, out->error_base, out->label, out->value,
+		            flags.as<unsigned char>() };
 	while (wide < 32 && wide < k)
 		wide *= 2;
 	auto find = k > 32 ? nearest_of_rows<4> : nearest_of_rows<1>;
-	find<<<blocks_for(x.rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(rows_of(x), x.rows, at(c), c.stride, k, wide, job);
-	TRY_LAUNCH(d, "nearest_sparse");
-	return flagged_rows(d, job.flag, x.rows, vec<int32_t>(doubt), doubts);
+	find<<<blocks_for(rows, 8), dim3(32, 8), 0, self_of(d)->stream>>>(x->x, rows, at(c), c.stride, k, wide, job);
+	TRY_LAUNCH(d, "nearest");
+	return flagged_rows(d, job.flag, rows, out->doubt, &out->doubts);
 }
 
 /* --- sums -------------------------------------------------------------------------------------------------------------- */
 
 /* Exact, so in any order: a warp for each row of the list, its entries to the sums of its cluster. */
-static __global__ void add_sparse(csr_rows x, const int32_t *list, const int64_t *begin, int64_t k, const double *coef,
+static __global__ void add_sparse(kdr_csr x, const int32_t *list, const int64_t *begin, int64_t k, const double *coef,
                                   const double *unit, double ratio, double *sums, int64_t lds, int64_t cols)
 {
 	int64_t count = begin[k];
@@ -126,7 +113,7 @@ static __global__ void add_sparse(csr_rows x, const int32_t *list, const int64_t
 			else
 				high = middle;
 		}
-		for (int64_t e = x.rowptr[i] + threadIdx.x; e < x.rowptr[i + 1]; e += 32) { /* (E19) */
+		for (int64_t e = x.rowptr[i] + threadIdx.x; e < x.rowptr[i + 1]; e += 32) {
 			int64_t f = x.col[e];
 			double term = __dmul_rn(w, x.val[e]), big = unit[f], small = __dmul_rn(big, ratio);
 			double h = __dsub_rn(__dadd_rn(term, big), big);
@@ -139,25 +126,20 @@ static __global__ void add_sparse(csr_rows x, const int32_t *list, const int64_t
 	}
 }
 
-static kdri_dstatus sums_sparse(kdri_device *d, kdri_dcsr x, const kdri_buf *list, const int64_t *begin,
-                                const kdri_buf *coef, const kdri_buf *unit, double ratio, bool add, kdri_dmat sums)
+kdr_status sums_of_sparse(kdri_device *d, const kdri_sparse *x, const int32_t *list, const int64_t *begin,
+                          const double *coef, const double *unit, double ratio, bool add, kdri_block sums)
 {
-	ENTER(d, "sums_sparse");
-	cuda_scratch starts(d);
-	size_t bytes = (size_t)(sums.rows + 1) * 8;
+	cuda_sent<int64_t> starts(d);
 	if (sums.rows == 0 || sums.cols == 0)
-		return KDRI_D_OK;
+		return KDR_OK;
 	if (!add)
-		TRY_D(d->fill(d, sums, 0));
+		TRY_D(fill_block(d, sums, 0));
 	if (begin[sums.rows] == 0)
-		return KDRI_D_OK;
-	TRY_D(starts.take(bytes));
-	TRY_D(send(d, "sums_sparse", starts.data, begin, bytes));
+		return KDR_OK;
+	TRY_D(starts.of("sums", begin, sums.rows + 1));
 	add_sparse<<<blocks_for(begin[sums.rows], 8), dim3(32, 8), 0, self_of(d)->stream>>>(
-		rows_of(x), vec<int32_t>(list), starts.as<int64_t>(), sums.rows, vec<double>(coef), vec<double>(unit), ratio, at(sums),
-		sums.stride, x.cols);
-	TRY_LAUNCH(d, "sums_sparse");
-	return KDRI_D_OK;
+		x->x, list, starts.data, sums.rows, coef, unit, ratio, at(sums), sums.stride, x->x.cols);
+	return launched(d, "sums");
 }
 
 /* --- neighbours -------------------------------------------------------------------------------------------------------- */
@@ -183,14 +165,14 @@ static __global__ void advance(const int64_t *rowptr, const int32_t *row, int64_
 
 /* Rows that ask against rows c0 .. c0 + cols - 1 of the lists, whose stretches are now .. next - 1. */
 template <int REGS>
-static __global__ void __launch_bounds__(32 * WARPS) scan_lists(csr_rows asking, int64_t rows, csr_rows lists, const int64_t *now,
+static __global__ void __launch_bounds__(32 * WARPS) scan_lists(kdr_csr asking, int64_t rows, kdr_csr lists, const int64_t *now,
                                                                 const int64_t *next, int64_t c0, int cols, nn_job job)
 {
 	extern __shared__ double room[];
 	const unsigned all = ~0u;
 	double *sums = room + threadIdx.y * SPAN;
 	int lane = threadIdx.x;
-	int64_t r = (int64_t)blockIdx.x * WARPS + threadIdx.y, own = job.first + r;
+	int64_t r = (int64_t)blockIdx.x * WARPS + threadIdx.y;
 	if (r >= rows)
 		return;
 	for (int c = lane; c < cols; c += 32)
@@ -233,44 +215,33 @@ static __global__ void __launch_bounds__(32 * WARPS) scan_lists(csr_rows asking,
 	list.load(job, r, lane);
 	for (int c1 = 0; c1 < cols; c1 += 32) {
 		int c = c1 + lane;
-		int64_t j = job.from + c;
-		double s = c < cols && j != own ? list.score(job, j, sums[c]) : -INFINITY;
+		double s = c < cols && job.from + c != job.myself + r ? list.score(job, c, sums[c]) : -INFINITY;
 		list.meet(s, job.from + c1, lane);
 	}
 	list.store(job, r, lane);
 }
 
-static kdri_dstatus neighbours_sparse(kdri_device *d, kdri_dcsr rows, kdri_dcsr lists, const kdri_nn *nn)
+kdr_status neighbours_of_sparse(kdri_device *d, const kdri_sparse *rows, const kdri_sparse *others, nn_job all)
 {
-	ENTER(d, "neighbours_sparse");
 	cudaStream_t stream = self_of(d)->stream;
 	const int shared = (int)(WARPS * SPAN * sizeof(double));
+	const kdr_csr lists = others->turned;
 	cuda_scratch places(d);
-	csr_rows asking = rows_of(rows), others = rows_of(lists);
-	if (rows.rows == 0 || lists.cols == 0)
-		return KDRI_D_OK;
-	auto scan = nn->k > 32 ? scan_lists<2> : scan_lists<1>;
-	TRY_CUDA(d, "neighbours_sparse", cudaFuncSetAttribute(scan, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+	if (rows->x.rows == 0 || lists.cols == 0)
+		return KDR_OK;
+	auto scan = all.k > 32 ? scan_lists<2> : scan_lists<1>;
+	TRY_CUDA(d, "neighbours", cudaFuncSetAttribute(scan, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
 	TRY_D(places.take((size_t)(2 * lists.rows) * 8));
-	const int64_t *now = others.rowptr;
+	const int64_t *now = lists.rowptr;
 	for (int64_t c0 = 0, turn = 0; c0 < lists.cols; c0 += SPAN, turn ^= 1) {
 		int64_t *next = places.as<int64_t>() + turn * lists.rows;
 		int64_t cols = lists.cols - c0 < SPAN ? lists.cols - c0 : SPAN;
-		nn_job job = nn_job_of(nn);
-		job.from += c0;
-		job.fresh = nn->fresh && c0 == 0;
-		advance<<<blocks_for(lists.rows, 256), 256, 0, stream>>>(others.rowptr, others.col, lists.rows, now, c0 + cols, next);
-		scan<<<(unsigned)parts_of(rows.rows, WARPS), dim3(32, WARPS), (size_t)shared, stream>>>(
-			asking, rows.rows, others, now, next, c0, (int)cols, job); /* (E20) */
-		TRY_LAUNCH(d, "neighbours_sparse");
+		nn_job job = all.part(0, c0);
+		advance<<<blocks_for(lists.rows, 256), 256, 0, stream>>>(lists.rowptr, lists.col, lists.rows, now, c0 + cols, next);
+		scan<<<(unsigned)parts_of(rows->x.rows, WARPS), dim3(32, WARPS), (size_t)shared, stream>>>(
+			rows->x, rows->x.rows, lists, now, next, c0, (int)cols, job);
+		TRY_LAUNCH(d, "neighbours");
 		now = next;
 	}
-	return KDRI_D_OK;
-}
-
-void cuda_sparse(kdri_device *d)
-{
-	d->nearest_sparse = nearest_sparse;
-	d->sums_sparse = sums_sparse;
-	d->neighbours_sparse = neighbours_sparse;
+	return KDR_OK;
 }

@@ -16,8 +16,10 @@
  * DEVIATION: the sample itself is left out of (E4); else it would take most of the weight (0.83 of it on the
  * golden data). If B_2 = B_{l+2}, beta is 0 and all samples at that distance get weight 1.
  *
- * C is one symmetric product for each pair of tasks; where n x n numbers are more than the caller allows, blocks
- * of rows are computed and used one after the other. M has about 2 l entries a row. */
+ * C is one symmetric product for each pair of tasks; where n x n numbers are more than the caller or the device allows, blocks
+ * of rows are computed and used one after the other. M has about 2 l entries a row.
+ *
+ * V and C are on a device, which finds the limits and weights of (E5) there (matrix/weights.c); M is the host's. */
 #include "methods/mtcfir/consistent.h"
 
 #include "matrix/select.h"
@@ -26,269 +28,137 @@ static const double tolerance = 1e-12; /* of (E2) */
 
 /* --- similarities from a Gram matrix ------------------------------------------------------------------ */
 
-kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *out)
+kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out)
 {
 	enum { MOST = 1000 };
 	kdr_status st;
-	double *gaps = NULL;
-	int64_t n = gram->rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2;
+	double *gaps = NULL, *some = NULL;
+	int64_t n = gram.rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2, *index = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &index, m));
+	KDRI_TRY(KDRI_NEW(ctx, &some, m * m));
 	KDRI_TRY(KDRI_NEW(ctx, &gaps, count));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (m > 128)
 	for (int64_t a = 0; a < m; a++)
-		for (int64_t b = 0; b < a; b++) {
-			int64_t i = a * n / m, j = b * n / m;
+		index[a] = a * n / m;
+	KDRI_OP(ctx, gram.dev, take, gram, index, m, some);
+	for (int64_t a = 0; a < m; a++)
+		for (int64_t b = 0; b < a; b++)
 			gaps[a * (a - 1) / 2 + b] =
-			        KDRI_MAX(0.0, kdri_block_get(gram, i, i) + kdri_block_get(gram, j, j) -
-			                              2 * kdri_block_get(gram, i, j));
-		}
+			        KDRI_MAX(0.0, some[a * m + a] + some[b * m + b] - 2 * some[a * m + b]);
 	*out = count ? sqrt(kdri_median(gaps, count)) : 0;
 done:
+	kdri_free(ctx, index);
+	kdri_free(ctx, some);
 	kdri_free(ctx, gaps);
 	return st;
 }
 
-kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity,
-                                double sigma)
+kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma)
 {
 	kdr_status st;
-	int64_t n = gram->rows;
-	bool gauss = similarity == KDRI_SIMILARITY_GAUSS;
-	double *square = NULL, *scale = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
-	KDRI_TRY(KDRI_NEW(ctx, &square, n));
-	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
-	for (int64_t i = 0; i < n; i++) {
-		square[i] = kdri_block_get(gram, i, i);
-		scale[i] = square[i] > 0 ? 1 / sqrt(square[i]) : 0;
-	}
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
-	for (int64_t i = 0; i < n; i++) {
-		for (int64_t j = 0; j < i && !gauss; j++)
-			kdri_block_set(gram, i, j, kdri_block_get(gram, i, j) * scale[i] * scale[j]);
-		for (int64_t j = 0; j < i && gauss; j++) {
-			double gap = square[i] + square[j] - 2 * kdri_block_get(gram, i, j);
-			kdri_block_set(gram, i, j, exp(-factor * KDRI_MAX(0.0, gap)));
-		}
-		kdri_block_set(gram, i, i, gauss || square[i] > 0);
-	}
-	kdri_block_mirror(ctx, gram);
+	double *square = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+	KDRI_TRY(KDRI_NEW(ctx, &square, gram.rows));
+	KDRI_TRY(kdri_block_diagonal(ctx, gram, square));
+	KDRI_OP(ctx, gram.dev, similarity, gram, square, similarity == KDRI_SIMILARITY_GAUSS ? factor : -1);
 done:
 	kdri_free(ctx, square);
-	kdri_free(ctx, scale);
 	return st;
 }
 
 /* --- relatedness -------------------------------------------------------------------------------------- */
 
-/* (E1) */
-static double find_eps(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64_t neighbours, double *room,
-                       double *column)
+/* The rows of task t and the columns of task s. */
+static kdri_block pair_of(const kdri_pool *p, int64_t t, int64_t s)
 {
-	int64_t begin = pool->begin[t], n = kdri_pool_size(pool, t), place = KDRI_MAX(0, n - 1 - neighbours);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
-	for (int64_t i = 0; i < n; i++) {
-		double *row = room + kdri_thread() * n;
-		kdri_block_read(&pool->v, begin + i, begin, n, row);
-		column[i] = kdri_nth(row, n, place);
-	}
-	return kdri_median(column, n);
-}
-
-/* (E2) */
-static double find_alpha(kdr_context *ctx, const kdri_pool *pool, int64_t t, int64_t s, double eps)
-{
-	int64_t n = kdri_pool_size(pool, t), m = kdri_pool_size(pool, s), count = 0;
-	double least = eps - tolerance;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
-	for (int64_t i = 0; i < n; i++) {
-		kdri_block row = kdri_block_part(&pool->v, pool->begin[t] + i, pool->begin[s], 1, m);
-		count += kdri_row_count_from(&row, least);
-	}
-	return (double)count / ((double)n * (double)m);
+	return kdri_block_part(p->v, p->begin[t], p->begin[s], kdri_pool_size(p, t), kdri_pool_size(p, s));
 }
 
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,
                        double *alpha)
 {
 	kdr_status st;
-	double *room = NULL, *column = NULL;
-	int64_t longest = 0, size;
-	for (int64_t t = 0; t < pool->ntasks; t++)
-		longest = KDRI_MAX(longest, kdri_pool_size(pool, t));
-	KDRI_TRY(kdri_mul(ctx, longest, ctx->threads, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &room, size));
-	KDRI_TRY(KDRI_NEW(ctx, &column, longest));
+	double *column = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &column, pool->begin[pool->ntasks]));
 	for (int64_t t = 0; t < pool->ntasks; t++) {
-		eps[t] = find_eps(ctx, pool, t, neighbours[t], room, column);
-		for (int64_t s = 0; s < pool->ntasks; s++)
-			alpha[t * pool->ntasks + s] = find_alpha(ctx, pool, t, s, eps[t]);
+		int64_t n = kdri_pool_size(pool, t), place = KDRI_MAX(0, n - 1 - neighbours[t]);
+		KDRI_OP(ctx, pool->v.dev, row_nth, pair_of(pool, t, t), place, column);
+		eps[t] = kdri_median(column, n); /* (E1) */
+		for (int64_t s = 0; s < pool->ntasks; s++) {
+			int64_t m = kdri_pool_size(pool, s), count = 0;
+			KDRI_OP(ctx, pool->v.dev, count_from, pair_of(pool, t, s), eps[t] - tolerance,
+			        &count); /* (E2) */
+			alpha[t * pool->ntasks + s] = (double)count / ((double)n * (double)m);
+		}
 	}
 done:
-	kdri_free(ctx, room);
 	kdri_free(ctx, column);
 	return st;
 }
 
 /* --- weights of neighbours ---------------------------------------------------------------------------- */
 
-/* What (E5), the solution of (E4), needs of one row of distances. */
-typedef struct scale {
-	double least, bound; /* B_2, B_{l+2} */
-	bool tied;           /* they are equal */
-} scale;
-
-/* `room` (n) is scratch. */
-static scale find_scale(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
-                        double *room)
-{
-	int64_t others = self < 0 ? n : n - 1;
-	memcpy(room, a, (size_t)n * sizeof *a);
-	if (self >= 0)
-		room[self] = INFINITY;
-	scale s = { .least = kdri_least(room, n) };
-	s.bound = kdri_nth(room, n, KDRI_MIN(neighbours, others - 1));
-	s.tied = s.bound - s.least <= tie;
-	return s;
-}
-
-/* (E5) for all of a row; how many weights are not 0. */
-KDRI_KERNEL
-static int64_t fill_weights(const double *a, int64_t n, double least, double bound, double *weight)
-{
-	int64_t count = 0;
-	double range = bound - least;
-#pragma omp simd reduction(+ : count)
-	for (int64_t j = 0; j < n; j++) {
-		double v = (bound - a[j]) / range;
-		weight[j] = v > 0 ? v : 0;
-		count += v > 0;
-	}
-	return count;
-}
-
-static int64_t use_scale(const scale *s, const double *a, int64_t n, int64_t self, double tie, double *weight)
-{
-	int64_t count = 0;
-	if (!s->tied)
-		count = fill_weights(a, n, s->least, s->bound, weight);
-	for (int64_t j = 0; j < n && s->tied; j++) {
-		weight[j] = a[j] <= s->bound + tie;
-		count += weight[j] > 0;
-	}
-	if (self >= 0) {
-		count -= weight[self] > 0;
-		weight[self] = 0;
-	}
-	return count;
-}
-
-int64_t kdri_consistent_weights(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
-                                double *room, double *weight)
-{
-	scale s = find_scale(a, n, self, neighbours, tie, room);
-	return use_scale(&s, a, n, self, tie, weight);
-}
-
 /* Rows of distances at work, a block at a time. */
 typedef struct work {
 	kdr_context *ctx;
 	const kdri_pool *pool;
+	kdri_device *dev;
 	int64_t task, n, neighbours, block;
 	const double *alpha;
-	kdri_block c;  /* n x n, or block x n */
-	double *norm;  /* n: D */
-	double *room;  /* threads x 3 n */
-	scale *scales; /* block */
+	kdri_block c;           /* block x n */
+	double *norm, *squares; /* n: D; squares of the rows of one V^{ts} */
+	double *least, *bound;  /* block: B_2, B_{l+2} of (E5) */
+	int64_t *count;         /* block: neighbours of each row */
 	int64_t *rowptr;
 	int32_t *col;
 	double *val;
 } work;
 
 /* D, from the same numbers as C. */
-static void consistent_find_norms(work *w)
-{
-	const kdri_pool *p = w->pool;
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
-	for (int64_t i = 0; i < w->n; i++) {
-		w->norm[i] = 0;
-		for (int64_t s = 0; s < p->ntasks; s++) {
-			int64_t m = kdri_pool_size(p, s);
-			kdri_block row = kdri_block_part(&p->v, p->begin[w->task] + i, p->begin[s], 1, m);
-			w->norm[i] += w->alpha[s] * kdri_row_squares(&row);
-		}
-	}
-}
-
-/* Rows begin .. begin + rows - 1 of C, at the top of w->c; all at once by symmetry. */
-static kdr_status fill_c(work *w, int64_t begin, int64_t rows)
+static kdr_status consistent_find_norms(work *w)
 {
 	kdr_status st = KDR_OK;
-	const kdri_pool *p = w->pool;
-	int64_t first = p->begin[w->task];
-	kdri_block to = kdri_block_part(&w->c, 0, 0, rows, w->n);
-	for (int64_t s = 0; s < p->ntasks; s++) {
-		int64_t m = kdri_pool_size(p, s);
-		kdri_block all = kdri_block_part(&p->v, first, p->begin[s], w->n, m);
-		kdri_block part = kdri_block_part(&p->v, first + begin, p->begin[s], rows, m);
-		if (rows == w->n)
-			KDRI_TRY(kdri_block_syrk(w->ctx, false, w->alpha[s], &all, s > 0, &to));
-		else
-			KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &part, &all, s > 0, &to));
+	memset(w->norm, 0, (size_t)w->n * sizeof *w->norm);
+	for (int64_t s = 0; s < w->pool->ntasks; s++) {
+		KDRI_OP(w->ctx, w->dev, row_squares, pair_of(w->pool, w->task, s), w->squares);
+		for (int64_t i = 0; i < w->n; i++)
+			w->norm[i] += w->alpha[s] * w->squares[i];
 	}
-	if (rows == w->n)
-		kdri_block_mirror(w->ctx, &to);
 done:
 	return st;
 }
 
-/* (E3): a = own + norm - 2 c. */
-KDRI_KERNEL
-static void find_distances(const double *norm, double own, int64_t n, double *a)
+/* Rows begin .. begin + rows - 1 of C of (E3); all at once by symmetry. */
+static kdr_status fill_c(work *w, int64_t begin, kdri_block to)
 {
-	for (int64_t j = 0; j < n; j++) {
-		double v = own + norm[j] - 2 * a[j];
-		a[j] = v > 0 ? v : 0;
+	kdr_status st = KDR_OK;
+	for (int64_t s = 0; s < w->pool->ntasks; s++) {
+		kdri_block all = pair_of(w->pool, w->task, s);
+		if (to.rows == w->n)
+			KDRI_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, to);
+		else
+			KDRI_OP(w->ctx, w->dev, gemm, false, true, w->alpha[s],
+			        kdri_block_part(all, begin, 0, to.rows, all.cols), all, s > 0, to);
 	}
-}
-
-/* Weights of sample i's neighbours into this thread's room, from row r of w->c; how many there are. Where the
- * row's scale is not `known` it is found. */
-static int64_t weigh(const work *w, int64_t i, int64_t r, bool known, double **weight)
-{
-	double *a = w->room + kdri_thread() * 3 * w->n, *room = a + w->n;
-	double tie = (w->c.floats ? 2e-6 : 1e-12) * w->norm[i];
-	*weight = room + w->n;
-	kdri_block_read(&w->c, r, 0, w->n, a);
-	find_distances(w->norm, w->norm[i], w->n, a);
-	if (!known)
-		w->scales[r] = find_scale(a, w->n, i, w->neighbours, tie, room);
-	return use_scale(&w->scales[r], a, w->n, i, tie, *weight);
+	if (to.rows == w->n)
+		KDRI_OP(w->ctx, w->dev, mirror, to);
+done:
+	return st;
 }
 
 /* Rows begin.. of the sparse matrix: counted, then room made, then filled. */
 static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 {
 	kdr_status st;
-	KDRI_TRY(fill_c(w, begin, rows));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic, 16)
-	for (int64_t r = 0; r < rows; r++) {
-		double *weight;
-		w->rowptr[begin + r + 1] = weigh(w, begin + r, r, false, &weight);
-	}
-	for (int64_t i = begin; i < begin + rows; i++)
-		w->rowptr[i + 1] += w->rowptr[i];
+	const double tie = kdri_consistent_tie(w->pool->v.single);
+	kdri_block c = kdri_block_part(w->c, 0, 0, rows, w->n);
+	KDRI_TRY(fill_c(w, begin, c));
+	KDRI_OP(w->ctx, w->dev, neighbour_limits, c, begin, w->norm, KDRI_MIN(w->neighbours, w->n - 2), tie,
+	        w->least, w->bound, w->count); /* (E4) */
+	for (int64_t r = 0; r < rows; r++)
+		w->rowptr[begin + r + 1] = w->rowptr[begin + r] + w->count[r];
 	KDRI_TRY(KDRI_GROW(w->ctx, &w->col, w->rowptr[begin + rows]));
 	KDRI_TRY(KDRI_GROW(w->ctx, &w->val, w->rowptr[begin + rows]));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic, 16)
-	for (int64_t r = 0; r < rows; r++) {
-		double *weight;
-		int64_t at = w->rowptr[begin + r];
-		weigh(w, begin + r, r, true, &weight);
-		for (int64_t j = 0; j < w->n; j++)
-			if (weight[j] > 0) {
-				w->col[at] = (int32_t)j;
-				w->val[at++] = weight[j];
-			}
-	}
+	KDRI_OP(w->ctx, w->dev, neighbour_weights, c, begin, w->norm, tie, w->least, w->bound,
+	        w->rowptr + begin, w->col, w->val); /* (E5) */
 done:
 	return st;
 }
@@ -328,8 +198,10 @@ void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c)
 	kdri_own_free(ctx, &c->m);
 }
 
-kdr_status kdri_consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
-                              kdri_consistent *out)
+/* M from the weights of each sample's neighbours in compressed rows, which become the answer's; where it fails they stay the
+ * caller's. */
+static kdr_status consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
+                                kdri_consistent *out)
 {
 	kdr_status st;
 	kdr_mat sharp = kdr_mat_from_csr(n, n, rowptr, col, val);
@@ -342,31 +214,53 @@ done:
 	return st;
 }
 
+/* Rows of a block: within `most` bytes on the processor, else within what the device has. */
+static int64_t block_rows(const work *w, int64_t most)
+{
+	const int64_t size = w->pool->v.floats ? sizeof(float) : sizeof(double);
+	if (kdri_is_cpu(w->dev))
+		return KDRI_MIN(w->n, KDRI_MAX(1, most / (size * w->n)));
+	double room = 0.6 * (double)w->dev->room(w->dev) - 32 * (double)w->n;
+	double rows = room / (double)(size * kdri_stride(w->n));
+	if (w->pool->v.single && rows < (double)w->n)
+		rows /= 2; /* products of single sharpness take as much again */
+	return (int64_t)KDRI_MAX(1, KDRI_MIN((double)w->n, rows));
+}
+
 kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
                                int64_t neighbours, int64_t most, kdri_consistent *out)
 {
 	kdr_status st;
-	int64_t n = kdri_pool_size(pool, task), size = pool->v.floats ? 4 : 8, room;
-	work w = { .ctx = ctx, .pool = pool, .task = task, .n = n, .alpha = alpha, .neighbours = neighbours };
-	w.block = KDRI_MIN(n, KDRI_MAX(1, most / (size * n)));
-	KDRI_TRY(kdri_mul(ctx, 3 * n, ctx->threads, &room));
-	KDRI_TRY(kdri_block_new(ctx, w.block, n, pool->v.floats, &w.c));
+	int64_t n = kdri_pool_size(pool, task);
+	work w = { .ctx = ctx,
+		   .pool = pool,
+		   .dev = pool->v.dev,
+		   .task = task,
+		   .n = n,
+		   .neighbours = neighbours,
+		   .alpha = alpha };
+	w.block = block_rows(&w, most);
+	KDRI_TRY(kdri_block_new(ctx, w.dev, w.block, n, pool->v.single, &w.c));
 	KDRI_TRY(KDRI_NEW(ctx, &w.norm, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w.room, room));
-	KDRI_TRY(KDRI_NEW(ctx, &w.scales, w.block));
+	KDRI_TRY(KDRI_NEW(ctx, &w.squares, n));
+	KDRI_TRY(KDRI_NEW(ctx, &w.least, w.block));
+	KDRI_TRY(KDRI_NEW(ctx, &w.bound, w.block));
+	KDRI_TRY(KDRI_NEW(ctx, &w.count, w.block));
 	KDRI_TRY(KDRI_NEW0(ctx, &w.rowptr, n + 1));
-	consistent_find_norms(&w);
+	KDRI_TRY(consistent_find_norms(&w));
 	for (int64_t i = 0; i < n; i += w.block)
 		KDRI_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
-	KDRI_TRY(kdri_consistent_of(ctx, n, w.rowptr, w.col, w.val, out));
+	KDRI_TRY(consistent_of(ctx, n, w.rowptr, w.col, w.val, out));
 	w.rowptr = NULL;
 	w.col = NULL;
 	w.val = NULL;
 done:
 	kdri_block_free(ctx, &w.c);
 	kdri_free(ctx, w.norm);
-	kdri_free(ctx, w.room);
-	kdri_free(ctx, w.scales);
+	kdri_free(ctx, w.squares);
+	kdri_free(ctx, w.least);
+	kdri_free(ctx, w.bound);
+	kdri_free(ctx, w.count);
 	kdri_free(ctx, w.rowptr);
 	kdri_free(ctx, w.col);
 	kdri_free(ctx, w.val);

@@ -6,7 +6,7 @@
 #include "engine/graph/similarity.h"
 #include "matrix/block.h"
 
-/* All samples of all tasks: v (N x N), task t holding rows begin[t] .. begin[t + 1] - 1. */
+/* All samples of all tasks: v (N x N, on a device), task t holding rows begin[t] .. begin[t + 1] - 1. */
 typedef struct kdri_pool {
 	kdri_block v;
 	int64_t ntasks;
@@ -18,19 +18,19 @@ static inline int64_t kdri_pool_size(const kdri_pool *p, int64_t t)
 	return p->begin[t + 1] - p->begin[t];
 }
 
-/* Median distance between two samples, of a Gram matrix; of 1000 samples evenly spread where there are more. */
-kdr_status kdri_gram_median(kdr_context *ctx, const kdri_block *gram, double *out);
+/* Median distance between two samples, of a Gram matrix, whose lower triangle is read; of 1000 samples evenly spread where there
+ * are more. */
+kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
 
-/* The Gram matrix becomes the matrix of similarities, in place: cosines (0 with a sample of length 0, 1 with
- * itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
-kdr_status kdri_gram_similarity(kdr_context *ctx, const kdri_block *gram, kdri_similarity similarity,
-                                double sigma);
+/* The Gram matrix becomes the matrix of similarities, in place, all of it from the lower triangle: cosines (0 with a sample of length 0,
+ * 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
+kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma);
 
 /* eps (ntasks) and alpha (ntasks x ntasks: row t has what task t draws on). */
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,
                        double *alpha);
 
-/* Row i of `sharp` holds the neighbours of sample i and their weights, the largest 1. */
+/* Row i of `sharp` holds the neighbours of sample i and their weights, the largest 1; on the host. */
 typedef struct kdri_consistent {
 	kdri_own sharp;
 	kdri_own m; /* (sharp + sharp') / 2 */
@@ -40,16 +40,12 @@ typedef struct kdri_consistent {
  * than all of them makes blocks of rows. */
 kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
                                int64_t neighbours, int64_t most, kdri_consistent *out);
-/* From the weights of each sample's neighbours in compressed rows, which become the answer's; where it fails they stay the
- * caller's. */
-kdr_status kdri_consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
-                              kdri_consistent *out);
 void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c);
 
-/* Weights of the `neighbours` nearest of n samples at distances a; a[self] (if self >= 0) does not count.
- * `room` (n) is scratch. weight[j] is 0 for all others. Returns how many are not 0. `tie`: distances no farther
- * apart than this are equal. */
-int64_t kdri_consistent_weights(const double *a, int64_t n, int64_t self, int64_t neighbours, double tie,
-                                double *room, double *weight);
+/* Distances of samples that are no farther apart than this share of their size are equal. */
+static inline double kdri_consistent_tie(bool single)
+{
+	return single ? 2e-6 : 1e-12;
+}
 
 #endif

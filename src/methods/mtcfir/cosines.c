@@ -13,7 +13,6 @@
 #include "methods/mtcfir/cosines.h"
 
 #include "engine/graph/views.h"
-#include "matrix/block.h"
 
 /* How much slower an entry goes by than in a product of dense matrices. */
 static const double sparse_times = 2, dense_times = 1.5;
@@ -75,27 +74,29 @@ void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c)
 }
 
 /* (E1) */
-static kdr_status cosines_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
-                                double *y, int64_t ldy)
+static kdr_status cosines_multiply(kdr_context *ctx, const void *data, kdri_block y, kdri_block n)
 {
-	kdr_status st;
-	const kdri_cosines *c = op->data;
+	kdr_status st = KDR_OK;
+	const kdri_cosines *c = data;
 	const bool sparse = c->u.view.kind == KDR_MAT_CSR;
-	for (int64_t j = 0; j < k; j += c->columns) {
-		int64_t wide = KDRI_MIN(c->columns, k - j);
+	for (int64_t j = 0; j < y.cols; j += c->columns) {
+		int64_t wide = KDRI_MIN(c->columns, y.cols - j);
+		const double *from = (const double *)y.data + j;
 		if (sparse)
-			KDRI_TRY(kdri_mat_mul(ctx, &c->turned.view, x + j, wide, ldx, c->room, wide));
+			KDRI_TRY(kdri_mat_mul(ctx, &c->turned.view, from, wide, y.stride, c->room, wide));
 		else
-			KDRI_TRY(kdri_mat_tmul(ctx, &c->u.view, x + j, wide, ldx, c->room, wide));
-		KDRI_TRY(kdri_mat_mul(ctx, &c->u.view, c->room, wide, wide, y + j, ldy));
+			KDRI_TRY(kdri_mat_tmul(ctx, &c->u.view, from, wide, y.stride, c->room, wide));
+		KDRI_TRY(kdri_mat_mul(ctx, &c->u.view, c->room, wide, wide, (double *)n.data + j, n.stride));
 	}
-	return KDR_OK;
 done:
 	return st;
 }
 
-kdri_op kdri_op_cosines(const kdri_cosines *c)
+kdri_snmf_matrix kdri_snmf_cosines(const kdri_cosines *c)
 {
-	int64_t n = kdr_mat_rows(&c->u.view);
-	return (kdri_op){ .rows = n, .cols = n, .apply = cosines_apply, .data = c };
+	return (kdri_snmf_matrix){ .dev = &kdri_cpu,
+		                   .rows = kdr_mat_rows(&c->u.view),
+		                   .square = c->square,
+		                   .multiply = cosines_multiply,
+		                   .data = c };
 }

@@ -3,7 +3,7 @@
 #define KDRI_COSINES_H
 
 #include "api/method.h"
-#include "matrix/linalg.h"
+#include "methods/mtcfir/snmf_steps.h"
 
 typedef struct kdri_cosines {
 	kdri_own u, turned; /* U; sparse: U' as well */
@@ -15,10 +15,10 @@ typedef struct kdri_cosines {
 /* Whether products with the factors are cheaper than with the n x n cosines, which are then none of them negative. */
 bool kdri_cosines_pay(const kdr_mat *x);
 bool kdri_cosines_pay_size(const kdri_extent *x); /* entries must be >= 0, too */
-/* For products with at most `columns` vectors. Borrows x. */
+/* For products with at most `columns` vectors, on the processor. Borrows x. */
 kdr_status kdri_cosines_new(kdr_context *ctx, const kdr_mat *x, int64_t columns, kdri_cosines *out);
 void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c);
-/* Borrowed, and for one thread at a time. */
-kdri_op kdri_op_cosines(const kdri_cosines *c);
+/* The matrix to be factorised; borrowed, and for one thread at a time. */
+kdri_snmf_matrix kdri_snmf_cosines(const kdri_cosines *c);
 
 #endif

@@ -41,12 +41,12 @@ static int64_t fold_in_explain(const double *a, const double *b, int64_t k, doub
 	return best;
 }
 
-kdr_status kdri_fold_in(kdr_context *ctx, const kdri_block *s, const double *y, int64_t k, int64_t *labels)
+kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t k, int64_t *labels)
 {
 	kdr_status st;
 	double *a = NULL, *b = NULL, *scratch = NULL;
-	int64_t n = s->cols, size;
-	KDRI_TRY(kdri_mul(ctx, s->rows, k, &size));
+	int64_t n = s.cols, size;
+	KDRI_TRY(kdri_mul(ctx, s.rows, k, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &a, k * k));
 	KDRI_TRY(KDRI_NEW(ctx, &b, size));
 	KDRI_TRY(KDRI_NEW(ctx, &scratch, size));
@@ -55,7 +55,7 @@ kdr_status kdri_fold_in(kdr_context *ctx, const kdri_block *s, const double *y, 
 			kdri_axpy(y[i * k + c], y + i * k, a + c * k, k);
 	KDRI_TRY(kdri_block_mul(ctx, s, y, k, k, b, k));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-	for (int64_t i = 0; i < s->rows; i++)
+	for (int64_t i = 0; i < s.rows; i++)
 		labels[i] = fold_in_explain(a, b + i * k, k, scratch + i * k); /* (E1) */
 done:
 	kdri_free(ctx, a);

@@ -6,6 +6,6 @@
 
 /* labels[i]: the cluster in which a new sample with similarities s[i] to the n training samples takes part most.
  * s (rows x n): entries >= 0. y (n x k): the training samples' memberships. */
-kdr_status kdri_fold_in(kdr_context *ctx, const kdri_block *s, const double *y, int64_t k, int64_t *labels);
+kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t k, int64_t *labels);
 
 #endif

@@ -5,11 +5,9 @@
 #include "matrix/block.h"
 
 /* out (ntasks x ntasks): squared maximum mean discrepancy of each pair of tasks, biased, with the linear kernel
- * (sigma 0) or exp(-distance^2 / (2 sigma^2)). Task t holds rows begin[t] .. begin[t + 1] - 1 of `gram`. */
-kdr_status kdri_gram_mmd(kdr_context *ctx, const kdri_block *gram, const int64_t *begin, int64_t ntasks,
+ * (sigma 0) or exp(-distance^2 / (2 sigma^2)). Task t holds rows begin[t] .. begin[t + 1] - 1 of `gram`, whose lower triangle is
+ * read. */
+kdr_status kdri_gram_mmd(kdr_context *ctx, kdri_block gram, const int64_t *begin, int64_t ntasks,
                          double sigma, double *out);
-
-/* The same from the sums of k(x, y) over tasks t >= s, ntasks x ntasks; they become means. */
-void kdri_mmd_of_sums(const int64_t *begin, int64_t ntasks, double *sums, double *out);
 
 #endif

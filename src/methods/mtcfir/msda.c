@@ -12,7 +12,6 @@
 #include "methods/mtcfir/msda.h"
 #include "api/method.h"
 #include "methods/common/tasks.h"
-#include "methods/mtcfir/msda_device.h"
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
@@ -31,66 +30,47 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-/* Where the layers go. */
-typedef struct sink {
+/* A fit at work. */
+typedef struct work {
 	const kdri_stack *stack;
-	double **z; /* of each task, in the result */
+	const kdri_msda_options *options;
+	double **z; /* where the layers go: of each task, in the result */
 	int64_t wide;
-} sink;
+	kdri_msda_info info;
+} work;
 
-static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                            const kdri_block *h)
+/* Rows i.. of task t from the output of a layer: their columns in Z. */
+static double *place_of(const work *w, int64_t t, int64_t i, int64_t layer)
 {
-	const sink *s = user;
-	int64_t d = kdr_mat_cols(&s->stack->x);
-	(void)ctx;
-	for (int64_t t = 0; t < s->stack->ntasks; t++)
-		for (int64_t i = s->stack->begin[t]; i < s->stack->begin[t + 1]; i++) {
-			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
-			if (h)
-				kdri_block_read(h, i, 0, d, to);
-			for (int64_t p = h ? 0 : x->as.csr.rowptr[i]; !h && p < x->as.csr.rowptr[i + 1]; p++)
-				to[x->as.csr.col[p]] = x->as.csr.val[p];
-		}
-	return KDR_OK;
+	return w->z[t] + (i - w->stack->begin[t]) * w->wide + layer * kdr_mat_cols(&w->stack->x); /* (E1) */
 }
 
-/* The same from a device: a layer comes in parts. */
-static kdr_status put_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                                  const kdri_dpanels *h)
+static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_panels *h)
 {
 	kdr_status st = KDR_OK;
-	const sink *s = user;
-	int64_t d = kdr_mat_cols(&s->stack->x);
-	if (!h)
-		return put_layer(ctx, user, layer, x, NULL);
-	for (int64_t t = 0; t < s->stack->ntasks; t++)
-		for (int64_t i = s->stack->begin[t], high = kdri_dpanels_high(h), rows;
-		     i < s->stack->begin[t + 1]; i += rows) {
-			kdri_dmat part;
-			double *to = s->z[t] + (i - s->stack->begin[t]) * s->wide + layer * d; /* (E1) */
-			rows = KDRI_MIN(high, s->stack->begin[t + 1] - i);
-			KDRI_TRY(kdri_dpanels_load(h, i, 0, rows, d, &part));
-			KDRI_TRY(kdri_dmat_get(ctx, h->dev, part, to, s->wide));
+	const work *w = user;
+	for (int64_t t = 0; t < w->stack->ntasks; t++)
+		for (int64_t i = w->stack->begin[t], end = w->stack->begin[t + 1], rows; i < end; i += rows) {
+			kdri_block part;
+			double *to = place_of(w, t, i, layer);
+			rows = h ? KDRI_MIN(h->high, end - i) : 1;
+			for (int64_t p = h ? 0 : x->as.csr.rowptr[i]; !h && p < x->as.csr.rowptr[i + 1]; p++)
+				to[x->as.csr.col[p]] = x->as.csr.val[p];
+			if (!h)
+				continue;
+			KDRI_TRY(kdri_panels_load(h, i, 0, rows, h->d, &part));
+			KDRI_TRY(kdri_block_fetch(ctx, part, to, w->wide));
 		}
 done:
 	return st;
 }
 
-/* On a device, if there is one and it does not fail. */
-static kdr_status msda_run_anywhere(kdr_context *ctx, sink *s, const kdri_msda_options *o,
-                                    kdri_msda_info *info)
+static kdr_status msda_compute(kdr_context *ctx, kdri_device *dev, void *user)
 {
-	const kdr_mat *x = &s->stack->x;
-	double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x);
-	kdri_device *dev = kdri_device_take(ctx, (double)o->layers * 4 * n * d * KDRI_MIN(n, d));
-	if (dev) {
-		kdr_status st = kdri_msda_device(ctx, dev, x, o, put_layer_there, s, info);
-		kdri_device_leave(dev);
-		if (!kdri_device_gave_up(ctx, st))
-			return st;
-	}
-	return kdri_msda_run(ctx, x, kdr_mat_rows(x), o, put_layer, s, info);
+	work *w = user;
+	const kdr_mat *x = &w->stack->x;
+	return kdri_msda_run(ctx, dev, x, kdr_mat_rows(x), w->options, put_layer, w, &w->info);
 }
 
 static kdr_status msda_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
@@ -98,31 +78,32 @@ static kdr_status msda_fit(kdr_context *ctx, const kdr_problem *problem, const k
 {
 	kdr_status st;
 	kdri_stack stack = { .own.view = kdr_mat_from_dense(NULL, 0, 0) };
-	sink s = { .stack = &stack };
-	kdri_msda_info info;
+	work w = { .stack = &stack };
 	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
 	int64_t n = stack.begin[stack.ntasks], d = kdr_mat_cols(&stack.x);
 	kdri_msda_options o = kdri_msda_options_of(options, n);
-	s.wide = (o.layers + 1) * d;
+	w.options = &o;
+	w.wide = (o.layers + 1) * d;
 	const kdri_extent size = kdri_extent_of_mat(&stack.x);
-	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&size, size.n, &o) + 8.0 * (double)n * (double)s.wide,
+	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&size, size.n, &o) + 8.0 * (double)n * (double)w.wide,
 	                           "method 'msda'", n, d));
-	KDRI_TRY(KDRI_NEW(ctx, &s.z, stack.ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &w.z, stack.ntasks));
 	for (int64_t t = 0; t < stack.ntasks; t++)
 		KDRI_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
-		                           (int64_t[]){ stack.begin[t + 1] - stack.begin[t], s.wide },
-		                           &s.z[t]));
+		                           (int64_t[]){ stack.begin[t + 1] - stack.begin[t], w.wide },
+		                           &w.z[t]));
 	bool before = ctx->abandon;
 	ctx->abandon = true; /* a layer that is not done stays zero, like those after it */
-	st = msda_run_anywhere(ctx, &s, &o, &info);
+	st = kdri_compute(ctx, (double)o.layers * 4 * (double)n * (double)d * (double)KDRI_MIN(n, d),
+	                  msda_compute, &w);
 	ctx->abandon = before;
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	KDRI_TRY(st == KDR_ERR_NUMERIC && stopped ? KDR_OK : st);
-	KDRI_TRY(kdri_msda_warn(ctx, &info, result));
-	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, info.layers);
+	KDRI_TRY(kdri_msda_warn(ctx, &w.info, result));
+	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, w.info.layers);
 done:
 	kdri_stack_free(ctx, &stack);
-	kdri_free(ctx, s.z);
+	kdri_free(ctx, w.z);
 	return st;
 }
 

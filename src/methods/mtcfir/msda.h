@@ -6,7 +6,7 @@
 #define KDRI_MSDA_H
 
 #include "api/method.h"
-#include "matrix/block.h"
+#include "methods/mtcfir/msda_panels.h"
 
 /* Which of two equal ways a layer is computed: by a matrix of features x features or of samples x samples. */
 typedef enum kdri_side { KDRI_SIDE_SMALLER, KDRI_SIDE_FEATURES, KDRI_SIDE_SAMPLES } kdri_side;
@@ -23,13 +23,12 @@ typedef struct kdri_msda_options {
 	int64_t layers;
 	double noise;         /* probability that a feature is set to zero, in (0, 1) */
 	double ridge;         /* added to the diagonal, >= 0 */
-	bool floats;          /* layers in single precision */
+	bool single;          /* layers in single precision */
 	const double *copies; /* d: how many equal features each stands for, (E4) of msda_run.c; NULL: one */
 	kdri_side side;
 	const kdri_layers *kept; /* NULL: layers are learnt and forgotten */
 } kdri_msda_options;
 
-/* What came of it. */
 typedef struct kdri_msda_info {
 	int64_t layers;   /* done: fewer than asked for if it was stopped */
 	double saturated; /* the largest share, over layers, of outputs with |h| > 0.99 */
@@ -38,17 +37,17 @@ typedef struct kdri_msda_info {
 
 /* Sees each layer's output, rows x d: layer 0 as `x`, where that is sparse and `h` is NULL; else as `h`. */
 typedef kdr_status kdri_layer_fn(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                                 const kdri_block *h);
+                                 const kdri_panels *h);
 
-/* Reports each layer as an iteration of stage "features". */
-kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, const kdri_msda_options *options,
-                         kdri_layer_fn *use, void *user, kdri_msda_info *info);
+/* Reports each layer as an iteration of stage "features". Rows that are not for training, and layers that are known, are for the
+ * processor alone. */
+kdr_status kdri_msda_run(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, int64_t train,
+                         const kdri_msda_options *options, kdri_layer_fn *use, void *user,
+                         kdri_msda_info *info);
 
-/* For `use`: K (`user`, a kdri_block of rows x rows) = sum over layers of h h', the lower triangle. */
-kdri_layer_fn kdri_msda_add_gram;
-/* The same with `copies`: h diag(copies) h'. */
-kdr_status kdri_msda_add_gram_of(kdr_context *ctx, const kdri_block *gram, int64_t layer, const kdr_mat *x,
-                                 const kdri_block *h, const double *copies);
+/* For `use`: the lower triangle of K (rows x rows) = sum over layers of h diag(copies) h'; copies NULL: ones. */
+kdr_status kdri_msda_add_gram(kdr_context *ctx, kdri_block gram, int64_t layer, const kdr_mat *x,
+                              const kdri_panels *h, const double *copies);
 
 /* Warns where most of what was learnt is saturated. */
 kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result);
@@ -56,7 +55,7 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 /* What one side of a layer's matrix counts: all `d` features, or the `train` rows where those are fewer. */
 int64_t kdri_msda_side(const kdri_msda_options *options, int64_t train, int64_t d);
 
-/* Bytes that run needs at its peak, in addition to what `use` keeps; `train`: rows that layers are learnt from. */
+/* Bytes that run needs at its peak on the processor, in addition to what `use` keeps; `train`: rows that layers are learnt from. */
 double kdri_msda_bytes(const kdri_extent *x, double train, const kdri_msda_options *options);
 
 /* Whether products of this many samples are done in single precision when that is left to the library. */

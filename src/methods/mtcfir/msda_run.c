@@ -50,16 +50,7 @@ kdri_msda_options kdri_msda_options_of(const kdr_options *options, int64_t sampl
 	return (kdri_msda_options){ .layers = kdri_opt_int(options, "layers"),
 		                    .noise = kdri_opt_real(options, "noise"),
 		                    .ridge = kdri_opt_real(options, "ridge"),
-		                    .floats = kdri_precision_single(options, samples) };
-}
-
-void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
-{
-	if (!h->floats)
-		kdri_tanh(v, count);
-	kdri_block_write(h, i, j, count, v);
-	if (h->floats)
-		kdri_tanhf((float *)h->data + i * h->stride + j, count);
+		                    .single = kdri_precision_single(options, samples) };
 }
 
 /* --- statistics --------------------------------------------------------------------------------------- */
@@ -67,60 +58,56 @@ void kdri_msda_put(const kdri_block *h, int64_t i, int64_t j, int64_t count, dou
 /* tanh beyond it hardly moves. */
 static const double saturation = 0.99;
 
-/* The sums over the rows of a chunk: of the entries, then of their squares. Returns how many are saturated. */
-static int64_t sum_chunk(const kdri_msda *w, int64_t begin, int64_t end, double *sum)
+/* Sums and sums of squares of the columns of the training rows, while they are sparse. */
+static kdr_status sparse_moments(kdri_msda *w, double *sum, double *squares)
 {
-	int64_t saturated = 0;
-	double *squares = sum + w->d;
-	memset(sum, 0, (size_t)(2 * w->d) * sizeof *sum);
-	for (int64_t i = begin; i < end; i++) {
-		if (w->sparse) {
-			const kdr_csr *x = &w->x->as.csr;
-			for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++) {
-				sum[x->col[p]] += x->val[p];
-				squares[x->col[p]] += x->val[p] * x->val[p];
-			}
-			continue;
+	kdr_status st;
+	const kdr_csr *x = &w->x->as.csr;
+	int64_t d = w->d, chunks = kdri_chunks(w->n);
+	double *sums = NULL;
+	KDRI_TRY(KDRI_NEW0(w->ctx, &sums, 2 * d * chunks));
+#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic)
+	for (int64_t c = 0; c < chunks; c++) {
+		int64_t end = x->rowptr[kdri_chunk_begin(w->n, chunks, c + 1)];
+		for (int64_t p = x->rowptr[kdri_chunk_begin(w->n, chunks, c)]; p < end; p++) {
+			sums[2 * d * c + x->col[p]] += x->val[p];
+			sums[2 * d * c + d + x->col[p]] += x->val[p] * x->val[p];
 		}
-		kdri_block row = kdri_block_part(&w->h, i, 0, 1, w->d);
-		kdri_row_add_moments(&row, sum, squares);
-		saturated += kdri_row_count_beyond(&row, saturation);
 	}
-	return saturated;
+	for (int64_t j = 0; j < d; j++) {
+		sum[j] = squares[j] = 0;
+		for (int64_t c = 0; c < chunks; c++) {
+			sum[j] += sums[2 * d * c + j];
+			squares[j] += sums[2 * d * c + d + j];
+		}
+	}
+done:
+	kdri_free(w->ctx, sums);
+	return st;
 }
 
-/* Those of the input of the next layer. Returns the share of its entries that are saturated. */
-static double find_statistics(kdri_msda *w)
+/* Those of the input of the next layer. *saturated: the share of its entries that are. */
+static kdr_status find_statistics(kdri_msda *w, double *saturated)
 {
-	int64_t d = w->d, chunks = kdri_chunks(w->n), count = 0;
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic) reduction(+ : count)
-	for (int64_t c = 0; c < chunks; c++)
-		count += sum_chunk(w, kdri_chunk_begin(w->n, chunks, c),
-		                   kdri_chunk_begin(w->n, chunks, c + 1), w->sums + 2 * d * c);
-	for (int64_t j = 0; j < d; j++) {
-		double sum = 0, square = 0;
-		for (int64_t c = 0; c < chunks; c++) {
-			sum += w->sums[2 * d * c + j];
-			square += w->sums[2 * d * c + d + j];
-		}
-		w->mean[j] = sum / (double)w->n;
-		w->square[j] = square;
-		w->delta[j] = square > vanishing ? w->p * w->q * square + w->ridge : 1;
+	kdr_status st = KDR_OK;
+	int64_t count = 0, wide = kdri_panels_span(&w->h);
+	if (w->sparse)
+		KDRI_TRY(sparse_moments(w, w->mean, w->square));
+	for (int64_t j = 0; j < w->d && !w->sparse; j += wide) {
+		kdri_block part;
+		int64_t beyond;
+		KDRI_TRY(kdri_panels_load(&w->h, 0, j, w->n, KDRI_MIN(wide, w->d - j), &part));
+		KDRI_OP(w->ctx, w->dev, moments, part, saturation, w->mean + j, w->square + j, &beyond);
+		count += beyond;
+	}
+	for (int64_t j = 0; j < w->d; j++) {
+		w->mean[j] /= (double)w->n;
+		w->delta[j] = w->square[j] > vanishing ? w->p * w->q * w->square[j] + w->ridge : 1;
 		w->delta[j] /= w->copies ? w->copies[j] : 1; /* (E4) */
 	}
-	return (double)count / ((double)w->n * (double)d);
-}
-
-void kdri_msda_centre(const kdri_msda *w, int64_t row, int64_t col, double shift, const double *scale,
-                      const kdri_block *to)
-{
-	const double *mean = w->mean + col, *own = scale ? scale + col : NULL;
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (to->rows * to->cols > 1 << 14)
-	for (int64_t i = 0; i < to->rows; i++) {
-		kdri_block in = kdri_block_part(&w->h, row + i, col, 1, to->cols);
-		kdri_block out = kdri_block_part(to, i, 0, 1, to->cols);
-		kdri_row_centre(&in, mean, shift, own, &out);
-	}
+	*saturated = (double)count / ((double)w->n * (double)w->d);
+done:
+	return st;
 }
 
 /* --- the layers --------------------------------------------------------------------------------------- */
@@ -135,73 +122,75 @@ int64_t kdri_msda_side(const kdri_msda_options *o, int64_t train, int64_t d)
 	return by_features(o, train, d) ? d : train;
 }
 
-void kdri_msda_keep(const kdri_msda *w, const double *map, int64_t side)
+kdr_status kdri_msda_keep(const kdri_msda *w, kdri_block map)
 {
+	kdr_status st = KDR_OK;
 	if (!w->map)
-		return;
-	memcpy(w->map, map, (size_t)(side * side) * sizeof *map);
+		return KDR_OK;
+	KDRI_TRY(kdri_block_fetch(w->ctx, map, w->map, map.cols));
 	memcpy(w->bias, w->offset, (size_t)w->d * sizeof *w->bias);
+done:
+	return st;
 }
 
-void kdri_msda_recall(const kdri_msda *w, double *map, int64_t side)
+kdr_status kdri_msda_recall(const kdri_msda *w, kdri_block map)
 {
-	memcpy(map, w->map, (size_t)(side * side) * sizeof *map);
 	memcpy(w->offset, w->bias, (size_t)w->d * sizeof *w->bias);
+	return kdri_block_send(w->ctx, map, w->map, map.cols);
 }
 
 /* K += h diag(copies) h', a block of columns at a time. */
-static kdr_status add_weighted(kdr_context *ctx, const kdri_block *gram, const kdri_block *h,
-                               const double *copies)
+static kdr_status add_weighted(kdr_context *ctx, kdri_block gram, const kdri_panels *h, const double *copies)
 {
 	enum { WIDTH = 1024 };
 	kdr_status st;
 	double root[WIDTH];
+	int64_t wide = KDRI_MIN(WIDTH, kdri_panels_span(h));
 	kdri_block room = { 0 };
-	KDRI_TRY(kdri_block_new(ctx, h->rows, KDRI_MIN(WIDTH, h->cols), h->floats, &room));
-	for (int64_t j = 0; j < h->cols; j += WIDTH) {
-		kdri_block part = kdri_block_part(&room, 0, 0, h->rows, KDRI_MIN(WIDTH, h->cols - j));
-		for (int64_t c = 0; c < part.cols; c++)
+	KDRI_TRY(kdri_block_new(ctx, h->dev, h->rows, wide, gram.single, &room));
+	for (int64_t j = 0; j < h->d; j += wide) {
+		int64_t cols = KDRI_MIN(wide, h->d - j);
+		kdri_block in, part = kdri_block_part(room, 0, 0, h->rows, cols);
+		for (int64_t c = 0; c < cols; c++)
 			root[c] = sqrt(copies[j + c]);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-		for (int64_t i = 0; i < h->rows; i++) {
-			kdri_block in = kdri_block_part(h, i, j, 1, part.cols),
-			           to = kdri_block_part(&part, i, 0, 1, part.cols);
-			kdri_row_centre(&in, root, 0, root, &to);
-		}
-		KDRI_TRY(kdri_block_syrk(ctx, false, 1, &part, 1, gram)); /* (E4) */
+		KDRI_TRY(kdri_panels_load(h, 0, j, h->rows, cols, &in));
+		KDRI_OP(ctx, h->dev, centre, in, root, 0, root, part);
+		KDRI_OP(ctx, h->dev, syrk, false, 1, part, 1, gram); /* (E4) */
 	}
 done:
 	kdri_block_free(ctx, &room);
 	return st;
 }
 
-kdr_status kdri_msda_add_gram_of(kdr_context *ctx, const kdri_block *gram, int64_t layer, const kdr_mat *x,
-                                 const kdri_block *h, const double *copies)
+kdr_status kdri_msda_add_gram(kdr_context *ctx, kdri_block gram, int64_t layer, const kdr_mat *x,
+                              const kdri_panels *h, const double *copies)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_sparse rows = { 0 };
 	if (h && copies && layer > 0)
 		return add_weighted(ctx, gram, h, copies);
+	for (int64_t j = 0, wide = h ? kdri_panels_span(h) : 0; h && j < h->d; j += wide) {
+		kdri_block part;
+		KDRI_TRY(kdri_panels_load(h, 0, j, h->rows, KDRI_MIN(wide, h->d - j), &part));
+		KDRI_OP(ctx, h->dev, syrk, false, 1, part, layer > 0 || j > 0, gram);
+	}
 	if (h)
-		return kdri_block_syrk(ctx, false, 1, h, layer > 0, gram);
+		return KDR_OK;
 	KDRI_TRY(kdri_mat_transpose(ctx, x, &xt));
-	KDRI_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, copies, gram));
+	KDRI_TRY(kdri_sparse_of(ctx, gram.dev, &x->as.csr, &xt.view.as.csr, &rows));
+	KDRI_OP(ctx, gram.dev, gram, &rows, false, copies, gram);
 done:
+	kdri_sparse_free(ctx, &rows);
 	kdri_own_free(ctx, &xt);
 	return st;
-}
-
-kdr_status kdri_msda_add_gram(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                              const kdri_block *h)
-{
-	return kdri_msda_add_gram_of(ctx, user, layer, x, h, NULL);
 }
 
 /* The layer, the matrix it is learnt by, and a block of rows or columns, in single precision or double; sparse columns. */
 double kdri_msda_bytes(const kdri_extent *x, double train, const kdri_msda_options *o)
 {
 	const bool features = by_features(o, (int64_t)train, (int64_t)x->d);
-	const double size = o->floats ? 4 : 8, h = size * x->n * x->d, side = features ? x->d : train,
+	const double size = o->single ? 4 : 8, h = size * x->n * x->d, side = features ? x->d : train,
 	             others = x->n - train;
 	if (o->layers == 0)
 		return x->dense ? h : 0;
@@ -223,10 +212,23 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 
 kdr_status kdri_msda_room(kdri_msda *w, int64_t rows, int64_t cols)
 {
-	return w->room.data ? KDR_OK : kdri_block_new(w->ctx, rows, cols, w->h.floats, &w->room);
+	return w->room.data ? KDR_OK
+	                    : kdri_block_new(w->ctx, w->dev, rows, cols, w->h.all.single || w->h.room.single,
+	                                     &w->room);
 }
 
-static kdr_status msda_run_start(kdri_msda *w, bool floats)
+/* h as the data are. */
+static kdr_status fill_h(kdri_msda *w)
+{
+	const kdr_dense *x = &w->x->as.dense;
+	if (!w->h.host)
+		return kdri_block_send(w->ctx, w->h.all, x->data, x->stride);
+	for (int64_t i = 0; i < w->m; i++)
+		memcpy(w->h.host + i * w->d, x->data + i * x->stride, (size_t)w->d * sizeof *x->data);
+	return KDR_OK;
+}
+
+static kdr_status msda_run_start(kdri_msda *w, const kdri_msda_options *o)
 {
 	kdr_status st;
 	kdr_context *ctx = w->ctx;
@@ -234,24 +236,39 @@ static kdr_status msda_run_start(kdri_msda *w, bool floats)
 	KDRI_TRY(KDRI_NEW(ctx, &w->square, w->d));
 	KDRI_TRY(KDRI_NEW(ctx, &w->delta, w->d));
 	KDRI_TRY(KDRI_NEW(ctx, &w->offset, w->d));
-	KDRI_TRY(KDRI_NEW(ctx, &w->sums, 2 * w->d * kdri_chunks(w->n)));
 	if (w->sparse) {
 		kdr_mat trained = *w->x;
 		trained.as.csr.rows = w->n;
 		KDRI_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
+		KDRI_TRY(kdri_sparse_of(ctx, w->dev, &w->x->as.csr, &w->xt.view.as.csr, &w->rows));
 	}
-	KDRI_TRY(kdri_block_new(ctx, w->m, w->d, floats, &w->h));
-	for (int64_t i = 0; i < w->m && !w->sparse; i++)
-		kdri_block_write(&w->h, i, 0, w->d, w->x->as.dense.data + i * w->x->as.dense.stride);
+	KDRI_TRY(kdri_panels_new(ctx, w->dev, w->m, w->d, o->single, kdri_msda_side(o, w->n, w->d),
+	                         w->sparse ? 2 : 1, &w->h));
+	if (!w->sparse)
+		KDRI_TRY(fill_h(w));
 done:
 	return st;
 }
 
-kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, const kdri_msda_options *o,
-                         kdri_layer_fn *use, void *user, kdri_msda_info *info)
+/* (E1), as (E2) or as (E3) */
+static kdr_status learn_layer(kdri_msda *w, const kdri_msda_options *o, int64_t layer)
+{
+	if (o->kept) {
+		int64_t side = kdri_msda_side(o, w->n, w->d);
+		w->map = o->kept->map + (layer - 1) * side * side;
+		w->bias = o->kept->bias + (layer - 1) * w->d;
+		w->known = o->kept->known;
+	}
+	return by_features(o, w->n, w->d) ? kdri_msda_by_features(w) : kdri_msda_by_samples(w);
+}
+
+kdr_status kdri_msda_run(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, int64_t train,
+                         const kdri_msda_options *o, kdri_layer_fn *use, void *user, kdri_msda_info *info)
 {
 	kdr_status st;
+	double saturated;
 	kdri_msda w = { .ctx = ctx,
+		        .dev = dev,
 		        .p = o->noise,
 		        .q = 1 - o->noise,
 		        .ridge = o->ridge,
@@ -265,26 +282,21 @@ kdr_status kdri_msda_run(kdr_context *ctx, const kdr_mat *x, int64_t train, cons
 	*info = (kdri_msda_info){ 0 };
 	if (w.sparse && o->layers == 0) /* nothing dense is needed */
 		return use(ctx, user, 0, x, NULL);
-	KDRI_TRY(msda_run_start(&w, o->floats));
+	KDRI_TRY(msda_run_start(&w, o));
 	KDRI_TRY(use(ctx, user, 0, w.sparse ? x : NULL, w.sparse ? NULL : &w.h));
 	for (int64_t layer = 1; layer <= o->layers; layer++) {
 		if (kdri_iteration(ctx, stage, layer, o->layers, NAN))
 			break;
-		double saturated = find_statistics(&w);
+		KDRI_TRY(find_statistics(&w, &saturated));
 		if (layer > 1)
 			info->saturated = fmax(info->saturated, saturated);
-		if (o->kept) {
-			int64_t side = kdri_msda_side(o, w.n, w.d);
-			w.map = o->kept->map + (layer - 1) * side * side;
-			w.bias = o->kept->bias + (layer - 1) * w.d;
-			w.known = o->kept->known;
-		}
-		/* (E1), as (E2) or as (E3) */
-		KDRI_TRY(by_features(o, w.n, w.d) ? kdri_msda_by_features(&w) : kdri_msda_by_samples(&w));
+		KDRI_TRY(learn_layer(&w, o, layer));
 		w.sparse = false;
 		info->layers = layer;
-		if (layer == o->layers)
-			info->saturated = fmax(info->saturated, find_statistics(&w));
+		if (layer == o->layers) {
+			KDRI_TRY(find_statistics(&w, &saturated));
+			info->saturated = fmax(info->saturated, saturated);
+		}
 		KDRI_TRY(use(ctx, user, layer, NULL, &w.h));
 	}
 	info->flops = w.flops;
@@ -293,9 +305,9 @@ done:
 	kdri_free(ctx, w.square);
 	kdri_free(ctx, w.delta);
 	kdri_free(ctx, w.offset);
-	kdri_free(ctx, w.sums);
+	kdri_sparse_free(ctx, &w.rows);
 	kdri_own_free(ctx, &w.xt);
-	kdri_block_free(ctx, &w.h);
+	kdri_panels_free(&w.h);
 	kdri_block_free(ctx, &w.room);
 	return st;
 }

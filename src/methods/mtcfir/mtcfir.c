@@ -12,7 +12,7 @@
  *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         consistent.c [ZZL19, eqs. 7-20]
  *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     snmf_steps.c [ZZL19, eqs. 21-25]
  *
- * On a device everything but the sparse M lies there, and the same steps are taken: msda_device.c, pool_device.c.
+ * K, V and the layers lie on a device, which may be the processor; M, which is sparse, and vectors are the host's.
  *
  * Everything after (E2) needs K alone: Z, (g + 1) d columns wide, is never stored, and k-means sees it through
  * K (gram_kmeans.c). V takes the place of K.
@@ -34,9 +34,7 @@
 #include "matrix/columns.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/gram_mmd.h"
-#include "methods/mtcfir/msda_device.h"
 #include "methods/mtcfir/msda_layers.h"
-#include "methods/mtcfir/pool_device.h"
 #include "methods/mtcfir/snmf_task.h"
 #include "methods/mtcfir/train.h"
 
@@ -109,17 +107,18 @@ typedef struct work {
 	kdr_result *result;
 	kdri_stack stack;
 	kdri_columns once; /* its columns that differ, where they are few enough; copies NULL: all of them */
-	kdri_pool pool;
-	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
-	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
-	int64_t *l;      /* in the result */
+	kdri_pool pool;    /* K, then V */
+	double *mmd[2];    /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted;   /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;        /* in the result */
 	double *eps, *alpha;
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
 	kdri_trace *traces;
-	double flops;          /* of dense products and factorisations */
-	kdri_gram_there there; /* K, then V, where a device carries it; pool.v is empty then */
-	bool answered;         /* a task has its answer: it is too late to begin anew */
+	const kdri_msda_options *layers;
+	const int64_t *init; /* labels to start from, or NULL */
+	double flops;        /* of dense products and factorisations */
+	bool answered;       /* a task has its answer: it is too late to begin anew */
 } work;
 
 /* --- before the start --------------------------------------------------------------------------------- */
@@ -157,7 +156,7 @@ static double bytes_needed(const work *w, const kdri_msda_options *o)
 {
 	double n = (double)w->stack.begin[w->problem->ntasks];
 	const kdri_extent size = kdri_extent_of_mat(samples(w));
-	return (o->floats ? 4 : 8) * n * n + kdri_msda_bytes(&size, n, o) +
+	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&size, n, o) +
 	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
 }
 
@@ -200,24 +199,6 @@ done:
 	return st;
 }
 
-/* Room for K: here, or on the device. */
-static kdr_status mtcfir_make_room(work *w, const kdri_msda_options *o)
-{
-	kdr_status st;
-	int64_t n = w->stack.begin[w->problem->ntasks];
-	if (w->there.dev) {
-		w->there.single = o->floats;
-		KDRI_TRY(kdri_device_check(w->ctx, w->there.dev, 8.0 * (double)n * (double)n,
-		                           "method 'mtcfir'", n, kdr_mat_cols(&w->stack.x)));
-		return kdri_dmat_new(w->ctx, w->there.dev, n, n, &w->there.k);
-	}
-	KDRI_TRY(kdri_memory_check(w->ctx, bytes_needed(w, o), "method 'mtcfir'", n,
-	                           kdr_mat_cols(&w->stack.x)));
-	KDRI_TRY(kdri_block_new(w->ctx, n, n, o->floats, &w->pool.v));
-done:
-	return st;
-}
-
 /* --- (E1), (E2): the Gram matrix ---------------------------------------------------------------------- */
 
 /* Discrepancies before (0) or after (1) feature learning. */
@@ -228,63 +209,35 @@ static kdr_status put_mmd(work *w, int after)
 	double sigma;
 	if (tasks == 1 || !kdri_opt_bool(w->options, "keep"))
 		return KDR_OK;
-	if (w->there.dev) {
-		KDRI_TRY(kdri_there_median(w->ctx, &w->there, &sigma));
-		for (int i = 0; i < (sigma > 0 ? 2 : 1); i++)
-			KDRI_TRY(kdri_there_mmd(w->ctx, &w->there, w->pool.begin, tasks, i ? sigma : 0,
-			                        w->mmd[i] + after * tasks * tasks));
-		return KDR_OK;
-	}
-	KDRI_TRY(kdri_gram_median(w->ctx, &w->pool.v, &sigma));
-	KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, 0,
-	                       w->mmd[0] + after * tasks * tasks));
-	if (sigma > 0)
-		KDRI_TRY(kdri_gram_mmd(w->ctx, &w->pool.v, w->pool.begin, tasks, sigma,
-		                       w->mmd[1] + after * tasks * tasks));
+	KDRI_TRY(kdri_gram_median(w->ctx, w->pool.v, &sigma));
+	for (int i = 0; i < (sigma > 0 ? 2 : 1); i++)
+		KDRI_TRY(kdri_gram_mmd(w->ctx, w->pool.v, w->pool.begin, tasks, i ? sigma : 0,
+		                       w->mmd[i] + after * tasks * tasks));
 done:
 	return st;
 }
 
 /* K += h h'. */
 static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                            const kdri_block *h)
+                            const kdri_panels *h)
 {
 	kdr_status st;
 	work *w = user;
-	KDRI_TRY(kdri_msda_add_gram_of(ctx, &w->pool.v, layer, x, h, w->once.copies));
+	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, x, h, w->once.copies));
 	if (h)
-		w->flops += (double)h->rows * (double)h->rows * (double)h->cols;
+		w->flops += (double)h->rows * (double)h->rows * (double)h->d;
 	if (layer == 0)
 		KDRI_TRY(put_mmd(w, 0));
 done:
 	return st;
 }
 
-/* The same on a device. */
-static kdr_status add_layer_there(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
-                                  const kdri_dpanels *h)
-{
-	kdr_status st;
-	work *w = user;
-	kdri_dgram g = { w->there.dev, w->there.k, w->there.single ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE,
-		         0 };
-	KDRI_TRY(kdri_msda_device_gram(ctx, &g, layer, x, h));
-	w->flops += g.flops;
-	if (layer == 0)
-		KDRI_TRY(put_mmd(w, 0));
-done:
-	return st;
-}
-
-static kdr_status learn_features(work *w, const kdri_msda_options *o)
+static kdr_status learn_features(work *w)
 {
 	kdr_status st;
 	kdri_msda_info info;
-	if (w->there.dev)
-		KDRI_TRY(kdri_msda_device(w->ctx, w->there.dev, &w->stack.x, o, add_layer_there, w, &info));
-	else
-		KDRI_TRY(kdri_msda_run(w->ctx, samples(w), w->stack.begin[w->pool.ntasks], o, add_layer, w,
-		                       &info));
+	KDRI_TRY(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks], w->layers,
+	                       add_layer, w, &info));
 	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	w->flops += info.flops;
@@ -296,40 +249,36 @@ done:
 
 /* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
 
+/* The rows and columns of task t in K or V. */
+static kdri_block own_of(const work *w, int64_t t)
+{
+	int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t);
+	return kdri_block_part(w->pool.v, begin, begin, n, n);
+}
+
 /* Labels to start from: the user's, or those of k-means on Z. */
-static kdr_status find_starts(work *w, const int64_t *init)
+static kdr_status find_starts(work *w)
 {
 	kdr_status st = KDR_OK;
 	int64_t n_init = kdri_opt_int(w->options, "n_init");
 	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
-		int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t),
-		        *to = w->starts + n_init * begin;
-		if (init)
-			memcpy(to, init + begin, (size_t)n * sizeof *to);
+		int64_t begin = w->pool.begin[t], *to = w->starts + n_init * begin;
+		kdri_block own = own_of(w, t);
+		if (w->init)
+			memcpy(to, w->init + begin, (size_t)own.rows * sizeof *to);
 		w->runs[t] = 1;
-		if (init || ncut)
+		if (w->init || ncut)
 			continue;
-		/* So far K has its lower triangle alone. */
-		if (w->there.dev) {
-			kdri_gram_there own = w->there;
-			own.k = kdri_dmat_part(w->there.k, begin, begin, n, n);
-			KDRI_DTRY(w->ctx, own.dev, own.dev->mirror(own.dev, own.k));
-			KDRI_TRY(kdri_snmf_starts(w->ctx, NULL, &own, w->problem->tasks[t].k, n_init, t, to,
-			                          &w->runs[t]));
-			continue;
-		}
-		kdri_block own = kdri_block_part(&w->pool.v, begin, begin, n, n);
-		kdri_block_mirror(w->ctx, &own);
-		KDRI_TRY(kdri_snmf_starts(w->ctx, &own, NULL, w->problem->tasks[t].k, n_init, t, to,
-		                          &w->runs[t]));
+		KDRI_OP(w->ctx, own.dev, mirror, own); /* so far K has its lower triangle alone */
+		KDRI_TRY(kdri_snmf_starts(w->ctx, own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
 	}
 done:
 	return st;
 }
 
 /* (E5) and (E6) for task t. */
-static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
+static kdr_status cluster_task(work *w, int64_t t, int64_t variant)
 {
 	kdr_status st;
 	const kdr_task *task = &w->problem->tasks[t];
@@ -337,35 +286,26 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant, bool given)
 	double *ones = NULL;
 	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
 		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_block own = { 0 };
+	kdri_block own = own_of(w, t);
 	kdri_snmf_task s = { .task = t,
 		             .k = task->k,
 		             .name = kdri_task_name(task),
+		             .dev = own.dev,
 		             .starts = w->starts + kdri_opt_int(w->options, "n_init") * begin,
 		             .runs = w->runs[t],
-		             .given = given,
+		             .given = w->init != NULL,
 		             .options = w->options,
-		             .stage = stage,
-		             .dev = w->there.dev };
+		             .stage = stage };
 	w->answered = true;
 	KDRI_TRY(KDRI_NEW(w->ctx, &ones, tasks));
 	for (int64_t i = 0; i < tasks; i++)
 		ones[i] = 1;
 	const double *alpha = variant == KDRI_MTCFIR_NR ? ones : w->alpha + t * tasks;
-	if (variant == KDRI_MTCFIR_NI && s.dev) {
-		s.there = kdri_dmat_part(w->there.k, begin, begin, n, n);
-		KDRI_TRY(kdri_there_clip(w->ctx, s.dev, s.there));
-	} else if (variant == KDRI_MTCFIR_NI) {
-		own = kdri_block_part(&w->pool.v, begin, begin, n, n);
-		kdri_block_clip(w->ctx, &own);
+	if (variant == KDRI_MTCFIR_NI) {
+		KDRI_OP(w->ctx, own.dev, clip, own);
 		s.dense = &own;
 	} else {
-		if (s.dev)
-			KDRI_TRY(kdri_there_consistent(w->ctx, &w->there, w->pool.begin, tasks, t, alpha,
-			                               w->l[t], &c));
-		else
-			KDRI_TRY(
-			        kdri_consistent_new(w->ctx, &w->pool, t, alpha, w->l[t], distance_bytes, &c));
+		KDRI_TRY(kdri_consistent_new(w->ctx, &w->pool, t, alpha, w->l[t], distance_bytes, &c));
 		if (kdri_opt_bool(w->options, "keep"))
 			KDRI_TRY(kdri_put_csr(w->ctx, w->result, "similarity", t, &c.m.view.as.csr));
 		s.sparse = &c.m.view;
@@ -391,29 +331,22 @@ done:
 	return st;
 }
 
-static kdr_status mtcfir_cluster(work *w, const int64_t *init)
+static kdr_status mtcfir_cluster(work *w)
 {
 	kdr_status st;
 	int variant = kdri_opt_choice(w->options, "variant");
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma");
-	KDRI_TRY(find_starts(w, init));
+	KDRI_TRY(find_starts(w));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(w->there.dev ? kdri_there_median(w->ctx, &w->there, &sigma)
-		                      : kdri_gram_median(w->ctx, &w->pool.v, &sigma));
+		KDRI_TRY(kdri_gram_median(w->ctx, w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	if (w->there.dev) { /* (E3) */
-		KDRI_TRY(kdri_there_similarity(w->ctx, &w->there, similarity, sigma));
-		KDRI_TRY(kdri_there_relate(w->ctx, &w->there, w->pool.begin, w->pool.ntasks, w->wanted,
-		                           w->eps, w->alpha));
-	} else {
-		KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
-		KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
-	}
+	KDRI_TRY(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma)); /* (E3) */
+	KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
 	KDRI_TRY(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++)
-		KDRI_TRY(cluster_task(w, t, variant, init != NULL));
+		KDRI_TRY(cluster_task(w, t, variant));
 	KDRI_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
 done:
@@ -423,23 +356,23 @@ done:
 /* --- out of time ---------------------------------------------------------------------------------------- */
 
 /* Of all products and factorisations, nearly. */
-static double flops_of(const work *w, const kdri_msda_options *o)
+static double flops_of(const work *w)
 {
 	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(samples(w)),
 	       side = KDRI_MIN(n, d);
-	return (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
+	return (double)w->layers->layers * (n * n * d + 2 * n * d * side + side * side * side);
 }
 
 /* Whether even fast machines could not learn the features in the time that is left. */
-static bool hopeless(const work *w, const kdri_msda_options *o)
+static bool hopeless(const work *w, const kdri_device *dev)
 {
 	const double most_flops = 2e10; /* a second and thread */
-	return w->ctx->deadline > 0 && !w->there.dev &&
-	       flops_of(w, o) > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
+	return w->ctx->deadline > 0 && kdri_is_cpu(dev) &&
+	       flops_of(w) > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
 }
 
 /* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */
-static kdr_status give_up(work *w, const int64_t *init)
+static kdr_status give_up(work *w)
 {
 	kdr_status st = KDR_OK;
 	kdri_kmeans_result means = { 0 };
@@ -452,10 +385,10 @@ static kdr_status give_up(work *w, const int64_t *init)
 		kdri_kmeans_options o = kdri_kmeans_defaults(task->k);
 		o.init_labels = task->init;
 		o.stream = (uint64_t)t;
-		if (!init)
+		if (!w->init)
 			KDRI_TRY(kdri_kmeans(w->ctx, &task->x, NULL, &o, &means));
 		KDRI_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
-		memcpy(labels, init ? task->init : means.labels, (size_t)n * sizeof *labels);
+		memcpy(labels, w->init ? task->init : means.labels, (size_t)n * sizeof *labels);
 		kdri_kmeans_free(w->ctx, &means);
 		given_up++;
 	}
@@ -465,7 +398,7 @@ static kdr_status give_up(work *w, const int64_t *init)
 		        "%s: %lld of %lld tasks could not be related to the others in time: their labels are %s",
 		        w->ctx->cancelled ? "stopped" : "time limit", (long long)given_up,
 		        (long long)w->pool.ntasks,
-		        init                ? "those given"
+		        w->init             ? "those given"
 		        : w->ctx->cancelled ? "the first of k-means on the data as they are, and worth little"
 		                            : "those of k-means on the data as they are"));
 	if (given_up > 0)
@@ -475,41 +408,31 @@ done:
 	return st;
 }
 
-static kdr_status work_through(work *w, const kdri_msda_options *o, const int64_t *init)
-{
-	if (hopeless(w, o))
-		return KDR_OK;
-	bool before = w->ctx->abandon;
-	w->ctx->abandon = true;
-	kdr_status st = learn_features(w, o);
-	if (st == KDR_OK && !w->ctx->cancelled && !w->ctx->timed_out)
-		st = mtcfir_cluster(w, init);
-	w->ctx->abandon = before;
-	return st == KDR_ERR_NUMERIC && (w->ctx->cancelled || w->ctx->timed_out) ? KDR_OK : st;
-}
-
-/* The whole, on the processor or on the device in w->there. */
-static kdr_status mtcfir_carry(work *w, const kdri_msda_options *o, const int64_t *init)
+/* All of it on one device. */
+static kdr_status mtcfir_compute(kdr_context *ctx, kdri_device *dev, void *user)
 {
 	kdr_status st;
-	KDRI_TRY(mtcfir_make_room(w, o));
-	KDRI_TRY(work_through(w, o, init));
+	work *w = user;
+	int64_t n = w->stack.begin[w->problem->ntasks];
+	bool before = ctx->abandon;
+	w->flops = 0;
+	KDRI_TRY(kdri_device_check(ctx, dev, bytes_needed(w, w->layers), 8.0 * (double)n * (double)n,
+	                           "method 'mtcfir'", n, kdr_mat_cols(&w->stack.x)));
+	KDRI_TRY(kdri_block_new(ctx, dev, n, n, w->layers->single, &w->pool.v));
+	if (hopeless(w, dev))
+		goto done;
+	ctx->abandon = true;
+	st = learn_features(w);
+	if (st == KDR_OK && !ctx->cancelled && !ctx->timed_out)
+		st = mtcfir_cluster(w);
+	ctx->abandon = before;
+	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out))
+		st = KDR_OK;
 done:
+	if (w->answered)
+		ctx->device_failed = false;
+	kdri_block_free(ctx, &w->pool.v);
 	return st;
-}
-
-/* Whether a device did it, or failed at it for good: *st. */
-static bool carried(work *w, const kdri_msda_options *o, const int64_t *init, kdr_status *st)
-{
-	kdri_device *dev = kdri_device_take(w->ctx, flops_of(w, o));
-	if (!dev)
-		return false;
-	w->there.dev = dev;
-	*st = mtcfir_carry(w, o, init);
-	kdri_dmat_free(dev, &w->there.k);
-	w->there = (kdri_gram_there){ 0 };
-	kdri_device_leave(dev);
-	return w->answered || !kdri_device_gave_up(w->ctx, *st);
 }
 
 static kdr_status mtcfir_run(work *w)
@@ -521,23 +444,21 @@ static kdr_status mtcfir_run(work *w)
 	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	kdri_layers layers;
+	bool fewer;
 	KDRI_TRY(mtcfir_prepare(w));
 	if (kdri_opt_bool(w->options, "keep")) {
 		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	if (!carried(w, &o, init, &st)) {
-		bool fewer;
-		w->flops = 0;
-		/* What labels new samples has all features: they may have words apart that here stand together. */
-		if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
-			KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
-		o.copies = w->once.copies;
-		st = mtcfir_carry(w, &o, init);
-	}
-	KDRI_TRY(st);
-	KDRI_TRY(give_up(w, init));
+	/* What labels new samples has all features: they may have words apart that here stand together. */
+	if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
+		KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
+	o.copies = w->once.copies;
+	w->layers = &o;
+	w->init = init;
+	KDRI_TRY(kdri_compute(w->ctx, flops_of(w), mtcfir_compute, w));
+	KDRI_TRY(give_up(w));
 done:
 	kdri_free(w->ctx, init);
 	return st;
@@ -555,7 +476,6 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 	kdr_status st = mtcfir_run(&w);
 	kdri_stack_free(ctx, &w.stack);
 	kdri_columns_free(ctx, &w.once);
-	kdri_block_free(ctx, &w.pool.v);
 	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
 	kdri_free(ctx, w.runs);
@@ -568,7 +488,7 @@ static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *
                                         const kdr_options *o)
 {
 	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)x->n);
-	const double size = layers.floats ? 4 : 8;
+	const double size = layers.single ? 4 : 8;
 	const bool keep = kdri_opt_bool(o, "keep");
 	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
 	                      : 0,
@@ -592,7 +512,7 @@ static double mtcfir_estimate_predict_bytes(const kdri_extent *x, const kdr_resu
 	const kdri_extent all = kdri_train_extent(fitted, kdr_result_ntasks(fitted), x);
 	const double train = all.n - x->n;
 	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)train);
-	const double size = layers.floats ? 4 : 8;
+	const double size = layers.single ? 4 : 8;
 	(void)threads;
 	return kdri_extent_bytes(&all) + (all.dense ? 0 : 4 * (all.entries - x->entries)) +
 	       size * all.n * all.n + KDRI_MAX(kdri_msda_bytes(&all, train, &layers), size * x->n * train);

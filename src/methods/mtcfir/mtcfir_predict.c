@@ -13,6 +13,7 @@
  * earlier version, they are learnt again from the training samples, which the model has in any case. The new
  * samples have no say in them, nor in each other's labels. */
 #include "api/method.h"
+#include "matrix/weights.h"
 #include "methods/mtcfir/fold_in.h"
 #include "methods/mtcfir/msda_layers.h"
 #include "methods/mtcfir/mtcfir.h"
@@ -67,7 +68,7 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	kdri_block c = { 0 };
 	double *norm = NULL, *a = NULL, *room = NULL, *weight = NULL, *votes = NULL;
 	int64_t first = w->pool.begin[w->task], after = w->pool.begin[w->pool.ntasks];
-	KDRI_TRY(kdri_block_new(w->ctx, w->rows, w->n, w->pool.v.floats, &c));
+	KDRI_TRY(kdri_block_new(w->ctx, &kdri_cpu, w->rows, w->n, w->pool.v.single, &c));
 	KDRI_TRY(KDRI_NEW(w->ctx, &norm, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &a, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &room, w->n));
@@ -75,18 +76,20 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	KDRI_TRY(KDRI_NEW(w->ctx, &votes, w->k));
 	for (int64_t s = 0; s < w->pool.ntasks; s++) {
 		int64_t m = kdri_pool_size(&w->pool, s), at = w->pool.begin[s];
-		kdri_block mine = kdri_block_part(&w->pool.v, after, at, w->rows, m);
-		kdri_block theirs = kdri_block_part(&w->pool.v, first, at, w->n, m);
-		KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], &mine, &theirs, s > 0, &c));
+		kdri_block mine = kdri_block_part(w->pool.v, after, at, w->rows, m);
+		kdri_block theirs = kdri_block_part(w->pool.v, first, at, w->n, m);
+		KDRI_TRY(kdri_block_gemm(w->ctx, false, true, w->alpha[s], mine, theirs, s > 0, c));
 	}
 	for (int64_t j = 0; j < w->n; j++)
 		norm[j] = norm_of(w, first + j);
 	for (int64_t i = 0; i < w->rows; i++) {
-		double own = norm_of(w, after + i), tie = (c.floats ? 2e-6 : 1e-12) * own;
+		double own = norm_of(w, after + i), tie = kdri_consistent_tie(c.single) * own;
 		kdri_block_read(&c, i, 0, w->n, a);
 		for (int64_t j = 0; j < w->n; j++)
-			a[j] = KDRI_MAX(0.0, own + norm[j] - 2 * a[j]);                 /* (E2) */
-		kdri_consistent_weights(a, w->n, -1, w->neighbours, tie, room, weight); /* (E3) */
+			a[j] = KDRI_MAX(0.0, own + norm[j] - 2 * a[j]); /* (E2) */
+		const kdri_limits limits =
+		        kdri_limits_of(a, w->n, -1, KDRI_MIN(w->neighbours, w->n - 1), tie, room);
+		kdri_weigh(&limits, a, w->n, -1, tie, weight); /* (E3) */
 		labels[i] = winner(w, weight, votes);
 	}
 done:
@@ -97,6 +100,12 @@ done:
 	kdri_free(w->ctx, weight);
 	kdri_free(w->ctx, votes);
 	return st;
+}
+
+static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
+                            const kdri_panels *h)
+{
+	return kdri_msda_add_gram(ctx, *(kdri_block *)user, layer, x, h, NULL);
 }
 
 /* (E1): the similarities of all samples, old and new, in w->pool.v. */
@@ -111,13 +120,14 @@ static kdr_status find_similarities(vote *w, const kdr_result *fitted, const kdr
 	kdri_msda_info info;
 	kdri_layers layers;
 	KDRI_TRY(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
-	KDRI_TRY(kdri_block_new(w->ctx, trained + w->rows, trained + w->rows, o.floats, &w->pool.v));
-	KDRI_TRY(kdri_msda_run(w->ctx, all, trained, &o, kdri_msda_add_gram, &w->pool.v, &info));
+	KDRI_TRY(kdri_block_new(w->ctx, &kdri_cpu, trained + w->rows, trained + w->rows, o.single,
+	                        &w->pool.v));
+	KDRI_TRY(kdri_msda_run(w->ctx, &kdri_cpu, all, trained, &o, add_layer, &w->pool.v, &info));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0) {
-		kdri_block old = kdri_block_part(&w->pool.v, 0, 0, trained, trained);
-		KDRI_TRY(kdri_gram_median(w->ctx, &old, &sigma));
+		KDRI_TRY(
+		        kdri_gram_median(w->ctx, kdri_block_part(w->pool.v, 0, 0, trained, trained), &sigma));
 	}
-	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->pool.v, similarity, sigma));
+	KDRI_TRY(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma));
 done:
 	return st;
 }
@@ -166,9 +176,9 @@ kdr_status kdri_mtcfir_predict(kdr_context *ctx, const kdr_result *fitted, const
 		w.alpha = ones;
 	KDRI_TRY(find_similarities(&w, fitted, options, &all.view));
 	if (variant == KDRI_MTCFIR_NI) {
-		kdri_block row = kdri_block_part(&w.pool.v, begin[tasks], begin[task], w.rows, w.n);
-		kdri_block_clip(ctx, &row);
-		KDRI_TRY(kdri_fold_in(ctx, &row, w.y, w.k, labels));
+		kdri_block row = kdri_block_part(w.pool.v, begin[tasks], begin[task], w.rows, w.n);
+		KDRI_TRY(kdri_cpu.clip(ctx, row));
+		KDRI_TRY(kdri_fold_in(ctx, row, w.y, w.k, labels));
 	} else {
 		KDRI_TRY(count_votes(&w, labels));
 	}

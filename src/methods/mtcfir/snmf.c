@@ -20,10 +20,8 @@
 #include "api/method.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/consistent.h"
-#include "methods/mtcfir/cosines.h"
 #include "methods/mtcfir/fold_in.h"
-#include "methods/mtcfir/msda_device.h"
-#include "methods/mtcfir/pool_device.h"
+#include "methods/mtcfir/msda.h"
 #include "methods/mtcfir/snmf_task.h"
 #include "methods/mtcfir/train.h"
 
@@ -58,168 +56,115 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-/* X X' */
-static kdr_status fill_gram(kdr_context *ctx, const kdr_mat *x, const kdri_block *gram)
-{
-	kdr_status st;
-	kdri_own xt = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_block narrow = { 0 };
-	if (x->kind == KDR_MAT_CSR) {
-		KDRI_TRY(kdri_mat_transpose(ctx, x, &xt));
-		KDRI_TRY(kdri_sparse_gram(ctx, &x->as.csr, &xt.view.as.csr, NULL, gram));
-	} else if (!gram->floats) {
-		const kdr_dense *a = &x->as.dense;
-		KDRI_TRY(kdri_syrk(ctx, false, a->rows, a->cols, a->data, a->stride, gram->data,
-		                   gram->stride));
-	} else {
-		const kdr_dense *a = &x->as.dense;
-		KDRI_TRY(kdri_block_new(ctx, a->rows, a->cols, true, &narrow));
-		for (int64_t i = 0; i < a->rows; i++)
-			kdri_block_write(&narrow, i, 0, a->cols, a->data + i * a->stride);
-		KDRI_TRY(kdri_block_syrk(ctx, false, 1, &narrow, 0, gram));
-	}
-	kdri_block_mirror(ctx, gram);
-done:
-	kdri_own_free(ctx, &xt);
-	kdri_block_free(ctx, &narrow);
-	return st;
-}
-
-/* A task at work, or several of one matrix; its Gram matrix, then its similarities, are in `gram` or on a device. */
+/* A task at work, or several of one matrix. */
 typedef struct work {
-	kdr_context *ctx;
 	const kdr_task *task;
 	const kdr_options *options;
 	kdr_result *result;
+	kdri_trace *traces;
 	int64_t t, count; /* tasks of the matrix, from t on */
-	kdri_block gram;
-	kdri_gram_there there;
-	bool answered; /* results are being written: it is too late to begin anew */
+	kdri_block gram;  /* then the similarities; empty where factors do */
+	bool answered;    /* results are being written: it is too late to begin anew */
 } work;
 
-static kdr_status fill_gram_there(work *w)
+/* X X' of dense samples, as many columns at a time as the device has room for. */
+static kdr_status fill_dense(kdr_context *ctx, const kdr_dense *x, kdri_block gram)
+{
+	kdr_status st = KDR_OK;
+	kdri_block rows = { 0 };
+	int64_t room = (int64_t)KDRI_MIN(gram.dev->room(gram.dev) / 16, INT64_MAX),
+	        wide = KDRI_MAX(1, KDRI_MIN(x->cols, room / KDRI_MAX(x->rows, 1)));
+	if (kdri_is_cpu(gram.dev) && !gram.single) { /* the samples are where they should be */
+		KDRI_OP(ctx, gram.dev, syrk, false, 1, kdri_block_of(x->data, x->rows, x->cols, x->stride), 0,
+		        gram);
+		return KDR_OK;
+	}
+	KDRI_TRY(kdri_block_new(ctx, gram.dev, x->rows, wide, gram.single, &rows));
+	for (int64_t j = 0; j < x->cols; j += wide) {
+		kdri_block part = kdri_block_part(rows, 0, 0, x->rows, KDRI_MIN(wide, x->cols - j));
+		KDRI_TRY(kdri_block_send(ctx, part, x->data + j, x->stride));
+		KDRI_OP(ctx, gram.dev, syrk, false, 1, part, j > 0, gram);
+	}
+done:
+	kdri_block_free(ctx, &rows);
+	return st;
+}
+
+/* The Gram matrix, all of it. */
+static kdr_status make_gram(kdr_context *ctx, kdri_device *dev, work *w)
 {
 	kdr_status st;
 	const kdr_mat *x = &w->task->x;
-	kdri_device *dev = w->there.dev;
-	kdri_dmat rows = { 0 };
-	kdri_dgram g = { .dev = dev };
-	KDRI_TRY(kdri_dmat_new(w->ctx, dev, kdr_mat_rows(x), kdr_mat_rows(x), &w->there.k));
-	g.k = w->there.k;
-	if (x->kind == KDR_MAT_CSR) {
-		KDRI_TRY(kdri_msda_device_gram(w->ctx, &g, 0, x, NULL));
-	} else {
-		const kdr_dense *a = &x->as.dense;
-		int64_t room = (int64_t)(dev->room(dev) / 16),
-		        wide = KDRI_MAX(1, KDRI_MIN(a->cols, room / KDRI_MAX(a->rows, 1)));
-		KDRI_TRY(kdri_dmat_new(w->ctx, dev, a->rows, wide, &rows));
-		for (int64_t j = 0; j < a->cols; j += wide) {
-			int64_t cols = KDRI_MIN(wide, a->cols - j);
-			kdri_dmat part = kdri_dmat_on(rows.buf, a->rows, cols);
-			KDRI_TRY(kdri_dmat_put(w->ctx, dev, part, a->data + j, a->stride));
-			KDRI_DTRY(w->ctx, dev,
-			          dev->syrk(dev, false, 1, part, j > 0, w->there.k,
-			                    w->there.single ? KDRI_SHARP_SINGLE : KDRI_SHARP_DOUBLE));
-		}
-	}
-	KDRI_DTRY(w->ctx, dev, dev->mirror(dev, w->there.k));
-done:
-	kdri_dmat_free(dev, &rows);
-	return st;
-}
-
-/* (E1) */
-static kdr_status find_similarities(work *w, kdri_similarity similarity, double sigma)
-{
-	kdr_status st;
-	if (w->there.dev) {
-		KDRI_TRY(kdri_there_similarity(w->ctx, &w->there, similarity, sigma));
-		KDRI_TRY(kdri_there_clip(w->ctx, w->there.dev, w->there.k));
-		return KDR_OK;
-	}
-	KDRI_TRY(kdri_gram_similarity(w->ctx, &w->gram, similarity, sigma)); /* (E1) */
-	kdri_block_clip(w->ctx, &w->gram);
-done:
-	return st;
-}
-
-/* The Gram matrix: here, or on the device. */
-static kdr_status make_gram(work *w, bool floats)
-{
-	kdr_status st;
-	int64_t n = kdr_mat_rows(&w->task->x);
-	if (w->there.dev) {
-		w->there.single = floats;
-		KDRI_TRY(kdri_device_check(w->ctx, w->there.dev, 8.0 * (double)n * (double)n, "method 'snmf'",
-		                           n, kdr_mat_cols(&w->task->x)));
-		return fill_gram_there(w);
-	}
-	KDRI_TRY(kdri_memory_check(w->ctx, (floats ? 4 : 8) * (double)n * (double)n, "method 'snmf'", n,
-	                           kdr_mat_cols(&w->task->x)));
-	KDRI_TRY(kdri_block_new(w->ctx, n, n, floats, &w->gram));
-	KDRI_TRY(fill_gram(w->ctx, &w->task->x, &w->gram));
+	int64_t n = kdr_mat_rows(x);
+	bool single = kdri_precision_single(w->options, n);
+	double numbers = (double)n * (double)n;
+	KDRI_TRY(kdri_device_check(ctx, dev, (single ? 4 : 8) * numbers, 8 * numbers, "method 'snmf'", n,
+	                           kdr_mat_cols(x)));
+	KDRI_TRY(kdri_block_new(ctx, dev, n, n, single, &w->gram));
+	if (x->kind == KDR_MAT_CSR)
+		KDRI_TRY(kdri_msda_add_gram(ctx, w->gram, 0, x, NULL, NULL));
+	else
+		KDRI_TRY(fill_dense(ctx, &x->as.dense, w->gram));
+	KDRI_OP(ctx, dev, mirror, w->gram);
 done:
 	return st;
 }
 
 /* The starts of all tasks of the matrix: those given, or found by k-means through the Gram matrix. */
-static kdr_status find_starts(work *w, int64_t *starts, int64_t *runs)
+static kdr_status find_starts(kdr_context *ctx, work *w, int64_t *starts, int64_t *runs)
 {
 	int64_t n = kdr_mat_rows(&w->task->x);
-	const kdri_gram_there *there = w->there.dev ? &w->there : NULL;
 	*runs = w->count;
 	for (int64_t q = 0; q < w->count && w->task->init; q++)
 		memcpy(starts + q * n, w->task[q].init, (size_t)n * sizeof *starts);
 	if (w->task->init || kdri_opt_choice(w->options, "final") != KDRI_FINAL_SNMF)
 		return KDR_OK;
-	return kdri_snmf_starts(w->ctx, there ? NULL : &w->gram, there, w->task->k,
-	                        kdri_opt_int(w->options, "n_init"), w->t, starts, runs);
+	return kdri_snmf_starts(ctx, w->gram, w->task->k, kdri_opt_int(w->options, "n_init"), w->t, starts,
+	                        runs);
 }
 
 /* (E2) on similarities that are formed. */
-static kdr_status use_formed(work *w, kdri_snmf_task *s, kdri_trace *traces)
+static kdr_status use_formed(kdr_context *ctx, work *w, kdri_snmf_task *s)
 {
 	kdr_status st;
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma"), *width = NULL;
-	const kdri_gram_there *there = w->there.dev ? &w->there : NULL;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(there ? kdri_there_median(w->ctx, there, &sigma)
-		               : kdri_gram_median(w->ctx, &w->gram, &sigma));
+		KDRI_TRY(kdri_gram_median(ctx, w->gram, &sigma));
 	w->answered = true;
 	for (int64_t q = 0; q < w->count && similarity == KDRI_SIMILARITY_GAUSS; q++) {
-		KDRI_TRY(kdri_result_array(w->ctx, w->result, "sigma", w->t + q, KDR_FLOAT64, 1,
+		KDRI_TRY(kdri_result_array(ctx, w->result, "sigma", w->t + q, KDR_FLOAT64, 1,
 		                           (int64_t[]){ 1 }, &width));
 		width[0] = sigma;
 	}
-	KDRI_TRY(find_similarities(w, similarity, sigma));
-	s->dense = there ? NULL : &w->gram;
-	s->there = w->there.k;
-	KDRI_TRY(kdri_snmf_task_run(w->ctx, s, w->result, traces));
+	KDRI_TRY(kdri_gram_similarity(ctx, w->gram, similarity, sigma)); /* (E1) */
+	KDRI_OP(ctx, w->gram.dev, clip, w->gram);
+	s->dense = &w->gram;
+	KDRI_TRY(kdri_snmf_task_run(ctx, s, w->result, w->traces));
 done:
 	return st;
 }
 
 /* (E2) on cosines that are not. */
-static kdr_status use_factors(work *w, kdri_snmf_task *s, kdri_trace *traces)
+static kdr_status use_factors(kdr_context *ctx, work *w, kdri_snmf_task *s)
 {
 	kdr_status st;
 	kdri_cosines cosines = { .u.view = kdr_mat_from_dense(NULL, 0, 0),
 		                 .turned.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_block_free(w->ctx, &w->gram); /* the starts have been found */
-	KDRI_TRY(kdri_cosines_new(w->ctx, &w->task->x, KDRI_MAX(KDRI_SNMF_TOGETHER, w->task->k), &cosines));
-	kdri_op product = kdri_op_cosines(&cosines);
-	s->product = &product;
-	s->square = cosines.square;
-	KDRI_TRY(kdri_snmf_task_run(w->ctx, s, w->result, traces));
+	kdri_block_free(ctx, &w->gram); /* the starts have been found */
+	KDRI_TRY(kdri_cosines_new(ctx, &w->task->x, KDRI_MAX(kdri_cpu.most_columns, w->task->k), &cosines));
+	s->cosines = &cosines;
+	KDRI_TRY(kdri_snmf_task_run(ctx, s, w->result, w->traces));
 done:
-	kdri_cosines_free(w->ctx, &cosines);
+	kdri_cosines_free(ctx, &cosines);
 	return st;
 }
 
-static kdr_status snmf_carry(work *w, kdri_trace *traces)
+/* All of it on one device. */
+static kdr_status snmf_compute(kdr_context *ctx, kdri_device *dev, void *user)
 {
 	kdr_status st;
+	work *w = user;
 	const kdr_task *task = w->task;
 	int64_t n = kdr_mat_rows(&task->x), *starts = NULL, size;
 	char unnamed[32];
@@ -227,47 +172,36 @@ static kdr_status snmf_carry(work *w, kdri_trace *traces)
 	kdri_snmf_task s = { .task = w->t,
 		             .k = task->k,
 		             .name = task->name ? task->name : unnamed,
-		             .dev = w->there.dev,
+		             .dev = dev,
 		             .apart = w->count > 1,
 		             .given = task->init != NULL,
 		             .options = w->options,
 		             .stage = stage };
-	const bool factors = !w->there.dev && kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF &&
+	/* An accelerator forms all cosines sooner than it multiplies by their factors. */
+	const bool factors = kdri_is_cpu(dev) && kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF &&
 	                     kdri_opt_choice(w->options, "similarity") == KDRI_SIMILARITY_COSINE &&
 	                     kdri_cosines_pay(&task->x);
-	KDRI_TRY(kdri_mul(w->ctx, n, KDRI_MAX(w->count, kdri_opt_int(w->options, "n_init")), &size));
-	KDRI_TRY(KDRI_NEW(w->ctx, &starts, size));
+	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(w->count, kdri_opt_int(w->options, "n_init")), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
 	if (!factors || !task->init)
-		KDRI_TRY(make_gram(w, kdri_precision_single(w->options, n)));
-	KDRI_TRY(find_starts(w, starts, &s.runs));
+		KDRI_TRY(make_gram(ctx, dev, w));
+	KDRI_TRY(find_starts(ctx, w, starts, &s.runs));
 	s.starts = starts;
-	KDRI_TRY(factors ? use_factors(w, &s, traces) : use_formed(w, &s, traces));
+	KDRI_TRY(factors ? use_factors(ctx, w, &s) : use_formed(ctx, w, &s));
 done:
-	kdri_free(w->ctx, starts);
+	if (w->answered)
+		ctx->device_failed = false;
+	kdri_block_free(ctx, &w->gram);
+	kdri_free(ctx, starts);
 	return st;
 }
 
-static kdr_status snmf_cluster(kdr_context *ctx, const kdr_task *task, int64_t t, int64_t count,
-                               const kdr_options *options, kdr_result *result, kdri_trace *traces)
+static kdr_status snmf_cluster(kdr_context *ctx, work w)
 {
-	work w = { .ctx = ctx, .task = task, .options = options, .result = result, .t = t, .count = count };
-	double n = (double)kdr_mat_rows(&task->x);
+	double n = (double)kdr_mat_rows(&w.task->x);
 	/* Some hundred iterations of ten starts, and the Gram matrix. */
-	kdri_device *dev =
-	        kdri_device_take(ctx, n * n * ((double)kdr_mat_cols(&task->x) + 1000.0 * (double)task->k));
-	kdr_status st = KDR_OK;
-	if (dev) {
-		w.there.dev = dev;
-		st = snmf_carry(&w, traces);
-		kdri_dmat_free(dev, &w.there.k);
-		w.there = (kdri_gram_there){ 0 };
-		kdri_device_leave(dev);
-		if (w.answered || !kdri_device_gave_up(ctx, st))
-			return st;
-	}
-	st = snmf_carry(&w, traces);
-	kdri_block_free(ctx, &w.gram);
-	return st;
+	return kdri_compute(ctx, n * n * ((double)kdr_mat_cols(&w.task->x) + 1000.0 * (double)w.task->k),
+	                    snmf_compute, &w);
 }
 
 static bool same_matrix(const kdr_mat *a, const kdr_mat *b)
@@ -302,7 +236,12 @@ static kdr_status snmf_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t += count) {
 		count = tasks_of_one(problem, t, options);
-		KDRI_TRY(snmf_cluster(ctx, &problem->tasks[t], t, count, options, result, &traces[t]));
+		KDRI_TRY(snmf_cluster(ctx, (work){ .task = &problem->tasks[t],
+		                                   .options = options,
+		                                   .result = result,
+		                                   .traces = &traces[t],
+		                                   .t = t,
+		                                   .count = count }));
 	}
 	if (kdri_opt_bool(options, "keep"))
 		KDRI_TRY(kdri_train_keep(ctx, problem, result));
@@ -318,23 +257,22 @@ enum { ROWS = 1024 }; /* new samples at a time */
 
 /* x t' of rows x and training rows t, which are both dense or both sparse; `tt` is t transposed if sparse. */
 static kdr_status fill_cross(kdr_context *ctx, const kdr_mat *x, const kdr_mat *t, const kdr_mat *tt,
-                             const kdri_block *s)
+                             kdri_block s)
 {
 	if (x->kind == KDR_MAT_CSR)
 		return kdri_sparse_cross(ctx, &x->as.csr, &tt->as.csr, NULL, s);
-	return kdri_gemm(ctx, false, true, s->rows, s->cols, x->as.dense.cols, 1, x->as.dense.data,
-	                 x->as.dense.stride, t->as.dense.data, t->as.dense.stride, 0, s->data, s->stride);
+	return kdri_gemm(ctx, false, true, s.rows, s.cols, x->as.dense.cols, 1, x->as.dense.data,
+	                 x->as.dense.stride, t->as.dense.data, t->as.dense.stride, 0, s.data, s.stride);
 }
 
 /* (E1): products become similarities; xx and tt are the squared lengths. sigma < 0: cosines. */
-static void put_similarities(kdr_context *ctx, const double *xx, const double *tt, double sigma,
-                             const kdri_block *s)
+static void put_similarities(kdr_context *ctx, const double *xx, const double *tt, double sigma, kdri_block s)
 {
 	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-	for (int64_t i = 0; i < s->rows; i++) {
-		double *row = (double *)s->data + i * s->stride;
-		for (int64_t j = 0; j < s->cols; j++)
+	for (int64_t i = 0; i < s.rows; i++) {
+		double *row = (double *)s.data + i * s.stride;
+		for (int64_t j = 0; j < s.cols; j++)
 			if (sigma >= 0)
 				row[j] = exp(-factor * KDRI_MAX(0.0, xx[i] + tt[j] - 2 * row[j]));
 			else
@@ -377,13 +315,13 @@ static kdr_status snmf_predict(kdr_context *ctx, const kdr_result *fitted, const
 		KDRI_TRY(kdri_mat_transpose(ctx, &t, &tt));
 	KDRI_TRY(KDRI_NEW(ctx, &lengths, n + rows));
 	KDRI_TRY(kdri_mat_row_norms(ctx, &all.view, lengths));
-	KDRI_TRY(kdri_block_new(ctx, KDRI_MIN(ROWS, rows), n, false, &room));
+	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, KDRI_MIN(ROWS, rows), n, false, &room));
 	for (int64_t i = 0; i < rows; i += ROWS) {
-		kdri_block s = kdri_block_part(&room, 0, 0, KDRI_MIN(ROWS, rows - i), n);
+		kdri_block s = kdri_block_part(room, 0, 0, KDRI_MIN(ROWS, rows - i), n);
 		kdr_mat part = kdri_rows(&all.view, n + i, n + i + s.rows);
-		KDRI_TRY(fill_cross(ctx, &part, &t, &tt.view, &s));
-		put_similarities(ctx, lengths + n + i, lengths, sigma, &s);
-		KDRI_TRY(kdri_fold_in(ctx, &s, y, kdr_result_k(fitted, task), labels + i));
+		KDRI_TRY(fill_cross(ctx, &part, &t, &tt.view, s));
+		put_similarities(ctx, lengths + n + i, lengths, sigma, s);
+		KDRI_TRY(kdri_fold_in(ctx, s, y, kdr_result_k(fitted, task), labels + i));
 	}
 done:
 	kdri_own_free(ctx, &all);
@@ -400,11 +338,13 @@ static kdri_bytes snmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	const bool cosines = s->nonnegative && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF &&
 	                     kdri_cosines_pay_size(x) &&
 	                     kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_COSINE;
-	const double gram = (kdri_precision_single(o, (int64_t)x->n) ? 4 : 8) * x->n * x->n,
-	             columns = x->dense ? 0 : 12 * x->entries,
-	             without = kdri_extent_values(x) + columns + 8 * x->d * KDRI_MAX(KDRI_SNMF_TOGETHER, k),
+	const bool single = kdri_precision_single(o, (int64_t)x->n);
+	const double gram = (single ? 4 : 8) * x->n * x->n, columns = x->dense ? 0 : 12 * x->entries,
+	             narrow = x->dense && single ? 4 * x->entries : 0, /* the samples as floats */
+	        without = kdri_extent_values(x) + columns +
+	                  8 * x->d * KDRI_MAX((double)kdri_cpu.most_columns, k),
 	             iterating = kdri_snmf_task_bytes(x->n, k, o, s->threads),
-	             formed = gram + KDRI_MAX(columns, cosines ? 0 : iterating);
+	             formed = gram + KDRI_MAX(columns + narrow, cosines ? 0 : iterating);
 	const double run = cosines ? KDRI_MAX(s->started ? 0 : formed, without + iterating) : formed,
 	             train = kdri_opt_bool(o, "keep") ? kdri_train_bytes(x)
 	                                              : 0; /* at the end, of all tasks */

@@ -16,11 +16,14 @@
  * are single products too, with what lies between two starts set to 0. The width is a multiple of 4, as the sparse
  * product likes it, by columns of 0.
  *
+ * M, Y, N and D are on a device; Y'Y, which is small, comes to the host for the objective and goes back. There are two states, which
+ * take turns: the current one and the next.
+ *
  * N sums products that are none of them negative, so that single precision gives every entry to some 1e-7 of itself; J is a
  * difference of sums over all entries, whose errors cancel for the most part: 1e-9 |M|^2 is what was seen. */
-#include "methods/mtcfir/snmf_runs.h"
+#include "methods/mtcfir/snmf_steps.h"
 
-static const double vanishing = 1e-100, start_softening = 0.2;
+static const double start_softening = 0.2;
 
 void kdri_snmf_free(kdr_context *ctx, kdri_snmf_result *r)
 {
@@ -46,188 +49,325 @@ void kdri_snmf_labels(const double *y, int64_t n, int64_t k, int64_t *labels)
 	}
 }
 
-static kdr_status apply_block(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
-                              double *y, int64_t ldy)
+/* --- M ------------------------------------------------------------------------------------------------ */
+
+static kdr_status multiply_dense(kdr_context *ctx, const void *data, kdri_block y, kdri_block n)
 {
-	return kdri_block_mul_positive(ctx, op->data, x, k, ldx, y, ldy);
+	const kdri_block *m = data;
+	return kdri_device_status(ctx, m->dev, m->dev->apply(ctx, *m, y, n));
 }
 
-kdri_op kdri_op_block(const kdri_block *b)
+static kdr_status multiply_sparse(kdr_context *ctx, const void *data, kdri_block y, kdri_block n)
 {
-	return (kdri_op){ .rows = b->rows, .cols = b->cols, .apply = apply_block, .data = b };
+	const kdri_sparse *m = data;
+	return kdri_device_status(ctx, m->dev, m->dev->multiply(ctx, m, false, y, n));
 }
 
-double kdri_block_square(kdr_context *ctx, const kdri_block *b)
+kdri_snmf_matrix kdri_snmf_dense(const kdri_block *m, double square)
 {
-	double part[KDRI_CHUNKS], sum = 0;
-	int64_t chunks = kdri_chunks(b->rows);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-	for (int64_t c = 0; c < chunks; c++) {
-		part[c] = 0;
-		for (int64_t i = kdri_chunk_begin(b->rows, chunks, c);
-		     i < kdri_chunk_begin(b->rows, chunks, c + 1); i++)
-			for (int64_t j = 0; j < b->cols; j++) {
-				double v = kdri_block_get(b, i, j);
-				part[c] += v * v;
-			}
-	}
-	for (int64_t c = 0; c < chunks; c++)
-		sum += part[c];
-	return sum;
+	return (kdri_snmf_matrix){ m->dev, m->rows, square, m->floats, multiply_dense, m };
 }
 
-/* --- on the processor ------------------------------------------------------------------------------------- */
+kdri_snmf_matrix kdri_snmf_sparse(const kdri_sparse *m, double square)
+{
+	return (kdri_snmf_matrix){ m->dev, m->x.rows, square, false, multiply_sparse, m };
+}
 
-typedef struct work {
-	const kdri_op *m;
-	double *y[2], *n[2]; /* rows x ld, of each state */
-	double *d;           /* rows x ld: D */
-	double *sums;        /* KDRI_CHUNKS x ld */
-} work;
+/* --- starts in step --------------------------------------------------------------------------------------- */
 
-static int64_t snmf_steps_width(int64_t slots, int64_t k)
+/* Start `slot` has columns slot k .. slot k + k - 1 of the ld columns of Y, N and D. */
+typedef struct runs {
+	kdr_context *ctx;
+	const kdri_snmf_matrix *m;
+	int64_t k;
+	int64_t slots, ld;        /* starts still at work, and columns they take */
+	int now;                  /* the current state */
+	kdri_block y[2], n[2], d; /* rows x ld, with room for all starts */
+	kdri_block small;         /* ld x ld: Y'Y on the device */
+	double *gram[2];          /* ld x ld, 0 between starts */
+	double *objective[2];     /* slots */
+	double *products;         /* ld */
+	double *piece[2];         /* PIECE x k */
+	int64_t *run;             /* slots: the start's number */
+	bool *flag;               /* slots: to be done again, then ended */
+	kdri_snmf_result *results;
+} runs;
+
+enum { PIECE = 256 };
+
+static int64_t snmf_width(int64_t slots, int64_t k)
 {
 	return (slots * k + 3) / 4 * 4;
 }
 
-/* sum[c] += the sum of a_ic b_ic over rows. */
-KDRI_KERNEL
-static void add_products(const double *restrict a, const double *restrict b, int64_t rows, int64_t ld,
-                         double *restrict sum)
+/* The view of rows x ld on a block that was made for more columns. */
+static kdri_block shaped(kdri_block a, int64_t rows, int64_t ld)
 {
-	for (int64_t i = 0; i < rows; i++)
-		for (int64_t c = 0; c < ld; c++)
-			sum[c] += a[i * ld + c] * b[i * ld + c];
+	a.rows = rows;
+	a.cols = a.stride = ld;
+	return a;
 }
 
-static kdr_status snmf_steps_multiply(kdri_snmf_runs *w, int which, double *gram, double *products)
+static kdri_block whole(const runs *w, kdri_block a)
+{
+	return shaped(a, w->m->rows, w->ld);
+}
+
+/* Columns of a start. */
+static kdri_block columns(const runs *w, kdri_block a, int64_t slot)
+{
+	return kdri_block_part(whole(w, a), 0, slot * w->k, w->m->rows, w->k);
+}
+
+static kdr_status snmf_open(runs *w, const double *starts, int64_t count)
 {
 	kdr_status st;
-	work *v = w->user;
-	int64_t chunks = kdri_chunks(w->rows), ld = w->ld;
-	const double *y = v->y[which], *n = v->n[which];
-	KDRI_TRY(v->m->apply(w->ctx, v->m, y, ld, ld, v->n[which], ld));
-	KDRI_TRY(kdri_gemm(w->ctx, true, false, ld, ld, w->rows, 1, y, ld, y, ld, 0, gram, ld));
-	memset(v->sums, 0, (size_t)(chunks * ld) * sizeof *v->sums);
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (w->rows * ld > 1 << 14)
-	for (int64_t c = 0; c < chunks; c++) {
-		int64_t begin = kdri_chunk_begin(w->rows, chunks, c);
-		add_products(y + begin * ld, n + begin * ld, kdri_chunk_begin(w->rows, chunks, c + 1) - begin,
-		             ld, v->sums + c * ld);
+	kdr_context *ctx = w->ctx;
+	kdri_device *dev = w->m->dev;
+	int64_t rows = w->m->rows;
+	w->slots = count;
+	w->ld = snmf_width(count, w->k);
+	KDRI_TRY(KDRI_NEW0(ctx, &w->results, count));
+	KDRI_TRY(KDRI_NEW(ctx, &w->run, count));
+	KDRI_TRY(KDRI_NEW(ctx, &w->flag, count));
+	KDRI_TRY(KDRI_NEW(ctx, &w->products, w->ld));
+	KDRI_TRY(kdri_block_new(ctx, dev, w->ld, w->ld, false, &w->small));
+	KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->d));
+	for (int which = 0; which < 2; which++) {
+		KDRI_TRY(KDRI_NEW0(ctx, &w->gram[which], w->ld * w->ld));
+		KDRI_TRY(KDRI_NEW(ctx, &w->objective[which], count));
+		KDRI_TRY(KDRI_NEW(ctx, &w->piece[which], PIECE * w->k));
+		KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->y[which]));
+		KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->n[which]));
 	}
-	for (int64_t c = 1; c < chunks; c++)
-		kdri_axpy(1, v->sums + c * ld, v->sums, ld);
-	memcpy(products, v->sums, (size_t)ld * sizeof *products);
+	KDRI_OP(ctx, dev, fill, whole(w, w->y[0]), 0);
+	for (int64_t q = 0; q < count; q++) {
+		w->run[q] = q;
+		KDRI_TRY(kdri_block_send(ctx, columns(w, w->y[0], q), starts + q * rows * w->k, w->k));
+	}
 done:
 	return st;
 }
 
-/* (E2), e = 1/2. */
-KDRI_KERNEL
-static void step_entries(const double *restrict y, const double *restrict top, const double *restrict bottom,
-                         int64_t count, double *restrict to)
+static void snmf_close(runs *w, int64_t count)
 {
-	for (int64_t i = 0; i < count; i++) {
-		double share = bottom[i] > 0 ? top[i] / bottom[i] : 1, v = y[i] * sqrt(share);
-		to[i] = v < vanishing ? 0 : v;
+	for (int64_t q = 0; q < count && w->results; q++)
+		kdri_snmf_free(w->ctx, &w->results[q]);
+	kdri_free(w->ctx, w->results);
+	kdri_free(w->ctx, w->run);
+	kdri_free(w->ctx, w->flag);
+	kdri_free(w->ctx, w->products);
+	kdri_block_free(w->ctx, &w->small);
+	kdri_block_free(w->ctx, &w->d);
+	for (int which = 0; which < 2; which++) {
+		kdri_free(w->ctx, w->gram[which]);
+		kdri_free(w->ctx, w->objective[which]);
+		kdri_free(w->ctx, w->piece[which]);
+		kdri_block_free(w->ctx, &w->y[which]);
+		kdri_block_free(w->ctx, &w->n[which]);
 	}
 }
 
-static kdr_status snmf_steps_step(kdri_snmf_runs *w, int which, const double *gram)
+/* N, Y'Y and (E1) of a state. */
+static kdr_status snmf_evaluate(runs *w, int which)
 {
 	kdr_status st;
-	work *v = w->user;
-	int64_t ld = w->ld, count = w->rows * ld, piece = KDRI_BLOCK * ld;
-	KDRI_TRY(kdri_gemm(w->ctx, false, false, w->rows, ld, ld, 1, v->y[which], ld, gram, ld, 0, v->d, ld));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (count > 1 << 14)
-	for (int64_t at = 0; at < count; at += piece)
-		step_entries(v->y[which] + at, v->n[which] + at, v->d + at, KDRI_MIN(piece, count - at),
-		             v->y[!which] + at);
-done:
-	return st;
-}
-
-static kdr_status step_carefully(kdri_snmf_runs *w, int which, int64_t slot)
-{
-	work *v = w->user;
-	for (int64_t i = 0; i < w->rows; i++)
-		for (int64_t at = i * w->ld + slot * w->k; at < i * w->ld + (slot + 1) * w->k; at++) {
-			double y = v->y[which][at];
-			if (v->d[at] > 0)
-				y *= sqrt(sqrt(v->n[which][at] / v->d[at]));
-			v->y[!which][at] = y < vanishing ? 0 : y;
+	kdri_device *dev = w->m->dev;
+	kdri_block y = whole(w, w->y[which]), n = whole(w, w->n[which]),
+	           small = shaped(w->small, w->ld, w->ld);
+	int64_t k = w->k, ld = w->ld;
+	KDRI_TRY(w->m->multiply(w->ctx, w->m->data, y, n));
+	KDRI_OP(w->ctx, dev, gemm, true, false, 1, y, y, 0, small);
+	KDRI_OP(w->ctx, dev, column_dots, y, n, w->products);
+	KDRI_TRY(kdri_block_fetch(w->ctx, small, w->gram[which], ld));
+	for (int64_t slot = 0; slot < w->slots; slot++) {
+		double product = 0, square = 0;
+		for (int64_t a = slot * k; a < (slot + 1) * k; a++) {
+			double *row = w->gram[which] + a * ld;
+			product += w->products[a];
+			square += kdri_nrm2sq(row + slot * k, k);
+			memset(row, 0, (size_t)(slot * k) * sizeof *row);
+			memset(row + (slot + 1) * k, 0, (size_t)(ld - (slot + 1) * k) * sizeof *row);
 		}
-	return KDR_OK;
+		w->objective[which][slot] = KDRI_MAX(0, w->m->square - 2 * product + square);
+	}
+done:
+	return st;
 }
 
-static kdr_status snmf_steps_same(kdri_snmf_runs *w, int64_t slot, bool *out)
+/* Y of the next state, with e = 1/2. */
+static kdr_status snmf_step(runs *w)
 {
-	work *v = w->user;
+	kdr_status st;
+	kdri_device *dev = w->m->dev;
+	kdri_block y = whole(w, w->y[w->now]), d = whole(w, w->d), small = shaped(w->small, w->ld, w->ld);
+	KDRI_TRY(kdri_block_send(w->ctx, small, w->gram[w->now], w->ld));
+	KDRI_OP(w->ctx, dev, gemm, false, false, 1, y, small, 0, d);
+	KDRI_OP(w->ctx, dev, ratio_step, y, whole(w, w->n[w->now]), d, false,
+	        whole(w, w->y[!w->now])); /* (E2) */
+done:
+	return st;
+}
+
+/* One iteration of all starts at work. */
+static kdr_status snmf_advance(runs *w)
+{
+	kdr_status st;
+	bool again = false;
+	int now = w->now, next = !now;
+	/* J is a difference of sums of the size of |M|^2: this much of a rise is rounding. */
+	double rounding = (w->m->single ? 1e-8 : 1e-13) * w->m->square;
+	KDRI_TRY(snmf_step(w));
+	KDRI_TRY(snmf_evaluate(w, next));
+	for (int64_t slot = 0; slot < w->slots; slot++) {
+		w->flag[slot] = w->objective[next][slot] > w->objective[now][slot] + rounding;
+		w->results[w->run[slot]].careful += w->flag[slot];
+		again = again || w->flag[slot];
+		if (w->flag[slot])
+			KDRI_OP(w->ctx, w->m->dev, ratio_step, columns(w, w->y[now], slot),
+			        columns(w, w->n[now], slot), columns(w, w->d, slot), true,
+			        columns(w, w->y[next], slot));
+	}
+	if (again)
+		KDRI_TRY(snmf_evaluate(w, next));
+done:
+	return st;
+}
+
+/* Whether Y of a start is the same in both states. */
+static kdr_status snmf_same(runs *w, int64_t slot, bool *out)
+{
+	kdr_status st = KDR_OK;
 	*out = true;
-	for (int64_t i = 0; i < w->rows && *out; i++)
-		*out = memcmp(v->y[0] + i * w->ld + slot * w->k, v->y[1] + i * w->ld + slot * w->k,
-		              (size_t)w->k * sizeof **v->y) == 0;
-	return KDR_OK;
+	for (int64_t i = 0; i < w->m->rows && *out; i += PIECE) {
+		int64_t rows = KDRI_MIN(PIECE, w->m->rows - i);
+		for (int which = 0; which < 2; which++)
+			KDRI_TRY(kdri_block_fetch(
+			        w->ctx, kdri_block_part(columns(w, w->y[which], slot), i, 0, rows, w->k),
+			        w->piece[which], w->k));
+		*out = memcmp(w->piece[0], w->piece[1], (size_t)(rows * w->k) * sizeof **w->piece) == 0;
+	}
+done:
+	return st;
 }
 
-/* Columns of start `slot`, rows x from, to slot `place` of rows x to. */
-static void move_columns(const kdri_snmf_runs *w, const double *y, int64_t from, int64_t slot, double *out,
-                         int64_t to, int64_t place)
+/* The next state becomes the current one; flags the starts that have ended. *least: the least objective. */
+static kdr_status snmf_accept(runs *w, double tol, double *least)
 {
-	for (int64_t i = 0; i < w->rows; i++)
-		memcpy(out + i * to + place * w->k, y + i * from + slot * w->k, (size_t)w->k * sizeof *y);
+	kdr_status st = KDR_OK;
+	*least = INFINITY;
+	for (int64_t slot = 0; slot < w->slots; slot++) {
+		kdri_snmf_result *r = &w->results[w->run[slot]];
+		double before = w->objective[w->now][slot], after = w->objective[!w->now][slot];
+		w->flag[slot] = before - after <= tol * before;
+		if (tol == 0)
+			KDRI_TRY(snmf_same(w, slot, &w->flag[slot]));
+		r->trace[r->iterations++] = after;
+		*least = KDRI_MIN(*least, after);
+	}
+	w->now = !w->now;
+done:
+	return st;
 }
 
-static kdr_status hand_in(kdri_snmf_runs *w, int which, int64_t slot, double *y)
+/* Y, N and Y'Y of a start move to place `to` of the next state, which has ld columns. */
+static kdr_status snmf_move(runs *w, int64_t slot, int64_t to, int64_t ld)
 {
-	move_columns(w, ((work *)w->user)->y[which], w->ld, slot, y, w->k, 0);
-	return KDR_OK;
+	kdr_status st;
+	int now = w->now, next = !now;
+	int64_t rows = w->m->rows, k = w->k;
+	kdri_device *dev = w->m->dev;
+	KDRI_OP(w->ctx, dev, copy, columns(w, w->y[now], slot),
+	        kdri_block_part(shaped(w->y[next], rows, ld), 0, to * k, rows, k));
+	KDRI_OP(w->ctx, dev, copy, columns(w, w->n[now], slot),
+	        kdri_block_part(shaped(w->n[next], rows, ld), 0, to * k, rows, k));
+	for (int64_t a = 0; a < k; a++)
+		memcpy(w->gram[next] + (to * k + a) * ld + to * k,
+		       w->gram[now] + (slot * k + a) * w->ld + slot * k, (size_t)k * sizeof(double));
+	w->objective[next][to] = w->objective[now][slot];
+	w->run[to] = w->run[slot];
+done:
+	return st;
 }
 
-static kdr_status snmf_steps_clear(kdri_snmf_runs *w, int which, int64_t ld)
+/* Starts that are flagged hand in their Y and leave; the others move together. */
+static kdr_status snmf_retire(runs *w, kdr_stop stop)
 {
-	work *v = w->user;
-	memset(v->y[which], 0, (size_t)(w->rows * ld) * sizeof **v->y);
-	memset(v->n[which], 0, (size_t)(w->rows * ld) * sizeof **v->n);
-	return KDR_OK;
+	kdr_status st = KDR_OK;
+	int now = w->now, next = !now;
+	int64_t left = 0, to = 0, rows = w->m->rows;
+	for (int64_t slot = 0; slot < w->slots; slot++)
+		left += !w->flag[slot];
+	if (left == w->slots)
+		return KDR_OK;
+	int64_t ld = snmf_width(left, w->k);
+	if (left > 0) {
+		memset(w->gram[next], 0, (size_t)(ld * ld) * sizeof *w->gram[next]);
+		KDRI_OP(w->ctx, w->m->dev, fill, shaped(w->y[next], rows, ld), 0);
+		KDRI_OP(w->ctx, w->m->dev, fill, shaped(w->n[next], rows, ld), 0);
+	}
+	for (int64_t slot = 0; slot < w->slots; slot++) {
+		if (w->flag[slot]) {
+			kdri_snmf_result *r = &w->results[w->run[slot]];
+			KDRI_TRY(KDRI_NEW(w->ctx, &r->y, rows * w->k));
+			KDRI_TRY(kdri_block_fetch(w->ctx, columns(w, w->y[now], slot), r->y, w->k));
+			r->stop = stop;
+			continue;
+		}
+		KDRI_TRY(snmf_move(w, slot, to++, ld));
+	}
+	w->now = next;
+	w->slots = left;
+	w->ld = ld;
+done:
+	return st;
 }
 
-static kdr_status snmf_steps_move(kdri_snmf_runs *w, int which, int64_t slot, int64_t place, int64_t ld)
+static kdr_status snmf_retire_all(runs *w, kdr_stop stop)
 {
-	work *v = w->user;
-	move_columns(w, v->y[which], w->ld, slot, v->y[!which], ld, place);
-	move_columns(w, v->n[which], w->ld, slot, v->n[!which], ld, place);
-	return KDR_OK;
+	for (int64_t slot = 0; slot < w->slots; slot++)
+		w->flag[slot] = true;
+	return snmf_retire(w, stop);
 }
 
-static const kdri_snmf_place here = { snmf_steps_width, snmf_steps_multiply, snmf_steps_step,
-	                              step_carefully,   snmf_steps_same,     hand_in,
-	                              snmf_steps_clear, snmf_steps_move };
+static kdr_status snmf_iterate(runs *w, const kdri_snmf_options *o)
+{
+	kdr_status st;
+	int64_t room = 0;
+	double least;
+	KDRI_TRY(snmf_evaluate(w, w->now));
+	for (int64_t slot = 0; slot < w->slots; slot++)
+		w->results[w->run[slot]].start = w->objective[w->now][slot];
+	for (int64_t it = 0; it < o->max_iter && w->slots > 0; it++) {
+		if (it == room) {
+			room = KDRI_MIN(o->max_iter, KDRI_MAX(64, 2 * room));
+			for (int64_t slot = 0; slot < w->slots; slot++)
+				KDRI_TRY(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
+		}
+		KDRI_TRY(snmf_advance(w));
+		KDRI_TRY(snmf_accept(w, o->tol, &least));
+		if (o->stage && kdri_iteration(w->ctx, o->stage, it + 1, o->max_iter, least))
+			KDRI_TRY(snmf_retire_all(w, kdri_stop_reason(w->ctx)));
+		else
+			KDRI_TRY(snmf_retire(w, KDR_STOP_CONVERGED));
+	}
+	KDRI_TRY(snmf_retire_all(w, KDR_STOP_MAX_ITER));
+done:
+	return st;
+}
 
-kdr_status kdri_snmf(kdr_context *ctx, const kdri_op *m, double square, const double *starts, int64_t runs,
+kdr_status kdri_snmf(kdr_context *ctx, const kdri_snmf_matrix *m, const double *starts, int64_t count,
                      const kdri_snmf_options *o, kdri_snmf_result *results)
 {
 	kdr_status st;
-	int64_t n = m->rows, k = o->k;
-	work v = { .m = m };
-	kdri_snmf_runs w = { .ctx = ctx, .place = &here, .user = &v, .square = square, .rows = n, .k = k };
-	KDRI_TRY(kdri_snmf_runs_open(&w, runs));
-	KDRI_TRY(KDRI_NEW(ctx, &v.d, n * w.ld));
-	KDRI_TRY(KDRI_NEW(ctx, &v.sums, KDRI_CHUNKS * w.ld));
-	for (int which = 0; which < 2; which++) {
-		KDRI_TRY(KDRI_NEW0(ctx, &v.y[which], n * w.ld));
-		KDRI_TRY(KDRI_NEW0(ctx, &v.n[which], n * w.ld));
+	runs w = { .ctx = ctx, .m = m, .k = o->k };
+	KDRI_TRY(snmf_open(&w, starts, count));
+	KDRI_TRY(snmf_iterate(&w, o));
+	for (int64_t q = 0; q < count; q++) {
+		results[q] = w.results[q];
+		w.results[q] = (kdri_snmf_result){ 0 };
 	}
-	for (int64_t q = 0; q < runs; q++)
-		move_columns(&w, starts + q * n * k, k, 0, v.y[0], w.ld, q);
-	KDRI_TRY(kdri_snmf_runs_go(&w, runs, o, results));
 done:
-	kdri_snmf_runs_close(&w, runs);
-	kdri_free(ctx, v.d);
-	kdri_free(ctx, v.sums);
-	for (int which = 0; which < 2; which++) {
-		kdri_free(ctx, v.y[which]);
-		kdri_free(ctx, v.n[which]);
-	}
+	snmf_close(&w, count);
 	return st;
 }

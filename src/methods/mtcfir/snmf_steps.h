@@ -4,9 +4,23 @@
 
 #include "matrix/block.h"
 
+/* M: symmetric, entries >= 0. */
+typedef struct kdri_snmf_matrix {
+	kdri_device *dev;
+	int64_t rows;
+	double square; /* the sum of the squares of all entries */
+	bool single;   /* products with M are single: J is known to 1e-8 |M|^2, else to 1e-13 */
+	/* N = M Y, both rows x any number of columns, of doubles. */
+	kdr_status (*multiply)(kdr_context *ctx, const void *data, kdri_block y, kdri_block n);
+	const void *data;
+} kdri_snmf_matrix;
+
+/* A block or a sparse matrix as M; borrowed. */
+kdri_snmf_matrix kdri_snmf_dense(const kdri_block *m, double square);
+kdri_snmf_matrix kdri_snmf_sparse(const kdri_sparse *m, double square);
+
 typedef struct kdri_snmf_options {
 	int64_t k, max_iter;
-	bool single;       /* products with M are single: J is known to 1e-8 |M|^2, else to 1e-13 */
 	double tol;        /* stop when the objective falls by at most this share; 0: when nothing changes */
 	const char *stage; /* name for progress events; NULL: no events */
 } kdri_snmf_options;
@@ -24,18 +38,13 @@ typedef struct kdri_snmf_result {
 /* y = one-hot labels + 0.2. */
 void kdri_snmf_start(const int64_t *labels, int64_t n, int64_t k, double *y);
 
-/* From each of `runs` starts (n x k, >= 0, one after the other), in step: events tell the least objective. `m` is
- * symmetric with entries >= 0, `square` the sum of their squares. On failure results[0..runs-1] are untouched;
- * being stopped is no failure. */
-kdr_status kdri_snmf(kdr_context *ctx, const kdri_op *m, double square, const double *starts, int64_t runs,
+/* From each of `runs` starts (n x k, >= 0, one after the other), in step: events tell the least objective. On failure
+ * results[0..runs-1] are untouched; being stopped is no failure. */
+kdr_status kdri_snmf(kdr_context *ctx, const kdri_snmf_matrix *m, const double *starts, int64_t runs,
                      const kdri_snmf_options *options, kdri_snmf_result *results);
 void kdri_snmf_free(kdr_context *ctx, kdri_snmf_result *result);
 
 /* labels[i] = the largest entry of row i, ties to the lowest index. */
 void kdri_snmf_labels(const double *y, int64_t n, int64_t k, int64_t *labels);
-
-/* A symmetric block as an operator; borrowed. */
-kdri_op kdri_op_block(const kdri_block *b);
-double kdri_block_square(kdr_context *ctx, const kdri_block *b);
 
 #endif

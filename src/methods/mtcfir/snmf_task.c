@@ -6,12 +6,11 @@
 
 #include "api/method.h"
 #include "engine/graph/spectral.h"
-#include "methods/mtcfir/snmf_device.h"
+#include "methods/mtcfir/gram_kmeans.h"
 
 const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
 
-/* KDRI_SNMF_TOGETHER columns in step are a strip of the sparse product; on a device as many as fill it. */
-enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, TOGETHER_THERE = 256 };
+enum { START_ITERATIONS = 100, MOST_STARTS = 1 << 20, MOST_TOGETHER = 256 };
 
 static bool snmf_task_stopped(const kdr_context *ctx)
 {
@@ -35,18 +34,17 @@ static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_
 	return true;
 }
 
-kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
-                            int64_t runs, int64_t task, int64_t *starts, int64_t *found)
+kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_t runs, int64_t task,
+                            int64_t *starts, int64_t *found)
 {
 	kdr_status st = KDR_OK;
-	int64_t n = there ? there->k.rows : gram->rows, kept = 0, *names = NULL;
+	int64_t n = gram.rows, kept = 0, *names = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
 	/* One start in any case; the others where nobody wants to stop. */
 	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
 		kdri_gram_kmeans_options o = { .k = k,
 			                       .max_iter = START_ITERATIONS,
-			                       .stream = (uint64_t)(task * MOST_STARTS + r),
-			                       .there = there };
+			                       .stream = (uint64_t)(task * MOST_STARTS + r) };
 		int64_t *labels = starts + kept * n;
 		bool known = false;
 		KDRI_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
@@ -66,42 +64,25 @@ static double last_objective(const kdri_snmf_result *r)
 }
 
 /* Y and trace of the best start, or of each. */
-static kdr_status snmf_task_factorise(kdr_context *ctx, const kdri_snmf_task *t, int64_t n,
+static kdr_status snmf_task_factorise(kdr_context *ctx, const kdri_snmf_task *t, const kdri_snmf_matrix *m,
                                       kdri_snmf_result *best)
 {
 	kdr_status st;
-	kdri_snmf_result r[TOGETHER_THERE] = { 0 };
+	kdri_snmf_result r[MOST_TOGETHER] = { 0 };
 	double *starts = NULL;
-	kdri_op m = { 0 };
-	double square = 0;
-	if (t->sparse) {
-		m = kdri_op_mat(t->sparse);
-		square = kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse));
-	} else if (t->dense) {
-		m = kdri_op_block(t->dense);
-		square = kdri_block_square(ctx, t->dense);
-	} else if (t->product) {
-		m = *t->product;
-		square = t->square;
-	}
 	const kdri_snmf_options o = { .k = t->k,
 		                      .max_iter = kdri_opt_int(t->options, "max_iter"),
-		                      .single = t->dense && t->dense->floats,
 		                      .tol = kdri_opt_real(t->options, "tol"),
 		                      .stage = t->stage };
-	int64_t size, count;
-	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, (t->dev ? TOGETHER_THERE : KDRI_SNMF_TOGETHER) / t->k));
+	int64_t n = m->rows, size, count;
+	int64_t group = KDRI_MIN(t->runs, KDRI_MAX(1, KDRI_MIN(MOST_TOGETHER, m->dev->most_columns) / t->k));
 	KDRI_TRY(kdri_mul(ctx, n, t->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, group * size));
 	for (int64_t q = 0; q < t->runs && (q == 0 || t->apart || !snmf_task_stopped(ctx)); q += count) {
 		count = KDRI_MIN(group, t->runs - q);
 		for (int64_t i = 0; i < count; i++)
 			kdri_snmf_start(t->starts + (q + i) * n, n, t->k, starts + i * size);
-		if (t->dev)
-			KDRI_TRY(kdri_snmf_device(ctx, t->dev, t->sparse, t->there, square, starts, count, &o,
-			                          r));
-		else
-			KDRI_TRY(kdri_snmf(ctx, &m, square, starts, count, &o, r));
+		KDRI_TRY(kdri_snmf(ctx, m, starts, count, &o, r));
 		for (int64_t i = 0; i < count; i++) {
 			kdri_snmf_result *to = best + (t->apart ? q + i : 0);
 			if (!to->y || last_objective(&r[i]) < last_objective(to)) {
@@ -140,20 +121,32 @@ done:
 	return st;
 }
 
-static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, int64_t n, kdr_result *result,
-                           kdri_trace *traces)
+static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, kdr_result *result, kdri_trace *traces)
 {
 	kdr_status st;
 	int64_t tasks = t->apart ? t->runs : 1;
 	kdri_snmf_result *best = NULL;
+	kdri_sparse sparse = { 0 };
+	kdri_snmf_matrix m;
+	double square;
 	KDRI_TRY(KDRI_NEW0(ctx, &best, tasks));
-	KDRI_TRY(snmf_task_factorise(ctx, t, n, best));
+	if (t->sparse) {
+		KDRI_TRY(kdri_sparse_of(ctx, t->dev, &t->sparse->as.csr, NULL, &sparse));
+		m = kdri_snmf_sparse(&sparse, kdri_nrm2sq(t->sparse->as.csr.val, kdr_mat_nnz(t->sparse)));
+	} else if (t->dense) {
+		KDRI_OP(ctx, t->dev, square, *t->dense, &square);
+		m = kdri_snmf_dense(t->dense, square);
+	} else {
+		m = kdri_snmf_cosines(t->cosines);
+	}
+	KDRI_TRY(snmf_task_factorise(ctx, t, &m, best));
 	for (int64_t q = 0; q < tasks; q++)
-		KDRI_TRY(snmf_task_put(ctx, t, t->task + q, n, &best[q], result, &traces[q]));
+		KDRI_TRY(snmf_task_put(ctx, t, t->task + q, m.rows, &best[q], result, &traces[q]));
 done:
 	for (int64_t q = 0; best && q < tasks; q++)
 		kdri_snmf_free(ctx, &best[q]);
 	kdri_free(ctx, best);
+	kdri_sparse_free(ctx, &sparse);
 	return st;
 }
 
@@ -198,29 +191,23 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
                               kdri_trace *traces)
 {
 	kdr_status st;
-	kdri_block wide = { 0 };
-	kdr_mat w;
-	int64_t n = t->sparse    ? kdr_mat_rows(t->sparse)
-	            : t->dense   ? t->dense->rows
-	            : t->product ? t->product->rows
-	                         : t->there.rows;
+	double *w = NULL;
+	int64_t size;
 	if (kdri_opt_choice(t->options, "final") == KDRI_FINAL_SNMF)
-		return run_snmf(ctx, t, n, result, traces);
+		return run_snmf(ctx, t, result, traces);
 	if (t->sparse)
 		return run_ncut(ctx, t, t->sparse, result, traces);
 	/* The spectral step takes doubles, and no similarity of a sample to itself. */
-	KDRI_TRY(kdri_block_new(ctx, n, n, false, &wide));
-	if (!t->dense)
-		KDRI_TRY(kdri_dmat_get(ctx, t->dev, t->there, wide.data, n));
-	for (int64_t i = 0; i < n; i++) {
-		if (t->dense)
-			kdri_block_read(t->dense, i, 0, n, (double *)wide.data + i * n);
-		((double *)wide.data)[i * n + i] = 0;
-	}
-	w = kdr_mat_from_dense(wide.data, n, n);
-	KDRI_TRY(run_ncut(ctx, t, &w, result, traces));
+	int64_t n = t->dense->rows;
+	KDRI_TRY(kdri_mul(ctx, n, n, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &w, size));
+	KDRI_TRY(kdri_block_fetch(ctx, *t->dense, w, n));
+	for (int64_t i = 0; i < n; i++)
+		w[i * n + i] = 0;
+	const kdr_mat m = kdr_mat_from_dense(w, n, n);
+	KDRI_TRY(run_ncut(ctx, t, &m, result, traces));
 done:
-	kdri_block_free(ctx, &wide);
+	kdri_free(ctx, w);
 	return st;
 }
 
@@ -228,7 +215,7 @@ done:
 double kdri_snmf_task_bytes(double n, double k, const kdr_options *o, int threads)
 {
 	const double together =
-	        KDRI_MIN(kdri_opt_real(o, "n_init"), KDRI_MAX(1, floor(KDRI_SNMF_TOGETHER / k)));
+	        KDRI_MIN(kdri_opt_real(o, "n_init"), KDRI_MAX(1, floor((double)kdri_cpu.most_columns / k)));
 	return kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF
 	               ? 8 * n * k * (6 * together + 2)
 	               : kdri_spectral_bytes(n, k, kdri_spectrum_bytes(n, 0, k), threads);

@@ -4,23 +4,20 @@
 
 #include "api/method.h"
 #include "methods/common/tasks.h"
-#include "methods/mtcfir/gram_kmeans.h"
-#include "methods/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/cosines.h"
 
 extern const char *const kdri_final_names[];
 typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
 
-/* Exactly one of `sparse`, `dense`, `product` and `there` is set: symmetric, entries >= 0. */
+/* Exactly one of `sparse`, `dense` and `cosines` is set: symmetric, entries >= 0. */
 typedef struct kdri_snmf_task {
 	int64_t task, k;
 	const char *name;
-	const kdr_mat *sparse;
+	kdri_device *dev;      /* where it is factorised */
+	const kdr_mat *sparse; /* of the host */
 	const kdri_block *dense;
-	const kdri_op *product; /* with similarities that are not formed; only for final=snmf */
-	double square;          /* the sum of their squares */
-	kdri_device *dev;       /* where it is factorised, or NULL */
-	kdri_dmat there;        /* on it, in the place of `dense` */
-	const int64_t *starts;  /* runs x n labels */
+	const kdri_cosines *cosines; /* only for final=snmf */
+	const int64_t *starts;       /* runs x n labels */
 	int64_t runs;
 	bool apart; /* each start is a task of its own, from `task` on; only for final=snmf. Else the best counts */
 	bool given; /* the start is the user's own */
@@ -28,18 +25,15 @@ typedef struct kdri_snmf_task {
 	const char *stage;
 } kdri_snmf_task;
 
-/* `runs` starts of n labels each, by k-means through the Gram matrix; the same start twice is dropped, so that
- * fewer may be left: *found. The Gram matrix is `gram`, or `there` where that is not NULL. */
-kdr_status kdri_snmf_starts(kdr_context *ctx, const kdri_block *gram, const kdri_gram_there *there, int64_t k,
-                            int64_t runs, int64_t task, int64_t *starts, int64_t *found);
+/* `runs` starts of n labels each, by k-means through the Gram matrix, all of it; the same start twice is dropped, so that
+ * fewer may be left: *found. */
+kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_t runs, int64_t task,
+                            int64_t *starts, int64_t *found);
 
 /* Puts labels, memberships (or embedding) and trace of the task into `result`. traces[0], with `apart` one a start: their values
  * belong to `result`. */
 kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_result *result,
                               kdri_trace *traces);
-
-/* Columns of starts that are factorised in step where no device does it. */
-enum { KDRI_SNMF_TOGETHER = 32 };
 
 /* For option and field tables. */
 #define KDRI_OPTION_FINAL \

@@ -1,9 +1,9 @@
-/* A plug-in without an accelerator: the host's table under the name of CUDA's, so that the program, the package and whole tests can be
- * run as they would on a card. SPDX-License-Identifier: BSD-3-Clause
+/* A plug-in without an accelerator: the stand-in under the name of CUDA's plug-in, so that the program, the package and entire tests can
+ * be run as they would on a card. SPDX-License-Identifier: BSD-3-Clause
  *
  * `kindred version -v` and kindred.devices() describe it with its folder and the number of calls so far. */
 #define _GNU_SOURCE /* dladdr */
-#include "matrix/host.h"
+#include "tests/device/standin.h"
 
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@
 /* Under the name that the library asks for, which is a type's here. */
 const kdri_plugin *plugin_of(int abi) __asm__(KDRI_PLUGIN_SYMBOL) __attribute__((visibility("default")));
 
-static kdri_host_limits limits;
+static standin_limits limits;
 
 static int count(void)
 {
@@ -37,7 +37,7 @@ static kdri_device *open_fake(int index, char *error, size_t room)
 	const char *most = getenv("KINDRED_DEVICE_ROOM");
 	(void)index;
 	limits.most = most ? (size_t)strtoull(most, NULL, 10) : 0;
-	if (kdr_context_new(&ctx, NULL) != KDR_OK || kdri_host_device_new(ctx, &limits, &device) != KDR_OK) {
+	if (kdr_context_new(&ctx, NULL) != KDR_OK || standin_new(ctx, &limits, &device) != KDR_OK) {
 		snprintf(error, room, "out of memory");
 		kdr_context_free(ctx);
 		return NULL;

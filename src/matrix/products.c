@@ -13,7 +13,7 @@
  * length of list t. Text has some 10 n^2 of them, where the dense way would need n^2 d. Lists are
  * read in order and the n sums of a row stay in the second cache up to some 100,000 rows. Each sum runs
  * over t in increasing order, whatever the threads. */
-#include "engine/graph/products.h"
+#include "matrix/products.h"
 
 kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *out)
 {

@@ -1,16 +1,16 @@
-/* A device for tests: the host's table with limits, or the accelerator that KINDRED_TEST_DEVICE names.
+/* A device for unit tests: the stand-in with limits, or the accelerator that KINDRED_TEST_DEVICE names.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_TESTS_FAKE_DEVICE_H
-#define KDRI_TESTS_FAKE_DEVICE_H
+#ifndef KDRI_TESTS_FAKE_H
+#define KDRI_TESTS_FAKE_H
 
 #include "matrix/device_use.h"
-#include "matrix/host.h"
+#include "tests/device/standin.h"
 #include "tests/unit/unit.h"
 
 typedef struct fake {
 	kdr_context *ctx; /* computes on the device */
 	kdr_context *own; /* where a fake's memory comes from */
-	kdri_host_limits limits;
+	standin_limits limits;
 	kdri_device *device; /* the fake; NULL: an accelerator */
 } fake;
 
@@ -29,7 +29,7 @@ static inline void fake_open(fake *f, size_t most)
 		assert_ok(f->ctx, kdr_context_set_device(f->ctx, fake_real()));
 		return;
 	}
-	assert_ok(f->own, kdri_host_device_new(f->own, &f->limits, &f->device));
+	assert_ok(f->own, standin_new(f->own, &f->limits, &f->device));
 	kdri_device_use(f->ctx, f->device);
 }
 
@@ -66,7 +66,7 @@ static inline void fake_failing(kdr_status (*run)(kdr_context *ctx, void *user),
 	for (int64_t at = 1; at <= calls; at += step) {
 		fake_open(&f, 0);
 		f.limits.fail_at = at;
-		f.limits.fail_with = at % 2 ? KDRI_D_MEMORY : KDRI_D_FAILED;
+		f.limits.fail_with = at % 2 ? KDR_ERR_MEMORY : KDR_ERR_INTERNAL;
 		kdr_status st = run(f.ctx, user);
 		if (st != (at % 2 ? KDR_ERR_MEMORY : KDR_ERR_INTERNAL))
 			fail_msg("call %lld of %lld failed: %s (%s)", (long long)at, (long long)calls,
@@ -76,7 +76,7 @@ static inline void fake_failing(kdr_status (*run)(kdr_context *ctx, void *user),
 	/* Left to the library, the processor goes on. */
 	fake_open(&f, 0);
 	f.limits.fail_at = calls;
-	f.limits.fail_with = KDRI_D_FAILED;
+	f.limits.fail_with = KDR_ERR_INTERNAL;
 	f.ctx->device_choice = KDRI_DEVICE_NAMED;
 	assert_int_equal(run(f.ctx, user), KDR_ERR_INTERNAL);
 	fake_close(&f);

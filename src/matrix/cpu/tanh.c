@@ -6,8 +6,8 @@
  *
  *   (E1)  tanh x = x + x^3 R(x^2)                 |x| < 0.625     R of Cephes, S. L. Moshier
  *   (E2)  tanh x = sign(x) (1 - 2 / (e^(2|x|) + 1))    elsewhere */
+#include "matrix/cpu/cpu.h"
 #include "matrix/logexp.h"
-#include "methods/mtcfir/msda_work.h"
 
 /* (E1) and (E2), both as a + b / c, so that there is one division. */
 static inline double tanh_of(double x)
