@@ -15,7 +15,6 @@ Build with: cmake --build build/release --target kindred kindred_shared kindred_
 import ctypes as C
 import functools
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -41,7 +40,6 @@ TRANSFER = {"nmtf": ("-m", "nmtf"), "ttl": ("-m", "ttl"), "aligned-ridge": ("-m"
 
 
 def library(args, device):
-    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
     lib = common.library(args)
     lib.check(lib.lib.kdr_context_set_device(lib.ctx, device.encode()))
     return lib
@@ -178,7 +176,6 @@ def kmeans(sparse, args):
 
 def neighbours(sparse, args):
     n, d, k = ((2000, 5000, 10) if sparse else (3000, 50, 10)) if args.tiny else (200_000, 59030, 10) if sparse else (1_000_000, 50, 10)
-    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
     shim, x = C.CDLL(str(args.build / "bench" / "kindred_bench_shim.so")), text(n, d, 20)[0] if sparse else common.blobs(n, d, 100, 1)[0]
     arrays = (x.indptr.astype("int64"), x.indices.astype("int32"), x.data) if sparse else (None, None, np.ascontiguousarray(x))
     index = np.empty((n, k), dtype=np.int32)
@@ -240,7 +237,6 @@ def run_program(command, device, out):
 
 
 def same(args):
-    os.environ.setdefault("KINDRED_PLUGINS", str(args.build / "src"))
     rows, bad = [], 0
     for name in args.sets or SETS:
         pattern, k, prepare = SETS[name]

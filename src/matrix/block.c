@@ -127,31 +127,37 @@ void kdri_block_narrow(kdri_block *b)
 
 /* --- sparse rows --------------------------------------------------------------------------------------------- */
 
-/* A copy on an accelerator, row pointers from 0 on. */
-static kdr_status csr_send(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, kdr_csr *out)
+kdr_status kdri_csr_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, int64_t entries,
+                        kdr_csr *out)
 {
 	kdr_status st;
-	int64_t first = x->rowptr[0], entries = x->rowptr[x->rows] - first, *starts = NULL, *rowptr = NULL;
+	int64_t *rowptr = NULL;
 	int32_t *col = NULL;
 	double *val = NULL;
+	KDRI_TRY(KDRI_DNEW(ctx, dev, &rowptr, rows + 1));
+	KDRI_TRY(KDRI_DNEW(ctx, dev, &col, entries));
+	KDRI_TRY(KDRI_DNEW(ctx, dev, &val, entries));
+done:
+	*out = (kdr_csr){ rows, cols, rowptr, col, val };
+	return st;
+}
+
+kdr_status kdri_csr_send(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, kdr_csr *to)
+{
+	kdr_status st;
+	int64_t first = x->rowptr[0], entries = x->rowptr[x->rows] - first, *starts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &starts, x->rows + 1));
 	for (int64_t i = 0; i <= x->rows; i++)
 		starts[i] = x->rowptr[i] - first;
-	KDRI_TRY(KDRI_DNEW(ctx, dev, &rowptr, x->rows + 1));
-	KDRI_TRY(KDRI_DNEW(ctx, dev, &col, entries));
-	KDRI_TRY(KDRI_DNEW(ctx, dev, &val, entries));
-	KDRI_TRY(kdri_device_send(ctx, dev, rowptr, starts, (size_t)(x->rows + 1) * sizeof *starts));
-	KDRI_TRY(kdri_device_send(ctx, dev, col, x->col + first, (size_t)entries * sizeof *col));
-	KDRI_TRY(kdri_device_send(ctx, dev, val, x->val + first, (size_t)entries * sizeof *val));
-	*out = (kdr_csr){ x->rows, x->cols, rowptr, col, val };
-	rowptr = NULL;
-	col = NULL;
-	val = NULL;
+	to->rows = x->rows;
+	KDRI_TRY(kdri_device_send(ctx, dev, (int64_t *)to->rowptr, starts,
+	                          (size_t)(x->rows + 1) * sizeof *starts));
+	KDRI_TRY(kdri_device_send(ctx, dev, (int32_t *)to->col, x->col + first,
+	                          (size_t)entries * sizeof *x->col));
+	KDRI_TRY(kdri_device_send(ctx, dev, (double *)to->val, x->val + first,
+	                          (size_t)entries * sizeof *x->val));
 done:
 	kdri_free(ctx, starts);
-	dev->release(ctx, dev, rowptr);
-	dev->release(ctx, dev, col);
-	dev->release(ctx, dev, val);
 	return st;
 }
 
@@ -166,9 +172,12 @@ kdr_status kdri_sparse_of(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, 
 			s.turned = *turned;
 	} else {
 		s.owned = true;
-		KDRI_TRY(csr_send(ctx, dev, x, &s.x));
-		if (turned)
-			KDRI_TRY(csr_send(ctx, dev, turned, &s.turned));
+		KDRI_TRY(kdri_csr_new(ctx, dev, x->rows, x->cols, s.entries, &s.x));
+		KDRI_TRY(kdri_csr_send(ctx, dev, x, &s.x));
+		if (turned) {
+			KDRI_TRY(kdri_csr_new(ctx, dev, turned->rows, turned->cols, s.entries, &s.turned));
+			KDRI_TRY(kdri_csr_send(ctx, dev, turned, &s.turned));
+		}
 	}
 	*out = s;
 	s = (kdri_sparse){ 0 };

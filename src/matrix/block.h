@@ -68,6 +68,10 @@ kdr_status kdri_device_alloc(kdr_context *ctx, kdri_device *dev, void *out, int6
 kdr_status kdri_device_send(kdr_context *ctx, kdri_device *dev, void *to, const void *from, size_t bytes);
 kdr_status kdri_device_fetch(kdr_context *ctx, kdri_device *dev, const void *from, void *to, size_t bytes);
 
+/* Room on an accelerator for sparse rows; on failure *out has what was made so far. And rows sent there, row pointers from 0 on. */
+kdr_status kdri_csr_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, int64_t entries,
+                        kdr_csr *out);
+kdr_status kdri_csr_send(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, kdr_csr *to);
 /* Sparse rows of the host, and their transpose unless that is NULL. The processor borrows them. kdri_sparse_free accepts what was
  * never made. */
 kdr_status kdri_sparse_of(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, const kdr_csr *turned,

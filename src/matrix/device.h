@@ -114,7 +114,7 @@ struct kdri_device {
 	kdr_status (*get)(kdr_context *ctx, kdri_device *d, const void *from, size_t pitch, void *to,
 	                  size_t host_pitch, size_t width, size_t rows);
 	/* Host memory that is sent or fetched again and again: faster until unpin, which must come before the memory goes. Nothing
-	 * depends on it. */
+	 * depends on it. These and `close` are NULL on the processor. */
 	kdr_status (*pin)(kdr_context *ctx, kdri_device *d, const void *host, size_t bytes);
 	void (*unpin)(kdri_device *d, const void *host); /* accepts what was never pinned */
 	void (*close)(kdri_device *d);

@@ -50,10 +50,7 @@ static int64_t spread_rows(const kdri_tiles *w)
 /* Room for the tiles from t on, up to `end`. */
 static kdr_status slot_new(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int s, int64_t t, int64_t end)
 {
-	kdr_status st = KDR_OK;
-	int64_t rows = 0, entries = 0, cols = kdr_mat_cols(&w->x), *rowptr = NULL;
-	int32_t *col = NULL;
-	double *val = NULL;
+	int64_t rows = 0, entries = 0, cols = kdr_mat_cols(&w->x);
 	kdri_drows *to = &w->slot[s].rows;
 	to->sparse = w->x.kind == KDR_MAT_CSR && !w->spread;
 	for (; t < end; t++) {
@@ -65,12 +62,8 @@ static kdr_status slot_new(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int 
 	w->longest = KDRI_MAX(w->longest, rows);
 	if (!to->sparse)
 		return kdri_block_new(ctx, d, rows, cols, false, &to->dense);
-	KDRI_TRY(KDRI_DNEW(ctx, d, &rowptr, rows + 1));
-	KDRI_TRY(KDRI_DNEW(ctx, d, &col, entries));
-	KDRI_TRY(KDRI_DNEW(ctx, d, &val, entries));
-done:
-	to->csr = (kdri_sparse){ .dev = d, .owned = true, .x = { 0, cols, rowptr, col, val } };
-	return st;
+	to->csr = (kdri_sparse){ .dev = d, .owned = true };
+	return kdri_csr_new(ctx, d, rows, cols, entries, &to->csr.x);
 }
 
 kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bool spread, double bytes,
@@ -96,34 +89,13 @@ kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bo
 	KDRI_TRY(slot_new(ctx, d, &w, 0, 0, KDRI_MIN(1, w.count)));
 	if (w.count > 1)
 		KDRI_TRY(slot_new(ctx, d, &w, 1, 1, w.count));
-	if (x->kind == KDR_MAT_CSR)
-		KDRI_TRY(kdri_alloc(ctx, &w.room, spread ? spread_rows(&w) * kdr_mat_cols(x) : w.longest + 1,
-		                    sizeof(double)));
+	if (x->kind == KDR_MAT_CSR && spread)
+		KDRI_TRY(KDRI_NEW(ctx, &w.room, spread_rows(&w) * kdr_mat_cols(x)));
 made:
 	*out = w;
 	w = (kdri_tiles){ 0 };
 done:
 	kdri_tiles_free(ctx, &w);
-	return st;
-}
-
-static kdr_status send_sparse(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64_t begin, int64_t rows,
-                              kdri_sparse *c)
-{
-	kdr_status st;
-	const kdr_csr *x = &w->x.as.csr;
-	int64_t first = x->rowptr[begin], *starts = w->room;
-	c->x.rows = rows;
-	c->entries = x->rowptr[begin + rows] - first;
-	for (int64_t i = 0; i <= rows; i++)
-		starts[i] = x->rowptr[begin + i] - first;
-	KDRI_TRY(kdri_device_send(ctx, d, (int64_t *)c->x.rowptr, starts,
-	                          (size_t)(rows + 1) * sizeof *starts));
-	KDRI_TRY(kdri_device_send(ctx, d, (int32_t *)c->x.col, x->col + first,
-	                          (size_t)c->entries * sizeof *x->col));
-	KDRI_TRY(kdri_device_send(ctx, d, (double *)c->x.val, x->val + first,
-	                          (size_t)c->entries * sizeof *x->val));
-done:
 	return st;
 }
 
@@ -133,14 +105,13 @@ static kdr_status send_spread(kdr_context *ctx, kdri_tiles *w, int64_t begin, kd
 	kdr_status st = KDR_OK;
 	const kdr_csr *x = &w->x.as.csr;
 	int64_t most = spread_rows(w);
-	double *room = w->room;
 	for (int64_t i = 0; i < to.rows; i += most) {
 		int64_t rows = KDRI_MIN(most, to.rows - i);
-		memset(room, 0, (size_t)(rows * x->cols) * sizeof *room);
+		memset(w->room, 0, (size_t)(rows * x->cols) * sizeof *w->room);
 		for (int64_t r = 0; r < rows; r++)
 			for (int64_t p = x->rowptr[begin + i + r]; p < x->rowptr[begin + i + r + 1]; p++)
-				room[r * x->cols + x->col[p]] = x->val[p];
-		KDRI_TRY(kdri_block_send(ctx, kdri_block_part(to, i, 0, rows, to.cols), room, x->cols));
+				w->room[r * x->cols + x->col[p]] = x->val[p];
+		KDRI_TRY(kdri_block_send(ctx, kdri_block_part(to, i, 0, rows, to.cols), w->room, x->cols));
 	}
 done:
 	return st;
@@ -156,9 +127,12 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 	rows.begin = w->begin[t];
 	rows.rows = w->begin[t + 1] - w->begin[t];
 	if (rows.sparse) {
+		kdri_sparse *to = &w->slot[s].rows.csr;
+		kdr_mat part = kdri_rows(&w->x, rows.begin, rows.begin + rows.rows);
+		to->entries = kdr_mat_nnz(&part);
 		if (!there)
-			KDRI_TRY(send_sparse(ctx, d, w, rows.begin, rows.rows, &w->slot[s].rows.csr));
-		rows.csr = w->slot[s].rows.csr;
+			KDRI_TRY(kdri_csr_send(ctx, d, &part.as.csr, &to->x));
+		rows.csr = *to;
 	} else {
 		const kdr_dense *x = &w->x.as.dense;
 		rows.dense = kdri_block_part(rows.dense, 0, 0, rows.rows, rows.dense.cols);

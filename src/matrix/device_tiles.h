@@ -22,7 +22,7 @@ typedef struct kdri_tiles {
 	bool borrowed;         /* on the processor: the rows are those of x */
 	int64_t count, *begin; /* tile t has rows begin[t] to begin[t + 1] - 1 */
 	int64_t longest;       /* rows of the longest tile */
-	void *room;            /* of the host: a tile's row pointers, or rows to be sent */
+	double *room;          /* of the host: sparse rows to be sent as dense ones */
 	struct {
 		kdri_drows rows;
 		int64_t tile; /* which tile is there, or -1 */

@@ -3,7 +3,6 @@
 #include "tests/unit/golden.h"
 
 #include "methods/mtcfir/consistent.h"
-#include "methods/mtcfir/gram_mmd.h"
 #include "methods/mtcfir/msda.h"
 #include "methods/mtcfir/snmf_steps.h"
 

@@ -36,26 +36,6 @@ static kdr_status cpu_get(kdr_context *ctx, kdri_device *d, const void *from, si
 	return cpu_move(ctx, d, to, host_pitch, from, pitch, width, rows);
 }
 
-static kdr_status cpu_pin(kdr_context *ctx, kdri_device *d, const void *host, size_t bytes)
-{
-	(void)ctx;
-	(void)d;
-	(void)host;
-	(void)bytes;
-	return KDR_OK;
-}
-
-static void cpu_unpin(kdri_device *d, const void *host)
-{
-	(void)d;
-	(void)host;
-}
-
-static void cpu_close(kdri_device *d)
-{
-	(void)d;
-}
-
 kdri_device kdri_cpu = {
 	.abi = KDRI_DEVICE_ABI,
 	.kind = "cpu",
@@ -65,9 +45,6 @@ kdri_device kdri_cpu = {
 	.room = cpu_room,
 	.put = cpu_move,
 	.get = cpu_get,
-	.pin = cpu_pin,
-	.unpin = cpu_unpin,
-	.close = cpu_close,
 	.fill = kdri_cpu_fill,
 	.copy = kdri_cpu_copy,
 	.mirror = kdri_cpu_mirror,

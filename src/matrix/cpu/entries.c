@@ -6,14 +6,10 @@ enum { SERIAL_ENTRIES = 1 << 14 };
 
 kdr_status kdri_cpu_fill(kdr_context *ctx, kdri_block a, double value)
 {
-	const size_t size = a.floats ? sizeof(float) : sizeof(double);
 	(void)ctx;
-	for (int64_t i = 0; i < a.rows; i++) {
-		if (value == 0)
-			memset((char *)a.data + (size_t)(i * a.stride) * size, 0, (size_t)a.cols * size);
-		for (int64_t j = 0; j < a.cols && value != 0; j++)
+	for (int64_t i = 0; i < a.rows; i++)
+		for (int64_t j = 0; j < a.cols; j++)
 			kdri_block_set(&a, i, j, value);
-	}
 	return KDR_OK;
 }
 
@@ -56,12 +52,8 @@ kdr_status kdri_cpu_clip(kdr_context *ctx, kdri_block a)
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (a.rows * a.cols > SERIAL_ENTRIES)
 	for (int64_t i = 0; i < a.rows; i++)
 		for (int64_t j = 0; j < a.cols; j++) {
-			if (a.floats)
-				((float *)a.data)[i * a.stride + j] =
-				        fmaxf(((float *)a.data)[i * a.stride + j], 0);
-			else
-				((double *)a.data)[i * a.stride + j] =
-				        fmax(((double *)a.data)[i * a.stride + j], 0);
+			double v = kdri_block_get(&a, i, j);
+			kdri_block_set(&a, i, j, v > 0 ? v : 0);
 		}
 	return KDR_OK;
 }

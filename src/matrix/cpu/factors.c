@@ -38,19 +38,11 @@ done:
 
 KDRI_KERNEL
 static void step_entries(const double *restrict y, const double *restrict top, const double *restrict bottom,
-                         int64_t count, double *restrict to)
+                         int64_t count, bool careful, double *restrict to)
 {
 	for (int64_t i = 0; i < count; i++) {
-		double share = bottom[i] > 0 ? top[i] / bottom[i] : 1, v = y[i] * sqrt(share);
-		to[i] = v < vanishing ? 0 : v;
-	}
-}
-
-static void step_carefully(const double *y, const double *top, const double *bottom, int64_t count,
-                           double *to)
-{
-	for (int64_t i = 0; i < count; i++) {
-		double v = bottom[i] > 0 ? y[i] * sqrt(sqrt(top[i] / bottom[i])) : y[i];
+		double share = bottom[i] > 0 ? top[i] / bottom[i] : 1;
+		double v = y[i] * sqrt(careful ? sqrt(share) : share);
 		to[i] = v < vanishing ? 0 : v;
 	}
 }
@@ -66,12 +58,8 @@ kdr_status kdri_cpu_ratio_step(kdr_context *ctx, kdri_block y, kdri_block n, kdr
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (y.rows * y.cols > 1 << 14)
 	for (int64_t i = 0; i < y.rows; i += rows) {
 		int64_t count = KDRI_MIN(rows, y.rows - i) * y.cols;
-		if (careful)
-			step_carefully(from + i * y.stride, top + i * n.stride, bottom + i * d.stride, count,
-			               out + i * to.stride);
-		else
-			step_entries(from + i * y.stride, top + i * n.stride, bottom + i * d.stride, count,
-			             out + i * to.stride);
+		step_entries(from + i * y.stride, top + i * n.stride, bottom + i * d.stride, count, careful,
+		             out + i * to.stride);
 	}
 	return KDR_OK;
 }

@@ -82,16 +82,12 @@ static void plain_row(const kdri_block *y, const double *offset, const kdri_bloc
 		kdri_tanhf(to, h->cols);
 		return;
 	}
-	for (int64_t at = 0, count; at < h->cols; at += count) {
+	for (int64_t at = 0; at < h->cols; at += PIECE) {
 		const double *v = (const double *)y->data + i * y->stride + at;
-		double *to = h->floats ? wide : (double *)h->data + i * h->stride;
-		count = h->floats ? KDRI_MIN(PIECE, h->cols - at) : h->cols;
+		int64_t count = KDRI_MIN(PIECE, h->cols - at);
 		for (int64_t j = 0; j < count; j++)
-			to[j] = v[j] + offset[at + j];
-		if (h->floats)
-			put_tanh(h, i, at, count, to);
-		else
-			kdri_tanh(to, count);
+			wide[j] = v[j] + offset[at + j];
+		put_tanh(h, i, at, count, wide);
 	}
 }
 

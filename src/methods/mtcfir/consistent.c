@@ -12,6 +12,7 @@
  *         beta such that just l entries are positive                                           [ZZL19, eqs. 9-19]
  *   (E5)  M_ij = (B_{l+2} - A_ij) / (B_{l+2} - B_2) where positive                  after scaling to maximum 1
  *   (E6)  M <- (M + M') / 2                                                                    [ZZL19, sec. 3.5]
+ *   (E7)  MMD^2(t, s) = m_tt + m_ss - 2 m_ts, m_ts = mean of k(x, y) over x in t, y in s       [Gretton et al., NIPS 2006]
  *
  * DEVIATION: the sample itself is left out of (E4); else it would take most of the weight (0.83 of it on the
  * golden data). If B_2 = B_{l+2}, beta is 0 and all samples at that distance get weight 1.
@@ -64,13 +65,33 @@ done:
 	return st;
 }
 
-/* --- relatedness -------------------------------------------------------------------------------------- */
+/* --- discrepancy of tasks --------------------------------------------------------------------------------- */
 
-/* The rows of task t and the columns of task s. */
-static kdri_block pair_of(const kdri_pool *p, int64_t t, int64_t s)
+kdr_status kdri_gram_mmd(kdr_context *ctx, kdri_block gram, const int64_t *begin, int64_t ntasks,
+                         double sigma, double *out)
 {
-	return kdri_block_part(p->v, p->begin[t], p->begin[s], kdri_pool_size(p, t), kdri_pool_size(p, s));
+	kdr_status st;
+	double *sums = NULL, *square = NULL, factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, ntasks * ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &square, begin[ntasks]));
+	KDRI_TRY(kdri_block_diagonal(ctx, gram, square));
+	KDRI_OP(ctx, gram.dev, kernel_sums, gram, square, begin, ntasks, factor, sums);
+	for (int64_t t = 0; t < ntasks; t++)
+		for (int64_t s = 0; s <= t; s++)
+			sums[t * ntasks + s] /=
+			        (double)(begin[t + 1] - begin[t]) * (double)(begin[s + 1] - begin[s]);
+	for (int64_t t = 0; t < ntasks; t++)
+		for (int64_t s = 0; s <= t; s++) {
+			double v = sums[t * ntasks + t] + sums[s * ntasks + s] - 2 * sums[t * ntasks + s];
+			out[t * ntasks + s] = out[s * ntasks + t] = s == t ? 0 : KDRI_MAX(v, 0); /* (E7) */
+		}
+done:
+	kdri_free(ctx, sums);
+	kdri_free(ctx, square);
+	return st;
 }
+
+/* --- relatedness -------------------------------------------------------------------------------------- */
 
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,
                        double *alpha)
@@ -80,11 +101,11 @@ kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *n
 	KDRI_TRY(KDRI_NEW(ctx, &column, pool->begin[pool->ntasks]));
 	for (int64_t t = 0; t < pool->ntasks; t++) {
 		int64_t n = kdri_pool_size(pool, t), place = KDRI_MAX(0, n - 1 - neighbours[t]);
-		KDRI_OP(ctx, pool->v.dev, row_nth, pair_of(pool, t, t), place, column);
+		KDRI_OP(ctx, pool->v.dev, row_nth, kdri_pool_pair(pool, t, t), place, column);
 		eps[t] = kdri_median(column, n); /* (E1) */
 		for (int64_t s = 0; s < pool->ntasks; s++) {
 			int64_t m = kdri_pool_size(pool, s), count = 0;
-			KDRI_OP(ctx, pool->v.dev, count_from, pair_of(pool, t, s), eps[t] - tolerance,
+			KDRI_OP(ctx, pool->v.dev, count_from, kdri_pool_pair(pool, t, s), eps[t] - tolerance,
 			        &count); /* (E2) */
 			alpha[t * pool->ntasks + s] = (double)count / ((double)n * (double)m);
 		}
@@ -118,7 +139,7 @@ static kdr_status consistent_find_norms(work *w)
 	kdr_status st = KDR_OK;
 	memset(w->norm, 0, (size_t)w->n * sizeof *w->norm);
 	for (int64_t s = 0; s < w->pool->ntasks; s++) {
-		KDRI_OP(w->ctx, w->dev, row_squares, pair_of(w->pool, w->task, s), w->squares);
+		KDRI_OP(w->ctx, w->dev, row_squares, kdri_pool_pair(w->pool, w->task, s), w->squares);
 		for (int64_t i = 0; i < w->n; i++)
 			w->norm[i] += w->alpha[s] * w->squares[i];
 	}
@@ -131,7 +152,7 @@ static kdr_status fill_c(work *w, int64_t begin, kdri_block to)
 {
 	kdr_status st = KDR_OK;
 	for (int64_t s = 0; s < w->pool->ntasks; s++) {
-		kdri_block all = pair_of(w->pool, w->task, s);
+		kdri_block all = kdri_pool_pair(w->pool, w->task, s);
 		if (to.rows == w->n)
 			KDRI_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, to);
 		else
@@ -198,22 +219,6 @@ void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c)
 	kdri_own_free(ctx, &c->m);
 }
 
-/* M from the weights of each sample's neighbours in compressed rows, which become the answer's; where it fails they stay the
- * caller's. */
-static kdr_status consistent_of(kdr_context *ctx, int64_t n, int64_t *rowptr, int32_t *col, double *val,
-                                kdri_consistent *out)
-{
-	kdr_status st;
-	kdr_mat sharp = kdr_mat_from_csr(n, n, rowptr, col, val);
-	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) }, m = turned;
-	KDRI_TRY(kdri_mat_transpose(ctx, &sharp, &turned));
-	KDRI_TRY(symmetrise(ctx, &sharp.as.csr, &turned.view.as.csr, &m));
-	*out = (kdri_consistent){ .sharp = { sharp, { rowptr, col, val } }, .m = m };
-done:
-	kdri_own_free(ctx, &turned);
-	return st;
-}
-
 /* Rows of a block: within `most` bytes on the processor, else within what the device has. */
 static int64_t block_rows(const work *w, int64_t most)
 {
@@ -232,6 +237,7 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 {
 	kdr_status st;
 	int64_t n = kdri_pool_size(pool, task);
+	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) }, m = turned;
 	work w = { .ctx = ctx,
 		   .pool = pool,
 		   .dev = pool->v.dev,
@@ -250,11 +256,12 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 	KDRI_TRY(consistent_find_norms(&w));
 	for (int64_t i = 0; i < n; i += w.block)
 		KDRI_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
-	KDRI_TRY(consistent_of(ctx, n, w.rowptr, w.col, w.val, out));
-	w.rowptr = NULL;
-	w.col = NULL;
-	w.val = NULL;
+	const kdr_mat sharp = kdr_mat_from_csr(n, n, w.rowptr, w.col, w.val);
+	KDRI_TRY(kdri_mat_transpose(ctx, &sharp, &turned));
+	KDRI_TRY(symmetrise(ctx, &sharp.as.csr, &turned.view.as.csr, &m));
+	*out = (kdri_consistent){ .sharp = kdri_own_csr(n, n, &w.rowptr, &w.col, &w.val), .m = m };
 done:
+	kdri_own_free(ctx, &turned);
 	kdri_block_free(ctx, &w.c);
 	kdri_free(ctx, w.norm);
 	kdri_free(ctx, w.squares);

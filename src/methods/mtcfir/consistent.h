@@ -18,6 +18,12 @@ static inline int64_t kdri_pool_size(const kdri_pool *p, int64_t t)
 	return p->begin[t + 1] - p->begin[t];
 }
 
+/* The rows of task t and the columns of task s. */
+static inline kdri_block kdri_pool_pair(const kdri_pool *p, int64_t t, int64_t s)
+{
+	return kdri_block_part(p->v, p->begin[t], p->begin[s], kdri_pool_size(p, t), kdri_pool_size(p, s));
+}
+
 /* Median distance between two samples, of a Gram matrix, whose lower triangle is read; of 1000 samples evenly spread where there
  * are more. */
 kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
@@ -25,6 +31,11 @@ kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
 /* The Gram matrix becomes the matrix of similarities, in place, all of it from the lower triangle: cosines (0 with a sample of length 0,
  * 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
 kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma);
+
+/* out (ntasks x ntasks): squared maximum mean discrepancy of each pair of tasks, biased, with the linear kernel (sigma 0) or
+ * exp(-distance^2 / (2 sigma^2)). Task t holds rows begin[t] .. begin[t + 1] - 1 of `gram`, whose lower triangle is read. */
+kdr_status kdri_gram_mmd(kdr_context *ctx, kdri_block gram, const int64_t *begin, int64_t ntasks,
+                         double sigma, double *out);
 
 /* eps (ntasks) and alpha (ntasks x ntasks: row t has what task t draws on). */
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,

@@ -143,50 +143,39 @@ static kdr_status gram_kmeans_iterate(run *r, int64_t max_iter)
 		for (int64_t i = 0; i < r->n; i++)
 			count += r->next[i] != r->label[i];
 		if (count == 0)
-			return KDR_OK;
+			break;
 		/* Where many samples move, S is built anew. */
 		KDRI_OP(r->ctx, r->dev, group_rows, r->gram, r->next, count < r->n / 4 ? r->label : NULL,
 		        r->sums);
 		memcpy(r->label, r->next, (size_t)r->n * sizeof *r->label);
 	}
-	KDRI_TRY(count_sizes(r));
-	for (int64_t i = 0; i < r->n; i++) {
-		int32_t c = r->label[i];
-		r->away[i] =
-		        r->diagonal[i] - 2 * r->own[i] / r->size[c] + r->self[c] / (r->size[c] * r->size[c]);
-	}
 done:
 	return st;
 }
 
-kdr_status kdri_gram_kmeans(kdr_context *ctx, kdri_block gram, const kdri_gram_kmeans_options *o,
-                            int64_t *labels, double *objective)
+kdr_status kdri_gram_kmeans(kdr_context *ctx, kdri_block gram, int64_t k, int64_t max_iter, uint64_t stream,
+                            int64_t *labels)
 {
 	kdr_status st;
 	int64_t n = gram.rows;
-	run r = { .ctx = ctx, .dev = gram.dev, .gram = gram, .n = n, .k = o->k };
-	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", o->stream);
-	KDRI_TRY(kdri_block_new(ctx, r.dev, o->k, n, false, &r.sums));
+	run r = { .ctx = ctx, .dev = gram.dev, .gram = gram, .n = n, .k = k };
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "gram kmeans", stream);
+	KDRI_TRY(kdri_block_new(ctx, r.dev, k, n, false, &r.sums));
 	KDRI_TRY(KDRI_NEW(ctx, &r.diagonal, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.own, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r.self, o->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &r.away, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r.size, o->k));
+	KDRI_TRY(KDRI_NEW(ctx, &r.self, k));
+	KDRI_TRY(KDRI_NEW(ctx, &r.away, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.size, k));
 	KDRI_TRY(KDRI_NEW(ctx, &r.label, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.next, n));
 	KDRI_TRY(KDRI_NEW(ctx, &r.nearest, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)o->k))));
+	KDRI_TRY(KDRI_NEW(ctx, &r.trial, n * KDRI_MIN(CANDIDATES, 2 + (int64_t)log((double)k))));
 	KDRI_TRY(KDRI_NEW(ctx, &r.row, n));
 	KDRI_TRY(kdri_block_diagonal(ctx, gram, r.diagonal));
 	KDRI_TRY(gram_kmeans_seed(&r, &rng));
-	KDRI_TRY(gram_kmeans_iterate(&r, o->max_iter));
+	KDRI_TRY(gram_kmeans_iterate(&r, max_iter));
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = r.label[i];
-	if (objective) {
-		*objective = 0;
-		for (int64_t i = 0; i < n; i++)
-			*objective += r.away[i];
-	}
 done:
 	kdri_block_free(ctx, &r.sums);
 	kdri_free(ctx, r.diagonal);

@@ -33,7 +33,7 @@
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
 #include "methods/common/tasks.h"
-#include "methods/mtcfir/gram_mmd.h"
+#include "methods/mtcfir/consistent.h"
 #include "methods/mtcfir/msda_layers.h"
 #include "methods/mtcfir/snmf_task.h"
 #include "methods/mtcfir/train.h"
@@ -249,13 +249,6 @@ done:
 
 /* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
 
-/* The rows and columns of task t in K or V. */
-static kdri_block own_of(const work *w, int64_t t)
-{
-	int64_t begin = w->pool.begin[t], n = kdri_pool_size(&w->pool, t);
-	return kdri_block_part(w->pool.v, begin, begin, n, n);
-}
-
 /* Labels to start from: the user's, or those of k-means on Z. */
 static kdr_status find_starts(work *w)
 {
@@ -264,7 +257,7 @@ static kdr_status find_starts(work *w)
 	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		int64_t begin = w->pool.begin[t], *to = w->starts + n_init * begin;
-		kdri_block own = own_of(w, t);
+		kdri_block own = kdri_pool_pair(&w->pool, t, t);
 		if (w->init)
 			memcpy(to, w->init + begin, (size_t)own.rows * sizeof *to);
 		w->runs[t] = 1;
@@ -286,7 +279,7 @@ static kdr_status cluster_task(work *w, int64_t t, int64_t variant)
 	double *ones = NULL;
 	kdri_consistent c = { .sharp.view = kdr_mat_from_dense(NULL, 0, 0),
 		              .m.view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_block own = own_of(w, t);
+	kdri_block own = kdri_pool_pair(&w->pool, t, t);
 	kdri_snmf_task s = { .task = t,
 		             .k = task->k,
 		             .name = kdri_task_name(task),

@@ -196,14 +196,6 @@ done:
 	return st;
 }
 
-static kdr_status snmf_cluster(kdr_context *ctx, work w)
-{
-	double n = (double)kdr_mat_rows(&w.task->x);
-	/* Some hundred iterations of ten starts, and the Gram matrix. */
-	return kdri_compute(ctx, n * n * ((double)kdr_mat_cols(&w.task->x) + 1000.0 * (double)w.task->k),
-	                    snmf_compute, &w);
-}
-
 static bool same_matrix(const kdr_mat *a, const kdr_mat *b)
 {
 	if (a->kind != b->kind || kdr_mat_rows(a) != kdr_mat_rows(b) || kdr_mat_cols(a) != kdr_mat_cols(b))
@@ -236,12 +228,13 @@ static kdr_status snmf_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t += count) {
 		count = tasks_of_one(problem, t, options);
-		KDRI_TRY(snmf_cluster(ctx, (work){ .task = &problem->tasks[t],
-		                                   .options = options,
-		                                   .result = result,
-		                                   .traces = &traces[t],
-		                                   .t = t,
-		                                   .count = count }));
+		const kdr_task *task = &problem->tasks[t];
+		double n = (double)kdr_mat_rows(&task->x);
+		work w = { task, options, result, &traces[t], t, count, { 0 }, false };
+		/* Some hundred iterations of ten starts, and the Gram matrix. */
+		KDRI_TRY(kdri_compute(ctx,
+		                      n * n * ((double)kdr_mat_cols(&task->x) + 1000.0 * (double)task->k),
+		                      snmf_compute, &w));
 	}
 	if (kdri_opt_bool(options, "keep"))
 		KDRI_TRY(kdri_train_keep(ctx, problem, result));

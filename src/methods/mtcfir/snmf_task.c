@@ -42,12 +42,10 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
 	/* One start in any case; the others where nobody wants to stop. */
 	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
-		kdri_gram_kmeans_options o = { .k = k,
-			                       .max_iter = START_ITERATIONS,
-			                       .stream = (uint64_t)(task * MOST_STARTS + r) };
 		int64_t *labels = starts + kept * n;
 		bool known = false;
-		KDRI_TRY(kdri_gram_kmeans(ctx, gram, &o, labels, NULL));
+		KDRI_TRY(kdri_gram_kmeans(ctx, gram, k, START_ITERATIONS, (uint64_t)(task * MOST_STARTS + r),
+		                          labels));
 		for (int64_t q = 0; q < kept && !known; q++)
 			known = same_partition(starts + q * n, labels, n, k, names);
 		kept += !known;
