@@ -315,9 +315,9 @@ static void long_work__a_caller_who_listens__asks_often_and_obeys(void **state)
 			assert_int_equal(work(ctx, what, &a, &c), KDR_ERR_NUMERIC);
 			assert_non_null(strstr(kdr_context_error(ctx), "cancelled"));
 			assert_true(ctx->cancelled && !ctx->timed_out);
-			if (what != INVERSE)
-				assert_true(kdri_block_get(&c, SIDE - 1, SIDE - 1) ==
-				            9); /* the last tile was not begun */
+			/* The last tile was not begun. Other threads may finish it before the first thread asks. */
+			if (what != INVERSE && threads == 1)
+				assert_true(kdri_block_get(&c, SIDE - 1, SIDE - 1) == 9);
 			kdr_context_set_time_limit(ctx, 1e-9);
 			l.stop_at = 0;
 			assert_int_equal(work(ctx, what, &a, &c), KDR_ERR_NUMERIC);
