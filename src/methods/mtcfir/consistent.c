@@ -29,28 +29,37 @@ static const double tolerance = 1e-12; /* of (E2) */
 
 /* --- similarities from a Gram matrix ------------------------------------------------------------------ */
 
+enum { MEDIAN_ROWS = 1000 };
+
 kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out)
 {
-	enum { MOST = 1000 };
 	kdr_status st;
-	double *gaps = NULL, *some = NULL;
-	int64_t n = gram.rows, m = KDRI_MIN(n, MOST), count = m * (m - 1) / 2, *index = NULL;
+	double *some = NULL, *square = NULL;
+	int64_t n = gram.rows, m = KDRI_MIN(n, MEDIAN_ROWS), count = 0, *index = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &index, m));
+	KDRI_TRY(KDRI_NEW(ctx, &square, m));
 	KDRI_TRY(KDRI_NEW(ctx, &some, m * m));
-	KDRI_TRY(KDRI_NEW(ctx, &gaps, count));
 	for (int64_t a = 0; a < m; a++)
 		index[a] = a * n / m;
 	KDRI_OP(ctx, gram.dev, take, gram, index, m, some);
 	for (int64_t a = 0; a < m; a++)
+		square[a] = some[a * m + a];
+	/* The distances replace the products, which are never read after their place is taken. */
+	for (int64_t a = 0; a < m; a++)
 		for (int64_t b = 0; b < a; b++)
-			gaps[a * (a - 1) / 2 + b] =
-			        KDRI_MAX(0.0, some[a * m + a] + some[b * m + b] - 2 * some[a * m + b]);
-	*out = count ? sqrt(kdri_median(gaps, count)) : 0;
+			some[count++] = KDRI_MAX(0.0, square[a] + square[b] - 2 * some[a * m + b]);
+	*out = count ? sqrt(kdri_median(some, count)) : 0;
 done:
 	kdri_free(ctx, index);
+	kdri_free(ctx, square);
 	kdri_free(ctx, some);
-	kdri_free(ctx, gaps);
 	return st;
+}
+
+double kdri_gram_median_bytes(double n)
+{
+	const double m = KDRI_MIN(n, MEDIAN_ROWS);
+	return 8 * m * m;
 }
 
 kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma)

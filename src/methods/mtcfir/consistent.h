@@ -27,6 +27,7 @@ static inline kdri_block kdri_pool_pair(const kdri_pool *p, int64_t t, int64_t s
 /* Median distance between two samples, of a Gram matrix, whose lower triangle is read; of 1000 samples evenly spread where there
  * are more. */
 kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
+double kdri_gram_median_bytes(double n); /* what it needs for n rows */
 
 /* The Gram matrix becomes the matrix of similarities, in place, all of it from the lower triangle: cosines (0 with a sample of length 0,
  * 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */

@@ -476,7 +476,16 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 	return st;
 }
 
-/* K; features are learnt, then a task at a time distances of a block of samples, neighbours, these transposed and symmetric. */
+/* Of the median distance that is the width of the Gaussian. */
+static double sigma_bytes(double n, const kdr_options *o)
+{
+	return kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_GAUSS && kdri_opt_real(o, "sigma") == 0
+	               ? kdri_gram_median_bytes(n)
+	               : 0;
+}
+
+/* K; features are learnt, after a median of distances for the discrepancies; then a task at a time distances of a block of samples,
+ * neighbours, these transposed and symmetric. */
 static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                         const kdr_options *o)
 {
@@ -485,7 +494,9 @@ static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *
 	const bool keep = kdri_opt_bool(o, "keep");
 	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
 	                      : 0,
-	       most = 0;
+	       most = keep && s->ntasks > 1 ? kdri_gram_median_bytes(x->n) +
+	                                              (x->dense || layers.layers > 0 ? size * x->n * x->d : 0)
+	                                    : sigma_bytes(x->n, o);
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		const double n = (double)s->tasks[t].rows, lambda = kdri_opt_reals(o, "neighbors", t),
 		             edges = n * KDRI_MIN(ceil(lambda < 1 ? lambda * n / k : lambda), n),
@@ -508,7 +519,9 @@ static double mtcfir_estimate_predict_bytes(const kdri_extent *x, const kdr_resu
 	const double size = layers.single ? 4 : 8;
 	(void)threads;
 	return kdri_extent_bytes(&all) + (all.dense ? 0 : 4 * (all.entries - x->entries)) +
-	       size * all.n * all.n + KDRI_MAX(kdri_msda_bytes(&all, train, &layers), size * x->n * train);
+	       size * all.n * all.n +
+	       KDRI_MAX(KDRI_MAX(kdri_msda_bytes(&all, train, &layers), size * x->n * train),
+	                sigma_bytes(train, o));
 }
 
 const kdri_algo kdri_algo_mtcfir = {

@@ -328,16 +328,17 @@ done:
 static kdri_bytes snmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                       const kdr_options *o)
 {
-	const bool cosines = s->nonnegative && kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF &&
-	                     kdri_cosines_pay_size(x) &&
-	                     kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_COSINE;
-	const bool single = kdri_precision_single(o, (int64_t)x->n);
+	const bool gauss = kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_GAUSS,
+	           single = kdri_precision_single(o, (int64_t)x->n),
+	           cosines = s->nonnegative && !gauss && kdri_cosines_pay_size(x) &&
+	                     kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF;
 	const double gram = (single ? 4 : 8) * x->n * x->n, columns = x->dense ? 0 : 12 * x->entries,
 	             narrow = x->dense && single ? 4 * x->entries : 0, /* the samples as floats */
 	        without = kdri_extent_values(x) + columns +
 	                  8 * x->d * KDRI_MAX((double)kdri_cpu.most_columns, k),
 	             iterating = kdri_snmf_task_bytes(x->n, k, o, s->threads),
-	             formed = gram + KDRI_MAX(columns + narrow, cosines ? 0 : iterating);
+	             median = gauss && kdri_opt_real(o, "sigma") == 0 ? kdri_gram_median_bytes(x->n) : 0,
+	             formed = gram + KDRI_MAX(KDRI_MAX(columns + narrow, median), cosines ? 0 : iterating);
 	const double run = cosines ? KDRI_MAX(s->started ? 0 : formed, without + iterating) : formed,
 	             train = kdri_opt_bool(o, "keep") ? kdri_train_bytes(x)
 	                                              : 0; /* at the end, of all tasks */
