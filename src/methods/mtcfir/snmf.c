@@ -262,6 +262,8 @@ static kdr_status fill_cross(kdr_context *ctx, const kdr_mat *x, const kdr_mat *
 static void put_similarities(kdr_context *ctx, const double *xx, const double *tt, double sigma, kdri_block s)
 {
 	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
+	if (!s.data) /* no rows */
+		return;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t i = 0; i < s.rows; i++) {
 		double *row = (double *)s.data + i * s.stride;
