@@ -300,19 +300,38 @@ done:
 	return st;
 }
 
+/* Options may be NULL. All ranks learn if one of them fails, even if it lacks the memory for options. */
+static kdr_status fit_together(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
+                               const kdr_options *options, kdr_result **out)
+{
+	kdr_status st = KDR_OK;
+	kdr_options *defaults = NULL;
+	kdr_result *result = NULL;
+	kdri_enter(ctx);
+	if (!options)
+		st = kdri_options_new(ctx, algo, NULL, &defaults);
+	if (st == KDR_OK)
+		st = fit_here(ctx, algo, problem, options ? options : defaults, &result);
+	st = kdri_leave(ctx, st);
+	if (st == KDR_OK) {
+		*out = result;
+		result = NULL;
+	}
+	kdr_result_free(result);
+	kdr_options_free(defaults);
+	return st;
+}
+
 kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                     kdr_result **out)
 {
-	kdri_enter(ctx);
-	return kdri_leave(ctx, fit_here(ctx, kdri_options_algo(options), problem, options, out));
+	return fit_together(ctx, kdri_options_algo(options), problem, options, out);
 }
 
 kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                    const kdr_options *options, kdr_result **out)
 {
-	kdr_status st;
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
-	kdr_options *defaults = NULL;
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!algo)
@@ -320,12 +339,7 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
 	if (options && kdri_options_algo(options) != algo)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo->info.id);
-	if (!options)
-		KDRI_TRY(kdri_options_new(ctx, algo, NULL, &defaults));
-	KDRI_TRY(kdri_fit(ctx, problem, options ? options : defaults, out));
-done:
-	kdr_options_free(defaults);
-	return st;
+	return fit_together(ctx, algo, problem, options, out);
 }
 
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
