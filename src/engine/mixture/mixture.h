@@ -1,0 +1,61 @@
+/* Mixtures of numbers and categories, fitted by EM. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_MIXTURE_H
+#define KDRI_MIXTURE_H
+
+#include "core/internal.h"
+
+/* Rows of one or several tables, one below the other; borrowed. */
+typedef struct kdri_mixture_data {
+	int64_t n, tables;
+	const int64_t *begin;          /* tables + 1: the rows of each table */
+	int64_t numbers, categories;   /* columns of each kind */
+	const double *x;               /* n x numbers; NaN: missing */
+	const int32_t *code;           /* n x categories: 0 .. levels - 1; -1: missing */
+	const int64_t *levels;         /* of each category */
+	const double *number_weight;   /* u of each number; NULL: 1 */
+	const double *category_weight; /* u of each category; NULL: 1 */
+} kdri_mixture_data;
+
+/* The parameters; owned. */
+typedef struct kdri_mixture {
+	int64_t k, tables, numbers, categories;
+	double *share;    /* tables x k: pi */
+	double *mean;     /* k x numbers */
+	double *variance; /* k x numbers */
+	double *theta;    /* sum of levels x k: of each category, the share of each level in each cluster */
+	double loglik;    /* (E5), of these parameters */
+	int64_t iterations;
+} kdri_mixture;
+
+typedef struct kdri_mixture_options {
+	int64_t k;
+	bool shared; /* one variance of each number for all clusters; else each cluster has its own */
+	int64_t max_iter;
+	double tol;
+	const char *stage; /* name for progress events; NULL: no events */
+} kdri_mixture_options;
+/* Own variances, at most 100 iterations, tolerance 1e-5, no events. */
+kdri_mixture_options kdri_mixture_defaults(int64_t k);
+
+/* Called after each iteration with the log-likelihood and the value that never falls (E6); may be NULL. */
+typedef kdr_status kdri_mixture_trace(kdr_context *ctx, void *user, double loglik, double value);
+
+/* EM from labels (0 .. k - 1, one per row). `labels` gets the most probable cluster of each row, `posterior` (n x k, or NULL)
+ * the probabilities. Where ranks hold the rows between them, all make the call with their own rows of every table. *stop: why
+ * it ended. */
+kdr_status kdri_mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
+                            const int64_t *start, kdri_mixture_trace *trace, void *user, kdri_mixture *out,
+                            int64_t *labels, double *posterior, kdr_stop *stop);
+/* EM from parameters instead of labels: the first step is (E4). */
+kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
+                              const kdri_mixture *from, kdri_mixture *out, int64_t *labels);
+/* (E4) and (E5) with parameters that are known: clusters of new rows, of table t for all of them. Either output may be NULL. */
+kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,
+                               int64_t t, int64_t *labels, double *posterior);
+void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m);
+
+/* -2 LL + P ln n with the P free parameters of (E7). `columns` are those that are not missing throughout. */
+double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t numbers, int64_t levels_less_one,
+                        int64_t rows);
+
+#endif
