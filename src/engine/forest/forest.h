@@ -1,0 +1,56 @@
+/* Forests of classification trees. SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     kdri_forest_options o = kdri_forest_defaults();
+ *     kdri_forest f = { 0 };
+ *     KDRI_TRY(kdri_forest_fit(ctx, &x, labels, NULL, classes, &o, &f));
+ *     KDRI_TRY(kdri_forest_predict(ctx, &f, &x, p));
+ *     kdri_forest_free(ctx, &f);
+ *
+ * The answer depends on the data, the options and the context's seed; never on the number of threads. */
+#ifndef KDRI_FOREST_H
+#define KDRI_FOREST_H
+
+#include "core/internal.h"
+
+typedef struct kdri_forest_options {
+	int64_t trees;
+	bool bootstrap; /* each tree sees rows drawn with replacement; else all of them */
+	bool random_splits; /* one random threshold for each feature tried (extremely random trees); else the best one */
+	bool balanced;     /* classes weigh alike, however many rows they have */
+	double features;   /* tried at each split, as a share of all; 0: the square root of their number */
+	int64_t min_leaf;  /* rows of a leaf, at least */
+	int64_t max_depth; /* 0: any */
+	const char *stage; /* name for progress events; NULL: no events */
+	uint64_t stream;   /* which random stream of the context's seed */
+} kdri_forest_options;
+/* 100 trees, bootstrap, best splits, balanced, square root, leaves of 5, any depth. */
+kdri_forest_options kdri_forest_defaults(void);
+
+/* A node of a tree; rows that the model has never seen go from the root to a leaf. */
+typedef struct kdri_forest_node {
+	double threshold; /* rows up to it go left */
+	int64_t feature;  /* -1: a leaf */
+	int64_t child; /* number of the left child, behind which the right one stands; of a leaf: its row of `share` */
+	int64_t missing_left; /* whether rows without a value go left */
+} kdri_forest_node;
+
+/* Owned. Trees stand one behind the other. */
+typedef struct kdri_forest {
+	int64_t trees, classes, features, nodes, leaves;
+	int64_t *root; /* of each tree */
+	kdri_forest_node *node;
+	double *share; /* leaves x classes: how likely each class is there, summing to 1 */
+	double *importance; /* features: share of the fall of Gini impurity that splits on it bring; sums to 1, or 0 */
+} kdri_forest;
+
+/* x: rows x features, dense; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are left out. weights: of the
+ * rows, above 0; NULL: ones. A forest that is told to stop has the trees that were done, at least one. */
+kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_dense *x, const int64_t *labels, const double *weights,
+                           int64_t classes, const kdri_forest_options *options, kdri_forest *out);
+/* p (rows x classes): mean over the trees of the shares of the leaves each row falls into. */
+kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_dense *x, double *p);
+/* KDR_ERR_DATA if links lead nowhere, as in a damaged model: then no row can be followed. */
+kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
+void kdri_forest_free(kdr_context *ctx, kdri_forest *f);
+
+#endif
