@@ -3,522 +3,15 @@
  * [B01] L. Breiman: Random forests. Machine Learning 45:5-32, 2001.
  * [GEW06] P. Geurts, D. Ernst, L. Wehenkel: Extremely randomized trees. Machine Learning 63:3-42, 2006.
  *
- * A tree splits its rows in two, and the parts again, until a part is pure, too small or deep enough. With the weights W_c of
- * the classes in a part, W their sum,
+ * A forest is the mean of many trees (tree.c), each grown on rows drawn with replacement, or on all, with a random choice of
+ * features at each split. If classes are to be balanced,
  *
- *   (E1)  Gini impurity  G = 1 - sum_c (W_c / W)^2
- *   (E2)  the split (feature, threshold) is the one that most lowers  W_left G_left + W_right G_right,  that is, has the largest
- *         sum_c W_left,c^2 / W_left + sum_c W_right,c^2 / W_right;  thresholds lie halfway between neighbouring values       [B01]
- *   (E3)  extremely random: one threshold of each feature, uniform between its least and largest value                  [GEW06]
- *   (E4)  importance of a feature: sum over its splits of W G - W_left G_left - W_right G_right, as a share; mean over the trees
- *   (E5)  balanced: a row of class c weighs n / (classes n_c)
- *
- * At each split features are drawn without replacement until as many as asked for have been tried and one of them was not
- * constant. Rows without a value go left or right, whichever (E2) prefers; with (E3) either way by chance; where no row of a
- * part lacks a value, to the larger side.
- *
- * Values are replaced by their ranks once, 16 bits each, so that a node finds (E2) by counting rows of each rank, or, if it has
- * few rows, by sorting ranks: O(rows) or O(rows log rows) per feature, and never a comparison of doubles. Features of more
- * than 65,534 different values are cut into that many groups of equal size.
+ *   (E1)  a row of class c weighs n / (classes n_c) times what it weighs anyway.
  *
  * Every tree has its own random stream, so that threads may grow them in any order. */
-#include "engine/forest/forest.h"
+#include "engine/forest/tree.h"
 
 #include "matrix/linalg.h"
-
-#include <stdlib.h>
-
-enum { MOST_RANKS = 65534, MISSING = 65535, FEW = 48 };
-
-/* --- ranks ----------------------------------------------------------------------------------------------------------- */
-
-typedef struct ranks {
-	int64_t n, d;        /* rows that have a class; features */
-	uint16_t *rank;      /* d x n */
-	int64_t *count;      /* different ranks of each feature */
-	double **value;      /* of each feature: value[r], the largest value of rank r */
-	double **cut;        /* of each feature: cut[r], halfway between rank r and the next */
-	int64_t most;        /* largest count */
-	const int64_t *rows; /* of x */
-} ranks;
-
-typedef struct cell {
-	double value;
-	int64_t row;
-} cell;
-
-static int by_cell_value(const void *a, const void *b)
-{
-	double x = ((const cell *)a)->value, y = ((const cell *)b)->value;
-	return (x > y) - (x < y);
-}
-
-static void ranks_free(kdr_context *ctx, ranks *r)
-{
-	for (int64_t j = 0; j < r->d; j++) {
-		kdri_free(ctx, r->value ? r->value[j] : NULL);
-		kdri_free(ctx, r->cut ? r->cut[j] : NULL);
-	}
-	kdri_free(ctx, r->value);
-	kdri_free(ctx, r->cut);
-	kdri_free(ctx, r->rank);
-	kdri_free(ctx, r->count);
-}
-
-/* Ranks of one feature; `cells` has room for all rows. */
-static void rank_feature(const kdr_dense *x, const int64_t *rows, int64_t n, int64_t j, cell *cells,
-                         uint16_t *rank, double *values, double *cuts, int64_t *count)
-{
-	int64_t present = 0, distinct = 0, at = -1;
-	for (int64_t i = 0; i < n; i++) {
-		double v = x->data[rows[i] * x->stride + j];
-		if (isnan(v))
-			rank[i] = MISSING;
-		else
-			cells[present++] = (cell){ v, i };
-	}
-	qsort(cells, (size_t)present, sizeof *cells, by_cell_value);
-	for (int64_t i = 0; i < present; i++)
-		distinct += i == 0 || cells[i].value > cells[i - 1].value;
-	const int64_t each = distinct <= MOST_RANKS ? 1 : (present + MOST_RANKS - 1) / MOST_RANKS;
-	for (int64_t i = 0, first = 0; i < present; i++) {
-		bool another = i == 0 || (cells[i].value > cells[i - 1].value && i - first >= each);
-		if (another && i > 0) {
-			double halfway = values[at] + (cells[i].value - values[at]) / 2;
-			cuts[at] = halfway < cells[i].value ? halfway : values[at];
-		}
-		if (another) {
-			at++;
-			first = i;
-		}
-		rank[cells[i].row] = (uint16_t)at;
-		values[at] = cells[i].value;
-	}
-	*count = at + 1;
-}
-
-static kdr_status ranks_new(kdr_context *ctx, const kdr_dense *x, const int64_t *rows, int64_t n, ranks *r)
-{
-	kdr_status st;
-	cell *cells = NULL;
-	double *values = NULL, *cuts = NULL;
-	int64_t size;
-	*r = (ranks){ .n = n, .d = x->cols, .rows = rows };
-	KDRI_TRY(kdri_mul(ctx, n, x->cols, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &r->rank, size));
-	KDRI_TRY(KDRI_NEW(ctx, &r->count, x->cols));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->value, x->cols));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->cut, x->cols));
-	KDRI_TRY(KDRI_NEW(ctx, &cells, n));
-	KDRI_TRY(KDRI_NEW(ctx, &values, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &cuts, n));
-	for (int64_t j = 0; j < x->cols; j++) {
-		rank_feature(x, rows, n, j, cells, r->rank + j * n, values, cuts, &r->count[j]);
-		KDRI_TRY(KDRI_NEW(ctx, &r->value[j], r->count[j]));
-		KDRI_TRY(KDRI_NEW(ctx, &r->cut[j], r->count[j]));
-		memcpy(r->value[j], values, (size_t)r->count[j] * sizeof *values);
-		memcpy(r->cut[j], cuts, (size_t)r->count[j] * sizeof *cuts);
-		r->most = KDRI_MAX(r->most, r->count[j]);
-	}
-done:
-	kdri_free(ctx, cells);
-	kdri_free(ctx, values);
-	kdri_free(ctx, cuts);
-	return st;
-}
-
-/* --- one tree ------------------------------------------------------------------------------------------------------------ */
-
-typedef struct part {
-	int64_t begin, end, depth, node; /* rows of the tree's list; the node they belong to */
-} part;
-
-typedef struct split {
-	double score; /* (E2) */
-	int64_t feature;
-	int64_t rank; /* rows up to it go left */
-	double threshold;
-	bool missing_left;
-} split;
-
-/* What growing a tree needs; one for each thread. */
-typedef struct grower {
-	const ranks *r;
-	const int32_t *label; /* n */
-	const double *weight; /* n */
-	int64_t classes;
-	const kdri_forest_options *o;
-	kdri_rng rng;
-	int64_t tries;                /* features at each split */
-	int32_t *list;                /* rows of the tree, those of a part together */
-	int32_t *spare;               /* n */
-	double *bag;                  /* n: weight of each row in this tree */
-	int32_t *feature;             /* d, in random order as far as drawn */
-	uint32_t *key, *other;        /* n: for sorting */
-	double *tally;                /* most ranks x classes */
-	int32_t *rows_of;             /* most ranks */
-	double *all, *left, *lacking; /* classes */
-	part *stack;
-	int64_t depth; /* parts on the stack */
-	/* the tree */
-	kdri_forest_node *node;
-	int64_t nodes, node_room, leaves, leaf_room;
-	double *share, *importance;
-} grower;
-
-static void grower_free(kdr_context *ctx, grower *g)
-{
-	void *parts[] = { g->list,    g->spare, g->bag,     g->feature, g->key,
-		          g->other,   g->tally, g->rows_of, g->all,     g->left,
-		          g->lacking, g->stack, g->node,    g->share,   g->importance };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
-}
-
-static kdr_status grower_new(kdr_context *ctx, grower *g)
-{
-	kdr_status st;
-	int64_t n = g->r->n, d = g->r->d, c = g->classes, size;
-	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(g->r->most, 1), c, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &g->list, n));
-	KDRI_TRY(KDRI_NEW(ctx, &g->spare, n));
-	KDRI_TRY(KDRI_NEW(ctx, &g->bag, n));
-	KDRI_TRY(KDRI_NEW(ctx, &g->feature, d));
-	KDRI_TRY(KDRI_NEW(ctx, &g->key, n));
-	KDRI_TRY(KDRI_NEW(ctx, &g->other, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &g->tally, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &g->rows_of, KDRI_MAX(g->r->most, 1)));
-	KDRI_TRY(KDRI_NEW(ctx, &g->all, c));
-	KDRI_TRY(KDRI_NEW(ctx, &g->left, c));
-	KDRI_TRY(KDRI_NEW(ctx, &g->lacking, c));
-	KDRI_TRY(KDRI_NEW(ctx, &g->stack, n + 2));
-	KDRI_TRY(KDRI_NEW0(ctx, &g->importance, d));
-	/* A tree of leaves of one row has fewer than 2 n nodes. */
-	g->node_room = 2 * n;
-	g->leaf_room = n;
-	KDRI_TRY(kdri_mul(ctx, g->leaf_room, c, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &g->node, g->node_room));
-	KDRI_TRY(KDRI_NEW(ctx, &g->share, size));
-	for (int64_t j = 0; j < d; j++)
-		g->feature[j] = (int32_t)j;
-done:
-	return st;
-}
-
-/* sum_c w_c^2 / sum_c w_c; 0 for nothing. */
-static double purity(const double *w, int64_t classes)
-{
-	double sum = 0, squares = 0;
-	for (int64_t c = 0; c < classes; c++) {
-		sum += w[c];
-		squares += w[c] * w[c];
-	}
-	return sum > 0 ? squares / sum : 0;
-}
-
-static double purity_of_rest(const double *all, const double *left, int64_t classes)
-{
-	double sum = 0, squares = 0;
-	for (int64_t c = 0; c < classes; c++) {
-		double w = all[c] - left[c];
-		sum += w;
-		squares += w * w;
-	}
-	return sum > 0 ? squares / sum : 0;
-}
-
-/* Keys in increasing order of their upper 16 bits: ranks. */
-static uint32_t *sort_keys(grower *g, int64_t m)
-{
-	uint32_t *a = g->key, *b = g->other;
-	if (m <= FEW) {
-		for (int64_t i = 1; i < m; i++) {
-			uint32_t key = a[i];
-			int64_t j = i;
-			for (; j > 0 && a[j - 1] > key; j--)
-				a[j] = a[j - 1];
-			a[j] = key;
-		}
-		return a;
-	}
-	for (int shift = 16; shift < 32; shift += 8) {
-		int64_t count[257] = { 0 };
-		for (int64_t i = 0; i < m; i++)
-			count[(a[i] >> shift & 255) + 1]++;
-		for (int i = 0; i < 256; i++)
-			count[i + 1] += count[i];
-		for (int64_t i = 0; i < m; i++)
-			b[count[a[i] >> shift & 255]++] = a[i];
-		uint32_t *swap = a;
-		a = b;
-		b = swap;
-	}
-	return a;
-}
-
-/* A split behind `rank`: `rows` left of it without those that lack a value, of `present` rows; better than the best so far? */
-static void consider(grower *g, int64_t feature, int64_t rank, double threshold, int64_t rows,
-                     int64_t present, int64_t lacking, bool either, split *best)
-{
-	const int64_t c = g->classes, least = g->o->min_leaf;
-	for (int side = lacking > 0 && either ? 0 : 1; side < 2;
-	     side++) { /* 0: rows that lack a value go left, too */
-		int64_t left = rows + (side == 0 ? lacking : 0), right = present + lacking - left;
-		if (left < least || right < least)
-			continue;
-		for (int64_t k = 0; k < c && side == 0; k++)
-			g->left[k] += g->lacking[k];
-		double score = purity(g->left, c) + purity_of_rest(g->all, g->left, c); /* (E2) */
-		for (int64_t k = 0; k < c && side == 0; k++)
-			g->left[k] -= g->lacking[k];
-		if (score > best->score)
-			*best = (split){ .score = score,
-				         .feature = feature,
-				         .rank = rank,
-				         .threshold = threshold,
-				         .missing_left = lacking > 0 ? side == 0 : 2 * rows >= present };
-	}
-}
-
-/* The rows of a part by their ranks of a feature: lowest and highest rank; rows without a value are added up in g->lacking. */
-static int64_t look_at_ranks(grower *g, const part *p, const uint16_t *rank, int64_t *low, int64_t *high)
-{
-	int64_t lacking = 0;
-	*low = MISSING;
-	*high = -1;
-	for (int64_t i = p->begin; i < p->end; i++) {
-		int64_t r = rank[g->list[i]];
-		if (r == MISSING) {
-			if (lacking++ == 0)
-				memset(g->lacking, 0, (size_t)g->classes * sizeof *g->lacking);
-			g->lacking[g->label[g->list[i]]] += g->bag[g->list[i]];
-			continue;
-		}
-		*low = KDRI_MIN(*low, r);
-		*high = KDRI_MAX(*high, r);
-	}
-	return lacking;
-}
-
-/* (E2) by counting: every rank between the lowest and the highest is looked at. */
-static void scan_counts(grower *g, const part *p, int64_t feature, int64_t low, int64_t high, int64_t lacking,
-                        split *best)
-{
-	const uint16_t *rank = g->r->rank + feature * g->r->n;
-	const int64_t c = g->classes, present = p->end - p->begin - lacking;
-	int64_t rows = 0;
-	for (int64_t i = p->begin; i < p->end; i++) {
-		int32_t row = g->list[i];
-		if (rank[row] == MISSING)
-			continue;
-		g->rows_of[rank[row] - low]++;
-		g->tally[(rank[row] - low) * c + g->label[row]] += g->bag[row];
-	}
-	memset(g->left, 0, (size_t)c * sizeof *g->left);
-	for (int64_t r = low; r <= high; r++) {
-		double *here = g->tally + (r - low) * c;
-		if (g->rows_of[r - low] == 0)
-			continue;
-		rows += g->rows_of[r - low];
-		for (int64_t k = 0; k < c; k++) {
-			g->left[k] += here[k];
-			here[k] = 0;
-		}
-		g->rows_of[r - low] = 0;
-		if (r == high)
-			break;
-		int64_t next = r + 1;
-		while (g->rows_of[next - low] == 0)
-			next++;
-		double cut = next == r + 1
-		                     ? g->r->cut[feature][r]
-		                     : g->r->value[feature][r] +
-		                               (g->r->value[feature][next] - g->r->value[feature][r]) / 2;
-		consider(g, feature, r, cut < g->r->value[feature][next] ? cut : g->r->value[feature][r],
-		         rows, present, lacking, true, best);
-	}
-}
-
-/* (E2) by sorting. */
-static void scan_sorted(grower *g, const part *p, int64_t feature, int64_t lacking, split *best)
-{
-	const uint16_t *rank = g->r->rank + feature * g->r->n;
-	const double *value = g->r->value[feature];
-	const int64_t c = g->classes;
-	int64_t m = 0;
-	for (int64_t i = p->begin; i < p->end; i++)
-		if (rank[g->list[i]] != MISSING)
-			g->key[m++] = (uint32_t)rank[g->list[i]] << 16 | (uint32_t)(i - p->begin);
-	const uint32_t *key = sort_keys(g, m);
-	memset(g->left, 0, (size_t)c * sizeof *g->left);
-	for (int64_t i = 0; i + 1 < m; i++) {
-		int32_t row = g->list[p->begin + (key[i] & 65535)];
-		int64_t r = key[i] >> 16, next = key[i + 1] >> 16;
-		g->left[g->label[row]] += g->bag[row];
-		if (r == next)
-			continue;
-		double cut = next == r + 1 ? g->r->cut[feature][r] : value[r] + (value[next] - value[r]) / 2;
-		consider(g, feature, r, cut < value[next] ? cut : value[r], i + 1, m, lacking, true, best);
-	}
-}
-
-/* (E3) */
-static void try_random(grower *g, const part *p, int64_t feature, int64_t low, int64_t high, int64_t lacking,
-                       split *best)
-{
-	const uint16_t *rank = g->r->rank + feature * g->r->n;
-	const double *value = g->r->value[feature];
-	double threshold = value[low] + kdri_rng_uniform(&g->rng) * (value[high] - value[low]);
-	int64_t below = low, above = high, rows = 0; /* value[below] <= threshold < value[above] */
-	if (!(threshold < value[high]))
-		threshold = value[low];
-	while (above - below > 1) {
-		int64_t middle = below + (above - below) / 2;
-		if (value[middle] <= threshold)
-			below = middle;
-		else
-			above = middle;
-	}
-	memset(g->left, 0, (size_t)g->classes * sizeof *g->left);
-	for (int64_t i = p->begin; i < p->end; i++) {
-		int32_t row = g->list[i];
-		if (rank[row] == MISSING || rank[row] > below)
-			continue;
-		g->left[g->label[row]] += g->bag[row];
-		rows++;
-	}
-	int64_t present = p->end - p->begin - lacking;
-	if (lacking > 0 && kdri_rng_below(&g->rng, 2) == 0) {
-		split with = { .score = best->score };
-		for (int64_t k = 0; k < g->classes; k++)
-			g->left[k] += g->lacking[k];
-		consider(g, feature, below, threshold, rows + lacking, present + lacking, 0, false, &with);
-		with.missing_left = true;
-		if (with.score > best->score)
-			*best = with;
-		return;
-	}
-	consider(g, feature, below, threshold, rows, present, lacking, false, best);
-}
-
-static split find_split(grower *g, const part *p)
-{
-	split best = { .score = -INFINITY };
-	const int64_t d = g->r->d, m = p->end - p->begin;
-	bool varied = false;
-	for (int64_t tried = 0; tried < d && (tried < g->tries || !varied); tried++) {
-		int64_t at = tried + kdri_rng_below(&g->rng, d - tried), low, high;
-		int32_t feature = g->feature[at];
-		g->feature[at] = g->feature[tried];
-		g->feature[tried] = feature;
-		int64_t lacking = look_at_ranks(g, p, g->r->rank + feature * g->r->n, &low, &high);
-		if (high < 0 || (low == high && lacking == 0))
-			continue;
-		varied = true;
-		if (low == high) { /* whether there is a value is all that differs */
-			memset(g->left, 0, (size_t)g->classes * sizeof *g->left);
-			for (int64_t k = 0; k < g->classes; k++)
-				g->left[k] = g->all[k] - g->lacking[k];
-			consider(g, feature, high, g->r->value[feature][high], m - lacking, m - lacking,
-			         lacking, false, &best);
-		} else if (g->o->random_splits) {
-			try_random(g, p, feature, low, high, lacking, &best);
-		} else if (m > 65536 || (high - low) * (g->classes + 1) <= 3 * m) {
-			scan_counts(g, p, feature, low, high, lacking, &best);
-		} else {
-			scan_sorted(g, p, feature, lacking, &best);
-		}
-	}
-	return best;
-}
-
-/* Rows that go left come first; how many there are. */
-static int64_t divide(grower *g, const part *p, const split *s)
-{
-	const uint16_t *rank = g->r->rank + s->feature * g->r->n;
-	int64_t left = p->begin, others = 0;
-	for (int64_t i = p->begin; i < p->end; i++) {
-		int32_t row = g->list[i];
-		if (rank[row] == MISSING ? s->missing_left : rank[row] <= s->rank)
-			g->list[left++] = row;
-		else
-			g->spare[others++] = row;
-	}
-	memcpy(g->list + left, g->spare, (size_t)others * sizeof *g->list);
-	return left - p->begin;
-}
-
-static void put_leaf(grower *g, const part *p)
-{
-	double sum = 0, *to = g->share + g->leaves * g->classes;
-	for (int64_t c = 0; c < g->classes; c++)
-		sum += g->all[c];
-	for (int64_t c = 0; c < g->classes; c++)
-		to[c] = g->all[c] / sum;
-	g->node[p->node] = (kdri_forest_node){ .feature = -1, .child = g->leaves++ };
-}
-
-static void grow_part(grower *g, const part *p)
-{
-	const int64_t m = p->end - p->begin;
-	double sum = 0, most = 0;
-	memset(g->all, 0, (size_t)g->classes * sizeof *g->all);
-	for (int64_t i = p->begin; i < p->end; i++)
-		g->all[g->label[g->list[i]]] += g->bag[g->list[i]];
-	for (int64_t c = 0; c < g->classes; c++) {
-		sum += g->all[c];
-		most = KDRI_MAX(most, g->all[c]);
-	}
-	split s = { .score = -INFINITY };
-	if (m >= KDRI_MAX(2, 2 * g->o->min_leaf) && most < sum &&
-	    (g->o->max_depth == 0 || p->depth < g->o->max_depth))
-		s = find_split(g, p);
-	if (!(s.score > -INFINITY)) {
-		put_leaf(g, p);
-		return;
-	}
-	g->importance[s.feature] += s.score - purity(g->all, g->classes); /* (E4) */
-	int64_t left = divide(g, p, &s), child = g->nodes;
-	g->nodes += 2;
-	g->node[p->node] = (kdri_forest_node){
-		.threshold = s.threshold, .feature = s.feature, .child = child, .missing_left = s.missing_left
-	};
-	g->stack[g->depth++] = (part){ p->begin + left, p->end, p->depth + 1, child + 1 };
-	g->stack[g->depth++] = (part){ p->begin, p->begin + left, p->depth + 1, child };
-}
-
-/* The tree of random stream t, in g. */
-static void grow(grower *g, uint64_t seed, int64_t t)
-{
-	const int64_t n = g->r->n;
-	int64_t rows = 0;
-	g->rng = kdri_rng_stream(seed, "forest", (g->o->stream << 20) + (uint64_t)t);
-	memset(g->importance, 0, (size_t)g->r->d * sizeof *g->importance);
-	for (int64_t j = 0; j < g->r->d; j++) /* what earlier trees drew must not matter */
-		g->feature[j] = (int32_t)j;
-	for (int64_t i = 0; i < n; i++)
-		g->bag[i] = g->o->bootstrap ? 0 : g->weight[i];
-	for (int64_t i = 0; i < n && g->o->bootstrap; i++) {
-		int64_t row = kdri_rng_below(&g->rng, n);
-		g->bag[row] += g->weight[row];
-	}
-	for (int64_t i = 0; i < n; i++)
-		if (g->bag[i] > 0)
-			g->list[rows++] = (int32_t)i;
-	g->nodes = 1;
-	g->leaves = 0;
-	g->depth = 0;
-	g->stack[g->depth++] = (part){ 0, rows, 0, 0 };
-	while (g->depth > 0) {
-		part p = g->stack[--g->depth];
-		grow_part(g, &p);
-	}
-	double sum = 0;
-	for (int64_t j = 0; j < g->r->d; j++)
-		sum += g->importance[j];
-	for (int64_t j = 0; j < g->r->d && sum > 0; j++)
-		g->importance[j] /= sum;
-}
 
 /* --- all trees --------------------------------------------------------------------------------------------------------------- */
 
@@ -536,38 +29,9 @@ void kdri_forest_free(kdr_context *ctx, kdri_forest *f)
 	*f = (kdri_forest){ 0 };
 }
 
-/* A tree that has been grown, in memory of its own size. */
-typedef struct tree {
-	kdri_forest_node *node;
-	double *share, *importance;
-	int64_t nodes, leaves;
-} tree;
-
-static void tree_free(kdr_context *ctx, tree *t)
-{
-	kdri_free(ctx, t->node);
-	kdri_free(ctx, t->share);
-	kdri_free(ctx, t->importance);
-}
-
-static kdr_status tree_keep(kdr_context *ctx, const grower *g, tree *t)
-{
-	kdr_status st;
-	const size_t c = (size_t)g->classes;
-	*t = (tree){ .nodes = g->nodes, .leaves = g->leaves };
-	KDRI_TRY(KDRI_NEW(ctx, &t->node, g->nodes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->share, g->leaves * g->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->importance, g->r->d));
-	memcpy(t->node, g->node, (size_t)g->nodes * sizeof *t->node);
-	memcpy(t->share, g->share, (size_t)g->leaves * c * sizeof *t->share);
-	memcpy(t->importance, g->importance, (size_t)g->r->d * sizeof *t->importance);
-done:
-	return st;
-}
-
 /* Trees one behind the other. */
-static kdr_status join_trees(kdr_context *ctx, const tree *trees, int64_t count, int64_t d, int64_t classes,
-                             kdri_forest *f)
+static kdr_status join_trees(kdr_context *ctx, const kdri_tree *trees, int64_t count, int64_t d,
+                             int64_t classes, kdri_forest *f)
 {
 	kdr_status st;
 	int64_t nodes = 0, leaves = 0;
@@ -581,7 +45,7 @@ static kdr_status join_trees(kdr_context *ctx, const tree *trees, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &f->share, f->leaves * classes));
 	KDRI_TRY(KDRI_NEW0(ctx, &f->importance, d));
 	for (int64_t t = 0; t < count; t++) {
-		const tree *from = &trees[t];
+		const kdri_tree *from = &trees[t];
 		f->root[t] = nodes;
 		for (int64_t i = 0; i < from->nodes; i++) {
 			kdri_forest_node node = from->node[i];
@@ -598,7 +62,7 @@ done:
 	return st;
 }
 
-/* Rows that have a class, those classes, and what each row weighs (E5). */
+/* Rows that have a class, those classes, and what each row weighs: (E1). */
 static kdr_status take_rows(kdr_context *ctx, const int64_t *labels, const double *weights, int64_t rows,
                             int64_t classes, bool balanced, int64_t **out, int32_t **label, double **weight,
                             int64_t *count)
@@ -624,53 +88,48 @@ done:
 	return st;
 }
 
-kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_dense *x, const int64_t *labels, const double *weights,
+kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const double *weights,
                            int64_t classes, const kdri_forest_options *o, kdri_forest *out)
 {
 	kdr_status st;
 	int64_t *rows = NULL, n, done_trees = 0;
 	int32_t *label = NULL;
 	double *weight = NULL;
-	ranks r = { 0 };
-	tree *trees = NULL;
-	grower *growers = NULL;
+	kdri_ranks r = { 0 };
+	kdri_tree *trees = NULL;
+	kdri_grower **growers = NULL;
 	const int64_t threads = KDRI_MIN(KDRI_MAX(ctx->threads, 1), o->trees);
-	KDRI_TRY(take_rows(ctx, labels, weights, x->rows, classes, o->balanced, &rows, &label, &weight, &n));
+	KDRI_TRY(take_rows(ctx, labels, weights, kdr_mat_rows(x), classes, o->balanced, &rows, &label,
+	                   &weight, &n));
 	if (n < 1 || n > INT32_MAX) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "a forest needs 1 to %d rows that have a class, not %lld",
 		               INT32_MAX, (long long)n);
 		goto done;
 	}
-	KDRI_TRY(ranks_new(ctx, x, rows, n, &r));
+	KDRI_TRY(kdri_ranks_new(ctx, x, rows, n, &r));
 	KDRI_TRY(KDRI_NEW0(ctx, &trees, o->trees));
 	KDRI_TRY(KDRI_NEW0(ctx, &growers, threads));
-	for (int64_t w = 0; w < threads; w++) {
-		growers[w] =
-		        (grower){ .r = &r, .label = label, .weight = weight, .classes = classes, .o = o };
-		growers[w].tries =
-		        o->features > 0 ? (int64_t)(o->features * (double)r.d) : (int64_t)sqrt((double)r.d);
-		growers[w].tries = KDRI_MAX(growers[w].tries, 1);
-		KDRI_TRY(grower_new(ctx, &growers[w]));
-	}
+	for (int64_t w = 0; w < threads; w++)
+		KDRI_TRY(kdri_grower_new(ctx, &r, label, weight, classes, o, &growers[w]));
 	while (done_trees < o->trees) {
 		const int64_t now = KDRI_MIN(threads, o->trees - done_trees);
 #pragma omp parallel for num_threads(now) schedule(static, 1) if (now > 1)
 		for (int64_t w = 0; w < now; w++)
-			grow(&growers[w], ctx->seed, done_trees + w);
+			kdri_grow(growers[w], ctx->seed, done_trees + w);
 		for (int64_t w = 0; w < now; w++)
-			KDRI_TRY(tree_keep(ctx, &growers[w], &trees[done_trees++]));
+			KDRI_TRY(kdri_tree_keep(ctx, growers[w], &trees[done_trees++]));
 		if (o->stage && kdri_iteration(ctx, o->stage, done_trees, o->trees, NAN))
 			break;
 	}
 	KDRI_TRY(join_trees(ctx, trees, done_trees, r.d, classes, out));
 done:
 	for (int64_t w = 0; growers && w < threads; w++)
-		grower_free(ctx, &growers[w]);
+		kdri_grower_free(ctx, growers[w]);
 	for (int64_t t = 0; trees && t < o->trees; t++)
-		tree_free(ctx, &trees[t]);
+		kdri_tree_free(ctx, &trees[t]);
 	kdri_free(ctx, growers);
 	kdri_free(ctx, trees);
-	ranks_free(ctx, &r);
+	kdri_ranks_free(ctx, &r);
 	kdri_free(ctx, rows);
 	kdri_free(ctx, label);
 	kdri_free(ctx, weight);
@@ -690,26 +149,40 @@ static const double *leaf_of(const kdri_forest *f, int64_t t, const double *row)
 	return f->share + node->child * f->classes;
 }
 
-kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_dense *x, double *p)
+/* Row i of x, in full. */
+static const double *whole_row(const kdr_mat *x, int64_t i, double *room)
 {
-	const int64_t c = f->classes;
-	if (x->cols != f->features)
+	if (x->kind == KDR_MAT_DENSE)
+		return x->as.dense.data + i * x->as.dense.stride;
+	memset(room, 0, (size_t)x->as.csr.cols * sizeof *room);
+	for (int64_t p = x->as.csr.rowptr[i]; p < x->as.csr.rowptr[i + 1]; p++)
+		room[x->as.csr.col[p]] = x->as.csr.val[p];
+	return room;
+}
+
+kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p)
+{
+	kdr_status st;
+	const int64_t c = f->classes, n = kdr_mat_rows(x), d = kdr_mat_cols(x), chunks = kdri_chunks(n);
+	double *room = NULL;
+	if (d != f->features)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the data have %lld columns, the forest was trained on %lld",
-		                 (long long)x->cols, (long long)f->features);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (x->rows > KDRI_BLOCK)
-	for (int64_t i = 0; i < x->rows; i++) {
-		double *to = p + i * c;
-		memset(to, 0, (size_t)c * sizeof *to);
-		for (int64_t t = 0; t < f->trees; t++) {
-			const double *share = leaf_of(f, t, x->data + i * x->stride);
-			for (int64_t k = 0; k < c; k++)
-				to[k] += share[k];
+		                 "the data have %lld columns, the forest was trained on %lld", (long long)d,
+		                 (long long)f->features);
+	KDRI_TRY(KDRI_NEW(ctx, &room, x->kind == KDR_MAT_CSR ? KDRI_MAX(chunks, 1) * d : 0));
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
+	for (int64_t k = 0; k < chunks; k++)
+		for (int64_t i = kdri_chunk_begin(n, chunks, k); i < kdri_chunk_begin(n, chunks, k + 1);
+		     i++) {
+			const double *row = whole_row(x, i, room + k * d);
+			double *to = p + i * c;
+			memset(to, 0, (size_t)c * sizeof *to);
+			for (int64_t t = 0; t < f->trees; t++)
+				kdri_axpy(1 / (double)f->trees, leaf_of(f, t, row), to, c);
 		}
-		for (int64_t k = 0; k < c; k++)
-			to[k] /= (double)f->trees;
-	}
-	return KDR_OK;
+done:
+	kdri_free(ctx, room);
+	return st;
 }
 
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f)

@@ -43,12 +43,12 @@ typedef struct kdri_forest {
 	double *importance; /* features: share of the fall of Gini impurity that splits on it bring; sums to 1, or 0 */
 } kdri_forest;
 
-/* x: rows x features, dense; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are left out. weights: of the
+/* x: rows x features; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are left out. weights: of the
  * rows, above 0; NULL: ones. A forest that is told to stop has the trees that were done, at least one. */
-kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_dense *x, const int64_t *labels, const double *weights,
+kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const double *weights,
                            int64_t classes, const kdri_forest_options *options, kdri_forest *out);
 /* p (rows x classes): mean over the trees of the shares of the leaves each row falls into. */
-kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_dense *x, double *p);
+kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p);
 /* KDR_ERR_DATA if links lead nowhere, as in a damaged model: then no row can be followed. */
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
 void kdri_forest_free(kdr_context *ctx, kdri_forest *f);
