@@ -46,6 +46,9 @@ enum {
 	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one task is cluster z of every other */
 	KDR_ALGO_RECIPE = 1 << 12,    /* preprocessing is chosen by what the data look like unless told */
 	KDR_ALGO_INDUCTIVE = 1 << 13, /* transfer: learns from the source alone; the target may be any */
+	KDR_ALGO_TABLES =
+	        1
+	        << 16, /* NaN is a missing value, and columns may be levels of categories: kdr_problem.category */
 	KDR_ALGO_SWEEPS = 1 << 15 /* max_iter is how many rounds it makes, not a limit, unless tol is set */
 };
 

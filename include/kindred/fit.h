@@ -32,6 +32,9 @@ typedef struct kdr_problem {
 	        *class_names; /* of the known classes, for what is said of them; NULL: they are numbered */
 	bool views; /* bridges are first views, in the sources' features, then as many second ones of the same
 	                         samples, in the targets': these have other features, whatever their numbers of columns */
+	/* Of each column, for methods with KDR_ALGO_TABLES: the category it is a level of (columns of one category stand together, and a
+	 * row has a 1 in one of them), or -1: a number. NULL: all are numbers. */
+	const int64_t *category;
 } kdr_problem;
 
 typedef enum kdr_stop {

@@ -1,0 +1,62 @@
+/* Tables: columns of numbers and of categories, some cells missing; equations are those of mixed.c and mixed_encode.c.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rows of all tasks of a problem, decoded from its matrices: a category is a group of columns of which a row has a 1 in
+ * one (kdr_problem.category), a column of two values is a category as well, everything else is a number; NaN is missing. */
+#ifndef KDRI_MIXED_H
+#define KDRI_MIXED_H
+
+#include "engine/mixture/mixture.h"
+
+typedef struct kdri_mixed {
+	int64_t n, tables;
+	int64_t *begin; /* tables + 1 */
+	int64_t numbers, categories;
+	int64_t *number_column;   /* of each number: its column of the matrices */
+	int64_t *category_column; /* of each category: its first column */
+	double *x;                /* n x numbers; NaN: missing */
+	int32_t *code;            /* n x categories; -1: missing */
+	int64_t *levels, *offset; /* of each category, and the levels before it; categories + 1 */
+	bool *has_number;         /* tables x numbers: some cell of the table has a value, and they differ */
+	bool *has_category;       /* tables x categories: some cell has a value */
+	double *share;            /* offset[categories]: of each level among the rows that have a value */
+	double *number_weight,
+	        *category_weight; /* (E1) of mixed.c: columns that repeat each other share one vote */
+} kdri_mixed;
+
+/* Reads the tasks of a problem, weights and all. */
+kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mixed *out);
+void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t);
+/* Some rows, in increasing order, as a table of its own; shares and weights stay those of all rows. columns: of each column,
+ * numbers first, whether it is kept; NULL: all. */
+kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64_t *rows, int64_t n,
+                           const bool *columns, kdri_mixed *out);
+
+/* What a mixture sees of one table: the columns it has. The arrays are owned by the caller of kdri_mixed_part. */
+typedef struct kdri_mixed_part {
+	kdri_mixture_data data;
+	int64_t begin[2], *levels;
+	double *x, *number_weight, *category_weight;
+	int32_t *code;
+	int64_t *number, *category; /* which columns of the table these are */
+} kdri_mixed_part;
+kdr_status kdri_mixed_part_new(kdr_context *ctx, const kdri_mixed *t, int64_t table, kdri_mixed_part *out);
+void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p);
+/* All tables, numbers less the table's own mean (means: tables x numbers, NULL: not wanted). */
+kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, double *means, kdri_mixed_part *out);
+
+/* How much the levels of a category weigh in distances, L their number, p their shares: (E2). */
+typedef enum kdri_encoding {
+	KDRI_ENCODE_B, /* sqrt(.7 L / (L - 1)) */
+	KDRI_ENCODE_H, /* 1 / sqrt 2 */
+	KDRI_ENCODE_V  /* 1 / sqrt(sum p (1 - p)) */
+} kdri_encoding;
+/* Columns of an encoded table. */
+int64_t kdri_mixed_width(const kdri_mixed *t);
+/* Rows begin .. end - 1 as numbers that distances compare: standardised numbers, and indicators less shares times the factor
+ * above. Missing cells are the table's own mean or shares, columns a table does not have 0. centred: each table less its own
+ * mean. */
+kdr_status kdri_mixed_encode(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
+                             int64_t begin, int64_t end, double *out);
+
+#endif
