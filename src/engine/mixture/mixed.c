@@ -17,9 +17,9 @@ enum { LEAST_COMMON = 20, FIRST_ROWS = 2000 };
 
 void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t)
 {
-	void *parts[] = { t->begin,        t->number_column, t->category_column, t->x,
-		          t->code,         t->levels,        t->offset,          t->has_number,
-		          t->has_category, t->share,         t->number_weight,   t->category_weight };
+	void *parts[] = { t->larger, t->begin,         t->number_column,  t->category_column, t->x,
+		          t->code,   t->levels,        t->offset,         t->has_number,      t->has_category,
+		          t->share,  t->number_weight, t->category_weight };
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		kdri_free(ctx, parts[i]);
 	*t = (kdri_mixed){ 0 };
@@ -48,7 +48,7 @@ static void look_at_value(column *c, double v)
 	}
 }
 
-static double cell_of(const kdr_mat *x, int64_t i, int64_t j)
+double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j)
 {
 	return x->as.dense.data[i * x->as.dense.stride + j];
 }
@@ -63,7 +63,7 @@ static kdr_status look_at_columns(kdr_context *ctx, const kdr_problem *problem, 
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		for (int64_t i = 0; i < kdr_mat_rows(&problem->tasks[t].x); i++)
 			for (int64_t j = 0; j < d; j++)
-				look_at_value(&c[j], cell_of(&problem->tasks[t].x, i, j));
+				look_at_value(&c[j], kdri_mixed_cell(&problem->tasks[t].x, i, j));
 	if (!kdri_together(ctx))
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &ends, 4 * d));
@@ -110,6 +110,7 @@ static void list_columns(const kdr_problem *problem, const column *c, int64_t d,
 			if (t->category_column) {
 				t->category_column[t->categories] = j;
 				t->levels[t->categories] = width > 1 ? width : 2;
+				t->larger[t->categories] = width > 1 ? NAN : c[j].high;
 			}
 			t->categories++;
 		} else {
@@ -122,40 +123,29 @@ static void list_columns(const kdr_problem *problem, const column *c, int64_t d,
 
 /* --- cells ------------------------------------------------------------------------------------------------------------------ */
 
-/* The level of a category in row i: the column that has a 1; of two values, the larger one is level 1. */
-static int32_t level_of(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, bool two_values,
-                        const column *c)
+int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, double larger)
 {
-	double v = cell_of(x, i, first);
+	double v = kdri_mixed_cell(x, i, first);
 	if (isnan(v))
 		return -1;
-	if (two_values)
-		return v == c->high;
+	if (!isnan(larger))
+		return v == larger;
 	for (int64_t l = 0; l < levels; l++)
-		if (cell_of(x, i, first + l) > 0)
+		if (kdri_mixed_cell(x, i, first + l) > 0)
 			return (int32_t)l;
-	return -1; /* none of them: a level nobody has seen */
+	return -1;
 }
 
-static bool is_two_values(const kdr_problem *problem, int64_t j, int64_t d)
-{
-	const int64_t *group = problem->category;
-	return !group || group[j] < 0 || j + 1 >= d || group[j + 1] != group[j];
-}
-
-static void read_cells(const kdr_problem *problem, const column *c, int64_t d, kdri_mixed *t)
+static void read_cells(const kdr_problem *problem, kdri_mixed *t)
 {
 	for (int64_t s = 0, at = 0; s < t->tables; s++) {
 		const kdr_mat *x = &problem->tasks[s].x;
 		for (int64_t i = 0; i < kdr_mat_rows(x); i++, at++) {
 			for (int64_t j = 0; j < t->numbers; j++)
-				t->x[at * t->numbers + j] = cell_of(x, i, t->number_column[j]);
-			for (int64_t j = 0; j < t->categories; j++) {
-				int64_t first = t->category_column[j];
-				t->code[at * t->categories + j] =
-				        level_of(x, i, first, t->levels[j], is_two_values(problem, first, d),
-				                 &c[first]);
-			}
+				t->x[at * t->numbers + j] = kdri_mixed_cell(x, i, t->number_column[j]);
+			for (int64_t j = 0; j < t->categories; j++)
+				t->code[at * t->categories + j] = kdri_mixed_level(
+				        x, i, t->category_column[j], t->levels[j], t->larger[j]);
 		}
 	}
 }
@@ -353,6 +343,7 @@ static kdr_status columns_room(kdr_context *ctx, kdri_mixed *t)
 	KDRI_TRY(KDRI_NEW(ctx, &t->number_column, t->numbers));
 	KDRI_TRY(KDRI_NEW(ctx, &t->category_column, t->categories));
 	KDRI_TRY(KDRI_NEW(ctx, &t->levels, t->categories));
+	KDRI_TRY(KDRI_NEW(ctx, &t->larger, t->categories));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->offset, t->categories + 1));
 done:
 	return st;
@@ -381,7 +372,7 @@ kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mix
 		t.begin[s + 1] = t.begin[s] + kdr_mat_rows(&problem->tasks[s].x);
 	t.n = t.begin[t.tables];
 	KDRI_TRY(table_room(ctx, &t, t.offset[t.categories]));
-	read_cells(problem, c, d, &t);
+	read_cells(problem, &t);
 	KDRI_TRY(look_at_tables(ctx, &t));
 	KDRI_TRY(find_weights(ctx, &t));
 	*out = t;
@@ -411,6 +402,7 @@ kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64
 	for (int64_t j = 0; j < c; j++)
 		if (!columns || columns[p + j]) {
 			t.category_column[at] = from->category_column[j];
+			t.larger[at] = from->larger[j];
 			t.levels[at++] = from->levels[j];
 		}
 	find_offsets(&t);
@@ -444,5 +436,105 @@ kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64
 	t = (kdri_mixed){ 0 };
 done:
 	kdri_mixed_free(ctx, &t);
+	return st;
+}
+
+/* Rows of one table as one matrix, so that ranks can share them: numbers, then codes. */
+static kdr_status pack_rows(kdr_context *ctx, const kdri_mixed *t, int64_t table, double **out)
+{
+	kdr_status st;
+	const int64_t p = t->numbers, c = t->categories, n = t->begin[table + 1] - t->begin[table];
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, n, p + c, &size));
+	KDRI_TRY(KDRI_NEW(ctx, out, size));
+	for (int64_t i = 0; i < n; i++) {
+		double *row = *out + i * (p + c);
+		memcpy(row, t->x + (t->begin[table] + i) * p, (size_t)p * sizeof *row);
+		for (int64_t j = 0; j < c; j++)
+			row[p + j] = t->code[(t->begin[table] + i) * c + j];
+	}
+done:
+	return st;
+}
+
+static void unpack_rows(const kdr_mat *from, int64_t first, kdri_mixed *t)
+{
+	const int64_t p = t->numbers, c = t->categories;
+	for (int64_t i = 0; i < kdr_mat_rows(from); i++)
+		for (int64_t j = 0; j < p + c; j++) {
+			double v = kdri_mixed_cell(from, i, j);
+			if (j < p)
+				t->x[(first + i) * p + j] = v;
+			else
+				t->code[(first + i) * c + j - p] = (int32_t)v;
+		}
+}
+
+/* A table of the same columns, with room for n rows, shares and weights copied. */
+static kdr_status same_columns(kdr_context *ctx, const kdri_mixed *t, int64_t n, kdri_mixed *out)
+{
+	kdr_status st;
+	const int64_t levels = t->offset[t->categories];
+	*out = (kdri_mixed){
+		.n = n, .tables = t->tables, .numbers = t->numbers, .categories = t->categories
+	};
+	KDRI_TRY(columns_room(ctx, out));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->begin, t->tables + 1));
+	KDRI_TRY(table_room(ctx, out, levels));
+	memcpy(out->number_column, t->number_column, (size_t)t->numbers * sizeof *t->number_column);
+	memcpy(out->category_column, t->category_column, (size_t)t->categories * sizeof *t->category_column);
+	memcpy(out->larger, t->larger, (size_t)t->categories * sizeof *t->larger);
+	memcpy(out->levels, t->levels, (size_t)t->categories * sizeof *t->levels);
+	memcpy(out->offset, t->offset, (size_t)(t->categories + 1) * sizeof *t->offset);
+	memcpy(out->number_weight, t->number_weight, (size_t)t->numbers * sizeof *t->number_weight);
+	memcpy(out->category_weight, t->category_weight, (size_t)t->categories * sizeof *t->category_weight);
+	memcpy(out->has_number, t->has_number, (size_t)(t->tables * t->numbers) * sizeof *t->has_number);
+	memcpy(out->has_category, t->has_category,
+	       (size_t)(t->tables * t->categories) * sizeof *t->has_category);
+	memcpy(out->share, t->share, (size_t)levels * sizeof *t->share);
+done:
+	return st;
+}
+
+kdr_status kdri_mixed_some(kdr_context *ctx, const kdri_mixed *t, int64_t most, kdri_mixed *out, bool *whole)
+{
+	kdr_status st = KDR_OK;
+	kdri_mixed some = { 0 };
+	kdri_own taken = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	double *packed = NULL;
+	int64_t *rows = NULL, *all = NULL, n = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &all, t->tables));
+	*whole = true;
+	for (int64_t s = 0; s < t->tables; s++) {
+		KDRI_TRY(kdri_part(ctx, t->begin[s + 1] - t->begin[s], NULL, &all[s]));
+		*whole = *whole && all[s] <= most;
+		n += KDRI_MIN(all[s], most);
+	}
+	if (*whole && !kdri_together(ctx))
+		goto done;
+	KDRI_TRY(same_columns(ctx, t, n, &some));
+	KDRI_TRY(KDRI_NEW(ctx, &rows, KDRI_MAX(n, 1)));
+	for (int64_t s = 0; s < t->tables; s++) {
+		const int64_t count = KDRI_MIN(all[s], most), width = t->numbers + t->categories;
+		for (int64_t i = 0; i < count; i++)
+			rows[i] = kdri_chunk_begin(all[s], count, i);
+		KDRI_TRY(pack_rows(ctx, t, s, &packed));
+		const kdr_mat x = kdr_mat_from_dense(packed, t->begin[s + 1] - t->begin[s], width);
+		KDRI_TRY(kdri_mat_take_all(ctx, &x, rows, count, &taken));
+		unpack_rows(&taken.view, some.begin[s], &some);
+		some.begin[s + 1] = some.begin[s] + count;
+		kdri_own_free(ctx, &taken);
+		taken.view = kdr_mat_from_dense(NULL, 0, 0);
+		kdri_free(ctx, packed);
+		packed = NULL;
+	}
+	*out = some;
+	some = (kdri_mixed){ 0 };
+done:
+	kdri_mixed_free(ctx, &some);
+	kdri_own_free(ctx, &taken);
+	kdri_free(ctx, packed);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, all);
 	return st;
 }

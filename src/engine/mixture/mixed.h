@@ -16,6 +16,7 @@ typedef struct kdri_mixed {
 	int64_t *category_column; /* of each category: its first column */
 	double *x;                /* n x numbers; NaN: missing */
 	int32_t *code;            /* n x categories; -1: missing */
+	double *larger; /* of each category that is a column of two values: the larger one, level 1; else NaN */
 	int64_t *levels, *offset; /* of each category, and the levels before it; categories + 1 */
 	bool *has_number;         /* tables x numbers: some cell of the table has a value, and they differ */
 	bool *has_category;       /* tables x categories: some cell has a value */
@@ -32,6 +33,10 @@ void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t);
 kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64_t *rows, int64_t n,
                            const bool *columns, kdri_mixed *out);
 
+/* At most `most` rows of each table, evenly spaced in the order of the rows of all ranks, on every rank. *whole: they are all of
+ * them; then, without other ranks, nothing is copied and *out is empty: use `t` itself. */
+kdr_status kdri_mixed_some(kdr_context *ctx, const kdri_mixed *t, int64_t most, kdri_mixed *out, bool *whole);
+
 /* What a mixture sees of one table: the columns it has. The arrays are owned by the caller of kdri_mixed_part. */
 typedef struct kdri_mixed_part {
 	kdri_mixture_data data;
@@ -42,8 +47,15 @@ typedef struct kdri_mixed_part {
 } kdri_mixed_part;
 kdr_status kdri_mixed_part_new(kdr_context *ctx, const kdri_mixed *t, int64_t table, kdri_mixed_part *out);
 void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p);
-/* All tables, numbers less the table's own mean (means: tables x numbers, NULL: not wanted). */
-kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, double *means, kdri_mixed_part *out);
+/* All tables, numbers less the table's own mean. */
+kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed_part *out);
+
+/* Mean of each number of each table over present cells, of the rows of all ranks: tables x numbers; 0 where a table has none. */
+kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means);
+/* A cell of a dense matrix; and the level of a category in row i: the column from `first` on that has a 1, or, of a column of two
+ * values, whether it is the larger one; -1: missing, or a level nobody has seen. */
+double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j);
+int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, double larger);
 
 /* How much the levels of a category weigh in distances, L their number, p their shares: (E2). */
 typedef enum kdri_encoding {
@@ -51,12 +63,20 @@ typedef enum kdri_encoding {
 	KDRI_ENCODE_H, /* 1 / sqrt 2 */
 	KDRI_ENCODE_V  /* 1 / sqrt(sum p (1 - p)) */
 } kdri_encoding;
-/* Columns of an encoded table. */
-int64_t kdri_mixed_width(const kdri_mixed *t);
-/* Rows begin .. end - 1 as numbers that distances compare: standardised numbers, and indicators less shares times the factor
- * above. Missing cells are the table's own mean or shares, columns a table does not have 0. centred: each table less its own
- * mean. */
-kdr_status kdri_mixed_encode(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
-                             int64_t begin, int64_t end, double *out);
+/* How the cells of tables become numbers that distances compare: standardised numbers, and indicators less shares times the
+ * factor above. Missing cells are the table's own mean or shares, columns a table does not have 0. */
+typedef struct kdri_encoder {
+	int64_t width;
+	int64_t *column, *level; /* of each place: number or category, and its level; -1: a number */
+	double *centre, *scale;  /* of each place: (value - centre) scale */
+	double *fill;            /* tables x width: the value of a missing cell */
+	double *less;            /* tables x width: taken away at the end */
+} kdri_encoder;
+/* By the rows of t; centred: each table less its own mean. */
+kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
+                            kdri_encoder *out);
+void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b);
+/* Rows begin .. end - 1 of t, which has the same columns and tables: (end - begin) x width. */
+void kdri_encode(const kdri_encoder *b, const kdri_mixed *t, int64_t begin, int64_t end, double *out);
 
 #endif

@@ -14,11 +14,6 @@
 
 static const double b_factor = 0.7;
 
-int64_t kdri_mixed_width(const kdri_mixed *t)
-{
-	return t->numbers + t->offset[t->categories];
-}
-
 /* (E2) without u. */
 static double encoding_factor(const kdri_mixed *t, int64_t j, kdri_encoding encoding)
 {
@@ -32,27 +27,19 @@ static double encoding_factor(const kdri_mixed *t, int64_t j, kdri_encoding enco
 	}
 }
 
-/* How values become encoded ones. */
-typedef struct code_book {
-	int64_t width;
-	int64_t *column, *level; /* of each place: number or category, and its level; -1: a number */
-	double *centre, *scale;  /* of each place: (value - centre) scale */
-	double *fill;            /* tables x width: the value of a missing cell */
-	double *less;            /* tables x width: taken away at the end */
-} code_book;
-
-static void code_book_free(kdr_context *ctx, code_book *b)
+void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b)
 {
 	void *parts[] = { b->column, b->level, b->centre, b->scale, b->fill, b->less };
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		kdri_free(ctx, parts[i]);
+	*b = (kdri_encoder){ 0 };
 }
 
-static kdr_status list_places(kdr_context *ctx, const kdri_mixed *t, code_book *b)
+static kdr_status list_places(kdr_context *ctx, const kdri_mixed *t, kdri_encoder *b)
 {
 	kdr_status st;
 	int64_t at = 0;
-	b->width = kdri_mixed_width(t);
+	b->width = t->numbers + t->offset[t->categories];
 	KDRI_TRY(KDRI_NEW(ctx, &b->column, b->width));
 	KDRI_TRY(KDRI_NEW(ctx, &b->level, b->width));
 	for (int64_t j = 0; j < t->numbers; j++, at++) {
@@ -69,7 +56,7 @@ done:
 }
 
 /* The value of row i at a place, or NaN. */
-static double value_at(const kdri_mixed *t, const code_book *b, int64_t i, int64_t place)
+static double value_at(const kdri_mixed *t, const kdri_encoder *b, int64_t i, int64_t place)
 {
 	const int64_t j = b->column[place];
 	if (b->level[place] < 0)
@@ -79,7 +66,7 @@ static double value_at(const kdri_mixed *t, const code_book *b, int64_t i, int64
 }
 
 /* Count, sum and sum of squares at each place of each table, of the rows of all ranks. */
-static kdr_status add_up_places(kdr_context *ctx, const kdri_mixed *t, const code_book *b, double *sums)
+static kdr_status add_up_places(kdr_context *ctx, const kdri_mixed *t, const kdri_encoder *b, double *sums)
 {
 	for (int64_t s = 0; s < t->tables; s++)
 		for (int64_t i = t->begin[s]; i < t->begin[s + 1]; i++)
@@ -95,7 +82,7 @@ static kdr_status add_up_places(kdr_context *ctx, const kdri_mixed *t, const cod
 }
 
 static void set_place(const kdri_mixed *t, kdri_encoding encoding, const double *sums, int64_t place,
-                      code_book *b)
+                      kdri_encoder *b)
 {
 	const int64_t j = b->column[place], l = b->level[place];
 	double all[3] = { 0 };
@@ -113,10 +100,11 @@ static void set_place(const kdri_mixed *t, kdri_encoding encoding, const double 
 	}
 }
 
-static kdr_status code_book_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
-                                code_book *b)
+kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
+                            kdri_encoder *out)
 {
 	kdr_status st;
+	kdri_encoder book = { 0 }, *b = &book;
 	double *sums = NULL;
 	KDRI_TRY(list_places(ctx, t, b));
 	KDRI_TRY(KDRI_NEW(ctx, &b->centre, b->width));
@@ -133,29 +121,25 @@ static kdr_status code_book_new(kdr_context *ctx, const kdri_mixed *t, kdri_enco
 			b->less[at] = centred ? (b->fill[at] - b->centre[place]) * b->scale[place] : 0;
 		}
 	}
+	*out = book;
+	book = (kdri_encoder){ 0 };
 done:
+	kdri_encoder_free(ctx, &book);
 	kdri_free(ctx, sums);
 	return st;
 }
 
-kdr_status kdri_mixed_encode(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
-                             int64_t begin, int64_t end, double *out)
+void kdri_encode(const kdri_encoder *b, const kdri_mixed *t, int64_t begin, int64_t end, double *out)
 {
-	kdr_status st;
-	code_book b = { 0 };
-	KDRI_TRY(code_book_new(ctx, t, encoding, centred, &b));
 	for (int64_t i = begin, s = 0; i < end; i++) {
 		while (i >= t->begin[s + 1])
 			s++;
-		for (int64_t place = 0; place < b.width; place++) {
-			const int64_t at = s * b.width + place;
-			double v = value_at(t, &b, i, place);
-			v = isnan(v) ? b.fill[at] : v;
-			out[(i - begin) * b.width + place] =
-			        (v - b.centre[place]) * b.scale[place] - b.less[at];
+		for (int64_t place = 0; place < b->width; place++) {
+			const int64_t at = s * b->width + place;
+			double v = value_at(t, b, i, place);
+			v = isnan(v) ? b->fill[at] : v;
+			out[(i - begin) * b->width + place] =
+			        (v - b->centre[place]) * b->scale[place] - b->less[at];
 		}
 	}
-done:
-	code_book_free(ctx, &b);
-	return st;
 }

@@ -78,8 +78,7 @@ done:
 	return st;
 }
 
-/* Mean of each number of each table over present cells, of all ranks; 0 where a table has none. */
-static kdr_status find_table_means(kdr_context *ctx, const kdri_mixed *t, double *means)
+kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means)
 {
 	kdr_status st;
 	const int64_t p = t->numbers, size = t->tables * p;
@@ -100,13 +99,13 @@ done:
 	return st;
 }
 
-kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, double *means, kdri_mixed_part *out)
+kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed_part *out)
 {
 	kdr_status st;
 	const int64_t p = t->numbers;
 	double *own = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &own, t->tables * p));
-	KDRI_TRY(find_table_means(ctx, t, own));
+	KDRI_TRY(kdri_mixed_means(ctx, t, own));
 	KDRI_TRY(part_room(ctx, t, -1, t->n, out));
 	part_fill(t, 0, t->n, out);
 	for (int64_t s = 0; s < t->tables; s++)
@@ -116,8 +115,6 @@ kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, double *me
 				        t->has_number[s * p + j] ? out->x[i * p + j] - own[s * p + j] : NAN;
 	out->data.tables = t->tables;
 	out->data.begin = t->begin;
-	if (means)
-		memcpy(means, own, (size_t)(t->tables * p) * sizeof *means);
 done:
 	kdri_free(ctx, own);
 	if (st != KDR_OK)

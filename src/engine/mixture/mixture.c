@@ -614,8 +614,10 @@ kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, 
 	pass p = { 0 };
 	const int64_t begin[] = { 0, data->n };
 	kdri_mixture_data rows = *data;
-	rows.tables = m->tables; /* that shares are known of; all rows are of one */
-	rows.begin = begin;
+	if (t >= 0) { /* all rows are of one of the tables that shares are known of */
+		rows.tables = m->tables;
+		rows.begin = begin;
+	}
 	KDRI_TRY(pass_new(ctx, &rows, m->k, false, &p));
 	set_coefficients(&p, m);
 	KDRI_TRY(run_pass(ctx, &p, &(request){ .table = t, .labels = labels, .posterior = posterior }));

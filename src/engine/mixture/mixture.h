@@ -49,7 +49,8 @@ kdr_status kdri_mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, con
 /* EM from parameters instead of labels: the first step is (E4). */
 kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
                               const kdri_mixture *from, kdri_mixture *out, int64_t *labels);
-/* (E4) and (E5) with parameters that are known: clusters of new rows, of table t for all of them. Either output may be NULL. */
+/* (E4) and (E5) with parameters that are known: clusters of new rows, all of table t, or (-1) of the
+ * tables that data->begin says. Either output may be NULL. */
 kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,
                                int64_t t, int64_t *labels, double *posterior);
 void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m);

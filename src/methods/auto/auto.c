@@ -35,6 +35,7 @@
 #include "methods/auto/auto_report.h"
 #include "methods/auto/guess_k.h"
 #include "methods/auto/proportion.h"
+#include "methods/auto/tables.h"
 #include "methods/common/tasks.h"
 
 #include <stdio.h>
@@ -171,6 +172,34 @@ static const kdr_field_desc fields_table[] = {
 	           .per_task = true),
 	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
 	           "where k was to be found: modularity of a partition into k, k from 2", .per_task = true),
+	KDRI_ARRAY(
+	        "bic", KDR_FLOAT64, "k_max - 1",
+	        "where k of tables was to be found: BIC of a mixture of k clusters, k from 2; NaN: not looked at",
+	        .per_task = true),
+	KDRI_ARRAY(
+	        "prediction_strength", KDR_FLOAT64, "k_max - 1",
+	        "where k of tables was to be found: how far halves of the rows agree on k clusters, k from 2",
+	        .per_task = true),
+	KDRI_ARRAY("table_numbers", KDR_INT64, "numbers", "tables: the columns that are numbers",
+	           .in_model = true),
+	KDRI_ARRAY("table_categories", KDR_INT64, "categories x 2",
+	           "tables: the first column of each category, and its levels", .in_model = true),
+	KDRI_ARRAY("table_larger", KDR_FLOAT64, "categories",
+	           "tables: of a category that is a column of two values, the larger one; else NaN",
+	           .in_model = true),
+	KDRI_ARRAY("table_weights", KDR_FLOAT64, "numbers + categories", "tables: weight of each column",
+	           .in_model = true),
+	KDRI_ARRAY("table_shares", KDR_FLOAT64, "mixtures x k",
+	           "tables: share of each cluster in each mixture that votes", .per_task = true,
+	           .in_model = true),
+	KDRI_ARRAY("table_means", KDR_FLOAT64, "mixtures x k x numbers", "tables: means of the numbers",
+	           .per_task = true, .in_model = true),
+	KDRI_ARRAY("table_variances", KDR_FLOAT64, "mixtures x k x numbers",
+	           "tables: variances of the numbers; 0: the table does not have it", .per_task = true,
+	           .in_model = true),
+	KDRI_ARRAY("table_levels", KDR_FLOAT64, "mixtures x levels x k",
+	           "tables: share of each level of each category in each cluster", .per_task = true,
+	           .in_model = true),
 	{ .name = NULL },
 };
 
@@ -488,6 +517,8 @@ static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		        .members = members,
 		        .nmembers = MEMBERS,
 		        .T = problem->ntasks };
+	if (kdri_is_table(problem))
+		return kdri_tables_fit(ctx, problem, options, result);
 	kdr_status st = auto_run(ctx, &j);
 	auto_free(ctx, &j);
 	return st;
@@ -503,6 +534,8 @@ static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const
 	          u = kdr_result_array(fitted, "unit_rows", task);
 	kdri_own rows = { .view = *x };
 	(void)options;
+	if (kdr_result_array(fitted, "table_weights", -1).data)
+		return kdri_tables_predict(ctx, fitted, task, x, labels);
 	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
 		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
 		                 (long long)task + 1);
@@ -607,7 +640,8 @@ const kdri_algo kdri_algo_auto = {
 	          .summary =
 	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE,
+	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE |
+	                   KDR_ALGO_TABLES,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

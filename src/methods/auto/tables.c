@@ -1,0 +1,629 @@
+/* auto on tables of numbers and categories. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Neighbours in a table share all its discrete values, so that a graph of them falls apart into the cells of the cross-table and
+ * a vote on that graph cannot join them again. Here members are mixtures and k-means, and the vote needs no graph:
+ *
+ *   (E1)  columns: categories, numbers (prepared by prepare/table.c), weights of repeated columns      engine/mixture/mixed.c
+ *   (E2)  members of each table alone: mixtures with shared and with own variances, k-means on encodings B and H; of all tables
+ *         together: mixtures with shared and own variances, and one of each table that starts from those    tables_members.c
+ *   (E3)  guard: g = [BIC(pooled, shared) - sum_t BIC(alone, shared)] / N. Tables share their segments if g < -0.2 or
+ *         2 (sum_t LL_t - LL_pooled) / N < 0.5. Then {shared alone, shared pooled, own pooled, from pooled, k-means H} vote, else
+ *         {shared alone twice, own alone, k-means B, k-means H}
+ *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
+ *         unit rows, k-means                                                                        engine/ensemble/consensus.c
+ *   (E5)  how sure that is                                                                                  tables_sure.c
+ *
+ * New rows are labelled by the mean of the voting mixtures' posteriors. docs/notes/tables.md has the evidence. */
+#include "methods/auto/tables.h"
+
+#include "comm/comm.h"
+#include "engine/ensemble/consensus.h"
+#include "engine/metrics/metrics.h"
+#include "matrix/linalg.h"
+
+#include <stdio.h>
+
+enum { MOST_ROWS = 20000, RUNS = 10, MAX_ITER = 300 };
+static const double most_gain = -0.2, most_loss = 0.5, few = 0.01;
+
+static const char *const member_names[KDRI_MIX_MEMBERS] = {
+	[KDRI_MIX_SHARED] = "mixture, shared variances",
+	[KDRI_MIX_OWN] = "mixture, own variances",
+	[KDRI_MIX_KMEANS_B] = "k-means",
+	[KDRI_MIX_KMEANS_H] = "k-means, lighter categories",
+	[KDRI_MIX_POOLED_SHARED] = "mixture of all tables, shared variances",
+	[KDRI_MIX_POOLED_OWN] = "mixture of all tables, own variances",
+	[KDRI_MIX_FROM_POOLED] = "mixture started from all tables",
+};
+
+bool kdri_is_table(const kdr_problem *problem)
+{
+	return problem->category != NULL;
+}
+
+/* --- the run --------------------------------------------------------------------------------------------------------------- */
+
+static void tables_free(kdr_context *ctx, kdri_tables *t)
+{
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		for (int64_t i = 0; t->votes[m].mixture && i < t->votes[m].nmixtures; i++)
+			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
+		kdri_free(ctx, t->votes[m].mixture);
+		kdri_free(ctx, t->votes[m].labels);
+	}
+	void *parts[] = { t->k,     t->start,      t->means,    t->loglik, t->answer,
+		          t->alone, t->confidence, t->estimate, t->clear };
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		kdri_free(ctx, parts[i]);
+	kdri_mixed_free(ctx, &t->all);
+	kdri_mixed_free(ctx, &t->some);
+}
+
+/* Free parameters of a table: its numbers, and levels less one. */
+static void count_columns(const kdri_mixed *m, int64_t table, int64_t *numbers, int64_t *levels)
+{
+	*numbers = *levels = 0;
+	for (int64_t j = 0; j < m->numbers; j++)
+		*numbers += table < 0 || m->has_number[table * m->numbers + j];
+	for (int64_t j = 0; j < m->categories; j++)
+		*levels += table < 0 || m->has_category[table * m->categories + j] ? m->levels[j] - 1 : 0;
+}
+
+static double bic_of(const kdri_mixed *m, int64_t table, int64_t k, double loglik, int64_t rows)
+{
+	int64_t numbers, levels;
+	count_columns(m, table, &numbers, &levels);
+	return kdri_mixture_bic(loglik, k, table < 0 ? m->tables : 1, numbers, levels, rows);
+}
+
+/* (E3) */
+static kdr_status guard(kdr_context *ctx, kdri_tables *t)
+{
+	kdr_status st = KDR_OK;
+	const kdri_mixed *m = &t->all;
+	double alone = 0, loglik = 0;
+	int64_t all = 0, rows;
+	for (int64_t s = 0; s < m->tables; s++) {
+		const double own = t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
+		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
+		alone += bic_of(m, s, t->k[s], own, rows);
+		loglik += own;
+		all += rows;
+	}
+	if (!t->votes[KDRI_MIX_POOLED_SHARED].labels)
+		goto done;
+	const double pooled = t->votes[KDRI_MIX_POOLED_SHARED].mixture[0].loglik;
+	t->bic_gain = (bic_of(m, -1, t->k[0], pooled, all) - alone) / (double)all;
+	t->loss = 2 * (loglik - pooled) / (double)all;
+	t->together = t->bic_gain < most_gain || t->loss < most_loss;
+done:
+	return st;
+}
+
+static int64_t weight_in(const kdri_tables *t, kdri_tables_member m, bool together)
+{
+	static const int alone[KDRI_MIX_MEMBERS] = {
+		[KDRI_MIX_SHARED] = 2, [KDRI_MIX_OWN] = 1, [KDRI_MIX_KMEANS_B] = 1, [KDRI_MIX_KMEANS_H] = 1
+	};
+	static const int pooled[KDRI_MIX_MEMBERS] = { [KDRI_MIX_SHARED] = 1,
+		                                      [KDRI_MIX_KMEANS_H] = 1,
+		                                      [KDRI_MIX_POOLED_SHARED] = 1,
+		                                      [KDRI_MIX_POOLED_OWN] = 1,
+		                                      [KDRI_MIX_FROM_POOLED] = 1 };
+	return t->votes[m].labels ? (together ? pooled : alone)[m] : 0;
+}
+
+int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m)
+{
+	return weight_in(t, m, t->together);
+}
+
+/* (E4) of one table. */
+static kdr_status vote_on_table(kdr_context *ctx, const kdri_tables *t, int64_t s, bool together,
+                                int64_t *labels)
+{
+	kdr_status st;
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin, k = t->k[s];
+	kdri_ensemble e = { .n = n };
+	kdri_consensus c = { 0 };
+	int64_t size, run = 0;
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++)
+		e.runs += weight_in(t, (kdri_tables_member)m, together);
+	KDRI_TRY(kdri_mul(ctx, e.runs, n, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &e.offset, e.runs + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &e.label, size));
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++)
+		for (int64_t w = weight_in(t, (kdri_tables_member)m, together); w > 0; w--, run++)
+			for (int64_t i = 0; i < n; i++)
+				e.label[run * n + i] = (int32_t)t->votes[m].labels[begin + i];
+	for (int64_t r = 0; r <= e.runs; r++)
+		e.offset[r] = r * k;
+	const kdri_consensus_options o = { .k = k,
+		                           .most = k,
+		                           .n_init = RUNS,
+		                           .max_iter = MAX_ITER,
+		                           .tol = 1e-6,
+		                           .init = t->problem->tasks[s].init,
+		                           .stream = (uint64_t)s };
+	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, &c));
+	memcpy(labels, c.kmeans.labels, (size_t)n * sizeof *labels);
+done:
+	kdri_consensus_free(ctx, &c);
+	kdri_ensemble_free(ctx, &e);
+	return st;
+}
+
+/* Clusters of tables that share their segments have the numbers of the pooled mixture. */
+static kdr_status number_alike(kdr_context *ctx, const kdri_tables *t, int64_t s, int64_t *labels)
+{
+	kdr_status st;
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin, k = t->k[s];
+	int64_t *to = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &to, k));
+	KDRI_TRY(kdri_align_labels(ctx, t->votes[KDRI_MIX_POOLED_OWN].labels + begin, labels, n, k, to));
+	for (int64_t i = 0; i < n; i++)
+		labels[i] = to[labels[i]];
+done:
+	kdri_free(ctx, to);
+	return st;
+}
+
+static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
+{
+	kdr_status st;
+	const kdri_mixed *m = &t->all;
+	KDRI_TRY(KDRI_NEW(ctx, &t->answer, m->n));
+	if (t->together)
+		KDRI_TRY(KDRI_NEW(ctx, &t->alone, m->n));
+	for (int64_t s = 0; s < m->tables; s++) {
+		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
+		if (!t->together)
+			continue;
+		KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
+		KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
+	}
+done:
+	return st;
+}
+
+/* Whether k segments of each table are clearer than one: by the mixture with shared variances. */
+static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
+{
+	kdr_status st;
+	const kdri_mixed *m = &t->all;
+	kdri_mixed_part part = { 0 };
+	kdri_mixture one = { 0 };
+	kdri_mixture_options o = kdri_mixture_defaults(1);
+	int64_t *start = NULL, *labels = NULL, rows;
+	kdr_stop stop;
+	o.shared = true;
+	KDRI_TRY(KDRI_NEW(ctx, &t->clear, m->tables));
+	KDRI_TRY(KDRI_NEW0(ctx, &start, m->n));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
+	for (int64_t s = 0; s < m->tables; s++) {
+		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
+		KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
+		KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, NULL, NULL, &one, labels, NULL, &stop));
+		t->clear[s] = bic_of(m, s, t->k[s], t->votes[KDRI_MIX_SHARED].mixture[s].loglik, rows) <
+		              bic_of(m, s, 1, one.loglik, rows);
+		kdri_mixture_free(ctx, &one);
+		kdri_mixed_part_free(ctx, &part);
+	}
+done:
+	kdri_mixture_free(ctx, &one);
+	kdri_mixed_part_free(ctx, &part);
+	kdri_free(ctx, start);
+	kdri_free(ctx, labels);
+	return st;
+}
+
+/* --- what is reported ---------------------------------------------------------------------------------------------------------- */
+
+static kdr_status put_table_labels(kdr_context *ctx, const kdri_tables *t, int64_t s)
+{
+	kdr_status st;
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin;
+	int64_t *labels = NULL;
+	double *to = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, t->result, s, &labels));
+	memcpy(labels, t->answer + begin, (size_t)n * sizeof *labels);
+	kdri_result_set_k(t->result, s, t->k[s]);
+	KDRI_TRY(kdri_result_array(ctx, t->result, "confidence", s, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, t->confidence + begin, (size_t)n * sizeof *to);
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "confidence", t->estimate[s]));
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "clearer_than_one", t->clear[s]));
+done:
+	return st;
+}
+
+static const char *task_name(const kdri_tables *t, int64_t s, char *room, size_t size)
+{
+	if (t->problem->tasks[s].name)
+		return t->problem->tasks[s].name;
+	snprintf(room, size, "%lld", (long long)s + 1);
+	return room;
+}
+
+/* Which samples the other tables moved, and the sentence about it. */
+static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
+{
+	kdr_status st = KDR_OK;
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin, k = t->k[s];
+	int64_t *moved = NULL, *before = NULL, *to = NULL, count = 0, all;
+	char text[512], own[32];
+	const char *name = task_name(t, s, own, sizeof own);
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+	if (t->together) {
+		KDRI_TRY(KDRI_NEW(ctx, &to, k));
+		KDRI_TRY(kdri_result_array(ctx, t->result, "moved", s, KDR_INT64, 1, (int64_t[]){ n },
+		                           &moved));
+		KDRI_TRY(kdri_result_array(ctx, t->result, "before", s, KDR_INT64, 1, (int64_t[]){ n },
+		                           &before));
+		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, t->alone + begin, n, k, to));
+		for (int64_t i = 0; i < n; i++) {
+			before[i] = to[t->alone[begin + i]];
+			moved[i] = before[i] != t->answer[begin + i];
+			count += moved[i];
+		}
+		KDRI_TRY(kdri_sum_int(ctx, &count, 1));
+		KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "moved", (double)count));
+	}
+	const char *unclear = k > 1 && !t->clear[s] ? "; its segments are no clearer than chance" : "";
+	if (k == 1)
+		snprintf(text, sizeof text, "%s: one cluster: there is nothing to tell apart", name);
+	else if (t->together && (double)count < few * (double)all)
+		snprintf(text, sizeof text, "%s: the other data sets changed hardly anything%s", name,
+		         unclear);
+	else if (t->together)
+		snprintf(
+		        text, sizeof text,
+		        "%s: clustering together moved %lld of %lld samples to another cluster (run with --no-transfer to compare)%s",
+		        name, (long long)count, (long long)all, unclear);
+	else
+		snprintf(text, sizeof text, "%s: %s%s", name,
+		         t->all.tables > 1 && kdri_opt_bool(t->options, "transfer")
+		                 ? "clustered separately: the data sets do not share their segments"
+		                 : "clustered alone",
+		         unclear);
+	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "advice", text));
+done:
+	kdri_free(ctx, to);
+	return st;
+}
+
+/* Clusters of one number are counterparts, if both tables have samples of it. */
+static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
+{
+	kdr_status st;
+	const int64_t T = t->all.tables, k = t->k[0];
+	int64_t *sizes = NULL;
+	double *flow = NULL, *quality = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &sizes, T * k));
+	for (int64_t s = 0; s < T; s++)
+		for (int64_t i = t->all.begin[s]; i < t->all.begin[s + 1]; i++)
+			sizes[s * k + t->answer[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, sizes, T * k));
+	for (int64_t a = 0; a < T; a++) {
+		KDRI_TRY(kdri_result_array(ctx, t->result, "match_quality", a, KDR_FLOAT64, 2,
+		                           (int64_t[]){ T, k }, &quality));
+		for (int64_t b = 0; b < T; b++) {
+			for (int64_t c = 0; c < k; c++)
+				quality[b * k + c] = a == b || (sizes[a * k + c] > 0 && sizes[b * k + c] > 0);
+			if (a == b)
+				continue;
+			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
+			for (int64_t c = 0; c < k; c++)
+				flow[c * k + c] = quality[b * k + c] > 0 ? 1 / (double)k : 0;
+		}
+	}
+done:
+	kdri_free(ctx, sizes);
+	return st;
+}
+
+static kdr_status put_members(kdr_context *ctx, const kdri_tables *t)
+{
+	char text[512] = "";
+	size_t used = 0;
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		const int64_t weight = kdri_tables_weight(t, (kdri_tables_member)m);
+		if (weight > 0)
+			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %lld",
+			                              used ? ", " : "", member_names[m], (long long)weight);
+	}
+	return kdri_result_text(ctx, t->result, "members", text);
+}
+
+/* --- models ---------------------------------------------------------------------------------------------------------------------- */
+
+/* How new rows are read: the columns of numbers, and of categories the first column, how many levels, and, of a column of two
+ * values, the larger one. */
+static kdr_status put_columns(kdr_context *ctx, const kdri_tables *t)
+{
+	kdr_status st;
+	const kdri_mixed *m = &t->all;
+	int64_t *numbers = NULL, *categories = NULL;
+	double *weights = NULL, *larger = NULL;
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_numbers", -1, KDR_INT64, 1,
+	                           (int64_t[]){ m->numbers }, &numbers));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_categories", -1, KDR_INT64, 2,
+	                           (int64_t[]){ m->categories, 2 }, &categories));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_larger", -1, KDR_FLOAT64, 1,
+	                           (int64_t[]){ m->categories }, &larger));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_weights", -1, KDR_FLOAT64, 1,
+	                           (int64_t[]){ m->numbers + m->categories }, &weights));
+	memcpy(numbers, m->number_column, (size_t)m->numbers * sizeof *numbers);
+	memcpy(weights, m->number_weight, (size_t)m->numbers * sizeof *weights);
+	memcpy(weights + m->numbers, m->category_weight, (size_t)m->categories * sizeof *weights);
+	for (int64_t j = 0; j < m->categories; j++) {
+		categories[2 * j] = m->category_column[j];
+		categories[2 * j + 1] = m->levels[j];
+		larger[j] = m->larger[j];
+	}
+done:
+	return st;
+}
+
+/* The mixture of member m for table s with its clusters numbered as those of the answer, among all columns. */
+static kdr_status put_mixture(kdr_context *ctx, const kdri_tables *t, int64_t s, kdri_tables_member m,
+                              double *share, double *mean, double *variance, double *level)
+{
+	kdr_status st;
+	const kdri_mixed *a = &t->all;
+	const int64_t begin = a->begin[s], n = a->begin[s + 1] - begin, k = t->k[s], p = a->numbers;
+	const bool pooled = m == KDRI_MIX_POOLED_SHARED || m == KDRI_MIX_POOLED_OWN;
+	const kdri_mixture *from = &t->votes[m].mixture[pooled ? 0 : s];
+	int64_t *to = NULL, at = 0, l = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &to, k));
+	KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, t->votes[m].labels + begin, n, k, to));
+	for (int64_t c = 0; c < k; c++)
+		share[to[c]] = from->share[(pooled ? s : 0) * k + c];
+	for (int64_t j = 0; j < p; j++) { /* a variance of 0: the table does not have it */
+		const bool has = a->has_number[s * p + j];
+		for (int64_t c = 0; c < k && has; c++) {
+			mean[to[c] * p + j] = from->mean[c * from->numbers + (pooled ? j : at)] +
+			                      (pooled ? t->means[s * p + j] : 0);
+			variance[to[c] * p + j] = from->variance[c * from->numbers + (pooled ? j : at)];
+		}
+		at += has;
+	}
+	for (int64_t j = 0; j < a->categories; j++) {
+		const bool has = a->has_category[s * a->categories + j];
+		for (int64_t i = a->offset[j]; i < a->offset[j + 1]; i++) {
+			for (int64_t c = 0; c < k && (has || pooled); c++)
+				level[i * k + to[c]] = from->theta[(pooled ? i : l) * k + c];
+			l += has;
+		}
+	}
+done:
+	kdri_free(ctx, to);
+	return st;
+}
+
+static kdr_status put_table_model(kdr_context *ctx, const kdri_tables *t, int64_t s)
+{
+	kdr_status st;
+	const kdri_mixed *m = &t->all;
+	const int64_t k = t->k[s], p = m->numbers, levels = m->offset[m->categories];
+	int64_t count = 0, at = 0;
+	double *share = NULL, *mean = NULL, *variance = NULL, *level = NULL;
+	for (int i = 0; i < KDRI_MIX_MEMBERS; i++)
+		count += t->votes[i].mixture && kdri_tables_weight(t, (kdri_tables_member)i) > 0;
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_shares", s, KDR_FLOAT64, 2, (int64_t[]){ count, k },
+	                           &share));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_means", s, KDR_FLOAT64, 3,
+	                           (int64_t[]){ count, k, p }, &mean));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_variances", s, KDR_FLOAT64, 3,
+	                           (int64_t[]){ count, k, p }, &variance));
+	KDRI_TRY(kdri_result_array(ctx, t->result, "table_levels", s, KDR_FLOAT64, 3,
+	                           (int64_t[]){ count, levels, k }, &level));
+	for (int i = 0; i < KDRI_MIX_MEMBERS; i++)
+		if (t->votes[i].mixture && kdri_tables_weight(t, (kdri_tables_member)i) > 0) {
+			KDRI_TRY(put_mixture(ctx, t, s, (kdri_tables_member)i, share + at * k,
+			                     mean + at * k * p, variance + at * k * p,
+			                     level + at * levels * k));
+			at++;
+		}
+done:
+	return st;
+}
+
+/* Arrays of a model, checked against each other: it may come from a damaged file. */
+typedef struct saved {
+	const int64_t *number, *category;
+	const double *larger, *weight, *share, *mean, *variance, *level;
+	int64_t numbers, categories, levels, members, k;
+} saved;
+
+static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t task, int64_t cols, saved *m)
+{
+	kdr_array number = kdr_result_array(fitted, "table_numbers", -1),
+	          category = kdr_result_array(fitted, "table_categories", -1),
+	          larger = kdr_result_array(fitted, "table_larger", -1),
+	          weight = kdr_result_array(fitted, "table_weights", -1),
+	          share = kdr_result_array(fitted, "table_shares", task),
+	          mean = kdr_result_array(fitted, "table_means", task),
+	          variance = kdr_result_array(fitted, "table_variances", task),
+	          level = kdr_result_array(fitted, "table_levels", task);
+	*m = (saved){ .number = number.data,
+		      .category = category.data,
+		      .larger = larger.data,
+		      .weight = weight.data,
+		      .share = share.data,
+		      .mean = mean.data,
+		      .variance = variance.data,
+		      .level = level.data };
+	bool sound = number.data && number.ndim == 1 && category.data && category.ndim == 2 &&
+	             category.shape[1] == 2 && larger.data && larger.ndim == 1 && weight.data &&
+	             weight.ndim == 1 && share.data && share.ndim == 2 && mean.data && mean.ndim == 3 &&
+	             variance.data && variance.ndim == 3 && level.data && level.ndim == 3;
+	if (sound) {
+		m->numbers = number.shape[0];
+		m->categories = category.shape[0];
+		m->members = share.shape[0];
+		m->k = share.shape[1];
+		for (int64_t j = 0; j < m->categories && sound; j++) {
+			const int64_t first = m->category[2 * j], levels = m->category[2 * j + 1];
+			sound = levels >= 2 && levels <= cols + 1 && first >= 0 &&
+			        first + (isnan(m->larger[j]) ? levels : 1) <= cols;
+			m->levels += levels;
+		}
+		for (int64_t j = 0; j < m->numbers && sound; j++)
+			sound = m->number[j] >= 0 && m->number[j] < cols;
+		sound = sound && larger.shape[0] == m->categories &&
+		        weight.shape[0] == m->numbers + m->categories && m->members > 0 && m->k > 0 &&
+		        mean.shape[0] == m->members && mean.shape[1] == m->k && mean.shape[2] == m->numbers &&
+		        variance.shape[0] == m->members && variance.shape[1] == m->k &&
+		        variance.shape[2] == m->numbers && level.shape[0] == m->members &&
+		        level.shape[1] == m->levels && level.shape[2] == m->k;
+	}
+	return sound ? KDR_OK
+	             : kdri_fail(ctx, KDR_ERR_DATA,
+	                         "the model has no mixtures of a table of %lld columns for task %lld",
+	                         (long long)cols, (long long)task + 1);
+}
+
+kdr_status kdri_tables_predict(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
+                               int64_t *labels)
+{
+	kdr_status st;
+	saved m;
+	const int64_t n = kdr_mat_rows(x), begin[] = { 0, n };
+	double *values = NULL, *posterior = NULL, *sum = NULL;
+	int32_t *code = NULL;
+	int64_t *levels = NULL;
+	KDRI_TRY(load_model(ctx, fitted, task, kdr_mat_cols(x), &m));
+	KDRI_TRY(KDRI_NEW(ctx, &values, n * m.numbers));
+	KDRI_TRY(KDRI_NEW(ctx, &code, n * m.categories));
+	KDRI_TRY(KDRI_NEW(ctx, &levels, m.categories));
+	KDRI_TRY(KDRI_NEW(ctx, &posterior, n * m.k));
+	KDRI_TRY(KDRI_NEW0(ctx, &sum, n * m.k));
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t j = 0; j < m.numbers; j++)
+			values[i * m.numbers + j] = kdri_mixed_cell(x, i, m.number[j]);
+		for (int64_t j = 0; j < m.categories; j++)
+			code[i * m.categories + j] =
+			        kdri_mixed_level(x, i, m.category[2 * j], m.category[2 * j + 1], m.larger[j]);
+	}
+	for (int64_t j = 0; j < m.categories; j++)
+		levels[j] = m.category[2 * j + 1];
+	const kdri_mixture_data d = { .n = n,
+		                      .tables = 1,
+		                      .begin = begin,
+		                      .numbers = m.numbers,
+		                      .categories = m.categories,
+		                      .x = values,
+		                      .code = code,
+		                      .levels = levels,
+		                      .number_weight = m.weight,
+		                      .category_weight = m.weight + m.numbers };
+	for (int64_t i = 0; i < m.members; i++) {
+		const kdri_mixture mixture = { .k = m.k,
+			                       .tables = 1,
+			                       .numbers = m.numbers,
+			                       .categories = m.categories,
+			                       .share = (double *)m.share + i * m.k,
+			                       .mean = (double *)m.mean + i * m.k * m.numbers,
+			                       .variance = (double *)m.variance + i * m.k * m.numbers,
+			                       .theta = (double *)m.level + i * m.levels * m.k };
+		KDRI_TRY(kdri_mixture_assign(ctx, &d, &mixture, 0, NULL, posterior));
+		kdri_axpy(1, posterior, sum, n * m.k);
+	}
+	for (int64_t i = 0; i < n; i++) {
+		labels[i] = 0;
+		for (int64_t c = 1; c < m.k; c++)
+			if (sum[i * m.k + c] > sum[i * m.k + labels[i]])
+				labels[i] = c;
+	}
+done:
+	kdri_free(ctx, values);
+	kdri_free(ctx, code);
+	kdri_free(ctx, levels);
+	kdri_free(ctx, posterior);
+	kdri_free(ctx, sum);
+	return st;
+}
+
+/* Of the rows here: how many a model would label as the answer does. */
+static kdr_status put_predict_agreement(kdr_context *ctx, const kdri_tables *t, int64_t s)
+{
+	kdr_status st;
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin;
+	int64_t *labels = NULL, counts[2] = { n, 0 };
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(kdri_tables_predict(ctx, t->result, s, &t->problem->tasks[s].x, labels));
+	for (int64_t i = 0; i < n; i++)
+		counts[1] += labels[i] == t->answer[begin + i];
+	KDRI_TRY(kdri_sum_int(ctx, counts, 2));
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "predict_agreement",
+	                                 (double)counts[1] / (double)counts[0]));
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+/* --- fit ----------------------------------------------------------------------------------------------------------------------------- */
+
+static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
+{
+	kdr_status st;
+	const int64_t T = t->all.tables;
+	KDRI_TRY(put_members(ctx, t));
+	KDRI_TRY(put_columns(ctx, t));
+	for (int64_t s = 0; s < T; s++) {
+		KDRI_TRY(put_table_labels(ctx, t, s));
+		KDRI_TRY(put_moved(ctx, t, s));
+		KDRI_TRY(put_table_model(ctx, t, s));
+		KDRI_TRY(put_predict_agreement(ctx, t, s));
+	}
+	if (T > 1 && t->votes[KDRI_MIX_POOLED_SHARED].labels) {
+		KDRI_TRY(kdri_result_number(ctx, t->result, "shared_segments", t->together));
+		KDRI_TRY(kdri_result_number(ctx, t->result, "guard_bic", t->bic_gain));
+		KDRI_TRY(kdri_result_number(ctx, t->result, "guard_loss", t->loss));
+	}
+	if (t->together)
+		KDRI_TRY(put_pairs(ctx, t));
+done:
+	return st;
+}
+
+static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
+{
+	kdr_status st;
+	const int64_t T = t->problem->ntasks;
+	double total = 0;
+	int64_t rows;
+	KDRI_TRY(kdri_mixed_new(ctx, t->problem, &t->all)); /* (E1) */
+	KDRI_TRY(KDRI_NEW(ctx, &t->k, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->start, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
+	for (int64_t s = 0; s < T; s++) {
+		t->k[s] = t->problem->tasks[s].k;
+		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
+	}
+	KDRI_TRY(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
+	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));
+	KDRI_TRY(kdri_tables_find_k(ctx, t));
+	KDRI_TRY(kdri_tables_members(ctx, t)); /* (E2) */
+	KDRI_TRY(guard(ctx, t));
+	KDRI_TRY(tables_vote(ctx, t));
+	KDRI_TRY(find_clear(ctx, t));
+	KDRI_TRY(kdri_tables_confidence(ctx, t)); /* (E5) */
+	KDRI_TRY(tables_report(ctx, t));
+	for (int64_t s = 0; s < T; s++)
+		total -= t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
+	KDRI_TRY(kdri_result_objective(ctx, t->result, total));
+	kdri_result_stop(t->result,
+	                 ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
+done:
+	return st;
+}
+
+kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result)
+{
+	kdri_tables t = { .problem = problem, .options = options, .result = result };
+	kdr_status st = tables_run(ctx, &t);
+	tables_free(ctx, &t);
+	return st;
+}
