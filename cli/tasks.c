@@ -68,6 +68,16 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 	return EXIT_DONE;
 }
 
+/* Whether the command fits a method that skips missing values. */
+static bool skips_missing(const cli_args *args)
+{
+	if (strcmp(cli_args_command(args)->name, "cluster") != 0)
+		return false;
+	const kdr_algo *algo = kdr_algo_find_in(
+	        KDR_FAMILY_CLUSTER, cli_get(args, "method", kdr_default_method(KDR_FAMILY_CLUSTER)));
+	return algo && (algo->flags & KDR_ALGO_TABLES);
+}
+
 /* Where data stay on disk for want of memory, arrays that are freed go back to the machine at once: glibc would keep those of
  * up to 32 MB for later, and pages of the data have to make room for nothing. */
 static void give_memory_back(const cli_tasks *tasks)
@@ -91,6 +101,8 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
 	cli_reading(args, &reading);
+	if (!reading.missing && skips_missing(args))
+		reading.missing = "keep";
 	int code = cli_ranks_paths(list, count, &reading);
 	if (code != EXIT_DONE)
 		return code;

@@ -93,8 +93,8 @@ typedef struct kdr_read_options {
 	const char *label_column; /* CSV: name or 1-based number of the column of classes; NULL: none */
 	const char *id_column;    /* CSV: the column of row names; NULL: none */
 	kdr_header header;        /* CSV */
-	const char *missing;      /* CSV: cells without a value: NULL or "error", "zero", "mean", "median",
-	                             "drop-row", "drop-column" */
+	const char *missing;      /* CSV: missing values: NULL or "error", "zero", "mean", "median",
+	                             "drop-row", "drop-column", "keep" (NaN, for methods that skip them) */
 	const char *decimal;      /* CSV: "." or ","; NULL: by the evidence of each column */
 	const char *columns;      /* CSV: what columns are, such as "height,width,city:category,-Nr" */
 	const char *const *na;    /* CSV: more texts that stand for no value, ended by NULL; or NULL */
@@ -174,7 +174,12 @@ typedef enum kdr_weight {
 	KDR_WEIGHT_SQRT
 } kdr_weight;
 typedef enum kdr_norm { KDR_NORM_NONE, KDR_NORM_L1, KDR_NORM_L2 } kdr_norm;
-typedef enum kdr_scale { KDR_SCALE_NONE, KDR_SCALE_STANDARD, KDR_SCALE_MINMAX } kdr_scale;
+typedef enum kdr_scale {
+	KDR_SCALE_NONE,
+	KDR_SCALE_STANDARD,
+	KDR_SCALE_MINMAX,
+	KDR_SCALE_TABLE /* skewed numbers on a log scale, outliers clipped, categories, missing values: docs/tables.md */
+} kdr_scale;
 typedef enum kdr_align {
 	KDR_ALIGN_DEFAULT,
 	KDR_ALIGN_UNION,
@@ -214,7 +219,8 @@ typedef enum kdr_data_kind {
 	KDR_DATA_UNITS,        /* a few features in different units */
 	KDR_DATA_WORDS,        /* counts of words */
 	KDR_DATA_MOLECULES,    /* counts of molecules */
-	KDR_DATA_HISTOGRAMS
+	KDR_DATA_HISTOGRAMS,
+	KDR_DATA_TABLE /* at most 64 columns: numbers in different units, yes/no columns, categories, dates */
 } kdr_data_kind;
 /* Such as "counts of words"; "" if unknown. */
 KDR_API const char *kdr_data_kind_name(kdr_data_kind kind);

@@ -103,7 +103,7 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 	KDRI_TRY(check_ranks(ctx, t, &all));
 	const kdri_traits traits = kdri_traits_here(ctx, &t->x);
 	if (traits.infinite) /* says where */
-		KDRI_TRY(kdri_mat_check_finite(ctx, &t->x, kdri_task_name(t)));
+		KDRI_TRY(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), problem->category != NULL));
 	if ((algo->flags & KDR_ALGO_NONNEG) && traits.negative)
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
 	if (algo->family == KDR_FAMILY_CLUSTER) {
@@ -162,9 +162,14 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 	if (problem->pooled && !(algo->flags & KDR_ALGO_POOLED))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' cannot pool tasks", algo->id);
 	const kdr_task *first = &problem->tasks[0];
+	if (problem->category && !(algo->flags & KDR_ALGO_TABLES))
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' does not take categories", algo->id);
 	for (int64_t i = 0; i < problem->ntasks; i++) {
 		const kdr_task *t = &problem->tasks[i];
 		kdr_status st = check_task(ctx, algo, problem, t);
+		if (st == KDR_OK && problem->category && t->x.kind != KDR_MAT_DENSE)
+			st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "task %s is sparse: tables must be dense",
+			               kdri_task_name(t));
 		if (st != KDR_OK)
 			return st;
 		if (together && algo->family != KDR_FAMILY_TRANSFER &&

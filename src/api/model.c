@@ -134,8 +134,11 @@ kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, k
 	if (m->prep)
 		KDRI_TRY(kdr_prep_apply(ctx, m->prep, task, data));
 	KDRI_TRY(check_columns(ctx, m, data));
+	const bool tables = m->algo->info.flags & KDR_ALGO_TABLES;
+	if (!tables)
+		KDRI_TRY(kdri_table_encode(ctx, m->prep, task, data));
 	kdr_mat x = kdr_data_mat(data);
-	KDRI_TRY(kdri_mat_check_finite(ctx, &x, data->name));
+	KDRI_TRY(kdri_mat_check_values(ctx, &x, data->name, tables));
 	KDRI_TRY(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
 done:
 	return st;

@@ -8,8 +8,8 @@ void kdr_cluster_options_init(kdr_cluster_options *options)
 }
 
 /* On the data as they were fitted. */
-static kdr_status put_quality(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_cluster_options *o,
-                              kdr_result *r)
+static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets,
+                                const kdr_cluster_options *o, kdr_result *r)
 {
 	kdr_status st;
 	const int64_t **labels = NULL;
@@ -19,10 +19,8 @@ static kdr_status put_quality(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(KDRI_NEW(ctx, &k, r->ntasks));
 	KDRI_TRY(KDRI_NEW(ctx, &stability, r->ntasks));
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		kdr_mat x = kdr_data_mat(sets[t]);
 		labels[t] = r->tasks[t].labels;
 		k[t] = r->tasks[t].k;
-		KDRI_TRY(kdr_quality_find(ctx, &x, labels[t], &r->tasks[t].quality));
 	}
 	const kdri_stability s = { sets, labels, k, r->ntasks, o->pooled };
 	KDRI_TRY(kdri_job_stability(ctx, job, &s, &resamples, stability));
@@ -34,6 +32,21 @@ done:
 	kdri_free(ctx, labels);
 	kdri_free(ctx, k);
 	kdri_free(ctx, stability);
+	return st;
+}
+
+/* Once samples can be compared; stability is known already. */
+static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdr_mat x = kdr_data_mat(sets[t]);
+		kdr_quality *q = &r->tasks[t].quality, before = *q;
+		KDRI_TRY(kdr_quality_find(ctx, &x, r->tasks[t].labels, q));
+		q->stability = before.stability;
+		q->resamples = before.resamples;
+	}
+done:
 	return st;
 }
 
@@ -56,12 +69,15 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
+	if (o->quality)
+		KDRI_TRY(put_stability(ctx, job, sets, o, result));
+	KDRI_TRY(kdri_job_encode(ctx, job, sets, count));
 	for (int64_t i = 0; i < count && job->told->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
 	if (o->quality)
-		KDRI_TRY(put_quality(ctx, job, sets, o, result));
+		KDRI_TRY(put_quality(ctx, sets, result));
 	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
 	kdri_job_finish(job, result);
 	*out = result;

@@ -3,6 +3,7 @@
 #include "comm/comm.h"
 
 #include "api/estimate.h"
+#include "prepare/prep.h"
 #include "matrix/traits.h"
 
 #include <stdio.h>
@@ -105,18 +106,40 @@ bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool
 	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && open && !said);
 }
 
+/* Tables may have been read with their missing values. */
+static kdr_status refuse_missing(kdr_context *ctx, kdr_data *const *sets, int64_t count)
+{
+	for (int64_t t = 0; t < count; t++) {
+		const kdri_sheet *s = sets[t]->sheet;
+		for (int64_t c = 0; s && s->missing && strcmp(s->missing, "keep") == 0 && c < s->ncolumns;
+		     c++)
+			if (s->columns[c].features > 0 && s->columns[c].missing > 0)
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "%s: column '%.60s' has %lld missing value%s; use --missing mean, median, zero, drop-row or drop-column",
+				        sets[t]->name, s->columns[c].name, (long long)s->columns[c].missing,
+				        s->columns[c].missing == 1 ? "" : "s");
+	}
+	return KDR_OK;
+}
+
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, bool choose, kdr_recipe *recipe, kdr_prep **out)
+                             const kdr_prep_options *told, bool choose, bool tables, kdr_recipe *recipe,
+                             kdr_prep **out)
 {
 	kdr_status st = KDR_OK;
 	kdr_prep_options options = *told;
 	kdr_prep *first = NULL;
 	if (choose) {
 		KDRI_TRY(kdr_recipe_find(ctx, sets, count, recipe));
+		if (tables)
+			KDRI_TRY(kdri_recipe_table(ctx, sets, count, recipe));
 		options.weight = recipe->weight;
 		options.norm = recipe->norm;
 		options.scale = recipe->scale;
 	}
+	if (options.scale != KDR_SCALE_TABLE)
+		KDRI_TRY(refuse_missing(ctx, sets, count));
 	/* Features of their own: nothing to align; the first's preparation stands for its description. */
 	for (int64_t i = 0; own && i < count; i++)
 		KDRI_TRY(kdr_prepare(ctx, &sets[i], 1, &options, i == 0 ? &first : NULL));
@@ -124,6 +147,8 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 		KDRI_TRY(kdr_prepare(ctx, sets, split ? split : count, &options, &first));
 	if (!own && split)
 		KDRI_TRY(kdr_prepare(ctx, sets + split, count - split, &options, NULL));
+	for (int64_t i = 0; i < count && !tables; i++)
+		KDRI_TRY(kdri_table_encode(ctx, first, i, sets[i]));
 	*out = first;
 	first = NULL;
 done:
@@ -189,15 +214,29 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
 	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
+	/* Features that are learnt first are learnt from distances. */
+	const bool tables = (job->algo->flags & KDR_ALGO_TABLES) && !job->feature_options && !split &&
+	                    told->prep.top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
 	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           &told->prep, chosen, &job->recipe, &job->prep));
+	                           &told->prep, chosen, tables, &job->recipe, &job->prep));
+	job->encoded = !tables;
 	if (job->recipe.centre)
 		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
 	job->seconds.prepare = kdri_now() - start;
+done:
+	return st;
+}
+
+kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < count && !job->encoded; t++)
+		KDRI_TRY(kdri_table_encode(ctx, job->prep, t, sets[t]));
+	job->encoded = true;
 done:
 	return st;
 }
@@ -288,6 +327,8 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
+	if (job->prep && job->prep->column_kind && !job->encoded)
+		problem.category = job->prep->group;
 	if (job->feature_options) {
 		KDRI_TRY(job_check_memory(ctx, job->feature_options, &problem, data, 0, &features));
 		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));

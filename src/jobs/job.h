@@ -14,6 +14,7 @@ typedef struct kdri_job {
 	kdr_options *feature_options;
 	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not looked for */
 	kdr_prep *prep;
+	bool encoded; /* data of a table have been encoded: kdri_job_encode */
 	kdr_seconds seconds;
 	char hint[512]; /* about the preprocessing; "": none */
 } kdri_job;
@@ -27,11 +28,15 @@ kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
 kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value);
 /* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split);
-/* The same for jobs without a method. `choose`: weight, norm and scale by what the data look like. */
+/* The same for jobs without a method. `choose`: weight, norm and scale by what the data look like. `tables`: tables keep
+ * categories and missing values (kdri_table_encode). */
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, bool choose, kdr_recipe *recipe, kdr_prep **out);
+                             const kdr_prep_options *told, bool choose, bool tables, kdr_recipe *recipe,
+                             kdr_prep **out);
 /* Whether the library chooses them: `open` where nothing else is told. */
 bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
+/* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */
+kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count);
 /* Learns features where wanted, fits, and puts into the result what the data know. `about`: all of the problem but the tasks. */
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
@@ -56,6 +61,8 @@ typedef struct kdri_spread {
 	int64_t column;
 	const char *name; /* borrowed; NULL: columns have none */
 } kdri_spread;
+/* Makes it scale table if the data are a table: at most 64 columns, in different units or some of them with two values. */
+kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe);
 /* Whether data are a few features in different units, as kdr_recipe_find tells, and the two that differ most. */
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
                             kdri_spread ends[2]);

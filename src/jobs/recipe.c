@@ -38,6 +38,10 @@ static void add_rows(spread *to, const kdr_data *d)
 		kdri_entries r = kdri_row_entries(&x, i);
 		for (int64_t p = 0; p < r.count; p++) {
 			spread *s = &to[kdri_entry_column(&r, p)];
+			if (isnan(r.val[p])) {
+				s->n--;
+				continue;
+			}
 			s->sum += r.val[p];
 			s->square += r.val[p] * r.val[p];
 		}
@@ -111,7 +115,7 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
 				                        &at));
 			spread *to = &all[at];
-			to->n += (double)d->rows;
+			to->n += (double)d->rows + own[j].n; /* less missing values */
 			to->name = named ? d->features[j] : NULL;
 			to->sum += own[j].sum;
 			to->square += own[j].square;
@@ -149,6 +153,7 @@ const char *kdr_data_kind_name(kdr_data_kind kind)
 		[KDR_DATA_WORDS] = "counts of words",
 		[KDR_DATA_MOLECULES] = "counts of molecules",
 		[KDR_DATA_HISTOGRAMS] = "histograms",
+		[KDR_DATA_TABLE] = "a table",
 	};
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
@@ -209,6 +214,34 @@ kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t cou
 	*out = recipes[kind];
 	out->kind = kind;
 	return KDR_OK;
+}
+
+enum { TABLE_COLUMNS = 64 };
+
+/* Columns of its table, or of its matrix. */
+static int64_t table_columns(const kdr_data *d)
+{
+	int64_t n = 0;
+	for (int64_t c = 0; d->sheet && c < d->sheet->ncolumns; c++)
+		n += d->sheet->columns[c].features > 0;
+	return d->sheet ? n : d->cols;
+}
+
+kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe)
+{
+	kdr_status st = KDR_OK;
+	bool two = false, unlike = recipe->kind != KDR_DATA_UNITS && recipe->kind != KDR_DATA_MEASUREMENTS;
+	for (int64_t t = 0; t < count; t++)
+		unlike = unlike || tasks[t]->kind != KDR_MAT_DENSE || table_columns(tasks[t]) > TABLE_COLUMNS;
+	KDRI_TRY(kdri_any(ctx, &unlike));
+	if (unlike)
+		goto done;
+	if (recipe->kind != KDR_DATA_UNITS)
+		KDRI_TRY(kdri_table_yes_no(ctx, tasks, count, &two));
+	if (recipe->kind == KDR_DATA_UNITS || two)
+		*recipe = (kdr_recipe){ .kind = KDR_DATA_TABLE, .scale = KDR_SCALE_TABLE };
+done:
+	return st;
 }
 
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,

@@ -53,7 +53,8 @@ kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Rows in which each column is not 0. */
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
-/* KDR_ERR_DATA naming the first entry that is NaN or infinite. `what` is the task's name. */
+/* KDR_ERR_DATA naming the first entry that is NaN or infinite; with `missing`, NaN is allowed. `what` is the task's name. */
+kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing);
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
 
 /* An owned matrix: what stacking and transposing give. */

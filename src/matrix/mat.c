@@ -124,7 +124,7 @@ static bool all_finite(const double *v, int64_t n)
 	return !bad;
 }
 
-kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what)
+kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing)
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) \
@@ -141,7 +141,7 @@ kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char 
 	for (int64_t i = bad * KDRI_BLOCK; i < rows; i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++)
-			if (!isfinite(row.val[p]))
+			if (!isfinite(row.val[p]) && !(missing && isnan(row.val[p])))
 				return kdri_fail(ctx, KDR_ERR_DATA, "task %s: row %lld, column %lld is %s",
 				                 what, (long long)i + 1,
 				                 (long long)kdri_entry_column(&row, p) + 1,
@@ -150,6 +150,11 @@ kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char 
 				                                   : "-inf");
 	}
 	return KDR_OK;
+}
+
+kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what)
+{
+	return kdri_mat_check_values(ctx, x, what, false);
 }
 
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts)

@@ -174,6 +174,24 @@ static int64_t disjoint_from(kdr_data *const *tasks, int64_t t, const kdri_colum
 	return -1;
 }
 
+/* Whether a name is that of a text of one of the data set's categories: `city=Paris`. */
+static bool of_category(const kdr_data *d, const char *name)
+{
+	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
+		size_t n = strlen(d->sheet->columns[c].name);
+		if (d->sheet->columns[c].kind == KDR_COLUMN_CATEGORY &&
+		    strncmp(name, d->sheet->columns[c].name, n) == 0 && name[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+/* What becomes of a column that a data set does not have. */
+static const char *instead(const kdr_prep *prep)
+{
+	return prep->options.scale == KDR_SCALE_TABLE ? "treated as missing" : "filled with zeros";
+}
+
 static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                              const kdri_names *all, const kdri_columns *columns, mark *marks)
 {
@@ -188,18 +206,20 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 			KDRI_TRY(kdri_prep_warn(ctx, prep, "%s", text));
 		}
 		name_list missing = { .count = 0 };
-		for (int64_t u = 0; u < all->count && missing.count < TOLD; u++)
-			if (marks[u].task != t)
+		const bool table = prep->options.scale == KDR_SCALE_TABLE;
+		for (int64_t u = 0; u < all->count && (table || missing.count < TOLD); u++)
+			if (marks[u].task != t && !(table && of_category(tasks[t], all->names[u])))
 				list_add(&missing, all->names[u]);
-		missing.count = all->count - tasks[t]->cols;
+		if (!table)
+			missing.count = all->count - tasks[t]->cols;
 		if (count == 2)
 			snprintf(who, sizeof who, "task %.40s has", tasks[1 - t]->name);
 		else
 			snprintf(who, sizeof who, "other tasks have");
 		if (missing.count > 0)
-			KDRI_TRY(kdri_prep_warn(ctx, prep,
-			                        "task %.40s has no feature %s that %s: filled with zeros",
-			                        tasks[t]->name, list_text(&missing, text, sizeof text), who));
+			KDRI_TRY(kdri_prep_warn(ctx, prep, "task %.40s has no feature %s that %s: %s",
+			                        tasks[t]->name, list_text(&missing, text, sizeof text), who,
+			                        instead(prep)));
 	}
 done:
 	return st;
@@ -305,18 +325,6 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 
 /* --- new data --------------------------------------------------------------------------------- */
 
-/* Whether a name is that of a text of one of the data set's categories: `city=Paris`. */
-static bool of_category(const kdr_data *d, const char *name)
-{
-	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
-		size_t n = strlen(d->sheet->columns[c].name);
-		if (d->sheet->columns[c].kind == KDR_COLUMN_CATEGORY &&
-		    strncmp(name, d->sheet->columns[c].name, n) == 0 && name[n] == '=')
-			return true;
-	}
-	return false;
-}
-
 static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
                               const kdri_names *table, int64_t *column_of, kdri_columns *c)
 {
@@ -355,11 +363,14 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
 		             d->name, list_text(&unknown, text, sizeof text));
 	if (new_texts.count > 0)
-		kdri_warning(ctx, "%.80s: %s: unknown to the fit: such rows have none of the texts it knew",
-		             d->name, list_text(&new_texts, text, sizeof text));
+		kdri_warning(ctx, "%.80s: %s: unknown to the fit: %s", d->name,
+		             list_text(&new_texts, text, sizeof text),
+		             prep->options.scale == KDR_SCALE_TABLE
+		                     ? "treated as missing"
+		                     : "such rows have none of the texts it knew");
 	if (missing.count > 0 && !d->counted)
-		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: filled with zeros", d->name,
-		             list_text(&missing, text, sizeof text));
+		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: %s", d->name,
+		             list_text(&missing, text, sizeof text), instead(prep));
 	kdri_columns_order(c, d->cols, prep->cols);
 done:
 	return st;

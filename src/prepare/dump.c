@@ -5,8 +5,10 @@
  *            features                     names of the aligned columns; left out where unnamed
  *   int64    columns, tasks, fit_each, centred, top_features   one value each
  *            place (columns)              number of the column that comes out, or -1; left out: all
+ *            column_kind, group (columns)  scale table: kdri_table_kind, and the first column of the category, or -1
  *   float64  idf (sets x columns), median (sets), offset, divisor (sets x columns)
  *            fill (tasks x columns)       what fills the holes of tables
+ *            unit, low, high (sets x columns), hole (tasks x columns)   scale table
  *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
  *   strings  read_columns, read_missing (one each), read_na   how tables of new samples are read
  *
@@ -54,6 +56,13 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 	dump_put(dump, "offset", KDR_FLOAT64, table, p->offset);
 	dump_put(dump, "divisor", KDR_FLOAT64, table, p->divisor);
 	dump_put(dump, "origin", KDR_FLOAT64, p->cols, p->origin);
+	dump_put(dump, "column_kind", KDR_INT64, p->cols, p->column_kind);
+	if (p->column_kind)
+		dump_put(dump, "group", KDR_INT64, p->cols, p->group);
+	dump_put(dump, "unit", KDR_FLOAT64, table, p->unit);
+	dump_put(dump, "low", KDR_FLOAT64, table, p->low);
+	dump_put(dump, "high", KDR_FLOAT64, table, p->high);
+	dump_put(dump, "hole", KDR_FLOAT64, p->tasks * p->cols, p->hole);
 	dump_put(dump, "fill", KDR_FLOAT64, p->tasks * p->cols, p->fill);
 	if (p->reading_columns)
 		put_strings(dump, "read_columns", 1, (const char *const *)&p->reading_columns);
@@ -254,13 +263,53 @@ done:
 	return st;
 }
 
+/* Integers of each column, in low .. high. */
+static kdr_status get_column_integers(kdr_context *ctx, const kdri_prep_dump *dump, const char *name,
+                                      int64_t cols, int64_t low, int64_t high, int64_t **out)
+{
+	kdr_status st;
+	const void *raw = NULL;
+	KDRI_TRY(need(ctx, dump, name, KDR_INT64, cols, &raw));
+	const int64_t *values = raw;
+	for (int64_t u = 0; u < cols; u++)
+		if (values[u] < low || values[u] > high)
+			return dump_damaged(ctx, name, "out of range");
+	KDRI_TRY(KDRI_NEW(ctx, out, cols));
+	memcpy(*out, values, (size_t)cols * sizeof *values);
+done:
+	return st;
+}
+
+/* What scale table needs; levels of one category stand side by side. */
+static kdr_status get_table(kdr_context *ctx, const kdri_prep_dump *dump, int64_t table, kdr_prep *p)
+{
+	kdr_status st;
+	int64_t holes;
+	KDRI_TRY(kdri_mul(ctx, p->tasks, p->cols, &holes));
+	KDRI_TRY(get_column_integers(ctx, dump, "column_kind", p->cols, KDRI_TABLE_NUMBER, KDRI_TABLE_LEVEL,
+	                             &p->column_kind));
+	KDRI_TRY(get_column_integers(ctx, dump, "group", p->cols, -1, p->cols - 1, &p->group));
+	for (int64_t u = 0; u < p->cols; u++) {
+		const int64_t group = p->group[u];
+		if ((p->column_kind[u] == KDRI_TABLE_LEVEL) != (group >= 0) ||
+		    (group >= 0 && group != u && (u == 0 || p->group[u - 1] != group)))
+			return dump_damaged(ctx, "group", "levels of a category must stand side by side");
+	}
+	KDRI_TRY(get_reals(ctx, dump, "unit", table, false, &p->unit));
+	KDRI_TRY(get_reals(ctx, dump, "low", table, false, &p->low));
+	KDRI_TRY(get_reals(ctx, dump, "high", table, false, &p->high));
+	KDRI_TRY(get_reals(ctx, dump, "hole", holes, false, &p->hole));
+done:
+	return st;
+}
+
 kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out)
 {
 	kdr_status st;
 	kdr_prep_options options = { 0 };
 	kdr_prep *p = NULL;
 	int64_t tasks = 0, table = 0;
-	if (dump->narrays < 0 || dump->narrays > 24 || dump->nstrings < 0 || dump->nstrings > 16)
+	if (dump->narrays < 0 || dump->narrays > 32 || dump->nstrings < 0 || dump->nstrings > 16)
 		return dump_damaged(ctx, "arrays", "too many");
 	KDRI_TRY(get_options(ctx, dump, &options, &tasks));
 	KDRI_TRY(kdri_prep_new(ctx, &options, tasks, &p));
@@ -276,6 +325,8 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 		KDRI_TRY(get_reals(ctx, dump, "offset", table, false, &p->offset));
 		KDRI_TRY(get_reals(ctx, dump, "divisor", table, true, &p->divisor));
 	}
+	if (options.scale == KDR_SCALE_TABLE)
+		KDRI_TRY(get_table(ctx, dump, table, p));
 	if (dump_find(dump, "origin"))
 		KDRI_TRY(get_reals(ctx, dump, "origin", p->cols, false, &p->origin));
 	if (dump_find(dump, "fill")) {

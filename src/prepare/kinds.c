@@ -43,6 +43,8 @@ static bool one_value(const kdr_data *d, int64_t j, bool *known, double *value)
 		return false;
 	for (int64_t i = 0; i < d->rows; i++) {
 		double x = d->dense[i * d->cols + j];
+		if (isnan(x)) /* missing values stay */
+			continue;
 		if (!*known)
 			*value = x;
 		*known = true;
@@ -105,8 +107,9 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 		}
 	KDRI_TRY(join_values(ctx, prep->cols, varies, known, value));
 	for (int64_t u = 0; u < prep->cols; u++) {
-		/* A task without the column has zeros there. */
-		varies[u] = varies[u] || (with[u] < count && value[u] != 0);
+		/* A task without the column has zeros there, or, with scale table, no value. */
+		varies[u] = varies[u] ||
+		            (with[u] < count && value[u] != 0 && prep->options.scale != KDR_SCALE_TABLE);
 		left = left || (varies[u] && !drop[u]);
 	}
 	for (int64_t u = 0; u < prep->cols && left; u++)
@@ -434,6 +437,7 @@ kdr_status kdri_kinds_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	kdr_status st;
 	KDRI_TRY(leave_out(ctx, prep, tasks, count, columns));
 	KDRI_TRY(find_groups(ctx, prep, tasks, count, columns));
+	KDRI_TRY(kdri_table_order(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_kinds_shift(ctx, prep, tasks[t], &columns[t]));
 	KDRI_TRY(keep_fills(ctx, prep, tasks, count, columns));

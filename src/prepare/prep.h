@@ -26,9 +26,14 @@ struct kdr_prep {
 	double *median;  /* sets: weight cpm: the row total all rows are brought to; else NULL */
 	double *offset;  /* sets x cols: scaled value = (value - offset) / divisor; NULL: no scaling */
 	double *divisor; /* sets x cols */
-	int64_t nkept;   /* columns that come out: cols where kept is NULL */
-	int64_t *kept;   /* their aligned numbers, increasing; NULL: all */
-	int64_t *place;  /* cols: number of an aligned column among the kept, or -1; NULL: all */
+	/* scale table (table.c), else NULL */
+	int64_t *column_kind; /* cols: kdri_table_kind */
+	double *unit;         /* sets x cols: -1: no logarithm, 0: ln x, else ln(1 + x / unit) */
+	double *low, *high;   /* sets x cols: the values that remain after clipping */
+	double *hole;         /* tasks x cols: the encoded value of a missing cell */
+	int64_t nkept;        /* columns that come out: cols where kept is NULL */
+	int64_t *kept;        /* their aligned numbers, increasing; NULL: all */
+	int64_t *place;       /* cols: number of an aligned column among the kept, or -1; NULL: all */
 	/* of features that come from tables: kinds.c */
 	int64_t *group; /* cols: the first column of the category it belongs to, or -1; NULL: there is none */
 	double *origin; /* cols: the day that dates are counted from, else 0; NULL: there are none */
@@ -69,6 +74,9 @@ typedef struct kdri_columns {
 	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
 	bool increasing; /* the order of the columns that stay does not change */
 	double *shift;   /* added to each column as a row is loaded; NULL: nothing */
+	int64_t *
+	        absent; /* scale table: aligned columns the data set does not have, NaN in its rows; else NULL */
+	int64_t nabsent;
 	char **since; /* of each feature that is a date: what its column says of it then; else NULL. NULL: there are none */
 	int64_t nsince;
 } kdri_columns;
@@ -103,6 +111,23 @@ kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 /* Notes in a data set that has been changed what became of the columns of its table. */
 void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *data);
 
+/* --- table.c: scale table ------------------------------------------------------------------------ */
+
+typedef enum kdri_table_kind { KDRI_TABLE_NUMBER, KDRI_TABLE_TWO, KDRI_TABLE_LEVEL } kdri_table_kind;
+
+/* Columns of one category side by side, once groups are known. */
+kdr_status kdri_table_order(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                            kdri_columns *columns);
+/* Fills columns->absent, which the caller frees. */
+kdr_status kdri_table_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                             kdri_columns *columns);
+/* From prepared columns to distances: (E4) to (E6), in place. Does nothing unless the scale is table. */
+kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
+/* Whether some column has exactly two values in all data sets together. */
+kdr_status kdri_table_yes_no(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out);
+/* Such as "treated as a table: 5 numbers, 2 yes/no, 3 categories; 2 numbers on a log scale". */
+void kdri_table_sentence(const kdr_prep *prep, char *text, size_t room);
+
 /* --- rows.c: one row through all steps ------------------------------------------------------- */
 
 /* A row of aligned columns. Dense: n = columns, col is NULL. Sparse: n entries, columns increasing. */
@@ -135,6 +160,8 @@ void kdri_row_load(const kdr_data *data, const kdri_columns *columns, int64_t i,
 /* Then weight and norm, then scale and the choice of columns, by the fitted numbers of `set`. */
 void kdri_row_weigh(const kdr_prep *prep, int64_t set, kdri_row *row);
 void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row);
+/* The same with scale table: table.c. */
+void kdri_row_table(const kdr_prep *prep, int64_t set, kdri_row *row);
 
 /* --- weight.c, scale.c, top.c: fitting -------------------------------------------------------------- */
 
@@ -150,6 +177,8 @@ kdr_status kdri_fit_weight(kdr_context *ctx, kdr_prep *prep, kdr_data *const *ta
 kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                         const kdri_columns *columns);
 kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                          const kdri_columns *columns);
+kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           const kdri_columns *columns);
 /* Mean and sum of squared deviations of each aligned column over the rows of all tasks: as they come, as weight and norm
  * leave them, or as a weight that takes logarithms has them before it does. */
@@ -194,7 +223,7 @@ typedef struct kdri_dump_strings {
 } kdri_dump_strings;
 
 typedef struct kdri_prep_dump {
-	kdri_dump_array arrays[24];
+	kdri_dump_array arrays[32];
 	int narrays;
 	kdri_dump_strings strings[16];
 	int nstrings;

@@ -10,7 +10,7 @@
 const char *const kdri_align_names[] = { "default", "union", "intersect", "position", NULL };
 const char *const kdri_weight_names[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
 const char *const kdri_norm_names[] = { "none", "l1", "l2", NULL };
-const char *const kdri_scale_names[] = { "none", "standard", "minmax", NULL };
+const char *const kdri_scale_names[] = { "none", "standard", "minmax", "table", NULL };
 const char *const kdri_top_names[] = { "df", "variance", "dispersion", NULL };
 
 /* --- the fitted object ------------------------------------------------------------------------- */
@@ -40,6 +40,11 @@ void kdr_prep_free(kdr_prep *p)
 	kdri_free_with(&a, p->median);
 	kdri_free_with(&a, p->offset);
 	kdri_free_with(&a, p->divisor);
+	kdri_free_with(&a, p->column_kind);
+	kdri_free_with(&a, p->unit);
+	kdri_free_with(&a, p->low);
+	kdri_free_with(&a, p->high);
+	kdri_free_with(&a, p->hole);
 	kdri_free_with(&a, p->kept);
 	kdri_free_with(&a, p->group);
 	kdri_free_with(&a, p->origin);
@@ -106,6 +111,10 @@ void kdri_prep_finish(kdr_prep *p)
 	if (o->scale != KDR_SCALE_NONE)
 		used += snprintf(text + used, size - (size_t)used, "; %s%s", kdri_scale_names[o->scale],
 		                 o->scale == KDR_SCALE_STANDARD && !p->centred ? " without centring" : "");
+	if (p->column_kind) {
+		kdri_table_sentence(p, text, size);
+		return;
+	}
 	if (p->kept)
 		used += snprintf(text + used, size - (size_t)used, "; top %lld%s%s", (long long)p->nkept,
 		                 o->top_by == KDR_TOP_DF ? "" : " by ",
@@ -128,7 +137,7 @@ static kdr_status check_arguments(kdr_context *ctx, kdr_data *const *tasks, int6
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
 	if ((int)o->align < 0 || o->align > KDR_ALIGN_POSITION || (int)o->weight < 0 ||
 	    o->weight > KDR_WEIGHT_SQRT || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
-	    o->scale > KDR_SCALE_MINMAX || (int)o->top_by < 0 || o->top_by > KDR_TOP_DISPERSION)
+	    o->scale > KDR_SCALE_TABLE || (int)o->top_by < 0 || o->top_by > KDR_TOP_DISPERSION)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "preprocessing: unknown align, weight, norm, scale or order of features");
 	if (o->top_features < 0)
@@ -188,6 +197,8 @@ static kdr_status prepare_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	KDRI_TRY(check_ranks(ctx, prep));
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	KDRI_TRY(check_ranks(ctx, prep)); /* of those that are left */
+	for (int64_t t = 0; t < count; t++)
+		KDRI_TRY(kdri_table_absent(ctx, prep, tasks[t], &columns[t]));
 	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)
 			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
@@ -243,6 +254,7 @@ done:
 	for (int64_t t = 0; t < count && columns; t++) {
 		kdri_free(ctx, columns[t].to);
 		kdri_free(ctx, columns[t].shift);
+		kdri_free(ctx, columns[t].absent);
 		kdri_strings_free(&ctx->allocator, columns[t].since, columns[t].nsince);
 	}
 	for (int64_t t = 0; t < count && changes; t++)
@@ -265,6 +277,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		        (long long)task, (long long)prep->sets, (long long)prep->sets - 1);
 	int64_t set = prep->fit_each ? task : 0;
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
+	KDRI_TRY(kdri_table_absent(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_refill(ctx, prep, task, &columns, data));
 	if (has_steps(&prep->options) || prep->divisor) {
@@ -278,6 +291,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 done:
 	kdri_free(ctx, columns.to);
 	kdri_free(ctx, columns.shift);
+	kdri_free(ctx, columns.absent);
 	kdri_strings_free(&ctx->allocator, columns.since, columns.nsince);
 	kdri_change_free(ctx, &change);
 	return st;

@@ -112,6 +112,8 @@ static void load_dense(const kdr_data *d, const kdri_columns *columns, int64_t i
 	for (int64_t j = 0; j < d->cols; j++)
 		if (columns->to[j] >= 0)
 			row->val[columns->to[j]] = columns->shift ? x[j] + columns->shift[j] : x[j];
+	for (int64_t a = 0; a < columns->nabsent; a++)
+		row->val[columns->absent[a]] = NAN;
 }
 
 void kdri_row_load(const kdr_data *d, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row)
@@ -230,7 +232,9 @@ static double scaled(double x, double offset, double divisor)
 
 void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row)
 {
-	if (prep->divisor) {
+	if (prep->options.scale == KDR_SCALE_TABLE) {
+		kdri_row_table(prep, set, row);
+	} else if (prep->divisor) {
 		const double *offset = prep->offset + set * prep->cols;
 		const double *divisor = prep->divisor + set * prep->cols;
 		if (row->col)

@@ -324,6 +324,8 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	kdr_status st;
 	int64_t size, sparse = 0;
 	int *exponent = NULL;
+	if (prep->options.scale == KDR_SCALE_TABLE)
+		return kdri_fit_table(ctx, prep, tasks, count, columns);
 	if (prep->options.scale == KDR_SCALE_NONE)
 		return prep->group ? scale_categories(ctx, prep) : KDR_OK;
 	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));

@@ -33,9 +33,9 @@ static double most_value(const kdr_prep *prep)
 	return w == KDR_WEIGHT_CPM || w == KDR_WEIGHT_TFIDF ? 1e290 : DBL_MAX;
 }
 
-/* The first entry in rows begin..end-1 that is below `least`, above `most` or not finite. */
+/* The first entry in rows begin..end-1 that is below `least`, above `most` or not finite; `missing`: NaN is allowed. */
 static bad_entry find_bad(const kdr_data *d, const kdri_columns *columns, double least, double most,
-                          int64_t begin, int64_t end)
+                          bool missing, int64_t begin, int64_t end)
 {
 	bool sparse = d->kind == KDR_MAT_CSR;
 	for (int64_t i = begin; i < end; i++) {
@@ -43,7 +43,7 @@ static bad_entry find_bad(const kdr_data *d, const kdri_columns *columns, double
 		int64_t last = sparse ? d->rowptr[i + 1] : first + d->cols;
 		const double *x = sparse ? d->val : d->dense;
 		for (int64_t p = first; p < last; p++)
-			if (!(x[p] >= least && x[p] <= most)) {
+			if (!(x[p] >= least && x[p] <= most) && !(missing && isnan(x[p]))) {
 				int64_t j = sparse ? d->col[p] : p - first;
 				if (columns->to[j] >= 0)
 					return (bad_entry){ i, j, x[p] };
@@ -63,8 +63,8 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 	bool large = kdr_mat_nnz(&x) > 1 << 15; /* else threads cost more than they save */
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (large)
 	for (int64_t c = 0; c < CHUNKS; c++)
-		found[c] = find_bad(d, columns, least, most, kdri_row_chunk_begin(&chunks, c),
-		                    kdri_row_chunk_begin(&chunks, c + 1));
+		found[c] = find_bad(d, columns, least, most, prep->options.scale == KDR_SCALE_TABLE,
+		                    kdri_row_chunk_begin(&chunks, c), kdri_row_chunk_begin(&chunks, c + 1));
 	for (int64_t c = 0; c < CHUNKS; c++) {
 		const bad_entry *b = &found[c];
 		if (b->row < 0)

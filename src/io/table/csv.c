@@ -88,11 +88,12 @@ static kdr_status check_part(kdr_context *ctx, const reading *r)
 	char title[24];
 	if (r->options->parts < 1)
 		return KDR_OK;
-	if (r->missing != KDRI_MISSING_ERROR && r->missing != KDRI_MISSING_ZERO)
+	if (r->missing != KDRI_MISSING_ERROR && r->missing != KDRI_MISSING_ZERO &&
+	    r->missing != KDRI_MISSING_KEEP)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: --missing %s looks at all rows, and a table is read in parts here: error and "
-		        "zero are allowed",
+		        "%s: --missing %s looks at all rows, and a table is read in parts here: error, "
+		        "zero and keep are allowed",
 		        kdri_input_path(r->in), r->options->missing);
 	for (int64_t j = 0; j < r->l.fields; j++)
 		if (r->l.roles[j].kind == KDR_COLUMN_DATE)

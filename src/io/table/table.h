@@ -42,7 +42,8 @@ typedef enum kdri_missing {
 	KDRI_MISSING_MEAN,
 	KDRI_MISSING_MEDIAN,
 	KDRI_MISSING_DROP_ROW,
-	KDRI_MISSING_DROP_COLUMN
+	KDRI_MISSING_DROP_COLUMN,
+	KDRI_MISSING_KEEP /* NaN, for methods that skip missing values */
 } kdri_missing;
 
 /* csv_start.c: "," ";" "tab" "|" and their names; *out stays where nothing is told. */

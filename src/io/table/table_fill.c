@@ -10,7 +10,7 @@
 #include "io/table/table.h"
 
 const char *const kdri_missing_names[] = {
-	"error", "zero", "mean", "median", "drop-row", "drop-column", NULL
+	"error", "zero", "mean", "median", "drop-row", "drop-column", "keep", NULL
 };
 
 kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out)
@@ -286,6 +286,8 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 		kdri_missing_text(l, t->hole_line, t->hole_field, text, sizeof text);
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: %s: %s", path, text, kdri_missing_help);
 	}
+	if (policy == KDRI_MISSING_KEEP)
+		return KDR_OK;
 	if (t->holes && policy == KDRI_MISSING_DROP_ROW)
 		KDRI_TRY(drop_rows(ctx, path, l, t, data));
 	else

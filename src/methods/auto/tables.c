@@ -357,8 +357,8 @@ static kdr_status put_columns(kdr_context *ctx, const kdri_tables *t)
 	memcpy(weights + m->numbers, m->category_weight, (size_t)m->categories * sizeof *weights);
 	for (int64_t j = 0; j < m->categories; j++) {
 		categories[2 * j] = m->category_column[j];
-		categories[2 * j + 1] = m->levels[j];
-		larger[j] = m->larger[j];
+		categories[2 * j + 1] = isnan(m->larger[j]) ? m->levels[j] : 1;
+		larger[j] = isnan(m->larger[j]) ? 0 : m->larger[j];
 	}
 done:
 	return st;
@@ -463,10 +463,9 @@ static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t
 		m->members = share.shape[0];
 		m->k = share.shape[1];
 		for (int64_t j = 0; j < m->categories && sound; j++) {
-			const int64_t first = m->category[2 * j], levels = m->category[2 * j + 1];
-			sound = levels >= 2 && levels <= cols + 1 && first >= 0 &&
-			        first + (isnan(m->larger[j]) ? levels : 1) <= cols;
-			m->levels += levels;
+			const int64_t first = m->category[2 * j], width = m->category[2 * j + 1];
+			sound = width >= 1 && width <= cols && first >= 0 && first <= cols - width;
+			m->levels += KDRI_MAX(width, 2);
 		}
 		for (int64_t j = 0; j < m->numbers && sound; j++)
 			sound = m->number[j] >= 0 && m->number[j] < cols;
@@ -503,10 +502,11 @@ kdr_status kdri_tables_predict(kdr_context *ctx, const kdr_result *fitted, int64
 			values[i * m.numbers + j] = kdri_mixed_cell(x, i, m.number[j]);
 		for (int64_t j = 0; j < m.categories; j++)
 			code[i * m.categories + j] =
-			        kdri_mixed_level(x, i, m.category[2 * j], m.category[2 * j + 1], m.larger[j]);
+			        kdri_mixed_level(x, i, m.category[2 * j], m.category[2 * j + 1],
+			                         m.category[2 * j + 1] > 1 ? NAN : m.larger[j]);
 	}
 	for (int64_t j = 0; j < m.categories; j++)
-		levels[j] = m.category[2 * j + 1];
+		levels[j] = KDRI_MAX(m.category[2 * j + 1], 2);
 	const kdri_mixture_data d = { .n = n,
 		                      .tables = 1,
 		                      .begin = begin,
