@@ -50,7 +50,19 @@ static void look_at_value(column *c, double v)
 
 double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j)
 {
-	return x->as.dense.data[i * x->as.dense.stride + j];
+	if (x->kind == KDR_MAT_DENSE)
+		return x->as.dense.data[i * x->as.dense.stride + j];
+	int64_t low = x->as.csr.rowptr[i], high = x->as.csr.rowptr[i + 1];
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+		if (x->as.csr.col[middle] == j)
+			return x->as.csr.val[middle];
+		if (x->as.csr.col[middle] < j)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
 }
 
 /* On several ranks, of the rows of all. */

@@ -52,7 +52,7 @@ kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed
 
 /* Mean of each number of each table over present cells, of the rows of all ranks: tables x numbers; 0 where a table has none. */
 kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means);
-/* A cell of a dense matrix; and the level of a category in row i: the column from `first` on that has a 1, or, of a column of two
+/* A cell; and the level of a category in row i: the column from `first` on that has a 1, or, of a column of two
  * values, whether it is the larger one; -1: missing, or a level nobody has seen. */
 double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j);
 int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, double larger);
@@ -61,7 +61,8 @@ int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t lev
 typedef enum kdri_encoding {
 	KDRI_ENCODE_B, /* sqrt(.7 L / (L - 1)) */
 	KDRI_ENCODE_H, /* 1 / sqrt 2 */
-	KDRI_ENCODE_V  /* 1 / sqrt(sum p (1 - p)) */
+	KDRI_ENCODE_V, /* 1 / sqrt(sum p (1 - p)) */
+	KDRI_ENCODINGS
 } kdri_encoding;
 /* How the cells of tables become numbers that distances compare: standardised numbers, and indicators less shares times the
  * factor above. Missing cells are the table's own mean or shares, columns a table does not have 0. */

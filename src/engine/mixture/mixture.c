@@ -491,10 +491,11 @@ void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m)
 	kdri_free(ctx, m->mean);
 	kdri_free(ctx, m->variance);
 	kdri_free(ctx, m->theta);
+	kdri_free(ctx, m->values);
 	*m = (kdri_mixture){ 0 };
 }
 
-static kdr_status mixture_new(kdr_context *ctx, const pass *p, kdri_mixture *m)
+static kdr_status mixture_new(kdr_context *ctx, const pass *p, int64_t max_iter, kdri_mixture *m)
 {
 	kdr_status st;
 	*m = (kdri_mixture){
@@ -504,6 +505,7 @@ static kdr_status mixture_new(kdr_context *ctx, const pass *p, kdri_mixture *m)
 	KDRI_TRY(KDRI_NEW(ctx, &m->mean, m->k * m->numbers));
 	KDRI_TRY(KDRI_NEW(ctx, &m->variance, m->k * m->numbers));
 	KDRI_TRY(KDRI_NEW(ctx, &m->theta, p->levels * m->k));
+	KDRI_TRY(KDRI_NEW(ctx, &m->values, max_iter));
 done:
 	return st;
 }
@@ -539,12 +541,11 @@ kdri_mixture_options kdri_mixture_defaults(int64_t k)
 
 /* EM from labels, or from parameters that m has. */
 static kdr_status mixture_iterate(kdr_context *ctx, pass *p, const kdri_mixture_options *o,
-                                  const int64_t *start, kdri_mixture_trace *trace, void *user,
-                                  kdri_mixture *m, kdr_stop *stop)
+                                  const int64_t *start, kdri_mixture *m)
 {
 	kdr_status st;
 	double before = -INFINITY, units = change_of_units(p);
-	*stop = KDR_STOP_MAX_ITER;
+	m->stop = KDR_STOP_MAX_ITER;
 	if (!start)
 		set_coefficients(p, m);
 	KDRI_TRY(run_pass(ctx, p, &(request){ .start = start, .sums = true, .table = -1 }));
@@ -553,16 +554,14 @@ static kdr_status mixture_iterate(kdr_context *ctx, pass *p, const kdri_mixture_
 		set_coefficients(p, m);
 		KDRI_TRY(run_pass(ctx, p, &(request){ .sums = true, .table = -1 }));
 		m->loglik = p->sums[p->size - 1] + units;
-		m->iterations++;
-		if (trace)
-			KDRI_TRY(trace(ctx, user, m->loglik, m->loglik + penalty(p, m, o->shared)));
+		m->values[m->iterations++] = m->loglik + penalty(p, m, o->shared);
 		if (fabs(m->loglik - before) < o->tol * fabs(m->loglik) || m->loglik == before) {
-			*stop = KDR_STOP_CONVERGED;
+			m->stop = KDR_STOP_CONVERGED;
 			break;
 		}
 		before = m->loglik;
 		if (o->stage && kdri_iteration(ctx, o->stage, m->iterations, o->max_iter, m->loglik)) {
-			*stop = kdri_stop_reason(ctx);
+			m->stop = kdri_stop_reason(ctx);
 			break;
 		}
 	}
@@ -571,18 +570,17 @@ done:
 }
 
 static kdr_status mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
-                              const int64_t *start, const kdri_mixture *from, kdri_mixture_trace *trace,
-                              void *user, kdri_mixture *out, int64_t *labels, double *posterior,
-                              kdr_stop *stop)
+                              const int64_t *start, const kdri_mixture *from, kdri_mixture *out,
+                              int64_t *labels, double *posterior)
 {
 	kdr_status st;
 	pass p = { 0 };
 	kdri_mixture m = { 0 };
 	KDRI_TRY(pass_new(ctx, data, o->k, true, &p));
-	KDRI_TRY(mixture_new(ctx, &p, &m));
+	KDRI_TRY(mixture_new(ctx, &p, o->max_iter, &m));
 	if (from)
 		from_units(&p, from, &m);
-	KDRI_TRY(mixture_iterate(ctx, &p, o, start, trace, user, &m, stop));
+	KDRI_TRY(mixture_iterate(ctx, &p, o, start, &m));
 	KDRI_TRY(run_pass(ctx, &p, &(request){ .table = -1, .labels = labels, .posterior = posterior }));
 	to_units(&p, &m);
 	*out = m;
@@ -594,17 +592,15 @@ done:
 }
 
 kdr_status kdri_mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
-                            const int64_t *start, kdri_mixture_trace *trace, void *user, kdri_mixture *out,
-                            int64_t *labels, double *posterior, kdr_stop *stop)
+                            const int64_t *start, kdri_mixture *out, int64_t *labels, double *posterior)
 {
-	return mixture_fit(ctx, data, o, start, NULL, trace, user, out, labels, posterior, stop);
+	return mixture_fit(ctx, data, o, start, NULL, out, labels, posterior);
 }
 
 kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
-                              const kdri_mixture *from, kdri_mixture *out, int64_t *labels)
+                              const kdri_mixture *from, kdri_mixture *out, int64_t *labels, double *posterior)
 {
-	kdr_stop stop;
-	return mixture_fit(ctx, data, o, NULL, from, NULL, NULL, out, labels, NULL, &stop);
+	return mixture_fit(ctx, data, o, NULL, from, out, labels, posterior);
 }
 
 kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,

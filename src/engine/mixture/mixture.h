@@ -25,6 +25,8 @@ typedef struct kdri_mixture {
 	double *theta;    /* sum of levels x k: of each category, the share of each level in each cluster */
 	double loglik;    /* (E5), of these parameters */
 	int64_t iterations;
+	double *values; /* (E6) after each iteration: it never falls */
+	kdr_stop stop;
 } kdri_mixture;
 
 typedef struct kdri_mixture_options {
@@ -37,18 +39,14 @@ typedef struct kdri_mixture_options {
 /* Own variances, at most 100 iterations, tolerance 1e-5, no events. */
 kdri_mixture_options kdri_mixture_defaults(int64_t k);
 
-/* Called after each iteration with the log-likelihood and the value that never falls (E6); may be NULL. */
-typedef kdr_status kdri_mixture_trace(kdr_context *ctx, void *user, double loglik, double value);
-
 /* EM from labels (0 .. k - 1, one per row). `labels` gets the most probable cluster of each row, `posterior` (n x k, or NULL)
- * the probabilities. Where ranks hold the rows between them, all make the call with their own rows of every table. *stop: why
- * it ended. */
+ * the probabilities. Where ranks hold the rows between them, all make the call with their own rows of every table. */
 kdr_status kdri_mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
-                            const int64_t *start, kdri_mixture_trace *trace, void *user, kdri_mixture *out,
-                            int64_t *labels, double *posterior, kdr_stop *stop);
+                            const int64_t *start, kdri_mixture *out, int64_t *labels, double *posterior);
 /* EM from parameters instead of labels: the first step is (E4). */
 kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
-                              const kdri_mixture *from, kdri_mixture *out, int64_t *labels);
+                              const kdri_mixture *from, kdri_mixture *out, int64_t *labels,
+                              double *posterior);
 /* (E4) and (E5) with parameters that are known: clusters of new rows, all of table t, or (-1) of the
  * tables that data->begin says. Either output may be NULL. */
 kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,

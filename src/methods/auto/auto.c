@@ -180,27 +180,7 @@ static const kdr_field_desc fields_table[] = {
 	        "prediction_strength", KDR_FLOAT64, "k_max - 1",
 	        "where k of tables was to be found: how far halves of the rows agree on k clusters, k from 2",
 	        .per_task = true),
-	KDRI_ARRAY("table_numbers", KDR_INT64, "numbers", "tables: the columns that are numbers",
-	           .in_model = true),
-	KDRI_ARRAY("table_categories", KDR_INT64, "categories x 2",
-	           "tables: the first column of each category, and how many columns it has",
-	           .in_model = true),
-	KDRI_ARRAY("table_larger", KDR_FLOAT64, "categories",
-	           "tables: of a category that is one column of two values, the larger one; else 0",
-	           .in_model = true),
-	KDRI_ARRAY("table_weights", KDR_FLOAT64, "numbers + categories", "tables: weight of each column",
-	           .in_model = true),
-	KDRI_ARRAY("table_shares", KDR_FLOAT64, "mixtures x k",
-	           "tables: share of each cluster in each mixture that votes", .per_task = true,
-	           .in_model = true),
-	KDRI_ARRAY("table_means", KDR_FLOAT64, "mixtures x k x numbers", "tables: means of the numbers",
-	           .per_task = true, .in_model = true),
-	KDRI_ARRAY("table_variances", KDR_FLOAT64, "mixtures x k x numbers",
-	           "tables: variances of the numbers; 0: the table does not have it", .per_task = true,
-	           .in_model = true),
-	KDRI_ARRAY("table_levels", KDR_FLOAT64, "mixtures x levels x k",
-	           "tables: share of each level of each category in each cluster", .per_task = true,
-	           .in_model = true),
+	KDRI_MIXTURE_FIELDS,
 	{ .name = NULL },
 };
 
@@ -536,7 +516,7 @@ static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const
 	kdri_own rows = { .view = *x };
 	(void)options;
 	if (kdr_result_array(fitted, "table_weights", -1).data)
-		return kdri_tables_predict(ctx, fitted, task, x, labels);
+		return kdri_mixture_predict(ctx, fitted, task, x, labels, NULL);
 	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
 		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
 		                 (long long)task + 1);

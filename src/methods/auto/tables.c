@@ -195,7 +195,6 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 	kdri_mixture one = { 0 };
 	kdri_mixture_options o = kdri_mixture_defaults(1);
 	int64_t *start = NULL, *labels = NULL, rows;
-	kdr_stop stop;
 	o.shared = true;
 	KDRI_TRY(KDRI_NEW(ctx, &t->clear, m->tables));
 	KDRI_TRY(KDRI_NEW0(ctx, &start, m->n));
@@ -203,7 +202,7 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 	for (int64_t s = 0; s < m->tables; s++) {
 		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
 		KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
-		KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, NULL, NULL, &one, labels, NULL, &stop));
+		KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, &one, labels, NULL));
 		t->clear[s] = bic_of(m, s, t->k[s], t->votes[KDRI_MIX_SHARED].mixture[s].loglik, rows) <
 		              bic_of(m, s, 1, one.loglik, rows);
 		kdri_mixture_free(ctx, &one);
@@ -336,211 +335,29 @@ static kdr_status put_members(kdr_context *ctx, const kdri_tables *t)
 
 /* --- models ---------------------------------------------------------------------------------------------------------------------- */
 
-/* How new rows are read: the columns of numbers, and of categories the first column, how many levels, and, of a column of two
- * values, the larger one. */
-static kdr_status put_columns(kdr_context *ctx, const kdri_tables *t)
-{
-	kdr_status st;
-	const kdri_mixed *m = &t->all;
-	int64_t *numbers = NULL, *categories = NULL;
-	double *weights = NULL, *larger = NULL;
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_numbers", -1, KDR_INT64, 1,
-	                           (int64_t[]){ m->numbers }, &numbers));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_categories", -1, KDR_INT64, 2,
-	                           (int64_t[]){ m->categories, 2 }, &categories));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_larger", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ m->categories }, &larger));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_weights", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ m->numbers + m->categories }, &weights));
-	memcpy(numbers, m->number_column, (size_t)m->numbers * sizeof *numbers);
-	memcpy(weights, m->number_weight, (size_t)m->numbers * sizeof *weights);
-	memcpy(weights + m->numbers, m->category_weight, (size_t)m->categories * sizeof *weights);
-	for (int64_t j = 0; j < m->categories; j++) {
-		categories[2 * j] = m->category_column[j];
-		categories[2 * j + 1] = isnan(m->larger[j]) ? m->levels[j] : 1;
-		larger[j] = isnan(m->larger[j]) ? 0 : m->larger[j];
-	}
-done:
-	return st;
-}
-
-/* The mixture of member m for table s with its clusters numbered as those of the answer, among all columns. */
-static kdr_status put_mixture(kdr_context *ctx, const kdri_tables *t, int64_t s, kdri_tables_member m,
-                              double *share, double *mean, double *variance, double *level)
-{
-	kdr_status st;
-	const kdri_mixed *a = &t->all;
-	const int64_t begin = a->begin[s], n = a->begin[s + 1] - begin, k = t->k[s], p = a->numbers;
-	const bool pooled = m == KDRI_MIX_POOLED_SHARED || m == KDRI_MIX_POOLED_OWN;
-	const kdri_mixture *from = &t->votes[m].mixture[pooled ? 0 : s];
-	int64_t *to = NULL, at = 0, l = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &to, k));
-	KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, t->votes[m].labels + begin, n, k, to));
-	for (int64_t c = 0; c < k; c++)
-		share[to[c]] = from->share[(pooled ? s : 0) * k + c];
-	for (int64_t j = 0; j < p; j++) { /* a variance of 0: the table does not have it */
-		const bool has = a->has_number[s * p + j];
-		for (int64_t c = 0; c < k && has; c++) {
-			mean[to[c] * p + j] = from->mean[c * from->numbers + (pooled ? j : at)] +
-			                      (pooled ? t->means[s * p + j] : 0);
-			variance[to[c] * p + j] = from->variance[c * from->numbers + (pooled ? j : at)];
-		}
-		at += has;
-	}
-	for (int64_t j = 0; j < a->categories; j++) {
-		const bool has = a->has_category[s * a->categories + j];
-		for (int64_t i = a->offset[j]; i < a->offset[j + 1]; i++) {
-			for (int64_t c = 0; c < k && (has || pooled); c++)
-				level[i * k + to[c]] = from->theta[(pooled ? i : l) * k + c];
-			l += has;
-		}
-	}
-done:
-	kdri_free(ctx, to);
-	return st;
-}
-
+/* The voting mixtures of table s, with their clusters numbered as those of the answer. */
 static kdr_status put_table_model(kdr_context *ctx, const kdri_tables *t, int64_t s)
 {
 	kdr_status st;
-	const kdri_mixed *m = &t->all;
-	const int64_t k = t->k[s], p = m->numbers, levels = m->offset[m->categories];
-	int64_t count = 0, at = 0;
-	double *share = NULL, *mean = NULL, *variance = NULL, *level = NULL;
-	for (int i = 0; i < KDRI_MIX_MEMBERS; i++)
-		count += t->votes[i].mixture && kdri_tables_weight(t, (kdri_tables_member)i) > 0;
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_shares", s, KDR_FLOAT64, 2, (int64_t[]){ count, k },
-	                           &share));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_means", s, KDR_FLOAT64, 3,
-	                           (int64_t[]){ count, k, p }, &mean));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_variances", s, KDR_FLOAT64, 3,
-	                           (int64_t[]){ count, k, p }, &variance));
-	KDRI_TRY(kdri_result_array(ctx, t->result, "table_levels", s, KDR_FLOAT64, 3,
-	                           (int64_t[]){ count, levels, k }, &level));
-	for (int i = 0; i < KDRI_MIX_MEMBERS; i++)
-		if (t->votes[i].mixture && kdri_tables_weight(t, (kdri_tables_member)i) > 0) {
-			KDRI_TRY(put_mixture(ctx, t, s, (kdri_tables_member)i, share + at * k,
-			                     mean + at * k * p, variance + at * k * p,
-			                     level + at * levels * k));
-			at++;
-		}
+	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin, k = t->k[s];
+	kdri_mixture_member members[KDRI_MIX_MEMBERS];
+	int64_t *to = NULL, count = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &to, KDRI_MIX_MEMBERS * k));
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		const bool pooled = m == KDRI_MIX_POOLED_SHARED || m == KDRI_MIX_POOLED_OWN;
+		if (!t->votes[m].mixture || kdri_tables_weight(t, (kdri_tables_member)m) == 0)
+			continue;
+		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, t->votes[m].labels + begin, n, k,
+		                           to + count * k));
+		members[count] = (kdri_mixture_member){ .mixture = &t->votes[m].mixture[pooled ? 0 : s],
+			                                .pooled = pooled,
+			                                .to = to + count * k };
+		count++;
+	}
+	KDRI_TRY(
+	        kdri_mixture_save(ctx, &t->all, s, members, count, t->means + s * t->all.numbers, t->result));
 done:
-	return st;
-}
-
-/* Arrays of a model, checked against each other: it may come from a damaged file. */
-typedef struct saved {
-	const int64_t *number, *category;
-	const double *larger, *weight, *share, *mean, *variance, *level;
-	int64_t numbers, categories, levels, members, k;
-} saved;
-
-static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t task, int64_t cols, saved *m)
-{
-	kdr_array number = kdr_result_array(fitted, "table_numbers", -1),
-	          category = kdr_result_array(fitted, "table_categories", -1),
-	          larger = kdr_result_array(fitted, "table_larger", -1),
-	          weight = kdr_result_array(fitted, "table_weights", -1),
-	          share = kdr_result_array(fitted, "table_shares", task),
-	          mean = kdr_result_array(fitted, "table_means", task),
-	          variance = kdr_result_array(fitted, "table_variances", task),
-	          level = kdr_result_array(fitted, "table_levels", task);
-	*m = (saved){ .number = number.data,
-		      .category = category.data,
-		      .larger = larger.data,
-		      .weight = weight.data,
-		      .share = share.data,
-		      .mean = mean.data,
-		      .variance = variance.data,
-		      .level = level.data };
-	bool sound = number.data && number.ndim == 1 && category.data && category.ndim == 2 &&
-	             category.shape[1] == 2 && larger.data && larger.ndim == 1 && weight.data &&
-	             weight.ndim == 1 && share.data && share.ndim == 2 && mean.data && mean.ndim == 3 &&
-	             variance.data && variance.ndim == 3 && level.data && level.ndim == 3;
-	if (sound) {
-		m->numbers = number.shape[0];
-		m->categories = category.shape[0];
-		m->members = share.shape[0];
-		m->k = share.shape[1];
-		for (int64_t j = 0; j < m->categories && sound; j++) {
-			const int64_t first = m->category[2 * j], width = m->category[2 * j + 1];
-			sound = width >= 1 && width <= cols && first >= 0 && first <= cols - width;
-			m->levels += KDRI_MAX(width, 2);
-		}
-		for (int64_t j = 0; j < m->numbers && sound; j++)
-			sound = m->number[j] >= 0 && m->number[j] < cols;
-		sound = sound && larger.shape[0] == m->categories &&
-		        weight.shape[0] == m->numbers + m->categories && m->members > 0 && m->k > 0 &&
-		        mean.shape[0] == m->members && mean.shape[1] == m->k && mean.shape[2] == m->numbers &&
-		        variance.shape[0] == m->members && variance.shape[1] == m->k &&
-		        variance.shape[2] == m->numbers && level.shape[0] == m->members &&
-		        level.shape[1] == m->levels && level.shape[2] == m->k;
-	}
-	return sound ? KDR_OK
-	             : kdri_fail(ctx, KDR_ERR_DATA,
-	                         "the model has no mixtures of a table of %lld columns for task %lld",
-	                         (long long)cols, (long long)task + 1);
-}
-
-kdr_status kdri_tables_predict(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
-                               int64_t *labels)
-{
-	kdr_status st;
-	saved m;
-	const int64_t n = kdr_mat_rows(x), begin[] = { 0, n };
-	double *values = NULL, *posterior = NULL, *sum = NULL;
-	int32_t *code = NULL;
-	int64_t *levels = NULL;
-	KDRI_TRY(load_model(ctx, fitted, task, kdr_mat_cols(x), &m));
-	KDRI_TRY(KDRI_NEW(ctx, &values, n * m.numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &code, n * m.categories));
-	KDRI_TRY(KDRI_NEW(ctx, &levels, m.categories));
-	KDRI_TRY(KDRI_NEW(ctx, &posterior, n * m.k));
-	KDRI_TRY(KDRI_NEW0(ctx, &sum, n * m.k));
-	for (int64_t i = 0; i < n; i++) {
-		for (int64_t j = 0; j < m.numbers; j++)
-			values[i * m.numbers + j] = kdri_mixed_cell(x, i, m.number[j]);
-		for (int64_t j = 0; j < m.categories; j++)
-			code[i * m.categories + j] =
-			        kdri_mixed_level(x, i, m.category[2 * j], m.category[2 * j + 1],
-			                         m.category[2 * j + 1] > 1 ? NAN : m.larger[j]);
-	}
-	for (int64_t j = 0; j < m.categories; j++)
-		levels[j] = KDRI_MAX(m.category[2 * j + 1], 2);
-	const kdri_mixture_data d = { .n = n,
-		                      .tables = 1,
-		                      .begin = begin,
-		                      .numbers = m.numbers,
-		                      .categories = m.categories,
-		                      .x = values,
-		                      .code = code,
-		                      .levels = levels,
-		                      .number_weight = m.weight,
-		                      .category_weight = m.weight + m.numbers };
-	for (int64_t i = 0; i < m.members; i++) {
-		const kdri_mixture mixture = { .k = m.k,
-			                       .tables = 1,
-			                       .numbers = m.numbers,
-			                       .categories = m.categories,
-			                       .share = (double *)m.share + i * m.k,
-			                       .mean = (double *)m.mean + i * m.k * m.numbers,
-			                       .variance = (double *)m.variance + i * m.k * m.numbers,
-			                       .theta = (double *)m.level + i * m.levels * m.k };
-		KDRI_TRY(kdri_mixture_assign(ctx, &d, &mixture, 0, NULL, posterior));
-		kdri_axpy(1, posterior, sum, n * m.k);
-	}
-	for (int64_t i = 0; i < n; i++) {
-		labels[i] = 0;
-		for (int64_t c = 1; c < m.k; c++)
-			if (sum[i * m.k + c] > sum[i * m.k + labels[i]])
-				labels[i] = c;
-	}
-done:
-	kdri_free(ctx, values);
-	kdri_free(ctx, code);
-	kdri_free(ctx, levels);
-	kdri_free(ctx, posterior);
-	kdri_free(ctx, sum);
+	kdri_free(ctx, to);
 	return st;
 }
 
@@ -551,7 +368,7 @@ static kdr_status put_predict_agreement(kdr_context *ctx, const kdri_tables *t, 
 	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin;
 	int64_t *labels = NULL, counts[2] = { n, 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
-	KDRI_TRY(kdri_tables_predict(ctx, t->result, s, &t->problem->tasks[s].x, labels));
+	KDRI_TRY(kdri_mixture_predict(ctx, t->result, s, &t->problem->tasks[s].x, labels, NULL));
 	for (int64_t i = 0; i < n; i++)
 		counts[1] += labels[i] == t->answer[begin + i];
 	KDRI_TRY(kdri_sum_int(ctx, counts, 2));
@@ -569,7 +386,7 @@ static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 	kdr_status st;
 	const int64_t T = t->all.tables;
 	KDRI_TRY(put_members(ctx, t));
-	KDRI_TRY(put_columns(ctx, t));
+	KDRI_TRY(kdri_mixture_save_columns(ctx, &t->all, t->result));
 	for (int64_t s = 0; s < T; s++) {
 		KDRI_TRY(put_table_labels(ctx, t, s));
 		KDRI_TRY(put_moved(ctx, t, s));

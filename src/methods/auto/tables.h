@@ -3,7 +3,8 @@
 #define KDRI_AUTO_TABLES_H
 
 #include "api/method.h"
-#include "engine/mixture/mixed.h"
+#include "engine/mixture/model.h"
+#include "engine/mixture/starts.h"
 
 /* The members, in the order of METHODS: those that see one table, then those that see all. */
 typedef enum kdri_tables_member {
@@ -58,18 +59,12 @@ bool kdri_is_table(const kdr_problem *problem);
 
 kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result *result);
-kdr_status kdri_tables_predict(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
-                               int64_t *labels);
 
 /* How often a member votes: (E3) of tables.c. */
 int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m);
 
 /* --- tables_members.c --- */
 
-/* Mixtures of one table of `m`, or of all tables (-1), from starts by k-means (and Ward's method); the best is kept. *labels: of the
- * rows of m, or of the table. */
-kdr_status kdri_tables_mixture(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
-                               kdri_mixture *out, int64_t *labels);
 kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t);
 
 /* --- tables_k.c --- */

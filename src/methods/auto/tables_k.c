@@ -82,7 +82,7 @@ static kdr_status find_strength(kdr_context *ctx, const kdri_mixed *m, int64_t k
 				goto done;
 			}
 			KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, &half[i]));
-			KDRI_TRY(kdri_tables_mixture(ctx, &half[i], -1, k, true, &fitted[i], own + i * m->n));
+			KDRI_TRY(kdri_mixture_of(ctx, &half[i], -1, k, true, &fitted[i], own + i * m->n));
 		}
 		for (int i = 0; i < 2; i++) {
 			KDRI_TRY(kdri_mixed_pool_new(ctx, &half[i], &pool));
@@ -122,7 +122,7 @@ static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 	for (int64_t k = 2; k <= e->most && k <= e->best + PATIENCE; k++) {
 		if (k > 2 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx)))
 			break;
-		KDRI_TRY(kdri_tables_mixture(ctx, m, -1, k, true, &fitted, labels));
+		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
 		e->bic[k - 2] = kdri_mixture_bic(fitted.loglik, k, m->tables, m->numbers, levels, m->n);
 		kdri_mixture_free(ctx, &fitted);
 		if (e->bic[k - 2] < best) {

@@ -114,7 +114,6 @@ static kdr_status try_draw(kdr_context *ctx, const kdri_mixed *m, int64_t s, int
 	kdri_mixture_options o = kdri_mixture_defaults(k);
 	int64_t *rows = NULL, *labels = NULL, *start = NULL;
 	bool *columns = NULL;
-	kdr_stop stop;
 	o.shared = true;
 	KDRI_TRY(KDRI_NEW(ctx, &rows, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &columns, m->numbers + m->categories));
@@ -128,7 +127,7 @@ static kdr_status try_draw(kdr_context *ctx, const kdri_mixed *m, int64_t s, int
 		rows[i] -= begin;
 		start[i] = answer[rows[i]];
 	}
-	KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, NULL, NULL, &mixture, labels, NULL, &stop));
+	KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, &mixture, labels, NULL));
 	KDRI_TRY(compare_rows(ctx, start, labels, n, k, rows, kept, asked, index));
 done:
 	kdri_mixture_free(ctx, &mixture);

@@ -1,0 +1,37 @@
+/* Where mixtures start from: starts.c. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_MIXTURE_STARTS_H
+#define KDRI_MIXTURE_STARTS_H
+
+#include "engine/mixture/mixed.h"
+
+/* Rows of all tables in each encoding; centred: each table less its mean. */
+typedef struct kdri_encoded {
+	kdri_encoder encoder[KDRI_ENCODINGS];
+	double *rows[KDRI_ENCODINGS]; /* n x width */
+} kdri_encoded;
+kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool centred, kdri_encoded *e);
+void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e);
+/* k-means of encoded rows begin .. end - 1. `centres` (k x width) may be NULL. */
+kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, int64_t begin, int64_t end,
+                               int64_t k, int64_t runs, uint64_t stream, int64_t *labels, double *centres);
+
+typedef struct kdri_starts {
+	int64_t count, n, *labels; /* count x n */
+} kdri_starts;
+/* Partitions of rows begin .. end - 1 to start from; `stream` tells tables apart. Free s->labels. */
+kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
+                           bool ward, uint64_t stream, kdri_starts *s);
+/* The best mixture of all starts. */
+kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
+                             const kdri_starts *s, kdri_mixture *out, int64_t *labels);
+
+/* Both at once, for one table of `m`, or for all (-1). *labels: of the rows of m, or of the table. */
+kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
+                           kdri_mixture *out, int64_t *labels);
+/* A mixture found on some of the rows continues over all of them. */
+kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
+                                 kdri_mixture *m, int64_t *labels);
+/* Defaults, and a stage: every iteration asks whether to stop. */
+kdri_mixture_options kdri_mixture_options_of(int64_t k, bool shared);
+
+#endif
