@@ -71,10 +71,12 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 /* Whether the command fits a method that skips missing values. */
 static bool skips_missing(const cli_args *args)
 {
-	if (strcmp(cli_args_command(args)->name, "cluster") != 0)
+	const char *command = cli_args_command(args)->name;
+	const bool clusters = strcmp(command, "cluster") == 0;
+	if (!clusters && strcmp(command, "transfer") != 0)
 		return false;
-	const kdr_algo *algo = kdr_algo_find_in(
-	        KDR_FAMILY_CLUSTER, cli_get(args, "method", kdr_default_method(KDR_FAMILY_CLUSTER)));
+	const kdr_family family = clusters ? KDR_FAMILY_CLUSTER : KDR_FAMILY_TRANSFER;
+	const kdr_algo *algo = kdr_algo_find_in(family, cli_get(args, "method", kdr_default_method(family)));
 	return algo && (algo->flags & KDR_ALGO_TABLES);
 }
 

@@ -157,11 +157,33 @@ class Auto(Clusterer):
     eigengap_: Any
     agreement_: Any
     modularity_: Any
+    bic_: Any
+    prediction_strength_: Any
+    table_numbers_: Any
+    table_categories_: Any
+    table_larger_: Any
+    table_weights_: Any
+    table_shares_: Any
+    table_means_: Any
+    table_variances_: Any
+    table_levels_: Any
     def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., transfer: bool = ..., seeds: int = ..., neighbors: int = ..., graph: str = ..., landmarks: int = ..., metric: str = ..., centre: str = ..., exact: str = ..., k_max: int = ..., same_k: bool = ..., n_init: int = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
 class KMeans(Clusterer):
     centres_: Any
     def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., start: str = ..., spherical: bool = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
+    def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
+class Mixture(Clusterer):
+    probability_: Any
+    table_numbers_: Any
+    table_categories_: Any
+    table_larger_: Any
+    table_weights_: Any
+    table_shares_: Any
+    table_means_: Any
+    table_variances_: Any
+    table_levels_: Any
+    def __init__(self, *, n_clusters: int | str | Sequence[int] | None = ..., covariance: str = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
 class NCut(Clusterer):
     embedding_: Any
@@ -180,6 +202,16 @@ class LogReg(Transfer):
     scores_: Any
     probabilities_: Any
     def __init__(self, *, cost: float = ..., bias: float = ..., tol: float = ..., joint: bool = ..., max_iter: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
+    def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
+    def predict_proba(self, X: Tables) -> np.ndarray[Any, Any]: ...
+class Forest(Transfer):
+    probabilities_: Any
+    importance_: Any
+    tree_roots_: Any
+    tree_nodes_: Any
+    tree_thresholds_: Any
+    tree_leaves_: Any
+    def __init__(self, *, trees: int = ..., splits: str = ..., bootstrap: bool = ..., balanced: bool = ..., columns: float = ..., min_leaf: int = ..., max_depth: int = ..., random_state: int | np.random.RandomState | np.random.Generator | None = ..., threads: int | None = ..., device: str | None = ...) -> None: ...
     def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...
     def predict_proba(self, X: Tables) -> np.ndarray[Any, Any]: ...
 class GFHF(Transfer):

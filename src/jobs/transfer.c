@@ -279,10 +279,12 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
 	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
 	list_tasks(t, k, tasks, data, &first);
-	KDRI_TRY(kdri_job_words(ctx, result, data));
 	KDRI_TRY(kdri_job_choices(ctx, result, data));
 	if (t->o->probabilities)
 		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
+	KDRI_TRY(kdri_job_encode(ctx, &t->job, t->all, t->count));
+	list_tasks(t, k, tasks, data, &first);
+	KDRI_TRY(kdri_job_words(ctx, result, data));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
 	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 done:

@@ -121,7 +121,7 @@ kdr_status kdri_table_order(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 /* Fills columns->absent, which the caller frees. */
 kdr_status kdri_table_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                              kdri_columns *columns);
-/* From prepared columns to distances: (E4) to (E6), in place. Does nothing unless the scale is table. */
+/* From prepared columns to distances, in place: the last equations of table.c. Does nothing unless the scale is table. */
 kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
 /* Whether some column has exactly two values in all data sets together. */
 kdr_status kdri_table_yes_no(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out);

@@ -172,7 +172,7 @@ static void fit_number(const table_fit *f, int64_t at)
 		low = take_logarithm(low, p->unit[at]);
 		high = take_logarithm(high, p->unit[at]);
 	}
-	double q1 = quantile_of(v, n, 0.25), q3 = quantile_of(v, n, 0.75);
+	double q1 = quantile_of(v, n, 0.25), q3 = quantile_of(v, n, 0.75); /* (E2) */
 	if (q1 < q3) {
 		low = q1 - fence * (q3 - q1);
 		high = q3 + fence * (q3 - q1);

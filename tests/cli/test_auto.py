@@ -151,7 +151,7 @@ class Auto(CliTest):
         self.fails("cluster", "-k", 3, "--pooled", "a.mtx", "b.mtx", code=2, says=["auto", "pool"])
         self.fails("cluster", "-k", 3, "--set", "seeds=0", "a.mtx", code=2, says=["seeds", "1"])
         self.fails("cluster", "-k", 3, "--set", "neighbours=3", "a.mtx", code=2, says="neighbors")
-        self.write("bad.csv", "x,y\n1,nan\n2,3\n")
+        self.write("bad.csv", "x,y\n1,inf\n2,3\n")
         self.fails("cluster", "-k", 2, "bad.csv", code=3, says="bad.csv")
         self.write("start", "0\n1\n")
         self.fails("cluster", "-k", 2, "--init", "start", "a.mtx", code=3, says="60 samples")

@@ -37,7 +37,7 @@ class Limits(CliTest):
         self.write("less.csv", table("abd", [[r[0], r[1], r[3]] for r in blobs(45)]))
         for other in ("two", "less"):
             self.run_kindred("cluster", "-k", 3, "-o", other, "one.csv", f"{other}.csv")
-            self.assertIn("standard", json.dumps(self.result(f"{other}/result.json")["preprocessing"]))
+            self.assertIn("treated as a table: 4 numbers", json.dumps(self.result(f"{other}/result.json")["preprocessing"]))
 
     def test_one_extreme_cell(self):
         for value in ("1.7e308", "-1.7e308", "1e160", "1e-320"):

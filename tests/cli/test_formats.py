@@ -415,7 +415,7 @@ class Formats(CliTest):
                           None if i == 3 else i % 2 * 10 + i * .125, "ab"[i // 12], i / 100])
             sheet.cell(row=i + 2, column=6).number_format = "0%"
         book.save(self.path("t.xlsx"))
-        self.fails("cluster", "-k", 2, "t.xlsx", code=3, says=["t.xlsx", "line 5, column 4 (height)", "--missing"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "t.xlsx", code=3, says=["t.xlsx", "line 5, column 4 (height)", "--missing"])
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--task-column", "site", "--missing", "mean", "-o", "out",
                          "t.xlsx")
         tasks = self.result()["tasks"]

@@ -49,6 +49,7 @@ class Problem(C.Structure):
         ("pooled", C.c_bool),
         ("class_names", C.c_void_p),
         ("views", C.c_bool),
+        ("category", C.c_void_p),
     ]
 
 

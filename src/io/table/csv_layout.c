@@ -177,6 +177,19 @@ static bool all_quoted(const row *rows, int n, char delimiter)
 	return n > 1;
 }
 
+/* Whether a cell of the row is this text. */
+static bool has_cell(const kdri_csv_layout *l, const row *r, const char *text)
+{
+	const char *p = r->begin;
+	for (int64_t j = 0; j < r->fields; j++) {
+		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
+		if ((size_t)(a.end - a.begin) == strlen(text) && memcmp(a.begin, text, strlen(text)) == 0)
+			return true;
+		p = a.stop + 1;
+	}
+	return false;
+}
+
 static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o)
 {
 	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
@@ -185,6 +198,8 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	if ((o->label_column && label < 0 && !o->may_lack_labels) || (o->id_column && id < 0) ||
 	    (o->task_column && field_number(o->task_column) < 0))
 		return true; /* columns are asked for by name */
+	if (o->label_column && label < 0 && has_cell(l, &rows[0], o->label_column))
+		return true;
 	const char *p = rows[0].begin, *below = rows[1].begin;
 	if (below && shift)
 		below = kdri_csv_cell_at(below, l->delimiter).stop + 1;

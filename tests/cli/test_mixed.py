@@ -1,0 +1,171 @@
+"""Tables of numbers and categories: regional customer tables with known segments, clustered and scored."""
+import datetime
+import random
+import unittest
+
+from harness import CliTest
+
+REGIONS = ("north", "south", "east", "west")
+CITIES = ("Rome", "Oslo", "Bern", "Wien")
+
+
+def customers(region, n, seed, missing=0.03):
+    """Rows of one region and their segments: income is skewed, branches are noise that only the north has."""
+    draw = random.Random(seed)
+    rows, segments = [], []
+    for i in range(n):
+        s = draw.choices((0, 1, 2), (5, 3, 2) if region in ("north", "east") else (2, 3, 5))[0]
+        row = {"customer": "C%05d" % (1000 * seed + i),
+               "income": round(draw.lognormvariate((3.0, 3.9, 4.8)[s], 0.25) * 1000),
+               "age": round(draw.gauss((28, 45, 62)[s], 6)),
+               "visits": draw.randint(0, (4, 9, 20)[s]),
+               "newsletter": "yes" if draw.random() < (.9, .5, .1)[s] else "no",
+               "plan": draw.choices(("basic", "plus", "gold"), ((8, 1, 1), (1, 8, 1), (1, 1, 8))[s])[0],
+               "city": draw.choice(CITIES),
+               "since": str(datetime.date(2015, 1, 1) + datetime.timedelta(draw.randint(0, 3000)))}
+        if region == "north":
+            row["branch"] = "B%d" % draw.randint(1, 9)
+        for name in ("income", "age", "plan"):
+            if draw.random() < missing:
+                row[name] = ""
+        rows.append(row)
+        segments.append(s)
+    return rows, segments
+
+
+def text(rows):
+    names = list(rows[0])
+    return "\n".join([",".join(names)] + [",".join(str(r[c]) for c in names) for r in rows]) + "\n"
+
+
+def rand_index(a, b):
+    """Adjusted Rand index."""
+    pairs = lambda counts: sum(c * (c - 1) / 2 for c in counts)
+    table, rows, columns = {}, {}, {}
+    for x, y in zip(a, b):
+        table[x, y] = table.get((x, y), 0) + 1
+        rows[x] = rows.get(x, 0) + 1
+        columns[y] = columns.get(y, 0) + 1
+    chance = pairs(rows.values()) * pairs(columns.values()) / pairs([len(a)])
+    most = (pairs(rows.values()) + pairs(columns.values())) / 2
+    return (pairs(table.values()) - chance) / (most - chance)
+
+
+class Mixed(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.truth = {}
+        for i, region in enumerate(REGIONS):
+            rows, self.truth[region] = customers(region, 150 + 50 * i, i + 1)
+            self.write(region + ".csv", text(rows))
+        self.files = [r + ".csv" for r in REGIONS]
+
+    def labels(self, region, folder="out"):
+        return [int(x) for x in self.read(f"{folder}/{region}.labels").split()]
+
+    def rand(self, region, folder="out"):
+        return rand_index(self.labels(region, folder), self.truth[region])
+
+    def test_regions_are_clustered_by_segment_not_by_branch(self):
+        done = self.run_kindred("cluster", "-k", 3, "--id-column", "customer", "-o", "out", *self.files)
+        for region in REGIONS:
+            self.assertGreater(self.rand(region), .75, region)
+        self.assertIn("treated as a table: 4 numbers, 1 yes/no, 3 categories; 1 number on a log scale", done.stdout)
+        self.assertNotIn("branch=", done.stdout.split("warning")[-1].split("written")[0].split(": treated as missing")[1]
+                         if "treated as missing" in done.stdout else "")
+        result = self.result()
+        self.assertEqual(result["method_fields"]["shared_segments"], 1)
+        # one number means one segment in all regions
+        names = {}
+        for region in REGIONS:
+            for label, segment in zip(self.labels(region), self.truth[region]):
+                names.setdefault(label, []).append(segment)
+        for segments in names.values():
+            self.assertGreater(max(segments.count(s) for s in set(segments)) / len(segments), .8)
+
+    def test_alone_and_together(self):
+        self.run_kindred("cluster", "-q", "-k", 3, "--no-transfer", "-o", "out", *self.files)
+        self.assertNotIn("shared_segments", self.result()["method_fields"])
+        self.assertGreater(self.rand("west"), .7)
+        done = self.run_kindred("cluster", "-k", 3, "-o", "one", "west.csv")
+        self.assertIn("clustered alone", done.stdout)
+
+    def test_models_score_new_customers(self):
+        self.run_kindred("cluster", "-q", "-k", 3, "-o", "out", "--save-model", "m.h5", *self.files)
+        self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "south", "-o", "again", "south.csv")
+        again = [int(x) for x in self.read("again").split()]
+        self.assertGreater(rand_index(again, self.labels("south")), .85)
+        rows, segments = customers("south", 200, 77)
+        rows[0]["city"] = "Lima"  # nobody has seen it
+        for row in rows:
+            del row["visits"]
+        self.write("new.csv", text(rows))
+        done = self.run_kindred("predict", "--model", "m.h5", "--task", "south", "-o", "scored", "new.csv")
+        self.assertIn("'visits' that the fit knew: treated as missing", done.stderr)
+        self.assertIn("'city=Lima': unknown to the fit: treated as missing", done.stderr)
+        self.assertGreater(rand_index([int(x) for x in self.read("scored").split()], segments), .7)
+
+    def test_k_is_found(self):
+        done = self.run_kindred("cluster", "-k", "auto", "-o", "out", *self.files)
+        self.assertRegex(done.stdout, r"k = 3: (fairly|not) sure; at least 3 segments, probably 3 to 5")
+
+    def test_the_mixture_is_a_method(self):
+        for more in ([], ["--pooled"], ["--set", "covariance=own"]):
+            self.run_kindred("cluster", "-q", "-m", "mixture", *more, "-k", 3, "-o", "out", "--force", "--save-model", "m.h5",
+                             *self.files)
+            self.assertGreater(self.rand("west"), .6, more)
+            objective = self.result()["objective"]
+            self.assertTrue(all(b <= a + 1e-9 * abs(a) for a, b in zip(objective, objective[1:])), more)
+            self.run_kindred("predict", "-q", "--model", "m.h5", "--task", "west", "-o", "again", "--force", "west.csv")
+            self.assertEqual(self.read("again"), self.read("out/west.labels"), more)
+
+    def test_the_answer_does_not_depend_on_threads(self):
+        for threads in (1, 3):
+            self.run_kindred("cluster", "-q", "-k", 3, "--threads", threads, "-o", f"out{threads}", *self.files)
+        for region in REGIONS:
+            self.assertEqual(self.read(f"out1/{region}.labels"), self.read(f"out3/{region}.labels"))
+
+    def test_everything_else_works_on_tables(self):
+        self.run_kindred("cluster", "-q", "-k", 3, "--quality", "--report", "-o", "out", *self.files)
+        result = self.result()
+        self.assertGreater(result["tasks"][0]["quality"]["stability"], .5)
+        self.assertIn("treated as a table", self.read("out/report.html"))
+
+    def test_methods_without_missing_values_refuse_them(self):
+        self.fails("cluster", "-m", "kmeans", "-k", 3, "north.csv", code=3, says=["north.csv", "--missing"])
+        self.fails("cluster", "-k", 3, "--scale", "standard", "north.csv", code=3, says=["'income' has", "missing value", "--missing"])
+        rows, _ = customers("north", 60, 5)
+        for row in rows:
+            row.update(("w%d" % j, j * row["visits"] % 7 / 3) for j in range(70))
+        self.write("wide.csv", text(rows))
+        self.fails("cluster", "-k", 3, "wide.csv", code=3, says=["missing value", "--missing"])
+
+    def test_tables_of_texts_alone(self):
+        draw = random.Random(3)
+        kinds = [draw.randint(0, 1) for _ in range(120)]
+        self.write("t.csv", "shape,colour,smell\n" + "".join(
+            ",".join(draw.choice("ab" if k else "cd") + draw.choice(("", "x")) for _ in range(3)) + "\n" for k in kinds))
+        done = self.run_kindred("cluster", "--header", "-k", 2, "-o", "out", "t.csv")
+        self.assertIn("treated as a table: 3 categories", done.stdout)
+        self.assertGreater(rand_index(self.labels("t"), kinds), .95)
+
+
+class Forest(CliTest):
+    def test_labels_are_carried_with_missing_values(self):
+        rows, segments = customers("north", 300, 1)
+        for row, segment in zip(rows, segments):
+            row["segment"] = "ABC"[segment]
+        self.write("north.csv", text(rows))
+        rows, segments = customers("west", 200, 2)
+        self.write("west.csv", text(rows))
+        self.run_kindred("transfer", "-q", "-m", "forest", "--source", "north.csv", "--label-column", "segment", "--target",
+                         "west.csv", "-o", "out", "--save-model", "m.h5")
+        answer = self.read("out/target.labels").split()
+        right = sum(a == "ABC"[s] for a, s in zip(answer, segments)) / len(segments)
+        self.assertGreater(right, .9)
+        self.run_kindred("predict", "-q", "--model", "m.h5", "-o", "again", "west.csv")
+        self.assertEqual(self.read("again").split(), answer)
+
+
+if __name__ == "__main__":
+    unittest.main()
