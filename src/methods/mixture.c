@@ -5,8 +5,8 @@
  * log-likelihood and the logarithm of the pseudo-counts that keep shares, variances and levels off zero. The log-likelihood
  * itself (`loglik`) may fall by a small fraction of the latter.
  *
- * Each data set has a mixture of its own, or, pooled, all have one: each data set less its own means, one set of means, variances
- * and levels, shares for each data set. Starts are those of engine/mixture/starts.c, or the given labels. Of more than 20,000 rows
+ * Each data set has a mixture of its own, or, pooled, all have one: one set of means, variances and levels, shares for each data
+ * set, the data sets as they are or each less its own means. Starts are those of engine/mixture/starts.c, or the given labels. Of more than 20,000 rows
  * the starts use as many, evenly spaced; EM continues over all.
  *
  * [DLR77] A. P. Dempster, N. M. Laird, D. B. Rubin: Maximum likelihood from incomplete data via the EM algorithm. JRSS B
@@ -21,9 +21,13 @@ enum { START_ROWS = 20000 };
 
 static const char *const covariances[] = { "shared", "own", NULL };
 
+static const char *const centrings[] = { "auto", "yes", "no", NULL };
+
 static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE("covariance", 0, covariances,
 	            "shared: one variance per number for all clusters; own: each cluster has its own"),
+	KDRI_CHOICE("centre", 0, centrings,
+	            "pooled: subtract each data set's own means; auto: if that lowers the BIC"),
 	KDRI_MAX_ITER(100),
 	KDRI_REAL("tol", 1e-5, 0, 1,
 	          "stop when the log-likelihood changes by less than this fraction of itself"),
@@ -157,6 +161,23 @@ done:
 	return st;
 }
 
+static kdr_status find_centring(kdr_context *ctx, mixture_run *r)
+{
+	kdr_status st = KDR_OK;
+	const int wanted = kdri_opt_choice(r->options, "centre");
+	bool centred = wanted == 1;
+	if (wanted == 0 && r->problem->pooled) {
+		kdri_apart(ctx);
+		st = kdri_mixed_find_centring(ctx, r->some.n > 0 ? &r->some : &r->all, r->problem->tasks[0].k,
+		                              &centred);
+		kdri_rejoin(ctx);
+		KDRI_TRY(kdri_agree(ctx, st));
+	}
+	r->all.centred = r->some.centred = centred;
+done:
+	return st;
+}
+
 static kdr_status mixture_run_all(kdr_context *ctx, mixture_run *r, kdr_result *result)
 {
 	kdr_status st;
@@ -170,6 +191,7 @@ static kdr_status mixture_run_all(kdr_context *ctx, mixture_run *r, kdr_result *
 		most = KDRI_MAX(most, problem->tasks[t].k);
 	KDRI_TRY(kdri_mixed_new(ctx, problem, &r->all));
 	KDRI_TRY(kdri_mixed_some(ctx, &r->all, START_ROWS, &r->some, &r->whole));
+	KDRI_TRY(find_centring(ctx, r));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->means, problem->ntasks * r->all.numbers));
 	KDRI_TRY(kdri_mixed_means(ctx, &r->all, r->means));
 	KDRI_TRY(kdri_mul(ctx, r->all.n, most, &size));

@@ -371,7 +371,7 @@ kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mix
 {
 	kdr_status st;
 	const int64_t d = kdr_mat_cols(&problem->tasks[0].x);
-	kdri_mixed t = { .tables = problem->ntasks };
+	kdri_mixed t = { .tables = problem->ntasks, .centred = true };
 	column *c = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &c, d));
 	KDRI_TRY(look_at_columns(ctx, problem, d, c));
@@ -400,7 +400,7 @@ kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64
 {
 	kdr_status st;
 	const int64_t p = from->numbers, c = from->categories;
-	kdri_mixed t = { .n = n, .tables = from->tables };
+	kdri_mixed t = { .n = n, .tables = from->tables, .centred = from->centred };
 	int64_t at = 0;
 	for (int64_t j = 0; j < p; j++)
 		t.numbers += !columns || columns[j];
@@ -487,9 +487,11 @@ static kdr_status same_columns(kdr_context *ctx, const kdri_mixed *t, int64_t n,
 {
 	kdr_status st;
 	const int64_t levels = t->offset[t->categories];
-	*out = (kdri_mixed){
-		.n = n, .tables = t->tables, .numbers = t->numbers, .categories = t->categories
-	};
+	*out = (kdri_mixed){ .n = n,
+		             .tables = t->tables,
+		             .centred = t->centred,
+		             .numbers = t->numbers,
+		             .categories = t->categories };
 	KDRI_TRY(columns_room(ctx, out));
 	KDRI_TRY(KDRI_NEW0(ctx, &out->begin, t->tables + 1));
 	KDRI_TRY(table_room(ctx, out, levels));

@@ -10,6 +10,7 @@
 
 typedef struct kdri_mixed {
 	int64_t n, tables;
+	bool centred;   /* pooled, each table is taken less its own means: kdri_mixed_find_centring */
 	int64_t *begin; /* tables + 1 */
 	int64_t numbers, categories;
 	int64_t *number_column;   /* of each number: its column of the matrices */
@@ -47,10 +48,11 @@ typedef struct kdri_mixed_part {
 } kdri_mixed_part;
 kdr_status kdri_mixed_part_new(kdr_context *ctx, const kdri_mixed *t, int64_t table, kdri_mixed_part *out);
 void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p);
-/* All tables, numbers less the table's own mean. */
+/* All tables, less their own means if t->centred. */
 kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed_part *out);
 
-/* Mean of each number of each table over present cells, of the rows of all ranks: tables x numbers; 0 where a table has none. */
+/* What pooling subtracts: the mean of each number of each table over present cells, of the rows of all ranks (tables x numbers);
+ * 0 if a table has none, or if tables are not centred. */
 kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means);
 /* A cell; and the level of a category in row i: the column from `first` on that has a 1, or, of a column of two
  * values, whether it is the larger one; -1: missing, or a level nobody has seen. */
@@ -73,11 +75,14 @@ typedef struct kdri_encoder {
 	double *fill;            /* tables x width: the value of a missing cell */
 	double *less;            /* tables x width: taken away at the end */
 } kdri_encoder;
-/* By the rows of t; centred: each table less its own mean. */
-kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
+/* By the rows of t; pooled: less what pooling subtracts. */
+kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool pooled,
                             kdri_encoder *out);
 void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b);
 /* Rows begin .. end - 1 of t, which has the same columns and tables: (end - begin) x width. */
 void kdri_encode(const kdri_encoder *b, const kdri_mixed *t, int64_t begin, int64_t end, double *out);
+
+/* BIC of a mixture with k clusters of one table, or of all (-1), that have `rows` rows on all ranks. */
+double kdri_mixed_bic(const kdri_mixed *t, int64_t table, int64_t k, double loglik, int64_t rows);
 
 #endif

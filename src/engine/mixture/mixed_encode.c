@@ -100,7 +100,7 @@ static void set_place(const kdri_mixed *t, kdri_encoding encoding, const double 
 	}
 }
 
-kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool centred,
+kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool pooled,
                             kdri_encoder *out)
 {
 	kdr_status st;
@@ -118,7 +118,8 @@ kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding
 		for (int64_t s = 0; s < t->tables; s++) {
 			const int64_t at = s * b->width + place;
 			b->fill[at] = sums[3 * at] > 0 ? sums[3 * at + 1] / sums[3 * at] : b->centre[place];
-			b->less[at] = centred ? (b->fill[at] - b->centre[place]) * b->scale[place] : 0;
+			b->less[at] =
+			        pooled && t->centred ? (b->fill[at] - b->centre[place]) * b->scale[place] : 0;
 		}
 	}
 	*out = book;

@@ -93,10 +93,21 @@ kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means
 				}
 	KDRI_TRY(kdri_sum(ctx, sums, 2 * size));
 	for (int64_t i = 0; i < size; i++)
-		means[i] = sums[size + i] > 0 ? sums[i] / sums[size + i] : 0;
+		means[i] = t->centred && sums[size + i] > 0 ? sums[i] / sums[size + i] : 0;
 done:
 	kdri_free(ctx, sums);
 	return st;
+}
+
+double kdri_mixed_bic(const kdri_mixed *t, int64_t table, int64_t k, double loglik, int64_t rows)
+{
+	int64_t numbers = 0, levels = 0;
+	for (int64_t j = 0; j < t->numbers; j++)
+		numbers += table < 0 || t->has_number[table * t->numbers + j];
+	for (int64_t j = 0; j < t->categories; j++)
+		levels += table < 0 || t->has_category[table * t->categories + j] ? t->levels[j] - 1 : 0;
+	return kdri_mixture_bic(loglik, k, table < 0 ? t->tables : 1, table < 0 && t->centred ? t->tables : 1,
+	                        numbers, levels, rows);
 }
 
 kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed_part *out)

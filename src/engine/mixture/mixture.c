@@ -20,7 +20,8 @@
  * from which LL differs by at most those sums; LL itself may fall by a small fraction of them. Iterations end when LL changes
  * by less than tol |LL|.
  *
- *   (E7)  P = (k + 1) p + k sum (L - 1) + (k - 1) T + T p   free parameters, of p numbers and categories of L levels
+ *   (E7)  P = (k + 1) p + k sum (L - 1) + (k - 1) T + M p   free parameters, of p numbers and categories of L levels; M: 1, or T
+ *         if each table is taken less its own means
  *
  * An iteration is one pass over the rows, O(n k columns), and adds up (E1) to (E3) as soon as a row's (E4) is known. Numbers
  * are standardised inside, so that sums of squares lose no digits; LL is that of the numbers as given.
@@ -622,10 +623,10 @@ done:
 	return st;
 }
 
-double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t numbers, int64_t levels_less_one,
-                        int64_t rows)
+double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t centres, int64_t numbers,
+                        int64_t levels_less_one, int64_t rows)
 {
 	int64_t free_parameters =
-	        (k + 1) * numbers + k * levels_less_one + (k - 1) * tables + tables * numbers; /* (E7) */
+	        (k + 1) * numbers + k * levels_less_one + (k - 1) * tables + centres * numbers; /* (E7) */
 	return -2 * loglik + (double)free_parameters * log((double)rows);
 }

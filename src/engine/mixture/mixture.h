@@ -53,8 +53,9 @@ kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, 
                                int64_t t, int64_t *labels, double *posterior);
 void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m);
 
-/* -2 LL + P ln n with the P free parameters of (E7) of mixture.c; levels_less_one: the sum of L - 1 over the categories. */
-double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t numbers, int64_t levels_less_one,
-                        int64_t rows);
+/* -2 LL + P ln n with the P free parameters of (E7) of mixture.c; levels_less_one: the sum of L - 1 over the categories;
+ * centres: M of (E7). */
+double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t centres, int64_t numbers,
+                        int64_t levels_less_one, int64_t rows);
 
 #endif

@@ -28,6 +28,9 @@ kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const
 /* Both at once, for one table of `m`, or for all (-1). *labels: of the rows of m, or of the table. */
 kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
                            kdri_mixture *out, int64_t *labels);
+/* Whether tables are pooled less their own means: by the BIC of a mixture of k clusters with shared variances. Tables that differ in
+ * their shares of the clusters have different means for that reason alone; subtracting these would part what belongs together. */
+kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred);
 /* A mixture found on some of the rows continues over all of them. */
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                                  kdri_mixture *m, int64_t *labels);

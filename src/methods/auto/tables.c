@@ -6,6 +6,7 @@
  *   (E1)  columns: categories, numbers (prepared by prepare/table.c), weights of repeated columns      engine/mixture/mixed.c
  *   (E2)  members of each table alone: mixtures with shared and with own variances, k-means on encodings B and H; of all tables
  *         together: mixtures with shared and own variances, and one of each table that starts from those    tables_members.c
+ *         DEVIATION: each table is taken less its own means only if BIC says so       kdri_mixed_find_centring
  *   (E3)  guard: g = [BIC(pooled, shared) - sum_t BIC(alone, shared)] / N. Tables share their segments if g < -0.2 or
  *         2 (sum_t LL_t - LL_pooled) / N < 0.5. Then {shared alone, shared pooled, own pooled, from pooled, k-means H} vote, else
  *         {shared alone twice, own alone, k-means B, k-means H}
@@ -23,7 +24,7 @@
 
 #include <stdio.h>
 
-enum { MOST_ROWS = 20000, RUNS = 10, MAX_ITER = 300 };
+enum { MOST_ROWS = 20000, RUNS = 10, MAX_ITER = 300, USUAL_K = 4 };
 static const double most_gain = -0.2, most_loss = 0.5, few = 0.01;
 
 static const char *const member_names[KDRI_MIX_MEMBERS] = {
@@ -59,23 +60,6 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 	kdri_mixed_free(ctx, &t->some);
 }
 
-/* Free parameters of a table: its numbers, and levels less one. */
-static void count_columns(const kdri_mixed *m, int64_t table, int64_t *numbers, int64_t *levels)
-{
-	*numbers = *levels = 0;
-	for (int64_t j = 0; j < m->numbers; j++)
-		*numbers += table < 0 || m->has_number[table * m->numbers + j];
-	for (int64_t j = 0; j < m->categories; j++)
-		*levels += table < 0 || m->has_category[table * m->categories + j] ? m->levels[j] - 1 : 0;
-}
-
-static double bic_of(const kdri_mixed *m, int64_t table, int64_t k, double loglik, int64_t rows)
-{
-	int64_t numbers, levels;
-	count_columns(m, table, &numbers, &levels);
-	return kdri_mixture_bic(loglik, k, table < 0 ? m->tables : 1, numbers, levels, rows);
-}
-
 /* (E3) */
 static kdr_status guard(kdr_context *ctx, kdri_tables *t)
 {
@@ -86,14 +70,14 @@ static kdr_status guard(kdr_context *ctx, kdri_tables *t)
 	for (int64_t s = 0; s < m->tables; s++) {
 		const double own = t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
 		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
-		alone += bic_of(m, s, t->k[s], own, rows);
+		alone += kdri_mixed_bic(m, s, t->k[s], own, rows);
 		loglik += own;
 		all += rows;
 	}
 	if (!t->votes[KDRI_MIX_POOLED_SHARED].labels)
 		goto done;
 	const double pooled = t->votes[KDRI_MIX_POOLED_SHARED].mixture[0].loglik;
-	t->bic_gain = (bic_of(m, -1, t->k[0], pooled, all) - alone) / (double)all;
+	t->bic_gain = (kdri_mixed_bic(m, -1, t->k[0], pooled, all) - alone) / (double)all;
 	t->loss = 2 * (loglik - pooled) / (double)all;
 	t->together = t->bic_gain < most_gain || t->loss < most_loss;
 done:
@@ -203,8 +187,8 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
 		KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
 		KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, &one, labels, NULL));
-		t->clear[s] = bic_of(m, s, t->k[s], t->votes[KDRI_MIX_SHARED].mixture[s].loglik, rows) <
-		              bic_of(m, s, 1, one.loglik, rows);
+		t->clear[s] = kdri_mixed_bic(m, s, t->k[s], t->votes[KDRI_MIX_SHARED].mixture[s].loglik,
+		                             rows) < kdri_mixed_bic(m, s, 1, one.loglik, rows);
 		kdri_mixture_free(ctx, &one);
 		kdri_mixed_part_free(ctx, &part);
 	}
@@ -404,6 +388,22 @@ done:
 	return st;
 }
 
+/* Whether members that see all tables take each less its own means; k is known, or 4 stands for it. */
+static kdr_status find_centring(kdr_context *ctx, kdri_tables *t)
+{
+	kdr_status st;
+	bool centred = true;
+	if (!kdri_opt_bool(t->options, "transfer"))
+		return KDR_OK;
+	kdri_apart(ctx);
+	st = kdri_mixed_find_centring(ctx, kdri_tables_some(t), t->k[0] > 0 ? t->k[0] : USUAL_K, &centred);
+	kdri_rejoin(ctx);
+	KDRI_TRY(kdri_agree(ctx, st));
+	t->all.centred = t->some.centred = centred;
+done:
+	return st;
+}
+
 static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 {
 	kdr_status st;
@@ -419,8 +419,11 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
 	}
 	KDRI_TRY(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
-	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));
+	KDRI_TRY(find_centring(ctx, t));
 	KDRI_TRY(kdri_tables_find_k(ctx, t));
+	if (t->problem->tasks[0].k == 0)
+		KDRI_TRY(find_centring(ctx, t));
+	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));
 	KDRI_TRY(kdri_tables_members(ctx, t)); /* (E2) */
 	KDRI_TRY(guard(ctx, t));
 	KDRI_TRY(tables_vote(ctx, t));

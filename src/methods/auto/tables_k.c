@@ -114,16 +114,14 @@ static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 {
 	kdr_status st;
 	kdri_mixture fitted = { 0 };
-	int64_t *labels = NULL, levels = 0;
+	int64_t *labels = NULL;
 	double best = INFINITY;
 	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
-	for (int64_t j = 0; j < m->categories; j++)
-		levels += m->levels[j] - 1;
 	for (int64_t k = 2; k <= e->most && k <= e->best + PATIENCE; k++) {
 		if (k > 2 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx)))
 			break;
 		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
-		e->bic[k - 2] = kdri_mixture_bic(fitted.loglik, k, m->tables, m->numbers, levels, m->n);
+		e->bic[k - 2] = kdri_mixed_bic(m, -1, k, fitted.loglik, m->n);
 		kdri_mixture_free(ctx, &fitted);
 		if (e->bic[k - 2] < best) {
 			best = e->bic[k - 2];
