@@ -233,12 +233,12 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 /* How k was found, where it was: numbers for k from 2. */
 static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	static const char *const names[] = { "eigengap", "modularity", "agreement" };
-	if (!kdr_result_array(r, names[0], task).data)
+	static const char *const names[] = { "eigengap", "modularity", "agreement", "bic", "prediction_strength" };
+	if (!kdr_result_array(r, "eigengap", task).data && !kdr_result_array(r, "bic", task).data)
 		return;
 	kdri_json_object(j, "k_curves");
 	kdri_json_int(j, "from", 2);
-	for (int a = 0; a < 3; a++) {
+	for (int a = 0; a < 5; a++) {
 		kdr_array curve = kdr_result_array(r, names[a], task);
 		if (!curve.data || curve.type != KDR_FLOAT64 || curve.ndim != 1)
 			continue;

@@ -6,7 +6,7 @@
  *   (E2)  prediction strength PS(k): all rows are halved at random, twice; a mixture is fitted on each half and labels the other.
  *         The least share, over the clusters of a half, of pairs of rows that the other half's mixture keeps together; the mean
  *         of the four values                                                                                        [TW05]
- *   (E3)  k = the largest one up to B with PS >= 0.55, else 2
+ *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
  *   (E4)  fairly sure, of several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *
  * The evidence is that of at most 2,000 rows of each table. docs/notes/tables.md says how often this is right. */
@@ -138,6 +138,7 @@ static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence 
 {
 	kdr_status st;
 	bool lead = true;
+	double largest = 0;
 	e->k = e->best = 2;
 	KDRI_TRY(KDRI_NEW(ctx, &e->bic, e->most - 1));
 	KDRI_TRY(KDRI_NEW(ctx, &e->strength, e->most - 1));
@@ -146,12 +147,16 @@ static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence 
 	KDRI_TRY(find_bic(ctx, m, e));
 	for (int64_t k = KDRI_MIN(e->best + BEYOND, e->most); k >= 2; k--) { /* (E3) */
 		KDRI_TRY(find_strength(ctx, m, k, &e->strength[k - 2]));
-		e->k = k;
-		if (k <= e->best && e->strength[k - 2] >= enough)
+		if (k <= e->best)
+			largest = KDRI_MAX(largest, e->strength[k - 2]);
+		if (k <= e->best && e->strength[k - 2] >= 1 - sure_lead) /* none can exceed it by so much */
 			break;
 		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
 			break;
 	}
+	for (int64_t k = 2; k <= e->best; k++)
+		if (e->strength[k - 2] >= KDRI_MAX(enough, largest - sure_lead))
+			e->k = k;
 	for (int64_t k = e->k + 1; k <= e->most; k++)
 		lead = lead && !(e->strength[k - 2] > e->strength[e->k - 2] - sure_lead);
 	e->sure = m->tables > 1 && lead && e->strength[e->k - 2] >= sure_strength; /* (E4) */
