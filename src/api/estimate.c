@@ -172,6 +172,7 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const kdri_algo *algo, const 
 		             .pooled = problem->pooled,
 		             .several = kdri_ranks(ctx) > 1,
 		             .started = true,
+		             .table = problem->category != NULL,
 		             .nonnegative = true,
 		             .threads = ctx->threads,
 		             .ctx = ctx };

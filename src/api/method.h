@@ -113,6 +113,7 @@ typedef struct kdri_sizes {
 	bool pooled;
 	bool several;     /* other ranks hold rows of the same tasks */
 	bool started;     /* initial labels are given */
+	bool table;       /* columns may be categories, cells missing: kdr_problem.category */
 	bool nonnegative; /* no entry is below 0; false if that is not known */
 	int threads;
 	kdr_context *ctx; /* for the options of the members of an ensemble */

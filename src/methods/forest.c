@@ -75,6 +75,18 @@ done:
 	return st;
 }
 
+static kdri_forest_options forest_options(const kdr_options *options)
+{
+	return (kdri_forest_options){ .trees = kdri_opt_int(options, "trees"),
+		                      .bootstrap = kdri_opt_bool(options, "bootstrap"),
+		                      .random_splits = kdri_opt_choice(options, "splits") == 1,
+		                      .balanced = kdri_opt_bool(options, "balanced"),
+		                      .features = kdri_opt_real(options, "columns"),
+		                      .min_leaf = kdri_opt_int(options, "min_leaf"),
+		                      .max_depth = kdri_opt_int(options, "max_depth"),
+		                      .stage = "forest" };
+}
+
 static kdr_status forest_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                              kdr_result *result)
 {
@@ -83,14 +95,7 @@ static kdr_status forest_fit(kdr_context *ctx, const kdr_problem *problem, const
 	kdri_forest f = { 0 };
 	double *p = NULL;
 	int64_t size;
-	const kdri_forest_options o = { .trees = kdri_opt_int(options, "trees"),
-		                        .bootstrap = kdri_opt_bool(options, "bootstrap"),
-		                        .random_splits = kdri_opt_choice(options, "splits") == 1,
-		                        .balanced = kdri_opt_bool(options, "balanced"),
-		                        .features = kdri_opt_real(options, "columns"),
-		                        .min_leaf = kdri_opt_int(options, "min_leaf"),
-		                        .max_depth = kdri_opt_int(options, "max_depth"),
-		                        .stage = "forest" };
+	const kdri_forest_options o = forest_options(options);
 	KDRI_TRY(kdri_labelled_new(ctx, problem, result, &set));
 	KDRI_TRY(kdri_forest_fit(ctx, &set.x.view, set.labels, set.weights, set.classes, &o, &f));
 	KDRI_TRY(kdri_mul(ctx, set.n, set.classes, &size));
@@ -163,6 +168,26 @@ done:
 	return st;
 }
 
+static kdri_bytes forest_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
+                                        const kdr_options *options)
+{
+	const kdri_forest_options o = forest_options(options);
+	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE);
+	/* Trees in the result, probabilities; samples below each other, and the forest. */
+	return (kdri_bytes){ kdri_forest_tree_bytes(source.n, classes, &o) + 8 * x->n * classes,
+		             kdri_extent_bytes(x) + 24 * x->n + 8 * x->n * classes +
+		                     kdri_forest_bytes(&source, classes, &o, s->threads) };
+}
+
+static double forest_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
+                                   int threads)
+{
+	const kdr_array nodes = kdr_result_array(fitted, "tree_nodes", -1);
+	(void)options;
+	return 8 * x->n * (double)kdr_result_k(fitted, 0) + (x->dense ? 0 : 8 * x->d * threads) +
+	       (nodes.data ? (double)nodes.shape[0] * sizeof(kdri_forest_node) : 0);
+}
+
 const kdri_algo kdri_algo_forest = {
 	.info = { .id = "forest",
 	          .class_name = "Forest",
@@ -176,5 +201,7 @@ const kdri_algo kdri_algo_forest = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = forest_fit,
+	.estimate_bytes = forest_estimate_bytes,
 	.predict = forest_predict,
+	.estimate_predict_bytes = forest_predict_bytes,
 };

@@ -93,7 +93,7 @@ static kdr_status mixture_search(kdr_context *ctx, const mixture_run *r, int64_t
 	kdri_starts starts = { 0 };
 	kdri_mixed_part part = { 0 };
 	int64_t *labels = NULL;
-	KDRI_TRY(kdri_encoded_new(ctx, m, s < 0, &e));
+	KDRI_TRY(kdri_encoded_new(ctx, m, s < 0, begin, end, &e));
 	KDRI_TRY(kdri_starts_new(ctx, &e, begin, end, k, s >= 0, (uint64_t)(s + 1), &starts));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, end - begin));
 	KDRI_TRY(s < 0 ? kdri_mixed_pool_new(ctx, m, &part) : kdri_mixed_part_new(ctx, m, s, &part));
@@ -245,6 +245,18 @@ static kdr_status mixture_predict(kdr_context *ctx, const kdr_result *fitted, co
 	return kdri_mixture_predict(ctx, fitted, task, x, labels, NULL);
 }
 
+static kdri_bytes mixture_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
+                                         const kdr_options *o)
+{
+	const double some = KDRI_MIN(x->n, START_ROWS * (s->pooled ? (double)s->ntasks : 1));
+	const kdri_extent from = kdri_extent_dense(some, x->d);
+	(void)o;
+	/* Rows and starts of all data sets, labels and probabilities twice; then those of the one that is fitted. */
+	return (kdri_bytes){ 8 * x->n * (x->d + 2 * k + 2) + (some < x->n ? 8 * some * x->d : 0),
+		             8 * x->n * x->d + kdri_encoded_bytes(some, x->d) +
+		                     kdri_best_mixture_bytes(&from, k, !s->pooled, s->threads) };
+}
+
 const kdri_algo kdri_algo_mixture = {
 	.info = { .id = "mixture",
 	          .class_name = "Mixture",
@@ -258,6 +270,8 @@ const kdri_algo kdri_algo_mixture = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = mixture_fit,
+	.estimate_bytes = mixture_estimate_bytes,
 	.predict = mixture_predict,
+	.estimate_predict_bytes = kdri_mixture_predict_bytes,
 	.ranks = true,
 };

@@ -26,8 +26,9 @@ static int64_t rows_of(const char *id)
 	static const struct {
 		const char *id;
 		int64_t rows;
-	} few[] = { { "mtcfir", 300 }, { "msda", 400 },       { "harmony", 500 },        { "trec", 700 },
-		    { "snmf", 1000 },  { "pca-kmeans", 700 }, { "auto-transfer", 1000 }, { "auto", 1100 } };
+	} few[] = { { "mtcfir", 300 },  { "msda", 400 },       { "harmony", 500 },        { "trec", 700 },
+		    { "snmf", 1000 },   { "pca-kmeans", 700 }, { "auto-transfer", 1000 }, { "auto", 1100 },
+		    { "mixture", 600 }, { "forest", 1000 } };
 	for (size_t i = 0; i < sizeof few / sizeof few[0]; i++)
 		if (strcmp(id, few[i].id) == 0)
 			return few[i].rows;
@@ -106,6 +107,8 @@ static kdr_options *short_options(kdr_context *ctx, const kdr_algo *algo)
 	assert_ok(ctx, kdr_options_new(ctx, algo->id, &o));
 	if (kdri_options_has(o, "max_iter"))
 		assert_ok(ctx, kdr_options_set(ctx, o, "max_iter", "3"));
+	if (kdri_options_has(o, "trees"))
+		assert_ok(ctx, kdr_options_set(ctx, o, "trees", "20"));
 	if (strcmp(algo->id, "trec") == 0) /* LIBSVM allocates past the context, and may be absent */
 		assert_ok(ctx, kdr_options_set(ctx, o, "classifier", "logistic"));
 	return o;

@@ -169,12 +169,12 @@ kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr
 		return kdri_fail(ctx, KDR_ERR_DATA,
 		                 "the data have %lld columns, the forest was trained on %lld", (long long)d,
 		                 (long long)f->features);
-	KDRI_TRY(KDRI_NEW(ctx, &room, x->kind == KDR_MAT_CSR ? KDRI_MAX(chunks, 1) * d : 0));
+	KDRI_TRY(KDRI_NEW(ctx, &room, x->kind == KDR_MAT_CSR ? ctx->threads * d : 0));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
 	for (int64_t k = 0; k < chunks; k++)
 		for (int64_t i = kdri_chunk_begin(n, chunks, k); i < kdri_chunk_begin(n, chunks, k + 1);
 		     i++) {
-			const double *row = whole_row(x, i, room + k * d);
+			const double *row = whole_row(x, i, room + kdri_thread() * d);
 			double *to = p + i * c;
 			memset(to, 0, (size_t)c * sizeof *to);
 			for (int64_t t = 0; t < f->trees; t++)
@@ -198,4 +198,19 @@ kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f)
 	}
 	return sound ? KDR_OK
 	             : kdri_fail(ctx, KDR_ERR_DATA, "the trees of the model are damaged: links lead nowhere");
+}
+
+double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *o)
+{
+	const double leaves = KDRI_MAX(1, n / (2 * (double)o->min_leaf));
+	return (double)o->trees * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes);
+}
+
+double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *o, int threads)
+{
+	const double n = x->n;
+	const double ranks = sizeof(uint16_t) * n * x->d + 16 * x->entries, /* each value may occur once */
+	        grower = n * (40 + 2 * sizeof(kdri_forest_node) + 16 * classes);
+	return ranks + grower * KDRI_MIN(threads, (double)o->trees) +
+	       2 * kdri_forest_tree_bytes(n, classes, o);
 }

@@ -10,7 +10,7 @@
 #ifndef KDRI_FOREST_H
 #define KDRI_FOREST_H
 
-#include "core/internal.h"
+#include "api/method.h"
 
 typedef struct kdri_forest_options {
 	int64_t trees;
@@ -51,6 +51,10 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p);
 /* KDR_ERR_DATA if links lead nowhere, as in a damaged model: then no row can be followed. */
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
+/* Bytes of a fit on x, and of the trees that stay, if all leaves are as small as they may be. */
+double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *options,
+                         int threads);
+double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *options);
 void kdri_forest_free(kdr_context *ctx, kdri_forest *f);
 
 #endif

@@ -2,7 +2,8 @@
  *
  *   (E1)  Repeated columns. Categories a, b with at least 20 rows in common are linked if their mutual information, less its
  *         bias (La - 1)(Lb - 1) / (2 n), exceeds 0.7 of the smaller entropy; numbers if |r| > 0.999. Each of g columns that
- *         are linked, directly or through others, has weight u = 1 / g: log-likelihoods times u, distances times sqrt u.
+ *         are linked, directly or through others, has weight u = 1 / g: log-likelihoods times u, distances times sqrt u. All pairs
+ *         are compared, if there are at most 256 columns of a kind.
  *
  * L  levels     u  number_weight, category_weight */
 #include "engine/mixture/mixed.h"
@@ -13,7 +14,7 @@
 static const double same_information = 0.7, same_number = 0.999;
 /* Pairs of columns that differ by more than this on the first rows are not compared on all of them. */
 static const double perhaps_information = 0.4, perhaps_number = 0.98;
-enum { LEAST_COMMON = 20, FIRST_ROWS = 2000 };
+enum { LEAST_COMMON = 20, FIRST_ROWS = 2000, MOST_COMPARED = 256 };
 
 void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t)
 {
@@ -309,7 +310,7 @@ static kdr_status find_weights(kdr_context *ctx, kdri_mixed *t)
 		int64_t count = kind ? t->categories : t->numbers;
 		for (int64_t i = 0; i < count; i++)
 			parent[i] = i;
-		for (int64_t a = 0; a < count; a++)
+		for (int64_t a = 0; a < count && count <= MOST_COMPARED; a++)
 			for (int64_t b = 0; b < a; b++) {
 				const int64_t some = KDRI_MIN(t->n, FIRST_ROWS);
 				KDRI_TRY(kind ? same_category(ctx, t, a, b, some, perhaps_information, counts,

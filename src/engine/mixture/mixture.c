@@ -341,14 +341,14 @@ static kdr_status run_pass(kdr_context *ctx, pass *p, const request *q)
 	kdr_status st;
 	int64_t n = p->d->n, chunks = KDRI_MAX(kdri_chunks(n), 1), block = ROWS * (p->features + p->lanes);
 	double *room = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &room, chunks * block));
+	KDRI_TRY(KDRI_NEW(ctx, &room, ctx->threads * block));
 	memset(p->sums, 0, (size_t)p->size * sizeof *p->sums);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++)
 		if (n > 0)
 			run_chunk(p, q, kdri_chunk_begin(n, chunks, c), kdri_chunk_begin(n, chunks, c + 1),
-			          room + c * block, room + c * block + ROWS * p->features,
-			          p->sums + c * p->size);
+			          room + kdri_thread() * block,
+			          room + kdri_thread() * block + ROWS * p->features, p->sums + c * p->size);
 	for (int64_t c = 1; c < chunks; c++)
 		kdri_axpy(1, p->sums + c * p->size, p->sums, p->size);
 	KDRI_TRY(kdri_sum(ctx, p->sums, p->size));
@@ -621,6 +621,12 @@ kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, 
 done:
 	pass_free(ctx, &p);
 	return st;
+}
+
+double kdri_mixture_bytes(double n, double d, double k, int threads)
+{
+	const double lanes = k + LANES, chunks = KDRI_MIN((n + KDRI_BLOCK - 1) / KDRI_BLOCK, KDRI_CHUNKS);
+	return 8 * (threads * ROWS * (2 * d + lanes) + (chunks + 2) * 2 * d * lanes);
 }
 
 double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t centres, int64_t numbers,

@@ -20,15 +20,17 @@ void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e)
 	}
 }
 
-kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool centred, kdri_encoded *e)
+kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool pooled, int64_t begin, int64_t end,
+                            kdri_encoded *e)
 {
 	kdr_status st = KDR_OK;
 	int64_t size;
+	e->begin = begin;
 	for (int i = 0; i < KDRI_ENCODINGS; i++) {
-		KDRI_TRY(kdri_encoder_new(ctx, m, (kdri_encoding)i, centred, &e->encoder[i]));
-		KDRI_TRY(kdri_mul(ctx, m->n, e->encoder[i].width, &size));
+		KDRI_TRY(kdri_encoder_new(ctx, m, (kdri_encoding)i, pooled, &e->encoder[i]));
+		KDRI_TRY(kdri_mul(ctx, end - begin, e->encoder[i].width, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &e->rows[i], size));
-		kdri_encode(&e->encoder[i], m, 0, m->n, e->rows[i]);
+		kdri_encode(&e->encoder[i], m, begin, end, e->rows[i]);
 	}
 done:
 	return st;
@@ -39,7 +41,7 @@ kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, i
 {
 	kdr_status st;
 	const int64_t width = e->encoder[i].width;
-	const kdr_mat x = kdr_mat_from_dense(e->rows[i] + begin * width, end - begin, width);
+	const kdr_mat x = kdr_mat_from_dense(e->rows[i] + (begin - e->begin) * width, end - begin, width);
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	kdri_kmeans_result r = { 0 };
 	o.n_init = runs;
@@ -71,7 +73,7 @@ kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begi
 			                             s->labels + s->count * s->n, NULL));
 	if (ward && s->n <= WARD_ROWS) {
 		const int64_t width = e->encoder[KDRI_ENCODE_B].width;
-		KDRI_TRY(kdri_ward(ctx, e->rows[KDRI_ENCODE_B] + begin * width, s->n, width, k,
+		KDRI_TRY(kdri_ward(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, k,
 		                   s->labels + s->count * s->n));
 		s->count++;
 	}
@@ -122,7 +124,8 @@ kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table,
 	kdri_starts s = { 0 };
 	kdri_mixed_part part = { 0 };
 	const kdri_mixture_options o = kdri_mixture_options_of(k, shared);
-	KDRI_TRY(kdri_encoded_new(ctx, m, pooled, &e));
+	const int64_t begin = pooled ? 0 : m->begin[table], end = pooled ? m->n : m->begin[table + 1];
+	KDRI_TRY(kdri_encoded_new(ctx, m, pooled, begin, end, &e));
 	KDRI_TRY(kdri_starts_new(ctx, &e, pooled ? 0 : m->begin[table], pooled ? m->n : m->begin[table + 1],
 	                         k, !pooled, (uint64_t)(table + 1), &s));
 	KDRI_TRY(pooled ? kdri_mixed_pool_new(ctx, m, &part) : kdri_mixed_part_new(ctx, m, table, &part));
@@ -177,4 +180,18 @@ done:
 	kdri_free(ctx, rows);
 	kdri_free(ctx, labels);
 	return st;
+}
+
+double kdri_encoded_bytes(double rows, double d)
+{
+	return 8 * KDRI_ENCODINGS * rows * d;
+}
+
+double kdri_best_mixture_bytes(const kdri_extent *x, double k, bool ward, int threads)
+{
+	const kdri_extent dense = kdri_extent_dense(x->n, x->d);
+	const double pairs = ward && x->n <= WARD_ROWS ? 4 * x->n * x->n : 0;
+	return 8 * x->n * (x->d + STARTS + 1) +
+	       KDRI_MAX(KDRI_MAX(pairs, kdri_kmeans_bytes(&dense, k, threads)),
+	                kdri_mixture_bytes(x->n, x->d, k, threads));
 }

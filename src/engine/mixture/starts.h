@@ -2,14 +2,17 @@
 #ifndef KDRI_MIXTURE_STARTS_H
 #define KDRI_MIXTURE_STARTS_H
 
+#include "api/method.h"
 #include "engine/mixture/mixed.h"
 
-/* Rows of all tables in each encoding; centred: each table less its mean. */
+/* Rows `begin` and following of tables in each encoding; pooled: less what pooling subtracts. */
 typedef struct kdri_encoded {
+	int64_t begin;
 	kdri_encoder encoder[KDRI_ENCODINGS];
 	double *rows[KDRI_ENCODINGS]; /* n x width */
 } kdri_encoded;
-kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool centred, kdri_encoded *e);
+kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool pooled, int64_t begin, int64_t end,
+                            kdri_encoded *e);
 void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e);
 /* k-means of encoded rows begin .. end - 1. `centres` (k x width) may be NULL. */
 kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, int64_t begin, int64_t end,
@@ -31,6 +34,9 @@ kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table,
 /* Whether tables are pooled less their own means: by the BIC of a mixture of k clusters with shared variances. Tables that differ in
  * their shares of the clusters have different means for that reason alone; subtracting these would part what belongs together. */
 kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred);
+/* Bytes of encoded rows; and of the best of several starts on the rows of x, which are encoded already. */
+double kdri_encoded_bytes(double rows, double d);
+double kdri_best_mixture_bytes(const kdri_extent *x, double k, bool ward, int threads);
 /* A mixture found on some of the rows continues over all of them. */
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                                  kdri_mixture *m, int64_t *labels);

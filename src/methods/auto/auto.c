@@ -542,10 +542,20 @@ static double member_bytes(const kdri_member *member, const kdri_sizes *s, bool 
 
 /* Rows of unit length, neighbours, one graph or two and their sum, leading directions, ballots and answers of each task stay; then
  * graphs are made, members run, those without n x n numbers side by side, and the vote takes a spectrum. */
+static double auto_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *o,
+                                 int threads)
+{
+	return kdr_result_array(fitted, "table_weights", -1).data
+	               ? kdri_mixture_predict_bytes(x, fitted, o, threads)
+	               : kdri_centres_predict_bytes(x, fitted, o, threads);
+}
+
 static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                       const kdr_options *o)
 {
 	enum { VOTES = 16, DIRECTIONS = 128 };
+	if (s->table)
+		return kdri_tables_bytes(s, x, k);
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	const kdri_choice asked = (kdri_choice)kdri_opt_choice(o, "exact");
 	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
@@ -630,5 +640,5 @@ const kdri_algo kdri_algo_auto = {
 	.fit = auto_fit,
 	.estimate_bytes = auto_estimate_bytes,
 	.predict = auto_predict,
-	.estimate_predict_bytes = kdri_centres_predict_bytes,
+	.estimate_predict_bytes = auto_predict_bytes,
 };

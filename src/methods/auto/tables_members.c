@@ -85,7 +85,7 @@ static kdr_status find_pooled(kdr_context *ctx, kdri_tables *t, found *f)
 	kdri_starts from = { 0 };
 	kdri_mixed_part pool = { 0 }, part = { 0 };
 	const kdri_mixture_options own = kdri_mixture_options_of(k, false);
-	KDRI_TRY(kdri_encoded_new(ctx, m, true, &e));
+	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &e));
 	KDRI_TRY(kdri_starts_new(ctx, &e, 0, m->n, k, false, 0, &from));
 	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &pool));
 	for (kdri_tables_member which = KDRI_MIX_POOLED_SHARED; which <= KDRI_MIX_POOLED_OWN; which++) {
@@ -199,7 +199,7 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t)
 		                                                                                     : T,
 		                   m->n, &f));
 	kdri_apart(ctx);
-	st = kdri_encoded_new(ctx, m, false, &e);
+	st = kdri_encoded_new(ctx, m, false, 0, m->n, &e);
 	for (int i = 0; i < 2 && st == KDR_OK; i++)
 		st = KDRI_NEW(ctx, &f.centres[i], T * largest_k(t) * e.encoder[i].width);
 	if (st == KDR_OK)
