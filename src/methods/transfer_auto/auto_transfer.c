@@ -40,6 +40,10 @@ static const kdr_option_desc options_table[] = {
 	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
 	KDRI_BOOL("follow_shares", 1,
 	          "where shares of classes seem to have moved: ask the members that go by means again"),
+	KDRI_BOOL(
+	        "gate", 1,
+	        "exclude members that predict held-out source samples poorly, and members that centre each data set "
+	        "if source and target overlap"),
 	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
 	KDRI_REAL("abstain", 0, 0, 1,
 	          "share of each target's samples that get no class: those the vote is least sure of",
@@ -239,6 +243,7 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 	const kdri_transfer_options o = { .joins = joins_of(problem, options),
 		                          .rounds = kdri_opt_int(options, "rounds"),
 		                          .follow_shares = kdri_opt_bool(options, "follow_shares"),
+		                          .gate = kdri_opt_bool(options, "gate"),
 		                          .only = kdri_opt_choice(options, "member") - 1,
 		                          .plain = kdri_opt_choice(options, "member") == 0 };
 	kdri_transfer_verdict *v = NULL;

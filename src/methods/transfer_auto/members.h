@@ -15,6 +15,7 @@ typedef struct kdri_transfer_work {
 	double cost,
 	        right;    /* its cost, and its share of right answers in cross-validation on what is known */
 	int32_t *first_e; /* n: answers of a logistic regression of cost 10 on E */
+	bool quick;       /* held-out samples are predicted: smaller forests will do */
 } kdri_transfer_work;
 void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t);
 
@@ -22,9 +23,9 @@ typedef struct kdri_transfer_member {
 	const char *name; /* for people */
 	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
-	bool shares; /* it goes by means, which move with the shares of the classes */
-	bool on_e;   /* it looks at E */
-	bool joint;  /* and at the graph of E */
+	bool centres; /* it centres each data set; means move with the class shares */
+	bool on_e;    /* it uses E */
+	bool joint;   /* and the graph of E */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;

@@ -30,7 +30,9 @@ void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w)
 kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
                                               kdr_result *result)
 {
-	kdri_transfer_tally w = { .ctx = ctx, .o = options, .frame = kdri_frame_new(ctx, result, 1) };
+	kdri_transfer_tally w = {
+		.ctx = ctx, .o = options, .frame = kdri_frame_new(ctx, result, 1), .rounds = 1
+	};
 	w.d.set.x.view = w.v.unit.view = w.v.z.view = kdr_mat_from_dense(NULL, 0, 0);
 	w.v.joint = w.v.graph = kdri_transfer_graph_empty();
 	return w;
@@ -45,6 +47,38 @@ kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w)
 	KDRI_TRY(KDRI_NEW(ctx, &w->near, w->n * w->c));
 done:
 	return st;
+}
+
+kdr_status kdri_transfer_tally_begin(kdri_transfer_tally *w, const kdr_problem *problem)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_domains_new(w->ctx, problem, w->frame.result, &w->d));
+	w->first = kdri_transfer_first(&w->d);
+	w->n = kdri_transfer_count(&w->d);
+	w->c = w->d.classes;
+	KDRI_TRY(kdri_transfer_views_new(w->ctx, &w->d, &w->o->joins, &w->v));
+	w->shared = (kdri_transfer_work){ .d = &w->d, .v = &w->v, .share = w->d.share };
+	KDRI_TRY(kdri_transfer_tally_room(w->ctx, w));
+done:
+	return st;
+}
+
+int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i)
+{
+	const int32_t *svm = w->votes[KDRI_TRANSFER_SVM], *logreg = w->votes[KDRI_TRANSFER_LOGREG],
+	              *msda = w->votes[KDRI_TRANSFER_MSDA];
+	if (logreg && msda && logreg[i] == msda[i])
+		return logreg[i];
+	return svm ? svm[i] : -1;
+}
+
+void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m)
+{
+	w->frame.voters -= w->votes[m] != NULL;
+	kdri_free(w->ctx, w->votes[m]);
+	kdri_free(w->ctx, w->posteriors[m]);
+	w->votes[m] = NULL;
+	w->posteriors[m] = NULL;
 }
 
 kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m)

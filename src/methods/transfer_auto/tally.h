@@ -18,9 +18,20 @@ typedef struct kdri_transfer_tally {
 	double *posteriors[KDRI_TRANSFER_MEMBERS]; /* n x c each */
 	int32_t *votes[KDRI_TRANSFER_MEMBERS], *clusters[KDRI_TRANSFER_CLUSTERINGS];
 	int64_t k[KDRI_TRANSFER_CLUSTERINGS], clusterings;
-	double *p, *mean;    /* all rows x c; n x c: mean of the posteriors */
-	double *vote, *near; /* n x c */
+	bool asked[KDRI_TRANSFER_MEMBERS];
+	int64_t round, rounds; /* this is one of several rounds of all members, for progress */
+	double *p, *mean;      /* all rows x c; n x c: mean of the posteriors */
+	double *vote, *near;   /* n x c */
 } kdri_transfer_tally;
+
+/* Domains, views and room for votes; `problem` has sources and one target, its last task. */
+kdr_status kdri_transfer_tally_begin(kdri_transfer_tally *w, const kdr_problem *problem);
+/* turns.c: runs member m and takes its vote; one that fails is left out. */
+kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m);
+/* The class that most of svm, logreg and msda vote for, svm's if all differ; -1 without a vote of svm. */
+int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i);
+/* Member m does not vote after all. */
+void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m);
 
 /* Domains and views are there: room for votes. */
 kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w);

@@ -1,6 +1,10 @@
 /* An ensemble votes on one target. SPDX-License-Identifier: BSD-3-Clause
  *
- * Members one after another, quick ones first, each with all threads inside; then the vote (tally.c). Where the shares of the classes
+ * Members that predict held-out source samples poorly do not vote (gate.c). Neither do the members that centre each data set, if source
+ * and target overlap: a classifier separates them with a Gini coefficient (2 AUC - 1) below 0.6, with the source's class shares or
+ * with those estimated for the target (shares.c). A difference of means is then one of class shares as likely as not.
+ *
+ * Members run one after another, quick ones first, each with all threads inside; then the vote (tally.c). Where the shares of the classes
  * moved, the members that go by means are misled, and those that do not see it. With l_mi the vote of member m on sample i,
  *
  *   (E1)  share_k = (sum over members m that do not go by means of |{i: l_mi = k}| + 1) / (their votes + c)
@@ -10,9 +14,11 @@
  * four fifths of the samples, and where it moves at least a tenth of them (docs/transfer.md says what these were chosen on).
  *
  * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
+#include "methods/transfer_auto/gate.h"
+#include "methods/transfer_auto/shares.h"
 #include "methods/transfer_auto/tally.h"
 
-static const double share_of_time = 0.75, least_moved = 0.1, least_agreed = 0.8;
+static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8;
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
@@ -21,69 +27,126 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 	kdri_free(ctx, v->posterior);
 	kdri_free(ctx, v->confidence);
 	kdri_free(ctx, v->shares);
+	kdri_free(ctx, v->pi);
+	kdri_free(ctx, v->confused);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
 }
 
-/* Rows that are no numbers make a member useless. */
-static bool is_finite(const double *p, int64_t count)
-{
-	for (int64_t i = 0; i < count; i++)
-		if (!isfinite(p[i]))
-			return false;
-	return true;
-}
+/* --- who votes ------------------------------------------------------------------------------------------- */
 
-typedef struct member_turn {
-	kdri_transfer_tally *w;
-	const kdri_transfer_member *member;
-} member_turn;
-
-static kdr_status run_member(kdr_context *ctx, void *user)
-{
-	kdr_status st = KDR_OK;
-	const member_turn *turn = user;
-	kdri_transfer_tally *w = turn->w;
-	if (turn->member->on_e)
-		KDRI_TRY(kdri_transfer_views_align(ctx, &w->v, turn->member->joint));
-	else
-		kdri_transfer_views_part(ctx, &w->v);
-	KDRI_TRY(turn->member->run(ctx, &w->shared, w->p));
-	if (!is_finite(w->p + w->first * w->c, w->n * w->c))
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
-done:
-	return st;
-}
-
-static kdr_status ask_member(kdri_transfer_tally *w, int64_t m)
+/* The estimated class shares of the target, from votes of svm, logreg and msda: shares.c. */
+static kdr_status estimate_shares(const kdri_transfer_tally *w, const kdri_transfer_gate *gate, double *pi)
 {
 	kdr_status st;
-	const kdri_transfer_member *member = &kdri_transfer_members[m];
-	member_turn user = { w, member };
-	const bool able = !member->able || member->able(&w->shared);
-	const kdri_turn turn = { .name = member->name,
-		                 .number = m,
-		                 .of = KDRI_TRANSFER_MEMBERS,
-		                 .unable = able ? NULL : "it would need too much memory for so many samples",
-		                 .run = run_member,
-		                 .user = &user };
-	bool answered;
-	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
-	if (answered)
-		KDRI_TRY(kdri_transfer_tally_take(w, m));
+	int64_t c = w->c, all = w->d.set.classes;
+	double *a = NULL, *q = NULL;
+	KDRI_TRY(KDRI_NEW(w->ctx, &a, c * c));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &q, c));
+	for (int64_t i = 0; i < w->n; i++)
+		q[kdri_transfer_tally_majority(w, i)] += 1 / (double)w->n;
+	for (int64_t k = 0; k < c; k++) {
+		double sum = 0;
+		for (int64_t j = 0; j < c;
+		     j++) /* no vote is impossible: one further sample is spread over all */
+			sum += a[j * c + k] =
+			        gate->confusion[w->d.class_of[j] * all + w->d.class_of[k]] + 1 / (double)c;
+		for (int64_t j = 0; j < c; j++)
+			a[j * c + k] /= sum;
+		pi[k] = w->d.share[k];
+	}
+	KDRI_TRY(kdri_shares_estimate(w->ctx, a, q, c, pi));
+done:
+	kdri_free(w->ctx, a);
+	kdri_free(w->ctx, q);
+	return st;
+}
+
+/* Whether source and target overlap, with the class shares of either. */
+static kdr_status find_overlap(const kdri_transfer_tally *w, const double *pi, bool *out)
+{
+	kdr_status st;
+	double *weight = NULL, plain, weighted;
+	KDRI_TRY(KDRI_NEW(w->ctx, &weight, w->c));
+	for (int64_t k = 0; k < w->c; k++)
+		weight[k] = pi[k] / w->d.share[k];
+	KDRI_TRY(kdri_transfer_separation(w->ctx, &w->v, NULL, &plain));
+	KDRI_TRY(kdri_transfer_separation(w->ctx, &w->v, weight, &weighted));
+	*out = plain < least_separation || weighted < least_separation; /* NaN: no */
+done:
+	kdri_free(w->ctx, weight);
+	return st;
+}
+
+/* The estimated shares and confusions by the problem's classes. */
+static kdr_status keep_shares(const kdri_transfer_tally *w, const kdri_transfer_gate *gate, const double *pi,
+                              kdri_transfer_verdict *v)
+{
+	kdr_status st;
+	int64_t all = w->d.set.classes;
+	KDRI_TRY(KDRI_NEW0(w->ctx, &v->pi, all));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->confused, all));
+	for (int64_t k = 0; k < w->c; k++)
+		v->pi[w->d.class_of[k]] = pi[k];
+	for (int64_t k = 0; k < all; k++) {
+		double most = 0;
+		v->confused[k] = -1;
+		for (int64_t j = 0; j < all; j++)
+			if (j != k && gate->confusion[j * all + k] > most) {
+				most = gate->confusion[j * all + k];
+				v->confused[k] = j;
+			}
+	}
 done:
 	return st;
 }
 
-static kdr_status run_members(kdri_transfer_tally *w)
+/* Which members do not vote: v->excluded. The votes of svm, logreg and msda are there. */
+static kdr_status exclude_members(kdri_transfer_tally *w, const kdri_transfer_gate *gate,
+                                  kdri_transfer_verdict *v)
 {
+	kdr_status st;
+	double *pi = NULL;
+	bool excluded[KDRI_TRANSFER_MEMBERS], overlap = false, others = false;
+	kdri_transfer_gate_exclude(gate->accuracy, KDRI_TRANSFER_MEMBERS, gate->majority, excluded);
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		v->heldout[m] = gate->accuracy[m];
+		v->excluded[m] = excluded[m] ? KDRI_TRANSFER_INACCURATE : KDRI_TRANSFER_VOTES;
+		others = others || (!excluded[m] && w->votes[m]);
+	}
+	if (!w->votes[KDRI_TRANSFER_SVM])
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(w->ctx, &pi, w->c));
+	KDRI_TRY(estimate_shares(w, gate, pi));
+	KDRI_TRY(keep_shares(w, gate, pi, v));
+	KDRI_TRY(find_overlap(w, pi, &overlap));
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS && overlap && others; m++)
+		if (kdri_transfer_members[m].centres && v->excluded[m] == KDRI_TRANSFER_VOTES)
+			v->excluded[m] = KDRI_TRANSFER_OVERLAP;
+done:
+	kdri_free(w->ctx, pi);
+	return st;
+}
+
+static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *gate,
+                              kdri_transfer_verdict *v)
+{
+	static const int first[] = { KDRI_TRANSFER_SVM, KDRI_TRANSFER_LOGREG, KDRI_TRANSFER_MSDA };
 	kdr_status st = KDR_OK;
 	w->frame = kdri_frame_new(w->ctx, w->frame.result, share_of_time);
 	kdri_stage_start(&w->frame.own, "members", KDRI_TRANSFER_MEMBERS);
+	for (size_t m = 0; gate->done && m < sizeof first / sizeof first[0]; m++)
+		KDRI_TRY(kdri_transfer_tally_ask(w, first[m]));
+	if (gate->done)
+		KDRI_TRY(exclude_members(w, gate, v));
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (w->o->only < 0 || w->o->only == m)
-			KDRI_TRY(ask_member(w, m));
+		if (!w->asked[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
+		    (w->o->only < 0 || w->o->only == m))
+			KDRI_TRY(kdri_transfer_tally_ask(w, m));
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->excluded[m] != KDRI_TRANSFER_VOTES && w->frame.voters > 1)
+			kdri_transfer_tally_drop(w, m);
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC,
 	                        "no member could label the target; the last said"));
 done:
@@ -98,7 +161,7 @@ static double find_shares(const kdri_transfer_tally *w, double *share)
 	for (int64_t k = 0; k < w->c; k++)
 		share[k] = 1;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
-		if (!w->votes[m] || kdri_transfer_members[m].shares)
+		if (!w->votes[m] || kdri_transfer_members[m].centres)
 			continue;
 		for (int64_t i = 0; i < w->n; i++)
 			share[w->votes[m][i]]++;
@@ -142,8 +205,8 @@ static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 	w->frame.own.deadline = w->ctx->deadline;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (kdri_transfer_members[m].shares && w->votes[m])
-			KDRI_TRY(ask_member(w, m));
+		if (kdri_transfer_members[m].centres && w->votes[m])
+			KDRI_TRY(kdri_transfer_tally_ask(w, m));
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC, ""));
 	KDRI_TRY(kdri_transfer_tally_vote(w));
 	v->followed = true;
@@ -212,14 +275,13 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	kdr_status st;
 	kdri_transfer_tally w = kdri_transfer_tally_empty(ctx, options, result);
 	kdri_transfer_verdict v = { .distance = NAN, .right = NAN };
-	KDRI_TRY(kdri_domains_new(ctx, problem, result, &w.d));
-	w.first = kdri_transfer_first(&w.d);
-	w.n = kdri_transfer_count(&w.d);
-	w.c = w.d.classes;
-	KDRI_TRY(kdri_transfer_views_new(ctx, &w.d, &options->joins, &w.v));
-	w.shared = (kdri_transfer_work){ .d = &w.d, .v = &w.v, .share = w.d.share };
-	KDRI_TRY(kdri_transfer_tally_room(ctx, &w));
-	KDRI_TRY(run_members(&w)); /* (E2) of auto_transfer.c */
+	kdri_transfer_gate gate = { 0 };
+	if (options->gate && options->only < 0)
+		KDRI_TRY(kdri_transfer_gate_new(ctx, problem, options, &gate));
+	KDRI_TRY(kdri_transfer_tally_begin(&w, problem));
+	w.round = gate.done ? 2 : 0;
+	w.rounds = gate.done ? 3 : 1;
+	KDRI_TRY(run_members(&w, &gate, &v)); /* (E2) of auto_transfer.c */
 	kdri_transfer_views_rest(ctx, &w.v);
 	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
 	KDRI_TRY(kdri_transfer_views_return(ctx, &w.v));
@@ -236,5 +298,6 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 done:
 	kdri_transfer_verdict_free(ctx, &v);
 	kdri_transfer_tally_free(ctx, &w);
+	kdri_transfer_gate_free(ctx, &gate);
 	return st;
 }

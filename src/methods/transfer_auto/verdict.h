@@ -12,7 +12,15 @@ typedef struct kdri_transfer_options {
 	bool follow_shares; /* members are asked again where shares moved */
 	int64_t only;       /* one member alone, or -1 */
 	bool plain;         /* also what plain classifiers would say, and how far the sets are apart */
+	bool gate;          /* members that predict held-out source samples poorly do not vote */
 } kdri_transfer_options;
+
+/* Why a member does not vote. */
+typedef enum kdri_transfer_exclusion {
+	KDRI_TRANSFER_VOTES,
+	KDRI_TRANSFER_INACCURATE, /* on held-out source samples: gate.c */
+	KDRI_TRANSFER_OVERLAP,    /* it centres each data set, and source and target overlap: shares.c */
+} kdri_transfer_exclusion;
 
 /* Classes are those of the problem. */
 typedef struct kdri_transfer_verdict {
@@ -25,11 +33,15 @@ typedef struct kdri_transfer_verdict {
 	bool used[KDRI_TRANSFER_MEMBERS];        /* members that voted */
 	char name[KDRI_TRANSFER_MEMBERS][96];    /* what they are called */
 	double agreement[KDRI_TRANSFER_MEMBERS]; /* the share of samples where each says what the answer is */
-	int64_t *plain[KDRI_PLAIN];              /* n: what these would say */
-	double right;    /* of the svm, in cross-validation on what is known; NaN: not found */
-	double distance; /* A-distance of source and target; NaN: not found */
-	bool late;       /* members were left out for want of time */
-	bool followed;   /* shares moved, and the members that go by means were asked again */
+	double heldout[KDRI_TRANSFER_MEMBERS]; /* of excluded members: accuracy on held-out source samples */
+	kdri_transfer_exclusion excluded[KDRI_TRANSFER_MEMBERS];
+	int64_t *plain[KDRI_PLAIN]; /* n: what these would say */
+	double *pi;                 /* classes: estimated shares in the target; NULL: not estimated */
+	int64_t *confused; /* classes: the class most often confused with each on held-out samples, or -1 */
+	double right;      /* of the svm, in cross-validation on what is known; NaN: not found */
+	double distance;   /* A-distance of source and target; NaN: not found */
+	bool late;         /* members were left out for want of time */
+	bool followed;     /* shares moved, and the members that go by means were asked again */
 	bool few;
 } kdri_transfer_verdict;
 

@@ -1,0 +1,318 @@
+/* Members that predict held-out source samples poorly do not vote. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every member is fitted on one half of the labelled source samples and predicts the other half, both ways. With a_m its accuracy
+ * and maj the share of the largest class,
+ *
+ *   (E1)  kappa_m = (a_m - maj) / (max_m a_m - maj); members with kappa_m < 0.5 do not vote
+ *   (E2)  all members vote if max_m a_m - maj < 0.02: no member has learnt much
+ *
+ * The halves are stratified by source and class. At most 4,000 samples take part, so that large sources cost little. The gate is skipped
+ * with fewer than 4 samples per class on average. It has a quarter of the time that is left; if that is not enough, all members vote. */
+#include "methods/transfer_auto/gate.h"
+
+#include "methods/transfer_auto/tally.h"
+
+static const double least_kappa = 0.5, least_lead = 0.02, share_of_time = 0.25;
+enum { MOST_ROWS = 4000, LEAST_PER_CLASS = 4, UNUSED = -1 };
+
+void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g)
+{
+	kdri_free(ctx, g->confusion);
+	*g = (kdri_transfer_gate){ 0 };
+}
+
+void kdri_transfer_gate_exclude(const double *accuracy, int64_t count, double majority, bool *excluded)
+{
+	double best = -INFINITY;
+	for (int64_t m = 0; m < count; m++)
+		best = accuracy[m] > best ? accuracy[m] : best;
+	for (int64_t m = 0; m < count; m++)
+		excluded[m] = best - majority >= least_lead &&                          /* (E2) */
+		              accuracy[m] - majority < least_kappa * (best - majority); /* (E1) */
+}
+
+/* --- the halves ------------------------------------------------------------------------------------------ */
+
+typedef struct halves {
+	const kdr_problem *problem;
+	int64_t **half;        /* of each row of each source: 0, 1 or UNUSED; NULL for other tasks */
+	int64_t *count, known; /* labelled source samples of each class, and in all */
+} halves;
+
+static void halves_free(kdr_context *ctx, halves *h)
+{
+	for (int64_t t = 0; h->half && t < h->problem->ntasks; t++)
+		kdri_free(ctx, h->half[t]);
+	kdri_free(ctx, h->half);
+	kdri_free(ctx, h->count);
+}
+
+static bool is_source(const kdr_task *task)
+{
+	return task->role == KDR_ROLE_SOURCE && task->labels;
+}
+
+static kdr_status count_classes(kdr_context *ctx, halves *h)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, &h->count, h->problem->classes));
+	for (int64_t t = 0; t < h->problem->ntasks; t++) {
+		const kdr_task *task = &h->problem->tasks[t];
+		for (int64_t i = 0; is_source(task) && i < kdr_mat_rows(&task->x); i++)
+			if (task->labels[i] >= 0) {
+				h->count[task->labels[i]]++;
+				h->known++;
+			}
+	}
+done:
+	return st;
+}
+
+/* Whether both halves will have two classes, and enough samples of them. */
+static bool halves_are_large(const halves *h)
+{
+	int64_t present = 0, shared = 0;
+	for (int64_t k = 0; k < h->problem->classes; k++) {
+		present += h->count[k] > 0;
+		shared += h->count[k] > 1;
+	}
+	return shared > 1 && h->known >= LEAST_PER_CLASS * present;
+}
+
+/* Rows of class k of one source in random order, alternately into both halves. seen: how many of the class were, of all sources. */
+static void halve_class(const kdr_task *task, int64_t k, double share, kdri_rng *rng, int64_t *list,
+                        int64_t *seen, int64_t *half)
+{
+	int64_t count = 0, n = kdr_mat_rows(&task->x);
+	for (int64_t i = 0; i < n; i++)
+		if (task->labels[i] == k)
+			list[count++] = i;
+	int64_t used = share < 1 ? KDRI_MIN(count, KDRI_MAX(2, (int64_t)(share * (double)count))) : count;
+	for (int64_t i = 0; i < used; i++) {
+		int64_t at = i + kdri_rng_below(rng, count - i);
+		half[list[at]] = (k + (*seen)++) % 2;
+		list[at] = list[i];
+	}
+}
+
+static kdr_status halves_draw(kdr_context *ctx, halves *h)
+{
+	kdr_status st;
+	int64_t *list = NULL, *seen = NULL, most = 0;
+	for (int64_t t = 0; t < h->problem->ntasks; t++)
+		most = KDRI_MAX(most, kdr_mat_rows(&h->problem->tasks[t].x));
+	KDRI_TRY(KDRI_NEW(ctx, &list, most));
+	KDRI_TRY(KDRI_NEW0(ctx, &seen, h->problem->classes));
+	KDRI_TRY(KDRI_NEW0(ctx, &h->half, h->problem->ntasks));
+	for (int64_t t = 0; t < h->problem->ntasks; t++) {
+		const kdr_task *task = &h->problem->tasks[t];
+		kdri_rng rng = kdri_rng_stream(ctx->seed, "halves", (uint64_t)t);
+		int64_t n = kdr_mat_rows(&task->x);
+		if (!is_source(task))
+			continue;
+		KDRI_TRY(KDRI_NEW(ctx, &h->half[t], n));
+		for (int64_t i = 0; i < n; i++)
+			h->half[t][i] = UNUSED;
+		for (int64_t k = 0; k < h->problem->classes; k++)
+			halve_class(task, k, (double)MOST_ROWS / (double)h->known, &rng, list, &seen[k],
+			            h->half[t]);
+	}
+done:
+	kdri_free(ctx, list);
+	kdri_free(ctx, seen);
+	return st;
+}
+
+/* --- one way ------------------------------------------------------------------------------------------- */
+
+/* Sources with one half of their rows, and the other halves as a target whose classes are known to `truth` alone. */
+typedef struct part {
+	int64_t ntasks;
+	kdr_task *tasks;
+	kdri_own *x;      /* of the tasks */
+	int64_t **labels; /* of the sources */
+	int64_t *truth;
+} part;
+
+static void part_free(kdr_context *ctx, part *p, int64_t most)
+{
+	for (int64_t t = 0; t < most; t++) {
+		if (p->x)
+			kdri_own_free(ctx, &p->x[t]);
+		if (p->labels)
+			kdri_free(ctx, p->labels[t]);
+	}
+	kdri_free(ctx, p->x);
+	kdri_free(ctx, p->labels);
+	kdri_free(ctx, p->tasks);
+	kdri_free(ctx, p->truth);
+}
+
+/* Rows of a source in half `half`, and their classes. */
+static kdr_status take_half(kdr_context *ctx, const halves *h, int64_t t, int64_t half, kdri_own *x,
+                            int64_t *labels, int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	const kdr_task *task = &h->problem->tasks[t];
+	int64_t *rows = NULL, n = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, kdr_mat_rows(&task->x)));
+	for (int64_t i = 0; i < kdr_mat_rows(&task->x); i++)
+		if (h->half[t][i] == half) {
+			labels[n] = task->labels[i];
+			rows[n++] = i;
+		}
+	if (n > 0)
+		KDRI_TRY(kdri_mat_take(ctx, &task->x, rows, n, x));
+	*count = n;
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+static kdr_status take_target(kdr_context *ctx, const halves *h, int64_t half, kdri_own *x, int64_t *truth)
+{
+	kdr_status st;
+	int64_t T = h->problem->ntasks, count = 0, n = 0, rows;
+	kdri_own *parts = NULL;
+	const kdr_mat **views = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, T));
+	KDRI_TRY(KDRI_NEW(ctx, &views, T));
+	for (int64_t t = 0; t < T; t++) {
+		if (!h->half[t])
+			continue;
+		KDRI_TRY(take_half(ctx, h, t, half, &parts[count], truth + n, &rows));
+		n += rows;
+		if (rows > 0) {
+			views[count] = &parts[count].view;
+			count++;
+		}
+	}
+	KDRI_TRY(kdri_mat_stack(ctx, views, count, x));
+done:
+	for (int64_t t = 0; parts && t < T; t++)
+		kdri_own_free(ctx, &parts[t]);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, views);
+	return st;
+}
+
+static kdr_status part_new(kdr_context *ctx, const halves *h, int64_t half, part *out)
+{
+	kdr_status st;
+	int64_t T = h->problem->ntasks, rows;
+	part p = { 0 };
+	KDRI_TRY(KDRI_NEW0(ctx, &p.tasks, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &p.x, T));
+	KDRI_TRY(KDRI_NEW0(ctx, &p.labels, T));
+	KDRI_TRY(KDRI_NEW(ctx, &p.truth, h->known));
+	for (int64_t t = 0; t < T; t++) {
+		if (!h->half[t])
+			continue;
+		int64_t at = p.ntasks;
+		KDRI_TRY(KDRI_NEW(ctx, &p.labels[at], kdr_mat_rows(&h->problem->tasks[t].x)));
+		KDRI_TRY(take_half(ctx, h, t, half, &p.x[at], p.labels[at], &rows));
+		if (rows == 0) {
+			kdri_free(ctx, p.labels[at]);
+			p.labels[at] = NULL;
+			continue;
+		}
+		p.tasks[at] =
+		        (kdr_task){ .role = KDR_ROLE_SOURCE, .x = p.x[at].view, .labels = p.labels[at] };
+		p.ntasks++;
+	}
+	KDRI_TRY(take_target(ctx, h, 1 - half, &p.x[p.ntasks], p.truth));
+	p.tasks[p.ntasks] = (kdr_task){ .role = KDR_ROLE_TARGET, .x = p.x[p.ntasks].view };
+	p.ntasks++;
+	*out = p;
+	p = (part){ 0 };
+done:
+	part_free(ctx, &p, T);
+	return st;
+}
+
+/* Adds the right votes of each member to its accuracy, and to the confusion. */
+static void count_right(const kdri_transfer_tally *w, const int64_t *truth, int64_t classes,
+                        kdri_transfer_gate *g)
+{
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		int64_t right = 0;
+		for (int64_t i = 0; w->votes[m] && i < w->n; i++)
+			right += w->d.class_of[w->votes[m][i]] == truth[i];
+		g->accuracy[m] += w->votes[m] ? (double)right : NAN;
+	}
+	for (int64_t i = 0; i < w->n; i++)
+		g->confusion[w->d.class_of[kdri_transfer_tally_majority(w, i)] * classes + truth[i]]++;
+}
+
+/* Runs all members on one part. g->done stays true if they had time. */
+static kdr_status run_part(kdr_context *ctx, const halves *h, int64_t half,
+                           const kdri_transfer_options *options, kdri_transfer_gate *g)
+{
+	kdr_status st;
+	part p = { 0 };
+	kdri_transfer_tally w = kdri_transfer_tally_empty(ctx, options, NULL);
+	KDRI_TRY(part_new(ctx, h, half, &p));
+	const kdr_problem problem = { .tasks = p.tasks, .ntasks = p.ntasks, .classes = h->problem->classes };
+	KDRI_TRY(kdri_transfer_tally_begin(&w, &problem));
+	w.frame = kdri_frame_new(ctx, NULL, 1);
+	w.round = half;
+	w.rounds = 3;
+	w.shared.quick = true;
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		KDRI_TRY(kdri_transfer_tally_ask(&w, m));
+	KDRI_TRY(kdri_frame_end(&w.frame, KDR_ERR_NUMERIC, ""));
+	ctx->timed_out |= w.frame.own.timed_out;
+	g->done = !w.frame.late && !ctx->cancelled && !ctx->timed_out && w.votes[KDRI_TRANSFER_SVM];
+	if (g->done)
+		count_right(&w, p.truth, h->problem->classes, g);
+done:
+	kdri_transfer_tally_free(ctx, &w);
+	part_free(ctx, &p, h->problem->ntasks);
+	return st;
+}
+
+kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
+                                  const kdri_transfer_options *options, kdri_transfer_gate *out)
+{
+	kdr_status st = KDR_OK;
+	halves h = { .problem = problem };
+	kdri_transfer_gate g = { 0 };
+	const double now = kdri_now(), deadline = ctx->deadline;
+	double total = 0;
+	if (ctx->cancelled || ctx->timed_out || (deadline > 0 && now >= deadline))
+		return KDR_OK;
+	if (deadline > 0)
+		ctx->deadline = now + share_of_time * (deadline - now);
+	KDRI_TRY(count_classes(ctx, &h));
+	if (!halves_are_large(&h))
+		goto done;
+	KDRI_TRY(halves_draw(ctx, &h));
+	KDRI_TRY(KDRI_NEW0(ctx, &g.confusion, problem->classes * problem->classes));
+	KDRI_TRY(run_part(ctx, &h, 0, options, &g));
+	if (g.done)
+		KDRI_TRY(run_part(ctx, &h, 1, options, &g));
+	if (!g.done)
+		goto done;
+	for (int64_t k = 0; k < problem->classes; k++) {
+		double count = 0;
+		for (int64_t j = 0; j < problem->classes; j++)
+			count += g.confusion[j * problem->classes + k];
+		total += count;
+		g.majority = KDRI_MAX(g.majority, count);
+	}
+	g.majority /= total;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		g.accuracy[m] /= total;
+	*out = g;
+	g = (kdri_transfer_gate){ 0 };
+done:
+	ctx->deadline = deadline;
+	ctx->timed_out = false; /* that was the gate's own time limit */
+	if (st != KDR_ERR_MEMORY) {
+		ctx->error[0] = 0;
+		st = KDR_OK; /* whether the members can label the target is decided there */
+	}
+	kdri_transfer_gate_free(ctx, &g);
+	halves_free(ctx, &h);
+	return st;
+}

@@ -1,0 +1,190 @@
+/* Class shares of the target, and whether source and target overlap. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Class shares are estimated from the votes of a classifier whose confusion on held-out source samples is known:
+ *
+ *   (E1)  pi_k <- pi_k sum_j A_jk q_j / (A pi)_j, scaled to sum 1
+ *
+ * A_jk is the share of vote j among held-out samples of class k, q_j the share of vote j in the target. These are the steps of an EM
+ * algorithm; it starts from the source's shares.
+ *
+ *   (E2)  separation = 2 AUC - 1 of a logistic regression of cost 10 that separates source from target on Z, trained on
+ *         one half of the rows and applied to the other, both ways; at most 1,000 rows of each */
+#include "methods/transfer_auto/shares.h"
+
+#include "engine/linear/rest.h"
+
+#include <stdlib.h>
+
+static const double domain_cost = 10, least_change = 1e-9, least_weight = 1e-6;
+enum { MOST_STEPS = 1000, MOST_ROWS = 1000 };
+
+kdr_status kdri_shares_estimate(kdr_context *ctx, const double *a, const double *q, int64_t classes,
+                                double *pi)
+{
+	kdr_status st;
+	double *expected = NULL, change = INFINITY; /* A pi */
+	KDRI_TRY(KDRI_NEW(ctx, &expected, classes));
+	for (int step = 0; step < MOST_STEPS && change > least_change; step++) { /* (E1) */
+		double sum = 0;
+		for (int64_t j = 0; j < classes; j++)
+			expected[j] = kdri_dot(a + j * classes, pi, classes);
+		change = 0;
+		for (int64_t k = 0; k < classes; k++) {
+			double factor = 0;
+			for (int64_t j = 0; j < classes; j++)
+				factor += expected[j] > 0 ? a[j * classes + k] * q[j] / expected[j] : 0;
+			change += fabs(factor - 1) * pi[k];
+			pi[k] *= factor;
+			sum += pi[k];
+		}
+		for (int64_t k = 0; k < classes && sum > 0; k++)
+			pi[k] /= sum;
+	}
+done:
+	kdri_free(ctx, expected);
+	return st;
+}
+
+/* --- separation ------------------------------------------------------------------------------------------ */
+
+typedef struct scored {
+	double score, weight;
+	bool positive;
+} scored;
+
+static int by_score(const void *a, const void *b)
+{
+	const scored *x = a, *y = b;
+	return x->score < y->score ? -1 : x->score > y->score;
+}
+
+kdr_status kdri_weighted_auc(kdr_context *ctx, const double *score, const bool *positive,
+                             const double *weight, int64_t n, double *out)
+{
+	kdr_status st;
+	scored *list = NULL;
+	double below = 0, all = 0,
+	       pairs = 0; /* weight of negative rows so far; of positive rows; of ordered pairs */
+	KDRI_TRY(KDRI_NEW(ctx, &list, n));
+	for (int64_t i = 0; i < n; i++)
+		list[i] = (scored){ score[i], weight ? weight[i] : 1, positive[i] };
+	qsort(list, (size_t)n, sizeof *list, by_score);
+	for (int64_t i = 0, next; i < n; i = next) {
+		double group[2] = { 0, 0 }; /* weights of the rows with this score */
+		for (next = i; next < n && list[next].score == list[i].score; next++)
+			group[list[next].positive] += list[next].weight;
+		pairs += group[1] * (below + group[0] / 2);
+		below += group[0];
+		all += group[1];
+	}
+	*out = below > 0 && all > 0 ? pairs / (below * all) : NAN;
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+/* Adds at most MOST_ROWS of the `count` listed rows to `rows`, in random order. */
+static void draw_rows(kdri_rng *rng, int64_t *list, int64_t count, int64_t *rows, int64_t *n)
+{
+	for (int64_t i = 0; i < KDRI_MIN(count, MOST_ROWS); i++) {
+		int64_t at = i + kdri_rng_below(rng, count - i), row = list[at];
+		list[at] = list[i];
+		list[i] = row;
+		rows[(*n)++] = row;
+	}
+}
+
+/* Which rows take part: labelled ones of the sources, then those of the target. Returns how many are of the sources. */
+static kdr_status choose_rows(kdr_context *ctx, const kdri_domains *d, int64_t *rows, int64_t *sources,
+                              int64_t *total)
+{
+	kdr_status st;
+	int64_t *list = NULL, count = 0, first = kdri_transfer_first(d);
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "separation", 0);
+	*total = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &list, d->n));
+	for (int64_t i = 0; i < first; i++)
+		if (d->labels[i] >= 0)
+			list[count++] = i;
+	draw_rows(&rng, list, count, rows, total);
+	*sources = *total;
+	for (int64_t i = first; i < d->n; i++)
+		list[i - first] = i;
+	draw_rows(&rng, list, d->n - first, rows, total);
+done:
+	kdri_free(ctx, list);
+	return st;
+}
+
+/* The AUC on the rows that fold `fold` leaves out of the training; rows alternate between the folds. */
+static kdr_status fold_auc(kdr_context *ctx, const kdri_rest *rest, const bool *target, int64_t fold,
+                           double *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(rest->x), *labels = NULL, left = 0;
+	double *w = NULL, *scores = NULL, *weights = NULL;
+	bool *positive = NULL;
+	kdri_rest r = *rest;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&r)));
+	KDRI_TRY(KDRI_NEW(ctx, &scores, 2 * n));
+	KDRI_TRY(KDRI_NEW(ctx, &weights, n));
+	KDRI_TRY(KDRI_NEW(ctx, &positive, n));
+	for (int64_t i = 0; i < n; i++)
+		labels[i] = i % 2 == fold ? -1 : target[i];
+	r.labels = labels;
+	KDRI_TRY(kdri_rest_train(ctx, &r, w));
+	KDRI_TRY(kdri_rest_scores(ctx, &r, w, scores));
+	for (int64_t i = fold; i < n; i += 2, left++) {
+		scores[left] = scores[2 * i + 1];
+		weights[left] = r.weights[i];
+		positive[left] = target[i];
+	}
+	KDRI_TRY(kdri_weighted_auc(ctx, scores, positive, weights, left, out));
+done:
+	kdri_free(ctx, labels);
+	kdri_free(ctx, w);
+	kdri_free(ctx, scores);
+	kdri_free(ctx, weights);
+	kdri_free(ctx, positive);
+	return st;
+}
+
+/* (E2) */
+kdr_status kdri_transfer_separation(kdr_context *ctx, const kdri_transfer_views *v, const double *weight,
+                                    double *out)
+{
+	kdr_status st;
+	int64_t *rows = NULL, sources, n;
+	double *weights = NULL, auc[2];
+	bool *target = NULL;
+	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	*out = NAN;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, 2 * MOST_ROWS));
+	KDRI_TRY(choose_rows(ctx, v->d, rows, &sources, &n));
+	if (sources < 4 || n - sources < 4)
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &weights, n));
+	KDRI_TRY(KDRI_NEW(ctx, &target, n));
+	for (int64_t i = 0; i < n; i++) {
+		target[i] = i >= sources;
+		weights[i] = weight && !target[i] ? KDRI_MAX(weight[v->d->labels[rows[i]]], least_weight) : 1;
+	}
+	KDRI_TRY(kdri_mat_take(ctx, &v->z.view, rows, n, &x));
+	const kdri_rest r = { .x = &x.view,
+		              .weights = weights,
+		              .classes = 2,
+		              .loss = KDRI_LOSS_LOGISTIC,
+		              .cost = domain_cost,
+		              .free_bias = v->free_bias,
+		              .stage = "separation" };
+	for (int64_t fold = 0; fold < 2; fold++)
+		KDRI_TRY(fold_auc(ctx, &r, target, fold, &auc[fold]));
+	*out = auc[0] + auc[1] - 1;
+done:
+	kdri_own_free(ctx, &x);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, weights);
+	kdri_free(ctx, target);
+	return st;
+}
