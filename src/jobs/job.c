@@ -226,6 +226,8 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	job->encoded = !tables;
 	if (job->recipe.centre)
 		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
+	if (job->recipe.kind == KDR_DATA_UNITS)
+		KDRI_TRY(kdri_job_set(ctx, job, "tables", "yes"));
 	job->seconds.prepare = kdri_now() - start;
 done:
 	return st;

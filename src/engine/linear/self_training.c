@@ -48,7 +48,8 @@ static void self_training_choose(const work *w, const double *scores, double q, 
 			if (!w->p->asked[i] || w->answer[i] != k)
 				continue;
 			memcpy(w->p_row, scores + i * c, (size_t)c * sizeof *w->p_row);
-			kdri_rest_soften(w->p_row, 1, c, 2);
+			if (!w->p->train)
+				kdri_rest_soften(w->p_row, 1, c, 2);
 			w->list[count++] = (sure){ w->p_row[k], i };
 		}
 		qsort(w->list, (size_t)count, sizeof *w->list, by_sureness);
@@ -79,8 +80,12 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	rest.weights = t.weights;
 	for (int64_t r = 0; r < p->rounds && asked > 0; r++) {
 		self_training_choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
-		KDRI_TRY(kdri_rest_train(ctx, &rest, w));
-		KDRI_TRY(kdri_rest_scores(ctx, &rest, w, scores));
+		if (p->train) {
+			KDRI_TRY(p->train(ctx, p->user, t.labels, t.weights, scores));
+		} else {
+			KDRI_TRY(kdri_rest_train(ctx, &rest, w));
+			KDRI_TRY(kdri_rest_scores(ctx, &rest, w, scores));
+		}
 		if (kdri_iteration(ctx, p->rest.stage, r + 1, p->rounds, NAN))
 			break;
 	}

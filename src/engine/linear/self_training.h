@@ -9,10 +9,15 @@ typedef struct kdri_self_training {
 	const bool *asked;    /* rows whose classes are wanted; among these the surest are learnt from */
 	const double *shares; /* share of each class's answers learnt from, one a round */
 	int64_t rounds;
+	/* Another classifier: trains on these labels and weights, and gives the probabilities of each class for all rows. NULL: a linear
+	 * one, as `rest` describes. */
+	kdr_status (*train)(kdr_context *ctx, void *user, const int64_t *labels, const double *weights,
+	                    double *scores);
+	void *user;
 } kdri_self_training;
 
 /* scores (rows of x, by class): those of the first classifier on entry, of the last on return. w: a start for
- * training on entry, the last classifier's weights on return. */
+ * training on entry, the last classifier's weights on return; not used with another classifier. */
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
 /* Scores of the rows asked for as if their mean were that of the labelled rows: s(x) + s(mean of the labelled) - s(mean of

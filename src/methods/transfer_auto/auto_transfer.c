@@ -16,6 +16,7 @@
  * What a saved model predicts with is one linear classifier of the target's samples as they were labelled:
  *     (E5)  an svm of cost 1, trained on the targets' rows and their answers. */
 #include "methods/transfer_auto/report.h"
+#include "methods/transfer_auto/tables.h"
 
 #include "engine/graph/policy.h"
 #include "engine/graph/views.h"
@@ -41,6 +42,9 @@ static const kdr_option_desc options_table[] = {
 	KDRI_BOOL("follow_shares", 1,
 	          "where shares of classes seem to have moved: ask the members that go by means again"),
 	KDRI_BOOL(
+	        "tables", 0,
+	        "columns in different units: forests and a further logistic regression vote, too; kindred transfer sets it for such tables"),
+	KDRI_BOOL(
 	        "gate", 1,
 	        "exclude members that predict held-out source samples poorly, and members that centre each data set "
 	        "if source and target overlap"),
@@ -60,8 +64,9 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
 	           "mean over the members of how likely each finds each class", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
-	KDRI_ARRAY("votes", KDR_INT64, "10 x n",
-	           "the class each member gives each sample; -1 of members left out", .per_task = true),
+	KDRI_ARRAY("votes", KDR_INT64, "members x n",
+	           "the class each member gives each sample; -1 of members that do not vote",
+	           .per_task = true),
 	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
 	           "share of each class among the labelled samples, and among the answers", .per_task = true),
 	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given",
@@ -243,6 +248,7 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 	const kdri_transfer_options o = { .joins = joins_of(problem, options),
 		                          .rounds = kdri_opt_int(options, "rounds"),
 		                          .follow_shares = kdri_opt_bool(options, "follow_shares"),
+		                          .tables = kdri_opt_bool(options, "tables"),
 		                          .gate = kdri_opt_bool(options, "gate"),
 		                          .only = kdri_opt_choice(options, "member") - 1,
 		                          .plain = kdri_opt_choice(options, "member") == 0 };
@@ -333,9 +339,10 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
 	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
 	             layers = kdri_transfer_layers_bytes(s, &all, words),
+	             tables = kdri_opt_bool(o, "tables") ? kdri_transfer_tables_bytes(&all, known, c) : 0,
 	             factors = kdri_transfer_factors_bytes(s, &all);
-	const double members =
-	        fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)), joint + fmax(layers, factors));
+	const double members = fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)),
+	                            joint + fmax(fmax(layers, factors), tables));
 	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
 		                     graph +
 		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +

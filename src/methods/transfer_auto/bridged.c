@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 static const double least_shared = 0.1;
+enum { MOST_BRIDGES = 5 };
 
 kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *problem, int64_t target, bool *out)
 {
@@ -137,8 +138,8 @@ static kdr_status run_bridges(kdri_transfer_tally *w, const kdr_problem *problem
 	if (views)
 		count /= 2;
 	w->frame = kdri_frame_new(w->ctx, w->frame.result, 1);
-	for (int64_t b = 0; b < count; b++)
-		for (int k = 0; k < 2 && m < KDRI_TRANSFER_MEMBERS; k++, m++) {
+	for (int64_t b = 0; b < KDRI_MIN(count, MOST_BRIDGES); b++)
+		for (int k = 0; k < 2; k++, m++) {
 			crossing c = { .w = w,
 				       .problem = problem,
 				       .target = target,

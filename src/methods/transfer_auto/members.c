@@ -2,7 +2,7 @@
  *
  * Half of them see Z, where source and target lie where they lie, half E, where each is centred; docs/transfer.md says
  * why both are needed. Where a posterior is wanted of scores s, that of an SVM is softmax(2 s). */
-#include "methods/transfer_auto/members.h"
+#include "methods/transfer_auto/tables.h"
 
 #include "engine/kmeans/lloyd.h"
 #include "engine/linear/aligned_ridge.h"
@@ -343,4 +343,18 @@ const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {
 	[KDRI_TRANSFER_MSDA] = { .name = "denoised features",
 	                         .run = kdri_transfer_layers,
 	                         .able = kdri_transfer_layers_able },
+	[KDRI_TRANSFER_LOGREG_RAW] = { .name = "logistic regression, rows not scaled",
+	                               .tables = true,
+	                               .run = kdri_transfer_logreg_raw },
+	[KDRI_TRANSFER_FOREST] = { .name = "random forest", .tables = true, .run = kdri_transfer_forest },
+	[KDRI_TRANSFER_FOREST_STANDARD] = { .name = "random forest, standardised",
+	                                    .tables = true,
+	                                    .centres = true,
+	                                    .run = kdri_transfer_forest_standard },
+	[KDRI_TRANSFER_EXTRA_TREES] = { .name = "extra trees",
+	                                .tables = true,
+	                                .run = kdri_transfer_extra_trees },
+	[KDRI_TRANSFER_FOREST_SELF] = { .name = "random forest, self-trained",
+	                                .tables = true,
+	                                .run = kdri_transfer_forest_self },
 };

@@ -26,6 +26,7 @@ typedef struct kdri_transfer_member {
 	bool centres; /* it centres each data set; means move with the class shares */
 	bool on_e;    /* it uses E */
 	bool joint;   /* and the graph of E */
+	bool tables;  /* it votes on tables only, and its vote counts twice */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;
@@ -41,7 +42,12 @@ typedef struct kdri_transfer_member {
 	X(KMEANS, "kmeans") \
 	X(PROTOTYPES, "prototypes") \
 	X(NMTF, "nmtf") \
-	X(MSDA, "msda")
+	X(MSDA, "msda") \
+	X(LOGREG_RAW, "logreg-raw") \
+	X(FOREST, "forest") \
+	X(FOREST_STANDARD, "forest-standard") \
+	X(EXTRA_TREES, "extra-trees") \
+	X(FOREST_SELF, "forest-self")
 enum {
 #define KDRI_TRANSFER_SYMBOL(symbol, id) KDRI_TRANSFER_##symbol,
 	KDRI_TRANSFER_EACH(KDRI_TRANSFER_SYMBOL)
@@ -49,6 +55,12 @@ enum {
 	        KDRI_TRANSFER_MEMBERS
 };
 extern const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS];
+
+/* How often the vote of member m counts. */
+static inline int64_t kdri_transfer_weight(int64_t m)
+{
+	return kdri_transfer_members[m].tables ? 2 : 1;
+}
 
 /* A classifier, one class against the rest, trained on what is known; p becomes its scores (n x classes). */
 kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,

@@ -134,13 +134,13 @@ done:
 kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 {
 	kdr_status st;
-	const int32_t *votes[KDRI_TRANSFER_MEMBERS];
+	const int32_t *votes[2 * KDRI_TRANSFER_MEMBERS];
 	int64_t count = 0;
 	const kdri_op graph = kdri_transfer_graph_op(&w->v.graph);
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (w->votes[m])
+		for (int64_t k = 0; w->votes[m] && k < kdri_transfer_weight(m); k++)
 			votes[count++] = w->votes[m];
-	if (count > 1 && w->clusterings == 0) {
+	if (w->frame.voters > 1 && w->clusterings == 0) {
 		KDRI_TRY(tally_cluster(w, w->c));
 		KDRI_TRY(tally_cluster(w, 3 * w->c));
 	}
@@ -153,10 +153,19 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 		                      .k = w->k,
 		                      .graph = &graph,
 		                      .known = w->d.labels + w->first,
-		                      .rounds = count > 1 ? w->o->rounds : 0 };
+		                      .rounds = w->frame.voters > 1 ? w->o->rounds : 0 };
 	KDRI_TRY(kdri_vote(w->ctx, &p, w->vote, w->near));
 done:
 	return st;
+}
+
+/* How many votes there are, those that count twice counted so. */
+static double weight_of_all(const kdri_transfer_tally *w)
+{
+	int64_t sum = 0;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		sum += w->votes[m] ? kdri_transfer_weight(m) : 0;
+	return (double)sum;
 }
 
 /* (E1) */
@@ -166,8 +175,8 @@ static double how_sure(const kdri_transfer_tally *w, int64_t i, int64_t k)
 	if (w->d.labels[w->first + i] >= 0)
 		return 1;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		votes += w->votes[m] && w->votes[m][i] == k;
-	return (2 * votes / (double)w->frame.voters + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
+		votes += w->votes[m] && w->votes[m][i] == k ? (double)kdri_transfer_weight(m) : 0;
+	return (2 * votes / weight_of_all(w) + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
 }
 
 kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdict *v)
@@ -188,7 +197,8 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	v->classes = all;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
-			kdri_axpy(1 / (double)w->frame.voters, w->posteriors[m], w->mean, w->n * c);
+			kdri_axpy((double)kdri_transfer_weight(m) / weight_of_all(w), w->posteriors[m],
+			          w->mean, w->n * c);
 	kdri_rest_answer(w->vote, w->n, c, best);
 	for (int64_t k = 0; k < c; k++)
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];

@@ -44,6 +44,8 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m)
 		                 .run = run_member,
 		                 .user = &user };
 	bool answered;
+	if (member->tables && !w->o->tables && w->o->only != m)
+		return KDR_OK;
 	w->asked[m] = true;
 	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
 	if (answered)

@@ -205,7 +205,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 	w->frame.own.deadline = w->ctx->deadline;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (kdri_transfer_members[m].centres && w->votes[m])
+		if (kdri_transfer_members[m].centres && !kdri_transfer_members[m].tables && w->votes[m])
 			KDRI_TRY(kdri_transfer_tally_ask(w, m));
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC, ""));
 	KDRI_TRY(kdri_transfer_tally_vote(w));

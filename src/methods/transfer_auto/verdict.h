@@ -12,6 +12,7 @@ typedef struct kdri_transfer_options {
 	bool follow_shares; /* members are asked again where shares moved */
 	int64_t only;       /* one member alone, or -1 */
 	bool plain;         /* also what plain classifiers would say, and how far the sets are apart */
+	bool tables;        /* columns in different units: the members for tables vote, too */
 	bool gate;          /* members that predict held-out source samples poorly do not vote */
 } kdri_transfer_options;
 
