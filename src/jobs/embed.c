@@ -111,7 +111,9 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &o.prep,
-	                           kdri_prep_chosen(&o.prep, o.choice, true), false, &recipe, &e->prep));
+	                           kdri_prep_chosen(&o.prep, o.choice, true) ? KDRI_PREP_RECIPE
+	                                                                     : KDRI_PREP_TOLD,
+	                           false, &recipe, &e->prep));
 	e->kind = recipe.kind;
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)

@@ -124,14 +124,14 @@ static kdr_status refuse_missing(kdr_context *ctx, kdr_data *const *sets, int64_
 }
 
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, bool choose, bool tables, kdr_recipe *recipe,
+                             const kdr_prep_options *told, kdri_prep_source from, bool tables, kdr_recipe *recipe,
                              kdr_prep **out)
 {
 	kdr_status st = KDR_OK;
 	kdr_prep_options options = *told;
 	kdr_prep *first = NULL;
-	if (choose) {
-		KDRI_TRY(kdr_recipe_find(ctx, sets, count, recipe));
+	if (from != KDRI_PREP_TOLD) {
+		KDRI_TRY(kdri_recipe_find(ctx, sets, count, from == KDRI_PREP_WIDE_RECIPE, recipe));
 		if (tables)
 			KDRI_TRY(kdri_recipe_table(ctx, sets, count, recipe));
 		options.weight = recipe->weight;
@@ -212,6 +212,9 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
 	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
+	const kdri_prep_source from = !chosen                                    ? KDRI_PREP_TOLD
+	                              : job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
+	                                                                         : KDRI_PREP_RECIPE;
 	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
 	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
 	/* Features that are learnt first are learnt from distances. */
@@ -222,7 +225,7 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           &told->prep, chosen, tables, &job->recipe, &job->prep));
+	                           &told->prep, from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
 	if (job->recipe.centre)
 		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));

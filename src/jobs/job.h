@@ -28,10 +28,11 @@ kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
 kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value);
 /* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split);
-/* The same for jobs without a method. `choose`: weight, norm and scale by what the data look like. `tables`: tables keep
- * categories and missing values (kdri_table_encode). */
+/* Weight, norm and scale: as specified, or by a recipe; kdri_recipe_find explains `wide`. */
+typedef enum kdri_prep_source { KDRI_PREP_TOLD, KDRI_PREP_RECIPE, KDRI_PREP_WIDE_RECIPE } kdri_prep_source;
+/* The same for jobs without a method. `tables`: tables keep categories and missing values (kdri_table_encode). */
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, bool choose, bool tables, kdr_recipe *recipe,
+                             const kdr_prep_options *told, kdri_prep_source from, bool tables, kdr_recipe *recipe,
                              kdr_prep **out);
 /* Whether the library chooses them: `open` where nothing else is told. */
 bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
@@ -61,6 +62,9 @@ typedef struct kdri_spread {
 	int64_t column;
 	const char *name; /* borrowed; NULL: columns have none */
 } kdri_spread;
+/* kdr_recipe_find. wide: more than a few dense columns may be in different units, too (for transfer; clusters are no better for it). */
+kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
+                            kdr_recipe *out);
 /* Makes it scale table if the data are a table: at most 64 columns, in different units or some of them with two values. */
 kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe);
 /* Whether data are a few features in different units, as kdr_recipe_find tells, and the two that differ most. */

@@ -12,7 +12,8 @@
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
- *   anything else                                 as they are, unit rows
+ *   anything else                                 as they are, unit rows; for transfer, dense data whose columns' spreads
+ *                                                 differ more than fivefold are brought to one spread here, too
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. Where ranks have the rows between them, counts and spreads
@@ -158,8 +159,8 @@ const char *kdr_data_kind_name(kdr_data_kind kind)
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
 
-static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_data_kind *kind,
-                              kdri_spread *ends)
+static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
+                              kdr_data_kind *kind, kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
 	kdri_traits c = { 0 };
@@ -187,11 +188,21 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 	} else {
 		*kind = words ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
 	}
+	if (*kind == KDR_DATA_DENSE && wide) {
+		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
+		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_DENSE;
+	}
 done:
 	return st;
 }
 
 kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *out)
+{
+	return kdri_recipe_find(ctx, tasks, count, false, out);
+}
+
+kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
+                            kdr_recipe *out)
 {
 	static const kdr_recipe recipes[] = {
 		[KDR_DATA_DENSE] = { .norm = KDR_NORM_L2 },
@@ -208,7 +219,7 @@ kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t cou
 	if (!tasks || count < 1 || !out)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
 	kdri_enter(ctx);
-	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, &kind, ends));
+	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, wide, &kind, ends));
 	if (st != KDR_OK)
 		return st;
 	*out = recipes[kind];
@@ -257,7 +268,7 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 		KDRI_TRY(spreads_differ(ctx, tasks, count, out, ends));
 		goto done;
 	}
-	KDRI_TRY(recipe_look(ctx, tasks, count, &kind, ends));
+	KDRI_TRY(recipe_look(ctx, tasks, count, false, &kind, ends));
 	*out = kind == KDR_DATA_UNITS;
 done:
 	return st;

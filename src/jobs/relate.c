@@ -109,8 +109,9 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(relation_new(ctx, sets, count, &r));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &options->prep,
-	                           kdri_prep_chosen(&options->prep, options->choice, true), false, &recipe,
-	                           &r->prep));
+	                           kdri_prep_chosen(&options->prep, options->choice, true) ? KDRI_PREP_RECIPE
+	                                                                                   : KDRI_PREP_TOLD,
+	                           false, &recipe, &r->prep));
 	r->kind = recipe.kind;
 	for (int64_t t = 0; t < count; t++)
 		x[t] = kdr_data_mat(sets[t]);

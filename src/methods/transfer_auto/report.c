@@ -11,13 +11,14 @@
 
 /* Mean confidence from which on an answer is called good, or fair. */
 static const double good = 0.8, fair = 0.65;
-static const double moved_much = 0.15, far_apart = 1.5;
-/* A class is missed where its share of the answers is at most `hardly` of its share of the labelled samples, or `few` of it with a mean
- * confidence that is lower by `less_sure` than the mean of the other classes': chosen on webkb and digits. */
-static const double hardly = 0.1, few = 0.4, less_sure = 0.1;
+static const double moved_much = 0.15, far_apart = 1.5, apart = 1;
+/* A class has few answers if its share of them is at most `hardly` of its share of the labelled samples, or `few` of it with a mean
+ * confidence that is lower by `less_sure` than the mean of the other classes': chosen on webkb and digits. There is a warning only if the
+ * estimated share (shares.c) is below `halved` of the labelled samples' as well. */
+static const double hardly = 0.1, few = 0.4, less_sure = 0.1, halved = 0.5;
 
 typedef struct text {
-	char s[512];
+	char s[1024];
 	size_t used;
 } text;
 
@@ -173,6 +174,23 @@ kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *pro
 	return kdri_result_text(ctx, result, "members", t.s);
 }
 
+/* Members that could have voted and did not, and why. */
+static kdr_status put_excluded(kdr_context *ctx, int64_t target, const kdri_transfer_verdict *v,
+                               kdr_result *result)
+{
+	text t = { .s = "" };
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		if (v->excluded[m] == KDRI_TRANSFER_VOTES || v->used[m])
+			continue;
+		report_add(&t, "%s%s (", t.used ? ", " : "", v->name[m]);
+		if (v->excluded[m] == KDRI_TRANSFER_INACCURATE)
+			report_add(&t, "accuracy %.2f on held-out source samples)", v->heldout[m]);
+		else
+			report_add(&t, "it centres each data set, and source and target overlap)");
+	}
+	return t.used ? kdri_result_task_text(ctx, result, target, "excluded", t.s) : KDR_OK;
+}
+
 /* By how much the answers of class k are less sure than those of the other classes, each class's mean weighing the same. */
 static double doubt_of(const kdri_transfer_verdict *v, int64_t k)
 {
@@ -191,22 +209,32 @@ static double doubt_of(const kdri_transfer_verdict *v, int64_t k)
 	return count > 0 ? others / count - own : 0;
 }
 
+static const char *class_name(const kdr_problem *problem, int64_t k, char *room, size_t size)
+{
+	if (problem->class_names)
+		return problem->class_names[k];
+	snprintf(room, size, "%lld", (long long)k);
+	return room;
+}
+
 static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
                               const char *name, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t k = 0; k < v->classes; k++) {
+	for (int64_t k = 0; v->pi && k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
-		char number[32];
-		if (known <= 0 || given > few * known ||
+		char room[2][32], confused[160] = "";
+		if (known <= 0 || given > few * known || v->pi[k] >= halved * known ||
 		    (given > hardly * known && doubt_of(v, k) < less_sure))
 			continue;
-		snprintf(number, sizeof number, "%lld", (long long)k);
+		const char *class = class_name(problem, k, room[0], sizeof room[0]);
+		if (v->confused[k] >= 0)
+			kdri_snprintf(confused, sizeof confused, ", or %.60s is confused with %.60s", class,
+			              class_name(problem, v->confused[k], room[1], sizeof room[1]));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s seems to have few samples of class %s, or none: %.1f %% of the answers, %.1f %% of the labelled samples",
-		        name, problem->class_names ? problem->class_names[k] : number, 100 * given,
-		        100 * known));
+		        "%s: few answers are %s (%.1f %% of the answers, %.1f %% of the labelled samples): the target may have few%s",
+		        name, class, 100 * given, 100 * known, confused));
 	}
 done:
 	return st;
@@ -226,7 +254,10 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	           sure, 100 * mean_agreement(v));
 	if (isfinite(v->distance))
 		report_add(&t, "; source and target are %s (A-distance %.2f of 2)",
-		           v->distance > far_apart ? "far apart" : "near", v->distance);
+		           v->distance > far_apart ? "far apart"
+		           : v->distance >= apart  ? "apart"
+		                                   : "near",
+		           v->distance);
 	report_add(&t, "; shares of classes moved by %.0f %%%s%s", 100 * shift,
 	           v->followed ? " (members that go by means were asked again)" : "",
 	           shift > moved_much ? ", where the vote is weakest" : "");
@@ -248,6 +279,7 @@ kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, in
 	KDRI_TRY(put_number(ctx, result, "source_accuracy", target, v->right));
 	KDRI_TRY(put_number(ctx, result, "a_distance", target, v->distance));
 	KDRI_TRY(put_number(ctx, result, "shares_moved", target, moved(v)));
+	KDRI_TRY(put_excluded(ctx, target, v, result));
 	if (!v->plain[KDRI_PLAIN_SVM] ||
 	    !v->plain[KDRI_PLAIN_LOGREG]) /* out of time, one member alone, or through bridges */
 		goto done;
